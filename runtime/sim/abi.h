@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What simulated kernels and the simulator agree on. Plain C, shared by the compiler's code
+ * generator and the runtime's engine.
+ *
+ * A simulator image is an ELF shared object without undefined symbols. It exports, for every
+ * kernel `k`, a function `k` of type CameoSimKernel, and `cameo_sim_image` of type CameoSimImage.
+ * Kernels reach the engine and the C library only through the thread context they are given, so an
+ * image loads wherever the engine is, in an executable or in a shared library.
+ */
+#ifndef CAMEO_SIM_ABI_H
+#define CAMEO_SIM_ABI_H
+
+#include <stdint.h>
+
+#define CAMEO_SIM_ABI_VERSION 1u
+
+typedef struct CameoSimThread CameoSimThread;
+
+/* args[i] points to the value of parameter i, as cuLaunchKernel's kernelParams. */
+typedef void (*CameoSimKernel)(CameoSimThread *thread, const void *const *args);
+
+typedef enum CameoSimShuffle {
+  CAMEO_SIM_SHFL_IDX = 0,
+  CAMEO_SIM_SHFL_UP = 1,
+  CAMEO_SIM_SHFL_DOWN = 2,
+  CAMEO_SIM_SHFL_BFLY = 3
+} CameoSimShuffle;
+
+typedef enum CameoSimVote {
+  CAMEO_SIM_VOTE_ANY = 0,
+  CAMEO_SIM_VOTE_ALL = 1,
+  CAMEO_SIM_VOTE_UNI = 2,
+  CAMEO_SIM_VOTE_BALLOT = 3
+} CameoSimVote;
+
+typedef enum CameoSimAccess {
+  CAMEO_SIM_READ = 0,
+  CAMEO_SIM_WRITE = 1,
+  CAMEO_SIM_ATOMIC = 2
+} CameoSimAccess;
+
+/* One-argument and two-argument functions of the C library that kernels may call; the code
+ * generator refuses any other external function. Order is ABI. */
+#define CAMEO_SIM_MATH1(X) \
+  X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) \
+  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(erf) X(cbrt)
+#define CAMEO_SIM_MATH2(X) X(pow) X(fmod) X(atan2)
+
+/* Calls from kernels into the engine. `site` indexes the image's site table. Every call may switch
+ * to another fiber; the thread context stays valid. */
+typedef struct CameoSimApi {
+  uint32_t version; /* CAMEO_SIM_ABI_VERSION */
+  uint32_t reserved;
+  /* bar.sync id, count (threads; 0 means all threads of the block). */
+  void (*barrier)(CameoSimThread *, uint32_t id, uint32_t count, uint32_t site);
+  /* shfl.sync with PTX semantics of operands b and c; the result's bit 32 is the predicate. */
+  uint64_t (*shuffle)(CameoSimThread *, uint32_t kind, uint32_t mask, uint32_t value, uint32_t b,
+                      uint32_t c, uint32_t site);
+  /* vote.sync; any, all, uni give 0 or 1. */
+  uint32_t (*vote)(CameoSimThread *, uint32_t kind, uint32_t mask, uint32_t predicate,
+                   uint32_t site);
+  void (*warp_sync)(CameoSimThread *, uint32_t mask, uint32_t site);
+  /* Instrumented images only: before each access of shared or global memory. address is a host
+   * address; space as in PTX addressing (1 global, 3 shared); alignment is what the instruction
+   * requires, in bytes. Returns the address to access: the one given, or a scratch location
+   * of `bytes` bytes after a reported fault, so that the kernel can go on. */
+  void *(*access)(CameoSimThread *, void *address, uint32_t bytes, uint32_t alignment,
+                  uint32_t space, uint32_t kind, uint32_t site);
+  /* C library functions: float and double versions, in the lists' order. */
+#define CAMEO_SIM_DECLARE1(NAME) float (*NAME##f)(float); double (*NAME)(double);
+#define CAMEO_SIM_DECLARE2(NAME) float (*NAME##f)(float, float); double (*NAME)(double, double);
+  CAMEO_SIM_MATH1(CAMEO_SIM_DECLARE1)
+  CAMEO_SIM_MATH2(CAMEO_SIM_DECLARE2)
+#undef CAMEO_SIM_DECLARE1
+#undef CAMEO_SIM_DECLARE2
+} CameoSimApi;
+
+/* What a kernel reads directly; the engine's own state follows it. */
+struct CameoSimThread {
+  const CameoSimApi *api;
+  char *shared; /* this block's shared memory window, 256 KiB aligned */
+  uint32_t tid[3];
+  uint32_t ctaid[3];
+  uint32_t ntid[3];
+  uint32_t nctaid[3];
+  uint32_t lane;
+  uint32_t warp;
+};
+
+/* Where an instruction came from. */
+typedef struct CameoSimSite {
+  const char *node;     /* ONNX node's name, or "" */
+  const char *location; /* file:line:column of the IR, or "" */
+  const char *what;     /* e.g. "load of 16 B from %in0", "barrier" */
+} CameoSimSite;
+
+typedef struct CameoSimKernelInfo {
+  const char *name;
+  CameoSimKernel entry;
+  uint32_t shared_static; /* bytes; dynamic shared memory follows it, aligned to 1024 */
+  uint32_t stack_bytes;   /* upper bound of the compiled frames of entry, engine calls excluded */
+} CameoSimKernelInfo;
+
+typedef struct CameoSimImage {
+  uint32_t version; /* CAMEO_SIM_ABI_VERSION */
+  uint32_t kernel_count;
+  uint32_t site_count;
+  uint32_t checked; /* 1: accesses are instrumented */
+  const CameoSimKernelInfo *kernels;
+  const CameoSimSite *sites;
+} CameoSimImage;
+
+#endif
