@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel dialect: registration, builders and verifiers.
+#include "dialects/kernel/Kernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace cameo::kernel;
+
+#include "dialects/kernel/KernelDialect.cpp.inc"
+#include "dialects/kernel/KernelEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/kernel/KernelAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/kernel/KernelTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/kernel/Kernel.cpp.inc"
+
+void KernelDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/kernel/Kernel.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/kernel/KernelAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/kernel/KernelTypes.cpp.inc"
+      >();
+}
+
+//===-- Attributes --------------------------------------------------------------------------===//
+
+LogicalResult ThreadTileAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                     int64_t threadRows, int64_t threadCols, int64_t tileRows,
+                                     int64_t tileCols, int64_t group) {
+  if (threadRows <= 0 || threadCols <= 0 || threadRows * threadCols > 1024)
+    return emitError() << "needs 1 to 1024 threads, has " << threadRows << "x" << threadCols;
+  if (tileRows <= 0 || tileCols <= 0 || group <= 0 || tileCols % group != 0)
+    return emitError() << "thread tile of " << tileRows << "x" << tileCols
+                       << " is not made of column groups of " << group;
+  return success();
+}
+
+//===-- Dispatch ----------------------------------------------------------------------------===//
+
+void DispatchOp::build(OpBuilder &builder, OperationState &state, ValueRange inputs,
+                       ValueRange scalars, ValueRange inits) {
+  state.addOperands(inputs);
+  state.addOperands(scalars);
+  state.addOperands(inits);
+  state.addTypes(inits.getTypes());
+  state.getOrAddProperties<Properties>().operandSegmentSizes = {
+      static_cast<int32_t>(inputs.size()), static_cast<int32_t>(scalars.size()),
+      static_cast<int32_t>(inits.size())};
+  Region *region = state.addRegion();
+  Block *block = builder.createBlock(region);
+  for (ValueRange group : {inputs, scalars, inits})
+    for (Value value : group)
+      block->addArgument(value.getType(), value.getLoc());
+}
+
+LogicalResult DispatchOp::verify() {
+  if (getInits().empty())
+    return emitOpError("needs at least one destination");
+  Block &block = getBody().front();
+  size_t expected = getInputs().size() + getScalars().size() + getInits().size();
+  if (block.getNumArguments() != expected)
+    return emitOpError() << "body has " << block.getNumArguments() << " arguments, expected "
+                         << expected << " (inputs, scalars, destinations)";
+  for (auto [operand, argument] : llvm::zip(getOperands(), block.getArguments()))
+    if (operand.getType() != argument.getType())
+      return emitOpError() << "body argument " << argument.getArgNumber() << " has type "
+                           << argument.getType() << ", its operand " << operand.getType();
+  auto yield = cast<YieldOp>(block.getTerminator());
+  if (yield.getValues().getTypes() != getResultTypes())
+    return emitOpError("body must yield one tensor of the result's type for each destination");
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  auto type = cast<RankedTensorType>(getInput().getType());
+  if (getAxis() < 0 || getAxis() >= type.getRank())
+    return emitOpError() << "axis " << getAxis() << " is outside [0, " << type.getRank() << ")";
+  if (getInit().getType() != type || getResult().getType() != type)
+    return emitOpError("input, init and result must have one type");
+  return success();
+}
+
+//===-- Tile level --------------------------------------------------------------------------===//
+
+static LogicalResult verifyFlat(Operation *op, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.getRank() == 1 && type.getLayout().isIdentity())
+    return success();
+  return op->emitOpError() << "needs rank-1 contiguous memory, has " << type;
+}
+
+static LogicalResult verifyRegion(Operation *op, Block &block, TypeRange arguments,
+                                  TypeRange results) {
+  if (block.getArgumentTypes() != arguments)
+    return op->emitOpError("region has the wrong arguments");
+  if (block.getTerminator()->getOperandTypes() != results)
+    return op->emitOpError("region yields the wrong values");
+  return success();
+}
+
+LogicalResult CopyTileOp::verify() {
+  if (failed(verifyFlat(*this, getSource())) || failed(verifyFlat(*this, getDest())))
+    return failure();
+  int64_t extent = getAlongRows() ? getRows() : getCols();
+  if (getVector() <= 0 || extent % getVector() != 0)
+    return emitOpError() << "vector of " << getVector() << " does not divide the extent "
+                         << extent;
+  if (getThreads() <= 0 || getThreads() > 1024)
+    return emitOpError() << "needs 1 to 1024 threads, has " << getThreads();
+  if (getPadding().getType() != cast<MemRefType>(getSource().getType()).getElementType())
+    return emitOpError("padding must have the source's element type");
+  auto index = IndexType::get(getContext());
+  return verifyRegion(*this, getBody().front(), {index, index},
+                      {index, IntegerType::get(getContext(), 1)});
+}
+
+LogicalResult ContractTileOp::verify() {
+  if (failed(verifyFlat(*this, getLhs())) || failed(verifyFlat(*this, getRhs())))
+    return failure();
+  if (getDepth() <= 0)
+    return emitOpError() << "depth must be positive, is " << getDepth();
+  FragmentType type = getAccumulator().getType();
+  if (auto layout = dyn_cast<ThreadTileAttr>(type.getLayout()))
+    if (layout.getThreadRows() * layout.getTileRows() != type.getRows() ||
+        layout.getThreadCols() * layout.getTileCols() != type.getCols())
+      return emitOpError() << "layout does not cover a fragment of " << type.getRows() << " by "
+                           << type.getCols();
+  return success();
+}
+
+LogicalResult StoreFragmentOp::verify() {
+  if (failed(verifyFlat(*this, getDest())))
+    return failure();
+  Type index = IndexType::get(getContext());
+  return verifyRegion(*this, getBody().front(),
+                      {index, index, getFragment().getType().getElementType()},
+                      {cast<MemRefType>(getDest().getType()).getElementType(), index,
+                       IntegerType::get(getContext(), 1)});
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel dialect's C++ interface.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/kernel/KernelDialect.h.inc"
+#include "dialects/kernel/KernelEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/kernel/KernelAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/kernel/KernelTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/kernel/Kernel.h.inc"

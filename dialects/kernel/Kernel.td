@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel dialect: dispatches (what one launch list computes), schedules (how), and the
+// tile-level operations kernels are written in before they become device code.
+#ifndef CAMEO_KERNEL_TD
+#define CAMEO_KERNEL_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Kernel_Dialect : Dialect {
+  let name = "kernel";
+  let cppNamespace = "::cameo::kernel";
+  let summary = "Dispatches, schedules and tile-level operations";
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits>;
+class Kernel_Attr<string name, string attrMnemonic> : AttrDef<Kernel_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+class Kernel_Type<string name, string typeMnemonic> : TypeDef<Kernel_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+//===-- Attributes and types ----------------------------------------------------------------===//
+
+def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
+  let summary = "how a dispatch is computed: a schedule class and its parameters";
+  let description = [{
+    Written by `cameo-assign-schedules`, read by `cameo-lower-dispatches`; the class named by
+    `family` checks its parameters. It can be read, edited and replayed:
+
+    ```mlir
+    #kernel.schedule<"contraction", {tile = [64, 64, 16], thread = [4, 4], vector = [4, 4]}>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"schedule class">:$family,
+                        "::mlir::DictionaryAttr":$params);
+  let assemblyFormat = "`<` $family `,` $params `>`";
+}
+
+def Kernel_ThreadTileAttr : Kernel_Attr<"ThreadTile", "thread_tile"> {
+  let summary = "accumulator layout of SIMT kernels: a rectangle of elements a thread";
+  let description = [{
+    `threads` = [rows, columns] of the block's threads, thread t standing at (t / columns,
+    t mod columns); each owns `tile` = [rows, columns] elements. A thread's rows are consecutive;
+    its columns are groups of `group` consecutive elements, `threads[1] * group` apart, so that
+    the threads of a row read shared memory without bank conflicts.
+  }];
+  let parameters = (ins "int64_t":$thread_rows, "int64_t":$thread_cols, "int64_t":$tile_rows,
+                        "int64_t":$tile_cols, "int64_t":$group);
+  let assemblyFormat = [{
+    `<` `threads` `=` $thread_rows `x` $thread_cols `,` `tile` `=` $tile_rows `x` $tile_cols `,`
+    `group` `=` $group `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Kernel_FragmentType : Kernel_Type<"Fragment", "fragment"> {
+  let summary = "a tile of accumulators spread over the registers of a block's threads";
+  let parameters = (ins "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType,
+                        "::mlir::Attribute":$layout);
+  let assemblyFormat = "`<` $rows `by` $cols `of` $elementType `,` $layout `>`";
+}
+
+def Kernel_CombineKind : I32EnumAttr<"CombineKind", "associative combination", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Mul", 1, "mul">]> {
+  let cppNamespace = "::cameo::kernel";
+}
+
+//===-- Dispatches --------------------------------------------------------------------------===//
+
+def Kernel_DispatchOp : Kernel_Op<"dispatch", [
+    IsolatedFromAbove, AttrSizedOperandSegments, DestinationStyleOpInterface,
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "one unit of device work, described by linalg operations";
+  let description = [{
+    The body is a description on tensors: linalg operations, `tensor.pad` with a constant,
+    `tensor.empty`, `linalg.fill`, `kernel.scan`. Its block arguments are the inputs, the scalars
+    and the destinations, in this order; it yields one tensor a destination. No memory is implied
+    for values inside the body.
+
+    ```mlir
+    %y = kernel.dispatch ins(%x : tensor<?x64xf32>) scalars(%n : index)
+                         outs(%init : tensor<?x64xf32>) {
+    ^bb0(%a: tensor<?x64xf32>, %s: index, %o: tensor<?x64xf32>):
+      ...
+      kernel.yield %r : tensor<?x64xf32>
+    } -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs,
+                       Variadic<AnyTypeOf<[Index, AnySignlessInteger, AnyFloat]>>:$scalars,
+                       Variadic<AnyRankedTensor>:$inits,
+                       OptionalAttr<Kernel_ScheduleAttr>:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`scalars` `(` $scalars^ `:` type($scalars) `)`)?
+    `outs` `(` $inits `:` type($inits) `)` (`schedule` $schedule^)? attr-dict-with-keyword $body
+    `->` type($results)
+  }];
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "::mlir::ValueRange":$scalars,
+                                 "::mlir::ValueRange":$inits)>];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    ::mlir::Block *getBodyBlock() { return &getBody().front(); }
+    ::mlir::Block::BlockArgListType getInputArgs() {
+      return getBodyBlock()->getArguments().take_front(getInputs().size());
+    }
+    ::mlir::Block::BlockArgListType getScalarArgs() {
+      return getBodyBlock()->getArguments().slice(getInputs().size(), getScalars().size());
+    }
+    ::mlir::Block::BlockArgListType getInitArgs() {
+      return getBodyBlock()->getArguments().take_back(getInits().size());
+    }
+  }];
+}
+
+def Kernel_YieldOp : Kernel_Op<"yield", [Pure, ReturnLike, Terminator]> {
+  let summary = "ends a dispatch's body or a tile operation's region";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+def Kernel_ScanOp : Kernel_Op<"scan", [Pure, DestinationStyleOpInterface]> {
+  let summary = "running combination along one dimension of a tensor";
+  let description = [{
+    `result[.., i, ..]` combines `input[.., j, ..]` for j <= i (j < i if exclusive), or j >= i
+    (j > i) if reverse. The combination starts from its neutral element.
+
+    ```mlir
+    %y = kernel.scan add %x, %init {axis = 1 : i64} : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Kernel_CombineKind:$kind, AnyRankedTensor:$input, AnyRankedTensor:$init,
+                       I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$kind $input `,` $init attr-dict `:` type($input)";
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+  let hasVerifier = 1;
+  let builders = [];
+}
+
+//===-- Tile level --------------------------------------------------------------------------===//
+
+def Kernel_SharedMemRef : MemRefRankOf<[AnyType], [1]>;
+
+def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "all threads of the block copy a tile of global memory to shared memory";
+  let description = [{
+    For every row r < `rows` and every column c < `cols` the region gives the element offset in
+    `source` and whether it is inside; elements that are not are written as `padding`. Element
+    (r, c) goes to `dest[offset + r * stride_row + c * stride_col]`, converted to dest's element
+    type. `vector` consecutive columns (or rows, with `along_rows`) are consecutive in source,
+    aligned to that many elements, and inside or outside together. The copy is complete for other threads
+    after the next barrier.
+
+    ```mlir
+    kernel.copy_tile %x to %s[%stage] rows 64 cols 16 strides [1, 68] vector 4 threads 256
+        padding %zero : memref<?xf32, 1> to memref<2176xf32, 3> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %offset, %inside : index, i1
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, AnyMemRef:$dest, Index:$dest_offset, AnyType:$padding,
+                       I64Attr:$rows, I64Attr:$cols, I64Attr:$stride_row, I64Attr:$stride_col,
+                       I64Attr:$vector, UnitAttr:$along_rows, I64Attr:$threads);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $source `to` $dest `[` $dest_offset `]` `rows` $rows `cols` $cols `strides` `[` $stride_row
+    `,` $stride_col `]` `vector` $vector (`along_rows` $along_rows^)? `threads` $threads
+    `padding` $padding `:` type($padding) attr-dict `:` type($source) `to` type($dest) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_FillFragmentOp : Kernel_Op<"fill_fragment", [Pure]> {
+  let summary = "a fragment whose elements all have one value";
+  let arguments = (ins AnyType:$value);
+  let results = (outs Kernel_FragmentType:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+}
+
+def Kernel_ContractTileOp : Kernel_Op<"contract_tile", [
+    AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "accumulates the product of two tiles in shared memory";
+  let description = [{
+    accumulator[m, n] += sum over k < `depth` of lhs[m, k] * rhs[k, n], where lhs[m, k] is
+    `lhs[lhs_offset + k * lhs_stride + m]` and rhs[k, n] is `rhs[rhs_offset + k * rhs_stride + n]`.
+    Floating-point products are fused multiply-adds in the accumulator's type. How the work is
+    spread is the fragment's layout.
+  }];
+  let arguments = (ins AnyMemRef:$lhs, Index:$lhs_offset, AnyMemRef:$rhs, Index:$rhs_offset,
+                       Kernel_FragmentType:$accumulator, I64Attr:$depth, I64Attr:$lhs_stride,
+                       I64Attr:$rhs_stride);
+  let results = (outs Kernel_FragmentType:$result);
+  let assemblyFormat = [{
+    $lhs `[` $lhs_offset `]` `stride` $lhs_stride `,` $rhs `[` $rhs_offset `]` `stride` $rhs_stride
+    `depth` $depth `into` $accumulator attr-dict `:` type($lhs) `,` type($rhs) `into`
+    type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "writes a fragment to global memory through an elementwise epilogue";
+  let description = [{
+    For every element (r, c) of the fragment the region is given r, c and the accumulated value and
+    yields the value to store, the element offset in `dest` and whether it is inside. `vector`
+    consecutive columns are consecutive in dest, aligned, and inside or outside together.
+  }];
+  let arguments = (ins Kernel_FragmentType:$fragment, AnyMemRef:$dest, I64Attr:$vector);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $fragment `to` $dest `vector` $vector attr-dict `:` type($fragment) `to` type($dest) $body
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

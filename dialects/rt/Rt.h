@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rt dialect's C++ interface.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/rt/RtDialect.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/rt/RtTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/rt/Rt.h.inc"

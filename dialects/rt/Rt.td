@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rt dialect: variants, the weight pool, and the launch plan.
+#ifndef CAMEO_RT_TD
+#define CAMEO_RT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Rt_Dialect : Dialect {
+  let name = "rt";
+  let cppNamespace = "::cameo::rt";
+  let summary = "Variants, weights and the launch plan";
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Rt_Op<string mnemonic, list<Trait> traits = []> : Op<Rt_Dialect, mnemonic, traits>;
+
+def Rt_BufferType : TypeDef<Rt_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "a range of device memory";
+}
+
+def Rt_Scalar : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat]>;
+def Rt_Operand : AnyTypeOf<[AnyRankedTensor, Rt_BufferType, Index, AnySignlessInteger, AnyFloat]>;
+
+def Rt_VariantOp : Rt_Op<"variant", [
+    IsolatedFromAbove, SymbolTable, Symbol, NoRegionArguments, NoTerminator, SingleBlock]> {
+  let summary = "the model's code for one target architecture";
+  let description = [{
+    Holds the entry function (`func.func`, its plan) and, from stage `tiled` on, the `gpu.module`s
+    it launches. Weights are outside, shared between variants.
+
+    ```mlir
+    rt.variant @sm_80 target "sm_80" {
+      func.func @main(...) { ... }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `target` $target attr-dict-with-keyword $body";
+}
+
+def Rt_ConstantOp : Rt_Op<"constant", [Symbol]> {
+  let summary = "an entry of the weight pool";
+  let description = [{
+    ```mlir
+    rt.constant @w0 = dense_resource<conv1.weight> : tensor<64x3x7x7xf32>
+    ```
+    `offset` is its place in the weight section in bytes, assigned at stage `host`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value, OptionalAttr<I64Attr>:$offset);
+  let assemblyFormat = "$sym_name `=` $value (`at` $offset^)? attr-dict";
+}
+
+def Rt_GetConstantOp : Rt_Op<"get_constant", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a weight, by name";
+  let arguments = (ins FlatSymbolRefAttr:$constant);
+  let results = (outs AnyTypeOf<[AnyRankedTensor, Rt_BufferType]>:$result);
+  let assemblyFormat = "$constant attr-dict `:` type($result)";
+}
+
+//===-- Host values -------------------------------------------------------------------------===//
+
+def Rt_ReadOp : Rt_Op<"read", [Pure]> {
+  let summary = "one value of a host-resident input";
+  let description = [{
+    `input` must be an argument of the entry function; it is then marked host-resident. Integer
+    elements give i64 (zero-extended where the ONNX type is unsigned), booleans i64 0 or 1,
+    floating-point elements f64.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Index:$position);
+  let results = (outs AnyTypeOf<[I64, F64]>:$value);
+  let assemblyFormat = "$input `[` $position `]` attr-dict `:` type($input) `->` type($value)";
+}
+
+def Rt_CheckOp : Rt_Op<"check"> {
+  let summary = "fails the run with a message unless a condition holds";
+  let description = [{
+    `{0}` and `{1}` in the message stand for the operands.
+    ```mlir
+    rt.check %ok, "input 'y': dimension 0 is {0}, expected {1}" (%a, %b : index, index)
+    ```
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message,
+                       Variadic<AnyTypeOf<[Index, I64]>>:$values);
+  let assemblyFormat = "$condition `,` $message (`(` $values^ `:` type($values) `)`)? attr-dict";
+}
+
+def Rt_FromScalarsOp : Rt_Op<"from_scalars", [Pure]> {
+  let summary = "a device tensor of values known on the host";
+  let description = [{
+    Elements in row-major order, each converted from index, i64 or f64 to the tensor's type.
+  }];
+  let arguments = (ins Variadic<Rt_Scalar>:$values);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict `->` type($result)";
+}
+
+def Rt_ReshapeOp : Rt_Op<"reshape", [Pure]> {
+  let summary = "the same elements under another shape";
+  let description = [{ `sizes` are those of the result's dynamic dimensions. No data moves. }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$sizes);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===-- Launches ----------------------------------------------------------------------------===//
+
+def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
+  let summary = "launches a kernel";
+  let description = [{
+    Operands are passed in order: tensors (stages `tiled`) or buffers (stage `host`) as pointers,
+    index as a 64- or 32-bit integer after the kernel's parameter, other scalars by value. With
+    tensors, `outputs` lists the positions of the operands that the kernel writes; the results are
+    those tensors after the launch.
+  }];
+  let arguments = (ins SymbolRefAttr:$kernel, Variadic<Index>:$grid, Optional<Index>:$shared,
+                       Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $kernel `grid` `(` $grid `)` (`shared` `(` $shared^ `)`)?
+    `args` `(` ($operands_^ `:` type($operands_))? `)` `writes` $outputs attr-dict
+    (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+//===-- Buffers: stage host -----------------------------------------------------------------===//
+
+def Rt_OutputShapeOp : Rt_Op<"output_shape"> {
+  let summary = "sets the sizes of an output";
+  let arguments = (ins I64Attr:$output, Variadic<Index>:$sizes);
+  let assemblyFormat = "$output (`sizes` `(` $sizes^ `)`)? attr-dict";
+}
+
+def Rt_ArenaSizeOp : Rt_Op<"arena_size"> {
+  let summary = "states the arena's size in bytes";
+  let arguments = (ins Index:$bytes);
+  let assemblyFormat = "$bytes attr-dict";
+}
+
+def Rt_ArenaViewOp : Rt_Op<"arena_view", [Pure]> {
+  let summary = "a range of the arena, offset and size in bytes";
+  let arguments = (ins Index:$offset, Index:$bytes);
+  let results = (outs Rt_BufferType:$result);
+  let assemblyFormat = "$offset `bytes` $bytes attr-dict";
+}
+
+def Rt_InputOp : Rt_Op<"input", [Pure]> {
+  let summary = "the memory of an input";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Rt_BufferType:$result);
+  let assemblyFormat = "$index attr-dict";
+}
+
+def Rt_OutputOp : Rt_Op<"output"> {
+  let summary = "the memory of an output whose shape is set";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Rt_BufferType:$result);
+  let assemblyFormat = "$index attr-dict";
+}
+
+def Rt_CopyOp : Rt_Op<"copy"> {
+  let summary = "copies bytes from one buffer to another";
+  let arguments = (ins Rt_BufferType:$source, Rt_BufferType:$dest, Index:$bytes);
+  let assemblyFormat = "$source `to` $dest `bytes` $bytes attr-dict";
+}
+
+def Rt_WriteOp : Rt_Op<"write"> {
+  let summary = "writes host values to a buffer, as elements of one type";
+  let arguments = (ins Rt_BufferType:$dest, TypeAttr:$element, Variadic<Rt_Scalar>:$values);
+  let assemblyFormat = "$dest `as` $element (`,` $values^ `:` type($values))? attr-dict";
+}
+
+def Rt_DimOp : Rt_Op<"dim", [Pure]> {
+  let summary = "a dimension of an input, by position";
+  let arguments = (ins I64Attr:$input, I64Attr:$dimension);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$input `,` $dimension attr-dict";
+}
+
+def Rt_ReadInputOp : Rt_Op<"read_input", [Pure]> {
+  let summary = "one value of a host-resident input, by position";
+  let arguments = (ins I64Attr:$input, Index:$position);
+  let results = (outs AnyTypeOf<[I64, F64]>:$value);
+  let assemblyFormat = "$input `[` $position `]` attr-dict `->` type($value)";
+}
+
+#endif
