@@ -85,10 +85,9 @@ LogicalResult DispatchOp::verify() {
 
 LogicalResult ScanOp::verify() {
   auto type = cast<RankedTensorType>(getInput().getType());
-  if (getAxis() < 0 || getAxis() >= type.getRank())
-    return emitOpError() << "axis " << getAxis() << " is outside [0, " << type.getRank() << ")";
-  if (getInit().getType() != type || getResult().getType() != type)
-    return emitOpError("input, init and result must have one type");
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= type.getRank())
+    return emitOpError() << "axis " << axis << " is outside [0, " << type.getRank() << ")";
   return success();
 }
 
@@ -113,12 +112,13 @@ static LogicalResult verifyRegion(Operation *op, Block &block, TypeRange argumen
 LogicalResult CopyTileOp::verify() {
   if (failed(verifyFlat(*this, getSource())) || failed(verifyFlat(*this, getDest())))
     return failure();
-  int64_t extent = getAlongRows() ? getRows() : getCols();
-  if (getVector() <= 0 || extent % getVector() != 0)
-    return emitOpError() << "vector of " << getVector() << " does not divide the extent "
+  int64_t extent = getAlongRows() ? getRows() : getCols(), vector = getVector();
+  if (vector <= 0 || extent % vector != 0)
+    return emitOpError() << "vector of " << vector << " does not divide the extent "
                          << extent;
-  if (getThreads() <= 0 || getThreads() > 1024)
-    return emitOpError() << "needs 1 to 1024 threads, has " << getThreads();
+  int64_t threads = getThreads();
+  if (threads <= 0 || threads > 1024)
+    return emitOpError() << "needs 1 to 1024 threads, has " << threads;
   if (getPadding().getType() != cast<MemRefType>(getSource().getType()).getElementType())
     return emitOpError("padding must have the source's element type");
   auto index = IndexType::get(getContext());
@@ -129,8 +129,9 @@ LogicalResult CopyTileOp::verify() {
 LogicalResult ContractTileOp::verify() {
   if (failed(verifyFlat(*this, getLhs())) || failed(verifyFlat(*this, getRhs())))
     return failure();
-  if (getDepth() <= 0)
-    return emitOpError() << "depth must be positive, is " << getDepth();
+  int64_t depth = getDepth();
+  if (depth <= 0)
+    return emitOpError() << "depth must be positive, is " << depth;
   FragmentType type = getAccumulator().getType();
   if (auto layout = dyn_cast<ThreadTileAttr>(type.getLayout()))
     if (layout.getThreadRows() * layout.getTileRows() != type.getRows() ||

@@ -133,7 +133,8 @@ def Kernel_YieldOp : Kernel_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let builders = [OpBuilder<(ins), [{}]>];
 }
 
-def Kernel_ScanOp : Kernel_Op<"scan", [Pure, DestinationStyleOpInterface]> {
+def Kernel_ScanOp : Kernel_Op<"scan", [
+    Pure, DestinationStyleOpInterface, AllTypesMatch<["input", "init", "result"]>]> {
   let summary = "running combination along one dimension of a tensor";
   let description = [{
     `result[.., i, ..]` combines `input[.., j, ..]` for j <= i (j < i if exclusive), or j >= i
@@ -151,12 +152,9 @@ def Kernel_ScanOp : Kernel_Op<"scan", [Pure, DestinationStyleOpInterface]> {
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
   }];
   let hasVerifier = 1;
-  let builders = [];
 }
 
 //===-- Tile level --------------------------------------------------------------------------===//
-
-def Kernel_SharedMemRef : MemRefRankOf<[AnyType], [1]>;
 
 def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "all threads of the block copy a tile of global memory to shared memory";
