@@ -1,0 +1,50 @@
+// The onnx dialect: types, ops, and the questions passes ask about their values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/onnx/OnnxDialect.h.inc"
+#include "dialects/onnx/Schema.h"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/onnx/OnnxTypes.h.inc"
+
+namespace cameo::onnx {
+
+/// The dialect's opset, the newest that the pinned ONNX Runtime loads, and the least one imported.
+inline constexpr int64_t kOpset = 26;
+inline constexpr int64_t kMinOpset = 7;
+/// The version of ONNX's file format that goes with kOpset.
+inline constexpr int64_t kIrVersion = 13;
+
+/// Attributes on the module, on `func.func` arguments and on results.
+inline constexpr llvm::StringLiteral kOpsetAttr = "onnx.opset";
+inline constexpr llvm::StringLiteral kModelAttr = "onnx.model";
+inline constexpr llvm::StringLiteral kNameAttr = "onnx.name";
+inline constexpr llvm::StringLiteral kDimsAttr = "onnx.dims";
+
+namespace detail {
+mlir::LogicalResult verifySchema(mlir::Operation *op);
+} // namespace detail
+
+/// Arity and types as the operator's schema says.
+template <typename ConcreteOp>
+class SchemaVerified : public mlir::OpTrait::TraitBase<ConcreteOp, SchemaVerified> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifySchema(op); }
+};
+
+} // namespace cameo::onnx
+
+#define GET_OP_CLASSES
+#include "dialects/onnx/Onnx.h.inc"
+
+#include "dialects/onnx/Constants.h"

@@ -1,0 +1,150 @@
+// The onnx dialect: its types, the base of every op, and the ops that are not operators of ONNX.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_ONNX_TD
+#define CAMEO_ONNX_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Onnx_Dialect : Dialect {
+  let name = "onnx";
+  let cppNamespace = "::cameo::onnx";
+  let summary = "ONNX at one opset";
+  let description = [{
+    One op per operator of ONNX's default domain at opset 26, under its own name. Operands stand in
+    the order of ONNX's formal inputs; an absent optional one is the result of `onnx.None`, so that
+    an operand's number is its ONNX input's number. An absent optional output has type `none`.
+    Operators of other domains are `onnx.Custom`.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  // The attribute dictionary holds the ONNX attributes: importer and exporter stay generic, and
+  // two hundred property structs are not compiled.
+  let usePropertiesForAttributes = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Types: what builtin types lack
+//===----------------------------------------------------------------------===//
+
+class ONNX_Type<string cppName, string typeMnemonic, list<Trait> traits = []>
+    : TypeDef<Onnx_Dialect, cppName, traits> {
+  let mnemonic = typeMnemonic;
+}
+
+def ONNX_String : ONNX_Type<"String", "string"> { let summary = "element type: a string"; }
+def ONNX_F4E2M1 : ONNX_Type<"F4E2M1", "f4E2M1"> { let summary = "element type: 4-bit float"; }
+def ONNX_F8E8M0 : ONNX_Type<"F8E8M0", "f8E8M0"> {
+  let summary = "element type: 8-bit power of two";
+}
+def ONNX_AnyType : ONNX_Type<"Any", "any"> {
+  let summary = "what an operator of an unknown domain yields when the model does not say";
+}
+
+def ONNX_SeqType : ONNX_Type<"Seq", "seq"> {
+  let summary = "a sequence";
+  let parameters = (ins "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $elementType `>`";
+}
+def ONNX_OptType : ONNX_Type<"Opt", "opt"> {
+  let summary = "an optional value";
+  let parameters = (ins "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $elementType `>`";
+}
+def ONNX_MapType : ONNX_Type<"Map", "map"> {
+  let summary = "a map";
+  let parameters = (ins "::mlir::Type":$keyType, "::mlir::Type":$valueType);
+  let assemblyFormat = "`<` $keyType `,` $valueType `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+class ONNX_BaseOp<string opMnemonic, list<Trait> traits, int regionNumber = 0>
+    : Op<Onnx_Dialect, opMnemonic, traits> {
+  // One general builder instead of seven particular ones.
+  let skipDefaultBuilders = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::TypeRange":$resultTypes, "::mlir::ValueRange":$operands,
+                   CArg<"::llvm::ArrayRef<::mlir::NamedAttribute>", "{}">:$attributes), [{
+      $_state.addTypes(resultTypes);
+      $_state.addOperands(operands);
+      $_state.addAttributes(attributes);
+      for (int64_t i = 0; i < regionCount(); ++i)
+        $_state.addRegion();
+    }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDefinition = [{
+    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
+                                         ::mlir::OperationState &result) {
+      return ::cameo::onnx::detail::parseOp(parser, result);
+    }
+    void $cppClass::print(::mlir::OpAsmPrinter &printer) {
+      ::cameo::onnx::detail::printOp(printer, getOperation());
+    }
+  }];
+  code regionCount = "static constexpr int64_t regionCount() { return " # regionNumber # "; }\n";
+  let extraClassDeclaration = regionCount;
+}
+
+// Types and arity as the operator's schema says.
+def ONNX_SchemaVerified : NativeOpTrait<"SchemaVerified"> { let cppNamespace = "::cameo::onnx"; }
+
+class ONNX_Op<string onnxOperator, int version, list<Trait> traits = [],
+              int regionNumber = 0>
+    : ONNX_BaseOp<onnxOperator, !listconcat(traits, [ONNX_SchemaVerified]), regionNumber> {
+  string operator = onnxOperator;
+  int sinceVersion = version;
+  let summary = "ONNX " # onnxOperator # ", opset " # version;
+  let extraClassDeclaration = regionCount # [{
+    static constexpr ::llvm::StringLiteral onnxName() {
+      return ::llvm::StringLiteral("}] # onnxOperator # [{");
+    }
+    static constexpr int64_t sinceVersion() { return }] # version # [{; }
+  }];
+}
+
+def ONNX_NoneOp : ONNX_BaseOp<"None", [Pure, ConstantLike]> {
+  let summary = "an absent optional input";
+  let results = (outs NoneType:$none);
+  let hasFolder = 1;
+}
+
+def ONNX_ConstantOp : ONNX_Op<"Constant", 25, [Pure, ConstantLike]> {
+  let summary = "a constant: an initialiser or a Constant node of any kind";
+  let description = [{
+    Large values are resources. Elements of fewer than eight bits, except booleans in dense
+    attributes, take a byte each; `constantBytes` reads either form.
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyTensor:$output);
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def ONNX_CustomOp : ONNX_BaseOp<"Custom", [RecursiveMemoryEffects]> {
+  let summary = "an operator of a domain or name that is not known";
+  let description = [{
+    Imported and exported as it is, and refused by name where it would have to be computed.
+    Graph attributes are regions, named by `graphs`.
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs, StrAttr:$domain, StrAttr:$op_type,
+                       I64Attr:$version, DictionaryAttr:$onnx_attributes,
+                       OptionalAttr<StrArrayAttr>:$graphs);
+  let results = (outs Variadic<AnyType>:$outputs);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
+  let hasVerifier = 1;
+}
+
+def ONNX_YieldOp : ONNX_BaseOp<"Yield", [Pure, Terminator]> {
+  let summary = "ends a graph attribute with the graph's outputs";
+  let arguments = (ins Variadic<AnyType>:$outputs);
+}
+
+include "Ops.td"
+
+#endif // CAMEO_ONNX_TD
