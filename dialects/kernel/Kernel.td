@@ -130,7 +130,8 @@ def Kernel_YieldOp : Kernel_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let summary = "ends a dispatch's body or a tile operation's region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
-  let builders = [OpBuilder<(ins), [{}]>];
+  // An empty body would make it a declaration.
+  let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
 }
 
 def Kernel_ScanOp : Kernel_Op<"scan", [

@@ -34,7 +34,7 @@ Operation *OnnxDialect::materializeConstant(OpBuilder &builder, Attribute value,
                                     builder.getNamedAttr("value", elements));
 }
 
-ParseResult detail::parseOp(OpAsmParser &parser, OperationState &result) {
+ParseResult cameo::onnx::detail::parseOp(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   FunctionType type;
   SMLoc loc;
@@ -54,7 +54,7 @@ ParseResult detail::parseOp(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-void detail::printOp(OpAsmPrinter &printer, Operation *op) {
+void cameo::onnx::detail::printOp(OpAsmPrinter &printer, Operation *op) {
   printer << "(";
   printer.printOperands(op->getOperands());
   printer << ")";
