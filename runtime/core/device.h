@@ -1,0 +1,153 @@
+// The device as the plan executor sees it. Implemented over the CUDA driver (runtime/cuda) and by
+// the simulator (runtime/sim).
+//
+// Sizes are bytes. Calls that take a stream are enqueued on it and may return before they are done;
+// host memory given to them stays valid and unchanged until the stream has passed them. An error of
+// enqueued work is returned by that call or by a later one on the same device. A Device may be used
+// by several threads at once, each with streams and events of its own.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_CORE_DEVICE_H
+#define CAMEO_RUNTIME_CORE_DEVICE_H
+
+#include "runtime/core/status.h"
+#include "runtime/format.h"
+
+#include <cstdint>
+#include <string>
+
+namespace cameo::rt {
+
+using DevicePtr = uint64_t; // CUdeviceptr; on the simulator a host address
+using Stream = void *;      // CUstream, so that a caller's own passes through; null: default stream
+using Event = void *;
+using Module = void *;
+using Kernel = void *;
+using Graph = void *;
+
+enum class DeviceKind { Cuda, Simulator };
+
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::Cuda;
+  int ordinal = 0;
+  uint32_t arch = 0;           // major * 10 + minor; for the simulator 0: any
+  std::string name;            // e.g. "NVIDIA A100-SXM4-40GB", "simulator (4 threads)"
+  uint64_t totalMemory = 0;    // bytes
+  uint32_t maxSharedBytes = 0; // dynamic and static, a block, opt-in included
+  uint32_t driverVersion = 0;  // as cuDriverGetVersion; 0 for the simulator
+};
+
+// A code section of the payload. The bytes stay mapped while the module is loaded.
+struct CodeSection {
+  CameoSectionKind kind; // PTX, CUBIN or SIM_IMAGE
+  uint32_t arch;
+  uint32_t flags;
+  const void *data;
+  uint64_t size;
+};
+
+// What the plan says of a kernel; pointers stay valid while its module is loaded.
+struct KernelInfo {
+  const char *name;
+  const char *onnxNodes;
+  uint32_t block[3];
+  uint32_t sharedStatic;
+  uint32_t flags;           // CAMEO_KERNEL_*
+  const uint32_t *argTypes; // CameoArgType
+  uint32_t argCount;
+};
+
+struct Launch {
+  Kernel kernel;
+  uint32_t grid[3]; // all non-zero
+  uint32_t block[3];
+  uint32_t sharedDynamic;
+  // args[i] points to the value of parameter i (DevicePtr, int32_t, int64_t, float or double by its
+  // CameoArgType); read before launch() returns.
+  void **args;
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  virtual const DeviceInfo &info() const = 0;
+
+  // Free and total device memory.
+  virtual Status memoryInfo(uint64_t &available, uint64_t &total) = 0;
+
+  // Device memory, aligned to 256 at least. Zero bytes give a valid, unique or null pointer.
+  virtual Status allocate(uint64_t bytes, DevicePtr &memory) = 0;
+  virtual Status release(DevicePtr memory) = 0;
+  // Page-locked host memory for transfers that overlap; plain memory on the simulator.
+  virtual Status allocateHost(uint64_t bytes, void *&memory) = 0;
+  virtual Status releaseHost(void *memory) = 0;
+
+  virtual Status createStream(Stream &stream) = 0;
+  virtual Status destroyStream(Stream stream) = 0;
+  virtual Status synchronize(Stream stream) = 0;
+
+  virtual Status createEvent(Event &event) = 0; // with timing
+  virtual Status destroyEvent(Event event) = 0;
+  virtual Status record(Event event, Stream stream) = 0;
+  virtual Status wait(Stream stream, Event event) = 0; // later work of the stream waits
+  virtual Status synchronizeEvent(Event event) = 0;    // the host waits
+  virtual Status elapsed(Event start, Event stop, float &milliseconds) = 0; // both have passed
+
+  virtual Status copyToDevice(DevicePtr target, const void *source, uint64_t bytes,
+                              Stream stream) = 0;
+  virtual Status copyToHost(void *target, DevicePtr source, uint64_t bytes, Stream stream) = 0;
+  // The ranges do not overlap.
+  virtual Status copyOnDevice(DevicePtr target, DevicePtr source, uint64_t bytes,
+                              Stream stream) = 0;
+  virtual Status fill(DevicePtr target, uint8_t value, uint64_t bytes, Stream stream) = 0;
+
+  virtual Status loadModule(const CodeSection &section, Module &module) = 0;
+  virtual Status unloadModule(Module module) = 0;
+  // The kernel lives as long as its module. Opts in to as much shared memory as the device has.
+  virtual Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) = 0;
+  virtual Status launch(const Launch &launch, Stream stream) = 0;
+
+  // Recording of a stream's work for replay. Devices without it answer Code::Unsupported, and the
+  // executor enqueues the work each time.
+  virtual Status beginCapture(Stream) { return failure(Code::Unsupported, "no graph capture"); }
+  virtual Status endCapture(Stream, Graph &) {
+    return failure(Code::Unsupported, "no graph capture");
+  }
+  virtual Status launchGraph(Graph, Stream) {
+    return failure(Code::Unsupported, "no graph capture");
+  }
+  virtual Status destroyGraph(Graph) { return failure(Code::Unsupported, "no graph capture"); }
+};
+
+// ---- CUDA (runtime/cuda) ------------------------------------------------------------------------
+
+struct CudaProbe {
+  enum State {
+    NoDriver, // libcuda.so.1 is not there
+    Failing,  // it is there, and it or its devices do not work: `message` says why
+    Usable,
+  } state = NoDriver;
+  int deviceCount = 0;
+  uint32_t driverVersion = 0;
+  std::string message;
+};
+
+CudaProbe probeCudaDriver();
+Status createCudaDevice(int ordinal, std::unique_ptr<Device> &device);
+
+// ---- Simulator (runtime/sim) --------------------------------------------------------------------
+
+struct SimOptions {
+  // Each of these needs an image built with CAMEO_SIM_IMAGE_CHECKED; a finding is KernelFault.
+  bool checkBounds = false;
+  bool checkUninitialised = false;
+  bool checkRaces = false;
+  uint64_t seed = 0;    // order of lanes and warps; 0: the natural order
+  unsigned threads = 0; // host threads; 0: one a core
+};
+
+Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device);
+
+} // namespace cameo::rt
+
+#endif
