@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cameo::rt {
 
@@ -130,10 +131,20 @@ struct CudaProbe {
   int deviceCount = 0;
   uint32_t driverVersion = 0;
   std::string message;
+  std::vector<DeviceInfo> devices; // where Usable
 };
 
-CudaProbe probeCudaDriver();
-Status createCudaDevice(int ordinal, std::unique_ptr<Device> &device);
+// Neither makes a context but createCudaDevice. `library` is the driver to open, for tests; null:
+// libcuda.so.1.
+CudaProbe probeCudaDriver(const char *library = nullptr);
+Status createCudaDevice(int ordinal, std::unique_ptr<Device> &device,
+                        const char *library = nullptr);
+
+// Which of a payload's code sections (the simulator's are passed over) a CUDA device runs: a cubin
+// made for it, else PTX that its driver can compile. Code::Incompatible says what the GPU and the
+// driver are and what the sections hold.
+Status chooseCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo &device,
+                      size_t &chosen);
 
 // ---- Simulator (runtime/sim) --------------------------------------------------------------------
 

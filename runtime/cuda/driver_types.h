@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cameo::cuda {
+namespace cameo::rt::cuda {
 
 using CUresult = int;
 using CUdevice = int;
@@ -68,30 +68,6 @@ enum : int { // CUstreamCaptureMode
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1
 };
 
-enum : int { // CUlaunchAttributeID
-  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4
-};
-
-struct CUlaunchAttribute {
-  int id;
-  char pad[4];
-  union {
-    char bytes[64];
-    struct {
-      unsigned x, y, z;
-    } clusterDim;
-  } value;
-};
-
-struct CUlaunchConfig {
-  unsigned gridDimX, gridDimY, gridDimZ;
-  unsigned blockDimX, blockDimY, blockDimZ;
-  unsigned sharedMemBytes;
-  CUstream hStream;
-  CUlaunchAttribute *attrs;
-  unsigned numAttrs;
-};
-
-} // namespace cameo::cuda
+} // namespace cameo::rt::cuda
 
 #endif
