@@ -1,0 +1,134 @@
+"""What the end-to-end checks share: where the tools are, running a step under a limit, judging how
+it ended, and the closing line that tools/run-tests reads."""
+# SPDX-License-Identifier: Apache-2.0
+import concurrent.futures
+import os
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass
+class Step:
+    """One finished command. `code` is the exit code, minus the signal for a killed process, or None
+    where the time limit ended it."""
+    command: list
+    code: int | None
+    output: str
+    seconds: float
+
+    @property
+    def crashed(self):
+        """A signal, a shell's 128 + signal, or no end at all: never right, whatever the input."""
+        return self.code is None or self.code < 0 or self.code >= 128
+
+    def how(self):
+        if self.code is None:
+            return f"no end within {self.seconds:.0f} s"
+        if self.code < 0:
+            try:
+                return f"killed by {signal.Signals(-self.code).name}"
+            except ValueError:
+                return f"killed by signal {-self.code}"
+        return f"exit code {self.code}"
+
+    def text(self):
+        return f"$ {shlex.join(map(str, self.command))}\n{self.output}[{self.how()}]\n"
+
+
+def run(command, timeout, cwd=None, memory_bytes=None, env=None):
+    """Runs a command without a terminal or core files; ends its whole process group at `timeout`."""
+
+    def limits():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if memory_bytes:
+            resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+    start = time.monotonic()
+    process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, cwd=cwd,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
+                               preexec_fn=limits, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=timeout)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        code = None
+    return Step(list(command), code, output.decode("utf-8", "replace"), time.monotonic() - start)
+
+
+@dataclass
+class Suite:
+    """Collects outcomes, keeps a log of what failed, and closes with the counts."""
+    name: str
+    build: Path
+    passed: int = 0
+    skipped: int = 0
+    failures: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.work = self.build / "e2e" / self.name
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.log = self.build / "test-logs" / f"{self.name}.log"
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.log.write_text("")
+
+    def tool(self, name):
+        path = self.build / "bin" / name
+        if not path.exists():
+            sys.exit(f"error: {path} is not there; build it first: cmake --build {self.build}")
+        return path
+
+    def ok(self):
+        self.passed += 1
+
+    def fail(self, case, reason, *steps):
+        self.failures.append((case, reason))
+        with self.log.open("a") as log:
+            log.write(f"=== {case}: {reason}\n")
+            for step in steps:
+                log.write(step.text())
+            log.write("\n")
+        print(f"FAILED {case}: {reason}", flush=True)
+
+    def close(self):
+        """Prints the counts as the last line; the exit code for sys.exit."""
+        if self.failures:
+            print(f"details: {self.log}")
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        print(f"{self.name}: {self.passed} passed, {len(self.failures)} failed{skipped}",
+              flush=True)
+        return 1 if self.failures or not self.passed else 0
+
+
+def for_each(cases, check, jobs):
+    """Yields (case, check(case)) as they finish, `jobs` at a time."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        futures = {pool.submit(check, case): case for case in cases}
+        for future in concurrent.futures.as_completed(futures):
+            yield futures[future], future.result()
+
+
+def add_arguments(parser):
+    parser.add_argument("--build", type=Path, default=SOURCE / "build", help="the build folder")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
+    parser.add_argument("--target", default="sim:sm_80", help="cameoc's --target")
+    parser.add_argument("--device", default="sim", help="the artefacts' --device")
+    parser.add_argument("--filter", default="", help="only cases whose name matches this regex")
+
+
+def first_error(output):
+    """The first line that says `error:`, for one-line reports."""
+    for line in output.splitlines():
+        if "error:" in line:
+            return line.strip()
+    lines = output.strip().splitlines()
+    return lines[-1].strip() if lines else "no output"

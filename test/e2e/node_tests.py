@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Runs ONNX's backend node tests: cameoc compiles each model, the artefact runs its test data.
+
+Every test ends in exactly one of these:
+  passed       compiled, ran, and its outputs agree with the expected ones
+  unsupported  cameoc refused it and said so ("unsupported"); allowed only where the model, its
+               functions inlined, uses an operator that claimed_operators.txt does not list
+  excepted     refused with an error, and node_exceptions.txt names the test with a reason
+  failed       all else: wrong results, a crash, no end, an error that names no reason, a claimed
+               operator refused, an exception that is out of date
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import collections
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import onnx
+import onnx.backend.test
+from onnx import TensorProto
+
+import harness
+
+HERE = Path(__file__).resolve().parent
+DATA = Path(onnx.backend.test.__file__).parent / "data" / "node"
+COMPILE_SECONDS, RUN_SECONDS = 120, 120
+
+# The reasons that an exception may have: what this release does not run by design.
+REASONS = ("string, sequence or optional types", "fp8 and sub-byte", "training mode",
+           "axes known only at run time", "opset below 7", "random results")
+
+# (rtol, atol) by the coarsest type among the outputs. 1e-3 and 1e-7 are onnx's own. One unit in the
+# last place of f16 is 2^-10 and of bf16 2^-7: four of them, since the references of several
+# operators round every intermediate to the output's type and we round once.
+TOLERANCES = {
+    TensorProto.BFLOAT16: (3.2e-2, 1e-3),
+    TensorProto.FLOAT16: (4e-3, 1e-4),
+    TensorProto.FLOAT: (1e-3, 1e-7),
+    TensorProto.DOUBLE: (1e-3, 1e-7),
+}
+
+
+def read_words(path):
+    lines = (line.split("#")[0] for line in path.read_text().splitlines())
+    return [word for line in lines for word in line.split()]
+
+
+def read_exceptions(path):
+    """`test_name: reason` a line."""
+    exceptions = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        name, _, reason = (part.strip() for part in line.partition(":"))
+        if reason not in REASONS:
+            sys.exit(f"{path}:{number}: error: '{reason}' is not an allowed reason: "
+                     + "; ".join(REASONS))
+        if not (DATA / name).is_dir():
+            sys.exit(f"{path}:{number}: error: there is no node test {name}")
+        exceptions[name] = reason
+    return exceptions
+
+
+def operators(model):
+    """The operators a model uses as domain::Name (ai.onnx: just Name), in subgraphs and in the
+    model-local functions that it calls."""
+    functions = {(f.domain, f.name): f for f in model.functions}
+    found, seen = set(), set()
+
+    def visit(nodes):
+        for node in nodes:
+            key = (node.domain, node.op_type)
+            if key in functions:
+                if key not in seen:
+                    seen.add(key)
+                    visit(functions[key].node)
+            else:
+                found.add(node.op_type if node.domain in ("", "ai.onnx")
+                          else f"{node.domain}::{node.op_type}")
+            for attribute in node.attribute:
+                for graph in [attribute.g, *attribute.graphs]:
+                    visit(graph.node)
+
+    visit(model.graph.node)
+    return found
+
+
+def tolerance(model):
+    """Integers, booleans and strings must agree exactly."""
+    types = {output.type.tensor_type.elem_type for output in model.graph.output}
+    for data_type, limits in TOLERANCES.items():
+        if data_type in types:
+            return limits
+    return (0, 0)
+
+
+def data_files(folder, kind):
+    return sorted(folder.glob(f"{kind}_*.pb"), key=lambda path: int(path.stem.split("_")[1]))
+
+
+class NodeTests:
+    def __init__(self, options):
+        self.options = options
+        self.suite = harness.Suite("nodes", options.build.resolve())
+        self.cameoc = self.suite.tool("cameoc")
+        self.claimed = set(read_words(HERE / "claimed_operators.txt"))
+        self.exceptions = read_exceptions(HERE / "node_exceptions.txt")
+
+    def check(self, name):
+        """(outcome, reason, steps) of one test."""
+        folder, work = DATA / name, self.suite.work / name
+        work.mkdir(exist_ok=True)
+        model = onnx.load(folder / "model.onnx")
+        unclaimed = sorted(operators(model) - self.claimed)
+        artefact = work / "model"
+        compiled = harness.run([self.cameoc, folder / "model.onnx", "-o", artefact,
+                                f"--target={self.options.target}"], COMPILE_SECONDS)
+        if compiled.crashed:
+            return "failed", f"cameoc: {compiled.how()}", [compiled]
+        if compiled.code:
+            return (*self.judge_refusal(name, unclaimed, compiled), [compiled])
+        steps = [compiled]
+        rtol, atol = tolerance(model)
+        for data in sorted(folder.glob("test_data_set_*")):
+            step = harness.run(
+                [artefact, f"--device={self.options.device}",
+                 *(f"--input=@{path}" for path in data_files(data, "input")),
+                 *(f"--expected_output=@{path}" for path in data_files(data, "output")),
+                 f"--rtol={rtol}", f"--atol={atol}", "--equal-nan"], RUN_SECONDS)
+            steps.append(step)
+            if step.code != 0:
+                return "failed", f"{step.how()}: {harness.first_error(step.output)}", steps
+        shutil.rmtree(work)
+        if name in self.exceptions:
+            return "failed", "passes, so take it off node_exceptions.txt", steps
+        return "passed", "", steps
+
+    def judge_refusal(self, name, unclaimed, compiled):
+        error = harness.first_error(compiled.output)
+        if "error:" not in error:
+            return "failed", f"cameoc: {compiled.how()} without an error"
+        if unclaimed:
+            if "unsupported" in compiled.output:
+                return "unsupported", ", ".join(unclaimed)
+            return "failed", f"not the error for an unsupported operator ({unclaimed[0]}): {error}"
+        if name in self.exceptions:
+            return "excepted", self.exceptions[name]
+        return "failed", error
+
+    def run(self):
+        names = sorted(path.name for path in DATA.iterdir() if (path / "model.onnx").exists())
+        names = [name for name in names if re.search(self.options.filter, name)]
+        counts = collections.Counter()
+        for name, (outcome, reason, steps) in harness.for_each(names, self.check,
+                                                               self.options.jobs):
+            counts[outcome] += 1
+            if outcome == "passed":
+                self.suite.ok()
+            elif outcome == "failed":
+                self.suite.fail(name, reason, *steps)
+            if self.options.verbose:
+                print(f"{outcome} {name} {reason}", flush=True)
+        print("node tests: " + ", ".join(
+            f"{counts[outcome]} {outcome}"
+            for outcome in ("passed", "unsupported", "excepted", "failed")))
+        return self.suite.close()
+
+
+def list_operators():
+    """Every operator of the tests, with how many use it and whether it is claimed."""
+    claimed = set(read_words(HERE / "claimed_operators.txt"))
+    uses = collections.Counter()
+    for path in DATA.glob("*/model.onnx"):
+        uses.update(operators(onnx.load(path)))
+    for name in sorted(claimed | set(uses)):
+        print(f"{name:32} {'claimed' if name in claimed else '-':8} {uses[name]:5} tests")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.add_argument("--verbose", action="store_true", help="print every outcome")
+    parser.add_argument("--list-operators", action="store_true",
+                        help="print the tests' operators and which are claimed")
+    options = parser.parse_args()
+    if options.list_operators:
+        list_operators()
+        return 0
+    return NodeTests(options).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

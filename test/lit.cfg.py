@@ -1,0 +1,60 @@
+# lit's configuration; `build/venv/bin/lit -v test` is all it takes.
+#
+#   --param build=build-dev      test the tools of another build folder
+#   --param device=cuda          run artefacts on a GPU where a test leaves the choice open
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import lit.formats
+
+source = Path(__file__).resolve().parent.parent
+build = source / lit_config.params.get("build", "build")
+llvm_tools = Path("/usr/lib/llvm-19/bin")
+
+config.name = "cameo"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "node_exceptions.txt"]
+config.test_source_root = str(source / "test")
+config.test_exec_root = str(build / "test")
+
+# Cameo's tools and LLVM's come first; the environment is otherwise left out of the tests.
+config.environment["PATH"] = os.pathsep.join(
+    [str(build / "bin"), str(build / "venv" / "bin"), str(llvm_tools), os.environ["PATH"]])
+config.environment["CAMEO_SOURCE"] = str(source)
+
+python = build / "venv" / "bin" / "python"
+config.substitutions += [
+    ("%python", str(python if python.exists() else shutil.which("python3"))),
+    ("%source", str(source)),
+    ("%build", str(build)),
+    ("%device", lit_config.params.get("device", "sim")),
+    ("%cc", "clang-19"),
+]
+for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameoc"):
+    config.substitutions.append((f"%{tool}(?![-\\w])", str(build / "bin" / tool)))
+    if (build / "bin" / tool).exists():
+        config.available_features.add(tool)
+
+
+def cuda_home():
+    """Where ptxas and libdevice are: tools/install-deps knows all the places."""
+    answer = subprocess.run([str(source / "tools" / "install-deps"), "--print-cuda-home"],
+                            capture_output=True, text=True, check=False)
+    home = Path(answer.stdout.strip() or "/nonexistent")
+    return home if (home / "bin" / "ptxas").exists() else None
+
+
+home = cuda_home()
+if home:
+    config.available_features.add("ptxas")
+    config.environment["CUDA_HOME"] = str(home)
+    config.substitutions.append(("%ptxas", str(home / "bin" / "ptxas")))
+if Path("/dev/nvidiactl").exists():
+    config.available_features.add("cuda")
+if "HOME" in os.environ:
+    config.environment["HOME"] = os.environ["HOME"]
