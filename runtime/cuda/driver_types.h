@@ -1,6 +1,6 @@
 // The CUDA driver API's types and constants that Cameo uses, declared here so that neither building
-// nor running needs the CUDA toolkit. Values and layouts are those of the driver's binary interface.
-// SPDX-License-Identifier: Apache-2.0
+// nor running needs the CUDA toolkit. Values and layouts are those of the driver's binary
+// interface. SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_CUDA_DRIVER_TYPES_H
 #define CAMEO_CUDA_DRIVER_TYPES_H
 
@@ -28,10 +28,12 @@ enum : CUresult {
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_INVALID_IMAGE = 200,
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+  CUDA_ERROR_ECC_UNCORRECTABLE = 214,
   CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
   CUDA_ERROR_NOT_FOUND = 500,
   CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
   CUDA_ERROR_LAUNCH_TIMEOUT = 702,
   CUDA_ERROR_ASSERT = 710,
   CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
@@ -58,11 +60,7 @@ enum : int { // CUjit_option
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
 
-enum : unsigned {
-  CU_STREAM_NON_BLOCKING = 1,
-  CU_EVENT_DEFAULT = 0,
-  CU_MEMHOSTALLOC_PORTABLE = 1
-};
+enum : unsigned { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DEFAULT = 0, CU_MEMHOSTALLOC_PORTABLE = 1 };
 
 enum : int { // CUstreamCaptureMode
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1

@@ -27,7 +27,7 @@ struct DeviceSpec {
 /// A launch as a kernel's callback sees it. Device pointers are host addresses.
 struct Launch {
   std::string kernel;
-  unsigned grid[3], block[3], cluster[3];
+  unsigned grid[3], block[3];
   unsigned sharedBytes;
   std::vector<std::vector<char>> arguments;
 

@@ -8,8 +8,8 @@
 extern "C" {
 // Declared from the one list of driver functions: a definition that differs does not compile.
 #define CAMEO_CUDA_SYMBOL(name, ...)                                                               \
-  __attribute__((visibility("default"))) cameo::cuda::CUresult name(__VA_ARGS__);
-using namespace cameo::cuda;
+  __attribute__((visibility("default"))) cameo::rt::cuda::CUresult name(__VA_ARGS__);
+using namespace cameo::rt::cuda;
 #include "runtime/cuda/driver_symbols.def"
 }
 

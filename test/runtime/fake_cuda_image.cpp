@@ -6,7 +6,7 @@
 #include <cstring>
 #include <elf.h>
 
-using namespace cameo::cuda;
+using namespace cameo::rt::cuda;
 
 namespace fakecuda {
 namespace {

@@ -17,7 +17,7 @@
 
 namespace fakecuda {
 
-using namespace cameo::cuda;
+using namespace cameo::rt::cuda;
 
 struct Event;
 struct Stream;

@@ -8,6 +8,13 @@ using namespace fakecuda;
 
 namespace {
 
+struct LaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+};
+
 bool inMemory(CUdeviceptr pointer, size_t bytes) {
   auto &memory = state().memory;
   auto after = memory.upper_bound(pointer);
@@ -90,7 +97,7 @@ CUresult enqueueWork(CUstream stream, std::function<CUresult()> work) {
   return enqueue(stream, std::move(op));
 }
 
-CUresult launch(const CUlaunchConfig &config, CUfunction function, void **parameters) {
+CUresult launch(const LaunchConfig &config, CUfunction function, void **parameters) {
   State &s = state();
   auto found = s.functions.find(number(function));
   if (found == s.functions.end() || !s.modules.count(found->second.module))
@@ -106,15 +113,8 @@ CUresult launch(const CUlaunchConfig &config, CUfunction function, void **parame
   Launch launch = {f.kernel.name,
                    {config.gridDimX, config.gridDimY, config.gridDimZ},
                    {config.blockDimX, config.blockDimY, config.blockDimZ},
-                   {1, 1, 1},
                    config.sharedMemBytes,
                    {}};
-  for (unsigned i = 0; i < config.numAttrs; ++i)
-    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-      const auto &cluster = config.attrs[i].value.clusterDim;
-      unsigned sizes[] = {cluster.x, cluster.y, cluster.z};
-      memcpy(launch.cluster, sizes, sizeof(sizes));
-    }
   auto registered = s.registered.find(launch.kernel);
   std::vector<size_t> sizes = f.kernel.parameters;
   if (registered != s.registered.end()) {
@@ -140,7 +140,7 @@ CUresult launch(const CUlaunchConfig &config, CUfunction function, void **parame
   });
 }
 
-std::string describe(const CUlaunchConfig &config, CUfunction function) {
+std::string describe(const LaunchConfig &config, CUfunction function) {
   auto found = state().functions.find(number(function));
   std::string name = found == state().functions.end() ? "?" : found->second.kernel.name;
   return name + " grid " + std::to_string(config.gridDimX) + "x" + std::to_string(config.gridDimY) +
@@ -354,16 +354,9 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,
                         unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
                         CUstream stream, void **parameters, void **extra) {
-  CUlaunchConfig config = {gridX,  gridY,       gridZ,  blockX,  blockY,
-                           blockZ, sharedBytes, stream, nullptr, 0};
+  LaunchConfig config = {gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream};
   ENTER(Context, describe(config, function));
   return launch(config, function, parameters);
-}
-
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
-                          void **extra) {
-  ENTER(Context, describe(*config, function));
-  return launch(*config, function, parameters);
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {

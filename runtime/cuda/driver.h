@@ -1,0 +1,43 @@
+// The CUDA driver: its functions, found with dlopen, and its failures turned into statuses.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_CUDA_DRIVER_H
+#define CAMEO_RUNTIME_CUDA_DRIVER_H
+
+#include "runtime/core/device.h"
+#include "runtime/cuda/driver_types.h"
+
+namespace cameo::rt::cuda {
+
+// A driver library that has all functions Cameo cannot do without. It is never closed: the driver
+// does not survive being unloaded. Copying is cheap enough: it is a table of pointers.
+struct Driver {
+#define CAMEO_CUDA_SYMBOL(name, ...) CUresult (*name)(__VA_ARGS__) = nullptr;
+#include "runtime/cuda/driver_symbols.def"
+
+  // Code::NoDriver where the library does not exist, Code::Driver where it exists and cannot be
+  // used. Does not initialise the driver.
+  static Status open(const char *library, Driver &driver);
+
+  // Success, or `call`, the error's name, number and text, then `context` where it is not empty.
+  Status check(CUresult result, const char *call, const std::string &context = "") const;
+  // `CUDA_ERROR_OUT_OF_MEMORY (2): out of memory`.
+  std::string describe(CUresult result) const;
+
+  // Whether this driver can record and replay graphs.
+  bool hasGraphs() const;
+};
+
+// driver.cuMemFree_v2(p) as a Status that names the call.
+#define CAMEO_CUDA(driver, function, ...) (driver).check((driver).function(__VA_ARGS__), #function)
+
+// 12040 as "12.4".
+std::string versionText(int version);
+
+// The devices of an initialised driver.
+Status readDeviceInfo(const Driver &driver, int ordinal, DeviceInfo &info);
+// Initialises the driver and counts its devices; an error where there are none.
+Status initialise(const Driver &driver, int &deviceCount, int &driverVersion);
+
+} // namespace cameo::rt::cuda
+
+#endif

@@ -1,0 +1,191 @@
+// The CUDA device: modules, kernels, launches and graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/code.h"
+#include "runtime/cuda/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cameo::rt::cuda {
+
+namespace {
+
+// A driver's message is a few lines; what does not fit is cut off.
+constexpr size_t compilerLogBytes = 8192;
+
+CUstream nativeStream(Stream stream) { return static_cast<CUstream>(stream); }
+
+std::string launchText(const std::string &kernel, const Launch &launch) {
+  char text[160];
+  snprintf(text, sizeof(text), ", grid %ux%ux%u, block %ux%ux%u, %u B of dynamic shared memory",
+           launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
+           launch.block[2], launch.sharedDynamic);
+  return "launching " + kernel + text;
+}
+
+} // namespace
+
+Status CudaDevice::loadModule(const CodeSection &section, Module &module) {
+  auto *bytes = static_cast<const char *>(section.data);
+  bool isPtx = section.kind == CAMEO_SECTION_PTX;
+  if (!isPtx && section.kind != CAMEO_SECTION_CUBIN)
+    return failure(Code::InvalidArgument, "a CUDA device runs cubins and PTX, not section kind %d",
+                   static_cast<int>(section.kind));
+  // The driver is told no size: it must be able to find the end.
+  if (isPtx ? section.size == 0 || bytes[section.size - 1] != 0
+            : section.size < 64 || memcmp(bytes, "\177ELF", 4) != 0)
+    return failure(Code::Corrupt, "%s is damaged: %s", codeText(section).c_str(),
+                   isPtx ? "the text does not end" : "it is no ELF file");
+  size_t chosen = 0;
+  CAMEO_RETURN_IF_ERROR(chooseCudaCode({section}, deviceInfo, chosen));
+
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  std::string log(compilerLogBytes, '\0');
+  int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
+  CUmodule loaded = nullptr;
+  CUresult result = driver.cuModuleLoadDataEx(&loaded, section.data, 2, options, values);
+  if (result == CUDA_SUCCESS) {
+    module = loaded;
+    return Status();
+  }
+  std::string context = "loading the " + codeText(section) + " on " + deviceInfo.name + ", sm_" +
+                        std::to_string(deviceInfo.arch) + ", with a driver for CUDA " +
+                        versionText(static_cast<int>(deviceInfo.driverVersion));
+  log.resize(strnlen(log.data(), log.size()));
+  while (!log.empty() && (log.back() == '\n' || log.back() == ' '))
+    log.pop_back();
+  if (!log.empty())
+    context += "; the driver's compiler says: " + log;
+  Status status = checkEarlier(result, "cuModuleLoadDataEx", context);
+  bool incompatible = result == CUDA_ERROR_INVALID_IMAGE ||
+                      result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+                      result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  return incompatible ? Status(Code::Incompatible, status.message()) : std::move(status);
+}
+
+Status CudaDevice::unloadModule(Module module) {
+  auto *unloaded = static_cast<CUmodule>(module);
+  {
+    std::lock_guard<std::mutex> lock(kernelMutex);
+    kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
+                                 [&](const std::unique_ptr<LoadedKernel> &kernel) {
+                                   return kernel->module == unloaded;
+                                 }),
+                  kernels.end());
+  }
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  return checkEarlier(driver.cuModuleUnload(unloaded), "cuModuleUnload");
+}
+
+Status CudaDevice::findKernel(Module module, const KernelInfo &info, Kernel &kernel) {
+  auto *loaded = static_cast<CUmodule>(module);
+  std::lock_guard<std::mutex> lock(kernelMutex);
+  for (const auto &known : kernels)
+    if (known->module == loaded && *known->name == info.name) {
+      kernel = known.get();
+      return Status();
+    }
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  std::string context = std::string("for kernel ") + info.name;
+  CUfunction function = nullptr;
+  CUresult result = driver.cuModuleGetFunction(&function, loaded, info.name);
+  if (result == CUDA_ERROR_NOT_FOUND)
+    return failure(Code::Corrupt, "the GPU code has no kernel %s, which the plan launches",
+                   info.name);
+  CAMEO_RETURN_IF_ERROR(checkEarlier(result, "cuModuleGetFunction", context));
+
+  int sharedStatic = 0;
+  CAMEO_RETURN_IF_ERROR(checkEarlier(
+      driver.cuFuncGetAttribute(&sharedStatic, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+      "cuFuncGetAttribute", context));
+  // Above 48 KB a kernel must ask for dynamic shared memory before it is launched. It does not cost
+  // anything to ask for all that its static shared memory leaves.
+  int most = static_cast<int>(deviceInfo.maxSharedBytes) - sharedStatic;
+  if (most > 0)
+    CAMEO_RETURN_IF_ERROR(checkEarlier(
+        driver.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most),
+        "cuFuncSetAttribute",
+        context + ", asking for " + std::to_string(most) + " B of dynamic shared memory"));
+  kernels.push_back(
+      std::make_unique<LoadedKernel>(LoadedKernel{loaded, &*kernelNames.emplace(info.name).first,
+                                                  function, static_cast<uint32_t>(sharedStatic)}));
+  kernel = kernels.back().get();
+  return Status();
+}
+
+Status CudaDevice::launch(const Launch &launch, Stream stream) {
+  auto *kernel = static_cast<LoadedKernel *>(launch.kernel);
+  // The driver would only say "invalid argument". Limits: CUDA C++ Programming Guide, "Technical
+  // Specifications per Compute Capability"; the same for all that are supported.
+  if (launch.grid[0] > 0x7fffffffu || launch.grid[1] > 65535 || launch.grid[2] > 65535)
+    return failure(Code::Unsupported, "%s: a grid may be 2147483647x65535x65535 at most",
+                   launchText(*kernel->name, launch).c_str());
+  if (uint64_t(launch.sharedDynamic) + kernel->sharedStatic > deviceInfo.maxSharedBytes)
+    return failure(Code::Incompatible, "%s: with %u B static, %s allows %u B in all",
+                   launchText(*kernel->name, launch).c_str(), kernel->sharedStatic,
+                   deviceInfo.name.c_str(), deviceInfo.maxSharedBytes);
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  CUresult result =
+      driver.cuLaunchKernel(kernel->function, launch.grid[0], launch.grid[1], launch.grid[2],
+                            launch.block[0], launch.block[1], launch.block[2], launch.sharedDynamic,
+                            nativeStream(stream), launch.args, nullptr);
+  if (result == CUDA_SUCCESS) {
+    lastKernel.store(kernel->name, std::memory_order_relaxed);
+    return Status();
+  }
+  return checkEarlier(result, "cuLaunchKernel", launchText(*kernel->name, launch));
+}
+
+Status CudaDevice::beginCapture(Stream stream) {
+  if (!driver.hasGraphs())
+    return failure(Code::Unsupported, "no graph capture: the driver is for CUDA %s, 11.4 has it",
+                   versionText(static_cast<int>(deviceInfo.driverVersion)).c_str());
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  // Other threads go on allocating and waiting meanwhile: only this thread's calls are restricted.
+  return checkEarlier(
+      driver.cuStreamBeginCapture_v2(nativeStream(stream), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+      "cuStreamBeginCapture_v2");
+}
+
+Status CudaDevice::endCapture(Stream stream, Graph &graph) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  CUgraph recorded = nullptr;
+  CAMEO_RETURN_IF_ERROR(checkEarlier(driver.cuStreamEndCapture(nativeStream(stream), &recorded),
+                                     "cuStreamEndCapture"));
+  CUgraphExec executable = nullptr;
+  Status status = checkEarlier(driver.cuGraphInstantiateWithFlags(&executable, recorded, 0),
+                               "cuGraphInstantiateWithFlags");
+  // The executable holds all it needs.
+  Status destroyed = checkEarlier(driver.cuGraphDestroy(recorded), "cuGraphDestroy");
+  if (!status.ok())
+    return status;
+  if (!destroyed.ok()) {
+    (void)driver.cuGraphExecDestroy(executable); // the failure at hand is reported
+    return destroyed;
+  }
+  graph = executable;
+  return Status();
+}
+
+Status CudaDevice::launchGraph(Graph graph, Stream stream) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  return checkEarlier(driver.cuGraphLaunch(static_cast<CUgraphExec>(graph), nativeStream(stream)),
+                      "cuGraphLaunch");
+}
+
+Status CudaDevice::destroyGraph(Graph graph) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  return checkEarlier(driver.cuGraphExecDestroy(static_cast<CUgraphExec>(graph)),
+                      "cuGraphExecDestroy");
+}
+
+} // namespace cameo::rt::cuda
