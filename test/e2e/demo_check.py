@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""The demo's network against ONNX Runtime on 1,000 test images: the same class wherever ONNX
+Runtime's margin exceeds 1e-3, and an accuracy that shows a trained network."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import subprocess
+import sys
+
+import numpy
+import onnxruntime
+
+import harness
+
+sys.path.insert(0, str(harness.SOURCE / "examples" / "fashion"))
+import demo  # pylint: disable=wrong-import-position
+import fashion_data  # pylint: disable=wrong-import-position
+
+IMAGES, BATCH, MARGIN, MIN_ACCURACY = 1000, 250, 1e-3, 0.90
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    options = parser.parse_args()
+    suite = harness.Suite("demo", options.build.resolve())
+    artefact = suite.work / "fashion"
+    compiled = harness.run([suite.tool("cameoc"), demo.HERE / "fashion.onnx", "-o", artefact,
+                            f"--target={options.target}"], 120)
+    if compiled.code:
+        suite.fail("compile", harness.first_error(compiled.output), compiled)
+        return suite.close()
+    suite.ok()
+
+    images, labels = fashion_data.load("test")
+    images, labels = images[:IMAGES], labels[:IMAGES]
+    session = onnxruntime.InferenceSession(demo.HERE / "fashion.onnx")
+    reference, = session.run(None, {"image": images})
+    # Another batch size in the last run: 1,000 is no multiple of 300.
+    for batch in (BATCH, 300):
+        try:
+            logits, seconds = demo.classify(artefact, images, batch, options.device)
+        except (SystemExit, subprocess.SubprocessError, OSError) as error:
+            suite.fail(f"batch-{batch}", str(error))
+            continue
+        ordered = numpy.sort(reference, axis=1)
+        clear = ordered[:, -1] - ordered[:, -2] > MARGIN
+        differ = (logits.argmax(1) != reference.argmax(1)) & clear
+        accuracy = (logits.argmax(1) == labels).mean()
+        error = numpy.abs(logits - reference).max()
+        print(f"batches of {batch}: accuracy {100 * accuracy:.2f} %, max|difference| {error:.2e}, "
+              f"{clear.sum()} images with a clear margin, {seconds:.1f} s")
+        # `not <=` so that NaN fails too.
+        if logits.shape != reference.shape or not error <= 1e-3 * numpy.abs(reference).max():
+            suite.fail(f"batch-{batch}", f"max|difference| is {error:.2e}")
+        elif differ.any() or clear.sum() < 900:
+            suite.fail(f"batch-{batch}", f"another class for images {numpy.flatnonzero(differ)}")
+        elif accuracy < MIN_ACCURACY:
+            suite.fail(f"batch-{batch}", f"accuracy {accuracy:.4f} is below {MIN_ACCURACY}")
+        else:
+            suite.ok()
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""The parts of tools/run-tests, and the driver that runs them and adds up their counts.
+
+A part is a command. It has passed if it exits 0 and its output has no failure; one that crashes,
+overruns its limit or reports nothing counts as a failure.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent.parent
+BUILD = SOURCE / "build"
+LOGS = BUILD / "test-logs"
+PYTHON = str(BUILD / "venv" / "bin" / "python")
+E2E = "test/e2e"
+
+
+@dataclass
+class Part:
+    name: str
+    command: list
+    minutes: int  # a limit well above what the part takes on 2 cores
+    only_long: bool = False
+
+
+def parts():
+    """In the order in which they run: what fails fastest first."""
+    table = [
+        Part("lint", ["tools/lint"], 10),
+        Part("lit", [PYTHON, "-m", "lit.main", "-v", "--timeout=300", "test"], 20),
+        *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test"))),
+        Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
+        Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
+        Part("roundtrip", [PYTHON, f"{E2E}/roundtrip.py"], 15),
+        Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
+        Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
+        Part("models", [PYTHON, f"{E2E}/models.py"], 30),
+        # Under --long: every other target, and the simulator's checks.
+        Part("nodes-sm_90a", [PYTHON, f"{E2E}/node_tests.py", "--target=sim:sm_90a"], 60, True),
+        Part("nodes-ptx", [PYTHON, f"{E2E}/node_tests.py", "--compile-only",
+                           "--target=sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx"], 120, True),
+        Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
+    ]
+    return table
+
+
+# Each runner's own words: (kind, pattern).
+COUNTS = (
+    # lit
+    ("passed", r"^\s*(?:Passed|Expectedly Failed)\s*:\s*(\d+)"),
+    ("failed", r"^\s*(?:Failed|Unresolved|Timed Out|Unexpectedly Passed)\s*:\s*(\d+)"),
+    ("skipped", r"^\s*(?:Unsupported|Skipped)\s*:\s*(\d+)"),
+    # googletest
+    ("passed", r"^\[  PASSED  \] (\d+) tests?"),
+    ("failed", r"^\[  FAILED  \] (\d+) tests?, listed"),
+    ("skipped", r"^\[  SKIPPED \] (\d+) tests?, listed"),
+    # ours
+    ("passed", r"^(?:[\w-]+: )?(\d+) passed, \d+ failed"),
+    ("failed", r"^(?:[\w-]+: )?\d+ passed, (\d+) failed"),
+    ("skipped", r"^(?:[\w-]+: )?\d+ passed, \d+ failed, (\d+) skipped"),
+)
+
+
+def count(output):
+    totals = {"passed": 0, "failed": 0, "skipped": 0}
+    for kind, pattern in COUNTS:
+        totals[kind] += sum(int(number) for number in re.findall(pattern, output, re.MULTILINE))
+    return totals
+
+
+def run(part):
+    """Counts of one part; its output goes to a log, of which a failing part shows the end."""
+    print(f"--- {part.name}", flush=True)
+    log = LOGS / f"{part.name}.out"
+    start = time.monotonic()
+    with log.open("w") as file:
+        process = subprocess.Popen(part.command, cwd=SOURCE, stdin=subprocess.DEVNULL, stdout=file,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            code = process.wait(part.minutes * 60)
+            ending = f"exit code {code}"
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            code, ending = 1, f"no end within {part.minutes} minutes"
+    output = log.read_text(errors="replace")
+    totals = count(output)
+    if code and not totals["failed"]:
+        totals["failed"] = 1
+    if not sum(totals.values()):
+        totals["failed"], ending = 1, "reported no test"
+    if totals["failed"]:
+        print("".join(f"    {line}\n" for line in output.splitlines()[-60:]), end="")
+        print(f"    [{ending}; all of it: {log.relative_to(SOURCE)}]")
+    skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
+    print(f"    {part.name}: {totals['passed']} ok, {totals['failed']} not ok{skipped}, "
+          f"{time.monotonic() - start:.0f} s", flush=True)
+    return totals
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/run-tests", description="runs Cameo's tests")
+    parser.add_argument("--long", action="store_true", help="the parts that take hours as well")
+    parser.add_argument("--only", default="", metavar="REGEX", help="only parts that match whole")
+    parser.add_argument("--list", action="store_true", help="name the parts and stop")
+    options = parser.parse_args()
+    chosen = [part for part in parts() if options.long or not part.only_long]
+    if options.only:
+        chosen = [part for part in parts() if re.fullmatch(options.only, part.name)]
+    if options.list:
+        for part in chosen:
+            print(f"{part.name:16} {' '.join(part.command)}")
+        return 0
+    LOGS.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    totals = {"passed": 0, "failed": 0, "skipped": 0}
+    for part in chosen:
+        for kind, number in run(part).items():
+            totals[kind] += number
+    print(f"tests took {(time.monotonic() - start) / 60:.1f} minutes")
+    skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
+    print(f"{totals['passed']} passed, {totals['failed']} failed{skipped}")
+    return 1 if totals["failed"] or not totals["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
