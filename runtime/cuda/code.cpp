@@ -49,7 +49,10 @@ bool parseVersion(const CodeSection &section, const char *at, int &major, int &m
   };
   while (at < end && (*at == ' ' || *at == '\t'))
     ++at;
-  return number(major) && at < end && *at++ == '.' && number(minor);
+  if (!number(major) || at == end || *at != '.')
+    return false;
+  ++at;
+  return number(minor);
 }
 
 bool archFits(const CodeSection &section, uint32_t deviceArch) {

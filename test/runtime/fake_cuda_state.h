@@ -1,6 +1,6 @@
 // The fake driver's state, shared by its entry points and its controls. Handles are numbers that
-// are never used twice, so that a stale handle is always noticed. SPDX-License-Identifier:
-// Apache-2.0
+// are never used twice, so that a stale handle is always noticed.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_TEST_RUNTIME_FAKE_CUDA_STATE_H
 #define CAMEO_TEST_RUNTIME_FAKE_CUDA_STATE_H
 
