@@ -34,7 +34,7 @@ def parts():
     table = [
         Part("lint", ["tools/lint"], 10),
         Part("lit", [PYTHON, "-m", "lit.main", "-v", "--timeout=300", "test"], 20),
-        *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test"))),
+        *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test*"))),
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
         Part("roundtrip", [PYTHON, f"{E2E}/roundtrip.py"], 15),
