@@ -1,0 +1,209 @@
+// The engine's own state: fibers, warps, blocks and workers. Not for users of the engine.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_SIM_BLOCK_H
+#define CAMEO_SIM_BLOCK_H
+
+#include "runtime/sim/engine.h"
+#include "runtime/sim/memory.h"
+#include "runtime/sim/report.h"
+#include "runtime/sim/stacks.h"
+
+#include <atomic>
+
+namespace cameo::sim {
+
+constexpr uint32_t kLanes = 32;
+constexpr uint32_t kMaxThreads = 1024;
+constexpr uint32_t kMaxWarps = kMaxThreads / kLanes;
+constexpr uint32_t kBarriers = 16;
+// Descriptors of matrix instructions keep bits 4 to 17 of a shared address, so the window of a
+// block is aligned to 2^18.
+constexpr uint32_t kSharedWindow = 256u << 10;
+
+struct Block;
+struct Warp;
+struct Worker;
+
+/// One GPU thread. switch.S knows the offsets of sp and result.
+struct Fiber {
+  CameoSimThread thread; // first: kernels hold its address
+  void *sp;
+  uint64_t result; // what the blocking call returns when the fiber resumes
+  Warp *warp;
+  Block *block;
+  uint32_t bit;    // 1 << lane
+  uint32_t linear; // in the block
+  // What it waits for, for reports.
+  uint32_t waitOp;     // an Op, 0 while running
+  uint32_t waitDetail; // mask of a collective; number of a barrier
+  uint32_t waitSite;
+};
+static_assert(offsetof(Fiber, sp) == 72 && offsetof(Fiber, result) == 80, "see switch.S");
+
+/// What a fiber waits for. Low byte: the kind of shuffle or vote.
+enum Op : uint32_t { kOpShuffle = 0x100, kOpVote = 0x200, kOpWarpSync = 0x300, kOpBarrier = 0x400 };
+
+/// Lanes of a warp on their way into one collective. Groups with different masks can be under way
+/// at the same time.
+struct Group {
+  uint32_t mask;
+  uint32_t arrived;
+  uint32_t op;
+  uint32_t site;
+};
+
+struct Warp {
+  Block *block;
+  Fiber *fibers; // kLanes in a row
+  uint32_t id;
+  uint32_t all;   // lanes that exist
+  uint32_t live;  // lanes that have not exited
+  uint32_t ready; // lanes that can run
+  uint32_t groupCount;
+  Group groups[kLanes];
+  // Operands of the collectives under way, by lane.
+  uint32_t value[kLanes];
+  uint32_t b[kLanes];
+  uint32_t c[kLanes];
+};
+
+struct Barrier {
+  uint32_t arrived; // threads
+  uint32_t count;   // as given; 0: all threads of the block
+  uint32_t site;    // of the first to arrive
+  uint32_t warps;   // with a lane here
+  uint32_t lanes[kMaxWarps];
+};
+
+/// Happens-before within a block. Every warp counts its synchronisations; an access is stamped with
+/// its warp's count. Stamps grow from block to block of a worker, so shadows need no clearing.
+struct Clocks {
+  uint32_t event[kMaxWarps];             // the stamp of accesses now
+  uint32_t lastFull[kMaxWarps];          // stamps up to here are ordered for all lanes of the warp
+  bool partial[kMaxWarps];               // lanes synchronised in part since then
+  uint32_t known[kMaxWarps][kMaxWarps];  // [w][v]: stamps of warp v that are ordered before warp w
+  uint32_t lanes[kMaxWarps][kLanes][kLanes]; // [w][l][m]: stamps of lane m ordered before lane l
+
+  void start(uint32_t warps, uint32_t stamp);
+  /// Lanes `mask` of warp `w` have synchronised; `all`: the warp's lanes.
+  void syncLanes(uint32_t w, uint32_t mask, uint32_t all);
+  /// The warps in `warps` have synchronised.
+  void syncWarps(uint32_t warps);
+  uint32_t latest(uint32_t warps) const;
+  /// Whether what `thread` did at `stamp` is ordered before what `self` does now.
+  bool ordered(uint32_t thread, uint32_t stamp, uint32_t self) const {
+    if (thread == self)
+      return true;
+    uint32_t v = thread / kLanes, w = self / kLanes;
+    if (v != w)
+      return stamp <= known[w][v];
+    return stamp <= lastFull[w] ||
+           (partial[w] && stamp <= lanes[w][self % kLanes][thread % kLanes]);
+  }
+};
+
+/// One launch, shared by the workers that run it.
+struct LaunchState {
+  const Launch *launch = nullptr;
+  const CameoSimApi *api = nullptr;
+  uint32_t checks = 0;
+  uint64_t seed = 0;
+  uint32_t tag = 0;
+  uint32_t threads = 0;
+  uint32_t sharedBytes = 0;
+  size_t stackBytes = 0;
+  bool guards = false;
+  uint64_t blockCount = 0;
+  uint64_t chunk = 1;
+  uint64_t stride = 1, offset = 0; // block i runs as (i * stride + offset) mod blockCount
+  std::vector<Range> ranges;
+  FaultLog log;
+  std::atomic<uint64_t> nextBlock{0};
+  std::atomic<bool> stop{false};
+  std::atomic<bool> outOfMemory{false};
+};
+
+struct Block {
+  Worker *worker;
+  Fiber *main; // the worker's own context
+  char *shared;
+  Fiber *fibers;
+  Warp *warps;
+  uint32_t threads;
+  uint32_t warpCount;
+  uint32_t live;       // threads that have not exited
+  uint32_t readyWarps; // superset of the warps with ready lanes
+  uint32_t fullBarriers; // bit i: barrier i waits for all threads
+  bool sequential;     // threads run one after the other
+  bool shuffled;
+  bool deadlock;
+  uint32_t id[3];
+  uint64_t linear;
+  uint64_t random;
+  Barrier barriers[kBarriers];
+  Clocks *clocks; // null unless races are checked
+};
+
+struct Worker {
+  LaunchState *state = nullptr;
+  uint32_t checks = 0;
+  Fiber main{};
+  Block block{};
+  std::unique_ptr<Fiber[]> fibers;
+  std::unique_ptr<Warp[]> warps;
+  std::unique_ptr<Clocks> clocks;
+  Stacks stacks;
+  SharedWindow window;
+  SharedShadow shadow;
+  uint32_t stamp = 1;      // next block's first stamp
+  uint32_t blockSerial = 0; // tag of the current block's records in the shadow
+  Counters counters;
+  RangeCache cache;
+  alignas(64) char scratch[256]; // stands in for memory after a reported access
+
+  Worker();
+  Worker(const Worker &) = delete;
+  Worker &operator=(const Worker &) = delete;
+  /// Makes ready for a launch; false without memory.
+  bool prepare(LaunchState &launch);
+  /// Claims blocks of the launch until there are none left.
+  void run();
+
+private:
+  void runBlock(uint64_t linear);
+  void startFiber(Fiber &fiber);
+  void reportDeadlock();
+  void reportStacks();
+};
+
+/// The table that kernels call through.
+const CameoSimApi &api();
+
+/// Checks one access; CameoSimApi::access.
+void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_t alignment,
+                  uint32_t space, uint32_t kind, uint32_t site);
+
+/// A fault of `fiber`, filled in as far as the fiber tells.
+Fault makeFault(const Fiber &fiber, FaultKind kind, uint32_t site);
+
+inline uint64_t mixBits(uint64_t x) { // splitmix64's finaliser
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+} // namespace cameo::sim
+
+extern "C" {
+void cameo_sim_enter(cameo::sim::Fiber *self, cameo::sim::Fiber *first);
+void cameo_sim_fiber_start();
+void cameo_sim_barrier(CameoSimThread *, uint32_t, uint32_t, uint32_t);
+uint64_t cameo_sim_shuffle(CameoSimThread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                           uint32_t);
+uint32_t cameo_sim_vote(CameoSimThread *, uint32_t, uint32_t, uint32_t, uint32_t);
+void cameo_sim_warp_sync(CameoSimThread *, uint32_t, uint32_t);
+}
+
+#endif

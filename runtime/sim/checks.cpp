@@ -1,0 +1,312 @@
+// The check of one memory access: bounds, alignment, initialisation, races; and happens-before
+// within a block.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/block.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cameo::sim {
+
+// ---- Happens-before ----
+
+void Clocks::start(uint32_t warps, uint32_t stamp) {
+  for (uint32_t w = 0; w < warps; ++w) {
+    event[w] = stamp;
+    lastFull[w] = 0;
+    partial[w] = false;
+    memset(known[w], 0, warps * sizeof known[w][0]);
+  }
+}
+
+void Clocks::syncLanes(uint32_t w, uint32_t mask, uint32_t all) {
+  uint32_t now = event[w]++;
+  if (mask == all) {
+    lastFull[w] = now;
+    partial[w] = false;
+    return;
+  }
+  // What lanes know from former blocks and before lastFull is out of date, never wrong: stamps grow.
+  uint32_t joined[kLanes] = {};
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const uint32_t *row = lanes[w][__builtin_ctz(rest)];
+    for (uint32_t l = 0; l < kLanes; ++l)
+      joined[l] = std::max(joined[l], row[l]);
+  }
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    joined[__builtin_ctz(rest)] = now;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    memcpy(lanes[w][__builtin_ctz(rest)], joined, sizeof joined);
+  partial[w] = true;
+}
+
+void Clocks::syncWarps(uint32_t warps) {
+  uint32_t joined[kMaxWarps] = {};
+  for (uint32_t rest = warps; rest; rest &= rest - 1) {
+    const uint32_t *row = known[__builtin_ctz(rest)];
+    for (uint32_t v = 0; v < kMaxWarps; ++v)
+      joined[v] = std::max(joined[v], row[v]);
+  }
+  for (uint32_t rest = warps; rest; rest &= rest - 1) {
+    uint32_t w = uint32_t(__builtin_ctz(rest));
+    joined[w] = event[w];
+    lastFull[w] = event[w]++;
+    partial[w] = false;
+  }
+  for (uint32_t rest = warps; rest; rest &= rest - 1)
+    memcpy(known[__builtin_ctz(rest)], joined, sizeof joined);
+}
+
+uint32_t Clocks::latest(uint32_t warps) const {
+  return *std::max_element(event, event + warps);
+}
+
+namespace {
+
+// ---- Races ----
+
+struct AccessContext {
+  const Fiber &fiber;
+  const Clocks &clocks;
+  uint32_t tag;
+  uint32_t block;
+  uint32_t bytes;
+  CameoSimAccess kind;
+  uint32_t site;
+};
+
+inline uint32_t load(const uint32_t &field) { return __atomic_load_n(&field, __ATOMIC_RELAXED); }
+
+inline void store(Access &access, const AccessContext &context, uint32_t who) {
+  __atomic_store_n(&access.block, context.block, __ATOMIC_RELAXED);
+  __atomic_store_n(&access.stamp, context.clocks.event[context.fiber.linear / kLanes],
+                   __ATOMIC_RELAXED);
+  __atomic_store_n(&access.who, who, __ATOMIC_RELAXED);
+  __atomic_store_n(&access.tag, context.tag, __ATOMIC_RELEASE);
+}
+
+/// A copy of a record, so that it is looked at only once.
+inline Access read(const Access &access) {
+  Access copy;
+  copy.tag = __atomic_load_n(&access.tag, __ATOMIC_ACQUIRE);
+  copy.block = load(access.block);
+  copy.stamp = load(access.stamp);
+  copy.who = load(access.who);
+  return copy;
+}
+
+/// Whether the recorded access is of this launch (or block) and not ordered before this one.
+inline bool unordered(const Access &access, const AccessContext &context) {
+  return access.tag == context.tag &&
+         (access.block != context.block ||
+          !context.clocks.ordered(access.thread(), access.stamp, context.fiber.linear));
+}
+
+__attribute__((noinline)) void reportRace(const Access &other, bool otherWrites, bool shared,
+                                          uint64_t address, const AccessContext &context) {
+  Fault fault = makeFault(context.fiber, shared ? FaultKind::SharedRace : FaultKind::GlobalRace,
+                          context.site);
+  fault.otherSite = other.site() == Access::kUnknownSite ? kNoSite : other.site();
+  fault.address = address;
+  fault.bytes = context.bytes;
+  fault.access = context.kind;
+  fault.otherAccess = other.atomic()  ? CAMEO_SIM_ATOMIC
+                      : otherWrites ? CAMEO_SIM_WRITE
+                                    : CAMEO_SIM_READ;
+  // Linear numbers beyond 32 bits differ from this block's in their low part only.
+  fault.otherBlock = shared ? fault.block : (fault.block & ~0xffffffffull) | other.block;
+  fault.otherThread = other.thread();
+  context.fiber.block->worker->state->log.add(std::move(fault));
+}
+
+/// Checks bytes [first, first + count) of a granule against what a cell of plane `plane` recalls.
+inline void checkCell(const Cell &cell, uint32_t plane, uint32_t first, uint32_t count, bool shared,
+                      uint64_t address, const AccessContext &context) {
+  auto check = [&](const Access &slot, bool isWrite) {
+    if (load(slot.tag) != context.tag)
+      return;
+    Access other = read(slot);
+    bool otherAtomic = other.atomic();
+    // Reads agree with reads, atomics with atomics.
+    if (!isWrite && context.kind != CAMEO_SIM_WRITE &&
+        otherAtomic == (context.kind == CAMEO_SIM_ATOMIC))
+      return;
+    if (plane < first + count && first < plane + other.bytes() && unordered(other, context))
+      reportRace(other, isWrite, shared, address, context);
+  };
+  check(cell.write, true);
+  check(cell.uses[0], false);
+  check(cell.uses[1], false);
+}
+
+inline void noteAccess(Cell &cell, uint32_t count, const AccessContext &context) {
+  uint32_t who = Access::pack(context.fiber.linear, context.kind == CAMEO_SIM_ATOMIC, count,
+                              context.site);
+  if (context.kind == CAMEO_SIM_WRITE) {
+    store(cell.write, context, who);
+    for (Access &slot : cell.uses) // ordered before this write, or just reported
+      if (load(slot.tag) == context.tag)
+        __atomic_store_n(&slot.tag, 0, __ATOMIC_RELAXED);
+    return;
+  }
+  auto mine = [&](const Access &slot) {
+    return (load(slot.who) & 1023) == context.fiber.linear && load(slot.block) == context.block;
+  };
+  Access &first = cell.uses[0];
+  if (load(first.tag) != context.tag || mine(first))
+    return store(first, context, who);
+  Access &second = cell.uses[1];
+  // Of two other threads, forget the one that is ordered before this use, else the second.
+  if (load(second.tag) == context.tag && !mine(second) && !unordered(read(first), context))
+    return store(first, context, who);
+  store(second, context, who);
+}
+
+/// `granule` is the index of the first cell, `offset` the access's offset from that cell's start.
+bool checkRaces(RaceShadow &shadow, size_t granules, size_t granule, uint32_t offset, bool shared,
+                uint64_t address, const AccessContext &context) {
+  uint32_t left = context.bytes;
+  while (left) {
+    uint32_t count = std::min(kGranule - offset, left);
+    for (uint32_t plane = 0; plane < kGranule; ++plane) {
+      if (plane == offset) {
+        Cell *cells = shadow.plane(plane, granules);
+        if (!cells)
+          return false;
+        checkCell(cells[granule], plane, offset, count, shared, address, context);
+        noteAccess(cells[granule], count, context);
+      } else if (Cell *cells = shadow.existing(plane)) {
+        checkCell(cells[granule], plane, offset, count, shared, address, context);
+      }
+    }
+    left -= count;
+    offset = 0;
+    ++granule;
+  }
+  return true;
+}
+
+// ---- Initialisation ----
+
+inline bool allInitialised(const uint8_t *shadow, uint32_t bytes) {
+  bool good = true;
+  for (uint32_t i = 0; i < bytes; ++i)
+    good &= __atomic_load_n(shadow + i, __ATOMIC_RELAXED) != 0;
+  return good;
+}
+
+inline void setInitialised(uint8_t *shadow, uint32_t bytes) {
+  for (uint32_t i = 0; i < bytes; ++i)
+    __atomic_store_n(shadow + i, 1, __ATOMIC_RELAXED);
+}
+
+// ---- One access ----
+
+__attribute__((noinline)) void *fail(const Fiber &fiber, FaultKind kind, uint64_t address,
+                                     uint32_t bytes, CameoSimAccess access, uint32_t site,
+                                     uint32_t value, void *goOnAt) {
+  Fault fault = makeFault(fiber, kind, site);
+  fault.address = address;
+  fault.bytes = bytes;
+  fault.access = access;
+  fault.values[0] = value;
+  fiber.block->worker->state->log.add(std::move(fault));
+  return goOnAt;
+}
+
+void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint32_t bytes,
+                  CameoSimAccess kind, uint32_t site) {
+  Worker &worker = *fiber.block->worker;
+  uint32_t size = worker.state->sharedBytes;
+  if (__builtin_expect(offset >= size || bytes > size - offset, 0)) {
+    if (!(worker.checks & kCheckBounds) && offset < kSharedWindow &&
+        bytes <= kSharedWindow - offset)
+      return address;
+    return fail(fiber, FaultKind::SharedOutOfBounds, offset, bytes, kind, site, 0, worker.scratch);
+  }
+  if (worker.checks & kCheckInit) {
+    uint8_t *shadow = worker.shadow.initialised.get() + offset;
+    if (kind != CAMEO_SIM_WRITE && __builtin_expect(!allInitialised(shadow, bytes), 0))
+      fail(fiber, FaultKind::SharedUninitialised, offset, bytes, kind, site, 0, nullptr);
+    if (kind != CAMEO_SIM_READ)
+      setInitialised(shadow, bytes);
+  }
+  if (worker.checks & kCheckRace) {
+    AccessContext context{fiber, *fiber.block->clocks, worker.blockSerial, 0, bytes, kind, site};
+    if (!checkRaces(worker.shadow.races, kSharedWindow / kGranule, offset / kGranule,
+                    offset % kGranule, true, offset, context))
+      worker.state->outOfMemory.store(true, std::memory_order_relaxed);
+  }
+  return address;
+}
+
+Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t site) {
+  Range *&cached = worker.cache.entries[site % RangeCache::kEntries];
+  if (cached && cached->contains(address, bytes))
+    return cached;
+  for (Range &range : worker.state->ranges)
+    if (range.contains(address, bytes))
+      return cached = &range;
+  return nullptr;
+}
+
+void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, CameoSimAccess kind,
+                  uint32_t site) {
+  Worker &worker = *fiber.block->worker;
+  Range *range = findRange(worker, address, bytes, site);
+  if (__builtin_expect(!range, 0)) {
+    if (!(worker.checks & kCheckBounds))
+      return address;
+    return fail(fiber, FaultKind::GlobalOutOfBounds, reinterpret_cast<uintptr_t>(address), bytes,
+                kind, site, 0, worker.scratch);
+  }
+  Allocation &allocation = *range->allocation;
+  if (worker.checks & kCheckInit && allocation.initialised) {
+    uint8_t *shadow = allocation.initialised + (address - allocation.begin);
+    if (kind != CAMEO_SIM_WRITE && __builtin_expect(!allInitialised(shadow, bytes), 0))
+      fail(fiber, FaultKind::GlobalUninitialised, reinterpret_cast<uintptr_t>(address), bytes, kind,
+           site, 0, nullptr);
+    if (kind != CAMEO_SIM_READ)
+      setInitialised(shadow, bytes);
+  }
+  if (worker.checks & kCheckRace) {
+    if (kind != CAMEO_SIM_READ && !allocation.written.load(std::memory_order_relaxed))
+      allocation.written.store(true, std::memory_order_relaxed);
+    if (allocation.written.load(std::memory_order_relaxed)) {
+      AccessContext context{fiber, *fiber.block->clocks, worker.state->tag,
+                            uint32_t(fiber.block->linear), bytes, kind, site};
+      uintptr_t granule = reinterpret_cast<uintptr_t>(address) / kGranule;
+      if (!checkRaces(allocation.races, allocation.granules(),
+                      granule - allocation.firstGranule(),
+                      reinterpret_cast<uintptr_t>(address) % kGranule, false,
+                      reinterpret_cast<uintptr_t>(address), context))
+        worker.state->outOfMemory.store(true, std::memory_order_relaxed);
+    }
+  }
+  return address;
+}
+
+} // namespace
+
+void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_t alignment,
+                  uint32_t space, uint32_t kind, uint32_t site) {
+  const Fiber &fiber = *reinterpret_cast<const Fiber *>(thread);
+  Worker &worker = *fiber.block->worker;
+  if (!(worker.checks & (kCheckBounds | kCheckInit | kCheckRace)))
+    return address;
+  char *at = static_cast<char *>(address);
+  CameoSimAccess access = static_cast<CameoSimAccess>(kind);
+  uint64_t offset = uint64_t(at - thread->shared);
+  bool shared = space == 3 || offset < kSharedWindow;
+  if (__builtin_expect(alignment && reinterpret_cast<uintptr_t>(at) % alignment, 0)) {
+    if (worker.checks & kCheckBounds)
+      return fail(fiber, FaultKind::Misaligned,
+                  shared ? offset : reinterpret_cast<uintptr_t>(at), bytes, access, site,
+                  alignment | uint32_t(shared) << 31, worker.scratch);
+  }
+  return shared ? checkShared(fiber, at, offset, bytes, access, site)
+                : checkGlobal(fiber, at, bytes, access, site);
+}
+
+} // namespace cameo::sim

@@ -1,0 +1,239 @@
+// The engine: allocations, workers, launches.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/engine.h"
+
+#include "runtime/sim/block.h"
+#include "runtime/sim/pool.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+namespace cameo::sim {
+namespace {
+// What the engine and the C library need of a fiber's stack below the kernel's own frames: a call
+// into the engine, the loader's lazy binding of a libm function, a signal handler's frame with all
+// vector registers.
+constexpr size_t kEngineStack = 16u << 10;
+constexpr size_t kUnguardedStack = 16u << 10; // kernels that need more get guard pages
+constexpr uint32_t kMaxGuards = 16384;        // of the 65530 mappings a process may have by default
+constexpr unsigned kMaxWorkers = 1024;
+} // namespace
+
+bool parseChecks(const char *text, uint32_t &checks, std::string &error) {
+  checks = 0;
+  std::string rest = text ? text : "";
+  while (true) {
+    size_t comma = rest.find(',');
+    std::string word = rest.substr(0, comma);
+    if (word == "all")
+      checks |= kCheckAll;
+    else if (word == "bounds")
+      checks |= kCheckBounds;
+    else if (word == "init")
+      checks |= kCheckInit;
+    else if (word == "race")
+      checks |= kCheckRace;
+    else if (word == "sync")
+      checks |= kCheckSync;
+    else if (word != "none") {
+      error = format("unknown check '%s'; there are all, none, bounds, init, race, sync",
+                     word.c_str());
+      return false;
+    }
+    if (comma == std::string::npos)
+      return true;
+    rest.erase(0, comma + 1);
+  }
+}
+
+void Counters::add(const Counters &other) {
+  launches += other.launches;
+  blocks += other.blocks;
+  threads += other.threads;
+  barriers += other.barriers;
+  collectives += other.collectives;
+}
+
+struct Engine::Impl {
+  Options options;
+  Memory memory;
+  Pool pool;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::mutex launching;
+  uint32_t tag = 0;
+  mutable std::mutex counting;
+  Counters total;
+
+  unsigned workerCount() const {
+    unsigned n = options.threads ? options.threads : std::thread::hardware_concurrency();
+    return std::clamp(n, 1u, kMaxWorkers);
+  }
+  std::string describeProblem(const Launch &launch, uint64_t sharedBytes) const;
+  std::string chooseRanges(const Launch &launch, LaunchState &state);
+};
+
+Engine::Engine(const Options &options) : impl_(new Impl) { impl_->options = options; }
+Engine::~Engine() = default;
+
+void *Engine::allocate(uint64_t bytes, const char *name) {
+  return impl_->memory.allocate(bytes, name, impl_->options.checks & kCheckInit);
+}
+void Engine::release(void *memory) {
+  std::lock_guard<std::mutex> lock(impl_->launching);
+  impl_->memory.release(memory);
+}
+void Engine::adopt(void *memory, uint64_t bytes, const char *name) {
+  impl_->memory.adopt(memory, bytes, name);
+}
+void Engine::forget(void *memory) { release(memory); }
+void Engine::nameAllocation(const void *memory, const char *name) {
+  impl_->memory.rename(memory, name);
+}
+void Engine::markInitialised(const void *begin, uint64_t bytes) {
+  impl_->memory.mark(begin, bytes, true);
+}
+void Engine::markUninitialised(const void *begin, uint64_t bytes) {
+  impl_->memory.mark(begin, bytes, false);
+}
+
+Counters Engine::counters() const {
+  std::lock_guard<std::mutex> lock(impl_->counting);
+  return impl_->total;
+}
+
+const Options &Engine::options() const { return impl_->options; }
+
+/// Limits that hold on every GPU, and the simulator's own.
+std::string Engine::Impl::describeProblem(const Launch &launch, uint64_t sharedBytes) const {
+  static const uint32_t maxBlock[3] = {1024, 1024, 64};
+  static const uint32_t maxGrid[3] = {0x7fffffffu, 65535, 65535};
+  const char *name = launch.kernel->name;
+  uint64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (launch.block[i] == 0 || launch.block[i] > maxBlock[i])
+      return format("kernel %s: block size %c is %u; it goes from 1 to %u", name, "xyz"[i],
+                    launch.block[i], maxBlock[i]);
+    if (launch.grid[i] > maxGrid[i])
+      return format("kernel %s: grid size %c is %u; the limit is %u", name, "xyz"[i],
+                    launch.grid[i], maxGrid[i]);
+    threads *= launch.block[i];
+  }
+  if (threads > kMaxThreads)
+    return format("kernel %s: a block has %llu threads; the limit is %u", name,
+                  (unsigned long long)threads, kMaxThreads);
+  if (sharedBytes > kSharedWindow)
+    return format("kernel %s: requires %llu B of shared memory; the simulator has %u B", name,
+                  (unsigned long long)sharedBytes, kSharedWindow);
+  return {};
+}
+
+/// What global accesses may touch: the launch's buffers, or every allocation.
+std::string Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
+  if (launch.buffers.empty()) {
+    state.ranges = memory.ranges();
+    return {};
+  }
+  for (const BufferRange &buffer : launch.buffers) {
+    if (!buffer.bytes)
+      continue;
+    const char *begin = static_cast<const char *>(buffer.begin);
+    Allocation *allocation = memory.find(begin);
+    if (!allocation || buffer.bytes > allocation->bytes - uint64_t(begin - allocation->begin))
+      return format("kernel %s: buffer %s of %llu B is not in device memory", launch.kernel->name,
+                    buffer.name, (unsigned long long)buffer.bytes);
+    state.ranges.push_back({begin, buffer.bytes, buffer.name, allocation});
+  }
+  return {};
+}
+
+LaunchResult Engine::launch(const Launch &launch) {
+  Impl &impl = *impl_;
+  LaunchResult result;
+  std::lock_guard<std::mutex> lock(impl.launching);
+  const CameoSimKernelInfo &kernel = *launch.kernel;
+  uint64_t sharedBytes = kernel.shared_static;
+  if (launch.sharedDynamic)
+    sharedBytes = (sharedBytes + 1023) / 1024 * 1024 + launch.sharedDynamic;
+  result.error = impl.describeProblem(launch, sharedBytes);
+  if (!result.ok())
+    return result;
+
+  LaunchState state;
+  state.launch = &launch;
+  state.api = &api();
+  state.checks = impl.options.checks;
+  if (launch.image && !launch.image->checked)
+    state.checks &= kCheckSync;
+  state.seed = impl.options.seed;
+  state.threads = launch.block[0] * launch.block[1] * launch.block[2];
+  state.sharedBytes = uint32_t(sharedBytes);
+  state.stackBytes = kernel.stack_bytes + kEngineStack;
+  state.blockCount = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  if (!state.blockCount)
+    return result;
+  if (++impl.tag == 0) // tag 0 marks records that are not in use
+    ++impl.tag;
+  state.tag = impl.tag;
+  if (state.checks & (kCheckBounds | kCheckInit | kCheckRace)) {
+    result.error = impl.chooseRanges(launch, state);
+    if (!result.ok())
+      return result;
+  }
+  unsigned workers = unsigned(std::min<uint64_t>(impl.workerCount(), state.blockCount));
+  state.chunk = std::clamp<uint64_t>(state.blockCount / (8 * workers), 1, 64);
+  state.guards = (state.checks || kernel.stack_bytes > kUnguardedStack) &&
+                 workers * state.threads <= kMaxGuards;
+  if (state.seed && state.blockCount > 1) {
+    uint64_t random = mixBits(state.seed);
+    state.offset = random % state.blockCount;
+    state.stride = mixBits(random) % state.blockCount | 1;
+    while (std::gcd(state.stride, state.blockCount) != 1)
+      ++state.stride;
+  }
+
+  // Workers are made ready here, one by one: they keep their memory between launches.
+  while (impl.workers.size() < workers)
+    impl.workers.emplace_back(new Worker);
+  unsigned ready = 0;
+  while (ready < workers && impl.workers[ready]->prepare(state))
+    ++ready;
+  if (!ready) {
+    result.error = format("kernel %s: no memory for the stacks of %u threads", kernel.name,
+                          state.threads);
+    return result;
+  }
+  impl.pool.run(
+      ready,
+      [](void *context, unsigned index) {
+        static_cast<Impl *>(context)->workers[index]->run();
+      },
+      &impl);
+
+  result.counters.launches = 1;
+  for (unsigned i = 0; i < ready; ++i)
+    result.counters.add(impl.workers[i]->counters);
+  {
+    std::lock_guard<std::mutex> guard(impl.counting);
+    impl.total.add(result.counters);
+  }
+  if (!state.log.empty()) {
+    std::vector<Range> names =
+        launch.buffers.empty() ? impl.memory.ranges() : std::move(state.ranges);
+    result.reports = state.log.reports(launch, names, state.sharedBytes,
+                                       std::max(1u, impl.options.reportLimit), result.moreReports);
+    uint64_t count = result.reports.size() + result.moreReports;
+    const std::string &text = result.reports.front().text;
+    result.error = format("kernel %s: %s%s", kernel.name, text.substr(0, text.find('\n')).c_str(),
+                          count > 1 ? format(" (and %llu more)",
+                                             (unsigned long long)(count - 1)).c_str()
+                                    : "");
+  } else if (state.outOfMemory) {
+    result.error = format("kernel %s: no memory for the checks", kernel.name);
+  }
+  return result;
+}
+
+} // namespace cameo::sim

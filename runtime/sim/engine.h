@@ -1,0 +1,167 @@
+// The GPU simulator's execution engine: runs kernels that were compiled for the host CPU as a GPU
+// would run them, one fiber a thread, with optional checks.
+//
+// An Engine owns the table of device allocations and a pool of worker threads. launch() may be
+// called from any thread; launches of one engine run one after the other, their blocks in parallel.
+// docs/simulator.md says what the checks see and what they cannot see.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_SIM_ENGINE_H
+#define CAMEO_SIM_ENGINE_H
+
+#include "runtime/sim/abi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cameo::sim {
+
+enum Check : uint32_t {
+  kCheckBounds = 1, // out-of-bounds and misaligned accesses
+  kCheckInit = 2,   // reads of uninitialised shared and global memory
+  kCheckRace = 4,   // unordered conflicting accesses of shared and global memory
+  kCheckSync = 8,   // divergent barriers, values shuffled from absent lanes
+  kCheckAll = 15
+};
+
+/// Reads `all`, `none` or a comma-separated list of bounds, init, race, sync. On failure returns
+/// false and names the offending word in `error`.
+bool parseChecks(const char *text, uint32_t &checks, std::string &error);
+
+struct Options {
+  unsigned threads = 0; // workers; 0: one a core
+  uint64_t seed = 0;    // 0: natural order of lanes, warps and blocks; else shuffled, reproducibly
+  uint32_t checks = 0;  // of Check; bounds, init and race need an instrumented image
+  unsigned reportLimit = 20; // distinct reports kept per launch
+};
+
+enum class FaultKind : uint32_t {
+  SharedOutOfBounds,
+  GlobalOutOfBounds,
+  Misaligned,
+  SharedUninitialised,
+  GlobalUninitialised,
+  SharedRace,
+  GlobalRace,
+  NotInMask,          // a lane executes a collective whose mask does not name it
+  MismatchedOp,       // lanes with one mask execute different collectives
+  InactiveLane,       // a shuffle reads a lane that does not take part
+  BadBarrier,         // barrier number or count is invalid
+  MismatchedBarrier,  // one barrier, different counts
+  DivergentBarrier,   // lanes of a warp meet at different barrier instructions
+  Deadlock,
+  StackOverflow
+};
+
+/// "out-of-bounds access of shared memory", ...
+const char *faultName(FaultKind kind);
+
+/// One distinct fault of a launch: same kind and same instructions. block, warp and lanes are of its
+/// first occurrence in the order of blocks and warps, so reports do not depend on the worker count.
+struct Report {
+  FaultKind kind = FaultKind::Deadlock;
+  std::string kernel;
+  std::string node;     // ONNX node's name, may be empty
+  std::string location; // of the access or operation
+  std::string what;     // the access or operation
+  std::string otherLocation; // races and mismatches: the other access or operation
+  std::string otherWhat;
+  uint32_t block[3] = {0, 0, 0};
+  uint32_t warp = 0;
+  uint32_t lanes = 0;      // bit a lane
+  uint64_t count = 0;      // occurrences, over all blocks and lanes
+  std::string address;     // "shared+0x40" or "name+0x40"
+  std::string text;        // all of it, ready to print; several lines, no newline at the end
+};
+
+struct Counters {
+  uint64_t launches = 0;
+  uint64_t blocks = 0;
+  uint64_t threads = 0;
+  uint64_t barriers = 0;    // completed, per block
+  uint64_t collectives = 0; // completed, per warp
+  void add(const Counters &other);
+};
+
+/// Part of an allocation that a launch may touch, normally one a buffer argument.
+struct BufferRange {
+  const void *begin = nullptr;
+  uint64_t bytes = 0;
+  const char *name = "";
+};
+
+struct Launch {
+  const CameoSimImage *image = nullptr; // for its sites; may be null
+  const CameoSimKernelInfo *kernel = nullptr;
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t sharedDynamic = 0;
+  const void *const *args = nullptr;
+  bool noSync = false;    // the kernel has neither synchronisation nor shared memory
+  const char *nodes = ""; // names of the ONNX nodes it computes
+  /// If not empty, global accesses must stay inside these ranges; else inside an allocation.
+  std::vector<BufferRange> buffers;
+};
+
+struct LaunchResult {
+  std::string error; // empty: good. Else one line; the reports tell the rest
+  std::vector<Report> reports;
+  uint64_t moreReports = 0; // distinct faults beyond Options::reportLimit
+  Counters counters;
+  bool ok() const { return error.empty(); }
+};
+
+/// A simulator image loaded from memory. It must outlive the launches of its kernels.
+class Image {
+public:
+  /// Null on failure, with the reason in `error`: not an image, another version, or a CPU without
+  /// the x86-64-v3 instructions.
+  static std::unique_ptr<Image> load(const void *bytes, size_t size, std::string &error);
+  ~Image();
+  Image(const Image &) = delete;
+  Image &operator=(const Image &) = delete;
+
+  const CameoSimImage &table() const { return *table_; }
+  const CameoSimKernelInfo *find(const char *kernel) const;
+
+private:
+  Image() = default;
+  int file_ = -1;
+  void *handle_ = nullptr;
+  const CameoSimImage *table_ = nullptr;
+};
+
+class Engine {
+public:
+  explicit Engine(const Options &options);
+  ~Engine();
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
+
+  /// Device memory: 256-byte aligned, uninitialised. Null when there is none left.
+  void *allocate(uint64_t bytes, const char *name);
+  void release(void *memory);
+  /// Memory that the caller owns, made known to the checks as initialised device memory.
+  void adopt(void *memory, uint64_t bytes, const char *name);
+  void forget(void *memory);
+  void nameAllocation(const void *memory, const char *name);
+  /// The host has written [begin, begin + bytes), or its contents no longer count.
+  void markInitialised(const void *begin, uint64_t bytes);
+  void markUninitialised(const void *begin, uint64_t bytes);
+
+  LaunchResult launch(const Launch &launch);
+
+  Counters counters() const; // of all launches so far
+  const Options &options() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace cameo::sim
+
+#endif

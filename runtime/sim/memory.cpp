@@ -1,0 +1,125 @@
+// Device allocations as the checks see them, and the shadows that remember what was done to memory.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/memory.h"
+
+#include "runtime/sim/stacks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace cameo::sim {
+namespace {
+constexpr size_t kAlignment = 256; // what cuMemAlloc guarantees, and no more
+} // namespace
+
+RaceShadow::~RaceShadow() {
+  for (auto &plane : planes_)
+    unmapLazily(plane.load(), granules_ * sizeof(Cell));
+}
+
+Cell *RaceShadow::create(uint32_t index, size_t granules) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Cell *cells = planes_[index].load();
+  if (!cells) {
+    cells = static_cast<Cell *>(mapLazily(granules * sizeof(Cell)));
+    granules_ = granules;
+    planes_[index].store(cells, std::memory_order_release);
+  }
+  return cells;
+}
+
+void RaceShadow::clear() {
+  for (auto &plane : planes_)
+    if (Cell *cells = plane.exchange(nullptr))
+      unmapLazily(cells, granules_ * sizeof(Cell));
+}
+
+Allocation::~Allocation() {
+  if (initialised)
+    unmapLazily(initialised, bytes);
+  if (owned)
+    free(begin);
+}
+
+void *Memory::allocate(uint64_t bytes, const char *name, bool tracked) {
+  if (bytes > SIZE_MAX - 2 * kAlignment)
+    return nullptr;
+  // At least a byte, so that empty tensors have distinct addresses too.
+  uint64_t rounded = (std::max<uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  auto allocation = std::make_unique<Allocation>();
+  allocation->begin = static_cast<char *>(aligned_alloc(kAlignment, rounded));
+  if (!allocation->begin)
+    return nullptr;
+  allocation->owned = true;
+  allocation->bytes = bytes;
+  allocation->name = name ? name : "";
+  if (tracked && bytes) {
+    allocation->initialised = static_cast<uint8_t *>(mapLazily(bytes));
+    if (!allocation->initialised)
+      return nullptr;
+    memset(allocation->begin, 0xff, bytes); // NaN in every floating-point format
+  }
+  void *memory = allocation->begin;
+  std::lock_guard<std::mutex> lock(mutex_);
+  allocations_[reinterpret_cast<uintptr_t>(memory)] = std::move(allocation);
+  return memory;
+}
+
+void Memory::adopt(void *memory, uint64_t bytes, const char *name) {
+  auto allocation = std::make_unique<Allocation>();
+  allocation->begin = static_cast<char *>(memory);
+  allocation->bytes = bytes;
+  allocation->name = name ? name : "";
+  std::lock_guard<std::mutex> lock(mutex_);
+  allocations_[reinterpret_cast<uintptr_t>(memory)] = std::move(allocation);
+}
+
+void Memory::release(void *memory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  allocations_.erase(reinterpret_cast<uintptr_t>(memory));
+}
+
+void Memory::rename(const void *memory, const char *name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = allocations_.find(reinterpret_cast<uintptr_t>(memory));
+  if (it != allocations_.end())
+    it->second->name = name ? name : "";
+}
+
+void Memory::mark(const void *begin, uint64_t bytes, bool initialised) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uintptr_t address = reinterpret_cast<uintptr_t>(begin);
+  Allocation *allocation = findLocked(address);
+  if (!allocation || !allocation->initialised)
+    return;
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(allocation->begin);
+  memset(allocation->initialised + offset, initialised,
+         std::min(bytes, allocation->bytes - offset));
+}
+
+Allocation *Memory::findLocked(uintptr_t address) {
+  auto it = allocations_.upper_bound(address);
+  if (it == allocations_.begin())
+    return nullptr;
+  Allocation *allocation = (--it)->second.get();
+  return address - it->first < allocation->bytes ? allocation : nullptr;
+}
+
+Allocation *Memory::find(const void *address) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return findLocked(reinterpret_cast<uintptr_t>(address));
+}
+
+std::vector<Range> Memory::ranges() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Range> result;
+  for (auto &entry : allocations_) {
+    Allocation &a = *entry.second;
+    result.push_back({a.begin, a.bytes, a.name, &a});
+  }
+  return result;
+}
+
+} // namespace cameo::sim

@@ -1,0 +1,399 @@
+// The blocking half of the ABI: which fiber runs next, rendezvous of warp collectives, barriers.
+//
+// Each cameo_sim_*_body is called by its namesake in switch.S with the calling fiber saved, and
+// returns the fiber to go on with.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/block.h"
+
+#include <cstring>
+
+namespace cameo::sim {
+namespace {
+
+/// A set bit of `mask`: the lowest, or a random one where order is shuffled.
+inline uint32_t pick(Block &block, uint32_t mask) {
+  if (__builtin_expect(block.shuffled, 0)) {
+    block.random = mixBits(block.random);
+    uint32_t skip =
+        uint64_t(uint32_t(block.random >> 32)) * uint32_t(__builtin_popcount(mask)) >> 32;
+    while (skip--)
+      mask &= mask - 1;
+  }
+  return uint32_t(__builtin_ctz(mask));
+}
+
+/// The fiber to run after one that cannot go on. In natural order a warp runs as long as it can.
+Fiber *next(Block &block, Warp *warp) {
+  if (!block.shuffled && warp->ready)
+    return &warp->fibers[__builtin_ctz(warp->ready)];
+  while (block.readyWarps) {
+    uint32_t w = pick(block, block.readyWarps);
+    if (uint32_t ready = block.warps[w].ready)
+      return &block.warps[w].fibers[pick(block, ready)];
+    block.readyWarps &= ~(1u << w);
+  }
+  block.deadlock = block.live != 0;
+  return block.main;
+}
+
+/// After a rendezvous that `fiber` completed: it goes on, or any other.
+inline Fiber *resumeAny(Fiber &fiber) {
+  return fiber.block->shuffled ? next(*fiber.block, fiber.warp) : &fiber;
+}
+
+/// Gives the block up; its fibers are never resumed.
+Fiber *abandon(Fiber &fiber, Fault fault) {
+  fiber.block->worker->state->log.add(std::move(fault));
+  return fiber.block->main;
+}
+
+/// A kernel that was declared free of synchronisation has none to run.
+Fiber *misuse(Fiber &fiber, uint32_t site) {
+  Fault fault = makeFault(fiber, FaultKind::BadBarrier, site);
+  fault.detail = "the kernel is declared free of synchronisation";
+  return abandon(fiber, std::move(fault));
+}
+
+// ---- Warp collectives ----
+
+/// PTX ISA, shfl.sync. Lanes of `arrived` take part.
+void shuffle(Warp &warp, const Group &group) {
+  bool strict = warp.block->worker->checks & kCheckSync;
+  for (uint32_t rest = group.arrived; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    Fiber &fiber = warp.fibers[lane];
+    int offset = int(warp.b[lane] & 31), clamp = int(warp.c[lane] & 31);
+    int segment = int(warp.c[lane] >> 8 & 31);
+    int max = (lane & segment) | (clamp & ~segment);
+    int min = lane & segment;
+    int source = 0;
+    bool inRange = false;
+    switch (group.op & 0xff) {
+    case CAMEO_SIM_SHFL_UP:
+      source = lane - offset;
+      inRange = source >= max;
+      break;
+    case CAMEO_SIM_SHFL_DOWN:
+      source = lane + offset;
+      inRange = source <= max;
+      break;
+    case CAMEO_SIM_SHFL_BFLY:
+      source = lane ^ offset;
+      inRange = source <= max;
+      break;
+    default:
+      source = min | (offset & ~segment);
+      inRange = source <= max;
+      break;
+    }
+    if (!inRange)
+      source = lane;
+    if (__builtin_expect(!(group.arrived >> source & 1), 0)) {
+      if (strict) {
+        Fault fault = makeFault(fiber, FaultKind::InactiveLane, fiber.waitSite);
+        fault.values[0] = uint32_t(source);
+        fault.values[1] = group.mask;
+        warp.block->worker->state->log.add(std::move(fault));
+      }
+      source = lane;
+    }
+    fiber.result = warp.value[source] | uint64_t(inRange) << 32;
+  }
+}
+
+void vote(Warp &warp, const Group &group) {
+  uint32_t ballot = 0;
+  for (uint32_t rest = group.arrived; rest; rest &= rest - 1)
+    if (uint32_t lane = uint32_t(__builtin_ctz(rest)); warp.value[lane])
+      ballot |= 1u << lane;
+  uint32_t result = ballot;
+  switch (group.op & 0xff) {
+  case CAMEO_SIM_VOTE_ANY:
+    result = ballot != 0;
+    break;
+  case CAMEO_SIM_VOTE_ALL:
+    result = ballot == group.arrived;
+    break;
+  case CAMEO_SIM_VOTE_UNI:
+    result = ballot == 0 || ballot == group.arrived;
+    break;
+  default:
+    break;
+  }
+  for (uint32_t rest = group.arrived; rest; rest &= rest - 1)
+    warp.fibers[__builtin_ctz(rest)].result = result;
+}
+
+/// All lanes are there: does the work and makes them ready.
+void complete(Warp &warp, uint32_t index) {
+  Group group = warp.groups[index];
+  warp.groups[index] = warp.groups[--warp.groupCount];
+  Block &block = *warp.block;
+  switch (group.op & ~0xffu) {
+  case kOpShuffle:
+    shuffle(warp, group);
+    break;
+  case kOpVote:
+    vote(warp, group);
+    break;
+  default:
+    // Shuffles and votes order no memory accesses (CUDA C++ Programming Guide, warp shuffle
+    // functions); bar.warp.sync does.
+    if (block.clocks)
+      block.clocks->syncLanes(warp.id, group.arrived, warp.all);
+    break;
+  }
+  warp.ready |= group.arrived;
+  block.readyWarps |= 1u << warp.id;
+  ++block.worker->counters.collectives;
+}
+
+/// `fiber` reaches a collective. Threads that have exited are not waited for.
+inline Fiber *arrive(Fiber &fiber, uint32_t op, uint32_t mask, uint32_t site) {
+  Warp &warp = *fiber.warp;
+  if (__builtin_expect(!(mask & fiber.bit) || fiber.block->sequential, 0)) {
+    if (fiber.block->sequential)
+      return misuse(fiber, site);
+    Fault fault = makeFault(fiber, FaultKind::NotInMask, site);
+    fault.values[0] = mask;
+    return abandon(fiber, std::move(fault));
+  }
+  fiber.waitOp = op;
+  fiber.waitDetail = mask;
+  fiber.waitSite = site;
+  uint32_t index = 0;
+  while (index < warp.groupCount && warp.groups[index].mask != mask)
+    ++index;
+  Group &group = warp.groups[index];
+  if (index == warp.groupCount) {
+    group = {mask, 0, op, site};
+    ++warp.groupCount;
+  } else if (__builtin_expect(group.op != op, 0)) {
+    Fault fault = makeFault(fiber, FaultKind::MismatchedOp, site);
+    fault.otherSite = group.site;
+    fault.values[0] = group.op;
+    fault.values[1] = op;
+    fault.values[2] = group.arrived;
+    return abandon(fiber, std::move(fault));
+  }
+  group.arrived |= fiber.bit;
+  if (group.arrived == (mask & warp.live)) {
+    complete(warp, index);
+    return resumeAny(fiber);
+  }
+  warp.ready &= ~fiber.bit;
+  return next(*fiber.block, &warp);
+}
+
+// ---- Barriers ----
+
+/// bar.sync is an aligned instruction: all threads of a warp must reach the same one (PTX ISA,
+/// bar.sync). Threads that have exited do not count.
+void checkAligned(Block &block, const Barrier &barrier) {
+  for (uint32_t rest = barrier.warps; rest; rest &= rest - 1) {
+    uint32_t w = uint32_t(__builtin_ctz(rest));
+    Warp &warp = block.warps[w];
+    uint32_t here = barrier.lanes[w];
+    uint32_t same = 0;
+    const Fiber &first = warp.fibers[__builtin_ctz(here)];
+    for (uint32_t lanes = here; lanes; lanes &= lanes - 1) {
+      uint32_t lane = uint32_t(__builtin_ctz(lanes));
+      if (warp.fibers[lane].waitSite == first.waitSite)
+        same |= 1u << lane;
+    }
+    uint32_t odd = here != warp.live ? warp.live & ~here : here & ~same;
+    if (!odd)
+      continue;
+    const Fiber &other = warp.fibers[__builtin_ctz(odd)];
+    Fault fault = makeFault(first, FaultKind::DivergentBarrier, first.waitSite);
+    fault.lanes = same;
+    fault.otherSite = here & odd ? other.waitSite : kNoSite;
+    fault.values[0] = odd;
+    fault.values[1] = here & odd ? 1 : 0;
+    block.worker->state->log.add(std::move(fault));
+  }
+}
+
+void releaseBarrier(Block &block, uint32_t id) {
+  Barrier &barrier = block.barriers[id];
+  if (block.worker->checks & kCheckSync)
+    checkAligned(block, barrier);
+  if (block.clocks) {
+    uint32_t warps = barrier.warps;
+    for (uint32_t w = 0; !barrier.count && w < block.warpCount; ++w)
+      if (!block.warps[w].live) // exited: arrived for good
+        warps |= 1u << w;
+    block.clocks->syncWarps(warps);
+  }
+  for (uint32_t rest = barrier.warps; rest; rest &= rest - 1) {
+    uint32_t w = uint32_t(__builtin_ctz(rest));
+    block.warps[w].ready |= barrier.lanes[w];
+    barrier.lanes[w] = 0;
+  }
+  block.readyWarps |= barrier.warps;
+  block.fullBarriers &= ~(1u << id);
+  barrier.warps = 0;
+  barrier.arrived = 0;
+  ++block.worker->counters.barriers;
+}
+
+/// What an exited thread leaves behind: collectives and barriers that waited for it alone.
+void leave(Fiber &fiber) {
+  Warp &warp = *fiber.warp;
+  Block &block = *fiber.block;
+  warp.ready &= ~fiber.bit;
+  warp.live &= ~fiber.bit;
+  --block.live;
+  for (uint32_t i = warp.groupCount; i--;)
+    if (warp.groups[i].arrived == (warp.groups[i].mask & warp.live))
+      complete(warp, i);
+  for (uint32_t rest = block.fullBarriers; rest; rest &= rest - 1) {
+    uint32_t id = uint32_t(__builtin_ctz(rest));
+    if (block.barriers[id].arrived == block.live)
+      releaseBarrier(block, id);
+  }
+}
+
+/// The threads of a block one after the other, on this fiber.
+void runSequentially(Fiber &fiber) {
+  Block &block = *fiber.block;
+  const Launch &launch = *block.worker->state->launch;
+  CameoSimThread &thread = fiber.thread;
+  uint32_t n = block.threads;
+  // Shuffled: start anywhere, step by a number that has no divisor in common with n; for the n up
+  // to kMaxThreads a prime above it will do.
+  uint32_t step = block.shuffled ? 1031 : 1;
+  uint32_t index = block.shuffled ? uint32_t(mixBits(block.random) % n) : 0;
+  uint32_t x = launch.block[0], xy = x * launch.block[1];
+  uint32_t tid[3] = {0, 0, 0};
+  for (uint32_t i = 0; i < n; ++i) {
+    if (block.shuffled) {
+      tid[0] = index % x;
+      tid[1] = index % xy / x;
+      tid[2] = index / xy;
+    }
+    memcpy(thread.tid, tid, sizeof tid);
+    thread.lane = index % kLanes;
+    thread.warp = index / kLanes;
+    fiber.bit = 1u << thread.lane;
+    fiber.linear = index;
+    launch.kernel->entry(&thread, launch.args);
+    if (block.shuffled) {
+      index = (index + step) % n;
+      continue;
+    }
+    ++index;
+    if (++tid[0] == x) {
+      tid[0] = 0;
+      if (++tid[1] == launch.block[1]) {
+        tid[1] = 0;
+        ++tid[2];
+      }
+    }
+  }
+  block.live = 0;
+}
+
+} // namespace
+
+Fault makeFault(const Fiber &fiber, FaultKind kind, uint32_t site) {
+  Fault fault;
+  fault.kind = kind;
+  fault.site = site;
+  fault.block = fiber.block->linear;
+  fault.warp = fiber.linear / kLanes;
+  fault.lanes = fiber.bit;
+  return fault;
+}
+
+} // namespace cameo::sim
+
+using namespace cameo::sim;
+
+namespace {
+inline Fiber &fiberOf(CameoSimThread *thread) { return *reinterpret_cast<Fiber *>(thread); }
+} // namespace
+
+extern "C" {
+
+__attribute__((visibility("hidden"))) Fiber *
+cameo_sim_shuffle_body(CameoSimThread *thread, uint32_t kind, uint32_t mask, uint32_t value,
+                       uint32_t b, uint32_t c, uint32_t site) {
+  Fiber &fiber = fiberOf(thread);
+  uint32_t lane = thread->lane;
+  fiber.warp->value[lane] = value;
+  fiber.warp->b[lane] = b;
+  fiber.warp->c[lane] = c;
+  return arrive(fiber, kOpShuffle | kind, mask, site);
+}
+
+__attribute__((visibility("hidden"))) Fiber *cameo_sim_vote_body(CameoSimThread *thread,
+                                                                 uint32_t kind, uint32_t mask,
+                                                                 uint32_t predicate,
+                                                                 uint32_t site) {
+  Fiber &fiber = fiberOf(thread);
+  fiber.warp->value[thread->lane] = predicate;
+  return arrive(fiber, kOpVote | kind, mask, site);
+}
+
+__attribute__((visibility("hidden"))) Fiber *
+cameo_sim_warp_sync_body(CameoSimThread *thread, uint32_t mask, uint32_t site) {
+  return arrive(fiberOf(thread), kOpWarpSync, mask, site);
+}
+
+__attribute__((visibility("hidden"))) Fiber *
+cameo_sim_barrier_body(CameoSimThread *thread, uint32_t id, uint32_t count, uint32_t site) {
+  Fiber &fiber = fiberOf(thread);
+  Block &block = *fiber.block;
+  if (__builtin_expect(block.sequential, 0))
+    return misuse(fiber, site);
+  if (__builtin_expect(id >= kBarriers || count % kLanes || count > block.threads, 0)) {
+    Fault fault = makeFault(fiber, FaultKind::BadBarrier, site);
+    fault.values[0] = id;
+    fault.values[1] = count;
+    return abandon(fiber, std::move(fault));
+  }
+  fiber.waitOp = kOpBarrier;
+  fiber.waitDetail = id;
+  fiber.waitSite = site;
+  Barrier &barrier = block.barriers[id];
+  if (!barrier.arrived) {
+    barrier.count = count;
+    barrier.site = site;
+    if (!count)
+      block.fullBarriers |= 1u << id;
+  } else if (__builtin_expect(barrier.count != count, 0)) {
+    Fault fault = makeFault(fiber, FaultKind::MismatchedBarrier, site);
+    fault.otherSite = barrier.site;
+    fault.values[0] = id;
+    fault.values[1] = count;
+    fault.values[2] = barrier.count;
+    return abandon(fiber, std::move(fault));
+  }
+  Warp &warp = *fiber.warp;
+  barrier.lanes[warp.id] |= fiber.bit;
+  barrier.warps |= 1u << warp.id;
+  warp.ready &= ~fiber.bit;
+  if (++barrier.arrived == (count ? count : block.live)) {
+    releaseBarrier(block, id);
+    return resumeAny(fiber);
+  }
+  return next(block, &warp);
+}
+
+/// A fiber's life.
+__attribute__((visibility("hidden"), no_sanitize("address"))) Fiber *
+cameo_sim_fiber_body(Fiber *fiber) {
+  Block &block = *fiber->block;
+  if (block.sequential) {
+    runSequentially(*fiber);
+    return block.main;
+  }
+  const Launch &launch = *block.worker->state->launch;
+  launch.kernel->entry(&fiber->thread, launch.args);
+  leave(*fiber);
+  return next(block, fiber->warp);
+}
+
+} // extern "C"

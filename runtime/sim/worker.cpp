@@ -1,0 +1,210 @@
+// A worker: runs blocks of a launch one after the other on its own fibers, stacks and shared memory.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/block.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cameo::sim {
+namespace {
+constexpr uint32_t kStampLimit = 0xf0000000u;
+} // namespace
+
+Worker::Worker() = default;
+
+bool Worker::prepare(LaunchState &launchState) {
+  state = &launchState;
+  checks = state->checks;
+  counters = Counters();
+  std::fill(std::begin(cache.entries), std::end(cache.entries), nullptr);
+  const Launch &launch = *state->launch;
+  uint32_t threads = state->threads;
+  if (!fibers) {
+    fibers.reset(new Fiber[kMaxThreads]());
+    warps.reset(new Warp[kMaxWarps]());
+  }
+  if (!window.reserve() ||
+      !stacks.reserve(launch.noSync ? 1 : threads, state->stackBytes, state->guards))
+    return false;
+  if (checks & kCheckRace && !clocks)
+    clocks.reset(new Clocks());
+  if (checks & kCheckInit && !shadow.initialised)
+    shadow.initialised.reset(new uint8_t[kSharedWindow]);
+
+  block.worker = this;
+  block.main = &main;
+  block.shared = window.data();
+  block.fibers = fibers.get();
+  block.warps = warps.get();
+  block.threads = threads;
+  block.warpCount = (threads + kLanes - 1) / kLanes;
+  block.sequential = launch.noSync;
+  block.shuffled = state->seed != 0;
+  block.clocks = checks & kCheckRace ? clocks.get() : nullptr;
+  for (uint32_t i = 0; i < threads; ++i) {
+    Fiber &fiber = fibers[i];
+    fiber = Fiber();
+    CameoSimThread &thread = fiber.thread;
+    thread.api = state->api;
+    thread.shared = block.shared;
+    thread.tid[0] = i % launch.block[0];
+    thread.tid[1] = i / launch.block[0] % launch.block[1];
+    thread.tid[2] = i / launch.block[0] / launch.block[1];
+    memcpy(thread.ntid, launch.block, sizeof thread.ntid);
+    memcpy(thread.nctaid, launch.grid, sizeof thread.nctaid);
+    thread.lane = i % kLanes;
+    thread.warp = i / kLanes;
+    fiber.warp = &warps[i / kLanes];
+    fiber.block = &block;
+    fiber.bit = 1u << thread.lane;
+    fiber.linear = i;
+  }
+  for (uint32_t w = 0; w < block.warpCount; ++w) {
+    Warp &warp = warps[w];
+    warp.block = &block;
+    warp.fibers = &fibers[w * kLanes];
+    warp.id = w;
+    uint32_t lanes = std::min(kLanes, threads - w * kLanes);
+    warp.all = lanes == kLanes ? ~0u : (1u << lanes) - 1;
+  }
+  return true;
+}
+
+void Worker::run() {
+  while (!state->stop.load(std::memory_order_relaxed)) {
+    uint64_t first = state->nextBlock.fetch_add(state->chunk, std::memory_order_relaxed);
+    if (first >= state->blockCount)
+      return;
+    uint64_t last = std::min(first + state->chunk, state->blockCount);
+    for (uint64_t i = first; i < last; ++i)
+      runBlock(uint64_t((static_cast<unsigned __int128>(i) * state->stride + state->offset) %
+                        state->blockCount));
+  }
+}
+
+void Worker::startFiber(Fiber &fiber) {
+  // What switch.S pops: r15, r14, r13, r12, rbx, rbp, then the address to go on at.
+  void **sp = reinterpret_cast<void **>(stacks.top(fiber.linear)) - 8;
+  memset(sp, 0, 8 * sizeof(void *));
+  ++sp; // the stack is 16-byte aligned once they are popped
+  sp[3] = &fiber;
+  sp[6] = reinterpret_cast<void *>(cameo_sim_fiber_start);
+  fiber.sp = sp;
+  fiber.waitOp = 0;
+}
+
+void Worker::runBlock(uint64_t linear) {
+  const Launch &launch = *state->launch;
+  block.linear = linear;
+  block.id[0] = uint32_t(linear % launch.grid[0]);
+  block.id[1] = uint32_t(linear / launch.grid[0] % launch.grid[1]);
+  block.id[2] = uint32_t(linear / launch.grid[0] / launch.grid[1]);
+  block.live = block.threads;
+  block.deadlock = false;
+  block.random = mixBits(state->seed ^ mixBits(linear));
+  ++counters.blocks;
+  counters.threads += block.threads;
+
+  if (checks & (kCheckInit | kCheckRace | kCheckBounds) && state->sharedBytes)
+    memset(block.shared, 0xff, state->sharedBytes); // NaN in every floating-point format
+  if (checks & kCheckInit)
+    memset(shadow.initialised.get(), 0, state->sharedBytes);
+  if (block.clocks) {
+    if (++blockSerial == 0 || stamp > kStampLimit) {
+      shadow.races.clear();
+      memset(block.clocks, 0, sizeof *block.clocks);
+      blockSerial = 1;
+      stamp = 1;
+    }
+    block.clocks->start(block.warpCount, stamp);
+  }
+
+  uint32_t started = block.sequential ? 1 : block.threads;
+  for (uint32_t i = 0; i < started; ++i) {
+    memcpy(fibers[i].thread.ctaid, block.id, sizeof block.id);
+    if (block.sequential) { // the last block has moved this fiber through all threads
+      fibers[i].linear = 0;
+    }
+    startFiber(fibers[i]);
+  }
+  bool marked = checks && !stacks.guarded();
+  for (uint32_t i = 0; marked && i < started; ++i)
+    stacks.mark(i);
+  if (!block.sequential) {
+    for (uint32_t w = 0; w < block.warpCount; ++w) {
+      Warp &warp = warps[w];
+      warp.live = warp.ready = warp.all;
+      warp.groupCount = 0;
+    }
+    block.readyWarps = block.warpCount == kMaxWarps ? ~0u : (1u << block.warpCount) - 1;
+    block.fullBarriers = 0;
+    memset(block.barriers, 0, sizeof block.barriers);
+  }
+
+  Fiber *first = &fibers[0];
+  if (block.shuffled && !block.sequential)
+    first = &fibers[block.random % block.threads];
+  cameo_sim_enter(&main, first);
+
+  if (block.deadlock)
+    reportDeadlock();
+  if (marked)
+    reportStacks();
+  if (block.clocks)
+    stamp = block.clocks->latest(block.warpCount) + 1;
+  // A block that was given up leaves its results undone; without checks there is nothing more to
+  // learn from the others.
+  if (block.live && !checks)
+    state->stop.store(true, std::memory_order_relaxed);
+}
+
+void Worker::reportDeadlock() {
+  Fault fault;
+  fault.kind = FaultKind::Deadlock;
+  fault.block = block.linear;
+  bool first = true;
+  for (uint32_t w = 0; w < block.warpCount; ++w) {
+    Warp &warp = warps[w];
+    uint32_t rest = warp.live;
+    while (rest) {
+      const Fiber &fiber = warp.fibers[__builtin_ctz(rest)];
+      uint32_t alike = 0;
+      for (uint32_t lanes = rest; lanes; lanes &= lanes - 1) {
+        const Fiber &other = warp.fibers[__builtin_ctz(lanes)];
+        if (other.waitOp == fiber.waitOp && other.waitDetail == fiber.waitDetail &&
+            other.waitSite == fiber.waitSite)
+          alike |= other.bit;
+      }
+      rest &= ~alike;
+      if (first) {
+        first = false;
+        fault.warp = w;
+        fault.lanes = alike;
+        fault.site = fiber.waitSite;
+      }
+      fault.detail += format("\n  warp %u, %s wait for ", w, describeLanes(alike).c_str());
+      if (fiber.waitOp == kOpBarrier) {
+        const Barrier &barrier = block.barriers[fiber.waitDetail];
+        fault.detail += format("barrier %u (%u of %u threads are there)", fiber.waitDetail,
+                               barrier.arrived, barrier.count ? barrier.count : block.live);
+      } else {
+        fault.detail += format("a %s of %s", describeOp(fiber.waitOp),
+                               describeLanes(fiber.waitDetail).c_str());
+      }
+      fault.detail += describeSite(state->launch->image, fiber.waitSite);
+    }
+    if (uint32_t exited = warp.all & ~warp.live)
+      fault.detail += format("\n  warp %u, %s have exited", w, describeLanes(exited).c_str());
+  }
+  state->log.add(std::move(fault));
+}
+
+void Worker::reportStacks() {
+  uint32_t started = block.sequential ? 1 : block.threads;
+  for (uint32_t i = 0; i < started; ++i)
+    if (!stacks.intact(i))
+      state->log.add(makeFault(fibers[i], FaultKind::StackOverflow, kNoSite));
+}
+
+} // namespace cameo::sim
