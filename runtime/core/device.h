@@ -65,6 +65,9 @@ struct Launch {
   // args[i] points to the value of parameter i (DevicePtr, int32_t, int64_t, float or double by its
   // CameoArgType); read before launch() returns.
   void **args;
+  // The sizes of buffer arguments, 0 for others. With them a checking simulator holds the kernel to
+  // its buffers, and takes memory that the device did not allocate; null: not known.
+  const uint64_t *argBytes = nullptr;
 };
 
 class Device {
@@ -108,6 +111,11 @@ public:
   virtual Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) = 0;
   virtual Status launch(const Launch &launch, Stream stream) = 0;
 
+  // What a checking simulator wants to know; others ignore it. A name for reports, of memory that
+  // allocate() gave; and that a range's contents no longer count, so that reading them is a fault.
+  virtual void nameMemory(DevicePtr memory, const char *name) {}
+  virtual void discard(DevicePtr memory, uint64_t bytes) {}
+
   // Recording of a stream's work for replay. Devices without it answer Code::Unsupported, and the
   // executor enqueues the work each time.
   virtual Status beginCapture(Stream) { return failure(Code::Unsupported, "no graph capture"); }
@@ -149,13 +157,18 @@ Status chooseCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo
 // ---- Simulator (runtime/sim) --------------------------------------------------------------------
 
 struct SimOptions {
-  // Each of these needs an image built with CAMEO_SIM_IMAGE_CHECKED; a finding is KernelFault.
+  // What is found is Code::KernelFault; its message holds a line that says it all, then the reports
+  // of several lines each. All but the last need an image built with CAMEO_SIM_IMAGE_CHECKED.
   bool checkBounds = false;
   bool checkUninitialised = false;
   bool checkRaces = false;
-  uint64_t seed = 0;    // order of lanes and warps; 0: the natural order
-  unsigned threads = 0; // host threads; 0: one a core
+  bool checkSync = false; // divergent barriers, absent lanes; a deadlock is always found
+  uint64_t seed = 0;      // order of lanes, warps and blocks; 0: the natural order
+  unsigned threads = 0;   // host threads; 0: one a core
 };
+
+// Sets the checks from `all`, `none` or a list like `race,bounds,init,sync`.
+Status parseSimChecks(const char *text, SimOptions &options);
 
 Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device);
 

@@ -118,7 +118,11 @@ struct LaunchState {
   uint64_t chunk = 1;
   uint64_t stride = 1, offset = 0; // block i runs as (i * stride + offset) mod blockCount
   std::vector<Range> ranges;
+  std::vector<std::unique_ptr<Allocation>> foreign; // of ranges outside the engine's allocations
   FaultLog log;
+  static constexpr uint32_t kCellLocks = 4096;
+  bool parallel = false; // more than one worker
+  std::vector<std::atomic<uint8_t>> cellLocks; // of global memory's race shadow
   std::atomic<uint64_t> nextBlock{0};
   std::atomic<bool> stop{false};
   std::atomic<bool> outOfMemory{false};

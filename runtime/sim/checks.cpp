@@ -76,24 +76,8 @@ struct AccessContext {
   uint32_t site;
 };
 
-inline uint32_t load(const uint32_t &field) { return __atomic_load_n(&field, __ATOMIC_RELAXED); }
-
 inline void store(Access &access, const AccessContext &context, uint32_t who) {
-  __atomic_store_n(&access.block, context.block, __ATOMIC_RELAXED);
-  __atomic_store_n(&access.stamp, context.clocks.event[context.fiber.linear / kLanes],
-                   __ATOMIC_RELAXED);
-  __atomic_store_n(&access.who, who, __ATOMIC_RELAXED);
-  __atomic_store_n(&access.tag, context.tag, __ATOMIC_RELEASE);
-}
-
-/// A copy of a record, so that it is looked at only once.
-inline Access read(const Access &access) {
-  Access copy;
-  copy.tag = __atomic_load_n(&access.tag, __ATOMIC_ACQUIRE);
-  copy.block = load(access.block);
-  copy.stamp = load(access.stamp);
-  copy.who = load(access.who);
-  return copy;
+  access = {context.tag, context.block, context.clocks.event[context.fiber.linear / kLanes], who};
 }
 
 /// Whether the recorded access is of this launch (or block) and not ordered before this one.
@@ -124,16 +108,14 @@ __attribute__((noinline)) void reportRace(const Access &other, bool otherWrites,
 inline void checkCell(const Cell &cell, uint32_t plane, uint32_t first, uint32_t count, bool shared,
                       uint64_t address, const AccessContext &context) {
   auto check = [&](const Access &slot, bool isWrite) {
-    if (load(slot.tag) != context.tag)
+    if (slot.tag != context.tag)
       return;
-    Access other = read(slot);
-    bool otherAtomic = other.atomic();
     // Reads agree with reads, atomics with atomics.
     if (!isWrite && context.kind != CAMEO_SIM_WRITE &&
-        otherAtomic == (context.kind == CAMEO_SIM_ATOMIC))
+        slot.atomic() == (context.kind == CAMEO_SIM_ATOMIC))
       return;
-    if (plane < first + count && first < plane + other.bytes() && unordered(other, context))
-      reportRace(other, isWrite, shared, address, context);
+    if (plane < first + count && first < plane + slot.bytes() && unordered(slot, context))
+      reportRace(slot, isWrite, shared, address, context);
   };
   check(cell.write, true);
   check(cell.uses[0], false);
@@ -146,19 +128,19 @@ inline void noteAccess(Cell &cell, uint32_t count, const AccessContext &context)
   if (context.kind == CAMEO_SIM_WRITE) {
     store(cell.write, context, who);
     for (Access &slot : cell.uses) // ordered before this write, or just reported
-      if (load(slot.tag) == context.tag)
-        __atomic_store_n(&slot.tag, 0, __ATOMIC_RELAXED);
+      if (slot.tag == context.tag)
+        slot.tag = 0;
     return;
   }
   auto mine = [&](const Access &slot) {
-    return (load(slot.who) & 1023) == context.fiber.linear && load(slot.block) == context.block;
+    return slot.thread() == context.fiber.linear && slot.block == context.block;
   };
   Access &first = cell.uses[0];
-  if (load(first.tag) != context.tag || mine(first))
+  if (first.tag != context.tag || mine(first))
     return store(first, context, who);
   Access &second = cell.uses[1];
   // Of two other threads, forget the one that is ordered before this use, else the second.
-  if (load(second.tag) == context.tag && !mine(second) && !unordered(read(first), context))
+  if (second.tag == context.tag && !mine(second) && !unordered(first, context))
     return store(first, context, who);
   store(second, context, who);
 }
@@ -202,6 +184,25 @@ inline void setInitialised(uint8_t *shadow, uint32_t bytes) {
 }
 
 // ---- One access ----
+
+/// Holds the cells around a granule of global memory, where blocks run in parallel.
+class CellLock {
+public:
+  CellLock(LaunchState &state, uintptr_t granule)
+      : lock_(state.parallel ? &state.cellLocks[granule / 4 % LaunchState::kCellLocks] : nullptr) {
+    while (lock_ && lock_->exchange(1, std::memory_order_acquire))
+      __builtin_ia32_pause();
+  }
+  ~CellLock() {
+    if (lock_)
+      lock_->store(0, std::memory_order_release);
+  }
+  CellLock(const CellLock &) = delete;
+  CellLock &operator=(const CellLock &) = delete;
+
+private:
+  std::atomic<uint8_t> *lock_;
+};
 
 __attribute__((noinline)) void *fail(const Fiber &fiber, FaultKind kind, uint64_t address,
                                      uint32_t bytes, CameoSimAccess access, uint32_t site,
@@ -271,12 +272,15 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, CameoSimAcc
       setInitialised(shadow, bytes);
   }
   if (worker.checks & kCheckRace) {
-    if (kind != CAMEO_SIM_READ && !allocation.written.load(std::memory_order_relaxed))
-      allocation.written.store(true, std::memory_order_relaxed);
-    if (allocation.written.load(std::memory_order_relaxed)) {
+    if (kind != CAMEO_SIM_READ && !allocation.kernelWritten.load(std::memory_order_relaxed))
+      allocation.kernelWritten.store(true, std::memory_order_relaxed);
+    if (allocation.notesReads()) {
       AccessContext context{fiber, *fiber.block->clocks, worker.state->tag,
                             uint32_t(fiber.block->linear), bytes, kind, site};
       uintptr_t granule = reinterpret_cast<uintptr_t>(address) / kGranule;
+      // Blocks on other workers look at the same cells. An access of at most 16 aligned bytes needs
+      // one lock.
+      CellLock lock(*worker.state, granule);
       if (!checkRaces(allocation.races, allocation.granules(),
                       granule - allocation.firstGranule(),
                       reinterpret_cast<uintptr_t>(address) % kGranule, false,

@@ -72,7 +72,7 @@ struct Engine::Impl {
     return std::clamp(n, 1u, kMaxWorkers);
   }
   std::string describeProblem(const Launch &launch, uint64_t sharedBytes) const;
-  std::string chooseRanges(const Launch &launch, LaunchState &state);
+  void chooseRanges(const Launch &launch, LaunchState &state);
 };
 
 Engine::Engine(const Options &options) : impl_(new Impl) { impl_->options = options; }
@@ -97,6 +97,12 @@ void Engine::markInitialised(const void *begin, uint64_t bytes) {
 }
 void Engine::markUninitialised(const void *begin, uint64_t bytes) {
   impl_->memory.mark(begin, bytes, false);
+}
+void Engine::copyInitialised(const void *target, const void *source, uint64_t bytes) {
+  impl_->memory.copyMarks(target, source, bytes);
+}
+bool Engine::findUninitialised(const void *begin, uint64_t bytes, std::string &address) const {
+  return impl_->memory.findUnmarked(begin, bytes, address);
 }
 
 Counters Engine::counters() const {
@@ -131,22 +137,31 @@ std::string Engine::Impl::describeProblem(const Launch &launch, uint64_t sharedB
 }
 
 /// What global accesses may touch: the launch's buffers, or every allocation.
-std::string Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
+void Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
   if (launch.buffers.empty()) {
     state.ranges = memory.ranges();
-    return {};
+    return;
   }
   for (const BufferRange &buffer : launch.buffers) {
-    if (!buffer.bytes)
-      continue;
     const char *begin = static_cast<const char *>(buffer.begin);
+    auto holds = [&](const Allocation &a) {
+      uint64_t offset = uint64_t(begin - a.begin);
+      return offset < a.bytes && buffer.bytes <= a.bytes - offset;
+    };
     Allocation *allocation = memory.find(begin);
-    if (!allocation || buffer.bytes > allocation->bytes - uint64_t(begin - allocation->begin))
-      return format("kernel %s: buffer %s of %llu B is not in device memory", launch.kernel->name,
-                    buffer.name, (unsigned long long)buffer.bytes);
+    if (allocation && !holds(*allocation))
+      allocation = nullptr;
+    for (auto &foreign : state.foreign)
+      if (!allocation && holds(*foreign))
+        allocation = foreign.get();
+    if (!allocation) {
+      state.foreign.push_back(std::make_unique<Allocation>());
+      allocation = state.foreign.back().get();
+      allocation->begin = const_cast<char *>(begin);
+      allocation->bytes = buffer.bytes;
+    }
     state.ranges.push_back({begin, buffer.bytes, buffer.name, allocation});
   }
-  return {};
 }
 
 LaunchResult Engine::launch(const Launch &launch) {
@@ -158,8 +173,10 @@ LaunchResult Engine::launch(const Launch &launch) {
   if (launch.sharedDynamic)
     sharedBytes = (sharedBytes + 1023) / 1024 * 1024 + launch.sharedDynamic;
   result.error = impl.describeProblem(launch, sharedBytes);
-  if (!result.ok())
+  if (!result.error.empty()) {
+    result.outcome = Outcome::Invalid;
     return result;
+  }
 
   LaunchState state;
   state.launch = &launch;
@@ -177,12 +194,12 @@ LaunchResult Engine::launch(const Launch &launch) {
   if (++impl.tag == 0) // tag 0 marks records that are not in use
     ++impl.tag;
   state.tag = impl.tag;
-  if (state.checks & (kCheckBounds | kCheckInit | kCheckRace)) {
-    result.error = impl.chooseRanges(launch, state);
-    if (!result.ok())
-      return result;
-  }
+  if (state.checks & (kCheckBounds | kCheckInit | kCheckRace))
+    impl.chooseRanges(launch, state);
   unsigned workers = unsigned(std::min<uint64_t>(impl.workerCount(), state.blockCount));
+  state.parallel = workers > 1;
+  if (state.parallel && state.checks & kCheckRace)
+    state.cellLocks = std::vector<std::atomic<uint8_t>>(LaunchState::kCellLocks);
   state.chunk = std::clamp<uint64_t>(state.blockCount / (8 * workers), 1, 64);
   state.guards = (state.checks || kernel.stack_bytes > kUnguardedStack) &&
                  workers * state.threads <= kMaxGuards;
@@ -201,6 +218,7 @@ LaunchResult Engine::launch(const Launch &launch) {
   while (ready < workers && impl.workers[ready]->prepare(state))
     ++ready;
   if (!ready) {
+    result.outcome = Outcome::OutOfMemory;
     result.error = format("kernel %s: no memory for the stacks of %u threads", kernel.name,
                           state.threads);
     return result;
@@ -220,6 +238,7 @@ LaunchResult Engine::launch(const Launch &launch) {
     impl.total.add(result.counters);
   }
   if (!state.log.empty()) {
+    result.outcome = Outcome::Fault;
     std::vector<Range> names =
         launch.buffers.empty() ? impl.memory.ranges() : std::move(state.ranges);
     result.reports = state.log.reports(launch, names, state.sharedBytes,
@@ -231,6 +250,7 @@ LaunchResult Engine::launch(const Launch &launch) {
                                              (unsigned long long)(count - 1)).c_str()
                                     : "");
   } else if (state.outOfMemory) {
+    result.outcome = Outcome::OutOfMemory;
     result.error = format("kernel %s: no memory for the checks", kernel.name);
   }
   return result;

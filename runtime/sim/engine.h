@@ -60,7 +60,8 @@ enum class FaultKind : uint32_t {
 const char *faultName(FaultKind kind);
 
 /// One distinct fault of a launch: same kind and same instructions. block, warp and lanes are of its
-/// first occurrence in the order of blocks and warps, so reports do not depend on the worker count.
+/// first occurrence in the order of blocks and warps, so reports do not depend on the worker count
+/// (but for races between blocks: which of the two is second, and reports it, is chance).
 struct Report {
   FaultKind kind = FaultKind::Deadlock;
   std::string kernel;
@@ -102,16 +103,25 @@ struct Launch {
   const void *const *args = nullptr;
   bool noSync = false;    // the kernel has neither synchronisation nor shared memory
   const char *nodes = ""; // names of the ONNX nodes it computes
-  /// If not empty, global accesses must stay inside these ranges; else inside an allocation.
+  /// If not empty, global accesses must stay inside these ranges, which may lie in memory that the
+  /// engine did not allocate; else inside an allocation.
   std::vector<BufferRange> buffers;
 };
 
+enum class Outcome {
+  Good,
+  Invalid,     // a launch that no GPU takes
+  OutOfMemory, // for stacks or shadows
+  Fault        // the kernel did what it must not: see the reports
+};
+
 struct LaunchResult {
-  std::string error; // empty: good. Else one line; the reports tell the rest
+  Outcome outcome = Outcome::Good;
+  std::string error; // one line; the reports tell the rest
   std::vector<Report> reports;
   uint64_t moreReports = 0; // distinct faults beyond Options::reportLimit
   Counters counters;
-  bool ok() const { return error.empty(); }
+  bool ok() const { return outcome == Outcome::Good; }
 };
 
 /// A simulator image loaded from memory. It must outlive the launches of its kernels.
@@ -151,6 +161,10 @@ public:
   /// The host has written [begin, begin + bytes), or its contents no longer count.
   void markInitialised(const void *begin, uint64_t bytes);
   void markUninitialised(const void *begin, uint64_t bytes);
+  /// A copy within device memory: the target is as initialised as the source.
+  void copyInitialised(const void *target, const void *source, uint64_t bytes);
+  /// Names the first byte of the range that nobody has written, or returns false.
+  bool findUninitialised(const void *begin, uint64_t bytes, std::string &address) const;
 
   LaunchResult launch(const Launch &launch);
 

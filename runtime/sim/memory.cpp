@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/memory.h"
 
+#include "runtime/sim/report.h"
 #include "runtime/sim/stacks.h"
 
 #include <algorithm>
@@ -92,11 +93,48 @@ void Memory::mark(const void *begin, uint64_t bytes, bool initialised) {
   std::lock_guard<std::mutex> lock(mutex_);
   uintptr_t address = reinterpret_cast<uintptr_t>(begin);
   Allocation *allocation = findLocked(address);
-  if (!allocation || !allocation->initialised)
+  if (!allocation)
+    return;
+  if (initialised)
+    allocation->hostFilled = true;
+  if (!allocation->initialised)
     return;
   uint64_t offset = address - reinterpret_cast<uintptr_t>(allocation->begin);
   memset(allocation->initialised + offset, initialised,
          std::min(bytes, allocation->bytes - offset));
+}
+
+void Memory::copyMarks(const void *target, const void *source, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Allocation *to = findLocked(reinterpret_cast<uintptr_t>(target));
+  Allocation *from = findLocked(reinterpret_cast<uintptr_t>(source));
+  if (!to || !to->initialised)
+    return;
+  uint64_t offset = uint64_t(static_cast<const char *>(target) - to->begin);
+  bytes = std::min(bytes, to->bytes - offset);
+  if (!from || !from->initialised) {
+    memset(to->initialised + offset, 1, bytes);
+    return;
+  }
+  uint64_t sourceOffset = uint64_t(static_cast<const char *>(source) - from->begin);
+  memmove(to->initialised + offset, from->initialised + sourceOffset,
+          std::min(bytes, from->bytes - sourceOffset));
+}
+
+bool Memory::findUnmarked(const void *begin, uint64_t bytes, std::string &address) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Allocation *allocation = findLocked(reinterpret_cast<uintptr_t>(begin));
+  if (!allocation || !allocation->initialised)
+    return false;
+  uint64_t offset = uint64_t(static_cast<const char *>(begin) - allocation->begin);
+  bytes = std::min(bytes, allocation->bytes - offset);
+  const void *first = memchr(allocation->initialised + offset, 0, bytes);
+  if (!first)
+    return false;
+  offset = uint64_t(static_cast<const uint8_t *>(first) - allocation->initialised);
+  address = format("%s+0x%llx", allocation->name.empty() ? "buffer" : allocation->name.c_str(),
+                   (unsigned long long)offset);
+  return true;
 }
 
 Allocation *Memory::findLocked(uintptr_t address) {

@@ -16,9 +16,7 @@
 namespace cameo::sim {
 
 /// Who accessed some bytes: of global memory `tag` is the launch, of shared memory the worker's
-/// running number of the block. Fields are written one by one, without a lock: two threads that
-/// mix up a record are themselves a race, and both are of the tagged launch because the tag is
-/// written last and read first.
+/// running number of the block.
 struct Access {
   uint32_t tag;
   uint32_t block; // linear, low bits
@@ -83,7 +81,13 @@ struct Allocation {
   bool owned = false;
   uint8_t *initialised = nullptr; // a byte a byte, 1: initialised; null: all of it is
   RaceShadow races;
-  std::atomic<bool> written{false}; // by some kernel: only then are reads noted
+  // Memory that the host fills and kernels only read, weights above all, needs no record of reads.
+  std::atomic<bool> hostFilled{false};
+  std::atomic<bool> kernelWritten{false};
+  bool notesReads() const {
+    return kernelWritten.load(std::memory_order_relaxed) ||
+           !hostFilled.load(std::memory_order_relaxed);
+  }
 
   Allocation() = default;
   ~Allocation();
@@ -122,12 +126,15 @@ public:
   void release(void *memory);
   void rename(const void *memory, const char *name);
   void mark(const void *begin, uint64_t bytes, bool initialised);
+  void copyMarks(const void *target, const void *source, uint64_t bytes);
+  /// Whether some byte of the range is not initialised; names the first.
+  bool findUnmarked(const void *begin, uint64_t bytes, std::string &address);
   /// The allocation that holds the address, or null.
   Allocation *find(const void *address);
   std::vector<Range> ranges();
 
 private:
-  std::map<uintptr_t, std::unique_ptr<Allocation>> allocations_;
+  std::map<uintptr_t, std::unique_ptr<Allocation>> allocations_; // by first byte
   std::mutex mutex_;
   Allocation *findLocked(uintptr_t address);
 };

@@ -1,0 +1,262 @@
+// The simulator as a device of the runtime. Work is done when it is enqueued: streams and events
+// are there for their callers' sake.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/device.h"
+
+#include "runtime/sim/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <unistd.h>
+
+namespace cameo::rt {
+namespace {
+
+constexpr uint32_t kMaxShared = 232448; // what a block may have on sm_90, the most of all targets
+constexpr size_t kReportBytes = 64u << 10; // a status's message; the rest of the reports is left out
+
+using Clock = std::chrono::steady_clock;
+
+struct SimModule {
+  std::unique_ptr<sim::Image> image;
+  std::vector<std::unique_ptr<struct SimKernel>> kernels;
+};
+
+struct SimKernel {
+  const SimModule *module;
+  const CameoSimKernelInfo *info;
+  KernelInfo plan;
+};
+
+const void *pointer(DevicePtr memory) { return reinterpret_cast<const void *>(memory); }
+void *mutablePointer(DevicePtr memory) { return reinterpret_cast<void *>(memory); }
+
+class SimDevice final : public Device {
+public:
+  explicit SimDevice(const sim::Options &options) : engine_(options) {
+    unsigned threads =
+        options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    info_.kind = DeviceKind::Simulator;
+    info_.name = "simulator (" + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
+    info_.totalMemory = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+    info_.maxSharedBytes = kMaxShared;
+  }
+
+  const DeviceInfo &info() const override { return info_; }
+
+  Status memoryInfo(uint64_t &available, uint64_t &total) override {
+    available = uint64_t(sysconf(_SC_AVPHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+    total = info_.totalMemory;
+    return {};
+  }
+
+  Status allocate(uint64_t bytes, DevicePtr &memory) override {
+    void *allocated = engine_.allocate(bytes, "");
+    if (!allocated)
+      return failure(Code::OutOfMemory, "the simulator cannot allocate %llu B",
+                     (unsigned long long)bytes);
+    memory = reinterpret_cast<DevicePtr>(allocated);
+    return {};
+  }
+  Status release(DevicePtr memory) override {
+    engine_.release(mutablePointer(memory));
+    return {};
+  }
+  Status allocateHost(uint64_t bytes, void *&memory) override {
+    memory = malloc(std::max<uint64_t>(bytes, 1));
+    if (!memory)
+      return failure(Code::OutOfMemory, "cannot allocate %llu B", (unsigned long long)bytes);
+    return {};
+  }
+  Status releaseHost(void *memory) override {
+    free(memory);
+    return {};
+  }
+
+  Status createStream(Stream &stream) override {
+    stream = new char; // an identity, no more
+    return {};
+  }
+  Status destroyStream(Stream stream) override {
+    delete static_cast<char *>(stream);
+    return {};
+  }
+  Status synchronize(Stream) override { return {}; }
+
+  Status createEvent(Event &event) override {
+    event = new Clock::time_point(Clock::now());
+    return {};
+  }
+  Status destroyEvent(Event event) override {
+    delete static_cast<Clock::time_point *>(event);
+    return {};
+  }
+  Status record(Event event, Stream) override {
+    *static_cast<Clock::time_point *>(event) = Clock::now();
+    return {};
+  }
+  Status wait(Stream, Event) override { return {}; }
+  Status synchronizeEvent(Event) override { return {}; }
+  Status elapsed(Event start, Event stop, float &milliseconds) override {
+    milliseconds = std::chrono::duration<float, std::milli>(
+                       *static_cast<Clock::time_point *>(stop) -
+                       *static_cast<Clock::time_point *>(start))
+                       .count();
+    return {};
+  }
+
+  Status copyToDevice(DevicePtr target, const void *source, uint64_t bytes, Stream) override {
+    if (!bytes)
+      return {};
+    memcpy(mutablePointer(target), source, bytes);
+    engine_.markInitialised(pointer(target), bytes);
+    return {};
+  }
+  Status copyToHost(void *target, DevicePtr source, uint64_t bytes, Stream) override {
+    if (!bytes)
+      return {};
+    memcpy(target, pointer(source), bytes);
+    std::string address;
+    if (engine_.findUninitialised(pointer(source), bytes, address))
+      return failure(Code::KernelFault,
+                     "copy of %llu B to the host: no kernel and no copy has written the byte at %s",
+                     (unsigned long long)bytes, address.c_str());
+    return {};
+  }
+  Status copyOnDevice(DevicePtr target, DevicePtr source, uint64_t bytes, Stream) override {
+    if (!bytes)
+      return {};
+    memcpy(mutablePointer(target), pointer(source), bytes);
+    engine_.copyInitialised(pointer(target), pointer(source), bytes);
+    return {};
+  }
+  Status fill(DevicePtr target, uint8_t value, uint64_t bytes, Stream) override {
+    if (!bytes)
+      return {};
+    memset(mutablePointer(target), value, bytes);
+    engine_.markInitialised(pointer(target), bytes);
+    return {};
+  }
+
+  Status loadModule(const CodeSection &section, Module &module) override;
+  Status unloadModule(Module module) override {
+    delete static_cast<SimModule *>(module);
+    return {};
+  }
+  Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) override;
+  Status launch(const Launch &launch, Stream stream) override;
+
+  void nameMemory(DevicePtr memory, const char *name) override {
+    engine_.nameAllocation(pointer(memory), name);
+  }
+  void discard(DevicePtr memory, uint64_t bytes) override {
+    engine_.markUninitialised(pointer(memory), bytes);
+  }
+
+private:
+  sim::Engine engine_;
+  DeviceInfo info_;
+};
+
+Status SimDevice::loadModule(const CodeSection &section, Module &module) {
+  if (section.kind != CAMEO_SECTION_SIM_IMAGE)
+    return failure(Code::Incompatible, "the simulator runs simulator images only");
+  auto loaded = std::make_unique<SimModule>();
+  std::string error;
+  loaded->image = sim::Image::load(section.data, section.size, error);
+  if (!loaded->image)
+    return failure(Code::Incompatible, "%s", error.c_str());
+  if ((engine_.options().checks & ~uint32_t(sim::kCheckSync)) && !loaded->image->table().checked)
+    return failure(Code::Incompatible, "this model's simulator image is not instrumented for checks "
+                                       "of bounds, init and race; compile it with --sim-checks");
+  module = loaded.release();
+  return {};
+}
+
+Status SimDevice::findKernel(Module module, const KernelInfo &info, Kernel &kernel) {
+  SimModule *loaded = static_cast<SimModule *>(module);
+  const CameoSimKernelInfo *found = loaded->image->find(info.name);
+  if (!found)
+    return failure(Code::Incompatible, "the simulator image has no kernel %s", info.name);
+  loaded->kernels.push_back(std::unique_ptr<SimKernel>(new SimKernel{loaded, found, info}));
+  kernel = loaded->kernels.back().get();
+  return {};
+}
+
+Status SimDevice::launch(const Launch &launch, Stream) {
+  const SimKernel &kernel = *static_cast<const SimKernel *>(launch.kernel);
+  sim::Launch work;
+  work.image = &kernel.module->image->table();
+  work.kernel = kernel.info;
+  memcpy(work.grid, launch.grid, sizeof work.grid);
+  memcpy(work.block, launch.block, sizeof work.block);
+  work.sharedDynamic = launch.sharedDynamic;
+  work.args = launch.args;
+  work.noSync = kernel.plan.flags & CAMEO_KERNEL_NO_SYNC;
+  work.nodes = kernel.plan.onnxNodes;
+  std::vector<std::string> names;
+  if (launch.argBytes && engine_.options().checks) {
+    names.reserve(kernel.plan.argCount);
+    for (uint32_t i = 0; i < kernel.plan.argCount; ++i) {
+      if (kernel.plan.argTypes[i] != CAMEO_ARG_BUFFER)
+        continue;
+      names.push_back("argument " + std::to_string(i));
+      work.buffers.push_back({pointer(*static_cast<const DevicePtr *>(launch.args[i])),
+                              launch.argBytes[i], names.back().c_str()});
+    }
+  }
+  sim::LaunchResult result = engine_.launch(work);
+  switch (result.outcome) {
+  case sim::Outcome::Good:
+    return {};
+  case sim::Outcome::Invalid:
+    return failure(Code::InvalidArgument, "%s", result.error.c_str());
+  case sim::Outcome::OutOfMemory:
+    return failure(Code::OutOfMemory, "%s", result.error.c_str());
+  case sim::Outcome::Fault:
+    break;
+  }
+  std::string message = result.error;
+  uint64_t left = result.moreReports;
+  for (const sim::Report &report : result.reports) {
+    if (message.size() + report.text.size() > kReportBytes)
+      ++left;
+    else
+      message += "\n" + report.text;
+  }
+  if (left)
+    message += "\nand " + std::to_string(left) + " more";
+  return Status(Code::KernelFault, std::move(message));
+}
+
+} // namespace
+
+Status parseSimChecks(const char *text, SimOptions &options) {
+  uint32_t checks = 0;
+  std::string error;
+  if (!sim::parseChecks(text, checks, error))
+    return failure(Code::InvalidArgument, "%s", error.c_str());
+  options.checkBounds = checks & sim::kCheckBounds;
+  options.checkUninitialised = checks & sim::kCheckInit;
+  options.checkRaces = checks & sim::kCheckRace;
+  options.checkSync = checks & sim::kCheckSync;
+  return {};
+}
+
+Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device) {
+  sim::Options engine;
+  engine.threads = options.threads;
+  engine.seed = options.seed;
+  engine.checks = (options.checkBounds ? uint32_t(sim::kCheckBounds) : 0) |
+                  (options.checkUninitialised ? uint32_t(sim::kCheckInit) : 0) |
+                  (options.checkRaces ? uint32_t(sim::kCheckRace) : 0) |
+                  (options.checkSync ? uint32_t(sim::kCheckSync) : 0);
+  device = std::make_unique<SimDevice>(engine);
+  return {};
+}
+
+} // namespace cameo::rt
