@@ -1,5 +1,5 @@
 // Control of the fake CUDA driver: what GPUs it pretends to have, which call fails, and what was
-// called. The driver itself is libfakecuda.so, which exports the real driver's symbols.
+// called. The driver itself is a libcuda.so.1 with the real one's symbols.
 //
 // The fake is strict where the real driver is lenient: work is run only when something waits for
 // it, so that a missing wait shows as wrong data; copies are checked against live allocations;
