@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes that know GPU architectures, in the order of the stages they belong to.
+#ifndef CAMEO_CODEGEN_PASSES_TD
+#define CAMEO_CODEGEN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower kernels from the tiled stage to llvm and nvvm";
+  let description = [{
+    Takes a `gpu.module` of the tiled stage (gpu, scf, cf, arith, math, vector and memref, with
+    rank-1 contiguous memrefs) to the device stage: llvm and nvvm only. A memref becomes a bare
+    pointer into its address space, `index` the integer type told by the module's
+    `kernel.index_bits` (32 or 64, default 64), a workgroup attribution a shared global.
+
+    Results are those the tiled operations promise, on every architecture: square roots and
+    divisions round to nearest, `math.fma` is one rounding and nothing else is fused, `bf16`
+    arithmetic and everything on `f16` but sums, products and fused multiply-adds is computed in
+    `f32` and rounded, `maximumf` and `minimumf` propagate NaN. `exp`, `log`, `sin` and their like
+    become calls of libdevice functions (`__nv_expf`); `i1` takes a byte in memory.
+
+    Before ==> after:
+
+    ```mlir
+    gpu.func @relu(%in: memref<?xf32, #gpu.address_space<global>> {llvm.noalias}, ...) kernel
+        attributes {kernel.block = array<i32: 256, 1, 1>} {
+      %v = vector.load %in[%i] {kernel.alignment = 16 : i64} : ..., vector<4xf32>
+    ```
+    ```mlir
+    llvm.func @relu(%in: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias}, ...)
+        attributes {nvvm.kernel, nvvm.reqntid = array<i32: 256, 1, 1>} {
+      %p = llvm.getelementptr inbounds %in[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+      %v = llvm.load %p {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+    ```
+
+    The architecture is the module's `kernel.target`, else that of the `rt.variant` around it, else
+    the option's.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::vector::VectorDialect"];
+  let options = [Option<"target", "target", "std::string", /*default=*/"\"sm_80\"",
+                        "architecture where the IR names none">];
+}
+
+#endif

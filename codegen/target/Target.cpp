@@ -1,0 +1,219 @@
+// The table of GPU architectures and its self-check.
+//
+// Sources: limits from the CUDA C++ Programming Guide ("Compute Capabilities", table of technical
+// specifications per compute capability); PTX versions and instructions from the PTX ISA's "Target
+// ISA notes"; boards from the vendor's data sheets and architecture whitepapers (T4 and Turing,
+// A100, A10 and GA102, Jetson AGX Orin, L4 and Ada, H100 SXM).
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/target/Target.h"
+
+#include "runtime/format.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace cameo;
+using llvm::StringRef;
+
+namespace {
+
+using T = MmaType;
+constexpr unsigned KiB = 1024, MiB = 1024 * 1024;
+
+// PTX ISA, "Matrix fragments for mma": the shapes Cameo may emit. Sub-byte and 1-bit shapes are
+// left out, and so are FP16 shapes that older hardware emulates (m8n8k4).
+constexpr MmaShape mma75[] = {
+    {T::F16, T::F16, T::F16, 16, 8, 8},
+    {T::F16, T::F16, T::F32, 16, 8, 8},
+    {T::S8, T::S8, T::S32, 8, 8, 16},
+    {T::U8, T::U8, T::S32, 8, 8, 16},
+    {T::U8, T::S8, T::S32, 8, 8, 16},
+    {T::S8, T::U8, T::S32, 8, 8, 16},
+};
+
+#define CAMEO_MMA_80                                                                               \
+  {T::F16, T::F16, T::F16, 16, 8, 8}, {T::F16, T::F16, T::F32, 16, 8, 8},                          \
+      {T::F16, T::F16, T::F16, 16, 8, 16}, {T::F16, T::F16, T::F32, 16, 8, 16},                    \
+      {T::BF16, T::BF16, T::F32, 16, 8, 8}, {T::BF16, T::BF16, T::F32, 16, 8, 16},                 \
+      {T::TF32, T::TF32, T::F32, 16, 8, 4}, {T::TF32, T::TF32, T::F32, 16, 8, 8},                  \
+      {T::F64, T::F64, T::F64, 8, 8, 4}, {T::S8, T::S8, T::S32, 16, 8, 16},                        \
+      {T::S8, T::S8, T::S32, 16, 8, 32}, {T::U8, T::U8, T::S32, 16, 8, 32},                        \
+      {T::U8, T::S8, T::S32, 16, 8, 32}, {T::S8, T::U8, T::S32, 16, 8, 32}
+
+constexpr MmaShape mma80[] = {CAMEO_MMA_80};
+
+// FP8 on mma.sync needs sm_89 and PTX 8.4.
+constexpr MmaShape mma89[] = {
+    CAMEO_MMA_80,
+    {T::E4M3, T::E4M3, T::F32, 16, 8, 32},
+    {T::E5M2, T::E5M2, T::F32, 16, 8, 32},
+};
+
+// wgmma: n is any multiple of 8 up to 256 for floats; integers take fewer of them.
+constexpr MmaShape wgmma90[] = {
+    {T::F16, T::F16, T::F16, 64, 256, 16},   {T::F16, T::F16, T::F32, 64, 256, 16},
+    {T::BF16, T::BF16, T::F32, 64, 256, 16}, {T::TF32, T::TF32, T::F32, 64, 256, 8},
+    {T::E4M3, T::E4M3, T::F32, 64, 256, 32}, {T::E5M2, T::E5M2, T::F32, 64, 256, 32},
+    {T::S8, T::S8, T::S32, 64, 256, 32},     {T::U8, T::U8, T::S32, 64, 256, 32},
+};
+
+constexpr Target targets[] = {
+    {/*name=*/"sm_75", /*major=*/7, /*minor=*/5, /*archSpecific=*/false, /*ptxVersion=*/70,
+     /*staticSharedPerBlock=*/48 * KiB, /*maxSharedPerBlock=*/64 * KiB, /*sharedPerSm=*/64 * KiB,
+     /*registersPerSm=*/65536, /*maxRegistersPerThread=*/255, /*maxThreadsPerBlock=*/1024,
+     /*maxThreadsPerSm=*/1024, /*maxWarpsPerSm=*/32, /*maxBlocksPerSm=*/16,
+     /*board=*/"T4", /*smCount=*/40, /*clockMHz=*/1590, /*memoryGBps=*/320, /*l2Bytes=*/4 * MiB,
+     /*fp32FmaPerClock=*/64, /*fp64FmaPerClock=*/2, /*fp16MmaFmaPerClock=*/512,
+     /*tf32MmaFmaPerClock=*/0, /*int8MmaFmaPerClock=*/1024,
+     /*asyncCopy=*/false, /*bf16=*/false, /*nanMinMax=*/false, /*redux=*/false,
+     /*mbarrier=*/false, /*tma=*/false, /*wgmma=*/false, mma75, {}},
+    {"sm_80", 8, 0, false, 70, 48 * KiB, 163 * KiB, 164 * KiB, 65536, 255, 1024, 2048, 64, 32,
+     "A100", 108, 1410, 1555, 40 * MiB, 64, 32, 1024, 512, 2048,
+     true, true, true, true, true, false, false, mma80, {}},
+    {"sm_86", 8, 6, false, 71, 48 * KiB, 99 * KiB, 100 * KiB, 65536, 255, 1024, 1536, 48, 16,
+     "A10", 72, 1695, 600, 6 * MiB, 128, 2, 512, 256, 1024,
+     true, true, true, true, true, false, false, mma80, {}},
+    {"sm_87", 8, 7, false, 74, 48 * KiB, 163 * KiB, 164 * KiB, 65536, 255, 1024, 1536, 48, 16,
+     "Jetson AGX Orin 64GB", 16, 1300, 204.8, 4 * MiB, 128, 2, 1024, 512, 2048,
+     true, true, true, true, true, false, false, mma80, {}},
+    {"sm_89", 8, 9, false, 84, 48 * KiB, 99 * KiB, 100 * KiB, 65536, 255, 1024, 1536, 48, 24,
+     "L4", 58, 2040, 300, 48 * MiB, 128, 2, 512, 256, 1024,
+     true, true, true, true, true, false, false, mma89, {}},
+    {"sm_90", 9, 0, false, 78, 48 * KiB, 227 * KiB, 228 * KiB, 65536, 255, 1024, 2048, 64, 32,
+     "H100 SXM", 132, 1830, 3350, 50 * MiB, 128, 64, 2048, 1024, 4096,
+     true, true, true, true, true, true, false, mma80, {}},
+    {"sm_90a", 9, 0, true, 80, 48 * KiB, 227 * KiB, 228 * KiB, 65536, 255, 1024, 2048, 64, 32,
+     "H100 SXM", 132, 1830, 3350, 50 * MiB, 128, 64, 2048, 1024, 4096,
+     true, true, true, true, true, true, true, mma80, wgmma90},
+};
+
+/// The oldest PTX ISA that knows an architecture ("PTX ISA version history").
+unsigned oldestPtxVersion(const Target &target) {
+  switch (target.major * 10 + target.minor) {
+  case 75:
+    return 63;
+  case 80:
+    return 70;
+  case 86:
+    return 71;
+  case 87:
+    return 74;
+  case 89:
+    return 78;
+  default:
+    return target.archSpecific ? 80 : 78;
+  }
+}
+
+} // namespace
+
+StringRef cameo::stringifyMmaType(MmaType type) {
+  static constexpr llvm::StringLiteral names[] = {"f16", "bf16", "tf32", "f32",  "f64",
+                                                  "s8",  "u8",   "s32",  "e4m3", "e5m2"};
+  return names[static_cast<unsigned>(type)];
+}
+
+unsigned cameo::bitWidth(MmaType type) {
+  switch (type) {
+  case MmaType::F64:
+    return 64;
+  case MmaType::F32:
+  case MmaType::TF32: // kept in 32-bit registers
+  case MmaType::S32:
+    return 32;
+  case MmaType::F16:
+  case MmaType::BF16:
+    return 16;
+  case MmaType::S8:
+  case MmaType::U8:
+  case MmaType::E4M3:
+  case MmaType::E5M2:
+    return 8;
+  }
+  llvm_unreachable("every matrix type has a width");
+}
+
+std::string Target::features() const { return llvm::formatv("+ptx{0}", ptxVersion); }
+
+std::string Target::ptxVersionText() const {
+  return llvm::formatv("{0}.{1}", ptxVersion / 10, ptxVersion % 10);
+}
+
+uint32_t Target::archNumber() const {
+  return (major * 10 + minor) | (archSpecific ? CAMEO_ARCH_A : 0);
+}
+
+bool Target::supportsMma(MmaType a, MmaType b, MmaType accumulator) const {
+  return llvm::any_of(mma, [&](const MmaShape &shape) {
+    return shape.a == a && shape.b == b && shape.accumulator == accumulator;
+  });
+}
+
+llvm::ArrayRef<Target> cameo::knownTargets() { return targets; }
+
+llvm::Expected<const Target *> cameo::findTarget(StringRef name) {
+  for (const Target &target : targets)
+    if (target.name == name)
+      return &target;
+  std::string known = llvm::join(
+      llvm::map_range(targets, [](const Target &target) { return target.name.str(); }), ", ");
+  return llvm::createStringError("unknown GPU architecture '" + name.str() + "'; known: " + known);
+}
+
+llvm::Error cameo::checkTargets() {
+  const Target *previous = nullptr;
+  for (const Target &target : targets) {
+    auto fail = [&](const char *what) {
+      return llvm::createStringError(target.name.str() + ": " + what);
+    };
+    unsigned capability = target.major * 10 + target.minor;
+    if (target.name != llvm::formatv("sm_{0}{1}", capability, target.archSpecific ? "a" : "").str())
+      return fail("name and compute capability disagree");
+    if (previous) {
+      unsigned former = previous->major * 10 + previous->minor;
+      if (former > capability || (former == capability && !target.archSpecific))
+        return fail("out of order");
+    }
+    if (target.ptxVersion < oldestPtxVersion(target))
+      return fail("PTX version does not know the architecture");
+    if (target.staticSharedPerBlock > target.maxSharedPerBlock ||
+        target.maxSharedPerBlock > target.sharedPerSm)
+      return fail("shared memory of a block exceeds the multiprocessor's");
+    if (capability >= 80 && target.maxSharedPerBlock + 1024 != target.sharedPerSm)
+      return fail("1 KiB of shared memory per block is the system's from sm_80 on");
+    if (target.maxThreadsPerSm != 32 * target.maxWarpsPerSm)
+      return fail("threads and warps of a multiprocessor disagree");
+    if (target.maxThreadsPerBlock > target.maxThreadsPerSm ||
+        target.maxBlocksPerSm > target.maxWarpsPerSm)
+      return fail("block limits exceed the multiprocessor's");
+    if (target.fp16MmaFmaPerClock != 0 && target.int8MmaFmaPerClock < target.fp16MmaFmaPerClock)
+      return fail("INT8 slower than FP16 on Tensor Cores");
+    if ((capability >= 80) != target.asyncCopy || target.asyncCopy != target.bf16 ||
+        target.asyncCopy != target.nanMinMax || target.asyncCopy != target.redux ||
+        target.asyncCopy != target.mbarrier || (target.tf32MmaFmaPerClock != 0) != target.bf16)
+      return fail("sm_80 instructions and compute capability disagree");
+    if ((capability >= 90) != target.tma || (capability == 90 && target.archSpecific) != target.wgmma)
+      return fail("sm_90 instructions and compute capability disagree");
+    if (target.wgmma != !target.warpgroupMma.empty())
+      return fail("wgmma without shapes, or shapes without wgmma");
+    for (const MmaShape &shape : target.mma) {
+      if (bitWidth(shape.a) != bitWidth(shape.b))
+        return fail("matrix shape with operands of two widths");
+      // A warp's fragments are whole 32-bit registers.
+      if (shape.m * shape.k * bitWidth(shape.a) % (32 * 32) != 0 ||
+          shape.m * shape.n * bitWidth(shape.accumulator) % (32 * 32) != 0)
+        return fail("matrix fragments are not whole registers");
+      if (!target.bf16 && (shape.a == T::BF16 || shape.a == T::TF32 || shape.a == T::F64))
+        return fail("matrix type before sm_80");
+      if ((shape.a == T::E4M3 || shape.a == T::E5M2) && (capability < 89 || target.ptxVersion < 84))
+        return fail("FP8 matrix instructions need sm_89 and PTX 8.4");
+    }
+    for (const MmaShape &shape : target.warpgroupMma)
+      if (shape.m != 64 || shape.n % 8 != 0 || shape.k * bitWidth(shape.a) != 256)
+        return fail("wgmma shape is not m64nNk(256 bits)");
+    previous = &target;
+  }
+  return llvm::Error::success();
+}

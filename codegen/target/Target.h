@@ -1,0 +1,115 @@
+// GPU architectures as data: what code generation, schedules and estimates may ask of a target.
+//
+// Everything that depends on an architecture is read from one checked table (Target.cpp); passes
+// never compare architecture names. The command line's list of targets is parsed here too, because
+// its meaning (which variants to compile, which files to make of each) is fixed by the table.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+
+namespace cameo {
+
+/// Element kinds of matrix instructions, which know more of them than MLIR has types.
+enum class MmaType : uint8_t { F16, BF16, TF32, F32, F64, S8, U8, S32, E4M3, E5M2 };
+
+llvm::StringRef stringifyMmaType(MmaType type);
+unsigned bitWidth(MmaType type);
+
+/// One warp-wide mma.sync shape (PTX ISA, "Matrix multiply-accumulate operation using mma"), or one
+/// warpgroup-wide wgmma step, where n is the largest that the instruction takes.
+struct MmaShape {
+  MmaType a, b, accumulator;
+  unsigned m, n, k;
+};
+
+/// One architecture. Sizes are bytes; rates are per clock cycle and multiprocessor.
+struct Target {
+  llvm::StringLiteral name; // "sm_90a": also ptxas's and LLVM's name
+  unsigned major, minor;    // compute capability
+  bool archSpecific;        // 'a': its PTX runs on this very architecture alone
+  unsigned ptxVersion;      // 10 * major + minor of the PTX ISA that is written
+
+  // Limits (CUDA C++ Programming Guide, "Compute Capabilities", technical specifications).
+  unsigned staticSharedPerBlock;
+  unsigned maxSharedPerBlock; // with the opt-in for dynamic shared memory
+  unsigned sharedPerSm;
+  unsigned registersPerSm;
+  unsigned maxRegistersPerThread;
+  unsigned maxThreadsPerBlock;
+  unsigned maxThreadsPerSm;
+  unsigned maxWarpsPerSm;
+  unsigned maxBlocksPerSm;
+
+  // A typical board, for estimates only (the vendor's data sheets).
+  llvm::StringLiteral board;
+  unsigned smCount;
+  unsigned clockMHz;  // boost
+  double memoryGBps;  // bandwidth
+  unsigned l2Bytes;
+  unsigned fp32FmaPerClock;
+  unsigned fp64FmaPerClock;
+  unsigned fp16MmaFmaPerClock; // dense, Tensor Cores
+  unsigned tf32MmaFmaPerClock; // 0: none
+  unsigned int8MmaFmaPerClock;
+
+  // Instructions.
+  bool asyncCopy;      // cp.async
+  bool bf16;           // bf16 conversions and matrix instructions
+  bool nanMinMax;      // min.NaN, max.NaN on f32 and 16-bit floats
+  bool redux;          // redux.sync
+  bool mbarrier;       // mbarrier.*
+  bool tma;            // cp.async.bulk.tensor, clusters
+  bool wgmma;          // wgmma.mma_async, setmaxnreg
+
+  llvm::ArrayRef<MmaShape> mma;        // mma.sync
+  llvm::ArrayRef<MmaShape> warpgroupMma; // wgmma
+
+  /// LLVM's feature string, e.g. "+ptx70".
+  std::string features() const;
+  /// "7.0": the PTX version as written in text.
+  std::string ptxVersionText() const;
+  /// CAMEO_SECTION's architecture number: 90, with CAMEO_ARCH_A for 90a.
+  uint32_t archNumber() const;
+  double peakFp32Flops() const { return 2e6 * smCount * clockMHz * fp32FmaPerClock; }
+  double peakFp64Flops() const { return 2e6 * smCount * clockMHz * fp64FmaPerClock; }
+  double peakFp16MmaFlops() const { return 2e6 * smCount * clockMHz * fp16MmaFmaPerClock; }
+  double peakInt8MmaOps() const { return 2e6 * smCount * clockMHz * int8MmaFmaPerClock; }
+  bool supportsMma(MmaType a, MmaType b, MmaType accumulator) const;
+};
+
+/// All architectures, in ascending order.
+llvm::ArrayRef<Target> knownTargets();
+
+/// The architecture called `name`, or an error that lists the known ones.
+llvm::Expected<const Target *> findTarget(llvm::StringRef name);
+
+/// Checks the table against itself: order, limits that imply one another, features against compute
+/// capability, PTX versions, matrix shapes.
+llvm::Error checkTargets();
+
+/// What is made of the kernels compiled for one architecture.
+struct TargetVariant {
+  const Target *target;
+  bool cubin = false;
+  bool ptx = false; // forward-compatible PTX text
+  bool sim = false; // image for the simulator
+};
+
+/// The meaning of a list such as "sm_75,sm_80,sm_90a,ptx,sim:sm_80": each architecture once, in the
+/// table's order. `ptx` asks for the PTX of the highest plain architecture of the list (compute_75
+/// where it has none); `native` for the GPU present. Each word may come twice.
+llvm::Expected<llvm::SmallVector<TargetVariant>> parseTargetSpec(llvm::StringRef text);
+
+/// The architecture to compile for so that code runs on the first GPU of this machine, as told by
+/// its driver; an error where there is no driver, no GPU, or one older than the table.
+llvm::Expected<const Target *> findNativeTarget();
+
+} // namespace cameo

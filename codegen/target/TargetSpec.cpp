@@ -1,0 +1,114 @@
+// The command line's list of targets, and the GPU present.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/target/Target.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <dlfcn.h>
+
+using namespace cameo;
+using llvm::StringRef;
+
+namespace {
+
+TargetVariant &variantFor(llvm::SmallVectorImpl<TargetVariant> &variants, const Target *target) {
+  auto found =
+      llvm::find_if(variants, [&](const TargetVariant &variant) { return variant.target == target; });
+  if (found != variants.end())
+    return *found;
+  variants.push_back({target});
+  return variants.back();
+}
+
+/// The highest architecture of the list whose PTX later GPUs can run.
+const Target *highestPlain(llvm::ArrayRef<TargetVariant> variants) {
+  const Target *highest = nullptr;
+  for (const TargetVariant &variant : variants)
+    if (!variant.target->archSpecific && (!highest || highest < variant.target))
+      highest = variant.target;
+  return highest;
+}
+
+} // namespace
+
+llvm::Expected<llvm::SmallVector<TargetVariant>> cameo::parseTargetSpec(StringRef text) {
+  llvm::SmallVector<StringRef> words;
+  text.split(words, ',');
+  llvm::SmallVector<TargetVariant> variants;
+  bool ptx = false;
+  for (StringRef word : words) {
+    word = word.trim();
+    if (word.empty())
+      return llvm::createStringError("empty entry in target list '" + text.str() +
+                                     "'; expected e.g. sm_80,ptx,sim:sm_80");
+    if (word == "ptx") {
+      ptx = true;
+      continue;
+    }
+    if (word == "native") {
+      llvm::Expected<const Target *> target = findNativeTarget();
+      if (!target)
+        return target.takeError();
+      variantFor(variants, *target).cubin = true;
+      continue;
+    }
+    bool sim = word.consume_front("sim:");
+    if (word == "sim")
+      return llvm::createStringError(
+          "'sim' needs the architecture to simulate, e.g. sim:sm_80");
+    llvm::Expected<const Target *> target = findTarget(word);
+    if (!target)
+      return llvm::createStringError(llvm::toString(target.takeError()) +
+                                     "; other entries: ptx, native, sim:<architecture>");
+    TargetVariant &variant = variantFor(variants, *target);
+    (sim ? variant.sim : variant.cubin) = true;
+  }
+  if (ptx) {
+    const Target *target = highestPlain(variants);
+    variantFor(variants, target ? target : &knownTargets().front()).ptx = true;
+  }
+  llvm::sort(variants, [](const TargetVariant &a, const TargetVariant &b) {
+    return a.target < b.target; // both point into the table, which is in ascending order
+  });
+  return variants;
+}
+
+llvm::Expected<const Target *> cameo::findNativeTarget() {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!driver)
+    return llvm::createStringError("target 'native': no NVIDIA driver (libcuda.so.1) on this "
+                                   "machine; name an architecture instead, e.g. sm_80");
+  // The driver stays loaded: it does not support being unloaded and loaded again.
+  auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+  auto count = reinterpret_cast<int (*)(int *)>(dlsym(driver, "cuDeviceGetCount"));
+  auto get = reinterpret_cast<int (*)(int *, int)>(dlsym(driver, "cuDeviceGet"));
+  auto attribute =
+      reinterpret_cast<int (*)(int *, int, int)>(dlsym(driver, "cuDeviceGetAttribute"));
+  if (!init || !count || !get || !attribute)
+    return llvm::createStringError("target 'native': libcuda.so.1 lacks the driver's functions");
+  int devices = 0, device = 0, major = 0, minor = 0;
+  if (int status = init(0))
+    return llvm::createStringError(
+        llvm::formatv("target 'native': the driver fails to start (cuInit: error {0})", status));
+  if (count(&devices) || devices < 1)
+    return llvm::createStringError("target 'native': the driver finds no GPU");
+  constexpr int majorAttribute = 75, minorAttribute = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
+  if (get(&device, 0) || attribute(&major, majorAttribute, device) ||
+      attribute(&minor, minorAttribute, device))
+    return llvm::createStringError("target 'native': the GPU does not tell its architecture");
+  // A cubin runs on later minor versions of its major version too.
+  const Target *best = nullptr;
+  for (const Target &target : knownTargets())
+    if (static_cast<int>(target.major) == major && static_cast<int>(target.minor) <= minor)
+      if (!target.archSpecific || static_cast<int>(target.minor) == minor)
+        best = &target;
+  if (!best)
+    return llvm::createStringError(
+        llvm::formatv("target 'native': no code for compute capability {0}.{1}; 'ptx' makes "
+                      "code that the drivers of later GPUs can take",
+                      major, minor));
+  return best;
+}
