@@ -1,5 +1,6 @@
 // cameo-opt: reads MLIR, runs passes, writes MLIR. Knows every dialect of ours and of MLIR's.
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/Passes.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
@@ -15,5 +16,6 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   registry.insert<cameo::onnx::OnnxDialect, cameo::kernel::KernelDialect, cameo::rt::RtDialect>();
+  cameo::registerCameoCodegenPasses();
   return mlir::failed(mlir::MlirOptMain(argc, argv, "Cameo's pass driver\n", registry)) ? 1 : 0;
 }

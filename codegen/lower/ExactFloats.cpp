@@ -60,7 +60,8 @@ struct ComputeSmallFloatsInF32 : RewritePattern {
     Location loc = op->getLoc();
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(isSmallFloat(operand.getType()) ? extend(rewriter, loc, operand) : operand);
+      operands.push_back(isSmallFloat(operand.getType()) ? extend(rewriter, loc, operand)
+                                                         : operand);
     Type type = op->getResult(0).getType();
     bool smallResult = isSmallFloat(type);
     OperationState state(loc, op->getName());
@@ -110,8 +111,8 @@ template <typename From, typename To> struct ExpandNanPropagation : OpRewritePat
       return failure();
     Location loc = op.getLoc();
     Value number = rewriter.create<To>(loc, op.getLhs(), op.getRhs());
-    Value unordered = rewriter.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, op.getLhs(),
-                                                     op.getRhs());
+    Value unordered =
+        rewriter.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, op.getLhs(), op.getRhs());
     auto nanElement =
         FloatAttr::get(element, APFloat::getQNaN(cast<FloatType>(element).getFloatSemantics()));
     TypedAttr nanAttr = nanElement;

@@ -62,13 +62,14 @@ struct LowerKernel : GpuPattern<gpu::GPUFuncOp> {
         if (!type.hasStaticShape())
           return func.emitError("shared memory needs a static size");
         int64_t alignment = kPointerAlignment;
-        if (auto attr = dyn_cast_or_null<IntegerAttr>(func.getWorkgroupAttributionAttr(
-                i, LLVM::LLVMDialect::getAlignAttrName())))
+        if (auto attr = dyn_cast_or_null<IntegerAttr>(
+                func.getWorkgroupAttributionAttr(i, LLVM::LLVMDialect::getAlignAttrName())))
           alignment = attr.getInt();
         rewriter.setInsertionPoint(lowered);
         auto global = rewriter.create<LLVM::GlobalOp>(
             buffer.getLoc(),
-            LLVM::LLVMArrayType::get(types.memoryType(type.getElementType()), type.getNumElements()),
+            LLVM::LLVMArrayType::get(types.memoryType(type.getElementType()),
+                                     type.getNumElements()),
             /*isConstant=*/false, LLVM::Linkage::Internal,
             sharedName(func.getName(), "shared" + Twine(i)), /*value=*/Attribute(), alignment,
             kShared);
@@ -87,13 +88,15 @@ struct LowerKernel : GpuPattern<gpu::GPUFuncOp> {
   static void copyAttributes(gpu::GPUFuncOp func, LLVM::LLVMFuncOp lowered,
                              ConversionPatternRewriter &rewriter) {
     lowered->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), rewriter.getUnitAttr());
-    for (NamedAttribute attr : func->getDiscardableAttrs())
-      lowered->setAttr(attr.getName(), attr.getValue());
+    for (NamedAttribute attr : func->getAttrs())
+      if (attr.getName().strref().starts_with("kernel."))
+        lowered->setAttr(attr.getName(), attr.getValue());
     if (auto block = func->getAttrOfType<DenseI32ArrayAttr>(kBlockAttr))
       lowered->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), block);
     for (unsigned i = 0; i < func.getFunctionType().getNumInputs(); ++i) {
-      for (NamedAttribute attr : func.getArgAttrs(i))
-        lowered.setArgAttr(i, attr.getName(), attr.getValue());
+      if (DictionaryAttr attrs = func.getArgAttrDict(i))
+        for (NamedAttribute attr : attrs)
+          lowered.setArgAttr(i, attr.getName(), attr.getValue());
       if (isa<LLVM::LLVMPointerType>(lowered.getFunctionType().getParamType(i)) &&
           !lowered.getArgAttr(i, LLVM::LLVMDialect::getAlignAttrName()))
         lowered.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),

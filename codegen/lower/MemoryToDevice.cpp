@@ -49,11 +49,11 @@ template <typename Op> struct AccessPattern : ConvertOpToLLVMPattern<Op> {
   Value load(Op op, MemRefType memref, Type type, Value pointer,
              ConversionPatternRewriter &rewriter) const {
     Type stored = inMemory(type);
-    Value value = rewriter.create<LLVM::LoadOp>(op.getLoc(), stored, pointer,
-                                                alignment(op, memref));
+    Value value =
+        rewriter.create<LLVM::LoadOp>(op.getLoc(), stored, pointer, alignment(op, memref));
     if (getElementTypeOrSelf(type).isInteger(1)) {
-      Value zero = rewriter.create<LLVM::ConstantOp>(op.getLoc(), stored,
-                                                     rewriter.getZeroAttr(stored));
+      Value zero =
+          rewriter.create<LLVM::ConstantOp>(op.getLoc(), stored, rewriter.getZeroAttr(stored));
       value = rewriter.create<LLVM::ICmpOp>(op.getLoc(), LLVM::ICmpPredicate::ne, value, zero);
     }
     return value;
@@ -183,8 +183,8 @@ struct LowerAlloca : AccessPattern<memref::AllocaOp> {
     if (!type.hasStaticShape() || (space && space.getValue() != gpu::AddressSpace::Private))
       return op.emitError("kernels allocate private memory of a fixed size only");
     Type element = types.memoryType(type.getElementType());
-    Value count = rewriter.create<LLVM::ConstantOp>(op.getLoc(),
-                                                    rewriter.getI64IntegerAttr(type.getNumElements()));
+    Value count = rewriter.create<LLVM::ConstantOp>(
+        op.getLoc(), rewriter.getI64IntegerAttr(type.getNumElements()));
     rewriter.replaceOpWithNewOp<LLVM::AllocaOp>(op, types.convertType(type), element, count,
                                                 op.getAlignment().value_or(kPointerAlignment));
     return success();

@@ -25,12 +25,9 @@ constexpr unsigned KiB = 1024, MiB = 1024 * 1024;
 // PTX ISA, "Matrix fragments for mma": the shapes Cameo may emit. Sub-byte and 1-bit shapes are
 // left out, and so are FP16 shapes that older hardware emulates (m8n8k4).
 constexpr MmaShape mma75[] = {
-    {T::F16, T::F16, T::F16, 16, 8, 8},
-    {T::F16, T::F16, T::F32, 16, 8, 8},
-    {T::S8, T::S8, T::S32, 8, 8, 16},
-    {T::U8, T::U8, T::S32, 8, 8, 16},
-    {T::U8, T::S8, T::S32, 8, 8, 16},
-    {T::S8, T::U8, T::S32, 8, 8, 16},
+    {T::F16, T::F16, T::F16, 16, 8, 8}, {T::F16, T::F16, T::F32, 16, 8, 8},
+    {T::S8, T::S8, T::S32, 8, 8, 16},   {T::U8, T::U8, T::S32, 8, 8, 16},
+    {T::U8, T::S8, T::S32, 8, 8, 16},   {T::S8, T::U8, T::S32, 8, 8, 16},
 };
 
 #define CAMEO_MMA_80                                                                               \
@@ -60,33 +57,61 @@ constexpr MmaShape wgmma90[] = {
 };
 
 constexpr Target targets[] = {
-    {/*name=*/"sm_75", /*major=*/7, /*minor=*/5, /*archSpecific=*/false, /*ptxVersion=*/70,
-     /*staticSharedPerBlock=*/48 * KiB, /*maxSharedPerBlock=*/64 * KiB, /*sharedPerSm=*/64 * KiB,
-     /*registersPerSm=*/65536, /*maxRegistersPerThread=*/255, /*maxThreadsPerBlock=*/1024,
-     /*maxThreadsPerSm=*/1024, /*maxWarpsPerSm=*/32, /*maxBlocksPerSm=*/16,
-     /*board=*/"T4", /*smCount=*/40, /*clockMHz=*/1590, /*memoryGBps=*/320, /*l2Bytes=*/4 * MiB,
-     /*fp32FmaPerClock=*/64, /*fp64FmaPerClock=*/2, /*fp16MmaFmaPerClock=*/512,
-     /*tf32MmaFmaPerClock=*/0, /*int8MmaFmaPerClock=*/1024,
-     /*asyncCopy=*/false, /*bf16=*/false, /*nanMinMax=*/false, /*redux=*/false,
-     /*mbarrier=*/false, /*tma=*/false, /*wgmma=*/false, mma75, {}},
-    {"sm_80", 8, 0, false, 70, 48 * KiB, 163 * KiB, 164 * KiB, 65536, 255, 1024, 2048, 64, 32,
-     "A100", 108, 1410, 1555, 40 * MiB, 64, 32, 1024, 512, 2048,
-     true, true, true, true, true, false, false, mma80, {}},
-    {"sm_86", 8, 6, false, 71, 48 * KiB, 99 * KiB, 100 * KiB, 65536, 255, 1024, 1536, 48, 16,
-     "A10", 72, 1695, 600, 6 * MiB, 128, 2, 512, 256, 1024,
-     true, true, true, true, true, false, false, mma80, {}},
-    {"sm_87", 8, 7, false, 74, 48 * KiB, 163 * KiB, 164 * KiB, 65536, 255, 1024, 1536, 48, 16,
-     "Jetson AGX Orin 64GB", 16, 1300, 204.8, 4 * MiB, 128, 2, 1024, 512, 2048,
-     true, true, true, true, true, false, false, mma80, {}},
-    {"sm_89", 8, 9, false, 84, 48 * KiB, 99 * KiB, 100 * KiB, 65536, 255, 1024, 1536, 48, 24,
-     "L4", 58, 2040, 300, 48 * MiB, 128, 2, 512, 256, 1024,
-     true, true, true, true, true, false, false, mma89, {}},
-    {"sm_90", 9, 0, false, 78, 48 * KiB, 227 * KiB, 228 * KiB, 65536, 255, 1024, 2048, 64, 32,
-     "H100 SXM", 132, 1830, 3350, 50 * MiB, 128, 64, 2048, 1024, 4096,
-     true, true, true, true, true, true, false, mma80, {}},
-    {"sm_90a", 9, 0, true, 80, 48 * KiB, 227 * KiB, 228 * KiB, 65536, 255, 1024, 2048, 64, 32,
-     "H100 SXM", 132, 1830, 3350, 50 * MiB, 128, 64, 2048, 1024, 4096,
-     true, true, true, true, true, true, true, mma80, wgmma90},
+    {/*name=*/"sm_75",
+     /*major=*/7,
+     /*minor=*/5,
+     /*archSpecific=*/false,
+     /*ptxVersion=*/70,
+     /*staticSharedPerBlock=*/48 * KiB,
+     /*maxSharedPerBlock=*/64 * KiB,
+     /*sharedPerSm=*/64 * KiB,
+     /*registersPerSm=*/65536,
+     /*maxRegistersPerThread=*/255,
+     /*maxThreadsPerBlock=*/1024,
+     /*maxThreadsPerSm=*/1024,
+     /*maxWarpsPerSm=*/32,
+     /*maxBlocksPerSm=*/16,
+     /*board=*/"T4",
+     /*smCount=*/40,
+     /*clockMHz=*/1590,
+     /*memoryGBps=*/320,
+     /*l2Bytes=*/4 * MiB,
+     /*fp32FmaPerClock=*/64,
+     /*fp64FmaPerClock=*/2,
+     /*fp16MmaFmaPerClock=*/512,
+     /*tf32MmaFmaPerClock=*/0,
+     /*int8MmaFmaPerClock=*/1024,
+     /*asyncCopy=*/false,
+     /*bf16=*/false,
+     /*nanMinMax=*/false,
+     /*redux=*/false,
+     /*mbarrier=*/false,
+     /*tma=*/false,
+     /*wgmma=*/false,
+     mma75,
+     {}},
+    {"sm_80", 8,    0,    false,  70,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,   1024,
+     2048,    64,   32,   "A100", 108,  1410,     1555,      40 * MiB,  64,    32,    1024,
+     512,     2048, true, true,   true, true,     true,      false,     false, mma80, {}},
+    {"sm_86", 8,    6,    false, 71,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024,
+     1536,    48,   16,   "A10", 72,   1695,     600,      6 * MiB,   128,   2,     512,
+     256,     1024, true, true,  true, true,     true,     false,     false, mma80, {}},
+    {"sm_87",  8,         7,         false,   74,
+     48 * KiB, 163 * KiB, 164 * KiB, 65536,   255,
+     1024,     1536,      48,        16,      "Jetson AGX Orin 64GB",
+     16,       1300,      204.8,     4 * MiB, 128,
+     2,        1024,      512,       2048,    true,
+     true,     true,      true,      true,    false,
+     false,    mma80,     {}},
+    {"sm_89", 8,    9,    false, 84,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024,
+     1536,    48,   24,   "L4",  58,   2040,     300,      48 * MiB,  128,   2,     512,
+     256,     1024, true, true,  true, true,     true,     false,     false, mma89, {}},
+    {"sm_90", 9,    0,    false,      78,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,
+     2048,    64,   32,   "H100 SXM", 132,  1830,     3350,      50 * MiB,  128,   64,    2048,
+     1024,    4096, true, true,       true, true,     true,      true,      false, mma80, {}},
+    {"sm_90a", 9,    0,    true,       80,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,
+     2048,     64,   32,   "H100 SXM", 132,  1830,     3350,      50 * MiB,  128,   64,    2048,
+     1024,     4096, true, true,       true, true,     true,      true,      true,  mma80, wgmma90},
 };
 
 /// The oldest PTX ISA that knows an architecture ("PTX ISA version history").
@@ -194,7 +219,8 @@ llvm::Error cameo::checkTargets() {
         target.asyncCopy != target.nanMinMax || target.asyncCopy != target.redux ||
         target.asyncCopy != target.mbarrier || (target.tf32MmaFmaPerClock != 0) != target.bf16)
       return fail("sm_80 instructions and compute capability disagree");
-    if ((capability >= 90) != target.tma || (capability == 90 && target.archSpecific) != target.wgmma)
+    if ((capability >= 90) != target.tma ||
+        (capability == 90 && target.archSpecific) != target.wgmma)
       return fail("sm_90 instructions and compute capability disagree");
     if (target.wgmma != !target.warpgroupMma.empty())
       return fail("wgmma without shapes, or shapes without wgmma");

@@ -51,8 +51,8 @@ struct Target {
   // A typical board, for estimates only (the vendor's data sheets).
   llvm::StringLiteral board;
   unsigned smCount;
-  unsigned clockMHz;  // boost
-  double memoryGBps;  // bandwidth
+  unsigned clockMHz; // boost
+  double memoryGBps; // bandwidth
   unsigned l2Bytes;
   unsigned fp32FmaPerClock;
   unsigned fp64FmaPerClock;
@@ -61,15 +61,15 @@ struct Target {
   unsigned int8MmaFmaPerClock;
 
   // Instructions.
-  bool asyncCopy;      // cp.async
-  bool bf16;           // bf16 conversions and matrix instructions
-  bool nanMinMax;      // min.NaN, max.NaN on f32 and 16-bit floats
-  bool redux;          // redux.sync
-  bool mbarrier;       // mbarrier.*
-  bool tma;            // cp.async.bulk.tensor, clusters
-  bool wgmma;          // wgmma.mma_async, setmaxnreg
+  bool asyncCopy; // cp.async
+  bool bf16;      // bf16 conversions and matrix instructions
+  bool nanMinMax; // min.NaN, max.NaN on f32 and 16-bit floats
+  bool redux;     // redux.sync
+  bool mbarrier;  // mbarrier.*
+  bool tma;       // cp.async.bulk.tensor, clusters
+  bool wgmma;     // wgmma.mma_async, setmaxnreg
 
-  llvm::ArrayRef<MmaShape> mma;        // mma.sync
+  llvm::ArrayRef<MmaShape> mma;          // mma.sync
   llvm::ArrayRef<MmaShape> warpgroupMma; // wgmma
 
   /// LLVM's feature string, e.g. "+ptx70".

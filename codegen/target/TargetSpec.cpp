@@ -15,8 +15,8 @@ using llvm::StringRef;
 namespace {
 
 TargetVariant &variantFor(llvm::SmallVectorImpl<TargetVariant> &variants, const Target *target) {
-  auto found =
-      llvm::find_if(variants, [&](const TargetVariant &variant) { return variant.target == target; });
+  auto found = llvm::find_if(
+      variants, [&](const TargetVariant &variant) { return variant.target == target; });
   if (found != variants.end())
     return *found;
   variants.push_back({target});
@@ -57,8 +57,7 @@ llvm::Expected<llvm::SmallVector<TargetVariant>> cameo::parseTargetSpec(StringRe
     }
     bool sim = word.consume_front("sim:");
     if (word == "sim")
-      return llvm::createStringError(
-          "'sim' needs the architecture to simulate, e.g. sim:sm_80");
+      return llvm::createStringError("'sim' needs the architecture to simulate, e.g. sim:sm_80");
     llvm::Expected<const Target *> target = findTarget(word);
     if (!target)
       return llvm::createStringError(llvm::toString(target.takeError()) +
@@ -95,7 +94,8 @@ llvm::Expected<const Target *> cameo::findNativeTarget() {
         llvm::formatv("target 'native': the driver fails to start (cuInit: error {0})", status));
   if (count(&devices) || devices < 1)
     return llvm::createStringError("target 'native': the driver finds no GPU");
-  constexpr int majorAttribute = 75, minorAttribute = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
+  constexpr int majorAttribute = 75,
+                minorAttribute = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
   if (get(&device, 0) || attribute(&major, majorAttribute, device) ||
       attribute(&minor, minorAttribute, device))
     return llvm::createStringError("target 'native': the GPU does not tell its architecture");

@@ -1,0 +1,229 @@
+// Device-stage modules ==> PTX text: translate, link what is needed of libdevice, optimise, print.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/emit/Ptx.h"
+
+#include "codegen/emit/LlvmModule.h"
+
+#include "mlir/IR/Threading.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
+constexpr llvm::StringLiteral kLibdeviceName = "libdevice.10.bc";
+
+/// Names of libdevice functions a module calls and does not define.
+std::vector<std::string> libdeviceCalls(const llvm::Module &module) {
+  std::vector<std::string> names;
+  for (const llvm::Function &function : module)
+    if (function.isDeclaration() && function.getName().starts_with("__nv_"))
+      names.push_back(function.getName().str());
+  return names;
+}
+
+/// Links the functions in need from libdevice. Bitcode is read lazily: of its 500 functions only
+/// those that are called are ever materialised.
+llvm::Error linkLibdevice(llvm::Module &module, const llvm::MemoryBuffer *libdevice) {
+  std::vector<std::string> calls = libdeviceCalls(module);
+  if (calls.empty())
+    return llvm::Error::success();
+  if (!libdevice)
+    return llvm::createStringError(
+        "the kernel calls " + calls.front() +
+        ", which is in NVIDIA's libdevice.10.bc, and that "
+        "is not found beside ptxas; install the CUDA toolkit's nvvm component or name the file");
+  llvm::Expected<std::unique_ptr<llvm::Module>> library =
+      llvm::getLazyBitcodeModule(libdevice->getMemBufferRef(), module.getContext());
+  if (!library)
+    return llvm::createStringError("cannot read libdevice: " + llvm::toString(library.takeError()));
+  (*library)->setTargetTriple(module.getTargetTriple());
+  (*library)->setDataLayout(module.getDataLayout());
+  // 0: denormals are kept; __nvvm_reflect reads it.
+  module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
+  bool failed = llvm::Linker::linkModules(
+      module, std::move(*library), llvm::Linker::LinkOnlyNeeded,
+      [](llvm::Module &linked, const llvm::StringSet<> &added) {
+        llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+          return !value.hasName() || !added.count(value.getName());
+        });
+      });
+  if (failed)
+    return llvm::createStringError("cannot link libdevice");
+  calls = libdeviceCalls(module);
+  if (!calls.empty())
+    return llvm::createStringError("libdevice has no function " + calls.front());
+  return llvm::Error::success();
+}
+
+/// Gives everything but the kernels a name of the kernel's own.
+void renamePrivateSymbols(llvm::Module &module, StringRef kernel) {
+  std::string prefix = kernel.str() + "$";
+  for (llvm::GlobalValue &value : module.global_values()) {
+    if (value.isDeclaration() && !isa<llvm::GlobalVariable>(value))
+      continue;
+    if (auto *function = dyn_cast<llvm::Function>(&value))
+      if (!function->hasLocalLinkage())
+        continue;
+    if (!value.getName().starts_with(prefix) && !value.getName().starts_with("llvm."))
+      value.setName(prefix + value.getName());
+  }
+}
+
+/// LLVM reports what the back end cannot select as a diagnostic of the context; without a handler
+/// it would print and exit.
+struct ErrorCollector : llvm::DiagnosticHandler {
+  explicit ErrorCollector(std::string &messages) : messages(messages) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error) {
+      llvm::raw_string_ostream stream(messages);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string &messages;
+};
+
+/// Drops what differs between machines or says nothing: the generator's comment and blank lines.
+std::string tidy(StringRef text) {
+  std::string result;
+  result.reserve(text.size());
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (StringRef line : lines) {
+    StringRef bare = line.trim();
+    if (bare.empty() || bare.starts_with("//"))
+      continue;
+    result += line.rtrim();
+    result += '\n';
+  }
+  return result;
+}
+
+llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, const Target &target,
+                                    const PtxOptions &options,
+                                    const llvm::MemoryBuffer *libdevice) {
+  auto fail = [&](llvm::Error error) {
+    return llvm::createStringError(module.getName().str() + " for " + target.name.str() + ": " +
+                                   llvm::toString(std::move(error)));
+  };
+  auto machine = createTargetMachine(kTriple, target.name, target.features(),
+                                     llvm::CodeGenOptLevel::Aggressive);
+  if (!machine)
+    return fail(machine.takeError());
+  llvm::LLVMContext context;
+  std::string messages;
+  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(messages));
+  auto translated = translateDeviceModule(module, context, **machine);
+  if (!translated)
+    return fail(translated.takeError());
+  if (!options.lineInfo)
+    llvm::StripDebugInfo(**translated);
+  if (llvm::Error error = linkLibdevice(**translated, libdevice))
+    return fail(std::move(error));
+  optimizeModule(**translated, **machine, llvm::OptimizationLevel::O3, /*slp=*/true);
+  renamePrivateSymbols(**translated, module.getName());
+  llvm::Expected<llvm::SmallString<0>> text =
+      emitModule(**translated, **machine, llvm::CodeGenFileType::AssemblyFile);
+  if (!text)
+    return fail(text.takeError());
+  if (!messages.empty())
+    return fail(llvm::createStringError(messages));
+  return tidy(*text);
+}
+
+/// Reads libdevice where one of the modules may call it; a missing file is an error only once a
+/// function of it is needed.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readLibdevice(ArrayRef<gpu::GPUModuleOp> modules, const PtxOptions &options) {
+  bool needed = llvm::any_of(modules, [](gpu::GPUModuleOp module) {
+    return llvm::any_of(module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
+      return function.isExternal() && function.getName().starts_with("__nv_");
+    });
+  });
+  if (!needed)
+    return nullptr;
+  llvm::Expected<std::string> path = findLibdevice(options.libdevice, options.ptxas);
+  if (!path)
+    return path.takeError();
+  if (path->empty())
+    return nullptr;
+  auto buffer = llvm::MemoryBuffer::getFile(*path);
+  if (!buffer)
+    return llvm::createStringError("cannot read " + *path + ": " + buffer.getError().message());
+  return std::move(*buffer);
+}
+
+} // namespace
+
+llvm::Expected<std::string> cameo::findLibdevice(StringRef explicitPath, StringRef ptxas) {
+  if (!explicitPath.empty()) {
+    if (!llvm::sys::fs::exists(explicitPath))
+      return llvm::createStringError("no libdevice at " + explicitPath.str());
+    return explicitPath.str();
+  }
+  llvm::Expected<std::string> assembler = findPtxas(ptxas);
+  if (!assembler)
+    return assembler.takeError();
+  if (assembler->empty())
+    return std::string();
+  // ptxas may be a link from a folder of the PATH into the toolkit.
+  llvm::SmallString<128> real;
+  if (llvm::sys::fs::real_path(*assembler, real))
+    return std::string();
+  llvm::SmallString<128> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)));
+  llvm::sys::path::append(path, "nvvm", "libdevice", kLibdeviceName);
+  return llvm::sys::fs::exists(path) ? std::string(path) : std::string();
+}
+
+llvm::Expected<std::string> cameo::emitPtx(gpu::GPUModuleOp module, const Target &target,
+                                           const PtxOptions &options) {
+  return emitPtx(ArrayRef(module), target, options);
+}
+
+llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, const Target &target,
+                                           const PtxOptions &options) {
+  if (modules.empty())
+    return std::string();
+  MLIRContext *context = modules.front()->getContext();
+  registerDeviceTranslations(*context);
+  initializeLlvmTargets();
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> libdevice = readLibdevice(modules, options);
+  if (!libdevice)
+    return libdevice.takeError();
+
+  std::vector<std::string> texts(modules.size()), errors(modules.size());
+  parallelFor(context, 0, modules.size(), [&](size_t i) {
+    if (llvm::Expected<std::string> text = emitOne(modules[i], target, options, libdevice->get()))
+      texts[i] = std::move(*text);
+    else
+      errors[i] = llvm::toString(text.takeError());
+  });
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return llvm::createStringError(error);
+  return mergePtx(texts);
+}
+
+std::string cameo::mergePtx(ArrayRef<std::string> texts) {
+  std::string merged;
+  for (StringRef text : texts) {
+    // .version, .target and .address_size come first and once.
+    size_t body = text.find(".address_size");
+    body = body == StringRef::npos ? 0 : text.find('\n', body) + 1;
+    merged += merged.empty() ? text : text.substr(body);
+  }
+  return merged;
+}

@@ -1,0 +1,22 @@
+// From device-stage kernels to a simulator image (runtime/sim/abi.h).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/Support/Error.h"
+
+namespace cameo {
+
+struct SimImageOptions {
+  /// Call the engine before each access of shared and global memory.
+  bool checked = false;
+};
+
+/// One ELF shared object for x86-64-v3 with all kernels of `modules` (device stage, unchanged),
+/// without undefined symbols; kernels are compiled on the context's threads. The same modules give
+/// the same bytes.
+llvm::Expected<llvm::SmallVector<char>> emitSimImage(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modules,
+                                                     const SimImageOptions &options);
+
+} // namespace cameo
