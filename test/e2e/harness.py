@@ -3,11 +3,13 @@ it ended, and the closing line that tools/run-tests reads."""
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import os
+import re
 import resource
 import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,7 @@ class Step:
     code: int | None
     output: str
     seconds: float
+    peak_bytes: int = 0
 
     @property
     def crashed(self):
@@ -52,17 +55,34 @@ def run(command, timeout, cwd=None, memory_bytes=None, env=None):
             resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
     start = time.monotonic()
-    process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, cwd=cwd,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
-                               preexec_fn=limits, start_new_session=True)
+    code, peak = None, 0
+    with tempfile.TemporaryFile() as file:
+        process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, cwd=cwd,
+                                   stdout=file, stderr=subprocess.STDOUT, env=env,
+                                   preexec_fn=limits, start_new_session=True)
+        while time.monotonic() - start < timeout:
+            try:
+                code = process.wait(0.01)
+                break
+            except subprocess.TimeoutExpired:
+                peak = max(peak, peak_memory(process.pid))
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        seconds = time.monotonic() - start
+        file.seek(0)
+        output = file.read().decode("utf-8", "replace")
+    return Step(list(command), code, output, seconds, peak)
+
+
+def peak_memory(pid):
+    """Bytes; the kernel's own high-water mark, so that looking now and then is enough. (What
+    wait4 says would include this process's own size before exec.)"""
     try:
-        output, _ = process.communicate(timeout=timeout)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
-        code = None
-    return Step(list(command), code, output.decode("utf-8", "replace"), time.monotonic() - start)
+        found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        return 0
+    return int(found.group(1)) * 1024 if found else 0
 
 
 @dataclass

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Full-size networks against ONNX Runtime: max|difference| <= 1e-3 x max|reference|, per output.
+
+Each network is compiled once and its artefact run at every batch size. The bound is what FP32 sums
+of a hundred layers in another order stay well within; NaN never passes.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import re
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+
+import harness
+import networks
+
+TOLERANCE = 1e-3
+COMPILE_SECONDS, RUN_SECONDS = 600, 900
+
+
+def compare(outputs, references):
+    """None, or why they differ; and the largest ratio."""
+    worst = 0.0
+    for name, reference in references.items():
+        if outputs[name].shape != reference.shape:
+            return f"{name} has shape {outputs[name].shape}, not {reference.shape}", worst
+        limit = TOLERANCE * numpy.abs(reference).max()
+        difference = numpy.abs(outputs[name] - reference).max()
+        if not difference <= limit:
+            return f"{name}: max|difference| {difference:.3e} exceeds {limit:.3e}", worst
+        worst = max(worst, difference / limit * TOLERANCE)
+    return None, worst
+
+
+def check(suite, name, network, options):
+    work = suite.work / name
+    work.mkdir(exist_ok=True)
+    path, artefact = work / "model.onnx", work / "model"
+    onnx.save(network.model, path)
+    compiled = harness.run([suite.tool("cameoc"), path, "-o", artefact,
+                            f"--target={options.target}"], COMPILE_SECONDS)
+    if compiled.code != 0:
+        suite.fail(f"{name}-compile", f"{compiled.how()}: {harness.first_error(compiled.output)}",
+                   compiled)
+        return
+    print(f"{name}: model {path.stat().st_size / 1e6:.1f} MB, compiled in {compiled.seconds:.1f} s "
+          f"with {compiled.peak_bytes / 1e6:.0f} MB, artefact {artefact.stat().st_size / 1e6:.1f} MB",
+          flush=True)
+    session = onnxruntime.InferenceSession(path)
+    names = [output.name for output in session.get_outputs()]
+    for batch in network.batches:
+        feed = network.inputs(batch, numpy.random.default_rng(batch))
+        references = dict(zip(names, session.run(names, feed)))
+        command = [artefact, f"--device={options.device}"]
+        for number, (key, array) in enumerate(feed.items()):
+            numpy.save(work / f"input_{number}.npy", array)
+            command.append(f"--input={key}=@{work / f'input_{number}.npy'}")
+        command += [f"--output={key}=@{work / f'output_{number}.npy'}"
+                    for number, key in enumerate(names)]
+        step = harness.run(command, RUN_SECONDS)
+        case = f"{name}-batch-{batch}"
+        if step.code != 0:
+            suite.fail(case, f"{step.how()}: {harness.first_error(step.output)}", compiled, step)
+            continue
+        outputs = {key: numpy.load(work / f"output_{number}.npy")
+                   for number, key in enumerate(names)}
+        reason, ratio = compare(outputs, references)
+        if reason:
+            suite.fail(case, reason, compiled, step)
+            continue
+        suite.ok()
+        print(f"  batch {batch}: {step.seconds:.1f} s, max|difference| is {ratio:.1e} of "
+              "max|reference|", flush=True)
+    for file in work.iterdir():
+        file.unlink()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.add_argument("--long", action="store_true", help="more networks")
+    parser.add_argument("--save", metavar="FOLDER", type=harness.Path,
+                        help="only write the networks as FOLDER/NAME.onnx")
+    options = parser.parse_args()
+    chosen = {**networks.NETWORKS, **(networks.LONG_NETWORKS if options.long else {})}
+    chosen = {name: make for name, make in chosen.items() if re.search(options.filter, name)}
+    if options.save:
+        for name, make in chosen.items():
+            onnx.save(make().model, options.save / f"{name}.onnx")
+        return 0
+    suite = harness.Suite("models", options.build.resolve())
+    for name, make in chosen.items():
+        check(suite, name, make(), options)
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
