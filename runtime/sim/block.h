@@ -79,10 +79,10 @@ struct Barrier {
 /// Happens-before within a block. Every warp counts its synchronisations; an access is stamped with
 /// its warp's count. Stamps grow from block to block of a worker, so shadows need no clearing.
 struct Clocks {
-  uint32_t event[kMaxWarps];             // the stamp of accesses now
-  uint32_t lastFull[kMaxWarps];          // stamps up to here are ordered for all lanes of the warp
-  bool partial[kMaxWarps];               // lanes synchronised in part since then
-  uint32_t known[kMaxWarps][kMaxWarps];  // [w][v]: stamps of warp v that are ordered before warp w
+  uint32_t event[kMaxWarps];            // the stamp of accesses now
+  uint32_t lastFull[kMaxWarps];         // stamps up to here are ordered for all lanes of the warp
+  bool partial[kMaxWarps];              // lanes synchronised in part since then
+  uint32_t known[kMaxWarps][kMaxWarps]; // [w][v]: stamps of warp v that are ordered before warp w
   uint32_t lanes[kMaxWarps][kLanes][kLanes]; // [w][l][m]: stamps of lane m ordered before lane l
 
   void start(uint32_t warps, uint32_t stamp);
@@ -121,7 +121,7 @@ struct LaunchState {
   std::vector<std::unique_ptr<Allocation>> foreign; // of ranges outside the engine's allocations
   FaultLog log;
   static constexpr uint32_t kCellLocks = 4096;
-  bool parallel = false; // more than one worker
+  bool parallel = false;                       // more than one worker
   std::vector<std::atomic<uint8_t>> cellLocks; // of global memory's race shadow
   std::atomic<uint64_t> nextBlock{0};
   std::atomic<bool> stop{false};
@@ -136,10 +136,10 @@ struct Block {
   Warp *warps;
   uint32_t threads;
   uint32_t warpCount;
-  uint32_t live;       // threads that have not exited
-  uint32_t readyWarps; // superset of the warps with ready lanes
+  uint32_t live;         // threads that have not exited
+  uint32_t readyWarps;   // superset of the warps with ready lanes
   uint32_t fullBarriers; // bit i: barrier i waits for all threads
-  bool sequential;     // threads run one after the other
+  bool sequential;       // threads run one after the other
   bool shuffled;
   bool deadlock;
   uint32_t id[3];
@@ -160,7 +160,7 @@ struct Worker {
   Stacks stacks;
   SharedWindow window;
   SharedShadow shadow;
-  uint32_t stamp = 1;      // next block's first stamp
+  uint32_t stamp = 1;       // next block's first stamp
   uint32_t blockSerial = 0; // tag of the current block's records in the shadow
   Counters counters;
   RangeCache cache;

@@ -27,7 +27,8 @@ void Clocks::syncLanes(uint32_t w, uint32_t mask, uint32_t all) {
     partial[w] = false;
     return;
   }
-  // What lanes know from former blocks and before lastFull is out of date, never wrong: stamps grow.
+  // What lanes know from former blocks and before lastFull is out of date, never wrong: stamps
+  // grow.
   uint32_t joined[kLanes] = {};
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const uint32_t *row = lanes[w][__builtin_ctz(rest)];
@@ -58,9 +59,7 @@ void Clocks::syncWarps(uint32_t warps) {
     memcpy(known[__builtin_ctz(rest)], joined, sizeof joined);
 }
 
-uint32_t Clocks::latest(uint32_t warps) const {
-  return *std::max_element(event, event + warps);
-}
+uint32_t Clocks::latest(uint32_t warps) const { return *std::max_element(event, event + warps); }
 
 namespace {
 
@@ -95,9 +94,9 @@ __attribute__((noinline)) void reportRace(const Access &other, bool otherWrites,
   fault.address = address;
   fault.bytes = context.bytes;
   fault.access = context.kind;
-  fault.otherAccess = other.atomic()  ? CAMEO_SIM_ATOMIC
-                      : otherWrites ? CAMEO_SIM_WRITE
-                                    : CAMEO_SIM_READ;
+  fault.otherAccess = other.atomic() ? CAMEO_SIM_ATOMIC
+                      : otherWrites  ? CAMEO_SIM_WRITE
+                                     : CAMEO_SIM_READ;
   // Linear numbers beyond 32 bits differ from this block's in their low part only.
   fault.otherBlock = shared ? fault.block : (fault.block & ~0xffffffffull) | other.block;
   fault.otherThread = other.thread();
@@ -123,8 +122,8 @@ inline void checkCell(const Cell &cell, uint32_t plane, uint32_t first, uint32_t
 }
 
 inline void noteAccess(Cell &cell, uint32_t count, const AccessContext &context) {
-  uint32_t who = Access::pack(context.fiber.linear, context.kind == CAMEO_SIM_ATOMIC, count,
-                              context.site);
+  uint32_t who =
+      Access::pack(context.fiber.linear, context.kind == CAMEO_SIM_ATOMIC, count, context.site);
   if (context.kind == CAMEO_SIM_WRITE) {
     store(cell.write, context, who);
     for (Access &slot : cell.uses) // ordered before this write, or just reported
@@ -145,42 +144,68 @@ inline void noteAccess(Cell &cell, uint32_t count, const AccessContext &context)
   store(second, context, who);
 }
 
-/// `granule` is the index of the first cell, `offset` the access's offset from that cell's start.
-bool checkRaces(RaceShadow &shadow, size_t granules, size_t granule, uint32_t offset, bool shared,
+/// `granule` is the index of the first cell, `first` where the access begins in it.
+bool checkRaces(RaceShadow &shadow, size_t granules, size_t granule, uint32_t first, bool shared,
                 uint64_t address, const AccessContext &context) {
   uint32_t left = context.bytes;
-  while (left) {
-    uint32_t count = std::min(kGranule - offset, left);
-    for (uint32_t plane = 0; plane < kGranule; ++plane) {
-      if (plane == offset) {
-        Cell *cells = shadow.plane(plane, granules);
-        if (!cells)
-          return false;
-        checkCell(cells[granule], plane, offset, count, shared, address, context);
-        noteAccess(cells[granule], count, context);
-      } else if (Cell *cells = shadow.existing(plane)) {
-        checkCell(cells[granule], plane, offset, count, shared, address, context);
-      }
+  while (true) {
+    uint32_t count = std::min(kGranule - first, left);
+    for (uint32_t rest = shadow.used() & ((1u << (first + count)) - 1); rest; rest &= rest - 1) {
+      uint32_t plane = uint32_t(__builtin_ctz(rest));
+      if (plane + shadow.longest(plane) > first)
+        checkCell(shadow.plane(plane)[granule], plane, first, count, shared, address, context);
     }
+    Cell *cells = shadow.note(first, count, granules);
+    if (!cells)
+      return false;
+    noteAccess(cells[granule], count, context);
     left -= count;
-    offset = 0;
+    if (__builtin_expect(!left, 1))
+      return true;
+    first = 0;
     ++granule;
   }
-  return true;
 }
 
 // ---- Initialisation ----
 
-inline bool allInitialised(const uint8_t *shadow, uint32_t bytes) {
+// Workers set bytes of global memory's shadow at the same time, always to 1: relaxed atomics, as
+// wide as the access, which is aligned or already reported.
+
+template <typename T> inline bool allOnes(const uint8_t *shadow) {
+  return __atomic_load_n(reinterpret_cast<const T *>(shadow), __ATOMIC_RELAXED) ==
+         T(0x0101010101010101ull);
+}
+
+bool allInitialised(const uint8_t *shadow, uint32_t bytes) {
+  if (!(reinterpret_cast<uintptr_t>(shadow) % 8)) {
+    if (bytes == 16)
+      return allOnes<uint64_t>(shadow) && allOnes<uint64_t>(shadow + 8);
+    if (bytes == 8)
+      return allOnes<uint64_t>(shadow);
+  }
+  if (bytes == 4 && !(reinterpret_cast<uintptr_t>(shadow) % 4))
+    return allOnes<uint32_t>(shadow);
   bool good = true;
   for (uint32_t i = 0; i < bytes; ++i)
-    good &= __atomic_load_n(shadow + i, __ATOMIC_RELAXED) != 0;
+    good &= allOnes<uint8_t>(shadow + i);
   return good;
 }
 
-inline void setInitialised(uint8_t *shadow, uint32_t bytes) {
-  for (uint32_t i = 0; i < bytes; ++i)
-    __atomic_store_n(shadow + i, 1, __ATOMIC_RELAXED);
+template <typename T> inline void setOnes(uint8_t *shadow) {
+  __atomic_store_n(reinterpret_cast<T *>(shadow), T(0x0101010101010101ull), __ATOMIC_RELAXED);
+}
+
+void setInitialised(uint8_t *shadow, uint32_t bytes) {
+  if (bytes == 16 && !(reinterpret_cast<uintptr_t>(shadow) % 8)) {
+    setOnes<uint64_t>(shadow);
+    setOnes<uint64_t>(shadow + 8);
+  } else if (bytes == 4 && !(reinterpret_cast<uintptr_t>(shadow) % 4)) {
+    setOnes<uint32_t>(shadow);
+  } else {
+    for (uint32_t i = 0; i < bytes; ++i)
+      setOnes<uint8_t>(shadow + i);
+  }
 }
 
 // ---- One access ----
@@ -189,7 +214,7 @@ inline void setInitialised(uint8_t *shadow, uint32_t bytes) {
 class CellLock {
 public:
   CellLock(LaunchState &state, uintptr_t granule)
-      : lock_(state.parallel ? &state.cellLocks[granule / 4 % LaunchState::kCellLocks] : nullptr) {
+      : lock_(state.parallel ? &state.cellLocks[granule % LaunchState::kCellLocks] : nullptr) {
     while (lock_ && lock_->exchange(1, std::memory_order_acquire))
       __builtin_ia32_pause();
   }
@@ -275,14 +300,17 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, CameoSimAcc
     if (kind != CAMEO_SIM_READ && !allocation.kernelWritten.load(std::memory_order_relaxed))
       allocation.kernelWritten.store(true, std::memory_order_relaxed);
     if (allocation.notesReads()) {
-      AccessContext context{fiber, *fiber.block->clocks, worker.state->tag,
-                            uint32_t(fiber.block->linear), bytes, kind, site};
+      AccessContext context{fiber,
+                            *fiber.block->clocks,
+                            worker.state->tag,
+                            uint32_t(fiber.block->linear),
+                            bytes,
+                            kind,
+                            site};
       uintptr_t granule = reinterpret_cast<uintptr_t>(address) / kGranule;
-      // Blocks on other workers look at the same cells. An access of at most 16 aligned bytes needs
-      // one lock.
+      // Blocks on other workers look at the same cells; an aligned access needs only one.
       CellLock lock(*worker.state, granule);
-      if (!checkRaces(allocation.races, allocation.granules(),
-                      granule - allocation.firstGranule(),
+      if (!checkRaces(allocation.races, allocation.granules(), granule - allocation.firstGranule(),
                       reinterpret_cast<uintptr_t>(address) % kGranule, false,
                       reinterpret_cast<uintptr_t>(address), context))
         worker.state->outOfMemory.store(true, std::memory_order_relaxed);
@@ -305,9 +333,8 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
   bool shared = space == 3 || offset < kSharedWindow;
   if (__builtin_expect(alignment && reinterpret_cast<uintptr_t>(at) % alignment, 0)) {
     if (worker.checks & kCheckBounds)
-      return fail(fiber, FaultKind::Misaligned,
-                  shared ? offset : reinterpret_cast<uintptr_t>(at), bytes, access, site,
-                  alignment | uint32_t(shared) << 31, worker.scratch);
+      return fail(fiber, FaultKind::Misaligned, shared ? offset : reinterpret_cast<uintptr_t>(at),
+                  bytes, access, site, alignment | uint32_t(shared) << 31, worker.scratch);
   }
   return shared ? checkShared(fiber, at, offset, bytes, access, site)
                 : checkGlobal(fiber, at, bytes, access, site);

@@ -17,7 +17,8 @@ namespace cameo::rt {
 namespace {
 
 constexpr uint32_t kMaxShared = 232448; // what a block may have on sm_90, the most of all targets
-constexpr size_t kReportBytes = 64u << 10; // a status's message; the rest of the reports is left out
+constexpr size_t kReportBytes = 64u
+                                << 10; // a status's message; the rest of the reports is left out
 
 using Clock = std::chrono::steady_clock;
 
@@ -41,7 +42,8 @@ public:
     unsigned threads =
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     info_.kind = DeviceKind::Simulator;
-    info_.name = "simulator (" + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
+    info_.name =
+        "simulator (" + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
     info_.totalMemory = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
     info_.maxSharedBytes = kMaxShared;
   }
@@ -102,10 +104,10 @@ public:
   Status wait(Stream, Event) override { return {}; }
   Status synchronizeEvent(Event) override { return {}; }
   Status elapsed(Event start, Event stop, float &milliseconds) override {
-    milliseconds = std::chrono::duration<float, std::milli>(
-                       *static_cast<Clock::time_point *>(stop) -
-                       *static_cast<Clock::time_point *>(start))
-                       .count();
+    milliseconds =
+        std::chrono::duration<float, std::milli>(*static_cast<Clock::time_point *>(stop) -
+                                                 *static_cast<Clock::time_point *>(start))
+            .count();
     return {};
   }
 
@@ -171,8 +173,9 @@ Status SimDevice::loadModule(const CodeSection &section, Module &module) {
   if (!loaded->image)
     return failure(Code::Incompatible, "%s", error.c_str());
   if ((engine_.options().checks & ~uint32_t(sim::kCheckSync)) && !loaded->image->table().checked)
-    return failure(Code::Incompatible, "this model's simulator image is not instrumented for checks "
-                                       "of bounds, init and race; compile it with --sim-checks");
+    return failure(Code::Incompatible,
+                   "this model's simulator image is not instrumented for checks "
+                   "of bounds, init and race; compile it with --sim-checks");
   module = loaded.release();
   return {};
 }

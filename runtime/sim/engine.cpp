@@ -39,8 +39,8 @@ bool parseChecks(const char *text, uint32_t &checks, std::string &error) {
     else if (word == "sync")
       checks |= kCheckSync;
     else if (word != "none") {
-      error = format("unknown check '%s'; there are all, none, bounds, init, race, sync",
-                     word.c_str());
+      error =
+          format("unknown check '%s'; there are all, none, bounds, init, race, sync", word.c_str());
       return false;
     }
     if (comma == std::string::npos)
@@ -196,6 +196,8 @@ LaunchResult Engine::launch(const Launch &launch) {
   state.tag = impl.tag;
   if (state.checks & (kCheckBounds | kCheckInit | kCheckRace))
     impl.chooseRanges(launch, state);
+  for (Range &range : state.ranges)
+    range.allocation->races.restart();
   unsigned workers = unsigned(std::min<uint64_t>(impl.workerCount(), state.blockCount));
   state.parallel = workers > 1;
   if (state.parallel && state.checks & kCheckRace)
@@ -219,15 +221,13 @@ LaunchResult Engine::launch(const Launch &launch) {
     ++ready;
   if (!ready) {
     result.outcome = Outcome::OutOfMemory;
-    result.error = format("kernel %s: no memory for the stacks of %u threads", kernel.name,
-                          state.threads);
+    result.error =
+        format("kernel %s: no memory for the stacks of %u threads", kernel.name, state.threads);
     return result;
   }
   impl.pool.run(
       ready,
-      [](void *context, unsigned index) {
-        static_cast<Impl *>(context)->workers[index]->run();
-      },
+      [](void *context, unsigned index) { static_cast<Impl *>(context)->workers[index]->run(); },
       &impl);
 
   result.counters.launches = 1;
@@ -245,10 +245,9 @@ LaunchResult Engine::launch(const Launch &launch) {
                                        std::max(1u, impl.options.reportLimit), result.moreReports);
     uint64_t count = result.reports.size() + result.moreReports;
     const std::string &text = result.reports.front().text;
-    result.error = format("kernel %s: %s%s", kernel.name, text.substr(0, text.find('\n')).c_str(),
-                          count > 1 ? format(" (and %llu more)",
-                                             (unsigned long long)(count - 1)).c_str()
-                                    : "");
+    result.error = format(
+        "kernel %s: %s%s", kernel.name, text.substr(0, text.find('\n')).c_str(),
+        count > 1 ? format(" (and %llu more)", (unsigned long long)(count - 1)).c_str() : "");
   } else if (state.outOfMemory) {
     result.outcome = Outcome::OutOfMemory;
     result.error = format("kernel %s: no memory for the checks", kernel.name);

@@ -46,12 +46,12 @@ enum class FaultKind : uint32_t {
   GlobalUninitialised,
   SharedRace,
   GlobalRace,
-  NotInMask,          // a lane executes a collective whose mask does not name it
-  MismatchedOp,       // lanes with one mask execute different collectives
-  InactiveLane,       // a shuffle reads a lane that does not take part
-  BadBarrier,         // barrier number or count is invalid
-  MismatchedBarrier,  // one barrier, different counts
-  DivergentBarrier,   // lanes of a warp meet at different barrier instructions
+  NotInMask,         // a lane executes a collective whose mask does not name it
+  MismatchedOp,      // lanes with one mask execute different collectives
+  InactiveLane,      // a shuffle reads a lane that does not take part
+  BadBarrier,        // barrier number or count is invalid
+  MismatchedBarrier, // one barrier, different counts
+  DivergentBarrier,  // lanes of a warp meet at different barrier instructions
   Deadlock,
   StackOverflow
 };
@@ -59,23 +59,23 @@ enum class FaultKind : uint32_t {
 /// "out-of-bounds access of shared memory", ...
 const char *faultName(FaultKind kind);
 
-/// One distinct fault of a launch: same kind and same instructions. block, warp and lanes are of its
-/// first occurrence in the order of blocks and warps, so reports do not depend on the worker count
-/// (but for races between blocks: which of the two is second, and reports it, is chance).
+/// One distinct fault of a launch: same kind and same instructions. block, warp and lanes are of
+/// its first occurrence in the order of blocks and warps, so reports do not depend on the worker
+/// count (but for races between blocks: which of the two is second, and reports it, is chance).
 struct Report {
   FaultKind kind = FaultKind::Deadlock;
   std::string kernel;
-  std::string node;     // ONNX node's name, may be empty
-  std::string location; // of the access or operation
-  std::string what;     // the access or operation
+  std::string node;          // ONNX node's name, may be empty
+  std::string location;      // of the access or operation
+  std::string what;          // the access or operation
   std::string otherLocation; // races and mismatches: the other access or operation
   std::string otherWhat;
   uint32_t block[3] = {0, 0, 0};
   uint32_t warp = 0;
-  uint32_t lanes = 0;      // bit a lane
-  uint64_t count = 0;      // occurrences, over all blocks and lanes
-  std::string address;     // "shared+0x40" or "name+0x40"
-  std::string text;        // all of it, ready to print; several lines, no newline at the end
+  uint32_t lanes = 0;  // bit a lane
+  uint64_t count = 0;  // occurrences, over all blocks and lanes
+  std::string address; // "shared+0x40" or "name+0x40"
+  std::string text;    // all of it, ready to print; several lines, no newline at the end
 };
 
 struct Counters {

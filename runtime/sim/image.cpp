@@ -78,12 +78,10 @@ std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &
   // again would give the former image.
   image->file_ = memfd_create("cameo-sim-image", MFD_CLOEXEC);
   if (image->file_ < 0 || !writeAll(image->file_, bytes, size)) {
-    error = format("cannot put the simulator image (%zu B) into memory: %s", size,
-                   strerror(errno));
+    error = format("cannot put the simulator image (%zu B) into memory: %s", size, strerror(errno));
     return nullptr;
   }
-  image->handle_ =
-      dlopen(format("/proc/self/fd/%d", image->file_).c_str(), RTLD_NOW | RTLD_LOCAL);
+  image->handle_ = dlopen(format("/proc/self/fd/%d", image->file_).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!image->handle_) {
     const char *reason = dlerror();
     error = format("cannot load the simulator image: %s", reason ? reason : "unknown reason");

@@ -20,18 +20,23 @@ RaceShadow::~RaceShadow() {
     unmapLazily(plane.load(), granules_ * sizeof(Cell));
 }
 
-Cell *RaceShadow::create(uint32_t index, size_t granules) {
+bool RaceShadow::widen(uint32_t plane, uint32_t bytes, size_t granules) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Cell *cells = planes_[index].load();
-  if (!cells) {
-    cells = static_cast<Cell *>(mapLazily(granules * sizeof(Cell)));
+  if (!planes_[plane].load()) {
+    Cell *cells = static_cast<Cell *>(mapLazily(granules * sizeof(Cell)));
+    if (!cells)
+      return false;
     granules_ = granules;
-    planes_[index].store(cells, std::memory_order_release);
+    planes_[plane].store(cells);
   }
-  return cells;
+  used_.fetch_or(1u << plane);
+  if (longest_[plane].load() < bytes)
+    longest_[plane].store(uint8_t(bytes));
+  return true;
 }
 
 void RaceShadow::clear() {
+  restart();
   for (auto &plane : planes_)
     if (Cell *cells = plane.exchange(nullptr))
       unmapLazily(cells, granules_ * sizeof(Cell));

@@ -21,31 +21,31 @@ struct Access {
   uint32_t tag;
   uint32_t block; // linear, low bits
   uint32_t stamp;
-  uint32_t who; // thread | atomic << 10 | (bytes - 1) << 11 | site << 13
+  uint32_t who; // thread | atomic << 10 | (bytes - 1) << 11 | site << 15
 
-  static constexpr uint32_t kUnknownSite = (1u << 19) - 1;
+  static constexpr uint32_t kUnknownSite = (1u << 17) - 1;
   static uint32_t pack(uint32_t thread, bool atomic, uint32_t bytes, uint32_t site) {
     return thread | uint32_t(atomic) << 10 | (bytes - 1) << 11 |
-           (site < kUnknownSite ? site : kUnknownSite) << 13;
+           (site < kUnknownSite ? site : kUnknownSite) << 15;
   }
   uint32_t thread() const { return who & 1023; }
   bool atomic() const { return who >> 10 & 1; }
-  uint32_t bytes() const { return (who >> 11 & 3) + 1; }
-  uint32_t site() const { return who >> 13; }
+  uint32_t bytes() const { return (who >> 11 & 15) + 1; }
+  uint32_t site() const { return who >> 15; }
 };
 
-/// The last plain write of a granule, and the last reads or atomics by two different threads: a
-/// later write by one of the two still finds the other.
+/// The last plain write, and the last reads or atomics by two different threads: a later write by
+/// one of the two still finds the other.
 struct Cell {
   Access write;
   Access uses[2];
 };
 
-constexpr uint32_t kGranule = 4; // bytes a cell
+constexpr uint32_t kGranule = 16; // bytes: the widest access
 
-/// Cells of a stretch of memory. There is a plane for each byte of a granule where an access can
-/// begin, so that neighbours of 1 or 2 bytes written by different threads are told apart; planes
-/// that nobody needs are never touched.
+/// Cells of a stretch of memory, one a granule and plane. Plane p holds the accesses that begin at
+/// byte p of their granule. So an access of any size needs one cell, neighbours of any size by
+/// different threads are told apart, and planes that nobody needs are never touched.
 class RaceShadow {
 public:
   RaceShadow() = default;
@@ -53,16 +53,28 @@ public:
   RaceShadow(const RaceShadow &) = delete;
   RaceShadow &operator=(const RaceShadow &) = delete;
 
-  /// Of `granules` cells a plane. Thread-safe; null without memory.
-  Cell *plane(uint32_t index, size_t granules) {
-    Cell *cells = planes_[index].load(std::memory_order_acquire);
-    return cells ? cells : create(index, granules);
+  /// A launch begins: what is in the cells is out of date.
+  void restart() {
+    used_.store(0, std::memory_order_relaxed);
+    for (auto &bytes : longest_)
+      bytes.store(0, std::memory_order_relaxed);
   }
-  Cell *existing(uint32_t index) const { return planes_[index].load(std::memory_order_acquire); }
+  /// The plane to note an access of `bytes` in, of `granules` cells. Null without memory.
+  Cell *note(uint32_t plane, uint32_t bytes, size_t granules) {
+    if (longest_[plane].load(std::memory_order_relaxed) < bytes && !widen(plane, bytes, granules))
+      return nullptr;
+    return planes_[plane].load(std::memory_order_relaxed);
+  }
+  /// Planes in use since restart(), a bit each; their cells; the longest access noted in them.
+  uint32_t used() const { return used_.load(std::memory_order_relaxed); }
+  Cell *plane(uint32_t index) const { return planes_[index].load(std::memory_order_relaxed); }
+  uint32_t longest(uint32_t index) const { return longest_[index].load(std::memory_order_relaxed); }
   void clear();
 
 private:
-  Cell *create(uint32_t index, size_t granules);
+  bool widen(uint32_t plane, uint32_t bytes, size_t granules);
+  std::atomic<uint32_t> used_{0};
+  std::atomic<uint8_t> longest_[kGranule] = {};
   std::atomic<Cell *> planes_[kGranule] = {};
   size_t granules_ = 0;
   std::mutex mutex_;

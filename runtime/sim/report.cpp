@@ -86,8 +86,8 @@ std::string describeLanes(uint32_t mask) {
     uint32_t last = lane;
     while (last + 1 < kLanes && (mask >> (last + 1) & 1))
       ++last;
-    text += last == lane ? format("%s%u", separator, lane)
-                         : format("%s%u-%u", separator, lane, last);
+    text +=
+        last == lane ? format("%s%u", separator, lane) : format("%s%u-%u", separator, lane, last);
     separator = ", ";
     lane = last;
   }
@@ -158,10 +158,9 @@ bool isShared(const Fault &fault) {
 
 /// What is particular to the kind, on the first line.
 std::string describe(const Fault &fault, const Report &report, uint32_t sharedBytes) {
-  std::string access =
-      isAccess(fault.kind)
-          ? format("%s of %u B at %s", verb(fault.access), fault.bytes, report.address.c_str())
-          : "";
+  std::string access = isAccess(fault.kind) ? format("%s of %u B at %s", verb(fault.access),
+                                                     fault.bytes, report.address.c_str())
+                                            : "";
   switch (fault.kind) {
   case FaultKind::SharedOutOfBounds:
     return format("%s, which has %u B", access.c_str(), sharedBytes);
@@ -216,9 +215,9 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
     report.address = isShared(fault) ? format("shared+0x%llx", (unsigned long long)fault.address)
                                      : nameAddress(fault.address, ranges);
 
-  report.text = format("%s: %s%s", faultName(fault.kind),
-                       describe(fault, report, sharedBytes).c_str(),
-                       fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
+  report.text =
+      format("%s: %s%s", faultName(fault.kind), describe(fault, report, sharedBytes).c_str(),
+             fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
   if (fault.kind == FaultKind::SharedRace || fault.kind == FaultKind::GlobalRace) {
     uint32_t block[3];
     decode(fault.otherBlock, launch.grid, block);

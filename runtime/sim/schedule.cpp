@@ -317,9 +317,10 @@ inline Fiber &fiberOf(CameoSimThread *thread) { return *reinterpret_cast<Fiber *
 
 extern "C" {
 
-__attribute__((visibility("hidden"))) Fiber *
-cameo_sim_shuffle_body(CameoSimThread *thread, uint32_t kind, uint32_t mask, uint32_t value,
-                       uint32_t b, uint32_t c, uint32_t site) {
+__attribute__((visibility("hidden"))) Fiber *cameo_sim_shuffle_body(CameoSimThread *thread,
+                                                                    uint32_t kind, uint32_t mask,
+                                                                    uint32_t value, uint32_t b,
+                                                                    uint32_t c, uint32_t site) {
   Fiber &fiber = fiberOf(thread);
   uint32_t lane = thread->lane;
   fiber.warp->value[lane] = value;

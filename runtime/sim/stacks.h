@@ -22,9 +22,7 @@ public:
   bool reserve(uint32_t count, size_t bytes, bool guard);
   /// Where the stack of fiber `index` starts to grow down; 16-byte aligned. Tops are staggered:
   /// the hot frames of lanes that run in lockstep must not all fall into one set of the L1 cache.
-  char *top(uint32_t index) const {
-    return base_ + stride_ * (index + 1) - (index * 5 % 32) * 128;
-  }
+  char *top(uint32_t index) const { return base_ + stride_ * (index + 1) - (index * 5 % 32) * 128; }
   bool guarded() const { return guarded_; }
   /// Marks the lowest words, and tells whether they are still marked: without guard pages, the way
   /// to see an overflow.

@@ -1,4 +1,5 @@
-// A worker: runs blocks of a launch one after the other on its own fibers, stacks and shared memory.
+// A worker: runs blocks of a launch one after the other on its own fibers, stacks and shared
+// memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/block.h"
@@ -31,6 +32,8 @@ bool Worker::prepare(LaunchState &launchState) {
     clocks.reset(new Clocks());
   if (checks & kCheckInit && !shadow.initialised)
     shadow.initialised.reset(new uint8_t[kSharedWindow]);
+
+  shadow.races.restart();
 
   block.worker = this;
   block.main = &main;
@@ -189,8 +192,8 @@ void Worker::reportDeadlock() {
         fault.detail += format("barrier %u (%u of %u threads are there)", fiber.waitDetail,
                                barrier.arrived, barrier.count ? barrier.count : block.live);
       } else {
-        fault.detail += format("a %s of %s", describeOp(fiber.waitOp),
-                               describeLanes(fiber.waitDetail).c_str());
+        fault.detail +=
+            format("a %s of %s", describeOp(fiber.waitOp), describeLanes(fiber.waitDetail).c_str());
       }
       fault.detail += describeSite(state->launch->image, fiber.waitSite);
     }

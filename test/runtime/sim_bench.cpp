@@ -28,9 +28,9 @@ template <int Kind> void BM_Switch(benchmark::State &state) {
   uint32_t steps = 1000, threads = uint32_t(state.range(0));
   for (auto _ : state)
     device.run(kernel<switchBody<Kind>>, {1, threads}, steps);
-  state.counters["ns/thread"] = benchmark::Counter(
-      double(steps) * threads * 1e-9, benchmark::Counter::kIsIterationInvariantRate |
-                                          benchmark::Counter::kInvert);
+  state.counters["ns/thread"] = benchmark::Counter(double(steps) * threads * 1e-9,
+                                                   benchmark::Counter::kIsIterationInvariantRate |
+                                                       benchmark::Counter::kInvert);
 }
 BENCHMARK(BM_Switch<0>)->Name("warp_sync")->Args({32, 0})->Args({256, 0})->Args({256, 1});
 BENCHMARK(BM_Switch<1>)->Name("barrier")->Args({32, 0})->Args({256, 0})->Args({1024, 0});
@@ -47,7 +47,11 @@ void BM_Launch(benchmark::State &state) {
 }
 BENCHMARK(BM_Launch)
     ->ArgNames({"workers", "blocks", "noSync"})
-    ->Args({1, 1, 1})->Args({1, 1000, 1})->Args({1, 1000, 0})->Args({2, 2, 1})->Args({2, 1000, 0})
+    ->Args({1, 1, 1})
+    ->Args({1, 1000, 1})
+    ->Args({1, 1000, 0})
+    ->Args({2, 2, 1})
+    ->Args({2, 1000, 0})
     ->UseRealTime();
 
 // ---- Elementwise ----
@@ -73,8 +77,14 @@ template <bool Checked> void BM_Relu(benchmark::State &state) {
   state.SetItemsProcessed(int64_t(state.iterations()) * n);
 }
 BENCHMARK(BM_Relu<false>)->Name("relu")->Arg(0);
-BENCHMARK(BM_Relu<true>)->Name("relu_checked")->ArgName("checks")
-    ->Arg(0)->Arg(kCheckBounds)->Arg(kCheckInit)->Arg(kCheckRace)->Arg(kCheckAll);
+BENCHMARK(BM_Relu<true>)
+    ->Name("relu_checked")
+    ->ArgName("checks")
+    ->Arg(0)
+    ->Arg(kCheckBounds)
+    ->Arg(kCheckInit)
+    ->Arg(kCheckRace)
+    ->Arg(kCheckAll);
 
 // ---- FP32 matrix product: 128x128 tiles, 256 threads, 8x8 results each, K in steps of 8 ----
 
@@ -90,8 +100,8 @@ template <bool Checked> void gemmBody(Gpu gpu) {
            columnBase = gpu.t->ctaid[0] % (n / kTile) * kTile;
   typedef float Vec __attribute__((vector_size(16)));
   auto get = [&](const float *p, uint32_t site) {
-    return *static_cast<const Vec *>(
-        Checked ? gpu.access(p, 16, CAMEO_SIM_READ, site, 16) : const_cast<float *>(p));
+    return *static_cast<const Vec *>(Checked ? gpu.access(p, 16, CAMEO_SIM_READ, site, 16)
+                                             : const_cast<float *>(p));
   };
   auto put = [&](float *p, Vec v, uint32_t site) {
     *static_cast<Vec *>(Checked ? gpu.access(p, 16, CAMEO_SIM_WRITE, site, 16) : p) = v;
@@ -109,10 +119,9 @@ template <bool Checked> void gemmBody(Gpu gpu) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < 8; ++i) {
         float x = i < 4 ? a0[i & 3] : a1[i & 3];
-        for (int e = 0; e < 4; ++e) {
-          sum[i][0][e] = __builtin_fmaf(x, b0[e], sum[i][0][e]);
-          sum[i][1][e] = __builtin_fmaf(x, b1[e], sum[i][1][e]);
-        }
+        Vec all = {x, x, x, x};
+        sum[i][0] = __builtin_elementwise_fma(all, b0, sum[i][0]);
+        sum[i][1] = __builtin_elementwise_fma(all, b1, sum[i][1]);
       }
     }
     gpu.barrier(10);
@@ -138,10 +147,21 @@ template <bool Checked> void BM_Gemm(benchmark::State &state) {
   state.counters["FLOP/s"] =
       benchmark::Counter(2. * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK(BM_Gemm<false>)->Name("gemm")->ArgNames({"workers", "checks"})
-    ->Args({1, 0})->Args({2, 0})->UseRealTime();
-BENCHMARK(BM_Gemm<true>)->Name("gemm_checked")->ArgNames({"workers", "checks"})
-    ->Args({1, 0})->Args({1, kCheckBounds})->Args({1, kCheckInit})->Args({1, kCheckRace})
-    ->Args({1, kCheckAll})->Args({2, kCheckAll})->UseRealTime();
+BENCHMARK(BM_Gemm<false>)
+    ->Name("gemm")
+    ->ArgNames({"workers", "checks"})
+    ->Args({1, 0})
+    ->Args({2, 0})
+    ->UseRealTime();
+BENCHMARK(BM_Gemm<true>)
+    ->Name("gemm_checked")
+    ->ArgNames({"workers", "checks"})
+    ->Args({1, 0})
+    ->Args({1, kCheckBounds})
+    ->Args({1, kCheckInit})
+    ->Args({1, kCheckRace})
+    ->Args({1, kCheckAll})
+    ->Args({2, kCheckAll})
+    ->UseRealTime();
 
 } // namespace

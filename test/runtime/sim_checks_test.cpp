@@ -43,8 +43,9 @@ void expectCaught(const RunKernel &run, const std::vector<std::pair<Plant, Fault
       TestDevice device(kCheckAll, seed);
       LaunchResult faulty = run(device, plant);
       EXPECT_FALSE(faulty.ok()) << "plant " << plant << " seed " << seed;
-      EXPECT_TRUE(find(faulty, kind)) << "plant " << plant << " seed " << seed << " lacks "
-                                      << faultName(kind) << "\n" << texts(faulty);
+      EXPECT_TRUE(find(faulty, kind))
+          << "plant " << plant << " seed " << seed << " lacks " << faultName(kind) << "\n"
+          << texts(faulty);
     }
   }
 }
@@ -76,9 +77,9 @@ LaunchResult runTile(TestDevice &device, Plant plant) {
 }
 
 TEST(SimChecks, RemovedBarriers) {
-  expectCaught(runTile, {{1, FaultKind::SharedRace},
-                         {2, FaultKind::SharedRace},
-                         {3, FaultKind::SharedRace}});
+  expectCaught(
+      runTile,
+      {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}, {3, FaultKind::SharedRace}});
 }
 
 TEST(SimChecks, RaceReportNamesBothAccesses) {
@@ -124,9 +125,8 @@ TEST(SimChecks, LanesAreOrderedByWarpSync) {
     uint32_t *out = device.buffer<uint32_t>(64, "out");
     return device.run(kernel<warpBody>, {1, 64, 256}, out, plant);
   };
-  expectCaught(run, {{1, FaultKind::SharedRace},
-                     {2, FaultKind::SharedRace},
-                     {3, FaultKind::SharedRace}});
+  expectCaught(
+      run, {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}, {3, FaultKind::SharedRace}});
   TestDevice device;
   LaunchResult result = run(device, 3);
   for (const Report &report : result.reports)
@@ -152,11 +152,9 @@ void partialSyncBody(Gpu gpu) {
 }
 
 TEST(SimChecks, PartialWarpSyncs) {
-  expectCaught(
-      [](TestDevice &device, Plant plant) {
-        return device.run(kernel<partialSyncBody>, {4, 32, 128}, plant);
-      },
-      {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}});
+  expectCaught([](TestDevice &device,
+                  Plant plant) { return device.run(kernel<partialSyncBody>, {4, 32, 128}, plant); },
+               {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}});
 }
 
 /// Warp 0 fills for warp 1, which meets it at barrier 1; 1: so does warp 2, in vain.
@@ -176,11 +174,9 @@ void pairBody(Gpu gpu) {
 }
 
 TEST(SimChecks, NamedBarriersOrderTheirWarpsOnly) {
-  expectCaught(
-      [](TestDevice &device, Plant plant) {
-        return device.run(kernel<pairBody>, {2, 96, 128}, plant);
-      },
-      {{2, FaultKind::SharedRace}});
+  expectCaught([](TestDevice &device,
+                  Plant plant) { return device.run(kernel<pairBody>, {2, 96, 128}, plant); },
+               {{2, FaultKind::SharedRace}});
   // Warp 2 may run first: then what it reads is uninitialised too, and the race is seen from the
   // writer's side.
   for (uint64_t seed = 0; seed <= kSeeds; ++seed) {
@@ -285,13 +281,23 @@ TEST(SimChecks, KernelsWithoutSynchronisation) {
 // ---- Bounds, alignment, initialisation ----
 
 enum : Plant {
-  kSharedLoad = 1, kSharedStore, kSharedBefore, kGlobalLoad, kGlobalStore, kGlobalBefore, kNull,
-  kMisalignedShared, kMisalignedGlobal, kUninitialisedShared, kUninitialisedGlobal,
-  kHalfInitialised, kStraddles
+  kSharedLoad = 1,
+  kSharedStore,
+  kSharedBefore,
+  kGlobalLoad,
+  kGlobalStore,
+  kGlobalBefore,
+  kNull,
+  kMisalignedShared,
+  kMisalignedGlobal,
+  kUninitialisedShared,
+  kUninitialisedGlobal,
+  kHalfInitialised,
+  kStraddles
 };
 
 void accessBody(Gpu gpu) {
-  uint32_t *in = gpu.arg<uint32_t *>(0);   // 32, initialised
+  uint32_t *in = gpu.arg<uint32_t *>(0);    // 32, initialised
   uint32_t *fresh = gpu.arg<uint32_t *>(1); // 32, not initialised
   Plant plant = gpu.arg<Plant>(2);
   uint32_t *tile = gpu.shared<uint32_t>(); // 64
@@ -303,17 +309,39 @@ void accessBody(Gpu gpu) {
     return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(p) + bytes);
   };
   switch (plant) {
-  case kSharedLoad: gpu.load(tile + 33 + tid, 10); break;
-  case kSharedStore: gpu.store(tile + 33 + tid, value, 11); break;
-  case kSharedBefore: gpu.store(tile + tid - 1, value, 12); break;
-  case kGlobalLoad: gpu.load(in + tid + 1, 13); break;
-  case kGlobalStore: gpu.store(fresh + 32 + tid, value, 14); break;
-  case kGlobalBefore: gpu.load(in + tid - 1, 15); break;
-  case kNull: gpu.load(at(static_cast<char *>(nullptr), int(4 * tid)), 16); break;
-  case kMisalignedShared: gpu.load(at(tile + tid, 2), 17); break;
-  case kMisalignedGlobal: gpu.store(at(fresh + 8, 1), value, 18); break;
-  case kUninitialisedShared: gpu.load(tile + 32 + tid, 19); break;
-  case kUninitialisedGlobal: gpu.load(fresh + tid, 20); break;
+  case kSharedLoad:
+    gpu.load(tile + 33 + tid, 10);
+    break;
+  case kSharedStore:
+    gpu.store(tile + 33 + tid, value, 11);
+    break;
+  case kSharedBefore:
+    gpu.store(tile + tid - 1, value, 12);
+    break;
+  case kGlobalLoad:
+    gpu.load(in + tid + 1, 13);
+    break;
+  case kGlobalStore:
+    gpu.store(fresh + 32 + tid, value, 14);
+    break;
+  case kGlobalBefore:
+    gpu.load(in + tid - 1, 15);
+    break;
+  case kNull:
+    gpu.load(at(static_cast<char *>(nullptr), int(4 * tid)), 16);
+    break;
+  case kMisalignedShared:
+    gpu.load(at(tile + tid, 2), 17);
+    break;
+  case kMisalignedGlobal:
+    gpu.store(at(fresh + 8, 1), value, 18);
+    break;
+  case kUninitialisedShared:
+    gpu.load(tile + 32 + tid, 19);
+    break;
+  case kUninitialisedGlobal:
+    gpu.load(fresh + tid, 20);
+    break;
   case kHalfInitialised:
     gpu.store(reinterpret_cast<uint16_t *>(fresh + tid), uint16_t(1), 21);
     gpu.load(fresh + tid, 22);
@@ -419,8 +447,18 @@ TEST(SimChecks, ContentsCanBeDeclaredDead) {
 // ---- Synchronisation ----
 
 enum : Plant {
-  kDivergentShuffle = 1, kOtherMask, kOtherOp, kNotInMask, kAbsentLane, kHalfBarrier,
-  kWrongBarrier, kTwoBarriers, kBadNumber, kBadCount, kOtherCount, kMissingWarp
+  kDivergentShuffle = 1,
+  kOtherMask,
+  kOtherOp,
+  kNotInMask,
+  kAbsentLane,
+  kHalfBarrier,
+  kWrongBarrier,
+  kTwoBarriers,
+  kBadNumber,
+  kBadCount,
+  kOtherCount,
+  kMissingWarp
 };
 
 void syncBody(Gpu gpu) {

@@ -303,8 +303,12 @@ void mathBody(Gpu gpu) {
   const CameoSimApi &api = *gpu.t->api;
   float *f = gpu.arg<float *>(0);
   double *d = gpu.arg<double *>(1);
-#define ONE(NAME) *f++ = api.NAME##f(0.3f); *d++ = api.NAME(0.3);
-#define TWO(NAME) *f++ = api.NAME##f(2.3f, 0.7f); *d++ = api.NAME(2.3, 0.7);
+#define ONE(NAME)                                                                                  \
+  *f++ = api.NAME##f(0.3f);                                                                        \
+  *d++ = api.NAME(0.3);
+#define TWO(NAME)                                                                                  \
+  *f++ = api.NAME##f(2.3f, 0.7f);                                                                  \
+  *d++ = api.NAME(2.3, 0.7);
   CAMEO_SIM_MATH1(ONE) CAMEO_SIM_MATH2(TWO)
 #undef ONE
 #undef TWO

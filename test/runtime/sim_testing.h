@@ -48,7 +48,9 @@ struct Gpu {
   void barrier(uint32_t site, uint32_t id = 0, uint32_t count = 0) const {
     t->api->barrier(t, id, count, site);
   }
-  void warpSync(uint32_t site, uint32_t mask = kFullMask) const { t->api->warp_sync(t, mask, site); }
+  void warpSync(uint32_t site, uint32_t mask = kFullMask) const {
+    t->api->warp_sync(t, mask, site);
+  }
   uint64_t shuffle(CameoSimShuffle kind, uint32_t value, uint32_t b, uint32_t c, uint32_t site,
                    uint32_t mask = kFullMask) const {
     return t->api->shuffle(t, kind, mask, value, b, c, site);
