@@ -214,7 +214,7 @@ void setInitialised(uint8_t *shadow, uint32_t bytes) {
 class CellLock {
 public:
   CellLock(LaunchState &state, uintptr_t granule)
-      : lock_(state.parallel ? &state.cellLocks[granule % LaunchState::kCellLocks] : nullptr) {
+      : lock_(state.parallel ? &state.cellLocks[granule / 4 % LaunchState::kCellLocks] : nullptr) {
     while (lock_ && lock_->exchange(1, std::memory_order_acquire))
       __builtin_ia32_pause();
   }
@@ -308,7 +308,7 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, CameoSimAcc
                             kind,
                             site};
       uintptr_t granule = reinterpret_cast<uintptr_t>(address) / kGranule;
-      // Blocks on other workers look at the same cells; an aligned access needs only one.
+      // Blocks on other workers look at the same cells. An aligned access stays within four of them.
       CellLock lock(*worker.state, granule);
       if (!checkRaces(allocation.races, allocation.granules(), granule - allocation.firstGranule(),
                       reinterpret_cast<uintptr_t>(address) % kGranule, false,

@@ -77,8 +77,8 @@ const char *describeOp(uint32_t op) {
   }
 }
 
-std::string describeLanes(uint32_t mask) {
-  std::string text = (mask & (mask - 1)) ? "lanes " : "lane ";
+std::string describeSet(const char *noun, uint32_t mask) {
+  std::string text = format((mask & (mask - 1)) ? "%ss " : "%s ", noun);
   const char *separator = "";
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if (!(mask >> lane & 1))
@@ -171,7 +171,7 @@ std::string describe(const Fault &fault, const Report &report, uint32_t sharedBy
     return format("mask 0x%08x", fault.values[0]);
   case FaultKind::MismatchedOp:
     return format("%s here, %s at %s", describeOp(fault.values[1]),
-                  describeLanes(fault.values[2]).c_str(), describeOp(fault.values[0]));
+                  describeSet("lane", fault.values[2]).c_str(), describeOp(fault.values[0]));
   case FaultKind::InactiveLane:
     return format("reads lane %u, mask 0x%08x", fault.values[0], fault.values[1]);
   case FaultKind::BadBarrier:
@@ -184,7 +184,7 @@ std::string describe(const Fault &fault, const Report &report, uint32_t sharedBy
     return format("barrier %u for %u threads here, for %u elsewhere", fault.values[0],
                   fault.values[1], fault.values[2]);
   case FaultKind::DivergentBarrier:
-    return format("%s of the warp %s", describeLanes(fault.values[0]).c_str(),
+    return format("%s of the warp %s", describeSet("lane", fault.values[0]).c_str(),
                   fault.values[1] ? "meet it at another instruction" : "do not reach it");
   case FaultKind::Deadlock:
     return "no thread of the block can go on" + fault.detail;
@@ -232,7 +232,7 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
   if (!report.node.empty())
     report.text += format(", node %s", report.node.c_str());
   report.text += format(", block (%u,%u,%u), warp %u, %s", report.block[0], report.block[1],
-                        report.block[2], report.warp, describeLanes(report.lanes).c_str());
+                        report.block[2], report.warp, describeSet("lane", report.lanes).c_str());
   if (report.count > 1)
     report.text += format("; %llu times in all", (unsigned long long)report.count);
   return report;

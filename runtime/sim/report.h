@@ -56,7 +56,7 @@ private:
 /// " (what, location)" or what of it is known; empty if nothing is.
 std::string describeSite(const CameoSimImage *image, uint32_t site);
 /// "lane 3", "lanes 0-15, 20".
-std::string describeLanes(uint32_t mask);
+std::string describeSet(const char *noun, uint32_t mask);
 /// "shuffle.bfly", "vote.any", "warp sync"; of an Op.
 const char *describeOp(uint32_t op);
 

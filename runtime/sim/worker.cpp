@@ -45,7 +45,8 @@ bool Worker::prepare(LaunchState &launchState) {
   block.sequential = launch.noSync;
   block.shuffled = state->seed != 0;
   block.clocks = checks & kCheckRace ? clocks.get() : nullptr;
-  for (uint32_t i = 0; i < threads; ++i) {
+  uint32_t fiberCount = block.sequential ? 1 : threads;
+  for (uint32_t i = 0; i < fiberCount; ++i) {
     Fiber &fiber = fibers[i];
     fiber = Fiber();
     CameoSimThread &thread = fiber.thread;
@@ -163,42 +164,63 @@ void Worker::runBlock(uint64_t linear) {
 }
 
 void Worker::reportDeadlock() {
-  Fault fault;
-  fault.kind = FaultKind::Deadlock;
-  fault.block = block.linear;
-  bool first = true;
+  // Lanes that wait for the same thing, then warps that look alike.
+  struct Waiting {
+    uint32_t op, detail, site, lanes, warps;
+  };
+  std::vector<Waiting> all;
+  auto note = [&](Waiting waiting) {
+    for (Waiting &known : all)
+      if (known.op == waiting.op && known.detail == waiting.detail && known.site == waiting.site &&
+          known.lanes == waiting.lanes) {
+        known.warps |= waiting.warps;
+        return;
+      }
+    all.push_back(waiting);
+  };
   for (uint32_t w = 0; w < block.warpCount; ++w) {
-    Warp &warp = warps[w];
-    uint32_t rest = warp.live;
-    while (rest) {
+    const Warp &warp = warps[w];
+    for (uint32_t rest = warp.live; rest;) {
       const Fiber &fiber = warp.fibers[__builtin_ctz(rest)];
-      uint32_t alike = 0;
+      Waiting waiting{fiber.waitOp, fiber.waitDetail, fiber.waitSite, 0, 1u << w};
       for (uint32_t lanes = rest; lanes; lanes &= lanes - 1) {
         const Fiber &other = warp.fibers[__builtin_ctz(lanes)];
         if (other.waitOp == fiber.waitOp && other.waitDetail == fiber.waitDetail &&
             other.waitSite == fiber.waitSite)
-          alike |= other.bit;
+          waiting.lanes |= other.bit;
       }
-      rest &= ~alike;
-      if (first) {
-        first = false;
-        fault.warp = w;
-        fault.lanes = alike;
-        fault.site = fiber.waitSite;
-      }
-      fault.detail += format("\n  warp %u, %s wait for ", w, describeLanes(alike).c_str());
-      if (fiber.waitOp == kOpBarrier) {
-        const Barrier &barrier = block.barriers[fiber.waitDetail];
-        fault.detail += format("barrier %u (%u of %u threads are there)", fiber.waitDetail,
-                               barrier.arrived, barrier.count ? barrier.count : block.live);
-      } else {
-        fault.detail +=
-            format("a %s of %s", describeOp(fiber.waitOp), describeLanes(fiber.waitDetail).c_str());
-      }
-      fault.detail += describeSite(state->launch->image, fiber.waitSite);
+      rest &= ~waiting.lanes;
+      note(waiting);
     }
     if (uint32_t exited = warp.all & ~warp.live)
-      fault.detail += format("\n  warp %u, %s have exited", w, describeLanes(exited).c_str());
+      note({0, 0, kNoSite, exited, 1u << w});
+  }
+
+  Fault fault;
+  fault.kind = FaultKind::Deadlock;
+  fault.block = block.linear;
+  for (const Waiting &waiting : all) {
+    std::string who =
+        describeSet("warp", waiting.warps) + ", " + describeSet("lane", waiting.lanes);
+    if (!waiting.op) {
+      fault.detail += "\n  " + who + " have exited";
+      continue;
+    }
+    if (!fault.lanes) {
+      fault.warp = uint32_t(__builtin_ctz(waiting.warps));
+      fault.lanes = waiting.lanes;
+      fault.site = waiting.site;
+    }
+    fault.detail += "\n  " + who + " wait for ";
+    if (waiting.op == kOpBarrier) {
+      const Barrier &barrier = block.barriers[waiting.detail];
+      fault.detail += format("barrier %u (%u of %u threads are there)", waiting.detail,
+                             barrier.arrived, barrier.count ? barrier.count : block.live);
+    } else {
+      fault.detail +=
+          format("a %s of %s", describeOp(waiting.op), describeSet("lane", waiting.detail).c_str());
+    }
+    fault.detail += describeSite(state->launch->image, waiting.site);
   }
   state->log.add(std::move(fault));
 }

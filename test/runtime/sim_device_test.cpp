@@ -47,8 +47,7 @@ protected:
 
   static constexpr size_t kCount = 256, kBytes = kCount * 4;
   const uint32_t argTypes[3] = {CAMEO_ARG_BUFFER, CAMEO_ARG_BUFFER, CAMEO_ARG_I32};
-  const KernelInfo copyInfo{"copy",   "Identity_3", {64, 1, 1}, 0, CAMEO_KERNEL_NO_SYNC,
-                            argTypes, 3};
+  const KernelInfo copyInfo{"copy", "Identity_3", {64, 1, 1}, 0, CAMEO_KERNEL_NO_SYNC, argTypes, 3};
   std::unique_ptr<Device> device;
   std::vector<char> bytes;
   CodeSection section{};
