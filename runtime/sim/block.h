@@ -175,6 +175,7 @@ struct Worker {
   void run();
 
 private:
+  void claimBlocks();
   void runBlock(uint64_t linear);
   void startFiber(Fiber &fiber);
   void reportDeadlock();

@@ -308,7 +308,8 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, CameoSimAcc
                             kind,
                             site};
       uintptr_t granule = reinterpret_cast<uintptr_t>(address) / kGranule;
-      // Blocks on other workers look at the same cells. An aligned access stays within four of them.
+      // Blocks on other workers look at the same cells. An aligned access stays within four of
+      // them.
       CellLock lock(*worker.state, granule);
       if (!checkRaces(allocation.races, allocation.granules(), granule - allocation.firstGranule(),
                       reinterpret_cast<uintptr_t>(address) % kGranule, false,

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <xmmintrin.h>
 
 namespace cameo::sim {
 namespace {
 constexpr uint32_t kStampLimit = 0xf0000000u;
+constexpr unsigned kDefaultControl = 0x1f80; // MXCSR at reset: all exceptions masked
 } // namespace
 
 Worker::Worker() = default;
@@ -76,6 +78,14 @@ bool Worker::prepare(LaunchState &launchState) {
 }
 
 void Worker::run() {
+  // A GPU keeps denormals and rounds to nearest, whatever the application has set.
+  const unsigned applications = _mm_getcsr();
+  _mm_setcsr(kDefaultControl);
+  claimBlocks();
+  _mm_setcsr(applications);
+}
+
+void Worker::claimBlocks() {
   while (!state->stop.load(std::memory_order_relaxed)) {
     uint64_t first = state->nextBlock.fetch_add(state->chunk, std::memory_order_relaxed);
     if (first >= state->blockCount)

@@ -218,6 +218,31 @@ TEST(SimChecks, SmallElements) {
   check(double());
 }
 
+/// Wide accesses over narrow ones: a row of 16 floats a thread, read by 16 B or 32 B.
+void wideBody(Gpu gpu) {
+  float *tile = gpu.shared<float>();
+  Plant plant = gpu.arg<Plant>(0);
+  for (uint32_t i = 0; i < 16; ++i)
+    gpu.store(tile + gpu.tid() * 16 + i, 1.f, 1);
+  if (plant != 1)
+    gpu.barrier(2);
+  const uint32_t bytes = gpu.arg<uint32_t>(1), other = (gpu.tid() + 5) % gpu.t->ntid[0];
+  for (uint32_t at = 0; at < 64; at += bytes)
+    gpu.access(tile + other * 16 + at / 4, bytes, CAMEO_SIM_READ, 3, bytes);
+  if (plant != 2)
+    gpu.barrier(4);
+  gpu.store(tile + (gpu.tid() * 16 + 13), 2.f, 5); // within a granule, not at its start
+}
+
+TEST(SimChecks, WideAccesses) {
+  for (uint32_t bytes : {16u, 32u})
+    expectCaught(
+        [bytes](TestDevice &device, Plant plant) {
+          return device.run(kernel<wideBody>, {2, 64, 64 * 64}, plant, bytes);
+        },
+        {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}});
+}
+
 // ---- Races on global memory ----
 
 /// 1: blocks write one word. 2: a block reads what another writes. 3: no barrier within the block.

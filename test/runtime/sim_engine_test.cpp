@@ -8,6 +8,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <xmmintrin.h>
 
 using namespace simtest;
 
@@ -335,6 +336,24 @@ TEST(SimEngine, MathTableIsTheCLibrary) {
   CAMEO_SIM_MATH1(ONE) CAMEO_SIM_MATH2(TWO)
 #undef ONE
 #undef TWO
+}
+
+void denormalBody(Gpu gpu) {
+  float *x = gpu.arg<float *>(0);
+  x[gpu.tid()] *= 0.5f;
+}
+
+TEST(SimEngine, KeepsDenormalsWhateverTheApplicationSets) {
+  TestDevice device(0);
+  std::vector<float> x(4, 1.2e-38f);
+  float *data = x.data();
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8040); // flush to zero, denormals are zero
+  EXPECT_TRUE(device.run(kernel<denormalBody>, {1, 4, 0, true}, data).ok());
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_EQ(x[0], 0.6e-38f);
+  EXPECT_EQ(after & 0x8040, 0x8040u);
 }
 
 TEST(SimEngine, RefusesWhatNoGpuTakes) {
