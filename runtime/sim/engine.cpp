@@ -213,25 +213,32 @@ LaunchResult Engine::launch(const Launch &launch) {
       ++state.stride;
   }
 
-  // Workers are made ready here, one by one: they keep their memory between launches.
   while (impl.workers.size() < workers)
     impl.workers.emplace_back(new Worker);
-  unsigned ready = 0;
-  while (ready < workers && impl.workers[ready]->prepare(state))
-    ++ready;
-  if (!ready) {
-    result.outcome = Outcome::OutOfMemory;
+  for (unsigned i = 0; i < workers; ++i)
+    impl.workers[i]->counters = Counters();
+  struct Work {
+    Impl &impl;
+    LaunchState &state;
+  } work{impl, state};
+  impl.pool.run(
+      workers,
+      [](void *context, unsigned index) {
+        Work &work = *static_cast<Work *>(context);
+        Worker &worker = *work.impl.workers[index];
+        if (work.state.nextBlock < work.state.blockCount && worker.prepare(work.state))
+          worker.run();
+      },
+      &work);
+  if (state.nextBlock < state.blockCount && !state.stop) {
+    result.outcome = Outcome::OutOfMemory; // not one worker could be made ready
     result.error =
         format("kernel %s: no memory for the stacks of %u threads", kernel.name, state.threads);
     return result;
   }
-  impl.pool.run(
-      ready,
-      [](void *context, unsigned index) { static_cast<Impl *>(context)->workers[index]->run(); },
-      &impl);
 
   result.counters.launches = 1;
-  for (unsigned i = 0; i < ready; ++i)
+  for (unsigned i = 0; i < workers; ++i)
     result.counters.add(impl.workers[i]->counters);
   {
     std::lock_guard<std::mutex> guard(impl.counting);

@@ -13,26 +13,23 @@ Pool::~Pool() {
     stop_ = true;
   }
   wake_.notify_all();
-  for (Member *member : members_) {
-    pthread_join(member->thread, nullptr);
-    delete member;
-  }
+  for (pthread_t thread : threads_)
+    pthread_join(thread, nullptr);
 }
 
-void *Pool::enter(void *argument) {
-  Member *member = static_cast<Member *>(argument);
-  member->pool->serve(member->index);
+void *Pool::enter(void *pool) {
+  static_cast<Pool *>(pool)->serve();
   return nullptr;
 }
 
-void Pool::serve(unsigned index) {
-  uint64_t seen = 0;
+void Pool::serve() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    wake_.wait(lock, [&] { return stop_ || (round_ != seen && index < wanted_); });
+    wake_.wait(lock, [&] { return stop_ || next_ < wanted_; });
     if (stop_)
       return;
-    seen = round_;
+    unsigned index = next_++;
+    ++running_;
     lock.unlock();
     function_(context_, index);
     lock.lock();
@@ -47,34 +44,28 @@ void Pool::run(unsigned n, Function function, void *context) {
   sigfillset(&all);
   for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
     sigdelset(&all, own);
-  bool masked = members_.size() + 1 < n && pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
-  while (members_.size() + 1 < n) {
-    Member *member = new Member{this, unsigned(members_.size()) + 1, {}};
-    if (pthread_create(&member->thread, nullptr, enter, member) != 0) {
-      delete member;
+  bool masked = threads_.size() + 1 < n && pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+  while (threads_.size() + 1 < n) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, enter, this) != 0)
       break;
-    }
-    members_.push_back(member);
+    threads_.push_back(thread);
   }
   if (masked)
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  unsigned helpers = unsigned(members_.size()) < n - 1 ? unsigned(members_.size()) : n - 1;
-  if (helpers) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      function_ = function;
-      context_ = context;
-      wanted_ = helpers + 1;
-      running_ = helpers;
-      ++round_;
-    }
-    wake_.notify_all();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    function_ = function;
+    context_ = context;
+    next_ = 1;
+    wanted_ = n;
   }
+  for (unsigned i = 1; i < n; ++i)
+    wake_.notify_one();
   function(context, 0);
-  if (helpers) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    idle_.wait(lock, [&] { return running_ == 0; });
-  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  wanted_ = 0;
+  idle_.wait(lock, [&] { return running_ == 0; });
 }
 
 } // namespace cameo::sim

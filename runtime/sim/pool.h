@@ -21,26 +21,22 @@ public:
   Pool(const Pool &) = delete;
   Pool &operator=(const Pool &) = delete;
 
-  /// Calls function(context, 0) on this thread and function(context, 1 .. n-1) on others, and waits
-  /// for all. Threads are started when first needed; where the system refuses one, fewer indices
-  /// are called. One caller at a time.
+  /// Calls function(context, 0) on this thread and function(context, i), i from 1 to less than n,
+  /// on others as they wake up, and waits for all that began. Those that have not when the first
+  /// call returns are not called any more: the function shares out work until there is none left.
+  /// Threads are started when first needed, as far as the system grants them. One caller at a time.
   void run(unsigned n, Function function, void *context);
 
 private:
-  struct Member {
-    Pool *pool;
-    unsigned index;
-    pthread_t thread;
-  };
-  static void *enter(void *member);
-  void serve(unsigned index);
+  static void *enter(void *pool);
+  void serve();
 
-  std::vector<Member *> members_;
+  std::vector<pthread_t> threads_;
   std::mutex mutex_;
   std::condition_variable wake_, idle_;
-  uint64_t round_ = 0;   // of work given out
-  unsigned wanted_ = 0;  // members below this index + 1 take part in the round
-  unsigned running_ = 0; // members that have not finished it
+  unsigned next_ = 0;    // index of the next call
+  unsigned wanted_ = 0;  // end of the indices to call
+  unsigned running_ = 0; // calls that have not returned, the caller's own left out
   bool stop_ = false;
   Function function_ = nullptr;
   void *context_ = nullptr;

@@ -19,7 +19,6 @@ Worker::Worker() = default;
 bool Worker::prepare(LaunchState &launchState) {
   state = &launchState;
   checks = state->checks;
-  counters = Counters();
   std::fill(std::begin(cache.entries), std::end(cache.entries), nullptr);
   const Launch &launch = *state->launch;
   uint32_t threads = state->threads;
