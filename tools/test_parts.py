@@ -45,6 +45,7 @@ def parts():
         Part("nodes-sm_90a", [PYTHON, f"{E2E}/node_tests.py", "--target=sim:sm_90a"], 60, True),
         Part("nodes-ptx", [PYTHON, f"{E2E}/node_tests.py", "--compile-only",
                            "--target=sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx"], 120, True),
+        Part("rows-long", [PYTHON, f"{E2E}/row_tests.py", "--long"], 60, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
     ]
     return table

@@ -1,0 +1,459 @@
+"""A small model for each row of the import table: CASES maps an operator to a function that, given
+the version of the operator's definition, yields the Cases that this version allows."""
+# SPDX-License-Identifier: Apache-2.0
+from dataclasses import dataclass, field
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+F16, F32, F64 = numpy.float16, numpy.float32, numpy.float64
+I8, U8, I32, I64 = numpy.int8, numpy.uint8, numpy.int32, numpy.int64
+CASES = {}
+random = numpy.random.default_rng(1)  # reseeded before each row
+
+
+@dataclass
+class Fixed:
+    """An input whose value the model holds."""
+    array: numpy.ndarray
+
+
+@dataclass
+class Case:
+    """One node. An input is an array (given at run time), a Fixed, or None (left out)."""
+    label: str
+    inputs: list
+    attributes: dict = field(default_factory=dict)
+    outputs: int = 1
+
+    def feed(self):
+        return {f"x{i}": array for i, array in enumerate(self.inputs)
+                if isinstance(array, numpy.ndarray)}
+
+    def model(self, operator, version):
+        opset = max(version, 7)
+        names = ["" if value is None else f"x{i}" for i, value in enumerate(self.inputs)]
+        results = [f"y{i}" for i in range(self.outputs)]
+        node = helper.make_node(operator, names, results, name=f"the_{operator}",
+                                **self.attributes)
+        weights = [numpy_helper.from_array(value.array, f"x{i}")
+                   for i, value in enumerate(self.inputs) if isinstance(value, Fixed)]
+        inputs = [helper.make_tensor_value_info(
+            name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+            for name, array in self.feed().items()]
+        outputs = [helper.make_empty_tensor_value_info(name) for name in results]
+        opsets = [helper.make_opsetid("", opset)]
+        model = helper.make_model(helper.make_graph([node], "row", inputs, outputs, weights),
+                                  opset_imports=opsets)
+        model.ir_version = max(4, helper.find_min_ir_version_for(opsets, True))
+        return model
+
+
+def rows():
+    """(operator, version, whether it is the oldest or the newest one) of every definition that a
+    model of opset 7 or newer may use."""
+    history = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain == "" and schema.name in CASES and not schema.deprecated:
+            history.setdefault(schema.name, []).append(schema.since_version)
+    for operator, versions in sorted(history.items()):
+        oldest = max((version for version in versions if version <= 7), default=min(versions))
+        versions = sorted(version for version in versions if version >= oldest)
+        for version in versions:
+            yield operator, version, version in (versions[0], versions[-1])
+
+
+def normal(*shape, dtype=F32):
+    return random.standard_normal(shape).astype(dtype)
+
+
+def uniform(low, high, *shape, dtype=F32):
+    return random.uniform(low, high, shape).astype(dtype)
+
+
+def whole(low, high, *shape, dtype=I64):
+    return random.integers(low, high, shape).astype(dtype)
+
+
+def fixed(*numbers, dtype=I64):
+    return Fixed(numpy.array(numbers, dtype))
+
+
+def scalar(number, dtype=F32):
+    return Fixed(numpy.array(number, dtype))
+
+
+def operator(*names):
+    def add(function):
+        for name in names:
+            CASES[name] = lambda version, name=name: function(name, version)
+        return function
+    return add
+
+
+def same_label(types):
+    return [(numpy.dtype(dtype).name, dtype) for dtype in types]
+
+
+# --- elementwise
+
+RANGES = {"Acos": (-0.9, 0.9), "Asin": (-0.9, 0.9), "Atanh": (-0.9, 0.9), "Acosh": (1.1, 4),
+          "Log": (0.1, 4), "Sqrt": (0, 4), "Reciprocal": (0.3, 4), "Tan": (-1.2, 1.2)}
+PARAMETERS = {"LeakyRelu": {"alpha": 0.2}, "ThresholdedRelu": {"alpha": 0.4}, "Elu": {"alpha": 1.5},
+              "Celu": {"alpha": 1.5}, "Selu": {"alpha": 1.5, "gamma": 1.2},
+              "HardSigmoid": {"alpha": 0.3, "beta": 0.4}, "Shrink": {"lambd": 0.6, "bias": 0.1},
+              "Swish": {"alpha": 1.3}, "Gelu": {"approximate": "tanh"}}
+ONLY_F32 = {"Celu", "Swish"}
+
+
+@operator("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf", "Exp",
+          "Floor", "Log", "Reciprocal", "Round", "Sin", "Sinh", "Sqrt", "Tan", "Tanh", "Relu",
+          "LeakyRelu", "ThresholdedRelu", "Elu", "Celu", "Selu", "Gelu", "HardSigmoid", "HardSwish",
+          "Mish", "Shrink", "Sigmoid", "Softplus", "Softsign", "Swish")
+def unary(name, version):
+    low, high = RANGES.get(name, (-3, 3))
+    for label, dtype in same_label([F32] if name in ONLY_F32 else [F32, F16, F64]):
+        yield Case(label, [uniform(low, high, 3, 37, dtype=dtype)])
+    if name in PARAMETERS:
+        yield Case("parameters", [uniform(low, high, 3, 37)], PARAMETERS[name])
+
+
+@operator("Abs", "Neg", "Sign")
+def unary_of_any_number(name, version):
+    for label, dtype in same_label([F32, F64, I32, I64, I8]):
+        yield Case(label, [uniform(-50, 50, 5, 9).astype(dtype)])
+
+
+@operator("IsInf", "IsNaN")
+def classification(name, version):
+    x = normal(2, 6)
+    x[0, 1], x[0, 3], x[1, 2] = numpy.inf, -numpy.inf, numpy.nan
+    yield Case("float32", [x])
+    if name == "IsInf":
+        yield Case("negative", [x], {"detect_positive": 0})
+        yield Case("positive", [x], {"detect_negative": 0})
+
+
+@operator("Add", "Sub", "Mul", "Div")
+def arithmetic(name, version):
+    for label, dtype in same_label([F32, F64, I32, I64]):
+        yield Case(label, [uniform(1, 50, 2, 3, 17).astype(dtype),
+                           uniform(1, 9, 2, 3, 17).astype(dtype)])
+    yield Case("broadcast", [normal(2, 1, 5), uniform(1, 2, 3, 1)])
+    yield Case("weight", [normal(4, 8), Fixed(uniform(1, 2, 8))])
+    if version >= 14:
+        yield Case("uint8", [whole(9, 20, 4, 4, dtype=U8), whole(1, 9, 4, dtype=U8)])
+        yield Case("float16", [normal(4, 4, dtype=F16), uniform(1, 2, 4, dtype=F16)])
+
+
+@operator("Mod")
+def modulus(name, version):
+    for label, dtype in same_label([I32, I64]):
+        yield Case(label, [whole(-20, 20, 4, 7, dtype=dtype), whole(1, 6, 7, dtype=dtype)])
+    yield Case("negative", [whole(-20, 20, 4, 7), whole(-6, -1, 7)])
+    yield Case("fmod", [normal(4, 7), uniform(0.5, 2, 7)], {"fmod": 1})
+
+
+@operator("Pow")
+def power(name, version):
+    yield Case("float32", [uniform(0.2, 3, 3, 5), uniform(-2, 2, 5)])
+    yield Case("square", [normal(3, 5), scalar(2)])
+    if version >= 12:
+        yield Case("mixed", [uniform(0.2, 3, 3, 5), whole(-2, 3, 5)])
+        yield Case("int32", [whole(-3, 4, 3, 5, dtype=I32), whole(0, 4, 5, dtype=I32)])
+
+
+@operator("Max", "Min", "Mean", "Sum")
+def variadic(name, version):
+    yield Case("three", [normal(3, 4), normal(3, 4), normal(3, 4)])
+    yield Case("one", [normal(3, 4)])
+    if version >= 8:
+        yield Case("broadcast", [normal(3, 4), normal(4), normal(3, 1)])
+    if version >= 12 and name in ("Max", "Min"):
+        yield Case("int64", [whole(-9, 9, 3, 4), whole(-9, 9, 4)])
+        yield Case("float16", [normal(3, 4, dtype=F16), normal(4, dtype=F16)])
+
+
+@operator("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+def comparison(name, version):
+    if name == "Equal" or version >= 9:
+        yield Case("int32", [whole(0, 4, 3, 8, dtype=I32), whole(0, 4, 8, dtype=I32)])
+    if name != "Equal" or version >= 11:
+        yield Case("float32", [numpy.round(normal(3, 8)), numpy.round(normal(8))])
+    if version >= 9:
+        yield Case("int64", [whole(0, 4, 3, 8), whole(0, 4, 8)])
+
+
+@operator("And", "Or", "Xor")
+def logic(name, version):
+    yield Case("bool", [normal(3, 4) > 0, normal(4) > 0])
+
+
+@operator("Not")
+def negation(name, version):
+    yield Case("bool", [normal(3, 4) > 0])
+
+
+@operator("BitShift")
+def shift(name, version):
+    for direction in ("LEFT", "RIGHT"):
+        for label, dtype in same_label([U8, numpy.uint32, numpy.uint64]):
+            yield Case(f"{direction.lower()}-{label}",
+                       [whole(0, 200, 4, 5, dtype=dtype), whole(0, 7, 5, dtype=dtype)],
+                       {"direction": direction})
+
+
+@operator("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+def bits(name, version):
+    for label, dtype in same_label([I32, U8, I64]):
+        yield Case(label, [whole(0, 120, 4, 5, dtype=dtype), whole(0, 120, 5, dtype=dtype)])
+
+
+@operator("BitwiseNot")
+def complement(name, version):
+    for label, dtype in same_label([I32, U8, I64]):
+        yield Case(label, [whole(0, 120, 4, 5, dtype=dtype)])
+
+
+@operator("Where")
+def where(name, version):
+    for label, dtype in same_label([F32, I64, I32, U8]):
+        yield Case(label, [normal(3, 1, 5) > 0, uniform(0, 99, 4, 5).astype(dtype),
+                           uniform(0, 99, 3, 4, 1).astype(dtype)])
+
+
+@operator("Clip")
+def clip(name, version):
+    if version < 11:
+        yield Case("both", [normal(4, 6)], {"min": -0.5, "max": 0.7})
+        yield Case("max", [normal(4, 6)], {"max": 0.7})
+        return
+    yield Case("both", [normal(4, 6), scalar(-0.5), scalar(0.7)])
+    yield Case("max", [normal(4, 6), None, scalar(0.7)])
+    yield Case("none", [normal(4, 6)])
+    yield Case("given", [normal(4, 6), numpy.array(-0.5, F32), numpy.array(0.5, F32)])
+    if version >= 12:
+        yield Case("int64", [whole(-9, 9, 4, 6), scalar(-3, I64), scalar(5, I64)])
+        yield Case("uint8", [whole(0, 20, 4, 6, dtype=U8), scalar(3, U8), scalar(9, U8)])
+
+
+@operator("PRelu")
+def prelu(name, version):
+    yield Case("channel", [normal(2, 3, 4, 5), Fixed(uniform(0.1, 0.4, 3, 1, 1))])
+    yield Case("same", [normal(2, 3), uniform(0.1, 0.4, 2, 3)])
+    yield Case("scalar", [normal(2, 3, 4), Fixed(uniform(0.1, 0.4, 1))])
+
+
+@operator("Softmax", "LogSoftmax", "Hardmax")
+def softmax(name, version):
+    x = numpy.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5).astype(F32)
+    random.shuffle(x.reshape(-1))  # no ties, for Hardmax
+    yield Case("default", [x / 20])
+    for axis in (0, 1, 2, 3):
+        yield Case(f"axis-{axis}", [x / 20], {"axis": axis})
+    if version >= 11:
+        yield Case("axis-last", [x / 20], {"axis": -1})
+    yield Case("float64", [(x / 20).astype(F64)])
+    if name != "Hardmax":
+        yield Case("float16", [(x / 20).astype(F16)])
+
+
+# --- products, convolutions, normalisation, pooling
+
+@operator("MatMul")
+def matmul(name, version):
+    yield Case("matrices", [normal(5, 19), normal(19, 33)])
+    yield Case("weight", [normal(70, 40), Fixed(normal(40, 66))])
+    yield Case("batched", [normal(2, 3, 4, 5), normal(2, 3, 5, 6)])
+    yield Case("broadcast", [normal(3, 1, 4, 5), normal(2, 5, 6)])
+    yield Case("vectors", [normal(7), normal(7)])
+    yield Case("vector-matrix", [normal(7), normal(2, 7, 3)])
+    yield Case("matrix-vector", [normal(2, 3, 7), normal(7)])
+    yield Case("float64", [normal(5, 7, dtype=F64), normal(7, 3, dtype=F64)])
+    if version >= 9:
+        yield Case("int32", [whole(-9, 9, 5, 7, dtype=I32), whole(-9, 9, 7, 3, dtype=I32)])
+
+
+@operator("Gemm")
+def gemm(name, version):
+    yield Case("plain", [normal(5, 7), normal(7, 3), normal(5, 3)])
+    yield Case("transposed", [normal(7, 5), Fixed(normal(3, 7)), Fixed(normal(3))],
+               {"transA": 1, "transB": 1, "alpha": 0.5, "beta": 2.0})
+    yield Case("column-bias", [normal(5, 7), normal(7, 3), normal(5, 1)])
+    yield Case("float64", [normal(5, 7, dtype=F64), normal(7, 3, dtype=F64), normal(3, dtype=F64)])
+    if version >= 11:
+        yield Case("no-bias", [normal(70, 40), normal(40, 65)])
+
+
+@operator("Einsum")
+def einsum(name, version):
+    yield Case("matmul", [normal(3, 4), normal(4, 5)], {"equation": "ij,jk->ik"})
+    yield Case("implicit", [normal(3, 4), normal(4, 5)], {"equation": "ij,jk"})
+    yield Case("batched", [normal(2, 3, 4), normal(2, 5, 4)], {"equation": "bij,bkj->bik"})
+    yield Case("ellipsis", [normal(2, 3, 4), normal(2, 4, 5)], {"equation": "...ij,...jk->...ik"})
+    yield Case("transpose", [normal(2, 3, 4)], {"equation": "ijk->kji"})
+    yield Case("diagonal", [normal(2, 4, 4)], {"equation": "bii->bi"})
+    yield Case("sum", [normal(2, 3, 4)], {"equation": "ijk->j"})
+    yield Case("inner", [normal(5), normal(5)], {"equation": "i,i->"})
+    yield Case("three", [normal(2, 3), normal(3, 4), normal(4, 2)], {"equation": "ab,bc,cd->ad"})
+
+
+@operator("Conv")
+def conv(name, version):
+    x, w = normal(2, 4, 9, 10), normal(6, 4, 3, 3)
+    yield Case("plain", [x, Fixed(w)])
+    yield Case("bias", [x, Fixed(w), Fixed(normal(6))], {"pads": [1, 1, 1, 1]})
+    yield Case("weight-given", [x, w])
+    yield Case("strides", [x, Fixed(w)], {"strides": [2, 3], "pads": [0, 1, 2, 1]})
+    yield Case("dilations", [x, Fixed(w)], {"dilations": [2, 3], "pads": [2, 2, 2, 2]})
+    yield Case("groups", [x, Fixed(normal(6, 2, 3, 3))], {"group": 2})
+    yield Case("depthwise", [x, Fixed(normal(4, 1, 3, 3))], {"group": 4, "pads": [1, 1, 1, 1]})
+    yield Case("depth-multiplier", [x, Fixed(normal(8, 1, 3, 3))], {"group": 4})
+    yield Case("pointwise", [x, Fixed(normal(6, 4, 1, 1))])
+    for auto in ("SAME_UPPER", "SAME_LOWER", "VALID"):
+        yield Case(auto.lower(), [x, Fixed(w)], {"auto_pad": auto, "strides": [2, 2]})
+    yield Case("1-d", [normal(2, 3, 20), Fixed(normal(4, 3, 5))], {"strides": [2]})
+    yield Case("3-d", [normal(1, 2, 5, 6, 7), Fixed(normal(3, 2, 2, 3, 3))])
+
+
+@operator("ConvTranspose")
+def conv_transpose(name, version):
+    x, w = normal(2, 4, 5, 6), normal(4, 3, 3, 3)
+    yield Case("plain", [x, Fixed(w)])
+    yield Case("bias", [x, Fixed(w), Fixed(normal(3))], {"pads": [1, 1, 1, 1]})
+    yield Case("strides", [x, Fixed(w)], {"strides": [2, 3], "output_padding": [1, 1]})
+    yield Case("dilations", [x, Fixed(w)], {"dilations": [2, 2]})
+    yield Case("groups", [x, Fixed(w)], {"group": 2})
+    yield Case("output-shape", [x, Fixed(w)], {"strides": [2, 2], "output_shape": [10, 12]})
+    yield Case("same-upper", [x, Fixed(w)], {"strides": [2, 2], "auto_pad": "SAME_UPPER"})
+    yield Case("1-d", [normal(2, 3, 9), Fixed(normal(3, 4, 3))], {"strides": [2]})
+    yield Case("3-d", [normal(1, 2, 3, 4, 3), Fixed(normal(2, 3, 2, 2, 2))])
+
+
+@operator("BatchNormalization")
+def batch_norm(name, version):
+    parameters = [Fixed(uniform(0.5, 1.5, 3)), Fixed(normal(3)), Fixed(normal(3)),
+                  Fixed(uniform(0.5, 2, 3))]
+    yield Case("4-d", [normal(2, 3, 4, 5), *parameters])
+    yield Case("2-d", [normal(5, 3), *parameters], {"epsilon": 0.01})
+    yield Case("given", [normal(2, 3, 4), *(value.array for value in parameters)])
+
+
+@operator("InstanceNormalization")
+def instance_norm(name, version):
+    yield Case("4-d", [normal(2, 3, 4, 5), Fixed(uniform(0.5, 1.5, 3)), Fixed(normal(3))])
+    yield Case("3-d", [normal(2, 3, 17), uniform(0.5, 1.5, 3), normal(3)], {"epsilon": 0.01})
+
+
+@operator("GroupNormalization")
+def group_norm(name, version):
+    size = 2 if version < 21 else 6  # by group, then by channel
+    yield Case("4-d", [normal(2, 6, 4, 5), Fixed(uniform(0.5, 1.5, size)), Fixed(normal(size))],
+               {"num_groups": 2})
+
+
+@operator("LayerNormalization")
+def layer_norm(name, version):
+    yield Case("last", [normal(2, 3, 50), Fixed(uniform(0.5, 1.5, 50)), Fixed(normal(50))])
+    yield Case("axis-1", [normal(2, 3, 5), Fixed(uniform(0.5, 1.5, 3, 5))], {"axis": 1})
+    yield Case("statistics", [normal(2, 3, 50), Fixed(uniform(0.5, 1.5, 50))], outputs=3)
+
+
+@operator("RMSNormalization")
+def rms_norm(name, version):
+    yield Case("last", [normal(2, 3, 50), Fixed(uniform(0.5, 1.5, 50))])
+    yield Case("axis-1", [normal(2, 3, 5), Fixed(uniform(0.5, 1.5, 3, 5))], {"axis": 1})
+
+
+@operator("LRN")
+def lrn(name, version):
+    yield Case("size-3", [normal(2, 7, 4, 5)], {"size": 3})
+    yield Case("size-5", [normal(2, 7, 4, 5)], {"size": 5, "alpha": 0.1, "beta": 0.6, "bias": 2.0})
+
+
+@operator("LpNormalization")
+def lp_norm(name, version):
+    yield Case("l2", [normal(2, 3, 5)])
+    yield Case("l1-axis-1", [normal(2, 3, 5)], {"p": 1, "axis": 1})
+
+
+@operator("MaxPool", "AveragePool", "LpPool")
+def pool(name, version):
+    x = normal(2, 3, 9, 10)
+    yield Case("plain", [x], {"kernel_shape": [3, 2]})
+    yield Case("pads", [x], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]})
+    yield Case("same-upper", [x], {"kernel_shape": [3, 3], "strides": [2, 2],
+                                   "auto_pad": "SAME_UPPER"})
+    yield Case("same-lower", [x], {"kernel_shape": [2, 2], "auto_pad": "SAME_LOWER"})
+    yield Case("1-d", [normal(2, 3, 11)], {"kernel_shape": [3], "strides": [2]})
+    yield Case("3-d", [normal(1, 2, 5, 6, 7)], {"kernel_shape": [2, 2, 3]})
+    if name == "AveragePool":
+        yield Case("include-pad", [x], {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1],
+                                        "count_include_pad": 1})
+    if version >= {"MaxPool": 10, "AveragePool": 10, "LpPool": 18}[name]:
+        yield Case("ceil", [x], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1})
+    if version >= {"MaxPool": 10, "AveragePool": 19, "LpPool": 18}[name]:
+        yield Case("dilations", [x], {"kernel_shape": [2, 3], "dilations": [2, 3]})
+    if name == "MaxPool" and version >= 8:
+        yield Case("indices", [x], {"kernel_shape": [2, 2], "strides": [2, 2]}, outputs=2)
+        yield Case("indices-column-major", [x], {"kernel_shape": [2, 2], "storage_order": 1},
+                   outputs=2)
+    if name == "MaxPool" and version >= 12:
+        yield Case("uint8", [whole(0, 255, 1, 2, 6, 6, dtype=U8)], {"kernel_shape": [2, 2]})
+    if name == "LpPool":
+        yield Case("p-3", [x], {"kernel_shape": [3, 3], "p": 3})
+
+
+@operator("GlobalAveragePool", "GlobalMaxPool")
+def global_pool(name, version):
+    yield Case("4-d", [normal(2, 3, 4, 5)])
+    yield Case("3-d", [normal(2, 3, 40)])
+
+
+# --- reductions
+
+@operator("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+          "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare")
+def reduce(name, version):
+    as_input = version >= (13 if name == "ReduceSum" else 18)
+
+    def one(label, axes, dtype=F32, **attributes):
+        x = uniform(0.5, 2, 3, 4, 5).astype(dtype)
+        if axes and as_input:
+            return Case(label, [x, fixed(*axes)], attributes)
+        return Case(label, [x], {**attributes, **({"axes": axes} if axes else {})})
+
+    yield one("all", None)
+    yield one("last", [2])
+    yield one("first", [0], keepdims=0)
+    yield one("two", [0, 2], keepdims=0)
+    if version >= 11:
+        yield one("negative", [-2])
+    if as_input:
+        yield one("no-op", None, noop_with_empty_axes=1)
+    if name in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd"):
+        yield one("int32", [1], I32)
+    yield one("float64", [1], F64)
+
+
+@operator("ArgMax", "ArgMin")
+def arg_reduce(name, version):
+    yield Case("default", [normal(3, 4, 5)])
+    yield Case("axis-1", [normal(3, 4, 5)], {"axis": 1, "keepdims": 0})
+    yield Case("ties", [numpy.round(normal(3, 40))], {"axis": 1})
+    yield Case("int32", [whole(-9, 9, 3, 40, dtype=I32)], {"axis": 1})
+    if version >= 12:
+        yield Case("last-tie", [numpy.round(normal(3, 40))], {"axis": 1, "select_last_index": 1})
+
+
+@operator("CumSum")
+def cumsum(name, version):
+    yield Case("plain", [normal(3, 20), scalar(1, I64)])
+    yield Case("first-axis", [normal(3, 20), scalar(0, I32)])
+    yield Case("exclusive", [normal(3, 20), scalar(-1, I64)], {"exclusive": 1})
+    yield Case("reverse", [normal(3, 20), scalar(1, I64)], {"reverse": 1, "exclusive": 1})
+    yield Case("int64", [whole(0, 9, 3, 20), scalar(1, I64)])
+
+
+import row_cases_layout  # noqa: E402  the other half; it adds to CASES

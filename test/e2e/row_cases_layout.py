@@ -1,0 +1,289 @@
+"""The second half of row_cases: layout, indexing, resizing, shapes and types."""
+# SPDX-License-Identifier: Apache-2.0
+import numpy
+from onnx import TensorProto, helper, numpy_helper
+
+from row_cases import (F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator,
+                       same_label, scalar, uniform, whole)
+
+
+@operator("Concat")
+def concat(name, version):
+    yield Case("axis-1", [normal(2, 3, 4), normal(2, 5, 4), normal(2, 1, 4)], {"axis": 1})
+    yield Case("axis-0", [normal(2, 3), normal(1, 3)], {"axis": 0})
+    yield Case("int64", [whole(0, 9, 2, 3), whole(0, 9, 2, 2)], {"axis": 1})
+    if version >= 11:
+        yield Case("negative", [normal(2, 3), normal(2, 4)], {"axis": -1})
+
+
+@operator("Split")
+def split(name, version):
+    x = normal(2, 6, 3)
+    if version < 13:
+        yield Case("equal", [x], {"axis": 1}, outputs=3)
+        yield Case("sizes", [x], {"axis": 1, "split": [1, 3, 2]}, outputs=3)
+    else:
+        count = {"num_outputs": 3} if version >= 18 else {}
+        yield Case("equal", [x], {"axis": 1, **count}, outputs=3)
+        yield Case("sizes", [x, fixed(1, 3, 2)], {"axis": 1}, outputs=3)
+    if version >= 18:
+        yield Case("uneven", [normal(2, 7)], {"axis": 1, "num_outputs": 3}, outputs=3)
+
+
+@operator("Slice")
+def slices(name, version):
+    x = normal(5, 6, 7)
+    if version < 10:
+        yield Case("axes", [x], {"starts": [1, -3], "ends": [4, 1000], "axes": [0, 2]})
+        yield Case("all", [x], {"starts": [0, 1, 2], "ends": [5, -1, 4]})
+        return
+    yield Case("axes", [x, fixed(1, -3), fixed(4, 1000), fixed(0, 2)])
+    yield Case("steps", [x, fixed(0, 1), fixed(5, 6), fixed(0, 1), fixed(2, 3)])
+    yield Case("backwards", [x, fixed(-1), fixed(-100), fixed(1), fixed(-2)])
+    yield Case("no-axes", [x, fixed(0, 1, 2), fixed(5, -1, 4)])
+    yield Case("given", [x, numpy.array([1, 2]), numpy.array([4, 6]), fixed(0, 2)])
+    yield Case("empty", [x, fixed(3), fixed(3), fixed(0)])
+
+
+@operator("Pad")
+def pad(name, version):
+    x, pads = normal(3, 4, 5), [0, 1, 2, 3, 0, 1]
+    modes = ["constant", "reflect", "edge"] + (["wrap"] if version >= 19 else [])
+    for mode in modes:
+        amounts = pads if mode != "reflect" else [0, 1, 2, 2, 0, 1]
+        if version < 11:
+            yield Case(mode, [x], {"mode": mode, "pads": amounts})
+        else:
+            yield Case(mode, [x, fixed(*amounts)], {"mode": mode})
+    if version < 11:
+        yield Case("value", [x], {"pads": pads, "value": 1.5})
+        yield Case("crop", [x], {"pads": [0, -1, 0, 0, 0, -2]})
+        return
+    yield Case("value", [x, fixed(*pads), scalar(1.5)])
+    yield Case("crop", [x, fixed(0, -1, 0, 0, 0, -2)])
+    yield Case("given", [x, numpy.array(pads)])
+    yield Case("int64", [whole(0, 9, 3, 4), fixed(1, 1, 1, 1), scalar(7, I64)])
+    if version >= 18:
+        yield Case("axes", [x, fixed(1, 2, 0, 1), None, fixed(0, 2)])
+
+
+@operator("Reshape")
+def reshape(name, version):
+    yield Case("plain", [normal(2, 3, 4), fixed(4, 6)])
+    yield Case("inferred", [normal(2, 3, 4), fixed(0, -1)])
+    yield Case("given", [normal(2, 3, 4), numpy.array([3, -1])])
+    if version >= 14:
+        yield Case("zero", [numpy.zeros((0, 3), F32), fixed(3, 0)], {"allowzero": 1})
+
+
+@operator("Flatten")
+def flatten(name, version):
+    for axis in (0, 1, 2, 3):
+        yield Case(f"axis-{axis}", [normal(2, 3, 4)], {"axis": axis})
+    yield Case("default", [normal(2, 3, 4)])
+    if version >= 11:
+        yield Case("negative", [normal(2, 3, 4)], {"axis": -1})
+
+
+@operator("Transpose")
+def transpose(name, version):
+    yield Case("default", [normal(2, 3, 4)])
+    yield Case("perm", [normal(2, 3, 4, 5)], {"perm": [0, 3, 1, 2]})
+    yield Case("matrix", [normal(65, 70)], {"perm": [1, 0]})
+    yield Case("uint8", [whole(0, 9, 5, 7, dtype=U8)])
+
+
+@operator("Squeeze")
+def squeeze(name, version):
+    yield Case("all", [normal(1, 3, 1, 4)])
+    if version < 13:
+        yield Case("axes", [normal(1, 3, 1, 4)], {"axes": [2]})
+    else:
+        yield Case("axes", [normal(1, 3, 1, 4), fixed(-2)])
+
+
+@operator("Unsqueeze")
+def unsqueeze(name, version):
+    if version < 13:
+        yield Case("axes", [normal(3, 4)], {"axes": [0, 2]})
+    else:
+        yield Case("axes", [normal(3, 4), fixed(0, 2)])
+        yield Case("negative", [normal(3, 4), fixed(-1, 0)])
+
+
+@operator("Expand")
+def expand(name, version):
+    yield Case("plain", [normal(3, 1), fixed(2, 1, 4)])
+    yield Case("given", [normal(3, 1), numpy.array([3, 4])])
+    yield Case("int64", [whole(0, 9, 1, 4), fixed(3, 1)])
+
+
+@operator("Tile")
+def tile(name, version):
+    yield Case("plain", [normal(2, 3), fixed(2, 3)])
+    yield Case("given", [normal(2, 3), numpy.array([1, 2])])
+
+
+@operator("Gather")
+def gather(name, version):
+    yield Case("axis-0", [normal(5, 4), whole(0, 5, 2, 3)])
+    yield Case("axis-1", [normal(5, 4, 3), fixed(3, 0)], {"axis": 1})
+    yield Case("scalar", [normal(5, 4), scalar(2, I64)])
+    yield Case("int32", [normal(5, 4), whole(0, 5, 6, dtype=I32)])
+    if version >= 11:
+        yield Case("negative", [normal(5, 4), whole(-5, 5, 6)])
+
+
+@operator("GatherElements")
+def gather_elements(name, version):
+    yield Case("axis-1", [normal(3, 5), whole(-5, 5, 3, 4)], {"axis": 1})
+    yield Case("axis-0", [normal(3, 5), whole(0, 3, 2, 5, dtype=I32)])
+
+
+@operator("GatherND")
+def gather_nd(name, version):
+    yield Case("rows", [normal(3, 4, 5), whole(0, 3, 6, 2)])
+    yield Case("elements", [normal(3, 4), whole(-3, 3, 2, 3, 2)])
+    if version >= 12:
+        yield Case("batch", [normal(2, 3, 4), whole(0, 3, 2, 5, 1)], {"batch_dims": 1})
+
+
+@operator("Trilu")
+def trilu(name, version):
+    yield Case("upper", [normal(2, 4, 5)])
+    yield Case("lower", [normal(4, 5)], {"upper": 0})
+    yield Case("offset", [normal(4, 5), scalar(-1, I64)])
+    yield Case("given", [normal(4, 5), numpy.array(1)], {"upper": 0})
+
+
+@operator("OneHot")
+def one_hot(name, version):
+    yield Case("default", [whole(0, 6, 2, 3), scalar(6, I64), fixed(2, 5, dtype=F32)])
+    yield Case("axis-0", [whole(0, 6, 4, dtype=I32), scalar(6, I32), fixed(0, 1, dtype=I64)],
+               {"axis": 0})
+    if version >= 11:
+        yield Case("negative", [whole(-6, 6, 4), scalar(6, I64), fixed(0, 1, dtype=F32)])
+
+
+@operator("EyeLike")
+def eye_like(name, version):
+    yield Case("plain", [normal(4, 5)])
+    yield Case("offset", [normal(4, 5)], {"k": 1, "dtype": TensorProto.INT64})
+    yield Case("below", [whole(0, 9, 4, 4, dtype=I32)], {"k": -2})
+
+
+@operator("Resize")
+def resize(name, version):
+    x = normal(1, 2, 4, 5)
+    if version < 11:
+        for mode in ("nearest", "linear"):
+            yield Case(f"{mode}-up", [x, fixed(1, 1, 2, 3, dtype=F32)], {"mode": mode})
+        yield Case("nearest-down", [x, fixed(1, 1, 0.5, 0.6, dtype=F32)])
+        return
+    up, down = fixed(1, 1, 1.6, 2.4, dtype=F32), fixed(1, 1, 0.6, 0.7, dtype=F32)
+    # Version 11 must have all inputs; those not wanted are empty.
+    none = fixed(dtype=F32) if version < 13 else None
+    for transform in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
+                      *(["half_pixel_symmetric"] if version >= 19 else [])):
+        for mode in ("nearest", "linear", "cubic"):
+            yield Case(f"{mode}-{transform}", [x, none, up],
+                       {"mode": mode, "coordinate_transformation_mode": transform})
+    for rounding in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"):
+        yield Case(f"nearest-{rounding}", [x, none, down], {"nearest_mode": rounding})
+    yield Case("sizes", [x, none, none, fixed(1, 2, 7, 9)], {"mode": "linear"})
+    yield Case("cubic-outside", [x, none, down], {"mode": "cubic", "exclude_outside": 1,
+                                                  "cubic_coeff_a": -0.5})
+    yield Case("crop", [x, fixed(0, 0, 0.1, 0.2, 1, 1, 0.8, 1.2, dtype=F32), none,
+                        fixed(1, 2, 5, 6)],
+               {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize",
+                "extrapolation_value": 7.0})
+    if version >= 18:
+        yield Case("antialias", [x, none, down], {"mode": "linear", "antialias": 1})
+        yield Case("axes", [x, none, fixed(1.5, 2, dtype=F32)], {"axes": [2, 3]})
+        yield Case("aspect", [x, none, none, fixed(6, 9)],
+                   {"axes": [2, 3], "keep_aspect_ratio_policy": "not_larger"})
+
+
+@operator("Upsample")
+def upsample(name, version):
+    x = normal(1, 2, 3, 4)
+    for mode in ("nearest", "linear"):
+        if version < 9:
+            yield Case(mode, [x], {"mode": mode, "scales": [1.0, 1.0, 2.0, 3.0]})
+        else:
+            yield Case(mode, [x, fixed(1, 1, 2, 3, dtype=F32)], {"mode": mode})
+
+
+@operator("DepthToSpace", "SpaceToDepth")
+def depth_to_space(name, version):
+    yield Case("plain", [normal(2, 8, 4, 6)], {"blocksize": 2})
+    if name == "DepthToSpace" and version >= 11:
+        yield Case("crd", [normal(2, 8, 4, 6)], {"blocksize": 2, "mode": "CRD"})
+
+
+@operator("Shape")
+def shape(name, version):
+    yield Case("plain", [normal(2, 3, 4)])
+    if version >= 15:
+        yield Case("part", [normal(2, 3, 4)], {"start": 1, "end": -1})
+
+
+@operator("Size")
+def size(name, version):
+    yield Case("plain", [normal(2, 3, 4)])
+
+
+@operator("Constant")
+def constant(name, version):
+    array = normal(2, 3)
+    yield Case("value", [], {"value": numpy_helper.from_array(array)})
+    if version >= 12:
+        yield Case("float", [], {"value_float": 1.5})
+        yield Case("ints", [], {"value_ints": [1, 2, 3]})
+
+
+@operator("ConstantOfShape")
+def constant_of_shape(name, version):
+    yield Case("default", [fixed(2, 3)])
+    yield Case("given", [numpy.array([2, 3])],
+               {"value": helper.make_tensor("v", TensorProto.INT64, [1], [7])})
+
+
+@operator("Range")
+def ranges(name, version):
+    yield Case("fixed", [scalar(2, I64), scalar(11, I64), scalar(3, I64)])
+    yield Case("given", [numpy.array(2, I64), numpy.array(11, I64), numpy.array(3, I64)])
+    yield Case("float32", [scalar(5), scalar(1), scalar(-0.5)])
+
+
+@operator("Cast")
+def cast(name, version):
+    targets = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.INT32,
+               TensorProto.INT64, TensorProto.UINT8, TensorProto.BOOL)
+    for label, dtype in same_label([F32, F16, F64, I32, I64, U8]):
+        for to in targets:
+            yield Case(f"{label}-to-{TensorProto.DataType.Name(to).lower()}",
+                       [uniform(0, 100, 3, 5).astype(dtype)], {"to": to})
+    yield Case("bool-to-float", [normal(3, 5) > 0], {"to": TensorProto.FLOAT})
+    yield Case("negative-to-int8", [uniform(-100, 100, 3, 5)], {"to": TensorProto.INT8})
+
+
+@operator("CastLike")
+def cast_like(name, version):
+    yield Case("to-int64", [uniform(0, 9, 3, 5), whole(0, 9, 1)])
+    yield Case("to-float16", [normal(3, 5), Fixed(normal(1, dtype=F16))])
+
+
+@operator("Identity")
+def identity(name, version):
+    for label, dtype in same_label([F32, I64, U8]):
+        yield Case(label, [uniform(0, 9, 3, 5).astype(dtype)])
+
+
+@operator("Dropout")
+def dropout(name, version):
+    yield Case("plain", [normal(3, 5)], {"ratio": 0.3} if version < 12 else {})
+    if version >= 10:
+        yield Case("mask", [normal(3, 5)], outputs=2)
+    if version >= 12:
+        yield Case("ratio", [normal(3, 5), scalar(0.3)])
