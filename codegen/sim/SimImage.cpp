@@ -1,0 +1,205 @@
+// Device-stage modules ==> simulator image: each kernel an object file, compiled in parallel; then
+// the table of kernels and sites, another; then one link.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/SimImage.h"
+
+#include "codegen/emit/LlvmModule.h"
+#include "codegen/sim/SimArithmetic.h"
+#include "codegen/sim/SimLink.h"
+#include "codegen/sim/SimLower.h"
+#include "runtime/sim/abi.h"
+
+#include "mlir/IR/Threading.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/DataExtractor.h"
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
+constexpr llvm::StringLiteral kProcessor = "x86-64-v3";
+
+/// Return address, spilled alignment and the like that frame sizes leave out.
+constexpr uint64_t kFrameSlack = 256;
+
+struct SimObject {
+  llvm::SmallString<0> data;
+  uint64_t stackBytes = 0;
+  std::string error;
+};
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine() {
+  llvm::TargetOptions options;
+  options.EmitStackSizeSection = true;
+  return createTargetMachine(kTriple, kProcessor, "", llvm::CodeGenOptLevel::Default, options);
+}
+
+/// The sum of all frames of an object: an upper bound, as nothing in it is recursive. The section's
+/// rows are an address and the size as ULEB128.
+llvm::Expected<uint64_t> stackBytes(StringRef data) {
+  auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(data, ""));
+  if (!object)
+    return object.takeError();
+  uint64_t total = kFrameSlack;
+  for (const llvm::object::SectionRef &section : (*object)->sections()) {
+    llvm::Expected<StringRef> name = section.getName();
+    if (!name)
+      return name.takeError();
+    if (*name != ".stack_sizes")
+      continue;
+    llvm::Expected<StringRef> contents = section.getContents();
+    if (!contents)
+      return contents.takeError();
+    llvm::DataExtractor rows(*contents, /*IsLittleEndian=*/true, /*AddressSize=*/8);
+    llvm::DataExtractor::Cursor cursor(0);
+    while (cursor && cursor.tell() < contents->size()) {
+      rows.getAddress(cursor);
+      total += rows.getULEB128(cursor);
+    }
+    if (llvm::Error error = cursor.takeError())
+      return std::move(error);
+  }
+  return total;
+}
+
+llvm::Error compile(const SimModule &module, SimObject &object) {
+  auto machine = hostMachine();
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto translated = translateDeviceModule(*module.module, context, **machine);
+  if (!translated)
+    return translated.takeError();
+  llvm::StripDebugInfo(**translated);
+  if (llvm::Error error = bindMathCalls(**translated))
+    return error;
+  for (llvm::Function &function : **translated) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    // Keeps LLVM from turning loops into calls of memset and memcpy, which the image lacks.
+    function.addFnAttr("no-builtins");
+  }
+  // The vectoriser of straight-line code costs matrix kernels a third of their speed.
+  optimizeModule(**translated, **machine, llvm::OptimizationLevel::O2, /*slp=*/false);
+  auto data = emitModule(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
+  if (!data)
+    return data.takeError();
+  object.data = std::move(*data);
+  llvm::Expected<uint64_t> bytes = stackBytes(object.data);
+  if (!bytes)
+    return bytes.takeError();
+  object.stackBytes = *bytes;
+  return llvm::Error::success();
+}
+
+/// `cameo_sim_image` and what it refers to. Strings are shared between sites.
+class ImageTable {
+public:
+  ImageTable(llvm::TargetMachine &machine) : module("cameo_sim_image", context), builder(context) {
+    module.setTargetTriple(machine.getTargetTriple().str());
+    module.setDataLayout(machine.createDataLayout());
+    ptr = builder.getPtrTy();
+    i32 = builder.getInt32Ty();
+  }
+
+  void addKernel(const SimKernel &kernel, uint64_t stackBytes) {
+    auto *entry = llvm::Function::Create(
+        llvm::FunctionType::get(builder.getVoidTy(), {ptr, ptr}, /*isVarArg=*/false),
+        llvm::Function::ExternalLinkage, kernel.name, module);
+    kernels.push_back(llvm::ConstantStruct::getAnon({string(kernel.name), entry,
+                                                     builder.getInt32(kernel.sharedStatic),
+                                                     builder.getInt32(stackBytes)}));
+  }
+
+  void addSite(const SimSite &site) {
+    sites.push_back(llvm::ConstantStruct::getAnon(
+        {string(site.node), string(site.location), string(site.what)}));
+  }
+
+  llvm::Expected<llvm::SmallString<0>> emit(llvm::TargetMachine &machine, bool checked) {
+    llvm::Constant *image = llvm::ConstantStruct::getAnon(
+        {builder.getInt32(CAMEO_SIM_ABI_VERSION), builder.getInt32(kernels.size()),
+         builder.getInt32(sites.size()), builder.getInt32(checked), array(kernels), array(sites)});
+    new llvm::GlobalVariable(module, image->getType(), /*isConstant=*/true,
+                             llvm::GlobalValue::ExternalLinkage, image, "cameo_sim_image");
+    return emitModule(module, machine, llvm::CodeGenFileType::ObjectFile);
+  }
+
+private:
+  llvm::Constant *string(StringRef text) {
+    llvm::Constant *&known = strings[text];
+    if (!known)
+      known = new llvm::GlobalVariable(
+          module, llvm::ArrayType::get(builder.getInt8Ty(), text.size() + 1), /*isConstant=*/true,
+          llvm::GlobalValue::PrivateLinkage, llvm::ConstantDataArray::getString(context, text));
+    return known;
+  }
+
+  llvm::Constant *array(llvm::ArrayRef<llvm::Constant *> rows) {
+    if (rows.empty())
+      return llvm::ConstantPointerNull::get(builder.getPtrTy());
+    auto *type = llvm::ArrayType::get(rows.front()->getType(), rows.size());
+    return new llvm::GlobalVariable(module, type, /*isConstant=*/true,
+                                    llvm::GlobalValue::PrivateLinkage,
+                                    llvm::ConstantArray::get(type, rows));
+  }
+
+  llvm::LLVMContext context;
+  llvm::Module module;
+  llvm::IRBuilder<> builder;
+  llvm::Type *ptr, *i32;
+  llvm::StringMap<llvm::Constant *> strings;
+  std::vector<llvm::Constant *> kernels, sites;
+};
+
+} // namespace
+
+llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp> modules,
+                                                      const SimImageOptions &options) {
+  if (modules.empty())
+    return llvm::createStringError("a simulator image needs a kernel");
+  MLIRContext *context = modules.front()->getContext();
+  registerDeviceTranslations(*context);
+  initializeLlvmTargets();
+
+  // Sites are numbered through all kernels, so this part is sequential; it is the short one.
+  std::vector<SimSite> sites;
+  std::vector<SimModule> lowered;
+  for (gpu::GPUModuleOp module : modules) {
+    llvm::Expected<SimModule> result = lowerToSim(module, options.checked, sites);
+    if (!result)
+      return result.takeError();
+    lowered.push_back(std::move(*result));
+  }
+
+  std::vector<SimObject> objects(lowered.size());
+  parallelFor(context, 0, lowered.size(), [&](size_t i) {
+    if (llvm::Error error = compile(lowered[i], objects[i]))
+      objects[i].error = llvm::toString(std::move(error));
+  });
+  auto machine = hostMachine();
+  if (!machine)
+    return machine.takeError();
+  ImageTable table(**machine);
+  SmallVector<StringRef> inputs;
+  for (auto [module, object] : llvm::zip(lowered, objects)) {
+    if (!object.error.empty())
+      return llvm::createStringError("compiling for the simulator: " + object.error);
+    for (const SimKernel &kernel : module.kernels)
+      table.addKernel(kernel, object.stackBytes);
+    inputs.push_back(object.data);
+  }
+  for (const SimSite &site : sites)
+    table.addSite(site);
+  llvm::Expected<llvm::SmallString<0>> tableObject = table.emit(**machine, options.checked);
+  if (!tableObject)
+    return tableObject.takeError();
+  inputs.push_back(*tableObject);
+  return linkSharedObject(inputs);
+}

@@ -1,0 +1,472 @@
+// Kernels as functions of a thread's context:
+//
+//   llvm.func @k(%p: !llvm.ptr<1>, %n: i32)      ==>  llvm.func @k(%thread, %args) loads both and
+//                                                     calls k$body(%thread, %p, %n), inlined
+//   nvvm.read.ptx.sreg.tid.x                     ==>  a load from the thread's context
+//   nvvm.barrier0, shfl.sync, vote, warp.sync    ==>  calls through thread->api
+//   llvm.mlir.addressof @shared                  ==>  thread->shared + offset
+//   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load of what api->access(..., %p, ...)
+//   returns
+//
+// and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces go last.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/SimLower.h"
+
+#include "codegen/lower/DevicePatterns.h"
+#include "codegen/sim/SimArithmetic.h"
+#include "runtime/sim/abi.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstddef>
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+/// Dynamic shared memory follows the static, aligned to this (abi.h).
+constexpr uint64_t kDynamicSharedAlignment = 1024;
+
+std::string fileLocation(Location location) {
+  std::string text;
+  location->walk([&](Location part) {
+    if (auto file = dyn_cast<FileLineColLoc>(part)) {
+      text = llvm::formatv("{0}:{1}:{2}", file.getFilename().getValue(), file.getLine(),
+                           file.getColumn());
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return text;
+}
+
+std::string nodeName(Location location) {
+  std::string text;
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part)) {
+      text = name.getName().str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return text;
+}
+
+unsigned addressSpace(Type type) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+  return pointer ? pointer.getAddressSpace() : 0;
+}
+
+/// Rewrites one kernel's function.
+class KernelLowering {
+public:
+  KernelLowering(LLVM::LLVMFuncOp kernel, bool checked, std::vector<SimSite> &sites)
+      : kernel(kernel), checked(checked), sites(sites), builder(kernel.getContext()),
+        ptr(LLVM::LLVMPointerType::get(kernel.getContext())), i32(builder.getI32Type()),
+        i64(builder.getI64Type()), voidType(LLVM::LLVMVoidType::get(kernel.getContext())) {
+    if (auto nodes = kernel->getAttrOfType<StringAttr>("kernel.nodes"))
+      kernelNodes = nodes.str();
+  }
+
+  llvm::Expected<SimKernel> run() {
+    SimKernel result;
+    result.name = kernel.getName().str();
+    // What an access touches is told by types and parameters, so sites come before both go.
+    SmallVector<Operation *> operations;
+    kernel.walk([&](Operation *op) {
+      if (op != kernel)
+        operations.push_back(op);
+    });
+    layOutShared(operations, result.sharedStatic);
+    splitBody();
+    for (Operation *op : operations)
+      if (llvm::Error error = lower(op))
+        return std::move(error);
+    eraseAddressSpaces();
+    return result;
+  }
+
+private:
+  llvm::Error errorAt(Operation *op, const llvm::Twine &what) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << op->getLoc() << ": kernel " << kernel.getName() << ": " << what;
+    return llvm::createStringError(text);
+  }
+
+  Value constant(Location loc, Type type, int64_t value) {
+    return builder.create<LLVM::ConstantOp>(loc, type, builder.getIntegerAttr(type, value));
+  }
+
+  /// `base` + `offset` bytes.
+  Value at(Location loc, Value base, uint64_t offset) {
+    return builder.create<LLVM::GEPOp>(loc, ptr, builder.getI8Type(), base,
+                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  }
+
+  /// Something of the thread's context or of its function table, loaded once at the kernel's entry.
+  Value fromContext(Type type, size_t offset) {
+    Value &value = contextValues[{type.getAsOpaquePointer(), offset}];
+    if (!value) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&kernel.getBody().front());
+      value = loadInvariant(type, at(kernel.getLoc(), thread, offset));
+    }
+    return value;
+  }
+
+  Value engineFunction(size_t offset) {
+    Value &value = engineFunctions[offset];
+    if (!value) {
+      Value api = fromContext(ptr, offsetof(CameoSimThread, api));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointAfterValue(api);
+      value = loadInvariant(ptr, at(kernel.getLoc(), api, offset));
+    }
+    return value;
+  }
+
+  Value loadInvariant(Type type, Value pointer) {
+    return builder.create<LLVM::LoadOp>(kernel.getLoc(), type, pointer, /*alignment=*/0,
+                                        /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                        /*isInvariant=*/true);
+  }
+
+  /// Calls the engine's function at `offset` of its table with the thread and `operands`.
+  LLVM::CallOp callEngine(Location loc, size_t offset, Type result, ArrayRef<Value> operands) {
+    SmallVector<Value> all{engineFunction(offset), thread};
+    all.append(operands.begin(), operands.end());
+    SmallVector<Type> types;
+    for (Value operand : ArrayRef(all).drop_front())
+      types.push_back(operand.getType());
+    return builder.create<LLVM::CallOp>(loc, LLVM::LLVMFunctionType::get(result, types), all);
+  }
+
+  Value site(Operation *op, const llvm::Twine &what) {
+    std::string node = nodeName(op->getLoc());
+    sites.push_back({node.empty() ? kernelNodes : node, fileLocation(op->getLoc()), what.str()});
+    return constant(op->getLoc(), i32, sites.size() - 1);
+  }
+
+  /// Gives every shared variable that is used its place in the block's window.
+  void layOutShared(ArrayRef<Operation *> operations, uint32_t &sharedStatic) {
+    auto module = kernel->getParentOfType<ModuleOp>();
+    uint64_t size = 0;
+    SmallVector<LLVM::GlobalOp> dynamic;
+    for (Operation *op : operations) {
+      auto address = dyn_cast<LLVM::AddressOfOp>(op);
+      if (!address || address.use_empty())
+        continue;
+      auto global = module.lookupSymbol<LLVM::GlobalOp>(address.getGlobalName());
+      if (!global || global.getAddrSpace() != kShared || sharedOffsets.count(global))
+        continue;
+      if (global.getLinkage() == LLVM::Linkage::External) {
+        dynamic.push_back(global);
+        sharedOffsets[global] = 0;
+        continue;
+      }
+      size = llvm::alignTo(size, global.getAlignment().value_or(kPointerAlignment));
+      sharedOffsets[global] = size;
+      size += DataLayout::closest(module).getTypeSize(global.getType());
+    }
+    for (LLVM::GlobalOp global : dynamic)
+      sharedOffsets[global] = llvm::alignTo(size, kDynamicSharedAlignment);
+    sharedStatic = size;
+  }
+
+  /// Makes the kernel an inlined body with the thread in front of its parameters, and an entry
+  /// that fetches these. The inliner keeps what `noalias` says of parameters; a plain load of them
+  /// would not.
+  void splitBody() {
+    auto module = kernel->getParentOfType<ModuleOp>();
+    std::string name = kernel.getName().str();
+    Location loc = kernel.getLoc();
+    SmallVector<Type> parameters{ptr};
+    SmallVector<Attribute> attributes{builder.getDictionaryAttr({})};
+    StringRef noalias = LLVM::LLVMDialect::getNoAliasAttrName();
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+      Type type = kernel.getArgument(i).getType();
+      parameters.push_back(isa<LLVM::LLVMPointerType>(type) ? ptr : type);
+      NamedAttrList kept;
+      if (kernel.getArgAttr(i, noalias))
+        kept.append(noalias, builder.getUnitAttr());
+      attributes.push_back(kept.getDictionary(builder.getContext()));
+    }
+    auto bodyType = LLVM::LLVMFunctionType::get(voidType, parameters);
+    kernel.setName(name + "$body");
+    thread = kernel.getBody().insertArgument(0u, ptr, loc);
+    kernel.setFunctionType(bodyType);
+    kernel.setArgAttrsAttr(builder.getArrayAttr(attributes));
+    kernel.setLinkage(LLVM::Linkage::Internal);
+    kernel.setAlwaysInline(true);
+    for (NamedAttribute attr : llvm::to_vector(kernel->getDiscardableAttrs()))
+      kernel->removeAttr(attr.getName());
+
+    builder.setInsertionPointToEnd(module.getBody());
+    auto entry = builder.create<LLVM::LLVMFuncOp>(
+        loc, name, LLVM::LLVMFunctionType::get(voidType, {ptr, ptr}));
+    builder.setInsertionPointToStart(entry.addEntryBlock(builder));
+    SmallVector<Value> operands{entry.getArgument(0)};
+    for (unsigned i = 1; i < parameters.size(); ++i) {
+      Value slot = loadInvariant(ptr, at(loc, entry.getArgument(1), 8 * (i - 1)));
+      operands.push_back(loadInvariant(parameters[i], slot));
+    }
+    builder.create<LLVM::CallOp>(loc, kernel, operands);
+    builder.create<LLVM::ReturnOp>(loc, ValueRange());
+  }
+
+  llvm::Error lower(Operation *op);
+  bool lowerRegister(Operation *op);
+  void lowerShuffle(NVVM::ShflOp op);
+  std::string place(Value pointer);
+  template <typename Op> void lowerAccess(Op op, Type type, uint32_t kind, const char *verb);
+
+  void replace(Operation *op, ValueRange values) {
+    op->replaceAllUsesWith(values);
+    op->erase();
+  }
+
+  void eraseAddressSpaces() {
+    auto erase = [&](Value value) {
+      if (isa<LLVM::LLVMPointerType>(value.getType()))
+        value.setType(ptr);
+    };
+    for (Block &block : kernel.getBody())
+      for (BlockArgument argument : block.getArguments())
+        erase(argument);
+    kernel.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        erase(result);
+    });
+  }
+
+  LLVM::LLVMFuncOp kernel;
+  bool checked;
+  std::vector<SimSite> &sites;
+  OpBuilder builder;
+  LLVM::LLVMPointerType ptr;
+  Type i32, i64, voidType;
+  std::string kernelNodes;
+  Value thread;
+  llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
+  std::map<std::pair<const void *, size_t>, Value> contextValues;
+  std::map<size_t, Value> engineFunctions;
+};
+
+/// "parameter 2", "shared memory 0": what a pointer points into, as far as is easily seen.
+std::string KernelLowering::place(Value pointer) {
+  Value base = pointer;
+  while (Operation *op = base.getDefiningOp()) {
+    if (auto gep = dyn_cast<LLVM::GEPOp>(op))
+      base = gep.getBase();
+    else if (auto cast = dyn_cast<LLVM::AddrSpaceCastOp>(op))
+      base = cast.getArg();
+    else
+      break;
+  }
+  if (auto argument = dyn_cast<BlockArgument>(base))
+    if (argument.getOwner() == &kernel.getBody().front() && argument.getArgNumber() > 0)
+      return llvm::formatv("parameter {0}", argument.getArgNumber() - 1);
+  return addressSpace(pointer.getType()) == kShared ? "shared memory" : "global memory";
+}
+
+template <typename Op>
+void KernelLowering::lowerAccess(Op op, Type type, uint32_t kind, const char *verb) {
+  Value pointer = kind == CAMEO_SIM_READ    ? op->getOperand(0)
+                  : kind == CAMEO_SIM_WRITE ? op->getOperand(1)
+                                            : op->getOperand(0);
+  unsigned space = addressSpace(pointer.getType());
+  DataLayout layout = DataLayout::closest(op);
+  uint64_t bytes = layout.getTypeSize(type);
+  uint64_t alignment = op.getAlignment().value_or(layout.getTypeABIAlignment(type));
+  // An x86 access of an aligned vector traps when it is not; the GPU's rule is checked above.
+  if (kind != CAMEO_SIM_ATOMIC)
+    op.setAlignment(1);
+  if (!checked || (space != kGlobal && space != kShared))
+    return;
+  Location loc = op.getLoc();
+  Value where = site(op, llvm::formatv("{0} of {1} B {2} {3}", verb, bytes,
+                                       kind == CAMEO_SIM_READ ? "from" : "to", place(pointer))
+                             .str());
+  Value allowed = callEngine(loc, offsetof(CameoSimApi, access), ptr,
+                             {pointer, constant(loc, i32, bytes), constant(loc, i32, alignment),
+                              constant(loc, i32, space), constant(loc, i32, kind), where})
+                      .getResult();
+  for (OpOperand &operand : op->getOpOperands())
+    if (operand.get() == pointer)
+      operand.set(allowed);
+}
+
+bool KernelLowering::lowerRegister(Operation *op) {
+  struct Register {
+    StringRef name;
+    size_t offset;
+  };
+#define CAMEO_SIM_REGISTER(NAME, FIELD)                                                            \
+  {"nvvm.read.ptx.sreg." NAME ".x", offsetof(CameoSimThread, FIELD)},                              \
+      {"nvvm.read.ptx.sreg." NAME ".y", offsetof(CameoSimThread, FIELD) + 4},                      \
+      {"nvvm.read.ptx.sreg." NAME ".z", offsetof(CameoSimThread, FIELD) + 8}
+  static constexpr Register registers[] = {
+      CAMEO_SIM_REGISTER("tid", tid),
+      CAMEO_SIM_REGISTER("ctaid", ctaid),
+      CAMEO_SIM_REGISTER("ntid", ntid),
+      CAMEO_SIM_REGISTER("nctaid", nctaid),
+      {"nvvm.read.ptx.sreg.laneid", offsetof(CameoSimThread, lane)},
+  };
+#undef CAMEO_SIM_REGISTER
+  StringRef name = op->getName().getStringRef();
+  for (const Register &known : registers)
+    if (known.name == name) {
+      replace(op, fromContext(i32, known.offset));
+      return true;
+    }
+  return false;
+}
+
+void KernelLowering::lowerShuffle(NVVM::ShflOp op) {
+  Location loc = op.getLoc();
+  uint32_t kind = CAMEO_SIM_SHFL_IDX;
+  switch (op.getKind()) {
+  case NVVM::ShflKind::idx:
+    break;
+  case NVVM::ShflKind::up:
+    kind = CAMEO_SIM_SHFL_UP;
+    break;
+  case NVVM::ShflKind::down:
+    kind = CAMEO_SIM_SHFL_DOWN;
+    break;
+  case NVVM::ShflKind::bfly:
+    kind = CAMEO_SIM_SHFL_BFLY;
+    break;
+  }
+  Value value = op.getVal();
+  Type type = value.getType();
+  if (type != i32)
+    value = builder.create<LLVM::BitcastOp>(loc, i32, value);
+  Value packed = callEngine(loc, offsetof(CameoSimApi, shuffle), i64,
+                            {constant(loc, i32, kind), op.getThreadMask(), value, op.getOffset(),
+                             op.getMaskAndClamp(), site(op, "shuffle")})
+                     .getResult();
+  Value result = builder.create<LLVM::TruncOp>(loc, i32, packed);
+  if (type != i32)
+    result = builder.create<LLVM::BitcastOp>(loc, type, result);
+  if (auto pair = dyn_cast<LLVM::LLVMStructType>(op.getType())) {
+    Value high = builder.create<LLVM::LShrOp>(loc, packed, constant(loc, i64, 32));
+    Value valid = builder.create<LLVM::TruncOp>(loc, builder.getI1Type(), high);
+    Value both = builder.create<LLVM::UndefOp>(loc, pair);
+    both = builder.create<LLVM::InsertValueOp>(loc, both, result, 0);
+    result = builder.create<LLVM::InsertValueOp>(loc, both, valid, 1);
+  }
+  replace(op, result);
+}
+
+llvm::Error KernelLowering::lower(Operation *op) {
+  builder.setInsertionPoint(op);
+  Location loc = op->getLoc();
+  if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
+    auto global =
+        kernel->getParentOfType<ModuleOp>().lookupSymbol<LLVM::GlobalOp>(address.getGlobalName());
+    if (!global || global.getAddrSpace() != kShared)
+      return llvm::Error::success();
+    Value base = fromContext(ptr, offsetof(CameoSimThread, shared));
+    Value pointer = at(loc, base, sharedOffsets.lookup(global));
+    // The type keeps the address space until accesses are instrumented.
+    pointer.setType(address.getType());
+    replace(op, pointer);
+    return llvm::Error::success();
+  }
+  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+    lowerAccess(load, load.getType(), CAMEO_SIM_READ, "load");
+    return llvm::Error::success();
+  }
+  if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
+    lowerAccess(store, store.getValue().getType(), CAMEO_SIM_WRITE, "store");
+    return llvm::Error::success();
+  }
+  if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op)) {
+    atomic.removeSyncscopeAttr();
+    lowerAccess(atomic, atomic.getType(), CAMEO_SIM_ATOMIC, "atomic operation");
+    return llvm::Error::success();
+  }
+  if (auto cast = dyn_cast<LLVM::AddrSpaceCastOp>(op)) {
+    // Generic pointers stay unchecked; kernels use them for private memory alone.
+    replace(op, cast.getArg());
+    return llvm::Error::success();
+  }
+  if (isa<LLVM::AtomicCmpXchgOp, LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, LLVM::MemcpyOp,
+          LLVM::MemmoveOp, LLVM::MemsetOp>(op))
+    return errorAt(op, "the simulator does not know " + op->getName().getStringRef());
+  if (isa<LLVM::LLVMDialect>(op->getDialect())) {
+    lowerArithmetic(op, builder);
+    return llvm::Error::success();
+  }
+  if (lowerRegister(op))
+    return llvm::Error::success();
+  if (isa<NVVM::WarpSizeOp>(op)) {
+    replace(op, constant(loc, i32, 32));
+    return llvm::Error::success();
+  }
+  if (isa<NVVM::Barrier0Op>(op)) {
+    callEngine(loc, offsetof(CameoSimApi, barrier), voidType,
+               {constant(loc, i32, 0), constant(loc, i32, 0), site(op, "barrier")});
+    op->erase();
+    return llvm::Error::success();
+  }
+  if (auto barrier = dyn_cast<NVVM::BarrierOp>(op)) {
+    Value id = barrier.getBarrierId() ? barrier.getBarrierId() : constant(loc, i32, 0);
+    Value count =
+        barrier.getNumberOfThreads() ? barrier.getNumberOfThreads() : constant(loc, i32, 0);
+    callEngine(loc, offsetof(CameoSimApi, barrier), voidType, {id, count, site(op, "barrier")});
+    op->erase();
+    return llvm::Error::success();
+  }
+  if (auto sync = dyn_cast<NVVM::SyncWarpOp>(op)) {
+    callEngine(loc, offsetof(CameoSimApi, warp_sync), voidType,
+               {sync.getMask(), site(op, "warp barrier")});
+    op->erase();
+    return llvm::Error::success();
+  }
+  if (auto vote = dyn_cast<NVVM::VoteBallotOp>(op)) {
+    Value predicate = builder.create<LLVM::ZExtOp>(loc, i32, vote.getPred());
+    replace(op, callEngine(loc, offsetof(CameoSimApi, vote), i32,
+                           {constant(loc, i32, CAMEO_SIM_VOTE_BALLOT), vote.getMask(), predicate,
+                            site(op, "vote")})
+                    .getResult());
+    return llvm::Error::success();
+  }
+  if (auto shuffle = dyn_cast<NVVM::ShflOp>(op)) {
+    lowerShuffle(shuffle);
+    return llvm::Error::success();
+  }
+  return errorAt(op, "the simulator does not know " + op->getName().getStringRef());
+}
+
+} // namespace
+
+llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module, bool checked,
+                                            std::vector<SimSite> &sites) {
+  SimModule result;
+  OpBuilder builder(module.getContext());
+  result.module = ModuleOp::create(module.getLoc(), module.getName());
+  builder.setInsertionPointToStart(result.module->getBody());
+  for (Operation &op : module.getBody()->without_terminator())
+    builder.clone(op);
+  for (auto function : llvm::to_vector(result.module->getOps<LLVM::LLVMFuncOp>())) {
+    if (function.isExternal())
+      continue;
+    llvm::Expected<SimKernel> kernel = KernelLowering(function, checked, sites).run();
+    if (!kernel)
+      return kernel.takeError();
+    result.kernels.push_back(std::move(*kernel));
+  }
+  // Every shared variable has become an offset.
+  for (auto global : llvm::to_vector(result.module->getOps<LLVM::GlobalOp>()))
+    if (global.getAddrSpace() == kShared)
+      global.erase();
+  return result;
+}

@@ -1,0 +1,39 @@
+// Device-stage kernels rewritten for the simulator's engine (runtime/sim/abi.h), still in MLIR's
+// llvm dialect.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace cameo {
+
+/// A row of the image's site table: CameoSimSite with strings of its own.
+struct SimSite {
+  std::string node, location, what;
+};
+
+struct SimKernel {
+  std::string name;
+  uint32_t sharedStatic = 0; // bytes
+};
+
+/// A module whose exported functions are CameoSimKernels. Calls of libdevice functions are still
+/// there: bindMathCalls() replaces them once the module is LLVM IR.
+struct SimModule {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<SimKernel> kernels;
+};
+
+/// Rewrites a copy of `module`. Sites are appended to `sites`. Any operation the simulator does not
+/// know is an error that names it.
+llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module, bool checked,
+                                     std::vector<SimSite> &sites);
+
+} // namespace cameo
