@@ -202,7 +202,7 @@ LaunchResult Engine::launch(const Launch &launch) {
   state.parallel = workers > 1;
   if (state.parallel && state.checks & kCheckRace)
     state.cellLocks = std::vector<std::atomic<uint8_t>>(LaunchState::kCellLocks);
-  state.chunk = std::clamp<uint64_t>(state.blockCount / (8 * workers), 1, 64);
+  state.chunk = std::clamp<uint64_t>(state.blockCount / 8 / workers, 1, 64);
   state.guards = (state.checks || kernel.stack_bytes > kUnguardedStack) &&
                  workers * state.threads <= kMaxGuards;
   if (state.seed && state.blockCount > 1) {

@@ -267,6 +267,7 @@ void FaultLog::add(Fault fault) {
 std::vector<Report> FaultLog::reports(const Launch &launch, const std::vector<Range> &ranges,
                                       uint32_t sharedBytes, unsigned limit, uint64_t &more) const {
   std::vector<const Fault *> order;
+  order.reserve(faults_.size());
   for (const auto &entry : faults_)
     order.push_back(&entry.second);
   std::sort(order.begin(), order.end(), [](const Fault *a, const Fault *b) {

@@ -68,7 +68,7 @@ bool Worker::prepare(LaunchState &launchState) {
   for (uint32_t w = 0; w < block.warpCount; ++w) {
     Warp &warp = warps[w];
     warp.block = &block;
-    warp.fibers = &fibers[w * kLanes];
+    warp.fibers = &fibers[size_t(w) * kLanes];
     warp.id = w;
     uint32_t lanes = std::min(kLanes, threads - w * kLanes);
     warp.all = lanes == kLanes ? ~0u : (1u << lanes) - 1;
@@ -99,11 +99,11 @@ void Worker::claimBlocks() {
 void Worker::startFiber(Fiber &fiber) {
   // What switch.S pops: r15, r14, r13, r12, rbx, rbp, then the address to go on at.
   void **sp = reinterpret_cast<void **>(stacks.top(fiber.linear)) - 8;
-  memset(sp, 0, 8 * sizeof(void *));
+  std::fill(sp, sp + 8, nullptr);
   ++sp; // the stack is 16-byte aligned once they are popped
   sp[3] = &fiber;
   sp[6] = reinterpret_cast<void *>(cameo_sim_fiber_start);
-  fiber.sp = sp;
+  fiber.sp = static_cast<void *>(sp);
   fiber.waitOp = 0;
 }
 
