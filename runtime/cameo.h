@@ -1,0 +1,349 @@
+/* The C interface of the Cameo runtime, version 1.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A model is a file written by cameoc: an executable, a shared library or a plan. It is loaded for
+ * a device; contexts run it.
+ *
+ *   cameo_device *device;   cameo_device_create(&device_options, &device);
+ *   cameo_model *model;     cameo_model_load("model", &model_options, &model);
+ *   cameo_context *context; cameo_context_create(model, NULL, &context);
+ *   cameo_context_set_input_shape(context, 0, 4, dims);      where the model leaves sizes open
+ *   cameo_context_bind_input(context, 0, &binding);          host or device memory
+ *   cameo_context_bind_output(context, 0, &binding);
+ *   cameo_context_run(context);
+ *
+ * Units. Sizes are bytes, shapes are elements in row-major order, times are milliseconds. Elements
+ * of 4 and 2 bits are packed as in ONNX's raw_data: the first element in the lowest bits of a byte,
+ * the last byte padded with zeros.
+ *
+ * Errors. Every call that can fail returns a cameo_status. The message of the calling thread's last
+ * failure is cameo_last_error(); that of a context's last failure is cameo_context_error(). No call
+ * aborts, exits or throws. On failure, results passed by pointer are left as they were.
+ *
+ * Ownership. What a *_create or *_load call returns is released by the matching *_destroy, which
+ * accepts NULL. A context keeps its model alive, a model its device, so that they may be destroyed
+ * in any order. Strings and arrays returned belong to the object asked, and live as long as it
+ * does; where they change earlier, the call says so. Memory that is bound stays the caller's, and
+ * must stay valid until the work that uses it is done.
+ *
+ * Threads. Devices and models may be used by any number of threads at once. A context is used by
+ * one thread at a time; make one a thread.
+ *
+ * Growth. Structures begin with their size as the caller's compiler sees it: set struct_size to
+ * sizeof the structure and zero the rest (CAMEO_INIT does both). Later versions append fields, of
+ * which zero keeps the meaning of today. Enumerators keep their values. Functions are only added.
+ */
+#ifndef CAMEO_H
+#define CAMEO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define CAMEO_API __attribute__((visibility("default")))
+#else
+#define CAMEO_API
+#endif
+
+/* The version of this interface: raised when something is added. */
+#define CAMEO_API_VERSION 1u
+
+/* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
+ * are zero. */
+#define CAMEO_INIT(TYPE, NAME) TYPE NAME = {sizeof(TYPE)}
+
+typedef enum cameo_status {
+  CAMEO_STATUS_OK = 0,
+  CAMEO_STATUS_INVALID_ARGUMENT = 1, /* the caller's mistake: a name, a shape, an order of calls */
+  CAMEO_STATUS_OUT_OF_RANGE = 2,     /* the model's own check failed for these inputs */
+  CAMEO_STATUS_UNSUPPORTED = 3,      /* known, not available in this version or on this device */
+  CAMEO_STATUS_OUT_OF_MEMORY = 4,    /* of the host or the device */
+  CAMEO_STATUS_NOT_FOUND = 5,        /* a file, an entry point, a tensor's name */
+  CAMEO_STATUS_IO = 6,               /* the operating system refused to read */
+  CAMEO_STATUS_CORRUPT = 7,          /* the model file is damaged */
+  CAMEO_STATUS_INCOMPATIBLE = 8,  /* the file is of another version or has no code for the device */
+  CAMEO_STATUS_NO_DRIVER = 9,     /* there is no CUDA driver */
+  CAMEO_STATUS_DRIVER = 10,       /* the driver or the device failed */
+  CAMEO_STATUS_KERNEL_FAULT = 11, /* a finding of the simulator's checks */
+  CAMEO_STATUS_INTERNAL = 12      /* a bug in Cameo */
+} cameo_status;
+
+/* ONNX's TensorProto.DataType values. */
+typedef enum cameo_dtype {
+  CAMEO_DTYPE_UNDEFINED = 0,
+  CAMEO_DTYPE_F32 = 1,
+  CAMEO_DTYPE_U8 = 2,
+  CAMEO_DTYPE_I8 = 3,
+  CAMEO_DTYPE_U16 = 4,
+  CAMEO_DTYPE_I16 = 5,
+  CAMEO_DTYPE_I32 = 6,
+  CAMEO_DTYPE_I64 = 7,
+  CAMEO_DTYPE_STRING = 8, /* in no model this version runs */
+  CAMEO_DTYPE_BOOL = 9,   /* a byte, 0 or 1 */
+  CAMEO_DTYPE_F16 = 10,
+  CAMEO_DTYPE_F64 = 11,
+  CAMEO_DTYPE_U32 = 12,
+  CAMEO_DTYPE_U64 = 13,
+  CAMEO_DTYPE_COMPLEX64 = 14,
+  CAMEO_DTYPE_COMPLEX128 = 15,
+  CAMEO_DTYPE_BF16 = 16,
+  CAMEO_DTYPE_F8E4M3FN = 17,
+  CAMEO_DTYPE_F8E4M3FNUZ = 18,
+  CAMEO_DTYPE_F8E5M2 = 19,
+  CAMEO_DTYPE_F8E5M2FNUZ = 20,
+  CAMEO_DTYPE_U4 = 21,
+  CAMEO_DTYPE_I4 = 22,
+  CAMEO_DTYPE_F4E2M1 = 23,
+  CAMEO_DTYPE_F8E8M0 = 24,
+  CAMEO_DTYPE_U2 = 25,
+  CAMEO_DTYPE_I2 = 26
+} cameo_dtype;
+
+typedef struct cameo_device cameo_device;
+typedef struct cameo_model cameo_model;
+typedef struct cameo_context cameo_context;
+
+/* ---- Versions and messages ------------------------------------------------------------------ */
+
+/* CAMEO_API_VERSION of the library in use; at least the caller's, or calls may be missing. */
+CAMEO_API uint32_t cameo_api_version(void);
+/* The oldest and the newest payload version that the library reads. */
+CAMEO_API void cameo_payload_versions(uint32_t *oldest, uint32_t *newest);
+/* The release, e.g. "0.1.0". */
+CAMEO_API const char *cameo_version(void);
+/* "ok", "invalid argument", ... */
+CAMEO_API const char *cameo_status_name(cameo_status status);
+/* The calling thread's last failure, "" if none; it lives until the thread's next failure. */
+CAMEO_API const char *cameo_last_error(void);
+/* Bits of an element, e.g. 32 or 4; 0 for strings and unknown types. */
+CAMEO_API uint32_t cameo_dtype_bits(cameo_dtype dtype);
+/* "f32", "bf16", "f8e4m3fn", ...; "?" for unknown types. */
+CAMEO_API const char *cameo_dtype_name(cameo_dtype dtype);
+
+/* ---- Devices -------------------------------------------------------------------------------- */
+
+typedef enum cameo_device_kind {
+  CAMEO_DEVICE_CUDA = 1,
+  CAMEO_DEVICE_SIMULATOR = 2 /* only ever taken when asked for */
+} cameo_device_kind;
+
+#define CAMEO_SIM_CHECK_BOUNDS 1u
+#define CAMEO_SIM_CHECK_UNINITIALISED 2u
+#define CAMEO_SIM_CHECK_RACES 4u
+#define CAMEO_SIM_CHECK_SYNC 8u /* divergent barriers; the others need a model built for checking  \
+                                 */
+
+typedef struct cameo_device_options {
+  size_t struct_size;
+  cameo_device_kind kind; /* required */
+  int32_t ordinal;        /* CUDA: which device */
+  uint32_t sim_threads;   /* simulator: host threads; 0: one a core */
+  uint32_t sim_checks;    /* simulator: CAMEO_SIM_CHECK_* */
+  uint64_t sim_seed;      /* simulator: order of lanes and warps; 0: the natural order */
+} cameo_device_options;
+
+typedef struct cameo_device_info {
+  size_t struct_size;
+  cameo_device_kind kind;
+  int32_t ordinal;
+  const char *name;
+  uint32_t arch;           /* compute capability, major * 10 + minor; simulator: 0 */
+  uint32_t driver_version; /* major * 1000 + minor * 10; simulator: 0 */
+  uint64_t total_memory;
+} cameo_device_info;
+
+/* How many CUDA devices there are. CAMEO_STATUS_NO_DRIVER: no driver is installed;
+ * CAMEO_STATUS_DRIVER: there is one, and it does not work. */
+CAMEO_API cameo_status cameo_cuda_device_count(uint32_t *count);
+/* On CUDA this takes the device's primary context, which it shares with the CUDA runtime. */
+CAMEO_API cameo_status cameo_device_create(const cameo_device_options *options,
+                                           cameo_device **device);
+CAMEO_API void cameo_device_destroy(cameo_device *device);
+CAMEO_API cameo_status cameo_device_get_info(const cameo_device *device, cameo_device_info *info);
+/* Free and total memory. */
+CAMEO_API cameo_status cameo_device_memory(cameo_device *device, uint64_t *available,
+                                           uint64_t *total);
+
+/* ---- Models --------------------------------------------------------------------------------- */
+
+typedef struct cameo_model_options {
+  size_t struct_size;
+  cameo_device *device; /* NULL: the model can be asked about, not run */
+  uint32_t arch; /* take the code built for this architecture, e.g. 80; 0: the best there is */
+} cameo_model_options;
+
+typedef enum cameo_tensor_role { CAMEO_INPUT = 0, CAMEO_OUTPUT = 1 } cameo_tensor_role;
+
+/* The model reads the input's values on the host, to know shapes or bounds. */
+#define CAMEO_TENSOR_ON_HOST 1u
+
+typedef struct cameo_tensor_info {
+  size_t struct_size;
+  const char *name;
+  cameo_dtype dtype;
+  uint32_t rank;
+  const int64_t *dims;        /* rank of them; -1 where open */
+  const char *const *symbols; /* rank of them: names of open sizes, "" where there is none */
+  uint32_t flags;             /* CAMEO_TENSOR_* */
+} cameo_tensor_info;
+
+/* Reads an executable, a library or a plan written by cameoc. The file is mapped and must not
+ * change while the model lives. Header, plans and code are verified here, and weights as they are
+ * uploaded to the device (also here): a damaged file is CAMEO_STATUS_CORRUPT. options may be NULL.
+ */
+CAMEO_API cameo_status cameo_model_load(const char *path, const cameo_model_options *options,
+                                        cameo_model **model);
+/* The same of a file's bytes in memory, 64-byte aligned, valid while the model lives. */
+CAMEO_API cameo_status cameo_model_load_memory(const void *data, size_t size,
+                                               const cameo_model_options *options,
+                                               cameo_model **model);
+/* The model carried by the executable or library that this function is part of. */
+CAMEO_API cameo_status cameo_model_load_self(const cameo_model_options *options,
+                                             cameo_model **model);
+CAMEO_API void cameo_model_destroy(cameo_model *model);
+
+/* JSON, UTF-8, NUL-terminated; size does not count the NUL and may be NULL. */
+CAMEO_API cameo_status cameo_model_manifest(const cameo_model *model, const char **json,
+                                            size_t *size);
+/* Entry points: at least one. */
+CAMEO_API uint32_t cameo_model_entry_count(const cameo_model *model);
+CAMEO_API const char *cameo_model_entry_name(const cameo_model *model, uint32_t entry);
+CAMEO_API cameo_status cameo_model_find_entry(const cameo_model *model, const char *name,
+                                              uint32_t *entry);
+CAMEO_API uint32_t cameo_model_tensor_count(const cameo_model *model, uint32_t entry,
+                                            cameo_tensor_role role);
+CAMEO_API cameo_status cameo_model_tensor_info(const cameo_model *model, uint32_t entry,
+                                               cameo_tensor_role role, uint32_t index,
+                                               cameo_tensor_info *info);
+CAMEO_API cameo_status cameo_model_find_tensor(const cameo_model *model, uint32_t entry,
+                                               cameo_tensor_role role, const char *name,
+                                               uint32_t *index);
+/* Shape profiles: ranges of sizes for which code was specialised. Profile 0 always exists and takes
+ * every shape that the entry point does. */
+CAMEO_API uint32_t cameo_model_profile_count(const cameo_model *model, uint32_t entry);
+/* Smallest, best and largest sizes of an input, `rank` values each; any of them may be NULL. A size
+ * without bound is 0 as smallest and INT64_MAX as largest, and -1 where there is no best. */
+CAMEO_API cameo_status cameo_model_profile_shape(const cameo_model *model, uint32_t entry,
+                                                 uint32_t profile, uint32_t input,
+                                                 uint32_t capacity, int64_t *smallest,
+                                                 int64_t *best, int64_t *largest);
+
+/* ---- Contexts ------------------------------------------------------------------------------- */
+
+/* Device memory from the caller, aligned to 256. Called by the thread that uses the context. */
+typedef struct cameo_allocator {
+  void *user;
+  /* NULL: out of memory. */
+  void *(*allocate)(void *user, uint64_t bytes);
+  void (*release)(void *user, void *memory);
+} cameo_allocator;
+
+/* Never record the work for replay (CUDA graphs): for callers who capture the stream themselves. */
+#define CAMEO_CONTEXT_NO_GRAPH 1u
+
+typedef struct cameo_context_options {
+  size_t struct_size;
+  uint32_t entry;
+  uint32_t profile;
+  uint32_t flags; /* CAMEO_CONTEXT_* */
+  uint32_t reserved;
+  void *stream; /* CUstream; NULL: a stream of the context's own */
+  void *arena;  /* device memory for intermediate values, aligned to 256; NULL: allocated */
+  uint64_t arena_bytes;
+  cameo_allocator allocator; /* allocate is NULL: the device's own */
+} cameo_context_options;
+
+typedef enum cameo_memory { CAMEO_MEMORY_HOST = 0, CAMEO_MEMORY_DEVICE = 1 } cameo_memory;
+
+typedef struct cameo_binding {
+  size_t struct_size;
+  cameo_memory memory;
+  uint32_t reserved;
+  void *data; /* device memory is aligned to 16; on the simulator device memory is host memory */
+  uint64_t bytes; /* at least what the shape needs */
+} cameo_binding;
+
+/* options may be NULL: entry 0. The model must have been loaded for a device. */
+CAMEO_API cameo_status cameo_context_create(cameo_model *model,
+                                            const cameo_context_options *options,
+                                            cameo_context **context);
+/* Waits for the context's work. */
+CAMEO_API void cameo_context_destroy(cameo_context *context);
+/* The context's last failure, "" if none; it lives until the context's next failure. */
+CAMEO_API const char *cameo_context_error(const cameo_context *context);
+
+/* Shapes. Inputs whose sizes are all fixed need no call. Sizes named alike must be equal. */
+CAMEO_API cameo_status cameo_context_set_input_shape(cameo_context *context, uint32_t input,
+                                                     uint32_t rank, const int64_t *dims);
+/* Sets every size of that name, e.g. "batch". Inputs all of whose sizes are then known have a
+ * shape. */
+CAMEO_API cameo_status cameo_context_set_symbol(cameo_context *context, const char *symbol,
+                                                int64_t size);
+/* Values of an input that the model reads on the host (CAMEO_TENSOR_ON_HOST); copied. Not needed
+ * where host memory is bound to the input: it is then read at each run. NULL forgets the values. */
+CAMEO_API cameo_status cameo_context_set_input_value(cameo_context *context, uint32_t input,
+                                                     const void *data, uint64_t bytes);
+/* Shapes as they are for the next run. dims has room for capacity values; rank may be NULL. Output
+ * shapes and the arena's size need all input shapes and host-read values to be known. */
+CAMEO_API cameo_status cameo_context_get_input_shape(cameo_context *context, uint32_t input,
+                                                     uint32_t capacity, int64_t *dims,
+                                                     uint32_t *rank);
+CAMEO_API cameo_status cameo_context_get_output_shape(cameo_context *context, uint32_t output,
+                                                      uint32_t capacity, int64_t *dims,
+                                                      uint32_t *rank);
+CAMEO_API cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role role,
+                                               uint32_t index, uint64_t *bytes);
+CAMEO_API cameo_status cameo_context_get_arena_bytes(cameo_context *context, uint64_t *bytes);
+
+/* Memory. Bindings stay until replaced; a binding of NULL data and 0 bytes removes one. An output
+ * without a binding stays in device memory of the context's own. */
+CAMEO_API cameo_status cameo_context_bind_input(cameo_context *context, uint32_t input,
+                                                const cameo_binding *binding);
+CAMEO_API cameo_status cameo_context_bind_output(cameo_context *context, uint32_t output,
+                                                 const cameo_binding *binding);
+/* Where an output is on the device after a run has been enqueued; valid until the next change of
+ * shapes or bindings. */
+CAMEO_API cameo_status cameo_context_output_memory(cameo_context *context, uint32_t output,
+                                                   void **data, uint64_t *bytes);
+/* State: after each run the output's value becomes the input's (a recurrent state, a cache of keys
+ * and values). Type and shape must be equal, and the input must be bound to device memory, which
+ * holds the first value. output = UINT32_MAX ends it. */
+CAMEO_API cameo_status cameo_context_set_state(cameo_context *context, uint32_t input,
+                                               uint32_t output);
+/* Replaces the arena; the context's former work must be done. */
+CAMEO_API cameo_status cameo_context_set_arena(cameo_context *context, void *arena, uint64_t bytes);
+CAMEO_API cameo_status cameo_context_set_stream(cameo_context *context, void *stream);
+CAMEO_API cameo_status cameo_context_get_stream(cameo_context *context, void **stream);
+
+/* Running. enqueue returns when the work is on the stream: host memory bound to inputs is read and
+ * that bound to outputs is written when the stream gets there. Only the first run after a change of
+ * shapes or host-read values computes sizes. */
+CAMEO_API cameo_status cameo_context_enqueue(cameo_context *context);
+CAMEO_API cameo_status cameo_context_synchronize(cameo_context *context);
+/* enqueue and synchronize. */
+CAMEO_API cameo_status cameo_context_run(cameo_context *context);
+
+typedef struct cameo_launch_timing {
+  size_t struct_size;
+  const char *kernel;     /* name; valid while the model lives */
+  const char *onnx_nodes; /* comma separated */
+  uint32_t grid[3];
+  uint32_t block[3];
+  double start; /* from the run's first launch */
+  double duration;
+} cameo_launch_timing;
+
+typedef void (*cameo_timing_callback)(void *user, const cameo_launch_timing *timing);
+/* A run that waits, and calls back for every launch in order. Slower than others. */
+CAMEO_API cameo_status cameo_context_run_timed(cameo_context *context,
+                                               cameo_timing_callback callback, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+// What stands behind the handles of cameo.h, and how a Status becomes a cameo_status.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_CORE_API_H
+#define CAMEO_RUNTIME_CORE_API_H
+
+#include "runtime/cameo.h"
+#include "runtime/core/context.h"
+
+#include <cstring>
+
+struct cameo_device {
+  std::shared_ptr<cameo::rt::Device> device;
+  bool checked = false; // the simulator's checks are on
+};
+
+struct cameo_model {
+  std::shared_ptr<cameo::rt::Model> model;
+  std::string manifest; // NUL-terminated
+};
+
+struct cameo_context {
+  std::shared_ptr<cameo::rt::Model> model;
+  std::unique_ptr<cameo::rt::Context> context;
+  std::string error;
+};
+
+namespace cameo::rt::api {
+
+// Keeps the message for cameo_last_error().
+cameo_status report(const Status &status);
+cameo_status report(cameo_context *context, const Status &status);
+
+// The caller's structure as this version knows it: what the caller's lacks is zero. Fails where the
+// caller's is of a later version and uses what it added.
+template <typename T> Status readStruct(const T *given, const char *name, T &known) {
+  constexpr size_t prefix = sizeof(size_t);
+  if (given->struct_size < prefix)
+    return failure(Code::InvalidArgument, "%s: struct_size is %zu", name, given->struct_size);
+  known = {};
+  std::memcpy(static_cast<void *>(&known), given,
+              given->struct_size < sizeof(T) ? given->struct_size : sizeof(T));
+  const char *bytes = reinterpret_cast<const char *>(given);
+  for (size_t i = sizeof(T); i < given->struct_size; ++i)
+    if (bytes[i])
+      return failure(
+          Code::Unsupported,
+          "%s: uses a field of a later version at byte %zu; this runtime knows %zu bytes", name, i,
+          sizeof(T));
+  return {};
+}
+
+// Fills as much of the caller's structure as it has.
+template <typename T> Status writeStruct(const T &known, const char *name, T *given) {
+  size_t size = given->struct_size;
+  if (size < sizeof(size_t))
+    return failure(Code::InvalidArgument, "%s: struct_size is %zu", name, size);
+  std::memcpy(static_cast<void *>(given), &known, size < sizeof(T) ? size : sizeof(T));
+  given->struct_size = size;
+  return {};
+}
+
+#define CAMEO_REQUIRE(POINTER)                                                                     \
+  do {                                                                                             \
+    if (!(POINTER))                                                                                \
+      return ::cameo::rt::api::report(::cameo::rt::failure(::cameo::rt::Code::InvalidArgument,     \
+                                                           "%s: " #POINTER " is null", __func__)); \
+  } while (false)
+
+} // namespace cameo::rt::api
+
+#endif

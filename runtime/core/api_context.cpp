@@ -1,0 +1,226 @@
+// cameo.h: contexts.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/api.h"
+
+using namespace cameo::rt;
+using namespace cameo::rt::api;
+
+namespace {
+
+Status createContext(cameo_model *model, const cameo_context_options *given,
+                     cameo_context **result) {
+  cameo_context_options options = {};
+  if (given)
+    CAMEO_RETURN_IF_ERROR(readStruct(given, "cameo_context_options", options));
+  if (options.profile != 0)
+    return failure(Code::InvalidArgument, "profile %u: the entry point has 1", options.profile);
+  if (options.flags & ~CAMEO_CONTEXT_NO_GRAPH)
+    return failure(Code::Unsupported, "unknown context flags 0x%x", options.flags);
+  ContextOptions inner;
+  inner.entry = options.entry;
+  inner.useGraphs = !(options.flags & CAMEO_CONTEXT_NO_GRAPH);
+  inner.stream = options.stream;
+  inner.arena = reinterpret_cast<DevicePtr>(options.arena);
+  inner.arenaBytes = options.arena_bytes;
+  inner.allocator = {options.allocator.user, options.allocator.allocate, options.allocator.release};
+  auto context = std::make_unique<cameo_context>();
+  context->model = model->model;
+  CAMEO_RETURN_IF_ERROR(Context::create(model->model, inner, context->context));
+  *result = context.release();
+  return {};
+}
+
+Status readBinding(const cameo_binding *given, Binding &binding) {
+  cameo_binding known;
+  CAMEO_RETURN_IF_ERROR(readStruct(given, "cameo_binding", known));
+  if (!known.data && known.bytes)
+    return failure(Code::InvalidArgument, "a binding of %llu bytes has no data",
+                   (unsigned long long)known.bytes);
+  if (known.memory != CAMEO_MEMORY_HOST && known.memory != CAMEO_MEMORY_DEVICE)
+    return failure(Code::InvalidArgument, "memory kind %d is unknown", int(known.memory));
+  if (known.memory == CAMEO_MEMORY_DEVICE && reinterpret_cast<uintptr_t>(known.data) % 16)
+    return failure(Code::InvalidArgument, "device memory at %p is not aligned to 16 bytes",
+                   known.data);
+  binding.kind = !known.data                           ? Binding::None
+                 : known.memory == CAMEO_MEMORY_DEVICE ? Binding::Device
+                                                       : Binding::Host;
+  binding.data = known.data;
+  binding.bytes = known.bytes;
+  return {};
+}
+
+Status writeShape(const Shape &shape, uint32_t capacity, int64_t *dims, uint32_t *rank) {
+  if (dims && capacity < shape.size())
+    return failure(Code::InvalidArgument, "room for %u sizes; the shape has %zu", capacity,
+                   shape.size());
+  if (dims)
+    std::copy(shape.begin(), shape.end(), dims);
+  if (rank)
+    *rank = uint32_t(shape.size());
+  return {};
+}
+
+} // namespace
+
+cameo_status cameo::rt::api::report(cameo_context *context, const Status &status) {
+  if (!status.ok())
+    context->error = status.message();
+  return report(status);
+}
+
+extern "C" {
+
+cameo_status cameo_context_create(cameo_model *model, const cameo_context_options *options,
+                                  cameo_context **context) {
+  CAMEO_REQUIRE(model);
+  CAMEO_REQUIRE(context);
+  return report(createContext(model, options, context));
+}
+
+void cameo_context_destroy(cameo_context *context) { delete context; }
+
+const char *cameo_context_error(const cameo_context *context) {
+  return context ? context->error.c_str() : "";
+}
+
+cameo_status cameo_context_set_input_shape(cameo_context *context, uint32_t input, uint32_t rank,
+                                           const int64_t *dims) {
+  CAMEO_REQUIRE(context);
+  if (rank)
+    CAMEO_REQUIRE(dims);
+  return report(context, context->context->setInputShape(input, Shape(dims, dims + rank)));
+}
+
+cameo_status cameo_context_set_symbol(cameo_context *context, const char *symbol, int64_t size) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(symbol);
+  return report(context, context->context->setSymbol(symbol, size));
+}
+
+cameo_status cameo_context_set_input_value(cameo_context *context, uint32_t input, const void *data,
+                                           uint64_t bytes) {
+  CAMEO_REQUIRE(context);
+  return report(context, context->context->setInputValue(input, data, bytes));
+}
+
+cameo_status cameo_context_get_input_shape(cameo_context *context, uint32_t input,
+                                           uint32_t capacity, int64_t *dims, uint32_t *rank) {
+  CAMEO_REQUIRE(context);
+  Shape shape;
+  Status status = context->context->inputShape(input, shape);
+  return report(context, status.ok() ? writeShape(shape, capacity, dims, rank) : std::move(status));
+}
+
+cameo_status cameo_context_get_output_shape(cameo_context *context, uint32_t output,
+                                            uint32_t capacity, int64_t *dims, uint32_t *rank) {
+  CAMEO_REQUIRE(context);
+  Shape shape;
+  Status status = context->context->outputShape(output, shape);
+  return report(context, status.ok() ? writeShape(shape, capacity, dims, rank) : std::move(status));
+}
+
+cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role role, uint32_t index,
+                                     uint64_t *bytes) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(bytes);
+  return report(context, role == CAMEO_INPUT ? context->context->inputBytes(index, *bytes)
+                                             : context->context->outputBytes(index, *bytes));
+}
+
+cameo_status cameo_context_get_arena_bytes(cameo_context *context, uint64_t *bytes) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(bytes);
+  return report(context, context->context->arenaBytes(*bytes));
+}
+
+cameo_status cameo_context_bind_input(cameo_context *context, uint32_t input,
+                                      const cameo_binding *binding) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(binding);
+  Binding known;
+  Status status = readBinding(binding, known);
+  return report(context,
+                status.ok() ? context->context->bindInput(input, known) : std::move(status));
+}
+
+cameo_status cameo_context_bind_output(cameo_context *context, uint32_t output,
+                                       const cameo_binding *binding) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(binding);
+  Binding known;
+  Status status = readBinding(binding, known);
+  return report(context,
+                status.ok() ? context->context->bindOutput(output, known) : std::move(status));
+}
+
+cameo_status cameo_context_output_memory(cameo_context *context, uint32_t output, void **data,
+                                         uint64_t *bytes) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(data);
+  DevicePtr memory = 0;
+  uint64_t size = 0;
+  Status status = context->context->outputMemory(output, memory, size);
+  if (status.ok()) {
+    *data = reinterpret_cast<void *>(memory);
+    if (bytes)
+      *bytes = size;
+  }
+  return report(context, status);
+}
+
+cameo_status cameo_context_set_state(cameo_context *context, uint32_t input, uint32_t output) {
+  CAMEO_REQUIRE(context);
+  return report(context, context->context->setState(input, output));
+}
+
+cameo_status cameo_context_set_arena(cameo_context *context, void *arena, uint64_t bytes) {
+  CAMEO_REQUIRE(context);
+  return report(context, context->context->setArena(reinterpret_cast<DevicePtr>(arena), bytes));
+}
+
+cameo_status cameo_context_set_stream(cameo_context *context, void *stream) {
+  CAMEO_REQUIRE(context);
+  return report(context, context->context->setStream(stream));
+}
+
+cameo_status cameo_context_get_stream(cameo_context *context, void **stream) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(stream);
+  *stream = context->context->stream();
+  return CAMEO_STATUS_OK;
+}
+
+cameo_status cameo_context_enqueue(cameo_context *context) {
+  CAMEO_REQUIRE(context);
+  return report(context, context->context->enqueue());
+}
+
+cameo_status cameo_context_synchronize(cameo_context *context) {
+  CAMEO_REQUIRE(context);
+  return report(context, context->context->synchronize());
+}
+
+cameo_status cameo_context_run(cameo_context *context) {
+  CAMEO_REQUIRE(context);
+  Status status = context->context->enqueue();
+  return report(context, status.ok() ? context->context->synchronize() : std::move(status));
+}
+
+cameo_status cameo_context_run_timed(cameo_context *context, cameo_timing_callback callback,
+                                     void *user) {
+  CAMEO_REQUIRE(context);
+  CAMEO_REQUIRE(callback);
+  return report(context, context->context->runTimed([&](const LaunchTiming &timing) {
+    cameo_launch_timing filled = {};
+    filled.struct_size = sizeof filled;
+    filled.kernel = timing.kernel->name;
+    filled.onnx_nodes = timing.kernel->onnxNodes;
+    std::copy(timing.step->grid, timing.step->grid + 3, filled.grid);
+    std::copy(timing.kernel->block, timing.kernel->block + 3, filled.block);
+    filled.start = timing.start;
+    filled.duration = timing.duration;
+    callback(user, &filled);
+  }));
+}
+
+} // extern "C"

@@ -1,0 +1,491 @@
+// The plan's interpreter. Numbers of registers, buffers and the like were validated with the plan;
+// what depends on values is checked here: arithmetic, definedness, ranges of memory.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/interpreter.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace cameo::rt {
+namespace {
+
+// Ends programs that would not end: no plan of a model executes as many instructions.
+constexpr uint64_t kMaxInstructions = uint64_t(1) << 30;
+constexpr int64_t kMaxGridX = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxGridYZ = 65535;
+
+double asDouble(int64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+int64_t asBits(double value) {
+  int64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+class Interpreter {
+public:
+  Interpreter(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work)
+      : plan(plan), inputs(inputs), work(work), registers(plan.registerCount()),
+        buffers(plan.bufferCount()) {}
+
+  Status run();
+
+private:
+  Status execute(uint32_t opcode, const uint32_t *o);
+  Status integer(uint32_t opcode, int64_t a, int64_t b, int64_t &result) const;
+  int64_t floating(uint32_t opcode, double a, double b) const;
+  Status toInteger(double value, int64_t &result) const;
+  Status load(const uint32_t *o);
+  Status check(const uint32_t *o) const;
+  Status outputShape(const uint32_t *o);
+  Status arenaBuffer(const uint32_t *o);
+  Status launch(const uint32_t *o);
+  Status copy(const uint32_t *o);
+  Status write(const uint32_t *o);
+  Status place(uint32_t buffer, Place &result) const;
+  Status size(int64_t value, const char *what, uint64_t &result) const;
+  Status fail(Code code, const char *what) const {
+    return failure(code, "launch plan, word %u: %s", at, what);
+  }
+
+  const Plan &plan;
+  const std::vector<PlanInput> &inputs;
+  WorkList &work;
+  std::vector<int64_t> registers;
+  std::vector<Place> buffers;
+  std::vector<bool> shaped;
+  bool arenaKnown = false;
+  uint32_t at = 0;
+};
+
+Status Interpreter::run() {
+  work = {};
+  work.outputShapes.resize(plan.outputs().size());
+  work.outputBytes.resize(plan.outputs().size());
+  work.inputUsed.resize(plan.inputs().size());
+  shaped.resize(plan.outputs().size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    uint64_t bytes = 0;
+    CAMEO_RETURN_IF_ERROR(tensorBytes(inputs[i].shape, plan.inputs()[i].dtype, bytes));
+    work.inputBytes.push_back(bytes);
+  }
+  const uint32_t *code = plan.code();
+  for (uint64_t executed = 0;; ++executed) {
+    if (executed == kMaxInstructions)
+      return fail(Code::Corrupt, "the plan does not end");
+    uint32_t opcode = code[at] & 0xffff, length = code[at] >> 16;
+    const uint32_t *operands = code + at + 1;
+    if (opcode == CAMEO_OP_END)
+      break;
+    if (opcode == CAMEO_OP_JUMP) {
+      at = operands[0];
+      continue;
+    }
+    if (opcode == CAMEO_OP_BRANCH_ZERO && registers[operands[0]] == 0) {
+      at = operands[1];
+      continue;
+    }
+    CAMEO_RETURN_IF_ERROR(execute(opcode, operands));
+    at += length;
+    // A conditional jump may be the last instruction, and an END not reached by it.
+    if (at >= plan.codeWords())
+      return fail(Code::Corrupt, "the plan runs past its end");
+  }
+  for (size_t i = 0; i < shaped.size(); ++i)
+    if (!shaped[i])
+      return failure(Code::Corrupt, "the launch plan gives output '%s' no shape",
+                     plan.outputs()[i].name);
+  return {};
+}
+
+Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
+  if (opcode >= CAMEO_OP_ADD && opcode <= CAMEO_OP_LE)
+    return integer(opcode, registers[o[1]], registers[o[2]], registers[o[0]]);
+  if (opcode >= CAMEO_OP_FADD && opcode <= CAMEO_OP_FLE) {
+    registers[o[0]] = floating(opcode, asDouble(registers[o[1]]), asDouble(registers[o[2]]));
+    return {};
+  }
+  switch (opcode) {
+  case CAMEO_OP_CONST:
+    registers[o[0]] = int64_t(o[1] | uint64_t(o[2]) << 32);
+    return {};
+  case CAMEO_OP_MOVE:
+    registers[o[0]] = registers[o[1]];
+    return {};
+  case CAMEO_OP_DIM:
+    registers[o[0]] = inputs[o[1]].shape[o[2]];
+    return {};
+  case CAMEO_OP_LOAD:
+    return load(o);
+  case CAMEO_OP_BRANCH_ZERO:
+    return {};
+  case CAMEO_OP_SELECT:
+    registers[o[0]] = registers[o[1]] ? registers[o[2]] : registers[o[3]];
+    return {};
+  case CAMEO_OP_FFLOOR:
+    registers[o[0]] = asBits(std::floor(asDouble(registers[o[1]])));
+    return {};
+  case CAMEO_OP_FCEIL:
+    registers[o[0]] = asBits(std::ceil(asDouble(registers[o[1]])));
+    return {};
+  case CAMEO_OP_FROUND_EVEN:
+    registers[o[0]] = asBits(std::nearbyint(asDouble(registers[o[1]])));
+    return {};
+  case CAMEO_OP_FROUND_F32:
+    registers[o[0]] = asBits(double(float(asDouble(registers[o[1]]))));
+    return {};
+  case CAMEO_OP_INT_TO_FLOAT:
+    registers[o[0]] = asBits(double(registers[o[1]]));
+    return {};
+  case CAMEO_OP_FLOAT_TO_INT:
+    return toInteger(asDouble(registers[o[1]]), registers[o[0]]);
+  case CAMEO_OP_CHECK:
+    return check(o);
+  case CAMEO_OP_OUTPUT_SHAPE:
+    return outputShape(o);
+  case CAMEO_OP_ARENA_SIZE:
+    if (arenaKnown)
+      return fail(Code::Corrupt, "the arena's size is given twice");
+    arenaKnown = true;
+    return size(registers[o[0]], "the arena's size", work.arenaBytes);
+  case CAMEO_OP_BUF_ARENA:
+    return arenaBuffer(o);
+  case CAMEO_OP_BUF_WEIGHT:
+    buffers[o[0]] = {Place::Weights, 0, o[1] | uint64_t(o[2]) << 32, o[3] | uint64_t(o[4]) << 32};
+    return {};
+  case CAMEO_OP_BUF_INPUT:
+    buffers[o[0]] = {Place::Input, o[1], 0, work.inputBytes[o[1]]};
+    work.inputUsed[o[1]] = true;
+    return {};
+  case CAMEO_OP_BUF_OUTPUT:
+    if (!shaped[o[1]])
+      return fail(Code::Corrupt, "an output is used before it has a shape");
+    buffers[o[0]] = {Place::Output, o[1], 0, work.outputBytes[o[1]]};
+    return {};
+  case CAMEO_OP_LAUNCH:
+    return launch(o);
+  case CAMEO_OP_COPY:
+    return copy(o);
+  case CAMEO_OP_WRITE:
+    return write(o);
+  default:
+    return fail(Code::Internal, "instruction not implemented");
+  }
+}
+
+Status Interpreter::integer(uint32_t opcode, int64_t a, int64_t b, int64_t &result) const {
+  switch (opcode) {
+  case CAMEO_OP_ADD:
+    if (__builtin_add_overflow(a, b, &result))
+      return failure(Code::OutOfRange, "size arithmetic overflows: %lld + %lld", (long long)a,
+                     (long long)b);
+    return {};
+  case CAMEO_OP_SUB:
+    if (__builtin_sub_overflow(a, b, &result))
+      return failure(Code::OutOfRange, "size arithmetic overflows: %lld - %lld", (long long)a,
+                     (long long)b);
+    return {};
+  case CAMEO_OP_MUL:
+    if (__builtin_mul_overflow(a, b, &result))
+      return failure(Code::OutOfRange, "size arithmetic overflows: %lld * %lld", (long long)a,
+                     (long long)b);
+    return {};
+  case CAMEO_OP_DIV:
+  case CAMEO_OP_REM:
+  case CAMEO_OP_FLOORDIV:
+  case CAMEO_OP_CEILDIV: {
+    if (b == 0)
+      return failure(Code::OutOfRange, "size arithmetic divides %lld by zero", (long long)a);
+    if (b == -1) { // the one quotient that overflows
+      if (opcode == CAMEO_OP_REM)
+        result = 0;
+      else if (__builtin_sub_overflow(int64_t(0), a, &result))
+        return failure(Code::OutOfRange, "size arithmetic overflows: %lld / -1", (long long)a);
+      return {};
+    }
+    int64_t quotient = a / b, rest = a % b;
+    bool negative = (rest < 0) != (b < 0);
+    result = opcode == CAMEO_OP_REM ? rest : quotient;
+    if (opcode == CAMEO_OP_FLOORDIV && rest && negative)
+      --result;
+    if (opcode == CAMEO_OP_CEILDIV && rest && !negative)
+      ++result;
+    return {};
+  }
+  case CAMEO_OP_MIN:
+    result = a < b ? a : b;
+    return {};
+  case CAMEO_OP_MAX:
+    result = a > b ? a : b;
+    return {};
+  case CAMEO_OP_AND:
+    result = a & b;
+    return {};
+  case CAMEO_OP_OR:
+    result = a | b;
+    return {};
+  case CAMEO_OP_XOR:
+    result = a ^ b;
+    return {};
+  case CAMEO_OP_EQ:
+    result = a == b;
+    return {};
+  case CAMEO_OP_NE:
+    result = a != b;
+    return {};
+  case CAMEO_OP_LT:
+    result = a < b;
+    return {};
+  default:
+    result = a <= b;
+    return {};
+  }
+}
+
+int64_t Interpreter::floating(uint32_t opcode, double a, double b) const {
+  switch (opcode) {
+  case CAMEO_OP_FADD:
+    return asBits(a + b);
+  case CAMEO_OP_FSUB:
+    return asBits(a - b);
+  case CAMEO_OP_FMUL:
+    return asBits(a * b);
+  case CAMEO_OP_FDIV:
+    return asBits(a / b);
+  case CAMEO_OP_FMIN: // NaN wins, as in ONNX's Min and Max
+    return asBits(std::isnan(a) || a < b ? a : b);
+  case CAMEO_OP_FMAX:
+    return asBits(std::isnan(a) || a > b ? a : b);
+  case CAMEO_OP_FEQ:
+    return a == b;
+  case CAMEO_OP_FLT:
+    return a < b;
+  default:
+    return a <= b;
+  }
+}
+
+Status Interpreter::toInteger(double value, int64_t &result) const {
+  // 2^63 is exact as a double; NaN fails both comparisons.
+  if (!(value >= -9223372036854775808.0 && value < 9223372036854775808.0))
+    return failure(Code::OutOfRange, "size arithmetic: %g is no 64-bit integer", value);
+  result = int64_t(value);
+  return {};
+}
+
+Status Interpreter::load(const uint32_t *o) {
+  const PlanTensor &tensor = plan.inputs()[o[1]];
+  const PlanInput &input = inputs[o[1]];
+  uint64_t count = 0;
+  CAMEO_RETURN_IF_ERROR(elementCount(input.shape, count));
+  int64_t index = registers[o[2]];
+  if (index < 0 || uint64_t(index) >= count)
+    return failure(Code::OutOfRange, "input '%s' has %llu elements; the model reads element %lld",
+                   tensor.name, (unsigned long long)count, (long long)index);
+  if (!input.values)
+    return failure(Code::InvalidArgument, "input '%s' is read on the host and has no values there",
+                   tensor.name);
+  registers[o[0]] = isFloat(tensor.dtype)
+                        ? asBits(readFloat(input.values, tensor.dtype, uint64_t(index)))
+                        : readInteger(input.values, tensor.dtype, uint64_t(index));
+  return {};
+}
+
+Status Interpreter::check(const uint32_t *o) const {
+  if (registers[o[0]])
+    return {};
+  std::string message;
+  for (const char *c = plan.string(o[1]); *c;) {
+    if (c[0] == '{' && (c[1] == '0' || c[1] == '1') && c[2] == '}') {
+      message += std::to_string(registers[c[1] == '0' ? o[2] : o[3]]);
+      c += 3;
+    } else {
+      message += *c++;
+    }
+  }
+  return Status(Code::OutOfRange, std::move(message));
+}
+
+Status Interpreter::size(int64_t value, const char *what, uint64_t &result) const {
+  if (value < 0)
+    return failure(Code::OutOfRange, "launch plan, word %u: %s is negative: %lld", at, what,
+                   (long long)value);
+  result = uint64_t(value);
+  return {};
+}
+
+Status Interpreter::outputShape(const uint32_t *o) {
+  const PlanTensor &tensor = plan.outputs()[o[0]];
+  Shape shape;
+  for (uint32_t i = 0; i < o[1]; ++i)
+    shape.push_back(registers[o[2 + i]]);
+  uint64_t bytes = 0;
+  if (Status status = tensorBytes(shape, tensor.dtype, bytes); !status.ok())
+    return failure(Code::OutOfRange, "output '%s' would be %s: %s", tensor.name,
+                   formatType(shape, tensor.dtype).c_str(), status.message().c_str());
+  work.outputShapes[o[0]] = std::move(shape);
+  work.outputBytes[o[0]] = bytes;
+  shaped[o[0]] = true;
+  return {};
+}
+
+Status Interpreter::arenaBuffer(const uint32_t *o) {
+  uint64_t offset = 0, bytes = 0;
+  CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "a buffer's offset", offset));
+  CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a buffer's size", bytes));
+  buffers[o[0]] = {Place::Arena, 0, offset, bytes};
+  return {};
+}
+
+// The buffer, which must be defined and, in the arena, lie within it: its size may be given after
+// its views.
+Status Interpreter::place(uint32_t buffer, Place &result) const {
+  result = buffers[buffer];
+  if (result.space == Place::None)
+    return fail(Code::Corrupt, "a buffer is used before it is defined");
+  if (result.space != Place::Arena)
+    return {};
+  if (!arenaKnown)
+    return fail(Code::Corrupt, "the arena is used before its size is given");
+  if (result.offset > work.arenaBytes || result.bytes > work.arenaBytes - result.offset)
+    return failure(Code::Corrupt,
+                   "launch plan, word %u: %llu bytes at %llu exceed the arena of %llu bytes", at,
+                   (unsigned long long)result.bytes, (unsigned long long)result.offset,
+                   (unsigned long long)work.arenaBytes);
+  return {};
+}
+
+Status Interpreter::launch(const uint32_t *o) {
+  const PlanKernel &kernel = plan.kernels()[o[0]];
+  LaunchStep step{o[0], {0, 0, 0}, 0, uint32_t(work.args.size())};
+  for (int i = 0; i < 3; ++i) {
+    int64_t extent = registers[o[1 + i]], limit = i ? kMaxGridYZ : kMaxGridX;
+    if (extent < 0 || extent > limit)
+      return failure(Code::OutOfRange, "kernel '%s' (%s) needs a grid of %lld in %c; at most %lld",
+                     kernel.name, kernel.onnxNodes, (long long)extent, "xyz"[i], (long long)limit);
+    if (extent == 0)
+      return {};
+    step.grid[i] = uint32_t(extent);
+  }
+  int64_t shared = registers[o[4]];
+  if (shared < 0 || shared > std::numeric_limits<int32_t>::max())
+    return failure(Code::OutOfRange, "kernel '%s' (%s) needs %lld bytes of shared memory",
+                   kernel.name, kernel.onnxNodes, (long long)shared);
+  step.sharedDynamic = uint32_t(shared);
+  for (uint32_t i = 0; i < kernel.argCount; ++i) {
+    ArgValue arg;
+    int64_t value = 0;
+    if (kernel.argTypes[i] == CAMEO_ARG_BUFFER)
+      CAMEO_RETURN_IF_ERROR(place(o[5 + i], arg.place));
+    else
+      value = registers[o[5 + i]];
+    if (kernel.argTypes[i] == CAMEO_ARG_F32) {
+      float narrow = float(asDouble(value));
+      std::memcpy(&arg.bits, &narrow, sizeof narrow);
+    } else {
+      arg.bits = uint64_t(value);
+    }
+    work.args.push_back(arg);
+  }
+  work.steps.push_back({Step::Launch, uint32_t(work.launches.size())});
+  work.launches.push_back(step);
+  return {};
+}
+
+Status Interpreter::copy(const uint32_t *o) {
+  CopyStep step;
+  CAMEO_RETURN_IF_ERROR(place(o[0], step.target));
+  CAMEO_RETURN_IF_ERROR(place(o[1], step.source));
+  CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a copy's size", step.bytes));
+  if (step.bytes > step.target.bytes || step.bytes > step.source.bytes)
+    return failure(Code::Corrupt,
+                   "launch plan, word %u: copies %llu bytes from %llu to a buffer of %llu", at,
+                   (unsigned long long)step.bytes, (unsigned long long)step.source.bytes,
+                   (unsigned long long)step.target.bytes);
+  if (!step.bytes)
+    return {};
+  work.steps.push_back({Step::Copy, uint32_t(work.copies.size())});
+  work.copies.push_back(step);
+  return {};
+}
+
+Status Interpreter::write(const uint32_t *o) {
+  uint32_t dtype = o[1], count = o[2];
+  WriteStep step;
+  CAMEO_RETURN_IF_ERROR(place(o[0], step.target));
+  step.offset = (work.data.size() + 15) / 16 * 16;
+  step.bytes = (uint64_t(count) * dtypeBits(dtype) + 7) / 8;
+  if (step.bytes > step.target.bytes)
+    return failure(Code::Corrupt, "launch plan, word %u: writes %llu bytes to a buffer of %llu", at,
+                   (unsigned long long)step.bytes, (unsigned long long)step.target.bytes);
+  if (!count)
+    return {};
+  work.data.resize(step.offset + step.bytes);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (isFloat(dtype))
+      writeFloat(work.data.data() + step.offset, dtype, i, asDouble(registers[o[3 + i]]));
+    else
+      writeInteger(work.data.data() + step.offset, dtype, i, registers[o[3 + i]]);
+  }
+  work.steps.push_back({Step::Write, uint32_t(work.writes.size())});
+  work.writes.push_back(step);
+  return {};
+}
+
+} // namespace
+
+Status checkShape(const PlanTensor &tensor, const Shape &shape) {
+  if (shape.size() != tensor.dims.size())
+    return failure(Code::InvalidArgument, "input '%s': rank %zu given (%s); the model takes %s",
+                   tensor.name, shape.size(), formatType(shape, tensor.dtype).c_str(),
+                   formatType(tensor.dims, tensor.dtype).c_str());
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] < 0 || (tensor.dims[i] >= 0 && tensor.dims[i] != shape[i]))
+      return failure(Code::InvalidArgument, "input '%s': shape %s given; the model takes %s",
+                     tensor.name, formatType(shape, tensor.dtype).c_str(),
+                     formatType(tensor.dims, tensor.dtype).c_str());
+  uint64_t bytes = 0;
+  if (Status status = tensorBytes(shape, tensor.dtype, bytes); !status.ok())
+    return failure(status.code(), "input '%s': %s", tensor.name, status.message().c_str());
+  return {};
+}
+
+Status checkSymbols(const Plan &plan, const std::vector<PlanInput> &inputs) {
+  struct Known {
+    const char *symbol, *input;
+    int64_t size;
+  };
+  std::vector<Known> known;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanTensor &tensor = plan.inputs()[i];
+    for (size_t d = 0; d < tensor.dims.size(); ++d) {
+      if (tensor.dims[d] >= 0 || !*tensor.symbols[d])
+        continue;
+      int64_t size = inputs[i].shape[d];
+      bool found = false;
+      for (const Known &other : known) {
+        if (std::strcmp(other.symbol, tensor.symbols[d]) != 0)
+          continue;
+        if (other.size != size)
+          return failure(Code::InvalidArgument,
+                         "size '%s' is %lld in input '%s' and %lld in input '%s'", other.symbol,
+                         (long long)other.size, other.input, (long long)size, tensor.name);
+        found = true;
+      }
+      if (!found)
+        known.push_back({tensor.symbols[d], tensor.name, size});
+    }
+  }
+  return {};
+}
+
+Status runPlan(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work) {
+  CAMEO_RETURN_IF_ERROR(checkSymbols(plan, inputs));
+  return Interpreter(plan, inputs, work).run();
+}
+
+} // namespace cameo::rt

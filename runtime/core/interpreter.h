@@ -1,0 +1,77 @@
+// Runs a plan's code for given shapes and host-read values. The result is a flat list of work that
+// holds as long as these stay the same; it knows places, not addresses.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_CORE_INTERPRETER_H
+#define CAMEO_RUNTIME_CORE_INTERPRETER_H
+
+#include "runtime/core/plan.h"
+
+namespace cameo::rt {
+
+// What the plan is run for.
+struct PlanInput {
+  Shape shape;
+  const void *values = nullptr; // host-resident inputs: as many elements as the shape has
+};
+
+// A range of device memory, before it has an address.
+struct Place {
+  enum Space : uint32_t { None, Arena, Weights, Input, Output } space = None;
+  uint32_t index = 0; // of the input or output
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+struct LaunchStep {
+  uint32_t kernel;
+  uint32_t grid[3];
+  uint32_t sharedDynamic;
+  uint32_t firstArg; // into WorkList::args, as many as the kernel has parameters
+};
+
+// A parameter: a place, or a value's bits.
+struct ArgValue {
+  Place place;
+  uint64_t bits = 0;
+};
+
+struct CopyStep {
+  Place target, source;
+  uint64_t bytes;
+};
+
+struct WriteStep {
+  Place target;
+  uint64_t offset; // into WorkList::data
+  uint64_t bytes;
+};
+
+struct Step {
+  enum Kind : uint32_t { Launch, Copy, Write } kind;
+  uint32_t index; // into the list of that kind
+};
+
+struct WorkList {
+  std::vector<Step> steps;
+  std::vector<LaunchStep> launches;
+  std::vector<ArgValue> args;
+  std::vector<CopyStep> copies;
+  std::vector<WriteStep> writes;
+  std::vector<uint8_t> data;
+  std::vector<Shape> outputShapes;
+  std::vector<uint64_t> inputBytes, outputBytes;
+  std::vector<bool> inputUsed; // on the device
+  uint64_t arenaBytes = 0;
+};
+
+// `inputs` are one a plan input; their shapes must agree with the plan (checkShapes).
+Status runPlan(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work);
+
+// Whether a shape is one that the plan's input takes, sizes of equal name aside.
+Status checkShape(const PlanTensor &tensor, const Shape &shape);
+// Whether sizes of equal name are equal.
+Status checkSymbols(const Plan &plan, const std::vector<PlanInput> &inputs);
+
+} // namespace cameo::rt
+
+#endif

@@ -1,0 +1,220 @@
+// Choice of code, loading, and the upload of weights.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/model.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cameo::rt {
+namespace {
+
+// Two page-locked buffers, so that one chunk is verified while the other is on its way.
+class Staging {
+public:
+  explicit Staging(Device &device) : device(device) {}
+  ~Staging() {
+    if (stream)
+      (void)device.synchronize(stream);
+    for (int i = 0; i < 2; ++i) {
+      if (events[i])
+        (void)device.destroyEvent(events[i]);
+      if (buffers[i])
+        (void)device.releaseHost(buffers[i]);
+    }
+    if (stream)
+      (void)device.destroyStream(stream);
+  }
+  Status create(uint64_t bytes) {
+    CAMEO_RETURN_IF_ERROR(device.createStream(stream));
+    for (int i = 0; i < 2; ++i) {
+      CAMEO_RETURN_IF_ERROR(device.allocateHost(bytes, buffers[i]));
+      CAMEO_RETURN_IF_ERROR(device.createEvent(events[i]));
+    }
+    return {};
+  }
+  // A buffer whose former content has arrived.
+  Status next(void *&buffer) {
+    current ^= 1;
+    if (used[current])
+      CAMEO_RETURN_IF_ERROR(device.synchronizeEvent(events[current]));
+    buffer = buffers[current];
+    return {};
+  }
+  Status send(DevicePtr target, uint64_t bytes) {
+    CAMEO_RETURN_IF_ERROR(device.copyToDevice(target, buffers[current], bytes, stream));
+    used[current] = true;
+    return device.record(events[current], stream);
+  }
+  Status finish() { return device.synchronize(stream); }
+
+private:
+  Device &device;
+  Stream stream = nullptr;
+  void *buffers[2] = {};
+  Event events[2] = {};
+  bool used[2] = {};
+  int current = 0;
+};
+
+std::string archName(uint32_t arch) {
+  return "sm_" + std::to_string(arch & 0xffff) + (arch & CAMEO_ARCH_A ? "a" : "");
+}
+
+} // namespace
+
+std::string describeCode(const Section &section) {
+  const char *kind = section.kind == CAMEO_SECTION_PTX     ? "ptx"
+                     : section.kind == CAMEO_SECTION_CUBIN ? "cubin"
+                                                           : "simulator image";
+  return std::string(kind) + " for " + archName(section.arch) +
+         (section.kind == CAMEO_SECTION_SIM_IMAGE && (section.flags & CAMEO_SIM_IMAGE_CHECKED)
+              ? ", with checks"
+              : "");
+}
+
+Status Model::create(std::unique_ptr<Payload> payload, std::shared_ptr<Device> device,
+                     uint32_t arch, bool checked, std::shared_ptr<Model> &result) {
+  std::shared_ptr<Model> model(new Model(std::move(payload), std::move(device)));
+  if (model->owner)
+    CAMEO_RETURN_IF_ERROR(model->chooseCode(arch, checked));
+  CAMEO_RETURN_IF_ERROR(model->parsePlans());
+  if (model->owner) {
+    CAMEO_RETURN_IF_ERROR(model->loadCode());
+    CAMEO_RETURN_IF_ERROR(model->uploadWeights());
+  }
+  result = std::move(model);
+  return {};
+}
+
+Model::~Model() {
+  if (!owner)
+    return;
+  for (Module module : modules)
+    (void)owner->unloadModule(module);
+  if (weightMemory)
+    (void)owner->release(weightMemory);
+}
+
+Status Model::chooseCode(uint32_t arch, bool checked) {
+  if (owner->info().kind == DeviceKind::Simulator)
+    return chooseSimImage(arch, checked);
+  std::vector<CodeSection> code;
+  std::vector<const Section *> origin;
+  for (const Section &section : file->sections()) {
+    bool isGpu = section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN;
+    if (!isGpu || (arch && section.arch != arch))
+      continue;
+    code.push_back({section.kind, section.arch, section.flags, section.data, section.size});
+    origin.push_back(&section);
+  }
+  size_t index = 0;
+  CAMEO_RETURN_IF_ERROR(chooseCudaCode(code, owner->info(), index));
+  chosen = origin[index];
+  return {};
+}
+
+// The newest architecture simulated, and of its images the one whose checks are as asked for.
+// Images without checks are preferred where none are, being faster.
+Status Model::chooseSimImage(uint32_t arch, bool checked) {
+  bool any = false;
+  for (const Section &section : file->sections()) {
+    if (section.kind != CAMEO_SECTION_SIM_IMAGE || (arch && section.arch != arch))
+      continue;
+    any = true;
+    bool hasChecks = section.flags & CAMEO_SIM_IMAGE_CHECKED;
+    if (checked && !hasChecks)
+      continue;
+    auto rank = [](const Section &s) {
+      return std::make_pair((s.arch & 0xffff) * 2 + (s.arch & CAMEO_ARCH_A ? 1 : 0),
+                            s.flags & CAMEO_SIM_IMAGE_CHECKED ? 0 : 1);
+    };
+    if (!chosen || rank(section) > rank(*chosen))
+      chosen = &section;
+  }
+  if (chosen)
+    return {};
+  if (any)
+    return failure(Code::Incompatible, "the model's simulator image was built without checks; "
+                                       "compile it with --sim-checks");
+  std::string held;
+  for (const Section &section : file->sections())
+    if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||
+        section.kind == CAMEO_SECTION_SIM_IMAGE)
+      held += (held.empty() ? "" : ", ") + describeCode(section);
+  return failure(Code::Incompatible, "the model has no simulator image%s; it has %s",
+                 arch ? (" for " + archName(arch)).c_str() : "",
+                 held.empty() ? "no code" : held.c_str());
+}
+
+Status Model::parsePlans() {
+  uint32_t variant = chosen ? chosen->variant : 0;
+  for (const Section &section : file->sections()) {
+    if (section.kind != CAMEO_SECTION_PLAN || section.variant != variant)
+      continue;
+    auto entry = std::make_unique<Entry>();
+    CAMEO_RETURN_IF_ERROR(
+        Plan::parse(section.data, section.size, file->weightBytes(), entry->plan));
+    entryList.push_back(std::move(entry));
+  }
+  if (entryList.empty())
+    return failure(Code::Corrupt, "damaged model file: variant %u has no launch plan", variant);
+  return {};
+}
+
+Status Model::loadCode() {
+  for (const Section &section : file->sections()) {
+    if (section.kind != chosen->kind || section.variant != chosen->variant ||
+        section.arch != chosen->arch || section.flags != chosen->flags)
+      continue;
+    Module module = nullptr;
+    CAMEO_RETURN_IF_ERROR(owner->loadModule(
+        {section.kind, section.arch, section.flags, section.data, section.size}, module));
+    modules.push_back(module);
+  }
+  for (auto &entry : entryList)
+    CAMEO_RETURN_IF_ERROR(findKernels(*entry));
+  return {};
+}
+
+Status Model::findKernels(Entry &entry) {
+  for (const PlanKernel &kernel : entry.plan.kernels()) {
+    KernelInfo info{
+        kernel.name,         kernel.onnxNodes, {kernel.block[0], kernel.block[1], kernel.block[2]},
+        kernel.sharedStatic, kernel.flags,     kernel.argTypes,
+        kernel.argCount};
+    Kernel found = nullptr;
+    Status status = failure(Code::Corrupt, "there is no code for kernel '%s'", kernel.name);
+    for (Module module : modules) {
+      status = owner->findKernel(module, info, found);
+      if (status.ok())
+        break;
+    }
+    CAMEO_RETURN_IF_ERROR(std::move(status));
+    entry.kernels.push_back(found);
+  }
+  return {};
+}
+
+Status Model::uploadWeights() {
+  uint64_t total = file->weightBytes();
+  if (!total)
+    return {};
+  Status status = owner->allocate(total, weightMemory);
+  if (!status.ok())
+    return failure(status.code(), "%llu bytes for weights: %s", (unsigned long long)total,
+                   status.message().c_str());
+  owner->nameMemory(weightMemory, "weights");
+  Staging staging(*owner);
+  CAMEO_RETURN_IF_ERROR(staging.create(std::min<uint64_t>(total, CAMEO_WEIGHT_CHUNK)));
+  for (uint64_t offset = 0, chunk = 0; offset < total; offset += CAMEO_WEIGHT_CHUNK, ++chunk) {
+    uint64_t bytes = std::min<uint64_t>(total - offset, CAMEO_WEIGHT_CHUNK);
+    void *buffer = nullptr;
+    CAMEO_RETURN_IF_ERROR(staging.next(buffer));
+    std::memcpy(buffer, file->weights() + offset, bytes);
+    CAMEO_RETURN_IF_ERROR(file->verifyWeightChunk(chunk, buffer, bytes));
+    CAMEO_RETURN_IF_ERROR(staging.send(weightMemory + offset, bytes));
+  }
+  return staging.finish();
+}
+
+} // namespace cameo::rt

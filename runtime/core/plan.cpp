@@ -1,0 +1,155 @@
+// Takes a plan's tables apart, each size checked before it is used.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/plan.h"
+
+#include <cstring>
+
+namespace cameo::rt {
+namespace {
+
+// Far above what a compiler emits; they bound what a damaged plan can make us allocate.
+constexpr uint32_t kMaxRegisters = 1u << 24;
+constexpr uint32_t kMaxRank = 64;
+constexpr uint32_t kMaxBlockThreads = 1024;
+
+// Hands out consecutive tables, each aligned to 8.
+class Cursor {
+public:
+  Cursor(const uint8_t *data, uint64_t size) : data(data), size(size) {}
+
+  template <typename T> bool take(uint64_t count, const T *&table) {
+    uint64_t start = (position + 7) / 8 * 8;
+    uint64_t bytes = count * sizeof(T); // counts are 32 bits wide: no overflow
+    if (start > size || bytes > size - start)
+      return false;
+    table = reinterpret_cast<const T *>(data + start);
+    position = start + bytes;
+    return true;
+  }
+  uint64_t end() const { return position; }
+
+private:
+  const uint8_t *data;
+  uint64_t size;
+  uint64_t position = 0;
+};
+
+Status corrupt(const char *what) { return failure(Code::Corrupt, "damaged launch plan: %s", what); }
+
+} // namespace
+
+Status Plan::parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, Plan &plan) {
+  CAMEO_RETURN_IF_ERROR(plan.parseTables(data, size));
+  return plan.validateCode(weightBytes);
+}
+
+Status Plan::parseTables(const uint8_t *data, uint64_t size) {
+  if (reinterpret_cast<uintptr_t>(data) % 8)
+    return corrupt("it is misaligned");
+  Cursor cursor(data, size);
+  const CameoPlanHeader *header;
+  const CameoPlanTensor *tensors;
+  const CameoPlanDim *dims;
+  const CameoPlanKernel *kernels;
+  const uint32_t *argTypes;
+  if (!cursor.take(1, header) || header->magic != CAMEO_PLAN_MAGIC)
+    return corrupt("it has no header");
+  uint64_t tensorCount = uint64_t(header->input_count) + header->output_count;
+  if (!cursor.take(tensorCount, tensors) || !cursor.take(header->dim_count, dims) ||
+      !cursor.take(header->kernel_count, kernels) || !cursor.take(header->arg_count, argTypes) ||
+      !cursor.take(header->code_words, words) || !cursor.take(header->string_bytes, strings))
+    return corrupt("its tables exceed the section");
+  if (size - cursor.end() >= 8)
+    return corrupt("bytes follow its tables");
+  if (!header->string_bytes || strings[header->string_bytes - 1] != 0)
+    return corrupt("its strings do not end in NUL");
+  wordCount = header->code_words;
+  stringBytes = header->string_bytes;
+  registers = header->register_count;
+  buffers = header->buffer_count;
+  if (registers > kMaxRegisters || buffers > kMaxRegisters)
+    return failure(Code::Corrupt, "damaged launch plan: %u registers and %u buffers; at most %u",
+                   registers, buffers, kMaxRegisters);
+  CAMEO_RETURN_IF_ERROR(checkString(header->name, "the entry point's name"));
+  entryName = strings + header->name;
+
+  inputList.resize(header->input_count);
+  outputList.resize(header->output_count);
+  for (uint64_t i = 0; i < tensorCount; ++i)
+    CAMEO_RETURN_IF_ERROR(
+        parseTensor(tensors[i], dims, header->dim_count,
+                    i < inputList.size() ? inputList[i] : outputList[i - inputList.size()]));
+  kernelList.resize(header->kernel_count);
+  for (uint32_t i = 0; i < header->kernel_count; ++i)
+    CAMEO_RETURN_IF_ERROR(parseKernel(kernels[i], argTypes, header->arg_count, kernelList[i]));
+  return {};
+}
+
+Status Plan::checkString(uint32_t offset, const char *what) const {
+  if (offset >= stringBytes)
+    return failure(Code::Corrupt, "damaged launch plan: %s is string %u of %u bytes", what, offset,
+                   stringBytes);
+  return {};
+}
+
+Status Plan::parseTensor(const CameoPlanTensor &tensor, const CameoPlanDim *dims, uint32_t dimCount,
+                         PlanTensor &parsed) const {
+  CAMEO_RETURN_IF_ERROR(checkString(tensor.name, "a tensor's name"));
+  parsed.name = strings + tensor.name;
+  parsed.dtype = tensor.dtype;
+  parsed.flags = tensor.flags;
+  if (!dtypeBits(tensor.dtype))
+    return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has element type %u",
+                   parsed.name, tensor.dtype);
+  if (tensor.flags & ~CAMEO_TENSOR_HOST)
+    return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has unknown flags 0x%x",
+                   parsed.name, tensor.flags);
+  if (tensor.rank > kMaxRank || tensor.first_dim > dimCount ||
+      tensor.rank > dimCount - tensor.first_dim)
+    return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has rank %u", parsed.name,
+                   tensor.rank);
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    const CameoPlanDim &dim = dims[tensor.first_dim + i];
+    CAMEO_RETURN_IF_ERROR(checkString(dim.symbol, "a size's name"));
+    if (dim.size < -1)
+      return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has size %lld", parsed.name,
+                     (long long)dim.size);
+    parsed.dims.push_back(dim.size);
+    parsed.symbols.push_back(strings + dim.symbol);
+  }
+  return {};
+}
+
+Status Plan::parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes, uint32_t argCount,
+                         PlanKernel &parsed) const {
+  CAMEO_RETURN_IF_ERROR(checkString(kernel.name, "a kernel's name"));
+  CAMEO_RETURN_IF_ERROR(checkString(kernel.onnx_nodes, "a kernel's nodes"));
+  parsed.name = strings + kernel.name;
+  parsed.onnxNodes = strings + kernel.onnx_nodes;
+  if (kernel.first_arg > argCount || kernel.arg_count > argCount - kernel.first_arg)
+    return failure(Code::Corrupt, "damaged launch plan: kernel '%s' has %u parameters", parsed.name,
+                   kernel.arg_count);
+  parsed.argTypes = argTypes + kernel.first_arg;
+  parsed.argCount = kernel.arg_count;
+  for (uint32_t i = 0; i < kernel.arg_count; ++i)
+    if (parsed.argTypes[i] > CAMEO_ARG_F64)
+      return failure(Code::Corrupt, "damaged launch plan: parameter %u of '%s' is of kind %u", i,
+                     parsed.name, parsed.argTypes[i]);
+  uint64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    parsed.block[i] = kernel.block[i];
+    // Each factor is bounded first, so that the product cannot wrap.
+    threads *= kernel.block[i] <= kMaxBlockThreads ? kernel.block[i] : kMaxBlockThreads + 1;
+  }
+  if (!threads || threads > kMaxBlockThreads)
+    return failure(Code::Corrupt,
+                   "damaged launch plan: kernel '%s' has blocks of %u x %u x %u threads; at most "
+                   "%u",
+                   parsed.name, kernel.block[0], kernel.block[1], kernel.block[2],
+                   kMaxBlockThreads);
+  parsed.sharedStatic = kernel.shared_static;
+  parsed.flags = kernel.flags;
+  return {};
+}
+
+} // namespace cameo::rt

@@ -1,0 +1,69 @@
+// A launch plan, parsed and validated: whatever it holds, running it touches nothing out of range.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_CORE_PLAN_H
+#define CAMEO_RUNTIME_CORE_PLAN_H
+
+#include "runtime/core/status.h"
+#include "runtime/core/types.h"
+#include "runtime/format.h"
+
+#include <vector>
+
+namespace cameo::rt {
+
+struct PlanTensor {
+  const char *name;
+  uint32_t dtype;
+  uint32_t flags;
+  Shape dims;                        // -1 where open
+  std::vector<const char *> symbols; // "" where there is none
+};
+
+struct PlanKernel {
+  const char *name;
+  const char *onnxNodes;
+  uint32_t block[3];
+  uint32_t sharedStatic;
+  uint32_t flags;
+  const uint32_t *argTypes;
+  uint32_t argCount;
+};
+
+// Points into the bytes it was parsed from, which must outlive it.
+class Plan {
+public:
+  static Status parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, Plan &plan);
+
+  const char *name() const { return entryName; }
+  const std::vector<PlanTensor> &inputs() const { return inputList; }
+  const std::vector<PlanTensor> &outputs() const { return outputList; }
+  const std::vector<PlanKernel> &kernels() const { return kernelList; }
+  const uint32_t *code() const { return words; }
+  uint32_t codeWords() const { return wordCount; }
+  const char *string(uint32_t offset) const { return strings + offset; }
+  uint32_t registerCount() const { return registers; }
+  uint32_t bufferCount() const { return buffers; }
+
+private:
+  Status parseTables(const uint8_t *data, uint64_t size);
+  Status parseTensor(const CameoPlanTensor &tensor, const CameoPlanDim *dims, uint32_t dimCount,
+                     PlanTensor &parsed) const;
+  Status parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes, uint32_t argCount,
+                     PlanKernel &parsed) const;
+  Status checkString(uint32_t offset, const char *what) const;
+  Status validateCode(uint64_t weightBytes) const;
+
+  const char *entryName = "";
+  std::vector<PlanTensor> inputList, outputList;
+  std::vector<PlanKernel> kernelList;
+  const uint32_t *words = nullptr;
+  uint32_t wordCount = 0;
+  const char *strings = nullptr;
+  uint32_t stringBytes = 0;
+  uint32_t registers = 0;
+  uint32_t buffers = 0;
+};
+
+} // namespace cameo::rt
+
+#endif

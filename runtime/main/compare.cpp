@@ -1,0 +1,68 @@
+// Comparison of an output with what was expected, reported as IREE's run tool does.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/session.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace cameo::cli {
+namespace {
+
+constexpr double kFloatAtol = 1e-5, kFloatRtol = 1e-3;
+constexpr uint64_t kPrintedElements = 64;
+
+// long double holds every 64-bit integer.
+long double valueOf(const HostTensor &tensor, uint64_t index) {
+  if (rt::isFloat(tensor.dtype) || rt::isComplex(tensor.dtype))
+    return rt::readFloat(tensor.data.data(), tensor.dtype, index);
+  int64_t value = rt::readInteger(tensor.data.data(), tensor.dtype, index);
+  return tensor.dtype == CAMEO_UINT64 ? (long double)(uint64_t(value)) : (long double)(value);
+}
+
+} // namespace
+
+bool compareOutput(uint32_t index, const HostTensor &actual, const HostTensor &expected,
+                   const Options &options) {
+  std::string has = rt::formatType(actual.shape, actual.dtype);
+  std::string wants = rt::formatType(expected.shape, expected.dtype);
+  if (has != wants) {
+    std::printf("[FAILED] result[%u]: type %s does not match the expected %s\n", index, has.c_str(),
+                wants.c_str());
+    return false;
+  }
+  bool complex = rt::isComplex(actual.dtype), real = complex || rt::isFloat(actual.dtype);
+  double atol = options.atol >= 0 ? options.atol : real ? kFloatAtol : 0;
+  double rtol = options.rtol >= 0 ? options.rtol : real ? kFloatRtol : 0;
+  uint64_t count = 0;
+  (void)rt::elementCount(actual.shape, count); // its shape was computed from
+  uint64_t parts = complex ? 2 * count : count;
+  uint64_t differing = 0, first = 0;
+  long double largest = 0;
+  for (uint64_t i = 0; i < parts; ++i) {
+    long double a = valueOf(actual, i), b = valueOf(expected, i);
+    if (a == b) // equal infinities too
+      continue;
+    if (options.equalNan && std::isnan(a) && std::isnan(b))
+      continue;
+    long double difference = std::fabs(a - b);
+    // So put that a NaN fails, and an infinity where none is expected.
+    bool close = std::isfinite(b) && difference <= atol + rtol * std::fabs(b);
+    if (!(difference <= largest))
+      largest = difference;
+    if (!close && !differing++)
+      first = complex ? i / 2 : i;
+  }
+  if (!differing)
+    return true;
+  std::printf("[FAILED] result[%u]: element at index %llu (%s) does not match the expected (%s)\n",
+              index, (unsigned long long)first, formatElement(actual, first).c_str(),
+              formatElement(expected, first).c_str());
+  std::printf("  %llu of %llu values differ by more than atol = %g, rtol = %g; largest difference "
+              "%Lg\n",
+              (unsigned long long)differing, (unsigned long long)parts, atol, rtol, largest);
+  std::printf("  expected:\n%s\n  actual:\n%s\n", formatTensor(expected, kPrintedElements).c_str(),
+              formatTensor(actual, kPrintedElements).c_str());
+  return false;
+}
+
+} // namespace cameo::cli

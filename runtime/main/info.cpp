@@ -1,0 +1,102 @@
+// --info: the manifest for people. What the plans and sections say is printed from them; of the
+// manifest, whatever it has beyond that.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/json.h"
+#include "runtime/main/session.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace cameo::cli {
+namespace {
+
+void printTensors(const char *title, const std::vector<rt::PlanTensor> &tensors) {
+  std::printf("%s\n", title);
+  for (const rt::PlanTensor &tensor : tensors) {
+    std::string type;
+    for (size_t d = 0; d < tensor.dims.size(); ++d) {
+      const char *symbol = *tensor.symbols[d] ? tensor.symbols[d] : "?";
+      type += (tensor.dims[d] < 0 ? symbol : std::to_string(tensor.dims[d])) + std::string("x");
+    }
+    std::printf("  %s: %s%s%s\n", tensor.name, type.c_str(), rt::dtypeName(tensor.dtype),
+                tensor.flags & CAMEO_TENSOR_HOST ? "  (read on the host)" : "");
+  }
+}
+
+std::string bytesText(uint64_t bytes) {
+  char text[48];
+  if (bytes < 10240)
+    std::snprintf(text, sizeof text, "%llu B", (unsigned long long)bytes);
+  else if (bytes < 10u << 20)
+    std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
+  else
+    std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
+  return text;
+}
+
+void printValue(const std::string &name, const Json &value, int indent) {
+  std::printf("%*s%s%s", indent, "", name.c_str(), name.empty() ? "-" : ":");
+  bool flat = true;
+  for (const auto &member : value.members)
+    flat &= member.second.members.empty() && value.kind == Json::Array;
+  if (value.members.empty()) {
+    std::printf(" %s\n", value.text.c_str());
+  } else if (flat) {
+    for (const auto &member : value.members)
+      std::printf(" %s", member.second.text.c_str());
+    std::printf("\n");
+  } else {
+    std::printf("\n");
+    for (const auto &[memberName, member] : value.members)
+      printValue(memberName, member, indent + 2);
+  }
+}
+
+Status printEntries(const rt::Payload &payload) {
+  uint32_t variant = UINT32_MAX;
+  for (const rt::Section &section : payload.sections()) {
+    if (section.kind != CAMEO_SECTION_PLAN)
+      continue;
+    // All variants have the same entry points.
+    if (variant == UINT32_MAX)
+      variant = section.variant;
+    if (section.variant != variant)
+      continue;
+    rt::Plan plan;
+    CAMEO_RETURN_IF_ERROR(rt::Plan::parse(section.data, section.size, payload.weightBytes(), plan));
+    std::printf("entry point: %s\n", plan.name());
+    printTensors("inputs:", plan.inputs());
+    printTensors("outputs:", plan.outputs());
+    std::printf("kernels: %zu\n", plan.kernels().size());
+  }
+  return {};
+}
+
+} // namespace
+
+Status printInfo(const Options &options, const rt::Payload &payload) {
+  std::string_view manifest = payload.manifest();
+  if (options.info == Info::Json) {
+    std::fwrite(manifest.data(), 1, manifest.size(), stdout);
+    std::printf("\n");
+    return {};
+  }
+  CAMEO_RETURN_IF_ERROR(printEntries(payload));
+  std::printf("code:\n");
+  for (const rt::Section &section : payload.sections())
+    if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||
+        section.kind == CAMEO_SECTION_SIM_IMAGE)
+      std::printf("  %s, %s\n", rt::describeCode(section).c_str(), bytesText(section.size).c_str());
+  std::printf("weights: %s\n", bytesText(payload.weightBytes()).c_str());
+  std::printf("payload: version %u, %s\n", CAMEO_PAYLOAD_VERSION,
+              bytesText(payload.size()).c_str());
+  Json json;
+  if (!parseJson(manifest, json) || json.kind != Json::Object)
+    return failure(Code::Corrupt, "the manifest is no JSON object");
+  for (const auto &[name, value] : json.members)
+    if (name != "inputs" && name != "outputs" && name != "entries")
+      printValue(name, value, 0);
+  return {};
+}
+
+} // namespace cameo::cli

@@ -1,0 +1,95 @@
+// The artefact's entry point: from a command line to an exit code.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/session.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace cameo::cli {
+namespace {
+
+enum ExitCode { Good = 0, Mismatch = 1, Usage = 2, DeviceFailure = 3, BadFile = 4 };
+
+ExitCode exitCode(Code code) {
+  switch (code) {
+  case Code::Ok:
+    return Good;
+  case Code::InvalidArgument:
+  case Code::OutOfRange:
+  case Code::NotFound:
+  case Code::Io:
+    return Usage;
+  case Code::Corrupt:
+  case Code::Incompatible:
+    return BadFile;
+  default:
+    return DeviceFailure;
+  }
+}
+
+Status runModes(const Options &options, Session &session, bool &matched) {
+  std::vector<HostTensor> inputs;
+  CAMEO_RETURN_IF_ERROR(gatherInputs(options, session, inputs));
+  bool measures = options.benchmark || !options.profile.empty();
+  if (!measures || !options.outputs.empty() || !options.expected.empty())
+    CAMEO_RETURN_IF_ERROR(runOnce(options, session, inputs, matched));
+  if (!options.profile.empty())
+    CAMEO_RETURN_IF_ERROR(runProfile(options, session, inputs));
+  if (options.benchmark)
+    CAMEO_RETURN_IF_ERROR(runBenchmark(options, session, inputs));
+  return {};
+}
+
+Status run(const Options &options, bool &matched) {
+  const char *path = options.model.empty() ? "/proc/self/exe" : options.model.c_str();
+  std::unique_ptr<rt::Payload> payload;
+  if (options.model.empty() && !rt::Payload::isPresent(path))
+    return failure(Code::Corrupt, "this executable holds no model, or was cut off; --model=FILE "
+                                  "runs another file's");
+  CAMEO_RETURN_IF_ERROR(rt::Payload::open(path, payload));
+  if (options.info != Info::None)
+    return printInfo(options, *payload);
+  Session session;
+  CAMEO_RETURN_IF_ERROR(openSession(options, std::move(payload), session));
+  return runModes(options, session, matched);
+}
+
+// trtexec's last line, which scripts look for.
+void printVerdict(int argc, char **argv, bool good) {
+  std::printf("&&&& %s cameo.benchmark #", good ? "PASSED" : "FAILED");
+  for (int i = 0; i < argc; ++i)
+    std::printf(" %s", argv[i]);
+  std::printf("\n");
+}
+
+int start(int argc, char **argv) {
+  Options options;
+  Status status = parseOptions(argc, argv, options);
+  if (status.ok() && options.help) {
+    printHelp(argv[0]);
+    return Good;
+  }
+  if (status.ok() && options.version) {
+    std::printf("cameo %s, payload versions %u to %u\n", CAMEO_VERSION, rt::kOldestPayloadVersion,
+                CAMEO_PAYLOAD_VERSION);
+    return Good;
+  }
+  bool matched = true;
+  if (status.ok())
+    status = run(options, matched);
+  if (!status.ok())
+    std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  if (options.benchmark)
+    printVerdict(argc, argv, status.ok() && matched);
+  // A full disk shows when the last of the output is written.
+  if (std::fflush(stdout) != 0 && status.ok()) {
+    std::fprintf(stderr, "error: cannot write the output\n");
+    return Usage;
+  }
+  return status.ok() ? matched ? Good : Mismatch : exitCode(status.code());
+}
+
+} // namespace
+} // namespace cameo::cli
+
+int main(int argc, char **argv) { return cameo::cli::start(argc, argv); }

@@ -1,0 +1,287 @@
+// Parsing of the command line: one table of options.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/options.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace cameo::cli {
+namespace {
+
+Status parseNumber(const std::string &text, uint64_t most, uint64_t &value) {
+  char *end = nullptr;
+  errno = 0;
+  value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || *end || errno || text[0] == '-' || value > most)
+    return failure(Code::InvalidArgument, "'%s' is no number from 0 to %llu", text.c_str(),
+                   (unsigned long long)most);
+  return {};
+}
+
+Status parseNumber(const std::string &text, uint32_t &value) {
+  uint64_t wide = 0;
+  CAMEO_RETURN_IF_ERROR(parseNumber(text, 1000000000, wide));
+  value = uint32_t(wide);
+  return {};
+}
+
+Status parseReal(const std::string &text, double &value) {
+  char *end = nullptr;
+  value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end || !(value >= 0) || std::isinf(value))
+    return failure(Code::InvalidArgument, "'%s' is no number of at least 0", text.c_str());
+  return {};
+}
+
+std::vector<std::string> splitAtCommas(const std::string &text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    size_t comma = text.find(',', at);
+    if (comma == std::string::npos)
+      comma = text.size();
+    parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+Status parseDevice(const std::string &value, Options &options) {
+  if (value == "auto") {
+    options.device = DeviceChoice::Auto;
+  } else if (value == "sim") {
+    options.device = DeviceChoice::Simulator;
+  } else if (value == "cuda" || value.compare(0, 5, "cuda:") == 0) {
+    options.device = DeviceChoice::Cuda;
+    uint64_t ordinal = 0;
+    if (value.size() > 4)
+      CAMEO_RETURN_IF_ERROR(parseNumber(value.substr(5), 1023, ordinal));
+    options.ordinal = int(ordinal);
+  } else {
+    return failure(Code::InvalidArgument, "'%s' is no device: auto, cuda, cuda:N or sim",
+                   value.c_str());
+  }
+  return {};
+}
+
+Status parsePercentiles(const std::string &value, std::vector<double> &percentiles) {
+  percentiles.clear();
+  for (const std::string &part : splitAtCommas(value)) {
+    double percentile = 0;
+    CAMEO_RETURN_IF_ERROR(parseReal(part, percentile));
+    if (percentile <= 0 || percentile >= 100)
+      return failure(Code::InvalidArgument, "percentile %s is not between 0 and 100", part.c_str());
+    percentiles.push_back(percentile);
+  }
+  return {};
+}
+
+// "sm_90a" or "90a".
+Status parseArch(const std::string &value, uint32_t &arch) {
+  std::string digits = value.compare(0, 3, "sm_") == 0 ? value.substr(3) : value;
+  bool suffix = !digits.empty() && digits.back() == 'a';
+  if (suffix)
+    digits.pop_back();
+  uint64_t number = 0;
+  CAMEO_RETURN_IF_ERROR(parseNumber(digits, 999, number));
+  arch = uint32_t(number) | (suffix ? CAMEO_ARCH_A : 0);
+  return {};
+}
+
+using Handler = Status (*)(const std::string &value, Options &options);
+enum Value { None, Optional, Required };
+struct Option {
+  const char *name;
+  Value value;
+  Handler handler;
+};
+
+const Option kOptions[] = {
+    {"help", None,
+     [](const std::string &, Options &o) {
+       o.help = true;
+       return Status();
+     }},
+    {"version", None,
+     [](const std::string &, Options &o) {
+       o.version = true;
+       return Status();
+     }},
+    {"info", Optional,
+     [](const std::string &v, Options &o) {
+       o.info = v == "json" ? Info::Json : Info::Text;
+       return v.empty() || v == "json" || v == "text"
+                  ? Status()
+                  : failure(Code::InvalidArgument, "'%s' is neither text nor json", v.c_str());
+     }},
+    {"model", Required,
+     [](const std::string &v, Options &o) {
+       o.model = v;
+       return Status();
+     }},
+    {"entry", Required,
+     [](const std::string &v, Options &o) {
+       o.entry = v;
+       return Status();
+     }},
+    {"arch", Required, [](const std::string &v, Options &o) { return parseArch(v, o.arch); }},
+    {"input", Required,
+     [](const std::string &v, Options &o) {
+       o.inputs.push_back(v);
+       return Status();
+     }},
+    {"output", Required,
+     [](const std::string &v, Options &o) {
+       o.outputs.push_back(v);
+       return Status();
+     }},
+    {"expected_output", Required,
+     [](const std::string &v, Options &o) {
+       o.expected.push_back(v);
+       return Status();
+     }},
+    {"shapes", Required,
+     [](const std::string &v, Options &o) {
+       for (std::string &part : splitAtCommas(v))
+         o.shapes.push_back(std::move(part));
+       return Status();
+     }},
+    {"atol", Required, [](const std::string &v, Options &o) { return parseReal(v, o.atol); }},
+    {"rtol", Required, [](const std::string &v, Options &o) { return parseReal(v, o.rtol); }},
+    {"equal-nan", None,
+     [](const std::string &, Options &o) {
+       o.equalNan = true;
+       return Status();
+     }},
+    {"random-inputs", Optional,
+     [](const std::string &v, Options &o) {
+       o.randomInputs = true;
+       return v.empty() ? Status() : parseNumber(v, UINT64_MAX, o.randomSeed);
+     }},
+    {"device", Required, parseDevice},
+    {"sim-checks", Optional,
+     [](const std::string &v, Options &o) {
+       o.simOnly = true;
+       return rt::parseSimChecks(v.empty() ? "all" : v.c_str(), o.sim);
+     }},
+    {"sim-seed", Required,
+     [](const std::string &v, Options &o) {
+       o.simOnly = true;
+       return parseNumber(v, UINT64_MAX, o.sim.seed);
+     }},
+    {"threads", Required,
+     [](const std::string &v, Options &o) {
+       o.simOnly = true;
+       return parseNumber(v, o.sim.threads);
+     }},
+    {"benchmark", None,
+     [](const std::string &, Options &o) {
+       o.benchmark = true;
+       return Status();
+     }},
+    {"iterations", Required,
+     [](const std::string &v, Options &o) { return parseNumber(v, o.iterations); }},
+    {"warmUp", Required, [](const std::string &v, Options &o) { return parseReal(v, o.warmUp); }},
+    {"duration", Required,
+     [](const std::string &v, Options &o) { return parseReal(v, o.duration); }},
+    {"avgRuns", Required,
+     [](const std::string &v, Options &o) { return parseNumber(v, o.averageRuns); }},
+    {"percentile", Required,
+     [](const std::string &v, Options &o) { return parsePercentiles(v, o.percentiles); }},
+    {"streams", Required,
+     [](const std::string &v, Options &o) {
+       CAMEO_RETURN_IF_ERROR(parseNumber(v, o.streams));
+       return o.streams && o.streams <= 256
+                  ? Status()
+                  : failure(Code::InvalidArgument, "1 to 256 streams, not %u", o.streams);
+     }},
+    {"profile", Required,
+     [](const std::string &v, Options &o) {
+       o.profile = v;
+       return Status();
+     }},
+};
+
+Status parseOption(const std::string &argument, Options &options) {
+  size_t equals = argument.find('=');
+  std::string name = argument.substr(0, equals);
+  bool hasValue = equals != std::string::npos;
+  for (const Option &option : kOptions) {
+    if (name.compare(2, std::string::npos, option.name) != 0)
+      continue;
+    if (option.value == None && hasValue)
+      return failure(Code::InvalidArgument, "%s takes no value", name.c_str());
+    if (option.value == Required && (!hasValue || equals + 1 == argument.size()))
+      return failure(Code::InvalidArgument, "%s needs a value: %s=...", name.c_str(), name.c_str());
+    Status status = option.handler(hasValue ? argument.substr(equals + 1) : "", options);
+    return status.ok() ? Status()
+                       : failure(status.code(), "%s: %s", name.c_str(), status.message().c_str());
+  }
+  return failure(Code::InvalidArgument, "unknown option %s; --help lists them", name.c_str());
+}
+
+} // namespace
+
+Status parseOptions(int argc, char **argv, Options &options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (argument == "-h")
+      argument = "--help";
+    if (argument.compare(0, 2, "--") != 0)
+      return failure(Code::InvalidArgument, "'%s' is no option; --help lists them", argv[i]);
+    CAMEO_RETURN_IF_ERROR(parseOption(argument, options));
+  }
+  if (options.simOnly && options.device == DeviceChoice::Cuda)
+    return failure(Code::InvalidArgument,
+                   "--sim-checks, --sim-seed and --threads are for --device=sim");
+  return {};
+}
+
+void printHelp(const char *program) {
+  std::printf("usage: %s [options]\n%s", program, R"(
+Runs the neural network that this file holds.
+
+Inputs and outputs; the name may be left out, and then the order counts
+  --input=NAME=@FILE          a tensor from a .npy, .npz or .pb (TensorProto) file
+  --input=NAME=2x3xf32=1 2 3 4 5 6
+                              a literal; one value fills the tensor
+  --output=NAME=@FILE         writes an output, in the format of the file's extension;
+                              without this and the next, outputs are printed
+  --expected_output=NAME=@FILE
+                              compares; a mismatch is exit code 1
+  --atol=X --rtol=X           |actual - expected| <= atol + rtol * |expected|; by default 1e-5 and
+                              1e-3 for floating-point types, 0 for integers
+  --equal-nan                 NaN matches NaN; otherwise it matches nothing
+  --random-inputs[=SEED]      seeded values for inputs that are not given
+  --shapes=NAME:2x3,...       their sizes where the model leaves them open (default: 1)
+
+Device
+  --device=auto|cuda[:N]|sim  auto: a GPU; the simulator only where there is no driver at all
+  --arch=sm_80                the code built for that architecture
+  --sim-checks[=race,bounds,init,sync]
+                              checks of a model compiled with --sim-checks
+  --sim-seed=N                order in which the simulator runs lanes and warps
+  --threads=N                 host threads of the simulator
+
+Measuring
+  --benchmark                 latency table, after trtexec's
+  --iterations=N --duration=S at least so many runs and seconds (10 and 3)
+  --warmUp=MS                 before measuring (200)
+  --avgRuns=N                 runs averaged in one line (10)
+  --percentile=P,P            90, 95 and 99; percentile P needs 10 / (1 - P / 100) runs
+  --streams=N                 contexts that run at once (1)
+  --profile=FILE              times of every kernel as a trace that Perfetto opens
+
+The file
+  --info[=json]               what is in it
+  --entry=NAME                the entry point to run; default: the first
+  --model=FILE                another model file instead of this one
+  --version, --help
+
+Exit codes: 0 good, 1 mismatch, 2 usage, 3 device or driver, 4 corrupt or incompatible file.
+)");
+}
+
+} // namespace cameo::cli

@@ -1,0 +1,54 @@
+// The command line of an artefact.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_MAIN_OPTIONS_H
+#define CAMEO_RUNTIME_MAIN_OPTIONS_H
+
+#include "runtime/core/device.h"
+
+#include <string>
+#include <vector>
+
+namespace cameo::cli {
+
+using rt::Code;
+using rt::failure;
+using rt::Status;
+
+enum class Info { None, Text, Json };
+enum class DeviceChoice { Auto, Cuda, Simulator };
+
+struct Options {
+  bool help = false, version = false;
+  Info info = Info::None;
+  std::string model; // "": the executable's own payload
+  std::string entry; // "": the first
+  uint32_t arch = 0; // 0: the best code there is
+
+  // What follows the option's "=", in order.
+  std::vector<std::string> inputs, outputs, expected, shapes;
+  double atol = -1, rtol = -1; // negative: by type
+  bool equalNan = false;
+  bool randomInputs = false;
+  uint64_t randomSeed = 0;
+
+  DeviceChoice device = DeviceChoice::Auto;
+  int ordinal = 0;
+  bool simOnly = false; // an option was given that only the simulator knows
+  rt::SimOptions sim;
+
+  bool benchmark = false;
+  uint32_t iterations = 10; // at least
+  double warmUp = 200;      // milliseconds
+  double duration = 3;      // seconds, at least
+  uint32_t averageRuns = 10;
+  std::vector<double> percentiles = {90, 95, 99};
+  uint32_t streams = 1;
+  std::string profile; // file; "": none
+};
+
+Status parseOptions(int argc, char **argv, Options &options);
+void printHelp(const char *program);
+
+} // namespace cameo::cli
+
+#endif

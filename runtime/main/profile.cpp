@@ -1,0 +1,74 @@
+// --profile: a trace of one run, a slice a kernel, in the format that Perfetto and Chrome open.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/json.h"
+#include "runtime/main/session.h"
+
+#include <cstdio>
+
+namespace cameo::cli {
+namespace {
+
+// "a,b" -> ["a","b"]
+std::string nodeList(const char *nodes) {
+  std::string list = "[", text = nodes;
+  for (size_t at = 0; at < text.size();) {
+    size_t comma = text.find(',', at);
+    if (comma == std::string::npos)
+      comma = text.size();
+    list += (list.size() > 1 ? "," : "") + quoteJson(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return list + "]";
+}
+
+std::string slice(const rt::LaunchTiming &timing) {
+  char numbers[320];
+  std::snprintf(numbers, sizeof numbers,
+                ",\"cat\":\"kernel\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,"
+                "\"args\":{\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared_bytes\":%u,",
+                timing.start * 1000, timing.duration * 1000, timing.step->grid[0],
+                timing.step->grid[1], timing.step->grid[2], timing.kernel->block[0],
+                timing.kernel->block[1], timing.kernel->block[2],
+                timing.kernel->sharedStatic + timing.step->sharedDynamic);
+  return "{\"name\":" + quoteJson(timing.kernel->name) + numbers +
+         "\"onnx_nodes\":" + nodeList(timing.kernel->onnxNodes) + "}}";
+}
+
+} // namespace
+
+Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs) {
+  std::unique_ptr<rt::Context> context;
+  rt::ContextOptions contextOptions;
+  contextOptions.entry = session.entry;
+  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, contextOptions, context));
+  CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
+  // First runs load code and touch memory for the first time.
+  CAMEO_RETURN_IF_ERROR(context->enqueue());
+  CAMEO_RETURN_IF_ERROR(context->synchronize());
+
+  const char *label =
+      session.simulated() ? "simulated: times of the simulator, not of a GPU" : "GPU";
+  std::string trace =
+      "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"device\":" + quoteJson(session.place) +
+      ",\"times\":" + quoteJson(label) +
+      "},\"traceEvents\":[\n"
+      "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":" +
+      quoteJson(session.place) + "}},\n" +
+      "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":1,\"args\":"
+      "{\"name\":\"stream 1\"}}";
+  size_t count = 0;
+  double total = 0;
+  CAMEO_RETURN_IF_ERROR(context->runTimed([&](const rt::LaunchTiming &timing) {
+    trace += ",\n" + slice(timing);
+    total += timing.duration;
+    ++count;
+  }));
+  trace += "\n]}\n";
+  CAMEO_RETURN_IF_ERROR(
+      writeFile(options.profile, std::vector<uint8_t>(trace.begin(), trace.end())));
+  std::printf("profile: %zu launches, %.3f ms in kernels%s; %s\n", count, total,
+              session.simulated() ? " (simulated)" : "", options.profile.c_str());
+  return {};
+}
+
+} // namespace cameo::cli

@@ -1,0 +1,161 @@
+// One run: outputs printed, written or compared.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/session.h"
+
+#include <cstdio>
+
+namespace cameo::cli {
+namespace {
+
+constexpr uint64_t kPrintedElements = 1000;
+
+Status prepareOutputs(rt::Context &context, std::vector<HostTensor> &outputs) {
+  static uint64_t none;
+  const std::vector<rt::PlanTensor> &tensors = context.plan().outputs();
+  outputs.resize(tensors.size());
+  for (uint32_t i = 0; i < tensors.size(); ++i) {
+    HostTensor &output = outputs[i];
+    output.name = tensors[i].name;
+    output.dtype = tensors[i].dtype;
+    uint64_t bytes = 0;
+    CAMEO_RETURN_IF_ERROR(context.outputShape(i, output.shape));
+    CAMEO_RETURN_IF_ERROR(context.outputBytes(i, bytes));
+    output.data.resize(bytes);
+    void *data = bytes ? static_cast<void *>(output.data.data()) : &none;
+    CAMEO_RETURN_IF_ERROR(context.bindOutput(i, {rt::Binding::Host, data, bytes}));
+  }
+  return {};
+}
+
+bool endsWith(const std::string &text, const char *end) {
+  std::string tail(end);
+  return text.size() >= tail.size() &&
+         text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
+}
+
+Status writeTensor(const HostTensor &tensor, const std::string &path) {
+  std::vector<uint8_t> bytes;
+  if (endsWith(path, ".npy"))
+    CAMEO_RETURN_IF_ERROR(formatNpy(tensor, bytes));
+  else
+    formatTensorProto(tensor, bytes);
+  return writeFile(path, bytes);
+}
+
+// Outputs for the same npz file go into it together; one given without a name takes all of them.
+Status writeOutputs(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+                    const std::vector<HostTensor> &outputs) {
+  if (options.outputs.size() == 1 && options.outputs[0][0] == '@' &&
+      endsWith(options.outputs[0], ".npz")) {
+    std::vector<uint8_t> bytes;
+    CAMEO_RETURN_IF_ERROR(formatNpz(outputs, bytes));
+    return writeFile(options.outputs[0].substr(1), bytes);
+  }
+  std::vector<Assignment> assignments;
+  CAMEO_RETURN_IF_ERROR(assign("--output", options.outputs, tensors, assignments));
+  std::vector<bool> written(assignments.size());
+  for (size_t i = 0; i < assignments.size(); ++i) {
+    const std::string &path = assignments[i].value;
+    if (written[i])
+      continue;
+    if (!endsWith(path, ".npz")) {
+      CAMEO_RETURN_IF_ERROR(writeTensor(outputs[assignments[i].index], path));
+      continue;
+    }
+    std::vector<HostTensor> members;
+    for (size_t j = i; j < assignments.size(); ++j)
+      if (assignments[j].value == path) {
+        members.push_back(outputs[assignments[j].index]);
+        written[j] = true;
+      }
+    std::vector<uint8_t> bytes;
+    CAMEO_RETURN_IF_ERROR(formatNpz(members, bytes));
+    CAMEO_RETURN_IF_ERROR(writeFile(path, bytes));
+  }
+  return {};
+}
+
+// Before anything runs: a misspelt name or extension is found at once.
+Status checkOutputs(const Options &options, const std::vector<rt::PlanTensor> &tensors) {
+  std::vector<Assignment> assignments;
+  CAMEO_RETURN_IF_ERROR(assign("--output", options.outputs, tensors, assignments));
+  for (const Assignment &assignment : assignments)
+    if (!assignment.isFile ||
+        !(endsWith(assignment.value, ".npy") || endsWith(assignment.value, ".npz") ||
+          endsWith(assignment.value, ".pb")))
+      return failure(Code::InvalidArgument, "--output=%s: write @FILE.npy, @FILE.npz or @FILE.pb",
+                     assignment.value.c_str());
+  return {};
+}
+
+struct Expectation {
+  uint32_t index;
+  HostTensor tensor;
+};
+
+Status loadExpected(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+                    std::vector<Expectation> &expected) {
+  std::vector<Assignment> assignments;
+  CAMEO_RETURN_IF_ERROR(assign("--expected_output", options.expected, tensors, assignments));
+  for (const Assignment &assignment : assignments) {
+    const rt::PlanTensor &wanted = tensors[assignment.index];
+    std::vector<HostTensor> members;
+    HostTensor tensor;
+    if (assignment.isFile)
+      CAMEO_RETURN_IF_ERROR(loadTensors(assignment.value, members));
+    else
+      CAMEO_RETURN_IF_ERROR(parseLiteral(assignment.value, tensor));
+    bool found = !assignment.isFile;
+    for (HostTensor &member : members)
+      if (!found && (members.size() == 1 || member.name == wanted.name)) {
+        tensor = std::move(member);
+        found = true;
+      }
+    if (!found)
+      return failure(Code::InvalidArgument, "%s has no member '%s'", assignment.value.c_str(),
+                     wanted.name);
+    // A type that differs is a mismatch, and reported as one.
+    (void)adaptType(tensor, wanted.dtype);
+    expected.push_back({assignment.index, std::move(tensor)});
+  }
+  return {};
+}
+
+void printOutputs(const std::vector<HostTensor> &outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    std::printf("result[%zu]: %s\n%s\n", i, outputs[i].name.c_str(),
+                formatTensor(outputs[i], kPrintedElements).c_str());
+}
+
+} // namespace
+
+Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
+               bool &matched) {
+  const std::vector<rt::PlanTensor> &tensors = session.plan().outputs();
+  std::vector<Expectation> expected;
+  CAMEO_RETURN_IF_ERROR(checkOutputs(options, tensors));
+  CAMEO_RETURN_IF_ERROR(loadExpected(options, tensors, expected));
+  // The outputs outlive the context, whose work writes them.
+  std::vector<HostTensor> outputs;
+  std::unique_ptr<rt::Context> context;
+  rt::ContextOptions contextOptions;
+  contextOptions.entry = session.entry;
+  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, contextOptions, context));
+  CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
+  CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));
+  CAMEO_RETURN_IF_ERROR(context->enqueue());
+  CAMEO_RETURN_IF_ERROR(context->synchronize());
+
+  if (options.outputs.empty() && options.expected.empty())
+    printOutputs(outputs);
+  if (!options.outputs.empty())
+    CAMEO_RETURN_IF_ERROR(writeOutputs(options, tensors, outputs));
+  for (const Expectation &expectation : expected)
+    if (!compareOutput(expectation.index, outputs[expectation.index], expectation.tensor, options))
+      matched = false;
+  if (!expected.empty() && matched)
+    std::printf("[SUCCESS] all outputs matched the expected values\n");
+  return {};
+}
+
+} // namespace cameo::cli

@@ -1,0 +1,55 @@
+// What every mode of the command line shares: the device, the model, the tensors given.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_MAIN_SESSION_H
+#define CAMEO_RUNTIME_MAIN_SESSION_H
+
+#include "runtime/core/context.h"
+#include "runtime/main/options.h"
+#include "runtime/main/tensor.h"
+
+namespace cameo::cli {
+
+struct Session {
+  std::shared_ptr<rt::Device> device;
+  std::shared_ptr<rt::Model> model;
+  uint32_t entry = 0;
+  std::string place; // "NVIDIA H200 (cuda:0, sm_90)", "the simulator"
+
+  const rt::Plan &plan() const { return model->entries()[entry]->plan; }
+  bool simulated() const { return device->info().kind == rt::DeviceKind::Simulator; }
+};
+
+// By --device; says on stderr what it is.
+Status openSession(const Options &options, std::unique_ptr<rt::Payload> payload, Session &session);
+
+// All inputs of the entry point, in order: those given, or random ones where allowed.
+Status gatherInputs(const Options &options, const Session &session,
+                    std::vector<HostTensor> &inputs);
+
+// Text such as "name=@file" or "@file", with the name looked up among `tensors`; without one, the
+// first that no other text names. The result is parallel to `texts`: index and what follows.
+struct Assignment {
+  uint32_t index;
+  std::string value; // without '@' where it is a file
+  bool isFile;
+};
+Status assign(const char *option, const std::vector<std::string> &texts,
+              const std::vector<rt::PlanTensor> &tensors, std::vector<Assignment> &assignments);
+
+// Sets shapes and host bindings for `inputs`.
+Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs);
+
+// The modes. Mismatches are reported through `matched`.
+Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
+               bool &matched);
+Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs);
+Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs);
+Status printInfo(const Options &options, const rt::Payload &payload);
+
+// Prints IREE's line for the first mismatch and one of statistics; whether all matched.
+bool compareOutput(uint32_t index, const HostTensor &actual, const HostTensor &expected,
+                   const Options &options);
+
+} // namespace cameo::cli
+
+#endif
