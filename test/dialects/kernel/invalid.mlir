@@ -1,0 +1,181 @@
+// RUN: %cameo-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{needs 1 to 1024 threads, has 64x32}}
+#tile = #kernel.thread_tile<threads = 64 x 32, tile = 4 x 4, group = 4>
+
+// -----
+
+// expected-error @below {{thread tile of 4x6 is not made of column groups of 4}}
+#tile = #kernel.thread_tile<threads = 16 x 16, tile = 4 x 6, group = 4>
+
+// -----
+
+func.func @NoDestination(%x: tensor<4xf32>) {
+  // expected-error @below {{needs at least one destination}}
+  "kernel.dispatch"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  ^bb0(%a: tensor<4xf32>):
+    kernel.yield
+  }) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @BodyArgumentCount(%x: tensor<4xf32>) {
+  // expected-error @below {{body has 1 arguments, expected 2 (inputs, scalars, destinations)}}
+  %y = kernel.dispatch ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>):
+    kernel.yield %a : tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @BodyArgumentType(%x: tensor<4xf32>) {
+  // expected-error @below {{body argument 0 has type 'tensor<5xf32>', its operand 'tensor<4xf32>'}}
+  %y = kernel.dispatch outs(%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<5xf32>):
+    kernel.yield %a : tensor<5xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @Yield(%x: tensor<4xf32>) {
+  // expected-error @below {{body must yield one tensor of the result's type for each destination}}
+  %y = kernel.dispatch outs(%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>):
+    kernel.yield
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @ValueFromAbove(%x: tensor<4xf32>) {
+  // expected-note @below {{required by region isolation constraints}}
+  %y = kernel.dispatch outs(%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>):
+    // expected-error @below {{using value defined outside the region}}
+    kernel.yield %x : tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @ScanAxis(%x: tensor<4x8xf32>) {
+  // expected-error @below {{axis 2 is outside [0, 2)}}
+  %y = kernel.scan add %x, %x {axis = 2 : i64} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @CopyFromTwoDimensions(%x: memref<4x4xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32,
+                                 %ok: i1) {
+  // expected-error @below {{needs rank-1 contiguous memory, has 'memref<4x4xf32>'}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<4x4xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyVector(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32, %ok: i1) {
+  // expected-error @below {{vector of 4 does not divide the extent 6}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 6 strides [6, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyThreads(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32, %ok: i1) {
+  // expected-error @below {{needs 1 to 1024 threads, has 2048}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 2048
+      padding %z : f32 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyPadding(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f16, %ok: i1) {
+  // expected-error @below {{padding must have the source's element type}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f16 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyRegionArguments(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32,
+                               %ok: i1) {
+  // expected-error @below {{region has the wrong arguments}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyRegionYield(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32) {
+  // expected-error @below {{region yields the wrong values}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i : index
+  }
+  return
+}
+
+// -----
+
+#tile = #kernel.thread_tile<threads = 16 x 16, tile = 4 x 4, group = 4>
+func.func @ContractDepth(%s: memref<64xf32, 3>, %i: index, %f: !kernel.fragment<64 by 64 of f32, #tile>) {
+  // expected-error @below {{depth must be positive, is 0}}
+  %g = kernel.contract_tile %s[%i] stride 4, %s[%i] stride 4 depth 0 into %f
+      : memref<64xf32, 3>, memref<64xf32, 3> into !kernel.fragment<64 by 64 of f32, #tile>
+  return
+}
+
+// -----
+
+#tile = #kernel.thread_tile<threads = 16 x 16, tile = 4 x 4, group = 4>
+func.func @ContractLayout(%s: memref<64xf32, 3>, %i: index, %f: !kernel.fragment<32 by 64 of f32, #tile>) {
+  // expected-error @below {{layout does not cover a fragment of 32 by 64}}
+  %g = kernel.contract_tile %s[%i] stride 4, %s[%i] stride 4 depth 4 into %f
+      : memref<64xf32, 3>, memref<64xf32, 3> into !kernel.fragment<32 by 64 of f32, #tile>
+  return
+}
+
+// -----
+
+#tile = #kernel.thread_tile<threads = 16 x 16, tile = 4 x 4, group = 4>
+func.func @StoreRegion(%y: memref<?xf32>, %i: index, %ok: i1,
+                       %f: !kernel.fragment<64 by 64 of f32, #tile>) {
+  // expected-error @below {{region has the wrong arguments}}
+  kernel.store_fragment %f to %y vector 4
+      : !kernel.fragment<64 by 64 of f32, #tile> to memref<?xf32> {
+  ^bb0(%r: index, %c: index, %v: f16):
+    kernel.yield %v, %i, %ok : f16, index, i1
+  }
+  return
+}

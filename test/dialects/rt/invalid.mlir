@@ -1,0 +1,65 @@
+// RUN: %cameo-opt %s --split-input-file --verify-diagnostics
+
+func.func @NoConstant() {
+  // expected-error @below {{no constant @w in any enclosing pool}}
+  %w = rt.get_constant @w : tensor<4xf32>
+  return
+}
+
+// -----
+
+rt.constant @w = dense<1.0> : tensor<4xf32>
+func.func @ConstantType() {
+  // expected-error @below {{has type 'tensor<5xf32>', the constant 'tensor<4xf32>'}}
+  %w = rt.get_constant @w : tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @ReshapeElementType(%x: tensor<4xf32>) {
+  // expected-error @below {{cannot change the element type}}
+  %y = rt.reshape %x : tensor<4xf32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @ReshapeSizes(%x: tensor<?xf32>) {
+  // expected-error @below {{has 0 sizes, its result 1 dynamic dimensions}}
+  %y = rt.reshape %x : tensor<?xf32> -> tensor<?x2xf32>
+  return
+}
+
+// -----
+
+func.func @ReshapeElements(%x: tensor<4xf32>) {
+  // expected-error @below {{from 4 to 6 elements}}
+  %y = rt.reshape %x : tensor<4xf32> -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @LaunchGrid(%n: index, %x: tensor<4xf32>) {
+  // expected-error @below {{needs three grid sizes, has 2}}
+  rt.launch @k::@f grid(%n, %n) args(%x : tensor<4xf32>) writes [0]
+  return
+}
+
+// -----
+
+func.func @LaunchOutput(%n: index, %x: tensor<4xf32>) {
+  // expected-error @below {{output position 1 is outside [0, 1)}}
+  rt.launch @k::@f grid(%n, %n, %n) args(%x : tensor<4xf32>) writes [1]
+  return
+}
+
+// -----
+
+func.func @LaunchResults(%n: index, %x: tensor<4xf32>) {
+  // expected-error @below {{has 2 results for 1 written operands}}
+  %y:2 = rt.launch @k::@f grid(%n, %n, %n) args(%x : tensor<4xf32>) writes [0]
+      -> tensor<4xf32>, tensor<4xf32>
+  return
+}
