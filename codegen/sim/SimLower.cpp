@@ -68,14 +68,15 @@ public:
   KernelLowering(LLVM::LLVMFuncOp kernel, bool checked, std::vector<SimSite> &sites)
       : kernel(kernel), checked(checked), sites(sites), builder(kernel.getContext()),
         ptr(LLVM::LLVMPointerType::get(kernel.getContext())), i32(builder.getI32Type()),
-        i64(builder.getI64Type()), voidType(LLVM::LLVMVoidType::get(kernel.getContext())) {
+        i64(builder.getI64Type()), voidType(LLVM::LLVMVoidType::get(kernel.getContext())),
+        name(kernel.getName().str()) {
     if (auto nodes = kernel->getAttrOfType<StringAttr>("kernel.nodes"))
       kernelNodes = nodes.str();
   }
 
   llvm::Expected<SimKernel> run() {
     SimKernel result;
-    result.name = kernel.getName().str();
+    result.name = name;
     // What an access touches is told by types and parameters, so sites come before both go.
     SmallVector<Operation *> operations;
     kernel.walk([&](Operation *op) {
@@ -95,7 +96,7 @@ private:
   llvm::Error errorAt(Operation *op, const llvm::Twine &what) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    stream << op->getLoc() << ": kernel " << kernel.getName() << ": " << what;
+    stream << op->getLoc() << ": kernel " << name << ": " << what;
     return llvm::createStringError(text);
   }
 
@@ -184,7 +185,6 @@ private:
   /// would not.
   void splitBody() {
     auto module = kernel->getParentOfType<ModuleOp>();
-    std::string name = kernel.getName().str();
     Location loc = kernel.getLoc();
     SmallVector<Type> parameters{ptr};
     SmallVector<Attribute> attributes{builder.getDictionaryAttr({})};
@@ -251,7 +251,7 @@ private:
   OpBuilder builder;
   LLVM::LLVMPointerType ptr;
   Type i32, i64, voidType;
-  std::string kernelNodes;
+  std::string name, kernelNodes;
   Value thread;
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;

@@ -1,0 +1,38 @@
+// Compiles kernels of the tiled stage for the simulator and runs them on its engine.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/sim/engine.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cameo::test {
+
+/// An image in memory with an engine to run it on. `error` tells what went wrong while compiling.
+class SimKernels {
+public:
+  SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef target = "sm_80");
+
+  /// Launches with parameters given by address, as cuLaunchKernel has them.
+  sim::LaunchResult launch(const char *kernel, unsigned blocks, unsigned threads,
+                           std::vector<const void *> parameters);
+
+  /// Makes host memory known to the checks.
+  template <typename T> T *share(std::vector<T> &data, const char *name) {
+    engine.adopt(data.data(), data.size() * sizeof(T), name);
+    return data.data();
+  }
+
+  std::string error;
+  sim::Engine engine;
+  std::unique_ptr<sim::Image> image;
+};
+
+} // namespace cameo::test

@@ -1,0 +1,48 @@
+// RUN: cameo-opt --cameo-lower-to-device --split-input-file --verify-diagnostics %s
+
+#g = #gpu.address_space<global>
+
+gpu.module @rank {
+  // expected-error @+1 {{kernels take rank-1 contiguous memrefs; this is 'memref<?x4xf32, #gpu.address_space<global>>'}}
+  gpu.func @rank(%a: memref<?x4xf32, #g>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{kernel.index_bits is 16; 32 and 64 are possible}}
+gpu.module @bits attributes {kernel.index_bits = 16 : i32} {
+}
+
+// -----
+
+// expected-error @+1 {{unknown GPU architecture 'sm_61'; known: sm_75}}
+gpu.module @arch attributes {kernel.target = "sm_61"} {
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+
+gpu.module @atomic {
+  gpu.func @atomic(%a: memref<?xf32, #g>, %v: f32) kernel {
+    %i = gpu.thread_id x
+    // expected-error @+2 {{no atomic mulf on 'f32'}}
+    // expected-error @+1 {{failed to legalize operation}}
+    %0 = memref.atomic_rmw mulf %v, %a[%i] : (f32, memref<?xf32, #g>) -> f32
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+
+gpu.module @not_a_kernel {
+  // expected-error @+2 {{only kernels are compiled; inline other functions}}
+  // expected-error @+1 {{failed to legalize operation}}
+  gpu.func @helper() {
+    gpu.return
+  }
+}
