@@ -11,12 +11,7 @@ namespace fakecuda {
 Call::Call(const char *name, Needs needs, const std::string &detail) : lock(state().mutex) {
   State &s = state();
   s.calls.emplace_back(name, detail);
-  if (!s.traceFile.empty()) {
-    if (FILE *trace = fopen(s.traceFile.c_str(), "a")) {
-      fprintf(trace, "%s%s%s\n", name, detail.empty() ? "" : " ", detail.c_str());
-      fclose(trace);
-    }
-  }
+  trace(detail.empty() ? name : name + (" " + detail));
   if (needs != Nothing && !s.initialised)
     error = 3; // CUDA_ERROR_NOT_INITIALIZED
   else if (needs == Context && contextStack().empty())
@@ -99,6 +94,9 @@ CUresult cuInit(unsigned flags) {
   ENTER(Nothing);
   if (state().devices.empty())
     return CUDA_ERROR_NO_DEVICE;
+  if (!state().artefactFile.empty() && !useArtefact(state().artefactFile.c_str()))
+    return CUDA_ERROR_UNKNOWN;
+  state().artefactFile.clear();
   state().initialised = true;
   return CUDA_SUCCESS;
 }
@@ -235,7 +233,7 @@ CUresult cuModuleUnload(CUmodule module) {
   State &s = state();
   for (auto &[id, stream] : s.streams)
     if (!stream->pending.empty())
-      s.misuses.push_back("module unloaded while a stream has work");
+      misuse("module unloaded while a stream has work");
   if (!s.modules.erase(number(module)))
     return 400;
   for (auto it = s.functions.begin(); it != s.functions.end();)

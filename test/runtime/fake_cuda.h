@@ -75,6 +75,10 @@ void setCompilerLog(const std::string &log, int error);
 void registerKernel(const std::string &kernel, std::vector<size_t> sizes,
                     std::function<void(const Launch &)> body);
 
+/// Runs the kernels of an artefact (by its simulator image) from here on; false, with a message on
+/// stderr, where it has none.
+bool useArtefact(const char *path);
+
 /// The calls so far, as `name` or `name detail`, e.g. `cuLaunchKernel add grid 4x1x1`.
 std::vector<std::string> calls();
 /// Only the names, without the queries (cuGet*, cuCtx*, attributes).

@@ -1,7 +1,8 @@
 // The fake driver's controls, for tests in the same process and, through the environment, for
 // programs started by tests:
 //   FAKECUDA_DEVICES=8.0,9.0  FAKECUDA_DRIVER=12040  FAKECUDA_FAIL=cuMemAlloc_v2:1:2
-//   FAKECUDA_TRACE=file
+//   FAKECUDA_TRACE=file, to which calls, misuses and what is left at the end are appended
+//   FAKECUDA_ARTEFACT=file, whose simulator image supplies the kernels; without it they do nothing
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_cuda_state.h"
 
@@ -44,6 +45,8 @@ Process::Process() {
     state.driverVersion = atoi(version);
   if (const char *trace = getenv("FAKECUDA_TRACE"))
     state.traceFile = trace;
+  if (const char *artefact = getenv("FAKECUDA_ARTEFACT"))
+    state.artefactFile = artefact;
   char name[64];
   int nth, error;
   if (const char *fail = getenv("FAKECUDA_FAIL");
@@ -54,9 +57,29 @@ Process::Process() {
   }
 }
 
+// Programs only: tests of the same process look at live() and misuses().
+__attribute__((destructor)) void reportAtExit() {
+  if (state().initialised && !state().traceFile.empty())
+    trace("left: " + (live().none() ? "nothing" : live().str()));
+}
+
 } // namespace
 
 State &state() { return process().state; }
+
+void trace(const std::string &line) {
+  if (state().traceFile.empty())
+    return;
+  if (FILE *file = fopen(state().traceFile.c_str(), "a")) {
+    fprintf(file, "%s\n", line.c_str());
+    fclose(file);
+  }
+}
+
+void misuse(const std::string &what) {
+  state().misuses.push_back(what);
+  trace("misuse: " + what);
+}
 
 std::string Live::str() const {
   return "contexts " + std::to_string(contexts) + ", allocations " + std::to_string(allocations) +

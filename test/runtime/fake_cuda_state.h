@@ -104,9 +104,14 @@ struct State {
   std::string log;
   CUresult logError = 0;
   std::string traceFile;
+  std::string artefactFile; // loaded by the first cuInit
 };
 
 State &state();
+/// Adds a line to the trace, where there is one.
+void trace(const std::string &line);
+/// Notes what the real driver would not report but is an error; a program's trace shows it too.
+void misuse(const std::string &what);
 
 /// Reads the kernels of a PTX text or a cubin; a driver error when this device and driver cannot
 /// run it.

@@ -119,11 +119,11 @@ CUresult launch(const LaunchConfig &config, CUfunction function, void **paramete
   std::vector<size_t> sizes = f.kernel.parameters;
   if (registered != s.registered.end()) {
     if (f.kernel.parametersKnown && sizes != registered->second.sizes)
-      s.misuses.push_back("parameters of " + launch.kernel + " are not those registered");
+      misuse("parameters of " + launch.kernel + " are not those registered");
     sizes = registered->second.sizes;
   }
   if (!sizes.empty() && !parameters) {
-    s.misuses.push_back("launch of " + launch.kernel + " without parameters");
+    misuse("launch of " + launch.kernel + " without parameters");
     return CUDA_ERROR_INVALID_VALUE;
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -245,7 +245,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   if (!found || !stream)
     return 400;
   if (found->capture && found->origin)
-    state().misuses.push_back("stream destroyed while it captures");
+    misuse("stream destroyed while it captures");
   drain(*found);
   state().streams.erase(number(stream));
   return call.error;

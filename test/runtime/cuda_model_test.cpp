@@ -1,0 +1,269 @@
+// A model through the C API on the fake driver: its data flow, and every driver call failing in
+// turn as the embedding program sees it.
+// SPDX-License-Identifier: Apache-2.0
+#include "fake_cuda.h"
+#include "payload_builder.h"
+#include "runtime/cameo.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+using namespace payload_test;
+
+namespace {
+
+constexpr int weightCount = 300;
+
+const std::string ptx = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                        ".visible .entry scale(.param .u64 p, .param .f32 f, .param .u32 n)"
+                        "{ ret; }\n"
+                        ".visible .entry add(.param .u64 o, .param .u64 a, .param .u64 b, "
+                        ".param .u64 n)\n{ ret; }\n";
+
+void registerKernels() {
+  fakecuda::registerKernel("scale", {8, 4, 4}, [](const fakecuda::Launch &launch) {
+    for (int i = 0; i < launch.argument<int>(2); ++i)
+      launch.pointer<float>(0)[i] *= launch.argument<float>(1);
+  });
+  fakecuda::registerKernel("add", {8, 8, 8, 8}, [](const fakecuda::Launch &launch) {
+    for (int64_t i = 0; i < launch.argument<int64_t>(3); ++i)
+      launch.pointer<float>(0)[i] = launch.pointer<float>(1)[i] + launch.pointer<float>(2)[i];
+  });
+}
+
+// y = 2 x + w for n <= 300 values; w[i] = i. x is copied to the arena and scaled there.
+Bytes makePlan() {
+  PlanBuilder plan;
+  plan.input("x", CAMEO_FLOAT, {{-1, "n"}});
+  plan.output("y", CAMEO_FLOAT, {{-1, "n"}});
+  uint32_t scale = plan.kernel("scale", 128, {CAMEO_ARG_BUFFER, CAMEO_ARG_F32, CAMEO_ARG_I32});
+  uint32_t add = plan.kernel("add", 256,
+                             {CAMEO_ARG_BUFFER, CAMEO_ARG_BUFFER, CAMEO_ARG_BUFFER, CAMEO_ARG_I64});
+  uint32_t n = plan.newRegister();
+  plan.op(CAMEO_OP_DIM, {n, 0, 0});
+  uint32_t bytes = plan.compute(CAMEO_OP_MUL, n, plan.constant(4));
+  uint32_t zero = plan.constant(0), one = plan.constant(1), two = plan.constantDouble(2);
+  uint32_t blocks = plan.compute(CAMEO_OP_CEILDIV, n, plan.constant(256));
+  plan.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, n});
+  plan.op(CAMEO_OP_ARENA_SIZE, {bytes});
+  uint32_t scaled = plan.newBuffer(), x = plan.newBuffer(), y = plan.newBuffer(),
+           w = plan.newBuffer();
+  plan.op(CAMEO_OP_BUF_ARENA, {scaled, zero, bytes});
+  plan.op(CAMEO_OP_BUF_INPUT, {x, 0});
+  plan.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+  plan.op(CAMEO_OP_BUF_WEIGHT, {w, 0, 0, weightCount * 4, 0});
+  plan.op(CAMEO_OP_COPY, {scaled, x, bytes});
+  plan.op(CAMEO_OP_LAUNCH, {scale, one, one, one, zero, scaled, two, n});
+  plan.op(CAMEO_OP_LAUNCH, {add, blocks, one, one, zero, y, scaled, w, n});
+  plan.op(CAMEO_OP_END);
+  return plan.finish();
+}
+
+PayloadFile makeModel() {
+  std::vector<float> w(weightCount);
+  for (int i = 0; i < weightCount; ++i)
+    w[i] = static_cast<float>(i);
+  auto *begin = reinterpret_cast<const char *>(w.data());
+  PayloadBuilder builder;
+  builder.section(CAMEO_SECTION_PLAN, makePlan());
+  builder.ptx(ptx, 75);
+  builder.weights(Bytes(begin, begin + w.size() * sizeof(float)));
+  return builder.finish();
+}
+
+// Destroys what it holds, in the order an embedding program would.
+struct Program {
+  cameo_device *device = nullptr;
+  cameo_model *model = nullptr;
+  cameo_context *context = nullptr;
+
+  ~Program() {
+    cameo_context_destroy(context);
+    cameo_model_destroy(model);
+    cameo_device_destroy(device);
+  }
+
+  cameo_status open(const PayloadFile &file) {
+    cameo_device_options deviceOptions = {};
+    deviceOptions.struct_size = sizeof(deviceOptions);
+    deviceOptions.kind = CAMEO_DEVICE_CUDA;
+    if (cameo_status status = cameo_device_create(&deviceOptions, &device))
+      return status;
+    cameo_model_options modelOptions = {};
+    modelOptions.struct_size = sizeof(modelOptions);
+    modelOptions.device = device;
+    if (cameo_status status =
+            cameo_model_load_memory(file.data(), file.size(), &modelOptions, &model))
+      return status;
+    return cameo_context_create(model, nullptr, &context);
+  }
+
+  static cameo_status run(cameo_context *context, const std::vector<float> &x,
+                          std::vector<float> &y) {
+    auto dims = static_cast<int64_t>(x.size());
+    if (cameo_status status = cameo_context_set_input_shape(context, 0, 1, &dims))
+      return status;
+    cameo_binding binding = {};
+    binding.struct_size = sizeof(binding);
+    binding.memory = CAMEO_MEMORY_HOST;
+    binding.data = const_cast<float *>(x.data());
+    binding.bytes = x.size() * sizeof(float);
+    if (cameo_status status = cameo_context_bind_input(context, 0, &binding))
+      return status;
+    y.resize(x.size());
+    binding.data = y.data();
+    if (cameo_status status = cameo_context_bind_output(context, 0, &binding))
+      return status;
+    return cameo_context_run(context);
+  }
+};
+
+std::vector<float> expected(const std::vector<float> &x) {
+  std::vector<float> y;
+  for (size_t i = 0; i < x.size(); ++i)
+    y.push_back(2 * x[i] + static_cast<float>(i));
+  return y;
+}
+
+class CudaModel : public testing::Test {
+protected:
+  void SetUp() override {
+    fakecuda::reset();
+    registerKernels();
+  }
+  void TearDown() override {
+    EXPECT_TRUE(fakecuda::live().none()) << fakecuda::live().str();
+    EXPECT_EQ(fakecuda::misuses(), std::vector<std::string>());
+  }
+};
+
+TEST_F(CudaModel, Computes) {
+  PayloadFile file = makeModel();
+  Program program;
+  ASSERT_EQ(program.open(file), CAMEO_STATUS_OK) << cameo_last_error();
+  // Several runs of one shape, so that recorded work is replayed; then other shapes.
+  for (size_t count : {5, 5, 5, 5, 300, 300, 300, 1, 5}) {
+    std::vector<float> x(count, static_cast<float>(count)), y;
+    ASSERT_EQ(Program::run(program.context, x, y), CAMEO_STATUS_OK) << cameo_last_error();
+    EXPECT_EQ(y, expected(x)) << count << " values";
+  }
+}
+
+TEST_F(CudaModel, ReplaysOneShape) {
+  PayloadFile file = makeModel();
+  Program program;
+  ASSERT_EQ(program.open(file), CAMEO_STATUS_OK) << cameo_last_error();
+  std::vector<float> x(4, 1), y(4);
+  for (int i = 0; i < 10; ++i)
+    ASSERT_EQ(Program::run(program.context, x, y), CAMEO_STATUS_OK) << cameo_last_error();
+  EXPECT_EQ(y, expected(x));
+  EXPECT_EQ(fakecuda::callCount("cuModuleLoadDataEx"), 1);
+  EXPECT_GT(fakecuda::callCount("cuGraphLaunch"), 5);
+  EXPECT_LT(fakecuda::callCount("cuLaunchKernel"), 10);
+}
+
+TEST_F(CudaModel, ThreadsShareAModel) {
+  PayloadFile file = makeModel();
+  Program program;
+  ASSERT_EQ(program.open(file), CAMEO_STATUS_OK) << cameo_last_error();
+  std::vector<std::string> errors(6);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < errors.size(); ++t)
+    threads.emplace_back([&, t] {
+      cameo_context *context = nullptr;
+      if (cameo_context_create(program.model, nullptr, &context)) {
+        errors[t] = cameo_last_error();
+        return;
+      }
+      for (size_t round = 0; round < 30 && errors[t].empty(); ++round) {
+        std::vector<float> x(1 + (t * 7 + round / 4) % weightCount, static_cast<float>(round)), y;
+        if (Program::run(context, x, y))
+          errors[t] = cameo_context_error(context);
+        else if (y != expected(x))
+          errors[t] = "wrong values";
+      }
+      cameo_context_destroy(context);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::string &error : errors)
+    EXPECT_EQ(error, "");
+}
+
+TEST_F(CudaModel, WrongGpu) {
+  fakecuda::setDevices({{"Old GPU", 7, 0}});
+  PayloadFile file = makeModel();
+  Program program;
+  EXPECT_EQ(program.open(file), CAMEO_STATUS_INCOMPATIBLE);
+  EXPECT_STREQ(cameo_last_error(),
+               "no code for Old GPU, an sm_70 GPU: the artefact holds PTX for sm_75");
+}
+
+TEST_F(CudaModel, DamagedWeightsAreNotUploaded) {
+  PayloadFile file = makeModel();
+  Bytes content(file.data(), file.data() + file.size());
+  // The weights start on a page of their own.
+  content[CAMEO_PAGE + 10] ^= 1;
+  PayloadFile damaged(content);
+  Program program;
+  EXPECT_EQ(program.open(damaged), CAMEO_STATUS_CORRUPT) << cameo_last_error();
+  EXPECT_EQ(fakecuda::callCount("cuMemcpyHtoDAsync_v2"), 0);
+}
+
+TEST_F(CudaModel, EveryFailureReachesTheCaller) {
+  const char *const functions[] = {
+#define CAMEO_CUDA_SYMBOL(name, ...) #name,
+#include "runtime/cuda/driver_symbols.def"
+  };
+  PayloadFile file = makeModel();
+  const std::vector<float> x(64, 3);
+  auto runAll = [&](std::string &message) {
+    Program program;
+    cameo_status status = program.open(file);
+    for (int i = 0; i < 4 && status == CAMEO_STATUS_OK; ++i) {
+      std::vector<float> y;
+      status = Program::run(program.context, x, y);
+      if (status == CAMEO_STATUS_OK)
+        EXPECT_EQ(y, expected(x));
+    }
+    message = cameo_last_error();
+    return status;
+  };
+  std::string message;
+  ASSERT_EQ(runAll(message), CAMEO_STATUS_OK) << message;
+  std::vector<std::pair<std::string, int>> counts;
+  for (const char *function : functions)
+    counts.emplace_back(function, fakecuda::callCount(function));
+
+  for (auto &[function, count] : counts) {
+    // Called to clean up; what they report cannot be mended.
+    bool cleansUp = function.find("Free") != std::string::npos ||
+                    function.find("Destroy") != std::string::npos ||
+                    function.find("Unload") != std::string::npos ||
+                    function.find("Release") != std::string::npos ||
+                    function == "cuCtxPopCurrent_v2" || function == "cuStreamSynchronize";
+    bool preventsRelease = function == "cuCtxGetCurrent" || function == "cuCtxPushCurrent_v2";
+    for (int nth = 1; nth <= count; ++nth) {
+      SCOPED_TRACE(function + ", call " + std::to_string(nth));
+      fakecuda::reset();
+      registerKernels();
+      fakecuda::failCall(function, nth, 999);
+      cameo_status status = runAll(message);
+      ASSERT_TRUE(fakecuda::failureHappened());
+      EXPECT_EQ(fakecuda::live().contexts, 0);
+      if (!cleansUp && !preventsRelease)
+        EXPECT_EQ(status, CAMEO_STATUS_DRIVER);
+      if (status != CAMEO_STATUS_OK)
+        EXPECT_NE(message.find(function + ": CUDA_ERROR_UNKNOWN (999)"), std::string::npos)
+            << message;
+      if (preventsRelease)
+        continue;
+      EXPECT_TRUE(fakecuda::live().none()) << fakecuda::live().str();
+      EXPECT_EQ(fakecuda::misuses(), std::vector<std::string>());
+    }
+  }
+  fakecuda::reset();
+}
+
+} // namespace
