@@ -59,7 +59,7 @@ Process::Process() {
 
 // Programs only: tests of the same process look at live() and misuses().
 __attribute__((destructor)) void reportAtExit() {
-  if (state().initialised && !state().traceFile.empty())
+  if (!state().traceFile.empty())
     trace("left: " + (live().none() ? "nothing" : live().str()));
 }
 

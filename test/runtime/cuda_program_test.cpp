@@ -1,0 +1,164 @@
+// The artefact's own program on the fake driver: exit codes and what it prints, for every driver
+// call that fails.
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_test_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace cuda_test;
+
+namespace {
+
+struct Outcome {
+  int exitCode; // -1: ended by a signal
+  std::string output;
+};
+
+class CudaProgram : public testing::Test {
+protected:
+  void SetUp() override {
+    directory = testing::TempDir() + "cameo-cuda-" + std::to_string(getpid());
+    model = directory + ".plan";
+    trace = directory + ".trace";
+    payload_test::PayloadFile file = makeModel();
+    FILE *out = fopen(model.c_str(), "wb");
+    ASSERT_NE(out, nullptr);
+    ASSERT_EQ(fwrite(file.data(), 1, file.size(), out), file.size());
+    ASSERT_EQ(fclose(out), 0);
+  }
+  void TearDown() override {
+    unlink(model.c_str());
+    unlink(trace.c_str());
+  }
+
+  // Runs the model on the fake driver with the given environment and options.
+  Outcome run(const std::string &environment, const std::string &options) {
+    unlink(trace.c_str());
+    std::string driver = CAMEO_FAKE_CUDA;
+    driver.resize(driver.rfind('/'));
+    std::string command = "env LD_LIBRARY_PATH='" + driver + "' FAKECUDA_TRACE='" + trace + "' " +
+                          environment + " " CAMEO_STUB " --model='" + model + "' " + options +
+                          " 2>&1";
+    Outcome outcome = {-1, ""};
+    FILE *pipe = popen(command.c_str(), "r");
+    if (!pipe)
+      return outcome;
+    char buffer[4096];
+    for (size_t got; (got = fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
+      outcome.output.append(buffer, got);
+    int status = pclose(pipe);
+    // A shell reports a program's signal as 128 and its number.
+    if (WIFEXITED(status) && WEXITSTATUS(status) < 128)
+      outcome.exitCode = WEXITSTATUS(status);
+    return outcome;
+  }
+
+  std::vector<std::string> traced() const {
+    std::vector<std::string> lines;
+    char line[512];
+    if (FILE *file = fopen(trace.c_str(), "r")) {
+      while (fgets(line, sizeof(line), file))
+        lines.emplace_back(line, strcspn(line, "\n"));
+      fclose(file);
+    }
+    return lines;
+  }
+
+  std::string directory, model, trace;
+  const std::string runOnce = "--device=cuda '--input=x=3xf32=1 2 3'";
+};
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(CudaProgram, RunsAndLeavesNothing) {
+  Outcome outcome = run("", runOnce);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "Fake GPU")) << outcome.output;
+  std::vector<std::string> lines = traced();
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines.back(), "left: nothing");
+  int launches = 0;
+  for (const std::string &line : lines) {
+    launches += contains(line, "cuLaunchKernel ");
+    EXPECT_FALSE(contains(line, "misuse")) << line;
+  }
+  EXPECT_EQ(launches, 2);
+}
+
+TEST_F(CudaProgram, AutoTakesTheGpu) {
+  Outcome outcome = run("", "--device=auto '--input=x=3xf32=1 2 3'");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "Fake GPU")) << outcome.output;
+}
+
+TEST_F(CudaProgram, FailingDriverIsNoReasonToSimulate) {
+  for (const char *device : {"auto", "cuda"}) {
+    Outcome outcome = run("FAKECUDA_FAIL=cuInit:1:999",
+                          "--device=" + std::string(device) + " '--input=x=3xf32=1 2 3'");
+    EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+    EXPECT_TRUE(contains(outcome.output, "error: cuInit: CUDA_ERROR_UNKNOWN (999)"))
+        << outcome.output;
+    EXPECT_FALSE(contains(outcome.output, "running on the simulator")) << outcome.output;
+  }
+}
+
+TEST_F(CudaProgram, WrongGpuAndOldDriver) {
+  Outcome outcome = run("FAKECUDA_DEVICES=7.0", runOnce);
+  EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "no code for Fake GPU, an sm_70 GPU")) << outcome.output;
+  outcome = run("FAKECUDA_DRIVER=11020", runOnce);
+  EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output,
+                       "the driver of Fake GPU is for CUDA 11.2: PTX for sm_75 (PTX "
+                       "ISA 7.5) needs a driver for CUDA 11.5"))
+      << outcome.output;
+}
+
+TEST_F(CudaProgram, OutOfMemory) {
+  Outcome outcome = run("FAKECUDA_FAIL=cuMemAlloc_v2:1:2", runOnce);
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory; asked for "))
+      << outcome.output;
+}
+
+// With --benchmark, which uses events, several streams and recorded work.
+TEST_F(CudaProgram, EveryFailureIsAnExitCode) {
+  const std::string options =
+      runOnce + " --benchmark --iterations=3 --warmUp=0 --duration=0 --percentile=50";
+  Outcome good = run("", options);
+  ASSERT_EQ(good.exitCode, 0) << good.output;
+  std::vector<std::string> lines = traced();
+  EXPECT_EQ(lines.back(), "left: nothing");
+  const char *const functions[] = {
+#define CAMEO_CUDA_SYMBOL(name, ...) #name,
+#include "runtime/cuda/driver_symbols.def"
+  };
+  for (const std::string function : functions) {
+    int count = 0;
+    for (const std::string &line : lines)
+      count += line.substr(0, line.find(' ')) == function;
+    // The first, one in the middle and the last call of each.
+    for (int nth : {1, (count + 1) / 2, count}) {
+      if (nth < 1)
+        continue;
+      SCOPED_TRACE(function + ", call " + std::to_string(nth));
+      Outcome outcome =
+          run("FAKECUDA_FAIL=" + function + ":" + std::to_string(nth) + ":999", options);
+      EXPECT_TRUE(outcome.exitCode == 3 || outcome.exitCode == 0) << outcome.output;
+      if (outcome.exitCode == 3)
+        EXPECT_TRUE(contains(outcome.output, function + ": CUDA_ERROR_UNKNOWN (999)"))
+            << outcome.output;
+      bool preventsRelease = function == "cuCtxGetCurrent" || function == "cuCtxPushCurrent_v2";
+      if (!preventsRelease)
+        EXPECT_EQ(traced().back(), "left: nothing");
+    }
+  }
+}
+
+} // namespace
