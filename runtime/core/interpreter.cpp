@@ -11,7 +11,7 @@ namespace cameo::rt {
 namespace {
 
 // Ends programs that would not end: no plan of a model executes as many instructions.
-constexpr uint64_t kMaxInstructions = uint64_t(1) << 30;
+constexpr uint64_t kMaxInstructions = uint64_t(1) << 26;
 constexpr int64_t kMaxGridX = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxGridYZ = 65535;
 

@@ -64,6 +64,8 @@ public:
     code.insert(code.end(), operands.begin(), operands.end());
     return position;
   }
+  /// Replaces a word, for jumps forward.
+  void patch(uint32_t position, uint32_t word) { code[position] = word; }
   uint32_t constant(uint64_t bits) {
     uint32_t result = newRegister();
     op(CAMEO_OP_CONST, {result, static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32)});
