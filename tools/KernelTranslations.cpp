@@ -33,7 +33,8 @@ llvm::cl::opt<bool> kernelTime("kernel-time",
                                llvm::cl::desc("say on stderr how long translations take"));
 
 LogicalResult fail(Operation *op, llvm::Error error) {
-  return op->emitError(llvm::toString(std::move(error)));
+  // Without the operation, which would be printed whole.
+  return emitError(op->getLoc(), llvm::toString(std::move(error)));
 }
 
 /// Says how long a part took, where asked.

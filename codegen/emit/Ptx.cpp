@@ -5,13 +5,17 @@
 
 #include "codegen/emit/LlvmModule.h"
 
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Threading.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -112,8 +116,37 @@ std::string tidy(StringRef text) {
   return result;
 }
 
-llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, const Target &target,
-                                    const PtxOptions &options,
+/// Has .loc directives written and nothing else: debug sections would need `.target ..., debug`,
+/// which switches ptxas's optimisations off.
+void keepLineDirectivesOnly(llvm::Module &module) {
+  llvm::NamedMDNode *units = module.getNamedMetadata("llvm.dbg.cu");
+  if (!units)
+    return;
+  for (llvm::MDNode *node : llvm::to_vector(units->operands())) {
+    auto *unit = cast<llvm::DICompileUnit>(node);
+    auto *lines = llvm::DICompileUnit::getDistinct(
+        module.getContext(), unit->getSourceLanguage(), unit->getFile(), unit->getProducer(),
+        unit->isOptimized(), unit->getFlags(), unit->getRuntimeVersion(),
+        unit->getSplitDebugFilename(), llvm::DICompileUnit::DebugDirectivesOnly,
+        unit->getEnumTypes(), unit->getRetainedTypes(), unit->getGlobalVariables(),
+        unit->getImportedEntities(), unit->getMacros(), unit->getDWOId(),
+        unit->getSplitDebugInlining(), unit->getDebugInfoForProfiling(), unit->getNameTableKind(),
+        unit->getRangesBaseAddress(), unit->getSysRoot(), unit->getSDK());
+    for (llvm::Function &function : module)
+      if (llvm::DISubprogram *program = function.getSubprogram();
+          program && program->getUnit() == unit)
+        program->replaceUnit(lines);
+  }
+  units->clearOperands();
+  for (llvm::Function &function : module)
+    if (llvm::DISubprogram *program = function.getSubprogram())
+      if (!llvm::is_contained(units->operands(), program->getUnit()))
+        units->addOperand(program->getUnit());
+}
+
+/// `source` is the module itself or a copy with line information.
+llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
+                                    const Target &target, const PtxOptions &options,
                                     const llvm::MemoryBuffer *libdevice) {
   auto fail = [&](llvm::Error error) {
     return llvm::createStringError(module.getName().str() + " for " + target.name.str() + ": " +
@@ -126,10 +159,12 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, const Target &targe
   llvm::LLVMContext context;
   std::string messages;
   context.setDiagnosticHandler(std::make_unique<ErrorCollector>(messages));
-  auto translated = translateDeviceModule(module, context, **machine);
+  auto translated = translateDeviceModule(source, context, **machine);
   if (!translated)
     return fail(translated.takeError());
-  if (!options.lineInfo)
+  if (options.lineInfo)
+    keepLineDirectivesOnly(**translated);
+  else
     llvm::StripDebugInfo(**translated);
   if (llvm::Error error = linkLibdevice(**translated, libdevice))
     return fail(std::move(error));
@@ -142,6 +177,18 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, const Target &targe
   if (!messages.empty())
     return fail(llvm::createStringError(messages));
   return tidy(*text);
+}
+
+/// A copy of the module in which each function has the scope that line tables need. MLIR's pass for
+/// it takes builtin modules only.
+OwningOpRef<ModuleOp> withLineInfo(gpu::GPUModuleOp module) {
+  OwningOpRef<ModuleOp> copy = ModuleOp::create(module.getLoc(), module.getName());
+  OpBuilder builder = OpBuilder::atBlockBegin(copy->getBody());
+  for (Operation &op : module.getBody()->without_terminator())
+    builder.clone(op);
+  PassManager passes(module.getContext());
+  passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+  return succeeded(passes.run(*copy)) ? std::move(copy) : nullptr;
 }
 
 /// Reads libdevice where one of the modules may call it; a missing file is an error only once a
@@ -204,9 +251,18 @@ llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, c
   if (!libdevice)
     return libdevice.takeError();
 
+  std::vector<OwningOpRef<ModuleOp>> copies(modules.size());
+  if (options.lineInfo)
+    for (size_t i = 0; i < modules.size(); ++i)
+      if (copies[i] = withLineInfo(modules[i]); !copies[i])
+        return llvm::createStringError("cannot add line information to kernels");
+
   std::vector<std::string> texts(modules.size()), errors(modules.size());
   parallelFor(context, 0, modules.size(), [&](size_t i) {
-    if (llvm::Expected<std::string> text = emitOne(modules[i], target, options, libdevice->get()))
+    gpu::GPUModuleOp module = modules[i];
+    Operation *source = copies[i] ? copies[i]->getOperation() : module.getOperation();
+    if (llvm::Expected<std::string> text =
+            emitOne(module, source, target, options, libdevice->get()))
       texts[i] = std::move(*text);
     else
       errors[i] = llvm::toString(text.takeError());
@@ -218,12 +274,44 @@ llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, c
 }
 
 std::string cameo::mergePtx(ArrayRef<std::string> texts) {
-  std::string merged;
+  std::string merged, files;
+  llvm::StringMap<unsigned> fileNumbers;
   for (StringRef text : texts) {
     // .version, .target and .address_size come first and once.
     size_t body = text.find(".address_size");
     body = body == StringRef::npos ? 0 : text.find('\n', body) + 1;
-    merged += merged.empty() ? text : text.substr(body);
+    if (!merged.empty())
+      text = text.substr(body);
+    if (!text.contains("\t.file\t")) {
+      merged += text;
+      continue;
+    }
+    // Each text numbers its files from 1.
+    llvm::StringMap<unsigned> renumbered;
+    SmallVector<StringRef> lines;
+    text.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    for (StringRef line : lines) {
+      StringRef rest = line;
+      if (!rest.consume_front("\t.file\t"))
+        continue;
+      auto [number, path] = rest.split(' ');
+      auto [known, isNew] = fileNumbers.try_emplace(path, fileNumbers.size() + 1);
+      if (isNew)
+        files += llvm::formatv("\t.file\t{0} {1}\n", known->second, path);
+      renumbered[number] = known->second;
+    }
+    for (StringRef line : lines) {
+      StringRef rest = line;
+      if (rest.starts_with("\t.file\t"))
+        continue;
+      if (rest.consume_front("\t.loc\t")) {
+        auto [number, place] = rest.split(' ');
+        merged += llvm::formatv("\t.loc\t{0} {1}\n", renumbered.lookup(number), place);
+        continue;
+      }
+      merged += line;
+      merged += '\n';
+    }
   }
-  return merged;
+  return merged + files;
 }

@@ -4,9 +4,16 @@
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_80 %s | FileCheck %s --check-prefixes=CHECK,SM80
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_90 %s | FileCheck %s --check-prefixes=CHECK,SM90
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_80 %s | FileCheck %s --implicit-check-not=.local
+// RUN: cameo-translate --kernel-to-ptx --kernel-line-info %s | FileCheck %s --check-prefix=LINES
 // Twice the same text:
 // RUN: cameo-translate --kernel-to-ptx %s -o %t.1 && cameo-translate --kernel-to-ptx %s -o %t.2
 // RUN: cmp %t.1 %t.2
+
+// Line directives alone, no debug code; files are numbered once for all kernels.
+// LINES: .target sm_80{{$}}
+// LINES: .loc 1
+// LINES: .file 1 "{{.*}}ptx.mlir"
+// LINES-NOT: .file
 
 // One header for all kernels.
 // SM75: .version 7.0
