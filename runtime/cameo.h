@@ -54,7 +54,15 @@ extern "C" {
 
 /* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
  * are zero. */
-#define CAMEO_INIT(TYPE, NAME) TYPE NAME = {sizeof(TYPE)}
+#ifdef __cplusplus
+#define CAMEO_INIT(TYPE, NAME)                                                                     \
+  TYPE NAME = {};                                                                                  \
+  NAME.struct_size = sizeof(TYPE)
+#else
+#define CAMEO_INIT(TYPE, NAME)                                                                     \
+  TYPE NAME = {0};                                                                                 \
+  NAME.struct_size = sizeof(TYPE)
+#endif
 
 typedef enum cameo_status {
   CAMEO_STATUS_OK = 0,
@@ -134,8 +142,9 @@ typedef enum cameo_device_kind {
 #define CAMEO_SIM_CHECK_BOUNDS 1u
 #define CAMEO_SIM_CHECK_UNINITIALISED 2u
 #define CAMEO_SIM_CHECK_RACES 4u
-#define CAMEO_SIM_CHECK_SYNC 8u /* divergent barriers; the others need a model built for checking  \
-                                 */
+#define CAMEO_SIM_CHECK_SYNC                                                                       \
+  8u /* divergent barriers; the others need a model built for checking                             \
+      */
 
 typedef struct cameo_device_options {
   size_t struct_size;

@@ -269,7 +269,7 @@ Measuring
   --benchmark                 latency table, after trtexec's
   --iterations=N --duration=S at least so many runs and seconds (10 and 3)
   --warmUp=MS                 before measuring (200)
-  --avgRuns=N                 runs averaged in one line (10)
+  --avgRuns=N                 also averages of each N runs
   --percentile=P,P            90, 95 and 99; percentile P needs 10 / (1 - P / 100) runs
   --streams=N                 contexts that run at once (1)
   --profile=FILE              times of every kernel as a trace that Perfetto opens

@@ -40,7 +40,7 @@ struct Options {
   uint32_t iterations = 10; // at least
   double warmUp = 200;      // milliseconds
   double duration = 3;      // seconds, at least
-  uint32_t averageRuns = 10;
+  uint32_t averageRuns = 0; // 0: no averages are printed
   std::vector<double> percentiles = {90, 95, 99};
   uint32_t streams = 1;
   std::string profile; // file; "": none

@@ -72,6 +72,27 @@ inline PayloadFile testModel(const std::string &imagePath, uint32_t imageFlags =
   return builder.finish();
 }
 
+/// x [n, 64] f32 -> y = x
+inline PayloadFile rowModel(const std::string &imagePath) {
+  PlanBuilder p;
+  p.input("x", CAMEO_FLOAT, {{-1, "n"}, {64}});
+  p.output("y", CAMEO_FLOAT, {{-1, "n"}, {64}});
+  uint32_t copy = p.kernel("copy", 64, {CAMEO_ARG_BUFFER, CAMEO_ARG_BUFFER, CAMEO_ARG_I32});
+  uint32_t n = p.newRegister(), zero = p.constant(0), one = p.constant(1), width = p.constant(64);
+  uint32_t x = p.newBuffer(), y = p.newBuffer();
+  p.op(CAMEO_OP_DIM, {n, 0, 0});
+  p.op(CAMEO_OP_OUTPUT_SHAPE, {0, 2, n, width});
+  p.op(CAMEO_OP_ARENA_SIZE, {zero});
+  p.op(CAMEO_OP_BUF_INPUT, {x, 0});
+  p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+  p.op(CAMEO_OP_LAUNCH, {copy, n, one, one, zero, x, y, zero});
+  p.op(CAMEO_OP_END);
+  PayloadBuilder builder;
+  builder.section(CAMEO_SECTION_PLAN, p.finish());
+  builder.section(CAMEO_SECTION_SIM_IMAGE, readBytes(imagePath), 0, 80);
+  return builder.finish();
+}
+
 /// The file appended to an executable or a library, as cameoc does it.
 inline Bytes appended(const Bytes &stub, const PayloadFile &payload) {
   Bytes file = stub;

@@ -1,0 +1,267 @@
+// The executable as users run it: the stub with a payload appended, its output and exit codes. The
+// C example against libcameo.so and against a library that holds a model.
+// SPDX-License-Identifier: Apache-2.0
+#include "test_model.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace payload_test;
+
+namespace {
+
+struct Result {
+  int code;
+  std::string text; // stdout and stderr
+};
+
+Result run(const std::string &command) {
+  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+  Result result{-1, ""};
+  char buffer[4096];
+  while (size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
+    result.text.append(buffer, got);
+  int status = pclose(pipe);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+class CommandLine : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    folder = new std::string(testing::TempDir() + "cameo-cli-" + std::to_string(getpid()) + "/");
+    mkdir(folder->c_str(), 0700);
+    writeModel("model", testModel(SIM_TEST_IMAGE));
+    writeModel("rows", rowModel(SIM_TEST_IMAGE));
+  }
+  // As an executable, a library and a plan.
+  static void writeModel(const std::string &name, const PayloadFile &payload) {
+    Bytes file = appended(readBytes(CAMEO_STUB), payload);
+    writeBytes(path(name), file.data(), file.size());
+    chmod(path(name).c_str(), 0755);
+    file = appended(readBytes(CAMEO_MODEL_LIBRARY), payload);
+    writeBytes(path(name + ".so"), file.data(), file.size());
+    writeBytes(path(name + ".plan"), payload.data(), payload.size());
+  }
+  static void TearDownTestSuite() {
+    run("rm -r " + *folder);
+    delete folder;
+  }
+  static std::string path(const std::string &name) { return *folder + name; }
+  // The artefact, on the simulator.
+  static Result model(const std::string &arguments) {
+    return run(path("model") + " --device=sim " + arguments);
+  }
+
+  static std::string *folder;
+};
+
+std::string *CommandLine::folder = nullptr;
+
+std::string given(const std::string &rest) {
+  return "'--input=x=2x64xf32=1' '--input=k=i64=5' " + rest;
+}
+
+} // namespace
+
+TEST_F(CommandLine, PrintsOutputs) {
+  Result result = model(given(""));
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "running on simulator")) << result.text;
+  EXPECT_TRUE(has(result.text, "result[0]: y\n2x64xf32=[2 2 2")) << result.text;
+  EXPECT_TRUE(has(result.text, "result[1]: w\n4xf32=1 2 3 4\n")) << result.text;
+  EXPECT_TRUE(has(result.text, "result[2]: s\n2xi64=2 5\n")) << result.text;
+}
+
+TEST_F(CommandLine, FilesOfEveryKind) {
+  for (const char *end : {".npy", ".npz", ".pb"}) {
+    std::string y = path(std::string("y") + end), s = path(std::string("s") + end);
+    Result result = model(given("--output=y=@" + y + " --output=s=@" + s));
+    ASSERT_EQ(result.code, 0) << result.text;
+    // Its own output doubles again: y's first row is 2, then 4.
+    result = model("--input=x=@" + y + " '--input=k=i64=5' --expected_output=s=@" + s);
+    EXPECT_EQ(result.code, 0) << result.text;
+    EXPECT_TRUE(has(result.text, "[SUCCESS]")) << result.text;
+    result = model("--input=@" + y + " '--input=i64=5' --expected_output=@" + y);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.text, "[FAILED] result[0]: element at index 0 (4) does not match the "
+                                 "expected (2)"))
+        << result.text;
+  }
+  ASSERT_EQ(model(given("--output=@" + path("all.npz"))).code, 0);
+  EXPECT_EQ(model(given("--expected_output=s=@" + path("all.npz"))).code, 0);
+}
+
+TEST_F(CommandLine, Tolerance) {
+  EXPECT_EQ(model(given("'--expected_output=w=4xf32=1 2 3 4.01'")).code, 1);
+  EXPECT_EQ(model(given("'--expected_output=w=4xf32=1 2 3 4.01' --rtol=0.01")).code, 0);
+  EXPECT_EQ(model(given("'--expected_output=w=4xf32=1 2 3 nan' --equal-nan")).code, 1);
+  EXPECT_EQ(model(given("'--expected_output=s=2xi64=2 6'")).code, 1);
+  EXPECT_EQ(model(given("'--expected_output=s=2xi64=2 6' --atol=1")).code, 0);
+  Result result = model(given("'--expected_output=w=2x2xf32=1 2 3 4'"));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.text, "[FAILED] result[1]: type 4xf32 does not match the expected "
+                               "2x2xf32"))
+      << result.text;
+}
+
+TEST_F(CommandLine, UsageErrors) {
+  Result result = model("");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.text, "2 inputs are missing")) << result.text;
+  EXPECT_TRUE(has(result.text, "\n  x: nx64xf32\n  k: i64")) << result.text;
+  for (const char *arguments :
+       {"--nonsense", "x", "--input", "--input=", "--device=tpu", "--input=z=@f.npy",
+        "--input=@none.npy", "--input=@none.txt", "--percentile=100", "--benchmark=1",
+        "--entry=third", "--sim-checks=magic", "--streams=0", "--atol=-1", "--shapes=q:1"}) {
+    result = model(arguments);
+    EXPECT_EQ(result.code, 2) << arguments << "\n" << result.text;
+    EXPECT_TRUE(has(result.text, "error: ")) << arguments;
+  }
+  EXPECT_EQ(model("'--input=x=2x63xf32=1' '--input=i64=1'").code, 2);
+  EXPECT_EQ(model("'--input=x=2x64xf64=1' '--input=i64=1'").code, 2);
+  EXPECT_EQ(model(given("--output=y=@y.txt")).code, 2);
+  EXPECT_EQ(model(given("--output=y=@/nowhere/y.npy")).code, 2);
+  result = model("'--input=x=101x64xf32=1' '--input=i64=1'");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.text, "error: input 'x': 101 rows, at most 100")) << result.text;
+}
+
+TEST_F(CommandLine, DamagedFiles) {
+  Bytes file = readBytes(path("model"));
+  file[file.size() - 100] ^= 1;
+  writeBytes(path("damaged"), file.data(), file.size());
+  chmod(path("damaged").c_str(), 0755);
+  EXPECT_EQ(run(path("damaged") + " --device=sim --random-inputs").code, 4);
+  EXPECT_EQ(run(std::string(CAMEO_STUB) + " --info").code, 4);
+  Result result = model(given("--arch=sm_90a"));
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.text, "the model has no simulator image for sm_90a; it has simulator "
+                               "image for sm_80"))
+      << result.text;
+  EXPECT_EQ(model(given("--sim-checks")).code, 4);
+}
+
+TEST_F(CommandLine, Info) {
+  Result result = run(path("model") + " --info");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(has(result.text, "entry point: main\ninputs:\n  x: nx64xf32\n  k: i64  (read on the "
+                               "host)\noutputs:\n"))
+      << result.text;
+  EXPECT_TRUE(has(result.text, "  simulator image for sm_80, ")) << result.text;
+  EXPECT_TRUE(has(result.text, "weights: 32 B\n")) << result.text;
+  EXPECT_TRUE(has(result.text, "compiler: test 1.0\n")) << result.text;
+  result = run(path("model") + " --info=json");
+  EXPECT_EQ(result.text, "{\"compiler\": \"test 1.0\", \"precision\": \"fp32\"}\n");
+  EXPECT_EQ(run(path("model") + " --help").code, 0);
+  EXPECT_TRUE(has(run(path("model") + " --version").text, "payload versions 1 to 1"));
+}
+
+TEST_F(CommandLine, Benchmark) {
+  Result result =
+      model("--random-inputs=7 --shapes=x:3x64 --benchmark --iterations=20 --duration=0 "
+            "--warmUp=0 --percentile=50,99");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "Performance summary: SIMULATED")) << result.text;
+  EXPECT_TRUE(has(result.text, "Throughput (simulated): ")) << result.text;
+  EXPECT_TRUE(has(result.text, "GPU Compute Time (simulated): min = ")) << result.text;
+  EXPECT_TRUE(has(result.text, "percentile(50%) = ")) << result.text;
+  EXPECT_TRUE(has(result.text, "percentile(99%) refused: 20 samples, 1000 needed")) << result.text;
+  EXPECT_TRUE(has(result.text, "&&&& PASSED cameo.benchmark # ")) << result.text;
+  result = model("--random-inputs --benchmark --iterations=500 --duration=0 --warmUp=0 --streams=3 "
+                 "--avgRuns=100");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "percentile(99%) = ")) << result.text;
+  EXPECT_TRUE(has(result.text, "Average on 100 runs - GPU latency: ")) << result.text;
+  EXPECT_TRUE(has(model("--benchmark").text, "&&&& FAILED")) << "no inputs";
+}
+
+TEST_F(CommandLine, RandomInputsRepeat) {
+  EXPECT_EQ(model("--random-inputs=3").text, model("--random-inputs=3").text);
+  EXPECT_NE(model("--random-inputs=3").text, model("--random-inputs=4").text);
+}
+
+TEST_F(CommandLine, Profile) {
+  Result result = model(given("--profile=" + path("trace.json")));
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "profile: 3 launches")) << result.text;
+  Bytes trace = readBytes(path("trace.json"));
+  std::string text(trace.begin(), trace.end());
+  EXPECT_TRUE(has(text, "\"onnx_nodes\":[\"node_scale\"]")) << text;
+  EXPECT_EQ(run("python3 -m json.tool " + path("trace.json")).code, 0);
+}
+
+TEST_F(CommandLine, OtherModelFiles) {
+  for (const char *name : {"model.plan", "model.so", "model"}) {
+    Result result =
+        run(std::string(CAMEO_STUB) + " --device=sim --entry=second --model=" + path(name) + " " +
+            given("'--expected_output=w=4xf32=1 2 3 4'"));
+    EXPECT_EQ(result.code, 0) << result.text;
+  }
+}
+
+TEST_F(CommandLine, NeedsOnlyTheCLibrary) {
+  for (const char *file : {CAMEO_STUB, CAMEO_MODEL_LIBRARY, CAMEO_LIBRARY}) {
+    Result result =
+        run(std::string("readelf -d ") + file +
+            " | grep NEEDED | grep -vE "
+            "'\\[(libc\\.so\\.6|libm\\.so\\.6|libdl\\.so\\.2|ld-linux-x86-64\\.so\\.2)\\]'");
+    EXPECT_EQ(result.text, "") << file;
+    // Debian 12's C library is the newest asked for.
+    result = run(std::string("readelf -V ") + file +
+                 " | grep -oE 'GLIBC_2\\.[0-9]+' | sort -uV | tail -1");
+    EXPECT_LE(std::atoi(result.text.substr(8).c_str()), 36) << result.text;
+  }
+}
+
+// What a file takes beyond weights and kernels is the stub.
+TEST_F(CommandLine, StubIsSmall) {
+  struct stat info;
+  ASSERT_EQ(stat(CAMEO_STUB, &info), 0);
+#ifdef NDEBUG
+  EXPECT_LE(info.st_size, 1 << 20);
+#endif
+}
+
+TEST_F(CommandLine, CExample) {
+  std::vector<float> row(64);
+  row[37] = 1;
+  writeBytes(path("row.raw"), reinterpret_cast<char *>(row.data()), 256);
+  for (const char *name : {"rows", "rows.so", "rows.plan"}) {
+    Result result =
+        run(std::string(CAMEO_EXAMPLE) + " sim " + path(name) + " " + path("row.raw") + " n=1");
+    EXPECT_EQ(result.code, 0) << result.text;
+    EXPECT_EQ(result.text, "y: 1 64 f32, largest at 37\n");
+  }
+  EXPECT_EQ(run(std::string(CAMEO_EXAMPLE) + " sim " + path("rows") + " " + path("row.raw")).code,
+            1);
+  EXPECT_EQ(run(std::string(CAMEO_EXAMPLE) + " sim " + path("none") + " " + path("row.raw")).code,
+            1);
+}
+
+// A library with a model in it finds its own payload.
+TEST_F(CommandLine, LibraryLoadsItself) {
+  void *library = dlopen(path("model.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  using Load = int (*)(const void *, void **);
+  using Count = uint32_t (*)(const void *);
+  using Destroy = void (*)(void *);
+  auto load = reinterpret_cast<Load>(dlsym(library, "cameo_model_load_self"));
+  auto count = reinterpret_cast<Count>(dlsym(library, "cameo_model_entry_count"));
+  auto destroy = reinterpret_cast<Destroy>(dlsym(library, "cameo_model_destroy"));
+  ASSERT_TRUE(load && count && destroy);
+  EXPECT_EQ(dlsym(library, "main"), nullptr);
+  void *loaded = nullptr;
+  ASSERT_EQ(load(nullptr, &loaded), 0);
+  EXPECT_EQ(count(loaded), 2u);
+  destroy(loaded);
+}
