@@ -28,7 +28,7 @@ unsigned numberBefore(StringRef line, StringRef word) {
   return digits.getAsInteger(10, number) ? 0 : number;
 }
 
-llvm::Expected<Cubin> assembleOne(const AssembleJob &job, StringRef ptxas, unsigned threads) {
+llvm::Expected<Cubin> assembleOne(const AssembleJob &job, StringRef ptxas) {
   auto fail = [&](const llvm::Twine &what) {
     return llvm::createStringError("assembling for " + job.target->name.str() + ": " + what.str());
   };
@@ -56,10 +56,8 @@ llvm::Expected<Cubin> assembleOne(const AssembleJob &job, StringRef ptxas, unsig
     }
   }
   std::string arch = "-arch=" + job.target->name.str();
-  std::string split = "--split-compile=" + std::to_string(threads);
+  // Not --split-compile: it gains nothing on texts of this size, and its output differs.
   llvm::SmallVector<StringRef> arguments = {ptxas, arch, "-O3", "-v"};
-  if (threads > 1)
-    arguments.push_back(split);
   arguments.append({"-o", output, input});
   std::string problem;
   int status =
@@ -150,11 +148,10 @@ llvm::Expected<std::vector<Cubin>> cameo::assemblePtx(llvm::ArrayRef<AssembleJob
   std::vector<Cubin> cubins(jobs.size());
   std::vector<std::string> errors(jobs.size());
   {
-    unsigned threads = std::max(1u, options.jobs);
-    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(threads));
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(std::max(1u, options.jobs)));
     for (size_t i = 0; i < jobs.size(); ++i)
       pool.async([&, i] {
-        llvm::Expected<Cubin> cubin = assembleOne(jobs[i], *ptxas, jobs.size() == 1 ? threads : 1);
+        llvm::Expected<Cubin> cubin = assembleOne(jobs[i], *ptxas);
         if (cubin)
           cubins[i] = std::move(*cubin);
         else

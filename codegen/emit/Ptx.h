@@ -55,7 +55,7 @@ struct Cubin {
 
 struct AssembleOptions {
   std::string ptxas; // empty: the PATH's
-  /// Assembler processes at a time, and threads of an assembler that has only one text to do.
+  /// Assembler processes at a time.
   unsigned jobs = 2;
 };
 

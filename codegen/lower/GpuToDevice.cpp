@@ -59,8 +59,6 @@ struct LowerKernel : GpuPattern<gpu::GPUFuncOp> {
       OpBuilder::InsertionGuard guard(rewriter);
       for (auto [i, buffer] : llvm::enumerate(func.getWorkgroupAttributions())) {
         auto type = cast<MemRefType>(buffer.getType());
-        if (!type.hasStaticShape())
-          return func.emitError("shared memory needs a static size");
         int64_t alignment = kPointerAlignment;
         if (auto attr = dyn_cast_or_null<IntegerAttr>(
                 func.getWorkgroupAttributionAttr(i, LLVM::LLVMDialect::getAlignAttrName())))

@@ -71,8 +71,9 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
       module.emitError() << "kernel.index_bits is " << indexBits << "; 32 and 64 are possible";
       return signalPassFailure();
     }
-    if (failed(verifyTypes(module)) || failed(makeExact(module, **found)) ||
-        failed(lowerStructuredControlFlow(module)) || failed(lowerToLlvm(module, indexBits)))
+    if (failed(verifyTypes(module)) || failed(verifyLimits(module, **found)) ||
+        failed(makeExact(module, **found)) || failed(lowerStructuredControlFlow(module)) ||
+        failed(lowerToLlvm(module, indexBits)))
       signalPassFailure();
   }
 
@@ -104,6 +105,38 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
+  }
+
+  LogicalResult verifyLimits(gpu::GPUModuleOp module, const Target &target) {
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
+      // PTX identifiers; LLVM would rename anything else, and the launch would not find it.
+      auto isIdentifier = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; };
+      if (!llvm::all_of(kernel.getName(), isIdentifier) || llvm::isDigit(kernel.getName().front()))
+        return kernel.emitError() << "'" << kernel.getName()
+                                  << "' cannot be a kernel's name in PTX";
+      if (auto block = kernel->getAttrOfType<DenseI32ArrayAttr>("kernel.block")) {
+        int64_t threads = 1;
+        for (int32_t size : block.asArrayRef())
+          threads *= size;
+        if (block.size() != 3 || threads < 1 || threads > target.maxThreadsPerBlock)
+          return kernel.emitError() << "requires a block of " << threads << " threads; "
+                                    << target.name << " allows " << target.maxThreadsPerBlock;
+      }
+      uint64_t shared = 0;
+      for (BlockArgument buffer : kernel.getWorkgroupAttributions()) {
+        auto type = cast<MemRefType>(buffer.getType());
+        if (!type.hasStaticShape())
+          return kernel.emitError("shared memory needs a static size");
+        unsigned bits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+        shared = llvm::alignTo(shared, kPointerAlignment) +
+                 type.getNumElements() * llvm::divideCeil(bits, 8);
+      }
+      if (shared > target.staticSharedPerBlock)
+        return kernel.emitError() << "requires " << shared << " B of static shared memory; "
+                                  << target.name << " allows " << target.staticSharedPerBlock
+                                  << " B";
+    }
+    return success();
   }
 
   LogicalResult makeExact(gpu::GPUModuleOp module, const Target &target) {

@@ -46,3 +46,32 @@ gpu.module @not_a_kernel {
     gpu.return
   }
 }
+
+// -----
+
+#ws = #gpu.address_space<workgroup>
+
+gpu.module @shared {
+  // expected-error @+1 {{requires 65536 B of static shared memory; sm_80 allows 49152 B}}
+  gpu.func @shared() workgroup(%a: memref<16384xf32, #ws>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @threads {
+  // expected-error @+1 {{requires a block of 2048 threads; sm_80 allows 1024}}
+  gpu.func @threads() kernel attributes {kernel.block = array<i32: 64, 32, 1>} {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @name {
+  // expected-error @+1 {{'conv-1.0' cannot be a kernel's name in PTX}}
+  gpu.func @"conv-1.0"() kernel {
+    gpu.return
+  }
+}
