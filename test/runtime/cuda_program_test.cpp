@@ -24,15 +24,18 @@ protected:
     directory = testing::TempDir() + "cameo-cuda-" + std::to_string(getpid());
     model = directory + ".plan";
     trace = directory + ".trace";
-    payload_test::PayloadFile file = makeModel();
-    FILE *out = fopen(model.c_str(), "wb");
-    ASSERT_NE(out, nullptr);
-    ASSERT_EQ(fwrite(file.data(), 1, file.size(), out), file.size());
-    ASSERT_EQ(fclose(out), 0);
+    write(makeModel());
   }
   void TearDown() override {
     unlink(model.c_str());
     unlink(trace.c_str());
+  }
+
+  void write(const payload_test::PayloadFile &file) {
+    FILE *out = fopen(model.c_str(), "wb");
+    ASSERT_NE(out, nullptr);
+    ASSERT_EQ(fwrite(file.data(), 1, file.size(), out), file.size());
+    ASSERT_EQ(fclose(out), 0);
   }
 
   // Runs the model on the fake driver with the given environment and options.
@@ -89,6 +92,50 @@ TEST_F(CudaProgram, RunsAndLeavesNothing) {
     EXPECT_FALSE(contains(line, "misuse")) << line;
   }
   EXPECT_EQ(launches, 2);
+}
+
+// y = 2 x for four values, with a simulator image that has the kernel, too.
+payload_test::PayloadFile makeSimulatedModel() {
+  payload_test::PlanBuilder plan;
+  plan.input("x", CAMEO_FLOAT, {{4}});
+  plan.output("y", CAMEO_FLOAT, {{4}});
+  uint32_t scale = plan.kernel("scale", 4, {CAMEO_ARG_BUFFER});
+  uint32_t zero = plan.constant(0), one = plan.constant(1), four = plan.constant(4),
+           bytes = plan.constant(16);
+  uint32_t x = plan.newBuffer(), y = plan.newBuffer();
+  plan.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, four});
+  plan.op(CAMEO_OP_ARENA_SIZE, {zero});
+  plan.op(CAMEO_OP_BUF_INPUT, {x, 0});
+  plan.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+  plan.op(CAMEO_OP_COPY, {y, x, bytes});
+  plan.op(CAMEO_OP_LAUNCH, {scale, one, one, one, zero, y});
+  plan.op(CAMEO_OP_END);
+  payload_test::Bytes image;
+  if (FILE *file = fopen(SIM_TEST_IMAGE, "rb")) {
+    char buffer[4096];
+    for (size_t got; (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
+      image.insert(image.end(), buffer, buffer + got);
+    fclose(file);
+  }
+  payload_test::PayloadBuilder builder;
+  builder.section(CAMEO_SECTION_PLAN, plan.finish());
+  builder.ptx(".version 7.5\n.target sm_75\n.visible .entry scale(.param .u64 p){ ret; }\n", 75);
+  builder.section(CAMEO_SECTION_SIM_IMAGE, image, 0, 75);
+  return builder.finish();
+}
+
+TEST_F(CudaProgram, KernelsOfTheArtefactRunOnTheFake) {
+  write(makeSimulatedModel());
+  for (const char *device : {"cuda", "sim"}) {
+    std::string options = "--device=" + std::string(device) +
+                          " '--input=x=4xf32=1 2 3 4' '--expected_output=y=4xf32=2 4 6 8'";
+    Outcome outcome = run("FAKECUDA_ARTEFACT='" + model + "'", options);
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  }
+  Outcome outcome =
+      run("FAKECUDA_ARTEFACT='" + model + "'",
+          "--device=cuda '--input=x=4xf32=1 2 3 4' '--expected_output=y=4xf32=2 4 6 9'");
+  EXPECT_EQ(outcome.exitCode, 1) << outcome.output;
 }
 
 TEST_F(CudaProgram, AutoTakesTheGpu) {
