@@ -32,6 +32,8 @@ inline constexpr llvm::StringLiteral kNameAttr = "onnx.name";
 inline constexpr llvm::StringLiteral kDimsAttr = "onnx.dims";
 
 namespace detail {
+/// What is wrong with an op's arity or types, or an empty string.
+std::string schemaProblem(mlir::Operation *op);
 mlir::LogicalResult verifySchema(mlir::Operation *op);
 } // namespace detail
 

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 namespace cameo::onnx {
@@ -262,29 +263,36 @@ std::optional<ElementKind> innerKind(Type type) {
   }
 }
 
-LogicalResult detail::verifySchema(Operation *op) {
+std::string detail::schemaProblem(Operation *op) {
+  std::string problem;
+  llvm::raw_string_ostream os(problem);
   const OpSchema *schema = schemaOf(op);
-  if (!schema)
-    return op->emitOpError("has no schema at opset ") << kOpset;
+  if (!schema) {
+    os << "has no schema at opset " << kOpset;
+    return problem;
+  }
   if (op->getNumOperands() < schema->minInputs)
-    return op->emitOpError("has ") << op->getNumOperands() << " inputs; at least "
-                                   << schema->minInputs << " are needed";
-  if (op->getNumResults() < schema->minOutputs)
-    return op->emitOpError("has ") << op->getNumResults() << " outputs; at least "
-                                   << schema->minOutputs << " are needed";
+    os << "has " << op->getNumOperands() << " inputs; at least " << schema->minInputs
+       << " are needed";
+  else if (op->getNumResults() < schema->minOutputs)
+    os << "has " << op->getNumResults() << " outputs; at least " << schema->minOutputs
+       << " are needed";
   // The type that each type variable stands for, from its first use.
   SmallVector<Type, 8> bound;
-  auto verify = [&](Type type, const Formal &formal, const char *what) -> LogicalResult {
+  auto check = [&](Type type, const Formal &formal, const char *what) {
+    if (!problem.empty() || (isa<NoneType>(type) && formal.option == Option::Optional))
+      return;
     if (isa<NoneType>(type)) {
-      if (formal.option == Option::Optional)
-        return success();
-      return op->emitOpError(what) << " '" << formal.name << "' is not optional";
+      os << what << " '" << formal.name << "' is not optional";
+      return;
     }
-    if (!accepts(formal.types(), type))
-      return op->emitOpError(what) << " '" << formal.name << "' cannot be " << type << "; "
-                                   << schema->name << " takes " << listTypes(formal.types());
+    if (!accepts(formal.types(), type)) {
+      os << what << " '" << formal.name << "' cannot be " << type << "; " << schema->name
+         << " takes " << listTypes(formal.types());
+      return;
+    }
     if ((formal.option == Option::Variadic && !formal.homogeneous) || isa<AnyType>(type))
-      return success();
+      return;
     if (bound.size() <= formal.typeVariable)
       bound.resize(formal.typeVariable + 1);
     Type &expected = bound[formal.typeVariable];
@@ -292,17 +300,19 @@ LogicalResult detail::verifySchema(Operation *op) {
     if (!expected)
       expected = found;
     else if (expected != found)
-      return op->emitOpError(what) << " '" << formal.name << "' has elements of type " << found
-                                   << " where " << expected << " is bound already";
-    return success();
+      os << what << " '" << formal.name << "' has elements of type " << found << "; " << expected
+         << " is bound already";
   };
   for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
-    if (failed(verify(type, schema->input(i), "input")))
-      return failure();
+    check(type, schema->input(i), "input");
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
-    if (failed(verify(type, schema->output(i), "output")))
-      return failure();
-  return success();
+    check(type, schema->output(i), "output");
+  return problem;
+}
+
+LogicalResult detail::verifySchema(Operation *op) {
+  std::string problem = schemaProblem(op);
+  return problem.empty() ? success() : op->emitOpError(problem);
 }
 
 } // namespace cameo::onnx

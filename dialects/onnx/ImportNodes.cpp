@@ -1,0 +1,478 @@
+// Nodes: names to values, attributes, operators, constants and calls of functions.
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/Importer.h"
+#include "dialects/onnx/ResultTypes.h"
+
+using namespace mlir;
+using namespace cameo::onnx;
+using namespace cameo::onnx_proto;
+
+/// Calls of functions within one another.
+static constexpr size_t kMaxCalls = 64;
+
+void Importer::define(StringRef name, Value value, Frame &frame, Location loc) {
+  if (frame.scope->undefined.erase(name))
+    frame.scope->values.erase(name);
+  if (!frame.scope->values.try_emplace(name, value).second)
+    problem(loc, "the value '" + name + "' is made twice");
+}
+
+std::string Importer::explainUndefined(StringRef name, const Nodes &nodes) {
+  llvm::StringMap<int> producers;
+  for (auto [i, node] : llvm::enumerate(nodes))
+    for (const std::string &output : node.output())
+      producers.try_emplace(output, int(i));
+  auto found = producers.find(name);
+  if (found == producers.end())
+    return ("uses the value '" + name + "', which nothing makes").str();
+  auto label = [&](int i) {
+    const NodeProto &node = nodes.Get(i);
+    return "'" + (node.name().empty() && node.output_size() ? node.output(0) : node.name()) + "'";
+  };
+  // Depth first from the producer through its inputs: does it need itself?
+  SmallVector<std::pair<int, int>> stack{{found->second, 0}};
+  llvm::SmallDenseSet<int> seen{found->second};
+  while (!stack.empty()) {
+    auto &[at, next] = stack.back();
+    if (next == nodes.Get(at).input_size()) {
+      stack.pop_back();
+      continue;
+    }
+    auto input = producers.find(nodes.Get(at).input(next++));
+    if (input == producers.end())
+      continue;
+    if (input->second == found->second) {
+      std::string text = "is part of a cycle of nodes: ";
+      size_t told = std::min<size_t>(stack.size(), 8);
+      for (size_t i = 0; i < told; ++i)
+        text += label(stack[i].first) + (i + 1 < told ? ", " : "");
+      return text + (told < stack.size() ? ", ..." : "");
+    }
+    if (seen.insert(input->second).second)
+      stack.push_back({input->second, 0});
+  }
+  return ("uses the value '" + name + "' before the node " + label(found->second) +
+          " makes it; nodes must be sorted")
+      .str();
+}
+
+Value Importer::lookup(StringRef name, Frame &frame, Location loc) {
+  for (Scope *scope = frame.scope; scope; scope = scope->outer)
+    if (Value value = scope->values.lookup(name))
+      return value;
+  bool explain = problems.size() < 10 && frame.nodes;
+  problem(loc, explain ? explainUndefined(name, *frame.nodes)
+                       : ("uses the value '" + name + "', which is not made before").str());
+  // Stands in, so that one missing value is one problem.
+  Value placeholder = builder
+                          .create<UnrealizedConversionCastOp>(
+                              loc, TypeRange{AnyType::get(context)}, ValueRange())
+                          .getResult(0);
+  frame.scope->values[name] = placeholder;
+  frame.scope->undefined.insert(name);
+  return placeholder;
+}
+
+void Importer::importNodes(const Nodes &nodes, Frame &frame) {
+  frame.nodes = &nodes;
+  for (const NodeProto &node : nodes) {
+    if (tooManyNodes)
+      return;
+    if (++nodeCount > options.maxNodes) {
+      problem(builder.getUnknownLoc(), "the model has more than " + Twine(options.maxNodes) +
+                                           " nodes after its functions are inlined");
+      tooManyNodes = true;
+      return;
+    }
+    importNode(node, frame);
+  }
+}
+
+void Importer::importNode(const NodeProto &node, Frame &frame) {
+  std::string name = node.name();
+  for (int i = 0; name.empty() && i < node.output_size(); ++i)
+    name = node.output(i);
+  Location loc = uniqueLoc(frame.prefix + (name.empty() ? node.op_type() : name));
+  std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
+  SmallVector<Value> inputs;
+  for (const std::string &input : node.input())
+    inputs.push_back(input.empty() ? none : lookup(input, frame, loc));
+
+  std::string key = domain + "\n" + node.op_type() + "\n" + node.overload();
+  if (const FunctionProto *function = functions.lookup(key))
+    return importCall(node, *function, frame, loc, inputs);
+  auto opset = frame.opsets->find(domain);
+  if (opset == frame.opsets->end())
+    return problem(loc, node.op_type() + ": no opset of the domain '" + domain +
+                            "' is imported");
+  const ConversionRow *row =
+      domain.empty() ? lookupConversion(node.op_type(), opset->second) : nullptr;
+  if (!row)
+    return importCustom(node, frame, loc, opset->second, inputs);
+  if (node.op_type() == "Constant")
+    return importConstant(node, frame, loc);
+  importOperator(node, frame, loc, opset->second, *row, inputs);
+}
+
+void Importer::bindOutputs(const NodeProto &node, Frame &frame, Location loc,
+                           ValueRange results) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    const std::string &name = node.output(i);
+    if (name.empty())
+      continue;
+    Value value = results[i];
+    auto declared = frame.types.find(name);
+    if (declared != frame.types.end())
+      refine(value, *declared->second, name, loc);
+    define(name, value, frame, loc);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+std::optional<Importer::BoundAttribute> Importer::resolve(const AttributeProto &attribute,
+                                                          Frame &frame) {
+  if (attribute.ref_attr_name().empty())
+    return BoundAttribute{&attribute, &frame};
+  if (!frame.attributes)
+    return std::nullopt;
+  auto found = frame.attributes->find(attribute.ref_attr_name());
+  return found == frame.attributes->end() ? std::nullopt : std::optional(found->second);
+}
+
+/// The type of an attribute: said, or from the one field that is set. UNDEFINED if there are two.
+static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
+  using A = AttributeProto;
+  std::pair<A::AttributeType, bool> fields[] = {
+      {A::FLOAT, attribute.has_f()},
+      {A::INT, attribute.has_i()},
+      {A::STRING, attribute.has_s()},
+      {A::TENSOR, attribute.has_t()},
+      {A::GRAPH, attribute.has_g()},
+      {A::SPARSE_TENSOR, attribute.has_sparse_tensor()},
+      {A::TYPE_PROTO, attribute.has_tp()},
+      {A::FLOATS, attribute.floats_size() > 0},
+      {A::INTS, attribute.ints_size() > 0},
+      {A::STRINGS, attribute.strings_size() > 0},
+      {A::TENSORS, attribute.tensors_size() > 0},
+      {A::GRAPHS, attribute.graphs_size() > 0},
+      {A::SPARSE_TENSORS, attribute.sparse_tensors_size() > 0},
+      {A::TYPE_PROTOS, attribute.type_protos_size() > 0}};
+  A::AttributeType type = attribute.type();
+  for (auto [fieldType, isSet] : fields) {
+    if (!isSet)
+      continue;
+    if (type == A::UNDEFINED)
+      type = fieldType;
+    else if (type != fieldType)
+      return A::UNDEFINED;
+  }
+  return type;
+}
+
+llvm::Expected<Attribute> Importer::importAttribute(const AttributeProto &attribute,
+                                                    StringRef resourceName) {
+  auto fail = [](const Twine &why) {
+    return llvm::createStringError(std::errc::invalid_argument, why);
+  };
+  switch (typeOf(attribute)) {
+  case AttributeProto::FLOAT:
+    return builder.getF32FloatAttr(attribute.f());
+  case AttributeProto::INT:
+    return builder.getI64IntegerAttr(attribute.i());
+  case AttributeProto::STRING:
+    return builder.getStringAttr(attribute.s());
+  case AttributeProto::FLOATS:
+    return builder.getDenseF32ArrayAttr({attribute.floats().begin(), attribute.floats().end()});
+  case AttributeProto::INTS: {
+    SmallVector<int64_t> ints(attribute.ints().begin(), attribute.ints().end());
+    return builder.getDenseI64ArrayAttr(ints);
+  }
+  case AttributeProto::STRINGS: {
+    SmallVector<StringRef> strings(attribute.strings().begin(), attribute.strings().end());
+    return builder.getStrArrayAttr(strings);
+  }
+  case AttributeProto::TENSOR:
+    return tensors.import(attribute.t(), resourceName);
+  case AttributeProto::SPARSE_TENSOR:
+    return tensors.import(attribute.sparse_tensor(), resourceName);
+  case AttributeProto::TENSORS: {
+    SmallVector<Attribute> values;
+    for (const TensorProto &tensor : attribute.tensors()) {
+      llvm::Expected<ElementsAttr> value = tensors.import(tensor, resourceName);
+      if (!value)
+        return value.takeError();
+      values.push_back(*value);
+    }
+    return builder.getArrayAttr(values);
+  }
+  case AttributeProto::TYPE_PROTO: {
+    llvm::Expected<Type> type = importType(attribute.tp());
+    if (!type)
+      return type.takeError();
+    return TypeAttr::get(*type);
+  }
+  case AttributeProto::TYPE_PROTOS: {
+    SmallVector<Attribute> types;
+    for (const TypeProto &proto : attribute.type_protos()) {
+      llvm::Expected<Type> type = importType(proto);
+      if (!type)
+        return type.takeError();
+      types.push_back(TypeAttr::get(*type));
+    }
+    return builder.getArrayAttr(types);
+  }
+  case AttributeProto::UNDEFINED:
+    return fail("has no value, or two");
+  default:
+    return fail("is of a kind that is not supported");
+  }
+}
+
+LogicalResult Importer::readAttributes(
+    const NodeProto &node, Frame &frame, Location loc,
+    llvm::function_ref<SmallVector<Type>(const NamedAttrList &)> argumentTypes,
+    NamedAttrList &attributes,
+    SmallVectorImpl<std::pair<std::string, std::unique_ptr<Region>>> &regions) {
+  SmallVector<std::pair<std::string, BoundAttribute>> graphs;
+  llvm::StringSet<> names;
+  for (const AttributeProto &written : node.attribute()) {
+    std::optional<BoundAttribute> bound = resolve(written, frame);
+    // A reference to what the caller leaves out leaves this one out, too.
+    if (!bound)
+      continue;
+    const std::string &name = written.name();
+    if (name.empty() || !names.insert(name).second) {
+      problem(loc, node.op_type() + " has the attribute '" + name + "' twice or without a name");
+      return failure();
+    }
+    if (typeOf(*bound->attribute) == AttributeProto::GRAPH) {
+      graphs.emplace_back(name, *bound);
+      continue;
+    }
+    std::string resource = cast<NameLoc>(loc).getName().str();
+    if (node.op_type() != "Constant")
+      resource += "." + name;
+    llvm::Expected<Attribute> value = importAttribute(*bound->attribute, resource);
+    if (!value) {
+      problem(loc, node.op_type() + ": the attribute '" + name + "' " +
+                       llvm::toString(value.takeError()));
+      return failure();
+    }
+    attributes.set(name, *value);
+  }
+  SmallVector<Type> types = graphs.empty() ? SmallVector<Type>() : argumentTypes(attributes);
+  for (auto &[name, bound] : graphs)
+    regions.emplace_back(name,
+                         importSubgraph(bound.attribute->g(), *bound.frame, types, loc));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+/// The type of one entry of a scanned input.
+static Type entryOf(Type type, int64_t dropped) {
+  if (auto ranked = dyn_cast<RankedTensorType>(type); ranked && ranked.getRank() >= dropped)
+    return ranked.clone(ranked.getShape().drop_front(dropped));
+  return type;
+}
+
+/// What the inputs of a node's subgraph are, where the subgraph does not say.
+static SmallVector<Type> subgraphTypes(StringRef op, int64_t sinceVersion, ArrayRef<Value> inputs,
+                                       const NamedAttrList &attributes) {
+  SmallVector<Type> types;
+  if (inputs.empty())
+    return types;
+  Builder b(inputs.front().getContext());
+  if (op == "Loop") {
+    types = {RankedTensorType::get({}, b.getI64Type()), RankedTensorType::get({}, b.getI1Type())};
+    for (Value value : inputs.drop_front(std::min<size_t>(2, inputs.size())))
+      types.push_back(unrankedType(value.getType()));
+  } else if (op == "Scan") {
+    // Version 8 has the sequences' lengths first, and a batch dimension.
+    bool batched = sinceVersion == 8;
+    auto scanned = dyn_cast_or_null<IntegerAttr>(attributes.get("num_scan_inputs"));
+    ArrayRef<Value> values = inputs.drop_front(batched);
+    int64_t states = int64_t(values.size()) - (scanned ? scanned.getInt() : 0);
+    // Which axis is scanned does not matter to the rank; the sizes are only right for the first.
+    bool anyAxis = bool(attributes.get("scan_input_axes"));
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Type type = value.getType();
+      if (int64_t(i) < states)
+        types.push_back(batched ? entryOf(type, 1) : type);
+      else
+        types.push_back(anyAxis ? unrankedType(type) : entryOf(type, batched ? 2 : 1));
+    }
+  } else if (op == "SequenceMap") {
+    for (Value value : inputs) {
+      auto seq = dyn_cast<SeqType>(value.getType());
+      types.push_back(seq ? seq.getElementType() : value.getType());
+    }
+  }
+  return types;
+}
+
+void Importer::importOperator(const NodeProto &node, Frame &frame, Location loc, int64_t opset,
+                              const ConversionRow &row, ArrayRef<Value> inputs) {
+  ForeignNode foreign(builder, loc, none);
+  foreign.op = node.op_type();
+  foreign.sinceVersion = row.sinceVersion;
+  foreign.inputs.assign(inputs.begin(), inputs.end());
+  for (const std::string &output : node.output())
+    foreign.outputUsed.push_back(!output.empty());
+  auto argumentTypes = [&](const NamedAttrList &attributes) {
+    return subgraphTypes(foreign.op, row.sinceVersion, inputs, attributes);
+  };
+  auto fail = [&](const Twine &why) {
+    problem(loc, node.op_type() + " (opset " + Twine(opset) + ") " + why);
+    // Later nodes get something to refer to.
+    for (const std::string &output : node.output())
+      if (!output.empty() && !frame.scope->values.count(output))
+        define(output,
+               builder
+                   .create<UnrealizedConversionCastOp>(loc, TypeRange{AnyType::get(context)},
+                                                       ValueRange())
+                   .getResult(0),
+               frame, loc);
+  };
+  size_t before = problemCount;
+  if (failed(readAttributes(node, frame, loc, argumentTypes, foreign.attributes,
+                            foreign.regions)))
+    return;
+  if (row.convert && failed(row.convert(foreign)))
+    return fail(foreign.problem);
+  if (foreign.results.empty()) {
+    Operation *op = buildOp(builder, loc, none, *lookupSchema(foreign.op), foreign.inputs,
+                            foreign.attributes, foreign.regions, foreign.outputUsed,
+                            foreign.problem);
+    if (!op)
+      return fail(foreign.problem);
+    if (std::string text = detail::schemaProblem(op); !text.empty() && before == problemCount)
+      return fail(text);
+    foreign.results.assign(op->result_begin(), op->result_end());
+  } else if (!foreign.problem.empty()) {
+    return fail(foreign.problem);
+  }
+  bindOutputs(node, frame, loc, foreign.results);
+}
+
+void Importer::importConstant(const NodeProto &node, Frame &frame, Location loc) {
+  NamedAttrList attributes;
+  SmallVector<std::pair<std::string, std::unique_ptr<Region>>> regions;
+  auto noTypes = [](const NamedAttrList &) { return SmallVector<Type>(); };
+  if (failed(readAttributes(node, frame, loc, noTypes, attributes, regions)))
+    return;
+  if (attributes.getAttrs().size() != 1 || !regions.empty() || node.output_size() != 1 ||
+      node.input_size() != 0)
+    return problem(loc, "Constant needs one attribute that holds its value and one output");
+  NamedAttribute named = attributes.getAttrs().front();
+  Attribute attr = named.getValue();
+  StringRef resource = cast<NameLoc>(loc).getName();
+  auto i64 = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getI64Type()); };
+  auto f32 = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getF32Type()); };
+  auto str = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, StringType::get(context)); };
+  ElementsAttr value;
+  if (auto ints = dyn_cast<DenseI64ArrayAttr>(attr))
+    value = makeConstant(i64(ints.size()), resource, ints.getRawData());
+  else if (auto floats = dyn_cast<DenseF32ArrayAttr>(attr))
+    value = makeConstant(f32(floats.size()), resource, floats.getRawData());
+  else if (auto elements = dyn_cast<ElementsAttr>(attr))
+    value = elements;
+  else if (auto integer = dyn_cast<IntegerAttr>(attr))
+    value = DenseElementsAttr::get(i64({}), integer.getInt());
+  else if (auto number = dyn_cast<FloatAttr>(attr))
+    value = DenseElementsAttr::get(f32({}), number.getValue());
+  else if (auto string = dyn_cast<StringAttr>(attr))
+    value = makeStringConstant(str({}), {string.getValue()});
+  else if (auto strings = dyn_cast<ArrayAttr>(attr)) {
+    SmallVector<StringRef> list;
+    for (Attribute element : strings)
+      if (auto string = dyn_cast<StringAttr>(element))
+        list.push_back(string.getValue());
+    value = makeStringConstant(str(int64_t(list.size())), list);
+  }
+  if (!value || !named.getName().strref().contains("value"))
+    return problem(loc, "Constant has the unknown attribute '" + named.getName().strref() + "'");
+  bindOutputs(node, frame, loc,
+              builder.create<ConstantOp>(loc, value.getType(), ValueRange(),
+                                         builder.getNamedAttr("value", value))
+                  ->getResults());
+}
+
+void Importer::importCustom(const NodeProto &node, Frame &frame, Location loc, int64_t version,
+                            ArrayRef<Value> inputs) {
+  NamedAttrList attributes;
+  SmallVector<std::pair<std::string, std::unique_ptr<Region>>> regions;
+  auto noTypes = [](const NamedAttrList &) { return SmallVector<Type>(); };
+  if (failed(readAttributes(node, frame, loc, noTypes, attributes, regions)))
+    return;
+  OperationState state(loc, CustomOp::getOperationName());
+  state.addOperands(inputs);
+  for (const std::string &output : node.output())
+    state.addTypes(output.empty() ? Type(builder.getNoneType()) : AnyType::get(context));
+  state.addAttribute("domain",
+                     builder.getStringAttr(node.domain() == "ai.onnx" ? "" : node.domain()));
+  state.addAttribute("op_type", builder.getStringAttr(node.op_type()));
+  state.addAttribute("version", builder.getI64IntegerAttr(version));
+  state.addAttribute("onnx_attributes", attributes.getDictionary(context));
+  SmallVector<StringRef> names;
+  for (auto &[name, region] : regions) {
+    names.push_back(name);
+    state.addRegion(std::move(region));
+  }
+  if (!names.empty())
+    state.addAttribute("graphs", builder.getStrArrayAttr(names));
+  bindOutputs(node, frame, loc, builder.create(state)->getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+void Importer::importCall(const NodeProto &node, const FunctionProto &function, Frame &frame,
+                          Location loc, ArrayRef<Value> inputs) {
+  if (llvm::is_contained(activeCalls, &function))
+    return problem(loc, "the function '" + function.name() + "' calls itself");
+  if (activeCalls.size() >= kMaxCalls)
+    return problem(loc, "functions call one another more than " + Twine(kMaxCalls) + " deep");
+  if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
+    return problem(loc, "passes " + Twine(node.input_size()) + " inputs and takes " +
+                            Twine(node.output_size()) + " outputs; the function '" +
+                            function.name() + "' has " + Twine(function.input_size()) + " and " +
+                            Twine(function.output_size()));
+  Opsets opsets;
+  if (failed(readOpsets(function.opset_import(), "the function '" + function.name() + "'",
+                        opsets)))
+    return;
+  llvm::StringMap<BoundAttribute> attributes;
+  Frame defaults;
+  for (const AttributeProto &attribute : function.attribute_proto())
+    attributes[attribute.name()] = {&attribute, &defaults};
+  for (const AttributeProto &written : node.attribute())
+    if (std::optional<BoundAttribute> bound = resolve(written, frame))
+      attributes[written.name()] = *bound;
+
+  Scope scope, defaultScope;
+  defaults.scope = &defaultScope;
+  defaults.opsets = &opsets;
+  Frame body;
+  body.scope = &scope;
+  body.opsets = &opsets;
+  body.attributes = &attributes;
+  body.prefix = cast<NameLoc>(loc).getName().str() + "/";
+  for (const ValueInfoProto &info : function.value_info())
+    body.types[info.name()] = &info.type();
+  for (int i = 0; i < function.input_size(); ++i)
+    define(function.input(i), i < int(inputs.size()) ? inputs[i] : none, body, loc);
+  activeCalls.push_back(&function);
+  importNodes(function.node(), body);
+  SmallVector<Value> results;
+  for (int i = 0; i < node.output_size(); ++i)
+    results.push_back(node.output(i).empty() ? none : lookup(function.output(i), body, loc));
+  activeCalls.pop_back();
+  bindOutputs(node, frame, loc, results);
+}

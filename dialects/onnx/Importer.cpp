@@ -1,0 +1,301 @@
+// The model and its graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/Importer.h"
+#include "dialects/onnx/ModelParse.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace cameo::onnx;
+using namespace cameo::onnx_proto;
+
+/// Problems that are told in full; the others are counted.
+static constexpr size_t kToldProblems = 50;
+
+Importer::Importer(MLIRContext *context, std::shared_ptr<const ModelProto> model, StringRef path,
+                   std::optional<std::string> folder, const ImportOptions &options)
+    : context(context), model(model), path(path), options(options),
+      tensors(context, model, std::move(folder), options.maxUnfoldedBytes), builder(context) {}
+
+void Importer::problem(Location loc, const Twine &text) {
+  ++problemCount;
+  if (problems.size() < kToldProblems)
+    problems.emplace_back(loc, text.str());
+}
+
+LogicalResult Importer::reportProblems() {
+  if (problems.empty())
+    return success();
+  if (problemCount == 1)
+    return emitError(problems.front().first) << path << ": " << problems.front().second;
+  InFlightDiagnostic diag =
+      emitError(builder.getUnknownLoc()) << path << ": the model has " << problemCount
+                                         << " problems";
+  for (auto &[loc, text] : problems)
+    diag.attachNote(loc) << text;
+  return diag;
+}
+
+Location Importer::uniqueLoc(StringRef name) {
+  std::string unique = name.str();
+  unsigned &count = locNames[name];
+  // A name made by numbering may be one that the model uses, too.
+  for (unsigned i = count++; i > 0; i = 0)
+    do
+      unique = (name + "_" + Twine(i++)).str();
+    while (!locNames.try_emplace(unique, 1).second);
+  return NameLoc::get(builder.getStringAttr(unique));
+}
+
+LogicalResult
+Importer::readOpsets(const google::protobuf::RepeatedPtrField<OperatorSetIdProto> &imports,
+                     StringRef where, Opsets &opsets) {
+  for (const OperatorSetIdProto &import : imports) {
+    std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    if (domain.empty() && (import.version() < kMinOpset || import.version() > kOpset)) {
+      problem(builder.getUnknownLoc(), where + " uses opset " + Twine(import.version()) +
+                                           " of the default domain; " + Twine(kMinOpset) +
+                                           " to " + Twine(kOpset) + " are supported");
+      return failure();
+    }
+    if (auto [it, isNew] = opsets.try_emplace(domain, import.version());
+        !isNew && it->second != import.version()) {
+      problem(builder.getUnknownLoc(),
+              where + " imports two versions of the domain '" + domain + "'");
+      return failure();
+    }
+  }
+  return success();
+}
+
+void Importer::declareTypes(const GraphProto &graph, Frame &frame) {
+  for (const ValueInfoProto &info : graph.value_info())
+    frame.types[info.name()] = &info.type();
+  for (const ValueInfoProto &info : graph.output())
+    frame.types[info.name()] = &info.type();
+}
+
+void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
+  auto add = [&](StringRef name, llvm::Expected<ElementsAttr> value) {
+    Location loc = uniqueLoc(name);
+    if (name.empty() && value)
+      return problem(loc, "an initialiser has no name");
+    if (!value)
+      return problem(loc, "the initialiser '" + name + "' " + llvm::toString(value.takeError()));
+    define(name,
+           builder.create<ConstantOp>(loc, value->getType(), ValueRange(),
+                                      builder.getNamedAttr("value", *value)),
+           frame, loc);
+  };
+  for (const TensorProto &tensor : graph.initializer())
+    add(tensor.name(), tensors.import(tensor, tensor.name()));
+  for (const SparseTensorProto &tensor : graph.sparse_initializer())
+    add(tensor.values().name(), tensors.import(tensor, tensor.values().name()));
+}
+
+std::unique_ptr<Region> Importer::importSubgraph(const GraphProto &graph, Frame &outer,
+                                                 ArrayRef<Type> argumentTypes, Location loc) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto region = std::make_unique<Region>();
+  Block *block = builder.createBlock(region.get());
+  Scope scope;
+  scope.outer = outer.scope;
+  Frame frame;
+  frame.scope = &scope;
+  frame.opsets = outer.opsets;
+  frame.attributes = outer.attributes;
+  frame.prefix = outer.prefix;
+  declareTypes(graph, frame);
+  importInitializers(graph, frame);
+  unsigned index = 0;
+  for (const ValueInfoProto &input : graph.input()) {
+    if (scope.values.count(input.name()))
+      continue;
+    Type type = index < argumentTypes.size() ? argumentTypes[index] : AnyType::get(context);
+    ++index;
+    bool declared = input.type().value_case() != TypeProto::VALUE_NOT_SET &&
+                    !(input.type().has_tensor_type() && !input.type().tensor_type().elem_type());
+    if (declared) {
+      llvm::Expected<Type> known = importType(input.type());
+      if (known)
+        type = *known;
+      else
+        problem(loc, "the input '" + input.name() + "' of a subgraph: " +
+                         llvm::toString(known.takeError()));
+    }
+    define(input.name(), block->addArgument(type, loc), frame, loc);
+  }
+  importNodes(graph.node(), frame);
+  SmallVector<Value> outputs;
+  for (const ValueInfoProto &output : graph.output())
+    outputs.push_back(lookup(output.name(), frame, loc));
+  builder.create<YieldOp>(loc, TypeRange(), outputs);
+  return region;
+}
+
+static std::string sanitised(StringRef name) {
+  std::string symbol;
+  for (char c : name)
+    symbol += llvm::isAlnum(c) ? c : '_';
+  if (symbol.empty() || llvm::isDigit(symbol.front()))
+    symbol = symbol.empty() ? "main" : "_" + symbol;
+  return symbol;
+}
+
+DictionaryAttr Importer::modelAttributes(const Opsets &opsets) {
+  NamedAttrList attrs;
+  attrs.set("ir_version", builder.getI64IntegerAttr(model->ir_version()));
+  attrs.set("producer_name", builder.getStringAttr(model->producer_name()));
+  attrs.set("producer_version", builder.getStringAttr(model->producer_version()));
+  attrs.set("domain", builder.getStringAttr(model->domain()));
+  attrs.set("model_version", builder.getI64IntegerAttr(model->model_version()));
+  attrs.set("doc_string", builder.getStringAttr(model->doc_string()));
+  attrs.set("graph_name", builder.getStringAttr(model->graph().name()));
+  NamedAttrList metadata, domains;
+  for (const StringStringEntryProto &entry : model->metadata_props())
+    if (!entry.key().empty())
+      metadata.set(entry.key(), builder.getStringAttr(entry.value()));
+  for (const auto &[domain, version] : opsets)
+    if (!domain.empty())
+      domains.set(domain, builder.getI64IntegerAttr(version));
+  attrs.set("metadata", metadata.getDictionary(context));
+  attrs.set("opsets", domains.getDictionary(context));
+  return attrs.getDictionary(context);
+}
+
+LogicalResult Importer::importMain(ModuleOp module) {
+  const GraphProto &graph = model->graph();
+  Opsets opsets;
+  if (failed(readOpsets(model->opset_import(), "the model", opsets)))
+    return failure();
+  module->setAttr(kOpsetAttr, builder.getI64IntegerAttr(kOpset));
+  module->setAttr(kModelAttr, modelAttributes(opsets));
+  Location loc = module.getLoc();
+
+  llvm::StringSet<> initialised;
+  for (const TensorProto &tensor : graph.initializer())
+    initialised.insert(tensor.name());
+  for (const SparseTensorProto &tensor : graph.sparse_initializer())
+    initialised.insert(tensor.values().name());
+  SmallVector<Type> inputTypes;
+  SmallVector<const ValueInfoProto *> inputs;
+  for (const ValueInfoProto &input : graph.input()) {
+    // Up to IR version 3 every initialiser had to be an input; later it is a default value.
+    if (initialised.contains(input.name())) {
+      if (model->ir_version() >= 4)
+        emitRemark(loc) << path << ": the input '" << input.name()
+                        << "' has a default value and becomes a constant";
+      continue;
+    }
+    llvm::Expected<Type> type = importType(input.type());
+    if (!type) {
+      problem(loc, "the input '" + input.name() + "': " + llvm::toString(type.takeError()));
+      continue;
+    }
+    inputTypes.push_back(*type);
+    inputs.push_back(&input);
+  }
+
+  builder.setInsertionPointToEnd(module.getBody());
+  auto func = builder.create<func::FuncOp>(loc, sanitised(graph.name()),
+                                           builder.getFunctionType(inputTypes, {}));
+  Block *entry = func.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  none = builder.create<NoneOp>(loc, builder.getNoneType(), ValueRange());
+  Scope scope;
+  Frame frame;
+  frame.scope = &scope;
+  frame.opsets = &opsets;
+  declareTypes(graph, frame);
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    define(input->name(), entry->getArgument(i), frame, loc);
+    func.setArgAttr(i, kNameAttr, builder.getStringAttr(input->name()));
+    if (ArrayAttr dims = importDims(input->type()))
+      func.setArgAttr(i, kDimsAttr, dims);
+  }
+  importInitializers(graph, frame);
+  importNodes(graph.node(), frame);
+
+  SmallVector<Value> results;
+  llvm::StringSet<> outputNames;
+  for (const ValueInfoProto &output : graph.output()) {
+    Value value = lookup(output.name(), frame, loc);
+    // Nodes were refined as they were made; this checks arguments and initialisers.
+    refine(value, output.type(), output.name(), loc);
+    results.push_back(value);
+    if (!outputNames.insert(output.name()).second)
+      problem(loc, "the output '" + output.name() + "' is listed twice");
+  }
+  if (results.empty() && problems.empty())
+    problem(loc, "the graph has no outputs");
+  builder.create<func::ReturnOp>(loc, results);
+  func.setFunctionType(builder.getFunctionType(inputTypes, ValueRange(results).getTypes()));
+  for (auto [i, output] : llvm::enumerate(graph.output())) {
+    func.setResultAttr(i, kNameAttr, builder.getStringAttr(output.name()));
+    if (ArrayAttr dims = importDims(output.type()))
+      func.setResultAttr(i, kDimsAttr, dims);
+  }
+  return success();
+}
+
+LogicalResult Importer::importModel(ModuleOp module) {
+  if (model->ir_version() > kIrVersion)
+    problem(module.getLoc(), "the file has IR version " + Twine(model->ir_version()) + "; up to " +
+                                 Twine(kIrVersion) + " are supported");
+  for (const FunctionProto &function : model->functions()) {
+    std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
+    std::string key = domain + "\n" + function.name() + "\n" + function.overload();
+    if (!functions.try_emplace(key, &function).second)
+      problem(module.getLoc(), "the function '" + function.name() + "' is defined twice");
+  }
+  return problems.empty() ? importMain(module) : failure();
+}
+
+OwningOpRef<ModuleOp> Importer::run() {
+  context->loadDialect<OnnxDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(NameLoc::get(builder.getStringAttr(path)));
+  (void)importModel(*module);
+  if (failed(reportProblems()) || failed(verify(*module)))
+    return nullptr;
+  return module;
+}
+
+static OwningOpRef<ModuleOp> importBytes(StringRef bytes, StringRef path, MLIRContext *context,
+                                         std::optional<std::string> folder,
+                                         const ImportOptions &options) {
+  llvm::Expected<std::shared_ptr<const ModelProto>> model = parseModel(bytes);
+  if (!model) {
+    emitError(UnknownLoc::get(context)) << path << ": " << llvm::toString(model.takeError());
+    return nullptr;
+  }
+  return Importer(context, *model, path, std::move(folder), options).run();
+}
+
+OwningOpRef<ModuleOp> cameo::onnx::importOnnxFile(StringRef path, MLIRContext *context,
+                                                  const ImportOptions &options) {
+  llvm::Expected<std::shared_ptr<MappedFile>> file = MappedFile::open(path);
+  if (!file) {
+    emitError(UnknownLoc::get(context)) << llvm::toString(file.takeError());
+    return nullptr;
+  }
+  llvm::Expected<std::shared_ptr<const ModelProto>> model =
+      parseModel(StringRef((*file)->bytes().data(), (*file)->bytes().size()));
+  // The messages own their bytes: the mapping would only count as memory.
+  file->reset();
+  if (!model) {
+    emitError(UnknownLoc::get(context)) << path << ": " << llvm::toString(model.takeError());
+    return nullptr;
+  }
+  return Importer(context, *model, path, llvm::sys::path::parent_path(path).str(), options).run();
+}
+
+OwningOpRef<ModuleOp> cameo::onnx::importOnnxBuffer(StringRef bytes, StringRef name,
+                                                    MLIRContext *context,
+                                                    const ImportOptions &options) {
+  std::optional<std::string> folder;
+  if (!options.externalDataFolder.empty())
+    folder = options.externalDataFolder;
+  return importBytes(bytes, name, context, std::move(folder), options);
+}

@@ -1,0 +1,132 @@
+// Converters for operators whose attributes became inputs, or whose defaults or names changed.
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/OpsetConversion.h"
+
+using namespace mlir;
+namespace cameo::onnx::convert {
+
+// Squeeze and Unsqueeze below 13, ReduceSum below 13, the other reductions below 18.
+LogicalResult axesToInput(ForeignNode &node) {
+  if (std::optional<SmallVector<int64_t>> axes = node.takeInts("axes"))
+    node.setInput(1, node.ints(*axes));
+  return success();
+}
+
+// Clip 6: bounds as attributes.
+LogicalResult clip(ForeignNode &node) {
+  std::optional<float> low = node.takeFloat("min"), high = node.takeFloat("max");
+  for (auto [i, bound] : {std::pair(1, low), std::pair(2, high)}) {
+    if (!bound)
+      continue;
+    Value value = node.scalarLike(*bound, node.input(0));
+    if (!value)
+      return node.fail("has an input whose element type is not known");
+    node.setInput(i, value);
+  }
+  return success();
+}
+
+// Pad 2: pads and value as attributes.
+LogicalResult pad(ForeignNode &node) {
+  std::optional<SmallVector<int64_t>> pads = node.takeInts("pads");
+  std::optional<float> value = node.takeFloat("value");
+  if (!pads)
+    return node.fail("lacks the attribute 'pads'");
+  node.setInput(1, node.ints(*pads));
+  if (!value || *value == 0)
+    return success();
+  Value scalar = node.scalarLike(*value, node.input(0));
+  if (!scalar)
+    return node.fail("has an input whose element type is not known");
+  node.setInput(2, scalar);
+  return success();
+}
+
+// Slice 1: bounds as attributes.
+LogicalResult slice(ForeignNode &node) {
+  std::optional<SmallVector<int64_t>> starts = node.takeInts("starts"),
+                                      ends = node.takeInts("ends"), axes = node.takeInts("axes");
+  if (!starts || !ends)
+    return node.fail("lacks the attribute 'starts' or 'ends'");
+  node.setInput(1, node.ints(*starts));
+  node.setInput(2, node.ints(*ends));
+  if (axes)
+    node.setInput(3, node.ints(*axes));
+  return success();
+}
+
+// Split below 13: sizes as an attribute.
+LogicalResult split(ForeignNode &node) {
+  if (std::optional<SmallVector<int64_t>> sizes = node.takeInts("split"))
+    node.setInput(1, node.ints(*sizes));
+  return splitCount(node);
+}
+
+// Split below 18: as many equal parts as there are outputs, where no sizes are given.
+LogicalResult splitCount(ForeignNode &node) {
+  if (isAbsent(node.input(1)))
+    node.attributes.set("num_outputs",
+                        node.builder.getI64IntegerAttr(node.outputUsed.size()));
+  return success();
+}
+
+// TopK 1: k as an attribute.
+LogicalResult topK(ForeignNode &node) {
+  std::optional<int64_t> k = node.takeInt("k");
+  if (!k)
+    return node.fail("lacks the attribute 'k'");
+  node.setInput(1, node.ints({*k}));
+  return success();
+}
+
+// Dropout 7 and 10: the ratio as an attribute; always inference. The mask of 7 has x's type.
+LogicalResult dropout(ForeignNode &node) {
+  if (std::optional<float> ratio = node.takeFloat("ratio")) {
+    auto type = RankedTensorType::get({}, node.builder.getF32Type());
+    node.setInput(1, node.constant(DenseElementsAttr::get(type, *ratio)));
+  }
+  if (node.sinceVersion != 7 || !node.hasOutput(1))
+    return success();
+  std::optional<ElementKind> kind = innerKind(node.input(0).getType());
+  if (!kind)
+    return node.fail("has an input whose element type is not known");
+  Operation *built = buildOp(node.builder, node.loc, node.none, *lookupSchema("Dropout"),
+                             node.inputs, node.attributes, {}, {true, true}, node.problem);
+  if (!built)
+    return failure();
+  node.results = {built->getResult(0), node.emit("Cast", {built->getResult(1)},
+                                                 {node.intAttr("to", elementNumber(*kind))})};
+  return success();
+}
+
+// DFT 17: the axis as an attribute with another default.
+LogicalResult dft(ForeignNode &node) {
+  node.setInput(2, node.intScalar(node.takeInt("axis").value_or(1)));
+  return success();
+}
+
+// GridSample 16: other names for the modes.
+LogicalResult gridSample(ForeignNode &node) {
+  std::string mode = node.takeString("mode").value_or("bilinear");
+  if (mode == "bilinear")
+    mode = "linear";
+  else if (mode == "bicubic")
+    mode = "cubic";
+  node.attributes.set("mode", node.builder.getStringAttr(mode));
+  return success();
+}
+
+// RoiAlign 10: coordinates are not shifted by half a pixel.
+LogicalResult roiAlign(ForeignNode &node) {
+  node.attributes.set("coordinate_transformation_mode",
+                      node.builder.getStringAttr("output_half_pixel"));
+  return success();
+}
+
+// Scatter became ScatterElements.
+LogicalResult scatter(ForeignNode &node) {
+  node.op = "ScatterElements";
+  return success();
+}
+
+} // namespace cameo::onnx::convert

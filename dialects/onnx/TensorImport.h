@@ -1,0 +1,47 @@
+// Tensors of a model as constants: every encoding of ONNX.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/MappedFile.h"
+#include "dialects/onnx/onnx.pb.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+namespace cameo::onnx {
+
+class TensorImporter {
+public:
+  /// `owner` keeps the messages alive that constants refer to. External data is looked for beneath
+  /// `folder`; without one it is refused.
+  TensorImporter(mlir::MLIRContext *context, std::shared_ptr<const void> owner,
+                 std::optional<std::string> folder, int64_t maxUnfoldedBytes)
+      : context(context), owner(std::move(owner)), folder(std::move(folder)),
+        maxUnfoldedBytes(maxUnfoldedBytes) {}
+
+  llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::TensorProto &tensor,
+                                            llvm::StringRef name);
+  llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::SparseTensorProto &tensor,
+                                            llvm::StringRef name);
+
+private:
+  llvm::Expected<mlir::ElementsAttr> importExternal(const onnx_proto::TensorProto &tensor,
+                                                    mlir::RankedTensorType type,
+                                                    llvm::StringRef name);
+  llvm::Expected<mlir::ElementsAttr> fromPacked(mlir::RankedTensorType type, llvm::StringRef name,
+                                                llvm::ArrayRef<char> bytes,
+                                                std::shared_ptr<const void> keeper);
+
+  mlir::MLIRContext *context;
+  std::shared_ptr<const void> owner;
+  std::optional<std::string> folder;
+  int64_t maxUnfoldedBytes;
+  llvm::StringMap<std::shared_ptr<MappedFile>> files;
+};
+
+/// The number of elements, or nothing where a dimension is negative or the product, times 16 bytes,
+/// overflows.
+std::optional<int64_t> checkedElementCount(llvm::ArrayRef<int64_t> dims);
+
+} // namespace cameo::onnx
