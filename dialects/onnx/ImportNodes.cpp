@@ -175,7 +175,7 @@ static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
 llvm::Expected<Attribute> Importer::importAttribute(const AttributeProto &attribute,
                                                     StringRef resourceName) {
   auto fail = [](const Twine &why) {
-    return llvm::createStringError(std::errc::invalid_argument, why);
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), why);
   };
   switch (typeOf(attribute)) {
   case AttributeProto::FLOAT:
@@ -185,7 +185,8 @@ llvm::Expected<Attribute> Importer::importAttribute(const AttributeProto &attrib
   case AttributeProto::STRING:
     return builder.getStringAttr(attribute.s());
   case AttributeProto::FLOATS:
-    return builder.getDenseF32ArrayAttr({attribute.floats().begin(), attribute.floats().end()});
+    return builder.getDenseF32ArrayAttr(
+        ArrayRef(attribute.floats().data(), attribute.floats_size()));
   case AttributeProto::INTS: {
     SmallVector<int64_t> ints(attribute.ints().begin(), attribute.ints().end());
     return builder.getDenseI64ArrayAttr(ints);
@@ -339,7 +340,7 @@ void Importer::importOperator(const NodeProto &node, Frame &frame, Location loc,
                    .getResult(0),
                frame, loc);
   };
-  size_t before = problemCount;
+  int64_t before = problemCount;
   if (failed(readAttributes(node, frame, loc, argumentTypes, foreign.attributes,
                             foreign.regions)))
     return;

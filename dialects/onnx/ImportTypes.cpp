@@ -8,7 +8,7 @@ using namespace cameo::onnx;
 using namespace cameo::onnx_proto;
 
 static llvm::Error fail(const Twine &why) {
-  return llvm::createStringError(std::errc::invalid_argument, why);
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), why);
 }
 
 llvm::Expected<Type> Importer::importType(const TypeProto &type) {

@@ -14,7 +14,7 @@ using namespace llvm;
 namespace cameo::onnx {
 
 static Error failed(StringRef path, const Twine &why) {
-  return createStringError(std::errc::invalid_argument, "cannot open '" + path + "': " + why);
+  return createStringError(llvm::inconvertibleErrorCode(), "cannot open '" + path + "': " + why);
 }
 
 Expected<std::shared_ptr<MappedFile>> MappedFile::map(int fd, StringRef path) {
@@ -79,9 +79,10 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::openBeneath(StringRef folder,
   int fd = ::openat(at, parts.back().str().c_str(), kOpenFile | O_NOFOLLOW);
   int error = errno;
   ::close(at);
+  if (fd < 0 && error == ELOOP)
+    return failed(relative, "it is a symbolic link");
   if (fd < 0)
-    return failed(relative, error == ELOOP ? "it is a symbolic link"
-                                           : Twine(reason));
+    return failed(relative, sys::StrError(error));
   return map(fd, relative);
 }
 

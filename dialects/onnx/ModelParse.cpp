@@ -96,7 +96,7 @@ private:
 
 Expected<std::shared_ptr<const onnx_proto::ModelProto>> parseModel(StringRef bytes) {
   auto fail = [](const Twine &why) {
-    return createStringError(std::errc::invalid_argument, why);
+    return createStringError(llvm::inconvertibleErrorCode(), why);
   };
   if (bytes.empty())
     return fail("the file is empty");

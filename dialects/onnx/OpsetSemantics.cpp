@@ -128,10 +128,10 @@ LogicalResult resize(ForeignNode &node) {
       if (value.getNumElements() == 0)
         node.setInput(i, node.none);
   auto transformation =
-      node.attributes.get("coordinate_transformation_mode").dyn_cast_or_null<StringAttr>();
+      dyn_cast_or_null<StringAttr>(node.attributes.get("coordinate_transformation_mode"));
   if (!transformation || transformation.getValue() != "tf_half_pixel_for_nn")
     return success();
-  auto mode = node.attributes.get("mode").dyn_cast_or_null<StringAttr>();
+  auto mode = dyn_cast_or_null<StringAttr>(node.attributes.get("mode"));
   std::string rounding = node.takeString("nearest_mode").value_or("round_prefer_floor");
   // floor(v + 1/2) rounds v half up; ceil((v + 1/2) - 1/2) is ceil(v).
   StringRef today = rounding == "floor"                ? "round_prefer_ceil"

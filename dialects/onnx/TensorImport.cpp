@@ -7,7 +7,7 @@ using namespace mlir;
 namespace cameo::onnx {
 
 static llvm::Error fail(const Twine &why) {
-  return llvm::createStringError(std::errc::invalid_argument, why);
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), why);
 }
 
 static constexpr size_t kMaxRank = 64;

@@ -1,0 +1,56 @@
+// ONNX files to the onnx dialect and back, for cameo-translate.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/OnnxTranslations.h"
+
+#include "dialects/onnx/Export.h"
+#include "dialects/onnx/Import.h"
+#include "dialects/onnx/Onnx.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace cameo::onnx;
+
+static OwningOpRef<Operation *> importModel(llvm::SourceMgr &sources, MLIRContext *context) {
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  StringRef name = buffer->getBufferIdentifier();
+  ImportOptions options;
+  if (name != "<stdin>") {
+    StringRef folder = llvm::sys::path::parent_path(name);
+    options.externalDataFolder = folder.empty() ? "." : folder.str();
+  }
+  OwningOpRef<ModuleOp> module =
+      importOnnxBuffer(buffer->getBuffer(), name, context, options);
+  return OwningOpRef<Operation *>(module ? module.release().getOperation() : nullptr);
+}
+
+static LogicalResult exportModel(Operation *op, llvm::raw_ostream &output) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return op->emitError("is no module");
+  FailureOr<std::string> bytes = exportOnnxBuffer(module);
+  if (failed(bytes))
+    return failure();
+  output << *bytes;
+  return success();
+}
+
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<OnnxDialect, func::FuncDialect>();
+}
+
+void cameo::registerOnnxTranslations() {
+  static TranslateToMLIRRegistration toMlir("import-onnx", "ONNX to the onnx dialect", importModel,
+                                            registerDialects);
+  static TranslateFromMLIRRegistration fromMlir("export-onnx", "the onnx dialect to ONNX",
+                                                exportModel, registerDialects);
+}
+
+void cameo::listOnnxOperators() {
+  for (const OpsetRow &row : listOpsetRows())
+    llvm::outs() << row.op << " " << row.sinceVersion << " "
+                 << (row.unchanged ? "unchanged" : "converted") << "\n";
+}
