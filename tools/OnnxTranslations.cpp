@@ -22,8 +22,7 @@ static OwningOpRef<Operation *> importModel(llvm::SourceMgr &sources, MLIRContex
     StringRef folder = llvm::sys::path::parent_path(name);
     options.externalDataFolder = folder.empty() ? "." : folder.str();
   }
-  OwningOpRef<ModuleOp> module =
-      importOnnxBuffer(buffer->getBuffer(), name, context, options);
+  OwningOpRef<ModuleOp> module = importOnnxBuffer(buffer->getBuffer(), name, context, options);
   return OwningOpRef<Operation *>(module ? module.release().getOperation() : nullptr);
 }
 

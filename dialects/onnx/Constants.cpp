@@ -57,8 +57,7 @@ std::optional<SmallVector<StringRef>> constantStrings(ElementsAttr value) {
   return SmallVector<StringRef>(strings.getRawStringData());
 }
 
-template <typename T>
-static std::optional<int64_t> readInt(const char *data) {
+template <typename T> static std::optional<int64_t> readInt(const char *data) {
   T value;
   memcpy(&value, data, sizeof(T));
   if (std::is_same_v<T, uint64_t> && uint64_t(value) > uint64_t(INT64_MAX))

@@ -65,9 +65,11 @@ LogicalResult Exporter::exportType(Type type, ArrayAttr dims, TypeProto &proto) 
     return success();
   }
   if (auto seq = dyn_cast<SeqType>(type))
-    return exportType(seq.getElementType(), {}, *proto.mutable_sequence_type()->mutable_elem_type());
+    return exportType(seq.getElementType(), {},
+                      *proto.mutable_sequence_type()->mutable_elem_type());
   if (auto opt = dyn_cast<OptType>(type))
-    return exportType(opt.getElementType(), {}, *proto.mutable_optional_type()->mutable_elem_type());
+    return exportType(opt.getElementType(), {},
+                      *proto.mutable_optional_type()->mutable_elem_type());
   if (auto map = dyn_cast<MapType>(type)) {
     std::optional<ElementKind> key = elementKind(map.getKeyType());
     if (!key)
@@ -145,7 +147,7 @@ LogicalResult Exporter::exportNode(Operation *op, GraphProto &graph) {
   if (custom) {
     node.set_domain(custom.getDomain().str());
     int64_t &version = opsets[custom.getDomain()];
-    version = std::max(version, custom.getVersion());
+    version = std::max(version, int64_t(custom.getVersion()));
   }
   for (Value operand : op->getOperands())
     node.add_input(isAbsent(operand) ? "" : names.lookup(operand));
@@ -234,8 +236,8 @@ LogicalResult Exporter::exportRegion(Region &region, GraphProto &graph, StringRe
     input.set_name(names[argument]);
     if (!isa<AnyType>(argument.getType()) &&
         failed(exportType(argument.getType(), {}, *input.mutable_type())))
-      return emitError(argument.getLoc()) << "has the type " << argument.getType()
-                                          << ", which ONNX cannot hold";
+      return emitError(argument.getLoc())
+             << "has the type " << argument.getType() << ", which ONNX cannot hold";
   }
   if (failed(exportBlock(block, graph)))
     return failure();
@@ -324,8 +326,7 @@ LogicalResult Exporter::run(ModelProto &model) {
   auto funcs = llvm::to_vector(module.getOps<func::FuncOp>());
   if (funcs.size() != 1 || funcs.front().isExternal() ||
       !llvm::hasSingleElement(funcs.front().getBody()))
-    return module.emitError("has ")
-           << funcs.size() << " functions; ONNX needs one, with one block";
+    return module.emitError("has ") << funcs.size() << " functions; ONNX needs one, with one block";
   exportModelAttributes(model);
   opsets[""] = kOpset;
   if (failed(exportFunction(funcs.front(), *model.mutable_graph())))
@@ -349,8 +350,8 @@ LogicalResult Exporter::run(ModelProto &model) {
 static FailureOr<std::string> serialise(ModuleOp module, const ModelProto &model) {
   size_t size = model.ByteSizeLong();
   if (size > size_t(INT_MAX))
-    return module.emitError("takes ") << size << " bytes as ONNX; at most " << INT_MAX
-                                      << " are possible";
+    return module.emitError("takes ")
+           << size << " bytes as ONNX; at most " << INT_MAX << " are possible";
   std::string bytes;
   if (!model.SerializePartialToString(&bytes))
     return module.emitError("cannot be serialised as ONNX");

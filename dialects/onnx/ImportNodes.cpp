@@ -64,10 +64,10 @@ Value Importer::lookup(StringRef name, Frame &frame, Location loc) {
   problem(loc, explain ? explainUndefined(name, *frame.nodes)
                        : ("uses the value '" + name + "', which is not made before").str());
   // Stands in, so that one missing value is one problem.
-  Value placeholder = builder
-                          .create<UnrealizedConversionCastOp>(
-                              loc, TypeRange{AnyType::get(context)}, ValueRange())
-                          .getResult(0);
+  Value placeholder =
+      builder
+          .create<UnrealizedConversionCastOp>(loc, TypeRange{AnyType::get(context)}, ValueRange())
+          .getResult(0);
   frame.scope->values[name] = placeholder;
   frame.scope->undefined.insert(name);
   return placeholder;
@@ -103,8 +103,7 @@ void Importer::importNode(const NodeProto &node, Frame &frame) {
     return importCall(node, *function, frame, loc, inputs);
   auto opset = frame.opsets->find(domain);
   if (opset == frame.opsets->end())
-    return problem(loc, node.op_type() + ": no opset of the domain '" + domain +
-                            "' is imported");
+    return problem(loc, node.op_type() + ": no opset of the domain '" + domain + "' is imported");
   const ConversionRow *row =
       domain.empty() ? lookupConversion(node.op_type(), opset->second) : nullptr;
   if (!row)
@@ -114,8 +113,7 @@ void Importer::importNode(const NodeProto &node, Frame &frame) {
   importOperator(node, frame, loc, opset->second, *row, inputs);
 }
 
-void Importer::bindOutputs(const NodeProto &node, Frame &frame, Location loc,
-                           ValueRange results) {
+void Importer::bindOutputs(const NodeProto &node, Frame &frame, Location loc, ValueRange results) {
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string &name = node.output(i);
     if (name.empty())
@@ -266,8 +264,7 @@ LogicalResult Importer::readAttributes(
   }
   SmallVector<Type> types = graphs.empty() ? SmallVector<Type>() : argumentTypes(attributes);
   for (auto &[name, bound] : graphs)
-    regions.emplace_back(name,
-                         importSubgraph(bound.attribute->g(), *bound.frame, types, loc));
+    regions.emplace_back(name, importSubgraph(bound.attribute->g(), *bound.frame, types, loc));
   return success();
 }
 
@@ -341,15 +338,14 @@ void Importer::importOperator(const NodeProto &node, Frame &frame, Location loc,
                frame, loc);
   };
   int64_t before = problemCount;
-  if (failed(readAttributes(node, frame, loc, argumentTypes, foreign.attributes,
-                            foreign.regions)))
+  if (failed(readAttributes(node, frame, loc, argumentTypes, foreign.attributes, foreign.regions)))
     return;
   if (row.convert && failed(row.convert(foreign)))
     return fail(foreign.problem);
   if (foreign.results.empty()) {
-    Operation *op = buildOp(builder, loc, none, *lookupSchema(foreign.op), foreign.inputs,
-                            foreign.attributes, foreign.regions, foreign.outputUsed,
-                            foreign.problem);
+    Operation *op =
+        buildOp(builder, loc, none, *lookupSchema(foreign.op), foreign.inputs, foreign.attributes,
+                foreign.regions, foreign.outputUsed, foreign.problem);
     if (!op)
       return fail(foreign.problem);
     if (std::string text = detail::schemaProblem(op); !text.empty() && before == problemCount)
@@ -373,9 +369,15 @@ void Importer::importConstant(const NodeProto &node, Frame &frame, Location loc)
   NamedAttribute named = attributes.getAttrs().front();
   Attribute attr = named.getValue();
   StringRef resource = cast<NameLoc>(loc).getName();
-  auto i64 = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getI64Type()); };
-  auto f32 = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getF32Type()); };
-  auto str = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, StringType::get(context)); };
+  auto i64 = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, builder.getI64Type());
+  };
+  auto f32 = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, builder.getF32Type());
+  };
+  auto str = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, StringType::get(context));
+  };
   ElementsAttr value;
   if (auto ints = dyn_cast<DenseI64ArrayAttr>(attr))
     value = makeConstant(i64(ints.size()), resource, ints.getRawData());
@@ -399,8 +401,9 @@ void Importer::importConstant(const NodeProto &node, Frame &frame, Location loc)
   if (!value || !named.getName().strref().contains("value"))
     return problem(loc, "Constant has the unknown attribute '" + named.getName().strref() + "'");
   bindOutputs(node, frame, loc,
-              builder.create<ConstantOp>(loc, value.getType(), ValueRange(),
-                                         builder.getNamedAttr("value", value))
+              builder
+                  .create<ConstantOp>(loc, value.getType(), ValueRange(),
+                                      builder.getNamedAttr("value", value))
                   ->getResults());
 }
 
@@ -446,8 +449,7 @@ void Importer::importCall(const NodeProto &node, const FunctionProto &function, 
                             function.name() + "' has " + Twine(function.input_size()) + " and " +
                             Twine(function.output_size()));
   Opsets opsets;
-  if (failed(readOpsets(function.opset_import(), "the function '" + function.name() + "'",
-                        opsets)))
+  if (failed(readOpsets(function.opset_import(), "the function '" + function.name() + "'", opsets)))
     return;
   llvm::StringMap<BoundAttribute> attributes;
   Frame defaults;

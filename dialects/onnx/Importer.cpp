@@ -29,9 +29,8 @@ LogicalResult Importer::reportProblems() {
     return success();
   if (problemCount == 1)
     return emitError(problems.front().first) << path << ": " << problems.front().second;
-  InFlightDiagnostic diag =
-      emitError(builder.getUnknownLoc()) << path << ": the model has " << problemCount
-                                         << " problems";
+  InFlightDiagnostic diag = emitError(builder.getUnknownLoc())
+                            << path << ": the model has " << problemCount << " problems";
   for (auto &[loc, text] : problems)
     diag.attachNote(loc) << text;
   return diag;
@@ -55,8 +54,8 @@ Importer::readOpsets(const google::protobuf::RepeatedPtrField<OperatorSetIdProto
     std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (domain.empty() && (import.version() < kMinOpset || import.version() > kOpset)) {
       problem(builder.getUnknownLoc(), where + " uses opset " + Twine(import.version()) +
-                                           " of the default domain; " + Twine(kMinOpset) +
-                                           " to " + Twine(kOpset) + " are supported");
+                                           " of the default domain; " + Twine(kMinOpset) + " to " +
+                                           Twine(kOpset) + " are supported");
       return failure();
     }
     if (auto [it, isNew] = opsets.try_emplace(domain, import.version());
@@ -121,8 +120,8 @@ std::unique_ptr<Region> Importer::importSubgraph(const GraphProto &graph, Frame 
       if (known)
         type = *known;
       else
-        problem(loc, "the input '" + input.name() + "' of a subgraph: " +
-                         llvm::toString(known.takeError()));
+        problem(loc, "the input '" + input.name() +
+                         "' of a subgraph: " + llvm::toString(known.takeError()));
     }
     define(input.name(), block->addArgument(type, loc), frame, loc);
   }
@@ -254,8 +253,7 @@ LogicalResult Importer::importModel(ModuleOp module) {
 
 OwningOpRef<ModuleOp> Importer::run() {
   context->loadDialect<OnnxDialect, func::FuncDialect>();
-  OwningOpRef<ModuleOp> module =
-      ModuleOp::create(NameLoc::get(builder.getStringAttr(path)));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(builder.getStringAttr(path)));
   (void)importModel(*module);
   if (failed(reportProblems()) || failed(verify(*module)))
     return nullptr;

@@ -53,9 +53,9 @@ private:
   // Importer.cpp: the model and its graphs.
   mlir::LogicalResult importModel(mlir::ModuleOp module);
   mlir::LogicalResult importMain(mlir::ModuleOp module);
-  mlir::LogicalResult readOpsets(
-      const google::protobuf::RepeatedPtrField<onnx_proto::OperatorSetIdProto> &imports,
-      llvm::StringRef where, Opsets &opsets);
+  mlir::LogicalResult
+  readOpsets(const google::protobuf::RepeatedPtrField<onnx_proto::OperatorSetIdProto> &imports,
+             llvm::StringRef where, Opsets &opsets);
   void importInitializers(const onnx_proto::GraphProto &graph, Frame &frame);
   void declareTypes(const onnx_proto::GraphProto &graph, Frame &frame);
   std::unique_ptr<mlir::Region> importSubgraph(const onnx_proto::GraphProto &graph, Frame &outer,
@@ -76,13 +76,11 @@ private:
   void bindOutputs(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
                    mlir::ValueRange results);
   /// The node's attributes after references are resolved; graphs are imported as regions.
-  mlir::LogicalResult
-  readAttributes(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
-                 llvm::function_ref<llvm::SmallVector<mlir::Type>(const mlir::NamedAttrList &)>
-                     argumentTypes,
-                 mlir::NamedAttrList &attributes,
-                 llvm::SmallVectorImpl<std::pair<std::string, std::unique_ptr<mlir::Region>>>
-                     &regions);
+  mlir::LogicalResult readAttributes(
+      const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
+      llvm::function_ref<llvm::SmallVector<mlir::Type>(const mlir::NamedAttrList &)> argumentTypes,
+      mlir::NamedAttrList &attributes,
+      llvm::SmallVectorImpl<std::pair<std::string, std::unique_ptr<mlir::Region>>> &regions);
   std::optional<BoundAttribute> resolve(const onnx_proto::AttributeProto &attribute, Frame &frame);
   llvm::Expected<mlir::Attribute> importAttribute(const onnx_proto::AttributeProto &attribute,
                                                   llvm::StringRef resourceName);

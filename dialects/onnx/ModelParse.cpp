@@ -113,8 +113,8 @@ Expected<std::shared_ptr<const onnx_proto::ModelProto>> parseModel(StringRef byt
   stream.SetRecursionLimit(kMaxNesting);
   stream.SetTotalBytesLimit(INT_MAX);
   if (!model->MergePartialFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    return fail("not an ONNX model: damaged, truncated or nested more than " +
-                Twine(kMaxNesting) + " messages deep");
+    return fail("not an ONNX model: damaged, truncated or nested more than " + Twine(kMaxNesting) +
+                " messages deep");
   if (!model->has_graph())
     return fail("not an ONNX model: it has no graph");
   return std::shared_ptr<const onnx_proto::ModelProto>(std::move(model));

@@ -86,7 +86,6 @@ LogicalResult ConstantOp::verify() {
 LogicalResult CustomOp::verify() {
   size_t names = getGraphs() ? getGraphs()->size() : 0;
   if (names != getBodies().size())
-    return emitOpError("names ") << names << " graphs but has " << getBodies().size()
-                                 << " regions";
+    return emitOpError("names ") << names << " graphs but has " << getBodies().size() << " regions";
   return success();
 }

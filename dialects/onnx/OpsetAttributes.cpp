@@ -65,8 +65,7 @@ LogicalResult split(ForeignNode &node) {
 // Split below 18: as many equal parts as there are outputs, where no sizes are given.
 LogicalResult splitCount(ForeignNode &node) {
   if (isAbsent(node.input(1)))
-    node.attributes.set("num_outputs",
-                        node.builder.getI64IntegerAttr(node.outputUsed.size()));
+    node.attributes.set("num_outputs", node.builder.getI64IntegerAttr(node.outputUsed.size()));
   return success();
 }
 

@@ -49,8 +49,7 @@ Value ForeignNode::floats(ArrayRef<float> values) {
 }
 
 Value ForeignNode::intScalar(int64_t value) {
-  return constant(
-      DenseElementsAttr::get(RankedTensorType::get({}, builder.getI64Type()), value));
+  return constant(DenseElementsAttr::get(RankedTensorType::get({}, builder.getI64Type()), value));
 }
 
 Value ForeignNode::scalarLike(double value, Value tensor) {
@@ -153,8 +152,8 @@ static LogicalResult padInputs(const OpSchema &schema, Value none, SmallVectorIm
     inputs.pop_back();
   size_t fixed = schema.inputs.size() - schema.hasVariadicInput();
   if (inputs.size() > fixed && !schema.hasVariadicInput()) {
-    problem = "has " + std::to_string(inputs.size()) + " inputs; at most " +
-              std::to_string(fixed) + " are known";
+    problem = "has " + std::to_string(inputs.size()) + " inputs; at most " + std::to_string(fixed) +
+              " are known";
     return failure();
   }
   while (inputs.size() < fixed)

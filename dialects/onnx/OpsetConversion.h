@@ -91,12 +91,11 @@ llvm::ArrayRef<ConversionRow> conversionRows();
 
 /// Builds an op of the dialect: pads absent inputs and outputs, infers element types and checks
 /// arity and attributes against the schema. Null after setting `problem`.
-mlir::Operation *buildOp(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value none,
-                         const OpSchema &schema, llvm::ArrayRef<mlir::Value> inputs,
-                         mlir::NamedAttrList attributes,
-                         llvm::MutableArrayRef<std::pair<std::string,
-                                                         std::unique_ptr<mlir::Region>>> regions,
-                         llvm::ArrayRef<bool> outputUsed, std::string &problem);
+mlir::Operation *
+buildOp(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value none, const OpSchema &schema,
+        llvm::ArrayRef<mlir::Value> inputs, mlir::NamedAttrList attributes,
+        llvm::MutableArrayRef<std::pair<std::string, std::unique_ptr<mlir::Region>>> regions,
+        llvm::ArrayRef<bool> outputUsed, std::string &problem);
 
 // The converters, by what changed.
 namespace convert {

@@ -51,11 +51,11 @@ LogicalResult groupNormalization(ForeignNode &node) {
   if (!number || number.getInt() <= 0)
     return node.fail("lacks a positive attribute 'num_groups'");
   // [G] ==> [G, 1] ==> [G, C / G] ==> [C]
-  Value channels = node.emit("Shape", {node.input(0)},
-                             {node.intAttr("start", 1), node.intAttr("end", 2)});
+  Value channels =
+      node.emit("Shape", {node.input(0)}, {node.intAttr("start", 1), node.intAttr("end", 2)});
   Value perGroup = node.emit("Div", {channels, node.ints({number.getInt()})});
-  Value shape = node.emit("Concat", {node.ints({number.getInt()}), perGroup},
-                          {node.intAttr("axis", 0)});
+  Value shape =
+      node.emit("Concat", {node.ints({number.getInt()}), perGroup}, {node.intAttr("axis", 0)});
   for (unsigned i : {1u, 2u}) {
     Value column = node.emit("Unsqueeze", {node.input(i), node.ints({1})});
     Value wide = node.emit("Expand", {column, shape});
@@ -73,8 +73,7 @@ static LogicalResult setResizeMode(ForeignNode &node, bool &nearest) {
     return node.fail("has the unknown mode '" + mode + "'");
   nearest = mode == "nearest";
   node.attributes.set("mode", node.builder.getStringAttr(mode));
-  node.attributes.set("coordinate_transformation_mode",
-                      node.builder.getStringAttr("asymmetric"));
+  node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("asymmetric"));
   return success();
 }
 
@@ -175,8 +174,8 @@ LogicalResult scan8(ForeignNode &node) {
     attributes.set("scan_input_directions", b.getDenseI64ArrayAttr(*directions));
   const OpSchema &schema = *lookupSchema("Scan");
   SmallVector<bool> all(node.outputUsed.size(), true);
-  Operation *scan = buildOp(b, node.loc, node.none, schema, inner, attributes, node.regions, all,
-                            node.problem);
+  Operation *scan =
+      buildOp(b, node.loc, node.none, schema, inner, attributes, node.regions, all, node.problem);
   if (!scan)
     return failure();
   b.create<YieldOp>(node.loc, TypeRange(), scan->getResults());

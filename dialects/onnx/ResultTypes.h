@@ -12,9 +12,10 @@ namespace cameo::onnx {
 
 /// One type per output; `!onnx.any` where nothing fixes it. Tensors are unranked, except that the
 /// branches of an If may agree on a shape.
-llvm::SmallVector<mlir::Type>
-inferElementTypes(const OpSchema &schema, mlir::ValueRange operands, mlir::DictionaryAttr attributes,
-                  llvm::ArrayRef<mlir::Region *> regions, unsigned outputs);
+llvm::SmallVector<mlir::Type> inferElementTypes(const OpSchema &schema, mlir::ValueRange operands,
+                                                mlir::DictionaryAttr attributes,
+                                                llvm::ArrayRef<mlir::Region *> regions,
+                                                unsigned outputs);
 
 /// The type without its shapes: tensor<2xf32> becomes tensor<*xf32>, also within sequences.
 mlir::Type unrankedType(mlir::Type type);

@@ -45,15 +45,19 @@ struct Element {
 };
 /// In the order of ElementKind; the numbers are those of TensorProto.DataType.
 constexpr Element elements[] = {
-    {"float", 1, 32},           {"double", 11, 64},         {"float16", 10, 16},
-    {"bfloat16", 16, 16},       {"int8", 3, 8},             {"int16", 5, 16},
-    {"int32", 6, 32},           {"int64", 7, 64},           {"uint8", 2, 8},
-    {"uint16", 4, 16},          {"uint32", 12, 32},         {"uint64", 13, 64},
-    {"bool", 9, 8},             {"string", 8, 0},           {"complex64", 14, 64},
-    {"complex128", 15, 128},    {"float8e4m3fn", 17, 8},    {"float8e4m3fnuz", 18, 8},
-    {"float8e5m2", 19, 8},      {"float8e5m2fnuz", 20, 8},  {"float8e8m0", 24, 8},
-    {"float4e2m1", 23, 4},      {"int4", 22, 4},            {"uint4", 21, 4},
-    {"int2", 26, 2},            {"uint2", 25, 2},
+    {"float", 1, 32},        {"double", 11, 64},
+    {"float16", 10, 16},     {"bfloat16", 16, 16},
+    {"int8", 3, 8},          {"int16", 5, 16},
+    {"int32", 6, 32},        {"int64", 7, 64},
+    {"uint8", 2, 8},         {"uint16", 4, 16},
+    {"uint32", 12, 32},      {"uint64", 13, 64},
+    {"bool", 9, 8},          {"string", 8, 0},
+    {"complex64", 14, 64},   {"complex128", 15, 128},
+    {"float8e4m3fn", 17, 8}, {"float8e4m3fnuz", 18, 8},
+    {"float8e5m2", 19, 8},   {"float8e5m2fnuz", 20, 8},
+    {"float8e8m0", 24, 8},   {"float4e2m1", 23, 4},
+    {"int4", 22, 4},         {"uint4", 21, 4},
+    {"int2", 26, 2},         {"uint2", 25, 2},
 };
 static_assert(std::size(elements) == kElementKinds);
 
@@ -105,18 +109,16 @@ std::string listTypes(const TypeSet &set) {
 const TypeSet &Formal::types() const { return typeSets[typeSet]; }
 
 const AttrSchema *OpSchema::attribute(StringRef attrName) const {
-  const auto *found = llvm::find_if(attributes, [&](const AttrSchema &a) {
-    return attrName == a.name;
-  });
+  const auto *found =
+      llvm::find_if(attributes, [&](const AttrSchema &a) { return attrName == a.name; });
   return found == attributes.end() ? nullptr : found;
 }
 
 const OpSchema *lookupSchema(StringRef onnxName) { return table().byName.lookup(onnxName); }
 
 const OpSchema *schemaOf(Operation *op) {
-  return isa_and_nonnull<OnnxDialect>(op->getDialect())
-             ? lookupSchema(op->getName().stripDialect())
-             : nullptr;
+  return isa_and_nonnull<OnnxDialect>(op->getDialect()) ? lookupSchema(op->getName().stripDialect())
+                                                        : nullptr;
 }
 
 ArrayRef<OpSchema> allSchemas() { return table().schemas; }

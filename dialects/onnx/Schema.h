@@ -39,7 +39,16 @@ struct Formal {
 };
 
 enum class AttrKind : uint8_t {
-  Int, Ints, Float, Floats, String, Strings, Tensor, Graph, Type, SparseTensor
+  Int,
+  Ints,
+  Float,
+  Floats,
+  String,
+  Strings,
+  Tensor,
+  Graph,
+  Type,
+  SparseTensor
 };
 
 struct AttrSchema {
@@ -62,9 +71,7 @@ struct OpSchema {
     return !outputs.empty() && outputs.back().option == Option::Variadic;
   }
   /// The formal of an actual input or output, by its position.
-  const Formal &input(unsigned i) const {
-    return i < inputs.size() ? inputs[i] : inputs.back();
-  }
+  const Formal &input(unsigned i) const { return i < inputs.size() ? inputs[i] : inputs.back(); }
   const Formal &output(unsigned i) const {
     return i < outputs.size() ? outputs[i] : outputs.back();
   }

@@ -199,14 +199,12 @@ llvm::Expected<ElementsAttr> TensorImporter::fromPacked(RankedTensorType type, S
   if (int64_t(bytes.size()) <= kMaxDenseBytes || align < needed)
     return makeConstant(type, name, bytes);
   auto release = [keeper = std::move(keeper)](void *, size_t, size_t) mutable { keeper.reset(); };
-  return makeConstant(type, name,
-                      UnmanagedAsmResourceBlob::allocateWithAlign(bytes, align,
-                                                                  std::move(release)));
+  return makeConstant(
+      type, name, UnmanagedAsmResourceBlob::allocateWithAlign(bytes, align, std::move(release)));
 }
 
-llvm::Expected<ElementsAttr>
-TensorImporter::importExternal(const onnx_proto::TensorProto &tensor, RankedTensorType type,
-                               StringRef name) {
+llvm::Expected<ElementsAttr> TensorImporter::importExternal(const onnx_proto::TensorProto &tensor,
+                                                            RankedTensorType type, StringRef name) {
   ElementKind kind = *elementKind(type.getElementType());
   if (kind == ElementKind::String)
     return fail("holds strings as external data");
@@ -231,8 +229,7 @@ TensorImporter::importExternal(const onnx_proto::TensorProto &tensor, RankedTens
   }
   std::shared_ptr<MappedFile> &file = files[location];
   if (!file) {
-    llvm::Expected<std::shared_ptr<MappedFile>> opened =
-        MappedFile::openBeneath(*folder, location);
+    llvm::Expected<std::shared_ptr<MappedFile>> opened = MappedFile::openBeneath(*folder, location);
     if (!opened)
       return opened.takeError();
     file = *opened;

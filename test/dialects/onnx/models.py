@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks of importer and exporter share: running the tools and ONNX Runtime, comparing."""
+import pathlib
+import subprocess
+
+import numpy as np
+import onnx
+import onnxruntime
+
+
+class Failed(Exception):
+    pass
+
+
+def convert(translate, model_path, out_path):
+    """Imports and exports a model. Raises Failed with the first lines of the diagnostics."""
+    text = subprocess.run([translate, "--import-onnx", model_path], capture_output=True)
+    if text.returncode:
+        raise Failed("import: exit %d: %s" % (text.returncode, head(text.stderr)))
+    binary = subprocess.run([translate, "--export-onnx", "-o", out_path], input=text.stdout,
+                            capture_output=True)
+    if binary.returncode:
+        raise Failed("export: exit %d: %s" % (binary.returncode, head(binary.stderr)))
+
+
+def head(text):
+    return " | ".join(text.decode(errors="replace").strip().splitlines()[:4])[:400]
+
+
+def session(path):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    # As written: what the optimiser makes of a model is not the question.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def as_ort(value):
+    """A value that ONNX Runtime takes: its Python interface lacks NumPy's extra types."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "V":
+        raise Failed("element type")
+    return value
+
+
+def same(a, b, rtol=1e-5, atol=1e-6):
+    if isinstance(a, (list, tuple)):
+        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(same, a, b))
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, dict):
+        return a == b
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind in "fc":
+        return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
+    return bool(np.array_equal(a, b))
+
+
+def load_value(path, type_proto):
+    """Reads one input of a node test."""
+    kind = type_proto.WhichOneof("value")
+    data = pathlib.Path(path).read_bytes()
+    if kind == "sequence_type":
+        sequence = onnx.SequenceProto()
+        sequence.ParseFromString(data)
+        return onnx.numpy_helper.to_list(sequence)
+    if kind == "optional_type":
+        optional = onnx.OptionalProto()
+        optional.ParseFromString(data)
+        return onnx.numpy_helper.to_optional(optional)
+    tensor = onnx.TensorProto()
+    tensor.ParseFromString(data)
+    return onnx.numpy_helper.to_array(tensor)

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Import, then export: the node tests of the onnx package compute what they did before.
+
+ONNX Runtime runs the original and the exported model on the test's inputs. What it does not
+support is checked by the onnx package instead, which also compares inputs and outputs by name.
+"""
+import argparse
+import pathlib
+import sys
+import tempfile
+
+import onnx
+import onnxruntime
+
+import models
+
+
+def interface(graph):
+    initialised = {t.name for t in graph.initializer}
+    return ([v.name for v in graph.input if v.name not in initialised],
+            [v.name for v in graph.output])
+
+
+def check(translate, folder, out):
+    """Returns "run", "structure" or, below opset 7, "refused"; raises Failed."""
+    source = folder / "model.onnx"
+    before = onnx.load(source)
+    opset = next((o.version for o in before.opset_import if o.domain in ("", "ai.onnx")), 26)
+    try:
+        models.convert(translate, str(source), str(out))
+    except models.Failed as error:
+        if opset < 7 and "7 to 26 are supported" in str(error):
+            return "refused"
+        raise
+    after = onnx.load(out)
+    if interface(before.graph) != interface(after.graph):
+        raise models.Failed("inputs or outputs changed: %s" % (interface(after.graph),))
+    versions = {o.domain: o.version for o in after.opset_import}
+    if versions.get("") != 26 or after.ir_version != 13:
+        raise models.Failed("exported as opset %s, IR %d" % (versions, after.ir_version))
+    onnx.checker.check_model(after)
+    try:
+        first = models.session(source)
+        feeds = {}
+        for i, value in enumerate(first.get_inputs()):
+            proto = next(v for v in before.graph.input if v.name == value.name)
+            feeds[value.name] = models.as_ort(
+                models.load_value(folder / "test_data_set_0" / ("input_%d.pb" % i), proto.type))
+        expected = first.run(None, feeds)
+        again = first.run(None, feeds)
+    except Exception:  # ONNX Runtime lacks the operator or the type.
+        return "structure"
+    try:
+        second = models.session(out)
+    except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
+        return "structure"  # The original took a version of the operator that it has.
+    found = second.run(None, feeds)
+    # What differs between two runs of one model is random.
+    for name, a, b, c in zip(interface(after.graph)[1], expected, again, found):
+        if models.same(a, b) and not models.same(a, c):
+            raise models.Failed("the output '%s' differs" % name)
+    return "run"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--translate", required=True, help="the cameo-translate to test")
+    parser.add_argument("--only", default="", help="a part of the names to test")
+    args = parser.parse_args()
+    data = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
+    counts = {"run": 0, "structure": 0, "refused": 0}
+    failed = 0
+    folders = sorted(p.parent for kind in ("node", "simple", "pytorch-converted",
+                                           "pytorch-operator")
+                     for p in (data / kind).glob("*/model.onnx"))
+    with tempfile.TemporaryDirectory() as scratch:
+        out = pathlib.Path(scratch) / "out.onnx"
+        for folder in folders:
+            if args.only not in folder.name:
+                continue
+            try:
+                counts[check(args.translate, folder, out)] += 1
+            except Exception as error:
+                failed += 1
+                print("FAILED %s: %s" % (folder.name, str(error)[:400]))
+    print("compared with ONNX Runtime: %(run)d, by structure: %(structure)d, "
+          "refused below opset 7: %(refused)d" % counts)
+    print("%d passed, %d failed" % (sum(counts.values()), failed))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
