@@ -58,7 +58,7 @@ public:
   }
 
   /// Adds an instruction; its position, for jumps.
-  uint32_t op(CameoOpcode opcode, const std::vector<uint32_t> &operands = {}) {
+  uint32_t op(uint32_t opcode, const std::vector<uint32_t> &operands = {}) {
     auto position = static_cast<uint32_t>(code.size());
     code.push_back(opcode | static_cast<uint32_t>(operands.size() + 1) << 16);
     code.insert(code.end(), operands.begin(), operands.end());
@@ -137,7 +137,8 @@ public:
   PayloadFile() = default;
   explicit PayloadFile(const Bytes &content) : bytes(content.size()) {
     memory.reset(static_cast<char *>(aligned_alloc(CAMEO_PAGE, round(bytes, CAMEO_PAGE))));
-    memcpy(memory.get(), content.data(), bytes);
+    if (bytes)
+      memcpy(memory.get(), content.data(), bytes);
   }
   char *data() const { return memory.get(); }
   size_t size() const { return bytes; }

@@ -150,7 +150,7 @@ TEST(Plan, RefusesNumbersOutOfRange) {
               p.op(CAMEO_OP_WRITE, {0, CAMEO_STRING, 0});
             }),
             Code::Corrupt);
-  EXPECT_EQ(parseCode([](P p) { p.op(CameoOpcode(200)); }), Code::Corrupt);
+  EXPECT_EQ(parseCode([](P p) { p.op(200); }), Code::Corrupt);
 }
 
 TEST(Plan, RandomDamageNeverCrashes) {
