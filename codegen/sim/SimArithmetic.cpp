@@ -110,30 +110,16 @@ Value fmaF16(const Shaped &make, ValueRange operands) {
   return roundF64ToF16(make, make.make<LLVM::FMAOp>(f64, wide));
 }
 
-/// InstCombine makes fptrunc(maximum(fpext a, fpext b)) a maximum of f16, which LLVM's x86 back end
-/// gets wrong for zero and NaN; of maxnum it makes a call of fmaxf. Comparisons stay what they are.
-template <LLVM::FCmpPredicate before> Value numberOf(const Shaped &make, Value a, Value b) {
-  Value chosen = make.select(make.compare(before, a, b), a, b);
-  return make.select(make.compare(LLVM::FCmpPredicate::uno, b, b), a, chosen);
-}
-
-/// As above, but any NaN wins, and zeros are told apart by their signs.
-template <LLVM::FCmpPredicate before, typename Combine>
-Value nanOrNumberOf(const Shaped &make, Value a, Value b) {
-  Type integer = make.integer(getElementTypeOrSelf(a.getType()).getIntOrFloatBitWidth());
-  Value equal = make.make<LLVM::BitcastOp>(
-      a.getType(), make.binary<Combine>(make.make<LLVM::BitcastOp>(integer, a),
-                                        make.make<LLVM::BitcastOp>(integer, b)));
-  Value chosen = make.select(make.compare(before, a, b), a, b);
-  chosen = make.select(make.compare(LLVM::FCmpPredicate::oeq, a, b), equal, chosen);
-  // NaN + anything is NaN.
-  Value unordered = make.compare(LLVM::FCmpPredicate::uno, a, b);
-  return make.select(unordered, make.binary<LLVM::FAddOp>(a, b), chosen);
-}
-
-bool extendsF16(Value value) {
-  auto extension = value.getDefiningOp<LLVM::FPExtOp>();
-  return extension && getElementTypeOrSelf(extension.getArg().getType()).isF16();
+/// f16 to f32, fenced: LLVM would narrow what is computed of it to f16 again, and its x86 back end
+/// takes comparisons of f16 vectors apart, makes maxnum a call of fmaxf, and gets maximum wrong for
+/// zero and NaN.
+Value extendF16(const Shaped &make, Value value) {
+  Type f32 = make.type(make.builder.getF32Type());
+  Value wide = make.make<LLVM::FPExtOp>(f32, value);
+  return make.builder
+      .create<LLVM::CallIntrinsicOp>(make.loc, f32,
+                                     make.builder.getStringAttr("llvm.arithmetic.fence"), wide)
+      .getResults();
 }
 
 bool isNonZeroConstant(Value value) {
@@ -176,18 +162,6 @@ Value convertToInteger(const Shaped &make, Value value, Type type, bool isSigned
   return bits < 16 ? make.make<LLVM::TruncOp>(type, result) : result;
 }
 
-Value minimumOrMaximum(const Shaped &make, Operation *op) {
-  constexpr auto less = LLVM::FCmpPredicate::olt, greater = LLVM::FCmpPredicate::ogt;
-  Value a = op->getOperand(0), b = op->getOperand(1);
-  if (isa<LLVM::MaxNumOp>(op))
-    return numberOf<greater>(make, a, b);
-  if (isa<LLVM::MinNumOp>(op))
-    return numberOf<less>(make, a, b);
-  if (isa<LLVM::MaximumOp>(op))
-    return nanOrNumberOf<greater, LLVM::AndOp>(make, a, b);
-  return nanOrNumberOf<less, LLVM::OrOp>(make, a, b);
-}
-
 } // namespace
 
 void cameo::lowerArithmetic(Operation *op, OpBuilder &builder) {
@@ -211,9 +185,11 @@ void cameo::lowerArithmetic(Operation *op, OpBuilder &builder) {
     result = convertToInteger(make, op->getOperand(0), to, /*isSigned=*/true);
   else if (isa<LLVM::FPToUIOp>(op) && !fromElement.isBF16())
     result = convertToInteger(make, op->getOperand(0), to, /*isSigned=*/false);
-  else if (isa<LLVM::MaxNumOp, LLVM::MinNumOp, LLVM::MaximumOp, LLVM::MinimumOp>(op) &&
-           llvm::any_of(op->getOperands(), extendsF16))
-    result = minimumOrMaximum(make, op);
+  else if (isa<LLVM::FPExtOp>(op) && fromElement.isF16() && toElement.isF32())
+    result = extendF16(make, op->getOperand(0));
+  else if (auto compare = dyn_cast<LLVM::FCmpOp>(op); compare && fromElement.isF16())
+    result = make.compare(compare.getPredicate(), extendF16(make, compare.getLhs()),
+                          extendF16(make, compare.getRhs()));
   else if (isa<LLVM::SDivOp, LLVM::SRemOp, LLVM::UDivOp, LLVM::URemOp>(op) &&
            !isNonZeroConstant(op->getOperand(1)))
     TypeSwitch<Operation *>(op)

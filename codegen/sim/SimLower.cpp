@@ -5,10 +5,10 @@
 //   nvvm.read.ptx.sreg.tid.x                     ==>  a load from the thread's context
 //   nvvm.barrier0, shfl.sync, vote, warp.sync    ==>  calls through thread->api
 //   llvm.mlir.addressof @shared                  ==>  thread->shared + offset
-//   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load of what api->access(..., %p, ...)
-//   returns
+//   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load from where api->access(%p) says
 //
-// and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces go last.
+// and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces and bf16
+// go last.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/SimLower.h"
@@ -88,7 +88,7 @@ public:
     for (Operation *op : operations)
       if (llvm::Error error = lower(op))
         return std::move(error);
-    eraseAddressSpaces();
+    useHostTypes();
     return result;
   }
 
@@ -231,17 +231,34 @@ private:
     op->erase();
   }
 
-  void eraseAddressSpaces() {
-    auto erase = [&](Value value) {
-      if (isa<LLVM::LLVMPointerType>(value.getType()))
+  /// Gives values the host's types: pointers without address spaces, and integers for bf16, whose
+  /// arithmetic is written out by now and whose every other use LLVM's x86 back end takes apart.
+  void useHostTypes() {
+    auto retype = [&](Value value) {
+      Type type = value.getType(), i16 = builder.getI16Type();
+      if (isa<LLVM::LLVMPointerType>(type))
         value.setType(ptr);
+      else if (type.isBF16())
+        value.setType(i16);
+      else if (auto vector = dyn_cast<VectorType>(type); vector && vector.getElementType().isBF16())
+        value.setType(vector.clone(i16));
     };
     for (Block &block : kernel.getBody())
       for (BlockArgument argument : block.getArguments())
-        erase(argument);
+        retype(argument);
     kernel.walk([&](Operation *op) {
       for (Value result : op->getResults())
-        erase(result);
+        retype(result);
+      auto constant = dyn_cast<LLVM::ConstantOp>(op);
+      if (!constant)
+        return;
+      if (auto number = dyn_cast<FloatAttr>(constant.getValue());
+          number && number.getType().isBF16())
+        constant.setValueAttr(
+            builder.getIntegerAttr(builder.getI16Type(), number.getValue().bitcastToAPInt()));
+      if (auto numbers = dyn_cast<DenseElementsAttr>(constant.getValue());
+          numbers && numbers.getElementType().isBF16())
+        constant.setValueAttr(numbers.bitcast(builder.getI16Type()));
     });
   }
 
