@@ -309,7 +309,8 @@ CAMEO_API cameo_status cameo_context_get_bytes(cameo_context *context, cameo_ten
 CAMEO_API cameo_status cameo_context_get_arena_bytes(cameo_context *context, uint64_t *bytes);
 
 /* Memory. Bindings stay until replaced; a binding of NULL data and 0 bytes removes one. An output
- * without a binding stays in device memory of the context's own. */
+ * without a binding stays in device memory of the context's own. Device memory of an output
+ * overlaps no other binding's: state, below, is for outputs that become inputs. */
 CAMEO_API cameo_status cameo_context_bind_input(cameo_context *context, uint32_t input,
                                                 const cameo_binding *binding);
 CAMEO_API cameo_status cameo_context_bind_output(cameo_context *context, uint32_t output,

@@ -105,6 +105,7 @@ private:
   Status resolve();
   Status allocateBuffers();
   Status checkBindings() const;
+  Status checkOverlaps() const;
   Status checkStates() const;
   DevicePtr address(const Place &place) const;
   DevicePtr inputAddress(uint32_t input) const;

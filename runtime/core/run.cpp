@@ -53,6 +53,34 @@ Status Context::checkBindings() const {
   return checkStates();
 }
 
+// Kernels read inputs while outputs are written: device memory of the caller's that is both would
+// give results that depend on the order of launches.
+Status Context::checkOverlaps() const {
+  struct Range {
+    const char *role, *name;
+    uint64_t start, bytes;
+  };
+  std::vector<Range> ranges;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].binding.kind == Binding::Device)
+      ranges.push_back(
+          {"output", plan().outputs()[i].name, outputAddress(uint32_t(i)), work.outputBytes[i]});
+  size_t written = ranges.size();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].binding.kind == Binding::Device)
+      ranges.push_back(
+          {"input", plan().inputs()[i].name, inputAddress(uint32_t(i)), work.inputBytes[i]});
+  for (size_t i = 0; i < written; ++i)
+    for (size_t j = i + 1; j < ranges.size(); ++j)
+      if (ranges[i].start < ranges[j].start + ranges[j].bytes &&
+          ranges[j].start < ranges[i].start + ranges[i].bytes)
+        return failure(Code::InvalidArgument,
+                       "output '%s' and %s '%s' overlap in memory; for an output that becomes an "
+                       "input there is cameo_context_set_state",
+                       ranges[i].name, ranges[j].role, ranges[j].name);
+  return {};
+}
+
 Status Context::checkStates() const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     uint32_t output = inputs[i].state;
@@ -103,6 +131,7 @@ Status Context::resolve() {
   CAMEO_RETURN_IF_ERROR(checkBindings());
   if (resolved)
     return {};
+  CAMEO_RETURN_IF_ERROR(checkOverlaps());
   CAMEO_RETURN_IF_ERROR(settle());
   dropGraph();
   CAMEO_RETURN_IF_ERROR(allocateBuffers());

@@ -204,6 +204,12 @@ TEST_F(Api, DeviceMemoryArenaAndState) {
   EXPECT_EQ(in[3], 8 * x[3]);
   EXPECT_EQ(out[64], x[64]);
   EXPECT_EQ(cameo_context_set_state(context, 0, 2), CAMEO_STATUS_INVALID_ARGUMENT);
+  // One memory for both: refused.
+  output.data = in;
+  ASSERT_EQ(cameo_context_bind_output(context, 0, &output), CAMEO_STATUS_OK);
+  EXPECT_EQ(cameo_context_run(context), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_TRUE(std::string(cameo_context_error(context)).find("output 'y' and input 'x' overlap") ==
+              0);
   input.data = in + 1;
   EXPECT_EQ(cameo_context_bind_input(context, 0, &input), CAMEO_STATUS_INVALID_ARGUMENT);
   std::free(in);
