@@ -140,15 +140,16 @@ typedef struct CameoPlanDim {
   uint32_t reserved;
 } CameoPlanDim;
 
-#define CAMEO_KERNEL_NO_SYNC 1u /* no barrier, shuffle, vote or shared memory: a simulator may run
-                                   the threads of a block one after the other */
+#define CAMEO_KERNEL_NO_SYNC                                                                       \
+  1u /* no barrier, shuffle, vote or shared memory: a simulator may run                            \
+        the threads of a block one after the other */
 
 typedef struct CameoPlanKernel {
-  uint32_t name;       /* string: the symbol in PTX, cubin and simulator image */
-  uint32_t onnx_nodes; /* string: names of the ONNX nodes it computes, comma separated */
-  uint32_t block[3];   /* threads */
-  uint32_t shared_static;  /* bytes declared in the kernel */
-  uint32_t first_arg;      /* index into arg_types */
+  uint32_t name;          /* string: the symbol in PTX, cubin and simulator image */
+  uint32_t onnx_nodes;    /* string: names of the ONNX nodes it computes, comma separated */
+  uint32_t block[3];      /* threads */
+  uint32_t shared_static; /* bytes declared in the kernel */
+  uint32_t first_arg;     /* index into arg_types */
   uint32_t arg_count;
   uint32_t flags;
   uint32_t reserved;
@@ -210,8 +211,8 @@ typedef enum CameoOpcode {
   CAMEO_OP_INT_TO_FLOAT,
   CAMEO_OP_FLOAT_TO_INT, /* towards zero */
 
-  CAMEO_OP_CHECK = 80, /* rc, s message, ra, rb: if rc is 0, fails with the message, in which {0} and
-                          {1} stand for the integers ra and rb */
+  CAMEO_OP_CHECK = 80, /* rc, s message, ra, rb: if rc is 0, fails with the message, in which {0}
+                          and {1} stand for the integers ra and rb */
   CAMEO_OP_OUTPUT_SHAPE = 81, /* output index, rank, r... */
   CAMEO_OP_ARENA_SIZE = 82,   /* r bytes: once, before the first LAUNCH, COPY or WRITE */
   CAMEO_OP_BUF_ARENA = 83,    /* bd, r offset, r bytes */
@@ -221,8 +222,8 @@ typedef enum CameoOpcode {
   CAMEO_OP_LAUNCH = 87, /* kernel index, r grid x, y, z, r dynamic shared bytes, then an operand a
                            parameter: buffer or register as its CameoArgType says. A grid with a
                            zero is skipped. */
-  CAMEO_OP_COPY = 88,  /* b destination, b source, r bytes */
-  CAMEO_OP_WRITE = 89  /* b destination, dtype, count, r...: stores host values to device memory */
+  CAMEO_OP_COPY = 88,   /* b destination, b source, r bytes */
+  CAMEO_OP_WRITE = 89   /* b destination, dtype, count, r...: stores host values to device memory */
 } CameoOpcode;
 
 #endif

@@ -42,9 +42,10 @@ typedef enum CameoSimAccess {
 
 /* One-argument and two-argument functions of the C library that kernels may call; the code
  * generator refuses any other external function. Order is ABI. */
-#define CAMEO_SIM_MATH1(X) \
-  X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) \
-  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(erf) X(cbrt)
+#define CAMEO_SIM_MATH1(X)                                                                         \
+  X(sin)                                                                                           \
+  X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(exp)  \
+      X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(erf) X(cbrt)
 #define CAMEO_SIM_MATH2(X) X(pow) X(fmod) X(atan2)
 
 /* Calls from kernels into the engine. `site` indexes the image's site table. Every call may switch
@@ -68,8 +69,12 @@ typedef struct CameoSimApi {
   void *(*access)(CameoSimThread *, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
   /* C library functions: float and double versions, in the lists' order. */
-#define CAMEO_SIM_DECLARE1(NAME) float (*NAME##f)(float); double (*NAME)(double);
-#define CAMEO_SIM_DECLARE2(NAME) float (*NAME##f)(float, float); double (*NAME)(double, double);
+#define CAMEO_SIM_DECLARE1(NAME)                                                                   \
+  float (*NAME##f)(float);                                                                         \
+  double (*NAME)(double);
+#define CAMEO_SIM_DECLARE2(NAME)                                                                   \
+  float (*NAME##f)(float, float);                                                                  \
+  double (*NAME)(double, double);
   CAMEO_SIM_MATH1(CAMEO_SIM_DECLARE1)
   CAMEO_SIM_MATH2(CAMEO_SIM_DECLARE2)
 #undef CAMEO_SIM_DECLARE1
