@@ -13,6 +13,8 @@ namespace cameo::onnx {
 struct ImportOptions {
   /// Nodes of the model after its functions are inlined.
   int64_t maxNodes = 4'000'000;
+  /// Those of them that stand in functions: each call adds its function's.
+  int64_t maxInlinedNodes = 500'000;
   /// Bytes that one sparse constant may unfold to.
   int64_t maxUnfoldedBytes = int64_t(256) << 20;
   /// Where external data of a model from memory lies; empty refuses external data.

@@ -78,9 +78,14 @@ void Importer::importNodes(const Nodes &nodes, Frame &frame) {
   for (const NodeProto &node : nodes) {
     if (tooManyNodes)
       return;
-    if (++nodeCount > options.maxNodes) {
-      problem(builder.getUnknownLoc(), "the model has more than " + Twine(options.maxNodes) +
-                                           " nodes after its functions are inlined");
+    ++nodeCount;
+    inlinedCount += !activeCalls.empty();
+    bool inlined = inlinedCount > options.maxInlinedNodes;
+    if (inlined || nodeCount > options.maxNodes) {
+      problem(builder.getUnknownLoc(),
+              "the model has more than " +
+                  Twine(inlined ? options.maxInlinedNodes : options.maxNodes) +
+                  (inlined ? " nodes from calls of functions" : " nodes"));
       tooManyNodes = true;
       return;
     }

@@ -114,7 +114,7 @@ private:
   llvm::StringMap<unsigned> locNames;
   std::vector<std::pair<mlir::Location, std::string>> problems;
   int64_t problemCount = 0;
-  int64_t nodeCount = 0;
+  int64_t nodeCount = 0, inlinedCount = 0;
   bool tooManyNodes = false;
 };
 

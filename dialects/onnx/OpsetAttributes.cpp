@@ -78,23 +78,28 @@ LogicalResult topK(ForeignNode &node) {
   return success();
 }
 
-// Dropout 7 and 10: the ratio as an attribute; always inference. The mask of 7 has x's type.
+// Dropout 7 and 10: the ratio as an attribute; always inference, where the mask is not specified.
+// ONNX Runtime leaves it zero, in x's type for 7, and so does this.
 LogicalResult dropout(ForeignNode &node) {
   if (std::optional<float> ratio = node.takeFloat("ratio")) {
     auto type = RankedTensorType::get({}, node.builder.getF32Type());
     node.setInput(1, node.constant(DenseElementsAttr::get(type, *ratio)));
   }
-  if (node.sinceVersion != 7 || !node.hasOutput(1))
+  if (!node.hasOutput(1))
     return success();
-  std::optional<ElementKind> kind = innerKind(node.input(0).getType());
+  std::optional<ElementKind> kind =
+      node.sinceVersion == 7 ? innerKind(node.input(0).getType()) : ElementKind::Bool;
   if (!kind)
     return node.fail("has an input whose element type is not known");
+  auto type = RankedTensorType::get({1}, elementTypeOf(*kind, node.builder.getContext()));
+  auto zero = cast<ElementsAttr>(node.builder.getZeroAttr(type));
+  Value mask = node.emit("ConstantOfShape", {node.emit("Shape", {node.input(0)})},
+                         {node.builder.getNamedAttr("value", zero)});
   Operation *built = buildOp(node.builder, node.loc, node.none, *lookupSchema("Dropout"),
-                             node.inputs, node.attributes, {}, {true, true}, node.problem);
+                             node.inputs, node.attributes, {}, {true}, node.problem);
   if (!built)
     return failure();
-  node.results = {built->getResult(0), node.emit("Cast", {built->getResult(1)},
-                                                 {node.intAttr("to", elementNumber(*kind))})};
+  node.results = {built->getResult(0), mask};
   return success();
 }
 

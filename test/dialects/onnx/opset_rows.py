@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each (operator, version) row of the importer's table, against ONNX Runtime.
+
+A row has models: hand-made ones in row_models.py where the operator changed since, and the onnx
+package's node tests written down as that version where it did not. ONNX Runtime runs each model as
+it is and as imported and exported. Also checks that the table has every row of the onnx package.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+import onnxruntime
+from onnx import defs, helper
+
+import models
+import row_models
+
+# What node test models of one operator are tried for a row, at most.
+TRIED = 12
+
+
+def schemas():
+    table = {}
+    for schema in defs.get_all_schemas_with_history():
+        if not schema.domain and schema.since_version <= 26:
+            table[schema.name, schema.since_version] = schema
+    return table
+
+
+def expected_rows(table):
+    """The versions in force at some opset from 7 on; what was removed or never final is none."""
+    rows = set()
+    for name in {n for n, _ in table}:
+        versions = sorted(v for n, v in table if n == name)
+        first = max([v for v in versions if v <= 7], default=0)
+        rows |= {(name, v) for v in versions
+                 if v >= first and table[name, v].support_level.name != "EXPERIMENTAL"
+                 and not (table[name, v].deprecated and (name, v) == ("Upsample", 10))}
+    return rows
+
+
+def node_tests():
+    """The models of one node, by operator: (model, folder with its inputs)."""
+    data = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "node"
+    found = {}
+    for path in sorted(data.glob("*/model.onnx")):
+        model = onnx.load(path)
+        if len(model.graph.node) == 1 and model.graph.node[0].domain == "":
+            found.setdefault(model.graph.node[0].op_type, []).append((model, path.parent))
+    return found
+
+
+def as_version(model, schema):
+    """The one-node model as of an older version, or None where that cannot say it."""
+    out = onnx.ModelProto()
+    out.CopyFrom(model)
+    node = out.graph.node[0]
+    for attribute in list(node.attribute):
+        if attribute.name not in schema.attributes:
+            return None
+    if len(node.input) > schema.max_input or len(node.output) > schema.max_output:
+        return None
+    del out.opset_import[:]
+    out.opset_import.append(helper.make_opsetid("", max(7, schema.since_version)))
+    out.ir_version = 8
+    return out
+
+
+def feeds_of(model, folder):
+    feeds = {}
+    for i, value in enumerate(model.graph.input):
+        path = folder / "test_data_set_0" / ("input_%d.pb" % i)
+        feeds[value.name] = models.as_ort(models.load_value(path, value.type))
+    return feeds
+
+
+def check(translate, model, feeds, scratch):
+    """"run", or "structure" where ONNX Runtime does not take the original; raises Failed."""
+    source, out = scratch / "in.onnx", scratch / "out.onnx"
+    source.write_bytes(model.SerializeToString())
+    models.convert(translate, str(source), str(out))
+    try:
+        feeds = feeds() if callable(feeds) else feeds
+        session = models.session(source)
+        expected, again = session.run(None, feeds), session.run(None, feeds)
+    except Exception:  # ONNX Runtime lacks the operator or the type.
+        return "structure"
+    try:
+        second = models.session(out)
+    except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
+        return "structure"  # It has the old version of the operator and not the new one.
+    found = second.run(None, feeds)
+    for a, b, c in zip(expected, again, found):
+        if models.same(a, b) and not models.same(a, c):
+            raise models.Failed("differs from ONNX Runtime: %s and %s" % (str(a)[:80], str(c)[:80]))
+    return "run"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--translate", required=True, help="the cameo-translate to test")
+    parser.add_argument("--only", default="", help="a part of the operators' names")
+    parser.add_argument("--verbose", action="store_true", help="list the rows that were not run")
+    args = parser.parse_args()
+    table = schemas()
+    listed = subprocess.run([args.translate, "--list-onnx-operators"], capture_output=True,
+                            text=True, check=True).stdout.split("\n")
+    rows = {(n, int(v)) for n, v, _ in (line.split() for line in listed if line)}
+    failed = 0
+    for row in sorted(rows ^ expected_rows(table)):
+        print("FAILED %s %d: %s" % (*row, "not in the table" if row not in rows else "unknown"))
+        failed += 1
+    tests = node_tests()
+    counts = {"run": 0, "structure": 0, "none": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        for name, version in sorted(rows):
+            if args.only not in name:
+                continue
+            candidates = row_models.build(name, version)
+            if not candidates:
+                candidates = []
+                for model, data in tests.get(name, []):
+                    older = as_version(model, table[name, version])
+                    if older is not None:
+                        candidates.append((older, lambda m=model, d=data: feeds_of(m, d)))
+            result = "none"
+            problem = None
+            for model, feeds in candidates[:TRIED]:
+                try:
+                    kind = check(args.translate, model, feeds, scratch)
+                except Exception as error:
+                    problem = str(error)[:300]
+                    break
+                if kind == "run" or result == "none":
+                    result = kind
+            if problem:
+                failed += 1
+                print("FAILED %s %d: %s" % (name, version, problem))
+                continue
+            counts[result] += 1
+            if args.verbose and result != "run":
+                print("%s %d: %s" % (name, version, result))
+    print("compared with ONNX Runtime: %(run)d, which lacks: %(structure)d, without a model: "
+          "%(none)d" % counts)
+    print("%d passed, %d failed" % (counts["run"] + counts["structure"], failed))
+    sys.exit(1 if failed or counts["none"] else 0)
+
+
+if __name__ == "__main__":
+    main()
