@@ -1,0 +1,21 @@
+// The operator families, one file (or a few) each.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/linalg/Lowering.h"
+
+namespace cameo {
+
+void registerElementwiseOperators(OperatorTable &table);   // unary, binary, casts, activations
+void registerLayoutOperators(OperatorTable &table);        // transpose, concat, slice, pad ...
+void registerShapeOperators(OperatorTable &table);         // Shape, Reshape, Constant, Range ...
+void registerGatherOperators(OperatorTable &table);        // Gather*, OneHot, Trilu, EyeLike
+void registerResizeOperators(OperatorTable &table);        // Resize
+void registerReductionOperators(OperatorTable &table);     // Reduce*, ArgMax, CumSum, Softmax ...
+void registerNormalizationOperators(OperatorTable &table); // *Normalization, LRN
+void registerPoolingOperators(OperatorTable &table);       // pools
+void registerContractionOperators(OperatorTable &table);   // MatMul, Gemm, Einsum
+void registerConvolutionOperators(OperatorTable &table);   // Conv, ConvTranspose
+
+} // namespace cameo

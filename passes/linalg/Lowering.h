@@ -1,0 +1,195 @@
+// What lowering an ONNX operator to dispatches is written in.
+//
+// An operator's lowering is a function in one table (SupportedOperators.cpp). It asks a Lowering
+// for its operands, computes result sizes as plan arithmetic and builds dispatches. Scalar
+// conventions: tensors are signless, sizes and host integers are `index`, host floats `f64`; a size
+// or host value is an OpFoldResult, an attribute (i64 in an IntegerAttr of index type, or an f64
+// FloatAttr) where it is known. Equal expressions give the same SSA value, so equality of sizes is
+// equality of OpFoldResults.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace cameo {
+
+using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
+
+/// What an ONNX value has become.
+struct Lowered {
+  mlir::Value tensor; // signless builtin tensor; its static sizes are those of `sizes`
+  Sizes sizes;
+  mlir::Type elementType; // ONNX's: unsigned types are ui8 ... ui64
+  int64_t rank() const { return sizes.size(); }
+};
+
+class Lowering;
+/// Lowers one operator, defining each of its results, or reports with Lowering::unsupported.
+using LowerFunction = llvm::LogicalResult (*)(mlir::Operation *op, Lowering &lowering);
+/// Values of an operator's result computed on the host from its operands' host values.
+using HostFunction = mlir::FailureOr<Sizes> (*)(mlir::Operation *op, unsigned result,
+                                                Lowering &lowering);
+
+struct OperatorEntry {
+  LowerFunction lower;
+  HostFunction host = nullptr;  // where shapes may depend on it
+  llvm::StringRef limits = {};  // for the documentation: what is not supported of it
+};
+using OperatorTable = llvm::StringMap<OperatorEntry>; // by ONNX name, e.g. "Conv"
+
+/// The table of supported operators.
+const OperatorTable &supportedOperators();
+
+/// One output of a dispatch.
+struct OutputSpec {
+  Sizes sizes;
+  mlir::Type elementType; // ONNX's or signless
+};
+
+class Lowering {
+public:
+  explicit Lowering(mlir::ModuleOp module);
+
+  //===-- Operands and results ----------------------------------------------------------------===//
+  /// Whether an optional operand is absent (also beyond the operand list).
+  bool absent(mlir::Operation *op, unsigned index);
+  /// An operand that was lowered.
+  Lowered operand(mlir::Operation *op, unsigned index);
+  void define(mlir::Operation *op, unsigned result, Lowered lowered);
+  /// Defines result `result` as the tensor a dispatch gave, with the ONNX element type.
+  void define(mlir::Operation *op, unsigned result, mlir::Value tensor, const Sizes &sizes,
+              mlir::Type elementType);
+  /// Element type of a result or operand as ONNX has it.
+  static mlir::Type elementType(mlir::Value onnxValue);
+  /// ui8 -> i8; other types as they are.
+  static mlir::Type signless(mlir::Type type);
+  static bool isUnsigned(mlir::Type type) { return type.isUnsignedInteger(); }
+
+  /// The values of a tensor on the host in row-major order: from a constant, from shapes, or read
+  /// from an input of the model; failure (reported for `op`) where they are computed on the device
+  /// or too many. At most `limit` elements.
+  mlir::FailureOr<Sizes> hostValues(mlir::Operation *op, unsigned operand, int64_t limit = 4096);
+  /// As hostValues, but all known at compile time.
+  mlir::FailureOr<llvm::SmallVector<int64_t>> constantValues(mlir::Operation *op,
+                                                             unsigned operand);
+  /// hostValues without a report.
+  mlir::FailureOr<Sizes> tryHostValues(mlir::Value onnxValue, int64_t limit = 4096);
+
+  /// Records that a node cannot be compiled and why ("nearest supported form" included); gives
+  /// failure. All records come in one error.
+  llvm::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &reason);
+
+  //===-- Plan arithmetic ---------------------------------------------------------------------===//
+  mlir::OpFoldResult index(int64_t value);
+  mlir::OpFoldResult floating(double value);
+  mlir::OpFoldResult add(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult sub(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult mul(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult floorDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult ceilDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult divTowardsZero(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult rem(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult min(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult max(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  /// i1 values: 0 or 1 as index.
+  mlir::OpFoldResult equal(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult less(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult select(mlir::OpFoldResult condition, mlir::OpFoldResult a,
+                            mlir::OpFoldResult b);
+  // Host floats (f64); rounded where ONNX computes in float.
+  mlir::OpFoldResult fadd(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult fsub(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult fmul(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult fdiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult ffloor(mlir::OpFoldResult a);
+  mlir::OpFoldResult fceil(mlir::OpFoldResult a);
+  mlir::OpFoldResult toFloat(mlir::OpFoldResult integer);
+  mlir::OpFoldResult toInteger(mlir::OpFoldResult floating); // towards zero
+  /// Product of sizes.
+  mlir::OpFoldResult product(llvm::ArrayRef<mlir::OpFoldResult> sizes);
+  /// A check at run time, or a report now where the condition is known to fail.
+  llvm::LogicalResult check(mlir::Operation *op, mlir::OpFoldResult condition,
+                            const llvm::Twine &message, mlir::OpFoldResult a = {},
+                            mlir::OpFoldResult b = {});
+  /// An SSA value of an OpFoldResult, in the plan.
+  mlir::Value value(mlir::OpFoldResult ofr);
+  /// NumPy-style broadcast of several shapes; sizes that are not known to be equal are compared at
+  /// run time.
+  mlir::FailureOr<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Sizes> shapes);
+
+  //===-- Dispatches --------------------------------------------------------------------------===//
+  /// Called with a builder inside the body and the destinations; gives one tensor an output. The
+  /// body may use any value of the plan: tensors become inputs, other values scalars, constants are
+  /// copied in.
+  using BodyFunction = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::OpBuilder &, mlir::Location, mlir::ValueRange inits)>;
+  llvm::SmallVector<mlir::Value> dispatch(mlir::Location loc, llvm::ArrayRef<OutputSpec> outputs,
+                                          BodyFunction body);
+
+  /// One output, computed element by element from the elements of `inputs` at the same place after
+  /// broadcasting (`fn` gets their scalars, signless).
+  using ScalarFunction = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
+                                                        mlir::ValueRange scalars)>;
+  mlir::Value elementwise(mlir::Location loc, llvm::ArrayRef<Lowered> inputs, const Sizes &sizes,
+                          mlir::Type elementType, ScalarFunction fn);
+
+  /// One output, computed element by element from its indices (index values); `fn` reads tensors
+  /// of the plan with tensor.extract at indices it keeps inside.
+  using IndexFunction = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
+                                                       mlir::ValueRange indices)>;
+  mlir::Value compute(mlir::Location loc, const Sizes &sizes, mlir::Type elementType,
+                      IndexFunction fn);
+
+  /// A view of the same elements under other sizes; no device work.
+  Lowered reshape(mlir::Location loc, const Lowered &source, const Sizes &sizes);
+  /// A device tensor of host values.
+  mlir::Value fromHost(mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> values,
+                       const Sizes &sizes, mlir::Type elementType);
+  /// A constant of the weight pool.
+  mlir::Value constant(mlir::Location loc, mlir::ElementsAttr value);
+  /// tensor<sizes x signless element>.
+  static mlir::RankedTensorType tensorType(const Sizes &sizes, mlir::Type elementType);
+  /// A tensor.empty of the plan or of a body.
+  mlir::Value empty(mlir::OpBuilder &b, mlir::Location loc, const Sizes &sizes,
+                    mlir::Type elementType);
+
+  //===-- The pass's own part -----------------------------------------------------------------===//
+  llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
+  mlir::OpBuilder &builder() { return b; }
+
+private:
+  mlir::OpFoldResult binary(llvm::StringRef opName, mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult compare(mlir::arith::CmpIPredicate predicate, mlir::OpFoldResult a,
+                             mlir::OpFoldResult b);
+  mlir::FailureOr<Sizes> readInput(mlir::BlockArgument argument, int64_t limit);
+  llvm::LogicalResult reportUnsupported(mlir::func::FuncOp function);
+
+  mlir::ModuleOp module;
+  mlir::OpBuilder b;
+  mlir::Location hostLoc;
+  llvm::DenseMap<mlir::Value, Lowered> values;
+  llvm::DenseMap<mlir::Value, Sizes> hostCache;
+  llvm::StringMap<mlir::Value> expressions; // value numbering of plan arithmetic
+  llvm::MapVector<mlir::Operation *, std::string> problems;
+  llvm::DenseMap<mlir::Attribute, std::string> constants; // attribute -> symbol
+};
+
+//===-- Scalars inside dispatches -------------------------------------------------------------===//
+
+/// A constant of index type inside a body.
+mlir::Value indexConstant(mlir::OpBuilder &b, mlir::Location loc, int64_t value);
+/// A scalar constant of a signless type, from a double or an integer.
+mlir::Value scalarConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, double value);
+/// An OpFoldResult as an index value inside a body (constants are made there, values are captured).
+mlir::Value bodyValue(mlir::OpBuilder &b, mlir::Location loc, mlir::OpFoldResult ofr);
+/// Converts a signless scalar from one ONNX element type to another with ONNX's Cast semantics.
+mlir::Value convertScalar(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar,
+                          mlir::Type from, mlir::Type to);
+/// The type in which sums of `type` are accumulated: f32 for 16-bit floats, else itself.
+mlir::Type accumulatorType(mlir::Type type);
+
+} // namespace cameo
