@@ -198,14 +198,16 @@ def main():
         sys.exit("needs onnx %s, found %s" % (PINNED, onnx.__version__))
     folder = pathlib.Path(__file__).resolve().parent.parent / "dialects" / "onnx"
     all_schemas = schemas()
-    stale = False
+    stale = 0
     for name, text in (("Ops.td", td(all_schemas)), ("Schemas.inc", inc(all_schemas))):
         path = folder / name
         if not check:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
             print("%s is out of date; run tools/gen-onnx-ops.py" % path)
-            stale = True
+            stale += 1
+    if check:
+        print("%d passed, %d failed" % (2 - stale, stale))
     sys.exit(1 if stale else 0)
 
 

@@ -34,6 +34,10 @@ def parts():
     table = [
         Part("lint", ["tools/lint"], 10),
         Part("lit", [str(BUILD / "venv" / "bin" / "lit"), "-v", "test"], 20),
+        Part("onnx-table", [PYTHON, "tools/gen-onnx-ops.py", "--check"], 2),
+        Part("onnx-hostile", [PYTHON, "test/dialects/onnx/hostile.py"], 5),
+        Part("onnx-roundtrip", [PYTHON, "test/dialects/onnx/roundtrip.py"], 15),
+        Part("onnx-rows", [PYTHON, "test/dialects/onnx/opset_rows.py"], 15),
         *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test*"))),
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),

@@ -275,7 +275,9 @@ LogicalResult Exporter::exportFunction(func::FuncOp func, GraphProto &graph) {
   SmallVector<std::string> wanted;
   for (auto [i, value] : llvm::enumerate(results)) {
     std::string name = ioName(func.getResultAttrOfType<StringAttr>(i, kNameAttr), "output", i);
-    wanted.push_back(uniqueName(name, valueNames));
+    // An input may be an output under its own name.
+    bool isInput = isa<BlockArgument>(value) && names.lookup(value) == name;
+    wanted.push_back(isInput ? name : uniqueName(name, valueNames));
     Operation *op = value.getDefiningOp();
     if (op && !isa<ConstantOp, NoneOp>(op))
       names.try_emplace(value, wanted.back());

@@ -11,9 +11,10 @@ import sys
 import tempfile
 import time
 
-import numpy as np
 import onnx
 from onnx import TensorProto, helper
+
+import models
 
 SECONDS = 5
 MEMORY = 3 << 30
@@ -279,7 +280,7 @@ def run(command, name, expected):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--translate", required=True, help="the cameo-translate to test")
+    parser.add_argument("--translate", default=models.TRANSLATE)
     parser.add_argument("--only", default="", help="a part of the names to test")
     parser.add_argument("--keep", help="a folder to write the corpus to instead")
     args = parser.parse_args()

@@ -8,6 +8,9 @@ import onnx
 import onnxruntime
 
 
+TRANSLATE = str(pathlib.Path(__file__).resolve().parents[3] / "build" / "bin" / "cameo-translate")
+
+
 class Failed(Exception):
     pass
 

@@ -102,7 +102,7 @@ def check(translate, model, feeds, scratch):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--translate", required=True, help="the cameo-translate to test")
+    parser.add_argument("--translate", default=models.TRANSLATE)
     parser.add_argument("--only", default="", help="a part of the operators' names")
     parser.add_argument("--verbose", action="store_true", help="list the rows that were not run")
     args = parser.parse_args()

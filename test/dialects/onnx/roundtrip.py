@@ -65,7 +65,7 @@ def check(translate, folder, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--translate", required=True, help="the cameo-translate to test")
+    parser.add_argument("--translate", default=models.TRANSLATE)
     parser.add_argument("--only", default="", help="a part of the names to test")
     args = parser.parse_args()
     data = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
