@@ -1,6 +1,7 @@
 // cameo-opt: reads MLIR, runs passes, writes MLIR. Knows every dialect of ours and of MLIR's.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
+#include "passes/Passes.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
@@ -17,5 +18,6 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   registry.insert<cameo::onnx::OnnxDialect, cameo::kernel::KernelDialect, cameo::rt::RtDialect>();
   cameo::registerCameoCodegenPasses();
+  cameo::registerCameoPasses();
   return mlir::failed(mlir::MlirOptMain(argc, argv, "Cameo's pass driver\n", registry)) ? 1 : 0;
 }

@@ -18,4 +18,8 @@ void registerPoolingOperators(OperatorTable &table);       // pools
 void registerContractionOperators(OperatorTable &table);   // MatMul, Gemm, Einsum
 void registerConvolutionOperators(OperatorTable &table);   // Conv, ConvTranspose
 
+// Parts of the last two in files of their own.
+void registerEinsum(OperatorTable &table);
+void registerConvTranspose(OperatorTable &table);
+
 } // namespace cameo
