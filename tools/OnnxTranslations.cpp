@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -26,10 +27,22 @@ static OwningOpRef<Operation *> importModel(llvm::SourceMgr &sources, MLIRContex
   return OwningOpRef<Operation *>(module ? module.release().getOperation() : nullptr);
 }
 
+static llvm::cl::opt<std::string>
+    onnxFile("onnx-file", llvm::cl::desc("where --export-onnx writes instead of to the output; "
+                                         "external data goes to <onnx-file>.data"));
+static llvm::cl::opt<int64_t>
+    externalFrom("onnx-external-from", llvm::cl::init(ExportOptions().externalFrom),
+                 llvm::cl::desc("bytes of constants from which --onnx-file has external data"));
+
 static LogicalResult exportModel(Operation *op, llvm::raw_ostream &output) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     return op->emitError("is no module");
+  if (!onnxFile.empty()) {
+    ExportOptions options;
+    options.externalFrom = externalFrom;
+    return exportOnnxFile(module, onnxFile, options);
+  }
   FailureOr<std::string> bytes = exportOnnxBuffer(module);
   if (failed(bytes))
     return failure();

@@ -40,6 +40,68 @@ def weights():
                  [info("y", (512,))], [numpy_helper.from_array(big, "big")])
 
 
+def large():
+    constants = [numpy_helper.from_array(np.arange(2048, dtype=np.float32), "a"),
+                 numpy_helper.from_array(np.arange(3000, dtype=np.int32), "b"),
+                 numpy_helper.from_array(np.ones([3], np.float32), "c")]
+    nodes = [helper.make_node("Identity", [n], [n + "_out"]) for n in "abc"]
+    return model(nodes, outputs=[helper.make_empty_tensor_value_info(n + "_out") for n in "abc"],
+                 initializers=constants)
+
+
+ELEMENTS = ("FLOAT DOUBLE FLOAT16 BFLOAT16 INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 BOOL "
+            "COMPLEX64 COMPLEX128 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ "
+            "FLOAT8E8M0 FLOAT4E2M1 INT4 UINT4 INT2 UINT2").split()
+
+
+def constants_of_all_types(raw):
+    """Seven elements and 3001, so that the last byte of sub-byte types is not full."""
+    tensors = []
+    for element in ELEMENTS:
+        kind = getattr(TensorProto, element)
+        dtype = helper.tensor_dtype_to_np_dtype(kind)
+        for count in (1, 7, 3001):
+            numbers = np.arange(count) % 4
+            if kind in (TensorProto.INT4, TensorProto.INT2):
+                numbers = numbers - 2
+            array = (numbers % 2 if kind == TensorProto.INT2 else numbers).astype(dtype)
+            tensor = numpy_helper.from_array(array, "%s_%d" % (element, count))
+            tensors.append(tensor if raw else typed(tensor, array))
+    nodes = [helper.make_node("Identity", [t.name], [t.name + "_out"]) for t in tensors]
+    outputs = [helper.make_empty_tensor_value_info(n.output[0]) for n in nodes]
+    return model(nodes, outputs=outputs, initializers=tensors, opset=26)
+
+
+def typed(tensor, array):
+    """The same values in the typed field, as the format describes it."""
+    raw = tensor.raw_data
+    out = TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+    name = TensorProto.DataType.Name(tensor.data_type)
+    if name in ("FLOAT", "COMPLEX64"):
+        out.float_data.extend(np.frombuffer(raw, np.float32).tolist())
+    elif name in ("DOUBLE", "COMPLEX128"):
+        out.double_data.extend(np.frombuffer(raw, np.float64).tolist())
+    elif name == "INT64":
+        out.int64_data.extend(array.tolist())
+    elif name in ("UINT32", "UINT64"):
+        out.uint64_data.extend(array.tolist())
+    elif name in ("FLOAT16", "BFLOAT16"):
+        out.int32_data.extend(np.frombuffer(raw, np.uint16).tolist())
+    elif name in ("INT8", "INT16", "INT32", "UINT8", "UINT16", "BOOL"):
+        out.int32_data.extend(array.astype(np.int32).tolist())
+    else:
+        out.int32_data.extend(raw)
+    return out
+
+
+def raw_constants():
+    return constants_of_all_types(True)
+
+
+def typed_constants():
+    return constants_of_all_types(False)
+
+
 def softmax():
     return model([helper.make_node("Softmax", ["x"], ["y"], axis=1)],
                  [info("x", ("N", 3, 4))], [info("y", ("N", 3, 4))], opset=11)

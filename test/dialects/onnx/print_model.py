@@ -27,6 +27,10 @@ print("opset %s, IR %d" % (next(o.version for o in model.opset_import if not o.d
 for opset in model.opset_import:
     if opset.domain:
         print("opset %s %d" % (opset.domain, opset.version))
+for tensor in model.graph.initializer:
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        entries = {e.key: e.value for e in tensor.external_data}
+        print("external %(location)s %(offset)s %(length)s" % entries)
 for value in model.graph.input:
     print("input %s %s" % (value.name, dims(value)))
 show(model.graph, "")
