@@ -5,6 +5,50 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//
+
+def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
+  let summary = "Choose how each dispatch of a variant is computed";
+  let description = [{
+    Gives every `kernel.dispatch` that has none a `#kernel.schedule`: the first schedule class that
+    supports it, with parameters chosen for the variant's target. A schedule that is there already is
+    kept, so that schedules can be edited and replayed.
+
+    ```mlir
+    %0 = kernel.dispatch ins(...) outs(...) { ... }
+    ```
+    ==>
+    ```mlir
+    %0 = kernel.dispatch ins(...) outs(...)
+           schedule <"map", {flat = true, threads = 256 : i64, vector = 4 : i64}> { ... }
+    ```
+  }];
+  let dependentDialects = ["::cameo::kernel::KernelDialect"];
+}
+
+def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
+  let summary = "Write the kernels of scheduled dispatches and launch them";
+  let description = [{
+    Each dispatch becomes one or more `rt.launch`es of `gpu.func`s, one `gpu.module` each; equal
+    dispatches share kernels. Kernels are in scf, arith, memref, vector and gpu on flat memory, and in
+    the tile-level operations of the kernel dialect.
+
+    ```mlir
+    %0 = kernel.dispatch ins(%x) outs(%e) schedule <"map", {...}> { ... }
+    ```
+    ==>
+    ```mlir
+    %0 = rt.launch @k0_relu::@k0_relu grid(%blocks, %c1, %c1) args(%x, %e) writes [1]
+    ...
+    gpu.module @k0_relu { gpu.func @k0_relu(...) kernel { ... } }
+    ```
+  }];
+  let dependentDialects = ["::cameo::rt::RtDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lower kernels from the tiled stage to llvm and nvvm";
   let description = [{

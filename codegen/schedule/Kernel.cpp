@@ -1,0 +1,515 @@
+// Pulling elements of a dispatch's description into a kernel.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/KernelEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Sizes and indices ---------------------------------------------------------------------===//
+
+Value Kernel::constant(int64_t value) {
+  Value &known = constants[value];
+  if (!known) {
+    OpBuilder entry = OpBuilder::atBlockBegin(&function.getBody().front());
+    known = entry.create<arith::ConstantIndexOp>(loc, value);
+  }
+  return known;
+}
+
+Value Kernel::add(Value a, Value c) {
+  if (isConstantIntValue(c, 0))
+    return a;
+  if (isConstantIntValue(a, 0))
+    return c;
+  return b.createOrFold<arith::AddIOp>(loc, a, c);
+}
+
+Value Kernel::mul(Value a, Value c) {
+  if (isConstantIntValue(c, 1))
+    return a;
+  if (isConstantIntValue(a, 1))
+    return c;
+  auto x = getConstantIntValue(a), y = getConstantIntValue(c);
+  if (x && y)
+    return constant(*x * *y);
+  return b.createOrFold<arith::MulIOp>(loc, a, c);
+}
+
+Value Kernel::size(Value tensor, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return constant(type.getDimSize(dim));
+  auto known = dynamicSizes.find({tensor, dim});
+  if (known != dynamicSizes.end())
+    return known->second;
+  Value result;
+  Operation *definition = tensor.getDefiningOp();
+  if (auto empty = dyn_cast_if_present<tensor::EmptyOp>(definition))
+    result = scalar(empty.getDynamicSize(dim));
+  else if (auto pad = dyn_cast_if_present<tensor::PadOp>(definition)) {
+    auto amount = [&](OpFoldResult ofr) {
+      auto known = getConstantIntValue(ofr);
+      return known ? constant(*known) : scalar(cast<Value>(ofr));
+    };
+    result = add(add(size(pad.getSource(), dim), amount(pad.getMixedLowPad()[dim])),
+                 amount(pad.getMixedHighPad()[dim]));
+  } else if (auto style = dyn_cast_if_present<DestinationStyleOpInterface>(definition)) {
+    result = size(style.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
+  }
+  if (!result) {
+    emitError(loc) << "size " << dim << " of a tensor in the description is not known";
+    broken = true;
+    return constant(1);
+  }
+  return result;
+}
+
+SmallVector<Value> Kernel::sizes(Value tensor) {
+  SmallVector<Value> result;
+  for (int64_t dim = 0; dim < cast<RankedTensorType>(tensor.getType()).getRank(); ++dim)
+    result.push_back(size(tensor, dim));
+  return result;
+}
+
+SmallVector<Value> Kernel::loopSizes(linalg::LinalgOp linalgOp) {
+  SmallVector<int64_t> known = linalgOp.getStaticLoopRanges();
+  SmallVector<Value> result(known.size());
+  for (auto [dim, range] : llvm::enumerate(known)) {
+    if (!ShapedType::isDynamic(range)) {
+      result[dim] = constant(range);
+      continue;
+    }
+    for (OpOperand &operand : linalgOp->getOpOperands()) {
+      if (!isa<RankedTensorType>(operand.get().getType()) || result[dim])
+        continue;
+      AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+      for (auto [position, expr] : llvm::enumerate(map.getResults()))
+        if (expr == getAffineDimExpr(dim, b.getContext()) && !result[dim])
+          result[dim] = size(operand.get(), position);
+    }
+    if (!result[dim]) {
+      emitError(loc) << "extent of loop " << dim << " of the description is not known";
+      broken = true;
+      result[dim] = constant(1);
+    }
+  }
+  return result;
+}
+
+Value Kernel::linearize(ValueRange indices, ArrayRef<Value> extents) {
+  Value result;
+  for (auto [index, extent] : llvm::zip(indices, extents))
+    result = result ? add(mul(result, extent), index) : index;
+  return result ? result : constant(0);
+}
+
+SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
+  SmallVector<Value> result(extents.size());
+  for (size_t i = extents.size(); i-- > 0;) {
+    if (isConstantIntValue(extents[i], 1)) {
+      result[i] = constant(0);
+      continue;
+    }
+    bool outermost = llvm::all_of(ArrayRef<Value>(extents).take_front(i), [](Value extent) {
+      return isConstantIntValue(extent, 1);
+    });
+    if (outermost) {
+      result[i] = flat;
+      flat = constant(0);
+      continue;
+    }
+    result[i] = b.create<arith::RemUIOp>(loc, flat, extents[i]);
+    flat = b.create<arith::DivUIOp>(loc, flat, extents[i]);
+  }
+  return result;
+}
+
+static Value applyExpr(Kernel &kernel, AffineExpr expr, ValueRange dims) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return kernel.constant(constant.getValue());
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Value left = applyExpr(kernel, binary.getLHS(), dims);
+  Value right = applyExpr(kernel, binary.getRHS(), dims);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return kernel.add(left, right);
+  case AffineExprKind::Mul:
+    return kernel.mul(left, right);
+  case AffineExprKind::Mod:
+    return kernel.b.create<arith::RemSIOp>(kernel.loc, left, right);
+  case AffineExprKind::FloorDiv:
+    return kernel.b.create<arith::FloorDivSIOp>(kernel.loc, left, right);
+  default:
+    return kernel.b.create<arith::CeilDivSIOp>(kernel.loc, left, right);
+  }
+}
+
+SmallVector<Value> Kernel::apply(AffineMap map, ValueRange dims) {
+  SmallVector<Value> result;
+  for (AffineExpr expr : map.getResults())
+    result.push_back(applyExpr(*this, expr, dims));
+  return result;
+}
+
+//===-- Elements ------------------------------------------------------------------------------===//
+
+void Kernel::keep(Value tensor, std::function<Value(ValueRange)> fn) {
+  kept[tensor] = std::move(fn);
+}
+
+Value Kernel::element(Value tensor, ValueRange indices) {
+  auto known = kept.find(tensor);
+  if (known != kept.end())
+    return known->second(indices);
+  Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
+  if (Value from = memory(tensor)) {
+    Value offset = linearize(indices, sizes(tensor));
+    return b.create<memref::LoadOp>(loc, from, offset);
+  }
+  Operation *definition = tensor.getDefiningOp();
+  if (!definition || isa<tensor::EmptyOp>(definition)) // a destination's former content
+    return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  if (isa<linalg::GenericOp>(definition))
+    return inlineGeneric(cast<OpResult>(tensor), indices);
+  if (auto fill = dyn_cast<linalg::FillOp>(definition))
+    return scalar(fill.getInputs()[0]);
+  if (auto pad = dyn_cast<tensor::PadOp>(definition))
+    return inlinePad(pad, indices);
+  if (auto scan = dyn_cast<kernel::ScanOp>(definition))
+    return inlineScan(scan, indices);
+  if (auto cast = dyn_cast<tensor::CastOp>(definition))
+    return element(cast.getSource(), indices);
+  if (auto constant = dyn_cast<arith::ConstantOp>(definition))
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return b.create<arith::ConstantOp>(loc, splat.getSplatValue<TypedAttr>());
+  definition->emitError("cannot be computed in a kernel");
+  broken = true;
+  return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+}
+
+/// Loop indices of a generic for an element of a result; reduction loops stay null.
+static SmallVector<Value> loopsOf(AffineMap outputMap, ValueRange indices) {
+  SmallVector<Value> loops(outputMap.getNumDims());
+  for (auto [expr, index] : llvm::zip(outputMap.getResults(), indices))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops[dim.getPosition()] = index;
+  return loops;
+}
+
+Value Kernel::inlineGeneric(OpResult result, ValueRange indices) {
+  auto generic = cast<linalg::GenericOp>(result.getOwner());
+  unsigned number = result.getResultNumber();
+  OpOperand *init = generic.getDpsInitOperand(number);
+  SmallVector<Value> loops = loopsOf(generic.getMatchingIndexingMap(init), indices);
+
+  // Nested loops over the reduction dimensions, innermost last, carrying every output.
+  SmallVector<Value> carried;
+  for (OpOperand &out : generic.getDpsInitsMutable())
+    carried.push_back(generic.payloadUsesValueFromOperand(&out) ? element(out.get(), indices)
+                                                                : Value());
+  SmallVector<unsigned> reductions;
+  generic.getReductionDims(reductions);
+  SmallVector<Value> extents;
+  if (!reductions.empty())
+    extents = loopSizes(generic);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Value> state;
+  for (Value value : carried)
+    if (value)
+      state.push_back(value);
+  scf::ForOp outermost;
+  SmallVector<scf::ForOp> nest;
+  for (unsigned dim : reductions) {
+    auto loop = b.create<scf::ForOp>(loc, constant(0), extents[dim], constant(1), state);
+    if (!outermost)
+      outermost = loop;
+    nest.push_back(loop);
+    loops[dim] = loop.getInductionVar();
+    state.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    b.setInsertionPointToStart(loop.getBody());
+  }
+  SmallVector<Value> arguments;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    if (!generic.payloadUsesValueFromOperand(input))
+      arguments.push_back(Value());
+    else if (isa<RankedTensorType>(input->get().getType()))
+      arguments.push_back(
+          element(input->get(), apply(generic.getMatchingIndexingMap(input), loops)));
+    else
+      arguments.push_back(scalar(input->get()));
+  }
+  auto current = state.begin();
+  for (Value value : carried)
+    arguments.push_back(value ? *current++ : Value());
+  SmallVector<Value> yielded = inlineBody(generic, loops, arguments);
+  if (nest.empty())
+    return yielded[number];
+  SmallVector<Value> next;
+  unsigned position = 0, mine = 0;
+  for (auto [index, value] : llvm::enumerate(carried)) {
+    if (!value)
+      continue;
+    if (index == number)
+      mine = position;
+    next.push_back(yielded[index]);
+    ++position;
+  }
+  for (scf::ForOp loop : llvm::reverse(nest)) {
+    b.setInsertionPointToEnd(loop.getBody());
+    b.create<scf::YieldOp>(loc, next);
+    next.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  return outermost.getResult(mine);
+}
+
+Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
+  Value inside;
+  SmallVector<Value> shifted;
+  auto amounts = pad.getMixedLowPad();
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    OpFoldResult low = amounts[dim], high = pad.getMixedHighPad()[dim];
+    if (isConstantIntValue(low, 0) && isConstantIntValue(high, 0)) {
+      shifted.push_back(index);
+      continue;
+    }
+    auto known = getConstantIntValue(low);
+    Value amount = known ? constant(*known) : scalar(cast<Value>(low));
+    Value at = known && *known == 0 ? index : b.create<arith::SubIOp>(loc, index, amount);
+    // One unsigned comparison says that it is neither negative nor too large.
+    Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, at,
+                                         size(pad.getSource(), dim));
+    inside = inside ? b.create<arith::AndIOp>(loc, inside, good) : good;
+    shifted.push_back(at);
+  }
+  if (!inside)
+    return element(pad.getSource(), shifted);
+  Type type = cast<RankedTensorType>(pad.getType()).getElementType();
+  Value padding = scalar(pad.getConstantPaddingValue());
+  if (Operation *definition = padding.getDefiningOp();
+      definition && definition->getParentOfType<kernel::DispatchOp>())
+    padding = b.clone(*definition)->getResult(0);
+  auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  b.create<scf::YieldOp>(loc, element(pad.getSource(), shifted));
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(loc, padding);
+  return branch.getResult(0);
+}
+
+Value Kernel::inlineScan(kernel::ScanOp scan, ValueRange indices) {
+  int64_t axis = scan.getAxis();
+  Type type = cast<RankedTensorType>(scan.getType()).getElementType();
+  bool real = isa<FloatType>(type), product = scan.getKind() == kernel::CombineKind::Mul;
+  auto one = real ? TypedAttr(b.getFloatAttr(type, 1)) : TypedAttr(b.getIntegerAttr(type, 1));
+  Value neutral =
+      b.create<arith::ConstantOp>(loc, product ? one : TypedAttr(b.getZeroAttr(type)));
+  Value at = indices[axis], zero = constant(0), step = constant(1);
+  Value past = b.create<arith::AddIOp>(loc, at, step);
+  Value low = zero, high = scan.getExclusive() ? at : past;
+  if (scan.getReverse()) {
+    low = scan.getExclusive() ? past : at;
+    high = size(scan.getInput(), axis);
+  }
+  auto loop = b.create<scf::ForOp>(loc, low, high, step, neutral);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> place(indices);
+  place[axis] = loop.getInductionVar();
+  Value next = element(scan.getInput(), place), sofar = loop.getRegionIterArgs()[0];
+  Value combined;
+  if (product)
+    combined = real ? b.create<arith::MulFOp>(loc, sofar, next).getResult()
+                    : b.create<arith::MulIOp>(loc, sofar, next).getResult();
+  else
+    combined = real ? b.create<arith::AddFOp>(loc, sofar, next).getResult()
+                    : b.create<arith::AddIOp>(loc, sofar, next).getResult();
+  b.create<scf::YieldOp>(loc, combined);
+  return loop.getResult(0);
+}
+
+/// What an operation that only a description has becomes in a kernel; null for others.
+Value Kernel::replacement(Operation *operation) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(operation)) {
+    SmallVector<Value> indices;
+    for (Value index : extract.getIndices())
+      indices.push_back(scalar(index));
+    return element(extract.getTensor(), indices);
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(operation))
+    if (auto index = dim.getConstantIndex())
+      return size(dim.getSource(), *index);
+  return {};
+}
+
+SmallVector<Value> Kernel::inlineBody(linalg::GenericOp generic, ValueRange loops,
+                                      ValueRange arguments) {
+  Block *body = generic.getBody();
+  for (auto [argument, value] : llvm::zip(body->getArguments(), arguments))
+    if (value)
+      mapping.map(argument, value);
+  // A nested linalg.index belongs to this generic, whose loops are these.
+  auto convert = [&](Operation *operation) -> Value {
+    if (auto index = dyn_cast<linalg::IndexOp>(operation))
+      return loops[index.getDim()];
+    return replacement(operation);
+  };
+  for (Operation &operation : body->without_terminator()) {
+    if (Value value = convert(&operation)) {
+      mapping.map(operation.getResult(0), value);
+      continue;
+    }
+    Operation *copy = b.clone(operation, mapping);
+    SmallVector<Operation *> nested;
+    copy->walk([&](Operation *inner) {
+      if (inner != copy && isa<linalg::IndexOp, tensor::ExtractOp, tensor::DimOp>(inner))
+        nested.push_back(inner);
+    });
+    for (Operation *inner : nested) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(inner);
+      if (Value value = convert(inner)) {
+        inner->getResult(0).replaceAllUsesWith(value);
+        inner->erase();
+      }
+    }
+  }
+  SmallVector<Value> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(scalar(value));
+  return results;
+}
+
+/// Operations of the dispatch's body on scalars go to the function's start, in order.
+void Kernel::copyScalarOps() {
+  for (Operation &operation : op.getBodyBlock()->without_terminator()) {
+    if (llvm::any_of(operation.getResultTypes(), llvm::IsaPred<TensorType>))
+      continue;
+    if (Value value = replacement(&operation))
+      mapping.map(operation.getResult(0), value);
+    else
+      b.clone(operation, mapping);
+  }
+}
+
+//===-- Several elements at once --------------------------------------------------------------===//
+
+SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t lanes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto apart = [&](Value from) {
+    SmallVector<Value> result;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      SmallVector<Value> place(indices);
+      place.back() = add(place.back(), constant(lane));
+      result.push_back(element(from, place));
+    }
+    return result;
+  };
+  if (lanes == 1 || kept.count(tensor) || type.getRank() == 0)
+    return apart(tensor);
+  if (Value from = memory(tensor)) {
+    int64_t row = type.getShape().back();
+    if (ShapedType::isDynamic(row) || row % lanes != 0)
+      return apart(tensor);
+    Value vector = loadVector(from, linearize(indices, sizes(tensor)), lanes);
+    SmallVector<Value> result;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      result.push_back(b.create<vector::ExtractOp>(loc, vector, lane));
+    return result;
+  }
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumReductionLoops() != 0)
+    return apart(tensor);
+  OpOperand *init = generic.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber());
+  AffineMap outputMap = generic.getMatchingIndexingMap(init);
+  auto lastDim = dyn_cast<AffineDimExpr>(outputMap.getResults().back());
+  if (!lastDim || llvm::any_of(generic.getDpsInitsMutable(), [&](OpOperand &out) {
+        return generic.payloadUsesValueFromOperand(&out);
+      }))
+    return apart(tensor);
+  unsigned last = lastDim.getPosition();
+  SmallVector<Value> loops = loopsOf(outputMap, indices);
+  // Each input: the same for all lanes, consecutive, or neither.
+  SmallVector<SmallVector<Value>> inputs;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      inputs.push_back(SmallVector<Value>(lanes, scalar(input->get())));
+      continue;
+    }
+    AffineMap map = generic.getMatchingIndexingMap(input);
+    SmallVector<Value> place = apply(map, loops);
+    bool others = llvm::any_of(map.getResults().drop_back(map.getNumResults() ? 1 : 0),
+                               [&](AffineExpr expr) { return expr.isFunctionOfDim(last); });
+    if (!map.isFunctionOfDim(last)) {
+      inputs.push_back(SmallVector<Value>(lanes, element(input->get(), place)));
+    } else if (!others && map.getResults().back() == lastDim) {
+      inputs.push_back(elements(input->get(), place, lanes));
+    } else {
+      SmallVector<Value> values;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        SmallVector<Value> shifted(loops);
+        shifted[last] = add(loops[last], constant(lane));
+        values.push_back(element(input->get(), apply(map, shifted)));
+      }
+      inputs.push_back(values);
+    }
+  }
+  unsigned number = cast<OpResult>(tensor).getResultNumber();
+  SmallVector<Value> results;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    SmallVector<Value> arguments, shifted(loops);
+    shifted[last] = add(loops[last], constant(lane));
+    for (auto &values : inputs)
+      arguments.push_back(values[lane]);
+    results.push_back(inlineBody(generic, shifted, arguments)[number]);
+  }
+  return results;
+}
+
+//===-- Memory and threads --------------------------------------------------------------------===//
+
+Value Kernel::sharedMemory(int64_t count, Type type) {
+  synchronises = true;
+  auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto memory = MemRefType::get({count}, type, MemRefLayoutAttrInterface(), space);
+  return function.addWorkgroupAttribution(memory, loc);
+}
+
+static IntegerAttr alignment(OpBuilder &b, Type type, int64_t lanes) {
+  return b.getI64IntegerAttr(type.isInteger(1) ? lanes : lanes * type.getIntOrFloatBitWidth() / 8);
+}
+
+Value Kernel::loadVector(Value memory, Value offset, int64_t lanes) {
+  Type type = cast<MemRefType>(memory.getType()).getElementType();
+  auto load = b.create<vector::LoadOp>(loc, VectorType::get({lanes}, type), memory, offset);
+  load->setAttr("kernel.alignment", alignment(b, type, lanes));
+  return load;
+}
+
+void Kernel::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {
+  if (lanes.size() == 1) {
+    b.create<memref::StoreOp>(loc, lanes[0], memory, offset);
+    return;
+  }
+  Type type = lanes[0].getType();
+  auto vectorType = VectorType::get({static_cast<int64_t>(lanes.size())}, type);
+  Value vector = b.create<vector::FromElementsOp>(loc, vectorType, lanes);
+  auto store = b.create<vector::StoreOp>(loc, vector, memory, offset);
+  store->setAttr("kernel.alignment", alignment(b, type, lanes.size()));
+}
+
+Value Kernel::threadId() { return b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x); }
+Value Kernel::blockId(gpu::Dimension dim) { return b.create<gpu::BlockIdOp>(loc, dim); }
+
+} // namespace cameo

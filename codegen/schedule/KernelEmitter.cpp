@@ -1,0 +1,178 @@
+// Kernels as functions and launches; how equal dispatches share them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/KernelEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+static MemRefType globalMemory(Type element) {
+  auto space = gpu::AddressSpaceAttr::get(element.getContext(), gpu::AddressSpace::Global);
+  return MemRefType::get({ShapedType::kDynamic}, element, MemRefLayoutAttrInterface(), space);
+}
+
+/// Node names that a location stands for, each once.
+static void collectNodes(Location loc, llvm::SetVector<StringRef> &names) {
+  loc->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      names.insert(name.getName().getValue());
+    return WalkResult::advance();
+  });
+}
+
+/// Letters, digits and '_' only, as PTX wants symbols.
+static std::string symbolFor(StringRef node) {
+  std::string symbol;
+  for (char c : node.take_back(40))
+    symbol += llvm::isAlnum(c) ? c : '_';
+  return symbol;
+}
+
+/// The dispatch as text without locations and names of operands: equal text, equal kernels.
+static std::string dispatchKey(kernel::DispatchOp op) {
+  std::string key;
+  llvm::raw_string_ostream out(key);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(false).printGenericOpForm().elideLargeElementsAttrs(1 << 20);
+  out << op.getOperandTypes() << op->getAttrDictionary();
+  for (Operation &inner : *op.getBodyBlock())
+    inner.print(out, flags.useLocalScope());
+  return key;
+}
+
+/// Whether every index of the kernel stays well below 2^31.
+static bool fitsIn32Bits(kernel::DispatchOp op) {
+  bool fits = true;
+  auto check = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && (!tensor.hasStaticShape() || tensor.getNumElements() >= (int64_t(1) << 30)))
+      fits = false;
+  };
+  op->walk([&](Operation *inner) {
+    for (Type type : inner->getOperandTypes())
+      check(type);
+    for (Type type : inner->getResultTypes())
+      check(type);
+    if (auto generic = dyn_cast<linalg::GenericOp>(inner))
+      for (int64_t range : generic.getStaticLoopRanges())
+        if (ShapedType::isDynamic(range) || range >= (int64_t(1) << 30))
+          fits = false;
+  });
+  // Scalars of the plan (offsets, say) may be anything.
+  return fits && op.getScalars().empty();
+}
+
+FailureOr<SmallVector<Value>>
+KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, ValueRange grid,
+                      ArrayRef<int64_t> outputs, function_ref<LogicalResult(Kernel &)> body) {
+  MLIRContext *context = op.getContext();
+  OpBuilder host(op);
+  Location loc = op.getLoc();
+
+  // Arguments: inputs, destinations of this launch, scalars, sizes known only at run time. Sizes
+  // that are one value of the plan are one argument.
+  SmallVector<Value> operands(op.getInputs());
+  SmallVector<Value> targets(op.getInputArgs().begin(), op.getInputArgs().end());
+  SmallVector<int64_t> written;
+  for (int64_t output : outputs) {
+    written.push_back(operands.size());
+    operands.push_back(op.getInits()[output]);
+    targets.push_back(op.getInitArgs()[output]);
+  }
+  size_t tensors = operands.size();
+  for (auto [scalar, argument] : llvm::zip(op.getScalars(), op.getScalarArgs())) {
+    operands.push_back(scalar);
+    targets.push_back(argument);
+  }
+  llvm::MapVector<Value, SmallVector<std::pair<Value, int64_t>>> dynamic;
+  auto findSizes = [&](ValueRange outside, Block::BlockArgListType arguments) {
+    for (auto [value, argument] : llvm::zip(outside, arguments)) {
+      auto type = cast<RankedTensorType>(value.getType());
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          dynamic[host.createOrFold<tensor::DimOp>(loc, value, dim)].push_back({argument, dim});
+    }
+  };
+  findSizes(op.getInputs(), op.getInputArgs());
+  findSizes(op.getInits(), op.getInitArgs());
+  for (auto &[value, uses] : dynamic)
+    operands.push_back(value);
+
+  std::string key = dispatchKey(op) + part.str();
+  for (auto &[value, uses] : dynamic) {
+    key += "|";
+    for (auto &[argument, dim] : uses)
+      key += llvm::formatv("{0}.{1},", cast<BlockArgument>(argument).getArgNumber(), dim);
+  }
+  gpu::GPUFuncOp &function = known[key];
+  if (!function) {
+    llvm::SetVector<StringRef> nodes;
+    collectNodes(loc, nodes);
+    std::string name = llvm::formatv("k{0}_{1}{2}", count++,
+                                     symbolFor(nodes.empty() ? "kernel" : nodes.front()), part);
+    OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
+    auto module = outer.create<gpu::GPUModuleOp>(loc, name);
+    module->setAttr("kernel.index_bits",
+                    outer.getI32IntegerAttr(fitsIn32Bits(op) ? 32 : 64));
+    SmallVector<Type> types;
+    for (auto [position, operand] : llvm::enumerate(operands))
+      types.push_back(position < tensors
+                          ? globalMemory(cast<RankedTensorType>(operand.getType()).getElementType())
+                          : operand.getType());
+    OpBuilder inside = OpBuilder::atBlockBegin(module.getBody());
+    function = inside.create<gpu::GPUFuncOp>(loc, name, outer.getFunctionType(types, {}));
+    function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), outer.getUnitAttr());
+    function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+    function->setAttr("kernel.nodes", outer.getStringAttr(llvm::join(nodes, ",")));
+    for (size_t i = 0; i < tensors; ++i)
+      function.setArgAttr(i, "llvm.noalias", outer.getUnitAttr());
+
+    Block &entry = function.getBody().front();
+    Kernel kernel(op, OpBuilder::atBlockBegin(&entry));
+    kernel.function = function;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      if (i < tensors)
+        kernel.memories[targets[i]] = entry.getArgument(i);
+      else
+        kernel.mapping.map(targets[i], entry.getArgument(i));
+    }
+    size_t next = targets.size();
+    for (auto &[value, uses] : dynamic) {
+      for (auto &use : uses)
+        kernel.dynamicSizes[use] = entry.getArgument(next);
+      ++next;
+    }
+    kernel.copyScalarOps();
+    if (failed(body(kernel)) || kernel.broken)
+      return failure();
+    kernel.b.setInsertionPointToEnd(&entry);
+    kernel.b.create<gpu::ReturnOp>(loc);
+    if (!kernel.synchronises)
+      function->setAttr("kernel.no_sync", outer.getUnitAttr());
+  } else {
+    llvm::SetVector<StringRef> nodes;
+    auto before = function->getAttrOfType<StringAttr>("kernel.nodes").getValue();
+    SmallVector<StringRef> parts;
+    before.split(parts, ',', -1, false);
+    nodes.insert(parts.begin(), parts.end());
+    collectNodes(loc, nodes);
+    function->setAttr("kernel.nodes", StringAttr::get(context, llvm::join(nodes, ",")));
+  }
+
+  auto symbol = SymbolRefAttr::get(
+      context, function->getParentOfType<gpu::GPUModuleOp>().getName(),
+      {FlatSymbolRefAttr::get(context, function.getName())});
+  SmallVector<Type> resultTypes;
+  for (int64_t output : outputs)
+    resultTypes.push_back(op.getInits()[output].getType());
+  auto launched = host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, Value(), operands,
+                                            host.getDenseI64ArrayAttr(written));
+  return SmallVector<Value>(launched.getResults());
+}
+
+} // namespace cameo

@@ -1,0 +1,119 @@
+// What schedule classes write kernels with.
+//
+// A dispatch's body describes tensors; a kernel computes elements. `Kernel` is one gpu.func with
+// the dispatch's operands as arguments, and evaluates the description by pulling: the element of a
+// tensor at an index is loaded, or computed by inlining the operation that describes it, reductions
+// as loops. A schedule decides which thread pulls which elements and keeps what it has computed
+// (`keep`), so that later pulls find it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/Kernel.h"
+#include "dialects/rt/Rt.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <functional>
+
+namespace cameo {
+
+class KernelEmitter;
+
+/// A kernel being written. Methods emit at `b`'s insertion point, inside the function.
+class Kernel {
+public:
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  kernel::DispatchOp op;
+
+  //===-- Sizes -------------------------------------------------------------------------------===//
+  /// Size of a tensor of the description along a dimension, as an index value.
+  mlir::Value size(mlir::Value tensor, int64_t dim);
+  mlir::Value constant(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value c);
+  mlir::Value mul(mlir::Value a, mlir::Value c);
+  /// Index into a row-major tensor of these sizes.
+  mlir::Value linearize(mlir::ValueRange indices, llvm::ArrayRef<mlir::Value> sizes);
+  /// Indices of element `flat` of a row-major tensor of these sizes.
+  llvm::SmallVector<mlir::Value> delinearize(mlir::Value flat, llvm::ArrayRef<mlir::Value> sizes);
+  llvm::SmallVector<mlir::Value> sizes(mlir::Value tensor);
+  /// Loop extents of a linalg operation.
+  llvm::SmallVector<mlir::Value> loopSizes(mlir::linalg::LinalgOp op);
+
+  //===-- Elements ----------------------------------------------------------------------------===//
+  /// The element of a tensor of the description at indices. Null after an error was emitted.
+  mlir::Value element(mlir::Value tensor, mlir::ValueRange indices);
+  /// `lanes` elements from indices on along the last dimension, which they do not leave; the last
+  /// index is a multiple of `lanes`.
+  llvm::SmallVector<mlir::Value> elements(mlir::Value tensor, mlir::ValueRange indices,
+                                          int64_t lanes);
+  /// Results of a linalg.generic's body for given loop indices and input and output scalars.
+  llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::GenericOp generic,
+                                            mlir::ValueRange loops, mlir::ValueRange arguments);
+  /// Affine map applied to loop indices.
+  llvm::SmallVector<mlir::Value> apply(mlir::AffineMap map, mlir::ValueRange dims);
+  /// From now on elements of `tensor` are what `fn` gives.
+  void keep(mlir::Value tensor, std::function<mlir::Value(mlir::ValueRange indices)> fn);
+  void forget(mlir::Value tensor) { kept.erase(tensor); }
+
+  //===-- Memory ------------------------------------------------------------------------------===//
+  /// Memory of an input or destination of the dispatch (its block argument).
+  mlir::Value memory(mlir::Value blockArgument) { return memories.lookup(blockArgument); }
+  /// A value of the dispatch's body that is not a tensor.
+  mlir::Value scalar(mlir::Value value) { return mapping.lookupOrDefault(value); }
+  /// Declares static shared memory of the block.
+  mlir::Value sharedMemory(int64_t elements, mlir::Type type);
+  /// Aligned vector load or store at an element offset.
+  mlir::Value loadVector(mlir::Value memory, mlir::Value offset, int64_t lanes);
+  void storeVector(mlir::Value memory, mlir::Value offset, llvm::ArrayRef<mlir::Value> lanes);
+
+  //===-- Threads -----------------------------------------------------------------------------===//
+  mlir::Value threadId();
+  mlir::Value blockId(mlir::gpu::Dimension dim = mlir::gpu::Dimension::x);
+
+  mlir::gpu::GPUFuncOp function;
+  bool synchronises = false; // uses barriers, shuffles or shared memory
+  bool broken = false;       // an error was emitted
+
+private:
+  friend class KernelEmitter;
+  Kernel(kernel::DispatchOp op, mlir::OpBuilder b) : b(b), loc(op.getLoc()), op(op) {}
+  mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
+  mlir::Value inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices);
+  mlir::Value inlineScan(kernel::ScanOp scan, mlir::ValueRange indices);
+  void copyScalarOps();
+  mlir::Value replacement(mlir::Operation *op);
+
+  llvm::DenseMap<mlir::Value, mlir::Value> memories;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicSizes;
+  llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;
+  mlir::IRMapping mapping;
+};
+
+/// Makes the kernels of one variant and launches them in place of its dispatches. Dispatches with
+/// the same description and schedule share kernels.
+class KernelEmitter {
+public:
+  explicit KernelEmitter(rt::VariantOp variant) : variant(variant) {}
+
+  /// Writes a kernel for `op` by `body`, unless one was already written for an equal dispatch under
+  /// the same `part`, and launches it before `op` with `grid`; the launch writes the destinations
+  /// `outputs` (positions). Results are those destinations after the launch.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  launch(kernel::DispatchOp op, llvm::StringRef part, int64_t threads, mlir::ValueRange grid,
+         llvm::ArrayRef<int64_t> outputs,
+         llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
+
+private:
+  rt::VariantOp variant;
+  llvm::StringMap<mlir::gpu::GPUFuncOp> known;
+  unsigned count = 0;
+};
+
+} // namespace cameo

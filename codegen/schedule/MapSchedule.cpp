@@ -1,0 +1,283 @@
+// The map schedule: one thread a group of `vector` consecutive elements of the result.
+//
+// It computes every dispatch: reductions become loops inside the thread. Good for pointwise and
+// layout work, pooling, depthwise convolution; the fallback of everything else.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+/// Positions of destinations, grouped by shape: each group is a launch.
+SmallVector<SmallVector<int64_t>> groupOutputs(kernel::DispatchOp op) {
+  SmallVector<SmallVector<int64_t>> groups;
+  for (int64_t i = 0, e = op.getInits().size(); i < e; ++i) {
+    auto same = [&](SmallVector<int64_t> &group) {
+      auto type = cast<RankedTensorType>(op.getInits()[i].getType());
+      auto first = op.getInits()[group.front()];
+      if (cast<RankedTensorType>(first.getType()).getShape() != type.getShape())
+        return false;
+      auto a = op.getInits()[i].getDefiningOp<tensor::EmptyOp>();
+      auto c = first.getDefiningOp<tensor::EmptyOp>();
+      return type.hasStaticShape() || (a && c && a.getDynamicSizes() == c.getDynamicSizes());
+    };
+    auto found = llvm::find_if(groups, same);
+    if (found == groups.end())
+      groups.push_back({i});
+    else
+      found->push_back(i);
+  }
+  return groups;
+}
+
+int64_t bits(Type type) { return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth(); }
+
+/// Whether the value is an elementwise function of memory of its own shape and of single values, so
+/// that the shape does not matter.
+bool isFlat(Value value, kernel::DispatchOp op) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (isa<BlockArgument>(value))
+    return true;
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumReductionLoops() != 0 || generic.hasIndexSemantics())
+    return false;
+  bool reads = false;
+  generic.getBody()->walk([&](Operation *inner) { reads |= isa<tensor::ExtractOp, tensor::DimOp>(inner); });
+  if (reads)
+    return false;
+  for (OpOperand &operand : generic->getOpOperands()) {
+    auto tensor = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!tensor)
+      continue;
+    AffineMap map = generic.getMatchingIndexingMap(&operand);
+    if (tensor.getRank() == 0)
+      continue;
+    if (!map.isIdentity() || tensor.getShape() != type.getShape())
+      return false;
+    // Same static shape, or dynamic and then equal by the description's own rules.
+    if (generic.isDpsInput(&operand) && !isFlat(operand.get(), op))
+      return false;
+  }
+  return true;
+}
+
+/// Evaluates a flat value at consecutive places of its row-major order.
+SmallVector<Value> flatElements(Kernel &kernel, Value value, Value offset, int64_t lanes) {
+  if (Value memory = kernel.memory(value)) {
+    if (cast<RankedTensorType>(value.getType()).getRank() == 0) {
+      Value loaded = kernel.element(value, {});
+      return SmallVector<Value>(lanes, loaded);
+    }
+    if (lanes == 1)
+      return {kernel.b.create<memref::LoadOp>(kernel.loc, memory, offset)};
+    Value vector = kernel.loadVector(memory, offset, lanes);
+    SmallVector<Value> result;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      result.push_back(kernel.b.create<vector::ExtractOp>(kernel.loc, vector, lane));
+    return result;
+  }
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  SmallVector<SmallVector<Value>> inputs;
+  for (OpOperand *input : generic.getDpsInputOperands())
+    inputs.push_back(isa<RankedTensorType>(input->get().getType())
+                         ? flatElements(kernel, input->get(), offset, lanes)
+                         : SmallVector<Value>(lanes, kernel.scalar(input->get())));
+  SmallVector<Value> results, loops(generic.getNumLoops());
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    SmallVector<Value> arguments;
+    for (auto &values : inputs)
+      arguments.push_back(values[lane]);
+    results.push_back(
+        kernel.inlineBody(generic, loops, arguments)[cast<OpResult>(value).getResultNumber()]);
+  }
+  return results;
+}
+
+class MapSchedule : public Schedule {
+public:
+  StringRef family() const override { return "map"; }
+  bool isSupported(kernel::DispatchOp, const Target &) const override { return true; }
+
+  DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
+    Builder b(op.getContext());
+    int64_t vector = 16;
+    bool flat = true;
+    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
+    for (Value value : yield.getValues())
+      flat &= isFlat(value, op);
+    auto limit = [&](Type type) {
+      auto tensor = cast<RankedTensorType>(type);
+      if (tensor.getElementType().isInteger(1))
+        vector = 1;
+      vector = std::min<int64_t>(vector, 128 / bits(tensor.getElementType()));
+    };
+    for (Value input : op.getInputs())
+      limit(input.getType());
+    for (Value init : op.getInits()) {
+      auto type = cast<RankedTensorType>(init.getType());
+      limit(type);
+      if (type.getRank() == 0) {
+        vector = 1;
+        continue;
+      }
+      int64_t row = flat && type.hasStaticShape() ? type.getNumElements() : type.getShape().back();
+      if (ShapedType::isDynamic(row) && !flat)
+        vector = 1;
+      while (!ShapedType::isDynamic(row) && vector > 1 && row % vector != 0)
+        vector /= 2;
+      // Enough threads to fill the GPU come before wide accesses.
+      while (type.hasStaticShape() && vector > 1 &&
+             type.getNumElements() / vector < int64_t(target.smCount) * 256)
+        vector /= 2;
+    }
+    bool reduces = false;
+    op->walk([&](linalg::GenericOp generic) {
+      reduces |= generic.getNumReductionLoops() != 0;
+    });
+    if (reduces)
+      vector = 1;
+    return b.getDictionaryAttr(
+        {b.getNamedAttr("flat", b.getBoolAttr(flat)),
+         b.getNamedAttr("threads", b.getI64IntegerAttr(256)),
+         b.getNamedAttr("vector", b.getI64IntegerAttr(std::max<int64_t>(vector, 1)))});
+  }
+
+  LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
+                       const Target &target) const override {
+    auto threads = intParam(params, "threads"), vector = intParam(params, "vector");
+    auto flat = params.getAs<BoolAttr>("flat");
+    if (!threads || !vector || !flat)
+      return op.emitError("schedule 'map' needs threads, vector and flat");
+    if (*threads < 1 || *threads > target.maxThreadsPerBlock)
+      return op.emitError() << "schedule 'map' asks for " << *threads << " threads; "
+                            << target.name << " allows 1 to " << target.maxThreadsPerBlock;
+    if (*vector < 1 || *vector > 16 || !llvm::isPowerOf2_64(*vector))
+      return op.emitError() << "schedule 'map': vector " << *vector
+                            << " is not 1, 2, 4, 8 or 16";
+    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
+    for (Value value : yield.getValues()) {
+      if (flat.getValue() && !isFlat(value, op))
+        return op.emitError("schedule 'map': the description is not flat");
+      auto type = cast<RankedTensorType>(value.getType());
+      if (*vector > 1 && !flat.getValue() &&
+          (type.getRank() == 0 || type.isDynamicDim(type.getRank() - 1) ||
+           type.getShape().back() % *vector != 0))
+        return op.emitError() << "schedule 'map': vector " << *vector
+                              << " does not divide the last dimension";
+    }
+    return success();
+  }
+
+  LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
+                     KernelEmitter &emitter) const override {
+    int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
+    bool flat = params.getAs<BoolAttr>("flat").getValue();
+    OpBuilder host(op);
+    Location loc = op.getLoc();
+    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
+    SmallVector<Value> replacements(op.getNumResults());
+    auto groups = groupOutputs(op);
+    for (auto [number, group] : llvm::enumerate(groups)) {
+      // ceil(elements / (threads * vector)) blocks.
+      Value first = op.getInits()[group.front()], blocks;
+      auto type = cast<RankedTensorType>(first.getType());
+      int64_t perBlock = threads * vector;
+      if (type.hasStaticShape()) {
+        blocks = host.create<arith::ConstantIndexOp>(
+            loc, llvm::divideCeil(type.getNumElements(), perBlock));
+      } else {
+        Value count = host.create<arith::ConstantIndexOp>(loc, 1);
+        for (int64_t dim = 0; dim < type.getRank(); ++dim)
+          count = host.createOrFold<arith::MulIOp>(
+              loc, count, host.createOrFold<tensor::DimOp>(loc, first, dim));
+        blocks = host.create<arith::CeilDivSIOp>(
+            loc, count, host.create<arith::ConstantIndexOp>(loc, perBlock));
+      }
+      Value one = host.create<arith::ConstantIndexOp>(loc, 1);
+      std::string part = groups.size() == 1 ? "" : "_" + std::to_string(number);
+      auto launched = emitter.launch(
+          op, part, threads, {blocks, one, one}, group, [&](Kernel &kernel) -> LogicalResult {
+            SmallVector<Value> values, memories;
+            for (int64_t output : group) {
+              values.push_back(yield.getValues()[output]);
+              memories.push_back(kernel.memory(op.getInitArgs()[output]));
+            }
+            return emitBody(kernel, op.getInitArgs()[group.front()], values, memories, threads,
+                            vector, flat);
+          });
+      if (failed(launched))
+        return failure();
+      for (auto [output, value] : llvm::zip(group, *launched))
+        replacements[output] = value;
+    }
+    op.replaceAllUsesWith(replacements);
+    op.erase();
+    return success();
+  }
+
+private:
+  static LogicalResult emitBody(Kernel &kernel, Value shape, ArrayRef<Value> values,
+                                ArrayRef<Value> memories, int64_t threads, int64_t vector,
+                                bool flat) {
+    OpBuilder &b = kernel.b;
+    Location loc = kernel.loc;
+    SmallVector<Value> sizes = kernel.sizes(shape);
+    Value count = kernel.constant(1);
+    for (Value size : sizes)
+      count = kernel.mul(count, size);
+    Value thread = kernel.add(kernel.mul(kernel.blockId(), kernel.constant(threads)),
+                              kernel.threadId());
+    Value base = kernel.mul(thread, kernel.constant(vector));
+    auto group = [&](Value offset, int64_t lanes) {
+      SmallVector<SmallVector<Value>> results;
+      SmallVector<Value> indices;
+      if (!flat)
+        indices = kernel.delinearize(offset, sizes);
+      for (Value value : values) {
+        if (flat)
+          results.push_back(flatElements(kernel, value, offset, lanes));
+        else if (lanes > 1)
+          results.push_back(kernel.elements(value, indices, lanes));
+        else
+          results.push_back({kernel.element(value, indices)});
+      }
+      for (auto [memory, lane] : llvm::zip(memories, results))
+        kernel.storeVector(memory, offset, lane);
+    };
+    Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, base, count);
+    auto guard = b.create<scf::IfOp>(loc, inside, false);
+    b.setInsertionPointToStart(guard.thenBlock());
+    auto known = getConstantIntValue(count);
+    if (vector == 1 || (known && *known % vector == 0)) {
+      group(base, vector);
+      return success();
+    }
+    // The last group may be cut: then one by one.
+    Value end = kernel.add(base, kernel.constant(vector));
+    Value whole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, end, count);
+    auto branch = b.create<scf::IfOp>(loc, whole, true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    group(base, vector);
+    b.setInsertionPointToStart(branch.elseBlock());
+    auto rest = b.create<scf::ForOp>(loc, base, count, kernel.constant(1));
+    b.setInsertionPointToStart(rest.getBody());
+    group(rest.getInductionVar(), 1);
+    return success();
+  }
+};
+
+} // namespace
+
+const Schedule *mapSchedule() {
+  static const MapSchedule schedule;
+  return &schedule;
+}
+
+} // namespace cameo
