@@ -16,8 +16,8 @@ const OperatorTable &supportedOperators() {
     // registerReductionOperators(operators);
     // registerNormalizationOperators(operators);
     // registerPoolingOperators(operators);
-    // registerContractionOperators(operators);
-    // registerConvolutionOperators(operators);
+    registerContractionOperators(operators);
+    registerConvolutionOperators(operators);
     return operators;
   }();
   return table;

@@ -1,0 +1,33 @@
+// Pieces that contractions are described with: matrix products and convolutions.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/linalg/Lowering.h"
+
+namespace cameo {
+
+/// sum + left * right in sum's type, fused for floats; left and right have ONNX type `from`.
+mlir::Value multiplyAccumulate(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,
+                               mlir::Value right, mlir::Value sum, mlir::Type from);
+
+/// Inside a dispatch: the sum of products of two tensors over the reduction iterators, in the
+/// accumulator type of `elementType`.
+mlir::Value contract(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,
+                     mlir::AffineMap leftMap, mlir::Value right, mlir::AffineMap rightMap,
+                     const Sizes &sizes, mlir::AffineMap outMap, mlir::Type elementType,
+                     llvm::ArrayRef<mlir::utils::IteratorType> iterators, Lowering &lowering);
+
+/// Inside a dispatch: elementwise work on a sum (and more operands, by their maps), rounded to the
+/// destination's type. Without `fn` only the rounding, or nothing.
+mlir::Value
+epilogue(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value init,
+         llvm::ArrayRef<mlir::Value> operands, llvm::ArrayRef<mlir::AffineMap> maps,
+         mlir::Type elementType,
+         llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> fn);
+
+/// A dispatch of the product of two matrices.
+mlir::Value matrixProduct(mlir::Operation *op, Lowering &lowering, const Lowered &left,
+                          const Lowered &right);
+
+} // namespace cameo
