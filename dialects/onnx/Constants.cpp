@@ -158,7 +158,10 @@ ElementsAttr makeConstant(RankedTensorType type, StringRef name, AsmResourceBlob
 }
 
 ElementsAttr makeConstant(RankedTensorType type, StringRef name, ArrayRef<char> bytes) {
-  return makeConstant(type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 16));
+  // No bytes have no address, which copying would not take.
+  return makeConstant(type, name,
+                      bytes.empty() ? HeapAsmResourceBlob::allocate(0, 16)
+                                    : HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 16));
 }
 
 ElementsAttr makeStringConstant(RankedTensorType type, ArrayRef<StringRef> values) {
