@@ -123,7 +123,9 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
       continue;
     }
     std::optional<std::string> problem;
-    for (Type type : llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()))
+    SmallVector<Type> types(op.getOperandTypes());
+    llvm::append_range(types, op.getResultTypes());
+    for (Type type : types)
       if (!problem)
         problem = typeProblem(type);
     if (problem) {
