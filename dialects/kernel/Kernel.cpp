@@ -58,6 +58,7 @@ void DispatchOp::build(OpBuilder &builder, OperationState &state, ValueRange inp
   state.getOrAddProperties<Properties>().operandSegmentSizes = {
       static_cast<int32_t>(inputs.size()), static_cast<int32_t>(scalars.size()),
       static_cast<int32_t>(inits.size())};
+  OpBuilder::InsertionGuard guard(builder);
   Region *region = state.addRegion();
   Block *block = builder.createBlock(region);
   for (ValueRange group : {inputs, scalars, inits})

@@ -230,7 +230,8 @@ SmallVector<Value> Lowering::dispatch(Location loc, ArrayRef<OutputSpec> outputs
   Region region;
   Block *block = new Block;
   region.push_back(block);
-  OpBuilder inner = OpBuilder::atBlockBegin(block);
+  OpBuilder inner(b.getContext());
+  inner.setInsertionPointToStart(block);
   SmallVector<Value> destinations;
   for (Value init : inits)
     destinations.push_back(block->addArgument(init.getType(), loc));
@@ -245,7 +246,8 @@ SmallVector<Value> Lowering::dispatch(Location loc, ArrayRef<OutputSpec> outputs
   });
   SmallVector<Value> inputs, scalars;
   IRMapping mapping;
-  OpBuilder front = OpBuilder::atBlockBegin(block);
+  OpBuilder front(b.getContext());
+  front.setInsertionPointToStart(block);
   for (Value outside : captured) {
     if (Operation *definition = outside.getDefiningOp();
         definition && definition->hasTrait<OpTrait::ConstantLike>())
