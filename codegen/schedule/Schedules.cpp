@@ -21,7 +21,7 @@ namespace cameo {
 #include "codegen/Passes.h.inc"
 
 ArrayRef<const Schedule *> schedules() {
-  static const Schedule *const all[] = {mapSchedule()};
+  static const Schedule *const all[] = {contractionSchedule(), mapSchedule()};
   return all;
 }
 
