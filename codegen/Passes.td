@@ -49,6 +49,51 @@ def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+//===-- tiled -> device ------------------------------------------------------------------------===//
+
+def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Expand tile operations into what each thread does";
+  let description = [{
+    Takes the tile operations of the kernel dialect to scf, vector, memref, arith and gpu. Kernels
+    with tile operations have a one-dimensional `kernel.block`, over all threads of which each of
+    them is spread.
+
+    `copy_tile`: thread t takes groups t, t + threads, ... of `vector` elements, loads up to eight
+    before it stores the first, and loads nothing that is outside. Fragments with a `thread_tile`
+    layout become vectors of `group` elements, through `scf.for` and `scf.if` as well.
+    `contract_tile` becomes fused multiply-adds of them (multiplications and additions for
+    integers, which are signed). `store_fragment` computes what its region says for each element;
+    operations with side effects, such as loads, run for elements that are inside only.
+
+    Before ==> after:
+
+    ```mlir
+    kernel.copy_tile %x to %s[%c0] rows 16 cols 16 strides [20, 1] vector 4 threads 64
+        padding %zero : f32 : memref<?xf32, #g> to memref<320xf32, #ws> {
+    ^bb0(%r: index, %c: index):
+      ...
+      kernel.yield %offset, %inside : index, i1
+    }
+    ```
+    ```mlir
+    %t = gpu.thread_id x
+    %r = arith.divui %t, %c4 : index
+    %q = arith.remui %t, %c4 : index
+    %c = arith.muli %q, %c4 overflow<nsw, nuw> : index
+    ...
+    %v = scf.if %inside -> (vector<4xf32>) {
+      %l = vector.load %x[%offset] {kernel.alignment = 16 : i64} : memref<?xf32, #g>, vector<4xf32>
+      scf.yield %l : vector<4xf32>
+    } else {
+      scf.yield %zeros : vector<4xf32>
+    }
+    vector.store %v, %s[%at] {kernel.alignment = 16 : i64} : memref<320xf32, #ws>, vector<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lower kernels from the tiled stage to llvm and nvvm";
   let description = [{

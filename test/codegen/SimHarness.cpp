@@ -36,6 +36,7 @@ SimKernels::SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef 
   }
   llvm::SmallVector<gpu::GPUModuleOp> modules(module->getOps<gpu::GPUModuleOp>());
   PassManager passes(&context);
+  passes.addNestedPass<gpu::GPUModuleOp>(createExpandTiles());
   passes.addNestedPass<gpu::GPUModuleOp>(createLowerToDevice({target.str()}));
   if (failed(passes.run(*module))) {
     error = "does not lower to the device stage";

@@ -1,0 +1,111 @@
+// Expands the tile operations of one kernel. Split over three files: TileExpander.cpp (arithmetic
+// on thread indices, regions), ExpandCopyTile.cpp and ExpandFragments.cpp; ExpandTiles.cpp is the
+// pass.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/Kernel.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace cameo {
+
+/// A tile operation's region, to be inlined for one element after the other. What may run for
+/// elements that are outside is told apart from what may not (loads, above all).
+class ElementRegion {
+public:
+  /// `condition` is the number of the yielded value that says whether an element is inside.
+  ElementRegion(mlir::Block &body, unsigned condition);
+
+  /// What every element may compute, and with `withCondition` also whether it is inside.
+  void inlineUnguarded(mlir::OpBuilder &builder, mlir::IRMapping &values, bool withCondition) const;
+  /// The rest, for elements that are inside.
+  void inlineGuarded(mlir::OpBuilder &builder, mlir::IRMapping &values, bool withCondition) const;
+  /// What the region yields for the element of `values`.
+  mlir::Value result(mlir::IRMapping &values, unsigned number) const;
+
+private:
+  bool isGuarded(mlir::Operation *op, bool withCondition) const;
+
+  mlir::Block &body;
+  llvm::SmallPtrSet<mlir::Operation *, 8> conditionSlice;
+  llvm::SmallPtrSet<mlir::Operation *, 8> guarded;
+};
+
+class TileExpander {
+public:
+  /// `threads` is the size of the kernel's one-dimensional block.
+  TileExpander(mlir::gpu::GPUFuncOp function, int64_t threads);
+
+  /// Expands every tile operation of the kernel; errors are emitted.
+  mlir::LogicalResult expand();
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  // ExpandTiles.cpp: control flow around fragments.
+  mlir::LogicalResult expandBlock(mlir::Block &block);
+  mlir::LogicalResult expandFor(mlir::Operation *op);
+  mlir::LogicalResult expandIf(mlir::Operation *op);
+  mlir::LogicalResult expandYield(mlir::Operation *op);
+  mlir::FailureOr<Values> flatten(mlir::Operation *op, mlir::ValueRange values);
+  mlir::FailureOr<llvm::SmallVector<mlir::Type>> flatten(mlir::Operation *op,
+                                                         mlir::TypeRange types);
+  void mapResults(mlir::ValueRange from, mlir::ValueRange to);
+
+  // ExpandCopyTile.cpp
+  mlir::LogicalResult expandCopy(kernel::CopyTileOp op);
+
+  // ExpandFragments.cpp
+  mlir::FailureOr<kernel::ThreadTileAttr> layoutOf(mlir::Operation *op, kernel::FragmentType type);
+  mlir::LogicalResult expandFill(kernel::FillFragmentOp op);
+  mlir::LogicalResult expandContract(kernel::ContractTileOp op);
+  mlir::LogicalResult expandStore(kernel::StoreFragmentOp op);
+
+  // TileExpander.cpp: index arithmetic. Nothing wraps around: tiles are far below 2^31.
+  mlir::Value constant(int64_t value);
+  mlir::Value add(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, mlir::Value b);
+  mlir::Value add(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, int64_t b) {
+    return add(builder, loc, a, constant(b));
+  }
+  mlir::Value mul(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, int64_t b);
+  mlir::Value divide(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, int64_t b);
+  mlir::Value remainder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, int64_t b);
+  mlir::Value thread();
+  /// Thread index / `divisor` and the remainder, times `factor`: each computed once, at the entry.
+  mlir::Value threadQuotient(int64_t divisor, int64_t factor);
+  mlir::Value threadRemainder(int64_t divisor, int64_t factor);
+
+  mlir::gpu::GPUFuncOp function;
+  int64_t threads;
+  mlir::OpBuilder entry;
+  mlir::Value threadId;
+  llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<std::pair<int64_t, int64_t>, mlir::Value> quotients, remainders;
+  llvm::DenseMap<mlir::Value, Values> fragments;
+  /// Operations that are expanded, users after what they use.
+  llvm::SmallVector<mlir::Operation *> expanded;
+};
+
+/// A number that divides `value` whatever it is at run time; 0 if the value is 0.
+int64_t knownDivisor(mlir::Value value);
+
+/// Bytes an element takes in memory.
+int64_t bytesOf(mlir::Type element);
+
+/// What accesses of elements at multiples of `divisor` elements may promise, in bytes: at most the
+/// 16 that buffers are aligned to.
+int64_t accessAlignment(int64_t divisor, mlir::Type element);
+
+/// A load or store of one or more consecutive elements.
+mlir::Value loadElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memory,
+                         mlir::Value offset, int64_t count, int64_t alignment);
+void storeElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value values,
+                   mlir::Value memory, mlir::Value offset, int64_t alignment);
+
+} // namespace cameo
