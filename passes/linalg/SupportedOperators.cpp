@@ -8,7 +8,7 @@ namespace cameo {
 const OperatorTable &supportedOperators() {
   static const OperatorTable table = [] {
     OperatorTable operators;
-    // registerElementwiseOperators(operators);
+    registerElementwiseOperators(operators);
     // registerLayoutOperators(operators);
     // registerShapeOperators(operators);
     // registerGatherOperators(operators);

@@ -1,0 +1,137 @@
+// Activation functions.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Elementwise.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Formulas ------------------------------------------------------------------------------===//
+
+static double real(APFloat value) { return value.convertToDouble(); }
+
+static Value relu(ScalarMath &m, Operation *, ValueRange x) { return m.max(x[0], m.c(0)); }
+
+static Value leakyRelu(ScalarMath &m, Operation *op, ValueRange x) {
+  Value alpha = m.c(real(cast<onnx::LeakyReluOp>(op).getAlpha()));
+  return m.select(m.lt(x[0], m.c(0)), m.mul(alpha, x[0]), x[0]);
+}
+
+static Value prelu(ScalarMath &m, Operation *, ValueRange x) {
+  return m.select(m.lt(x[0], m.c(0)), m.mul(x[1], x[0]), x[0]);
+}
+
+static Value elu(ScalarMath &m, Operation *op, ValueRange x) {
+  Value alpha = m.c(real(cast<onnx::EluOp>(op).getAlpha()));
+  return m.select(m.lt(x[0], m.c(0)), m.mul(alpha, m.expm1(x[0])), x[0]);
+}
+
+static Value selu(ScalarMath &m, Operation *op, ValueRange x) {
+  auto node = cast<onnx::SeluOp>(op);
+  Value alpha = m.c(real(node.getAlpha())), gamma = m.c(real(node.getGamma()));
+  return m.mul(gamma, m.select(m.gt(x[0], m.c(0)), x[0], m.mul(alpha, m.expm1(x[0]))));
+}
+
+static Value celu(ScalarMath &m, Operation *op, ValueRange x) {
+  Value alpha = m.c(real(cast<onnx::CeluOp>(op).getAlpha())), zero = m.c(0);
+  Value below = m.min(zero, m.mul(alpha, m.expm1(m.div(x[0], alpha))));
+  return m.add(m.max(zero, x[0]), below);
+}
+
+static Value sigmoid(ScalarMath &m, Operation *, ValueRange x) { return m.sigmoid(x[0]); }
+
+static Value clampedLine(ScalarMath &m, Value x, double slope, double offset) {
+  Value line = m.fma(m.c(slope), x, m.c(offset));
+  return m.max(m.c(0), m.min(m.c(1), line));
+}
+
+static Value hardSigmoid(ScalarMath &m, Operation *op, ValueRange x) {
+  auto node = cast<onnx::HardSigmoidOp>(op);
+  return clampedLine(m, x[0], real(node.getAlpha()), real(node.getBeta()));
+}
+
+static Value hardSwish(ScalarMath &m, Operation *, ValueRange x) {
+  return m.mul(x[0], clampedLine(m, x[0], 1.0 / 6, 0.5));
+}
+
+static Value softplus(ScalarMath &m, Operation *, ValueRange x) { return m.softplus(x[0]); }
+
+static Value softsign(ScalarMath &m, Operation *, ValueRange x) {
+  return m.div(x[0], m.add(m.c(1), m.abs(x[0])));
+}
+
+static Value thresholdedRelu(ScalarMath &m, Operation *op, ValueRange x) {
+  Value alpha = m.c(real(cast<onnx::ThresholdedReluOp>(op).getAlpha()));
+  return m.select(m.gt(x[0], alpha), x[0], m.c(0));
+}
+
+static Value gelu(ScalarMath &m, Operation *op, ValueRange x) {
+  Value half = m.mul(m.c(0.5), x[0]), inner;
+  if (cast<onnx::GeluOp>(op).getApproximate() == "tanh") {
+    // sqrt(2 / pi) * (x + 0.044715 x^3)
+    Value cubic = m.fma(m.mul(m.c(0.044715), m.mul(x[0], x[0])), x[0], x[0]);
+    inner = m.tanh(m.mul(m.c(std::sqrt(M_2_PI)), cubic));
+  } else {
+    inner = m.unary<math::ErfOp>(m.mul(x[0], m.c(M_SQRT1_2)));
+  }
+  return m.mul(half, m.add(m.c(1), inner));
+}
+
+static Value mish(ScalarMath &m, Operation *, ValueRange x) {
+  return m.mul(x[0], m.tanh(m.softplus(x[0])));
+}
+
+static Value swish(ScalarMath &m, Operation *op, ValueRange x) {
+  Value alpha = m.c(real(cast<onnx::SwishOp>(op).getAlpha()));
+  return m.mul(x[0], m.sigmoid(m.mul(alpha, x[0])));
+}
+
+/// Integers are shrunk as doubles, since bias and lambd are reals.
+static Value shrink(ScalarMath &m, Operation *op, ValueRange x) {
+  auto node = cast<onnx::ShrinkOp>(op);
+  auto asSigned = [&](Type type, bool isUnsigned) -> Type {
+    return isUnsigned ? IntegerType::get(m.b.getContext(), type.getIntOrFloatBitWidth(),
+                                         IntegerType::Unsigned)
+                      : type;
+  };
+  Type given = asSigned(m.type, m.isUnsigned);
+  ScalarMath r(m.b, m.loc, m.isFloat() ? m.type : Type(m.b.getF64Type()), false);
+  Value value = convertScalar(m.b, m.loc, x[0], given, r.type);
+  Value bias = r.c(real(node.getBias())), lambd = r.c(real(node.getLambd()));
+  Value low = r.select(r.lt(value, r.neg(lambd)), r.add(value, bias), r.c(0));
+  Value result = r.select(r.gt(value, lambd), r.sub(value, bias), low);
+  return convertScalar(m.b, m.loc, result, r.type, given);
+}
+
+//===-- Operators that are more than a formula ------------------------------------------------===//
+
+static LogicalResult lowerGelu(Operation *op, Lowering &l) {
+  StringRef approximate = cast<onnx::GeluOp>(op).getApproximate();
+  if (approximate != "none" && approximate != "tanh")
+    return l.unsupported(op, "approximate = '" + approximate + "'; 'none' or 'tanh'");
+  return lowerByFormula(op, l, kFloats, gelu);
+}
+
+void registerActivations(OperatorTable &table) {
+  table["Relu"].lower = lowerElementwise<relu, kNumbers>;
+  table["LeakyRelu"].lower = lowerElementwise<leakyRelu, kFloats>;
+  table["PRelu"].lower = lowerElementwise<prelu, kNumbers>;
+  table["Elu"].lower = lowerElementwise<elu, kFloats>;
+  table["Selu"].lower = lowerElementwise<selu, kFloats>;
+  table["Celu"].lower = lowerElementwise<celu, kFloats>;
+  table["Sigmoid"].lower = lowerElementwise<sigmoid, kFloats>;
+  table["HardSigmoid"].lower = lowerElementwise<hardSigmoid, kFloats>;
+  table["HardSwish"].lower = lowerElementwise<hardSwish, kFloats>;
+  table["Softplus"].lower = lowerElementwise<softplus, kFloats>;
+  table["Softsign"].lower = lowerElementwise<softsign, kFloats>;
+  table["ThresholdedRelu"].lower = lowerElementwise<thresholdedRelu, kFloats>;
+  table["Gelu"].lower = lowerGelu;
+  table["Mish"].lower = lowerElementwise<mish, kFloats>;
+  table["Swish"].lower = lowerElementwise<swish, kFloats>;
+  table["Shrink"].lower = lowerElementwise<shrink, kNumbers>;
+}
+
+} // namespace cameo

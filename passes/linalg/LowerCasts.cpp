@@ -1,0 +1,59 @@
+// Cast, CastLike, BitCast and Identity.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Elementwise.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+static LogicalResult lowerIdentity(Operation *op, Lowering &l) {
+  l.define(op, 0, l.operand(op, 0));
+  return success();
+}
+
+/// Cast and CastLike: the result's type says it all. `saturate` and `round_mode` concern 8-bit
+/// floats alone.
+static LogicalResult lowerCast(Operation *op, Lowering &l) {
+  Lowered input = l.operand(op, 0);
+  Type from = Lowering::elementType(op->getOperand(0));
+  Type to = Lowering::elementType(op->getResult(0));
+  if (Lowering::signless(from) == Lowering::signless(to)) {
+    // Between signed and unsigned of one width the bits stay.
+    l.define(op, 0, input.tensor, input.sizes, to);
+    return success();
+  }
+  Value tensor =
+      elementwiseOf(op, l, {0}, input.sizes, to, [&](OpBuilder &b, Location loc, ValueRange x) {
+        return convertScalar(b, loc, x[0], from, to);
+      });
+  l.define(op, 0, tensor, input.sizes, to);
+  return success();
+}
+
+static LogicalResult lowerBitCast(Operation *op, Lowering &l) {
+  Lowered input = l.operand(op, 0);
+  Type from = Lowering::signless(Lowering::elementType(op->getOperand(0)));
+  Type to = Lowering::elementType(op->getResult(0)), plain = Lowering::signless(to);
+  if (from.getIntOrFloatBitWidth() != plain.getIntOrFloatBitWidth())
+    return l.unsupported(op, "types of different widths; a type of the same width");
+  if (from == plain) {
+    l.define(op, 0, input.tensor, input.sizes, to);
+    return success();
+  }
+  Value tensor = elementwiseOf(op, l, {0}, input.sizes, to,
+                               [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+                                 return b.create<arith::BitcastOp>(loc, plain, x[0]);
+                               });
+  l.define(op, 0, tensor, input.sizes, to);
+  return success();
+}
+
+void registerCasts(OperatorTable &table) {
+  table["Identity"].lower = lowerIdentity;
+  table["Cast"].lower = lowerCast;
+  table["CastLike"].lower = lowerCast;
+  table["BitCast"].lower = lowerBitCast;
+}
+
+} // namespace cameo

@@ -1,0 +1,321 @@
+// Elementwise operators: arithmetic, functions, comparisons, Where and Clip.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Elementwise.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Formulas ------------------------------------------------------------------------------===//
+
+template <typename Op> static Value function(ScalarMath &m, Operation *, ValueRange x) {
+  return m.unary<Op>(x[0]);
+}
+
+static Value absolute(ScalarMath &m, Operation *, ValueRange x) { return m.abs(x[0]); }
+static Value negative(ScalarMath &m, Operation *, ValueRange x) { return m.neg(x[0]); }
+static Value reciprocal(ScalarMath &m, Operation *, ValueRange x) { return m.div(m.c(1), x[0]); }
+
+static Value sign(ScalarMath &m, Operation *, ValueRange x) {
+  Value zero = m.c(0);
+  Value above = m.lt(zero, x[0]);
+  if (m.isUnsigned)
+    return m.select(above, m.c(1), zero);
+  // Zero and NaN are left as they are.
+  return m.select(above, m.c(1), m.select(m.lt(x[0], zero), m.c(-1), x[0]));
+}
+
+static Value quotient(ScalarMath &m, Operation *, ValueRange x) { return m.div(x[0], x[1]); }
+static Value difference(ScalarMath &m, Operation *, ValueRange x) { return m.sub(x[0], x[1]); }
+
+static Value sum(ScalarMath &m, Operation *, ValueRange x) {
+  Value result = x[0];
+  for (Value next : x.drop_front())
+    result = m.add(result, next);
+  return result;
+}
+
+static Value product(ScalarMath &m, Operation *, ValueRange x) { return m.mul(x[0], x[1]); }
+
+static Value mean(ScalarMath &m, Operation *op, ValueRange x) {
+  return m.div(sum(m, op, x), m.c(x.size()));
+}
+
+static Value greatest(ScalarMath &m, Operation *, ValueRange x) {
+  Value result = x[0];
+  for (Value next : x.drop_front())
+    result = m.max(result, next);
+  return result;
+}
+
+static Value least(ScalarMath &m, Operation *, ValueRange x) {
+  Value result = x[0];
+  for (Value next : x.drop_front())
+    result = m.min(result, next);
+  return result;
+}
+
+static Value modulo(ScalarMath &m, Operation *op, ValueRange x) {
+  Value remainder = m.rem(x[0], x[1]);
+  if (cast<onnx::ModOp>(op).getFmod() || m.isUnsigned)
+    return remainder;
+  // The divisor's sign, as in Python.
+  Value zero = m.c(0);
+  Value opposite = m.lt(m.binary<arith::XOrIOp>(remainder, x[1]), zero);
+  Value nonzero = m.negation(m.eq(remainder, zero));
+  Value differs = m.binary<arith::AndIOp>(opposite, nonzero);
+  return m.select(differs, m.add(remainder, x[1]), remainder);
+}
+
+static Value equal(ScalarMath &m, Operation *, ValueRange x) { return m.eq(x[0], x[1]); }
+static Value less(ScalarMath &m, Operation *, ValueRange x) { return m.lt(x[0], x[1]); }
+static Value lessOrEqual(ScalarMath &m, Operation *, ValueRange x) { return m.le(x[0], x[1]); }
+static Value greater(ScalarMath &m, Operation *, ValueRange x) { return m.gt(x[0], x[1]); }
+static Value greaterOrEqual(ScalarMath &m, Operation *, ValueRange x) { return m.ge(x[0], x[1]); }
+
+static Value isNaN(ScalarMath &m, Operation *, ValueRange x) {
+  return m.b.create<arith::CmpFOp>(m.loc, arith::CmpFPredicate::UNO, x[0], x[0]);
+}
+
+static Value isInf(ScalarMath &m, Operation *op, ValueRange x) {
+  auto node = cast<onnx::IsInfOp>(op);
+  double infinity = std::numeric_limits<double>::infinity();
+  Value result = scalarConstant(m.b, m.loc, m.b.getI1Type(), 0);
+  if (node.getDetectPositive())
+    result = m.eq(x[0], m.c(infinity));
+  if (node.getDetectNegative())
+    result = m.binary<arith::OrIOp>(result, m.eq(x[0], m.c(-infinity)));
+  return result;
+}
+
+//===-- Operators that are more than a formula ------------------------------------------------===//
+
+static LogicalResult lowerMod(Operation *op, Lowering &l) {
+  bool real = isa<FloatType>(Lowering::elementType(op->getOperand(0)));
+  if (real && !cast<onnx::ModOp>(op).getFmod())
+    return l.unsupported(op, "fmod = 0 on floats; set fmod = 1");
+  return lowerByFormula(op, l, kNumbers, modulo);
+}
+
+/// x to an integer power by repeated squaring, wrapping; 1 / x^n towards zero for negative n.
+static Value integerPower(ScalarMath &m, Value x, Value exponent, bool unsignedExponent) {
+  OpBuilder &b = m.b;
+  Location loc = m.loc;
+  ScalarMath e(b, loc, exponent.getType(), unsignedExponent);
+  Value magnitude = e.abs(exponent);
+  Value leading = b.create<math::CountLeadingZerosOp>(loc, magnitude);
+  Value bits = b.create<arith::IndexCastOp>(loc, b.getIndexType(), e.sub(e.c(e.width()), leading));
+  auto loop = b.create<scf::ForOp>(
+      loc, indexConstant(b, loc, 0), bits, indexConstant(b, loc, 1),
+      ValueRange{m.c(1), x, magnitude},
+      [&](OpBuilder &inner, Location at, Value, ValueRange state) {
+        ScalarMath base(inner, at, m.type, m.isUnsigned);
+        ScalarMath count(inner, at, e.type, true);
+        Value odd = inner.create<arith::TruncIOp>(at, inner.getI1Type(), state[2]);
+        Value result = base.select(odd, base.mul(state[0], state[1]), state[0]);
+        Value rest = count.binary<arith::ShRUIOp>(state[2], count.c(1));
+        inner.create<scf::YieldOp>(at, ValueRange{result, base.mul(state[1], state[1]), rest});
+      });
+  Value power = loop.getResult(0);
+  if (unsignedExponent)
+    return power;
+  // 1 and -1 are their own inverses; of the others 1 / x^n is less than one.
+  Value unit = m.eq(m.abs(x), m.c(1));
+  Value inverse = m.select(unit, power, m.c(0));
+  return m.select(e.lt(exponent, e.c(0)), inverse, power);
+}
+
+static std::optional<double> constantReal(Value value) {
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
+    if (auto real = dyn_cast<FloatAttr>(constant.getValue()))
+      return real.getValueAsDouble();
+    if (auto integer = dyn_cast<IntegerAttr>(constant.getValue()))
+      return static_cast<double>(integer.getInt());
+  }
+  return std::nullopt;
+}
+
+static Value power(OpBuilder &b, Location loc, Value x, Type type, Value exponent,
+                   Type exponentType) {
+  bool real = isa<FloatType>(type), realExponent = isa<FloatType>(exponentType);
+  Type plain = Lowering::signless(type);
+  if (!real && !realExponent) {
+    Type wide = b.getI64Type();
+    Type from = exponentType;
+    ScalarMath m(b, loc, plain, Lowering::isUnsigned(type));
+    return integerPower(m, x, convertScalar(b, loc, exponent, from, wide),
+                        Lowering::isUnsigned(exponentType));
+  }
+  // An integer to a real power is computed in double, as by C's pow.
+  Type computed = real && !exponentType.isF64() ? accumulatorType(plain) : b.getF64Type();
+  ScalarMath m(b, loc, computed, false);
+  Value base = convertScalar(b, loc, x, type, computed);
+  Value result;
+  std::optional<double> known = constantReal(exponent);
+  if (known == 1.0)
+    result = base;
+  else if (known == 2.0)
+    result = m.mul(base, base);
+  else if (known == 3.0)
+    result = m.mul(m.mul(base, base), base);
+  else if (known == -1.0)
+    result = m.div(m.c(1), base);
+  else
+    result = m.binary<math::PowFOp>(base, convertScalar(b, loc, exponent, exponentType, computed));
+  return convertScalar(b, loc, result, computed, type);
+}
+
+static LogicalResult lowerPow(Operation *op, Lowering &l) {
+  if (failed(checkElementType(op, l, 0, kNumbers)) || failed(checkElementType(op, l, 1, kNumbers)))
+    return failure();
+  FailureOr<Sizes> sizes = l.broadcast(op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes});
+  if (failed(sizes))
+    return failure();
+  Type type = Lowering::elementType(op->getOperand(0));
+  Type exponentType = Lowering::elementType(op->getOperand(1));
+  Value tensor =
+      elementwiseOf(op, l, {0, 1}, *sizes, type, [&](OpBuilder &b, Location loc, ValueRange x) {
+        return power(b, loc, x[0], type, x[1], exponentType);
+      });
+  l.define(op, 0, tensor, *sizes, type);
+  return success();
+}
+
+static LogicalResult lowerWhere(Operation *op, Lowering &l) {
+  FailureOr<Sizes> sizes =
+      l.broadcast(op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes, l.operand(op, 2).sizes});
+  if (failed(sizes))
+    return failure();
+  Type type = Lowering::elementType(op->getOperand(1));
+  Value tensor = elementwiseOf(op, l, {0, 1, 2}, *sizes, type,
+                               [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+                                 return b.create<arith::SelectOp>(loc, x[0], x[1], x[2]);
+                               });
+  l.define(op, 0, tensor, *sizes, type);
+  return success();
+}
+
+static LogicalResult lowerClip(Operation *op, Lowering &l) {
+  if (failed(checkElementType(op, l, 0, kNumbers)))
+    return failure();
+  SmallVector<unsigned> operands{0};
+  for (unsigned i : {1u, 2u}) {
+    if (l.absent(op, i))
+      continue;
+    // One element of higher rank is accepted as long as it adds no dimension.
+    const Sizes sizes = l.operand(op, i).sizes;
+    bool one = llvm::all_of(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
+    if (!one || l.operand(op, i).rank() > l.operand(op, 0).rank())
+      return l.unsupported(op, (i == 1 ? "min" : "max") + Twine(" must be a scalar"));
+    operands.push_back(i);
+  }
+  Type type = Lowering::elementType(op->getOperand(0));
+  if (operands.size() == 1) {
+    l.define(op, 0, l.operand(op, 0));
+    return success();
+  }
+  Sizes sizes = l.operand(op, 0).sizes;
+  Value tensor =
+      elementwiseOf(op, l, operands, sizes, type, [&](OpBuilder &b, Location loc, ValueRange x) {
+        ScalarMath m(b, loc, Lowering::signless(type), Lowering::isUnsigned(type));
+        Value result = x[0];
+        for (auto [operand, bound] : llvm::zip(operands, x))
+          if (operand)
+            result = operand == 1 ? m.max(result, bound) : m.min(result, bound);
+        return result;
+      });
+  l.define(op, 0, tensor, sizes, type);
+  return success();
+}
+
+/// In inference the output is the input, and the mask is true everywhere.
+static LogicalResult lowerDropout(Operation *op, Lowering &l) {
+  auto known = [&](unsigned operand, double otherwise) -> std::optional<double> {
+    if (l.absent(op, operand))
+      return otherwise;
+    FailureOr<Sizes> host = l.tryHostValues(op->getOperand(operand), 1);
+    if (failed(host) || host->size() != 1)
+      return std::nullopt;
+    auto attribute = dyn_cast<Attribute>((*host)[0]);
+    if (auto integer = dyn_cast_if_present<IntegerAttr>(attribute))
+      return integer.getInt();
+    if (auto real = dyn_cast_if_present<FloatAttr>(attribute))
+      return real.getValueAsDouble();
+    return std::nullopt;
+  };
+  if (known(2, 0) != 0 && known(1, 0.5) != 0)
+    return l.unsupported(op, "training mode; inference, with training_mode a constant false or "
+                             "absent, is supported");
+  Lowered data = l.operand(op, 0);
+  l.define(op, 0, data);
+  if (op->getNumResults() > 1 && !isa<NoneType>(op->getResult(1).getType())) {
+    Type bit = Lowering::elementType(op->getResult(1));
+    Value mask = l.elementwise(op->getLoc(), {}, data.sizes, bit,
+                               [&](OpBuilder &b, Location loc, ValueRange) {
+                                 return scalarConstant(b, loc, b.getI1Type(), 1);
+                               });
+    l.define(op, 1, mask, data.sizes, bit);
+  }
+  return success();
+}
+
+//===-- Table ---------------------------------------------------------------------------------===//
+
+void registerElementwiseOperators(OperatorTable &table) {
+  table["Abs"].lower = lowerElementwise<absolute, kNumbers>;
+  table["Neg"].lower = lowerElementwise<negative, kNumbers>;
+  table["Sign"].lower = lowerElementwise<sign, kNumbers>;
+  table["Ceil"].lower = lowerElementwise<function<math::CeilOp>, kFloats>;
+  table["Floor"].lower = lowerElementwise<function<math::FloorOp>, kFloats>;
+  table["Round"].lower = lowerElementwise<function<math::RoundEvenOp>, kFloats>;
+  table["Sqrt"].lower = lowerElementwise<function<math::SqrtOp>, kFloats>;
+  table["Reciprocal"].lower = lowerElementwise<reciprocal, kFloats>;
+  table["Exp"].lower = lowerElementwise<function<math::ExpOp>, kFloats>;
+  table["Log"].lower = lowerElementwise<function<math::LogOp>, kFloats>;
+  table["Erf"].lower = lowerElementwise<function<math::ErfOp>, kFloats>;
+  table["Sin"].lower = lowerElementwise<function<math::SinOp>, kFloats>;
+  table["Cos"].lower = lowerElementwise<function<math::CosOp>, kFloats>;
+  table["Tan"].lower = lowerElementwise<function<math::TanOp>, kFloats>;
+  table["Asin"].lower = lowerElementwise<function<math::AsinOp>, kFloats>;
+  table["Acos"].lower = lowerElementwise<function<math::AcosOp>, kFloats>;
+  table["Atan"].lower = lowerElementwise<function<math::AtanOp>, kFloats>;
+  table["Sinh"].lower = lowerElementwise<function<math::SinhOp>, kFloats>;
+  table["Cosh"].lower = lowerElementwise<function<math::CoshOp>, kFloats>;
+  table["Tanh"].lower = lowerElementwise<function<math::TanhOp>, kFloats>;
+  table["Asinh"].lower = lowerElementwise<function<math::AsinhOp>, kFloats>;
+  table["Acosh"].lower = lowerElementwise<function<math::AcoshOp>, kFloats>;
+  table["Atanh"].lower = lowerElementwise<function<math::AtanhOp>, kFloats>;
+
+  table["Add"].lower = lowerElementwise<sum, kNumbers>;
+  table["Sub"].lower = lowerElementwise<difference, kNumbers>;
+  table["Mul"].lower = lowerElementwise<product, kNumbers>;
+  table["Div"].lower = lowerElementwise<quotient, kNumbers>;
+  table["Mod"] = {lowerMod, nullptr, "floats with fmod = 1 only"};
+  table["Pow"].lower = lowerPow;
+  table["Max"].lower = lowerElementwise<greatest, kNumbers>;
+  table["Min"].lower = lowerElementwise<least, kNumbers>;
+  table["Sum"].lower = lowerElementwise<sum, kFloats>;
+  table["Mean"].lower = lowerElementwise<mean, kFloats>;
+
+  table["Equal"].lower = lowerElementwise<equal, kAll>;
+  table["Less"].lower = lowerElementwise<less, kNumbers>;
+  table["LessOrEqual"].lower = lowerElementwise<lessOrEqual, kNumbers>;
+  table["Greater"].lower = lowerElementwise<greater, kNumbers>;
+  table["GreaterOrEqual"].lower = lowerElementwise<greaterOrEqual, kNumbers>;
+  table["IsNaN"].lower = lowerElementwise<isNaN, kFloats>;
+  table["IsInf"].lower = lowerElementwise<isInf, kFloats>;
+
+  table["Where"].lower = lowerWhere;
+  table["Clip"] = {lowerClip, nullptr, "min and max of one element"};
+  table["Dropout"] = {lowerDropout, nullptr, "inference only"};
+
+  registerActivations(table);
+  registerCasts(table);
+  registerBitwiseOperators(table);
+  for (auto &entry : table)
+    if (HostFunction host = hostElementwise(entry.getKey()))
+      entry.second.host = host;
+}
+
+} // namespace cameo
