@@ -115,7 +115,7 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
 
   const OperatorTable &table = supportedOperators();
   for (Operation &op : source.without_terminator()) {
-    if (isa<onnx::NoneOp>(op) || op.use_empty())
+    if (isa<onnx::NoneOp, onnx::ConstantOp>(op) || op.use_empty())
       continue;
     auto entryOf = table.find(op.getName().stripDialect());
     if (entryOf == table.end() || isa<onnx::CustomOp>(op)) {
@@ -133,7 +133,7 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
       continue;
     }
     bool ready = llvm::all_of(op.getOperands(), [&](Value operand) {
-      return onnx::isAbsent(operand) || values.count(operand);
+      return onnx::isAbsent(operand) || onnx::constantValue(operand) || values.count(operand);
     });
     if (!ready)
       continue; // after a node that was recorded
@@ -146,12 +146,12 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> resultAttrs;
   for (OpOperand &operand : terminator->getOpOperands()) {
-    auto found = values.find(operand.get());
-    if (found == values.end())
+    if (!onnx::constantValue(operand.get()) && !values.count(operand.get()))
       continue;
-    results.push_back(found->second.tensor);
+    Lowered result = lowered(operand.get());
+    results.push_back(result.tensor);
     NamedAttrList attrs(function.getResultAttrDict(operand.getOperandNumber()));
-    attrs.set("onnx.type", TypeAttr::get(found->second.elementType));
+    attrs.set("onnx.type", TypeAttr::get(result.elementType));
     resultAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
   if (failed(reportUnsupported(function)))

@@ -47,10 +47,22 @@ bool Lowering::absent(Operation *op, unsigned index) {
   return index >= op->getNumOperands() || onnx::isAbsent(op->getOperand(index));
 }
 
-Lowered Lowering::operand(Operation *op, unsigned index) {
-  auto found = values.find(op->getOperand(index));
-  assert(found != values.end() && "operators are lowered after their operands");
-  return found->second;
+Lowered Lowering::operand(Operation *op, unsigned index) { return lowered(op->getOperand(index)); }
+
+Lowered Lowering::lowered(Value onnxValue) {
+  auto found = values.find(onnxValue);
+  if (found != values.end())
+    return found->second;
+  // Constants join the pool with their first use on the device: most of the small ones have none.
+  ElementsAttr value = onnx::constantValue(onnxValue);
+  assert(value && "operators are lowered after their operands");
+  Lowered result;
+  result.tensor = constant(onnxValue.getLoc(), value);
+  result.elementType = value.getElementType();
+  for (int64_t size : value.getShapedType().getShape())
+    result.sizes.push_back(this->index(size));
+  values[onnxValue] = result;
+  return result;
 }
 
 void Lowering::define(Operation *op, unsigned result, Lowered lowered) {

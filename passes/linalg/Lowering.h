@@ -59,6 +59,7 @@ public:
   bool absent(mlir::Operation *op, unsigned index);
   /// An operand that was lowered.
   Lowered operand(mlir::Operation *op, unsigned index);
+  Lowered lowered(mlir::Value onnxValue);
   void define(mlir::Operation *op, unsigned result, Lowered lowered);
   /// Defines result `result` as the tensor a dispatch gave, with the ONNX element type.
   void define(mlir::Operation *op, unsigned result, mlir::Value tensor, const Sizes &sizes,
