@@ -18,7 +18,8 @@ void registerPoolingOperators(OperatorTable &table);       // pools
 void registerContractionOperators(OperatorTable &table);   // MatMul, Gemm, Einsum
 void registerConvolutionOperators(OperatorTable &table);   // Conv, ConvTranspose
 
-// Parts of the last two in files of their own.
+// Parts of families in files of their own, called by the family's function.
+void registerSoftmaxOperators(OperatorTable &table);
 void registerEinsum(OperatorTable &table);
 void registerConvTranspose(OperatorTable &table);
 

@@ -13,7 +13,7 @@ const OperatorTable &supportedOperators() {
     // registerShapeOperators(operators);
     // registerGatherOperators(operators);
     // registerResizeOperators(operators);
-    // registerReductionOperators(operators);
+    registerReductionOperators(operators);
     // registerNormalizationOperators(operators);
     // registerPoolingOperators(operators);
     registerContractionOperators(operators);

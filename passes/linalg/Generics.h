@@ -1,0 +1,89 @@
+// linalg.generics in the bodies of dispatches, for operators of several steps.
+//
+// A dispatch body is a few generics: maps over all their loops and reductions. Loops have sizes as
+// OpFoldResults; reads are tensors with maps from loops to their indices. Scalars are signless, and
+// the element types passed along are ONNX's, so that unsigned integers compare as such.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/linalg/Lowering.h"
+
+namespace cameo {
+
+/// A tensor and where a generic reads it: a map from its loops.
+struct Read {
+  mlir::Value tensor;
+  mlir::AffineMap map;
+};
+
+/// What reductions combine with.
+enum class Combine { Add, Mul, Max, Min };
+
+/// combine(a, b); bool adds and maximises as or, multiplies and minimises as and. Max and Min of
+/// floats propagate NaN.
+mlir::Value combine(mlir::OpBuilder &b, mlir::Location loc, Combine kind, mlir::Type elementType,
+                    mlir::Value x, mlir::Value y);
+/// The neutral element of `kind`, also what reductions of empty sets give.
+mlir::Value neutral(mlir::OpBuilder &b, mlir::Location loc, Combine kind, mlir::Type elementType);
+
+/// `rank` loops to those of `dims`, in this order.
+mlir::AffineMap selectDims(mlir::MLIRContext *context, int64_t rank,
+                           llvm::ArrayRef<int64_t> dims);
+mlir::AffineMap identityMap(mlir::MLIRContext *context, int64_t rank);
+/// The loops (of `loops` sizes) that `operand` is read at, its last dimensions at the last loops;
+/// those known to be 1 at index 0. Sizes that differ are reported or checked at run time.
+mlir::FailureOr<Read> broadcastRead(Lowering &l, mlir::Operation *op, const Lowered &operand,
+                                    const Sizes &loops);
+
+/// An all-parallel generic over `sizes`; `fn` may use linalg.index. Writes `init`, by default a
+/// fresh tensor.
+mlir::Value mapGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Sizes &sizes,
+                       mlir::Type elementType, llvm::ArrayRef<Read> reads,
+                       Lowering::ScalarFunction fn, mlir::Value init = {});
+
+/// A generic over `loops` of which those marked `reduced` are reduced. `fn` gets the accumulator
+/// and the scalars read and gives the next accumulator. Where nothing is reduced, the result is
+/// that of one step.
+using ReduceFunction = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
+                                                      mlir::Value accumulator,
+                                                      mlir::ValueRange scalars)>;
+mlir::Value reduceGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Sizes &loops,
+                          llvm::ArrayRef<bool> reduced, Combine kind, mlir::Type accumulator,
+                          llvm::ArrayRef<Read> reads, ReduceFunction fn, mlir::Value init = {});
+
+/// A reduction to a best value and its position (i64), in order of the loops: `fn` gets both and
+/// the scalars read and gives both.
+using SearchFunction = llvm::function_ref<std::pair<mlir::Value, mlir::Value>(
+    mlir::OpBuilder &, mlir::Location, mlir::Value best, mlir::Value position,
+    mlir::ValueRange scalars)>;
+std::pair<mlir::Value, mlir::Value>
+searchGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Sizes &loops,
+              llvm::ArrayRef<bool> reduced, Combine kind, mlir::Type elementType,
+              int64_t firstPosition, llvm::ArrayRef<Read> reads, SearchFunction fn,
+              mlir::Value bestInit = {}, mlir::Value positionInit = {});
+
+/// Whether `x` beats `best` of ONNX type `elementType`; of equals the last one with `last`.
+/// Comparisons with NaN are false.
+mlir::Value isBetter(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value best,
+                     mlir::Type elementType, bool isMax, bool last);
+
+/// The sizes of loops that are not reduced.
+Sizes keptSizes(const Sizes &loops, llvm::ArrayRef<bool> reduced);
+
+/// An index value as a number of the signless type.
+mlir::Value fromIndex(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index, mlir::Type type);
+/// convertScalar to or from the compute type: nothing where they are one.
+mlir::Value widen(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar, mlir::Type from,
+                  mlir::Type to);
+
+/// An integer attribute of an ONNX node, or its default.
+int64_t intAttribute(mlir::Operation *op, llvm::StringRef name, int64_t otherwise);
+float floatAttribute(mlir::Operation *op, llvm::StringRef name, float otherwise);
+/// A list of integers, or `count` times the default.
+llvm::SmallVector<int64_t> intsAttribute(mlir::Operation *op, llvm::StringRef name, int64_t count,
+                                         int64_t otherwise);
+/// An axis in [0, rank), from [-rank, rank); reported where it is outside.
+mlir::FailureOr<int64_t> normalAxis(Lowering &l, mlir::Operation *op, int64_t axis, int64_t rank);
+
+} // namespace cameo

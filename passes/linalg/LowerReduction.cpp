@@ -1,0 +1,411 @@
+// Reductions: Reduce*, ArgMax and ArgMin, CumSum and CumProd.
+//
+//   "onnx.ReduceMean"(%x, %axes)   ==>   kernel.dispatch { linalg.generic sum; linalg.generic / n }
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Families.h"
+#include "passes/linalg/Generics.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Reduce* -------------------------------------------------------------------------------===//
+
+namespace {
+enum class Reduction { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, SumSquare };
+
+/// The loops of a reduction over some dimensions of one tensor.
+struct Loops {
+  Sizes sizes;
+  SmallVector<bool> reduced;
+  AffineMap read;             // to the tensor's dimensions
+  AffineMap kept;             // to the row's dimensions
+  Sizes result;               // the operator's result
+  OpFoldResult count;         // elements a row
+};
+} // namespace
+
+static Combine combineOf(Reduction kind) {
+  switch (kind) {
+  case Reduction::Max:
+    return Combine::Max;
+  case Reduction::Min:
+    return Combine::Min;
+  case Reduction::Prod:
+    return Combine::Mul;
+  default:
+    return Combine::Add;
+  }
+}
+
+static Loops knownLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<bool> reduced) {
+  bool keep = intAttribute(op, "keepdims", 1) != 0;
+  Loops loops;
+  loops.sizes = x.sizes;
+  loops.reduced.assign(reduced.begin(), reduced.end());
+  loops.read = identityMap(op->getContext(), x.rank());
+  loops.count = l.index(1);
+  SmallVector<int64_t> kept;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (reduced[i]) {
+      loops.count = l.mul(loops.count, x.sizes[i]);
+      if (keep)
+        loops.result.push_back(l.index(1));
+      continue;
+    }
+    kept.push_back(i);
+    loops.result.push_back(x.sizes[i]);
+  }
+  loops.kept = selectDims(op->getContext(), x.rank(), kept);
+  return loops;
+}
+
+/// Axes known only at run time: every dimension has an outer and a reduced loop, and one of them
+/// has size 1.
+static Loops dynamicLoops(Lowering &l, Operation *op, const Lowered &x, const Sizes &axes) {
+  MLIRContext *context = op->getContext();
+  int64_t rank = x.rank();
+  Loops loops;
+  Sizes outer, inner, isReduced;
+  SmallVector<AffineExpr> read;
+  SmallVector<int64_t> kept;
+  for (int64_t i = 0; i < rank; ++i) {
+    OpFoldResult among = l.index(0);
+    for (OpFoldResult axis : axes)
+      among = l.max(among, l.max(l.equal(axis, l.index(i)), l.equal(axis, l.index(i - rank))));
+    isReduced.push_back(among);
+    outer.push_back(l.select(among, l.index(1), x.sizes[i]));
+    inner.push_back(l.select(among, x.sizes[i], l.index(1)));
+    read.push_back(getAffineDimExpr(i, context) + getAffineDimExpr(rank + i, context));
+    kept.push_back(i);
+  }
+  loops.sizes = outer;
+  llvm::append_range(loops.sizes, inner);
+  loops.reduced.assign(rank, false);
+  loops.reduced.resize(2 * rank, true);
+  loops.read = AffineMap::get(2 * rank, 0, read, context);
+  loops.kept = selectDims(context, 2 * rank, kept);
+  loops.count = l.product(inner);
+  if (intAttribute(op, "keepdims", 1) != 0) {
+    loops.result = outer;
+    return loops;
+  }
+  // Result dimension j is the one with j kept dimensions before it.
+  for (int64_t j = 0; j < rank - static_cast<int64_t>(axes.size()); ++j) {
+    OpFoldResult size = l.index(1), before = l.index(0);
+    for (int64_t i = 0; i < rank; ++i) {
+      OpFoldResult isKept = l.sub(l.index(1), isReduced[i]);
+      OpFoldResult here = l.mul(isKept, l.equal(before, l.index(j)));
+      size = l.select(l.equal(here, l.index(1)), x.sizes[i], size);
+      before = l.add(before, isKept);
+    }
+    loops.result.push_back(size);
+  }
+  return loops;
+}
+
+static FailureOr<Loops> reductionLoops(Lowering &l, Operation *op, const Lowered &x) {
+  Sizes axes;
+  if (!l.absent(op, 1)) {
+    FailureOr<Sizes> values = l.hostValues(op, 1);
+    if (failed(values))
+      return failure();
+    axes = *values;
+  }
+  bool none = axes.empty() && intAttribute(op, "noop_with_empty_axes", 0) != 0;
+  SmallVector<bool> reduced(x.rank(), axes.empty() && !none);
+  for (OpFoldResult axis : axes) {
+    std::optional<int64_t> known = getConstantIntValue(axis);
+    if (!known)
+      return dynamicLoops(l, op, x, axes);
+    FailureOr<int64_t> normal = normalAxis(l, op, *known, x.rank());
+    if (failed(normal))
+      return failure();
+    reduced[*normal] = true;
+  }
+  return knownLoops(l, op, x, reduced);
+}
+
+/// What a reduction computes in: wide enough for what is done to the sum.
+static Type computeType(Reduction kind, Type type) {
+  if (kind == Reduction::Max || kind == Reduction::Min)
+    return type;
+  if (isa<FloatType>(type))
+    return accumulatorType(type);
+  switch (kind) {
+  case Reduction::Mean:
+    return Lowering::isUnsigned(type)
+               ? IntegerType::get(type.getContext(), 64, IntegerType::Unsigned)
+               : IntegerType::get(type.getContext(), 64);
+  case Reduction::L2:
+  case Reduction::LogSum:
+  case Reduction::LogSumExp:
+    return Float64Type::get(type.getContext());
+  default:
+    return type;
+  }
+}
+
+static Value absolute(OpBuilder &b, Location loc, Value x, Type type) {
+  if (isa<FloatType>(type))
+    return b.create<math::AbsFOp>(loc, x);
+  if (Lowering::isUnsigned(type))
+    return x;
+  Value zero = scalarConstant(b, loc, Lowering::signless(type), 0);
+  return b.create<arith::MaxSIOp>(loc, x, b.create<arith::SubIOp>(loc, zero, x));
+}
+
+/// The next accumulator after element `x`, both of type `type`.
+static Value accumulate(OpBuilder &b, Location loc, Reduction kind, Type type, Value accumulator,
+                        Value x) {
+  if (kind == Reduction::L1)
+    x = absolute(b, loc, x, type);
+  if (kind == Reduction::L2 || kind == Reduction::SumSquare) {
+    if (isa<FloatType>(type))
+      return b.create<math::FmaOp>(loc, x, x, accumulator);
+    x = b.create<arith::MulIOp>(loc, x, x);
+  }
+  return combine(b, loc, combineOf(kind), type, accumulator, x);
+}
+
+/// The result of a row from what was accumulated.
+static Value finish(OpBuilder &b, Location loc, Reduction kind, Type type, OpFoldResult count,
+                    Value x) {
+  switch (kind) {
+  case Reduction::L2:
+    return b.create<math::SqrtOp>(loc, x);
+  case Reduction::LogSum:
+    return b.create<math::LogOp>(loc, x);
+  case Reduction::Mean: {
+    Value number = bodyValue(b, loc, count);
+    if (isa<FloatType>(type))
+      return b.create<arith::DivFOp>(loc, x, fromIndex(b, loc, number, type));
+    number = b.create<arith::MaxSIOp>(loc, number, indexConstant(b, loc, 1));
+    number = fromIndex(b, loc, number, Lowering::signless(type));
+    if (Lowering::isUnsigned(type))
+      return b.create<arith::DivUIOp>(loc, x, number);
+    return b.create<arith::DivSIOp>(loc, x, number);
+  }
+  default:
+    return x;
+  }
+}
+
+/// `x` where it is finite, else 0: what exponents are taken relative to.
+static Value finiteOrZero(OpBuilder &b, Location loc, Value x) {
+  Value zero = scalarConstant(b, loc, x.getType(), 0);
+  Value infinity = scalarConstant(b, loc, x.getType(), std::numeric_limits<double>::infinity());
+  Value finite = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT,
+                                         b.create<math::AbsFOp>(loc, x), infinity);
+  return b.create<arith::SelectOp>(loc, finite, x, zero);
+}
+
+/// log(sum(exp(x - max))) + max
+static Value logSumExp(Lowering &l, OpBuilder &b, Location loc, const Lowered &x,
+                       const Loops &loops, Type compute, Value init) {
+  Read element{x.tensor, loops.read};
+  Sizes rows = keptSizes(loops.sizes, loops.reduced);
+  Value largest = reduceGeneric(
+      l, b, loc, loops.sizes, loops.reduced, Combine::Max, compute, element,
+      [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
+        Value wide = widen(nested, at, scalars[0], x.elementType, compute);
+        return combine(nested, at, Combine::Max, compute, accumulator, wide);
+      });
+  Value sum = reduceGeneric(
+      l, b, loc, loops.sizes, loops.reduced, Combine::Add, compute,
+      {element, Read{largest, loops.kept}},
+      [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
+        Value wide = widen(nested, at, scalars[0], x.elementType, compute);
+        Value shifted =
+            nested.create<arith::SubFOp>(at, wide, finiteOrZero(nested, at, scalars[1]));
+        return combine(nested, at, Combine::Add, compute, accumulator,
+                       nested.create<math::ExpOp>(at, shifted));
+      });
+  AffineMap row = identityMap(b.getContext(), rows.size());
+  return mapGeneric(
+      l, b, loc, rows, x.elementType, {Read{sum, row}, Read{largest, row}},
+      [&](OpBuilder &nested, Location at, ValueRange scalars) {
+        Value result = nested.create<arith::AddFOp>(
+            at, nested.create<math::LogOp>(at, scalars[0]), finiteOrZero(nested, at, scalars[1]));
+        return widen(nested, at, result, compute, x.elementType);
+      },
+      init);
+}
+
+template <Reduction kind> static LogicalResult lowerReduce(Operation *op, Lowering &l) {
+  Lowered x = l.operand(op, 0);
+  FailureOr<Loops> loops = reductionLoops(l, op, x);
+  if (failed(loops))
+    return failure();
+  Type type = x.elementType, compute = computeType(kind, type);
+  Sizes rows = keptSizes(loops->sizes, loops->reduced);
+  Value result = l.dispatch(op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc,
+                                                                     ValueRange inits) {
+    if (kind == Reduction::LogSumExp)
+      return SmallVector<Value>{logSumExp(l, b, loc, x, *loops, compute, inits[0])};
+    bool plain = kind != Reduction::L2 && kind != Reduction::LogSum && kind != Reduction::Mean &&
+                 compute == type;
+    Value accumulated = reduceGeneric(
+        l, b, loc, loops->sizes, loops->reduced, combineOf(kind), compute,
+        Read{x.tensor, loops->read},
+        [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
+          Value wide = widen(nested, at, scalars[0], type, compute);
+          return accumulate(nested, at, kind, compute, accumulator, wide);
+        },
+        plain ? inits[0] : Value());
+    if (plain)
+      return SmallVector<Value>{accumulated};
+    return SmallVector<Value>{mapGeneric(
+        l, b, loc, rows, type, Read{accumulated, identityMap(b.getContext(), rows.size())},
+        [&](OpBuilder &nested, Location at, ValueRange scalars) {
+          Value done = finish(nested, at, kind, compute, loops->count, scalars[0]);
+          return widen(nested, at, done, compute, type);
+        },
+        inits[0])};
+  })[0];
+  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, type}, loops->result));
+  return success();
+}
+
+/// Of a list of host values, as in products of sizes.
+template <Reduction kind>
+static FailureOr<Sizes> hostReduce(Operation *op, unsigned, Lowering &l) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  if (!type || type.getRank() > 1)
+    return failure();
+  FailureOr<Sizes> values = l.tryHostValues(op->getOperand(0));
+  if (failed(values))
+    return failure();
+  bool axesGiven = false;
+  if (!l.absent(op, 1)) {
+    FailureOr<Sizes> axes = l.tryHostValues(op->getOperand(1));
+    if (failed(axes))
+      return failure();
+    axesGiven = !axes->empty();
+  }
+  if (!axesGiven && intAttribute(op, "noop_with_empty_axes", 0) != 0)
+    return values;
+  bool real = isa<FloatType>(type.getElementType());
+  bool extremum = kind == Reduction::Max || kind == Reduction::Min;
+  if (extremum && (real || values->empty()))
+    return failure();
+  double start = kind == Reduction::Prod ? 1 : 0;
+  OpFoldResult result = real ? l.floating(start) : l.index(static_cast<int64_t>(start));
+  for (auto [number, value] : llvm::enumerate(*values)) {
+    if (kind == Reduction::Prod)
+      result = real ? l.fmul(result, value) : l.mul(result, value);
+    else if (kind == Reduction::Sum)
+      result = real ? l.fadd(result, value) : l.add(result, value);
+    else if (number == 0)
+      result = value;
+    else
+      result = kind == Reduction::Max ? l.max(result, value) : l.min(result, value);
+  }
+  return Sizes{result};
+}
+
+//===-- ArgMax, ArgMin ------------------------------------------------------------------------===//
+
+template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) {
+  Lowered x = l.operand(op, 0);
+  FailureOr<int64_t> axis = normalAxis(l, op, intAttribute(op, "axis", 0), x.rank());
+  if (failed(axis))
+    return failure();
+  bool last = intAttribute(op, "select_last_index", 0) != 0;
+  SmallVector<bool> reduced(x.rank(), false);
+  reduced[*axis] = true;
+  Loops loops = knownLoops(l, op, x, reduced);
+  Type type = x.elementType, i64 = l.builder().getI64Type();
+  Sizes rows = keptSizes(x.sizes, reduced);
+  Value result = l.dispatch(op->getLoc(), OutputSpec{rows, i64}, [&](OpBuilder &b, Location loc,
+                                                                    ValueRange inits) {
+    auto search = [&](OpBuilder &nested, Location at, Value best, Value position,
+                      ValueRange scalars) -> std::pair<Value, Value> {
+      Value better = isBetter(nested, at, scalars[0], best, type, isMax, last);
+      Value here = fromIndex(nested, at, nested.create<linalg::IndexOp>(at, *axis), i64);
+      return {nested.create<arith::SelectOp>(at, better, scalars[0], best),
+              nested.create<arith::SelectOp>(at, better, here, position)};
+    };
+    Value position =
+        searchGeneric(l, b, loc, x.sizes, reduced, isMax ? Combine::Max : Combine::Min, type, 0,
+                      Read{x.tensor, loops.read}, search, {}, inits[0])
+            .second;
+    return SmallVector<Value>{position};
+  })[0];
+  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, i64}, loops.result));
+  return success();
+}
+
+//===-- CumSum, CumProd -----------------------------------------------------------------------===//
+
+template <kernel::CombineKind kind>
+static LogicalResult lowerScan(Operation *op, Lowering &l) {
+  Lowered x = l.operand(op, 0);
+  FailureOr<Sizes> axisValue = l.hostValues(op, 1, 1);
+  if (failed(axisValue))
+    return failure();
+  if (axisValue->size() != 1 || x.rank() == 0)
+    return l.unsupported(op, "needs one axis and a tensor of rank 1 or more");
+  // Any axis, also one of run time, is the middle one of three.
+  OpFoldResult axis = (*axisValue)[0], zero = l.index(0), one = l.index(1);
+  std::optional<int64_t> known = getConstantIntValue(axis);
+  if (known) {
+    FailureOr<int64_t> normal = normalAxis(l, op, *known, x.rank());
+    if (failed(normal))
+      return failure();
+    axis = l.index(*normal);
+  } else {
+    axis = l.select(l.less(axis, zero), l.add(axis, l.index(x.rank())), axis);
+  }
+  Sizes sizes(3, one);
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    OpFoldResult at = l.index(i);
+    sizes[0] = l.mul(sizes[0], l.select(l.less(at, axis), x.sizes[i], one));
+    sizes[1] = l.mul(sizes[1], l.select(l.equal(at, axis), x.sizes[i], one));
+    sizes[2] = l.mul(sizes[2], l.select(l.less(axis, at), x.sizes[i], one));
+  }
+  Lowered flat = l.reshape(op->getLoc(), x, sizes);
+  Type type = x.elementType, compute = accumulatorType(type);
+  Value result = l.dispatch(op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location loc,
+                                                                      ValueRange inits) {
+    AffineMap identity = identityMap(b.getContext(), 3);
+    auto convert = [&](Value source, Type from, Type to, Value init) {
+      return mapGeneric(
+          l, b, loc, sizes, to, Read{source, identity},
+          [&](OpBuilder &nested, Location at, ValueRange scalars) {
+            return widen(nested, at, scalars[0], from, to);
+          },
+          init);
+    };
+    bool wider = compute != type;
+    Value source = wider ? convert(flat.tensor, type, compute, {}) : flat.tensor;
+    Value init = wider ? l.empty(b, loc, sizes, compute) : inits[0];
+    Value scanned = b.create<kernel::ScanOp>(
+        loc, init.getType(), kind, source, init, /*axis=*/1,
+        intAttribute(op, "exclusive", 0) != 0, intAttribute(op, "reverse", 0) != 0);
+    return SmallVector<Value>{wider ? convert(scanned, compute, type, inits[0]) : scanned};
+  })[0];
+  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, sizes, type}, x.sizes));
+  return success();
+}
+
+void registerReductionOperators(OperatorTable &table) {
+  table["ReduceL1"] = {lowerReduce<Reduction::L1>};
+  table["ReduceL2"] = {lowerReduce<Reduction::L2>};
+  table["ReduceLogSum"] = {lowerReduce<Reduction::LogSum>};
+  table["ReduceLogSumExp"] = {lowerReduce<Reduction::LogSumExp>};
+  table["ReduceMax"] = {lowerReduce<Reduction::Max>, hostReduce<Reduction::Max>};
+  table["ReduceMean"] = {lowerReduce<Reduction::Mean>};
+  table["ReduceMin"] = {lowerReduce<Reduction::Min>, hostReduce<Reduction::Min>};
+  table["ReduceProd"] = {lowerReduce<Reduction::Prod>, hostReduce<Reduction::Prod>};
+  table["ReduceSum"] = {lowerReduce<Reduction::Sum>, hostReduce<Reduction::Sum>};
+  table["ReduceSumSquare"] = {lowerReduce<Reduction::SumSquare>};
+  table["ArgMax"] = {lowerArg<true>};
+  table["ArgMin"] = {lowerArg<false>};
+  table["CumSum"] = {lowerScan<kernel::CombineKind::Add>};
+  table["CumProd"] = {lowerScan<kernel::CombineKind::Mul>};
+  registerSoftmaxOperators(table);
+}
+
+} // namespace cameo
