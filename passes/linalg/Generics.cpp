@@ -92,8 +92,7 @@ FailureOr<Read> broadcastRead(Lowering &l, Operation *op, const Lowered &operand
                                                         : getAffineConstantExpr(0, context));
       continue;
     }
-    if (failed(l.check(op, l.equal(size, loops[dim]), "sizes do not broadcast", size,
-                       loops[dim])))
+    if (failed(l.check(op, l.equal(size, loops[dim]), "sizes do not broadcast", size, loops[dim])))
       return failure();
     exprs.push_back(getAffineDimExpr(dim, context));
   }
@@ -231,18 +230,36 @@ Value isBetter(OpBuilder &b, Location loc, Value x, Value best, Type elementType
                bool last) {
   if (isa<FloatType>(elementType)) {
     using Predicate = arith::CmpFPredicate;
-    Predicate predicate = isMax ? (last ? Predicate::OGE : Predicate::OGT)
-                                : (last ? Predicate::OLE : Predicate::OLT);
+    Predicate predicate =
+        isMax ? (last ? Predicate::OGE : Predicate::OGT) : (last ? Predicate::OLE : Predicate::OLT);
     return b.create<arith::CmpFOp>(loc, predicate, x, best);
   }
   using Predicate = arith::CmpIPredicate;
   bool isUnsigned = Lowering::isUnsigned(elementType) || elementType.isInteger(1);
-  Predicate predicate = isMax ? (last ? Predicate::sge : Predicate::sgt)
-                              : (last ? Predicate::sle : Predicate::slt);
+  Predicate predicate =
+      isMax ? (last ? Predicate::sge : Predicate::sgt) : (last ? Predicate::sle : Predicate::slt);
   if (isUnsigned)
-    predicate = isMax ? (last ? Predicate::uge : Predicate::ugt)
-                      : (last ? Predicate::ule : Predicate::ult);
+    predicate =
+        isMax ? (last ? Predicate::uge : Predicate::ugt) : (last ? Predicate::ule : Predicate::ult);
   return b.create<arith::CmpIOp>(loc, predicate, x, best);
+}
+
+Value isInside(OpBuilder &b, Location loc, Value index, Value size) {
+  // As unsigned numbers, negative indices are larger than any size.
+  return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, size);
+}
+
+Value guarded(OpBuilder &b, Location loc, Value condition, Value otherwise, GuardedFunction fn) {
+  auto branch = b.create<scf::IfOp>(
+      loc, condition,
+      [&](OpBuilder &then, Location at) { then.create<scf::YieldOp>(at, fn(then, at)); },
+      [&](OpBuilder &other, Location at) { other.create<scf::YieldOp>(at, otherwise); });
+  return branch.getResult(0);
+}
+
+Value guarded(OpBuilder &b, Location loc, Value condition, Type type, double otherwise,
+              GuardedFunction fn) {
+  return guarded(b, loc, condition, scalarConstant(b, loc, type, otherwise), fn);
 }
 
 Value fromIndex(OpBuilder &b, Location loc, Value index, Type type) {

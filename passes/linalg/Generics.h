@@ -28,8 +28,7 @@ mlir::Value combine(mlir::OpBuilder &b, mlir::Location loc, Combine kind, mlir::
 mlir::Value neutral(mlir::OpBuilder &b, mlir::Location loc, Combine kind, mlir::Type elementType);
 
 /// `rank` loops to those of `dims`, in this order.
-mlir::AffineMap selectDims(mlir::MLIRContext *context, int64_t rank,
-                           llvm::ArrayRef<int64_t> dims);
+mlir::AffineMap selectDims(mlir::MLIRContext *context, int64_t rank, llvm::ArrayRef<int64_t> dims);
 mlir::AffineMap identityMap(mlir::MLIRContext *context, int64_t rank);
 /// The loops (of `loops` sizes) that `operand` is read at, its last dimensions at the last loops;
 /// those known to be 1 at index 0. Sizes that differ are reported or checked at run time.
@@ -45,9 +44,8 @@ mlir::Value mapGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, cons
 /// A generic over `loops` of which those marked `reduced` are reduced. `fn` gets the accumulator
 /// and the scalars read and gives the next accumulator. Where nothing is reduced, the result is
 /// that of one step.
-using ReduceFunction = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
-                                                      mlir::Value accumulator,
-                                                      mlir::ValueRange scalars)>;
+using ReduceFunction = llvm::function_ref<mlir::Value(
+    mlir::OpBuilder &, mlir::Location, mlir::Value accumulator, mlir::ValueRange scalars)>;
 mlir::Value reduceGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Sizes &loops,
                           llvm::ArrayRef<bool> reduced, Combine kind, mlir::Type accumulator,
                           llvm::ArrayRef<Read> reads, ReduceFunction fn, mlir::Value init = {});
@@ -67,6 +65,16 @@ searchGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Sizes &
 /// Comparisons with NaN are false.
 mlir::Value isBetter(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value best,
                      mlir::Type elementType, bool isMax, bool last);
+
+/// 0 <= index < size
+mlir::Value isInside(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index, mlir::Value size);
+/// A value computed where `condition` holds, else the constant `otherwise` of the (float) type.
+using GuardedFunction = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location)>;
+mlir::Value guarded(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition, mlir::Type type,
+                    double otherwise, GuardedFunction fn);
+/// The same with any value of the body.
+mlir::Value guarded(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition,
+                    mlir::Value otherwise, GuardedFunction fn);
 
 /// The sizes of loops that are not reduced.
 Sizes keptSizes(const Sizes &loops, llvm::ArrayRef<bool> reduced);

@@ -19,10 +19,10 @@ enum class Reduction { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, Sum
 struct Loops {
   Sizes sizes;
   SmallVector<bool> reduced;
-  AffineMap read;             // to the tensor's dimensions
-  AffineMap kept;             // to the row's dimensions
-  Sizes result;               // the operator's result
-  OpFoldResult count;         // elements a row
+  AffineMap read;     // to the tensor's dimensions
+  AffineMap kept;     // to the row's dimensions
+  Sizes result;       // the operator's result
+  OpFoldResult count; // elements a row
 };
 } // namespace
 
@@ -206,28 +206,28 @@ static Value logSumExp(Lowering &l, OpBuilder &b, Location loc, const Lowered &x
                        const Loops &loops, Type compute, Value init) {
   Read element{x.tensor, loops.read};
   Sizes rows = keptSizes(loops.sizes, loops.reduced);
-  Value largest = reduceGeneric(
-      l, b, loc, loops.sizes, loops.reduced, Combine::Max, compute, element,
-      [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
-        Value wide = widen(nested, at, scalars[0], x.elementType, compute);
-        return combine(nested, at, Combine::Max, compute, accumulator, wide);
-      });
-  Value sum = reduceGeneric(
-      l, b, loc, loops.sizes, loops.reduced, Combine::Add, compute,
-      {element, Read{largest, loops.kept}},
-      [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
-        Value wide = widen(nested, at, scalars[0], x.elementType, compute);
-        Value shifted =
-            nested.create<arith::SubFOp>(at, wide, finiteOrZero(nested, at, scalars[1]));
-        return combine(nested, at, Combine::Add, compute, accumulator,
-                       nested.create<math::ExpOp>(at, shifted));
-      });
+  Value largest =
+      reduceGeneric(l, b, loc, loops.sizes, loops.reduced, Combine::Max, compute, element,
+                    [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
+                      Value wide = widen(nested, at, scalars[0], x.elementType, compute);
+                      return combine(nested, at, Combine::Max, compute, accumulator, wide);
+                    });
+  Value sum =
+      reduceGeneric(l, b, loc, loops.sizes, loops.reduced, Combine::Add, compute,
+                    {element, Read{largest, loops.kept}},
+                    [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
+                      Value wide = widen(nested, at, scalars[0], x.elementType, compute);
+                      Value shifted = nested.create<arith::SubFOp>(
+                          at, wide, finiteOrZero(nested, at, scalars[1]));
+                      return combine(nested, at, Combine::Add, compute, accumulator,
+                                     nested.create<math::ExpOp>(at, shifted));
+                    });
   AffineMap row = identityMap(b.getContext(), rows.size());
   return mapGeneric(
       l, b, loc, rows, x.elementType, {Read{sum, row}, Read{largest, row}},
       [&](OpBuilder &nested, Location at, ValueRange scalars) {
-        Value result = nested.create<arith::AddFOp>(
-            at, nested.create<math::LogOp>(at, scalars[0]), finiteOrZero(nested, at, scalars[1]));
+        Value result = nested.create<arith::AddFOp>(at, nested.create<math::LogOp>(at, scalars[0]),
+                                                    finiteOrZero(nested, at, scalars[1]));
         return widen(nested, at, result, compute, x.elementType);
       },
       init);
@@ -240,37 +240,36 @@ template <Reduction kind> static LogicalResult lowerReduce(Operation *op, Loweri
     return failure();
   Type type = x.elementType, compute = computeType(kind, type);
   Sizes rows = keptSizes(loops->sizes, loops->reduced);
-  Value result = l.dispatch(op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc,
-                                                                     ValueRange inits) {
-    if (kind == Reduction::LogSumExp)
-      return SmallVector<Value>{logSumExp(l, b, loc, x, *loops, compute, inits[0])};
-    bool plain = kind != Reduction::L2 && kind != Reduction::LogSum && kind != Reduction::Mean &&
-                 compute == type;
-    Value accumulated = reduceGeneric(
-        l, b, loc, loops->sizes, loops->reduced, combineOf(kind), compute,
-        Read{x.tensor, loops->read},
-        [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
-          Value wide = widen(nested, at, scalars[0], type, compute);
-          return accumulate(nested, at, kind, compute, accumulator, wide);
-        },
-        plain ? inits[0] : Value());
-    if (plain)
-      return SmallVector<Value>{accumulated};
-    return SmallVector<Value>{mapGeneric(
-        l, b, loc, rows, type, Read{accumulated, identityMap(b.getContext(), rows.size())},
-        [&](OpBuilder &nested, Location at, ValueRange scalars) {
-          Value done = finish(nested, at, kind, compute, loops->count, scalars[0]);
-          return widen(nested, at, done, compute, type);
-        },
-        inits[0])};
-  })[0];
+  Value result = l.dispatch(
+      op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
+        if (kind == Reduction::LogSumExp)
+          return SmallVector<Value>{logSumExp(l, b, loc, x, *loops, compute, inits[0])};
+        bool plain = kind != Reduction::L2 && kind != Reduction::LogSum &&
+                     kind != Reduction::Mean && compute == type;
+        Value accumulated = reduceGeneric(
+            l, b, loc, loops->sizes, loops->reduced, combineOf(kind), compute,
+            Read{x.tensor, loops->read},
+            [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
+              Value wide = widen(nested, at, scalars[0], type, compute);
+              return accumulate(nested, at, kind, compute, accumulator, wide);
+            },
+            plain ? inits[0] : Value());
+        if (plain)
+          return SmallVector<Value>{accumulated};
+        return SmallVector<Value>{mapGeneric(
+            l, b, loc, rows, type, Read{accumulated, identityMap(b.getContext(), rows.size())},
+            [&](OpBuilder &nested, Location at, ValueRange scalars) {
+              Value done = finish(nested, at, kind, compute, loops->count, scalars[0]);
+              return widen(nested, at, done, compute, type);
+            },
+            inits[0])};
+      })[0];
   l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, type}, loops->result));
   return success();
 }
 
 /// Of a list of host values, as in products of sizes.
-template <Reduction kind>
-static FailureOr<Sizes> hostReduce(Operation *op, unsigned, Lowering &l) {
+template <Reduction kind> static FailureOr<Sizes> hostReduce(Operation *op, unsigned, Lowering &l) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   if (!type || type.getRank() > 1)
     return failure();
@@ -318,29 +317,28 @@ template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) 
   Loops loops = knownLoops(l, op, x, reduced);
   Type type = x.elementType, i64 = l.builder().getI64Type();
   Sizes rows = keptSizes(x.sizes, reduced);
-  Value result = l.dispatch(op->getLoc(), OutputSpec{rows, i64}, [&](OpBuilder &b, Location loc,
-                                                                    ValueRange inits) {
-    auto search = [&](OpBuilder &nested, Location at, Value best, Value position,
-                      ValueRange scalars) -> std::pair<Value, Value> {
-      Value better = isBetter(nested, at, scalars[0], best, type, isMax, last);
-      Value here = fromIndex(nested, at, nested.create<linalg::IndexOp>(at, *axis), i64);
-      return {nested.create<arith::SelectOp>(at, better, scalars[0], best),
-              nested.create<arith::SelectOp>(at, better, here, position)};
-    };
-    Value position =
-        searchGeneric(l, b, loc, x.sizes, reduced, isMax ? Combine::Max : Combine::Min, type, 0,
-                      Read{x.tensor, loops.read}, search, {}, inits[0])
-            .second;
-    return SmallVector<Value>{position};
-  })[0];
+  Value result = l.dispatch(
+      op->getLoc(), OutputSpec{rows, i64}, [&](OpBuilder &b, Location loc, ValueRange inits) {
+        auto search = [&](OpBuilder &nested, Location at, Value best, Value position,
+                          ValueRange scalars) -> std::pair<Value, Value> {
+          Value better = isBetter(nested, at, scalars[0], best, type, isMax, last);
+          Value here = fromIndex(nested, at, nested.create<linalg::IndexOp>(at, *axis), i64);
+          return {nested.create<arith::SelectOp>(at, better, scalars[0], best),
+                  nested.create<arith::SelectOp>(at, better, here, position)};
+        };
+        Value position =
+            searchGeneric(l, b, loc, x.sizes, reduced, isMax ? Combine::Max : Combine::Min, type, 0,
+                          Read{x.tensor, loops.read}, search, {}, inits[0])
+                .second;
+        return SmallVector<Value>{position};
+      })[0];
   l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, i64}, loops.result));
   return success();
 }
 
 //===-- CumSum, CumProd -----------------------------------------------------------------------===//
 
-template <kernel::CombineKind kind>
-static LogicalResult lowerScan(Operation *op, Lowering &l) {
+template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
   FailureOr<Sizes> axisValue = l.hostValues(op, 1, 1);
   if (failed(axisValue))
@@ -367,25 +365,25 @@ static LogicalResult lowerScan(Operation *op, Lowering &l) {
   }
   Lowered flat = l.reshape(op->getLoc(), x, sizes);
   Type type = x.elementType, compute = accumulatorType(type);
-  Value result = l.dispatch(op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location loc,
-                                                                      ValueRange inits) {
-    AffineMap identity = identityMap(b.getContext(), 3);
-    auto convert = [&](Value source, Type from, Type to, Value init) {
-      return mapGeneric(
-          l, b, loc, sizes, to, Read{source, identity},
-          [&](OpBuilder &nested, Location at, ValueRange scalars) {
-            return widen(nested, at, scalars[0], from, to);
-          },
-          init);
-    };
-    bool wider = compute != type;
-    Value source = wider ? convert(flat.tensor, type, compute, {}) : flat.tensor;
-    Value init = wider ? l.empty(b, loc, sizes, compute) : inits[0];
-    Value scanned = b.create<kernel::ScanOp>(
-        loc, init.getType(), kind, source, init, /*axis=*/1,
-        intAttribute(op, "exclusive", 0) != 0, intAttribute(op, "reverse", 0) != 0);
-    return SmallVector<Value>{wider ? convert(scanned, compute, type, inits[0]) : scanned};
-  })[0];
+  Value result = l.dispatch(
+      op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
+        AffineMap identity = identityMap(b.getContext(), 3);
+        auto convert = [&](Value source, Type from, Type to, Value init) {
+          return mapGeneric(
+              l, b, loc, sizes, to, Read{source, identity},
+              [&](OpBuilder &nested, Location at, ValueRange scalars) {
+                return widen(nested, at, scalars[0], from, to);
+              },
+              init);
+        };
+        bool wider = compute != type;
+        Value source = wider ? convert(flat.tensor, type, compute, {}) : flat.tensor;
+        Value init = wider ? l.empty(b, loc, sizes, compute) : inits[0];
+        Value scanned = b.create<kernel::ScanOp>(loc, init.getType(), kind, source, init,
+                                                 /*axis=*/1, intAttribute(op, "exclusive", 0) != 0,
+                                                 intAttribute(op, "reverse", 0) != 0);
+        return SmallVector<Value>{wider ? convert(scanned, compute, type, inits[0]) : scanned};
+      })[0];
   l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, sizes, type}, x.sizes));
   return success();
 }

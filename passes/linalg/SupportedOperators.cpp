@@ -14,8 +14,8 @@ const OperatorTable &supportedOperators() {
     // registerGatherOperators(operators);
     // registerResizeOperators(operators);
     registerReductionOperators(operators);
-    // registerNormalizationOperators(operators);
-    // registerPoolingOperators(operators);
+    registerNormalizationOperators(operators);
+    registerPoolingOperators(operators);
     registerContractionOperators(operators);
     registerConvolutionOperators(operators);
     return operators;
