@@ -181,7 +181,7 @@ static FailureOr<Read> channelRead(Lowering &l, Operation *op, unsigned operand,
     return l.unsupported(op, "operand " + Twine(operand) + " has rank " + Twine(list.rank()) +
                                  ", needs one value a channel");
   if (failed(l.check(op, l.equal(list.sizes[0], channels),
-                     "operand " + Twine(operand) + " does not have one value a channel",
+                     "operand " + Twine(operand) + " has {0} values for {1} channels",
                      list.sizes[0], channels)))
     return failure();
   AffineMap map = loops.size() > 1
@@ -313,7 +313,7 @@ static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
     return l.unsupported(op, "needs rank 2 or more and a positive number of groups");
   OpFoldResult channels = x.sizes[1], group = l.index(groups);
   if (failed(l.check(op, l.equal(l.rem(channels, group), l.index(0)),
-                     "channels are not a multiple of num_groups", channels, group)))
+                     "{0} channels are not a multiple of num_groups {1}", channels, group)))
     return failure();
   // [N, C, ...] as [N, groups, C / groups, the rest]
   Sizes sizes = {x.sizes[0], group, l.floorDiv(channels, group),
