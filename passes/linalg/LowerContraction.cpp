@@ -232,6 +232,7 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
 void registerContractionOperators(OperatorTable &table) {
   table["MatMul"] = {lowerMatMul};
   table["Gemm"] = {lowerGemm};
+  registerEinsum(table);
 }
 
 } // namespace cameo

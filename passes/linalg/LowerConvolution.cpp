@@ -158,6 +158,9 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerConvolutionOperators(OperatorTable &table) { table["Conv"] = {lowerConv}; }
+void registerConvolutionOperators(OperatorTable &table) {
+  table["Conv"] = {lowerConv};
+  registerConvTranspose(table);
+}
 
 } // namespace cameo
