@@ -5,6 +5,42 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===-- dispatched, and every stage ----------------------------------------------------------===//
+
+def CreateVariants : Pass<"cameo-create-variants", "::mlir::ModuleOp"> {
+  let summary = "give each target architecture its own copy of the model";
+  let description = [{
+    Wraps the entry function in one `rt.variant` an architecture of the list, which is that of the
+    command line's `--target`. Weights stay in the module, shared.
+
+    ```mlir
+    rt.constant @w = dense<1.0> : tensor<4xf32>
+    func.func @main(...) { ... }
+    ```
+    ==>
+    ```mlir
+    rt.constant @w = dense<1.0> : tensor<4xf32>
+    rt.variant @sm_80 target "sm_80" {
+      func.func @main(...) { ... }
+    }
+    ```
+  }];
+  let dependentDialects = ["::cameo::rt::RtDialect"];
+  let options = [Option<"targets", "targets", "std::string", /*default=*/"\"sm_80\"",
+                        "architectures, e.g. sm_80;ptx;sim:sm_90a (also with commas)">];
+}
+
+def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
+  let summary = "check that a module has the form that a stage promises";
+  let description = [{
+    Says which operation breaks the invariant of the stage that is named; docs/stages.md has them
+    all. Changes nothing.
+  }];
+  let options = [Option<"stage", "stage", "std::string", /*default=*/"",
+                        "imported, normalized, precision, dispatched, scheduled, tiled, device or "
+                        "host">];
+}
+
 //===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//
 
 def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {

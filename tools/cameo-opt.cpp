@@ -1,10 +1,10 @@
 // cameo-opt: reads MLIR, runs passes, writes MLIR. Knows every dialect of ours and of MLIR's.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
-#include "passes/Passes.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
+#include "passes/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"

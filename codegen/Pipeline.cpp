@@ -1,0 +1,98 @@
+// THE order of passes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/Pipeline.h"
+
+#include "codegen/Passes.h"
+#include "passes/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace cameo;
+
+static constexpr StageInfo kStages[] = {
+    {Stage::Imported, "imported", "the ONNX model as it was, at the newest opset"},
+    {Stage::Normalized, "normalized", "constants folded, shapes inferred, identities gone"},
+    {Stage::Precision, "precision", "each value has its final type"},
+    {Stage::Dispatched, "dispatched", "units of device work, a variant for each architecture"},
+    {Stage::Scheduled, "scheduled", "how each unit is computed is decided"},
+    {Stage::Tiled, "tiled", "launches of kernels written in tiles and loops"},
+    {Stage::Device, "device", "kernels in llvm and nvvm"},
+    {Stage::Host, "host", "the launch plan: every buffer has a place"},
+    {Stage::Binary, "binary", "PTX, cubins, simulator images, plan, weights, manifest"},
+};
+
+ArrayRef<StageInfo> cameo::stages() { return kStages; }
+
+StringRef cameo::stageName(Stage stage) { return kStages[static_cast<unsigned>(stage)].name; }
+
+llvm::Expected<Stage> cameo::findStage(StringRef name) {
+  std::string known;
+  for (const StageInfo &info : kStages) {
+    if (info.name == name)
+      return info.stage;
+    known += (known.empty() ? "" : ", ") + info.name.str();
+  }
+  return llvm::createStringError("unknown stage '" + name.str() + "'; the stages are " + known);
+}
+
+static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createLowerOnnxToDispatches());
+  // Before there are several copies of everything, because the work is done once then.
+  passes.addPass(createCSEPass());
+  passes.addPass(createCreateVariants({options.targets}));
+}
+
+static void populateScheduled(OpPassManager &passes) {
+  passes.nest<rt::VariantOp>().addPass(createAssignSchedules());
+}
+
+static void populateTiled(OpPassManager &passes) {
+  passes.nest<rt::VariantOp>().addPass(createLowerDispatches());
+}
+
+static void populateDevice(OpPassManager &passes) {
+  OpPassManager &kernels = passes.nest<rt::VariantOp>().nest<gpu::GPUModuleOp>();
+  kernels.addPass(createLowerToDevice());
+}
+
+static void populateHost(OpPassManager &passes) {
+  OpPassManager &functions = passes.nest<rt::VariantOp>().nest<func::FuncOp>();
+  // Before buffers are planned, because buffers with equal sizes share memory best when equal sizes
+  // are one value. (That CSE makes one of all tensor.empty does no harm: each use is new memory.)
+  functions.addPass(createCSEPass());
+  functions.addPass(createPlanBuffers());
+  // Offsets and sizes in bytes are arithmetic again.
+  functions.addPass(createCSEPass());
+  // After the plans, because weights that no plan uses are not stored.
+  passes.addPass(createLayoutWeights());
+}
+
+void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOptions &options) {
+  switch (stage) {
+  case Stage::Imported:
+  case Stage::Normalized:
+  case Stage::Precision:
+    break;
+  case Stage::Binary:
+    return;
+  case Stage::Dispatched:
+    populateDispatched(passes, options);
+    break;
+  case Stage::Scheduled:
+    populateScheduled(passes);
+    break;
+  case Stage::Tiled:
+    populateTiled(passes);
+    break;
+  case Stage::Device:
+    populateDevice(passes);
+    break;
+  case Stage::Host:
+    populateHost(passes);
+    break;
+  }
+  if (options.verifyStages)
+    passes.addPass(createVerifyStage({stageName(stage).str()}));
+}

@@ -1,0 +1,50 @@
+// The compiler's stages, and the passes that lead from one to the next.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+
+namespace cameo {
+
+enum class Stage : uint8_t {
+  Imported,
+  Normalized,
+  Precision,
+  Dispatched,
+  Scheduled,
+  Tiled,
+  Device,
+  Host,
+  Binary
+};
+
+struct StageInfo {
+  Stage stage;
+  llvm::StringLiteral name;
+  llvm::StringLiteral description; // one line
+};
+
+/// All stages, in order.
+llvm::ArrayRef<StageInfo> stages();
+llvm::StringRef stageName(Stage stage);
+/// The stage called `name`, or an error that lists them.
+llvm::Expected<Stage> findStage(llvm::StringRef name);
+
+struct PipelineOptions {
+  /// As parseTargetSpec takes it.
+  std::string targets = "sm_80,ptx,sim:sm_80";
+  /// Check the module's form wherever a stage is reached.
+  bool verifyStages = true;
+};
+
+/// Adds the passes that lead from the stage before `stage` to it, for a pass manager on modules.
+/// Nothing leads to Imported and Binary: the importer and the emitters do.
+void populateStage(mlir::OpPassManager &passes, Stage stage, const PipelineOptions &options);
+
+} // namespace cameo

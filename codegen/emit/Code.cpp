@@ -1,0 +1,99 @@
+// Variants ==> plan, PTX, cubin and simulator image sections.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/emit/Code.h"
+
+#include "codegen/emit/Plan.h"
+#include "codegen/sim/SimImage.h"
+
+using namespace mlir;
+using namespace cameo;
+
+llvm::Expected<std::vector<CodeVariant>>
+cameo::findVariants(ModuleOp module, ArrayRef<TargetVariant> targets) {
+  std::vector<CodeVariant> variants;
+  for (const TargetVariant &target : targets) {
+    auto ops = module.getOps<rt::VariantOp>();
+    auto found = llvm::find_if(
+        ops, [&](rt::VariantOp op) { return op.getTarget() == target.target->name; });
+    if (found == ops.end()) {
+      std::string held;
+      for (rt::VariantOp op : ops)
+        held += (held.empty() ? "" : ", ") + op.getTarget().str();
+      return llvm::createStringError("the input has no variant for " + target.target->name.str() +
+                                     "; it has " + (held.empty() ? "none" : held));
+    }
+    variants.push_back({*found, target});
+  }
+  return variants;
+}
+
+static SmallVector<gpu::GPUModuleOp> kernelsOf(const CodeVariant &variant) {
+  return llvm::to_vector(rt::VariantOp(variant.op).getOps<gpu::GPUModuleOp>());
+}
+
+llvm::Expected<std::string> cameo::emitVariantPtx(const CodeVariant &variant,
+                                                  const CodeOptions &options) {
+  SmallVector<gpu::GPUModuleOp> modules = kernelsOf(variant);
+  // A model may be all reshapes: text without kernels is still text.
+  const Target &target = *variant.target.target;
+  if (modules.empty())
+    return ".version " + target.ptxVersionText() + "\n.target " + target.name.str() +
+           "\n.address_size 64\n";
+  return emitPtx(modules, target, options.ptx);
+}
+
+llvm::Expected<std::vector<PayloadSection>>
+cameo::emitSections(ArrayRef<CodeVariant> variants, const CodeOptions &options,
+                    std::vector<KernelResources> &resources) {
+  std::vector<PayloadSection> plans, code;
+  std::vector<std::string> texts(variants.size());
+  std::vector<AssembleJob> jobs;
+  std::vector<uint32_t> jobVariants;
+  for (auto [i, variant] : llvm::enumerate(variants)) {
+    const uint32_t number = i, arch = variant.target.target->archNumber();
+    for (auto function : rt::VariantOp(variant.op).getOps<func::FuncOp>()) {
+      FailureOr<std::vector<char>> plan = emitPlan(function);
+      if (failed(plan))
+        return llvm::createStringError("no launch plan can be made of @" +
+                                       function.getName().str());
+      plans.push_back({CAMEO_SECTION_PLAN, number, 0, 0, std::move(*plan)});
+    }
+    if (variant.target.ptx || variant.target.cubin) {
+      llvm::Expected<std::string> text = emitVariantPtx(variant, options);
+      if (!text)
+        return text.takeError();
+      texts[i] = std::move(*text);
+      if (variant.target.cubin) {
+        jobs.push_back({texts[i], variant.target.target});
+        jobVariants.push_back(number);
+      }
+      if (variant.target.ptx)
+        code.push_back({CAMEO_SECTION_PTX, number, arch, 0,
+                        std::vector<char>(texts[i].c_str(), texts[i].c_str() + texts[i].size() + 1)});
+    }
+    for (bool checked : {false, true}) {
+      if (!variant.target.sim || (checked && !options.simChecks))
+        continue;
+      llvm::Expected<SmallVector<char>> image = emitSimImage(kernelsOf(variant), {checked});
+      if (!image)
+        return image.takeError();
+      code.push_back({CAMEO_SECTION_SIM_IMAGE, number, arch,
+                      checked ? CAMEO_SIM_IMAGE_CHECKED : 0,
+                      std::vector<char>(image->begin(), image->end())});
+    }
+  }
+  if (!jobs.empty()) {
+    llvm::Expected<std::vector<Cubin>> cubins = assemblePtx(jobs, options.assemble);
+    if (!cubins)
+      return cubins.takeError();
+    for (auto [cubin, job, number] : llvm::zip(*cubins, jobs, jobVariants)) {
+      code.push_back(
+          {CAMEO_SECTION_CUBIN, number, job.target->archNumber(), 0, std::move(cubin.data)});
+      resources.insert(resources.end(), cubin.kernels.begin(), cubin.kernels.end());
+    }
+  }
+  plans.insert(plans.end(), std::make_move_iterator(code.begin()),
+               std::make_move_iterator(code.end()));
+  return plans;
+}

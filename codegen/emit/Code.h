@@ -1,0 +1,38 @@
+// All code sections of a model: what is made of each variant's kernels.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/emit/Payload.h"
+#include "codegen/emit/Ptx.h"
+#include "codegen/target/Target.h"
+#include "dialects/rt/Rt.h"
+
+namespace cameo {
+
+struct CodeOptions {
+  PtxOptions ptx;
+  AssembleOptions assemble;
+  /// Also an image whose memory accesses are checked.
+  bool simChecks = false;
+};
+
+/// The variants of a host-stage module that `targets` asks for, in the order of the module; an
+/// error where one is missing.
+struct CodeVariant {
+  rt::VariantOp op;
+  TargetVariant target;
+};
+llvm::Expected<std::vector<CodeVariant>> findVariants(mlir::ModuleOp module,
+                                                      llvm::ArrayRef<TargetVariant> targets);
+
+/// PTX of a variant's kernels.
+llvm::Expected<std::string> emitVariantPtx(const CodeVariant &variant, const CodeOptions &options);
+
+/// Plans and code of all variants. `resources` gets what ptxas says of the kernels. Diagnostics
+/// and errors alike end in an error.
+llvm::Expected<std::vector<PayloadSection>> emitSections(llvm::ArrayRef<CodeVariant> variants,
+                                                         const CodeOptions &options,
+                                                         std::vector<KernelResources> &resources);
+
+} // namespace cameo

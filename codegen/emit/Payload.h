@@ -1,0 +1,46 @@
+// The artefact's file: a stub, the payload with everything in it, a trailer (runtime/format.h).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/format.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace cameo {
+
+/// A section but weights, which are read from the module as they are written.
+struct PayloadSection {
+  CameoSectionKind kind;
+  uint32_t variant = 0;
+  uint32_t arch = 0;
+  uint32_t flags = 0;
+  std::vector<char> bytes;
+};
+
+/// What a file consists of.
+struct PayloadContents {
+  std::string manifest; // JSON
+  std::vector<PayloadSection> sections;
+  uint32_t variantCount = 0;
+  /// Its pool (host stage) becomes the weight section.
+  mlir::ModuleOp module;
+};
+
+/// Bytes of the weight section.
+uint64_t weightSectionBytes(mlir::ModuleOp module);
+
+/// Writes stub, payload and trailer to `path`, with mode 755: to a file of another name first,
+/// which then takes the name, so that nobody sees half a file. An empty `stub` gives a plan file.
+llvm::Error writeArtefact(llvm::StringRef path, llvm::StringRef stub,
+                          const PayloadContents &contents);
+
+/// Writes any file in the same way. `mode` is that of chmod.
+llvm::Error writeFile(llvm::StringRef path, unsigned mode,
+                      llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)> write);
+
+} // namespace cameo

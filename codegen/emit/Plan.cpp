@@ -1,0 +1,260 @@
+// rt ops and host arithmetic ==> the plan's instructions, one op after the other.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/emit/Plan.h"
+
+#include "codegen/emit/PlanScalars.h"
+#include "codegen/emit/PlanWriter.h"
+#include "dialects/onnx/Schema.h"
+#include "passes/host/BufferPlanner.h"
+#include "passes/host/WeightPool.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+class PlanEmitter {
+public:
+  explicit PlanEmitter(func::FuncOp function)
+      : function(function), scalars(plan), variant(function->getParentOfType<rt::VariantOp>()) {}
+
+  FailureOr<std::vector<char>> run();
+
+private:
+  LogicalResult addTensors(StringRef attribute, std::vector<CameoPlanTensor> &tensors);
+  LogicalResult emit(Operation &op);
+  LogicalResult emitWeight(rt::GetConstantOp op);
+  LogicalResult emitWrite(rt::WriteOp op);
+  LogicalResult emitLaunch(rt::LaunchOp op);
+  FailureOr<uint32_t> kernelOf(rt::LaunchOp launch);
+  FailureOr<uint32_t> dataType(Operation *op, Type element);
+  uint32_t newBuffer(Value value) { return buffers[value] = plan.newBuffer(); }
+
+  func::FuncOp function;
+  PlanWriter plan;
+  PlanScalars scalars;
+  rt::VariantOp variant;
+  llvm::DenseMap<Value, uint32_t> buffers;
+  llvm::DenseMap<Attribute, uint32_t> kernels;
+};
+
+uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
+uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
+
+} // namespace
+
+FailureOr<uint32_t> PlanEmitter::dataType(Operation *op, Type element) {
+  std::optional<onnx::ElementKind> kind = onnx::elementKind(element);
+  if (!kind)
+    return op->emitError() << "ONNX has no element type " << element;
+  return onnx::elementNumber(*kind);
+}
+
+LogicalResult PlanEmitter::addTensors(StringRef attribute, std::vector<CameoPlanTensor> &tensors) {
+  auto list = function->getAttrOfType<ArrayAttr>(attribute);
+  if (!list)
+    return function.emitError() << "is no launch plan: attribute '" << attribute
+                                << "' is missing; cameo-plan-buffers sets it";
+  for (Attribute entry : list) {
+    auto dictionary = dyn_cast<DictionaryAttr>(entry);
+    auto name = dictionary ? dictionary.getAs<StringAttr>("name") : StringAttr();
+    auto element = dictionary ? dictionary.getAs<TypeAttr>("element") : TypeAttr();
+    auto dims = dictionary ? dictionary.getAs<ArrayAttr>("dims") : ArrayAttr();
+    if (!name || !element || !dims)
+      return function.emitError() << "attribute '" << attribute
+                                  << "' lacks a name, an element type or dims";
+    FailureOr<uint32_t> type = dataType(function, element.getValue());
+    if (failed(type))
+      return failure();
+    CameoPlanTensor tensor = {};
+    tensor.name = plan.string(name);
+    tensor.dtype = *type;
+    tensor.rank = dims.size();
+    tensor.first_dim = plan.dims.size();
+    tensor.flags = dictionary.contains("host") ? CAMEO_TENSOR_HOST : 0;
+    for (Attribute dim : dims) {
+      auto size = dyn_cast<IntegerAttr>(dim);
+      auto symbol = dyn_cast<StringAttr>(dim);
+      plan.dims.push_back(
+          {size ? size.getInt() : -1, plan.string(symbol ? symbol.getValue() : ""), 0});
+    }
+    tensors.push_back(tensor);
+  }
+  return success();
+}
+
+FailureOr<uint32_t> PlanEmitter::kernelOf(rt::LaunchOp launch) {
+  SymbolRefAttr symbol = launch.getKernelAttr();
+  if (auto known = kernels.find(symbol); known != kernels.end())
+    return known->second;
+  auto kernel = dyn_cast_or_null<LLVM::LLVMFuncOp>(
+      SymbolTable::lookupNearestSymbolFrom(launch, symbol));
+  if (!kernel)
+    return launch.emitError() << "launches " << symbol
+                              << ", which is no kernel of the device stage";
+  auto block = kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName());
+  if (!block || block.size() > 3)
+    return kernel.emitError("needs its block's size in 'kernel.block' to be launched");
+  CameoPlanKernel entry = {};
+  entry.name = plan.string(kernel.getName());
+  auto nodes = kernel->getAttrOfType<StringAttr>("kernel.nodes");
+  entry.onnx_nodes = plan.string(nodes ? nodes.getValue() : "");
+  for (int i = 0; i < 3; ++i)
+    entry.block[i] = i < block.size() ? block[i] : 1;
+  DataLayout layout = DataLayout::closest(kernel);
+  for (auto global : kernel->getParentOp()->getRegion(0).getOps<LLVM::GlobalOp>())
+    if (global.getAddrSpace() == NVVM::kSharedMemorySpace)
+      entry.shared_static += layout.getTypeSize(global.getType());
+  entry.first_arg = plan.argTypes.size();
+  entry.arg_count = kernel.getNumArguments();
+  entry.flags = kernel->hasAttr("kernel.no_sync") ? CAMEO_KERNEL_NO_SYNC : 0;
+  for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    if (isa<LLVM::LLVMPointerType>(type))
+      plan.argTypes.push_back(CAMEO_ARG_BUFFER);
+    else if (type.isInteger(32))
+      plan.argTypes.push_back(CAMEO_ARG_I32);
+    else if (type.isInteger(64))
+      plan.argTypes.push_back(CAMEO_ARG_I64);
+    else if (type.isF32())
+      plan.argTypes.push_back(CAMEO_ARG_F32);
+    else if (type.isF64())
+      plan.argTypes.push_back(CAMEO_ARG_F64);
+    else
+      return kernel.emitError() << "parameter " << i << " is of type " << type
+                                << "; launches pass buffers, i32, i64, f32 and f64";
+  }
+  plan.kernels.push_back(entry);
+  return kernels[symbol] = plan.kernels.size() - 1;
+}
+
+LogicalResult PlanEmitter::emitLaunch(rt::LaunchOp launch) {
+  FailureOr<uint32_t> kernel = kernelOf(launch);
+  if (failed(kernel))
+    return failure();
+  const CameoPlanKernel entry = plan.kernels[*kernel];
+  if (launch.getOperands_().size() != entry.arg_count)
+    return launch.emitError() << "passes " << launch.getOperands_().size()
+                              << " arguments to a kernel with " << entry.arg_count
+                              << " parameters";
+  SmallVector<uint32_t> words = {*kernel};
+  for (Value size : launch.getGrid())
+    words.push_back(scalars.get(size));
+  words.push_back(launch.getShared() ? scalars.get(launch.getShared()) : plan.constant(0));
+  for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
+    uint32_t type = plan.argTypes[entry.first_arg + i];
+    if (isa<rt::BufferType>(operand.getType()) != (type == CAMEO_ARG_BUFFER))
+      return launch.emitError() << "argument " << i << " of type " << operand.getType()
+                                << " does not fit the kernel's parameter";
+    if (type == CAMEO_ARG_BUFFER) {
+      words.push_back(buffers.lookup(operand));
+      continue;
+    }
+    bool isFloat = type == CAMEO_ARG_F32 || type == CAMEO_ARG_F64;
+    if (isa<FloatType>(operand.getType()) != isFloat)
+      return launch.emitError() << "argument " << i << " of type " << operand.getType()
+                                << " does not fit the kernel's parameter";
+    words.push_back(scalars.get(operand));
+  }
+  plan.op(CAMEO_OP_LAUNCH, words);
+  return success();
+}
+
+LogicalResult PlanEmitter::emitWeight(rt::GetConstantOp op) {
+  rt::ConstantOp constant;
+  for (Operation *scope = variant->getParentOp(); scope && !constant; scope = scope->getParentOp())
+    if (scope->hasTrait<OpTrait::SymbolTable>())
+      constant = dyn_cast_or_null<rt::ConstantOp>(
+          SymbolTable::lookupSymbolIn(scope, op.getConstantAttr()));
+  if (!constant || !constant.getOffset())
+    return op.emitError() << "constant " << op.getConstantAttr()
+                          << " has no place; cameo-layout-weights gives it one";
+  FailureOr<int64_t> bytes = weightBytes(constant);
+  if (failed(bytes))
+    return failure();
+  // Nothing can be asked of an empty buffer, and the section may end before its offset.
+  uint64_t offset = *bytes ? *constant.getOffset() : 0;
+  plan.op(CAMEO_OP_BUF_WEIGHT,
+          {newBuffer(op), low(offset), high(offset), low(*bytes), high(*bytes)});
+  return success();
+}
+
+LogicalResult PlanEmitter::emitWrite(rt::WriteOp op) {
+  FailureOr<uint32_t> type = dataType(op, op.getElement());
+  if (failed(type))
+    return failure();
+  SmallVector<uint32_t> words = {buffers.lookup(op.getDest()), *type,
+                                 static_cast<uint32_t>(op.getValues().size())};
+  bool isFloat = isa<FloatType>(op.getElement());
+  for (Value value : op.getValues())
+    words.push_back(scalars.convert(value, isFloat));
+  if (words.size() > UINT16_MAX - 1)
+    return op.emitError() << "writes " << op.getValues().size() << " values; at most "
+                          << UINT16_MAX - 4 << " are possible";
+  plan.op(CAMEO_OP_WRITE, words);
+  return success();
+}
+
+LogicalResult PlanEmitter::emit(Operation &op) {
+  if (auto dim = dyn_cast<rt::DimOp>(op)) {
+    scalars.set(dim, plan.compute(CAMEO_OP_DIM, {low(dim.getInput()), low(dim.getDimension())}));
+  } else if (auto read = dyn_cast<rt::ReadInputOp>(op)) {
+    scalars.set(read, plan.compute(CAMEO_OP_LOAD,
+                                   {low(read.getInput()), scalars.get(read.getPosition())}));
+  } else if (auto check = dyn_cast<rt::CheckOp>(op)) {
+    SmallVector<uint32_t> words = {scalars.get(check.getCondition()),
+                                   plan.string(check.getMessage())};
+    if (check.getValues().size() > 2)
+      return op.emitError() << "has " << check.getValues().size() << " values; at most 2";
+    for (Value value : check.getValues())
+      words.push_back(scalars.get(value));
+    words.resize(4, plan.constant(0));
+    plan.op(CAMEO_OP_CHECK, words);
+  } else if (auto shape = dyn_cast<rt::OutputShapeOp>(op)) {
+    SmallVector<uint32_t> words = {low(shape.getOutput()), low(shape.getSizes().size())};
+    for (Value size : shape.getSizes())
+      words.push_back(scalars.get(size));
+    plan.op(CAMEO_OP_OUTPUT_SHAPE, words);
+  } else if (auto size = dyn_cast<rt::ArenaSizeOp>(op)) {
+    plan.op(CAMEO_OP_ARENA_SIZE, {scalars.get(size.getBytes())});
+  } else if (auto view = dyn_cast<rt::ArenaViewOp>(op)) {
+    uint32_t offset = scalars.get(view.getOffset()), bytes = scalars.get(view.getBytes());
+    plan.op(CAMEO_OP_BUF_ARENA, {newBuffer(view), offset, bytes});
+  } else if (auto input = dyn_cast<rt::InputOp>(op)) {
+    plan.op(CAMEO_OP_BUF_INPUT, {newBuffer(input), low(input.getIndex())});
+  } else if (auto output = dyn_cast<rt::OutputOp>(op)) {
+    plan.op(CAMEO_OP_BUF_OUTPUT, {newBuffer(output), low(output.getIndex())});
+  } else if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
+    return emitWeight(get);
+  } else if (auto copy = dyn_cast<rt::CopyOp>(op)) {
+    plan.op(CAMEO_OP_COPY, {buffers.lookup(copy.getDest()), buffers.lookup(copy.getSource()),
+                            scalars.get(copy.getBytes())});
+  } else if (auto write = dyn_cast<rt::WriteOp>(op)) {
+    return emitWrite(write);
+  } else if (auto launch = dyn_cast<rt::LaunchOp>(op)) {
+    return emitLaunch(launch);
+  } else if (!isa<func::ReturnOp>(op)) {
+    return scalars.emit(op);
+  }
+  return success();
+}
+
+FailureOr<std::vector<char>> PlanEmitter::run() {
+  if (!variant)
+    return function.emitError("a launch plan stands in an rt.variant");
+  if (failed(addTensors(kPlanInputsAttr, plan.inputs)) ||
+      failed(addTensors(kPlanOutputsAttr, plan.outputs)))
+    return failure();
+  for (Operation &op : function.getBody().front())
+    if (failed(emit(op)))
+      return failure();
+  return plan.finish(function.getName());
+}
+
+FailureOr<std::vector<char>> cameo::emitPlan(func::FuncOp function) {
+  return PlanEmitter(function).run();
+}

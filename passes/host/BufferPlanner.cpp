@@ -1,0 +1,381 @@
+// First half of buffer planning: which memory each tensor is in, and what the plan does in which
+// order. Launches update tensors in place where nobody reads the old value afterwards; elsewhere
+// the value is copied first. A tensor.empty is new memory wherever it is used.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/host/BufferPlanner.h"
+
+using namespace mlir;
+using namespace cameo;
+
+LogicalResult BufferPlanner::run() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("an entry function needs exactly one block to become a plan");
+  builder.setInsertionPointToStart(&block);
+  if (failed(collect()))
+    return failure();
+  setMetadata();
+  layOut();
+  emit();
+  return success();
+}
+
+LogicalResult BufferPlanner::collect() {
+  for (BlockArgument argument : block.getArguments()) {
+    if (!isa<RankedTensorType>(argument.getType()))
+      return function.emitError() << "input " << argument.getArgNumber() << " is no ranked tensor";
+    FailureOr<unsigned> memory = newMemory(Memory::Input, argument, argument.getArgNumber());
+    if (failed(memory))
+      return failure();
+    bind(argument, *memory);
+  }
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  for (Operation *op : ops)
+    if (failed(collect(*op)))
+      return failure();
+  return success();
+}
+
+LogicalResult BufferPlanner::collect(Operation &op) {
+  if (auto launch = dyn_cast<rt::LaunchOp>(op))
+    return collectLaunch(launch);
+  if (auto end = dyn_cast<func::ReturnOp>(op))
+    return collectReturn(end);
+  // A tensor.empty has no memory of its own; each use of it gets some.
+  if (isa<tensor::EmptyOp>(op))
+    return success();
+  if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
+    if (!isa<RankedTensorType>(get.getType()))
+      return op.emitError("is planned already");
+    FailureOr<unsigned> memory = newMemory(Memory::Constant, get.getResult());
+    if (failed(memory))
+      return failure();
+    memories[*memory].constant = get.getConstantAttr();
+    bind(get.getResult(), *memory);
+    return success();
+  }
+  if (auto from = dyn_cast<rt::FromScalarsOp>(op)) {
+    FailureOr<unsigned> memory = newMemory(Memory::Arena, from);
+    if (failed(memory))
+      return failure();
+    bind(from, *memory);
+    useAt(*memory, steps.size());
+    steps.push_back({&op, op.getLoc(), {int(*memory)}});
+    return success();
+  }
+  if (auto cast = dyn_cast<tensor::CastOp>(op); cast && failed(checkCast(cast)))
+    return failure();
+  if (isa<rt::ReshapeOp, tensor::CastOp>(op)) {
+    auto source = memoryOf.find(op.getOperand(0));
+    if (source != memoryOf.end())
+      bind(op.getResult(0), source->second);
+    return success();
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    FailureOr<Sizes> known = sizesOf(dim.getSource());
+    if (failed(known))
+      return failure();
+    if (!index || *index < 0 || *index >= static_cast<int64_t>(known->size()))
+      return op.emitError() << "needs a constant dimension in [0, " << known->size() << ")";
+    builder.setInsertionPoint(dim);
+    dim.replaceAllUsesWith(value((*known)[*index]));
+    dim.erase();
+    return success();
+  }
+  if (auto read = dyn_cast<rt::ReadOp>(op)) {
+    Value source = read.getInput();
+    while (source.getDefiningOp<rt::ReshapeOp>() || source.getDefiningOp<tensor::CastOp>())
+      source = source.getDefiningOp()->getOperand(0);
+    auto argument = dyn_cast<BlockArgument>(source);
+    if (!argument)
+      return op.emitError("reads a tensor that is no input; only inputs are on the host");
+    hostInputs.insert(argument.getArgNumber());
+    builder.setInsertionPoint(read);
+    Value replacement = builder.create<rt::ReadInputOp>(
+        op.getLoc(), read.getType(), argument.getArgNumber(), read.getPosition());
+    read.replaceAllUsesWith(replacement);
+    read.erase();
+    return success();
+  }
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  if (op.getNumRegions() || llvm::any_of(op.getOperandTypes(), isTensor) ||
+      llvm::any_of(op.getResultTypes(), isTensor))
+    return op.emitError("cannot be part of a launch plan");
+  return success();
+}
+
+LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
+  Step record{launch, launch.getLoc(), {}};
+  SmallVector<std::pair<unsigned, unsigned>> copies; // target, source
+  DenseMap<unsigned, unsigned> written;              // operand -> memory
+  for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
+    if (!isa<RankedTensorType>(operand.getType())) {
+      record.memories.push_back(-1);
+      continue;
+    }
+    unsigned first = launch.getOperands_().getBeginOperandIndex();
+    bool isWritten = llvm::is_contained(launch.getOutputs(), static_cast<int64_t>(i));
+    auto known = memoryOf.find(operand);
+    bool isOwn = known != memoryOf.end() && memories[known->second].kind == Memory::Arena &&
+                 !isUsedAfter(memories[known->second], launch, first + i);
+    if (known != memoryOf.end() && (!isWritten || isOwn)) {
+      record.memories.push_back(known->second);
+    } else {
+      FailureOr<unsigned> memory = newMemory(Memory::Arena, operand);
+      if (failed(memory))
+        return failure();
+      if (known != memoryOf.end())
+        copies.emplace_back(*memory, known->second);
+      record.memories.push_back(*memory);
+    }
+    if (isWritten)
+      written[i] = record.memories.back();
+  }
+  for (auto [target, source] : copies)
+    addCopy(launch.getLoc(), target, source);
+  for (auto [result, position] : llvm::zip(launch.getResults(), launch.getOutputs())) {
+    FailureOr<Sizes> known = sizesOf(launch.getOperands_()[position]);
+    if (failed(known))
+      return failure();
+    sizes[result] = *known;
+    auto memory = written.find(position);
+    if (memory == written.end())
+      return launch.emitError() << "writes operand " << position << ", which is no tensor";
+    memories[memory->second].tensors.clear();
+    bind(result, memory->second);
+  }
+  for (int memory : record.memories)
+    useAt(memory, steps.size());
+  steps.push_back(record);
+  return success();
+}
+
+LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
+  for (auto [i, result] : llvm::enumerate(op.getOperands())) {
+    if (!isa<RankedTensorType>(result.getType()))
+      return op.emitError() << "output " << i << " is no ranked tensor";
+    FailureOr<Sizes> known = sizesOf(result);
+    if (failed(known))
+      return failure();
+    outputSizes.push_back(*known);
+    auto source = memoryOf.find(result);
+    // Nobody has written it: its values may be anything.
+    if (source == memoryOf.end())
+      continue;
+    Memory &memory = memories[source->second];
+    if (memory.kind == Memory::Arena) {
+      memory.kind = Memory::Output;
+      memory.index = i;
+    } else {
+      FailureOr<unsigned> target = newMemory(Memory::Output, result, i);
+      if (failed(target))
+        return failure();
+      addCopy(op.getLoc(), *target, source->second);
+    }
+  }
+  return success();
+}
+
+/// Whether a tensor in the memory is read after `writer`, or by it through another operand.
+bool BufferPlanner::isUsedAfter(const Memory &memory, Operation *writer, unsigned operand) {
+  for (Value tensor : memory.tensors)
+    for (OpOperand &use : tensor.getUses()) {
+      Operation *user = use.getOwner();
+      // Other names for the same memory are in the list themselves, once they are reached.
+      if (isa<rt::ReshapeOp, tensor::CastOp>(user) && user->isBeforeInBlock(writer))
+        continue;
+      if (user == writer ? use.getOperandNumber() != operand : writer->isBeforeInBlock(user))
+        if (!isa<tensor::DimOp>(user))
+          return true;
+    }
+  return false;
+}
+
+FailureOr<unsigned> BufferPlanner::newMemory(Memory::Kind kindOfMemory, Value tensor,
+                                             unsigned index) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  FailureOr<Sizes> known = sizesOf(tensor);
+  if (failed(known))
+    return failure();
+  std::optional<onnx::ElementKind> kind = onnx::elementKind(type.getElementType());
+  if (!kind || !onnx::elementBytes(*kind))
+    return emitError(tensor.getLoc()) << "a buffer cannot hold elements of type "
+                                      << type.getElementType();
+  Memory memory{kindOfMemory, index, {}, 1, {}, {}, -1, -1, {}};
+  memory.factor = onnx::elementBytes(*kind);
+  for (OpFoldResult size : *known) {
+    if (auto dynamic = dyn_cast<Value>(size)) {
+      memory.dims.push_back(dynamic);
+      continue;
+    }
+    int64_t number = cast<IntegerAttr>(cast<Attribute>(size)).getInt();
+    if (llvm::MulOverflow(memory.factor, number, memory.factor))
+      return emitError(tensor.getLoc()) << type << " takes more than 2^63 bytes";
+  }
+  llvm::sort(memory.dims, [&](Value a, Value b) { return numberOf(a) < numberOf(b); });
+  memories.push_back(memory);
+  return memories.size() - 1;
+}
+
+void BufferPlanner::bind(Value tensor, unsigned memory) {
+  memoryOf[tensor] = memory;
+  memories[memory].tensors.push_back(tensor);
+}
+
+void BufferPlanner::useAt(int memory, int64_t step) {
+  if (memory < 0)
+    return;
+  Memory &used = memories[memory];
+  if (used.first < 0)
+    used.first = step;
+  used.last = step;
+}
+
+void BufferPlanner::addCopy(Location loc, unsigned target, unsigned source) {
+  useAt(target, steps.size());
+  useAt(source, steps.size());
+  steps.push_back({nullptr, loc, {int(target), int(source)}});
+}
+
+//===-- Sizes ---------------------------------------------------------------------------------===//
+
+FailureOr<BufferPlanner::Sizes> BufferPlanner::sizesOf(Value tensor) {
+  if (auto known = sizes.find(tensor); known != sizes.end())
+    return known->second;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Operation *op = tensor.getDefiningOp();
+  ValueRange dynamic;
+  Sizes result;
+  if (!op) {
+    result = argumentSizes(cast<BlockArgument>(tensor));
+  } else if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    return checkCast(cast);
+  } else {
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+      dynamic = empty.getDynamicSizes();
+    else if (auto reshape = dyn_cast<rt::ReshapeOp>(op))
+      dynamic = reshape.getSizes();
+    if (static_cast<int64_t>(dynamic.size()) != type.getNumDynamicDims())
+      return op->emitError() << "has a result of unknown size: " << type;
+    for (int64_t size : type.getShape()) {
+      if (!ShapedType::isDynamic(size)) {
+        result.push_back(constant(size));
+        continue;
+      }
+      // A size that has folded to a constant is one.
+      result.push_back(getAsOpFoldResult(dynamic.front()));
+      dynamic = dynamic.drop_front();
+    }
+  }
+  sizes[tensor] = result;
+  return result;
+}
+
+/// What a cast promises of sizes is checked when the plan runs, and may be relied on after that.
+FailureOr<BufferPlanner::Sizes> BufferPlanner::checkCast(tensor::CastOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type || !isa<RankedTensorType>(op.getSource().getType()))
+    return op.emitError("cannot be part of a launch plan: a tensor has no rank");
+  if (auto known = sizes.find(op); known != sizes.end())
+    return known->second;
+  FailureOr<Sizes> result = sizesOf(op.getSource());
+  if (failed(result))
+    return failure();
+  std::string subject = "a tensor";
+  for (OpOperand &use : op.getResult().getUses())
+    if (isa<func::ReturnOp>(use.getOwner()))
+      if (auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(),
+                                                               onnx::kNameAttr))
+        subject = "output '" + name.str() + "'";
+  builder.setInsertionPoint(op);
+  for (auto [i, promised] : llvm::enumerate(type.getShape())) {
+    if (isa<Attribute>((*result)[i]) || ShapedType::isDynamic(promised))
+      continue;
+    Value found = cast<Value>((*result)[i]), expected = value(constant(promised));
+    Value equal = builder.create<arith::CmpIOp>(op.getLoc(), arith::CmpIPredicate::eq, found,
+                                                expected);
+    builder.create<rt::CheckOp>(op.getLoc(), equal,
+                                subject + ": dimension " + std::to_string(i) +
+                                    " is {0}, the model declares {1}",
+                                ValueRange{found, expected});
+    (*result)[i] = constant(promised);
+  }
+  sizes[op] = *result;
+  return result;
+}
+
+/// Sizes of inputs with one name are one value: the runtime compares them before the plan runs.
+BufferPlanner::Sizes BufferPlanner::argumentSizes(BlockArgument argument) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  auto dims =
+      function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), onnx::kDimsAttr);
+  OpBuilder::InsertionGuard guard(builder);
+  Sizes result;
+  for (auto [i, size] : llvm::enumerate(type.getShape())) {
+    if (!ShapedType::isDynamic(size)) {
+      result.push_back(constant(size));
+      continue;
+    }
+    auto name = dims && i < dims.size() ? dyn_cast<StringAttr>(dims[i]) : StringAttr();
+    bool isNamed = name && !name.empty();
+    Value known = isNamed ? symbols.lookup(name) : Value();
+    if (!known) {
+      if (firstOp)
+        builder.setInsertionPointAfter(firstOp);
+      else
+        builder.setInsertionPointToStart(&block);
+      auto dim = builder.create<rt::DimOp>(function.getLoc(), builder.getIndexType(),
+                                           argument.getArgNumber(), i);
+      firstOp = dim;
+      known = dim;
+    }
+    if (isNamed)
+      symbols[name] = known;
+    result.push_back(known);
+  }
+  return result;
+}
+
+/// A number for a value, the same in every run of the compiler.
+int64_t BufferPlanner::numberOf(Value value) {
+  return numbers.try_emplace(value, numbers.size()).first->second;
+}
+
+//===-- Metadata ------------------------------------------------------------------------------===//
+
+DictionaryAttr BufferPlanner::describe(StringRef fallback, DictionaryAttr attributes,
+                                       RankedTensorType type, bool host) {
+  auto get = [&](StringRef name) { return attributes ? attributes.get(name) : Attribute(); };
+  NamedAttrList result;
+  auto name = dyn_cast_or_null<StringAttr>(get(onnx::kNameAttr));
+  result.set("name", name ? name : builder.getStringAttr(fallback));
+  auto element = dyn_cast_or_null<TypeAttr>(get("onnx.type"));
+  result.set("element", element ? element : TypeAttr::get(type.getElementType()));
+  auto names = dyn_cast_or_null<ArrayAttr>(get(onnx::kDimsAttr));
+  SmallVector<Attribute> dims;
+  for (auto [i, size] : llvm::enumerate(type.getShape())) {
+    bool isNamed = names && i < names.size() && isa<StringAttr>(names[i]);
+    if (!ShapedType::isDynamic(size))
+      dims.push_back(builder.getI64IntegerAttr(size));
+    else
+      dims.push_back(isNamed ? names[i] : builder.getStringAttr(""));
+  }
+  result.set("dims", builder.getArrayAttr(dims));
+  if (host)
+    result.set("host", builder.getUnitAttr());
+  return result.getDictionary(builder.getContext());
+}
+
+void BufferPlanner::setMetadata() {
+  for (BlockArgument argument : block.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    inputs.push_back(describe("input" + std::to_string(i), function.getArgAttrDict(i),
+                              cast<RankedTensorType>(argument.getType()), hostInputs.contains(i)));
+  }
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+    outputs.push_back(describe("output" + std::to_string(i), function.getResultAttrDict(i),
+                               cast<RankedTensorType>(type), false));
+}

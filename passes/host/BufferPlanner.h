@@ -1,0 +1,102 @@
+// Gives every tensor of an entry function a place: an input, an output, a weight, or the arena.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/Passes.h"
+
+#include <map>
+#include <vector>
+
+namespace cameo {
+
+/// On a planned entry function: an array with a dictionary an input or output: `name`, `element`
+/// (its ONNX type), `dims` (a number, or a name, empty where there is none), and the unit `host`
+/// where the plan reads the input's values.
+inline constexpr llvm::StringLiteral kPlanInputsAttr = "rt.inputs";
+inline constexpr llvm::StringLiteral kPlanOutputsAttr = "rt.outputs";
+/// On a planned entry function whose sizes are all known: a dictionary of `arena_bytes`,
+/// `live_max_bytes` and `tensor_sum_bytes`.
+inline constexpr llvm::StringLiteral kPlanMemoryAttr = "rt.memory";
+
+class BufferPlanner {
+public:
+  explicit BufferPlanner(mlir::func::FuncOp function)
+      : function(function), block(function.getBody().front()), builder(function.getContext()) {}
+
+  /// Rewrites the function; fails after a diagnostic.
+  llvm::LogicalResult run();
+
+private:
+  using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
+
+  /// A range of memory that holds one tensor after another.
+  struct Memory {
+    enum Kind { Input, Constant, Arena, Output } kind;
+    unsigned index = 0;               // of the input or output
+    mlir::FlatSymbolRefAttr constant; // weight
+    /// Bytes: `factor` times the product of `dims`, which are in order of appearance.
+    int64_t factor = 0;
+    llvm::SmallVector<mlir::Value> dims;
+    /// The tensors that are in it now.
+    llvm::SmallVector<mlir::Value> tensors;
+    int64_t first = -1, last = -1; // steps
+    mlir::OpFoldResult offset;     // in the arena, bytes
+  };
+  /// What the plan does, in order.
+  struct Step {
+    mlir::Operation *op; // rt.launch, rt.from_scalars; null for a copy
+    mlir::Location loc;
+    llvm::SmallVector<int> memories; // a launch's operands, -1 for scalars; else target, source
+  };
+
+  llvm::LogicalResult collect();
+  llvm::LogicalResult collect(mlir::Operation &op);
+  llvm::LogicalResult collectLaunch(rt::LaunchOp launch);
+  llvm::LogicalResult collectReturn(mlir::func::ReturnOp op);
+  llvm::FailureOr<Sizes> checkCast(mlir::tensor::CastOp op);
+  void setMetadata();
+  mlir::DictionaryAttr describe(llvm::StringRef fallback, mlir::DictionaryAttr attributes,
+                                mlir::RankedTensorType type, bool host);
+
+  llvm::FailureOr<Sizes> sizesOf(mlir::Value tensor);
+  Sizes argumentSizes(mlir::BlockArgument argument);
+  int64_t numberOf(mlir::Value value);
+
+  /// Memory of the tensor's size.
+  llvm::FailureOr<unsigned> newMemory(Memory::Kind kind, mlir::Value tensor, unsigned index = 0);
+  void bind(mlir::Value tensor, unsigned memory);
+  bool isUsedAfter(const Memory &memory, mlir::Operation *writer, unsigned operand);
+  void useAt(int memory, int64_t step);
+  void addCopy(mlir::Location loc, unsigned target, unsigned source);
+
+  void layOut();
+  void emit();
+  void erase();
+  mlir::Value buffer(unsigned memory);
+  mlir::OpFoldResult bytesOf(const Memory &memory);
+  mlir::Value value(mlir::OpFoldResult size);
+  mlir::OpFoldResult constant(int64_t number) { return builder.getIndexAttr(number); }
+  mlir::OpFoldResult add(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult mul(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult alignUp(mlir::OpFoldResult a);
+
+  mlir::func::FuncOp function;
+  mlir::Block &block;
+  mlir::OpBuilder builder;
+  std::vector<Memory> memories;
+  std::vector<Step> steps;
+  llvm::DenseMap<mlir::Value, unsigned> memoryOf;
+  llvm::DenseMap<mlir::Value, Sizes> sizes;
+  llvm::DenseMap<mlir::Value, int64_t> numbers;
+  llvm::DenseMap<unsigned, mlir::Value> buffers;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> symbols; // a named size, once
+  std::map<int64_t, mlir::Value> constants;
+  llvm::SmallVector<Sizes> outputSizes;
+  llvm::SmallVector<mlir::Attribute> inputs, outputs; // metadata
+  llvm::DenseSet<unsigned> hostInputs;
+  mlir::OpFoldResult arenaBytes;
+  mlir::Operation *firstOp = nullptr;
+};
+
+} // namespace cameo

@@ -1,0 +1,27 @@
+// Tensors ==> buffers: the last step to a launch plan. The pass and the order of its parts; the
+// work is BufferPlanner's.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/Passes.h"
+#include "passes/host/BufferPlanner.h"
+
+namespace cameo {
+#define GEN_PASS_DEF_PLANBUFFERS
+#include "passes/Passes.h.inc"
+} // namespace cameo
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+struct PlanBuffers : cameo::impl::PlanBuffersBase<PlanBuffers> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    // A plan has no arguments: planned already.
+    if (function->hasAttr(kPlanInputsAttr))
+      return;
+    if (failed(BufferPlanner(function).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,205 @@
+// One table of options: name, form, help. Read by hand, because LLVM's own command-line parser would
+// accept the hundreds of options of the libraries in this process too.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/CameocOptions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace cameo;
+using llvm::StringRef;
+
+namespace {
+
+llvm::Error fail(const llvm::Twine &what) { return llvm::createStringError(what.str()); }
+
+struct Option {
+  StringRef name;  // with its dashes
+  StringRef value; // what the help calls the value; empty: takes none
+  StringRef help;
+  llvm::Error (*set)(CameocOptions &, StringRef);
+};
+
+llvm::Error setEmit(CameocOptions &options, StringRef value) {
+  static constexpr std::pair<llvm::StringLiteral, Emit> kinds[] = {
+      {"exe", Emit::Exe},     {"lib", Emit::Lib},   {"plan", Emit::Plan}, {"ptx", Emit::Ptx},
+      {"cubin", Emit::Cubin}, {"onnx", Emit::Onnx}, {"mlir", Emit::Mlir}};
+  for (auto [name, kind] : kinds)
+    if (value == name) {
+      options.emit = kind;
+      return llvm::Error::success();
+    }
+  return fail("--emit is '" + value + "'; it may be exe, lib, plan, ptx, cubin, onnx or mlir");
+}
+
+llvm::Error setStage(std::optional<Stage> &target, StringRef value) {
+  llvm::Expected<Stage> stage = findStage(value);
+  if (!stage)
+    return stage.takeError();
+  target = *stage;
+  return llvm::Error::success();
+}
+
+/// "x:1x3x224x224,y:?x4"; a scalar is "x:".
+llvm::Error setShapes(CameocOptions &options, StringRef value) {
+  llvm::SmallVector<StringRef> inputs;
+  value.split(inputs, ',');
+  for (StringRef text : inputs) {
+    // Names may hold colons.
+    auto [name, sizes] = text.rsplit(':');
+    if (name.empty() || !text.contains(':'))
+      return fail("--shapes: '" + text + "' is not of the form input:1x3x224x224");
+    llvm::SmallVector<int64_t> shape;
+    llvm::SmallVector<StringRef> parts;
+    if (!sizes.empty())
+      sizes.split(parts, 'x');
+    for (StringRef part : parts) {
+      int64_t size = -1;
+      if (part != "?" && (part.getAsInteger(10, size) || size < 0))
+        return fail("--shapes: '" + part + "' in '" + text + "' is no size");
+      shape.push_back(size);
+    }
+    if (!options.shapes.try_emplace(name.str(), shape).second)
+      return fail("--shapes gives input '" + name + "' twice");
+  }
+  return llvm::Error::success();
+}
+
+template <std::string CameocOptions::*Member>
+llvm::Error setString(CameocOptions &options, StringRef value) {
+  if (value.empty())
+    return fail("an empty value");
+  options.*Member = value.str();
+  return llvm::Error::success();
+}
+template <bool CameocOptions::*Member> llvm::Error setFlag(CameocOptions &options, StringRef) {
+  options.*Member = true;
+  return llvm::Error::success();
+}
+
+const Option kOptions[] = {
+    {"-o", "FILE", "where to write", setString<&CameocOptions::output>},
+    {"--target", "LIST",
+     "architectures: sm_80 (a cubin), ptx (text that later GPUs can take), sim:sm_80 (code for the "
+     "simulated GPU), native; default sm_80,ptx,sim:sm_80",
+     setString<&CameocOptions::target>},
+    {"--emit", "KIND",
+     "exe (default), lib (shared library), plan (for cameo_model_load), ptx, cubin, onnx, mlir",
+     setEmit},
+    {"--shapes", "x:1x3x224x224,...", "fixes sizes of inputs; ? leaves one open", setShapes},
+    {"--stop-after", "STAGE", "writes the IR that this stage reaches, as text",
+     [](CameocOptions &o, StringRef v) { return setStage(o.stopAfter, v); }},
+    {"--start-from", "STAGE", "the input is IR of this stage, as --stop-after writes it",
+     [](CameocOptions &o, StringRef v) { return setStage(o.startFrom, v); }},
+    {"--sim-checks", "", "adds an image for the simulator's --sim-checks",
+     setFlag<&CameocOptions::simChecks>},
+    {"--ptxas", "FILE", "NVIDIA's assembler; else $CUDA_HOME/bin/ptxas, else the PATH's",
+     setString<&CameocOptions::ptxas>},
+    {"--libdevice", "FILE", "NVIDIA's libdevice.10.bc; else looked for beside ptxas",
+     setString<&CameocOptions::libdevice>},
+    {"--report", "FILE.json", "writes what was compiled: kernels and memory",
+     setString<&CameocOptions::report>},
+    {"--time", "", "says on stderr how long each stage takes", setFlag<&CameocOptions::time>},
+    {"-j", "N", "threads; default one a core",
+     [](CameocOptions &o, StringRef v) {
+       if (v.getAsInteger(10, o.jobs) || o.jobs < 1 || o.jobs > 1024)
+         return fail("-j takes a number from 1 to 1024, not '" + v + "'");
+       return llvm::Error::success();
+     }},
+    {"--list-operators", "", "prints the supported operators as Markdown",
+     setFlag<&CameocOptions::listOperators>},
+    {"--version", "", "prints versions", setFlag<&CameocOptions::version>},
+    {"--help", "", "prints this text", setFlag<&CameocOptions::help>},
+};
+
+llvm::Error check(const CameocOptions &options) {
+  if (options.help || options.version || options.listOperators)
+    return llvm::Error::success();
+  if (options.input.empty())
+    return fail("no input file; cameoc --help says more");
+  if (options.output.empty())
+    return fail("no output file; name one with -o");
+  if (options.startFrom == Stage::Binary)
+    return fail("--start-from=binary: nothing is left to do from there");
+  if (options.stopAfter == Stage::Binary)
+    return fail("--stop-after=binary is what happens anyway; --emit says what is written");
+  if (options.stopAfter && options.startFrom && *options.stopAfter < *options.startFrom)
+    return fail("--stop-after is a stage before --start-from");
+  if (options.stopAfter && options.emit != Emit::Exe && options.emit != Emit::Mlir &&
+      options.emit != Emit::Onnx)
+    return fail("--stop-after writes IR; it does not go with this --emit");
+  if (options.emit == Emit::Onnx && options.stopAfter && *options.stopAfter > Stage::Precision)
+    return fail("--emit=onnx: the model is not ONNX any more after stage " +
+                stageName(*options.stopAfter));
+  if (options.startFrom && *options.startFrom > Stage::Imported && !options.shapes.empty())
+    return fail("--shapes applies to models, not to --start-from=" +
+                stageName(*options.startFrom));
+  if (!options.report.empty() && !StringRef(options.report).ends_with(".json"))
+    return fail("--report=" + options.report + ": only JSON is written; use a name ending in .json");
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<CameocOptions>
+cameo::parseCameocOptions(llvm::ArrayRef<const char *> arguments) {
+  CameocOptions options;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    StringRef argument = arguments[i];
+    if (!argument.starts_with("-") || argument == "-") {
+      if (!options.input.empty())
+        return fail("two input files: '" + options.input + "' and '" + argument + "'");
+      options.input = argument.str();
+      continue;
+    }
+    bool isLong = argument.starts_with("--");
+    StringRef name = isLong ? argument.split('=').first : argument.take_front(2);
+    const Option *option =
+        llvm::find_if(kOptions, [&](const Option &known) { return known.name == name; });
+    if (option == std::end(kOptions))
+      return fail("unknown option '" + name + "'; cameoc --help lists them");
+    StringRef value = argument.drop_front(name.size());
+    if (isLong && !option->value.empty() && !value.consume_front("="))
+      return fail("'" + name + "' needs a value: " + name + "=" + option->value);
+    if (!isLong && value.empty() && !option->value.empty()) {
+      if (i + 1 == arguments.size())
+        return fail("'" + name + "' needs a value: " + name + " " + option->value);
+      value = arguments[++i];
+    }
+    if (option->value.empty() && !value.empty())
+      return fail("'" + name + "' takes no value");
+    if (llvm::Error error = option->set(options, value))
+      return fail(name + ": " + llvm::toString(std::move(error)));
+  }
+  if (llvm::Error error = check(options))
+    return std::move(error);
+  return options;
+}
+
+void cameo::printCameocHelp(llvm::raw_ostream &output) {
+  output << "cameoc MODEL.onnx -o FILE [options]\n"
+            "Compiles an ONNX model into one executable file for NVIDIA GPUs.\n\n";
+  for (const Option &option : kOptions) {
+    std::string left = option.name.str();
+    if (!option.value.empty())
+      left += (option.name.starts_with("--") ? "=" : " ") + option.value.str();
+    output << llvm::formatv("  {0,-28} ", left);
+    // Words, wrapped.
+    size_t column = 31;
+    llvm::SmallVector<StringRef> words;
+    option.help.split(words, ' ');
+    for (StringRef word : words) {
+      if (column + word.size() > 98) {
+        output << "\n" << std::string(31, ' ');
+        column = 31;
+      }
+      output << word << ' ';
+      column += word.size() + 1;
+    }
+    output << "\n";
+  }
+  output << "\nStages:\n";
+  for (const StageInfo &stage : stages())
+    output << llvm::formatv("  {0,-12} {1}\n", stage.name, stage.description);
+}

@@ -1,0 +1,35 @@
+// cameoc's command line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Pipeline.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <map>
+#include <optional>
+
+namespace cameo {
+
+enum class Emit { Exe, Lib, Plan, Ptx, Cubin, Onnx, Mlir };
+
+struct CameocOptions {
+  std::string input, output;
+  std::string target = "sm_80,ptx,sim:sm_80";
+  Emit emit = Emit::Exe;
+  std::optional<Stage> stopAfter, startFrom;
+  /// --shapes: sizes by input name, -1 where they are left open.
+  std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  bool simChecks = false;
+  bool time = false;
+  std::string ptxas, libdevice, report;
+  unsigned jobs = 0; // 0: one a core
+  bool help = false, version = false, listOperators = false;
+};
+
+/// An error says what is wrong with which argument.
+llvm::Expected<CameocOptions> parseCameocOptions(llvm::ArrayRef<const char *> arguments);
+
+void printCameocHelp(llvm::raw_ostream &output);
+
+} // namespace cameo

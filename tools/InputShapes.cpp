@@ -1,0 +1,112 @@
+// Argument types and `onnx.dims` of the entry function.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/InputShapes.h"
+
+#include "dialects/onnx/Onnx.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+struct ShapeFixer {
+  func::FuncOp function;
+  llvm::StringMap<int64_t> symbols; // what named sizes are fixed to
+
+  StringRef nameOf(unsigned i) {
+    auto name = function.getArgAttrOfType<StringAttr>(i, onnx::kNameAttr);
+    return name ? name.getValue() : StringRef();
+  }
+  StringAttr symbolOf(unsigned i, unsigned dim) {
+    auto dims = function.getArgAttrOfType<ArrayAttr>(i, onnx::kDimsAttr);
+    auto symbol = dims && dim < dims.size() ? dyn_cast<StringAttr>(dims[dim]) : StringAttr();
+    return symbol && !symbol.empty() ? symbol : StringAttr();
+  }
+
+  /// What the given shape says of named sizes, and whether it fits.
+  LogicalResult collect(unsigned i, ArrayRef<int64_t> shape) {
+    auto type = dyn_cast<RankedTensorType>(function.getArgument(i).getType());
+    auto error = [&] {
+      return emitError(function.getLoc()) << "--shapes: input '" << nameOf(i) << "' ";
+    };
+    if (!type) {
+      if (isa<UnrankedTensorType>(function.getArgument(i).getType()))
+        return success();
+      return error() << "is no tensor";
+    }
+    if (type.getRank() != static_cast<int64_t>(shape.size()))
+      return error() << "has " << type.getRank() << " dimensions, not " << shape.size();
+    for (auto [d, size] : llvm::enumerate(shape)) {
+      if (size < 0)
+        continue;
+      int64_t known = type.getDimSize(d);
+      if (!ShapedType::isDynamic(known) && known != size)
+        return error() << "has size " << known << " in dimension " << d << ", not " << size;
+      StringAttr symbol = symbolOf(i, d);
+      if (!symbol)
+        continue;
+      auto [fixed, isNew] = symbols.try_emplace(symbol, size);
+      if (!isNew && fixed->second != size)
+        return error() << "asks for " << symbol << " = " << size << "; it is " << fixed->second
+                       << " already";
+    }
+    return success();
+  }
+
+  void apply(unsigned i, const SmallVector<int64_t> *given) {
+    Value argument = function.getArgument(i);
+    auto tensor = dyn_cast<TensorType>(argument.getType());
+    if (!tensor || (!tensor.hasRank() && !given))
+      return;
+    SmallVector<int64_t> shape = tensor.hasRank()
+                                     ? SmallVector<int64_t>(tensor.getShape())
+                                     : SmallVector<int64_t>(given->size(), ShapedType::kDynamic);
+    SmallVector<Attribute> dims;
+    Builder builder(function.getContext());
+    for (auto [d, size] : llvm::enumerate(shape)) {
+      StringAttr symbol = symbolOf(i, d);
+      if (ShapedType::isDynamic(size) && given && (*given)[d] >= 0)
+        size = (*given)[d];
+      else if (auto fixed = symbol ? symbols.find(symbol) : symbols.end();
+               ShapedType::isDynamic(size) && fixed != symbols.end())
+        size = fixed->second;
+      if (ShapedType::isDynamic(size))
+        dims.push_back(symbol ? symbol : builder.getStringAttr(""));
+      else
+        dims.push_back(builder.getI64IntegerAttr(size));
+    }
+    argument.setType(RankedTensorType::get(shape, tensor.getElementType()));
+    function.setArgAttr(i, onnx::kDimsAttr, builder.getArrayAttr(dims));
+  }
+};
+
+} // namespace
+
+LogicalResult cameo::fixInputShapes(ModuleOp module,
+                                    const std::map<std::string, SmallVector<int64_t>> &shapes) {
+  auto functions = module.getOps<func::FuncOp>();
+  if (shapes.empty() || functions.empty())
+    return success();
+  ShapeFixer fixer{*functions.begin(), {}};
+  llvm::StringMap<unsigned> arguments;
+  for (unsigned i = 0; i < fixer.function.getNumArguments(); ++i)
+    arguments[fixer.nameOf(i)] = i;
+  for (auto &[name, shape] : shapes) {
+    auto argument = arguments.find(name);
+    if (argument == arguments.end())
+      return emitError(module.getLoc()) << "--shapes: the model has no input '" << name << "'";
+    if (failed(fixer.collect(argument->second, shape)))
+      return failure();
+  }
+  for (unsigned i = 0; i < fixer.function.getNumArguments(); ++i) {
+    auto given = shapes.find(fixer.nameOf(i).str());
+    fixer.apply(i, given == shapes.end() ? nullptr : &given->second);
+  }
+  Block &body = fixer.function.getBody().front();
+  fixer.function.setFunctionType(FunctionType::get(
+      module.getContext(), body.getArgumentTypes(), fixer.function.getResultTypes()));
+  return success();
+}

@@ -1,0 +1,18 @@
+// --shapes: sizes of a model's inputs, fixed before anything else looks at them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <map>
+
+namespace cameo {
+
+/// Changes the types of the function's arguments (stage imported). A size that has a name is fixed
+/// wherever an input has that name. Sizes of -1 stay open. Fails after a diagnostic.
+mlir::LogicalResult
+fixInputShapes(mlir::ModuleOp module,
+               const std::map<std::string, llvm::SmallVector<int64_t>> &shapes);
+
+} // namespace cameo

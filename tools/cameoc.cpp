@@ -1,0 +1,367 @@
+// cameoc: compiles an ONNX model into a self-contained GPU executable.
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/Passes.h"
+#include "codegen/emit/Code.h"
+#include "codegen/emit/Manifest.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/onnx/Export.h"
+#include "dialects/onnx/Import.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/rt/Rt.h"
+#include "passes/linalg/Lowering.h"
+#include "tools/CameocOptions.h"
+#include "tools/InputShapes.h"
+#include "tools/StageFiles.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/Timer.h"
+#include "llvm/Support/xxhash.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+/// Says how long a part took, where asked.
+class Stopwatch {
+public:
+  Stopwatch(bool enabled, StringRef what) : enabled(enabled), what(what) {
+    if (enabled)
+      start = llvm::TimeRecord::getCurrentTime();
+  }
+  ~Stopwatch() {
+    if (!enabled)
+      return;
+    llvm::TimeRecord end = llvm::TimeRecord::getCurrentTime(false);
+    end -= start;
+    llvm::errs() << llvm::formatv("{0,-12} {1,10:f1} ms, {2,10:f1} ms of CPU\n", what,
+                                  end.getWallTime() * 1e3, end.getProcessTime() * 1e3);
+  }
+
+private:
+  bool enabled;
+  StringRef what;
+  llvm::TimeRecord start;
+};
+
+/// "conv1: " for a node, "file.mlir:3:7: " for text, nothing where nothing is known.
+std::string describeLocation(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().getValue().str() + ": ";
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return llvm::formatv("{0}:{1}:{2}: ", file.getFilename().getValue(), file.getLine(),
+                         file.getColumn());
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string text = describeLocation(part); !text.empty())
+        return text;
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return describeLocation(call.getCallee());
+  return "";
+}
+
+void printDiagnostic(Diagnostic &diagnostic) {
+  StringRef severity = "error";
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
+    severity = "warning";
+  else if (diagnostic.getSeverity() == DiagnosticSeverity::Note)
+    severity = "note";
+  else if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+    severity = "remark";
+  llvm::errs() << describeLocation(diagnostic.getLocation()) << severity << ": "
+               << diagnostic.str() << "\n";
+  for (Diagnostic &note : diagnostic.getNotes())
+    printDiagnostic(note);
+}
+
+class Compiler {
+public:
+  Compiler(const CameocOptions &options, std::string executable)
+      : options(options), executable(std::move(executable)), threads(strategy()),
+        context(registry(), MLIRContext::Threading::DISABLED) {
+    if (options.jobs != 1)
+      context.setThreadPool(threads);
+    context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+      std::lock_guard<std::mutex> lock(printing);
+      errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      printDiagnostic(diagnostic);
+      return success();
+    });
+  }
+
+  int run() {
+    LogicalResult result = compile();
+    // Whatever fails has said why; if it has not, that must not be silent.
+    if (failed(result) && !errors)
+      report("compilation failed without a message; please report this, with the model");
+    return failed(result) ? 1 : 0;
+  }
+
+private:
+  static llvm::ThreadPoolStrategy strategyFor(unsigned jobs) {
+    return jobs ? llvm::hardware_concurrency(jobs) : llvm::hardware_concurrency();
+  }
+  llvm::ThreadPoolStrategy strategy() const { return strategyFor(options.jobs); }
+  static const DialectRegistry &registry() {
+    static const DialectRegistry registry = [] {
+      DialectRegistry result;
+      result.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                    func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                    math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                    tensor::TensorDialect, vector::VectorDialect, onnx::OnnxDialect,
+                    kernel::KernelDialect, rt::RtDialect>();
+      return result;
+    }();
+    return registry;
+  }
+
+  LogicalResult report(const Twine &message) {
+    ++errors;
+    llvm::errs() << "error: " << message << "\n";
+    return failure();
+  }
+  LogicalResult report(llvm::Error error) {
+    // The handler has printed diagnostics already.
+    std::string message = llvm::toString(std::move(error));
+    return errors ? failure() : report(message);
+  }
+
+  LogicalResult compile();
+  LogicalResult read();
+  LogicalResult runStages(Stage from, Stage to);
+  LogicalResult write();
+  LogicalResult writeText(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &code);
+  llvm::Expected<CodeOptions> codeOptions() const;
+  std::string runtimeFile(StringRef name) const;
+
+  const CameocOptions &options;
+  std::string executable;
+  llvm::DefaultThreadPool threads;
+  MLIRContext context;
+  std::mutex printing;
+  unsigned errors = 0;
+  OwningOpRef<ModuleOp> module;
+  SmallVector<TargetVariant> targets;
+};
+
+LogicalResult Compiler::read() {
+  Stopwatch stopwatch(options.time, "read");
+  if (options.startFrom) {
+    module = readStageFile(options.input, &context);
+    return success(static_cast<bool>(module));
+  }
+  module = onnx::importOnnxFile(options.input, &context);
+  if (!module)
+    return failure();
+  return fixInputShapes(*module, options.shapes);
+}
+
+LogicalResult Compiler::runStages(Stage from, Stage to) {
+  PipelineOptions pipeline;
+  pipeline.targets = options.target;
+  for (const StageInfo &info : stages()) {
+    if (info.stage <= from || info.stage > to)
+      continue;
+    Stopwatch stopwatch(options.time, info.name);
+    PassManager passes(&context, ModuleOp::getOperationName());
+    populateStage(passes, info.stage, pipeline);
+    if (failed(passes.run(*module)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Compiler::compile() {
+  llvm::Expected<SmallVector<TargetVariant>> parsed = parseTargetSpec(options.target);
+  if (!parsed)
+    return report("--target: " + llvm::toString(parsed.takeError()));
+  targets = std::move(*parsed);
+  if (failed(read()))
+    return failure();
+  Stage from = options.startFrom.value_or(Stage::Imported);
+  Stage to = Stage::Host;
+  if (options.emit == Emit::Onnx)
+    to = Stage::Precision;
+  if (options.stopAfter)
+    to = *options.stopAfter;
+  if (from > to)
+    return report("the input is past stage " + stageName(to) + ", which --emit=onnx needs");
+  if (failed(runStages(from, to)))
+    return failure();
+  if (options.emit == Emit::Onnx)
+    return onnx::exportOnnxFile(*module, options.output);
+  if (options.stopAfter || options.emit == Emit::Mlir) {
+    if (llvm::Error error = writeStageFile(*module, options.output))
+      return report(std::move(error));
+    return success();
+  }
+  return write();
+}
+
+/// The folder of stub and library: ../lib/cameo, seen from this program.
+std::string Compiler::runtimeFile(StringRef name) const {
+  llvm::SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(path, "lib", "cameo", name);
+  return std::string(path);
+}
+
+llvm::Expected<CodeOptions> Compiler::codeOptions() const {
+  CodeOptions code;
+  std::string ptxas = options.ptxas;
+  if (const char *home = std::getenv("CUDA_HOME"); ptxas.empty() && home && *home) {
+    llvm::SmallString<256> path(home);
+    llvm::sys::path::append(path, "bin", "ptxas");
+    if (llvm::sys::fs::exists(path))
+      ptxas = std::string(path);
+  }
+  code.ptx.ptxas = code.assemble.ptxas = ptxas;
+  code.ptx.libdevice = options.libdevice;
+  code.assemble.jobs = threads.getMaxConcurrency();
+  code.simChecks = options.simChecks;
+  auto needsPtxas = [&](const TargetVariant &variant) {
+    return variant.cubin && options.emit != Emit::Ptx;
+  };
+  if (auto *variant = llvm::find_if(targets, needsPtxas); variant != targets.end()) {
+    llvm::Expected<std::string> found = findPtxas(ptxas);
+    if (!found)
+      return found.takeError();
+    if (found->empty())
+      return llvm::createStringError(
+          "target " + variant->target->name.str() +
+          " needs NVIDIA's ptxas, which is neither in $CUDA_HOME/bin nor on the PATH; name it with "
+          "--ptxas, or ask for targets without cubins, e.g. --target=ptx,sim:sm_80");
+  }
+  return code;
+}
+
+/// --emit=ptx and --emit=cubin: the code of one architecture.
+LogicalResult Compiler::writeText(ArrayRef<CodeVariant> variants, const CodeOptions &code) {
+  SmallVector<const CodeVariant *> wanted;
+  for (const CodeVariant &variant : variants)
+    if (options.emit == Emit::Ptx ? variant.target.ptx || variant.target.cubin
+                                  : variant.target.cubin)
+      wanted.push_back(&variant);
+  if (wanted.size() != 1)
+    return report("--emit=" + Twine(options.emit == Emit::Ptx ? "ptx" : "cubin") +
+                  " writes the code of one architecture; --target=" + options.target + " has " +
+                  Twine(wanted.size()));
+  llvm::Expected<std::string> text = emitVariantPtx(*wanted.front(), code);
+  if (!text)
+    return report(text.takeError());
+  std::string bytes = *text;
+  if (options.emit == Emit::Cubin) {
+    llvm::Expected<Cubin> cubin =
+        assemblePtx(*text, *wanted.front()->target.target, code.assemble);
+    if (!cubin)
+      return report(cubin.takeError());
+    bytes.assign(cubin->data.begin(), cubin->data.end());
+  }
+  if (llvm::Error error = writeFile(options.output, 0644, [&](llvm::raw_fd_ostream &output) {
+        output << bytes;
+        return llvm::Error::success();
+      }))
+    return report(std::move(error));
+  return success();
+}
+
+LogicalResult Compiler::write() {
+  llvm::Expected<CodeOptions> code = codeOptions();
+  if (!code)
+    return report(code.takeError());
+  llvm::Expected<std::vector<CodeVariant>> variants = findVariants(*module, targets);
+  if (!variants)
+    return report(variants.takeError());
+  if (options.emit == Emit::Ptx || options.emit == Emit::Cubin)
+    return writeText(*variants, *code);
+  PayloadContents contents;
+  std::vector<KernelResources> resources;
+  {
+    Stopwatch stopwatch(options.time, "binary");
+    llvm::Expected<std::vector<PayloadSection>> sections =
+        emitSections(*variants, *code, resources);
+    if (!sections)
+      return report(sections.takeError());
+    contents.sections = std::move(*sections);
+  }
+  Stopwatch stopwatch(options.time, "write");
+  contents.variantCount = variants->size();
+  contents.module = *module;
+  ManifestInfo info;
+  info.compilerVersion = CAMEO_VERSION;
+  info.modelName = llvm::sys::path::stem(options.input).str();
+  if (auto input = llvm::MemoryBuffer::getFile(options.input, false, false))
+    info.modelHash = llvm::xxh3_64bits((*input)->getBuffer());
+  contents.manifest = makeManifest(*module, *variants, contents.sections, info);
+  std::unique_ptr<llvm::MemoryBuffer> stub = llvm::MemoryBuffer::getMemBuffer("");
+  if (options.emit != Emit::Plan) {
+    std::string path =
+        runtimeFile(options.emit == Emit::Exe ? "cameo-stub" : "libcameo-model.so");
+    auto file = llvm::MemoryBuffer::getFile(path, false, false);
+    if (!file)
+      return report("cannot read '" + path + "', which belongs to this compiler: " +
+                    file.getError().message());
+    stub = std::move(*file);
+  }
+  if (llvm::Error error = writeArtefact(options.output, stub->getBuffer(), contents))
+    return report(std::move(error));
+  if (options.report.empty())
+    return success();
+  std::string text = makeReport(*variants, resources);
+  if (llvm::Error error = writeFile(options.report, 0644, [&](llvm::raw_fd_ostream &output) {
+        output << text;
+        return llvm::Error::success();
+      }))
+    return report(std::move(error));
+  return success();
+}
+
+} // namespace
+
+static void listOperators(raw_ostream &output) {
+  output << "| Operator | Not supported of it |\n|---|---|\n";
+  SmallVector<StringRef> names(supportedOperators().keys());
+  llvm::sort(names);
+  for (StringRef name : names)
+    output << "| " << name << " | " << supportedOperators().lookup(name).limits << " |\n";
+}
+
+int main(int argc, char **argv) {
+  llvm::setBugReportMsg("cameoc has a bug: it ended without a result. Please report it with the "
+                        "model and the command line below.\n");
+  llvm::InitLLVM init(argc, argv);
+  llvm::Expected<CameocOptions> options =
+      parseCameocOptions(ArrayRef<const char *>(argv, argc).drop_front());
+  if (!options) {
+    llvm::errs() << "error: " << llvm::toString(options.takeError()) << "\n";
+    return 1;
+  }
+  if (options->help) {
+    printCameocHelp(llvm::outs());
+    return 0;
+  }
+  if (options->version) {
+    llvm::outs() << "cameoc " CAMEO_VERSION "\nLLVM " LLVM_VERSION_STRING "\nONNX opset "
+                 << onnx::kOpset << ", IR version " << onnx::kIrVersion << "\npayload version "
+                 << CAMEO_PAYLOAD_VERSION << "\n";
+    return 0;
+  }
+  if (options->listOperators) {
+    listOperators(llvm::outs());
+    return 0;
+  }
+  std::string executable =
+      llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&main));
+  return Compiler(*options, executable).run();
+}
