@@ -24,8 +24,8 @@ struct StageVerifier {
   Stage stage;
 
   InFlightDiagnostic error(Operation *op) {
-    return emitError(op->getLoc()) << "'" << op->getName() << "' at stage " << stageName(stage)
-                                   << ": ";
+    return emitError(op->getLoc())
+           << "'" << op->getName() << "' at stage " << stageName(stage) << ": ";
   }
   LogicalResult verify() {
     if (stage < Stage::Dispatched)
@@ -91,8 +91,7 @@ private:
     if (stage == Stage::Tiled && isKernel)
       return verifyMemorySpaces(op);
     if (stage >= Stage::Device && isKernel &&
-        !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
-        !isa<gpu::ModuleEndOp>(op))
+        !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) && !isa<gpu::ModuleEndOp>(op))
       return error(op) << "kernels are llvm and nvvm by now";
     if (stage >= Stage::Device && isa<LLVM::InlineAsmOp>(op))
       return error(op) << "inline assembly appears only in PTX";

@@ -1,5 +1,5 @@
-// One table of options: name, form, help. Read by hand, because LLVM's own command-line parser would
-// accept the hundreds of options of the libraries in this process too.
+// One table of options: name, form, help. Read by hand, because LLVM's own command-line parser
+// would accept the hundreds of options of the libraries in this process too.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/CameocOptions.h"
 
@@ -102,7 +102,7 @@ const Option kOptions[] = {
      setString<&CameocOptions::report>},
     {"--time", "", "says on stderr how long each stage takes", setFlag<&CameocOptions::time>},
     {"-j", "N", "threads; default one a core",
-     [](CameocOptions &o, StringRef v) {
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
        if (v.getAsInteger(10, o.jobs) || o.jobs < 1 || o.jobs > 1024)
          return fail("-j takes a number from 1 to 1024, not '" + v + "'");
        return llvm::Error::success();
@@ -133,17 +133,16 @@ llvm::Error check(const CameocOptions &options) {
     return fail("--emit=onnx: the model is not ONNX any more after stage " +
                 stageName(*options.stopAfter));
   if (options.startFrom && *options.startFrom > Stage::Imported && !options.shapes.empty())
-    return fail("--shapes applies to models, not to --start-from=" +
-                stageName(*options.startFrom));
+    return fail("--shapes applies to models, not to --start-from=" + stageName(*options.startFrom));
   if (!options.report.empty() && !StringRef(options.report).ends_with(".json"))
-    return fail("--report=" + options.report + ": only JSON is written; use a name ending in .json");
+    return fail("--report=" + options.report +
+                ": only JSON is written; use a name ending in .json");
   return llvm::Error::success();
 }
 
 } // namespace
 
-llvm::Expected<CameocOptions>
-cameo::parseCameocOptions(llvm::ArrayRef<const char *> arguments) {
+llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const char *> arguments) {
   CameocOptions options;
   for (size_t i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];

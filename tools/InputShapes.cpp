@@ -106,7 +106,7 @@ LogicalResult cameo::fixInputShapes(ModuleOp module,
     fixer.apply(i, given == shapes.end() ? nullptr : &given->second);
   }
   Block &body = fixer.function.getBody().front();
-  fixer.function.setFunctionType(FunctionType::get(
-      module.getContext(), body.getArgumentTypes(), fixer.function.getResultTypes()));
+  fixer.function.setFunctionType(FunctionType::get(module.getContext(), body.getArgumentTypes(),
+                                                   fixer.function.getResultTypes()));
   return success();
 }

@@ -11,8 +11,7 @@ namespace cameo {
 
 /// Changes the types of the function's arguments (stage imported). A size that has a name is fixed
 /// wherever an input has that name. Sizes of -1 stay open. Fails after a diagnostic.
-mlir::LogicalResult
-fixInputShapes(mlir::ModuleOp module,
-               const std::map<std::string, llvm::SmallVector<int64_t>> &shapes);
+mlir::LogicalResult fixInputShapes(mlir::ModuleOp module,
+                                   const std::map<std::string, llvm::SmallVector<int64_t>> &shapes);
 
 } // namespace cameo

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -114,9 +115,10 @@ llvm::Error readSidecar(const std::string &path, MLIRContext *context) {
     if (!manager.lookup(name))
       continue;
     // The blob's deleter holds the mapping.
-    manager.update(name, AsmResourceBlob(ArrayRef<char>(start + entry.offset, entry.size),
-                                         kAlignment, [buffer](void *, size_t, size_t) {},
-                                         /*dataIsMutable=*/false));
+    manager.update(name, AsmResourceBlob(
+                             ArrayRef<char>(start + entry.offset, entry.size), kAlignment,
+                             [buffer](void *, size_t, size_t) {},
+                             /*dataIsMutable=*/false));
   }
   return llvm::Error::success();
 }

@@ -8,8 +8,8 @@
 
 namespace cameo {
 
-/// Writes `path`, and `path`.weights where the module refers to large resources: the text only names
-/// those.
+/// Writes `path`, and `path`.weights where the module refers to large resources: the text only
+/// names those.
 llvm::Error writeStageFile(mlir::ModuleOp module, llvm::StringRef path);
 
 /// Reads what writeStageFile has written, or hand-written text, and verifies it. Null after a

@@ -80,8 +80,8 @@ void printDiagnostic(Diagnostic &diagnostic) {
     severity = "note";
   else if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
     severity = "remark";
-  llvm::errs() << describeLocation(diagnostic.getLocation()) << severity << ": "
-               << diagnostic.str() << "\n";
+  llvm::errs() << describeLocation(diagnostic.getLocation()) << severity << ": " << diagnostic.str()
+               << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     printDiagnostic(note);
 }
@@ -105,7 +105,7 @@ public:
     LogicalResult result = compile();
     // Whatever fails has said why; if it has not, that must not be silent.
     if (failed(result) && !errors)
-      report("compilation failed without a message; please report this, with the model");
+      (void)report("compilation failed without a message; please report this, with the model");
     return failed(result) ? 1 : 0;
   }
 
@@ -212,7 +212,8 @@ LogicalResult Compiler::compile() {
 
 /// The folder of stub and library: ../lib/cameo, seen from this program.
 std::string Compiler::runtimeFile(StringRef name) const {
-  llvm::SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::SmallString<256> path(
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
   llvm::sys::path::append(path, "lib", "cameo", name);
   return std::string(path);
 }
@@ -262,8 +263,7 @@ LogicalResult Compiler::writeText(ArrayRef<CodeVariant> variants, const CodeOpti
     return report(text.takeError());
   std::string bytes = *text;
   if (options.emit == Emit::Cubin) {
-    llvm::Expected<Cubin> cubin =
-        assemblePtx(*text, *wanted.front()->target.target, code.assemble);
+    llvm::Expected<Cubin> cubin = assemblePtx(*text, *wanted.front()->target.target, code.assemble);
     if (!cubin)
       return report(cubin.takeError());
     bytes.assign(cubin->data.begin(), cubin->data.end());
@@ -306,12 +306,11 @@ LogicalResult Compiler::write() {
   contents.manifest = makeManifest(*module, *variants, contents.sections, info);
   std::unique_ptr<llvm::MemoryBuffer> stub = llvm::MemoryBuffer::getMemBuffer("");
   if (options.emit != Emit::Plan) {
-    std::string path =
-        runtimeFile(options.emit == Emit::Exe ? "cameo-stub" : "libcameo-model.so");
+    std::string path = runtimeFile(options.emit == Emit::Exe ? "cameo-stub" : "libcameo-model.so");
     auto file = llvm::MemoryBuffer::getFile(path, false, false);
     if (!file)
-      return report("cannot read '" + path + "', which belongs to this compiler: " +
-                    file.getError().message());
+      return report("cannot read '" + path +
+                    "', which belongs to this compiler: " + file.getError().message());
     stub = std::move(*file);
   }
   if (llvm::Error error = writeArtefact(options.output, stub->getBuffer(), contents))

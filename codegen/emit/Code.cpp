@@ -9,13 +9,13 @@
 using namespace mlir;
 using namespace cameo;
 
-llvm::Expected<std::vector<CodeVariant>>
-cameo::findVariants(ModuleOp module, ArrayRef<TargetVariant> targets) {
+llvm::Expected<std::vector<CodeVariant>> cameo::findVariants(ModuleOp module,
+                                                             ArrayRef<TargetVariant> targets) {
   std::vector<CodeVariant> variants;
   for (const TargetVariant &target : targets) {
     auto ops = module.getOps<rt::VariantOp>();
-    auto found = llvm::find_if(
-        ops, [&](rt::VariantOp op) { return op.getTarget() == target.target->name; });
+    auto found =
+        llvm::find_if(ops, [&](rt::VariantOp op) { return op.getTarget() == target.target->name; });
     if (found == ops.end()) {
       std::string held;
       for (rt::VariantOp op : ops)
@@ -69,8 +69,9 @@ cameo::emitSections(ArrayRef<CodeVariant> variants, const CodeOptions &options,
         jobVariants.push_back(number);
       }
       if (variant.target.ptx)
-        code.push_back({CAMEO_SECTION_PTX, number, arch, 0,
-                        std::vector<char>(texts[i].c_str(), texts[i].c_str() + texts[i].size() + 1)});
+        code.push_back(
+            {CAMEO_SECTION_PTX, number, arch, 0,
+             std::vector<char>(texts[i].c_str(), texts[i].c_str() + texts[i].size() + 1)});
     }
     for (bool checked : {false, true}) {
       if (!variant.target.sim || (checked && !options.simChecks))
@@ -78,8 +79,7 @@ cameo::emitSections(ArrayRef<CodeVariant> variants, const CodeOptions &options,
       llvm::Expected<SmallVector<char>> image = emitSimImage(kernelsOf(variant), {checked});
       if (!image)
         return image.takeError();
-      code.push_back({CAMEO_SECTION_SIM_IMAGE, number, arch,
-                      checked ? CAMEO_SIM_IMAGE_CHECKED : 0,
+      code.push_back({CAMEO_SECTION_SIM_IMAGE, number, arch, checked ? CAMEO_SIM_IMAGE_CHECKED : 0,
                       std::vector<char>(image->begin(), image->end())});
     }
   }

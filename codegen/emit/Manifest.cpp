@@ -104,9 +104,9 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
           {"kind", kind},
           {"variant", section.variant},
           {"checked", (section.flags & CAMEO_SIM_IMAGE_CHECKED) != 0},
-          {"xxh3", hex(llvm::xxh3_64bits(ArrayRef(
-                       reinterpret_cast<const uint8_t *>(section.bytes.data()),
-                       section.bytes.size())))},
+          {"xxh3",
+           hex(llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(section.bytes.data()),
+                                          section.bytes.size())))},
       });
   manifest["targets"] = std::move(targets);
   manifest["entries"] = std::move(entries);
@@ -135,8 +135,7 @@ static void addAttributes(json::Object &object, Operation *op) {
   }
 }
 
-std::string cameo::makeReport(ArrayRef<CodeVariant> variants,
-                              ArrayRef<KernelResources> resources) {
+std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<KernelResources> resources) {
   json::Array kernels;
   json::Object memory, report;
   if (!variants.empty()) {
@@ -162,8 +161,7 @@ std::string cameo::makeReport(ArrayRef<CodeVariant> variants,
       });
       if (auto attributes = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr))
         for (NamedAttribute attribute : attributes)
-          memory[attribute.getName().strref()] =
-              cast<IntegerAttr>(attribute.getValue()).getInt();
+          memory[attribute.getName().strref()] = cast<IntegerAttr>(attribute.getValue()).getInt();
     }
   }
   report["kernels"] = std::move(kernels);

@@ -146,7 +146,8 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
   };
   // Devices and pipes cannot be replaced.
   llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) && status.type() == llvm::sys::fs::file_type::directory_file)
+  if (!llvm::sys::fs::status(path, status) &&
+      status.type() == llvm::sys::fs::file_type::directory_file)
     return fail("it is a folder");
   int file = -1;
   llvm::SmallString<128> temporary;

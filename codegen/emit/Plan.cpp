@@ -92,8 +92,8 @@ FailureOr<uint32_t> PlanEmitter::kernelOf(rt::LaunchOp launch) {
   SymbolRefAttr symbol = launch.getKernelAttr();
   if (auto known = kernels.find(symbol); known != kernels.end())
     return known->second;
-  auto kernel = dyn_cast_or_null<LLVM::LLVMFuncOp>(
-      SymbolTable::lookupNearestSymbolFrom(launch, symbol));
+  auto kernel =
+      dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupNearestSymbolFrom(launch, symbol));
   if (!kernel)
     return launch.emitError() << "launches " << symbol
                               << ", which is no kernel of the device stage";
@@ -139,8 +139,7 @@ LogicalResult PlanEmitter::emitLaunch(rt::LaunchOp launch) {
   const CameoPlanKernel entry = plan.kernels[*kernel];
   if (launch.getOperands_().size() != entry.arg_count)
     return launch.emitError() << "passes " << launch.getOperands_().size()
-                              << " arguments to a kernel with " << entry.arg_count
-                              << " parameters";
+                              << " arguments to a kernel with " << entry.arg_count << " parameters";
   SmallVector<uint32_t> words = {*kernel};
   for (Value size : launch.getGrid())
     words.push_back(scalars.get(size));
@@ -203,8 +202,8 @@ LogicalResult PlanEmitter::emit(Operation &op) {
   if (auto dim = dyn_cast<rt::DimOp>(op)) {
     scalars.set(dim, plan.compute(CAMEO_OP_DIM, {low(dim.getInput()), low(dim.getDimension())}));
   } else if (auto read = dyn_cast<rt::ReadInputOp>(op)) {
-    scalars.set(read, plan.compute(CAMEO_OP_LOAD,
-                                   {low(read.getInput()), scalars.get(read.getPosition())}));
+    scalars.set(
+        read, plan.compute(CAMEO_OP_LOAD, {low(read.getInput()), scalars.get(read.getPosition())}));
   } else if (auto check = dyn_cast<rt::CheckOp>(op)) {
     SmallVector<uint32_t> words = {scalars.get(check.getCondition()),
                                    plan.string(check.getMessage())};

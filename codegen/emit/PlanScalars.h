@@ -1,4 +1,5 @@
-// Host arithmetic of a launch plan: arith and math on scalars as instructions over 64-bit registers.
+// Host arithmetic of a launch plan: arith and math on scalars as instructions over 64-bit
+// registers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

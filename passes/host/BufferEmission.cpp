@@ -101,14 +101,13 @@ void BufferPlanner::layOut() {
       int64_t sum = 0;
       for (const ArenaRequest &request : requests)
         sum += request.size;
-      function->setAttr(kPlanMemoryAttr,
-                        builder.getDictionaryAttr(
-                            {builder.getNamedAttr("arena_bytes",
-                                                  builder.getI64IntegerAttr(*known(bytes))),
-                             builder.getNamedAttr("live_max_bytes",
-                                                  builder.getI64IntegerAttr(maxLiveUnits(requests))),
-                             builder.getNamedAttr("tensor_sum_bytes",
-                                                  builder.getI64IntegerAttr(sum))}));
+      function->setAttr(
+          kPlanMemoryAttr,
+          builder.getDictionaryAttr(
+              {builder.getNamedAttr("arena_bytes", builder.getI64IntegerAttr(*known(bytes))),
+               builder.getNamedAttr("live_max_bytes",
+                                    builder.getI64IntegerAttr(maxLiveUnits(requests))),
+               builder.getNamedAttr("tensor_sum_bytes", builder.getI64IntegerAttr(sum))}));
     }
   }
 }
@@ -152,9 +151,9 @@ void BufferPlanner::emit() {
       continue;
     }
     if (auto from = dyn_cast<rt::FromScalarsOp>(step.op)) {
-      builder.create<rt::WriteOp>(step.loc, buffer(step.memories[0]),
-                                  TypeAttr::get(cast<RankedTensorType>(from.getType()).getElementType()),
-                                  from.getValues());
+      builder.create<rt::WriteOp>(
+          step.loc, buffer(step.memories[0]),
+          TypeAttr::get(cast<RankedTensorType>(from.getType()).getElementType()), from.getValues());
       continue;
     }
     auto launch = cast<rt::LaunchOp>(step.op);

@@ -202,8 +202,8 @@ FailureOr<unsigned> BufferPlanner::newMemory(Memory::Kind kindOfMemory, Value te
     return failure();
   std::optional<onnx::ElementKind> kind = onnx::elementKind(type.getElementType());
   if (!kind || !onnx::elementBytes(*kind))
-    return emitError(tensor.getLoc()) << "a buffer cannot hold elements of type "
-                                      << type.getElementType();
+    return emitError(tensor.getLoc())
+           << "a buffer cannot hold elements of type " << type.getElementType();
   Memory memory{kindOfMemory, index, {}, 1, {}, {}, -1, -1, {}};
   memory.factor = onnx::elementBytes(*kind);
   for (OpFoldResult size : *known) {
@@ -287,16 +287,16 @@ FailureOr<BufferPlanner::Sizes> BufferPlanner::checkCast(tensor::CastOp op) {
   std::string subject = "a tensor";
   for (OpOperand &use : op.getResult().getUses())
     if (isa<func::ReturnOp>(use.getOwner()))
-      if (auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(),
-                                                               onnx::kNameAttr))
+      if (auto name =
+              function.getResultAttrOfType<StringAttr>(use.getOperandNumber(), onnx::kNameAttr))
         subject = "output '" + name.str() + "'";
   builder.setInsertionPoint(op);
   for (auto [i, promised] : llvm::enumerate(type.getShape())) {
     if (isa<Attribute>((*result)[i]) || ShapedType::isDynamic(promised))
       continue;
     Value found = cast<Value>((*result)[i]), expected = value(constant(promised));
-    Value equal = builder.create<arith::CmpIOp>(op.getLoc(), arith::CmpIPredicate::eq, found,
-                                                expected);
+    Value equal =
+        builder.create<arith::CmpIOp>(op.getLoc(), arith::CmpIPredicate::eq, found, expected);
     builder.create<rt::CheckOp>(op.getLoc(), equal,
                                 subject + ": dimension " + std::to_string(i) +
                                     " is {0}, the model declares {1}",
@@ -310,8 +310,7 @@ FailureOr<BufferPlanner::Sizes> BufferPlanner::checkCast(tensor::CastOp op) {
 /// Sizes of inputs with one name are one value: the runtime compares them before the plan runs.
 BufferPlanner::Sizes BufferPlanner::argumentSizes(BlockArgument argument) {
   auto type = cast<RankedTensorType>(argument.getType());
-  auto dims =
-      function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), onnx::kDimsAttr);
+  auto dims = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), onnx::kDimsAttr);
   OpBuilder::InsertionGuard guard(builder);
   Sizes result;
   for (auto [i, size] : llvm::enumerate(type.getShape())) {

@@ -27,9 +27,8 @@ FailureOr<int64_t> cameo::weightBytes(rt::ConstantOp constant) {
     return constant.emitError() << "cannot be a weight: elements of type "
                                 << value.getElementType();
   if (!bytesOf(constant))
-    return emitError(constant.getLoc())
-           << "constant @" << constant.getSymName() << " of type " << value.getType()
-           << ": its data are missing";
+    return emitError(constant.getLoc()) << "constant @" << constant.getSymName() << " of type "
+                                        << value.getType() << ": its data are missing";
   return value.getNumElements() * onnx::elementBytes(*kind);
 }
 
@@ -58,7 +57,8 @@ SmallVector<rt::ConstantOp> cameo::weightSectionOrder(ModuleOp module) {
     if (byOffset.try_emplace(*constant.getOffset(), constant).second)
       order.push_back(constant);
   }
-  llvm::sort(order, [](rt::ConstantOp a, rt::ConstantOp b) { return *a.getOffset() < *b.getOffset(); });
+  llvm::sort(order,
+             [](rt::ConstantOp a, rt::ConstantOp b) { return *a.getOffset() < *b.getOffset(); });
   return order;
 }
 
@@ -102,9 +102,8 @@ struct LayoutWeights : cameo::impl::LayoutWeightsBase<LayoutWeights> {
       }
       uint64_t hash = 0;
       if (std::optional<onnx::ConstantBytes> contents = bytesOf(constant); !contents->isSplat())
-        hash = llvm::xxh3_64bits(
-            ArrayRef(reinterpret_cast<const uint8_t *>(contents->get().data()),
-                     contents->get().size()));
+        hash = llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(contents->get().data()),
+                                          contents->get().size()));
       SmallVector<rt::ConstantOp, 1> &candidates = known[{*bytes, hash}];
       auto *same = llvm::find_if(
           candidates, [&](rt::ConstantOp other) { return sameContents(constant, other); });
