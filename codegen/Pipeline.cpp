@@ -49,7 +49,9 @@ static void populateScheduled(OpPassManager &passes) {
 }
 
 static void populateTiled(OpPassManager &passes) {
-  passes.nest<rt::VariantOp>().addPass(createLowerDispatches());
+  OpPassManager &variants = passes.nest<rt::VariantOp>();
+  variants.addPass(createLowerDispatches());
+  variants.nest<gpu::GPUModuleOp>().addPass(createExpandTiles());
 }
 
 static void populateDevice(OpPassManager &passes) {

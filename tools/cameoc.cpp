@@ -93,6 +93,8 @@ public:
         context(registry(), MLIRContext::Threading::DISABLED) {
     if (options.jobs != 1)
       context.setThreadPool(threads);
+    // Notes with a whole kernel in generic form help nobody.
+    context.printOpOnDiagnostic(false);
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       std::lock_guard<std::mutex> lock(printing);
       errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
