@@ -6,6 +6,9 @@
 #include "codegen/emit/Plan.h"
 #include "codegen/sim/SimImage.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
 using namespace mlir;
 using namespace cameo;
 
@@ -28,19 +31,32 @@ llvm::Expected<std::vector<CodeVariant>> cameo::findVariants(ModuleOp module,
   return variants;
 }
 
+/// A variant whose plan launches nothing (the model only reshapes and copies) gets a kernel that
+/// does nothing: the runtime chooses a variant by its code, so there has to be some.
+static void addPlaceholder(rt::VariantOp variant) {
+  auto builder = OpBuilder::atBlockEnd(&variant.getBody().front());
+  Location loc = variant.getLoc();
+  auto module = builder.create<gpu::GPUModuleOp>(loc, "nothing");
+  builder.setInsertionPointToStart(module.getBody());
+  auto kernel = builder.create<LLVM::LLVMFuncOp>(
+      loc, "nothing",
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {}));
+  kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({1, 1, 1}));
+  builder.setInsertionPointToStart(kernel.addEntryBlock(builder));
+  builder.create<LLVM::ReturnOp>(loc, ValueRange());
+}
+
 static SmallVector<gpu::GPUModuleOp> kernelsOf(const CodeVariant &variant) {
-  return llvm::to_vector(rt::VariantOp(variant.op).getOps<gpu::GPUModuleOp>());
+  rt::VariantOp op = variant.op;
+  if (op.getOps<gpu::GPUModuleOp>().empty())
+    addPlaceholder(op);
+  return llvm::to_vector(op.getOps<gpu::GPUModuleOp>());
 }
 
 llvm::Expected<std::string> cameo::emitVariantPtx(const CodeVariant &variant,
                                                   const CodeOptions &options) {
-  SmallVector<gpu::GPUModuleOp> modules = kernelsOf(variant);
-  // A model may be all reshapes: text without kernels is still text.
-  const Target &target = *variant.target.target;
-  if (modules.empty())
-    return ".version " + target.ptxVersionText() + "\n.target " + target.name.str() +
-           "\n.address_size 64\n";
-  return emitPtx(modules, target, options.ptx);
+  return emitPtx(kernelsOf(variant), *variant.target.target, options.ptx);
 }
 
 llvm::Expected<std::vector<PayloadSection>>
