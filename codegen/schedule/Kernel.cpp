@@ -209,6 +209,30 @@ static SmallVector<Value> loopsOf(AffineMap outputMap, ValueRange indices) {
 
 Value Kernel::inlineGeneric(OpResult result, ValueRange indices) {
   auto generic = cast<linalg::GenericOp>(result.getOwner());
+  if (generic.getNumReductionLoops() == 0)
+    return inlineLoops(result, indices);
+  // A reduction inside another one's loop mostly does not depend on that loop: it is computed
+  // before it, once. Not out of conditions, which may guard its loads.
+  auto definedIn = [](Value value, Operation *scope) {
+    return scope->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  OpBuilder::InsertionGuard guard(b);
+  while (auto loop = dyn_cast<scf::ForOp>(b.getInsertionBlock()->getParentOp())) {
+    if (llvm::any_of(indices, [&](Value index) { return definedIn(index, loop); }))
+      break;
+    b.setInsertionPoint(loop);
+  }
+  for (Reduced &known : reduced)
+    if (known.tensor == result && llvm::equal(known.indices, indices) &&
+        known.value.getParentRegion()->isAncestor(b.getInsertionBlock()->getParent()))
+      return known.value;
+  Value value = inlineLoops(result, indices);
+  reduced.push_back({result, SmallVector<Value>(indices), value});
+  return value;
+}
+
+Value Kernel::inlineLoops(OpResult result, ValueRange indices) {
+  auto generic = cast<linalg::GenericOp>(result.getOwner());
   unsigned number = result.getResultNumber();
   OpOperand *init = generic.getDpsInitOperand(number);
   SmallVector<Value> loops = loopsOf(generic.getMatchingIndexingMap(init), indices);

@@ -84,6 +84,7 @@ private:
   friend class KernelEmitter;
   Kernel(kernel::DispatchOp op, mlir::OpBuilder b) : b(b), loc(op.getLoc()), op(op) {}
   mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
+  mlir::Value inlineLoops(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices);
   mlir::Value inlineScan(kernel::ScanOp scan, mlir::ValueRange indices);
   void copyScalarOps();
@@ -94,6 +95,13 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;
   mlir::IRMapping mapping;
+  /// Reductions computed so far.
+  struct Reduced {
+    mlir::Value tensor;
+    llvm::SmallVector<mlir::Value> indices;
+    mlir::Value value;
+  };
+  llvm::SmallVector<Reduced> reduced;
 };
 
 /// Makes the kernels of one variant and launches them in place of its dispatches. Dispatches with

@@ -21,7 +21,8 @@ namespace cameo {
 #include "codegen/Passes.h.inc"
 
 ArrayRef<const Schedule *> schedules() {
-  static const Schedule *const all[] = {contractionSchedule(), mapSchedule()};
+  static const Schedule *const all[] = {contractionSchedule(), rowSchedule(),
+                                        mapSchedule()};
   return all;
 }
 
