@@ -95,7 +95,8 @@ def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
     them is spread.
 
     `copy_tile`: thread t takes groups t, t + threads, ... of `vector` elements, loads up to eight
-    before it stores the first, and loads nothing that is outside. Fragments with a `thread_tile`
+    before it stores the first, those of copies that follow included, and loads nothing that is
+    outside. Fragments with a `thread_tile`
     layout become vectors of `group` elements, through `scf.for` and `scf.if` as well.
     `contract_tile` becomes fused multiply-adds of them (multiplications and additions for
     integers, which are signed). `store_fragment` computes what its region says for each element;

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <numeric>
 
@@ -42,6 +43,46 @@ static bool isConstantTrue(Value value) {
   return isConstantIntValue(value, -1) || isConstantIntValue(value, 1);
 }
 
+static int64_t roundsOf(kernel::CopyTileOp op) {
+  return llvm::divideCeil(op.getRows() * op.getCols() / op.getVector(), op.getThreads());
+}
+
+/// Whether `op` takes memory of that kind but for its destination.
+static bool reads(kernel::CopyTileOp op, Attribute space) {
+  auto isThere = [&](Value value) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    return type && (!type.getMemorySpace() || type.getMemorySpace() == space);
+  };
+  if (isThere(op.getSource()))
+    return true;
+  WalkResult result = op.getBody().walk([&](Operation *inner) {
+    return llvm::any_of(inner->getOperands(), isThere) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+Operation *TileExpander::storePoint(kernel::CopyTileOp op) {
+  if (Operation *known = storePoints.lookup(op))
+    return known;
+  llvm::SmallVector<kernel::CopyTileOp> together = {op};
+  Attribute space = cast<MemRefType>(op.getDest().getType()).getMemorySpace();
+  int64_t loads = roundsOf(op);
+  for (Operation *next = op->getNextNode(); space && next; next = next->getNextNode()) {
+    if (isPure(next))
+      continue;
+    auto copy = dyn_cast<kernel::CopyTileOp>(next);
+    if (!copy || cast<MemRefType>(copy.getDest().getType()).getMemorySpace() != space ||
+        reads(copy, space) || (loads += roundsOf(copy)) > kLoadsInFlight)
+      break;
+    together.push_back(copy);
+  }
+  Operation *point = together.back()->getNextNode();
+  for (kernel::CopyTileOp copy : together)
+    storePoints[copy] = point;
+  return point;
+}
+
 LogicalResult TileExpander::expandCopy(kernel::CopyTileOp op) {
   Location loc = op.getLoc();
   if (static_cast<int64_t>(op.getThreads()) != threads)
@@ -65,7 +106,7 @@ LogicalResult TileExpander::expandCopy(kernel::CopyTileOp op) {
   int64_t lineStride = alongRows ? op.getStrideCol() : op.getStrideRow();
   int64_t stride = alongRows ? op.getStrideRow() : op.getStrideCol();
   int64_t groups = groupsPerLine * lines;
-  int64_t rounds = llvm::divideCeil(groups, threads), wholeRounds = groups / threads;
+  int64_t rounds = roundsOf(op), wholeRounds = groups / threads;
 
   int64_t divisor = std::gcd(knownDivisor(op.getDestOffset()), vector);
   if (lines > 1)
@@ -159,7 +200,8 @@ LogicalResult TileExpander::expandCopy(kernel::CopyTileOp op) {
   };
 
   /// Rounds [begin, end); positions are computed by `at`, at the entry unless in a loop.
-  auto copy = [&](OpBuilder &b, OpBuilder &at, int64_t begin, int64_t end, Value moved) {
+  auto copy = [&](OpBuilder &b, OpBuilder &at, OpBuilder &stores, int64_t begin, int64_t end,
+                  Value moved) {
     for (int64_t first = begin; first < end; first += kLoadsInFlight) {
       SmallVector<Group> batch;
       for (int64_t round = first; round < std::min(first + kLoadsInFlight, end); ++round) {
@@ -170,7 +212,7 @@ LogicalResult TileExpander::expandCopy(kernel::CopyTileOp op) {
         load(b, group);
       }
       for (const Group &group : batch)
-        store(b, group);
+        store(stores, group);
     }
   };
 
@@ -180,8 +222,10 @@ LogicalResult TileExpander::expandCopy(kernel::CopyTileOp op) {
     auto loop = builder.create<scf::ForOp>(loc, constant(0), constant(looped * threads),
                                            constant(kLoadsInFlight * threads));
     OpBuilder inLoop = OpBuilder::atBlockTerminator(loop.getBody());
-    copy(inLoop, inLoop, 0, kLoadsInFlight, loop.getInductionVar());
+    copy(inLoop, inLoop, inLoop, 0, kLoadsInFlight, loop.getInductionVar());
   }
-  copy(builder, entry, looped, rounds, Value());
+  // The stores of one batch can wait for the loads of other copies.
+  OpBuilder later(storePoint(op));
+  copy(builder, entry, rounds > kLoadsInFlight ? builder : later, looped, rounds, Value());
   return success();
 }

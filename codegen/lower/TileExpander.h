@@ -60,6 +60,9 @@ private:
 
   // ExpandCopyTile.cpp
   mlir::LogicalResult expandCopy(kernel::CopyTileOp op);
+  /// The operation before which what `op` copies is stored: behind the loads of the copies that
+  /// follow, so that a thread waits for global memory once.
+  mlir::Operation *storePoint(kernel::CopyTileOp op);
 
   // ExpandFragments.cpp
   mlir::FailureOr<kernel::ThreadTileAttr> layoutOf(mlir::Operation *op, kernel::FragmentType type);
@@ -88,6 +91,7 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<std::pair<int64_t, int64_t>, mlir::Value> quotients, remainders;
   llvm::DenseMap<mlir::Value, Values> fragments;
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> storePoints;
   /// Operations that are expanded, users after what they use.
   llvm::SmallVector<mlir::Operation *> expanded;
 };

@@ -83,6 +83,8 @@ gpu.module @copy_along_rows {
       %offset = arith.addi %r, %c : index
       kernel.yield %offset, %true : index, i1
     }
+    // CHECK: gpu.barrier
+    gpu.barrier
     // CHECK: memref.store
     // CHECK-NOT: vector.store
     kernel.copy_tile %x to %s[%any] rows 16 cols 16 strides [1, 16] vector 4 along_rows threads 24
@@ -91,6 +93,46 @@ gpu.module @copy_along_rows {
       %true = arith.constant true
       %offset = arith.addi %r, %c : index
       kernel.yield %offset, %true : index, i1
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+#ws = #gpu.address_space<workgroup>
+
+// Copies that follow one another load first, all of them, unless one reads what another writes.
+// CHECK-LABEL: gpu.func @copies
+gpu.module @copies {
+  gpu.func @copies(%x: memref<?xf32, #g>, %y: memref<?xf32, #g>) workgroup(%s: memref<128xf32, #ws>)
+      kernel attributes {kernel.block = array<i32: 16, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %true = arith.constant true
+    // CHECK: vector.load
+    // CHECK-NOT: vector.store
+    // CHECK: vector.load
+    // CHECK-COUNT-2: vector.store
+    // CHECK: vector.load
+    // CHECK: vector.store
+    // CHECK-NOT: vector.store
+    kernel.copy_tile %x to %s[%c0] rows 8 cols 8 strides [8, 1] vector 4 threads 16
+        padding %zero : f32 : memref<?xf32, #g> to memref<128xf32, #ws> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %c, %true : index, i1
+    }
+    %c64 = arith.constant 64 : index
+    kernel.copy_tile %y to %s[%c64] rows 8 cols 8 strides [8, 1] vector 4 threads 16
+        padding %zero : f32 : memref<?xf32, #g> to memref<128xf32, #ws> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %c, %true : index, i1
+    }
+    kernel.copy_tile %s to %s[%c64] rows 8 cols 8 strides [8, 1] vector 4 threads 16
+        padding %zero : f32 : memref<128xf32, #ws> to memref<128xf32, #ws> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %c, %true : index, i1
     }
     gpu.return
   }
