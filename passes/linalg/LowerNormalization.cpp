@@ -25,7 +25,9 @@ struct Rows {
 
 static Rows rowsOf(Lowering &l, const Lowered &x, Type compute, ArrayRef<bool> reduced) {
   MLIRContext *context = compute.getContext();
-  Rows rows{x, compute, llvm::to_vector(reduced), identityMap(context, x.rank()), {}, {}, {}};
+  // Not to_vector: its braces would make a list of two bools of the iterators.
+  SmallVector<bool> flags(reduced.begin(), reduced.end());
+  Rows rows{x, compute, flags, identityMap(context, x.rank()), {}, {}, {}};
   SmallVector<int64_t> kept;
   rows.count = l.index(1);
   for (int64_t i = 0; i < x.rank(); ++i) {
