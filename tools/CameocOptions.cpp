@@ -30,7 +30,7 @@ llvm::Error setEmit(CameocOptions &options, StringRef value) {
       options.emit = kind;
       return llvm::Error::success();
     }
-  return fail("--emit is '" + value + "'; it may be exe, lib, plan, ptx, cubin, onnx or mlir");
+  return fail("'" + value + "' is none of exe, lib, plan, ptx, cubin, onnx and mlir");
 }
 
 llvm::Error setStage(std::optional<Stage> &target, StringRef value) {
@@ -49,7 +49,7 @@ llvm::Error setShapes(CameocOptions &options, StringRef value) {
     // Names may hold colons.
     auto [name, sizes] = text.rsplit(':');
     if (name.empty() || !text.contains(':'))
-      return fail("--shapes: '" + text + "' is not of the form input:1x3x224x224");
+      return fail("'" + text + "' is not of the form input:1x3x224x224");
     llvm::SmallVector<int64_t> shape;
     llvm::SmallVector<StringRef> parts;
     if (!sizes.empty())
@@ -57,11 +57,11 @@ llvm::Error setShapes(CameocOptions &options, StringRef value) {
     for (StringRef part : parts) {
       int64_t size = -1;
       if (part != "?" && (part.getAsInteger(10, size) || size < 0))
-        return fail("--shapes: '" + part + "' in '" + text + "' is no size");
+        return fail("'" + part + "' in '" + text + "' is no size");
       shape.push_back(size);
     }
     if (!options.shapes.try_emplace(name.str(), shape).second)
-      return fail("--shapes gives input '" + name + "' twice");
+      return fail("it gives input '" + name + "' twice");
   }
   return llvm::Error::success();
 }
@@ -104,7 +104,7 @@ const Option kOptions[] = {
     {"-j", "N", "threads; default one a core",
      [](CameocOptions &o, StringRef v) -> llvm::Error {
        if (v.getAsInteger(10, o.jobs) || o.jobs < 1 || o.jobs > 1024)
-         return fail("-j takes a number from 1 to 1024, not '" + v + "'");
+         return fail("it takes a number from 1 to 1024, not '" + v + "'");
        return llvm::Error::success();
      }},
     {"--list-operators", "", "prints the supported operators as Markdown",

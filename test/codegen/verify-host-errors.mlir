@@ -1,0 +1,45 @@
+// RUN: %cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=host})' %s
+
+rt.variant @v target "sm_80" {
+  func.func @main() {
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'rt.launch' at stage host: no kernel @k::@k}}
+    rt.launch @k::@k grid(%c1, %c1, %c1) args() writes []
+    return
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @main() {
+    // expected-error @+1 {{'tensor.empty' at stage host: tensors have become buffers by now}}
+    %e = tensor.empty() : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+rt.constant @w = dense<1.0> : tensor<4xf32>
+rt.variant @v target "sm_80" {
+  func.func @main() {
+    // expected-error @+1 {{'rt.get_constant' at stage host: constant @w has no place}}
+    %w = rt.get_constant @w : !rt.buffer
+    return
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  gpu.module @k {
+    // expected-error @+1 {{'gpu.func' at stage host: kernels are llvm and nvvm by now}}
+    gpu.func @k() kernel {
+      gpu.return
+    }
+  }
+  func.func @main() {
+    return
+  }
+}

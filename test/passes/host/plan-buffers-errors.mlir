@@ -1,0 +1,54 @@
+// RUN: %cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(rt.variant(func.func(cameo-plan-buffers)))' %s
+
+rt.variant @v target "sm_80" {
+  func.func @Compute(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{cannot be part of a launch plan}}
+    %y = arith.addf %x, %x : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @ReadsDevice(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %c1 = arith.constant 1 : index
+    %e = tensor.empty() : tensor<4xf32>
+    %y = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %e : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+    // expected-error @+1 {{reads a tensor that is no input; only inputs are on the host}}
+    %v = rt.read %y[%c1] : tensor<4xf32> -> f64
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @Dimension(%x: tensor<?xf32>, %y: tensor<i64>) -> tensor<?xf32> {
+    %c2 = arith.constant 2 : index
+    // expected-error @+1 {{needs a constant dimension in [0, 1)}}
+    %n = tensor.dim %x, %c2 : tensor<?xf32>
+    return %x : tensor<?xf32>
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  // expected-error @+1 {{input 0 is no ranked tensor}}
+  func.func @Unranked(%x: tensor<*xf32>) -> tensor<*xf32> {
+    return %x : tensor<*xf32>
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @TooLarge() -> tensor<4294967296x4294967296xf32> {
+    // expected-error @+1 {{takes more than 2^63 bytes}}
+    %e = tensor.empty() : tensor<4294967296x4294967296xf32>
+    %c1 = arith.constant 1 : index
+    %y = rt.launch @k::@k grid(%c1, %c1, %c1) args(%e : tensor<4294967296x4294967296xf32>) writes [0] -> tensor<4294967296x4294967296xf32>
+    return %y : tensor<4294967296x4294967296xf32>
+  }
+}
