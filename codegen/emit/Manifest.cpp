@@ -5,7 +5,9 @@
 
 #include "dialects/onnx/Schema.h"
 #include "passes/host/BufferPlanner.h"
+#include "passes/host/WeightPool.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/xxhash.h"
@@ -135,6 +137,56 @@ static void addAttributes(json::Object &object, Operation *op) {
   }
 }
 
+/// Bytes of a buffer where the plan states them as constants.
+static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
+  auto tensorBytes = [&](StringRef attribute, uint64_t index) -> std::optional<int64_t> {
+    auto dictionary = cast<DictionaryAttr>(function->getAttrOfType<ArrayAttr>(attribute)[index]);
+    auto kind = onnx::elementKind(dictionary.getAs<TypeAttr>("element").getValue());
+    int64_t bytes = kind ? onnx::elementBytes(*kind) : 0;
+    for (Attribute dim : dictionary.getAs<ArrayAttr>("dims")) {
+      auto size = dyn_cast<IntegerAttr>(dim);
+      if (!size)
+        return std::nullopt;
+      bytes *= size.getInt();
+    }
+    return bytes;
+  };
+  if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
+    return getConstantIntValue(view.getBytes());
+  if (auto input = buffer.getDefiningOp<rt::InputOp>())
+    return tensorBytes(kPlanInputsAttr, input.getIndex());
+  if (auto output = buffer.getDefiningOp<rt::OutputOp>())
+    return tensorBytes(kPlanOutputsAttr, output.getIndex());
+  if (auto get = buffer.getDefiningOp<rt::GetConstantOp>()) {
+    auto module = function->getParentOfType<ModuleOp>();
+    auto constant = module.lookupSymbol<rt::ConstantOp>(get.getConstant());
+    if (FailureOr<int64_t> bytes = weightBytes(constant); succeeded(bytes))
+      return *bytes;
+  }
+  return std::nullopt;
+}
+
+/// What a launch moves at least, each of its buffers once, and where in the arena they are; only
+/// where all of it is known.
+static void addMemory(json::Object &object, rt::LaunchOp launch, func::FuncOp function) {
+  int64_t total = 0;
+  json::Array arena;
+  llvm::DenseSet<Value> seen;
+  for (Value operand : launch.getOperands_()) {
+    if (!isa<rt::BufferType>(operand.getType()) || !seen.insert(operand).second)
+      continue;
+    std::optional<int64_t> bytes = bytesOf(operand, function);
+    if (!bytes)
+      return;
+    total += *bytes;
+    if (auto view = operand.getDefiningOp<rt::ArenaViewOp>())
+      if (std::optional<int64_t> offset = getConstantIntValue(view.getOffset()))
+        arena.push_back(json::Object{{"offset", *offset}, {"bytes", *bytes}});
+  }
+  object["bytes_min"] = total;
+  object["arena"] = std::move(arena);
+}
+
 std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<KernelResources> resources) {
   json::Array kernels;
   json::Object memory, report;
@@ -150,6 +202,7 @@ std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<KernelRes
         if (kernel)
           addAttributes(object, kernel);
         addAttributes(object, launch);
+        addMemory(object, launch, function);
         for (const KernelResources &resource : resources)
           if (resource.name == launch.getKernel().getLeafReference()) {
             object["registers"] = resource.registers;

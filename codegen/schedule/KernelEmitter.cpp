@@ -129,6 +129,8 @@ KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, Va
     function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), outer.getUnitAttr());
     function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
     function->setAttr("kernel.nodes", outer.getStringAttr(llvm::join(nodes, ",")));
+    if (kernel::ScheduleAttr schedule = op.getScheduleAttr())
+      function->setAttr("kernel.schedule", schedule); // for reports
     for (size_t i = 0; i < tensors; ++i)
       function.setArgAttr(i, "llvm.noalias", outer.getUnitAttr());
 
