@@ -213,9 +213,10 @@ struct Tile {
   int64_t rows, columns, depth, threadRows, threadColumns; // the last two: elements a thread
   int64_t threads() const { return rows / threadRows * (columns / threadColumns); }
 };
-constexpr Tile kTiles[] = {{128, 128, 8, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 16, 4, 4},
-                           {32, 128, 16, 4, 4}, {32, 64, 16, 4, 4},  {64, 32, 16, 4, 4},
-                           {16, 64, 16, 2, 4},  {32, 32, 16, 4, 4}};
+constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 128, 16, 8, 8},
+                           {64, 64, 16, 8, 8},   {32, 128, 16, 8, 8}, {32, 64, 16, 4, 8},
+                           {64, 64, 16, 4, 4},   {32, 64, 16, 4, 4},  {64, 32, 16, 4, 4},
+                           {16, 64, 16, 2, 4},   {32, 32, 16, 4, 4}};
 
 class ContractionSchedule : public Schedule {
 public:
@@ -478,7 +479,7 @@ private:
     };
     auto layout = kernel::ThreadTileAttr::get(
         b.getContext(), tile.rows / tile.threadRows, tile.columns / tile.threadColumns,
-        tile.threadRows, tile.threadColumns, 4);
+        tile.threadRows, tile.threadColumns, tile.threadColumns % 8 == 0 ? 8 : 4);
     auto fragment = kernel::FragmentType::get(b.getContext(), tile.rows, tile.columns, sumType,
                                               layout);
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumType));

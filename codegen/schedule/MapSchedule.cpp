@@ -57,8 +57,11 @@ bool isFlat(Value value, kernel::DispatchOp op) {
     if (!tensor)
       continue;
     AffineMap map = generic.getMatchingIndexingMap(&operand);
-    if (tensor.getRank() == 0)
+    if (tensor.getRank() == 0) {
+      if (generic.isDpsInput(&operand) && !isa<BlockArgument>(operand.get()))
+        return false;
       continue;
+    }
     if (!map.isIdentity() || tensor.getShape() != type.getShape())
       return false;
     // Same static shape, or dynamic and then equal by the description's own rules.

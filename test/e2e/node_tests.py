@@ -161,7 +161,7 @@ class NodeTests:
                                                                self.options.jobs):
             counts[outcome] += 1
             if outcome == "passed":
-                self.suite.ok()
+                self.suite.ok(name)
             elif outcome == "failed":
                 self.suite.fail(name, reason, *steps)
             if self.options.verbose:

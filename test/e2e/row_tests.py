@@ -108,7 +108,7 @@ class RowTests:
             if reason:
                 self.suite.fail(name, reason, *steps)
             else:
-                self.suite.ok()
+                self.suite.ok(name)
         print(f"{len(rows)} rows of the import table")
         return self.suite.close()
 
