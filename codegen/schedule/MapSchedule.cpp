@@ -73,11 +73,10 @@ bool isFlat(Value value, kernel::DispatchOp op) {
 
 /// Evaluates a flat value at consecutive places of its row-major order.
 SmallVector<Value> flatElements(Kernel &kernel, Value value, Value offset, int64_t lanes) {
+  // A single value may be computed in any way, by a reduction too.
+  if (cast<RankedTensorType>(value.getType()).getRank() == 0)
+    return SmallVector<Value>(lanes, kernel.element(value, {}));
   if (Value memory = kernel.memory(value)) {
-    if (cast<RankedTensorType>(value.getType()).getRank() == 0) {
-      Value loaded = kernel.element(value, {});
-      return SmallVector<Value>(lanes, loaded);
-    }
     if (lanes == 1)
       return {kernel.b.create<memref::LoadOp>(kernel.loc, memory, offset)};
     Value vector = kernel.loadVector(memory, offset, lanes);
