@@ -1,0 +1,119 @@
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(rt.variant(cameo-lower-dispatches))'
+
+#v = affine_map<(d0) -> (d0)>
+rt.variant @missing target "sm_80" {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    // expected-error@+1 {{has no schedule}}
+    %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
+      %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
+          ins(%a : tensor<8xf32>) outs(%o : tensor<8xf32>) {
+      ^bb1(%p: f32, %w: f32):
+        linalg.yield %p : f32
+      } -> tensor<8xf32>
+      kernel.yield %g : tensor<8xf32>
+    } -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+rt.variant @unknown target "sm_80" {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    // expected-error@+1 {{no schedule class is called 'magic'; known: contraction rows map}}
+    %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"magic", {}> {
+    ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
+      %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
+          ins(%a : tensor<8xf32>) outs(%o : tensor<8xf32>) {
+      ^bb1(%p: f32, %w: f32):
+        linalg.yield %p : f32
+      } -> tensor<8xf32>
+      kernel.yield %g : tensor<8xf32>
+    } -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+rt.variant @threads target "sm_80" {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    // expected-error@+1 {{schedule 'map' asks for 2048 threads; sm_80 allows 1 to 1024}}
+    %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"map", {flat = true, threads = 2048 : i64, vector = 1 : i64}> {
+    ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
+      %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
+          ins(%a : tensor<8xf32>) outs(%o : tensor<8xf32>) {
+      ^bb1(%p: f32, %w: f32):
+        linalg.yield %p : f32
+      } -> tensor<8xf32>
+      kernel.yield %g : tensor<8xf32>
+    } -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+rt.variant @vector target "sm_80" {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    // expected-error@+1 {{schedule 'map': vector 3 is not 1, 2, 4, 8 or 16}}
+    %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"map", {flat = true, threads = 32 : i64, vector = 3 : i64}> {
+    ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
+      %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
+          ins(%a : tensor<8xf32>) outs(%o : tensor<8xf32>) {
+      ^bb1(%p: f32, %w: f32):
+        linalg.yield %p : f32
+      } -> tensor<8xf32>
+      kernel.yield %g : tensor<8xf32>
+    } -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+rt.variant @parameters target "sm_80" {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    // expected-error@+1 {{schedule 'map' needs threads, vector and flat}}
+    %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"map", {threads = 32 : i64}> {
+    ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
+      %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
+          ins(%a : tensor<8xf32>) outs(%o : tensor<8xf32>) {
+      ^bb1(%p: f32, %w: f32):
+        linalg.yield %p : f32
+      } -> tensor<8xf32>
+      kernel.yield %g : tensor<8xf32>
+    } -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+rt.variant @family target "sm_80" {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    // expected-error@+1 {{schedule 'rows' cannot compute this dispatch}}
+    %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"rows", {threads = 32 : i64}> {
+    ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
+      %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
+          ins(%a : tensor<8xf32>) outs(%o : tensor<8xf32>) {
+      ^bb1(%p: f32, %w: f32):
+        linalg.yield %p : f32
+      } -> tensor<8xf32>
+      kernel.yield %g : tensor<8xf32>
+    } -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}
