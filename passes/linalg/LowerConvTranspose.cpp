@@ -73,10 +73,10 @@ static FailureOr<SmallVector<Axis>> spatialAxes(Lowering &l, Operation *op, cons
 static Value sourceIndex(OpBuilder &b, Location loc, const Axis &axis, Value o, Value k,
                          Value &inside) {
   Value position = b.create<arith::AddIOp>(loc, o, bodyValue(b, loc, axis.before));
-  Value tap = axis.dilation == 1
-                  ? k
-                  : b.create<arith::MulIOp>(loc, k, indexConstant(b, loc, axis.dilation))
-                        .getResult();
+  Value tap =
+      axis.dilation == 1
+          ? k
+          : b.create<arith::MulIOp>(loc, k, indexConstant(b, loc, axis.dilation)).getResult();
   Value distance = b.create<arith::SubIOp>(loc, position, tap), index = distance;
   auto require = [&](Value condition) {
     inside = inside ? b.create<arith::AndIOp>(loc, inside, condition) : condition;
@@ -99,8 +99,8 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   if (rank < 3 || w.rank() != rank || groups <= 0)
     return l.unsupported(op, "needs operands of one rank, 3 or more, and a positive group");
   OpFoldResult group = l.index(groups), zero = l.index(0);
-  if (failed(l.check(op, l.equal(x.sizes[1], w.sizes[0]), "the input has {0} channels, the weights {1}",
-                     x.sizes[1], w.sizes[0])) ||
+  if (failed(l.check(op, l.equal(x.sizes[1], w.sizes[0]),
+                     "the input has {0} channels, the weights {1}", x.sizes[1], w.sizes[0])) ||
       failed(l.check(op, l.equal(l.rem(x.sizes[1], group), zero),
                      "{0} channels are not a multiple of group {1}", x.sizes[1], group)))
     return failure();
@@ -117,8 +117,8 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
     bias = l.operand(op, 2);
     if (bias.rank() != 1)
       return l.unsupported(op, "the bias has rank " + Twine(bias.rank()) + ", needs 1");
-    if (failed(l.check(op, l.equal(bias.sizes[0], result[1]), "the bias has {0} values for {1} channels",
-                       bias.sizes[0], result[1])))
+    if (failed(l.check(op, l.equal(bias.sizes[0], result[1]),
+                       "the bias has {0} values for {1} channels", bias.sizes[0], result[1])))
       return failure();
   }
 
@@ -131,55 +131,57 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   reduced.resize(loops.size(), true);
   Type type = x.elementType, compute = accumulatorType(type);
   bool plain = !hasBias && compute == type;
-  Value value = l.dispatch(op->getLoc(), OutputSpec{result, type}, [&](OpBuilder &b, Location loc,
-                                                                      ValueRange inits) {
-    auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange) -> Value {
-      auto loop = [&](int64_t i) -> Value { return nested.create<linalg::IndexOp>(at, i); };
-      Value channel = loop(rank), out = loop(1);
-      if (groups != 1) {
-        Value perGroup = bodyValue(nested, at, channelsOut);
-        Value first = nested.create<arith::MulIOp>(
-            at, nested.create<arith::DivUIOp>(at, out, perGroup),
-            bodyValue(nested, at, channelsIn));
-        channel = nested.create<arith::AddIOp>(at, first, channel);
-        out = nested.create<arith::RemUIOp>(at, out, perGroup);
-      }
-      SmallVector<Value> from = {loop(0), channel}, weight = {channel, out};
-      Value inside;
-      for (auto [i, axis] : llvm::enumerate(*axes)) {
-        Value k = loop(rank + 1 + i);
-        from.push_back(sourceIndex(nested, at, axis, loop(2 + i), k, inside));
-        weight.push_back(k);
-      }
-      // Both are guarded: a weight that is not finite must not reach a position without its input.
-      auto read = [&](Value tensor, ValueRange indices) {
-        Value zero = scalarConstant(nested, at, type, 0);
-        Value element = guarded(nested, at, inside, zero, [&](OpBuilder &then, Location in) -> Value {
-          return then.create<tensor::ExtractOp>(in, tensor, indices);
-        });
-        return widen(nested, at, element, type, compute);
-      };
-      Value element = read(x.tensor, from), factor = read(w.tensor, weight);
-      return nested.create<math::FmaOp>(at, element, factor, accumulator);
-    };
-    Value sum = reduceGeneric(l, b, loc, loops, reduced, Combine::Add, compute, {}, step,
-                              plain ? inits[0] : Value());
-    if (plain)
-      return SmallVector<Value>{sum};
-    SmallVector<Read> reads = {{sum, identityMap(b.getContext(), rank)}};
-    if (hasBias)
-      reads.push_back({bias.tensor, selectDims(b.getContext(), rank, {1})});
-    return SmallVector<Value>{mapGeneric(
-        l, b, loc, result, type, reads,
-        [&](OpBuilder &nested, Location at, ValueRange scalars) {
-          Value total = scalars[0];
-          if (hasBias)
-            total = nested.create<arith::AddFOp>(at, total,
-                                                 widen(nested, at, scalars[1], type, compute));
-          return widen(nested, at, total, compute, type);
-        },
-        inits[0])};
-  })[0];
+  Value value = l.dispatch(
+      op->getLoc(), OutputSpec{result, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
+        auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange) -> Value {
+          auto loop = [&](int64_t i) -> Value { return nested.create<linalg::IndexOp>(at, i); };
+          Value channel = loop(rank), out = loop(1);
+          if (groups != 1) {
+            Value perGroup = bodyValue(nested, at, channelsOut);
+            Value first =
+                nested.create<arith::MulIOp>(at, nested.create<arith::DivUIOp>(at, out, perGroup),
+                                             bodyValue(nested, at, channelsIn));
+            channel = nested.create<arith::AddIOp>(at, first, channel);
+            out = nested.create<arith::RemUIOp>(at, out, perGroup);
+          }
+          SmallVector<Value> from = {loop(0), channel}, weight = {channel, out};
+          Value inside;
+          for (auto [i, axis] : llvm::enumerate(*axes)) {
+            Value k = loop(rank + 1 + i);
+            from.push_back(sourceIndex(nested, at, axis, loop(2 + i), k, inside));
+            weight.push_back(k);
+          }
+          // Both are guarded: a weight that is not finite must not reach a position without its
+          // input.
+          auto read = [&](Value tensor, ValueRange indices) {
+            Value zero = scalarConstant(nested, at, type, 0);
+            Value element =
+                guarded(nested, at, inside, zero, [&](OpBuilder &then, Location in) -> Value {
+                  return then.create<tensor::ExtractOp>(in, tensor, indices);
+                });
+            return widen(nested, at, element, type, compute);
+          };
+          Value element = read(x.tensor, from), factor = read(w.tensor, weight);
+          return nested.create<math::FmaOp>(at, element, factor, accumulator);
+        };
+        Value sum = reduceGeneric(l, b, loc, loops, reduced, Combine::Add, compute, {}, step,
+                                  plain ? inits[0] : Value());
+        if (plain)
+          return SmallVector<Value>{sum};
+        SmallVector<Read> reads = {{sum, identityMap(b.getContext(), rank)}};
+        if (hasBias)
+          reads.push_back({bias.tensor, selectDims(b.getContext(), rank, {1})});
+        return SmallVector<Value>{mapGeneric(
+            l, b, loc, result, type, reads,
+            [&](OpBuilder &nested, Location at, ValueRange scalars) {
+              Value total = scalars[0];
+              if (hasBias)
+                total = nested.create<arith::AddFOp>(at, total,
+                                                     widen(nested, at, scalars[1], type, compute));
+              return widen(nested, at, total, compute, type);
+            },
+            inits[0])};
+      })[0];
   l.define(op, 0, value, result, type);
   return success();
 }

@@ -16,7 +16,8 @@ using namespace mlir;
 namespace cameo {
 
 namespace {
-/// An index of an equation: a letter, or a dimension of the ellipsis counted from its end, negative.
+/// An index of an equation: a letter, or a dimension of the ellipsis counted from its end,
+/// negative.
 using Label = int;
 using Labels = SmallVector<Label>;
 
@@ -81,8 +82,7 @@ static FailureOr<Equation> parseEquation(Lowering &l, Operation *op, ArrayRef<Lo
       return invalid("has the term '" + part + "', which is not letters and one ellipsis");
     int64_t rest = operand.rank() - term->letters();
     if (rest < 0 || (rest > 0 && !term->ellipsis))
-      return invalid("has the term '" + part + "' for an operand of rank " +
-                     Twine(operand.rank()));
+      return invalid("has the term '" + part + "' for an operand of rank " + Twine(operand.rank()));
     ellipsisRank = std::max(ellipsisRank, rest);
     equation.operands.push_back(term->expand(rest));
     for (Label label : equation.operands.back())
@@ -153,33 +153,33 @@ static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
   Type type = operands[0].elementType, compute = accumulatorType(type);
   Sizes result = keptSizes(loops, reduced);
   bool plain = compute == type;
-  Value value = l.dispatch(op->getLoc(), OutputSpec{result, type}, [&](OpBuilder &b, Location loc,
-                                                                      ValueRange inits) {
-    auto step = [&](OpBuilder &nested, Location at, Value accumulator,
-                    ValueRange scalars) -> Value {
-      Value factor;
-      for (Value scalar : scalars.drop_back()) {
-        Value wide = widen(nested, at, scalar, type, compute);
-        factor = factor ? combine(nested, at, Combine::Mul, compute, factor, wide) : wide;
-      }
-      Value last = widen(nested, at, scalars.back(), type, compute);
-      if (factor && isa<FloatType>(compute))
-        return nested.create<math::FmaOp>(at, factor, last, accumulator);
-      if (factor)
-        last = combine(nested, at, Combine::Mul, compute, factor, last);
-      return combine(nested, at, Combine::Add, compute, accumulator, last);
-    };
-    Value sum = reduceGeneric(l, b, loc, loops, reduced, Combine::Add, compute, reads, step,
-                              plain ? inits[0] : Value());
-    if (plain)
-      return SmallVector<Value>{sum};
-    return SmallVector<Value>{mapGeneric(
-        l, b, loc, result, type, Read{sum, identityMap(context, result.size())},
-        [&](OpBuilder &nested, Location at, ValueRange scalars) {
-          return widen(nested, at, scalars[0], compute, type);
-        },
-        inits[0])};
-  })[0];
+  Value value = l.dispatch(
+      op->getLoc(), OutputSpec{result, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
+        auto step = [&](OpBuilder &nested, Location at, Value accumulator,
+                        ValueRange scalars) -> Value {
+          Value factor;
+          for (Value scalar : scalars.drop_back()) {
+            Value wide = widen(nested, at, scalar, type, compute);
+            factor = factor ? combine(nested, at, Combine::Mul, compute, factor, wide) : wide;
+          }
+          Value last = widen(nested, at, scalars.back(), type, compute);
+          if (factor && isa<FloatType>(compute))
+            return nested.create<math::FmaOp>(at, factor, last, accumulator);
+          if (factor)
+            last = combine(nested, at, Combine::Mul, compute, factor, last);
+          return combine(nested, at, Combine::Add, compute, accumulator, last);
+        };
+        Value sum = reduceGeneric(l, b, loc, loops, reduced, Combine::Add, compute, reads, step,
+                                  plain ? inits[0] : Value());
+        if (plain)
+          return SmallVector<Value>{sum};
+        return SmallVector<Value>{mapGeneric(
+            l, b, loc, result, type, Read{sum, identityMap(context, result.size())},
+            [&](OpBuilder &nested, Location at, ValueRange scalars) {
+              return widen(nested, at, scalars[0], compute, type);
+            },
+            inits[0])};
+      })[0];
   l.define(op, 0, value, result, type);
   return success();
 }

@@ -1,0 +1,51 @@
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --cameo-lower-onnx-to-dispatches | FileCheck %s
+
+// One dispatch: the mean, then the mean of squared differences, then the elements.
+// CHECK-LABEL: func @layer
+// CHECK: kernel.dispatch
+// CHECK: iterator_types = ["parallel", "reduction"]
+// CHECK: iterator_types = ["parallel", "reduction"]
+// CHECK: arith.subf
+// CHECK: math.fma
+// CHECK: math.sqrt
+// CHECK: iterator_types = ["parallel", "parallel"]
+// CHECK-NOT: kernel.dispatch
+func.func @layer(%x: tensor<2x8xf32>, %s: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<2x8xf32> {
+  %y, %m, %d = onnx.LayerNormalization(%x, %s, %b)
+      : (tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<2x8xf32>, none, none)
+  return %y : tensor<2x8xf32>
+}
+
+// -----
+
+// Statistics in f32 with a tensor in f16: computed in f32.
+// CHECK-LABEL: func @batch
+// CHECK: arith.extf {{.*}} : f16 to f32
+// CHECK: math.fma
+// CHECK: arith.truncf {{.*}} : f32 to f16
+func.func @batch(%x: tensor<?x3x4xf16>, %c: tensor<3xf32>) -> tensor<?x3x4xf16> {
+  %y, %m, %v = onnx.BatchNormalization(%x, %c, %c, %c, %c)
+      : (tensor<?x3x4xf16>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+      -> (tensor<?x3x4xf16>, none, none)
+  return %y : tensor<?x3x4xf16>
+}
+
+// -----
+
+// Groups are a view.
+// CHECK-LABEL: func @group
+// CHECK: rt.reshape {{.*}} tensor<1x2x3x10xf32>
+func.func @group(%x: tensor<1x6x2x5xf32>, %c: tensor<6xf32>) -> tensor<1x6x2x5xf32> {
+  %y = onnx.GroupNormalization(%x, %c, %c) {num_groups = 2 : i64}
+      : (tensor<1x6x2x5xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x6x2x5xf32>
+  return %y : tensor<1x6x2x5xf32>
+}
+
+// -----
+
+// expected-error@below {{1 node cannot be compiled}}
+func.func @lp3(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-note@below {{p = 3; nearest supported: 1 and 2}}
+  %y = onnx.LpNormalization(%x) {p = 3 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}

@@ -1,0 +1,48 @@
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --cameo-lower-onnx-to-dispatches | FileCheck %s
+
+// Without padding nothing is guarded.
+// CHECK-LABEL: func @max
+// CHECK-NOT: scf.if
+// CHECK: tensor.extract
+// CHECK: arith.maximumf
+func.func @max(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32> {
+  %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>}
+      : (tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, none)
+  return %y : tensor<1x2x2x2xf32>
+}
+
+// -----
+
+// With padding, taps outside give the least value.
+// CHECK-LABEL: func @padded_bytes
+// CHECK: arith.constant -128 : i8
+// CHECK: arith.cmpi ult
+// CHECK: scf.if
+// CHECK: arith.maxsi
+func.func @padded_bytes(%x: tensor<1x2x4xi8>) -> tensor<1x2x4xi8> {
+  %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 3>, pads = array<i64: 1, 1>}
+      : (tensor<1x2x4xi8>) -> (tensor<1x2x4xi8>, none)
+  return %y : tensor<1x2x4xi8>
+}
+
+// -----
+
+// Rounded up, but no window begins in the padding: 3 positions, not 4.
+// CHECK-LABEL: func @ceil
+// CHECK: tensor<1x1x3xf32>
+func.func @ceil(%x: tensor<1x1x5xf32>) -> tensor<1x1x3xf32> {
+  %y = onnx.AveragePool(%x) {ceil_mode = 1 : i64, kernel_shape = array<i64: 1>,
+                             pads = array<i64: 0, 1>, strides = array<i64: 2>}
+      : (tensor<1x1x5xf32>) -> tensor<1x1x3xf32>
+  return %y : tensor<1x1x3xf32>
+}
+
+// -----
+
+// expected-error@below {{1 node cannot be compiled}}
+func.func @kernel_rank(%x: tensor<1x1x5xf32>) -> tensor<*xf32> {
+  // expected-note@below {{a kernel of rank 2 does not fit a tensor of rank 3}}
+  %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 1, 1>}
+      : (tensor<1x1x5xf32>) -> (tensor<*xf32>, none)
+  return %y : tensor<*xf32>
+}
