@@ -44,41 +44,40 @@ static OpFoldResult rounded(Lowering &l, OpFoldResult value) {
   return b.create<arith::ExtFOp>(loc, b.getF64Type(), narrow).getResult();
 }
 
-/// Values of one operand as many as the result has: element by element or one for all. More general
-/// broadcasting does not occur among shapes.
+static Sizes shapeOf(Operation *op, Lowering &l, unsigned operand) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(operand).getType());
+  if (!type || !type.hasStaticShape())
+    return l.operand(op, operand).sizes;
+  Sizes sizes;
+  for (int64_t size : type.getShape())
+    sizes.push_back(l.index(size));
+  return sizes;
+}
+
+/// Values of each operand, as many as the result has. Operands are of one shape or of one element;
+/// more general broadcasting does not occur among shapes.
 static FailureOr<SmallVector<Sizes>> hostOperands(Operation *op, Lowering &l) {
   SmallVector<Sizes> operands;
+  std::optional<Sizes> shape; // of what is not one element
   size_t count = 1;
-  bool empty = false;
-  int64_t rank = 0;
-  for (Value operand : op->getOperands()) {
-    if (onnx::isAbsent(operand))
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    if (onnx::isAbsent(op->getOperand(i)))
       return failure();
-    auto type = dyn_cast<RankedTensorType>(operand.getType());
-    if (!type)
-      return failure();
-    FailureOr<Sizes> values = l.tryHostValues(operand);
+    FailureOr<Sizes> values = l.tryHostValues(op->getOperand(i));
     if (failed(values))
       return failure();
-    if (values->size() != 1)
-      rank = std::max(rank, type.getRank());
-    empty |= values->empty();
-    count = std::max(count, values->size());
     operands.push_back(*values);
+    if (values->size() == 1)
+      continue;
+    Sizes own = shapeOf(op, l, i);
+    if (shape && *shape != own)
+      return failure();
+    shape = own;
+    count = values->size();
   }
-  if (empty)
-    count = 0;
-  for (auto [operand, values] : llvm::zip(op->getOperands(), operands)) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    if (values.size() != 1 && (values.size() != count || type.getRank() != rank))
-      return failure();
-    // Equal counts of higher rank need not be equal shapes.
-    if (rank > 1 && values.size() != 1 && type != op->getResult(0).getType() &&
-        type.getShape() != cast<ShapedType>(op->getResult(0).getType()).getShape())
-      return failure();
-    if (values.size() == 1 && count != 1)
+  for (Sizes &values : operands)
+    if (values.size() == 1)
       values.assign(count, OpFoldResult(values[0]));
-  }
   return operands;
 }
 
