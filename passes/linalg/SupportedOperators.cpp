@@ -9,10 +9,10 @@ const OperatorTable &supportedOperators() {
   static const OperatorTable table = [] {
     OperatorTable operators;
     registerElementwiseOperators(operators);
-    // registerLayoutOperators(operators);
-    // registerShapeOperators(operators);
-    // registerGatherOperators(operators);
-    // registerResizeOperators(operators);
+    registerLayoutOperators(operators);
+    registerShapeOperators(operators);
+    registerGatherOperators(operators);
+    registerResizeOperators(operators);
     registerReductionOperators(operators);
     registerNormalizationOperators(operators);
     registerPoolingOperators(operators);

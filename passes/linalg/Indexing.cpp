@@ -1,0 +1,191 @@
+// Index arithmetic inside dispatches, and small tensors on the host.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Indexing.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+std::optional<int64_t> normalizedAxis(int64_t axis, int64_t rank) {
+  if (axis < 0)
+    axis += rank;
+  if (axis < 0 || axis >= rank)
+    return std::nullopt;
+  return axis;
+}
+
+FailureOr<SmallVector<int64_t>> normalizedAxes(Operation *op, Lowering &l, ArrayRef<int64_t> axes,
+                                               int64_t rank) {
+  SmallVector<int64_t> result;
+  for (int64_t axis : axes) {
+    std::optional<int64_t> normalized = normalizedAxis(axis, rank);
+    if (!normalized)
+      return l.unsupported(op, "axis " + Twine(axis) + " of a tensor of rank " + Twine(rank));
+    if (llvm::is_contained(result, *normalized))
+      return l.unsupported(op, "axis " + Twine(axis) + " given twice");
+    result.push_back(*normalized);
+  }
+  return result;
+}
+
+bool knownNonNegative(OpFoldResult ofr) {
+  if (std::optional<int64_t> known = getConstantIntValue(ofr))
+    return *known >= 0;
+  auto value = dyn_cast_if_present<Value>(ofr);
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  if (!op)
+    return false;
+  if (isa<tensor::DimOp>(op))
+    return true;
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+          arith::RemSIOp, arith::MinSIOp>(op))
+    return knownNonNegative(op->getOperand(0)) && knownNonNegative(op->getOperand(1));
+  if (isa<arith::MaxSIOp>(op))
+    return knownNonNegative(op->getOperand(0)) || knownNonNegative(op->getOperand(1));
+  if (isa<arith::SelectOp>(op))
+    return knownNonNegative(op->getOperand(1)) && knownNonNegative(op->getOperand(2));
+  return isa<arith::IndexCastUIOp>(op); // 0 or 1, from a comparison
+}
+
+OpFoldResult atLeastZero(Lowering &l, OpFoldResult value) {
+  return knownNonNegative(value) ? value : l.max(value, l.index(0));
+}
+
+//===-- Host tensors --------------------------------------------------------------------------===//
+
+OpFoldResult HostArray::at(ArrayRef<int64_t> indices) const {
+  int64_t position = 0;
+  for (auto [size, at] : llvm::zip_equal(shape, indices))
+    position = position * size + at;
+  return values[position];
+}
+
+FailureOr<SmallVector<int64_t>> hostShape(ArrayRef<OpFoldResult> sizes) {
+  constexpr int64_t kLimit = 4096;
+  SmallVector<int64_t> shape;
+  int64_t count = 1;
+  for (OpFoldResult size : sizes) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    if (!known || *known < 0 || *known > kLimit)
+      return failure();
+    shape.push_back(*known);
+    count *= *known;
+    if (count > kLimit)
+      return failure();
+  }
+  return shape;
+}
+
+FailureOr<HostArray> hostArray(Operation *op, unsigned operand, Lowering &l) {
+  FailureOr<SmallVector<int64_t>> shape = hostShape(l.operand(op, operand).sizes);
+  if (failed(shape))
+    return failure();
+  FailureOr<Sizes> values = l.tryHostValues(op->getOperand(operand));
+  int64_t count = 1;
+  for (int64_t size : *shape)
+    count *= size;
+  if (failed(values) || static_cast<int64_t>(values->size()) != count)
+    return failure();
+  return HostArray{*shape, *values};
+}
+
+Sizes hostElements(ArrayRef<int64_t> shape,
+                   function_ref<OpFoldResult(ArrayRef<int64_t> indices)> element) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  Sizes result;
+  SmallVector<int64_t> indices(shape.size());
+  for (int64_t position = 0; position < count; ++position) {
+    int64_t rest = position;
+    for (size_t i = shape.size(); i-- > 0;) {
+      indices[i] = rest % shape[i];
+      rest /= shape[i];
+    }
+    result.push_back(element(indices));
+  }
+  return result;
+}
+
+//===-- Bodies --------------------------------------------------------------------------------===//
+
+Value IndexMath::add(Value x, OpFoldResult y) {
+  if (isConstantIntValue(y, 0))
+    return x;
+  return b.create<arith::AddIOp>(loc, x, of(y));
+}
+
+Value IndexMath::sub(Value x, OpFoldResult y) {
+  if (isConstantIntValue(y, 0))
+    return x;
+  return b.create<arith::SubIOp>(loc, x, of(y));
+}
+
+Value IndexMath::mul(Value x, OpFoldResult y) {
+  if (isConstantIntValue(y, 1))
+    return x;
+  return b.create<arith::MulIOp>(loc, x, of(y));
+}
+
+Value IndexMath::modulo(Value x, OpFoldResult y) {
+  Value rest = b.create<arith::RemSIOp>(loc, x, of(y));
+  return select(compare(arith::CmpIPredicate::slt, rest, b.getIndexAttr(0)), add(rest, y), rest);
+}
+
+Value IndexMath::clamp(Value x, OpFoldResult size) {
+  Value last = sub(of(size), b.getIndexAttr(1));
+  Value low = b.create<arith::MaxSIOp>(loc, x, indexConstant(b, loc, 0));
+  return b.create<arith::MinSIOp>(loc, low, last);
+}
+
+Value IndexMath::wrapNegative(Value x, OpFoldResult size) {
+  Value negative = compare(arith::CmpIPredicate::slt, x, b.getIndexAttr(0));
+  return clamp(select(negative, add(x, size), x), size);
+}
+
+Value IndexMath::compare(arith::CmpIPredicate predicate, Value x, OpFoldResult y) {
+  return b.create<arith::CmpIOp>(loc, predicate, x, of(y));
+}
+
+Value IndexMath::inside(Value x, OpFoldResult size) {
+  return both(compare(arith::CmpIPredicate::sge, x, b.getIndexAttr(0)),
+              compare(arith::CmpIPredicate::slt, x, size));
+}
+
+Value IndexMath::both(Value x, Value y) {
+  if (!x || !y)
+    return x ? x : y;
+  return b.create<arith::AndIOp>(loc, x, y);
+}
+
+Value IndexMath::select(Value condition, Value x, Value y) {
+  return b.create<arith::SelectOp>(loc, condition, x, y);
+}
+
+Value IndexMath::choose(Value condition, function_ref<Value(OpBuilder &, Location)> then,
+                        function_ref<Value(OpBuilder &, Location)> otherwise) {
+  auto branch = [](function_ref<Value(OpBuilder &, Location)> fn) {
+    return [fn](OpBuilder &inner, Location at) { inner.create<scf::YieldOp>(at, fn(inner, at)); };
+  };
+  return b.create<scf::IfOp>(loc, condition, branch(then), branch(otherwise)).getResult(0);
+}
+
+Value IndexMath::only(const Lowered &tensor) {
+  SmallVector<Value> zeros(tensor.rank());
+  for (Value &zero : zeros)
+    zero = indexConstant(b, loc, 0);
+  return b.create<tensor::ExtractOp>(loc, tensor.tensor, zeros);
+}
+
+Value IndexMath::element(const Lowered &tensor, ValueRange indices) {
+  return b.create<tensor::ExtractOp>(loc, tensor.tensor, indices);
+}
+
+Value IndexMath::toIndex(Value integer, Type onnxType) {
+  if (Lowering::isUnsigned(onnxType))
+    return b.create<arith::IndexCastUIOp>(loc, b.getIndexType(), integer);
+  return b.create<arith::IndexCastOp>(loc, b.getIndexType(), integer);
+}
+
+} // namespace cameo

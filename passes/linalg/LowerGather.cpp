@@ -1,0 +1,270 @@
+// Operators whose elements are found by other elements or by their own place: Gather,
+// GatherElements, GatherND, OneHot, EyeLike, Trilu.
+//
+//   onnx.Gather  ==>  linalg.generic whose body reads the index, then the element
+//
+// Indices are moved into their range: no kernel reads outside of a tensor, whatever an input holds.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Families.h"
+#include "passes/linalg/Indexing.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+/// Reports or checks that a dimension that is indexed has elements, if there are any indices.
+static LogicalResult checkIndexed(Operation *op, Lowering &l, OpFoldResult size,
+                                  const Sizes &results) {
+  if (std::optional<int64_t> known = getConstantIntValue(size); known && *known > 0)
+    return success();
+  OpFoldResult none = l.equal(l.product(results), l.index(0));
+  return l.check(op, l.select(none, l.index(1), l.less(l.index(0), size)),
+                 "indices into a dimension of size {0}", size);
+}
+
+//===-- Gather --------------------------------------------------------------------------------===//
+
+static LogicalResult lowerGather(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0), indices = l.operand(op, 1);
+  std::optional<int64_t> axis = normalizedAxis(cast<onnx::GatherOp>(op).getAxis(), data.rank());
+  if (!axis)
+    return l.unsupported(op, "axis outside of the input's rank");
+  Sizes sizes(data.sizes.begin(), data.sizes.begin() + *axis);
+  llvm::append_range(sizes, indices.sizes);
+  sizes.append(data.sizes.begin() + *axis + 1, data.sizes.end());
+  OpFoldResult size = data.sizes[*axis];
+  if (failed(checkIndexed(op, l, size, sizes)))
+    return failure();
+  // One constant index is no load.
+  std::optional<SmallVector<int64_t>> known = onnx::constantInts(op->getOperand(1), 1);
+  if (known && known->size() != 1)
+    known.reset();
+  Value result = l.compute(
+      op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        SmallVector<Value> source(at.take_front(*axis));
+        Value index = known ? indexConstant(b, loc, (*known)[0])
+                            : math.toIndex(math.element(indices, at.slice(*axis, indices.rank())),
+                                           indices.elementType);
+        source.push_back(math.wrapNegative(index, size));
+        llvm::append_range(source, at.drop_front(*axis + indices.rank()));
+        return math.element(data, source);
+      });
+  l.define(op, 0, result, sizes, data.elementType);
+  return success();
+}
+
+static FailureOr<Sizes> hostGather(Operation *op, unsigned, Lowering &l) {
+  FailureOr<HostArray> data = hostArray(op, 0, l), indices = hostArray(op, 1, l);
+  if (failed(data) || failed(indices))
+    return failure();
+  std::optional<int64_t> axis =
+      normalizedAxis(cast<onnx::GatherOp>(op).getAxis(), data->shape.size());
+  if (!axis)
+    return failure();
+  SmallVector<int64_t> positions;
+  for (OpFoldResult index : indices->values) {
+    std::optional<int64_t> known = getConstantIntValue(index);
+    std::optional<int64_t> position =
+        known ? normalizedAxis(*known, data->shape[*axis]) : std::nullopt;
+    if (!position)
+      return failure();
+    positions.push_back(*position);
+  }
+  ArrayRef<int64_t> from = data->shape;
+  SmallVector<int64_t> shape(from.take_front(*axis));
+  llvm::append_range(shape, indices->shape);
+  llvm::append_range(shape, from.drop_front(*axis + 1));
+  if (failed(hostShape(getAsIndexOpFoldResult(op->getContext(), shape))))
+    return failure();
+  size_t indexRank = indices->shape.size();
+  return hostElements(shape, [&](ArrayRef<int64_t> at) {
+    int64_t place = 0;
+    for (size_t i = 0; i < indexRank; ++i)
+      place = place * indices->shape[i] + at[*axis + i];
+    SmallVector<int64_t> source(at.take_front(*axis));
+    source.push_back(positions[place]);
+    llvm::append_range(source, at.drop_front(*axis + indexRank));
+    return data->at(source);
+  });
+}
+
+static LogicalResult lowerGatherElements(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0), indices = l.operand(op, 1);
+  std::optional<int64_t> axis =
+      normalizedAxis(cast<onnx::GatherElementsOp>(op).getAxis(), data.rank());
+  if (!axis || indices.rank() != data.rank())
+    return l.unsupported(op, "axis or rank of indices does not go with the input");
+  for (int64_t i = 0; i < data.rank(); ++i) {
+    if (i == *axis || indices.sizes[i] == data.sizes[i])
+      continue;
+    OpFoldResult outside = l.less(data.sizes[i], indices.sizes[i]);
+    if (failed(l.check(op, l.equal(outside, l.index(0)),
+                       "indices of size {0} for an input of size {1}", indices.sizes[i],
+                       data.sizes[i])))
+      return failure();
+  }
+  OpFoldResult size = data.sizes[*axis];
+  if (failed(checkIndexed(op, l, size, indices.sizes)))
+    return failure();
+  Value result = l.compute(op->getLoc(), indices.sizes, data.elementType,
+                           [&](OpBuilder &b, Location loc, ValueRange at) {
+                             IndexMath math(b, loc);
+                             SmallVector<Value> source(at);
+                             Value index =
+                                 math.toIndex(math.element(indices, at), indices.elementType);
+                             source[*axis] = math.wrapNegative(index, size);
+                             return math.element(data, source);
+                           });
+  l.define(op, 0, result, indices.sizes, data.elementType);
+  return success();
+}
+
+static LogicalResult lowerGatherND(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0), indices = l.operand(op, 1);
+  int64_t batches = cast<onnx::GatherNDOp>(op).getBatchDims();
+  if (indices.rank() == 0)
+    return l.unsupported(op, "indices of rank 0");
+  std::optional<int64_t> depth = getConstantIntValue(indices.sizes.back());
+  if (!depth)
+    return l.unsupported(op, "the last size of indices must be known at compile time");
+  if (batches < 0 || batches >= indices.rank() || *depth < 1 || batches + *depth > data.rank())
+    return l.unsupported(op, "batch_dims or the last size of indices does not go with the input");
+  for (int64_t i = 0; i < batches; ++i)
+    if (failed(l.check(op, l.equal(data.sizes[i], indices.sizes[i]),
+                       "batch sizes {0} and {1} differ", data.sizes[i], indices.sizes[i])))
+      return failure();
+  Sizes sizes(indices.sizes.begin(), indices.sizes.end() - 1);
+  sizes.append(data.sizes.begin() + batches + *depth, data.sizes.end());
+  for (int64_t i = 0; i < *depth; ++i)
+    if (failed(checkIndexed(op, l, data.sizes[batches + i], sizes)))
+      return failure();
+  Value result = l.compute(
+      op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        SmallVector<Value> source(at.take_front(batches));
+        for (int64_t i = 0; i < *depth; ++i) {
+          SmallVector<Value> place(at.take_front(indices.rank() - 1));
+          place.push_back(indexConstant(b, loc, i));
+          Value index = math.toIndex(math.element(indices, place), indices.elementType);
+          source.push_back(math.wrapNegative(index, data.sizes[batches + i]));
+        }
+        llvm::append_range(source, at.drop_front(indices.rank() - 1));
+        return math.element(data, source);
+      });
+  l.define(op, 0, result, sizes, data.elementType);
+  return success();
+}
+
+//===-- OneHot, EyeLike, Trilu ----------------------------------------------------------------===//
+
+static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
+  Lowered indices = l.operand(op, 0), values = l.operand(op, 2);
+  std::optional<int64_t> axis =
+      normalizedAxis(cast<onnx::OneHotOp>(op).getAxis(), indices.rank() + 1);
+  if (!axis)
+    return l.unsupported(op, "axis outside of the result's rank");
+  if (values.rank() != 1 || !isConstantIntValue(values.sizes[0], 2))
+    return l.unsupported(op, "values must be two numbers");
+  FailureOr<Sizes> given = l.hostValues(op, 1);
+  if (failed(given))
+    return failure();
+  if (given->size() != 1)
+    return l.unsupported(op, "depth must be one number");
+  OpFoldResult depth = (*given)[0];
+  if (isa<FloatType>(Lowering::elementType(op->getOperand(1))))
+    depth = l.toInteger(depth);
+  if (!knownNonNegative(depth) &&
+      failed(l.check(op, l.less(l.index(-1), depth), "a depth of {0}", depth)))
+    return failure();
+  Sizes sizes = indices.sizes;
+  sizes.insert(sizes.begin() + *axis, depth);
+  Value result = l.compute(
+      op->getLoc(), sizes, values.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        SmallVector<Value> place(at.take_front(*axis));
+        llvm::append_range(place, at.drop_front(*axis + 1));
+        // Negative indices count from depth; those outside give "off" everywhere.
+        Value integer = convertScalar(b, loc, math.element(indices, place), indices.elementType,
+                                      b.getI64Type());
+        Value index = b.create<arith::IndexCastOp>(loc, b.getIndexType(), integer);
+        Value negative = math.compare(arith::CmpIPredicate::slt, index, b.getIndexAttr(0));
+        index = math.select(negative, math.add(index, depth), index);
+        Value hot = math.compare(arith::CmpIPredicate::eq, index, at[*axis]);
+        Value which = math.select(hot, indexConstant(b, loc, 1), indexConstant(b, loc, 0));
+        return math.element(values, which);
+      });
+  l.define(op, 0, result, sizes, values.elementType);
+  return success();
+}
+
+static LogicalResult lowerEyeLike(Operation *op, Lowering &l) {
+  Lowered input = l.operand(op, 0);
+  if (input.rank() != 2)
+    return l.unsupported(op, "needs an input of rank 2");
+  int64_t k = cast<onnx::EyeLikeOp>(op).getK();
+  Type type = Lowering::elementType(op->getResult(0));
+  Value result =
+      l.compute(op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        Value diagonal =
+            math.compare(arith::CmpIPredicate::eq, at[1], math.add(at[0], b.getIndexAttr(k)));
+        Type plain = Lowering::signless(type);
+        return math.select(diagonal, scalarConstant(b, loc, plain, 1),
+                           scalarConstant(b, loc, plain, 0));
+      });
+  l.define(op, 0, result, input.sizes, type);
+  return success();
+}
+
+static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
+  Lowered input = l.operand(op, 0);
+  int64_t rank = input.rank();
+  if (rank < 2)
+    return l.unsupported(op, "needs an input of at least rank 2");
+  bool upper = cast<onnx::TriluOp>(op).getUpper() != 0;
+  std::optional<int64_t> known = 0;
+  if (!l.absent(op, 1))
+    known = onnx::constantInt(op->getOperand(1));
+  // A k beyond any size, so that adding it to an index cannot overflow.
+  constexpr int64_t kFar = int64_t(1) << 48;
+  Type type = input.elementType;
+  Value result =
+      l.compute(op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        Value shift;
+        if (known) {
+          shift = indexConstant(b, loc, std::clamp(*known, -kFar, kFar));
+        } else {
+          Lowered k = l.operand(op, 1);
+          shift = math.toIndex(math.only(k), k.elementType);
+          shift = b.create<arith::MaxSIOp>(loc, shift, indexConstant(b, loc, -kFar));
+          shift = b.create<arith::MinSIOp>(loc, shift, indexConstant(b, loc, kFar));
+        }
+        Value diagonal = math.add(at[rank - 2], shift);
+        Value kept = math.compare(upper ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle,
+                                  at[rank - 1], diagonal);
+        return math.choose(
+            kept,
+            [&](OpBuilder &inner, Location place) {
+              return IndexMath(inner, place).element(input, at);
+            },
+            [&](OpBuilder &inner, Location place) {
+              return scalarConstant(inner, place, Lowering::signless(type), 0);
+            });
+      });
+  l.define(op, 0, result, input.sizes, type);
+  return success();
+}
+
+void registerGatherOperators(OperatorTable &table) {
+  table["Gather"] = {lowerGather, hostGather};
+  table["GatherElements"] = {lowerGatherElements};
+  table["GatherND"] = {lowerGatherND, nullptr, "last size of indices known at compile time"};
+  table["OneHot"] = {lowerOneHot, nullptr, "depth known on the host"};
+  table["EyeLike"] = {lowerEyeLike};
+  table["Trilu"] = {lowerTrilu};
+}
+
+} // namespace cameo

@@ -1,0 +1,348 @@
+// Operators that move elements: Transpose, Expand, Tile, DepthToSpace, SpaceToDepth, Concat.
+//
+//   onnx.Transpose  ==>  linalg.generic with a permutation as the input's map
+//   onnx.Concat     ==>  linalg.generic whose body finds the operand of an index
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Families.h"
+#include "passes/linalg/Slicing.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Transpose -----------------------------------------------------------------------------===//
+
+/// `data` with its dimensions in the order of `permutation`.
+static Lowered transposed(Location loc, Lowering &l, const Lowered &data,
+                          ArrayRef<int64_t> permutation) {
+  Sizes sizes;
+  SmallVector<int64_t> moving; // those that are not 1
+  for (int64_t from : permutation) {
+    sizes.push_back(data.sizes[from]);
+    if (!isConstantIntValue(data.sizes[from], 1))
+      moving.push_back(from);
+  }
+  if (llvm::is_sorted(moving))
+    return l.reshape(loc, data, sizes);
+  int64_t rank = permutation.size();
+  Value result = l.dispatch(
+      loc, OutputSpec{sizes, data.elementType}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        SmallVector<AffineExpr> exprs(rank);
+        for (auto [to, from] : llvm::enumerate(permutation))
+          exprs[from] = b.getAffineDimExpr(to);
+        SmallVector<AffineMap> maps{AffineMap::get(rank, 0, exprs, b.getContext()),
+                                    b.getMultiDimIdentityMap(rank)};
+        SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+        auto generic =
+            b.create<linalg::GenericOp>(at, inits.getTypes(), data.tensor, inits, maps, iterators,
+                                        [](OpBuilder &nested, Location place, ValueRange args) {
+                                          nested.create<linalg::YieldOp>(place, args[0]);
+                                        });
+        return SmallVector<Value>(generic.getResults());
+      })[0];
+  return {result, sizes, data.elementType};
+}
+
+static FailureOr<SmallVector<int64_t>> permutationOf(onnx::TransposeOp op, int64_t rank) {
+  SmallVector<int64_t> permutation;
+  if (auto given = op.getPerm()) {
+    permutation.assign(given->begin(), given->end());
+  } else {
+    for (int64_t i = rank; i-- > 0;)
+      permutation.push_back(i);
+  }
+  if (static_cast<int64_t>(permutation.size()) != rank || !isPermutationVector(permutation))
+    return failure();
+  return permutation;
+}
+
+static LogicalResult lowerTranspose(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  auto permutation = permutationOf(cast<onnx::TransposeOp>(op), data.rank());
+  if (failed(permutation))
+    return l.unsupported(op, "perm is not a permutation of the input's dimensions");
+  l.define(op, 0, transposed(op->getLoc(), l, data, *permutation));
+  return success();
+}
+
+static FailureOr<Sizes> hostTranspose(Operation *op, unsigned, Lowering &l) {
+  FailureOr<HostArray> data = hostArray(op, 0, l);
+  if (failed(data))
+    return failure();
+  auto permutation = permutationOf(cast<onnx::TransposeOp>(op), data->shape.size());
+  if (failed(permutation))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (int64_t from : *permutation)
+    shape.push_back(data->shape[from]);
+  return hostElements(shape, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> source(at.size());
+    for (auto [to, from] : llvm::enumerate(*permutation))
+      source[from] = at[to];
+    return data->at(source);
+  });
+}
+
+//===-- DepthToSpace, SpaceToDepth ------------------------------------------------------------===//
+
+static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
+  auto depth = cast<onnx::DepthToSpaceOp>(op);
+  Lowered data = l.operand(op, 0);
+  int64_t block = depth.getBlocksize();
+  if (data.rank() != 4 || block < 1)
+    return l.unsupported(op, "needs an input of rank 4 and a blocksize of at least 1");
+  Location loc = op->getLoc();
+  ArrayRef<OpFoldResult> in = data.sizes;
+  OpFoldResult size = l.index(block), area = l.index(block * block);
+  OpFoldResult channels = l.floorDiv(in[1], area);
+  if (failed(l.check(op, l.equal(l.mul(channels, area), in[1]),
+                     "{0} channels cannot be divided by the square of blocksize", in[1])))
+    return failure();
+  bool columnRow = depth.getMode() == "CRD";
+  if (!columnRow && depth.getMode() != "DCR")
+    return l.unsupported(op, "mode '" + depth.getMode() + "'; supported: DCR, CRD");
+  Sizes split = columnRow ? Sizes{in[0], channels, size, size, in[2], in[3]}
+                          : Sizes{in[0], size, size, channels, in[2], in[3]};
+  SmallVector<int64_t> order =
+      columnRow ? SmallVector<int64_t>{0, 1, 4, 2, 5, 3} : SmallVector<int64_t>{0, 3, 4, 1, 5, 2};
+  Lowered moved = transposed(loc, l, l.reshape(loc, data, split), order);
+  l.define(op, 0, l.reshape(loc, moved, {in[0], channels, l.mul(in[2], size), l.mul(in[3], size)}));
+  return success();
+}
+
+static LogicalResult lowerSpaceToDepth(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  int64_t block = cast<onnx::SpaceToDepthOp>(op).getBlocksize();
+  if (data.rank() != 4 || block < 1)
+    return l.unsupported(op, "needs an input of rank 4 and a blocksize of at least 1");
+  Location loc = op->getLoc();
+  ArrayRef<OpFoldResult> in = data.sizes;
+  OpFoldResult size = l.index(block);
+  OpFoldResult rows = l.floorDiv(in[2], size), columns = l.floorDiv(in[3], size);
+  for (auto [blocks, whole] : {std::pair(rows, in[2]), std::pair(columns, in[3])})
+    if (failed(l.check(op, l.equal(l.mul(blocks, size), whole),
+                       "a size of {0} cannot be divided by blocksize", whole)))
+      return failure();
+  Lowered split = l.reshape(loc, data, {in[0], in[1], rows, size, columns, size});
+  Lowered moved = transposed(loc, l, split, {0, 3, 5, 1, 2, 4});
+  l.define(op, 0,
+           l.reshape(loc, moved, {in[0], l.mul(in[1], l.index(block * block)), rows, columns}));
+  return success();
+}
+
+//===-- Expand, Tile --------------------------------------------------------------------------===//
+
+static LogicalResult lowerExpand(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  FailureOr<Sizes> shape = l.hostValues(op, 1);
+  if (failed(shape))
+    return failure();
+  FailureOr<Sizes> sizes = l.broadcast(op, {data.sizes, *shape});
+  if (failed(sizes))
+    return failure();
+  if (*sizes == data.sizes) {
+    l.define(op, 0, data);
+    return success();
+  }
+  Value result =
+      l.elementwise(op->getLoc(), data, *sizes, data.elementType,
+                    [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; });
+  l.define(op, 0, result, *sizes, data.elementType);
+  return success();
+}
+
+static FailureOr<Sizes> hostExpand(Operation *op, unsigned, Lowering &l) {
+  FailureOr<HostArray> data = hostArray(op, 0, l);
+  FailureOr<Sizes> wanted = l.tryHostValues(op->getOperand(1));
+  if (failed(data) || failed(wanted))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape = hostShape(*wanted);
+  if (failed(shape))
+    return failure();
+  while (shape->size() < data->shape.size())
+    shape->insert(shape->begin(), 1);
+  size_t shift = shape->size() - data->shape.size();
+  for (auto [i, size] : llvm::enumerate(data->shape)) {
+    int64_t &out = (*shape)[shift + i];
+    if (out != size && out != 1 && size != 1)
+      return failure();
+    if (out == 1)
+      out = size;
+  }
+  if (failed(hostShape(getAsIndexOpFoldResult(op->getContext(), *shape))))
+    return failure();
+  return hostElements(*shape, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> source(at.drop_front(shift));
+    for (auto [i, size] : llvm::enumerate(data->shape))
+      if (size == 1)
+        source[i] = 0;
+    return data->at(source);
+  });
+}
+
+static LogicalResult lowerTile(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  FailureOr<Sizes> repeats = l.hostValues(op, 1);
+  if (failed(repeats))
+    return failure();
+  if (static_cast<int64_t>(repeats->size()) != data.rank())
+    return l.unsupported(op, "repeats must have one number a dimension of the input");
+  Sizes sizes;
+  for (auto [size, repeat] : llvm::zip(data.sizes, *repeats)) {
+    if (!knownNonNegative(repeat) &&
+        failed(l.check(op, l.less(l.index(-1), repeat), "{0} repeats", repeat)))
+      return failure();
+    sizes.push_back(l.mul(size, repeat));
+  }
+  if (sizes == data.sizes) {
+    l.define(op, 0, data);
+    return success();
+  }
+  Value result = l.compute(
+      op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        SmallVector<Value> source;
+        for (auto [i, size] : llvm::enumerate(data.sizes)) {
+          if (isConstantIntValue(size, 1))
+            source.push_back(indexConstant(b, loc, 0));
+          else if (isConstantIntValue((*repeats)[i], 1))
+            source.push_back(at[i]);
+          else
+            source.push_back(b.create<arith::RemUIOp>(loc, at[i], math.of(size)));
+        }
+        return math.element(data, source);
+      });
+  l.define(op, 0, result, sizes, data.elementType);
+  return success();
+}
+
+static FailureOr<Sizes> hostTile(Operation *op, unsigned, Lowering &l) {
+  FailureOr<HostArray> data = hostArray(op, 0, l);
+  FailureOr<Sizes> repeats = l.tryHostValues(op->getOperand(1));
+  if (failed(data) || failed(repeats) || repeats->size() != data->shape.size())
+    return failure();
+  Sizes sizes;
+  for (auto [size, repeat] : llvm::zip(data->shape, *repeats))
+    sizes.push_back(l.mul(l.index(size), repeat));
+  FailureOr<SmallVector<int64_t>> shape = hostShape(sizes);
+  if (failed(shape))
+    return failure();
+  return hostElements(*shape, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> source(at);
+    for (auto [i, size] : llvm::enumerate(data->shape))
+      source[i] %= size;
+    return data->at(source);
+  });
+}
+
+//===-- Concat --------------------------------------------------------------------------------===//
+
+static LogicalResult lowerConcat(Operation *op, Lowering &l) {
+  SmallVector<Lowered> parts;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    parts.push_back(l.operand(op, i));
+  int64_t rank = parts[0].rank();
+  std::optional<int64_t> axis = normalizedAxis(cast<onnx::ConcatOp>(op).getAxis(), rank);
+  if (!axis || llvm::any_of(parts, [&](const Lowered &part) { return part.rank() != rank; }))
+    return l.unsupported(op, "axis or ranks of the inputs do not go together");
+  Type type = parts[0].elementType;
+
+  // Where each part starts, and the other sizes, which all parts share.
+  Sizes sizes = parts[0].sizes;
+  Sizes starts{l.index(0)};
+  for (const Lowered &part : parts)
+    starts.push_back(l.add(starts.back(), part.sizes[*axis]));
+  sizes[*axis] = starts.back();
+  for (const Lowered &part : ArrayRef<Lowered>(parts).drop_front()) {
+    for (int64_t i = 0; i < rank; ++i) {
+      if (i == *axis || part.sizes[i] == sizes[i])
+        continue;
+      if (failed(l.check(op, l.equal(part.sizes[i], sizes[i]),
+                         "sizes {0} and {1} of the inputs differ outside of the axis",
+                         part.sizes[i], sizes[i])))
+        return failure();
+      if (isa<Attribute>(part.sizes[i]))
+        sizes[i] = part.sizes[i];
+    }
+  }
+  SmallVector<size_t> filled; // parts with elements
+  for (auto [i, part] : llvm::enumerate(parts))
+    if (!isConstantIntValue(part.sizes[*axis], 0))
+      filled.push_back(i);
+  if (filled.size() == 1 && parts[filled[0]].sizes == sizes) {
+    l.define(op, 0, parts[filled[0]]);
+    return success();
+  }
+  if (filled.empty())
+    filled.push_back(0); // no elements at all
+
+  Value result =
+      l.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+        // A search among the starts: logarithmic in the number of parts.
+        std::function<Value(OpBuilder &, Location, ArrayRef<size_t>)> find =
+            [&](OpBuilder &inner, Location place, ArrayRef<size_t> range) {
+              IndexMath math(inner, place);
+              if (range.size() == 1) {
+                SmallVector<Value> source(at);
+                source[*axis] = math.sub(at[*axis], starts[range[0]]);
+                return math.element(parts[range[0]], source);
+              }
+              ArrayRef<size_t> low = range.take_front(range.size() / 2);
+              ArrayRef<size_t> high = range.drop_front(range.size() / 2);
+              Value isLow =
+                  math.compare(arith::CmpIPredicate::slt, at[*axis], starts[high.front()]);
+              return math.choose(
+                  isLow, [&](OpBuilder &b, Location loc) { return find(b, loc, low); },
+                  [&](OpBuilder &b, Location loc) { return find(b, loc, high); });
+            };
+        return find(b, loc, filled);
+      });
+  l.define(op, 0, result, sizes, type);
+  return success();
+}
+
+static FailureOr<Sizes> hostConcat(Operation *op, unsigned, Lowering &l) {
+  SmallVector<HostArray> parts;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    FailureOr<HostArray> part = hostArray(op, i, l);
+    if (failed(part) || (i > 0 && part->shape.size() != parts[0].shape.size()))
+      return failure();
+    parts.push_back(*part);
+  }
+  SmallVector<int64_t> shape = parts[0].shape;
+  std::optional<int64_t> axis = normalizedAxis(cast<onnx::ConcatOp>(op).getAxis(), shape.size());
+  if (!axis)
+    return failure();
+  shape[*axis] = 0;
+  for (const HostArray &part : parts)
+    for (auto [i, size] : llvm::enumerate(part.shape)) {
+      if (static_cast<int64_t>(i) == *axis)
+        shape[i] += size;
+      else if (shape[i] != size)
+        return failure();
+    }
+  if (failed(hostShape(getAsIndexOpFoldResult(op->getContext(), shape))))
+    return failure();
+  return hostElements(shape, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> source(at);
+    const HostArray *part = parts.begin();
+    while (source[*axis] >= part->shape[*axis])
+      source[*axis] -= (part++)->shape[*axis];
+    return part->at(source);
+  });
+}
+
+void registerLayoutOperators(OperatorTable &table) {
+  table["Transpose"] = {lowerTranspose, hostTranspose};
+  table["DepthToSpace"] = {lowerDepthToSpace};
+  table["SpaceToDepth"] = {lowerSpaceToDepth};
+  table["Expand"] = {lowerExpand, hostExpand, "shape known on the host"};
+  table["Tile"] = {lowerTile, hostTile, "repeats known on the host"};
+  table["Concat"] = {lowerConcat, hostConcat};
+  registerSlicing(table);
+}
+
+} // namespace cameo

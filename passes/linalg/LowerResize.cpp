@@ -1,0 +1,465 @@
+// Resize: each element from the elements around the place it comes from.
+//
+//   x_original = (x + shift) * numerator / denominator + offset, in single precision
+//
+// Sizes, scales and these four numbers are plan arithmetic; the body computes the place along each
+// resized dimension and either reads the nearest element or sums the weighted neighbours, dimension
+// within dimension. Semantics follow the operator's reference implementation: neighbours outside of
+// the input are its edge, unless exclude_outside drops them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Families.h"
+#include "passes/linalg/Indexing.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+namespace {
+enum class Interpolation { nearest, linear, cubic };
+enum class Nearest { roundPreferFloor, roundPreferCeil, floor, ceil };
+
+/// One dimension that is resized.
+struct ResizedAxis {
+  int64_t axis;
+  OpFoldResult size;                                  // of the input
+  OpFoldResult shift, numerator, denominator, offset; // host floats
+  OpFoldResult taps, firstTap;                        // neighbours, and the first one's distance
+  OpFoldResult density;                               // min(scale, 1) under antialias, else 1
+};
+
+struct ResizePlan {
+  Interpolation mode;
+  Nearest nearest;
+  double cubic;
+  bool excludeOutside, normalized, extrapolates;
+  double extrapolation;
+  Sizes sizes;
+  SmallVector<ResizedAxis> axes;
+};
+} // namespace
+
+static OpFoldResult fmin(Lowering &l, OpFoldResult a, OpFoldResult b) {
+  return l.select(l.less(a, b), a, b);
+}
+
+/// An operand that is there and not the empty tensor of older models.
+static bool given(Operation *op, Lowering &l, unsigned operand) {
+  if (l.absent(op, operand))
+    return false;
+  Lowered tensor = l.operand(op, operand);
+  return tensor.rank() != 1 || !isConstantIntValue(tensor.sizes[0], 0);
+}
+
+/// Result sizes and scales of all dimensions; `resized` says which take part.
+static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64_t> axes,
+                                  Sizes &sizes, Sizes &scales) {
+  Lowered data = l.operand(op, 0);
+  sizes = data.sizes;
+  scales.assign(data.rank(), l.floating(1));
+  bool hasScales = given(op, l, 2), hasSizes = given(op, l, 3);
+  if (hasScales == hasSizes)
+    return l.unsupported(op, "needs exactly one of scales and sizes");
+  FailureOr<Sizes> values = l.hostValues(op, hasScales ? 2 : 3);
+  if (failed(values))
+    return failure();
+  if (values->size() != axes.size())
+    return l.unsupported(op, "scales or sizes must hold one number an axis");
+  for (auto [axis, value] : llvm::zip(axes, *values)) {
+    OpFoldResult size = l.toFloat(data.sizes[axis]);
+    if (hasScales) {
+      scales[axis] = value;
+      if (failed(l.check(op, l.less(l.floating(0), value), "a scale that is not positive")))
+        return failure();
+      bool same = value == l.floating(1);
+      if (!same)
+        sizes[axis] = l.toInteger(l.ffloor(l.fmul(value, size)));
+      continue;
+    }
+    sizes[axis] = value;
+    if (value != data.sizes[axis])
+      scales[axis] = l.fdiv(l.toFloat(value), size);
+    OpFoldResult empty = l.equal(data.sizes[axis], l.index(0));
+    OpFoldResult stays = l.equal(value, l.index(0));
+    if (failed(l.check(op, l.select(empty, stays, l.index(1)),
+                       "a dimension of size 0 cannot become one of size {0}", value)))
+      return failure();
+  }
+  StringRef policy = op.getKeepAspectRatioPolicy();
+  if (!hasSizes || policy == "stretch")
+    return success();
+  if (policy != "not_larger" && policy != "not_smaller")
+    return l.unsupported(op, "keep_aspect_ratio_policy '" + policy + "'");
+  OpFoldResult common;
+  for (int64_t axis : axes) {
+    if (!common)
+      common = scales[axis];
+    else if (policy == "not_larger")
+      common = fmin(l, common, scales[axis]);
+    else
+      common = l.select(l.less(common, scales[axis]), scales[axis], common);
+  }
+  for (int64_t axis : axes) {
+    scales[axis] = common;
+    OpFoldResult size = l.fmul(common, l.toFloat(data.sizes[axis]));
+    sizes[axis] = l.toInteger(l.ffloor(l.fadd(size, l.floating(0.5))));
+  }
+  return success();
+}
+
+/// Fills in where elements come from along an axis; false for an unknown transformation.
+static bool coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldResult resultSize,
+                        OpFoldResult roiStart, OpFoldResult roiEnd, ResizedAxis &axis) {
+  OpFoldResult zero = l.floating(0), one = l.floating(1), half = l.floating(0.5);
+  OpFoldResult size = l.toFloat(axis.size), last = l.fsub(size, one);
+  OpFoldResult width = l.fmul(scale, size); // of the result, before it was cut to an integer
+  OpFoldResult single = l.equal(width, one);
+  axis.shift = zero;
+  axis.numerator = one;
+  axis.denominator = scale;
+  axis.offset = zero;
+  if (mode == "asymmetric")
+    return true;
+  if (mode == "align_corners" || mode == "tf_crop_and_resize") {
+    OpFoldResult span = last;
+    if (mode == "tf_crop_and_resize") {
+      span = l.fmul(l.fsub(roiEnd, roiStart), last);
+      OpFoldResult start = l.fmul(roiStart, last);
+      axis.offset = l.select(single, l.fadd(start, l.fmul(half, span)), start);
+    }
+    axis.numerator = l.select(single, zero, span);
+    axis.denominator = l.select(single, one, l.fsub(width, one));
+    return true;
+  }
+  axis.shift = half;
+  axis.offset = l.floating(-0.5);
+  if (mode == "half_pixel")
+    return true;
+  if (mode == "pytorch_half_pixel") {
+    axis.shift = l.select(single, zero, axis.shift);
+    axis.offset = l.select(single, zero, axis.offset);
+    return true;
+  }
+  if (mode == "half_pixel_symmetric") {
+    OpFoldResult adjustment = l.fdiv(l.toFloat(resultSize), width);
+    OpFoldResult center = l.fmul(size, half);
+    axis.offset = l.fsub(l.fmul(center, l.fsub(one, adjustment)), half);
+    return true;
+  }
+  return false;
+}
+
+static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  ResizePlan plan;
+  auto mode = llvm::StringSwitch<std::optional<Interpolation>>(op.getMode())
+                  .Case("nearest", Interpolation::nearest)
+                  .Case("linear", Interpolation::linear)
+                  .Case("cubic", Interpolation::cubic)
+                  .Default(std::nullopt);
+  auto nearest = llvm::StringSwitch<std::optional<Nearest>>(op.getNearestMode())
+                     .Case("round_prefer_floor", Nearest::roundPreferFloor)
+                     .Case("round_prefer_ceil", Nearest::roundPreferCeil)
+                     .Case("floor", Nearest::floor)
+                     .Case("ceil", Nearest::ceil)
+                     .Default(std::nullopt);
+  if (!mode)
+    return l.unsupported(op, "mode '" + op.getMode() + "'; supported: nearest, linear, cubic");
+  if (!nearest)
+    return l.unsupported(op, "nearest_mode '" + op.getNearestMode() + "'");
+  bool antialias = op.getAntialias() != 0 && *mode != Interpolation::nearest;
+  StringRef transformation = op.getCoordinateTransformationMode();
+  plan.mode = *mode;
+  plan.nearest = *nearest;
+  plan.cubic = op.getCubicCoeffA().convertToDouble();
+  plan.excludeOutside = op.getExcludeOutside() != 0 && *mode != Interpolation::nearest;
+  plan.normalized = plan.excludeOutside || antialias;
+  plan.extrapolates = transformation == "tf_crop_and_resize";
+  plan.extrapolation = op.getExtrapolationValue().convertToDouble();
+
+  SmallVector<int64_t> axes;
+  if (auto listed = op.getAxes()) {
+    FailureOr<SmallVector<int64_t>> normalized = normalizedAxes(op, l, *listed, data.rank());
+    if (failed(normalized))
+      return failure();
+    axes = *normalized;
+  } else {
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, data.rank()));
+  }
+  Sizes scales, roi;
+  if (failed(resizeScales(op, l, axes, plan.sizes, scales)))
+    return failure();
+  if (plan.extrapolates) {
+    if (!given(op, l, 1))
+      return l.unsupported(op, "tf_crop_and_resize needs roi");
+    FailureOr<Sizes> values = l.hostValues(op, 1);
+    if (failed(values))
+      return failure();
+    roi = *values;
+    if (roi.size() != 2 * axes.size())
+      return l.unsupported(op, "roi must hold two numbers an axis");
+  }
+  for (auto [number, at] : llvm::enumerate(axes)) {
+    OpFoldResult start = l.floating(0), end = l.floating(1);
+    if (plan.extrapolates) {
+      start = roi[number];
+      end = roi[number + axes.size()];
+    }
+    bool same = scales[at] == l.floating(1) && plan.sizes[at] == data.sizes[at];
+    if (same && start == l.floating(0) && end == l.floating(1))
+      continue;
+    ResizedAxis axis{};
+    axis.axis = at;
+    axis.size = data.sizes[at];
+    if (!coordinates(l, transformation, scales[at], plan.sizes[at], start, end, axis))
+      return l.unsupported(op, "coordinate_transformation_mode '" + transformation + "'");
+    // Neighbours at floor(x) + firstTap and on: as far as the weights reach.
+    int64_t reach = *mode == Interpolation::cubic ? 2 : 1;
+    axis.density = antialias ? fmin(l, scales[at], l.floating(1)) : l.floating(1);
+    OpFoldResult before = l.ffloor(l.fdiv(l.floating(-reach), axis.density));
+    axis.firstTap = l.add(l.toInteger(before), l.index(1));
+    axis.taps = l.sub(l.index(2), l.mul(l.index(2), axis.firstTap));
+    plan.axes.push_back(axis);
+  }
+  return plan;
+}
+
+//===-- Bodies --------------------------------------------------------------------------------===//
+
+/// Float arithmetic in a body.
+namespace {
+class FloatMath {
+public:
+  FloatMath(OpBuilder &b, Location loc, Type type) : b(b), loc(loc), type(type) {}
+  Value number(double value) { return scalarConstant(b, loc, type, value); }
+  /// A host float in the body's type.
+  Value of(OpFoldResult ofr) {
+    if (auto attribute = dyn_cast<Attribute>(ofr))
+      return number(cast<FloatAttr>(attribute).getValueAsDouble());
+    return convertScalar(b, loc, cast<Value>(ofr), b.getF64Type(), type);
+  }
+  Value add(Value x, Value y) { return b.create<arith::AddFOp>(loc, x, y); }
+  Value sub(Value x, Value y) { return b.create<arith::SubFOp>(loc, x, y); }
+  Value mul(Value x, Value y) { return b.create<arith::MulFOp>(loc, x, y); }
+  Value div(Value x, Value y) { return b.create<arith::DivFOp>(loc, x, y); }
+  Value fma(Value x, Value y, Value z) { return b.create<math::FmaOp>(loc, x, y, z); }
+  Value fromIndex(Value index) {
+    Type wide = b.getI64Type();
+    return b.create<arith::SIToFPOp>(loc, type, b.create<arith::IndexCastOp>(loc, wide, index));
+  }
+  Value toIndex(Value x) {
+    Type wide = b.getI64Type();
+    Value integer = convertScalar(b, loc, x, type, wide); // saturates: NaN and infinities too
+    return b.create<arith::IndexCastOp>(loc, b.getIndexType(), integer);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value x, Value y) {
+    return b.create<arith::CmpFOp>(loc, predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return b.create<arith::SelectOp>(loc, condition, x, y);
+  }
+
+private:
+  OpBuilder &b;
+  Location loc;
+  Type type;
+};
+} // namespace
+
+static bool isNumber(OpFoldResult ofr, double value) {
+  auto attribute = dyn_cast_if_present<FloatAttr>(dyn_cast<Attribute>(ofr));
+  return attribute && attribute.getValueAsDouble() == value;
+}
+
+/// Where element `x` of the result comes from.
+static Value original(FloatMath &math, const ResizedAxis &axis, Value x) {
+  Value place = math.fromIndex(x);
+  if (!isNumber(axis.shift, 0))
+    place = math.add(place, math.of(axis.shift));
+  if (!isNumber(axis.numerator, 1))
+    place = math.mul(place, math.of(axis.numerator));
+  if (!isNumber(axis.denominator, 1))
+    place = math.div(place, math.of(axis.denominator));
+  if (!isNumber(axis.offset, 0))
+    place = math.add(place, math.of(axis.offset));
+  return place;
+}
+
+static Value nearestIndex(OpBuilder &b, Location loc, Nearest mode, Value place) {
+  FloatMath math(b, loc, place.getType());
+  Value half = math.number(0.5), rounded;
+  switch (mode) {
+  case Nearest::roundPreferFloor:
+    rounded = b.create<math::CeilOp>(loc, math.sub(place, half));
+    break;
+  case Nearest::roundPreferCeil:
+    rounded = b.create<math::FloorOp>(loc, math.add(place, half));
+    break;
+  case Nearest::floor:
+    rounded = b.create<math::FloorOp>(loc, place);
+    break;
+  case Nearest::ceil:
+    rounded = b.create<math::CeilOp>(loc, place);
+    break;
+  }
+  return math.toIndex(rounded);
+}
+
+/// The weight of a neighbour at a distance.
+static Value weight(OpBuilder &b, Location loc, const ResizePlan &plan, Value distance) {
+  FloatMath math(b, loc, distance.getType());
+  Value x = b.create<math::AbsFOp>(loc, distance), zero = math.number(0);
+  if (plan.mode == Interpolation::linear)
+    return b.create<arith::MaximumFOp>(loc, math.sub(math.number(1), x), zero);
+  // Keys' cubic convolution (IEEE Trans. ASSP 29, 1981) with coefficient a.
+  double a = plan.cubic;
+  Value near = math.fma(math.number(a + 2), x, math.number(-(a + 3)));
+  near = math.fma(math.mul(near, x), x, math.number(1));
+  Value far = math.fma(math.number(a), x, math.number(-5 * a));
+  far = math.fma(far, x, math.number(8 * a));
+  far = math.fma(far, x, math.number(-4 * a));
+  Value isNear = math.compare(arith::CmpFPredicate::OLE, x, math.number(1));
+  Value isFar = math.compare(arith::CmpFPredicate::OLT, x, math.number(2));
+  return math.select(isNear, near, math.select(isFar, far, zero));
+}
+
+namespace {
+/// The weighted sum over the neighbours, one dimension within the other.
+struct Interpolator {
+  const ResizePlan &plan;
+  const Lowered &data;
+  Type sumType;
+  SmallVector<Value> places; // one a resized axis
+  bool unrolled;
+
+  /// The sum over the axes from `number` on, at `source` along the others.
+  Value sum(OpBuilder &b, Location loc, size_t number, SmallVector<Value> source) {
+    if (number == plan.axes.size()) {
+      Value element = b.create<tensor::ExtractOp>(loc, data.tensor, source);
+      return convertScalar(b, loc, element, data.elementType, sumType);
+    }
+    const ResizedAxis &axis = plan.axes[number];
+    FloatMath math(b, loc, places[number].getType());
+    Value floor = b.create<math::FloorOp>(loc, places[number]);
+    Value base = math.toIndex(floor), fraction = math.sub(places[number], floor);
+    Value total = scalarConstant(b, loc, sumType, 0), weights = total;
+    if (unrolled) {
+      int64_t first = *getConstantIntValue(axis.firstTap);
+      for (int64_t tap = first, end = first + *getConstantIntValue(axis.taps); tap < end; ++tap)
+        std::tie(total, weights) = addTap(b, loc, number, source, base, fraction,
+                                          indexConstant(b, loc, tap), total, weights);
+    } else {
+      Value lower = bodyValue(b, loc, axis.firstTap);
+      Value upper = b.create<arith::AddIOp>(loc, lower, bodyValue(b, loc, axis.taps));
+      auto loop = b.create<scf::ForOp>(
+          loc, lower, upper, indexConstant(b, loc, 1), ValueRange{total, weights},
+          [&](OpBuilder &inner, Location at, Value tap, ValueRange carried) {
+            auto next =
+                addTap(inner, at, number, source, base, fraction, tap, carried[0], carried[1]);
+            inner.create<scf::YieldOp>(at, ValueRange{next.first, next.second});
+          });
+      total = loop.getResult(0);
+      weights = loop.getResult(1);
+    }
+    if (plan.normalized)
+      total = b.create<arith::DivFOp>(loc, total, weights);
+    return total;
+  }
+
+  std::pair<Value, Value> addTap(OpBuilder &b, Location loc, size_t number,
+                                 SmallVector<Value> source, Value base, Value fraction, Value tap,
+                                 Value total, Value weights) {
+    const ResizedAxis &axis = plan.axes[number];
+    FloatMath math(b, loc, fraction.getType());
+    IndexMath indices(b, loc);
+    Value distance = math.sub(math.fromIndex(tap), fraction);
+    if (!isNumber(axis.density, 1))
+      distance = math.mul(distance, math.of(axis.density));
+    Value factor = weight(b, loc, plan, distance);
+    Value at = indices.add(base, tap);
+    if (plan.excludeOutside)
+      factor = math.select(indices.inside(at, axis.size), factor, math.number(0));
+    factor = convertScalar(b, loc, factor, fraction.getType(), sumType);
+    source[axis.axis] = indices.clamp(at, axis.size);
+    Value element = sum(b, loc, number + 1, source);
+    Value sumNow = b.create<math::FmaOp>(loc, factor, element, total);
+    return {sumNow,
+            plan.normalized ? Value(b.create<arith::AddFOp>(loc, weights, factor)) : weights};
+  }
+};
+} // namespace
+
+/// Rounds to the nearest integer, ties to even, and saturates; floats are converted.
+static Value roundedTo(OpBuilder &b, Location loc, Value x, Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || integer.getWidth() == 1)
+    return convertScalar(b, loc, x, x.getType(), type);
+  x = b.create<math::RoundEvenOp>(loc, x);
+  if (integer.getWidth() < 32) {
+    double span = std::ldexp(1.0, integer.getWidth());
+    double low = integer.isUnsigned() ? 0 : -span / 2, high = low + span - 1;
+    x = b.create<arith::MaximumFOp>(loc, x, scalarConstant(b, loc, x.getType(), low));
+    x = b.create<arith::MinimumFOp>(loc, x, scalarConstant(b, loc, x.getType(), high));
+  }
+  return convertScalar(b, loc, x, x.getType(), type);
+}
+
+static LogicalResult lowerResize(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  FailureOr<ResizePlan> planned = planResize(cast<onnx::ResizeOp>(op), l);
+  if (failed(planned))
+    return failure();
+  const ResizePlan &plan = *planned;
+  if (plan.axes.empty()) {
+    l.define(op, 0, data);
+    return success();
+  }
+  Type type = data.elementType;
+  // Few neighbours, whose number is known, are written out.
+  int64_t neighbours = 1;
+  for (const ResizedAxis &axis : plan.axes) {
+    std::optional<int64_t> taps = getConstantIntValue(axis.taps);
+    neighbours = taps && neighbours <= 16 ? neighbours * *taps : 17;
+  }
+  Value result = l.compute(
+      op->getLoc(), plan.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        FloatMath math(b, loc, b.getF32Type());
+        IndexMath indices(b, loc);
+        SmallVector<Value> source(at.begin(), at.end()), places;
+        Value inside;
+        for (const ResizedAxis &axis : plan.axes) {
+          Value place = original(math, axis, at[axis.axis]);
+          places.push_back(place);
+          if (plan.extrapolates) {
+            Value last = math.of(l.toFloat(l.sub(axis.size, l.index(1))));
+            inside = indices.both(inside,
+                                  math.compare(arith::CmpFPredicate::OGE, place, math.number(0)));
+            inside = indices.both(inside, math.compare(arith::CmpFPredicate::OLE, place, last));
+          }
+        }
+        Value element;
+        if (plan.mode == Interpolation::nearest) {
+          for (auto [axis, place] : llvm::zip(plan.axes, places))
+            source[axis.axis] = indices.clamp(nearestIndex(b, loc, plan.nearest, place), axis.size);
+          element = indices.element(data, source);
+        } else {
+          Type sumType = type.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
+          Interpolator interpolator{plan, data, sumType, places, neighbours <= 16};
+          element = roundedTo(b, loc, interpolator.sum(b, loc, 0, source), type);
+        }
+        if (!inside)
+          return element;
+        Value outside = scalarConstant(b, loc, b.getF32Type(), plan.extrapolation);
+        return math.select(inside, element, roundedTo(b, loc, outside, type));
+      });
+  l.define(op, 0, result, plan.sizes, type);
+  return success();
+}
+
+void registerResizeOperators(OperatorTable &table) {
+  table["Resize"] = {lowerResize, nullptr, "scales, sizes and roi known on the host"};
+}
+
+} // namespace cameo

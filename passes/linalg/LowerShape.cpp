@@ -1,0 +1,422 @@
+// Shapes and constants: Shape, Size, Constant, ConstantOfShape, Range, and the operators that only
+// change the shape (Reshape, Flatten, Squeeze, Unsqueeze).
+//
+//   onnx.Shape    ==>  rt.from_scalars of sizes
+//   onnx.Reshape  ==>  rt.reshape, no device work
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Families.h"
+#include "passes/linalg/Indexing.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Shape, Size ---------------------------------------------------------------------------===//
+
+static FailureOr<Sizes> hostShapeOf(Operation *op, unsigned, Lowering &l) {
+  auto shape = cast<onnx::ShapeOp>(op);
+  Lowered data = l.operand(op, 0);
+  int64_t rank = data.rank();
+  auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  int64_t start = bound(shape.getStart());
+  int64_t end = shape.getEnd() ? bound(*shape.getEnd()) : rank;
+  Sizes result;
+  for (int64_t i = start; i < end; ++i)
+    result.push_back(data.sizes[i]);
+  return result;
+}
+
+static LogicalResult lowerShape(Operation *op, Lowering &l) {
+  FailureOr<Sizes> values = hostShapeOf(op, 0, l);
+  Sizes sizes{l.index(values->size())};
+  Type type = Lowering::elementType(op->getResult(0));
+  l.define(op, 0, l.fromHost(op->getLoc(), *values, sizes, type), sizes, type);
+  return success();
+}
+
+static FailureOr<Sizes> hostSizeOf(Operation *op, unsigned, Lowering &l) {
+  return Sizes{l.product(l.operand(op, 0).sizes)};
+}
+
+static LogicalResult lowerSize(Operation *op, Lowering &l) {
+  FailureOr<Sizes> values = hostSizeOf(op, 0, l);
+  Type type = Lowering::elementType(op->getResult(0));
+  l.define(op, 0, l.fromHost(op->getLoc(), *values, {}, type), {}, type);
+  return success();
+}
+
+//===-- Constant, ConstantOfShape, Range ------------------------------------------------------===//
+
+static LogicalResult lowerConstant(Operation *op, Lowering &l) {
+  ElementsAttr value = cast<onnx::ConstantOp>(op).getValue();
+  Sizes sizes;
+  for (int64_t size : value.getShapedType().getShape())
+    sizes.push_back(l.index(size));
+  l.define(op, 0, l.constant(op->getLoc(), value), sizes, value.getElementType());
+  return success();
+}
+
+/// The one element of ConstantOfShape's attribute as bytes' worth of APInt or APFloat.
+static TypedAttr fillValue(onnx::ConstantOfShapeOp op, Type type) {
+  Type plain = Lowering::signless(type);
+  Builder b(op.getContext());
+  auto value = op.getValueAttr();
+  if (!value)
+    return cast<TypedAttr>(b.getZeroAttr(plain));
+  std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
+  unsigned width = plain.getIntOrFloatBitWidth(), stored = llvm::divideCeil(width, 8u);
+  if (!bytes || bytes->get().size() < stored)
+    return {};
+  uint64_t raw = 0;
+  std::memcpy(&raw, bytes->get().data(), stored);
+  APInt bits = APInt(64, raw).trunc(std::min(64u, stored * 8));
+  if (auto real = dyn_cast<FloatType>(plain))
+    return b.getFloatAttr(real, APFloat(real.getFloatSemantics(), bits));
+  if (width == 1)
+    return b.getBoolAttr(raw != 0);
+  return b.getIntegerAttr(plain, bits);
+}
+
+static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
+  FailureOr<Sizes> sizes = l.hostValues(op, 0);
+  if (failed(sizes))
+    return failure();
+  for (OpFoldResult size : *sizes)
+    if (!knownNonNegative(size) &&
+        failed(l.check(op, l.less(l.index(-1), size), "size {0} is negative", size)))
+      return failure();
+  Type type = Lowering::elementType(op->getResult(0));
+  TypedAttr value = fillValue(cast<onnx::ConstantOfShapeOp>(op), type);
+  if (!value)
+    return l.unsupported(op, "the value attribute must hold one number");
+  Value filled = l.dispatch(op->getLoc(), OutputSpec{*sizes, type},
+                            [&](OpBuilder &b, Location loc, ValueRange inits) {
+                              Value scalar = b.create<arith::ConstantOp>(loc, value);
+                              auto fill = b.create<linalg::FillOp>(loc, scalar, inits[0]);
+                              return SmallVector<Value>(fill.getResults());
+                            })[0];
+  l.define(op, 0, filled, *sizes, type);
+  return success();
+}
+
+static FailureOr<Sizes> hostConstantOfShape(Operation *op, unsigned, Lowering &l) {
+  FailureOr<Sizes> sizes = l.tryHostValues(op->getOperand(0));
+  if (failed(sizes))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape = hostShape(*sizes);
+  Type type = Lowering::elementType(op->getResult(0));
+  TypedAttr value = fillValue(cast<onnx::ConstantOfShapeOp>(op), type);
+  if (failed(shape) || !value)
+    return failure();
+  OpFoldResult element;
+  if (auto real = dyn_cast<FloatAttr>(value))
+    element = l.floating(real.getValueAsDouble());
+  else if (Lowering::isUnsigned(type) || type.isInteger(1))
+    element = l.index(cast<IntegerAttr>(value).getValue().getZExtValue());
+  else
+    element = l.index(cast<IntegerAttr>(value).getValue().getSExtValue());
+  return hostElements(*shape, [&](ArrayRef<int64_t>) { return element; });
+}
+
+/// Number of elements of a Range from its host values; reports where a check fails.
+static FailureOr<OpFoldResult> rangeCount(Operation *op, Lowering &l, OpFoldResult start,
+                                          OpFoldResult limit, OpFoldResult delta) {
+  bool real = isa<FloatType>(Lowering::elementType(op->getResult(0)));
+  OpFoldResult zero = real ? l.floating(0) : l.index(0);
+  OpFoldResult isZero = l.equal(delta, zero);
+  if (failed(l.check(op, l.equal(isZero, l.index(0)), "delta is 0")))
+    return failure();
+  if (!real) {
+    OpFoldResult divisor = l.select(isZero, l.index(1), delta);
+    return atLeastZero(l, l.ceilDiv(l.sub(limit, start), divisor));
+  }
+  OpFoldResult divisor = l.select(isZero, l.floating(1), delta);
+  return atLeastZero(l, l.toInteger(l.fceil(l.fdiv(l.fsub(limit, start), divisor))));
+}
+
+static LogicalResult lowerRange(Operation *op, Lowering &l) {
+  Sizes ends;
+  for (unsigned i = 0; i < 3; ++i) {
+    FailureOr<Sizes> value = l.hostValues(op, i);
+    if (failed(value))
+      return failure();
+    if (value->size() != 1)
+      return l.unsupported(op, "operand " + Twine(i) + " must be one number");
+    ends.push_back((*value)[0]);
+  }
+  FailureOr<OpFoldResult> count = rangeCount(op, l, ends[0], ends[1], ends[2]);
+  if (failed(count))
+    return failure();
+  Type type = Lowering::elementType(op->getResult(0));
+  Lowered start = l.operand(op, 0), delta = l.operand(op, 2);
+  Sizes sizes{*count};
+  Value range =
+      l.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        IndexMath math(b, loc);
+        Type sumType = accumulatorType(Lowering::signless(type));
+        Value from = convertScalar(b, loc, math.only(start), type, sumType);
+        Value step = convertScalar(b, loc, math.only(delta), type, sumType);
+        Type wide = b.getI64Type();
+        Value position = b.create<arith::IndexCastOp>(loc, wide, at[0]);
+        position = convertScalar(b, loc, position, wide, sumType);
+        if (!isa<FloatType>(sumType))
+          return b.create<arith::AddIOp>(loc, from, b.create<arith::MulIOp>(loc, position, step));
+        Value element =
+            b.create<arith::AddFOp>(loc, from, b.create<arith::MulFOp>(loc, position, step));
+        return convertScalar(b, loc, element, sumType, type);
+      });
+  l.define(op, 0, range, sizes, type);
+  return success();
+}
+
+static FailureOr<Sizes> hostRange(Operation *op, unsigned, Lowering &l) {
+  if (isa<FloatType>(Lowering::elementType(op->getResult(0))))
+    return failure();
+  SmallVector<int64_t> ends;
+  for (unsigned i = 0; i < 3; ++i) {
+    FailureOr<Sizes> value = l.tryHostValues(op->getOperand(i));
+    std::optional<int64_t> known;
+    if (succeeded(value) && value->size() == 1)
+      known = getConstantIntValue((*value)[0]);
+    if (!known)
+      return failure();
+    ends.push_back(*known);
+  }
+  int64_t start = ends[0], limit = ends[1], delta = ends[2];
+  if (delta == 0)
+    return failure();
+  Sizes result;
+  for (int64_t at = start; delta > 0 ? at < limit : at > limit; at += delta) {
+    if (result.size() >= 4096)
+      return failure();
+    result.push_back(l.index(at));
+  }
+  return result;
+}
+
+//===-- Reshape -------------------------------------------------------------------------------===//
+
+/// The product of `sizes` as factors: an integer, and values that are not known.
+static int64_t factors(ArrayRef<OpFoldResult> sizes, SmallVector<Value> &unknown) {
+  int64_t known = 1;
+  SmallVector<OpFoldResult> pending(sizes);
+  while (!pending.empty()) {
+    OpFoldResult size = pending.pop_back_val();
+    if (std::optional<int64_t> constant = getConstantIntValue(size)) {
+      known *= *constant;
+      continue;
+    }
+    auto value = cast<Value>(size);
+    if (auto product = value.getDefiningOp<arith::MulIOp>()) {
+      pending.push_back(product.getLhs());
+      pending.push_back(product.getRhs());
+    } else {
+      unknown.push_back(value);
+    }
+  }
+  return known;
+}
+
+/// Two products without the factors that both have.
+struct Quotient {
+  int64_t above, below;
+  SmallVector<Value> aboveUnknown, belowUnknown;
+
+  Quotient(ArrayRef<OpFoldResult> numerator, ArrayRef<OpFoldResult> denominator) {
+    above = factors(numerator, aboveUnknown);
+    below = factors(denominator, belowUnknown);
+    for (size_t i = 0; i < belowUnknown.size();) {
+      auto *same = llvm::find(aboveUnknown, belowUnknown[i]);
+      if (same == aboveUnknown.end()) {
+        ++i;
+        continue;
+      }
+      aboveUnknown.erase(same);
+      belowUnknown.erase(belowUnknown.begin() + i);
+    }
+  }
+
+  bool isOne() const { return above == below && aboveUnknown.empty() && belowUnknown.empty(); }
+
+  OpFoldResult product(Lowering &l, int64_t known, ArrayRef<Value> unknown) const {
+    Sizes sizes(unknown.begin(), unknown.end());
+    sizes.push_back(l.index(known));
+    return l.product(sizes);
+  }
+
+  /// Only for below != 0.
+  OpFoldResult divided(Lowering &l) const {
+    if (above % below == 0 || belowUnknown.empty()) {
+      int64_t divisor = above % below == 0 ? 1 : below;
+      OpFoldResult top = product(l, divisor == 1 ? above / below : above, aboveUnknown);
+      OpFoldResult bottom = product(l, divisor, belowUnknown);
+      // A divisor of 0 goes with no elements at all.
+      return l.floorDiv(top, knownPositive(bottom) ? bottom : l.max(bottom, l.index(1)));
+    }
+    OpFoldResult bottom = l.max(product(l, below, belowUnknown), l.index(1));
+    return l.floorDiv(product(l, above, aboveUnknown), bottom);
+  }
+
+  static bool knownPositive(OpFoldResult value) {
+    std::optional<int64_t> known = getConstantIntValue(value);
+    return known && *known > 0;
+  }
+};
+
+/// Whether a host value was read from an input of the model, so that it may be a 0 or -1 that means
+/// something to Reshape. What is computed from sizes is a size.
+static bool readsInput(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  return isa<rt::ReadOp>(op) || llvm::any_of(op->getOperands(), readsInput);
+}
+
+/// Defines the result as a view under `sizes`; a check where the counts may differ.
+static LogicalResult defineView(Operation *op, Lowering &l, const Lowered &data,
+                                const Sizes &sizes) {
+  if (!Quotient(data.sizes, sizes).isOne()) {
+    OpFoldResult have = l.product(data.sizes), want = l.product(sizes);
+    if (failed(l.check(op, l.equal(have, want), "{0} elements cannot take a shape of {1}", have,
+                       want)))
+      return failure();
+  }
+  l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+  return success();
+}
+
+static LogicalResult lowerReshape(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  FailureOr<Sizes> shape = l.hostValues(op, 1);
+  if (failed(shape))
+    return failure();
+  bool copies = cast<onnx::ReshapeOp>(op).getAllowzero() == 0;
+  Sizes sizes;
+  Sizes others;                        // all but the one to be found
+  std::optional<size_t> inferred;      // its position
+  SmallVector<size_t> perhapsInferred; // read at run time
+  for (auto [i, size] : llvm::enumerate(*shape)) {
+    bool hasInput = static_cast<int64_t>(i) < data.rank();
+    std::optional<int64_t> known = getConstantIntValue(size);
+    if (known && *known < -1)
+      return l.unsupported(op, "size " + Twine(*known) + " in the shape");
+    if (known && *known == -1) {
+      if (inferred)
+        return l.unsupported(op, "more than one size of -1 in the shape");
+      inferred = i;
+      sizes.push_back(l.index(-1));
+      continue;
+    }
+    if (known && *known == 0 && copies) {
+      if (!hasInput)
+        return l.unsupported(op, "size 0 in the shape has no size of the input to stand for");
+      size = data.sizes[i];
+    } else if (!known && readsInput(cast<Value>(size))) {
+      if (copies && hasInput)
+        size = l.select(l.equal(size, l.index(0)), data.sizes[i], size);
+      perhapsInferred.push_back(i);
+    }
+    sizes.push_back(size);
+    others.push_back(size);
+  }
+  if (inferred) {
+    Quotient quotient(data.sizes, others);
+    if (quotient.below == 0)
+      return l.unsupported(op, "size -1 beside a size 0 in the shape is not determined");
+    sizes[*inferred] = quotient.divided(l);
+  } else if (!perhapsInferred.empty()) {
+    // The product with -1 taken for 1.
+    OpFoldResult product = l.index(1);
+    for (OpFoldResult size : sizes)
+      product = l.mul(product, l.select(l.equal(size, l.index(-1)), l.index(1), size));
+    OpFoldResult found = l.floorDiv(l.product(data.sizes), l.max(product, l.index(1)));
+    for (size_t i : perhapsInferred)
+      sizes[i] = l.select(l.equal(sizes[i], l.index(-1)), found, sizes[i]);
+  }
+  for (OpFoldResult size : sizes)
+    if (!knownNonNegative(size) &&
+        failed(l.check(op, l.less(l.index(-1), size), "size {0} in the shape", size)))
+      return failure();
+  return defineView(op, l, data, sizes);
+}
+
+static LogicalResult lowerFlatten(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  int64_t axis = cast<onnx::FlattenOp>(op).getAxis();
+  if (axis < 0)
+    axis += data.rank();
+  if (axis < 0 || axis > data.rank())
+    return l.unsupported(op, "axis outside of the input's rank");
+  ArrayRef<OpFoldResult> sizes = data.sizes;
+  return defineView(op, l, data,
+                    {l.product(sizes.take_front(axis)), l.product(sizes.drop_front(axis))});
+}
+
+static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  SmallVector<int64_t> axes;
+  if (l.absent(op, 1)) {
+    for (auto [i, size] : llvm::enumerate(data.sizes)) {
+      if (!isa<Attribute>(size))
+        return l.unsupported(op, "no axes, with sizes known only at run time; nearest supported: "
+                                 "give the axes");
+      if (isConstantIntValue(size, 1))
+        axes.push_back(i);
+    }
+  } else {
+    FailureOr<SmallVector<int64_t>> given = l.constantValues(op, 1);
+    if (failed(given))
+      return failure();
+    FailureOr<SmallVector<int64_t>> normalized = normalizedAxes(op, l, *given, data.rank());
+    if (failed(normalized))
+      return failure();
+    axes = *normalized;
+  }
+  Sizes sizes;
+  for (auto [i, size] : llvm::enumerate(data.sizes)) {
+    if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
+      sizes.push_back(size);
+    else if (failed(l.check(op, l.equal(size, l.index(1)),
+                            "a size of {0} cannot be squeezed; only 1 can", size)))
+      return failure();
+  }
+  l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+  return success();
+}
+
+static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  FailureOr<SmallVector<int64_t>> given = l.constantValues(op, 1);
+  if (failed(given))
+    return failure();
+  int64_t rank = data.rank() + given->size();
+  FailureOr<SmallVector<int64_t>> axes = normalizedAxes(op, l, *given, rank);
+  if (failed(axes))
+    return failure();
+  Sizes sizes;
+  int64_t next = 0;
+  for (int64_t i = 0; i < rank; ++i)
+    sizes.push_back(llvm::is_contained(*axes, i) ? l.index(1) : data.sizes[next++]);
+  l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+  return success();
+}
+
+/// The same values in the same order.
+static FailureOr<Sizes> hostSame(Operation *op, unsigned, Lowering &l) {
+  return l.tryHostValues(op->getOperand(0));
+}
+
+void registerShapeOperators(OperatorTable &table) {
+  table["Shape"] = {lowerShape, hostShapeOf};
+  table["Size"] = {lowerSize, hostSizeOf};
+  table["Constant"] = {lowerConstant};
+  table["ConstantOfShape"] = {lowerConstantOfShape, hostConstantOfShape, "shape known on the host"};
+  table["Range"] = {lowerRange, hostRange, "operands known on the host"};
+  table["Reshape"] = {lowerReshape, hostSame, "shape known on the host"};
+  table["Flatten"] = {lowerFlatten, hostSame};
+  table["Squeeze"] = {lowerSqueeze, hostSame, "axes known at compile time"};
+  table["Unsqueeze"] = {lowerUnsqueeze, hostSame, "axes known at compile time"};
+}
+
+} // namespace cameo

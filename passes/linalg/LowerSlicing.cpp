@@ -1,0 +1,414 @@
+// Slice, Split and Pad: windows into a tensor, and a tensor inside a larger one.
+//
+//   onnx.Slice  ==>  linalg.generic with start + step * d as the input's map where the bounds are
+//                    known; a body that computes the index otherwise
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Slicing.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+/// A window: element i of a dimension is element start + i * step of the input's.
+struct Window {
+  Sizes starts, steps, sizes;
+};
+
+static Lowered windowed(Location loc, Lowering &l, const Lowered &data, const Window &window) {
+  int64_t rank = data.rank();
+  // As an affine map, whose linalg op must not take its loop bounds from the input: a dimension by
+  // itself stands only for a whole one.
+  bool affine = true, whole = true;
+  for (int64_t i = 0; i < rank; ++i) {
+    std::optional<int64_t> start = getConstantIntValue(window.starts[i]);
+    std::optional<int64_t> step = getConstantIntValue(window.steps[i]);
+    bool all = start == 0 && step == 1 && window.sizes[i] == data.sizes[i];
+    whole &= all;
+    affine &= all || (start && step && *step > 0 && *start >= 0 && (*start > 0 || *step > 1) &&
+                      isa<Attribute>(window.sizes[i]));
+  }
+  if (whole)
+    return data;
+  Type type = data.elementType;
+  if (!affine) {
+    Value result =
+        l.compute(loc, window.sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
+          IndexMath math(b, at);
+          SmallVector<Value> source;
+          for (int64_t i = 0; i < rank; ++i)
+            source.push_back(math.add(math.mul(indices[i], window.steps[i]), window.starts[i]));
+          return math.element(data, source);
+        });
+    return {result, window.sizes, type};
+  }
+  Value result = l.dispatch(
+      loc, OutputSpec{window.sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        SmallVector<AffineExpr> exprs;
+        for (int64_t i = 0; i < rank; ++i)
+          exprs.push_back(b.getAffineDimExpr(i) * *getConstantIntValue(window.steps[i]) +
+                          *getConstantIntValue(window.starts[i]));
+        SmallVector<AffineMap> maps{AffineMap::get(rank, 0, exprs, b.getContext()),
+                                    b.getMultiDimIdentityMap(rank)};
+        SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+        auto generic =
+            b.create<linalg::GenericOp>(at, inits.getTypes(), data.tensor, inits, maps, iterators,
+                                        [](OpBuilder &nested, Location place, ValueRange args) {
+                                          nested.create<linalg::YieldOp>(place, args[0]);
+                                        });
+        return SmallVector<Value>(generic.getResults());
+      })[0];
+  return {result, window.sizes, type};
+}
+
+//===-- Slice ---------------------------------------------------------------------------------===//
+
+/// A bound as Slice gives it, counted from the start and moved into [low, high].
+static OpFoldResult sliceBound(Lowering &l, OpFoldResult bound, OpFoldResult size, OpFoldResult low,
+                               OpFoldResult high) {
+  // Bounds beyond any size stand for the ends; adding a size to them could overflow.
+  constexpr int64_t kFar = int64_t(1) << 48;
+  if (std::optional<int64_t> known = getConstantIntValue(bound)) {
+    if (*known >= kFar)
+      return high;
+    if (*known <= -kFar)
+      return low;
+    if (*known < 0)
+      return l.max(l.min(l.add(size, bound), high), low);
+    // 0 is in the range of a size that is not known, unless the range ends before it.
+    if (*known == 0 && high == size)
+      return low;
+    return l.max(l.min(bound, high), low);
+  }
+  if (!knownNonNegative(bound)) {
+    bound = l.max(bound, l.index(-kFar));
+    bound = l.select(l.less(bound, l.index(0)), l.add(bound, size), bound);
+  } else if (isConstantIntValue(low, 0) && bound == high) {
+    return bound;
+  }
+  OpFoldResult top = l.min(bound, high);
+  return isConstantIntValue(low, 0) ? atLeastZero(l, top) : l.max(top, low);
+}
+
+/// The window of a Slice, or why there is none.
+static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &problem) {
+  Lowered data = l.operand(op, 0);
+  int64_t rank = data.rank();
+  Sizes given[4]; // starts, ends, axes, steps
+  for (unsigned i = 0; i < 4; ++i) {
+    if (l.absent(op, i + 1))
+      continue;
+    FailureOr<Sizes> values = l.tryHostValues(op->getOperand(i + 1));
+    if (failed(values)) {
+      problem = "starts, ends, axes and steps must be known on the host: constants, computed from "
+                "shapes, or small inputs of fixed length";
+      return failure();
+    }
+    given[i] = *values;
+  }
+  auto &[starts, ends, axes, steps] = given;
+  if (l.absent(op, 3))
+    for (size_t i = 0; i < starts.size(); ++i)
+      axes.push_back(l.index(i));
+  if (l.absent(op, 4))
+    steps.assign(starts.size(), l.index(1));
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    problem = "starts, ends, axes and steps differ in length";
+    return failure();
+  }
+  Window window{Sizes(rank, l.index(0)), Sizes(rank, l.index(1)), data.sizes};
+  for (size_t k = 0; k < axes.size(); ++k) {
+    OpFoldResult axis = axes[k], step = steps[k];
+    if (std::optional<int64_t> known = getConstantIntValue(axis)) {
+      std::optional<int64_t> normalized = normalizedAxis(*known, rank);
+      if (!normalized) {
+        problem = "axis " + std::to_string(*known) + " of a tensor of rank " + std::to_string(rank);
+        return failure();
+      }
+      axis = l.index(*normalized);
+    } else {
+      axis = l.select(l.less(axis, l.index(0)), l.add(axis, l.index(rank)), axis);
+    }
+    if (isConstantIntValue(step, 0)) {
+      problem = "a step of 0";
+      return failure();
+    }
+    if (!isa<Attribute>(step)) // 0 would be an endless slice; the step of such a run is taken for 1
+      step = l.select(l.equal(step, l.index(0)), l.index(1), step);
+    OpFoldResult backward = l.less(step, l.index(0));
+    for (int64_t i = 0; i < rank; ++i) {
+      OpFoldResult here = l.equal(axis, l.index(i));
+      if (isConstantIntValue(here, 0))
+        continue;
+      OpFoldResult size = data.sizes[i], last = l.sub(size, l.index(1));
+      OpFoldResult high = l.select(backward, last, size);
+      OpFoldResult start = sliceBound(l, starts[k], size, l.index(0), high);
+      OpFoldResult end =
+          sliceBound(l, ends[k], size, l.select(backward, l.index(-1), l.index(0)), high);
+      OpFoldResult count = atLeastZero(l, l.ceilDiv(l.sub(end, start), step));
+      window.starts[i] = l.select(here, start, window.starts[i]);
+      window.steps[i] = l.select(here, step, window.steps[i]);
+      window.sizes[i] = l.select(here, count, window.sizes[i]);
+    }
+  }
+  return window;
+}
+
+static LogicalResult lowerSlice(Operation *op, Lowering &l) {
+  std::string problem;
+  FailureOr<Window> window = sliceWindow(op, l, problem);
+  if (failed(window))
+    return l.unsupported(op, problem);
+  l.define(op, 0, windowed(op->getLoc(), l, l.operand(op, 0), *window));
+  return success();
+}
+
+/// The values of a window of host values.
+static FailureOr<Sizes> hostWindow(const HostArray &data, const Window &window) {
+  FailureOr<SmallVector<int64_t>> shape = hostShape(window.sizes);
+  if (failed(shape))
+    return failure();
+  SmallVector<int64_t> starts, steps;
+  for (auto [start, step] : llvm::zip(window.starts, window.steps)) {
+    std::optional<int64_t> knownStart = getConstantIntValue(start);
+    std::optional<int64_t> knownStep = getConstantIntValue(step);
+    if (!knownStart || !knownStep)
+      return failure();
+    starts.push_back(*knownStart);
+    steps.push_back(*knownStep);
+  }
+  return hostElements(*shape, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> source;
+    for (size_t i = 0; i < at.size(); ++i)
+      source.push_back(starts[i] + at[i] * steps[i]);
+    return data.at(source);
+  });
+}
+
+static FailureOr<Sizes> hostSlice(Operation *op, unsigned, Lowering &l) {
+  std::string problem;
+  FailureOr<HostArray> data = hostArray(op, 0, l);
+  if (failed(data))
+    return failure();
+  FailureOr<Window> window = sliceWindow(op, l, problem);
+  if (failed(window))
+    return failure();
+  return hostWindow(*data, *window);
+}
+
+//===-- Split ---------------------------------------------------------------------------------===//
+
+/// The sizes of a Split's parts; `axis` is normalized.
+static FailureOr<Sizes> splitSizes(Operation *op, Lowering &l, int64_t axis) {
+  OpFoldResult whole = l.operand(op, 0).sizes[axis];
+  int64_t count = op->getNumResults();
+  Sizes parts;
+  if (!l.absent(op, 1)) {
+    FailureOr<Sizes> given = l.tryHostValues(op->getOperand(1));
+    if (failed(given) || static_cast<int64_t>(given->size()) != count)
+      return failure();
+    return *given;
+  }
+  // Equal parts, the last one smaller where they do not divide the size.
+  OpFoldResult part = l.ceilDiv(whole, l.index(count));
+  for (int64_t i = 0; i < count; ++i) {
+    std::optional<int64_t> known = getConstantIntValue(whole);
+    OpFoldResult rest = l.sub(whole, l.mul(part, l.index(i)));
+    bool even = known && *known % count == 0;
+    parts.push_back(even ? part : atLeastZero(l, l.min(part, rest)));
+  }
+  return parts;
+}
+
+static Window splitWindow(Lowering &l, const Lowered &data, int64_t axis,
+                          ArrayRef<OpFoldResult> parts, size_t number) {
+  Window window{Sizes(data.rank(), l.index(0)), Sizes(data.rank(), l.index(1)), data.sizes};
+  for (OpFoldResult before : parts.take_front(number))
+    window.starts[axis] = l.add(window.starts[axis], before);
+  window.sizes[axis] = parts[number];
+  return window;
+}
+
+static LogicalResult lowerSplit(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  auto split = cast<onnx::SplitOp>(op);
+  std::optional<int64_t> axis = normalizedAxis(split.getAxis(), data.rank());
+  if (!axis)
+    return l.unsupported(op, "axis outside of the input's rank");
+  FailureOr<Sizes> parts = splitSizes(op, l, *axis);
+  if (failed(parts))
+    return l.unsupported(op, "the sizes of the parts must be known on the host, one an output");
+  if (!l.absent(op, 1)) {
+    OpFoldResult sum = l.index(0);
+    for (OpFoldResult part : *parts) {
+      if (!knownNonNegative(part) &&
+          failed(l.check(op, l.less(l.index(-1), part), "a part of size {0}", part)))
+        return failure();
+      sum = l.add(sum, part);
+    }
+    if (failed(l.check(op, l.equal(sum, data.sizes[*axis]),
+                       "the parts add up to {0}; the input has {1}", sum, data.sizes[*axis])))
+      return failure();
+  }
+  for (size_t i = 0; i < parts->size(); ++i)
+    l.define(op, i, windowed(op->getLoc(), l, data, splitWindow(l, data, *axis, *parts, i)));
+  return success();
+}
+
+static FailureOr<Sizes> hostSplit(Operation *op, unsigned result, Lowering &l) {
+  FailureOr<HostArray> data = hostArray(op, 0, l);
+  if (failed(data))
+    return failure();
+  std::optional<int64_t> axis =
+      normalizedAxis(cast<onnx::SplitOp>(op).getAxis(), data->shape.size());
+  if (!axis)
+    return failure();
+  FailureOr<Sizes> parts = splitSizes(op, l, *axis);
+  if (failed(parts))
+    return failure();
+  return hostWindow(*data, splitWindow(l, l.operand(op, 0), *axis, *parts, result));
+}
+
+//===-- Pad -----------------------------------------------------------------------------------===//
+
+/// What Pad adds (or, negative, takes away) before and after each dimension.
+static LogicalResult padAmounts(Operation *op, Lowering &l, int64_t rank, Sizes &before,
+                                Sizes &after) {
+  FailureOr<Sizes> pads = l.hostValues(op, 1);
+  if (failed(pads))
+    return failure();
+  Sizes axes;
+  if (!l.absent(op, 3)) {
+    FailureOr<Sizes> given = l.hostValues(op, 3);
+    if (failed(given))
+      return failure();
+    axes = *given;
+  } else {
+    for (int64_t i = 0; i < rank; ++i)
+      axes.push_back(l.index(i));
+  }
+  if (pads->size() != 2 * axes.size())
+    return l.unsupported(op, "pads must hold two numbers an axis");
+  before.assign(rank, l.index(0));
+  after.assign(rank, l.index(0));
+  for (size_t k = 0; k < axes.size(); ++k) {
+    OpFoldResult axis = axes[k];
+    if (std::optional<int64_t> known = getConstantIntValue(axis)) {
+      std::optional<int64_t> normalized = normalizedAxis(*known, rank);
+      if (!normalized)
+        return l.unsupported(op, "axis " + Twine(*known) + " of a tensor of rank " + Twine(rank));
+      axis = l.index(*normalized);
+    } else {
+      axis = l.select(l.less(axis, l.index(0)), l.add(axis, l.index(rank)), axis);
+    }
+    for (int64_t i = 0; i < rank; ++i) {
+      OpFoldResult here = l.equal(axis, l.index(i));
+      before[i] = l.select(here, (*pads)[k], before[i]);
+      after[i] = l.select(here, (*pads)[k + axes.size()], after[i]);
+    }
+  }
+  return success();
+}
+
+enum class PadMode { constant, reflect, edge, wrap };
+
+/// The index into `size` elements that stands at `x`, which may be outside of them.
+static Value paddedIndex(IndexMath &math, Lowering &l, Value x, OpFoldResult size, PadMode mode) {
+  if (mode == PadMode::edge)
+    return math.clamp(x, size);
+  if (mode == PadMode::wrap)
+    return math.modulo(x, size);
+  // Back and forth between the first element and the last.
+  OpFoldResult period = l.mul(l.index(2), l.sub(size, l.index(1)));
+  period = l.max(period, l.index(1)); // one element: always itself
+  Value turn = math.modulo(x, period);
+  Value forth = math.compare(arith::CmpIPredicate::slt, turn, size);
+  return math.select(forth, turn, math.sub(math.of(period), turn));
+}
+
+static LogicalResult lowerPad(Operation *op, Lowering &l) {
+  Lowered data = l.operand(op, 0);
+  Type type = data.elementType;
+  StringRef name = cast<onnx::PadOp>(op).getMode();
+  std::optional<PadMode> mode = llvm::StringSwitch<std::optional<PadMode>>(name)
+                                    .Case("constant", PadMode::constant)
+                                    .Case("reflect", PadMode::reflect)
+                                    .Case("edge", PadMode::edge)
+                                    .Case("wrap", PadMode::wrap)
+                                    .Default(std::nullopt);
+  if (!mode)
+    return l.unsupported(op, "mode '" + name + "'; supported: constant, reflect, edge, wrap");
+  Sizes before, after;
+  if (failed(padAmounts(op, l, data.rank(), before, after)))
+    return failure();
+  // Negative amounts crop the input first; what is added is added to what is left.
+  OpFoldResult zero = l.index(0);
+  Sizes crops, kept, sizes;
+  for (int64_t i = 0; i < data.rank(); ++i) {
+    OpFoldResult front = l.max(l.sub(zero, before[i]), zero);
+    OpFoldResult back = l.max(l.sub(zero, after[i]), zero);
+    bool crop = !knownNonNegative(before[i]) || !knownNonNegative(after[i]);
+    crops.push_back(crop ? front : zero);
+    OpFoldResult rest =
+        crop ? atLeastZero(l, l.sub(l.sub(data.sizes[i], front), back)) : data.sizes[i];
+    kept.push_back(rest);
+    before[i] = atLeastZero(l, before[i]);
+    after[i] = atLeastZero(l, after[i]);
+    sizes.push_back(l.add(l.add(rest, before[i]), after[i]));
+    bool grows = !isConstantIntValue(before[i], 0) || !isConstantIntValue(after[i], 0);
+    if (*mode != PadMode::constant && grows &&
+        failed(l.check(op, l.select(l.equal(rest, zero), l.equal(sizes[i], zero), l.index(1)),
+                       "a dimension of size 0 has no elements to be padded with")))
+      return failure();
+  }
+  if (sizes == data.sizes &&
+      llvm::all_of(crops, [](OpFoldResult crop) { return isConstantIntValue(crop, 0); })) {
+    l.define(op, 0, data);
+    return success();
+  }
+  bool hasValue = *mode == PadMode::constant && !l.absent(op, 2);
+  Lowered fill = hasValue ? l.operand(op, 2) : Lowered();
+  if (hasValue &&
+      !llvm::all_of(fill.sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); }))
+    return l.unsupported(op, "constant_value must be one number");
+  Value result =
+      l.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        SmallVector<Value> source;
+        Value valid;
+        for (int64_t i = 0; i < data.rank(); ++i) {
+          Value x = math.sub(at[i], before[i]);
+          bool grows = !isConstantIntValue(before[i], 0) || !isConstantIntValue(after[i], 0);
+          if (grows && *mode == PadMode::constant)
+            valid = math.both(valid, math.inside(x, kept[i]));
+          else if (grows)
+            x = paddedIndex(math, l, x, kept[i], *mode);
+          source.push_back(math.add(x, crops[i]));
+        }
+        if (!valid)
+          return math.element(data, source);
+        return math.choose(
+            valid,
+            [&](OpBuilder &inner, Location place) {
+              return IndexMath(inner, place).element(data, source);
+            },
+            [&](OpBuilder &inner, Location place) -> Value {
+              if (hasValue)
+                return IndexMath(inner, place).only(fill);
+              return scalarConstant(inner, place, Lowering::signless(type), 0);
+            });
+      });
+  l.define(op, 0, result, sizes, type);
+  return success();
+}
+
+void registerSlicing(OperatorTable &table) {
+  table["Slice"] = {lowerSlice, hostSlice, "starts, ends, axes, steps known on the host"};
+  table["Split"] = {lowerSplit, hostSplit, "sizes known on the host"};
+  table["Pad"] = {lowerPad, nullptr, "pads, axes known on the host"};
+}
+
+} // namespace cameo
