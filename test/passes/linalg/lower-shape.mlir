@@ -1,0 +1,39 @@
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --cameo-lower-onnx-to-dispatches | FileCheck %s
+
+// A shape that is computed from sizes leaves only the view.
+// CHECK-LABEL: func @flattened
+// CHECK-NOT: kernel.dispatch
+// CHECK-NOT: rt.check
+// CHECK: %[[N:.*]] = tensor.dim %arg0
+// CHECK: rt.reshape %arg0 sizes(%[[N]]) : tensor<?x3x4xf32> -> tensor<?x12xf32>
+func.func @flattened(%x: tensor<?x3x4xf32>) -> tensor<?x?xf32> {
+  %zero = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %rest = onnx.Constant() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %s = onnx.Shape(%x) : (tensor<?x3x4xf32>) -> tensor<3xi64>
+  %n = onnx.Gather(%s, %zero) : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %to = onnx.Concat(%n, %rest) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %y = onnx.Reshape(%x, %to) : (tensor<?x3x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// Counts that may differ are compared at run time.
+// CHECK-LABEL: func @checked
+// CHECK: rt.check
+// CHECK: rt.reshape
+func.func @checked(%x: tensor<?xf32>) -> tensor<2x3xf32> {
+  %to = onnx.Constant() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y = onnx.Reshape(%x, %to) : (tensor<?xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @unequal(%x: tensor<5xf32>) -> tensor<2x3xf32> {
+  %to = onnx.Constant() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  // expected-note @below {{5 elements cannot take a shape of 6}}
+  %y = onnx.Reshape(%x, %to) : (tensor<5xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
