@@ -188,10 +188,15 @@ static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
         // Negative indices count from depth; those outside give "off" everywhere.
         Value integer = convertScalar(b, loc, math.element(indices, place), indices.elementType,
                                       b.getI64Type());
-        Value index = b.create<arith::IndexCastOp>(loc, b.getIndexType(), integer);
-        Value negative = math.compare(arith::CmpIPredicate::slt, index, b.getIndexAttr(0));
-        index = math.select(negative, math.add(index, depth), index);
-        Value hot = math.compare(arith::CmpIPredicate::eq, index, at[*axis]);
+        auto wideOf = [&](Value index) {
+          return b.create<arith::IndexCastOp>(loc, b.getI64Type(), index);
+        };
+        Value zero = scalarConstant(b, loc, b.getI64Type(), 0);
+        Value negative = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, integer, zero);
+        Value counted = b.create<arith::AddIOp>(loc, integer, wideOf(math.of(depth)));
+        integer = math.select(negative, counted, integer);
+        Value hot =
+            b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, integer, wideOf(at[*axis]));
         Value which = math.select(hot, indexConstant(b, loc, 1), indexConstant(b, loc, 0));
         return math.element(values, which);
       });
@@ -227,21 +232,24 @@ static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
   std::optional<int64_t> known = 0;
   if (!l.absent(op, 1))
     known = onnx::constantInt(op->getOperand(1));
-  // A k beyond any size, so that adding it to an index cannot overflow.
-  constexpr int64_t kFar = int64_t(1) << 48;
   Type type = input.elementType;
   Value result =
       l.compute(op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
+        // Beyond the sizes k changes nothing; there it might not fit an index.
+        Type wide = b.getI64Type();
+        auto wideOf = [&](Value index) { return b.create<arith::IndexCastOp>(loc, wide, index); };
         Value shift;
         if (known) {
-          shift = indexConstant(b, loc, std::clamp(*known, -kFar, kFar));
+          shift = b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(*known));
         } else {
           Lowered k = l.operand(op, 1);
-          shift = math.toIndex(math.only(k), k.elementType);
-          shift = b.create<arith::MaxSIOp>(loc, shift, indexConstant(b, loc, -kFar));
-          shift = b.create<arith::MinSIOp>(loc, shift, indexConstant(b, loc, kFar));
+          shift = convertScalar(b, loc, math.only(k), k.elementType, wide);
         }
+        Value rows = math.sub(indexConstant(b, loc, 0), input.sizes[rank - 2]);
+        shift = b.create<arith::MaxSIOp>(loc, shift, wideOf(rows));
+        shift = b.create<arith::MinSIOp>(loc, shift, wideOf(math.of(input.sizes[rank - 1])));
+        shift = b.create<arith::IndexCastOp>(loc, b.getIndexType(), shift);
         Value diagonal = math.add(at[rank - 2], shift);
         Value kept = math.compare(upper ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle,
                                   at[rank - 1], diagonal);
