@@ -1,10 +1,11 @@
-// The contraction schedule: matrix products and convolutions as tiled products through shared memory.
+// The contraction schedule: matrix products and convolutions as tiled products through shared
+// memory.
 //
 // Loops of the description fall into batch (in both operands and the result), rows and columns (in
 // one operand and the result; columns hold the result's innermost loop) and depth (reduced). Each
-// block computes a tile of rows by columns; operand tiles are gathered by index arithmetic, which is
-// what makes a convolution an implicit matrix product. Two buffers a tile: while one is multiplied,
-// the next is filled, so that an iteration needs one barrier.
+// block computes a tile of rows by columns; operand tiles are gathered by index arithmetic, which
+// is what makes a convolution an implicit matrix product. Two buffers a tile: while one is
+// multiplied, the next is filled, so that an iteration needs one barrier.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Schedule.h"
@@ -22,10 +23,10 @@ namespace {
 
 /// One operand of the product: memory, perhaps padded, and how loops index it.
 struct Operand {
-  Value tensor;       // as the generic reads it
-  tensor::PadOp pad;  // null where it is memory itself
-  Value source;       // the block argument
-  AffineMap map;      // loops of extent 1 replaced by 0
+  Value tensor;      // as the generic reads it
+  tensor::PadOp pad; // null where it is memory itself
+  Value source;      // the block argument
+  AffineMap map;     // loops of extent 1 replaced by 0
 };
 
 /// A dispatch seen as a product; see the file comment.
@@ -72,8 +73,8 @@ bool isMultiplyAccumulate(linalg::GenericOp generic) {
   } else {
     return false;
   }
-  return throughCasts(left) == body->getArgument(0) && throughCasts(right) == body->getArgument(1) &&
-         sum == body->getArgument(2);
+  return throughCasts(left) == body->getArgument(0) &&
+         throughCasts(right) == body->getArgument(1) && sum == body->getArgument(2);
 }
 
 bool isZero(Value value) {
@@ -273,8 +274,7 @@ public:
          b.getNamedAttr("row_vector", b.getDenseI64ArrayAttr(vector(product.row, product.rows))),
          b.getNamedAttr("store_vector", b.getI64IntegerAttr(store)),
          b.getNamedAttr("thread", b.getDenseI64ArrayAttr({best->threadRows, best->threadColumns})),
-         b.getNamedAttr("tile",
-                        b.getDenseI64ArrayAttr({best->rows, best->columns, best->depth}))});
+         b.getNamedAttr("tile", b.getDenseI64ArrayAttr({best->rows, best->columns, best->depth}))});
   }
 
   LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
@@ -339,8 +339,8 @@ public:
       return product_;
     };
     auto blocksOf = [&](Value extent, int64_t size) {
-      return host.createOrFold<arith::CeilDivSIOp>(
-          loc, extent, host.create<arith::ConstantIndexOp>(loc, size));
+      return host.createOrFold<arith::CeilDivSIOp>(loc, extent,
+                                                   host.create<arith::ConstantIndexOp>(loc, size));
     };
     Value rowBlocks = blocksOf(count(product.rows), tile.rows);
     Value columnBlocks = blocksOf(count(product.columns), tile.columns);
@@ -348,9 +348,8 @@ public:
     blocks = host.createOrFold<arith::MulIOp>(loc, blocks, count(product.batch));
     Value one = host.create<arith::ConstantIndexOp>(loc, 1);
     auto launched =
-        emitter.launch(op, "", tile.threads(), {blocks, one, one}, {0}, [&](Kernel &kernel) {
-          return emitBody(kernel, product, tile, params);
-        });
+        emitter.launch(op, "", tile.threads(), {blocks, one, one}, {0},
+                       [&](Kernel &kernel) { return emitBody(kernel, product, tile, params); });
     if (failed(launched))
       return failure();
     op.replaceAllUsesWith(*launched);
@@ -379,12 +378,12 @@ private:
     int64_t extent = alongRows ? depthSize : acrossSize;
     while (extent % width != 0)
       width /= 2;
-    auto copy = b.create<kernel::CopyTileOp>(
-        loc, kernel.memory(operand.source), shared, offset, zero, depthSize, acrossSize, stride, 1,
-        width, alongRows && width > 1, threads);
+    auto copy = b.create<kernel::CopyTileOp>(loc, kernel.memory(operand.source), shared, offset,
+                                             zero, depthSize, acrossSize, stride, 1, width,
+                                             alongRows && width > 1, threads);
     OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&copy.getBody(), {}, {b.getIndexType(), b.getIndexType()},
-                                {loc, loc});
+    Block *body =
+        b.createBlock(&copy.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
     SmallVector<Value> place(loops);
     Value inside;
     auto require = [&](Value condition) {
@@ -480,8 +479,8 @@ private:
     auto layout = kernel::ThreadTileAttr::get(
         b.getContext(), tile.rows / tile.threadRows, tile.columns / tile.threadColumns,
         tile.threadRows, tile.threadColumns, tile.threadColumns % 8 == 0 ? 8 : 4);
-    auto fragment = kernel::FragmentType::get(b.getContext(), tile.rows, tile.columns, sumType,
-                                              layout);
+    auto fragment =
+        kernel::FragmentType::get(b.getContext(), tile.rows, tile.columns, sumType, layout);
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumType));
     Value sum = b.create<kernel::FillFragmentOp>(loc, fragment, zero);
     fill(kernel.constant(0), kernel.constant(0));
@@ -507,8 +506,8 @@ private:
     auto store = b.create<kernel::StoreFragmentOp>(loc, loop.getResult(0),
                                                    kernel.memory(kernel.op.getInitArgs()[0]),
                                                    *intParam(params, "store_vector"));
-    Block *body = b.createBlock(&store.getBody(), {},
-                                {b.getIndexType(), b.getIndexType(), sumType}, {loc, loc, loc});
+    Block *body = b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), sumType},
+                                {loc, loc, loc});
     Value row = kernel.add(rowStart, body->getArgument(0));
     Value column = kernel.add(columnStart, body->getArgument(1));
     auto below = [&](Value index, Value extent, int64_t size) -> Value {

@@ -119,9 +119,8 @@ SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
       result[i] = constant(0);
       continue;
     }
-    bool outermost = llvm::all_of(ArrayRef<Value>(extents).take_front(i), [](Value extent) {
-      return isConstantIntValue(extent, 1);
-    });
+    bool outermost = llvm::all_of(ArrayRef<Value>(extents).take_front(i),
+                                  [](Value extent) { return isConstantIntValue(extent, 1); });
     if (outermost) {
       result[i] = flat;
       flat = constant(0);
@@ -311,8 +310,8 @@ Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
     Value amount = known ? constant(*known) : scalar(cast<Value>(low));
     Value at = known && *known == 0 ? index : b.create<arith::SubIOp>(loc, index, amount);
     // One unsigned comparison says that it is neither negative nor too large.
-    Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, at,
-                                         size(pad.getSource(), dim));
+    Value good =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, at, size(pad.getSource(), dim));
     inside = inside ? b.create<arith::AndIOp>(loc, inside, good) : good;
     shifted.push_back(at);
   }
@@ -337,8 +336,7 @@ Value Kernel::inlineScan(kernel::ScanOp scan, ValueRange indices) {
   Type type = cast<RankedTensorType>(scan.getType()).getElementType();
   bool real = isa<FloatType>(type), product = scan.getKind() == kernel::CombineKind::Mul;
   auto one = real ? TypedAttr(b.getFloatAttr(type, 1)) : TypedAttr(b.getIntegerAttr(type, 1));
-  Value neutral =
-      b.create<arith::ConstantOp>(loc, product ? one : TypedAttr(b.getZeroAttr(type)));
+  Value neutral = b.create<arith::ConstantOp>(loc, product ? one : TypedAttr(b.getZeroAttr(type)));
   Value at = indices[axis], zero = constant(0), step = constant(1);
   Value past = b.create<arith::AddIOp>(loc, at, step);
   Value low = zero, high = scan.getExclusive() ? at : past;

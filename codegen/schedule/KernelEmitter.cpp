@@ -67,9 +67,10 @@ static bool fitsIn32Bits(kernel::DispatchOp op) {
   return fits && op.getScalars().empty();
 }
 
-FailureOr<SmallVector<Value>>
-KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, ValueRange grid,
-                      ArrayRef<int64_t> outputs, function_ref<LogicalResult(Kernel &)> body) {
+FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, StringRef part,
+                                                    int64_t threads, ValueRange grid,
+                                                    ArrayRef<int64_t> outputs,
+                                                    function_ref<LogicalResult(Kernel &)> body) {
   MLIRContext *context = op.getContext();
   OpBuilder host(op);
   Location loc = op.getLoc();
@@ -117,8 +118,7 @@ KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, Va
                                      symbolFor(nodes.empty() ? "kernel" : nodes.front()), part);
     OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
     auto module = outer.create<gpu::GPUModuleOp>(loc, name);
-    module->setAttr("kernel.index_bits",
-                    outer.getI32IntegerAttr(fitsIn32Bits(op) ? 32 : 64));
+    module->setAttr("kernel.index_bits", outer.getI32IntegerAttr(fitsIn32Bits(op) ? 32 : 64));
     SmallVector<Type> types;
     for (auto [position, operand] : llvm::enumerate(operands))
       types.push_back(position < tensors
@@ -166,9 +166,8 @@ KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, Va
     function->setAttr("kernel.nodes", StringAttr::get(context, llvm::join(nodes, ",")));
   }
 
-  auto symbol = SymbolRefAttr::get(
-      context, function->getParentOfType<gpu::GPUModuleOp>().getName(),
-      {FlatSymbolRefAttr::get(context, function.getName())});
+  auto symbol = SymbolRefAttr::get(context, function->getParentOfType<gpu::GPUModuleOp>().getName(),
+                                   {FlatSymbolRefAttr::get(context, function.getName())});
   SmallVector<Type> resultTypes;
   for (int64_t output : outputs)
     resultTypes.push_back(op.getInits()[output].getType());

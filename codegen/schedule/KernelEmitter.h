@@ -53,8 +53,8 @@ public:
   llvm::SmallVector<mlir::Value> elements(mlir::Value tensor, mlir::ValueRange indices,
                                           int64_t lanes);
   /// Results of a linalg.generic's body for given loop indices and input and output scalars.
-  llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::GenericOp generic,
-                                            mlir::ValueRange loops, mlir::ValueRange arguments);
+  llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::GenericOp generic, mlir::ValueRange loops,
+                                            mlir::ValueRange arguments);
   /// Affine map applied to loop indices.
   llvm::SmallVector<mlir::Value> apply(mlir::AffineMap map, mlir::ValueRange dims);
   /// From now on elements of `tensor` are what `fn` gives.
@@ -115,8 +115,7 @@ public:
   /// `outputs` (positions). Results are those destinations after the launch.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   launch(kernel::DispatchOp op, llvm::StringRef part, int64_t threads, mlir::ValueRange grid,
-         llvm::ArrayRef<int64_t> outputs,
-         llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
+         llvm::ArrayRef<int64_t> outputs, llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
 
 private:
   rt::VariantOp variant;

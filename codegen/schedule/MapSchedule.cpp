@@ -49,7 +49,8 @@ bool isFlat(Value value, kernel::DispatchOp op) {
   if (!generic || generic.getNumReductionLoops() != 0 || generic.hasIndexSemantics())
     return false;
   bool reads = false;
-  generic.getBody()->walk([&](Operation *inner) { reads |= isa<tensor::ExtractOp, tensor::DimOp>(inner); });
+  generic.getBody()->walk(
+      [&](Operation *inner) { reads |= isa<tensor::ExtractOp, tensor::DimOp>(inner); });
   if (reads)
     return false;
   for (OpOperand &operand : generic->getOpOperands()) {
@@ -140,9 +141,7 @@ public:
         vector /= 2;
     }
     bool reduces = false;
-    op->walk([&](linalg::GenericOp generic) {
-      reduces |= generic.getNumReductionLoops() != 0;
-    });
+    op->walk([&](linalg::GenericOp generic) { reduces |= generic.getNumReductionLoops() != 0; });
     if (reduces)
       vector = 1;
     return b.getDictionaryAttr(
@@ -158,11 +157,10 @@ public:
     if (!threads || !vector || !flat)
       return op.emitError("schedule 'map' needs threads, vector and flat");
     if (*threads < 1 || *threads > target.maxThreadsPerBlock)
-      return op.emitError() << "schedule 'map' asks for " << *threads << " threads; "
-                            << target.name << " allows 1 to " << target.maxThreadsPerBlock;
+      return op.emitError() << "schedule 'map' asks for " << *threads << " threads; " << target.name
+                            << " allows 1 to " << target.maxThreadsPerBlock;
     if (*vector < 1 || *vector > 16 || !llvm::isPowerOf2_64(*vector))
-      return op.emitError() << "schedule 'map': vector " << *vector
-                            << " is not 1, 2, 4, 8 or 16";
+      return op.emitError() << "schedule 'map': vector " << *vector << " is not 1, 2, 4, 8 or 16";
     auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
     for (Value value : yield.getValues()) {
       if (flat.getValue() && !isFlat(value, op))
@@ -234,8 +232,8 @@ private:
     Value count = kernel.constant(1);
     for (Value size : sizes)
       count = kernel.mul(count, size);
-    Value thread = kernel.add(kernel.mul(kernel.blockId(), kernel.constant(threads)),
-                              kernel.threadId());
+    Value thread =
+        kernel.add(kernel.mul(kernel.blockId(), kernel.constant(threads)), kernel.threadId());
     Value base = kernel.mul(thread, kernel.constant(vector));
     auto group = [&](Value offset, int64_t lanes) {
       SmallVector<SmallVector<Value>> results;

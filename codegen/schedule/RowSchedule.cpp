@@ -37,10 +37,10 @@ Operation *combiner(linalg::GenericOp generic) {
     return nullptr;
   Value accumulator = generic.getBody()->getArguments().back();
   Operation *op = generic.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!op || !isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp,
-                  arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaxSIOp,
-                  arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp,
-                  math::FmaOp>(op))
+  if (!op ||
+      !isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp,
+           arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaxSIOp, arith::MinSIOp,
+           arith::MaxUIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp, math::FmaOp>(op))
     return nullptr;
   if (isa<math::FmaOp>(op) ? op->getOperand(2) != accumulator
                            : !llvm::is_contained(op->getOperands(), accumulator))
@@ -48,7 +48,8 @@ Operation *combiner(linalg::GenericOp generic) {
   return accumulator.hasOneUse() ? op : nullptr;
 }
 
-/// Whether each thread may start from the initial value: it is neutral, or repeating it is harmless.
+/// Whether each thread may start from the initial value: it is neutral, or repeating it is
+/// harmless.
 bool startsNeutral(linalg::GenericOp generic, Operation *combine) {
   auto fill = generic.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
   if (!fill)
@@ -154,8 +155,8 @@ std::optional<Rows> matchRows(kernel::DispatchOp op) {
     if (!generic)
       return std::nullopt;
     if (generic.getNumReductionLoops() == 0) {
-      AffineMap outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(
-          cast<OpResult>(value).getResultNumber()));
+      AffineMap outMap = generic.getMatchingIndexingMap(
+          generic.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
       if (!outMap.isIdentity())
         return std::nullopt;
       std::optional<AffineMap> through;
@@ -237,10 +238,8 @@ public:
       count = host.createOrFold<arith::MulIOp>(
           loc, count, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    auto launched =
-        emitter.launch(op, "", threads, {count, one, one}, outputs, [&](Kernel &kernel) {
-          return emitBody(kernel, rows, threads);
-        });
+    auto launched = emitter.launch(op, "", threads, {count, one, one}, outputs,
+                                   [&](Kernel &kernel) { return emitBody(kernel, rows, threads); });
     if (failed(launched))
       return failure();
     op.replaceAllUsesWith(*launched);
@@ -257,8 +256,7 @@ private:
     Value width = b.create<arith::ConstantIntOp>(loc, 32, 32);
     for (int64_t distance = 16; distance >= 1; distance /= 2) {
       Value mask = b.create<arith::ConstantIntOp>(loc, distance, 32);
-      auto other =
-          b.create<gpu::ShuffleOp>(loc, value, mask, width, gpu::ShuffleMode::XOR);
+      auto other = b.create<gpu::ShuffleOp>(loc, value, mask, width, gpu::ShuffleMode::XOR);
       value = combine(b, loc, kind, value, other.getShuffleResult());
     }
     if (threads == 32)
@@ -278,8 +276,8 @@ private:
     b.create<gpu::BarrierOp>(loc);
     Value total = b.create<memref::LoadOp>(loc, shared, kernel.constant(0));
     for (int64_t i = 1; i < warps; ++i)
-      total = combine(b, loc, kind, total,
-                      b.create<memref::LoadOp>(loc, shared, kernel.constant(i)));
+      total =
+          combine(b, loc, kind, total, b.create<memref::LoadOp>(loc, shared, kernel.constant(i)));
     return total;
   }
 

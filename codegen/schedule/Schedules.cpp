@@ -1,7 +1,8 @@
 // The schedule classes in the order they are asked, and the passes that choose and apply them.
 //
-//   kernel.dispatch ... { linalg }  ==>  kernel.dispatch ... schedule #kernel.schedule<"map", {...}>
-//   kernel.dispatch ... schedule    ==>  rt.launch @k0::@k0 ..., gpu.module @k0 { gpu.func @k0 }
+//   kernel.dispatch ... { linalg }  ==>  kernel.dispatch ... schedule #kernel.schedule<"map",
+//   {...}> kernel.dispatch ... schedule    ==>  rt.launch @k0::@k0 ..., gpu.module @k0 { gpu.func
+//   @k0 }
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Schedule.h"
@@ -21,8 +22,7 @@ namespace cameo {
 #include "codegen/Passes.h.inc"
 
 ArrayRef<const Schedule *> schedules() {
-  static const Schedule *const all[] = {contractionSchedule(), rowSchedule(),
-                                        mapSchedule()};
+  static const Schedule *const all[] = {contractionSchedule(), rowSchedule(), mapSchedule()};
   return all;
 }
 
@@ -84,15 +84,14 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
       }
       const Schedule *schedule = findSchedule(attribute.getFamily());
       if (!schedule) {
-        auto diagnostic = op.emitError()
-                          << "no schedule class is called '" << attribute.getFamily() << "'; known:";
+        auto diagnostic = op.emitError() << "no schedule class is called '" << attribute.getFamily()
+                                         << "'; known:";
         for (const Schedule *known : schedules())
           diagnostic << " " << known->family();
         return signalPassFailure();
       }
       if (!schedule->isSupported(op, *target)) {
-        op.emitError() << "schedule '" << attribute.getFamily()
-                       << "' cannot compute this dispatch";
+        op.emitError() << "schedule '" << attribute.getFamily() << "' cannot compute this dispatch";
         return signalPassFailure();
       }
       if (failed(schedule->verify(op, attribute.getParams(), *target)) ||

@@ -115,8 +115,7 @@ LogicalResult CopyTileOp::verify() {
     return failure();
   int64_t extent = getAlongRows() ? getRows() : getCols(), vector = getVector();
   if (vector <= 0 || extent % vector != 0)
-    return emitOpError() << "vector of " << vector << " does not divide the extent "
-                         << extent;
+    return emitOpError() << "vector of " << vector << " does not divide the extent " << extent;
   int64_t threads = getThreads();
   if (threads <= 0 || threads > 1024)
     return emitOpError() << "needs 1 to 1024 threads, has " << threads;

@@ -31,8 +31,8 @@ LogicalResult GetConstantOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Operation *scope = getOperation()->getParentOp(); scope; scope = scope->getParentOp()) {
     if (!scope->hasTrait<OpTrait::SymbolTable>())
       continue;
-    if (auto constant = dyn_cast_or_null<ConstantOp>(
-            symbols.lookupSymbolIn(scope, getConstantAttr()))) {
+    if (auto constant =
+            dyn_cast_or_null<ConstantOp>(symbols.lookupSymbolIn(scope, getConstantAttr()))) {
       if (isa<BufferType>(getType()) || constant.getValue().getType() == getType())
         return success();
       return emitOpError() << "has type " << getType() << ", the constant "
@@ -65,7 +65,7 @@ LogicalResult LaunchOp::verify() {
       return emitOpError() << "output position " << position << " is outside [0, "
                            << getOperands_().size() << ")";
   if (!getResults().empty() && getResults().size() != getOutputs().size())
-    return emitOpError() << "has " << getResults().size() << " results for "
-                         << getOutputs().size() << " written operands";
+    return emitOpError() << "has " << getResults().size() << " results for " << getOutputs().size()
+                         << " written operands";
   return success();
 }

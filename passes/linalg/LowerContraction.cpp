@@ -1,7 +1,8 @@
 // MatMul and Gemm: contractions as one linalg.generic with multiply-accumulate, then the operator's
 // own scalar work.
 //
-//   onnx.MatMul  ==>  linalg.generic {[b..., m, n, k] -> A[b..., m, k], B[b..., k, n], C[b..., m, n]}
+//   onnx.MatMul  ==>  linalg.generic {[b..., m, n, k] -> A[b..., m, k], B[b..., k, n], C[b..., m,
+//   n]}
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Contraction.h"
@@ -45,9 +46,8 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
     return l.unsupported(op, "operands of rank 0; both need at least one dimension");
   OpFoldResult depth = a.sizes.back();
   OpFoldResult otherDepth = c.rank() == 1 ? c.sizes[0] : c.sizes[c.rank() - 2];
-  if (depth != otherDepth &&
-      failed(l.check(op, l.equal(depth, otherDepth), "inner sizes {0} and {1} differ", depth,
-                     otherDepth)))
+  if (depth != otherDepth && failed(l.check(op, l.equal(depth, otherDepth),
+                                            "inner sizes {0} and {1} differ", depth, otherDepth)))
     return failure();
   bool hasM = a.rank() > 1, hasN = c.rank() > 1;
   Sizes batchA(a.sizes.begin(), a.sizes.end() - std::min<int64_t>(a.rank(), 2));
@@ -83,9 +83,8 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
   auto batchExprs = [&](const Sizes &shape, SmallVector<AffineExpr> &exprs) {
     size_t shift = batches - shape.size();
     for (size_t i = 0; i < shape.size(); ++i)
-      exprs.push_back(shape[i] == (*batch)[i + shift]
-                          ? getAffineDimExpr(i + shift, context)
-                          : getAffineConstantExpr(0, context));
+      exprs.push_back(shape[i] == (*batch)[i + shift] ? getAffineDimExpr(i + shift, context)
+                                                      : getAffineConstantExpr(0, context));
   };
   batchExprs(batchA, left);
   batchExprs(batchC, right);
@@ -107,13 +106,13 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
     sizes.push_back(c.sizes.back());
   }
   Type type = Lowering::elementType(op->getResult(0));
-  Value product = l.dispatch(loc, OutputSpec{sizes, type}, [&](OpBuilder &b, Location at,
-                                                               ValueRange inits) {
-    Value sum = contract(b, at, a.tensor, AffineMap::get(dims, 0, left, context), c.tensor,
-                         AffineMap::get(dims, 0, right, context), sizes,
-                         AffineMap::get(dims, 0, out, context), a.elementType, iterators, l);
-    return SmallVector<Value>{epilogue(b, at, sum, inits[0], {}, {}, type, nullptr)};
-  })[0];
+  Value product =
+      l.dispatch(loc, OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        Value sum = contract(b, at, a.tensor, AffineMap::get(dims, 0, left, context), c.tensor,
+                             AffineMap::get(dims, 0, right, context), sizes,
+                             AffineMap::get(dims, 0, out, context), a.elementType, iterators, l);
+        return SmallVector<Value>{epilogue(b, at, sum, inits[0], {}, {}, type, nullptr)};
+      })[0];
   l.define(op, 0, product, sizes, type);
   return success();
 }
@@ -125,14 +124,14 @@ Value matrixProduct(Operation *op, Lowering &l, const Lowered &a, const Lowered 
   Sizes sizes{a.sizes[0], c.sizes[1]};
   Type type = a.elementType;
   auto parallel = utils::IteratorType::parallel;
-  return l.dispatch(op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at,
-                                                               ValueRange inits) {
-    Value sum = contract(b, at, a.tensor, AffineMap::get(3, 0, {m, k}, context), c.tensor,
-                         AffineMap::get(3, 0, {k, n}, context), sizes,
-                         AffineMap::get(3, 0, {m, n}, context), type,
-                         {parallel, parallel, utils::IteratorType::reduction}, l);
-    return SmallVector<Value>{epilogue(b, at, sum, inits[0], {}, {}, type, nullptr)};
-  })[0];
+  return l.dispatch(
+      op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        Value sum = contract(b, at, a.tensor, AffineMap::get(3, 0, {m, k}, context), c.tensor,
+                             AffineMap::get(3, 0, {k, n}, context), sizes,
+                             AffineMap::get(3, 0, {m, n}, context), type,
+                             {parallel, parallel, utils::IteratorType::reduction}, l);
+        return SmallVector<Value>{epilogue(b, at, sum, inits[0], {}, {}, type, nullptr)};
+      })[0];
 }
 
 Value epilogue(OpBuilder &b, Location loc, Value sum, Value init, ArrayRef<Value> operands,
@@ -198,33 +197,33 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
     maps.push_back(AffineMap::get(2, 0, exprs, context));
   }
   auto parallel = utils::IteratorType::parallel;
-  Value product = l.dispatch(op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at,
-                                                                        ValueRange inits) {
-    AffineMap left = AffineMap::get(3, 0, transA ? ArrayRef{k, m} : ArrayRef{m, k}, context);
-    AffineMap right = AffineMap::get(3, 0, transB ? ArrayRef{n, k} : ArrayRef{k, n}, context);
-    Value sum = contract(b, at, a.tensor, left, c.tensor, right, sizes,
-                         AffineMap::get(3, 0, {m, n}, context), type,
-                         {parallel, parallel, utils::IteratorType::reduction}, l);
-    auto scale = [&](OpBuilder &nested, Location place, Value value, double by) -> Value {
-      if (by == 1)
-        return value;
-      Value factor = scalarConstant(nested, place, value.getType(), by);
-      if (isa<FloatType>(value.getType()))
-        return nested.create<arith::MulFOp>(place, value, factor);
-      return nested.create<arith::MulIOp>(place, value, factor);
-    };
-    auto finish = [&](OpBuilder &nested, Location place, ValueRange args) -> Value {
-      Value result = scale(nested, place, args[0], alpha);
-      if (args.size() == 1)
-        return result;
-      Value bias = convertScalar(nested, place, args[1], type, result.getType());
-      bias = scale(nested, place, bias, beta);
-      if (isa<FloatType>(result.getType()))
-        return nested.create<arith::AddFOp>(place, result, bias);
-      return nested.create<arith::AddIOp>(place, result, bias);
-    };
-    return SmallVector<Value>{epilogue(b, at, sum, inits[0], operands, maps, type, finish)};
-  })[0];
+  Value product = l.dispatch(
+      op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        AffineMap left = AffineMap::get(3, 0, transA ? ArrayRef{k, m} : ArrayRef{m, k}, context);
+        AffineMap right = AffineMap::get(3, 0, transB ? ArrayRef{n, k} : ArrayRef{k, n}, context);
+        Value sum = contract(b, at, a.tensor, left, c.tensor, right, sizes,
+                             AffineMap::get(3, 0, {m, n}, context), type,
+                             {parallel, parallel, utils::IteratorType::reduction}, l);
+        auto scale = [&](OpBuilder &nested, Location place, Value value, double by) -> Value {
+          if (by == 1)
+            return value;
+          Value factor = scalarConstant(nested, place, value.getType(), by);
+          if (isa<FloatType>(value.getType()))
+            return nested.create<arith::MulFOp>(place, value, factor);
+          return nested.create<arith::MulIOp>(place, value, factor);
+        };
+        auto finish = [&](OpBuilder &nested, Location place, ValueRange args) -> Value {
+          Value result = scale(nested, place, args[0], alpha);
+          if (args.size() == 1)
+            return result;
+          Value bias = convertScalar(nested, place, args[1], type, result.getType());
+          bias = scale(nested, place, bias, beta);
+          if (isa<FloatType>(result.getType()))
+            return nested.create<arith::AddFOp>(place, result, bias);
+          return nested.create<arith::AddIOp>(place, result, bias);
+        };
+        return SmallVector<Value>{epilogue(b, at, sum, inits[0], operands, maps, type, finish)};
+      })[0];
   l.define(op, 0, product, sizes, type);
   return success();
 }

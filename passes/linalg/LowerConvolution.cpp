@@ -30,7 +30,9 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   SmallVector<int64_t> dilations = valuesOr(conv.getDilations(), spatial, 1);
   SmallVector<int64_t> pads = valuesOr(conv.getPads(), 2 * spatial, 0);
   StringRef autoPad = conv.getAutoPad();
-  if (groups < 1 || llvm::any_of(strides, [](int64_t v) { return v < 1; }) ||
+  if (groups < 1 ||
+      llvm::any_of(
+          strides, [](int64_t v) { return v < 1; }) ||
       llvm::any_of(dilations, [](int64_t v) { return v < 1; }))
     return l.unsupported(op, "group, strides and dilations must be positive");
   OpFoldResult channels = l.mul(w.sizes[1], l.index(groups));
@@ -47,8 +49,8 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
     OpFoldResult before = l.index(pads[i]), after = l.index(pads[i + spatial]);
     if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       OpFoldResult outputs = l.ceilDiv(size, stride);
-      OpFoldResult total = l.max(
-          l.index(0), l.sub(l.add(l.mul(l.sub(outputs, l.index(1)), stride), extent), size));
+      OpFoldResult total =
+          l.max(l.index(0), l.sub(l.add(l.mul(l.sub(outputs, l.index(1)), stride), extent), size));
       OpFoldResult half = l.floorDiv(total, l.index(2)), rest = l.sub(total, half);
       before = autoPad == "SAME_UPPER" ? half : rest;
       after = autoPad == "SAME_UPPER" ? rest : half;
@@ -114,46 +116,51 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   iterators.append(dims - parallel, utils::IteratorType::reduction);
   Type type = x.elementType;
   bool hasBias = !l.absent(op, 2);
-  Value sum = l.dispatch(loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at,
-                                                         ValueRange inits) {
-    Value padded = input.tensor;
-    bool pad = llvm::any_of(llvm::concat<OpFoldResult>(low, high), [](OpFoldResult amount) {
-      return !isConstantIntValue(amount, 0);
-    });
-    if (pad) {
-      Sizes front(input.rank() - spatial, b.getIndexAttr(0)), back(front), sizes(input.sizes);
-      front.append(low);
-      back.append(high);
-      for (unsigned i = 0; i < spatial; ++i) {
-        unsigned dim = input.rank() - spatial + i;
-        sizes[dim] = l.add(l.add(sizes[dim], low[i]), high[i]);
-      }
-      Value zero = b.create<arith::ConstantOp>(at, b.getZeroAttr(Lowering::signless(type)));
-      padded = b.create<tensor::PadOp>(at, Lowering::tensorType(sizes, type), padded, front, back,
-                                       zero);
-    }
-    Value product = contract(b, at, padded, places(inputLead, window), weight.tensor,
-                             places(weightLead, k), out, AffineMap::get(dims, 0, [&] {
-                               SmallVector<AffineExpr> exprs(outLead);
-                               llvm::append_range(exprs, o);
-                               return exprs;
-                             }(), context), type, iterators, l);
-    if (!hasBias)
-      return SmallVector<Value>{epilogue(b, at, product, inits[0], {}, {}, type, nullptr)};
-    Lowered bias = l.operand(op, 2);
-    SmallVector<AffineExpr> place{getAffineDimExpr(1, context)};
-    Value biasTensor = bias.tensor;
-    if (grouped) {
-      biasTensor = l.reshape(loc, bias, {l.index(groups), out[2]}).tensor;
-      place = {getAffineDimExpr(1, context), getAffineDimExpr(2, context)};
-    }
-    AffineMap map = AffineMap::get(out.size(), 0, place, context);
-    auto finish = [&](OpBuilder &nested, Location where, ValueRange args) -> Value {
-      Value value = convertScalar(nested, where, args[1], type, args[0].getType());
-      return nested.create<arith::AddFOp>(where, args[0], value);
-    };
-    return SmallVector<Value>{epilogue(b, at, product, inits[0], biasTensor, map, type, finish)};
-  })[0];
+  Value sum =
+      l.dispatch(loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        Value padded = input.tensor;
+        bool pad = llvm::any_of(llvm::concat<OpFoldResult>(low, high),
+                                [](OpFoldResult amount) { return !isConstantIntValue(amount, 0); });
+        if (pad) {
+          Sizes front(input.rank() - spatial, b.getIndexAttr(0)), back(front), sizes(input.sizes);
+          front.append(low);
+          back.append(high);
+          for (unsigned i = 0; i < spatial; ++i) {
+            unsigned dim = input.rank() - spatial + i;
+            sizes[dim] = l.add(l.add(sizes[dim], low[i]), high[i]);
+          }
+          Value zero = b.create<arith::ConstantOp>(at, b.getZeroAttr(Lowering::signless(type)));
+          padded = b.create<tensor::PadOp>(at, Lowering::tensorType(sizes, type), padded, front,
+                                           back, zero);
+        }
+        Value product = contract(b, at, padded, places(inputLead, window), weight.tensor,
+                                 places(weightLead, k), out,
+                                 AffineMap::get(
+                                     dims, 0,
+                                     [&] {
+                                       SmallVector<AffineExpr> exprs(outLead);
+                                       llvm::append_range(exprs, o);
+                                       return exprs;
+                                     }(),
+                                     context),
+                                 type, iterators, l);
+        if (!hasBias)
+          return SmallVector<Value>{epilogue(b, at, product, inits[0], {}, {}, type, nullptr)};
+        Lowered bias = l.operand(op, 2);
+        SmallVector<AffineExpr> place{getAffineDimExpr(1, context)};
+        Value biasTensor = bias.tensor;
+        if (grouped) {
+          biasTensor = l.reshape(loc, bias, {l.index(groups), out[2]}).tensor;
+          place = {getAffineDimExpr(1, context), getAffineDimExpr(2, context)};
+        }
+        AffineMap map = AffineMap::get(out.size(), 0, place, context);
+        auto finish = [&](OpBuilder &nested, Location where, ValueRange args) -> Value {
+          Value value = convertScalar(nested, where, args[1], type, args[0].getType());
+          return nested.create<arith::AddFOp>(where, args[0], value);
+        };
+        return SmallVector<Value>{
+            epilogue(b, at, product, inits[0], biasTensor, map, type, finish)};
+      })[0];
   l.define(op, 0, l.reshape(loc, Lowered{sum, out, type}, result));
   return success();
 }

@@ -192,8 +192,8 @@ Value Lowering::constant(Location loc, ElementsAttr value) {
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
       value = DenseResourceElementsAttr::get(type, resource.getRawHandle());
     else
-      value = DenseElementsAttr::getFromRawBuffer(type,
-                                                  cast<DenseElementsAttr>(value).getRawData());
+      value =
+          DenseElementsAttr::getFromRawBuffer(type, cast<DenseElementsAttr>(value).getRawData());
   }
   std::string &symbol = constants[value];
   if (symbol.empty()) {
@@ -322,8 +322,8 @@ Value Lowering::elementwise(Location loc, ArrayRef<Lowered> inputs, const Sizes 
           SmallVector<Value> scalars;
           unsigned next = 0;
           for (auto [number, input] : llvm::enumerate(inputs)) {
-            const auto *choice = llvm::find_if(
-                chosen, [&](const auto &entry) { return entry.first == number; });
+            const auto *choice =
+                llvm::find_if(chosen, [&](const auto &entry) { return entry.first == number; });
             if (choice == chosen.end()) {
               scalars.push_back(arguments[next++]);
               continue;

@@ -36,8 +36,8 @@ using HostFunction = mlir::FailureOr<Sizes> (*)(mlir::Operation *op, unsigned re
 
 struct OperatorEntry {
   LowerFunction lower;
-  HostFunction host = nullptr;  // where shapes may depend on it
-  llvm::StringRef limits = {};  // for the documentation: what is not supported of it
+  HostFunction host = nullptr; // where shapes may depend on it
+  llvm::StringRef limits = {}; // for the documentation: what is not supported of it
 };
 using OperatorTable = llvm::StringMap<OperatorEntry>; // by ONNX name, e.g. "Conv"
 
@@ -75,8 +75,7 @@ public:
   /// or too many. At most `limit` elements.
   mlir::FailureOr<Sizes> hostValues(mlir::Operation *op, unsigned operand, int64_t limit = 4096);
   /// As hostValues, but all known at compile time.
-  mlir::FailureOr<llvm::SmallVector<int64_t>> constantValues(mlir::Operation *op,
-                                                             unsigned operand);
+  mlir::FailureOr<llvm::SmallVector<int64_t>> constantValues(mlir::Operation *op, unsigned operand);
   /// hostValues without a report.
   mlir::FailureOr<Sizes> tryHostValues(mlir::Value onnxValue, int64_t limit = 4096);
 
@@ -133,15 +132,15 @@ public:
 
   /// One output, computed element by element from the elements of `inputs` at the same place after
   /// broadcasting (`fn` gets their scalars, signless).
-  using ScalarFunction = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
-                                                        mlir::ValueRange scalars)>;
+  using ScalarFunction =
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange scalars)>;
   mlir::Value elementwise(mlir::Location loc, llvm::ArrayRef<Lowered> inputs, const Sizes &sizes,
                           mlir::Type elementType, ScalarFunction fn);
 
   /// One output, computed element by element from its indices (index values); `fn` reads tensors
   /// of the plan with tensor.extract at indices it keeps inside.
-  using IndexFunction = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
-                                                       mlir::ValueRange indices)>;
+  using IndexFunction =
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange indices)>;
   mlir::Value compute(mlir::Location loc, const Sizes &sizes, mlir::Type elementType,
                       IndexFunction fn);
 

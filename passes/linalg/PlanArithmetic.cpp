@@ -118,8 +118,8 @@ OpFoldResult Lowering::binary(StringRef name, OpFoldResult a, OpFoldResult c) {
     }
   if (commutes && left.getAsOpaquePointer() > right.getAsOpaquePointer())
     std::swap(left, right);
-  std::string key = llvm::formatv("{0} {1} {2}", name, left.getAsOpaquePointer(),
-                                  right.getAsOpaquePointer());
+  std::string key =
+      llvm::formatv("{0} {1} {2}", name, left.getAsOpaquePointer(), right.getAsOpaquePointer());
   Value &known = expressions[key];
   if (!known) {
     OperationState state(hostLoc, name);
@@ -188,8 +188,8 @@ OpFoldResult Lowering::compare(arith::CmpIPredicate predicate, OpFoldResult a, O
   if (a == c)
     return index(less ? 0 : 1);
   Value left = value(a), right = value(c);
-  std::string key = llvm::formatv("cmp{0} {1} {2}", less, left.getAsOpaquePointer(),
-                                  right.getAsOpaquePointer());
+  std::string key =
+      llvm::formatv("cmp{0} {1} {2}", less, left.getAsOpaquePointer(), right.getAsOpaquePointer());
   Value &known = expressions[key];
   if (!known) {
     Value bit;
@@ -217,8 +217,7 @@ OpFoldResult Lowering::select(OpFoldResult condition, OpFoldResult a, OpFoldResu
   if (a == c)
     return a;
   Value zero = value(index(0));
-  Value bit =
-      b.create<arith::CmpIOp>(hostLoc, arith::CmpIPredicate::ne, value(condition), zero);
+  Value bit = b.create<arith::CmpIOp>(hostLoc, arith::CmpIPredicate::ne, value(condition), zero);
   return b.create<arith::SelectOp>(hostLoc, bit, value(a), value(c)).getResult();
 }
 
@@ -253,8 +252,8 @@ LogicalResult Lowering::check(Operation *op, OpFoldResult condition, const Twine
   for (OpFoldResult operand : {a, c})
     if (operand)
       operands.push_back(value(operand));
-  Value bit = b.create<arith::CmpIOp>(hostLoc, arith::CmpIPredicate::ne, value(condition),
-                                      value(index(0)));
+  Value bit =
+      b.create<arith::CmpIOp>(hostLoc, arith::CmpIPredicate::ne, value(condition), value(index(0)));
   std::string name;
   if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
     name = "node '" + loc.getName().str() + "': ";
