@@ -208,7 +208,9 @@ static LogicalResult lowerEyeLike(Operation *op, Lowering &l) {
   Lowered input = l.operand(op, 0);
   if (input.rank() != 2)
     return l.unsupported(op, "needs an input of rank 2");
-  int64_t k = cast<onnx::EyeLikeOp>(op).getK();
+  // Far beyond any size, k must still fit an index of 32 bits.
+  constexpr int64_t kFar = int64_t(1) << 30;
+  int64_t k = std::clamp<int64_t>(cast<onnx::EyeLikeOp>(op).getK(), -kFar, kFar);
   Type type = Lowering::elementType(op->getResult(0));
   Value result =
       l.compute(op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {

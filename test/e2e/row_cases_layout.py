@@ -185,8 +185,11 @@ def resize(name, version):
     none = fixed(dtype=F32) if version < 13 else None
     for transform in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
                       *(["half_pixel_symmetric"] if version >= 19 else [])):
+        # Of a size that is not whole, ONNX's reference aligns the corners before it is cut, as we do,
+        # ONNX Runtime after.
+        scales = fixed(1, 1, 1.5, 2.4, dtype=F32) if transform == "align_corners" else up
         for mode in ("nearest", "linear", "cubic"):
-            yield Case(f"{mode}-{transform}", [x, none, up],
+            yield Case(f"{mode}-{transform}", [x, none, scales],
                        {"mode": mode, "coordinate_transformation_mode": transform})
     for rounding in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"):
         yield Case(f"nearest-{rounding}", [x, none, down], {"nearest_mode": rounding})
