@@ -63,6 +63,10 @@ FailureOr<Windows> slidingWindows(Lowering &l, Operation *op, const Lowered &x,
         OpFoldResult fits = l.less(begin, l.add(window.input, window.before));
         steps = l.select(fits, steps, l.sub(steps, one));
       }
+      if (failed(l.check(op, l.less(l.index(-1), steps),
+                         "a window of {0} elements is larger than the padded input of {1}", size,
+                         padded)))
+        return failure();
       window.count = l.max(l.add(steps, one), zero);
     }
     windows.push_back(window);
