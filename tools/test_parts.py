@@ -41,7 +41,6 @@ def parts():
         *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test*"))),
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
-        Part("roundtrip", [PYTHON, f"{E2E}/roundtrip.py"], 15),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
         Part("models", [PYTHON, f"{E2E}/models.py"], 30),

@@ -90,6 +90,15 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
   TypedAttr value = fillValue(cast<onnx::ConstantOfShapeOp>(op), type);
   if (!value)
     return l.unsupported(op, "the value attribute must hold one number");
+  // No GPU holds more, and a size like this is an error of the model.
+  constexpr double kMostBytes = double(int64_t(1) << 37);
+  double bytes = llvm::divideCeil(value.getType().getIntOrFloatBitWidth(), 8);
+  for (OpFoldResult size : *sizes)
+    if (auto known = getConstantIntValue(size))
+      bytes *= static_cast<double>(*known);
+  if (bytes > kMostBytes)
+    return l.unsupported(op, "the constant would unfold to " + Twine(uint64_t(bytes)) +
+                                 " B; at most 128 GiB");
   Value filled = l.dispatch(op->getLoc(), OutputSpec{*sizes, type},
                             [&](OpBuilder &b, Location loc, ValueRange inits) {
                               Value scalar = b.create<arith::ConstantOp>(loc, value);
