@@ -145,7 +145,8 @@ private:
   LogicalResult runStages(Stage from, Stage to);
   LogicalResult write();
   LogicalResult writeText(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &code);
-  llvm::Expected<CodeOptions> codeOptions() const;
+  llvm::Expected<CodeOptions> codeOptions();
+  llvm::Error replaceCubinsByPtx();
   std::string runtimeFile(StringRef name) const;
 
   const CameocOptions &options;
@@ -220,7 +221,7 @@ std::string Compiler::runtimeFile(StringRef name) const {
   return std::string(path);
 }
 
-llvm::Expected<CodeOptions> Compiler::codeOptions() const {
+llvm::Expected<CodeOptions> Compiler::codeOptions() {
   CodeOptions code;
   std::string ptxas = options.ptxas;
   if (const char *home = std::getenv("CUDA_HOME"); ptxas.empty() && home && *home) {
@@ -233,20 +234,34 @@ llvm::Expected<CodeOptions> Compiler::codeOptions() const {
   code.ptx.libdevice = options.libdevice;
   code.assemble.jobs = threads.getMaxConcurrency();
   code.simChecks = options.simChecks;
-  auto needsPtxas = [&](const TargetVariant &variant) {
-    return variant.cubin && options.emit != Emit::Ptx;
-  };
-  if (auto *variant = llvm::find_if(targets, needsPtxas); variant != targets.end()) {
-    llvm::Expected<std::string> found = findPtxas(ptxas);
-    if (!found)
-      return found.takeError();
-    if (found->empty())
-      return llvm::createStringError(
-          "target " + variant->target->name.str() +
-          " needs NVIDIA's ptxas, which is neither in $CUDA_HOME/bin nor on the PATH; name it with "
-          "--ptxas, or ask for targets without cubins, e.g. --target=ptx,sim:sm_80");
-  }
+  if (options.emit == Emit::Ptx || llvm::none_of(targets, [](auto &t) { return t.cubin; }))
+    return code;
+  llvm::Expected<std::string> found = findPtxas(ptxas);
+  if (!found)
+    return found.takeError();
+  if (found->empty())
+    if (llvm::Error error = replaceCubinsByPtx())
+      return std::move(error);
   return code;
+}
+
+/// Without ptxas there is PTX only, which the driver compiles for the GPU when the model is loaded.
+llvm::Error Compiler::replaceCubinsByPtx() {
+  const char *where = "NVIDIA's ptxas is neither in $CUDA_HOME/bin nor on the PATH";
+  const char *hint = "; --ptxas=FILE names one";
+  if (options.emit == Emit::Cubin)
+    return llvm::createStringError(llvm::Twine(where) + ", so there are no cubins" + hint);
+  std::string names;
+  for (TargetVariant &target : targets)
+    if (target.cubin) {
+      target.cubin = false;
+      target.ptx = true;
+      names += (names.empty() ? "" : ", ") + target.target->name.str();
+    }
+  llvm::errs() << "warning: " << where << ": " << names
+               << " as PTX only, which the driver compiles when the model is loaded" << hint
+               << "\n";
+  return llvm::Error::success();
 }
 
 /// --emit=ptx and --emit=cubin: the code of one architecture.
