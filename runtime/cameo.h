@@ -73,11 +73,12 @@ typedef enum cameo_status {
   CAMEO_STATUS_NOT_FOUND = 5,        /* a file, an entry point, a tensor's name */
   CAMEO_STATUS_IO = 6,               /* the operating system refused to read */
   CAMEO_STATUS_CORRUPT = 7,          /* the model file is damaged */
-  CAMEO_STATUS_INCOMPATIBLE = 8,  /* the file is of another version or has no code for the device */
-  CAMEO_STATUS_NO_DRIVER = 9,     /* there is no CUDA driver */
-  CAMEO_STATUS_DRIVER = 10,       /* the driver or the device failed */
-  CAMEO_STATUS_KERNEL_FAULT = 11, /* a finding of the simulator's checks */
-  CAMEO_STATUS_INTERNAL = 12      /* a bug in Cameo */
+  CAMEO_STATUS_INCOMPATIBLE = 8,     /* the file is of a version that this runtime does not read */
+  CAMEO_STATUS_NO_DRIVER = 9,        /* there is no CUDA driver */
+  CAMEO_STATUS_DRIVER = 10,          /* the driver or the device failed */
+  CAMEO_STATUS_KERNEL_FAULT = 11,    /* a finding of the simulator's checks */
+  CAMEO_STATUS_INTERNAL = 12,        /* a bug in Cameo */
+  CAMEO_STATUS_NO_CODE = 13          /* the file has no code for this device and its driver */
 } cameo_status;
 
 /* ONNX's TensorProto.DataType values. */

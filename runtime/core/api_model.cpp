@@ -103,9 +103,9 @@ const char *cameo_version(void) { return CAMEO_VERSION; }
 
 const char *cameo_status_name(cameo_status status) {
   static const char *const names[] = {
-      "ok",        "invalid argument", "out of range",  "unsupported",  "out of memory",
-      "not found", "input/output",     "corrupt",       "incompatible", "no driver",
-      "driver",    "kernel fault",     "internal error"};
+      "ok",        "invalid argument", "out of range",   "unsupported",           "out of memory",
+      "not found", "input/output",     "corrupt",        "incompatible",          "no driver",
+      "driver",    "kernel fault",     "internal error", "no code for the device"};
   return size_t(status) < sizeof names / sizeof *names ? names[status] : "?";
 }
 

@@ -149,7 +149,7 @@ Status createCudaDevice(int ordinal, std::unique_ptr<Device> &device,
                         const char *library = nullptr);
 
 // Which of a payload's code sections (the simulator's are passed over) a CUDA device runs: a cubin
-// made for it, else PTX that its driver can compile. Code::Incompatible says what the GPU and the
+// made for it, else PTX that its driver can compile. Code::NoCode says what the GPU and the
 // driver are and what the sections hold.
 Status chooseCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo &device,
                       size_t &chosen);

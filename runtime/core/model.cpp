@@ -13,7 +13,7 @@ class Staging {
 public:
   explicit Staging(Device &device) : device(device) {}
   ~Staging() {
-    if (stream)
+    if (inFlight)
       (void)device.synchronize(stream);
     for (int i = 0; i < 2; ++i) {
       if (events[i])
@@ -41,18 +41,22 @@ public:
     return {};
   }
   Status send(DevicePtr target, uint64_t bytes) {
+    inFlight = true;
     CAMEO_RETURN_IF_ERROR(device.copyToDevice(target, buffers[current], bytes, stream));
     used[current] = true;
     return device.record(events[current], stream);
   }
-  Status finish() { return device.synchronize(stream); }
+  Status finish() {
+    inFlight = false;
+    return device.synchronize(stream);
+  }
 
 private:
   Device &device;
   Stream stream = nullptr;
   void *buffers[2] = {};
   Event events[2] = {};
-  bool used[2] = {};
+  bool used[2] = {}, inFlight = false;
   int current = 0;
 };
 
@@ -134,14 +138,14 @@ Status Model::chooseSimImage(uint32_t arch, bool checked) {
   if (chosen)
     return {};
   if (any)
-    return failure(Code::Incompatible, "the model's simulator image was built without checks; "
-                                       "compile it with --sim-checks");
+    return failure(Code::NoCode, "the model's simulator image was built without checks; "
+                                 "compile it with --sim-checks");
   std::string held;
   for (const Section &section : file->sections())
     if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||
         section.kind == CAMEO_SECTION_SIM_IMAGE)
       held += (held.empty() ? "" : ", ") + describeCode(section);
-  return failure(Code::Incompatible, "the model has no simulator image%s; it has %s",
+  return failure(Code::NoCode, "the model has no simulator image%s; it has %s",
                  arch ? (" for " + archName(arch)).c_str() : "",
                  held.empty() ? "no code" : held.c_str());
 }

@@ -18,11 +18,12 @@ enum class Code : int {
   NotFound = 5,        // a file, an entry point, an input
   Io = 6,              // the operating system refused to read or write
   Corrupt = 7,         // the payload is damaged
-  Incompatible = 8,    // the payload is of another version, or has no code for this device
+  Incompatible = 8,    // the payload is of another version
   NoDriver = 9,        // there is no CUDA driver at all
   Driver = 10,         // the driver or the device failed
   KernelFault = 11,    // a kernel did what it must not: a finding of the simulator's checks
   Internal = 12,       // our own bug
+  NoCode = 13,         // the payload has no code for this device and its driver
 };
 
 class [[nodiscard]] Status {

@@ -127,9 +127,9 @@ Status chooseCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo
   if (found)
     return Status();
   if (!tooNew.empty())
-    return failure(Code::Incompatible, "the driver of %s is for CUDA %s: %s", device.name.c_str(),
+    return failure(Code::NoCode, "the driver of %s is for CUDA %s: %s", device.name.c_str(),
                    versionText(static_cast<int>(device.driverVersion)).c_str(), tooNew.c_str());
-  return failure(Code::Incompatible, "no code for %s, an sm_%u GPU: the artefact holds %s",
+  return failure(Code::NoCode, "no code for %s, an sm_%u GPU: the artefact holds %s",
                  device.name.c_str(), device.arch, held.empty() ? "none for GPUs" : held.c_str());
 }
 

@@ -59,10 +59,9 @@ Status CudaDevice::loadModule(const CodeSection &section, Module &module) {
   if (!log.empty())
     context += "; the driver's compiler says: " + log;
   Status status = checkEarlier(result, "cuModuleLoadDataEx", context);
-  bool incompatible = result == CUDA_ERROR_INVALID_IMAGE ||
-                      result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
-                      result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-  return incompatible ? Status(Code::Incompatible, status.message()) : std::move(status);
+  bool noCode = result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+                result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  return noCode ? Status(Code::NoCode, status.message()) : std::move(status);
 }
 
 Status CudaDevice::unloadModule(Module module) {
@@ -125,7 +124,7 @@ Status CudaDevice::launch(const Launch &launch, Stream stream) {
     return failure(Code::Unsupported, "%s: a grid may be 2147483647x65535x65535 at most",
                    launchText(*kernel->name, launch).c_str());
   if (uint64_t(launch.sharedDynamic) + kernel->sharedStatic > deviceInfo.maxSharedBytes)
-    return failure(Code::Incompatible, "%s: with %u B static, %s allows %u B in all",
+    return failure(Code::NoCode, "%s: with %u B static, %s allows %u B in all",
                    launchText(*kernel->name, launch).c_str(), kernel->sharedStatic,
                    deviceInfo.name.c_str(), deviceInfo.maxSharedBytes);
   Current current(*this);

@@ -166,16 +166,15 @@ private:
 
 Status SimDevice::loadModule(const CodeSection &section, Module &module) {
   if (section.kind != CAMEO_SECTION_SIM_IMAGE)
-    return failure(Code::Incompatible, "the simulator runs simulator images only");
+    return failure(Code::InvalidArgument, "the simulator runs simulator images only");
   auto loaded = std::make_unique<SimModule>();
   std::string error;
   loaded->image = sim::Image::load(section.data, section.size, error);
   if (!loaded->image)
     return failure(Code::Incompatible, "%s", error.c_str());
   if ((engine_.options().checks & ~uint32_t(sim::kCheckSync)) && !loaded->image->table().checked)
-    return failure(Code::Incompatible,
-                   "this model's simulator image is not instrumented for checks "
-                   "of bounds, init and race; compile it with --sim-checks");
+    return failure(Code::NoCode, "this model's simulator image is not instrumented for checks "
+                                 "of bounds, init and race; compile it with --sim-checks");
   module = loaded.release();
   return {};
 }
@@ -184,7 +183,7 @@ Status SimDevice::findKernel(Module module, const KernelInfo &info, Kernel &kern
   SimModule *loaded = static_cast<SimModule *>(module);
   const CameoSimKernelInfo *found = loaded->image->find(info.name);
   if (!found)
-    return failure(Code::Incompatible, "the simulator image has no kernel %s", info.name);
+    return failure(Code::Corrupt, "the simulator image has no kernel %s", info.name);
   loaded->kernels.push_back(std::unique_ptr<SimKernel>(new SimKernel{loaded, found, info}));
   kernel = loaded->kernels.back().get();
   return {};

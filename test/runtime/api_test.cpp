@@ -342,7 +342,7 @@ TEST(ApiModel, ChecksNeedACheckedImage) {
   cameo_model *model = nullptr;
   PayloadFile plain = testModel(SIM_TEST_IMAGE);
   EXPECT_EQ(cameo_model_load_memory(plain.data(), plain.size(), &options, &model),
-            CAMEO_STATUS_INCOMPATIBLE);
+            CAMEO_STATUS_NO_CODE);
   EXPECT_STREQ(cameo_last_error(), "the model's simulator image was built without checks; compile "
                                    "it with --sim-checks");
   PayloadFile checked = testModel(SIM_TEST_CHECKED_IMAGE, CAMEO_SIM_IMAGE_CHECKED);
@@ -352,6 +352,6 @@ TEST(ApiModel, ChecksNeedACheckedImage) {
   cameo_model_destroy(model);
   options.arch = 90;
   EXPECT_EQ(cameo_model_load_memory(checked.data(), checked.size(), &options, &model),
-            CAMEO_STATUS_INCOMPATIBLE);
+            CAMEO_STATUS_NO_CODE);
   cameo_device_destroy(device);
 }

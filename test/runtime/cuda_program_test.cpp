@@ -157,10 +157,10 @@ TEST_F(CudaProgram, FailingDriverIsNoReasonToSimulate) {
 
 TEST_F(CudaProgram, WrongGpuAndOldDriver) {
   Outcome outcome = run("FAKECUDA_DEVICES=7.0", runOnce);
-  EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "no code for Fake GPU, an sm_70 GPU")) << outcome.output;
   outcome = run("FAKECUDA_DRIVER=11020", runOnce);
-  EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
   EXPECT_TRUE(contains(outcome.output,
                        "the driver of Fake GPU is for CUDA 11.2: PTX for sm_75 (PTX "
                        "ISA 7.5) needs a driver for CUDA 11.5"))

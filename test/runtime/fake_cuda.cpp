@@ -195,7 +195,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context) {
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned optionCount, int *options,
                             void **values) {
-  ENTER(Context, memcmp(image, "\177ELF", 4) ? "PTX" : "cubin");
+  ENTER(Context, describeImage(image));
   State &s = state();
   if (CUresult error = forbiddenInCapture())
     return error;

@@ -71,14 +71,18 @@ CUresult readPtx(const std::string &text, const DeviceSpec &device, int driverVe
   return CUDA_SUCCESS;
 }
 
+// ABI version 8 (toolkits from 13.0) has the architecture in another byte of the flags.
+bool hasNewLayout(const Elf64_Ehdr *header) { return header->e_ident[EI_ABIVERSION] >= 8; }
+int cubinArch(const Elf64_Ehdr *header) {
+  return (hasNewLayout(header) ? header->e_flags >> 8 : header->e_flags) & 0xff;
+}
+
 CUresult readCubin(const char *image, const DeviceSpec &device, int driverVersion, Module &module) {
   auto *header = reinterpret_cast<const Elf64_Ehdr *>(image);
   if (header->e_machine != machineCuda)
     return CUDA_ERROR_INVALID_IMAGE;
-  // ABI version 8 (toolkits from 13.0) has the architecture in another byte of the flags.
-  bool newLayout = header->e_ident[EI_ABIVERSION] >= 8;
-  int arch = (newLayout ? header->e_flags >> 8 : header->e_flags) & 0xff;
-  if (newLayout && driverVersion < 13000)
+  int arch = cubinArch(header);
+  if (hasNewLayout(header) && driverVersion < 13000)
     return CUDA_ERROR_INVALID_IMAGE;
   if (arch / 10 != device.major || arch % 10 > device.minor)
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -105,6 +109,14 @@ CUresult readImage(const void *image, const DeviceSpec &device, int driverVersio
   if (!memcmp(bytes, ELFMAG, SELFMAG))
     return readCubin(bytes, device, driverVersion, module);
   return readPtx(bytes, device, driverVersion, module, log);
+}
+
+std::string describeImage(const void *image) {
+  auto *bytes = static_cast<const char *>(image);
+  if (!memcmp(bytes, ELFMAG, SELFMAG))
+    return "cubin sm_" + std::to_string(cubinArch(static_cast<const Elf64_Ehdr *>(image)));
+  const char *target = strstr(bytes, ".target ");
+  return target ? "PTX " + std::string(target + 8, strcspn(target + 8, " ,\n")) : "text";
 }
 
 std::vector<char> makeCubin(int arch, const std::vector<std::string> &kernels,

@@ -117,6 +117,8 @@ void misuse(const std::string &what);
 /// run it.
 CUresult readImage(const void *image, const DeviceSpec &device, int driverVersion, Module &module,
                    std::string &log);
+/// What a module is made from: `cubin sm_80`, `PTX sm_90a`.
+std::string describeImage(const void *image);
 
 } // namespace fakecuda
 

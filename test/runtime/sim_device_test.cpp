@@ -157,7 +157,7 @@ TEST_F(SimDeviceTest, WhatNobodyWroteIsNotRead) {
 TEST_F(SimDeviceTest, RefusesWhatItCannotRun) {
   open("race", SIM_TEST_IMAGE);
   Status status = device->loadModule(section, module);
-  EXPECT_EQ(status.code(), Code::Incompatible);
+  EXPECT_EQ(status.code(), Code::NoCode);
   EXPECT_NE(status.message().find("not instrumented"), std::string::npos) << status.message();
 
   open("sync", SIM_TEST_IMAGE); // needs no instrumentation
@@ -169,7 +169,7 @@ TEST_F(SimDeviceTest, RefusesWhatItCannotRun) {
 
   section.kind = CAMEO_SECTION_PTX;
   Module other = nullptr;
-  EXPECT_EQ(device->loadModule(section, other).code(), Code::Incompatible);
+  EXPECT_EQ(device->loadModule(section, other).code(), Code::InvalidArgument);
   DevicePtr memory = 0;
   EXPECT_EQ(device->allocate(~0ull, memory).code(), Code::OutOfMemory);
   EXPECT_EQ(device->allocate(1ull << 60, memory).code(), Code::OutOfMemory);
