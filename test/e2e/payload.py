@@ -1,0 +1,87 @@
+"""A reader of artefacts after runtime/format.h, for tests and figures; written apart from the
+runtime's, so that both must agree with the header."""
+# SPDX-License-Identifier: Apache-2.0
+import json
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+TRAILER = struct.Struct("<QQQ8s")
+HEADER = struct.Struct("<8sIIII")
+SECTION = struct.Struct("<IIIIQQQ")
+PLAN_HEADER = struct.Struct("<12I")
+TENSOR = struct.Struct("<6I")
+DIM = struct.Struct("<qII")
+KERNEL = struct.Struct("<10I")
+KINDS = {1: "manifest", 2: "plan", 3: "ptx", 4: "cubin", 5: "simulator image", 6: "weights",
+         7: "weight hashes"}
+ARCH_A = 0x10000
+
+
+@dataclass
+class Section:
+    kind: str
+    variant: int
+    arch: int
+    flags: int
+    offset: int  # from the file's start
+    size: int
+
+    def arch_name(self):
+        return f"sm_{self.arch & 0xffff}{'a' if self.arch & ARCH_A else ''}"
+
+
+@dataclass
+class Kernel:
+    name: str
+    nodes: str
+    block: tuple
+    shared_static: int
+
+
+class Payload:
+    def __init__(self, path):
+        self.data = Path(path).read_bytes()
+        self.offset, self.size, _, magic = TRAILER.unpack(self.data[-TRAILER.size:])
+        assert magic == b"CAMEOEND", magic
+        magic, self.version, count, self.variants, _ = HEADER.unpack_from(self.data, self.offset)
+        assert magic == b"CAMEOPLD", magic
+        self.table_end = self.offset + HEADER.size + count * SECTION.size
+        self.sections = []
+        for index in range(count):
+            kind, variant, arch, flags, offset, size, _ = SECTION.unpack_from(
+                self.data, self.offset + HEADER.size + index * SECTION.size)
+            self.sections.append(Section(KINDS[kind], variant, arch, flags, self.offset + offset,
+                                         size))
+
+    def of_kind(self, *kinds):
+        return [section for section in self.sections if section.kind in kinds]
+
+    def bytes_of(self, *kinds):
+        return sum(section.size for section in self.of_kind(*kinds))
+
+    def manifest(self):
+        section, = self.of_kind("manifest")
+        return json.loads(self.data[section.offset:section.offset + section.size])
+
+    def kernels(self, variant):
+        """Of the variant's plan, by name."""
+        plan = next(s for s in self.of_kind("plan") if s.variant == variant)
+        header = PLAN_HEADER.unpack_from(self.data, plan.offset)
+        inputs, outputs, dims, count, arguments, words = header[1:7]
+        at = plan.offset + PLAN_HEADER.size + (inputs + outputs) * TENSOR.size + dims * DIM.size
+        strings = at + count * KERNEL.size + (arguments * 4 + 7) // 8 * 8 + (words * 4 + 7) // 8 * 8
+
+        def string(offset):
+            begin = strings + offset
+            return self.data[begin:self.data.index(b"\0", begin)].decode()
+
+        kernels = {}
+        for index in range(count):
+            name, nodes, *block, shared = KERNEL.unpack_from(self.data, at + index * KERNEL.size)[:6]
+            kernels[string(name)] = Kernel(string(name), string(nodes), tuple(block), shared)
+        return kernels
+
+    def size_beyond_code_and_weights(self):
+        """Bytes of the file that are neither weights nor kernels."""
+        return len(self.data) - self.bytes_of("weights", "ptx", "cubin", "simulator image")
