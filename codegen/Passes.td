@@ -60,6 +60,8 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
     ```
   }];
   let dependentDialects = ["::cameo::kernel::KernelDialect"];
+  let options = [Option<"remarks", "remarks", "bool", "false",
+                        "say of each dispatch which schedule was chosen">];
 }
 
 def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {

@@ -44,8 +44,8 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   passes.addPass(createCreateVariants({options.targets}));
 }
 
-static void populateScheduled(OpPassManager &passes) {
-  passes.nest<rt::VariantOp>().addPass(createAssignSchedules());
+static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
+  passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.remarks}));
 }
 
 static void populateTiled(OpPassManager &passes) {
@@ -83,7 +83,7 @@ void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOpti
     populateDispatched(passes, options);
     break;
   case Stage::Scheduled:
-    populateScheduled(passes);
+    populateScheduled(passes, options);
     break;
   case Stage::Tiled:
     populateTiled(passes);

@@ -41,6 +41,8 @@ struct PipelineOptions {
   std::string targets = "sm_80,ptx,sim:sm_80";
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
+  /// Passes say what they decided, as remarks.
+  bool remarks = false;
 };
 
 /// Adds the passes that lead from the stage before `stage` to it, for a pass manager on modules.

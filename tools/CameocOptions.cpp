@@ -100,6 +100,8 @@ const Option kOptions[] = {
      setString<&CameocOptions::libdevice>},
     {"--report", "FILE.json", "writes what was compiled: kernels and memory",
      setString<&CameocOptions::report>},
+    {"--remarks", "", "says on stderr what passes decided: schedules, what was folded and what not",
+     setFlag<&CameocOptions::remarks>},
     {"--time", "", "says on stderr how long each stage takes", setFlag<&CameocOptions::time>},
     {"-j", "N", "threads; default one a core",
      [](CameocOptions &o, StringRef v) -> llvm::Error {

@@ -22,6 +22,7 @@ struct CameocOptions {
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   bool simChecks = false;
   bool time = false;
+  bool remarks = false;
   std::string ptxas, libdevice, report;
   unsigned jobs = 0; // 0: one a core
   bool help = false, version = false, listOperators = false;

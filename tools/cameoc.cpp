@@ -174,6 +174,7 @@ LogicalResult Compiler::read() {
 LogicalResult Compiler::runStages(Stage from, Stage to) {
   PipelineOptions pipeline;
   pipeline.targets = options.target;
+  pipeline.remarks = options.remarks;
   for (const StageInfo &info : stages()) {
     if (info.stage <= from || info.stage > to)
       continue;

@@ -50,6 +50,8 @@ static const Target *targetOf(rt::VariantOp variant) {
 namespace {
 
 struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
+  using AssignSchedulesBase::AssignSchedulesBase;
+
   void runOnOperation() override {
     const Target *target = targetOf(getOperation());
     if (!target)
@@ -62,6 +64,8 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
           continue;
         op.setScheduleAttr(kernel::ScheduleAttr::get(op.getContext(), schedule->family(),
                                                      schedule->choose(op, *target)));
+        if (remarks)
+          op.emitRemark() << target->name << ": schedule " << op.getScheduleAttr();
         return;
       }
     });
