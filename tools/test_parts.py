@@ -41,6 +41,7 @@ def parts():
         *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test*"))),
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
         Part("cuda-artefacts", [PYTHON, f"{E2E}/cuda_artefacts.py"], 15),
+        Part("embedding", [PYTHON, f"{E2E}/embedding.py"], 5),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),

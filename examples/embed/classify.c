@@ -2,9 +2,10 @@
  *
  *   classify sim|cuda[:N] MODEL INPUT.raw [NAME=SIZE ...]
  *
- * MODEL is what cameoc wrote: an executable, a library or a plan. INPUT.raw holds the bytes of the
- * model's first input; sizes that the model leaves open are given by name. Prints each output's
- * shape and, of 32-bit floats, the place of the largest value in each row.
+ * MODEL is what cameoc wrote: an executable, a library or a plan; `self` is the model in the
+ * library that this program is linked with. INPUT.raw holds the bytes of the model's first input;
+ * sizes that the model leaves open are given by name. Prints each output's shape and, of 32-bit
+ * floats, the place of the largest value in each row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,6 +45,13 @@ static cameo_status open_device(const char *name, cameo_device **device) {
   if (strncmp(name, "cuda:", 5) == 0)
     options.ordinal = atoi(name + 5);
   return cameo_device_create(&options, device);
+}
+
+static cameo_status load_model(const char *path, cameo_device *device, cameo_model **model) {
+  CAMEO_INIT(cameo_model_options, options);
+  options.device = device;
+  return strcmp(path, "self") == 0 ? cameo_model_load_self(&options, model)
+                                   : cameo_model_load(path, &options, model);
 }
 
 /* The place of the largest value in each row of the last dimension. */
@@ -122,7 +130,6 @@ int main(int argc, char **argv) {
   uint32_t output_count = 0;
   size_t input_bytes = 0;
   int code = 1;
-  CAMEO_INIT(cameo_model_options, options);
   CAMEO_INIT(cameo_binding, binding);
   if (argc < 4) {
     fprintf(stderr, "usage: %s sim|cuda[:N] MODEL INPUT.raw [NAME=SIZE ...]\n", argv[0]);
@@ -136,8 +143,7 @@ int main(int argc, char **argv) {
     fail(argv[1]);
     goto done;
   }
-  options.device = device;
-  if (cameo_model_load(argv[2], &options, &model) || cameo_context_create(model, NULL, &context)) {
+  if (load_model(argv[2], device, &model) || cameo_context_create(model, NULL, &context)) {
     fail(argv[2]);
     goto done;
   }

@@ -38,9 +38,6 @@ Status readBinding(const cameo_binding *given, Binding &binding) {
                    (unsigned long long)known.bytes);
   if (known.memory != CAMEO_MEMORY_HOST && known.memory != CAMEO_MEMORY_DEVICE)
     return failure(Code::InvalidArgument, "memory kind %d is unknown", int(known.memory));
-  if (known.memory == CAMEO_MEMORY_DEVICE && reinterpret_cast<uintptr_t>(known.data) % 16)
-    return failure(Code::InvalidArgument, "device memory at %p is not aligned to 16 bytes",
-                   known.data);
   binding.kind = !known.data                           ? Binding::None
                  : known.memory == CAMEO_MEMORY_DEVICE ? Binding::Device
                                                        : Binding::Host;

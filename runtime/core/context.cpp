@@ -11,6 +11,22 @@ namespace {
 // Where growing memory stops being worth exact sizes.
 constexpr uint64_t kBufferGranularity = 4096;
 
+Status checkAlignment(const char *what, const char *name, uint64_t address, uint64_t alignment) {
+  if (address % alignment == 0)
+    return {};
+  return failure(Code::InvalidArgument,
+                 "%s%s: the device memory at 0x%llx is not aligned to %llu bytes", what, name,
+                 (unsigned long long)address, (unsigned long long)alignment);
+}
+
+Status checkBinding(const char *role, const PlanTensor &tensor, const Binding &binding) {
+  if (binding.kind != Binding::Device)
+    return {};
+  std::string name = std::string("'") + tensor.name + "'";
+  return checkAlignment(role, name.c_str(), reinterpret_cast<uint64_t>(binding.data),
+                        kBindingAlignment);
+}
+
 Status badIndex(const char *what, uint32_t index, size_t count) {
   return failure(Code::InvalidArgument, "%s %u: the model has %zu", what, index, count);
 }
@@ -23,6 +39,7 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
     return failure(Code::InvalidArgument, "the model was loaded without a device");
   if (options.entry >= model->entries().size())
     return badIndex("entry point", options.entry, model->entries().size());
+  CAMEO_RETURN_IF_ERROR(checkAlignment("the arena", "", options.arena, kArenaAlignment));
   const Entry *entry = model->entries()[options.entry].get();
   std::unique_ptr<Context> context(new Context(std::move(model), entry));
   context->options = options;
@@ -178,6 +195,7 @@ Status Context::workList(const WorkList *&list) {
 Status Context::bindInput(uint32_t index, const Binding &binding) {
   if (index >= inputs.size())
     return badIndex("input", index, inputs.size());
+  CAMEO_RETURN_IF_ERROR(checkBinding("input ", plan().inputs()[index], binding));
   InputState &input = inputs[index];
   if (input.binding.kind != binding.kind || input.binding.data != binding.data)
     resolved = false;
@@ -188,6 +206,7 @@ Status Context::bindInput(uint32_t index, const Binding &binding) {
 Status Context::bindOutput(uint32_t index, const Binding &binding) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
+  CAMEO_RETURN_IF_ERROR(checkBinding("output ", plan().outputs()[index], binding));
   OutputState &output = outputs[index];
   if (output.binding.kind != binding.kind || output.binding.data != binding.data)
     resolved = false;
@@ -227,6 +246,7 @@ Status Context::setState(uint32_t index, uint32_t output) {
 }
 
 Status Context::setArena(DevicePtr memory, uint64_t bytes) {
+  CAMEO_RETURN_IF_ERROR(checkAlignment("the arena", "", memory, kArenaAlignment));
   CAMEO_RETURN_IF_ERROR(settle());
   options.arena = memory;
   options.arenaBytes = bytes;
@@ -255,6 +275,10 @@ Status Context::grow(Buffer &buffer, uint64_t bytes, const char *what) {
         reinterpret_cast<DevicePtr>(options.allocator.allocate(options.allocator.user, rounded));
     if (!memory)
       status = failure(Code::OutOfMemory, "the caller's allocator gave none");
+    else
+      status = checkAlignment("the caller's allocator", "", memory, kArenaAlignment);
+    if (memory && !status.ok() && options.allocator.release)
+      options.allocator.release(options.allocator.user, reinterpret_cast<void *>(memory));
   } else {
     status = device().allocate(rounded, memory);
   }

@@ -25,6 +25,10 @@ struct ContextOptions {
   Allocator allocator;
 };
 
+// What kernels and copies count on of memory from the caller. The arena's buffers lie at multiples
+// of kArenaAlignment in it.
+constexpr uint64_t kBindingAlignment = 16, kArenaAlignment = 256;
+
 struct Binding {
   enum Kind { None, Host, Device } kind = None;
   void *data = nullptr; // of device memory: its address
