@@ -304,15 +304,18 @@ LogicalResult Compiler::write() {
   if (options.emit == Emit::Ptx || options.emit == Emit::Cubin)
     return writeText(*variants, *code);
   PayloadContents contents;
-  std::vector<KernelResources> resources;
+  std::vector<Assembled> assembled;
   {
     Stopwatch stopwatch(options.time, "binary");
     llvm::Expected<std::vector<PayloadSection>> sections =
-        emitSections(*variants, *code, resources);
+        emitSections(*variants, *code, assembled);
     if (!sections)
       return report(sections.takeError());
     contents.sections = std::move(*sections);
   }
+  for (const Assembled &cubin : assembled)
+    if (!cubin.warnings.empty())
+      llvm::errs() << "warning: ptxas, for " << cubin.target->name << ": " << cubin.warnings;
   Stopwatch stopwatch(options.time, "write");
   contents.variantCount = variants->size();
   contents.module = *module;
@@ -335,7 +338,7 @@ LogicalResult Compiler::write() {
     return report(std::move(error));
   if (options.report.empty())
     return success();
-  std::string text = makeReport(*variants, resources);
+  std::string text = makeReport(*variants, assembled);
   if (llvm::Error error = writeFile(options.report, 0644, [&](llvm::raw_fd_ostream &output) {
         output << text;
         return llvm::Error::success();

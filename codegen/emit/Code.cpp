@@ -59,9 +59,9 @@ llvm::Expected<std::string> cameo::emitVariantPtx(const CodeVariant &variant,
   return emitPtx(kernelsOf(variant), *variant.target.target, options.ptx);
 }
 
-llvm::Expected<std::vector<PayloadSection>>
-cameo::emitSections(ArrayRef<CodeVariant> variants, const CodeOptions &options,
-                    std::vector<KernelResources> &resources) {
+llvm::Expected<std::vector<PayloadSection>> cameo::emitSections(ArrayRef<CodeVariant> variants,
+                                                                const CodeOptions &options,
+                                                                std::vector<Assembled> &assembled) {
   std::vector<PayloadSection> plans, code;
   std::vector<std::string> texts(variants.size());
   std::vector<AssembleJob> jobs;
@@ -106,7 +106,7 @@ cameo::emitSections(ArrayRef<CodeVariant> variants, const CodeOptions &options,
     for (auto [cubin, job, number] : llvm::zip(*cubins, jobs, jobVariants)) {
       code.push_back(
           {CAMEO_SECTION_CUBIN, number, job.target->archNumber(), 0, std::move(cubin.data)});
-      resources.insert(resources.end(), cubin.kernels.begin(), cubin.kernels.end());
+      assembled.push_back({job.target, std::move(cubin.kernels), std::move(cubin.log)});
     }
   }
   plans.insert(plans.end(), std::make_move_iterator(code.begin()),

@@ -31,8 +31,15 @@ llvm::Expected<std::string> emitVariantPtx(const CodeVariant &variant, const Cod
 
 /// Plans and code of all variants. `resources` gets what ptxas says of the kernels. Diagnostics
 /// and errors alike end in an error.
+/// What ptxas said of one architecture's kernels.
+struct Assembled {
+  const Target *target;
+  std::vector<KernelResources> kernels;
+  std::string warnings; // a line each; mostly empty
+};
+
 llvm::Expected<std::vector<PayloadSection>> emitSections(llvm::ArrayRef<CodeVariant> variants,
                                                          const CodeOptions &options,
-                                                         std::vector<KernelResources> &resources);
+                                                         std::vector<Assembled> &assembled);
 
 } // namespace cameo

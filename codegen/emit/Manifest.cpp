@@ -187,7 +187,30 @@ static void addMemory(json::Object &object, rt::LaunchOp launch, func::FuncOp fu
   object["arena"] = std::move(arena);
 }
 
-std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<KernelResources> resources) {
+/// `resources`: one object a kernel and cubin; `warnings`: what else ptxas said.
+static void addAssembled(json::Object &report, ArrayRef<Assembled> assembled) {
+  json::Array resources, warnings;
+  for (const Assembled &cubin : assembled) {
+    for (const KernelResources &kernel : cubin.kernels)
+      resources.push_back(
+          json::Object{{"target", cubin.target->name},
+                       {"name", kernel.name},
+                       {"registers", kernel.registers},
+                       {"stack_bytes", kernel.stackBytes},
+                       {"spill_bytes", kernel.spillStoreBytes + kernel.spillLoadBytes},
+                       {"shared_bytes", kernel.sharedBytes},
+                       {"constant_bytes", kernel.constantBytes},
+                       {"barriers", kernel.barriers}});
+    SmallVector<StringRef> lines;
+    StringRef(cubin.warnings).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (StringRef line : lines)
+      warnings.push_back((cubin.target->name + ": " + line.trim()).str());
+  }
+  report["resources"] = std::move(resources);
+  report["warnings"] = std::move(warnings);
+}
+
+std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<Assembled> assembled) {
   json::Array kernels;
   json::Object memory, report;
   if (!variants.empty()) {
@@ -203,13 +226,6 @@ std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<KernelRes
           addAttributes(object, kernel);
         addAttributes(object, launch);
         addMemory(object, launch, function);
-        for (const KernelResources &resource : resources)
-          if (resource.name == launch.getKernel().getLeafReference()) {
-            object["registers"] = resource.registers;
-            object["spill_bytes"] = resource.spillStoreBytes + resource.spillLoadBytes;
-            object["shared_bytes"] = resource.sharedBytes;
-            break;
-          }
         kernels.push_back(std::move(object));
       });
       if (auto attributes = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr))
@@ -219,5 +235,6 @@ std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<KernelRes
   }
   report["kernels"] = std::move(kernels);
   report["memory"] = std::move(memory);
+  addAssembled(report, assembled);
   return llvm::formatv("{0:2}\n", json::Value(std::move(report)));
 }

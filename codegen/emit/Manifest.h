@@ -19,7 +19,6 @@ std::string makeManifest(mlir::ModuleOp module, llvm::ArrayRef<CodeVariant> vari
 
 /// One object a launch of the first variant, in launch order, with whatever is known of it, and
 /// the memory it takes.
-std::string makeReport(llvm::ArrayRef<CodeVariant> variants,
-                       llvm::ArrayRef<KernelResources> resources);
+std::string makeReport(llvm::ArrayRef<CodeVariant> variants, llvm::ArrayRef<Assembled> assembled);
 
 } // namespace cameo

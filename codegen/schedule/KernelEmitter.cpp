@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/KernelEmitter.h"
 
+#include "codegen/schedule/Work.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -173,6 +175,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
     resultTypes.push_back(op.getInits()[output].getType());
   auto launched = host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, Value(), operands,
                                             host.getDenseI64ArrayAttr(written));
+  if (std::optional<int64_t> flops = countFlops(op, outputs))
+    launched->setAttr("kernel.flops", host.getI64IntegerAttr(*flops)); // for reports
   return SmallVector<Value>(launched.getResults());
 }
 

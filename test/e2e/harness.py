@@ -2,6 +2,7 @@
 it ended, and the closing line that tools/run-tests reads."""
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
+import json
 import os
 import re
 import resource
@@ -161,10 +162,23 @@ def for_each(cases, check, jobs):
             yield futures[future], future.result()
 
 
+def gate(report):
+    """Why a kernel of a compile report must not be shipped, or None: ptxas had something to say, or
+    a kernel spills registers. (A stack alone is an array that a kernel indexes; there are none.)"""
+    found = json.loads(Path(report).read_text())
+    for warning in found["warnings"]:
+        return f"ptxas: {warning}"
+    for kernel in found["resources"]:
+        if kernel["spill_bytes"] or kernel["stack_bytes"]:
+            return (f"{kernel['name']} on {kernel['target']} spills {kernel['spill_bytes']} B and "
+                    f"has a stack of {kernel['stack_bytes']} B")
+    return None
+
+
 def add_arguments(parser):
     parser.add_argument("--build", type=Path, default=SOURCE / "build", help="the build folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
-    parser.add_argument("--target", default="sim:sm_80", help="cameoc's --target")
+    parser.add_argument("--target", default="sm_80,sim:sm_80", help="cameoc's --target")
     parser.add_argument("--device", default="sim", help="the artefacts' --device")
     parser.add_argument("--filter", default="", help="only cases whose name matches this regex")
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Full-size networks against ONNX Runtime: max|difference| <= 1e-3 x max|reference|, per output.
 
-Each network is compiled once and its artefact run at every batch size. The bound is what FP32 sums
-of a hundred layers in another order stay well within; NaN never passes.
+Each network is compiled once, for every architecture, and its artefact run at every batch size. The
+bound is what FP32 sums of a hundred layers in another order stay well within; NaN never passes. No
+kernel may spill registers on any architecture.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import json
 import re
 import sys
 
@@ -18,6 +20,7 @@ import networks
 
 TOLERANCE = 1e-3
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
+TARGET = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx,sim:sm_80"
 
 
 def compare(outputs, references):
@@ -39,7 +42,8 @@ def check(suite, name, network, options):
     work.mkdir(exist_ok=True)
     path, artefact = work / "model.onnx", work / "model"
     onnx.save(network.model, path)
-    compiled = harness.run([suite.tool("cameoc"), path, "-o", artefact,
+    report = work / "report.json"
+    compiled = harness.run([suite.tool("cameoc"), path, "-o", artefact, f"--report={report}",
                             f"--target={options.target}"], COMPILE_SECONDS)
     if compiled.code != 0:
         suite.fail(f"{name}-compile", f"{compiled.how()}: {harness.first_error(compiled.output)}",
@@ -48,6 +52,17 @@ def check(suite, name, network, options):
     print(f"{name}: model {path.stat().st_size / 1e6:.1f} MB, compiled in {compiled.seconds:.1f} s "
           f"with {compiled.peak_bytes / 1e6:.0f} MB, artefact {artefact.stat().st_size / 1e6:.1f} MB",
           flush=True)
+    reason = harness.gate(report)
+    if reason:
+        suite.fail(f"{name}-kernels", reason, compiled)
+    else:
+        suite.ok(f"{name}-kernels")
+    resources = json.loads(report.read_text())["resources"]
+    if resources:
+        print(f"  {len(resources)} kernels assembled; at most "
+              f"{max(kernel['registers'] for kernel in resources)} registers and "
+              f"{max(kernel['shared_bytes'] for kernel in resources)} B of shared memory",
+              flush=True)
     session = onnxruntime.InferenceSession(path)
     names = [output.name for output in session.get_outputs()]
     for batch in network.batches:
@@ -80,6 +95,7 @@ def check(suite, name, network, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
+    parser.set_defaults(target=TARGET)
     parser.add_argument("--long", action="store_true", help="more networks")
     parser.add_argument("--save", metavar="FOLDER", type=harness.Path,
                         help="only write the networks as FOLDER/NAME.onnx")

@@ -7,7 +7,8 @@ Every test ends in exactly one of these:
                functions inlined, uses an operator that claimed_operators.txt does not list
   excepted     refused with an error, and node_exceptions.txt names the test with a reason
   failed       all else: wrong results, a crash, no end, an error that names no reason, a claimed
-               operator refused, an exception that is out of date
+               operator refused, an exception that is out of date; and a kernel that ptxas assembles
+               with spills or a warning
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -117,12 +118,15 @@ class NodeTests:
         unclaimed = sorted(operators(model) - self.claimed)
         artefact = work / "model"
         compiled = harness.run([self.cameoc, folder / "model.onnx", "-o", artefact,
-                                f"--target={self.options.target}"], COMPILE_SECONDS)
+                                f"--target={self.options.target}",
+                                f"--report={work / 'report.json'}"], COMPILE_SECONDS)
         if compiled.crashed:
             return "failed", f"cameoc: {compiled.how()}", [compiled]
         if compiled.code:
             return (*self.judge_refusal(name, unclaimed, compiled), [compiled])
         steps = [compiled]
+        if reason := harness.gate(work / "report.json"):
+            return "failed", reason, steps
         if self.options.compile_only:
             shutil.rmtree(work)
             return "passed", "", steps

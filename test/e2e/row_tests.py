@@ -81,9 +81,12 @@ class RowTests:
         work.mkdir()
         onnx.save(model, work / "model.onnx")
         steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
-                              f"--target={self.options.target}"], SECONDS)]
+                              f"--target={self.options.target}",
+                              f"--report={work / 'report.json'}"], SECONDS)]
         if steps[0].code != 0:
             return f"cameoc: {harness.first_error(steps[0].output)}", steps
+        if reason := harness.gate(work / "report.json"):
+            return reason, steps
         command = [work / "model", f"--device={self.options.device}"]
         for key, array in feed.items():
             numpy.save(work / f"{key}.npy", array)
