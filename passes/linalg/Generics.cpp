@@ -128,6 +128,17 @@ Value mapGeneric(Lowering &l, OpBuilder &b, Location loc, const Sizes &sizes, Ty
   return generic.getResult(0);
 }
 
+Value readThrough(Lowering &l, Location loc, const Lowered &data, ArrayRef<AffineExpr> source,
+                  const Sizes &sizes) {
+  AffineMap map = AffineMap::get(sizes.size(), 0, source, loc.getContext());
+  auto same = [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; };
+  return l.dispatch(
+      loc, OutputSpec{sizes, data.elementType}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        return SmallVector<Value>{mapGeneric(l, b, at, sizes, data.elementType,
+                                             {Read{data.tensor, map}}, same, inits[0])};
+      })[0];
+}
+
 namespace {
 /// The operands that reductions have in common.
 struct ReductionOperands {

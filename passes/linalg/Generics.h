@@ -41,6 +41,11 @@ mlir::Value mapGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, cons
                        mlir::Type elementType, llvm::ArrayRef<Read> reads,
                        Lowering::ScalarFunction fn, mlir::Value init = {});
 
+/// A dispatch whose result, of `sizes`, has the elements of `data` at `source`: for each dimension
+/// of `data` an expression of the result's indices.
+mlir::Value readThrough(Lowering &l, mlir::Location loc, const Lowered &data,
+                        llvm::ArrayRef<mlir::AffineExpr> source, const Sizes &sizes);
+
 /// A generic over `loops` of which those marked `reduced` are reduced. `fn` gets the accumulator
 /// and the scalars read and gives the next accumulator. Where nothing is reduced, the result is
 /// that of one step.

@@ -5,6 +5,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
+#include "passes/linalg/Generics.h"
 #include "passes/linalg/Slicing.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -27,22 +28,10 @@ static Lowered transposed(Location loc, Lowering &l, const Lowered &data,
   }
   if (llvm::is_sorted(moving))
     return l.reshape(loc, data, sizes);
-  int64_t rank = permutation.size();
-  Value result = l.dispatch(
-      loc, OutputSpec{sizes, data.elementType}, [&](OpBuilder &b, Location at, ValueRange inits) {
-        SmallVector<AffineExpr> exprs(rank);
-        for (auto [to, from] : llvm::enumerate(permutation))
-          exprs[from] = b.getAffineDimExpr(to);
-        SmallVector<AffineMap> maps{AffineMap::get(rank, 0, exprs, b.getContext()),
-                                    b.getMultiDimIdentityMap(rank)};
-        SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-        auto generic =
-            b.create<linalg::GenericOp>(at, inits.getTypes(), data.tensor, inits, maps, iterators,
-                                        [](OpBuilder &nested, Location place, ValueRange args) {
-                                          nested.create<linalg::YieldOp>(place, args[0]);
-                                        });
-        return SmallVector<Value>(generic.getResults());
-      })[0];
+  SmallVector<AffineExpr> source(permutation.size());
+  for (auto [to, from] : llvm::enumerate(permutation))
+    source[from] = getAffineDimExpr(to, loc.getContext());
+  Value result = readThrough(l, loc, data, source, sizes);
   return {result, sizes, data.elementType};
 }
 

@@ -6,6 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Slicing.h"
 
+#include "passes/linalg/Generics.h"
+
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -44,22 +46,11 @@ static Lowered windowed(Location loc, Lowering &l, const Lowered &data, const Wi
         });
     return {result, window.sizes, type};
   }
-  Value result = l.dispatch(
-      loc, OutputSpec{window.sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
-        SmallVector<AffineExpr> exprs;
-        for (int64_t i = 0; i < rank; ++i)
-          exprs.push_back(b.getAffineDimExpr(i) * *getConstantIntValue(window.steps[i]) +
-                          *getConstantIntValue(window.starts[i]));
-        SmallVector<AffineMap> maps{AffineMap::get(rank, 0, exprs, b.getContext()),
-                                    b.getMultiDimIdentityMap(rank)};
-        SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-        auto generic =
-            b.create<linalg::GenericOp>(at, inits.getTypes(), data.tensor, inits, maps, iterators,
-                                        [](OpBuilder &nested, Location place, ValueRange args) {
-                                          nested.create<linalg::YieldOp>(place, args[0]);
-                                        });
-        return SmallVector<Value>(generic.getResults());
-      })[0];
+  SmallVector<AffineExpr> source;
+  for (int64_t i = 0; i < rank; ++i)
+    source.push_back(getAffineDimExpr(i, loc.getContext()) * *getConstantIntValue(window.steps[i]) +
+                     *getConstantIntValue(window.starts[i]));
+  Value result = readThrough(l, loc, data, source, window.sizes);
   return {result, window.sizes, type};
 }
 
