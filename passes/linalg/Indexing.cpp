@@ -29,6 +29,41 @@ FailureOr<SmallVector<int64_t>> normalizedAxes(Operation *op, Lowering &l, Array
   return result;
 }
 
+FailureOr<Sizes> amongAxes(Operation *op, Lowering &l, ArrayRef<OpFoldResult> axes, int64_t rank) {
+  Sizes among;
+  OpFoldResult named = l.index(0), given = l.index(axes.size());
+  for (int64_t i = 0; i < rank; ++i) {
+    OpFoldResult here = l.index(0);
+    for (OpFoldResult axis : axes)
+      here = l.max(here, l.max(l.equal(axis, l.index(i)), l.equal(axis, l.index(i - rank))));
+    among.push_back(here);
+    named = l.add(named, here);
+  }
+  if (failed(l.check(op, l.equal(named, given),
+                     "the {1} axes name {0} dimensions of a tensor of rank " + Twine(rank) +
+                         "; each must be in range and given once",
+                     named, given)))
+    return failure();
+  return among;
+}
+
+Sizes remainingSizes(Lowering &l, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> removed,
+                     int64_t count) {
+  Sizes result;
+  for (int64_t j = 0; j < count; ++j) {
+    // The dimension with j remaining ones before it.
+    OpFoldResult size = l.index(1), before = l.index(0);
+    for (auto [candidate, gone] : llvm::zip(sizes, removed)) {
+      OpFoldResult stays = l.sub(l.index(1), gone);
+      OpFoldResult here = l.mul(stays, l.equal(before, l.index(j)));
+      size = l.select(l.equal(here, l.index(1)), candidate, size);
+      before = l.add(before, stays);
+    }
+    result.push_back(size);
+  }
+  return result;
+}
+
 bool knownNonNegative(OpFoldResult ofr) {
   if (std::optional<int64_t> known = getConstantIntValue(ofr))
     return *known >= 0;

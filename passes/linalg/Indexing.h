@@ -15,6 +15,16 @@ std::optional<int64_t> normalizedAxis(int64_t axis, int64_t rank);
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 normalizedAxes(mlir::Operation *op, Lowering &l, llvm::ArrayRef<int64_t> axes, int64_t rank);
 
+/// Axes as normalizedAxes has them, where they are known only at run time: for each dimension 1 if
+/// it is among them, else 0. That each axis is in range and given once is checked at run time.
+mlir::FailureOr<Sizes> amongAxes(mlir::Operation *op, Lowering &l,
+                                 llvm::ArrayRef<mlir::OpFoldResult> axes, int64_t rank);
+
+/// The sizes that are left, `count` of them, when the dimensions with 1 in `removed` are taken
+/// away.
+Sizes remainingSizes(Lowering &l, llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                     llvm::ArrayRef<mlir::OpFoldResult> removed, int64_t count);
+
 /// Whether the expression of a host value shows that it is not negative (sizes and what sums,
 /// products and quotients make of them).
 bool knownNonNegative(mlir::OpFoldResult value);

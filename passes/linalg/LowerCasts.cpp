@@ -35,14 +35,20 @@ static LogicalResult lowerBitCast(Operation *op, Lowering &l) {
   Lowered input = l.operand(op, 0);
   Type from = Lowering::signless(Lowering::elementType(op->getOperand(0)));
   Type to = Lowering::elementType(op->getResult(0)), plain = Lowering::signless(to);
-  if (from.getIntOrFloatBitWidth() != plain.getIntOrFloatBitWidth())
-    return l.unsupported(op, "types of different widths; a type of the same width");
+  // A bool is a byte in memory.
+  auto width = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
+  if (width(from) != width(plain))
+    return l.unsupported(op, "types of different widths; nearest supported: one width");
   if (from == plain) {
     l.define(op, 0, input.tensor, input.sizes, to);
     return success();
   }
   Value tensor = elementwiseOf(op, l, {0}, input.sizes, to,
                                [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+                                 if (from.isInteger(1))
+                                   return b.create<arith::ExtUIOp>(loc, plain, x[0]);
+                                 if (plain.isInteger(1))
+                                   return convertScalar(b, loc, x[0], from, plain);
                                  return b.create<arith::BitcastOp>(loc, plain, x[0]);
                                });
   l.define(op, 0, tensor, input.sizes, to);

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
+#include "passes/linalg/Indexing.h"
 
 using namespace mlir;
 
@@ -63,20 +64,20 @@ static Loops knownLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<b
 
 /// Axes known only at run time: every dimension has an outer and a reduced loop, and one of them
 /// has size 1.
-static Loops dynamicLoops(Lowering &l, Operation *op, const Lowered &x, const Sizes &axes) {
+static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &x,
+                                     const Sizes &axes) {
   MLIRContext *context = op->getContext();
   int64_t rank = x.rank();
+  FailureOr<Sizes> isReduced = amongAxes(op, l, axes, rank);
+  if (failed(isReduced))
+    return failure();
   Loops loops;
-  Sizes outer, inner, isReduced;
+  Sizes outer, inner;
   SmallVector<AffineExpr> read;
   SmallVector<int64_t> kept;
   for (int64_t i = 0; i < rank; ++i) {
-    OpFoldResult among = l.index(0);
-    for (OpFoldResult axis : axes)
-      among = l.max(among, l.max(l.equal(axis, l.index(i)), l.equal(axis, l.index(i - rank))));
-    isReduced.push_back(among);
-    outer.push_back(l.select(among, l.index(1), x.sizes[i]));
-    inner.push_back(l.select(among, x.sizes[i], l.index(1)));
+    outer.push_back(l.select((*isReduced)[i], l.index(1), x.sizes[i]));
+    inner.push_back(l.select((*isReduced)[i], x.sizes[i], l.index(1)));
     read.push_back(getAffineDimExpr(i, context) + getAffineDimExpr(rank + i, context));
     kept.push_back(i);
   }
@@ -91,17 +92,7 @@ static Loops dynamicLoops(Lowering &l, Operation *op, const Lowered &x, const Si
     loops.result = outer;
     return loops;
   }
-  // Result dimension j is the one with j kept dimensions before it.
-  for (int64_t j = 0; j < rank - static_cast<int64_t>(axes.size()); ++j) {
-    OpFoldResult size = l.index(1), before = l.index(0);
-    for (int64_t i = 0; i < rank; ++i) {
-      OpFoldResult isKept = l.sub(l.index(1), isReduced[i]);
-      OpFoldResult here = l.mul(isKept, l.equal(before, l.index(j)));
-      size = l.select(l.equal(here, l.index(1)), x.sizes[i], size);
-      before = l.add(before, isKept);
-    }
-    loops.result.push_back(size);
-  }
+  loops.result = remainingSizes(l, x.sizes, *isReduced, rank - static_cast<int64_t>(axes.size()));
   return loops;
 }
 
@@ -354,6 +345,8 @@ template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op
       return failure();
     axis = l.index(*normal);
   } else {
+    if (failed(amongAxes(op, l, axis, x.rank())))
+      return failure();
     axis = l.select(l.less(axis, zero), l.add(axis, l.index(x.rank())), axis);
   }
   Sizes sizes(3, one);

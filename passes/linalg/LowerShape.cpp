@@ -362,6 +362,31 @@ static LogicalResult lowerFlatten(Operation *op, Lowering &l) {
                     {l.product(sizes.take_front(axis)), l.product(sizes.drop_front(axis))});
 }
 
+/// Axes read at run time; the arithmetic on them grows with their square.
+static constexpr int64_t kMostAxes = 32;
+
+/// Whether all axes are known, so that no arithmetic is needed to find the result's sizes.
+static std::optional<SmallVector<int64_t>> knownAxes(ArrayRef<OpFoldResult> axes) {
+  SmallVector<int64_t> result;
+  for (OpFoldResult axis : axes) {
+    std::optional<int64_t> known = getConstantIntValue(axis);
+    if (!known)
+      return std::nullopt;
+    result.push_back(*known);
+  }
+  return result;
+}
+
+/// Only sizes of 1 go away if the number of elements is to stay.
+static LogicalResult squeezeAtRunTime(Operation *op, Lowering &l, const Lowered &data,
+                                      const Sizes &axes) {
+  FailureOr<Sizes> removed = amongAxes(op, l, axes, data.rank());
+  if (failed(removed))
+    return failure();
+  return defineView(op, l, data,
+                    remainingSizes(l, data.sizes, *removed, data.rank() - axes.size()));
+}
+
 static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   SmallVector<int64_t> axes;
@@ -374,10 +399,13 @@ static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
         axes.push_back(i);
     }
   } else {
-    FailureOr<SmallVector<int64_t>> given = l.constantValues(op, 1);
+    FailureOr<Sizes> given = l.hostValues(op, 1, kMostAxes);
     if (failed(given))
       return failure();
-    FailureOr<SmallVector<int64_t>> normalized = normalizedAxes(op, l, *given, data.rank());
+    std::optional<SmallVector<int64_t>> known = knownAxes(*given);
+    if (!known)
+      return squeezeAtRunTime(op, l, data, *given);
+    FailureOr<SmallVector<int64_t>> normalized = normalizedAxes(op, l, *known, data.rank());
     if (failed(normalized))
       return failure();
     axes = *normalized;
@@ -396,14 +424,31 @@ static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
 
 static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
-  FailureOr<SmallVector<int64_t>> given = l.constantValues(op, 1);
+  FailureOr<Sizes> given = l.hostValues(op, 1, kMostAxes);
   if (failed(given))
     return failure();
   int64_t rank = data.rank() + given->size();
-  FailureOr<SmallVector<int64_t>> axes = normalizedAxes(op, l, *given, rank);
+  Sizes sizes;
+  std::optional<SmallVector<int64_t>> known = knownAxes(*given);
+  if (!known) {
+    FailureOr<Sizes> added = amongAxes(op, l, *given, rank);
+    if (failed(added))
+      return failure();
+    // As many sizes of the input come before as dimensions that are not added.
+    OpFoldResult before = l.index(0);
+    for (OpFoldResult isAdded : *added) {
+      OpFoldResult size = l.index(1);
+      for (auto [i, candidate] : llvm::enumerate(data.sizes))
+        size = l.select(l.equal(before, l.index(i)), candidate, size);
+      sizes.push_back(l.select(isAdded, l.index(1), size));
+      before = l.add(before, l.sub(l.index(1), isAdded));
+    }
+    l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+    return success();
+  }
+  FailureOr<SmallVector<int64_t>> axes = normalizedAxes(op, l, *known, rank);
   if (failed(axes))
     return failure();
-  Sizes sizes;
   int64_t next = 0;
   for (int64_t i = 0; i < rank; ++i)
     sizes.push_back(llvm::is_contained(*axes, i) ? l.index(1) : data.sizes[next++]);
@@ -424,8 +469,8 @@ void registerShapeOperators(OperatorTable &table) {
   table["Range"] = {lowerRange, hostRange, "operands known on the host"};
   table["Reshape"] = {lowerReshape, hostSame, "shape known on the host"};
   table["Flatten"] = {lowerFlatten, hostSame};
-  table["Squeeze"] = {lowerSqueeze, hostSame, "axes known at compile time"};
-  table["Unsqueeze"] = {lowerUnsqueeze, hostSame, "axes known at compile time"};
+  table["Squeeze"] = {lowerSqueeze, hostSame, "axes known on the host"};
+  table["Unsqueeze"] = {lowerUnsqueeze, hostSame, "axes known on the host"};
 }
 
 } // namespace cameo

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs ONNX's backend node tests: cameoc compiles each model, the artefact runs its test data.
+"""Runs ONNX's backend tests: cameoc compiles each model, the artefact runs its test data.
 
-Every test ends in exactly one of these:
+All tests of the package's folders node, simple, pytorch-converted and pytorch-operator; the last
+three have their folder in the name. Every test ends in exactly one of these:
   passed       compiled, ran, and its outputs agree with the expected ones
   unsupported  cameoc refused it and said so ("unsupported"); allowed only where the model, its
                functions inlined, uses an operator that claimed_operators.txt does not list
-  excepted     refused with an error, and node_exceptions.txt names the test with a reason
+  excepted     refused with an error, and node_exceptions.txt names the test with a reason that is
+               true of its model
   failed       all else: wrong results, a crash, no end, an error that names no reason, a claimed
                operator refused, an exception that is out of date; and a kernel that ptxas assembles
                with spills or a warning
@@ -25,7 +27,8 @@ from onnx import TensorProto
 import harness
 
 HERE = Path(__file__).resolve().parent
-DATA = Path(onnx.backend.test.__file__).parent / "data" / "node"
+DATA = Path(onnx.backend.test.__file__).parent / "data"
+FOLDERS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 COMPILE_SECONDS, RUN_SECONDS = 120, 120
 
 # The reasons that an exception may have: what this release does not run by design.
@@ -41,6 +44,26 @@ TOLERANCES = {
     TensorProto.FLOAT: (1e-3, 1e-7),
     TensorProto.DOUBLE: (1e-3, 1e-7),
 }
+
+
+# Operators that the importer writes as another one: claimed, though lowering never sees them.
+IMPORTED_AS_ANOTHER = {"Upsample"}
+
+# Where an operator takes axes.
+AXES_OPERAND = {"Squeeze": 1, "Unsqueeze": 1, "CumSum": 1, "CumProd": 1, "Pad": 3, "Slice": 3}
+RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+          "RandomUniformLike"}
+NARROW = {getattr(TensorProto, name) for name in TensorProto.DataType.keys()
+          if re.match(r"FLOAT8|FLOAT4|U?INT[42]$", name)}
+
+
+def folder_of(name):
+    return DATA / name if "/" in name else DATA / "node" / name
+
+
+def all_tests():
+    return sorted(path.parent.name if folder == "node" else f"{folder}/{path.parent.name}"
+                  for folder in FOLDERS for path in (DATA / folder).glob("*/model.onnx"))
 
 
 def read_words(path):
@@ -59,8 +82,8 @@ def read_exceptions(path):
         if reason not in REASONS:
             sys.exit(f"{path}:{number}: error: '{reason}' is not an allowed reason: "
                      + "; ".join(REASONS))
-        if not (DATA / name).is_dir():
-            sys.exit(f"{path}:{number}: error: there is no node test {name}")
+        if not (folder_of(name) / "model.onnx").exists():
+            sys.exit(f"{path}:{number}: error: there is no test {name}")
         exceptions[name] = reason
     return exceptions
 
@@ -89,6 +112,46 @@ def operators(model):
     return found
 
 
+def all_nodes(model):
+    """The nodes of a model, of its subgraphs and of its functions."""
+    pending = [*model.graph.node, *(node for f in model.functions for node in f.node)]
+    while pending:
+        node = pending.pop()
+        yield node
+        for attribute in node.attribute:
+            for graph in [attribute.g, *attribute.graphs]:
+                pending.extend(graph.node)
+
+
+def true_reasons(model):
+    """Those of REASONS that are true of a model."""
+    reasons = set()
+    graph = model.graph
+    values = [*graph.input, *graph.output, *graph.value_info]
+    types = {value.type.tensor_type.elem_type for value in values}
+    types |= {tensor.data_type for tensor in graph.initializer}
+    if (TensorProto.STRING in types
+            or any(value.type.WhichOneof("value") in ("sequence_type", "optional_type")
+                   for value in values)):
+        reasons.add("string, sequence or optional types")
+    if types & NARROW:
+        reasons.add("fp8 and sub-byte")
+    given = {value.name for value in graph.input} - {tensor.name for tensor in graph.initializer}
+    for node in all_nodes(model):
+        if node.op_type in RANDOM:
+            reasons.add("random results")
+        if node.op_type == "Dropout" and len(node.input) > 2 and node.input[2]:
+            reasons.add("training mode")
+        if any(attribute.name == "training_mode" and attribute.i for attribute in node.attribute):
+            reasons.add("training mode")
+        axes = 1 if node.op_type.startswith("Reduce") else AXES_OPERAND.get(node.op_type)
+        if axes is not None and len(node.input) > axes and node.input[axes] in given:
+            reasons.add("axes known only at run time")
+    if any(opset.domain in ("", "ai.onnx") and opset.version < 7 for opset in model.opset_import):
+        reasons.add("opset below 7")
+    return reasons
+
+
 def tolerance(model):
     """Integers, booleans and strings must agree exactly."""
     types = {output.type.tensor_type.elem_type for output in model.graph.output}
@@ -112,9 +175,12 @@ class NodeTests:
 
     def check(self, name):
         """(outcome, reason, steps) of one test."""
-        folder, work = DATA / name, self.suite.work / name
-        work.mkdir(exist_ok=True)
+        folder, work = folder_of(name), self.suite.work / name
+        work.mkdir(exist_ok=True, parents=True)
         model = onnx.load(folder / "model.onnx")
+        reason = self.exceptions.get(name)
+        if reason and reason not in true_reasons(model):
+            return "failed", f"the exception '{reason}' is not true of it", []
         unclaimed = sorted(operators(model) - self.claimed)
         artefact = work / "model"
         compiled = harness.run([self.cameoc, folder / "model.onnx", "-o", artefact,
@@ -157,9 +223,20 @@ class NodeTests:
             return "excepted", self.exceptions[name]
         return "failed", error
 
+    def check_claims(self):
+        """What is claimed is what cameoc lists."""
+        step = harness.run([self.cameoc, "--list-operators"], COMPILE_SECONDS)
+        listed = set(re.findall(r"^\| (\w+) \|", step.output, re.MULTILINE)) - {"Operator"}
+        wrong = listed ^ (self.claimed - IMPORTED_AS_ANOTHER)
+        if wrong:
+            self.suite.fail("claims", "claimed_operators.txt and cameoc --list-operators differ: "
+                            + " ".join(sorted(wrong)), step)
+        else:
+            self.suite.ok("claims")
+
     def run(self):
-        names = sorted(path.name for path in DATA.iterdir() if (path / "model.onnx").exists())
-        names = [name for name in names if re.search(self.options.filter, name)]
+        self.check_claims()
+        names = [name for name in all_tests() if re.search(self.options.filter, name)]
         counts = collections.Counter()
         for name, (outcome, reason, steps) in harness.for_each(names, self.check,
                                                                self.options.jobs):
@@ -180,8 +257,8 @@ def list_operators():
     """Every operator of the tests, with how many use it and whether it is claimed."""
     claimed = set(read_words(HERE / "claimed_operators.txt"))
     uses = collections.Counter()
-    for path in DATA.glob("*/model.onnx"):
-        uses.update(operators(onnx.load(path)))
+    for name in all_tests():
+        uses.update(operators(onnx.load(folder_of(name) / "model.onnx")))
     for name in sorted(claimed | set(uses)):
         print(f"{name:32} {'claimed' if name in claimed else '-':8} {uses[name]:5} tests")
 

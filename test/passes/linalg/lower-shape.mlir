@@ -37,3 +37,26 @@ func.func @unequal(%x: tensor<5xf32>) -> tensor<2x3xf32> {
   %y = onnx.Reshape(%x, %to) : (tensor<5xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// -----
+
+// Axes of run time: each dimension is found out by the plan.
+// CHECK-LABEL: func @unsqueeze_at_run_time
+// CHECK-COUNT-2: rt.read
+// CHECK: rt.check %{{.*}}, "the {1} axes name {0} dimensions of a tensor of rank 3; each must be in range and given once"
+// CHECK: rt.reshape %{{.*}} : {{.*}}tensor<?x?x?xf32>
+func.func @unsqueeze_at_run_time(%x: tensor<4xf32>, %axes: tensor<2xi64>) -> tensor<?x?x?xf32> {
+  %y = onnx.Unsqueeze(%x, %axes) : (tensor<4xf32>, tensor<2xi64>) -> tensor<?x?x?xf32>
+  return %y : tensor<?x?x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @squeeze_at_run_time
+// CHECK: rt.check %{{.*}}, "the {1} axes name {0} dimensions of a tensor of rank 2; each must be in range and given once"
+// CHECK: rt.check %{{.*}}, "{0} elements cannot take a shape of {1}"
+// CHECK: rt.reshape %{{.*}} : {{.*}}tensor<?xf32>
+func.func @squeeze_at_run_time(%x: tensor<1x4xf32>, %axes: tensor<1xi64>) -> tensor<?xf32> {
+  %y = onnx.Squeeze(%x, %axes) : (tensor<1x4xf32>, tensor<1xi64>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
