@@ -3,7 +3,8 @@
 //
 //   onnx.Gather  ==>  linalg.generic whose body reads the index, then the element
 //
-// Indices are moved into their range: no kernel reads outside of a tensor, whatever an input holds.
+// Constant indices are held against the size that they index. Others are moved into their range: no
+// kernel reads outside of a tensor, whatever an input holds.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
@@ -23,6 +24,29 @@ static LogicalResult checkIndexed(Operation *op, Lowering &l, OpFoldResult size,
                  "indices into a dimension of size {0}", size);
 }
 
+/// Reports or checks that constant indices are in [-size, size). Of indices that are lists of
+/// `stride` numbers, those at place `first` of their list.
+static LogicalResult checkConstantIndices(Operation *op, Lowering &l, OpFoldResult size,
+                                          int64_t first = 0, int64_t stride = 1) {
+  std::optional<SmallVector<int64_t>> known =
+      onnx::constantInts(op->getOperand(1), std::numeric_limits<int64_t>::max());
+  if (!known || known->empty())
+    return success();
+  int64_t least = 0, greatest = -1;
+  for (size_t i = first; i < known->size(); i += stride) {
+    least = std::min(least, (*known)[i]);
+    greatest = std::max(greatest, (*known)[i]);
+  }
+  StringRef message = "index {0} into a dimension of size {1}";
+  if (greatest >= 0 &&
+      failed(l.check(op, l.less(l.index(greatest), size), message, l.index(greatest), size)))
+    return failure();
+  // -least may not be representable; -(least + 1) is.
+  if (least < 0)
+    return l.check(op, l.less(l.index(-(least + 1)), size), message, l.index(least), size);
+  return success();
+}
+
 //===-- Gather --------------------------------------------------------------------------------===//
 
 static LogicalResult lowerGather(Operation *op, Lowering &l) {
@@ -34,7 +58,7 @@ static LogicalResult lowerGather(Operation *op, Lowering &l) {
   llvm::append_range(sizes, indices.sizes);
   sizes.append(data.sizes.begin() + *axis + 1, data.sizes.end());
   OpFoldResult size = data.sizes[*axis];
-  if (failed(checkIndexed(op, l, size, sizes)))
+  if (failed(checkIndexed(op, l, size, sizes)) || failed(checkConstantIndices(op, l, size)))
     return failure();
   // One constant index is no load.
   std::optional<SmallVector<int64_t>> known = onnx::constantInts(op->getOperand(1), 1);
@@ -106,7 +130,7 @@ static LogicalResult lowerGatherElements(Operation *op, Lowering &l) {
       return failure();
   }
   OpFoldResult size = data.sizes[*axis];
-  if (failed(checkIndexed(op, l, size, indices.sizes)))
+  if (failed(checkIndexed(op, l, size, indices.sizes)) || failed(checkConstantIndices(op, l, size)))
     return failure();
   Value result = l.compute(op->getLoc(), indices.sizes, data.elementType,
                            [&](OpBuilder &b, Location loc, ValueRange at) {
@@ -138,7 +162,8 @@ static LogicalResult lowerGatherND(Operation *op, Lowering &l) {
   Sizes sizes(indices.sizes.begin(), indices.sizes.end() - 1);
   sizes.append(data.sizes.begin() + batches + *depth, data.sizes.end());
   for (int64_t i = 0; i < *depth; ++i)
-    if (failed(checkIndexed(op, l, data.sizes[batches + i], sizes)))
+    if (failed(checkIndexed(op, l, data.sizes[batches + i], sizes)) ||
+        failed(checkConstantIndices(op, l, data.sizes[batches + i], i, *depth)))
       return failure();
   Value result = l.compute(
       op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
@@ -269,9 +294,12 @@ static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
 }
 
 void registerGatherOperators(OperatorTable &table) {
-  table["Gather"] = {lowerGather, hostGather};
-  table["GatherElements"] = {lowerGatherElements};
-  table["GatherND"] = {lowerGatherND, nullptr, "last size of indices known at compile time"};
+  constexpr StringRef clamped = "indices read at run time are moved into range, not reported";
+  table["Gather"] = {lowerGather, hostGather, clamped};
+  table["GatherElements"] = {lowerGatherElements, nullptr, clamped};
+  table["GatherND"] = {lowerGatherND, nullptr,
+                       "last size of indices known at compile time; indices read at run time are "
+                       "moved into range, not reported"};
   table["OneHot"] = {lowerOneHot, nullptr, "depth known on the host"};
   table["EyeLike"] = {lowerEyeLike};
   table["Trilu"] = {lowerTrilu};

@@ -21,3 +21,34 @@ func.func @empty(%x: tensor<0xf32>, %i: tensor<3xi64>) -> tensor<3xf32> {
   %y = onnx.Gather(%x, %i) : (tensor<0xf32>, tensor<3xi64>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @constant_index_outside(%x: tensor<5xf32>) -> tensor<2xf32> {
+  %i = onnx.Constant() {value = dense<[-5, 5]> : tensor<2xi64>} : () -> tensor<2xi64>
+  // expected-note @below {{index 5 into a dimension of size 5}}
+  %y = onnx.Gather(%x, %i) : (tensor<5xf32>, tensor<2xi64>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @constant_list_outside(%x: tensor<5x3xf32>) -> tensor<2xf32> {
+  %i = onnx.Constant() {value = dense<[[4, 2], [0, -4]]> : tensor<2x2xi64>} : () -> tensor<2x2xi64>
+  // expected-note @below {{index -4 into a dimension of size 3}}
+  %y = onnx.GatherND(%x, %i) : (tensor<5x3xf32>, tensor<2x2xi64>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// A size of run time is held against the indices then.
+// CHECK-LABEL: func @constant_index_of_open_size
+// CHECK: rt.check %{{.*}}, "index {0} into a dimension of size {1}"
+func.func @constant_index_of_open_size(%x: tensor<?xf32>) -> tensor<2xf32> {
+  %i = onnx.Constant() {value = dense<[0, 7]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y = onnx.Gather(%x, %i) : (tensor<?xf32>, tensor<2xi64>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
