@@ -43,6 +43,7 @@ def parts():
         Part("cuda-artefacts", [PYTHON, f"{E2E}/cuda_artefacts.py"], 15),
         Part("embedding", [PYTHON, f"{E2E}/embedding.py"], 5),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
+        Part("types", [PYTHON, f"{E2E}/type_tests.py"], 10),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
         Part("models", [PYTHON, f"{E2E}/models.py"], 30),

@@ -55,7 +55,8 @@ def rows():
     model of opset 7 or newer may use."""
     history = {}
     for schema in onnx.defs.get_all_schemas_with_history():
-        if schema.domain == "" and schema.name in CASES and not schema.deprecated:
+        removed = (schema.name, schema.since_version) == ("Upsample", 10)
+        if schema.domain == "" and schema.name in CASES and not removed:
             history.setdefault(schema.name, []).append(schema.since_version)
     for operator, versions in sorted(history.items()):
         oldest = max((version for version in versions if version <= 7), default=min(versions))
@@ -366,6 +367,12 @@ def rms_norm(name, version):
     yield Case("axis-1", [normal(2, 3, 5), Fixed(uniform(0.5, 1.5, 3, 5))], {"axis": 1})
 
 
+@operator("MeanVarianceNormalization")
+def mean_variance_norm(name, version):
+    yield Case("default", [normal(2, 3, 4, 5)])
+    yield Case("axes", [normal(2, 3, 4, 5)], {"axes": [1, 2]})
+
+
 @operator("LRN")
 def lrn(name, version):
     yield Case("size-3", [normal(2, 7, 4, 5)], {"size": 3})
@@ -405,10 +412,12 @@ def pool(name, version):
         yield Case("p-3", [x], {"kernel_shape": [3, 3], "p": 3})
 
 
-@operator("GlobalAveragePool", "GlobalMaxPool")
+@operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def global_pool(name, version):
     yield Case("4-d", [normal(2, 3, 4, 5)])
     yield Case("3-d", [normal(2, 3, 40)])
+    if name == "GlobalLpPool":
+        yield Case("p-1", [normal(2, 3, 4, 5)], {"p": 1})
 
 
 # --- reductions
@@ -447,7 +456,7 @@ def arg_reduce(name, version):
         yield Case("last-tie", [numpy.round(normal(3, 40))], {"axis": 1, "select_last_index": 1})
 
 
-@operator("CumSum")
+@operator("CumSum", "CumProd")
 def cumsum(name, version):
     yield Case("plain", [normal(3, 20), scalar(1, I64)])
     yield Case("first-axis", [normal(3, 20), scalar(0, I32)])

@@ -196,7 +196,7 @@ def resize(name, version):
     yield Case("sizes", [x, none, none, fixed(1, 2, 7, 9)], {"mode": "linear"})
     yield Case("cubic-outside", [x, none, down], {"mode": "cubic", "exclude_outside": 1,
                                                   "cubic_coeff_a": -0.5})
-    yield Case("crop", [x, fixed(0, 0, 0.1, 0.2, 1, 1, 0.8, 1.2, dtype=F32), none,
+    yield Case("crop", [x, fixed(0, 0, 0.125, 0.25, 1, 1, 0.75, 1.2, dtype=F32), none,
                         fixed(1, 2, 5, 6)],
                {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize",
                 "extrapolation_value": 7.0})
@@ -277,6 +277,12 @@ def cast_like(name, version):
     yield Case("to-float16", [normal(3, 5), Fixed(normal(1, dtype=F16))])
 
 
+@operator("BitCast")
+def bit_cast(name, version):
+    yield Case("float-to-int32", [normal(3, 5)], {"to": TensorProto.INT32})
+    yield Case("int64-to-double", [whole(0, 1 << 60, 3, 5)], {"to": TensorProto.DOUBLE})
+
+
 @operator("Identity")
 def identity(name, version):
     for label, dtype in same_label([F32, I64, U8]):
@@ -290,3 +296,4 @@ def dropout(name, version):
         yield Case("mask", [normal(3, 5)], outputs=2)
     if version >= 12:
         yield Case("ratio", [normal(3, 5), scalar(0.3)])
+        yield Case("inference", [normal(3, 5), scalar(0.3), scalar(False, bool)])

@@ -5,113 +5,82 @@ with ONNX Runtime; where its CPU lacks the version or type, with onnx's referenc
 import argparse
 import itertools
 import re
-import shutil
 import sys
 import zlib
 
 import numpy
-import onnx
-import onnx.reference
-import onnxruntime
 from onnx import helper
 
+import batch
 import harness
+import reference
 import row_cases
-
-SECONDS = 60
-# f16: four units in the last place; see node_tests.py.
-TOLERANCES = {"float16": (4e-3, 1e-3), "float32": (1e-3, 1e-5), "float64": (1e-3, 1e-7)}
-onnxruntime.set_default_logger_severity(4)
-
-
-def expected(model, feed):
-    """The reference outputs, or the reason why there are none."""
-    try:
-        session = onnxruntime.InferenceSession(model.SerializeToString())
-        return session.run(None, feed)
-    except Exception as missing:  # pylint: disable=broad-except
-        try:
-            return onnx.reference.ReferenceEvaluator(model).run(None, feed)
-        except Exception as error:  # pylint: disable=broad-except
-            return f"no reference: {missing}; {error}"
-
-
-def differs(name, value, reference):
-    if value.dtype != reference.dtype or value.shape != reference.shape:
-        return (f"{name} is {value.dtype} {value.shape}, "
-                f"not {reference.dtype} {reference.shape}")
-    rtol, atol = TOLERANCES.get(reference.dtype.name, (0, 0))
-    with numpy.errstate(all="ignore"):
-        if numpy.allclose(value, reference, rtol=rtol, atol=atol, equal_nan=True):
-            return None
-        error = numpy.abs(value.astype(float) - reference.astype(float)).max()
-    return f"{name}: largest difference {error:.3e}"
+from node_tests import read_words
 
 
 class RowTests:
     def __init__(self, options):
         self.options = options
         self.suite = harness.Suite("rows", options.build.resolve())
-        self.cameoc = self.suite.tool("cameoc")
+        self.runner = batch.Runner(self.suite, options)
 
-    def cases(self):
-        """(name, operator, version, case); the same values whatever is filtered. Definitions between
-        the oldest and the newest mostly add types: three cases do, unless --long."""
+    def rows(self):
+        """(operator, version, [(name, case)]); the same values whatever is filtered. Definitions
+        between the oldest and the newest mostly add types: three cases do, unless --long."""
         for operator, version, complete in row_cases.rows():
             row_cases.random = numpy.random.default_rng(zlib.crc32(operator.encode()) + version)
             limit = None if complete or self.options.long else 3
-            for case in itertools.islice(row_cases.CASES[operator](version), limit):
-                name = f"{operator}-{version}-{case.label}"
-                if re.search(self.options.filter, name):
-                    yield name, operator, version, case
+            cases = [(f"{operator}-{version}-{case.label}", case) for case in
+                     itertools.islice(row_cases.CASES[operator](version), limit)]
+            cases = [(name, case) for name, case in cases
+                     if re.search(self.options.filter, name)]
+            if cases:
+                yield operator, version, cases
 
-    def check(self, entry):
-        """(reason, steps): no reason where all is well."""
-        name, operator, version, case = entry
-        model, feed = case.model(operator, version), case.feed()
-        references = expected(model, feed)
-        if isinstance(references, str):
-            return references, []
-        references = [numpy.asarray(reference) for reference in references]
-        for output, reference in zip(model.graph.output, references):
-            output.CopyFrom(helper.make_tensor_value_info(
-                output.name, helper.np_dtype_to_tensor_dtype(reference.dtype), reference.shape))
-        work = self.suite.work / name
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir()
-        onnx.save(model, work / "model.onnx")
-        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
-                              f"--target={self.options.target}",
-                              f"--report={work / 'report.json'}"], SECONDS)]
-        if steps[0].code != 0:
-            return f"cameoc: {harness.first_error(steps[0].output)}", steps
-        if reason := harness.gate(work / "report.json"):
-            return reason, steps
-        command = [work / "model", f"--device={self.options.device}"]
-        for key, array in feed.items():
-            numpy.save(work / f"{key}.npy", array)
-            command.append(f"--input={key}=@{work / key}.npy")
-        command += [f"--output={output.name}=@{work / output.name}.npy"
-                    for output in model.graph.output]
-        steps.append(harness.run(command, SECONDS))
-        if steps[1].code != 0:
-            return f"{steps[1].how()}: {harness.first_error(steps[1].output)}", steps
-        for output, reference in zip(model.graph.output, references):
-            reason = differs(output.name, numpy.load(work / f"{output.name}.npy"), reference)
-            if reason:
-                return reason, steps
-        shutil.rmtree(work)
-        return None, steps
+    def check(self, row):
+        """[(name, reason, steps)]: no reason where all is well."""
+        operator, version, cases = row
+        results, entries, wanted = [], [], {}
+        for name, case in cases:
+            model, feed = case.model(operator, version), case.feed()
+            references = reference.expected(model, feed)
+            if isinstance(references, str):
+                results.append((name, references, []))
+                continue
+            for output, value in zip(model.graph.output, references):
+                output.CopyFrom(helper.make_tensor_value_info(
+                    output.name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape))
+            entries.append(batch.Entry(name, model, feed))
+            wanted[name] = references
+        self.runner.run(f"{operator}-{version}", entries)
+        return results + [(entry.label, batch.judge(entry, wanted[entry.label]), entry.steps)
+                          for entry in entries]
+
+    def check_completeness(self):
+        """Every row of the importer's table whose operator is claimed has a case."""
+        listed = harness.run([self.suite.tool("cameo-translate"), "--list-onnx-operators"], 60)
+        table = {(name, int(version)) for name, version, _ in
+                 (line.split() for line in listed.output.splitlines())}
+        claimed = read_words(harness.SOURCE / "test" / "e2e" / "claimed_operators.txt")
+        wanted = {row for row in table if row[0] in claimed}
+        have = {(name, version) for name, version, _ in row_cases.rows()
+                if any(True for _ in row_cases.CASES[name](version))}
+        for name, version in sorted(wanted - have):
+            self.suite.fail(f"{name}-{version}", "row_cases.py has no case of this row")
+        for name, version in sorted(have - wanted):
+            self.suite.fail(f"{name}-{version}", "is no row of a claimed operator")
+        if wanted == have:
+            self.suite.ok("completeness")
 
     def run(self):
-        rows = set()
-        for (name, operator, version, _), (reason, steps) in harness.for_each(
-                self.cases(), self.check, self.options.jobs):
-            rows.add((operator, version))
-            if reason:
-                self.suite.fail(name, reason, *steps)
-            else:
-                self.suite.ok(name)
+        self.check_completeness()
+        rows = list(self.rows())
+        for _, results in harness.for_each(rows, self.check, self.options.jobs):
+            for name, reason, steps in results:
+                if reason:
+                    self.suite.fail(name, reason, *steps)
+                else:
+                    self.suite.ok(name)
         print(f"{len(rows)} rows of the import table")
         return self.suite.close()
 

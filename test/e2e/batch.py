@@ -1,0 +1,127 @@
+"""Many models of one node as one model: compiling and starting cost more than such a node does.
+
+A case that is refused or fails does not hide the others: what remains is tried again without it."""
+# SPDX-License-Identifier: Apache-2.0
+import re
+import shutil
+from dataclasses import dataclass, field
+
+import numpy
+import onnx
+from onnx import helper, numpy_helper
+
+import harness
+import reference
+
+SECONDS = 120
+
+
+@dataclass
+class Entry:
+    """A model of one node whose inputs are called x0, x1, ... and outputs y0, y1, ..."""
+    label: str
+    model: onnx.ModelProto
+    feed: dict
+    outputs: list = field(default_factory=list)  # arrays, after a good run
+    refusal: str = ""  # cameoc's words
+    failure: str = ""
+    steps: list = field(default_factory=list)
+
+
+def merged(entries):
+    """One model; what belongs to entry 3 starts with "3/"."""
+    nodes, inputs, outputs, weights = [], [], [], []
+    first = entries[0].model
+    for number, entry in enumerate(entries):
+        graph = entry.model.graph
+
+        def renamed(proto, prefix=f"{number}/"):
+            copy = type(proto)()
+            copy.CopyFrom(proto)
+            copy.name = prefix + proto.name
+            return copy
+
+        assert list(entry.model.opset_import) == list(first.opset_import)
+        for node in graph.node:
+            copy = renamed(node)
+            copy.input[:] = [f"{number}/{name}" if name else "" for name in node.input]
+            copy.output[:] = [f"{number}/{name}" for name in node.output]
+            nodes.append(copy)
+        inputs += map(renamed, graph.input)
+        outputs += map(renamed, graph.output)
+        weights += map(renamed, graph.initializer)
+    model = helper.make_model(helper.make_graph(nodes, "batch", inputs, outputs, weights),
+                              opset_imports=first.opset_import)
+    model.ir_version = max(entry.model.ir_version for entry in entries)
+    return model
+
+
+class Runner:
+    def __init__(self, suite, options):
+        self.suite, self.options = suite, options
+        self.cameoc = suite.tool("cameoc")
+
+    def run(self, name, entries):
+        """Fills in the entries' outputs, refusals and failures; `name` names the folder."""
+        pending = list(entries)
+        while pending:
+            steps, reason = self.attempt(name, pending)
+            if not reason:
+                return
+            refused = {int(number): text for number, text in re.findall(
+                r"node '(\d+)/[^']*' \(\w+\): (.*)", steps[0].output)} if len(steps) == 1 else {}
+            if refused and "unsupported" in steps[0].output and not steps[0].crashed:
+                for number, text in refused.items():
+                    pending[number].refusal, pending[number].steps = text, steps
+                pending = [entry for i, entry in enumerate(pending) if i not in refused]
+                continue
+            if len(pending) == 1:
+                pending[0].failure, pending[0].steps = reason, steps
+                return
+            for entry in pending:  # each alone
+                self.run(name, [entry])
+            return
+
+    def attempt(self, name, entries):
+        """(steps, what went wrong) of one compilation and run."""
+        work = self.suite.work / name
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        onnx.save(merged(entries), work / "model.onnx")
+        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
+                              f"--target={self.options.target}",
+                              f"--report={work / 'report.json'}"], SECONDS)]
+        if steps[0].code != 0:
+            return steps, f"cameoc: {harness.first_error(steps[0].output)}"
+        if reason := harness.gate(work / "report.json"):
+            return steps, reason
+        command, files = [work / "model", f"--device={self.options.device}"], []
+        for number, entry in enumerate(entries):
+            for key, array in entry.feed.items():
+                file = work / f"{number}-{key}.pb"
+                file.write_bytes(numpy_helper.from_array(array).SerializeToString())
+                command.append(f"--input={number}/{key}=@{file}")
+            for output in entry.model.graph.output:
+                files.append((entry, work / f"{number}-{output.name}.pb"))
+                command.append(f"--output={number}/{output.name}=@{files[-1][1]}")
+        steps.append(harness.run(command, SECONDS))
+        if steps[1].code != 0:
+            return steps, f"{steps[1].how()}: {harness.first_error(steps[1].output)}"
+        for entry in entries:
+            entry.outputs, entry.steps = [], steps
+        for entry, file in files:
+            tensor = onnx.TensorProto.FromString(file.read_bytes())
+            entry.outputs.append(numpy.asarray(numpy_helper.to_array(tensor)))
+        shutil.rmtree(work)
+        return steps, ""
+
+
+def judge(entry, references):
+    """None, or what is wrong with an entry that was run."""
+    if entry.failure or entry.refusal:
+        return entry.failure or f"refused: {entry.refusal}"
+    for output, value, wanted in zip(entry.model.graph.output, entry.outputs, references):
+        reason = reference.differs(output.name, value, wanted)
+        if reason:
+            return reason
+    return None

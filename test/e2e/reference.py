@@ -1,0 +1,106 @@
+"""What a model of one node should compute: ONNX Runtime, else onnx's reference evaluator; for a few
+operators formulas of ours, where those two lack a type or do not follow the specification."""
+# SPDX-License-Identifier: Apache-2.0
+import numpy
+import onnx
+import onnx.reference
+import onnxruntime
+
+onnxruntime.set_default_logger_severity(4)
+
+# (rtol, atol). f16: four units in the last place, see node_tests.py; bf16 likewise.
+TOLERANCES = {"bfloat16": (3.2e-2, 1e-2), "float16": (4e-3, 1e-3), "float32": (1e-3, 1e-5),
+              "float64": (1e-3, 1e-7)}
+
+
+
+
+def attribute_of(node, name, default):
+    for attribute in node.attribute:
+        if attribute.name == name:
+            return onnx.helper.get_attribute_value(attribute)
+    return default
+
+
+def hardmax(node, x):
+    """Before opset 13: of the input as a matrix, whose rows end at the axis. onnx's evaluator has the
+    newer meaning only, and ONNX Runtime one type."""
+    rows = int(numpy.prod(x.shape[:attribute_of(node, "axis", 1) % (x.ndim + 1)]))
+    matrix = x.reshape(rows, -1)
+    result = numpy.zeros_like(matrix)
+    result[numpy.arange(rows), matrix.argmax(axis=1)] = 1
+    return result.reshape(x.shape)
+
+
+def global_lp_pool(node, x):
+    p = attribute_of(node, "p", 2)
+    total = (abs(x) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True)
+    return total ** x.dtype.type(1 / p)
+
+
+def mean_variance_normalization(node, x):
+    axes = tuple(attribute_of(node, "axes", [0, 2, 3]))
+    centred = x - x.mean(axis=axes, keepdims=True)
+    return centred / (numpy.sqrt((centred ** 2).mean(axis=axes, keepdims=True)) + 1e-9)
+
+
+def log_sum(transform):
+    """Integers in double, cut; ONNX Runtime rounds within the sum."""
+    def reduce(node, x, axes=None):
+        axes = attribute_of(node, "axes", None) if axes is None else axes
+        total = transform(x.astype(numpy.float64)).sum(
+            axis=None if axes is None else tuple(axes), keepdims=bool(attribute_of(node, "keepdims", 1)))
+        return numpy.log(total).astype(x.dtype)
+    return reduce
+
+
+def formula_for(node, opset, feed):
+    """Our own formula, or None."""
+    integers = any(array.dtype.kind in "iu" for array in list(feed.values())[:1])
+    if node.op_type == "Hardmax" and opset < 13:
+        return hardmax
+    if integers and node.op_type == "ReduceLogSum":
+        return log_sum(lambda x: x)
+    if integers and node.op_type == "ReduceLogSumExp":
+        return log_sum(numpy.exp)
+    return {"GlobalLpPool": global_lp_pool,
+            "MeanVarianceNormalization": mean_variance_normalization}.get(node.op_type)
+
+
+def expected(model, feed):
+    """The reference outputs, or the reason why there are none."""
+    node = model.graph.node[0]
+    formula = formula_for(node, model.opset_import[0].version, feed)
+    if formula:
+        values = {**feed, **{tensor.name: onnx.numpy_helper.to_array(tensor)
+                             for tensor in model.graph.initializer}}
+        return [numpy.asarray(formula(node, *(values[name] for name in node.input if name)))]
+    try:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+        return [numpy.asarray(value) for value in session.run(None, feed)]
+    except Exception as missing:  # pylint: disable=broad-except
+        try:
+            values = onnx.reference.ReferenceEvaluator(model).run(None, feed)
+            return [numpy.asarray(value) for value in values]
+        except Exception as error:  # pylint: disable=broad-except
+            return f"no reference: {missing}; {error}"
+
+
+def differs(name, value, reference):
+    """What is wrong with an output, or None. Integers and booleans must agree exactly."""
+    if value.dtype != reference.dtype or value.shape != reference.shape:
+        return (f"{name} is {value.dtype} {value.shape}, "
+                f"not {reference.dtype} {reference.shape}")
+    if value.dtype.name not in TOLERANCES:
+        if numpy.array_equal(value, reference):
+            return None
+        wrong = value != reference
+        return f"{name}: {value[wrong].flat[0]}, not {reference[wrong].flat[0]}"
+    rtol, atol = TOLERANCES[reference.dtype.name]
+    value, reference = value.astype(numpy.float64), reference.astype(numpy.float64)
+    with numpy.errstate(all="ignore"):
+        if numpy.allclose(value, reference, rtol=rtol, atol=atol, equal_nan=True):
+            return None
+        return f"{name}: largest difference {numpy.abs(value - reference).max():.3e}"

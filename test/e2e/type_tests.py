@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Every element type that ONNX gives an operator: a node of each (operator, type parameter, type)
+of the newest opset computes what the reference does.
+
+The types are those that kernels know: bool, the integers from 8 to 64 bits, float16, bfloat16,
+float and double."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import re
+import sys
+import zlib
+
+import ml_dtypes
+import numpy
+import onnx
+
+import batch
+import harness
+import reference
+import row_cases
+from node_tests import IMPORTED_AS_ANOTHER, read_words
+from row_cases import Case, Fixed
+
+TYPES = {"bool": numpy.bool_, "uint8": numpy.uint8, "uint16": numpy.uint16,
+         "uint32": numpy.uint32, "uint64": numpy.uint64, "int8": numpy.int8,
+         "int16": numpy.int16, "int32": numpy.int32, "int64": numpy.int64,
+         "float16": numpy.float16, "bfloat16": ml_dtypes.bfloat16, "float": numpy.float32,
+         "double": numpy.float64}
+
+# What the result's type is told by where no operand has it: (operator, attribute).
+TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype"}
+FILLED = {("ConstantOfShape", "T2"), ("Constant", "T")}
+# Results that overflow are not the point; of these operators extreme operands give none that the
+# reference does not define.
+EXTREMES = {"Abs", "Add", "ArgMax", "ArgMin", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr",
+            "BitwiseXor", "Clip", "Concat", "CumSum", "Div", "Equal", "Expand", "Gather",
+            "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less",
+            "LessOrEqual", "Max", "MaxPool", "Min", "Mod", "Mul", "Neg", "Pad", "ReduceMax",
+            "ReduceMin", "Relu", "Reshape", "Sign", "Slice", "Split", "Squeeze", "Sub",
+            "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"}
+DIVISORS = {"Div", "Mod"}
+PLACES = {"BitShift", "Gather", "GatherElements", "GatherND"}  # the second operand is no datum
+# The result's type is not one that an operand has, or is the point.
+TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity"}
+# Parameters that the specification keeps apart and that go together all the same.
+LINKED = {("RMSNormalization", "T"): "V", ("RMSNormalization", "V"): "T"}
+
+
+def retyped(array, dtype, operator, position):
+    """The values of `array` as another type, kept small and meaningful in it."""
+    if array.dtype == dtype:
+        return array
+    if dtype == numpy.bool_:
+        return array > array.mean() if array.size > 1 else array != 0
+    kind = numpy.dtype(dtype).kind
+    if kind not in "iu":
+        return array.astype(dtype)
+    small_reals = array.dtype.kind == "f" and abs(array).max(initial=0) < 4
+    values = numpy.rint(array.astype(numpy.float64) * (4 if small_reals else 1))
+    values = numpy.clip(values, 0 if kind == "u" else -60, 60).astype(dtype)
+    if operator == "Pow":
+        values = 1 + values % 3
+    elif operator == "ReduceProd":
+        values = (1 + (values % 8 == 0)).astype(dtype)
+    if operator in DIVISORS and position == 1:
+        values[values == 0] = 1
+    elif operator in EXTREMES and values.size > 4 and not (operator in PLACES and position):
+        limits = numpy.iinfo(dtype)
+        values.flat[1], values.flat[3] = limits.max, limits.min
+    return values
+
+
+def formal(schema, position):
+    """The formal parameter of an operand."""
+    return schema.inputs[min(position, len(schema.inputs) - 1)]
+
+
+def other_kind(case, dtype):
+    kinds = {"f": "f", "V": "f", "i": "i", "u": "i", "b": "b"}  # V: bfloat16
+    first = next((value for value in case.inputs if value is not None), None)
+    if first is None:
+        return False
+    array = first.array if isinstance(first, Fixed) else first
+    return kinds[array.dtype.kind] != kinds[numpy.dtype(dtype).kind]
+
+
+def with_type(case, schema, parameter, name):
+    """`case` with another type for one type parameter; None where the case does not have it."""
+    dtype, found = TYPES[name], False
+    inputs = []
+    for position, value in enumerate(case.inputs):
+        if value is not None and formal(schema, position).type_str in (
+                parameter, LINKED.get((schema.name, parameter))):
+            found = True
+            if isinstance(value, Fixed):
+                value = Fixed(retyped(value.array, dtype, schema.name, position))
+            else:
+                value = retyped(value, dtype, schema.name, position)
+        inputs.append(value)
+    attributes = dict(case.attributes)
+    code = onnx.helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))
+    if (schema.name, parameter) in TYPE_ATTRIBUTES:
+        attributes[TYPE_ATTRIBUTES[schema.name, parameter]], found = code, True
+    if (schema.name, parameter) in FILLED:
+        value = numpy.array([3], dtype)
+        attributes["value"], found = onnx.numpy_helper.from_array(value), True
+    if schema.name == "BitCast":  # from and to an integer of the same width
+        found, other = True, f"uint{8 * numpy.dtype(dtype).itemsize}"
+        attributes["to"] = code
+        inputs = [retyped(case.inputs[0], TYPES[other], schema.name, 0)]
+        if parameter == "T1":
+            attributes["to"] = onnx.helper.np_dtype_to_tensor_dtype(numpy.dtype(TYPES[other]))
+            inputs = [retyped(case.inputs[0], dtype, schema.name, 0)]
+    label = f"{schema.name}-{parameter}-{name}"
+    return Case(label, inputs, attributes, case.outputs) if found else None
+
+
+def replaced(case, change):
+    """The case with `change` done to every operand."""
+    inputs = [Fixed(change(value.array)) if isinstance(value, Fixed) else
+              change(value) if value is not None else None for value in case.inputs]
+    return Case(case.label, inputs, case.attributes, case.outputs)
+
+
+def references(case, schema, version):
+    """As reference.expected. Of 16-bit floats: computed in float, rounded once. Of booleans that the
+    references lack: as uint8."""
+    given = {formal(schema, i).type_str: (value.array if isinstance(value, Fixed) else value).dtype
+             for i, value in enumerate(case.inputs) if value is not None}
+
+    def result(change):
+        changed = replaced(case, change)
+        return reference.expected(changed.model(schema.name, version), changed.feed())
+
+    narrow = any(dtype.name in ("float16", "bfloat16") for dtype in given.values())
+    if narrow and schema.name not in TYPE_CHANGING:
+        values = result(lambda array: array.astype(numpy.float32)
+                        if array.dtype.name in ("float16", "bfloat16") else array)
+    else:
+        values = result(lambda array: array)
+        if isinstance(values, str) and numpy.bool_ in given.values():
+            values = result(lambda array: array.astype(numpy.uint8)
+                            if array.dtype == numpy.bool_ else array)
+    if isinstance(values, str):
+        return values
+    for i, value in enumerate(values):
+        dtype = given.get(schema.outputs[min(i, len(schema.outputs) - 1)].type_str)
+        if dtype is not None and schema.name not in TYPE_CHANGING:
+            with numpy.errstate(over="ignore"):
+                values[i] = value.astype(dtype)
+    return values
+
+
+class TypeTests:
+    def __init__(self, options):
+        self.options = options
+        self.suite = harness.Suite("types", options.build.resolve())
+        self.runner = batch.Runner(self.suite, options)
+
+    def cases(self, operator):
+        """(schema, [Case], what has no case) of the operator's newest version."""
+        schema = onnx.defs.get_schema(operator)
+        row_cases.random = numpy.random.default_rng(zlib.crc32(operator.encode()))
+        bases = list(row_cases.CASES[operator](schema.since_version))
+        found, lacking = [], []
+        for constraint in schema.type_constraints:
+            parameter = constraint.type_param_str
+            if not (any(operand.type_str == parameter for operand in schema.inputs)
+                    or (operator, parameter) in TYPE_ATTRIBUTES | dict.fromkeys(FILLED)):
+                continue  # of results alone, and one type
+            for name in TYPES:
+                if f"tensor({name})" not in constraint.allowed_type_strs:
+                    continue
+                # First those of the kind that is wanted: they have the attributes for it.
+                for base in sorted(bases, key=lambda base: other_kind(base, TYPES[name])):
+                    case = with_type(base, schema, parameter, name)
+                    if case:
+                        found.append(case)
+                        break
+                else:
+                    lacking.append(f"{operator}-{parameter}-{name}")
+        return schema, found, lacking
+
+    def check(self, operator):
+        """[(label, reason, steps)] of one operator."""
+        schema, cases, lacking = self.cases(operator)
+        version = schema.since_version
+        results = [(label, "no case in row_cases.py has this operand", []) for label in lacking]
+        entries, wanted = [], {}
+        for case in cases:
+            if not re.search(self.options.filter, case.label):
+                continue
+            values = references(case, schema, version)
+            if isinstance(values, str):
+                results.append((case.label, values, []))
+                continue
+            model = case.model(operator, version)
+            for output, value in zip(model.graph.output, values):
+                output.CopyFrom(onnx.helper.make_tensor_value_info(
+                    output.name, onnx.helper.np_dtype_to_tensor_dtype(value.dtype), value.shape))
+            entries.append(batch.Entry(case.label, model, case.feed()))
+            wanted[case.label] = values
+        self.runner.run(operator, entries)
+        for entry in entries:
+            results.append((entry.label, batch.judge(entry, wanted[entry.label]), entry.steps))
+        return results
+
+    def run(self):
+        claimed = sorted(set(read_words(harness.SOURCE / "test" / "e2e" / "claimed_operators.txt"))
+                         - IMPORTED_AS_ANOTHER)
+        names = [name for name in claimed if re.search(self.options.operators, name)]
+        for _, results in harness.for_each(names, self.check, self.options.jobs):
+            for label, reason, steps in results:
+                if reason:
+                    self.suite.fail(label, reason, *steps)
+                else:
+                    self.suite.ok(label)
+        return self.suite.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.add_argument("--operators", default="", help="only operators whose name matches this")
+    return TypeTests(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
