@@ -223,7 +223,9 @@ typedef enum CameoOpcode {
                            parameter: buffer or register as its CameoArgType says. A grid with a
                            zero is skipped. */
   CAMEO_OP_COPY = 88,   /* b destination, b source, r bytes */
-  CAMEO_OP_WRITE = 89   /* b destination, dtype, count, r...: stores host values to device memory */
+  CAMEO_OP_WRITE = 89,  /* b destination, dtype, count, r...: stores host values to device memory */
+  CAMEO_OP_NODES = 90 /* s names: the ONNX nodes that the next LAUNCH computes; without it they are
+                         all that its kernel is for */
 } CameoOpcode;
 
 #endif

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Manifest.h"
 
+#include "codegen/NodeNames.h"
 #include "dialects/onnx/Schema.h"
 #include "passes/host/BufferPlanner.h"
 #include "passes/host/WeightPool.h"
@@ -46,6 +47,12 @@ static Operation *kernelOf(rt::LaunchOp launch) {
 static std::string nodesOf(Operation *kernel) {
   auto nodes = kernel ? kernel->getAttrOfType<StringAttr>("kernel.nodes") : StringAttr();
   return nodes ? json::fixUTF8(nodes.getValue()) : "";
+}
+
+/// Of the launch itself: kernels serve several nodes.
+static std::string nodesOf(rt::LaunchOp launch) {
+  std::string nodes = nodeNames(launch.getLoc());
+  return nodes.empty() ? nodesOf(kernelOf(launch)) : json::fixUTF8(nodes);
 }
 
 static std::string hex(uint64_t hash) { return llvm::formatv("{0:x-16}", hash); }
@@ -104,6 +111,10 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
     if (StringRef kind = kindName(section.kind); !kind.empty())
       code.push_back(json::Object{
           {"kind", kind},
+          {"target", llvm::formatv("sm_{0}{1}", section.arch & ~CAMEO_ARCH_A,
+                                   section.arch & CAMEO_ARCH_A ? "a" : "")
+                         .str()},
+          {"bytes", static_cast<int64_t>(section.bytes.size())},
           {"variant", section.variant},
           {"checked", (section.flags & CAMEO_SIM_IMAGE_CHECKED) != 0},
           {"xxh3",
@@ -220,7 +231,7 @@ std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<Assembled
       function.walk([&](rt::LaunchOp launch) {
         Operation *kernel = kernelOf(launch);
         json::Object object{{"name", launch.getKernel().getLeafReference().getValue()},
-                            {"onnx_nodes", nodesOf(kernel)},
+                            {"onnx_nodes", nodesOf(launch)},
                             {"stream", 0}};
         if (kernel)
           addAttributes(object, kernel);

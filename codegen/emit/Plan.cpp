@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Plan.h"
 
+#include "codegen/NodeNames.h"
 #include "codegen/emit/PlanScalars.h"
 #include "codegen/emit/PlanWriter.h"
 #include "dialects/onnx/Schema.h"
@@ -159,6 +160,8 @@ LogicalResult PlanEmitter::emitLaunch(rt::LaunchOp launch) {
                                 << " does not fit the kernel's parameter";
     words.push_back(scalars.get(operand));
   }
+  if (std::string nodes = nodeNames(launch.getLoc()); !nodes.empty())
+    plan.op(CAMEO_OP_NODES, {plan.string(nodes)});
   plan.op(CAMEO_OP_LAUNCH, words);
   return success();
 }

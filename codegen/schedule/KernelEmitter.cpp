@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/KernelEmitter.h"
 
+#include "codegen/NodeNames.h"
 #include "codegen/schedule/Work.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,15 +17,6 @@ namespace cameo {
 static MemRefType globalMemory(Type element) {
   auto space = gpu::AddressSpaceAttr::get(element.getContext(), gpu::AddressSpace::Global);
   return MemRefType::get({ShapedType::kDynamic}, element, MemRefLayoutAttrInterface(), space);
-}
-
-/// Node names that a location stands for, each once.
-static void collectNodes(Location loc, llvm::SetVector<StringRef> &names) {
-  loc->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      names.insert(name.getName().getValue());
-    return WalkResult::advance();
-  });
 }
 
 /// Letters, digits and '_' only, as PTX wants symbols.
@@ -115,7 +107,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   gpu::GPUFuncOp &function = known[key];
   if (!function) {
     llvm::SetVector<StringRef> nodes;
-    collectNodes(loc, nodes);
+    collectNodeNames(loc, nodes);
     std::string name = llvm::formatv("k{0}_{1}{2}", count++,
                                      symbolFor(nodes.empty() ? "kernel" : nodes.front()), part);
     OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
@@ -164,7 +156,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
     SmallVector<StringRef> parts;
     before.split(parts, ',', -1, false);
     nodes.insert(parts.begin(), parts.end());
-    collectNodes(loc, nodes);
+    collectNodeNames(loc, nodes);
     function->setAttr("kernel.nodes", StringAttr::get(context, llvm::join(nodes, ",")));
   }
 

@@ -211,7 +211,7 @@ cameo_status cameo_context_run_timed(cameo_context *context, cameo_timing_callba
     cameo_launch_timing filled = {};
     filled.struct_size = sizeof filled;
     filled.kernel = timing.kernel->name;
-    filled.onnx_nodes = timing.kernel->onnxNodes;
+    filled.onnx_nodes = timing.step->onnxNodes;
     std::copy(timing.step->grid, timing.step->grid + 3, filled.grid);
     std::copy(timing.kernel->block, timing.kernel->block + 3, filled.block);
     filled.start = timing.start;

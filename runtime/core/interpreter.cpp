@@ -59,6 +59,7 @@ private:
   std::vector<Place> buffers;
   std::vector<bool> shaped;
   bool arenaKnown = false;
+  const char *nextNodes = nullptr; // of the launch to come
   uint32_t at = 0;
 };
 
@@ -172,6 +173,9 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     return copy(o);
   case CAMEO_OP_WRITE:
     return write(o);
+  case CAMEO_OP_NODES:
+    nextNodes = plan.string(o[0]);
+    return {};
   default:
     return fail(Code::Internal, "instruction not implemented");
   }
@@ -361,12 +365,14 @@ Status Interpreter::place(uint32_t buffer, Place &result) const {
 
 Status Interpreter::launch(const uint32_t *o) {
   const PlanKernel &kernel = plan.kernels()[o[0]];
-  LaunchStep step{o[0], {0, 0, 0}, 0, uint32_t(work.args.size())};
+  const char *nodes = nextNodes ? nextNodes : kernel.onnxNodes;
+  nextNodes = nullptr;
+  LaunchStep step{o[0], nodes, {0, 0, 0}, 0, uint32_t(work.args.size())};
   for (int i = 0; i < 3; ++i) {
     int64_t extent = registers[o[1 + i]], limit = i ? kMaxGridYZ : kMaxGridX;
     if (extent < 0 || extent > limit)
       return failure(Code::OutOfRange, "kernel '%s' (%s) needs a grid of %lld in %c; at most %lld",
-                     kernel.name, kernel.onnxNodes, (long long)extent, "xyz"[i], (long long)limit);
+                     kernel.name, nodes, (long long)extent, "xyz"[i], (long long)limit);
     if (extent == 0)
       return {};
     step.grid[i] = uint32_t(extent);
@@ -374,7 +380,7 @@ Status Interpreter::launch(const uint32_t *o) {
   int64_t shared = registers[o[4]];
   if (shared < 0 || shared > std::numeric_limits<int32_t>::max())
     return failure(Code::OutOfRange, "kernel '%s' (%s) needs %lld bytes of shared memory",
-                   kernel.name, kernel.onnxNodes, (long long)shared);
+                   kernel.name, nodes, (long long)shared);
   step.sharedDynamic = uint32_t(shared);
   for (uint32_t i = 0; i < kernel.argCount; ++i) {
     ArgValue arg;

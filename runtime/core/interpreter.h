@@ -24,6 +24,7 @@ struct Place {
 
 struct LaunchStep {
   uint32_t kernel;
+  const char *onnxNodes; // comma separated; belongs to the plan
   uint32_t grid[3];
   uint32_t sharedDynamic;
   uint32_t firstArg; // into WorkList::args, as many as the kernel has parameters

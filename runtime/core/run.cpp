@@ -190,7 +190,7 @@ Status Context::runStep(const Step &step) {
                 argBytes.data() + launch.firstArg};
     Status status = device().launch(call, current);
     if (!status.ok())
-      return failure(status.code(), "kernel '%s' (%s): %s", kernel.name, kernel.onnxNodes,
+      return failure(status.code(), "kernel '%s' (%s): %s", kernel.name, launch.onnxNodes,
                      status.message().c_str());
     return {};
   }

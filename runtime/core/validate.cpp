@@ -40,6 +40,7 @@ constexpr Pattern kPatterns[] = {
     {CAMEO_OP_LAUNCH, "krrrr*"},
     {CAMEO_OP_COPY, "bbr"},
     {CAMEO_OP_WRITE, "bdn*"},
+    {CAMEO_OP_NODES, "s"},
 };
 
 const char *patternOf(uint32_t opcode) {
@@ -89,7 +90,7 @@ Status Plan::validateCode(uint64_t weightBytes) const {
           return bad(at, "buffer", value, buffers);
         break;
       case 's':
-        CAMEO_RETURN_IF_ERROR(checkString(value, "a message"));
+        CAMEO_RETURN_IF_ERROR(checkString(value, "a text"));
         break;
       case 'i':
       case 'h':

@@ -170,13 +170,9 @@ void printStatistics(const char *title, std::vector<double> values,
   double median = count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
   std::printf("%s: min = %g ms, max = %g ms, mean = %g ms, median = %g ms", title, values.front(),
               values.back(), mean, median);
-  for (double percentile : percentiles) {
+  for (double percentile : percentiles)
     if (count >= samplesNeeded(percentile))
       std::printf(", percentile(%g%%) = %g ms", percentile, percentileOf(values, percentile));
-    else
-      std::printf(", percentile(%g%%) refused: %zu samples, %llu needed", percentile, count,
-                  (unsigned long long)samplesNeeded(percentile));
-  }
   std::printf("\n");
 }
 
@@ -201,6 +197,29 @@ void printAverages(const std::vector<Sample> &samples, uint32_t runs) {
   }
 }
 
+// What the table lacks, and what limits the throughput, as trtexec warns of it.
+void printWarnings(const Options &options, const Session &session,
+                   const std::vector<Sample> &samples) {
+  for (double percentile : options.percentiles)
+    if (samples.size() < samplesNeeded(percentile))
+      std::printf("[W] percentile(%g%%) refused: %zu samples, %llu needed (--iterations=%llu)\n",
+                  percentile, samples.size(), (unsigned long long)samplesNeeded(percentile),
+                  (unsigned long long)samplesNeeded(percentile));
+  if (session.simulated())
+    return;
+  Sample sum;
+  for (const Sample &sample : samples) {
+    sum.enqueue += sample.enqueue;
+    sum.in += sample.in;
+    sum.compute += sample.compute;
+    sum.out += sample.out;
+  }
+  if (sum.enqueue > sum.compute)
+    std::printf("[W] Throughput may be bound by Enqueue Time rather than GPU Compute\n");
+  if (sum.in + sum.out > sum.compute)
+    std::printf("[W] Throughput may be bound by transfers between host and GPU\n");
+}
+
 void printTable(const Options &options, const Session &session, const std::vector<Sample> &samples,
                 double wall) {
   const char *note = session.simulated() ? " (simulated)" : "";
@@ -222,6 +241,7 @@ void printTable(const Options &options, const Session &session, const std::vecto
   std::vector<double> compute = column(samples, [](const Sample &s) { return s.compute; });
   std::printf("Total Host Walltime: %g s\nTotal GPU Compute Time%s: %g s\n", wall / 1000, note,
               std::accumulate(compute.begin(), compute.end(), 0.0) / 1000);
+  printWarnings(options, session, samples);
 }
 
 } // namespace

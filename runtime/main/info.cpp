@@ -1,6 +1,7 @@
 // --info: the manifest for people. What the plans and sections say is printed from them; of the
 // manifest, whatever it has beyond that.
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/hash.h"
 #include "runtime/main/json.h"
 #include "runtime/main/session.h"
 
@@ -86,7 +87,9 @@ Status printInfo(const Options &options, const rt::Payload &payload) {
   for (const rt::Section &section : payload.sections())
     if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||
         section.kind == CAMEO_SECTION_SIM_IMAGE)
-      std::printf("  %s, %s\n", rt::describeCode(section).c_str(), bytesText(section.size).c_str());
+      std::printf("  %s, %s, xxh3 %016llx\n", rt::describeCode(section).c_str(),
+                  bytesText(section.size).c_str(),
+                  (unsigned long long)rt::hash(section.data, section.size));
   std::printf("weights: %s\n", bytesText(payload.weightBytes()).c_str());
   std::printf("payload: version %u, %s\n", CAMEO_PAYLOAD_VERSION,
               bytesText(payload.size()).c_str());
@@ -94,7 +97,8 @@ Status printInfo(const Options &options, const rt::Payload &payload) {
   if (!parseJson(manifest, json) || json.kind != Json::Object)
     return failure(Code::Corrupt, "the manifest is no JSON object");
   for (const auto &[name, value] : json.members)
-    if (name != "inputs" && name != "outputs" && name != "entries")
+    if (name != "inputs" && name != "outputs" && name != "entries" && name != "code" &&
+        name != "weight_bytes")
       printValue(name, value, 0);
   return {};
 }

@@ -3,7 +3,8 @@
 #include "runtime/main/session.h"
 
 #include <cstdio>
-#include <cstring>
+#include <new>
+#include <unistd.h>
 
 namespace cameo::cli {
 namespace {
@@ -92,4 +93,12 @@ int start(int argc, char **argv) {
 } // namespace
 } // namespace cameo::cli
 
-int main(int argc, char **argv) { return cameo::cli::start(argc, argv); }
+int main(int argc, char **argv) {
+  // There are no exceptions to tell of it.
+  std::set_new_handler([] {
+    static const char message[] = "error: out of memory\n";
+    (void)!write(STDERR_FILENO, message, sizeof message - 1);
+    _exit(cameo::cli::DeviceFailure);
+  });
+  return cameo::cli::start(argc, argv);
+}

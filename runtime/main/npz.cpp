@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <zlib.h>
 
@@ -13,7 +14,6 @@ namespace {
 constexpr uint32_t kLocalMagic = 0x04034b50, kCentralMagic = 0x02014b50, kEndMagic = 0x06054b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22;
 constexpr uint16_t kZip64Extra = 1;
-constexpr uint64_t kMaxUnpackedBytes = uint64_t(1) << 36;
 
 uint16_t get16(const uint8_t *p) { return uint16_t(p[0] | p[1] << 8); }
 uint32_t get32(const uint8_t *p) { return get16(p) | uint32_t(get16(p + 2)) << 16; }
@@ -50,8 +50,10 @@ Status readZip64(const uint8_t *extra, size_t size, Member &member) {
 }
 
 Status inflateMember(const uint8_t *data, const Member &member, std::vector<uint8_t> &result) {
-  if (member.unpacked > kMaxUnpackedBytes || member.unpacked / 1100 > member.packed)
+  if (member.unpacked / 1100 > member.packed)
     return damaged("a member unpacks to more than deflate can hold");
+  if (Status status = checkHostBytes(member.unpacked); !status.ok())
+    return failure(status.code(), "npz: '%s': %s", member.name.c_str(), status.message().c_str());
   result.resize(member.unpacked);
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
@@ -111,39 +113,16 @@ Status readMember(const uint8_t *data, size_t size, const Member &member,
   if (!status.ok())
     return failure(status.code(), "npz: '%s': %s", member.name.c_str(), status.message().c_str());
   tensor.name = member.name;
-  if (tensor.name.size() > 4 && tensor.name.compare(tensor.name.size() - 4, 4, ".npy") == 0)
-    tensor.name.resize(tensor.name.size() - 4);
   tensors.push_back(std::move(tensor));
   return {};
 }
 
-void put16(std::vector<uint8_t> &out, uint32_t value) {
-  out.insert(out.end(), {uint8_t(value), uint8_t(value >> 8)});
-}
-void put32(std::vector<uint8_t> &out, uint32_t value) {
-  put16(out, value & 0xffff);
-  put16(out, value >> 16);
-}
-void putText(std::vector<uint8_t> &out, const std::string &text) {
-  out.insert(out.end(), text.begin(), text.end());
+bool endsWithNpy(const std::string &name) {
+  return name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0;
 }
 
-// The fields that local and central headers share.
-void putCommon(std::vector<uint8_t> &out, uint32_t crc, uint32_t size, uint32_t nameBytes) {
-  put16(out, 20);       // version needed: 2.0
-  put16(out, 0x800);    // names are UTF-8
-  put16(out, 0);        // stored
-  put32(out, 0x210000); // 1980-01-01: equal results give equal files
-  put32(out, crc);
-  put32(out, size);
-  put32(out, size);
-  put16(out, nameBytes);
-  put16(out, 0); // no extra field
-}
-
-} // namespace
-
-Status parseNpz(const uint8_t *data, size_t size, std::vector<HostTensor> &tensors) {
+// Names come without ".npy".
+Status readDirectory(const uint8_t *data, size_t size, std::vector<Member> &members) {
   if (size < kEndBytes)
     return damaged("no zip archive");
   size_t end = size - kEndBytes;
@@ -174,9 +153,55 @@ Status parseNpz(const uint8_t *data, size_t size, std::vector<HostTensor> &tenso
                   get32(entry + 24),
                   get32(entry + 42)};
     CAMEO_RETURN_IF_ERROR(readZip64(entry + kCentralBytes + nameBytes, extraBytes, member));
-    CAMEO_RETURN_IF_ERROR(readMember(data, size, member, tensors));
+    if (endsWithNpy(member.name))
+      member.name.resize(member.name.size() - 4);
+    members.push_back(std::move(member));
     at += kCentralBytes + nameBytes + extraBytes + commentBytes;
   }
+  return {};
+}
+
+void put16(std::vector<uint8_t> &out, uint32_t value) {
+  out.insert(out.end(), {uint8_t(value), uint8_t(value >> 8)});
+}
+void put32(std::vector<uint8_t> &out, uint32_t value) {
+  put16(out, value & 0xffff);
+  put16(out, value >> 16);
+}
+void putText(std::vector<uint8_t> &out, const std::string &text) {
+  out.insert(out.end(), text.begin(), text.end());
+}
+
+// The fields that local and central headers share.
+void putCommon(std::vector<uint8_t> &out, uint32_t crc, uint32_t size, uint32_t nameBytes) {
+  put16(out, 20);       // version needed: 2.0
+  put16(out, 0x800);    // names are UTF-8
+  put16(out, 0);        // stored
+  put32(out, 0x210000); // 1980-01-01: equal results give equal files
+  put32(out, crc);
+  put32(out, size);
+  put32(out, size);
+  put16(out, nameBytes);
+  put16(out, 0); // no extra field
+}
+
+} // namespace
+
+Status parseNpz(const uint8_t *data, size_t size, const Members &wanted,
+                std::vector<HostTensor> &tensors) {
+  std::vector<Member> members;
+  CAMEO_RETURN_IF_ERROR(readDirectory(data, size, members));
+  if (members.size() > wanted.most)
+    return failure(Code::InvalidArgument, "npz: %zu members; at most %zu are wanted",
+                   members.size(), wanted.most);
+  std::set<std::string> names;
+  for (const Member &member : members)
+    if (!names.insert(member.name).second)
+      return failure(Code::InvalidArgument, "npz: two members are called '%s'",
+                     member.name.c_str());
+  for (const Member &member : members)
+    if (!wanted.only || members.size() == 1 || member.name == wanted.only)
+      CAMEO_RETURN_IF_ERROR(readMember(data, size, member, tensors));
   return {};
 }
 

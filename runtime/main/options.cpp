@@ -204,22 +204,47 @@ const Option kOptions[] = {
      }},
 };
 
-Status parseOption(const std::string &argument, Options &options) {
+// Without case, dashes and underscores, in which tools differ: --warmup, --random_inputs.
+std::string simplified(const std::string &name) {
+  std::string result;
+  for (char c : name)
+    if (c != '-' && c != '_')
+      result += char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return result;
+}
+
+Status unknownOption(const std::string &name) {
+  for (const Option &option : kOptions)
+    if (simplified(name) == simplified(option.name))
+      return failure(Code::InvalidArgument, "unknown option %s; is --%s meant?", name.c_str(),
+                     option.name);
+  return failure(Code::InvalidArgument, "unknown option %s; --help lists them", name.c_str());
+}
+
+// `next` is the argument after this one, or null; it is the value where the option needs one and
+// has no "=", and is then set to null.
+Status parseOption(const std::string &argument, const char *&next, Options &options) {
   size_t equals = argument.find('=');
-  std::string name = argument.substr(0, equals);
+  std::string name = argument.substr(0, equals), value;
   bool hasValue = equals != std::string::npos;
+  if (hasValue)
+    value = argument.substr(equals + 1);
   for (const Option &option : kOptions) {
     if (name.compare(2, std::string::npos, option.name) != 0)
       continue;
     if (option.value == None && hasValue)
       return failure(Code::InvalidArgument, "%s takes no value", name.c_str());
-    if (option.value == Required && (!hasValue || equals + 1 == argument.size()))
+    if (option.value == Required && !hasValue && next && std::strncmp(next, "--", 2) != 0) {
+      value = next;
+      next = nullptr;
+    }
+    if (option.value == Required && value.empty())
       return failure(Code::InvalidArgument, "%s needs a value: %s=...", name.c_str(), name.c_str());
-    Status status = option.handler(hasValue ? argument.substr(equals + 1) : "", options);
+    Status status = option.handler(value, options);
     return status.ok() ? Status()
                        : failure(status.code(), "%s: %s", name.c_str(), status.message().c_str());
   }
-  return failure(Code::InvalidArgument, "unknown option %s; --help lists them", name.c_str());
+  return unknownOption(name);
 }
 
 } // namespace
@@ -231,7 +256,11 @@ Status parseOptions(int argc, char **argv, Options &options) {
       argument = "--help";
     if (argument.compare(0, 2, "--") != 0)
       return failure(Code::InvalidArgument, "'%s' is no option; --help lists them", argv[i]);
-    CAMEO_RETURN_IF_ERROR(parseOption(argument, options));
+    const char *next = i + 1 < argc ? argv[i + 1] : nullptr;
+    bool hasNext = next;
+    CAMEO_RETURN_IF_ERROR(parseOption(argument, next, options));
+    if (hasNext && !next)
+      ++i;
   }
   if (options.simOnly && options.device == DeviceChoice::Cuda)
     return failure(Code::InvalidArgument,
@@ -241,7 +270,7 @@ Status parseOptions(int argc, char **argv, Options &options) {
 
 void printHelp(const char *program) {
   std::printf("usage: %s [options]\n%s", program, R"(
-Runs the neural network that this file holds.
+Runs the neural network that this file holds. Values follow an option's "=" or a space.
 
 Inputs and outputs; the name may be left out, and then the order counts
   --input=NAME=@FILE          a tensor from a .npy, .npz or .pb (TensorProto) file
@@ -254,7 +283,8 @@ Inputs and outputs; the name may be left out, and then the order counts
   --atol=X --rtol=X           |actual - expected| <= atol + rtol * |expected|; by default 1e-5 and
                               1e-3 for floating-point types, 0 for integers
   --equal-nan                 NaN matches NaN; otherwise it matches nothing
-  --random-inputs[=SEED]      seeded values for inputs that are not given
+  --random-inputs[=SEED]      seeded values for inputs that are not given; what is only measured has
+                              them unasked
   --shapes=NAME:2x3,...       their sizes where the model leaves them open (default: 1)
 
 Device

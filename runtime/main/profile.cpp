@@ -31,7 +31,7 @@ std::string slice(const rt::LaunchTiming &timing) {
                 timing.kernel->block[1], timing.kernel->block[2],
                 timing.kernel->sharedStatic + timing.step->sharedDynamic);
   return "{\"name\":" + quoteJson(timing.kernel->name) + numbers +
-         "\"onnx_nodes\":" + nodeList(timing.kernel->onnxNodes) + "}}";
+         "\"onnx_nodes\":" + nodeList(timing.step->onnxNodes) + "}}";
 }
 
 } // namespace

@@ -20,6 +20,8 @@ Status prepareOutputs(rt::Context &context, std::vector<HostTensor> &outputs) {
     uint64_t bytes = 0;
     CAMEO_RETURN_IF_ERROR(context.outputShape(i, output.shape));
     CAMEO_RETURN_IF_ERROR(context.outputBytes(i, bytes));
+    if (Status status = checkHostBytes(bytes); !status.ok())
+      return failure(status.code(), "output '%s': %s", tensors[i].name, status.message().c_str());
     output.data.resize(bytes);
     void *data = bytes ? static_cast<void *>(output.data.data()) : &none;
     CAMEO_RETURN_IF_ERROR(context.bindOutput(i, {rt::Binding::Host, data, bytes}));
@@ -99,21 +101,8 @@ Status loadExpected(const Options &options, const std::vector<rt::PlanTensor> &t
   CAMEO_RETURN_IF_ERROR(assign("--expected_output", options.expected, tensors, assignments));
   for (const Assignment &assignment : assignments) {
     const rt::PlanTensor &wanted = tensors[assignment.index];
-    std::vector<HostTensor> members;
     HostTensor tensor;
-    if (assignment.isFile)
-      CAMEO_RETURN_IF_ERROR(loadTensors(assignment.value, members));
-    else
-      CAMEO_RETURN_IF_ERROR(parseLiteral(assignment.value, tensor));
-    bool found = !assignment.isFile;
-    for (HostTensor &member : members)
-      if (!found && (members.size() == 1 || member.name == wanted.name)) {
-        tensor = std::move(member);
-        found = true;
-      }
-    if (!found)
-      return failure(Code::InvalidArgument, "%s has no member '%s'", assignment.value.c_str(),
-                     wanted.name);
+    CAMEO_RETURN_IF_ERROR(readTensor(assignment, wanted, tensor));
     // A type that differs is a mismatch, and reported as one.
     (void)adaptType(tensor, wanted.dtype);
     expected.push_back({assignment.index, std::move(tensor)});

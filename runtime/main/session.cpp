@@ -69,6 +69,18 @@ std::string listInputs(const std::vector<rt::PlanTensor> &tensors,
   return text;
 }
 
+// Neither a name of the model's with something after it, nor a file or a literal.
+Status unknownAssignment(const char *option, const std::string &text,
+                         const std::vector<rt::PlanTensor> &tensors) {
+  std::string names;
+  for (const rt::PlanTensor &tensor : tensors)
+    names += (names.empty() ? "" : ", ") + std::string(tensor.name);
+  return failure(Code::InvalidArgument,
+                 "%s=%s: write NAME=@FILE, @FILE or a literal such as NAME=2x3xf32=...; the names "
+                 "are %s",
+                 option, text.c_str(), names.empty() ? "none" : names.c_str());
+}
+
 Status parseSizes(const std::string &text, Shape &shape) {
   for (const char *at = text.c_str(); *at;) {
     char *end = nullptr;
@@ -99,6 +111,7 @@ Status randomTensor(const rt::PlanTensor &wanted, const Shape &shape, uint64_t &
   uint64_t bytes = 0, count = 0;
   CAMEO_RETURN_IF_ERROR(rt::tensorBytes(shape, wanted.dtype, bytes));
   CAMEO_RETURN_IF_ERROR(rt::elementCount(shape, count));
+  CAMEO_RETURN_IF_ERROR(checkHostBytes(bytes));
   tensor.data.assign(bytes, 0);
   bool real = rt::isFloat(wanted.dtype) || rt::isComplex(wanted.dtype);
   if (rt::isComplex(wanted.dtype))
@@ -143,7 +156,7 @@ Status checkShapesOption(const Options &options, const std::vector<rt::PlanTenso
 Status spreadArchive(const std::string &path, const std::vector<rt::PlanTensor> &tensors,
                      std::vector<bool> &taken, std::vector<HostTensor> &inputs) {
   std::vector<HostTensor> members;
-  CAMEO_RETURN_IF_ERROR(loadTensors(path, members));
+  CAMEO_RETURN_IF_ERROR(loadTensors(path, {nullptr, tensors.size()}, members));
   auto indexOf = [&](const std::string &name) {
     for (size_t i = 0; i < tensors.size(); ++i)
       if (name == tensors[i].name)
@@ -167,6 +180,12 @@ Status spreadArchive(const std::string &path, const std::vector<rt::PlanTensor> 
   return {};
 }
 
+// As in trtexec, what is only measured needs no real inputs.
+bool measuresOnly(const Options &options) {
+  return (options.benchmark || !options.profile.empty()) && options.outputs.empty() &&
+         options.expected.empty();
+}
+
 bool isArchive(const std::string &text) {
   return text.size() > 5 && text[0] == '@' && text.compare(text.size() - 4, 4, ".npz") == 0;
 }
@@ -174,21 +193,10 @@ bool isArchive(const std::string &text) {
 // One tensor of a file: the member of that name, or the only one.
 Status loadOne(const std::string &path, const char *name, HostTensor &tensor) {
   std::vector<HostTensor> members;
-  CAMEO_RETURN_IF_ERROR(loadTensors(path, members));
-  for (HostTensor &member : members)
-    if (members.size() == 1 || member.name == name) {
-      tensor = std::move(member);
-      return {};
-    }
-  return failure(Code::InvalidArgument, "%s has %zu members and none is named '%s'", path.c_str(),
-                 members.size(), name);
-}
-
-Status readInput(const Assignment &assignment, const rt::PlanTensor &wanted, HostTensor &tensor) {
-  if (assignment.isFile)
-    CAMEO_RETURN_IF_ERROR(loadOne(assignment.value, wanted.name, tensor));
-  else
-    CAMEO_RETURN_IF_ERROR(parseLiteral(assignment.value, tensor));
+  CAMEO_RETURN_IF_ERROR(loadTensors(path, {name}, members));
+  if (members.empty())
+    return failure(Code::InvalidArgument, "%s has no member '%s'", path.c_str(), name);
+  tensor = std::move(members[0]);
   return {};
 }
 
@@ -238,10 +246,7 @@ Status assign(const char *option, const std::vector<std::string> &texts,
     bool isFile = assignment.value.size() > 1 && assignment.value[0] == '@';
     if (assignment.index == UINT32_MAX) {
       if (!isFile && !looksLikeLiteral(assignment.value))
-        return failure(Code::InvalidArgument,
-                       "%s=%s: neither a name of the model's nor @FILE nor a "
-                       "literal such as 2x3xf32=...",
-                       option, assignment.value.c_str());
+        return unknownAssignment(option, assignment.value, tensors);
       while (next < tensors.size() && taken[next])
         ++next;
       if (next == tensors.size())
@@ -254,6 +259,14 @@ Status assign(const char *option, const std::vector<std::string> &texts,
     if (isFile)
       assignment.value.erase(0, 1);
   }
+  return {};
+}
+
+Status readTensor(const Assignment &assignment, const rt::PlanTensor &wanted, HostTensor &tensor) {
+  if (assignment.isFile)
+    CAMEO_RETURN_IF_ERROR(loadOne(assignment.value, wanted.name, tensor));
+  else
+    CAMEO_RETURN_IF_ERROR(parseLiteral(assignment.value, tensor));
   return {};
 }
 
@@ -270,7 +283,7 @@ Status gatherInputs(const Options &options, const Session &session,
     CAMEO_RETURN_IF_ERROR(assign("--input", options.inputs, tensors, assignments));
   for (const Assignment &assignment : assignments) {
     taken[assignment.index] = true;
-    Status status = readInput(assignment, tensors[assignment.index], inputs[assignment.index]);
+    Status status = readTensor(assignment, tensors[assignment.index], inputs[assignment.index]);
     if (!status.ok())
       return failure(status.code(), "input '%s': %s", tensors[assignment.index].name,
                      status.message().c_str());
@@ -279,15 +292,19 @@ Status gatherInputs(const Options &options, const Session &session,
   std::vector<uint32_t> missing;
   uint64_t state = options.randomSeed;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (!taken[i] && options.randomInputs) {
+    if (!taken[i] && !options.randomInputs && !measuresOnly(options)) {
+      missing.push_back(uint32_t(i));
+      continue;
+    }
+    if (!taken[i]) {
       Shape shape;
       CAMEO_RETURN_IF_ERROR(randomShape(options, tensors[i], shape));
-      CAMEO_RETURN_IF_ERROR(randomTensor(tensors[i], shape, state, inputs[i]));
-    } else if (!taken[i]) {
-      missing.push_back(uint32_t(i));
+      if (Status status = randomTensor(tensors[i], shape, state, inputs[i]); !status.ok())
+        return failure(status.code(), "input '%s': %s", tensors[i].name, status.message().c_str());
+      if (!options.randomInputs)
+        std::fprintf(stderr, "input '%s' is not given: random values of %s\n", tensors[i].name,
+                     rt::formatType(shape, tensors[i].dtype).c_str());
     }
-    if (!taken[i])
-      continue;
     if (Status status = adaptType(inputs[i], tensors[i].dtype); !status.ok())
       return failure(status.code(), "input '%s': %s", tensors[i].name, status.message().c_str());
     CAMEO_RETURN_IF_ERROR(rt::checkShape(tensors[i], inputs[i].shape));

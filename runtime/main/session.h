@@ -36,6 +36,9 @@ struct Assignment {
 Status assign(const char *option, const std::vector<std::string> &texts,
               const std::vector<rt::PlanTensor> &tensors, std::vector<Assignment> &assignments);
 
+// The file's tensor (of that name where there are several) or the literal.
+Status readTensor(const Assignment &assignment, const rt::PlanTensor &wanted, HostTensor &tensor);
+
 // Sets shapes and host bindings for `inputs`.
 Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs);
 

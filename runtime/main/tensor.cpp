@@ -55,14 +55,27 @@ void appendElements(const HostTensor &tensor, size_t depth, uint64_t limit, uint
 
 } // namespace
 
+Status checkHostBytes(uint64_t bytes) {
+  uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+  if (bytes <= most)
+    return {};
+  return failure(Code::InvalidArgument, "it takes %llu bytes; this machine has %llu",
+                 (unsigned long long)bytes, (unsigned long long)most);
+}
+
 Status readFile(const std::string &path, std::vector<uint8_t> &bytes) {
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return failure(errno == ENOENT ? Code::NotFound : Code::Io, "cannot open '%s': %s",
                    path.c_str(), strerror(errno));
   struct stat info;
-  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode))
+  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+    if (Status status = checkHostBytes(uint64_t(info.st_size)); !status.ok()) {
+      close(file);
+      return failure(status.code(), "cannot read '%s': %s", path.c_str(), status.message().c_str());
+    }
     bytes.reserve(size_t(info.st_size));
+  }
   for (;;) {
     size_t old = bytes.size();
     constexpr size_t slice = 1u << 24;
@@ -96,13 +109,14 @@ Status writeFile(const std::string &path, const std::vector<uint8_t> &bytes) {
               : failure(Code::Io, "cannot write '%s': %s", path.c_str(), strerror(error));
 }
 
-Status loadTensors(const std::string &path, std::vector<HostTensor> &tensors) {
+Status loadTensors(const std::string &path, const Members &wanted,
+                   std::vector<HostTensor> &tensors) {
   std::vector<uint8_t> bytes;
   Status status;
   HostTensor tensor;
   if (endsWith(path, ".npz")) {
     CAMEO_RETURN_IF_ERROR(readFile(path, bytes));
-    status = parseNpz(bytes.data(), bytes.size(), tensors);
+    status = parseNpz(bytes.data(), bytes.size(), wanted, tensors);
   } else if (endsWith(path, ".npy")) {
     CAMEO_RETURN_IF_ERROR(readFile(path, bytes));
     status = parseNpy(bytes.data(), bytes.size(), tensor);
@@ -134,9 +148,8 @@ Status parseLiteral(const std::string &text, HostTensor &tensor) {
   uint64_t bytes = 0, count = 0;
   CAMEO_RETURN_IF_ERROR(rt::tensorBytes(tensor.shape, tensor.dtype, bytes));
   CAMEO_RETURN_IF_ERROR(rt::elementCount(tensor.shape, count));
-  if (bytes > uint64_t(1) << 36)
-    return failure(Code::InvalidArgument, "the literal %s would take %llu bytes", type.c_str(),
-                   (unsigned long long)bytes);
+  if (Status status = checkHostBytes(bytes); !status.ok())
+    return failure(status.code(), "the literal %s: %s", type.c_str(), status.message().c_str());
   tensor.data.assign(bytes, 0);
   bool real = rt::isFloat(tensor.dtype) || rt::isComplex(tensor.dtype);
   if (rt::isComplex(tensor.dtype))

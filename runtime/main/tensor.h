@@ -20,6 +20,10 @@ struct HostTensor {
   std::vector<uint8_t> data; // row-major, packed as cameo.h says
 };
 
+// Refuses what this machine cannot hold, before it is allocated: sizes come from files and command
+// lines.
+Status checkHostBytes(uint64_t bytes);
+
 // Whole files.
 Status readFile(const std::string &path, std::vector<uint8_t> &bytes);
 Status writeFile(const std::string &path, const std::vector<uint8_t> &bytes);
@@ -28,8 +32,15 @@ Status writeFile(const std::string &path, const std::vector<uint8_t> &bytes);
 // their width; adaptType gives them their meaning.
 Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor);
 Status formatNpy(const HostTensor &tensor, std::vector<uint8_t> &bytes);
-// A zip archive of .npy members, stored or deflated; written stored.
-Status parseNpz(const uint8_t *data, size_t size, std::vector<HostTensor> &tensors);
+// What is wanted of an archive; only that is unpacked.
+struct Members {
+  const char *only = nullptr; // the member of that name, or the one there is; null: all
+  size_t most = SIZE_MAX;     // more is an error
+};
+// A zip archive of .npy members, stored or deflated; written stored. Without the member wanted,
+// `tensors` stays empty.
+Status parseNpz(const uint8_t *data, size_t size, const Members &wanted,
+                std::vector<HostTensor> &tensors);
 Status formatNpz(const std::vector<HostTensor> &tensors, std::vector<uint8_t> &bytes);
 // ONNX's TensorProto.
 Status parseTensorProto(const uint8_t *data, size_t size, HostTensor &tensor);
@@ -39,7 +50,8 @@ bool looksLikeLiteral(const std::string &text);
 Status parseLiteral(const std::string &text, HostTensor &tensor);
 
 // By the file's extension: .npy, .npz, .pb; npz files may hold several.
-Status loadTensors(const std::string &path, std::vector<HostTensor> &tensors);
+Status loadTensors(const std::string &path, const Members &wanted,
+                   std::vector<HostTensor> &tensors);
 
 // Makes a tensor of a stand-in type one of `dtype`: unsigned integers for bf16 and fp8, bytes for
 // packed types. Fails where the types really differ.

@@ -155,10 +155,10 @@ Status readField(Reader &reader, uint32_t field, uint32_t wire, Fields &fields,
     good = wire == Bytes && reader.bytes(fields.raw, fields.rawBytes);
     break;
   case StringData:
-    return failure(Code::Unsupported, "pb: string tensors are not supported");
+    return failure(Code::InvalidArgument, "pb: string tensors are not supported");
   case Segment:
   case ExternalData:
-    return failure(Code::Unsupported, "pb: segmented and external data are not read");
+    return failure(Code::InvalidArgument, "pb: segmented and external data are not read");
   default:
     good = skip(reader, wire);
   }
@@ -202,6 +202,9 @@ Status parseTensorProto(const uint8_t *data, size_t size, HostTensor &tensor) {
     CAMEO_RETURN_IF_ERROR(readField(reader, uint32_t(tag >> 3), tag & 7, fields, tensor));
   }
   tensor.dtype = uint32_t(std::min<uint64_t>(fields.dataType, 0xffff));
+  if (!rt::dtypeBits(tensor.dtype))
+    return failure(Code::InvalidArgument, "pb: element type %u is none that has a size",
+                   tensor.dtype);
   tensor.shape.clear();
   for (uint64_t dim : fields.dims)
     tensor.shape.push_back(int64_t(dim));

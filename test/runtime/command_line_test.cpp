@@ -176,14 +176,62 @@ TEST_F(CommandLine, Benchmark) {
   EXPECT_TRUE(has(result.text, "Throughput (simulated): ")) << result.text;
   EXPECT_TRUE(has(result.text, "GPU Compute Time (simulated): min = ")) << result.text;
   EXPECT_TRUE(has(result.text, "percentile(50%) = ")) << result.text;
-  EXPECT_TRUE(has(result.text, "percentile(99%) refused: 20 samples, 1000 needed")) << result.text;
+  EXPECT_TRUE(has(result.text, "[W] percentile(99%) refused: 20 samples, 1000 needed"))
+      << result.text;
   EXPECT_TRUE(has(result.text, "&&&& PASSED cameo.benchmark # ")) << result.text;
   result = model("--random-inputs --benchmark --iterations=500 --duration=0 --warmUp=0 --streams=3 "
                  "--avgRuns=100");
   EXPECT_EQ(result.code, 0) << result.text;
   EXPECT_TRUE(has(result.text, "percentile(99%) = ")) << result.text;
   EXPECT_TRUE(has(result.text, "Average on 100 runs - GPU latency: ")) << result.text;
-  EXPECT_TRUE(has(model("--benchmark").text, "&&&& FAILED")) << "no inputs";
+  EXPECT_TRUE(has(model("--benchmark --shapes=q:1").text, "&&&& FAILED"));
+  // What is only measured needs no inputs; what is compared does.
+  result = model("--benchmark --iterations=1 --duration=0 --warmUp=0");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "input 'x' is not given: random values of 1x64xf32\n"))
+      << result.text;
+  EXPECT_EQ(model("--benchmark --expected_output=w=4xf32=1").code, 2);
+}
+
+// A script written for trtexec finds what it looks for, and a percentile only where there is one.
+TEST_F(CommandLine, BenchmarkTable) {
+  Result result = model("--benchmark --iterations=200 --duration=0 --warmUp=0 --percentile=90,99");
+  ASSERT_EQ(result.code, 0) << result.text;
+  for (const char *row :
+       {"Latency", "Enqueue Time", "H2D Latency", "GPU Compute Time", "D2H Latency"}) {
+    size_t at = result.text.find(std::string("\n") + row + " (simulated): min = ");
+    ASSERT_NE(at, std::string::npos) << row << "\n" << result.text;
+    std::string line = result.text.substr(at + 1, result.text.find('\n', at + 1) - at - 1);
+    for (const char *part : {" ms, max = ", " ms, mean = ", " ms, median = ", "percentile(90%) = "})
+      EXPECT_TRUE(has(line, part)) << line;
+    EXPECT_FALSE(has(line, "percentile(99%)")) << line;
+  }
+  EXPECT_TRUE(has(result.text, "[W] percentile(99%) refused: 200 samples, 1000 needed"))
+      << result.text;
+  EXPECT_TRUE(has(result.text, "\nTotal Host Walltime: ")) << result.text;
+  EXPECT_TRUE(has(result.text, "\nTotal GPU Compute Time (simulated): ")) << result.text;
+}
+
+TEST_F(CommandLine, SpacesAndMisspeltOptions) {
+  Result result = model("--input x=2x64xf32=1 --input k=i64=5 --rtol 0.1 "
+                        "--expected_output 'w=4xf32=1 2 3 4'");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(model("--warmup=3").text, "unknown option --warmup; is --warmUp meant?"));
+  EXPECT_TRUE(has(model("--random_inputs").text, "is --random-inputs meant?"));
+  EXPECT_TRUE(has(model("--input --benchmark").text, "--input needs a value"));
+  EXPECT_TRUE(has(model("--input=z=@f.npy").text, "the names are x, k"));
+}
+
+// Sizes that no machine has are an error, not an abort.
+TEST_F(CommandLine, HugeSizes) {
+  for (const char *arguments : {"--random-inputs --shapes=x:9000000000000x64",
+                                "--input=x=9000000000000x64xf32=1 --input=k=i64=1",
+                                "--random-inputs=1 "
+                                "--shapes=x:100000000000000000x64"}) {
+    Result result = model(arguments);
+    EXPECT_EQ(result.code, 2) << result.text;
+    EXPECT_TRUE(has(result.text, "error: ")) << result.text;
+  }
 }
 
 TEST_F(CommandLine, RandomInputsRepeat) {

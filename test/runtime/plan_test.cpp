@@ -363,6 +363,32 @@ TEST(Interpreter, Launches) {
   EXPECT_EQ(launch(1, 65536, work).code(), Code::OutOfRange);
 }
 
+// A kernel serves several nodes; a launch may say which it is for.
+TEST(Interpreter, NodesOfALaunch) {
+  PlanBuilder p;
+  p.output("y", CAMEO_FLOAT, {{4}});
+  p.kernel("k", 32, {});
+  uint32_t zero = p.constant(0), one = p.constant(1), four = p.constant(4);
+  p.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, four});
+  p.op(CAMEO_OP_ARENA_SIZE, {zero});
+  p.op(CAMEO_OP_NODES, {p.string("first")});
+  p.op(CAMEO_OP_LAUNCH, {0, one, one, one, zero});
+  p.op(CAMEO_OP_LAUNCH, {0, one, one, one, zero});
+  p.op(CAMEO_OP_NODES, {p.string("skipped")});
+  p.op(CAMEO_OP_LAUNCH, {0, zero, one, one, zero});
+  p.op(CAMEO_OP_LAUNCH, {0, one, one, one, zero});
+  p.op(CAMEO_OP_END);
+  Parsed parsed(p.finish());
+  ASSERT_TRUE(parsed.status.ok()) << parsed.status.message();
+  WorkList work;
+  ASSERT_TRUE(runPlan(parsed.plan, {}, work).ok());
+  ASSERT_EQ(work.launches.size(), 3u);
+  EXPECT_STREQ(work.launches[0].onnxNodes, "first");
+  EXPECT_STREQ(work.launches[1].onnxNodes, "node_k");
+  EXPECT_STREQ(work.launches[2].onnxNodes, "node_k");
+  EXPECT_EQ(parseCode([](PlanBuilder &b) { b.op(CAMEO_OP_NODES, {1u << 20}); }), Code::Corrupt);
+}
+
 TEST(Interpreter, Shapes) {
   Parsed parsed(testPlan());
   const PlanTensor &x = parsed.plan.inputs()[0];

@@ -158,7 +158,7 @@ TEST(Tensor, FilesRoundTrip) {
       HostTensor second = tensor;
       second.name = "u";
       ASSERT_TRUE(formatNpz({tensor, second}, file).ok());
-      ASSERT_TRUE(parseNpz(file.data(), file.size(), members).ok()) << what;
+      ASSERT_TRUE(parseNpz(file.data(), file.size(), {}, members).ok()) << what;
       ASSERT_EQ(members.size(), 2u);
       EXPECT_EQ(members[1].name, "u");
       ASSERT_TRUE(adaptType(members[1], dtype).ok());
@@ -231,7 +231,7 @@ TEST(Tensor, DamagedFiles) {
       HostTensor read;
       std::vector<HostTensor> members;
       (void)parseNpy(bytes.data(), bytes.size(), read);
-      (void)parseNpz(bytes.data(), bytes.size(), members);
+      (void)parseNpz(bytes.data(), bytes.size(), {}, members);
       (void)parseTensorProto(bytes.data(), bytes.size(), read);
     }
   }

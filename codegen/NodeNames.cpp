@@ -1,0 +1,22 @@
+// Locations ==> names of ONNX nodes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/NodeNames.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+void cameo::collectNodeNames(Location location, llvm::SetVector<StringRef> &names) {
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      names.insert(name.getName().getValue());
+    return WalkResult::advance();
+  });
+}
+
+std::string cameo::nodeNames(Location location) {
+  llvm::SetVector<StringRef> names;
+  collectNodeNames(location, names);
+  return llvm::join(names, ",");
+}

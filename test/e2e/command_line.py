@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""The command line of compiled models: tensor files of every kind, good and bad, comparison,
+profile, exit codes. Each mistake must end in one clear error and its exit code."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import os
+import struct
+import sys
+import zlib
+
+import numpy
+import onnx
+from onnx import numpy_helper
+
+import harness
+import small_models
+from cuda_artefacts import references
+
+SECONDS = 60
+MEMORY = 1 << 30  # of address space, for hostile files
+
+
+class CommandLine:
+    def __init__(self, options):
+        self.suite = harness.Suite("command-line", options.build.resolve())
+        self.folder = self.suite.work
+        self.model = small_models.layers()
+        self.feed = {"x": self.model.feeds[0]["x"]}
+        self.expected = references(self.model.model, self.feed)
+        self.artefact = self.folder / "model"
+
+    def compile(self):
+        onnx.save(self.model.model, self.folder / "model.onnx")
+        step = harness.run([self.suite.tool("cameoc"), self.folder / "model.onnx", "-o",
+                            self.artefact, "--target=sim:sm_80",
+                            f"--report={self.folder / 'report.json'}"], SECONDS)
+        if step.code:
+            self.suite.fail("compile", harness.first_error(step.output), step)
+        return step.code == 0
+
+    def run(self, *words, memory_bytes=None, device="sim"):
+        return harness.run([self.artefact, f"--device={device}", *words], SECONDS, cwd=self.folder,
+                           memory_bytes=memory_bytes)
+
+    def judge(self, case, step, code, *texts):
+        """The exit code, the texts in its output, and, where it failed, one error."""
+        errors = [line for line in step.output.splitlines() if line.startswith("error: ")]
+        if step.code != code:
+            self.suite.fail(case, f"{step.how()}, not {code}: {step.output[-200:]}", step)
+        elif code >= 2 and len(errors) != 1:
+            self.suite.fail(case, f"{len(errors)} errors", step)
+        elif missing := [text for text in texts if text not in step.output]:
+            self.suite.fail(case, f"'{missing[0]}' is not in {step.output[-300:]!r}", step)
+        else:
+            self.suite.ok(case)
+
+    def save(self, name, data):
+        (self.folder / name).write_bytes(data)
+        return name
+
+    def npy(self, name, array):
+        numpy.save(self.folder / name, array)
+        return name
+
+
+def proto(array, name="x"):
+    return numpy_helper.from_array(array, name).SerializeToString()
+
+
+def npy_bytes(header, data=b""):
+    header = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+def check_inputs(tests):
+    """The same tensor from every kind of file, and outputs into every kind."""
+    x = tests.feed["x"]
+    numpy.save(tests.folder / "x.npy", x)
+    numpy.savez(tests.folder / "x.npz", x=x)
+    numpy.savez_compressed(tests.folder / "packed.npz", x=x)
+    numpy.savez(tests.folder / "two.npz", other=x[:1], x=x)
+    with (tests.folder / "v3.npy").open("wb") as file:
+        numpy.lib.format.write_array(file, x, version=(3, 0))
+    tests.save("x.pb", proto(x))
+    typed = onnx.helper.make_tensor("x", onnx.TensorProto.FLOAT, x.shape, x.flatten())
+    tests.save("typed.pb", typed.SerializeToString())
+    literal = "x".join(map(str, x.shape)) + "xf32=" + " ".join(f"{v:.9g}" for v in x.flatten())
+    numpy.savez(tests.folder / "expected.npz", **tests.expected)
+    for word in ("x=@x.npy", "@x.npy", "x=@x.npz", "@x.npz", "@packed.npz", "x=@two.npz",
+                 "@v3.npy", "@x.pb", "x=@typed.pb", f"x={literal}", literal):
+        step = tests.run(f"--input={word}", "--expected_output=@expected.npz")
+        tests.judge(f"input-{word[:12]}", step, 0, "[SUCCESS]")
+    for name in ("y.npy", "y.npz", "y.pb"):
+        (tests.folder / name).unlink(missing_ok=True)
+        tests.judge(f"output-{name}", tests.run("--input=@x.npy", f"--output=y=@{name}"), 0)
+        path = tests.folder / name
+        value = (numpy.load(path) if name.endswith("npy") else numpy.load(path)["y"]
+                 if name.endswith("npz") else
+                 numpy_helper.to_array(onnx.TensorProto.FromString(path.read_bytes())))
+        close = (value.shape == tests.expected["y"].shape
+                 and numpy.abs(value - tests.expected["y"]).max() <= 1e-5)
+        if close:
+            tests.suite.ok()
+        else:
+            tests.suite.fail(f"read-{name}", f"{value.shape} {value.dtype}")
+
+
+def bad_files(tests):
+    """(name, what the error says) of files that are no good as input x."""
+    x = tests.feed["x"]
+    whole = (tests.folder / "x.npy").read_bytes()
+    yield tests.npy("f64.npy", x.astype(numpy.float64)), "element type f64 given; f32 expected"
+    yield tests.npy("i32.npy", x.astype(numpy.int32)), "element type i32 given; f32 expected"
+    yield tests.npy("big.npy", x.astype(">f4")), "big endian"
+    yield tests.npy("fortran.npy", numpy.asfortranarray(x)), "Fortran order"
+    yield tests.npy("rank.npy", x[0]), "rank 2"
+    yield tests.npy("shape.npy", x[:, :, :31]), "2x5x31xf32"
+    yield tests.npy("text.npy", numpy.array(["a", "b"])), "element type '<U1' is not supported"
+    yield tests.npy("struct.npy", numpy.zeros(2, [("a", "f4"), ("b", "i4")])), "structured"
+    yield tests.save("truncated.npy", whole[:-1]), "needs 1280 bytes, the file has 1279"
+    yield tests.save("long.npy", whole + b"\0"), "needs 1280 bytes, the file has 1281"
+    yield tests.save("header.npy", whole[:20]), "truncated header"
+    yield tests.save("empty.npy", b""), "no npy file"
+    yield tests.save("other.npy", b"PK\3\4" + bytes(100)), "no npy file"
+    yield tests.save("version.npy", whole[:6] + b"\x09" + whole[7:]), "format version 9"
+    yield tests.save("huge.npy", npy_bytes(
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 5, 32), }")), "the file has 0"
+    yield tests.save("overflow.npy", npy_bytes(
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8), }")), "overflow"
+    yield tests.save("empty.npz", b""), "no zip archive"
+    yield tests.save("garbage.npz", b"\xff" * 5000), "no zip archive"
+    archive = (tests.folder / "packed.npz").read_bytes()
+    yield tests.save("truncated.npz", archive[:-30]), "no zip archive"
+    broken = bytearray(archive)
+    broken[60] ^= 0xff
+    yield tests.save("broken.npz", bytes(broken)), "npz: "
+    yield tests.save("garbage.pb", b"garbage" * 20), "malformed TensorProto"
+    yield tests.save("empty.pb", b""), "element type 0 is none"
+    whole = proto(x)
+    yield tests.save("truncated.pb", whole[:-1]), "malformed TensorProto"
+    yield tests.save("f64.pb", proto(x.astype(numpy.float64))), "element type f64 given"
+    short = onnx.TensorProto.FromString(whole)
+    short.raw_data = short.raw_data[:-4]
+    yield tests.save("short.pb", short.SerializeToString()), "1276 bytes of raw data"
+    both = onnx.TensorProto.FromString(whole)
+    both.float_data.append(1)
+    yield tests.save("both.pb", both.SerializeToString()), "values in two fields"
+    negative = onnx.TensorProto.FromString(whole)
+    negative.dims[0] = -2
+    yield tests.save("negative.pb", negative.SerializeToString()), "pb"
+    words = onnx.helper.make_tensor("x", onnx.TensorProto.STRING, [1], [b"a"])
+    yield tests.save("string.pb", words.SerializeToString()), "string tensors are not supported"
+    yield tests.save("model.pb", tests.model.model.SerializeToString()), "pb"
+    yield tests.save("x.txt", b"1 2 3"), "tensor files are .npy, .npz or .pb"
+    yield "missing.npy", "No such file or directory"
+    (tests.folder / "folder.npy").mkdir(exist_ok=True)
+    yield "folder.npy", "Is a directory"
+
+
+def bomb(tests, name, unpacked, members=("x",), claimed=None):
+    """A zip archive whose members unpack to `unpacked` zeros behind an npy header; the directory
+    may claim another size."""
+    header = npy_bytes(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({unpacked // 4},), }}")
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed, crc, block = packer.compress(header), zlib.crc32(header), bytes(1 << 20)
+    for _ in range(unpacked >> 20):
+        packed += packer.compress(block)
+        crc = zlib.crc32(block, crc)
+    packed += packer.flush()
+    size = claimed or unpacked + len(header)
+    common = struct.pack("<HHHIIIIHH", 20, 0, 8, 0x210000, crc, len(packed), size, 5, 0)
+    data = b"PK\3\4" + common + b"x.npy" + packed
+    directory = b"".join(b"PK\1\2" + struct.pack("<H", 20) + common
+                         + struct.pack("<HHHII", 0, 0, 0, 0, 0) + f"{member}.npy".encode()
+                         for member in members)
+    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory),
+                                  len(data), 0)
+    return tests.save(name, data + directory + end)
+
+
+def check_bad_files(tests):
+    for name, text in bad_files(tests):
+        tests.judge(f"bad-{name}", tests.run(f"--input=x=@{name}"), 2, text)
+    # More than memory holds, by little data: members that are not wanted are not unpacked.
+    big = bomb(tests, "bomb.npz", 1 << 28, ["x", "y", "z", "u", "v", "w"])
+    tests.judge("bomb-named", tests.run(f"--input=x=@{big}", memory_bytes=MEMORY), 2, "rank 1")
+    tests.judge("bomb-all", tests.run(f"--input=@{big}", memory_bytes=MEMORY), 2,
+                "6 members; at most 1 are wanted")
+    big = bomb(tests, "same.npz", 1 << 28, ["x"] * 200)
+    tests.judge("bomb-same", tests.run(f"--input=x=@{big}", memory_bytes=MEMORY), 2,
+                "two members are called 'x'")
+    # Sizes that the data do not have.
+    lying = bomb(tests, "lying.npz", 1 << 24, claimed=1 << 10)
+    tests.judge("bomb-lying", tests.run(f"--input=x=@{lying}"), 2, "damaged deflate data")
+    lying = bomb(tests, "lying.npz", 1 << 24, claimed=0xfffffffe)
+    tests.judge("bomb-claim", tests.run(f"--input=x=@{lying}", memory_bytes=MEMORY), 2,
+                "more than deflate can hold")
+
+
+USAGE = [
+    ([], "1 input is missing"),
+    (["--nonsense"], "unknown option --nonsense; --help lists them"),
+    (["--warmup=3"], "is --warmUp meant?"),
+    (["positional"], "'positional' is no option"),
+    (["--input"], "--input needs a value"),
+    (["--input="], "--input needs a value"),
+    (["--input=z=@x.npy"], "the names are x"),
+    (["--input=x=x.npy"], "'x.npy' is no type"),
+    (["--input=@x.npy", "--input=@x.npy"], "the model has only 1"),
+    (["--input=x=@x.npy", "--input=x=@x.npy"], "'x' is given twice"),
+    (["--input=x=2x5x32xf32=1 2"], "2 values for 2x5x32xf32 of 320"),
+    (["--input=x=2x5x32xf32=a"], "'a' is no value of type f32"),
+    (["--input=x=2x5x32xf99=1"], "is no type such as"),
+    (["--input=x=9000000000000x5x32xf32=1"], "this machine has"),
+    (["--input=x=9223372036854775807x5x32xf32=1"], "overflow"),
+    (["--random-inputs", "--shapes=x:9000000000000x5x32"], "this machine has"),
+    (["--random-inputs", "--shapes=x:2x5"], "rank 2"),
+    (["--random-inputs", "--shapes=z:2"], "names no input"),
+    (["--random-inputs", "--shapes=x:2xy"], "is no list of sizes"),
+    (["--random-inputs=x"], "is no number"),
+    (["--random-inputs", "--output=z=@y.npy"], "the names are y, mean"),
+    (["--random-inputs", "--output=y=y.npy"], "write @FILE.npy"),
+    (["--random-inputs", "--output=y=@y.txt"], "write @FILE.npy"),
+    (["--random-inputs", "--output=y=@/nowhere/y.npy"], "cannot write '/nowhere/y.npy'"),
+    (["--random-inputs", "--expected_output=y=@missing.npy"], "No such file"),
+    (["--random-inputs", "--atol=x"], "is no number"),
+    (["--random-inputs", "--rtol=-1"], "is no number of at least 0"),
+    (["--random-inputs", "--entry=other"], "no entry point 'other'"),
+    (["--random-inputs", "--device=tpu"], "'tpu' is no device"),
+    (["--random-inputs", "--sim-checks=magic"], "magic"),
+    (["--random-inputs", "--benchmark", "--streams=0"], "1 to 256 streams"),
+    (["--random-inputs", "--benchmark", "--percentile=100"], "not between 0 and 100"),
+    (["--random-inputs", "--benchmark", "--iterations=x"], "is no number"),
+    (["--random-inputs", "--profile=/nowhere/trace.json"], "cannot write '/nowhere/trace.json'"),
+    (["--info=xml"], "neither text nor json"),
+    (["--model=/nowhere/model"], "cannot open"),
+]
+
+
+def check_comparison(tests):
+    """The first mismatch is printed; NaN equals nothing unless asked."""
+    wrong = tests.expected["y"].copy()
+    wrong[1, 2, 3] += 1
+    wrong[1, 2, 9] = numpy.nan
+    tests.npy("wrong.npy", wrong)
+    index = numpy.ravel_multi_index((1, 2, 3), wrong.shape)
+    step = tests.run("--input=@x.npy", "--expected_output=y=@wrong.npy")
+    tests.judge("first-mismatch", step, 1, f"[FAILED] result[0]: element at index {index} (",
+                "2 of 320 values differ")
+    step = tests.run("--input=@x.npy", "--expected_output=y=@wrong.npy", "--atol=2")
+    tests.judge("nan-mismatch", step, 1, "does not match the expected (nan)", "1 of 320")
+    # NaN in, NaN out: equal only where that is asked for.
+    nan = numpy.full_like(tests.feed["x"], numpy.nan)
+    tests.npy("nan.npy", nan)
+    tests.npy("nans.npy", numpy.full_like(tests.expected["y"], numpy.nan))
+    words = ["--input=@nan.npy", "--expected_output=y=@nans.npy"]
+    tests.judge("nan-never-equal", tests.run(*words), 1, "(nan) does not match the expected (nan)")
+    tests.judge("equal-nan", tests.run(*words, "--equal-nan"), 0, "[SUCCESS]")
+    tests.npy("other.npy", tests.expected["y"][:1])
+    step = tests.run("--input=@x.npy", "--expected_output=y=@other.npy")
+    tests.judge("other-shape", step, 1, "type 2x5x32xf32 does not match the expected 1x5x32xf32")
+
+
+def check_profile(tests):
+    """A trace as the Trace Event Format describes it, launch for launch what the report says."""
+    path = tests.folder / "trace.json"
+    path.unlink(missing_ok=True)
+    step = tests.run("--input=@x.npy", f"--profile={path}")
+    tests.judge("profile", step, 0, "(simulated)")
+    trace = json.loads(path.read_text())
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    report = json.loads((tests.folder / "report.json").read_text())["kernels"]
+    wrong = []
+    if [(e["name"], ",".join(e["args"]["onnx_nodes"])) for e in events] != [
+            (k["name"], k["onnx_nodes"]) for k in report]:
+        wrong.append("launches and nodes are not those of the report")
+    nodes = {node.name for node in tests.model.model.graph.node}
+    named = {name for event in events for name in event["args"]["onnx_nodes"]}
+    if not events or named != nodes:
+        wrong.append(f"nodes {named}, the model has {nodes}")
+    end = 0
+    for event in events:
+        if not (event["ts"] >= end - 0.01 and event["dur"] > 0 and event["pid"] and event["tid"]):
+            wrong.append(f"event {event}")
+        end = event["ts"] + event["dur"]
+    if "simulated" not in trace["otherData"]["times"]:
+        wrong.append("not labelled as simulated")
+    if wrong:
+        tests.suite.fail("profile-content", "; ".join(wrong), step)
+    else:
+        tests.suite.ok()
+
+
+def check_exit_codes(tests):
+    tests.judge("no-driver", tests.run("--random-inputs", device="cuda"), 3, "no CUDA driver")
+    step = harness.run([tests.artefact, "--random-inputs"], SECONDS)
+    tests.judge("auto", step, 0, "no CUDA driver on this machine: running on the simulator")
+    data = bytearray(tests.artefact.read_bytes())
+    data[-2000] ^= 1
+    damaged = tests.folder / "damaged"
+    damaged.write_bytes(data)
+    damaged.chmod(0o755)
+    step = harness.run([damaged, "--device=sim", "--random-inputs"], SECONDS)
+    tests.judge("damaged", step, 4, "damaged model file")
+    tests.judge("no-code", tests.run("--random-inputs", "--arch=sm_90a"), 3,
+                "no simulator image for sm_90a")
+    tests.judge("full-disk", harness.run(
+        ["sh", "-c", f"{tests.artefact} --device=sim --random-inputs > /dev/full"], SECONDS), 2,
+        "cannot write the output")
+    help_text = tests.run("--help")
+    tests.judge("help", help_text, 0, "\nDevice\n", "\nMeasuring\n", "Exit codes:")
+    tests.judge("version", tests.run("--version"), 0, "cameo ", "payload versions")
+    if max(map(len, help_text.output.splitlines())) > 100:
+        tests.suite.fail("help-width", "a line is wider than 100 columns", help_text)
+    info = tests.run("--info=json")
+    tests.judge("info-json", info, 0)
+    manifest = json.loads(info.output)
+    missing = {"entries", "targets", "precision", "compiler", "code", "model_xxh3"} - set(manifest)
+    if missing or manifest["entries"][0]["inputs"] != [
+            {"name": "x", "type": "float", "dims": ["N", "S", 32], "on_host": False}]:
+        tests.suite.fail("manifest", f"lacks {missing}", info)
+    else:
+        tests.suite.ok()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    tests = CommandLine(parser.parse_args())
+    # Whatever driver this machine has, these tests see none.
+    os.environ["LD_LIBRARY_PATH"] = ""
+    if tests.compile():
+        check_inputs(tests)
+        check_bad_files(tests)
+        for words, text in USAGE:
+            name = " ".join(words)[:40] or "nothing"
+            tests.judge(f"usage-{name}", tests.run(*words), 2, text)
+        check_comparison(tests)
+        check_profile(tests)
+        check_exit_codes(tests)
+    return tests.suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
