@@ -40,6 +40,7 @@ def parts():
         Part("onnx-rows", [PYTHON, "test/dialects/onnx/opset_rows.py"], 15),
         *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test*"))),
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
+        Part("artefact-files", [PYTHON, f"{E2E}/artefact_files.py"], 10),
         Part("command-line", [PYTHON, f"{E2E}/command_line.py"], 5),
         Part("cuda-artefacts", [PYTHON, f"{E2E}/cuda_artefacts.py"], 15),
         Part("embedding", [PYTHON, f"{E2E}/embedding.py"], 5),

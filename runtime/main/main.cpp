@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <new>
+
+#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace cameo::cli {
@@ -41,8 +43,15 @@ Status runModes(const Options &options, Session &session, bool &matched) {
   return {};
 }
 
+// Without /proc, as in a bare chroot, the path that the program was started by.
+const char *ownPath() {
+  static const char link[] = "/proc/self/exe";
+  const char *started = reinterpret_cast<const char *>(getauxval(AT_EXECFN));
+  return access(link, R_OK) == 0 || !started ? link : started;
+}
+
 Status run(const Options &options, bool &matched) {
-  const char *path = options.model.empty() ? "/proc/self/exe" : options.model.c_str();
+  const char *path = options.model.empty() ? ownPath() : options.model.c_str();
   std::unique_ptr<rt::Payload> payload;
   if (options.model.empty() && !rt::Payload::isPresent(path))
     return failure(Code::Corrupt, "this executable holds no model, or was cut off; --model=FILE "

@@ -6,8 +6,10 @@
 
 #include <cerrno>
 #include <cpuid.h>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -48,6 +50,20 @@ std::string missingFeatures() {
   return missing;
 }
 
+constexpr char kDescriptors[] = "/proc/self/fd/";
+
+// A file in memory, which stays open as long as the image: the loader knows objects by path, and a
+// number used again would give the former image. Without /proc a temporary file.
+int openImageFile(std::string &path) {
+  if (access(kDescriptors, X_OK) == 0) {
+    int file = memfd_create("cameo-sim-image", MFD_CLOEXEC);
+    path = kDescriptors + std::to_string(file);
+    return file;
+  }
+  path = "/tmp/cameo-sim-image-XXXXXX";
+  return mkostemp(path.data(), O_CLOEXEC);
+}
+
 bool writeAll(int file, const void *bytes, size_t size) {
   const char *at = static_cast<const char *>(bytes);
   while (size) {
@@ -74,14 +90,15 @@ std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &
     return nullptr;
   }
   std::unique_ptr<Image> image(new Image());
-  // The file stays open as long as the image: the loader knows objects by path, and a number used
-  // again would give the former image.
-  image->file_ = memfd_create("cameo-sim-image", MFD_CLOEXEC);
+  std::string path;
+  image->file_ = openImageFile(path);
   if (image->file_ < 0 || !writeAll(image->file_, bytes, size)) {
     error = format("cannot put the simulator image (%zu B) into memory: %s", size, strerror(errno));
     return nullptr;
   }
-  image->handle_ = dlopen(format("/proc/self/fd/%d", image->file_).c_str(), RTLD_NOW | RTLD_LOCAL);
+  image->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (path.compare(0, strlen(kDescriptors), kDescriptors) != 0)
+    unlink(path.c_str());
   if (!image->handle_) {
     const char *reason = dlerror();
     error = format("cannot load the simulator image: %s", reason ? reason : "unknown reason");

@@ -17,6 +17,7 @@ import onnxruntime
 
 import harness
 import networks
+import payload
 
 TOLERANCE = 1e-3
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
@@ -49,9 +50,12 @@ def check(suite, name, network, options):
         suite.fail(f"{name}-compile", f"{compiled.how()}: {harness.first_error(compiled.output)}",
                    compiled)
         return
+    beyond = payload.Payload(artefact).size_beyond_code_and_weights()
     print(f"{name}: model {path.stat().st_size / 1e6:.1f} MB, compiled in {compiled.seconds:.1f} s "
-          f"with {compiled.peak_bytes / 1e6:.0f} MB, artefact {artefact.stat().st_size / 1e6:.1f} MB",
-          flush=True)
+          f"with {compiled.peak_bytes / 1e6:.0f} MB, artefact {artefact.stat().st_size / 1e6:.1f} MB, "
+          f"of which {beyond / 1e6:.2f} MB are neither weights nor kernels", flush=True)
+    if beyond > payload.MOST_BEYOND:
+        suite.fail(f"{name}-size", f"{beyond} B are neither weights nor kernels", compiled)
     reason = harness.gate(report)
     if reason:
         suite.fail(f"{name}-kernels", reason, compiled)

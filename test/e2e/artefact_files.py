@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""The files that cameoc writes: what they need of a machine, that the same model gives the same
+bytes, that every damaged byte is noticed, and how large they are beyond weights and kernels."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy
+import onnx
+
+import harness
+import payload
+import small_models
+from cuda_artefacts import references
+
+SECONDS = 120
+READELF = "/usr/lib/llvm-19/bin/llvm-readelf"
+MAY_NEED = {"libc.so.6", "libm.so.6", "libdl.so.2", "ld-linux-x86-64.so.2"}
+CORRUPT, INCOMPATIBLE = 7, 8  # of cameo.h
+SAMPLES = 1500
+
+
+class ArtefactFiles:
+    def __init__(self, options):
+        self.suite = harness.Suite("artefact-files", options.build.resolve())
+        self.folder = self.suite.work
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+
+    def check(self, case, wrong, *steps):
+        if wrong:
+            self.suite.fail(case, wrong, *steps)
+        else:
+            self.suite.ok(case)
+
+    def compile(self, model, output, *arguments, cwd=None, env=None):
+        step = harness.run([self.suite.tool("cameoc"), model, "-o", output, *arguments], SECONDS,
+                           cwd=cwd or self.folder, env=env)
+        if step.code:
+            self.suite.fail(f"compile-{output}", harness.first_error(step.output), step)
+        return step.code == 0
+
+
+def readelf(*words):
+    return subprocess.run([READELF, *map(str, words)], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def check_needs(tests):
+    """Only the C library, of the version that the documentation states."""
+    stated = max(tuple(map(int, version.split("."))) for version in re.findall(
+        r"GLIBC_([\d.]*\d)", (harness.SOURCE / "docs" / "runtime.md").read_text()))
+    libraries = tests.suite.build / "lib"
+    for path in (tests.folder / "fashion", tests.folder / "fashion.so", libraries / "libcameo.so"):
+        needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", path)))
+        versions = {tuple(map(int, v.split("."))) for v in
+                    re.findall(r"GLIBC_(\d[\d.]*)", readelf("-V", path))}
+        others = set(re.findall(r"Name: (\w+?)_[\d.]+ ", readelf("-V", path))) - {"GLIBC"}
+        wrong = ""
+        if not needed or needed - MAY_NEED:
+            wrong = f"needs {needed}"
+        elif not versions or max(versions) != stated:
+            wrong = f"asks for glibc {max(versions)}; docs/runtime.md states {stated}"
+        elif others:
+            wrong = f"asks for symbols of {others}"
+        tests.check(f"needs-{path.name}", wrong)
+        if path.suffix == ".so":
+            symbols = {line.split()[-1].split("@")[0] for line in
+                       readelf("--dyn-syms", path).splitlines()
+                       if " GLOBAL " in line and " UND " not in line}
+            stray = {name for name in symbols if not name.startswith("cameo_")}
+            tests.check(f"exports-{path.name}", "" if symbols and not stray else f"exports {stray}")
+
+
+def check_chroot(tests):
+    """The executable, its input and the C library are all there is; no environment either."""
+    root = tests.folder / "root"
+    for folder in ("lib64", "lib/x86_64-linux-gnu", "tmp"):
+        (root / folder).mkdir(parents=True)
+    for name in ("libc.so.6", "libm.so.6"):
+        shutil.copy(f"/lib/x86_64-linux-gnu/{name}", root / "lib/x86_64-linux-gnu")
+    shutil.copy("/lib64/ld-linux-x86-64.so.2", root / "lib64")
+    shutil.copy(tests.folder / "fashion", root / "model")
+    model = small_models.fashion()
+    numpy.save(root / "image.npy", model.feeds[0]["image"])
+    numpy.save(root / "logits.npy",
+               references(model.model, model.feeds[0])["logits"])
+    enter = ["chroot", root] if os.geteuid() == 0 else ["unshare", "--map-root-user", "chroot", root]
+    tool = shutil.which(enter[0], path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    for device, text in (("auto", "no CUDA driver on this machine: running on the simulator"),
+                         ("sim", "running on simulator")):
+        step = harness.run([tool, *enter[1:], "/model", f"--device={device}",
+                            "--input=image=@image.npy", "--expected_output=logits=@logits.npy"],
+                           SECONDS, env={})
+        tests.check(f"chroot-{device}", "" if step.code == 0 and text in step.output
+                    else f"{step.how()}: {harness.first_error(step.output)}", step)
+    left = list((root / "tmp").iterdir())
+    tests.check("chroot-leaves-nothing", f"left {left}" if left else "")
+    step = harness.run([tool, *enter[1:], "/model", "--info"], SECONDS, env={})
+    tests.check("chroot-info", "" if step.code == 0 and "image: Nx1x28x28xf32" in step.output
+                else step.how(), step)
+
+
+def check_same_bytes(tests):
+    """Folder, name of the output, clock, threads, environment: nothing of it is in the file."""
+    reference = (tests.folder / "fashion").read_bytes()
+    elsewhere = tests.folder / "another folder" / "deeper"
+    elsewhere.mkdir(parents=True)
+    shutil.copy(tests.folder / "fashion.onnx", elsewhere)
+    others = {"LANG": "de_DE.UTF-8", "TZ": "Asia/Tokyo", "HOME": "/nowhere", "USER": "someone",
+              "SOURCE_DATE_EPOCH": "1"}
+    variants = {
+        "again": ("fashion.onnx", tests.folder, [], {}),
+        "one-thread": ("fashion.onnx", tests.folder, ["-j1"], {}),
+        "many-threads": ("fashion.onnx", tests.folder, ["-j8"], {}),
+        "absolute": (tests.folder / "fashion.onnx", tests.folder, [], {}),
+        "elsewhere": ("fashion.onnx", elsewhere, [], {}),
+        "environment": ("fashion.onnx", tests.folder, [], others),
+    }
+    for name, (model, cwd, arguments, environment) in variants.items():
+        output = cwd / f"out-{name}"
+        if tests.compile(model, output, *arguments, cwd=cwd, env={**os.environ, **environment}):
+            same = output.read_bytes() == reference
+            tests.check(f"bytes-{name}", "" if same else "another file")
+    payloads = [payload.Payload(tests.folder / name) for name in
+                ("fashion", "fashion.so", "fashion.plan")]
+    # Apart from where it lies in the file, the payload is the same in all forms.
+    contents = {p.data[p.offset:p.offset + p.size] for p in payloads}
+    tests.check("bytes-forms", "" if len(contents) == 1 else "the forms' payloads differ")
+    # No path of this machine either.
+    stray = [text for text in (b"/home/", b"/tmp/", os.fsencode(tests.folder),
+                               os.fsencode(harness.SOURCE))
+             if text in payloads[0].data[payloads[0].offset:]]
+    tests.check("bytes-paths", f"contains {stray}" if stray else "")
+
+
+class DeviceOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("kind", ctypes.c_int),
+                ("ordinal", ctypes.c_int32), ("sim_threads", ctypes.c_uint32),
+                ("sim_checks", ctypes.c_uint32), ("sim_seed", ctypes.c_uint64)]
+
+
+class ModelOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("device", ctypes.c_void_p),
+                ("arch", ctypes.c_uint32)]
+
+
+class Loader:
+    """cameo_model_load_memory of a file's bytes, for the simulator: weights are uploaded too."""
+
+    def __init__(self, library, data):
+        self.cameo = ctypes.CDLL(str(library))
+        device_options = DeviceOptions(ctypes.sizeof(DeviceOptions), 2, 0, 1, 0, 0)
+        device = ctypes.c_void_p()
+        assert self.cameo.cameo_device_create(ctypes.byref(device_options),
+                                              ctypes.byref(device)) == 0
+        self.options = ModelOptions(ctypes.sizeof(ModelOptions), device, 0)
+        self.size = len(data)
+        self.memory = ctypes.create_string_buffer(self.size + 64)
+        self.start = -ctypes.addressof(self.memory) % 64
+        self.bytes = memoryview(self.memory).cast("B")[self.start:self.start + self.size]
+        self.bytes[:] = data
+
+    def load(self):
+        model = ctypes.c_void_p()
+        status = self.cameo.cameo_model_load_memory(
+            ctypes.c_void_p(ctypes.addressof(self.memory) + self.start),
+            ctypes.c_size_t(self.size), ctypes.byref(self.options), ctypes.byref(model))
+        if status == 0:
+            self.cameo.cameo_model_destroy(model)
+        return status
+
+    def flip(self, position, bit):
+        self.bytes[position] ^= 1 << bit
+        status = self.load()
+        self.bytes[position] ^= 1 << bit
+        return status
+
+
+def check_flips(tests, name, positions_of):
+    """Every flip is refused as damage; only those of the version may call it another version."""
+    contents = payload.Payload(tests.folder / f"{name}.plan")
+    loader = Loader(tests.suite.build / "lib" / "libcameo.so", contents.data)
+    if loader.load() != 0:
+        tests.check(f"flips-{name}", "the whole file does not load")
+        return
+    accepted, count = [], 0
+    for position, bit in positions_of(contents):
+        status = loader.flip(position, bit)
+        versions = 8 <= position < 12
+        count += 1
+        if status != CORRUPT and not (versions and status == INCOMPATIBLE):
+            accepted.append((position, bit, status))
+    print(f"{name}: {count} flips of {len(contents.data)} bytes refused", flush=True)
+    tests.check(f"flips-{name}", f"{len(accepted)} accepted: {accepted[:5]}" if accepted else "")
+
+
+def every_byte(contents):
+    random = numpy.random.default_rng(1)
+    return [(position, int(random.integers(8))) for position in range(len(contents.data))]
+
+
+def sampled(contents):
+    """All of header, table, manifest and trailer; samples of the rest, each section among them."""
+    random = numpy.random.default_rng(2)
+    small = [*range(contents.table_end), *range(len(contents.data) - payload.TRAILER.size,
+                                                len(contents.data))]
+    for section in contents.sections:
+        few = section.size <= 4096
+        small += list(range(section.offset, section.offset + section.size) if few else
+                      section.offset + random.integers(section.size, size=SAMPLES // 8))
+    small += list(random.integers(len(contents.data), size=SAMPLES))
+    return [(int(position), int(random.integers(8))) for position in small]
+
+
+def check_exit_codes(tests):
+    """The executable with a damaged payload: exit code 4 and one error, before anything runs."""
+    contents = payload.Payload(tests.folder / "fashion")
+    random = numpy.random.default_rng(3)
+    damaged = tests.folder / "damaged"
+    for section in contents.sections:
+        data = bytearray(contents.data)
+        data[section.offset + int(random.integers(section.size))] ^= 0x10
+        damaged.write_bytes(data)
+        damaged.chmod(0o755)
+        step = harness.run([damaged, "--device=sim", "--random-inputs"], SECONDS)
+        errors = [line for line in step.output.splitlines() if line.startswith("error: ")]
+        tests.check(f"damaged-{section.kind.replace(' ', '-')}",
+                    "" if step.code == 4 and len(errors) == 1 and "result" not in step.output
+                    else f"{step.how()}: {errors}", step)
+    for cut in (1, 100, contents.size // 2, contents.size):
+        damaged.write_bytes(contents.data[:-cut])
+        damaged.chmod(0o755)
+        step = harness.run([damaged, "--device=sim", "--random-inputs"], SECONDS)
+        tests.check(f"truncated-{cut}", "" if step.code == 4 and step.output.count("error: ") == 1
+                    else f"{step.how()}: {step.output}", step)
+
+
+def check_size(tests):
+    contents = payload.Payload(tests.folder / "fashion")
+    beyond = contents.size_beyond_code_and_weights()
+    kinds = ", ".join(f"{section.kind} {section.size}" for section in contents.sections)
+    print(f"demo: {len(contents.data)} bytes, {beyond} beyond weights and kernels (stub and padding "
+          f"{contents.offset}; {kinds})", flush=True)
+    tests.check("size", "" if beyond <= payload.MOST_BEYOND
+                else f"{beyond} B are neither weights nor kernels")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    options = parser.parse_args()
+    tests = ArtefactFiles(options)
+    onnx.save(small_models.fashion().model, tests.folder / "fashion.onnx")
+    onnx.save(small_models.shapes().model, tests.folder / "shapes.onnx")
+    if all([tests.compile("fashion.onnx", "fashion"),
+            tests.compile("fashion.onnx", "fashion.so", "--emit=lib"),
+            tests.compile("fashion.onnx", "fashion.plan", "--emit=plan"),
+            tests.compile("shapes.onnx", "shapes.plan", "--emit=plan", "--target=sim:sm_80")]):
+        check_needs(tests)
+        check_chroot(tests)
+        check_same_bytes(tests)
+        check_flips(tests, "shapes", every_byte)
+        check_flips(tests, "fashion", sampled)
+        check_exit_codes(tests)
+        check_size(tests)
+    return tests.suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
