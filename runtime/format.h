@@ -215,7 +215,8 @@ typedef enum CameoOpcode {
                           and {1} stand for the integers ra and rb */
   CAMEO_OP_OUTPUT_SHAPE = 81, /* output index, rank, r... */
   CAMEO_OP_ARENA_SIZE = 82,   /* r bytes: once, before the first LAUNCH, COPY or WRITE */
-  CAMEO_OP_BUF_ARENA = 83,    /* bd, r offset, r bytes */
+  CAMEO_OP_BUF_ARENA = 83,    /* bd, r offset, r bytes: what was in that memory is gone once bd is
+                          first used */
   CAMEO_OP_BUF_WEIGHT = 84,   /* bd, offset low, high, bytes low, high */
   CAMEO_OP_BUF_INPUT = 85,    /* bd, input index */
   CAMEO_OP_BUF_OUTPUT = 86,   /* bd, output index; after its OUTPUT_SHAPE */
@@ -224,8 +225,9 @@ typedef enum CameoOpcode {
                            zero is skipped. */
   CAMEO_OP_COPY = 88,   /* b destination, b source, r bytes */
   CAMEO_OP_WRITE = 89,  /* b destination, dtype, count, r...: stores host values to device memory */
-  CAMEO_OP_NODES = 90 /* s names: the ONNX nodes that the next LAUNCH computes; without it they are
+  CAMEO_OP_NODES = 90, /* s names: the ONNX nodes that the next LAUNCH computes; without it they are
                          all that its kernel is for */
+  CAMEO_OP_BUF_NAME = 91 /* b, s: what reports call the buffer, after its definition */
 } CameoOpcode;
 
 #endif

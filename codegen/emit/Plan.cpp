@@ -35,6 +35,9 @@ private:
   FailureOr<uint32_t> kernelOf(rt::LaunchOp launch);
   FailureOr<uint32_t> dataType(Operation *op, Type element);
   uint32_t newBuffer(Value value) { return buffers[value] = plan.newBuffer(); }
+  void nameBuffer(uint32_t buffer, StringRef name) {
+    plan.op(CAMEO_OP_BUF_NAME, {buffer, plan.string(name)});
+  }
 
   func::FuncOp function;
   PlanWriter plan;
@@ -46,6 +49,18 @@ private:
 
 uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
 uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
+
+/// The name of an ONNX node or value, or "".
+StringRef nameOf(Location location) {
+  StringRef name;
+  location->walk([&](Location part) {
+    auto named = dyn_cast<NameLoc>(part);
+    if (named)
+      name = named.getName();
+    return named ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return name;
+}
 
 } // namespace
 
@@ -182,6 +197,8 @@ LogicalResult PlanEmitter::emitWeight(rt::GetConstantOp op) {
   uint64_t offset = *bytes ? *constant.getOffset() : 0;
   plan.op(CAMEO_OP_BUF_WEIGHT,
           {newBuffer(op), low(offset), high(offset), low(*bytes), high(*bytes)});
+  StringRef name = nameOf(constant.getLoc());
+  nameBuffer(buffers.lookup(op), name.empty() ? constant.getSymName() : name);
   return success();
 }
 
@@ -226,6 +243,8 @@ LogicalResult PlanEmitter::emit(Operation &op) {
   } else if (auto view = dyn_cast<rt::ArenaViewOp>(op)) {
     uint32_t offset = scalars.get(view.getOffset()), bytes = scalars.get(view.getBytes());
     plan.op(CAMEO_OP_BUF_ARENA, {newBuffer(view), offset, bytes});
+    if (StringRef name = nameOf(view.getLoc()); !name.empty())
+      nameBuffer(buffers.lookup(view), name);
   } else if (auto input = dyn_cast<rt::InputOp>(op)) {
     plan.op(CAMEO_OP_BUF_INPUT, {newBuffer(input), low(input.getIndex())});
   } else if (auto output = dyn_cast<rt::OutputOp>(op)) {

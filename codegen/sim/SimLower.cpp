@@ -223,7 +223,7 @@ private:
   llvm::Error lower(Operation *op);
   bool lowerRegister(Operation *op);
   void lowerShuffle(NVVM::ShflOp op);
-  std::string place(Value pointer);
+  std::optional<unsigned> parameterOf(Value pointer);
   template <typename Op> void lowerAccess(Op op, Type type, uint32_t kind, const char *verb);
 
   void replace(Operation *op, ValueRange values) {
@@ -275,8 +275,8 @@ private:
   std::map<size_t, Value> engineFunctions;
 };
 
-/// "parameter 2", "shared memory 0": what a pointer points into, as far as is easily seen.
-std::string KernelLowering::place(Value pointer) {
+/// The parameter that a pointer is derived from, as far as is easily seen.
+std::optional<unsigned> KernelLowering::parameterOf(Value pointer) {
   Value base = pointer;
   while (Operation *op = base.getDefiningOp()) {
     if (auto gep = dyn_cast<LLVM::GEPOp>(op))
@@ -288,8 +288,8 @@ std::string KernelLowering::place(Value pointer) {
   }
   if (auto argument = dyn_cast<BlockArgument>(base))
     if (argument.getOwner() == &kernel.getBody().front() && argument.getArgNumber() > 0)
-      return llvm::formatv("parameter {0}", argument.getArgNumber() - 1);
-  return addressSpace(pointer.getType()) == kShared ? "shared memory" : "global memory";
+      return argument.getArgNumber() - 1;
+  return std::nullopt;
 }
 
 template <typename Op>
@@ -307,12 +307,17 @@ void KernelLowering::lowerAccess(Op op, Type type, uint32_t kind, const char *ve
   if (!checked || (space != kGlobal && space != kShared))
     return;
   Location loc = op.getLoc();
+  std::optional<unsigned> parameter = parameterOf(pointer);
+  std::string place = parameter          ? llvm::formatv("parameter {0}", *parameter).str()
+                      : space == kShared ? "shared memory"
+                                         : "global memory";
   Value where = site(op, llvm::formatv("{0} of {1} B {2} {3}", verb, bytes,
-                                       kind == CAMEO_SIM_READ ? "from" : "to", place(pointer))
+                                       kind == CAMEO_SIM_READ ? "from" : "to", place)
                              .str());
+  unsigned described = space | (parameter ? *parameter + 1 : 0) << 8;
   Value allowed = callEngine(loc, offsetof(CameoSimApi, access), ptr,
                              {pointer, constant(loc, i32, bytes), constant(loc, i32, alignment),
-                              constant(loc, i32, space), constant(loc, i32, kind), where})
+                              constant(loc, i32, described), constant(loc, i32, kind), where})
                       .getResult();
   for (OpOperand &operand : op->getOpOperands())
     if (operand.get() == pointer)

@@ -147,8 +147,13 @@ def Rt_ArenaSizeOp : Rt_Op<"arena_size"> {
   let assemblyFormat = "$bytes attr-dict";
 }
 
-def Rt_ArenaViewOp : Rt_Op<"arena_view", [Pure]> {
+// Not pure: two views of one range are two values, one after the other.
+def Rt_ArenaViewOp : Rt_Op<"arena_view"> {
   let summary = "a range of the arena, offset and size in bytes";
+  let description = [{
+    Begins the life of a value: what was in the range is gone. The name of its location, if it has
+    one, is what the simulator's reports call it.
+  }];
   let arguments = (ins Index:$offset, Index:$bytes);
   let results = (outs Rt_BufferType:$result);
   let assemblyFormat = "$offset `bytes` $bytes attr-dict";

@@ -112,7 +112,8 @@ void BufferPlanner::layOut() {
   }
 }
 
-Value BufferPlanner::buffer(unsigned number) {
+/// The buffer of a memory, made at `user`, the first step that uses it.
+Value BufferPlanner::buffer(unsigned number, Location user) {
   Value &result = buffers[number];
   if (result)
     return result;
@@ -127,7 +128,7 @@ Value BufferPlanner::buffer(unsigned number) {
   case Memory::Constant:
     return result = builder.create<rt::GetConstantOp>(loc, type, memory.constant);
   case Memory::Arena:
-    return result = builder.create<rt::ArenaViewOp>(loc, type, value(memory.offset),
+    return result = builder.create<rt::ArenaViewOp>(user, type, value(memory.offset),
                                                     value(bytesOf(memory)));
   }
   return result;
@@ -145,21 +146,22 @@ void BufferPlanner::emit() {
   builder.create<rt::ArenaSizeOp>(end->getLoc(), value(arenaBytes));
   for (const Step &step : steps) {
     if (!step.op) {
-      Value target = buffer(step.memories[0]), source = buffer(step.memories[1]);
+      Value target = buffer(step.memories[0], step.loc);
+      Value source = buffer(step.memories[1], step.loc);
       Value bytes = value(bytesOf(memories[step.memories[0]]));
       builder.create<rt::CopyOp>(step.loc, source, target, bytes);
       continue;
     }
     if (auto from = dyn_cast<rt::FromScalarsOp>(step.op)) {
       builder.create<rt::WriteOp>(
-          step.loc, buffer(step.memories[0]),
+          step.loc, buffer(step.memories[0], step.loc),
           TypeAttr::get(cast<RankedTensorType>(from.getType()).getElementType()), from.getValues());
       continue;
     }
     auto launch = cast<rt::LaunchOp>(step.op);
     SmallVector<Value> operands;
     for (auto [memory, operand] : llvm::zip(step.memories, launch.getOperands_()))
-      operands.push_back(memory < 0 ? operand : buffer(memory));
+      operands.push_back(memory < 0 ? operand : buffer(memory, step.loc));
     auto planned = builder.create<rt::LaunchOp>(step.loc, TypeRange(), launch.getKernelAttr(),
                                                 launch.getGrid(), launch.getShared(), operands,
                                                 launch.getOutputsAttr());

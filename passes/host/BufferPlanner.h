@@ -73,7 +73,7 @@ private:
   void layOut();
   void emit();
   void erase();
-  mlir::Value buffer(unsigned memory);
+  mlir::Value buffer(unsigned memory, mlir::Location user);
   mlir::OpFoldResult bytesOf(const Memory &memory);
   mlir::Value value(mlir::OpFoldResult size);
   mlir::OpFoldResult constant(int64_t number) { return builder.getIndexAttr(number); }

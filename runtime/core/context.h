@@ -118,6 +118,7 @@ private:
   Status copyOutputs();
   Status runSteps(std::vector<Event> *events);
   Status runStep(const Step &step);
+  void discardOldContents();
   Status compute();
   Status captureSteps();
   void dropGraph();
@@ -141,7 +142,8 @@ private:
   std::vector<uint64_t> slots; // parameter values, as launches take them
   std::vector<void *> pointers;
   std::vector<uint64_t> argBytes; // of buffers
-  void *writeData = nullptr;      // page-locked copy of work.data
+  std::vector<const char *> argNames;
+  void *writeData = nullptr; // page-locked copy of work.data
   uint64_t writeBytes = 0;
 
   Graph graph = nullptr;

@@ -68,6 +68,7 @@ struct Launch {
   // The sizes of buffer arguments, 0 for others. With them a checking simulator holds the kernel to
   // its buffers, and takes memory that the device did not allocate; null: not known.
   const uint64_t *argBytes = nullptr;
+  const char *const *argNames = nullptr; // of buffers, for reports; null: not known
 };
 
 class Device {

@@ -30,7 +30,7 @@ class Interpreter {
 public:
   Interpreter(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work)
       : plan(plan), inputs(inputs), work(work), registers(plan.registerCount()),
-        buffers(plan.bufferCount()) {}
+        buffers(plan.bufferCount()), unborn(plan.bufferCount()) {}
 
   Status run();
 
@@ -46,7 +46,7 @@ private:
   Status launch(const uint32_t *o);
   Status copy(const uint32_t *o);
   Status write(const uint32_t *o);
-  Status place(uint32_t buffer, Place &result) const;
+  Status place(uint32_t buffer, Place &result);
   Status size(int64_t value, const char *what, uint64_t &result) const;
   Status fail(Code code, const char *what) const {
     return failure(code, "launch plan, word %u: %s", at, what);
@@ -57,6 +57,7 @@ private:
   WorkList &work;
   std::vector<int64_t> registers;
   std::vector<Place> buffers;
+  std::vector<bool> unborn; // buffers of the arena that no step has used yet
   std::vector<bool> shaped;
   bool arenaKnown = false;
   const char *nextNodes = nullptr; // of the launch to come
@@ -156,16 +157,17 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
   case CAMEO_OP_BUF_ARENA:
     return arenaBuffer(o);
   case CAMEO_OP_BUF_WEIGHT:
-    buffers[o[0]] = {Place::Weights, 0, o[1] | uint64_t(o[2]) << 32, o[3] | uint64_t(o[4]) << 32};
+    buffers[o[0]] = {Place::Weights, 0, o[1] | uint64_t(o[2]) << 32, o[3] | uint64_t(o[4]) << 32,
+                     ""};
     return {};
   case CAMEO_OP_BUF_INPUT:
-    buffers[o[0]] = {Place::Input, o[1], 0, work.inputBytes[o[1]]};
+    buffers[o[0]] = {Place::Input, o[1], 0, work.inputBytes[o[1]], plan.inputs()[o[1]].name};
     work.inputUsed[o[1]] = true;
     return {};
   case CAMEO_OP_BUF_OUTPUT:
     if (!shaped[o[1]])
       return fail(Code::Corrupt, "an output is used before it has a shape");
-    buffers[o[0]] = {Place::Output, o[1], 0, work.outputBytes[o[1]]};
+    buffers[o[0]] = {Place::Output, o[1], 0, work.outputBytes[o[1]], plan.outputs()[o[1]].name};
     return {};
   case CAMEO_OP_LAUNCH:
     return launch(o);
@@ -175,6 +177,9 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     return write(o);
   case CAMEO_OP_NODES:
     nextNodes = plan.string(o[0]);
+    return {};
+  case CAMEO_OP_BUF_NAME:
+    buffers[o[0]].name = plan.string(o[1]);
     return {};
   default:
     return fail(Code::Internal, "instruction not implemented");
@@ -341,13 +346,14 @@ Status Interpreter::arenaBuffer(const uint32_t *o) {
   uint64_t offset = 0, bytes = 0;
   CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "a buffer's offset", offset));
   CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a buffer's size", bytes));
-  buffers[o[0]] = {Place::Arena, 0, offset, bytes};
+  buffers[o[0]] = {Place::Arena, 0, offset, bytes, ""};
+  unborn[o[0]] = true;
   return {};
 }
 
 // The buffer, which must be defined and, in the arena, lie within it: its size may be given after
 // its views.
-Status Interpreter::place(uint32_t buffer, Place &result) const {
+Status Interpreter::place(uint32_t buffer, Place &result) {
   result = buffers[buffer];
   if (result.space == Place::None)
     return fail(Code::Corrupt, "a buffer is used before it is defined");
@@ -360,6 +366,10 @@ Status Interpreter::place(uint32_t buffer, Place &result) const {
                    "launch plan, word %u: %llu bytes at %llu exceed the arena of %llu bytes", at,
                    (unsigned long long)result.bytes, (unsigned long long)result.offset,
                    (unsigned long long)work.arenaBytes);
+  if (unborn[buffer]) {
+    unborn[buffer] = false;
+    work.births.push_back({uint32_t(work.steps.size()), result});
+  }
   return {};
 }
 

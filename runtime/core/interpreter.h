@@ -20,6 +20,7 @@ struct Place {
   uint32_t index = 0; // of the input or output
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  const char *name = ""; // of the value in it, for reports
 };
 
 struct LaunchStep {
@@ -52,8 +53,15 @@ struct Step {
   uint32_t index; // into the list of that kind
 };
 
+// From a step on, a range of the arena belongs to a new value: what is in it no longer counts.
+struct Birth {
+  uint32_t step; // index into WorkList::steps
+  Place place;
+};
+
 struct WorkList {
   std::vector<Step> steps;
+  std::vector<Birth> births; // by step
   std::vector<LaunchStep> launches;
   std::vector<ArgValue> args;
   std::vector<CopyStep> copies;

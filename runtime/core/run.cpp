@@ -138,10 +138,12 @@ Status Context::resolve() {
   slots.resize(work.args.size());
   pointers.resize(work.args.size());
   argBytes.resize(work.args.size());
+  argNames.resize(work.args.size());
   for (size_t i = 0; i < work.args.size(); ++i) {
     const ArgValue &arg = work.args[i];
     slots[i] = arg.place.space == Place::None ? arg.bits : address(arg.place);
     argBytes[i] = arg.place.bytes;
+    argNames[i] = arg.place.name;
     pointers[i] = &slots[i]; // little endian: narrow parameters are the low bytes
   }
   runsSinceResolve = 0;
@@ -187,7 +189,8 @@ Status Context::runStep(const Step &step) {
                 {kernel.block[0], kernel.block[1], kernel.block[2]},
                 launch.sharedDynamic,
                 pointers.data() + launch.firstArg,
-                argBytes.data() + launch.firstArg};
+                argBytes.data() + launch.firstArg,
+                argNames.data() + launch.firstArg};
     Status status = device().launch(call, current);
     if (!status.ok())
       return failure(status.code(), "kernel '%s' (%s): %s", kernel.name, launch.onnxNodes,
@@ -208,12 +211,24 @@ Status Context::runStep(const Step &step) {
   }
 }
 
-// Records two events a launch, where asked to.
-Status Context::runSteps(std::vector<Event> *events) {
-  // Nothing of an earlier run may be read.
+// Nothing of an earlier run may be read. Of an output in the caller's memory that is also an input
+// (a state), the contents do count.
+void Context::discardOldContents() {
   if (work.arenaBytes)
     device().discard(options.arena ? options.arena : arena.memory, work.arenaBytes);
-  for (const Step &step : work.steps) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].binding.kind != Binding::Device && work.outputBytes[i])
+      device().discard(outputs[i].device.memory, work.outputBytes[i]);
+}
+
+// Records two events a launch, where asked to.
+Status Context::runSteps(std::vector<Event> *events) {
+  discardOldContents();
+  auto birth = work.births.begin();
+  for (size_t i = 0; i < work.steps.size(); ++i) {
+    const Step &step = work.steps[i];
+    for (; birth != work.births.end() && birth->step == i; ++birth)
+      device().discard(address(birth->place), birth->place.bytes);
     bool timed = events && step.kind == Step::Launch;
     if (timed)
       CAMEO_RETURN_IF_ERROR(device().record((*events)[2 * step.index], current));

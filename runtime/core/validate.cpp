@@ -41,6 +41,7 @@ constexpr Pattern kPatterns[] = {
     {CAMEO_OP_COPY, "bbr"},
     {CAMEO_OP_WRITE, "bdn*"},
     {CAMEO_OP_NODES, "s"},
+    {CAMEO_OP_BUF_NAME, "bs"},
 };
 
 const char *patternOf(uint32_t opcode) {

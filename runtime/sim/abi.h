@@ -65,9 +65,11 @@ typedef struct CameoSimApi {
                    uint32_t site);
   void (*warp_sync)(CameoSimThread *, uint32_t mask, uint32_t site);
   /* Instrumented images only: before each access of shared or global memory. address is a host
-   * address; space as in PTX addressing (1 global, 3 shared); alignment is what the instruction
-   * requires, in bytes. Returns the address to access: the one given, or a scratch location
-   * of `bytes` bytes after a reported fault, so that the kernel can go on. */
+   * address; space as in PTX addressing (1 global, 3 shared) in its low byte, above it the number
+   * of the parameter that the address is derived from, plus one, or 0 where that is not known;
+   * alignment is what the instruction requires, in bytes. Returns the address to access: the one
+   * given, or a scratch location of `bytes` bytes after a reported fault, so that the kernel can go
+   * on. */
   void *(*access)(CameoSimThread *, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
   /* C library functions: float and double versions, in the lists' order. */

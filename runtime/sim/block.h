@@ -118,6 +118,7 @@ struct LaunchState {
   uint64_t chunk = 1;
   uint64_t stride = 1, offset = 0; // block i runs as (i * stride + offset) mod blockCount
   std::vector<Range> ranges;
+  std::vector<Range *> byParameter; // null where a parameter has no range of its own
   std::vector<std::unique_ptr<Allocation>> foreign; // of ranges outside the engine's allocations
   FaultLog log;
   static constexpr uint32_t kCellLocks = 4096;

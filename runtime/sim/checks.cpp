@@ -267,7 +267,12 @@ void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint32_t b
   return address;
 }
 
-Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t site) {
+Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t parameter,
+                 uint32_t site) {
+  const LaunchState &state = *worker.state;
+  if (parameter && parameter <= state.byParameter.size())
+    if (Range *own = state.byParameter[parameter - 1])
+      return own->contains(address, bytes) ? own : nullptr;
   Range *&cached = worker.cache.entries[site % RangeCache::kEntries];
   if (cached && cached->contains(address, bytes))
     return cached;
@@ -277,15 +282,15 @@ Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t s
   return nullptr;
 }
 
-void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, CameoSimAccess kind,
-                  uint32_t site) {
+void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t parameter,
+                  CameoSimAccess kind, uint32_t site) {
   Worker &worker = *fiber.block->worker;
-  Range *range = findRange(worker, address, bytes, site);
+  Range *range = findRange(worker, address, bytes, parameter, site);
   if (__builtin_expect(!range, 0)) {
     if (!(worker.checks & kCheckBounds))
       return address;
     return fail(fiber, FaultKind::GlobalOutOfBounds, reinterpret_cast<uintptr_t>(address), bytes,
-                kind, site, 0, worker.scratch);
+                kind, site, parameter, worker.scratch);
   }
   Allocation &allocation = *range->allocation;
   if (worker.checks & kCheckInit && allocation.initialised) {
@@ -331,14 +336,14 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
   char *at = static_cast<char *>(address);
   CameoSimAccess access = static_cast<CameoSimAccess>(kind);
   uint64_t offset = uint64_t(at - thread->shared);
-  bool shared = space == 3 || offset < kSharedWindow;
+  bool shared = (space & 0xff) == 3 || offset < kSharedWindow;
   if (__builtin_expect(alignment && reinterpret_cast<uintptr_t>(at) % alignment, 0)) {
     if (worker.checks & kCheckBounds)
       return fail(fiber, FaultKind::Misaligned, shared ? offset : reinterpret_cast<uintptr_t>(at),
                   bytes, access, site, alignment | uint32_t(shared) << 31, worker.scratch);
   }
   return shared ? checkShared(fiber, at, offset, bytes, access, site)
-                : checkGlobal(fiber, at, bytes, access, site);
+                : checkGlobal(fiber, at, bytes, space >> 8, access, site);
 }
 
 } // namespace cameo::sim

@@ -206,9 +206,10 @@ Status SimDevice::launch(const Launch &launch, Stream) {
     for (uint32_t i = 0; i < kernel.plan.argCount; ++i) {
       if (kernel.plan.argTypes[i] != CAMEO_ARG_BUFFER)
         continue;
-      names.push_back("argument " + std::to_string(i));
+      const char *name = launch.argNames ? launch.argNames[i] : "";
+      names.push_back(*name ? name : "argument " + std::to_string(i));
       work.buffers.push_back({pointer(*static_cast<const DevicePtr *>(launch.args[i])),
-                              launch.argBytes[i], names.back().c_str()});
+                              launch.argBytes[i], names.back().c_str(), i});
     }
   }
   sim::LaunchResult result = engine_.launch(work);

@@ -160,7 +160,14 @@ void Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
       allocation->begin = const_cast<char *>(begin);
       allocation->bytes = buffer.bytes;
     }
-    state.ranges.push_back({begin, buffer.bytes, buffer.name, allocation});
+    state.ranges.push_back({begin, buffer.bytes, buffer.name, allocation, buffer.parameter});
+  }
+  for (Range &range : state.ranges) {
+    if (range.parameter == BufferRange::kNoParameter)
+      continue;
+    if (state.byParameter.size() <= range.parameter)
+      state.byParameter.resize(range.parameter + 1);
+    state.byParameter[range.parameter] = &range;
   }
 }
 

@@ -92,6 +92,9 @@ struct BufferRange {
   const void *begin = nullptr;
   uint64_t bytes = 0;
   const char *name = "";
+  /// The kernel's parameter that points to it: accesses through that one must stay inside.
+  uint32_t parameter = kNoParameter;
+  static constexpr uint32_t kNoParameter = ~0u;
 };
 
 struct Launch {

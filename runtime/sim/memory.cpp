@@ -160,7 +160,7 @@ std::vector<Range> Memory::ranges() {
   std::vector<Range> result;
   for (auto &entry : allocations_) {
     Allocation &a = *entry.second;
-    result.push_back({a.begin, a.bytes, a.name, &a});
+    result.push_back({a.begin, a.bytes, a.name, &a, ~0u});
   }
   return result;
 }

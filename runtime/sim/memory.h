@@ -117,6 +117,7 @@ struct Range {
   uint64_t bytes = 0;
   std::string name;
   Allocation *allocation = nullptr;
+  uint32_t parameter = ~0u; // BufferRange::parameter
   bool contains(const char *address, uint32_t size) const {
     uint64_t offset = uint64_t(address - begin);
     return offset < bytes && size <= bytes - offset;

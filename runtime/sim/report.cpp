@@ -119,13 +119,18 @@ const char *verb(CameoSimAccess access) {
   return access == CAMEO_SIM_READ ? "read" : access == CAMEO_SIM_WRITE ? "write" : "atomic";
 }
 
-/// A global address in terms of the buffers: inside one, or so far from the nearest.
-std::string nameAddress(uint64_t address, const std::vector<Range> &ranges) {
+/// A global address in terms of the buffers: of the one of parameter number `parameter` - 1, else
+/// inside one, or so far from the nearest.
+std::string nameAddress(uint64_t address, const std::vector<Range> &ranges, uint32_t parameter) {
   const Range *nearest = nullptr;
   uint64_t distance = ~0ull;
   for (const Range &range : ranges) {
     uint64_t begin = reinterpret_cast<uintptr_t>(range.begin), end = begin + range.bytes;
     uint64_t d = address < begin ? begin - address : address < end ? 0 : address - end;
+    if (parameter && range.parameter == parameter - 1)
+      d = 0;
+    else if (parameter && d == 0)
+      d = 1;
     if (!nearest || d < distance) {
       nearest = &range;
       distance = d;
@@ -212,8 +217,11 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
   report.lanes = fault.lanes;
   report.count = fault.count;
   if (isAccess(fault.kind))
-    report.address = isShared(fault) ? format("shared+0x%llx", (unsigned long long)fault.address)
-                                     : nameAddress(fault.address, ranges);
+    report.address =
+        isShared(fault)
+            ? format("shared+0x%llx", (unsigned long long)fault.address)
+            : nameAddress(fault.address, ranges,
+                          fault.kind == FaultKind::GlobalOutOfBounds ? fault.values[0] : 0);
 
   report.text =
       format("%s: %s%s", faultName(fault.kind), describe(fault, report, sharedBytes).c_str(),

@@ -89,13 +89,13 @@ class Runner:
         work.mkdir(parents=True)
         onnx.save(merged(entries), work / "model.onnx")
         steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
-                              f"--target={self.options.target}",
+                              *harness.compile_flags(self.options),
                               f"--report={work / 'report.json'}"], SECONDS)]
         if steps[0].code != 0:
             return steps, f"cameoc: {harness.first_error(steps[0].output)}"
         if reason := harness.gate(work / "report.json"):
             return steps, reason
-        command, files = [work / "model", f"--device={self.options.device}"], []
+        command, files = [], []
         for number, entry in enumerate(entries):
             for key, array in entry.feed.items():
                 file = work / f"{number}-{key}.pb"
@@ -104,9 +104,14 @@ class Runner:
             for output in entry.model.graph.output:
                 files.append((entry, work / f"{number}-{output.name}.pb"))
                 command.append(f"--output={number}/{output.name}=@{files[-1][1]}")
-        steps.append(harness.run(command, SECONDS))
-        if steps[1].code != 0:
-            return steps, f"{steps[1].how()}: {harness.first_error(steps[1].output)}"
+        written = None
+        for flags in harness.run_flags(self.options):
+            steps.append(harness.run([work / "model", *flags, *command], SECONDS))
+            if steps[-1].code != 0:
+                return steps, f"{steps[-1].how()}: {harness.first_error(steps[-1].output)}"
+            before, written = written, [file.read_bytes() for _, file in files]
+            if before and before != written:
+                return steps, f"with {flags[-1]} the outputs are others than before"
         for entry in entries:
             entry.outputs, entry.steps = [], steps
         for entry, file in files:

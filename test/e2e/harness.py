@@ -112,11 +112,12 @@ class Suite:
     skipped: int = 0
     failures: list = field(default_factory=list)
     known: dict = field(default_factory=dict)
+    variant: str = ""  # tells folders and logs of the suite's ways of running apart
 
     def __post_init__(self):
-        self.work = self.build / "e2e" / self.name
+        self.work = self.build / "e2e" / (self.name + self.variant)
         self.work.mkdir(parents=True, exist_ok=True)
-        self.log = self.build / "test-logs" / f"{self.name}.log"
+        self.log = self.build / "test-logs" / f"{self.name}{self.variant}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_text("")
         self.known = read_known_failures(self.name)
@@ -181,6 +182,27 @@ def add_arguments(parser):
     parser.add_argument("--target", default="sm_80,sim:sm_80", help="cameoc's --target")
     parser.add_argument("--device", default="sim", help="the artefacts' --device")
     parser.add_argument("--filter", default="", help="only cases whose name matches this regex")
+    parser.add_argument("--sim-checks", nargs="?", const="all", default="", metavar="LIST",
+                        help="compile for the simulator's checks and run with them (or a list)")
+    parser.add_argument("--sim-seed", type=int, action="append", default=[], metavar="N",
+                        help="order of lanes, warps and blocks; each one given is a run")
+
+
+def variant(options):
+    """For Suite: which checks are on."""
+    return f"-checks-{options.sim_checks.replace(',', '-')}" if options.sim_checks else ""
+
+
+def compile_flags(options):
+    return [f"--target={options.target}", *(["--sim-checks"] if options.sim_checks else [])]
+
+
+def run_flags(options):
+    """The artefact's options, a list for each run that is asked for."""
+    flags = [f"--device={options.device}"]
+    if options.sim_checks:
+        flags.append(f"--sim-checks={options.sim_checks}")
+    return [[*flags, f"--sim-seed={seed}"] for seed in options.sim_seed] or [flags]
 
 
 def first_error(output):

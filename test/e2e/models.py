@@ -45,7 +45,7 @@ def check(suite, name, network, options):
     onnx.save(network.model, path)
     report = work / "report.json"
     compiled = harness.run([suite.tool("cameoc"), path, "-o", artefact, f"--report={report}",
-                            f"--target={options.target}"], COMPILE_SECONDS)
+                            *harness.compile_flags(options)], COMPILE_SECONDS)
     if compiled.code != 0:
         suite.fail(f"{name}-compile", f"{compiled.how()}: {harness.first_error(compiled.output)}",
                    compiled)
@@ -72,26 +72,28 @@ def check(suite, name, network, options):
     for batch in network.batches:
         feed = network.inputs(batch, numpy.random.default_rng(batch))
         references = dict(zip(names, session.run(names, feed)))
-        command = [artefact, f"--device={options.device}"]
+        command = []
         for number, (key, array) in enumerate(feed.items()):
             numpy.save(work / f"input_{number}.npy", array)
             command.append(f"--input={key}=@{work / f'input_{number}.npy'}")
         command += [f"--output={key}=@{work / f'output_{number}.npy'}"
                     for number, key in enumerate(names)]
-        step = harness.run(command, RUN_SECONDS)
-        case = f"{name}-batch-{batch}"
-        if step.code != 0:
-            suite.fail(case, f"{step.how()}: {harness.first_error(step.output)}", compiled, step)
-            continue
-        outputs = {key: numpy.load(work / f"output_{number}.npy")
-                   for number, key in enumerate(names)}
-        reason, ratio = compare(outputs, references)
-        if reason:
-            suite.fail(case, reason, compiled, step)
-            continue
-        suite.ok()
-        print(f"  batch {batch}: {step.seconds:.1f} s, max|difference| is {ratio:.1e} of "
-              "max|reference|", flush=True)
+        for flags in harness.run_flags(options):
+            step = harness.run([artefact, *flags, *command], RUN_SECONDS)
+            case = "-".join([name, "batch", str(batch), *flags[1:]])
+            if step.code != 0:
+                suite.fail(case, f"{step.how()}: {harness.first_error(step.output)}", compiled,
+                           step)
+                continue
+            outputs = {key: numpy.load(work / f"output_{number}.npy")
+                       for number, key in enumerate(names)}
+            reason, ratio = compare(outputs, references)
+            if reason:
+                suite.fail(case, reason, compiled, step)
+                continue
+            suite.ok()
+            print(f"  batch {batch}: {step.seconds:.1f} s, max|difference| is {ratio:.1e} of "
+                  "max|reference|", flush=True)
     for file in work.iterdir():
         file.unlink()
 
@@ -110,7 +112,8 @@ def main():
         for name, make in chosen.items():
             onnx.save(make().model, options.save / f"{name}.onnx")
         return 0
-    suite = harness.Suite("models", options.build.resolve())
+    suite = harness.Suite("models", options.build.resolve(),
+                          variant=harness.variant(options))
     for name, make in chosen.items():
         check(suite, name, make(), options)
     return suite.close()

@@ -15,6 +15,7 @@ three have their folder in the name. Every test ends in exactly one of these:
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import collections
+import itertools
 import re
 import shutil
 import sys
@@ -168,7 +169,8 @@ def data_files(folder, kind):
 class NodeTests:
     def __init__(self, options):
         self.options = options
-        self.suite = harness.Suite("nodes", options.build.resolve())
+        self.suite = harness.Suite("nodes", options.build.resolve(),
+                                   variant=harness.variant(options))
         self.cameoc = self.suite.tool("cameoc")
         self.claimed = set(read_words(HERE / "claimed_operators.txt"))
         self.exceptions = read_exceptions(HERE / "node_exceptions.txt")
@@ -184,7 +186,7 @@ class NodeTests:
         unclaimed = sorted(operators(model) - self.claimed)
         artefact = work / "model"
         compiled = harness.run([self.cameoc, folder / "model.onnx", "-o", artefact,
-                                f"--target={self.options.target}",
+                                *harness.compile_flags(self.options),
                                 f"--report={work / 'report.json'}"], COMPILE_SECONDS)
         if compiled.crashed:
             return "failed", f"cameoc: {compiled.how()}", [compiled]
@@ -197,9 +199,10 @@ class NodeTests:
             shutil.rmtree(work)
             return "passed", "", steps
         rtol, atol = tolerance(model)
-        for data in sorted(folder.glob("test_data_set_*")):
+        for data, flags in itertools.product(sorted(folder.glob("test_data_set_*")),
+                                             harness.run_flags(self.options)):
             step = harness.run(
-                [artefact, f"--device={self.options.device}",
+                [artefact, *flags,
                  *(f"--input=@{path}" for path in data_files(data, "input")),
                  *(f"--expected_output=@{path}" for path in data_files(data, "output")),
                  f"--rtol={rtol}", f"--atol={atol}", "--equal-nan"], RUN_SECONDS)

@@ -21,7 +21,8 @@ from node_tests import read_words
 class RowTests:
     def __init__(self, options):
         self.options = options
-        self.suite = harness.Suite("rows", options.build.resolve())
+        self.suite = harness.Suite("rows", options.build.resolve(),
+                                   variant=harness.variant(options))
         self.runner = batch.Runner(self.suite, options)
 
     def rows(self):

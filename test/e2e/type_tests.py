@@ -154,7 +154,8 @@ def references(case, schema, version):
 class TypeTests:
     def __init__(self, options):
         self.options = options
-        self.suite = harness.Suite("types", options.build.resolve())
+        self.suite = harness.Suite("types", options.build.resolve(),
+                                   variant=harness.variant(options))
         self.runner = batch.Runner(self.suite, options)
 
     def cases(self, operator):

@@ -335,6 +335,29 @@ TEST(Interpreter, MemoryRules) {
             Code::OutOfRange);
 }
 
+TEST(Interpreter, LivesBeginAtTheFirstUse) {
+  WorkList work;
+  ASSERT_TRUE(run(planOf([](PlanBuilder &p) {
+                    uint32_t a = p.newBuffer(), b = p.newBuffer(), y = p.newBuffer();
+                    uint32_t zero = p.constant(0), bytes = p.constant(8);
+                    p.op(CAMEO_OP_ARENA_SIZE, {bytes});
+                    p.op(CAMEO_OP_BUF_ARENA, {a, zero, bytes});
+                    p.op(CAMEO_OP_BUF_ARENA, {b, zero, bytes});
+                    p.op(CAMEO_OP_BUF_NAME, {b, p.string("second")});
+                    p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+                    p.op(CAMEO_OP_COPY, {a, y, bytes});
+                    p.op(CAMEO_OP_COPY, {y, a, bytes});
+                    p.op(CAMEO_OP_COPY, {b, y, bytes});
+                  }),
+                  work)
+                  .ok());
+  ASSERT_EQ(work.births.size(), 2u);
+  EXPECT_EQ(work.births[0].step, 0u);
+  EXPECT_STREQ(work.births[0].place.name, "");
+  EXPECT_EQ(work.births[1].step, 2u);
+  EXPECT_STREQ(work.births[1].place.name, "second");
+}
+
 TEST(Interpreter, Launches) {
   auto launch = [](uint64_t x, uint64_t y, WorkList &work) {
     return run(planOf([&](PlanBuilder &p) {

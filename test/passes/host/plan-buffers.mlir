@@ -26,10 +26,12 @@ rt.variant @chain target "sm_80" {
     // CHECK: %[[B:.*]] = rt.arena_view %[[C256]] bytes %[[C256]]
     // CHECK: rt.launch @k::@k {{.*}} args(%[[A]], %[[B]]
     %b = rt.launch @k::@k grid(%c1, %c1, %c1) args(%a, %e : tensor<64xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
-    // CHECK: rt.launch @k::@k {{.*}} args(%[[B]], %[[A]]
+    // The first range again, for another value.
+    // CHECK: %[[C:.*]] = rt.arena_view %[[C0]] bytes %[[C256]]
+    // CHECK: rt.launch @k::@k {{.*}} args(%[[B]], %[[C]]
     %c = rt.launch @k::@k grid(%c1, %c1, %c1) args(%b, %e : tensor<64xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
     // CHECK: %[[Y:.*]] = rt.output 0
-    // CHECK: rt.launch @k::@k {{.*}} args(%[[A]], %[[Y]]
+    // CHECK: rt.launch @k::@k {{.*}} args(%[[C]], %[[Y]]
     %d = rt.launch @k::@k grid(%c1, %c1, %c1) args(%c, %e : tensor<64xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
     return %d : tensor<64xf32>
   }
