@@ -171,4 +171,45 @@ def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
                         "architecture where the IR names none">];
 }
 
+//===-- Tests of the simulator's checks --------------------------------------------------------===//
+
+def PlantFault : Pass<"cameo-plant-fault", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "plant a fault in a kernel, to see whether the simulator's checks find it";
+  let description = [{
+    Breaks the kernels of a `gpu.module` at the device stage in one way and place: for tests of the
+    simulator's checks alone, and no part of the pipeline. Without a `kind` nothing is changed, and a
+    remark for each kernel and kind says how many places there are.
+
+    | kind | the fault |
+    |---|---|
+    | drop-barrier, early-barrier, late-barrier | a barrier is gone; stands before the stores to shared memory that it should follow; behind loads that it should precede |
+    | diverge-barrier, diverge-shuffle | the upper half of each warp goes past it |
+    | drop-shuffle, narrow-shuffle | each lane keeps its own value; lane 31 is not in the mask |
+    | drop-shared-store, drop-global-store | a store is gone |
+    | shift-index | an address is one element further on |
+    | widen-bound, narrow-bound | an ordered comparison lets one more, one less pass |
+    | open-mask, close-mask | a condition is always, never true (loops' are never opened) |
+    | drop-conjunct | one side of a logical and is taken for true |
+    | shift-start, spoil-start | a loop's first index is one more; an accumulator starts from garbage |
+
+    Before ==> after, with `kind=drop-barrier`:
+
+    ```mlir
+    llvm.store %v, %p : f32, !llvm.ptr<3>
+    nvvm.barrier0
+    %w = llvm.load %q : !llvm.ptr<3> -> f32
+    ```
+    ```mlir
+    llvm.store %v, %p : f32, !llvm.ptr<3>
+    %w = llvm.load %q : !llvm.ptr<3> -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+  let options = [Option<"kind", "kind", "std::string", /*default=*/"\"\"", "which fault">,
+                 Option<"index", "index", "unsigned", /*default=*/"0",
+                        "in which of its places in the kernel, in the order of the text">,
+                 Option<"kernel", "kernel", "std::string", /*default=*/"\"\"",
+                        "in which kernel; all that there are without it">];
+}
+
 #endif

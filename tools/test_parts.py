@@ -19,6 +19,7 @@ BUILD = SOURCE / "build"
 LOGS = BUILD / "test-logs"
 PYTHON = str(BUILD / "venv" / "bin" / "python")
 E2E = "test/e2e"
+CHECKS = ("--sim-checks=all", "--sim-seed=1", "--sim-seed=2")
 
 
 @dataclass
@@ -46,6 +47,10 @@ def parts():
         Part("embedding", [PYTHON, f"{E2E}/embedding.py"], 5),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
         Part("types", [PYTHON, f"{E2E}/type_tests.py"], 10),
+        # All checks of the simulator on everything that they generate, in two orders of lanes.
+        Part("rows-checked", [PYTHON, f"{E2E}/row_tests.py", *CHECKS], 15),
+        Part("types-checked", [PYTHON, f"{E2E}/type_tests.py", *CHECKS], 10),
+        Part("planted-faults", [PYTHON, f"{E2E}/planted_faults.py"], 15),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
         Part("models", [PYTHON, f"{E2E}/models.py"], 30),
@@ -53,6 +58,8 @@ def parts():
         Part("nodes-sm_90a", [PYTHON, f"{E2E}/node_tests.py", "--target=sim:sm_90a"], 60, True),
         Part("nodes-ptx", [PYTHON, f"{E2E}/node_tests.py", "--compile-only",
                            "--target=sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx"], 120, True),
+        Part("nodes-checked", [PYTHON, f"{E2E}/node_tests.py", *CHECKS], 60, True),
+        Part("models-checked", [PYTHON, f"{E2E}/models.py", "--sim-checks=all"], 120, True),
         Part("rows-long", [PYTHON, f"{E2E}/row_tests.py", "--long"], 60, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
     ]

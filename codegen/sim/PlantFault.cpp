@@ -1,0 +1,373 @@
+// A kernel of the device stage ==> the same kernel with one fault in it: a barrier gone, a bound
+// one off, a mask open. Tests of the simulator's checks plant each one and see whether it is found.
+//
+//   nvvm.barrier0                         ==>    (drop-barrier)
+//   llvm.icmp "slt" %i, %n                ==>    llvm.icmp "slt" %i, %n + 1      (widen-bound)
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Dominance.h"
+
+namespace cameo {
+#define GEN_PASS_DEF_PLANTFAULT
+#include "codegen/Passes.h.inc"
+} // namespace cameo
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+/// Where a kind of fault can be planted. `operand` tells apart the places within an operation.
+struct Place {
+  Operation *op;
+  unsigned operand = 0;
+};
+
+/// What the kinds need to know of a kernel.
+struct Kernel {
+  explicit Kernel(LLVM::LLVMFuncOp function)
+      : function(function), dominance(function), postDominance(function),
+        builder(function.getContext()) {}
+
+  bool isLoopHeader(Block *block) {
+    return llvm::any_of(block->getPredecessors(),
+                        [&](Block *from) { return dominance.dominates(block, from); });
+  }
+
+  LLVM::LLVMFuncOp function;
+  DominanceInfo dominance;
+  PostDominanceInfo postDominance;
+  OpBuilder builder;
+};
+
+bool isBarrier(Operation *op) { return isa<NVVM::Barrier0Op, NVVM::BarrierOp>(op); }
+
+unsigned addressSpace(Value pointer) {
+  return cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace();
+}
+
+bool isStoreTo(Operation *op, unsigned space) {
+  auto store = dyn_cast<LLVM::StoreOp>(op);
+  return store && addressSpace(store.getAddr()) == space;
+}
+
+bool isLoadFrom(Operation *op, unsigned space) {
+  auto load = dyn_cast<LLVM::LoadOp>(op);
+  return load && addressSpace(load.getAddr()) == space;
+}
+
+constexpr unsigned kGlobal = NVVM::kGlobalMemorySpace, kShared = NVVM::kSharedMemorySpace;
+
+Value constant(OpBuilder &builder, Location loc, Type type, int64_t value) {
+  return builder.create<LLVM::ConstantOp>(loc, type, builder.getIntegerAttr(type, value));
+}
+
+void setCondition(Kernel &kernel, Operation *op, unsigned operand, bool value) {
+  kernel.builder.setInsertionPoint(op);
+  op->setOperand(operand,
+                 constant(kernel.builder, op->getLoc(), kernel.builder.getI1Type(), value));
+}
+
+/// Lets only the lower half of each warp execute `op`. Its other lanes go on with `otherwise`.
+void diverge(Kernel &kernel, Operation *op, Value otherwise) {
+  OpBuilder &builder = kernel.builder;
+  Location loc = op->getLoc();
+  Block *before = op->getBlock(), *after = before->splitBlock(op->getNextNode());
+  Block *then = builder.createBlock(after);
+  op->moveBefore(then, then->end());
+  builder.create<LLVM::BrOp>(loc, op->getResults(), after);
+  if (op->getNumResults()) {
+    BlockArgument merged = after->addArgument(op->getResult(0).getType(), loc);
+    op->getResult(0).replaceAllUsesExcept(merged, then->getTerminator());
+  }
+  builder.setInsertionPointToEnd(before);
+  Type i32 = builder.getI32Type();
+  Value thread = builder.create<NVVM::ThreadIdXOp>(loc, i32);
+  Value half = builder.create<LLVM::AndOp>(loc, thread, constant(builder, loc, i32, 16));
+  Value lower = builder.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::eq, half,
+                                             constant(builder, loc, i32, 0));
+  builder.create<LLVM::CondBrOp>(loc, lower, then, ValueRange(), after,
+                                 otherwise ? ValueRange(otherwise) : ValueRange());
+}
+
+/// What a lane has if it does not shuffle: its own value.
+Value unshuffled(Kernel &kernel, NVVM::ShflOp op) {
+  auto pair = dyn_cast<LLVM::LLVMStructType>(op.getType());
+  if (!pair)
+    return op.getVal();
+  OpBuilder &builder = kernel.builder;
+  builder.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Value valid = constant(builder, loc, builder.getI1Type(), 1);
+  Value both = builder.create<LLVM::UndefOp>(loc, pair);
+  both = builder.create<LLVM::InsertValueOp>(loc, both, op.getVal(), 0);
+  return builder.create<LLVM::InsertValueOp>(loc, both, valid, 1);
+}
+
+/// Adds `step` to the larger side of an ordered comparison: 1 lets one more pass.
+void shiftBound(Kernel &kernel, LLVM::ICmpOp op, int64_t step) {
+  using P = LLVM::ICmpPredicate;
+  bool less = llvm::is_contained({P::slt, P::sle, P::ult, P::ule}, op.getPredicate());
+  unsigned larger = less ? 1 : 0;
+  kernel.builder.setInsertionPoint(op);
+  Value bound = op->getOperand(larger);
+  Value by = constant(kernel.builder, op.getLoc(), bound.getType(), step);
+  op->setOperand(larger, kernel.builder.create<LLVM::AddOp>(op.getLoc(), bound, by));
+}
+
+/// The operation before which a barrier does not order the stores to shared memory that it should:
+/// the first of them since the last barrier, in its block or in the last block above that all
+/// threads pass which leads to it.
+Operation *placeBeforeStores(Kernel &kernel, Operation *barrier) {
+  Operation *found = nullptr;
+  for (Operation *op = barrier->getPrevNode(); op && !isBarrier(op); op = op->getPrevNode())
+    if (isStoreTo(op, kShared))
+      found = op;
+  if (found)
+    return found;
+  Block *block = barrier->getBlock();
+  auto *node = kernel.dominance.getNode(block);
+  Block *above = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  // A diamond between the two, not a loop.
+  if (!above || kernel.isLoopHeader(block) || kernel.isLoopHeader(above) ||
+      !kernel.postDominance.properlyPostDominates(block, above))
+    return nullptr;
+  bool stores = llvm::any_of(kernel.function.getBody(), [&](Block &between) {
+    return kernel.dominance.properlyDominates(above, &between) &&
+           kernel.postDominance.properlyPostDominates(block, &between) &&
+           llvm::any_of(between, [](Operation &op) { return isStoreTo(&op, kShared); });
+  });
+  return stores ? above->getTerminator() : nullptr;
+}
+
+/// The last load from shared memory between a barrier and the next one, in its block.
+Operation *lastLoadBehind(Operation *barrier) {
+  Operation *found = nullptr;
+  for (Operation *op = barrier->getNextNode(); op && !isBarrier(op); op = op->getNextNode())
+    if (isLoadFrom(op, kShared))
+      found = op;
+  return found;
+}
+
+/// A kind of fault: what places there are for it in an operation, and how one is planted.
+struct Kind {
+  StringRef name;
+  /// Calls `add` with the number of each place.
+  void (*find)(Kernel &, Operation *, llvm::function_ref<void(unsigned)> add);
+  void (*plant)(Kernel &, Place);
+};
+
+using Add = llvm::function_ref<void(unsigned)>;
+
+void findBarrier(Kernel &, Operation *op, Add add) {
+  if (isBarrier(op) || isa<NVVM::SyncWarpOp>(op))
+    add(0);
+}
+
+void findShuffle(Kernel &, Operation *op, Add add) {
+  if (isa<NVVM::ShflOp>(op))
+    add(0);
+}
+
+void findSharedStore(Kernel &, Operation *op, Add add) {
+  if (isStoreTo(op, kShared))
+    add(0);
+}
+
+void findGlobalStore(Kernel &, Operation *op, Add add) {
+  if (isStoreTo(op, kGlobal))
+    add(0);
+}
+
+void findEarlierPlace(Kernel &kernel, Operation *op, Add add) {
+  if (isBarrier(op) && placeBeforeStores(kernel, op))
+    add(0);
+}
+
+void findLaterPlace(Kernel &, Operation *op, Add add) {
+  if (isBarrier(op) && lastLoadBehind(op))
+    add(0);
+}
+
+void findIndex(Kernel &, Operation *op, Add add) {
+  auto gep = dyn_cast<LLVM::GEPOp>(op);
+  if (gep && llvm::is_contained({kGlobal, kShared}, addressSpace(gep.getBase())))
+    add(0);
+}
+
+void findBound(Kernel &, Operation *op, Add add) {
+  using P = LLVM::ICmpPredicate;
+  auto compare = dyn_cast<LLVM::ICmpOp>(op);
+  if (compare && !llvm::is_contained({P::eq, P::ne}, compare.getPredicate()) &&
+      isa<IntegerType>(compare.getLhs().getType()))
+    add(0);
+}
+
+void findCondition(Kernel &, Operation *op, Add add) {
+  if (isa<LLVM::CondBrOp>(op))
+    add(0);
+}
+
+/// Without the conditions of loops, which would never end.
+void findMask(Kernel &kernel, Operation *op, Add add) {
+  if (isa<LLVM::CondBrOp>(op) && !kernel.isLoopHeader(op->getBlock()))
+    add(0);
+}
+
+void findConjunct(Kernel &, Operation *op, Add add) {
+  if (isa<LLVM::AndOp>(op) && op->getResult(0).getType().isInteger(1))
+    for (unsigned i : {0, 1})
+      add(i);
+}
+
+/// Values that a loop starts from.
+void findStart(Kernel &kernel, Operation *op, Add add, bool isInteger) {
+  auto branch = dyn_cast<LLVM::BrOp>(op);
+  if (!branch || !kernel.isLoopHeader(branch.getDest()) ||
+      kernel.dominance.dominates(branch.getDest(), op->getBlock()))
+    return;
+  for (auto [i, value] : llvm::enumerate(branch.getDestOperands()))
+    if (isInteger ? isa<IntegerType>(value.getType())
+                  : isa<FloatType>(getElementTypeOrSelf(value.getType())) &&
+                        value.getDefiningOp<LLVM::ConstantOp>())
+      add(i);
+}
+
+void shiftIndex(Kernel &kernel, Place place) {
+  auto gep = cast<LLVM::GEPOp>(place.op);
+  kernel.builder.setInsertionPointAfter(gep);
+  auto shifted = kernel.builder.create<LLVM::GEPOp>(gep.getLoc(), gep.getType(), gep.getElemType(),
+                                                    gep.getResult(), ArrayRef<LLVM::GEPArg>{1},
+                                                    gep.getInbounds());
+  gep.getResult().replaceAllUsesExcept(shifted, shifted);
+}
+
+void shiftStart(Kernel &kernel, Place place) {
+  kernel.builder.setInsertionPoint(place.op);
+  Value start = place.op->getOperand(place.operand);
+  Value one = constant(kernel.builder, place.op->getLoc(), start.getType(), 1);
+  place.op->setOperand(place.operand,
+                       kernel.builder.create<LLVM::AddOp>(place.op->getLoc(), start, one));
+}
+
+/// What an accumulator might hold that nobody has set. NaN would be easier to see.
+void spoilStart(Kernel &kernel, Place place) {
+  constexpr double kGarbage = 1000;
+  kernel.builder.setInsertionPoint(place.op);
+  Type type = place.op->getOperand(place.operand).getType();
+  TypedAttr value = kernel.builder.getFloatAttr(getElementTypeOrSelf(type), kGarbage);
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = DenseElementsAttr::get(vector, value);
+  place.op->setOperand(place.operand,
+                       kernel.builder.create<LLVM::ConstantOp>(place.op->getLoc(), type, value));
+}
+
+void erase(Kernel &, Place place) { place.op->erase(); }
+
+const Kind kKinds[] = {
+    {"drop-barrier", findBarrier, erase},
+    {"early-barrier", findEarlierPlace,
+     [](Kernel &kernel, Place place) {
+       place.op->moveBefore(placeBeforeStores(kernel, place.op));
+     }},
+    {"late-barrier", findLaterPlace,
+     [](Kernel &, Place place) { place.op->moveAfter(lastLoadBehind(place.op)); }},
+    {"diverge-barrier", findBarrier,
+     [](Kernel &kernel, Place place) { diverge(kernel, place.op, Value()); }},
+    {"drop-shuffle", findShuffle,
+     [](Kernel &kernel, Place place) {
+       place.op->getResult(0).replaceAllUsesWith(unshuffled(kernel, cast<NVVM::ShflOp>(place.op)));
+       place.op->erase();
+     }},
+    {"diverge-shuffle", findShuffle,
+     [](Kernel &kernel, Place place) {
+       diverge(kernel, place.op, unshuffled(kernel, cast<NVVM::ShflOp>(place.op)));
+     }},
+    {"narrow-shuffle", findShuffle,
+     [](Kernel &kernel, Place place) {
+       auto shuffle = cast<NVVM::ShflOp>(place.op);
+       kernel.builder.setInsertionPoint(shuffle);
+       shuffle.getThreadMaskMutable().assign(
+           constant(kernel.builder, shuffle.getLoc(), kernel.builder.getI32Type(), 0x7fffffff));
+     }},
+    {"drop-shared-store", findSharedStore, erase},
+    {"drop-global-store", findGlobalStore, erase},
+    {"shift-index", findIndex, shiftIndex},
+    {"widen-bound", findBound,
+     [](Kernel &kernel, Place place) { shiftBound(kernel, cast<LLVM::ICmpOp>(place.op), 1); }},
+    {"narrow-bound", findBound,
+     [](Kernel &kernel, Place place) { shiftBound(kernel, cast<LLVM::ICmpOp>(place.op), -1); }},
+    {"open-mask", findMask,
+     [](Kernel &kernel, Place place) { setCondition(kernel, place.op, 0, true); }},
+    {"close-mask", findCondition,
+     [](Kernel &kernel, Place place) { setCondition(kernel, place.op, 0, false); }},
+    {"drop-conjunct", findConjunct,
+     [](Kernel &kernel, Place place) { setCondition(kernel, place.op, place.operand, true); }},
+    {"shift-start",
+     [](Kernel &kernel, Operation *op, Add add) { findStart(kernel, op, add, true); }, shiftStart},
+    {"spoil-start",
+     [](Kernel &kernel, Operation *op, Add add) { findStart(kernel, op, add, false); }, spoilStart},
+};
+
+SmallVector<Place> placesOf(Kernel &kernel, const Kind &kind) {
+  SmallVector<Place> places;
+  kernel.function.walk([&](Operation *op) {
+    kind.find(kernel, op, [&](unsigned operand) { places.push_back({op, operand}); });
+  });
+  return places;
+}
+
+struct PlantFault : cameo::impl::PlantFaultBase<PlantFault> {
+  using PlantFaultBase::PlantFaultBase;
+
+  void runOnOperation() override {
+    if (kind.empty())
+      return list();
+    const Kind *chosen =
+        llvm::find_if(kKinds, [&](const Kind &known) { return known.name == kind; });
+    if (chosen == std::end(kKinds)) {
+      InFlightDiagnostic error = emitError(getOperation().getLoc());
+      error << "unknown kind of fault '" << kind << "'; known: ";
+      llvm::interleaveComma(kKinds, error, [&](const Kind &known) { error << known.name; });
+      return signalPassFailure();
+    }
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (isChosen(function) && failed(plant(function, *chosen)))
+        return signalPassFailure();
+  }
+
+private:
+  bool isChosen(LLVM::LLVMFuncOp function) {
+    return !function.isExternal() && (kernel.empty() || function.getName() == kernel);
+  }
+
+  void list() {
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+      if (!isChosen(function))
+        continue;
+      Kernel known(function);
+      for (const Kind &kind : kKinds)
+        if (size_t count = placesOf(known, kind).size())
+          function.emitRemark() << "faults of kind " << kind.name << " in " << function.getName()
+                                << ": " << count;
+    }
+    markAllAnalysesPreserved();
+  }
+
+  LogicalResult plant(LLVM::LLVMFuncOp function, const Kind &kind) {
+    Kernel known(function);
+    SmallVector<Place> places = placesOf(known, kind);
+    if (index >= places.size())
+      return function.emitError() << "has " << places.size() << " places for a fault of kind "
+                                  << kind.name << "; there is no number " << index.getValue();
+    function.emitRemark() << "fault " << kind.name << " " << index.getValue() << " in "
+                          << function.getName() << ": " << places[index].op->getName();
+    kind.plant(known, places[index]);
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,106 @@
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault))' --mlir-print-op-on-diagnostic=false %s 2>&1 >%t.same | FileCheck %s --check-prefix=LIST
+// RUN: %cameo-opt %s | diff - %t.same
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-barrier kernel=Rotate}))' %s 2>/dev/null | FileCheck %s --check-prefix=DROP
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=early-barrier kernel=Rotate}))' %s 2>/dev/null | FileCheck %s --check-prefix=EARLY
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=late-barrier kernel=Rotate}))' %s 2>/dev/null | FileCheck %s --check-prefix=LATE
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=diverge-barrier kernel=Rotate}))' %s 2>/dev/null | FileCheck %s --check-prefix=DIVERGE
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=diverge-shuffle kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=SHUFFLE
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=shift-index kernel=Rotate index=1}))' %s 2>/dev/null | FileCheck %s --check-prefix=INDEX
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=widen-bound kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=WIDEN
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=spoil-start kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=SPOIL
+// RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-barrier kernel=Sum}))' %s 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=typo}))' %s 2>&1 | FileCheck %s --check-prefix=TYPO
+
+// A loop is never opened, so that Sum has a condition to close and none to open.
+// LIST: faults of kind drop-barrier in Rotate: 1
+// LIST: faults of kind early-barrier in Rotate: 1
+// LIST: faults of kind late-barrier in Rotate: 1
+// LIST: faults of kind diverge-barrier in Rotate: 1
+// LIST: faults of kind drop-shared-store in Rotate: 1
+// LIST: faults of kind drop-global-store in Rotate: 1
+// LIST: faults of kind shift-index in Rotate: 3
+// LIST: faults of kind diverge-shuffle in Sum: 1
+// LIST-NOT: open-mask in Sum
+// LIST: faults of kind close-mask in Sum: 1
+// LIST: faults of kind shift-start in Sum: 1
+// LIST: faults of kind spoil-start in Sum: 1
+
+// NONE: error: has 0 places for a fault of kind drop-barrier; there is no number 0
+// TYPO: error: unknown kind of fault 'typo'; known: drop-barrier, early-barrier
+
+gpu.module @kernels {
+  llvm.mlir.global internal @tile() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<64 x f32>
+
+  // DROP-LABEL: llvm.func @Rotate
+  // DROP: llvm.store
+  // DROP-NOT: nvvm.barrier0
+  // DROP: llvm.load
+  // EARLY-LABEL: llvm.func @Rotate
+  // EARLY: nvvm.barrier0
+  // EARLY-NEXT: llvm.store
+  // LATE-LABEL: llvm.func @Rotate
+  // LATE: %[[LOADED:.*]] = llvm.load
+  // LATE-NEXT: nvvm.barrier0
+  // DIVERGE-LABEL: llvm.func @Rotate
+  // DIVERGE: %[[LOWER:.*]] = llvm.icmp "eq"
+  // DIVERGE-NEXT: llvm.cond_br %[[LOWER]], ^[[SYNC:.*]], ^[[REST:.*]]
+  // DIVERGE-NEXT: ^[[SYNC]]:
+  // DIVERGE-NEXT: nvvm.barrier0
+  // DIVERGE-NEXT: llvm.br ^[[REST]]
+  // INDEX-LABEL: llvm.func @Rotate
+  // INDEX: %[[GEP:.*]] = llvm.getelementptr inbounds %{{.*}}[%{{.*}}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+  // INDEX: %[[GEP1:.*]] = llvm.getelementptr inbounds %{{.*}}[%{{.*}}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+  // INDEX-NEXT: %[[SHIFTED:.*]] = llvm.getelementptr inbounds %[[GEP1]][1]
+  // INDEX-NEXT: llvm.load %[[SHIFTED]]
+  llvm.func @Rotate(%out: !llvm.ptr<1>, %value: f32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
+    %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    %t = nvvm.read.ptx.sreg.tid.x : i32
+    %c63 = llvm.mlir.constant(63 : i32) : i32
+    %other = llvm.xor %t, %c63 : i32
+    %to = llvm.getelementptr inbounds %tile[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+    llvm.store %value, %to : f32, !llvm.ptr<3>
+    nvvm.barrier0
+    %from = llvm.getelementptr inbounds %tile[%other] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+    %loaded = llvm.load %from : !llvm.ptr<3> -> f32
+    %result = llvm.getelementptr inbounds %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    llvm.store %loaded, %result : f32, !llvm.ptr<1>
+    llvm.return
+  }
+
+  // WIDEN-LABEL: llvm.func @Sum
+  // WIDEN: %[[N:.*]] = llvm.add %arg1, %{{.*}} : i32
+  // WIDEN-NEXT: llvm.icmp "slt" %{{.*}}, %[[N]]
+  // SPOIL-LABEL: llvm.func @Sum
+  // SPOIL: %[[GARBAGE:.*]] = llvm.mlir.constant(1.000000e+03 : f32)
+  // SPOIL-NEXT: llvm.br ^bb1(%{{.*}}, %[[GARBAGE]] : i32, f32)
+  // SHUFFLE-LABEL: llvm.func @Sum
+  // SHUFFLE: llvm.cond_br %{{.*}}, ^[[THEN:.*]], ^[[AFTER:.*]](%[[OWN:.*]] : f32)
+  // SHUFFLE: ^[[THEN]]:
+  // SHUFFLE: %[[OTHER:.*]] = nvvm.shfl.sync
+  // SHUFFLE: llvm.br ^[[AFTER]](%[[OTHER]] : f32)
+  // SHUFFLE: ^[[AFTER]](%[[MERGED:.*]]: f32):
+  // SHUFFLE: llvm.fadd %{{.*}}, %[[MERGED]]
+  llvm.func @Sum(%x: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+    %zero = llvm.mlir.constant(0.0 : f32) : f32
+    %c1 = llvm.mlir.constant(1 : i32) : i32
+    %c31 = llvm.mlir.constant(31 : i32) : i32
+    %c32 = llvm.mlir.constant(32 : i32) : i32
+    %all = llvm.mlir.constant(-1 : i32) : i32
+    %t = nvvm.read.ptx.sreg.tid.x : i32
+    llvm.br ^head(%t, %zero : i32, f32)
+  ^head(%i: i32, %sum: f32):
+    %more = llvm.icmp "slt" %i, %n : i32
+    llvm.cond_br %more, ^body, ^end
+  ^body:
+    %p = llvm.getelementptr inbounds %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p : !llvm.ptr<1> -> f32
+    %s = llvm.fadd %sum, %v : f32
+    %next = llvm.add %i, %c32 : i32
+    llvm.br ^head(%next, %s : i32, f32)
+  ^end:
+    %o = nvvm.shfl.sync bfly %all, %sum, %c1, %c31 : f32 -> f32
+    %both = llvm.fadd %sum, %o : f32
+    llvm.store %both, %x : f32, !llvm.ptr<1>
+    llvm.return
+  }
+}

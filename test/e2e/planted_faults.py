@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Plants faults in generated kernels, one at a time, and sees whether the simulator's checks find
+them (cameo-plant-fault lists the kinds).
+
+Every fault ends in exactly one of these:
+  found       a check reports it, with one of the seeds
+  result      no check does, but outputs change or the kernel does not end
+  unnoticed   neither; allowed only as often as unnoticed_faults.txt says, with a reason
+
+A fault that a crash of the tools or the simulator would show is a failure.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import collections
+import os
+import re
+import sys
+from dataclasses import dataclass
+
+import numpy
+import onnx
+from onnx import TensorProto, helper
+
+import harness
+
+HERE = harness.Path(__file__).resolve().parent
+SECONDS = 60
+# A kernel that a fault keeps from ending: the models' good runs take well under a second.
+HANG_SECONDS = 20
+SEEDS = (0, 1, 2)
+# How many faults of a kind are planted in a kernel, spread over its places, unless --every.
+PER_KIND = 3
+# What share the checks alone must find of all, and of the faults in synchronisation.
+LEAST_FOUND, LEAST_FOUND_SYNC = 0.60, 0.95
+SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier",
+              "diverge-shuffle", "narrow-shuffle")
+
+
+@dataclass
+class Case:
+    """One ONNX operator whose kernels are broken. Sizes are such that every mask matters."""
+    name: str
+    node: onnx.NodeProto
+    inputs: dict  # arrays; weights as well, which device text would keep beside it
+    output: list
+
+    def model(self):
+        graph = helper.make_graph(
+            [self.node], self.name,
+            [helper.make_tensor_value_info(key, TensorProto.FLOAT, value.shape)
+             for key, value in self.inputs.items()],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.output)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        model.ir_version = 8
+        onnx.checker.check_model(model)
+        return model
+
+
+def cases():
+    random = numpy.random.default_rng(5)
+
+    def normal(*shape):
+        return random.standard_normal(shape, numpy.float32)
+
+    node = helper.make_node
+    return [
+        # Tiles through shared memory, two stages, ragged on all three sides: in pairs of elements,
+        # and one by one with all of the depth in the first stage.
+        Case("gemm", node("MatMul", ["x", "w"], ["y"], "product"), {"x": normal(70, 50),
+             "w": normal(50, 66)}, [70, 66]),
+        Case("gemm-shallow", node("MatMul", ["x", "w"], ["y"], "product"), {"x": normal(70, 11),
+             "w": normal(11, 67)}, [70, 67]),
+        Case("convolution", node("Conv", ["x", "w", "b"], ["y"], "convolution", pads=[1, 1, 1, 1]),
+             {"x": normal(2, 5, 9, 9), "w": normal(20, 5, 3, 3), "b": normal(20)},
+             [2, 20, 9, 9]),
+        # A block a row: loops over the row, shuffles, shared memory, barriers.
+        Case("softmax", node("Softmax", ["x"], ["y"], "softmax", axis=-1), {"x": normal(3, 500)},
+             [3, 500]),
+        Case("layer-norm", node("LayerNormalization", ["x", "s", "b"], ["y"], "norm", axis=-1),
+             {"x": normal(3, 500), "s": normal(500), "b": normal(500)}, [3, 500]),
+        Case("reduce", node("ReduceSum", ["x"], ["y"], "sum"), {"x": normal(5, 333)}, [1, 1]),
+        # A thread an element or a group of them.
+        Case("add", node("Add", ["x", "w"], ["y"], "sum"), {"x": normal(3, 37),
+             "w": normal(37)}, [3, 37]),
+        Case("pooling", node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[3, 3], strides=[2, 2],
+                             pads=[1, 1, 1, 1]), {"x": normal(1, 3, 9, 9)}, [1, 3, 5, 5]),
+        Case("depthwise", node("Conv", ["x", "w"], ["y"], "depthwise", group=6,
+                               pads=[1, 1, 1, 1]), {"x": normal(1, 6, 7, 7),
+             "w": normal(6, 1, 3, 3)}, [1, 6, 7, 7]),
+    ]
+
+
+def read_unnoticed(path):
+    """`case/kind count: reason` a line; {case/kind: count}."""
+    allowed = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        match = re.fullmatch(r"(\S+) (\d+): \S.*", line)
+        if not match:
+            sys.exit(f"{path}:{number}: error: not 'case/kind count: reason'")
+        allowed[match[1]] = int(match[2])
+    return allowed
+
+
+@dataclass
+class Fault:
+    case: Case
+    kernel: str
+    kind: str
+    index: int
+
+    @property
+    def name(self):
+        return f"{self.case.name}-{self.kernel}-{self.kind}-{self.index}"
+
+    @property
+    def group(self):
+        return f"{self.case.name}/{self.kind}"
+
+
+class PlantedFaults:
+    def __init__(self, options):
+        self.options = options
+        self.suite = harness.Suite("planted-faults", options.build.resolve())
+        self.cameoc = self.suite.tool("cameoc")
+        self.opt = self.suite.tool("cameo-opt")
+        self.allowed = read_unnoticed(HERE / "unnoticed_faults.txt")
+
+    def prepare(self, case):
+        """Compiles a case to the device stage, records its good outputs; its faults."""
+        work = self.suite.work / case.name
+        work.mkdir(exist_ok=True)
+        onnx.save(case.model(), work / "model.onnx")
+        for key, value in case.inputs.items():
+            numpy.save(work / f"{key}.npy", value)
+        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "device.mlir",
+                              f"--target={self.options.target}", "--stop-after=device"], SECONDS),
+                 self.assemble(work / "device.mlir", work / "good")]
+        for seed in SEEDS:
+            expected = ([f"--expected_output=y=@{work / 'y.npy'}"] if seed else
+                        [f"--output=y=@{work / 'y.npy'}"])
+            steps.append(self.execute(case, work / "good", seed, expected))
+        if any(step.code != 0 for step in steps):
+            self.suite.fail(case.name, "the kernel without a fault", *steps)
+            return []
+        listed = harness.run([self.opt, work / "device.mlir", self.pipeline(), "-o", "/dev/null"],
+                             SECONDS)
+        faults = []
+        for kind, kernel, count in re.findall(r"faults of kind (\S+) in (\S+): (\d+)",
+                                              listed.output):
+            count = int(count)
+            planted = count if self.options.every else min(count, PER_KIND)
+            faults += [Fault(case, kernel, kind, i * count // planted) for i in range(planted)]
+        if not faults:
+            self.suite.fail(case.name, "no place for a fault", listed)
+        return faults
+
+    @staticmethod
+    def pipeline(options=""):
+        return ("--pass-pipeline=builtin.module(rt.variant(gpu.module(cameo-plant-fault"
+                f"{options})))")
+
+    def assemble(self, source, artefact):
+        return harness.run([self.cameoc, "--start-from=device", source, "-o", artefact,
+                            f"--target={self.options.target}", "--sim-checks"], SECONDS)
+
+    @staticmethod
+    def execute(case, artefact, seed, more):
+        work = artefact.parent
+        return harness.run([artefact, "--device=sim", "--sim-checks=all", f"--sim-seed={seed}",
+                            *(f"--input={key}=@{work / f'{key}.npy'}" for key in case.inputs),
+                            *more], HANG_SECONDS)
+
+    @staticmethod
+    def finding(error):
+        if "no kernel and no copy has written" in error:
+            return "found", "unwritten output"
+        found = re.search(r"kernel \S+: ([a-z -]+):", error)
+        return ("found", found[1]) if found else ("failed", error)
+
+    def check(self, fault):
+        """(outcome, what was found or went wrong, steps)."""
+        work = self.suite.work / fault.case.name
+        broken, artefact = work / f"{fault.name}.mlir", work / fault.name
+        options = f"{{kernel={fault.kernel} kind={fault.kind} index={fault.index}}}"
+        steps = [harness.run([self.opt, work / "device.mlir", self.pipeline(options), "-o", broken],
+                             SECONDS)]
+        if steps[0].code == 0:
+            steps.append(self.assemble(broken, artefact))
+        if steps[-1].code != 0:
+            return "failed", f"cannot be built: {harness.first_error(steps[-1].output)}", steps
+        outcome = ("unnoticed", "")
+        expected = [f"--expected_output=y=@{work / 'y.npy'}", "--rtol=0", "--atol=0"]
+        for seed in SEEDS:
+            step = self.execute(fault.case, artefact, seed, expected)
+            steps.append(step)
+            if step.code == 3:
+                outcome = self.finding(harness.first_error(step.output))
+                break
+            if step.code == 1:
+                outcome = ("result", "other values")
+            elif step.code is None:
+                outcome = ("result", "no end")
+                break
+            elif step.code != 0:
+                outcome = ("failed", f"{step.how()}: {harness.first_error(step.output)}")
+                break
+        if outcome[0] in ("found", "result"):
+            broken.unlink()
+            artefact.unlink()
+        return (*outcome, steps)
+
+    def run(self):
+        chosen = [case for case in cases() if re.search(self.options.filter, case.name)]
+        faults = [fault for case in chosen for fault in self.prepare(case)]
+        results = {}
+        for fault, (outcome, what, steps) in harness.for_each(faults, self.check,
+                                                              self.options.jobs):
+            results[fault.name] = (fault, outcome, what, steps)
+            if self.options.verbose:
+                print(f"{outcome:9} {fault.name}: {what or steps[0].output.strip()}", flush=True)
+        self.judge(list(results.values()))
+        return self.suite.close()
+
+    def judge(self, results):
+        unnoticed = collections.Counter()
+        for fault, outcome, what, steps in results:
+            if outcome == "failed":
+                self.suite.fail(fault.name, what, *steps)
+            elif outcome == "unnoticed":
+                unnoticed[fault.group] += 1
+                if unnoticed[fault.group] > self.allowed.get(fault.group, 0):
+                    self.suite.fail(fault.name, "nobody noticed, and unnoticed_faults.txt does not "
+                                    f"explain {unnoticed[fault.group]} of {fault.group}", *steps)
+                else:
+                    self.suite.ok()
+            else:
+                self.suite.ok()
+        self.print_table(results)
+        if self.options.filter or self.options.every:
+            return
+        for group in sorted(set(self.allowed) - set(unnoticed)):
+            print(f"note: unnoticed_faults.txt explains {group}; all are noticed")
+        for label, least, kinds in (("all faults", LEAST_FOUND, None),
+                                    ("faults in synchronisation", LEAST_FOUND_SYNC, SYNC_KINDS)):
+            counted = [r for r in results if kinds is None or r[0].kind in kinds]
+            share = sum(r[1] == "found" for r in counted) / max(len(counted), 1)
+            print(f"checks found {share:.1%} of {label} (at least {least:.0%} is asked for)")
+            if share < least:
+                self.suite.fail(label, f"checks found {share:.1%}, not {least:.0%}")
+
+    @staticmethod
+    def print_table(results):
+        """A row a kind: planted, found by which check, noticed by the result alone, unnoticed."""
+        rows = collections.defaultdict(collections.Counter)
+        checks = collections.defaultdict(collections.Counter)
+        for fault, outcome, what, _ in results:
+            for kind in (fault.kind, "total"):
+                rows[kind]["planted"] += 1
+                rows[kind][outcome] += 1
+            if outcome == "found":
+                checks[fault.kind][what] += 1
+        columns = ("planted", "found", "result", "unnoticed", "failed")
+        print(f"{'kind':18}" + "".join(f"{column:>11}" for column in columns) + "  found as")
+        for kind, row in rows.items():
+            if kind != "total":
+                found = ", ".join(f"{count} {what}" for what, count in checks[kind].most_common())
+                print(f"{kind:18}" + "".join(f"{row[c]:11}" for c in columns) + f"  {found}")
+        print(f"{'total':18}" + "".join(f"{rows['total'][c]:11}" for c in columns))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=harness.Path, default=harness.SOURCE / "build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
+    parser.add_argument("--target", default="sim:sm_80", help="cameoc's --target")
+    parser.add_argument("--filter", default="", help="only cases whose name matches this regex")
+    parser.add_argument("--every", action="store_true", help="every place, not a few of each kind")
+    parser.add_argument("--verbose", action="store_true", help="print every outcome")
+    return PlantedFaults(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
