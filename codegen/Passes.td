@@ -43,6 +43,27 @@ def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
 
 //===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//
 
+def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "Store weights in the order in which kernels read them";
+  let description = [{
+    Asks the schedule class of each dispatch without a schedule in which order it wants the dimensions
+    of inputs that are constants, and permutes constant and indexing maps alike. One packed constant
+    serves all dispatches and variants that want the same order; constants that nothing reads any more
+    are left to `cameo-layout-weights`.
+
+    ```mlir
+    rt.constant @w0 = dense<...> : tensor<64x16x3x3xf32>
+    %w = rt.get_constant @w0 : tensor<64x16x3x3xf32> // read at (f, c, y, x)
+    ```
+    ==>
+    ```mlir
+    rt.constant @w0_2_3_1_0 = dense<...> : tensor<3x3x16x64xf32>
+    %w = rt.get_constant @w0_2_3_1_0 : tensor<3x3x16x64xf32> // read at (y, x, c, f)
+    ```
+  }];
+  let dependentDialects = ["::cameo::rt::RtDialect"];
+}
+
 def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   let summary = "Choose how each dispatch of a variant is computed";
   let description = [{

@@ -45,6 +45,8 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
 }
 
 static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
+  // Before schedules are chosen, because how wide accesses can be depends on the order of weights.
+  passes.addPass(createPackWeights());
   passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.remarks}));
 }
 

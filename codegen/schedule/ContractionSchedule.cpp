@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Schedule.h"
 
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -132,6 +133,12 @@ std::optional<Product> matchProduct(kernel::DispatchOp op) {
   };
   AffineMap left = simplified(generic.getDpsInputOperand(0));
   AffineMap right = simplified(generic.getDpsInputOperand(1));
+  for (AffineMap map : {left, right})
+    for (AffineExpr expr : map.getResults()) {
+      SmallVector<int64_t> flat; // loops, a constant, and a place more for every division
+      if (failed(getFlattenedAffineExpr(expr, loops, 0, &flat)) || flat.size() != loops + 1)
+        return std::nullopt;
+    }
   product.outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   auto iterators = generic.getIteratorTypesArray();
   SmallVector<unsigned> leftLoops, rightLoops;
@@ -165,6 +172,19 @@ std::optional<Product> matchProduct(kernel::DispatchOp op) {
   auto first = matched(0, left), second = matched(1, right);
   if (!first || !second)
     return std::nullopt;
+  // Depth runs as an operand's memory does, best one that no window slides over: then its elements
+  // are consecutive along depth, and it is what packing decides (PackWeights.cpp).
+  const Operand &ordered =
+      right.isProjectedPermutation(/*allowZeroInResults=*/true) ? *second : *first;
+  auto placeIn = [&](unsigned loop) {
+    for (auto [place, expr] : llvm::enumerate(ordered.map.getResults()))
+      if (expr.isFunctionOfDim(loop))
+        return place;
+    return size_t(0); // of extent 1
+  };
+  llvm::sort(product.depth, [&](unsigned a, unsigned b) {
+    return std::pair(placeIn(a), a) < std::pair(placeIn(b), b);
+  });
   product.row = leftIsColumn ? *second : *first;
   product.column = leftIsColumn ? *first : *second;
   product.rows = leftIsColumn ? rightLoops : leftLoops;
@@ -219,6 +239,50 @@ constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 128, 
                            {64, 64, 16, 4, 4},   {32, 64, 16, 4, 4},  {64, 32, 16, 4, 4},
                            {16, 64, 16, 2, 4},   {32, 32, 16, 4, 4}};
 
+/// Offsets into an operand's memory as a sum over loops, each with the distance that a step of it
+/// makes: so the part of each loop is computed where that loop's index is known.
+class Offsets {
+public:
+  Offsets(Kernel &kernel, const Operand &operand)
+      : kernel(kernel), operand(operand), distances(operand.map.getNumDims()) {
+    SmallVector<Value> sizes = kernel.sizes(operand.source);
+    Value stride = kernel.constant(1);
+    constant = kernel.constant(0);
+    for (size_t dim = sizes.size(); dim-- > 0;) {
+      SmallVector<int64_t> flat;
+      // Checked by matchProduct: without divisions, so that there is nothing but loops and a
+      // constant.
+      (void)getFlattenedAffineExpr(operand.map.getResult(dim), distances.size(), 0, &flat);
+      for (size_t loop = 0; loop < distances.size(); ++loop)
+        if (flat[loop] != 0) {
+          Value part = kernel.mul(kernel.constant(flat[loop]), stride);
+          distances[loop] = distances[loop] ? kernel.add(distances[loop], part) : part;
+        }
+      constant = kernel.add(constant, kernel.mul(kernel.constant(flat.back()), stride));
+      if (Value amount = lowPad(dim))
+        constant =
+            kernel.b.createOrFold<arith::SubIOp>(kernel.loc, constant, kernel.mul(amount, stride));
+      stride = kernel.mul(stride, sizes[dim]);
+    }
+  }
+
+  /// Offset of loop indices 0.
+  Value constantPart() const { return constant; }
+  /// `sum` and the part of `loop` at `index`.
+  Value add(Value sum, unsigned loop, Value index) const {
+    return distances[loop] ? kernel.add(sum, kernel.mul(index, distances[loop])) : sum;
+  }
+  /// How far dimension `dim` of the memory begins behind that of the padded tensor; null where it
+  /// is not padded.
+  Value lowPad(size_t dim) const { return operand.pad ? kernel.lowPad(operand.pad, dim) : Value(); }
+
+private:
+  Kernel &kernel;
+  const Operand &operand;
+  SmallVector<Value> distances; // by loop; null: the loop does not move it
+  Value constant;
+};
+
 class ContractionSchedule : public Schedule {
 public:
   StringRef family() const override { return "contraction"; }
@@ -239,21 +303,31 @@ public:
 
   DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
     Product product = *matchProduct(op);
-    auto orGuess = [](int64_t extent) { return ShapedType::isDynamic(extent) ? 512 : extent; };
-    double rows = orGuess(product.extent(product.rows));
-    double columns = orGuess(product.extent(product.columns));
-    double batch = orGuess(product.extent(product.batch));
+    // Sizes known only at run time: a batch of eight beside other loops, at least `least` together.
+    auto guess = [&](ArrayRef<unsigned> loops, double least) {
+      double extent = 1;
+      bool isKnown = true;
+      for (unsigned loop : loops) {
+        if (!ShapedType::isDynamic(product.ranges[loop]))
+          extent *= product.ranges[loop];
+        else
+          isKnown = false;
+      }
+      return isKnown ? extent : std::max(8 * extent, least);
+    };
+    double rows = guess(product.rows, 512), columns = guess(product.columns, 512);
+    double batch = guess(product.batch, 8);
     const Tile *best = nullptr;
     double bestCost = 0;
     for (const Tile &tile : kTiles) {
-      // Time in units of multiply-adds: whole tiles in whole waves of blocks, each tile's operands
-      // read once from shared memory a step.
+      // Time in units of multiply-adds: the blocks of the busiest multiprocessor, each tile's
+      // operands read once from shared memory a step; fewer than eight warps leave it waiting.
       double blocks = std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * batch;
-      double resident = std::max(1.0, std::floor(1024.0 / tile.threads()));
-      double waves = std::ceil(blocks / (target.smCount * resident)) * resident;
+      double blocksPerSm = std::ceil(blocks / target.smCount);
+      double warps = blocksPerSm * tile.threads() / 32;
       double work = double(tile.rows) * tile.columns;
       double reads = work * (1.0 / tile.threadRows + 1.0 / tile.threadColumns);
-      double cost = waves * (work + reads);
+      double cost = blocksPerSm * (work + reads) * std::max(1.0, 8 / warps);
       if (!best || cost < bestCost)
         best = &tile, bestCost = cost;
     }
@@ -275,6 +349,35 @@ public:
          b.getNamedAttr("store_vector", b.getI64IntegerAttr(store)),
          b.getNamedAttr("thread", b.getDenseI64ArrayAttr({best->threadRows, best->threadColumns})),
          b.getNamedAttr("tile", b.getDenseI64ArrayAttr({best->rows, best->columns, best->depth}))});
+  }
+
+  /// Constants: batch, then depth with channels (what a tile's depth divides) innermost, so that a
+  /// step of depth stays within one tap of a window; then what goes across, so that tiles are
+  /// copied as they are, 16 bytes at a time.
+  SmallVector<unsigned> packing(kernel::DispatchOp op, unsigned input) const override {
+    Product product = *matchProduct(op);
+    for (bool isRow : {true, false}) {
+      const Operand *operand = isRow ? &product.row : &product.column;
+      ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
+      if (operand->source != op.getInputArgs()[input] || operand->pad ||
+          !operand->map.isProjectedPermutation(/*allowZeroInResults=*/true))
+        continue;
+      auto rank = [&](unsigned dim) {
+        auto expr = dyn_cast<AffineDimExpr>(operand->map.getResult(dim));
+        if (!expr || llvm::is_contained(product.batch, expr.getPosition()))
+          return 0;
+        if (llvm::is_contained(across, expr.getPosition()))
+          return 3;
+        int64_t range = product.ranges[expr.getPosition()];
+        return !ShapedType::isDynamic(range) && range % kTiles[0].depth == 0 ? 2 : 1;
+      };
+      auto order = llvm::to_vector(llvm::seq<unsigned>(0, operand->map.getNumResults()));
+      llvm::sort(order, [&](unsigned a, unsigned b) {
+        return std::pair(rank(a), a) < std::pair(rank(b), b);
+      });
+      return order;
+    }
+    return {};
   }
 
   LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
@@ -378,54 +481,92 @@ private:
     int64_t extent = alongRows ? depthSize : acrossSize;
     while (extent % width != 0)
       width /= 2;
+
+    SmallVector<Value> place(loops); // where an element is, in loop indices
+    for (Value &index : place)
+      if (!index)
+        index = kernel.constant(0);
+    Value inside;
+    auto require = [&](Value condition) {
+      inside = inside ? b.create<arith::AndIOp>(loc, inside, condition).getResult() : condition;
+    };
+    auto sizesOf = [&](ArrayRef<unsigned> group) {
+      SmallVector<Value> sizes;
+      for (unsigned loop : group)
+        sizes.push_back(extents[loop]);
+      return sizes;
+    };
+    auto decode = [&](ArrayRef<unsigned> group, Value index) {
+      for (auto [loop, value] : llvm::zip(group, kernel.delinearize(index, sizesOf(group))))
+        place[loop] = value;
+    };
+    auto total = [&](ArrayRef<unsigned> group) {
+      Value product = kernel.constant(1);
+      for (Value size : sizesOf(group))
+        product = kernel.mul(product, size);
+      return product;
+    };
+    auto below = [&](Value index, Value bound) {
+      return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, bound);
+    };
+    // What does not change within the tile is computed before it: a step of depth that stays within
+    // its innermost loop has one place in the others. Depth is always checked: the copy ahead of
+    // the last step asks for what is past the end.
+    std::optional<unsigned> innermost;
+    for (unsigned loop : llvm::reverse(product.depth))
+      if (!innermost && product.ranges[loop] != 1)
+        innermost = loop;
+    bool steady = innermost && !ShapedType::isDynamic(product.ranges[*innermost]) &&
+                  product.ranges[*innermost] % depthSize == 0;
+    if (steady) {
+      require(below(depthStart, total(product.depth)));
+      decode(product.depth, depthStart);
+    }
+    Offsets offsets(kernel, operand);
+    Value fixed = offsets.constantPart();
+    for (unsigned loop : product.batch)
+      fixed = offsets.add(fixed, loop, place[loop]);
+    if (steady)
+      for (unsigned loop : product.depth)
+        fixed = offsets.add(fixed, loop, place[loop]);
+
     auto copy = b.create<kernel::CopyTileOp>(loc, kernel.memory(operand.source), shared, offset,
                                              zero, depthSize, acrossSize, stride, 1, width,
                                              alongRows && width > 1, threads);
     OpBuilder::InsertionGuard guard(b);
     Block *body =
         b.createBlock(&copy.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
-    SmallVector<Value> place(loops);
-    Value inside;
-    auto require = [&](Value condition) {
-      inside = inside ? b.create<arith::AndIOp>(loc, inside, condition).getResult() : condition;
-    };
-    auto spread = [&](ArrayRef<unsigned> group, Value start, Value local, int64_t tileSize,
-                      bool ahead) {
-      SmallVector<Value> sizes;
-      Value total = kernel.constant(1);
-      for (unsigned loop : group) {
-        sizes.push_back(extents[loop]);
-        total = kernel.mul(total, extents[loop]);
-      }
-      Value index = kernel.add(start, local);
-      // Depth is always checked: the copy ahead of the last step asks for what is past the end.
-      auto known = getConstantIntValue(total);
-      if (ahead || !known || *known % tileSize != 0)
-        require(b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, total));
-      for (auto [loop, value] : llvm::zip(group, kernel.delinearize(index, sizes)))
-        place[loop] = value;
-    };
-    spread(product.depth, depthStart, body->getArgument(0), depthSize, true);
-    spread(across, acrossStart, body->getArgument(1), acrossSize, false);
-    for (Value &value : place)
-      if (!value)
-        value = kernel.constant(0);
-    SmallVector<Value> indices = kernel.apply(operand.map, place);
-    if (tensor::PadOp pad = operand.pad)
-      for (auto [dim, low] : llvm::enumerate(pad.getMixedLowPad())) {
-        OpFoldResult high = pad.getMixedHighPad()[dim];
-        if (isConstantIntValue(low, 0) && isConstantIntValue(high, 0))
-          continue;
-        auto known = getConstantIntValue(low);
-        Value amount = known ? kernel.constant(*known) : kernel.scalar(cast<Value>(low));
-        if (!known || *known != 0)
-          indices[dim] = b.create<arith::SubIOp>(loc, indices[dim], amount);
-        require(b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, indices[dim],
-                                        kernel.size(operand.source, dim)));
-      }
+    Value localDepth = body->getArgument(0);
+    Value index = kernel.add(acrossStart, body->getArgument(1));
+    Value acrossTotal = total(across);
+    if (auto known = getConstantIntValue(acrossTotal); !known || *known % acrossSize != 0)
+      require(below(index, acrossTotal));
+    decode(across, index);
+    Value flat = kernel.constant(0);
+    for (unsigned loop : across)
+      flat = offsets.add(flat, loop, place[loop]);
+    // The part of depth last: what goes across is the same in every step.
+    flat = kernel.add(flat, fixed);
+    if (steady) {
+      flat = offsets.add(flat, *innermost, localDepth);
+    } else {
+      Value depth = kernel.add(depthStart, localDepth);
+      require(below(depth, total(product.depth)));
+      decode(product.depth, depth);
+      for (unsigned loop : product.depth)
+        flat = offsets.add(flat, loop, place[loop]);
+    }
+    if (tensor::PadOp pad = operand.pad) {
+      if (steady)
+        place[*innermost] = kernel.add(place[*innermost], localDepth);
+      SmallVector<Value> indices = kernel.apply(operand.map, place);
+      for (auto [dim, low] : llvm::enumerate(pad.getMixedLowPad()))
+        if (Value amount = offsets.lowPad(dim))
+          require(below(b.createOrFold<arith::SubIOp>(loc, indices[dim], amount),
+                        kernel.size(operand.source, dim)));
+    }
     if (!inside)
       inside = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
-    Value flat = kernel.linearize(indices, kernel.sizes(operand.source));
     b.create<kernel::YieldOp>(loc, ValueRange{flat, inside});
   }
 

@@ -296,19 +296,34 @@ Value Kernel::inlineLoops(OpResult result, ValueRange indices) {
   return outermost.getResult(mine);
 }
 
+Value Kernel::padding(tensor::PadOp pad) {
+  Value value = scalar(pad.getConstantPaddingValue());
+  Operation *definition = value.getDefiningOp();
+  return definition && definition->getParentOfType<kernel::DispatchOp>()
+             ? b.clone(*definition)->getResult(0)
+             : value;
+}
+
+Value Kernel::lowPad(tensor::PadOp pad, int64_t dim) {
+  OpFoldResult low = pad.getMixedLowPad()[dim];
+  if (isConstantIntValue(low, 0) && isConstantIntValue(pad.getMixedHighPad()[dim], 0))
+    return {};
+  auto known = getConstantIntValue(low);
+  return known ? constant(*known) : scalar(cast<Value>(low));
+}
+
 Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
   Value inside;
   SmallVector<Value> shifted;
-  auto amounts = pad.getMixedLowPad();
   for (auto [dim, index] : llvm::enumerate(indices)) {
-    OpFoldResult low = amounts[dim], high = pad.getMixedHighPad()[dim];
-    if (isConstantIntValue(low, 0) && isConstantIntValue(high, 0)) {
+    Value amount = lowPad(pad, dim);
+    if (!amount) {
       shifted.push_back(index);
       continue;
     }
-    auto known = getConstantIntValue(low);
-    Value amount = known ? constant(*known) : scalar(cast<Value>(low));
-    Value at = known && *known == 0 ? index : b.create<arith::SubIOp>(loc, index, amount);
+    Value at = isConstantIntValue(amount, 0)
+                   ? index
+                   : b.create<arith::SubIOp>(loc, index, amount).getResult();
     // One unsigned comparison says that it is neither negative nor too large.
     Value good =
         b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, at, size(pad.getSource(), dim));
@@ -318,16 +333,13 @@ Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
   if (!inside)
     return element(pad.getSource(), shifted);
   Type type = cast<RankedTensorType>(pad.getType()).getElementType();
-  Value padding = scalar(pad.getConstantPaddingValue());
-  if (Operation *definition = padding.getDefiningOp();
-      definition && definition->getParentOfType<kernel::DispatchOp>())
-    padding = b.clone(*definition)->getResult(0);
+  Value otherwise = padding(pad);
   auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   b.create<scf::YieldOp>(loc, element(pad.getSource(), shifted));
   b.setInsertionPointToStart(branch.elseBlock());
-  b.create<scf::YieldOp>(loc, padding);
+  b.create<scf::YieldOp>(loc, otherwise);
   return branch.getResult(0);
 }
 

@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -57,6 +58,11 @@ public:
                                             mlir::ValueRange arguments);
   /// Affine map applied to loop indices.
   llvm::SmallVector<mlir::Value> apply(mlir::AffineMap map, mlir::ValueRange dims);
+  /// What a padded tensor has beside its source.
+  mlir::Value padding(mlir::tensor::PadOp pad);
+  /// How far dimension `dim` of the source begins behind the padded tensor's; null where it is not
+  /// padded at either end.
+  mlir::Value lowPad(mlir::tensor::PadOp pad, int64_t dim);
   /// From now on elements of `tensor` are what `fn` gives.
   void keep(mlir::Value tensor, std::function<mlir::Value(mlir::ValueRange indices)> fn);
   void forget(mlir::Value tensor) { kept.erase(tensor); }

@@ -21,6 +21,9 @@ public:
   virtual bool isSupported(kernel::DispatchOp op, const Target &target) const = 0;
   /// Parameters; called only where isSupported.
   virtual mlir::DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const = 0;
+  /// The order in which it wants the dimensions of an input (by position) that is a constant;
+  /// empty: as they are. Called only where isSupported.
+  virtual llvm::SmallVector<unsigned> packing(kernel::DispatchOp, unsigned) const { return {}; }
   /// Whether parameters fit dispatch and target; emits an error where not.
   virtual llvm::LogicalResult verify(kernel::DispatchOp op, mlir::DictionaryAttr params,
                                      const Target &target) const = 0;
@@ -35,6 +38,7 @@ llvm::ArrayRef<const Schedule *> schedules();
 const Schedule *findSchedule(llvm::StringRef family);
 
 const Schedule *contractionSchedule();
+const Schedule *windowSchedule();
 const Schedule *rowSchedule();
 const Schedule *mapSchedule();
 

@@ -22,7 +22,8 @@ namespace cameo {
 #include "codegen/Passes.h.inc"
 
 ArrayRef<const Schedule *> schedules() {
-  static const Schedule *const all[] = {contractionSchedule(), rowSchedule(), mapSchedule()};
+  static const Schedule *const all[] = {contractionSchedule(), windowSchedule(), rowSchedule(),
+                                        mapSchedule()};
   return all;
 }
 

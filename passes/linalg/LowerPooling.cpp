@@ -98,6 +98,38 @@ static Value addPower(OpBuilder &b, Location loc, Value accumulator, Value x, in
   return b.create<arith::AddFOp>(loc, accumulator, powerOf(b, loc, absolute, p));
 }
 
+/// x as windows slide over it: padded where a tap can be outside, read at o * stride + k *
+/// dilation.
+static Read windowRead(Lowering &l, OpBuilder &b, Location loc, const PoolLoops &pool,
+                       function_ref<Value()> padding) {
+  int64_t rank = pool.x.rank(), loops = pool.loops.size();
+  Sizes low(2, l.index(0)), high(low), sizes(pool.x.sizes);
+  SmallVector<AffineExpr> place{b.getAffineDimExpr(0), b.getAffineDimExpr(1)};
+  bool pads = false;
+  for (auto [i, window] : llvm::enumerate(pool.windows)) {
+    place.push_back(b.getAffineDimExpr(2 + i) * window.stride +
+                    b.getAffineDimExpr(rank + i) * window.dilation);
+    low.push_back(window.before);
+    high.push_back(l.index(0));
+    if (alwaysInside(window))
+      continue;
+    // Rounding the count up may leave the padding, too.
+    OpFoldResult reach =
+        l.add(l.add(l.mul(l.sub(window.count, l.index(1)), l.index(window.stride)),
+                    l.mul(l.sub(window.kernel, l.index(1)), l.index(window.dilation))),
+              l.index(1));
+    OpFoldResult before = l.add(window.input, window.before);
+    high.back() = l.max(l.sub(reach, before), l.index(0));
+    sizes[2 + i] = l.add(before, high.back());
+    pads = true;
+  }
+  Value tensor = pool.x.tensor;
+  if (pads)
+    tensor = b.create<tensor::PadOp>(loc, Lowering::tensorType(sizes, pool.x.elementType), tensor,
+                                     low, high, padding());
+  return {tensor, AffineMap::get(loops, 0, place, b.getContext())};
+}
+
 //===-- MaxPool -------------------------------------------------------------------------------===//
 
 /// The position of a tap in x flattened, the spatial part by rows or by columns.
@@ -152,18 +184,17 @@ static LogicalResult lowerMaxPool(Operation *op, Lowering &l) {
   if (op->getNumResults() > 1 && !op->getResult(1).use_empty())
     return lowerMaxPoolWithIndices(op, l, *pool);
   Type type = pool->x.elementType;
-  Value result =
-      l.dispatch(op->getLoc(), OutputSpec{pool->result, type},
-                 [&](OpBuilder &b, Location loc, ValueRange inits) {
-                   auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange) {
-                     Tap tap = tapOf(nested, at, *pool);
-                     Value lowest = neutral(nested, at, Combine::Max, type);
-                     return combine(nested, at, Combine::Max, type, accumulator,
-                                    loadTap(nested, at, *pool, tap, lowest));
-                   };
-                   return SmallVector<Value>{reduceGeneric(l, b, loc, pool->loops, pool->reduced,
-                                                           Combine::Max, type, {}, step, inits[0])};
-                 })[0];
+  Value result = l.dispatch(
+      op->getLoc(), OutputSpec{pool->result, type},
+      [&](OpBuilder &b, Location loc, ValueRange inits) {
+        auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
+          return combine(nested, at, Combine::Max, type, accumulator, scalars[0]);
+        };
+        Read read =
+            windowRead(l, b, loc, *pool, [&] { return neutral(b, loc, Combine::Max, type); });
+        return SmallVector<Value>{reduceGeneric(l, b, loc, pool->loops, pool->reduced, Combine::Max,
+                                                type, read, step, inits[0])};
+      })[0];
   l.define(op, 0, result, pool->result, type);
   return success();
 }
@@ -197,17 +228,18 @@ template <Pool kind> static LogicalResult lowerSumPool(Operation *op, Lowering &
   Value result = l.dispatch(
       op->getLoc(), OutputSpec{pool->result, type},
       [&](OpBuilder &b, Location loc, ValueRange inits) {
-        auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange) -> Value {
-          Tap tap = tapOf(nested, at, *pool);
-          Value zero = scalarConstant(nested, at, Lowering::signless(type), 0);
-          Value element = loadTap(nested, at, *pool, tap, zero);
-          element = widen(nested, at, element, type, compute);
+        auto step = [&](OpBuilder &nested, Location at, Value accumulator,
+                        ValueRange scalars) -> Value {
+          Value element = widen(nested, at, scalars[0], type, compute);
           if (kind == Pool::Lp)
             return addPower(nested, at, accumulator, element, p);
           return nested.create<arith::AddFOp>(at, accumulator, element);
         };
-        Value sum =
-            reduceGeneric(l, b, loc, pool->loops, pool->reduced, Combine::Add, compute, {}, step);
+        Value sum = reduceGeneric(
+            l, b, loc, pool->loops, pool->reduced, Combine::Add, compute,
+            windowRead(l, b, loc, *pool,
+                       [&] { return scalarConstant(b, loc, Lowering::signless(type), 0); }),
+            step);
         return SmallVector<Value>{mapGeneric(
             l, b, loc, pool->result, type, Read{sum, identityMap(b.getContext(), pool->x.rank())},
             [&](OpBuilder &nested, Location at, ValueRange scalars) {

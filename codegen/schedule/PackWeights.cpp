@@ -1,0 +1,139 @@
+// Weights ==> weights in the order that the schedules of their dispatches want.
+//
+//   %w = rt.get_constant @w0 : tensor<64x16x3x3xf32>         read at [f, c, y, x]
+//   ==>
+//   %w = rt.get_constant @w0_2_3_1_0 : tensor<3x3x16x64xf32>  read at [y, x, c, f]
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/Passes.h"
+#include "codegen/schedule/Schedule.h"
+#include "dialects/onnx/Constants.h"
+#include "dialects/onnx/Schema.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace cameo {
+#define GEN_PASS_DEF_PACKWEIGHTS
+#include "codegen/Passes.h.inc"
+} // namespace cameo
+
+using namespace cameo;
+
+/// `bytes` of a row-major tensor of `shape`, its dimensions in `order`. Runs of the innermost
+/// result dimension are copied one by one.
+static std::vector<char> permuted(ArrayRef<char> bytes, ArrayRef<int64_t> shape,
+                                  ArrayRef<unsigned> order, int64_t elementBytes) {
+  size_t rank = shape.size();
+  SmallVector<int64_t> strides(rank, elementBytes);
+  for (size_t dim = rank - 1; dim-- > 0;)
+    strides[dim] = strides[dim + 1] * shape[dim + 1];
+  std::vector<char> result(bytes.size());
+  SmallVector<int64_t> index(rank, 0);
+  int64_t run = shape[order.back()], step = strides[order.back()], source = 0;
+  for (char *out = result.data(), *end = out + result.size(); out != end;) {
+    for (int64_t i = 0; i < run; ++i, out += elementBytes)
+      std::memcpy(out, bytes.data() + source + i * step, elementBytes);
+    for (size_t dim = rank - 1; dim-- > 0;) {
+      source += strides[order[dim]];
+      if (++index[dim] < shape[order[dim]])
+        break;
+      source -= index[dim] * strides[order[dim]];
+      index[dim] = 0;
+    }
+  }
+  return result;
+}
+
+/// Whether the description only reads the input element by element, with maps.
+static bool isReadByMaps(BlockArgument argument) {
+  return llvm::all_of(argument.getUses(), [](OpOperand &use) {
+    auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+    return generic && generic.isDpsInput(&use);
+  });
+}
+
+namespace {
+
+struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
+  void runOnOperation() override {
+    for (auto variant : getOperation().getOps<rt::VariantOp>()) {
+      auto target = findTarget(variant.getTarget());
+      if (!target) {
+        variant.emitError(llvm::toString(target.takeError()));
+        return signalPassFailure();
+      }
+      variant.walk([&](kernel::DispatchOp op) {
+        if (op.getSchedule()) // chosen for the weights as they are
+          return;
+        const auto *schedule = llvm::find_if(
+            schedules(), [&](const Schedule *known) { return known->isSupported(op, **target); });
+        for (unsigned input = 0; input < op.getInputs().size(); ++input)
+          pack(op, input, **schedule);
+      });
+    }
+  }
+
+private:
+  void pack(kernel::DispatchOp op, unsigned input, const Schedule &schedule) {
+    auto get = op.getInputs()[input].getDefiningOp<rt::GetConstantOp>();
+    BlockArgument argument = op.getInputArgs()[input];
+    if (!get || !isReadByMaps(argument))
+      return;
+    SmallVector<unsigned> order = schedule.packing(op, input);
+    if (llvm::is_sorted(order))
+      return;
+    rt::ConstantOp packed = packedConstant(get.getConstant(), order);
+    if (!packed)
+      return;
+    Type type = cast<ElementsAttr>(packed.getValue()).getType();
+    OpBuilder builder(op);
+    op.getInputsMutable()[input].set(
+        builder.create<rt::GetConstantOp>(get.getLoc(), type, packed.getSymName()));
+    argument.setType(type);
+    for (OpOperand &use : argument.getUses()) {
+      auto generic = cast<linalg::GenericOp>(use.getOwner());
+      SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+      AffineMap &map = maps[use.getOperandNumber()];
+      SmallVector<AffineExpr> results;
+      for (unsigned dim : order)
+        results.push_back(map.getResult(dim));
+      map = AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+      generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+    }
+  }
+
+  /// The constant with its dimensions in this order; null for one whose data cannot be read or do
+  /// not depend on the order.
+  rt::ConstantOp packedConstant(StringRef name, ArrayRef<unsigned> order) {
+    std::string symbol = name.str();
+    for (unsigned dim : order)
+      symbol += "_" + std::to_string(dim);
+    auto [entry, isNew] = known.try_emplace(symbol);
+    if (!isNew)
+      return entry->second;
+    auto constant = getOperation().lookupSymbol<rt::ConstantOp>(name);
+    auto value = cast<ElementsAttr>(constant.getValue());
+    auto type = cast<RankedTensorType>(value.getType());
+    std::optional<onnx::ElementKind> kind = onnx::elementKind(type.getElementType());
+    std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
+    if (!kind || !bytes || bytes->isSplat() || onnx::elementBytes(*kind) == 0 ||
+        type.getNumElements() == 0)
+      return {};
+    SmallVector<int64_t> shape;
+    for (unsigned dim : order)
+      shape.push_back(type.getDimSize(dim));
+    std::vector<char> data =
+        permuted(bytes->get(), type.getShape(), order, onnx::elementBytes(*kind));
+    OpBuilder builder(constant);
+    builder.setInsertionPointAfter(constant);
+    auto packed = RankedTensorType::get(shape, type.getElementType());
+    return entry->second = builder.create<rt::ConstantOp>(
+               constant.getLoc(), symbol, onnx::makeConstant(packed, symbol, data), IntegerAttr());
+  }
+
+  llvm::StringMap<rt::ConstantOp> known; // null: not to be packed
+};
+
+} // namespace

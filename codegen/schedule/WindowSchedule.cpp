@@ -1,0 +1,393 @@
+// The window schedule: a thread computes several neighbouring elements of sliding windows.
+//
+// For reductions over the taps of small windows, such as depthwise convolutions and pools: an input
+// is read at x * stride + k * dilation along its last dimension, x being the result's last loop and
+// k the innermost reduction. A thread owns `vector` consecutive x; for every row of taps it loads
+// what their windows cover once, 16 bytes at a time where alignment and padding allow, and combines
+// from registers. Loops over taps are unrolled.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/Schedule.h"
+
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+/// Windows along the last dimension may be this large, and so many taps in all are unrolled.
+constexpr int64_t kLargestWindow = 16, kUnrolledTaps = 64;
+
+/// A dispatch seen as windows; see the file comment.
+struct Windows {
+  linalg::GenericOp generic;
+  Value root;               // the dispatch's result: the reduction, or elementwise work on it
+  unsigned input;           // the operand that windows slide over
+  unsigned across, taps;    // loops: x and k
+  int64_t stride, dilation; // of that operand along its last dimension
+  SmallVector<unsigned> reductions; // loops, `taps` last
+  int64_t width, count;             // extents of x (kDynamic where unknown) and k
+};
+
+std::optional<Windows> matchWindows(kernel::DispatchOp op) {
+  if (op.getNumResults() != 1)
+    return std::nullopt;
+  Windows windows;
+  windows.root = op.getBodyBlock()->getTerminator()->getOperand(0);
+  auto generic = windows.root.getDefiningOp<linalg::GenericOp>();
+  if (generic && generic.getNumReductionLoops() == 0) {
+    // Elementwise work whose first input is the reduction at the same place.
+    if (generic.getNumDpsInputs() == 0 || generic.getNumResults() != 1 ||
+        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isIdentity())
+      return std::nullopt;
+    OpOperand *first = generic.getDpsInputOperand(0);
+    if (!generic.getMatchingIndexingMap(first).isIdentity() || !first->get().hasOneUse())
+      return std::nullopt;
+    generic = first->get().getDefiningOp<linalg::GenericOp>();
+  }
+  if (!generic || generic.getNumReductionLoops() == 0 || generic.getNumResults() != 1)
+    return std::nullopt;
+  windows.generic = generic;
+  AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  if (!out.isProjectedPermutation() || out.getNumResults() == 0 ||
+      out.getNumResults() != generic.getNumParallelLoops())
+    return std::nullopt;
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  windows.across = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  generic.getReductionDims(windows.reductions);
+  windows.taps = windows.reductions.back();
+  windows.width = ranges[windows.across];
+  windows.count = ranges[windows.taps];
+  if (ShapedType::isDynamic(windows.count) || windows.count > kLargestWindow)
+    return std::nullopt;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    AffineMap map = generic.getMatchingIndexingMap(input);
+    SmallVector<int64_t> flat;
+    if (map.getNumResults() == 0 ||
+        failed(getFlattenedAffineExpr(map.getResults().back(), map.getNumDims(), 0, &flat)) ||
+        flat.size() != map.getNumDims() + 1)
+      continue;
+    windows.stride = flat[windows.across];
+    windows.dilation = flat[windows.taps];
+    flat[windows.across] = flat[windows.taps] = 0;
+    bool others = llvm::any_of(flat, [](int64_t factor) { return factor != 0; });
+    for (AffineExpr expr : map.getResults().drop_back())
+      others |= expr.isFunctionOfDim(windows.across) || expr.isFunctionOfDim(windows.taps);
+    if (others || windows.stride <= 0 || windows.dilation <= 0)
+      continue;
+    windows.input = input->getOperandNumber();
+    return windows;
+  }
+  return std::nullopt;
+}
+
+int64_t bytesOf(Type type) { return type.isInteger(1) ? 1 : type.getIntOrFloatBitWidth() / 8; }
+
+/// Writes one thread's work.
+class Emitter {
+public:
+  Emitter(Kernel &kernel, const Windows &windows, int64_t vector)
+      : kernel(kernel), b(kernel.b), loc(kernel.loc), windows(windows), generic(windows.generic),
+        vector(vector) {}
+
+  /// Values of the `vector` elements of the reduction from `indices` on.
+  SmallVector<Value> reduce(ArrayRef<Value> indices) {
+    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    loops.resize(generic.getNumLoops());
+    for (auto [expr, index] : llvm::zip(out.getResults(), indices))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = index;
+    extents = kernel.loopSizes(generic);
+    Value start = kernel.element(generic.getDpsInitOperand(0)->get(), indices);
+    int64_t unrolled = windows.count;
+    return nest(ArrayRef(windows.reductions).drop_back(), SmallVector<Value>(vector, start),
+                unrolled);
+  }
+
+private:
+  /// Loops over `dims` around a row of taps.
+  SmallVector<Value> nest(ArrayRef<unsigned> dims, SmallVector<Value> sums, int64_t unrolled) {
+    if (dims.empty())
+      return row(sums);
+    unsigned dim = dims.front();
+    if (auto known = getConstantIntValue(extents[dim]);
+        known && unrolled * *known <= kUnrolledTaps) {
+      for (int64_t i = 0; i < *known; ++i) {
+        loops[dim] = kernel.constant(i);
+        sums = nest(dims.drop_front(), sums, unrolled * *known);
+      }
+      return sums;
+    }
+    auto loop =
+        b.create<scf::ForOp>(loc, kernel.constant(0), extents[dim], kernel.constant(1), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    loops[dim] = loop.getInductionVar();
+    b.create<scf::YieldOp>(
+        loc,
+        nest(dims.drop_front(), llvm::to_vector_of<Value>(loop.getRegionIterArgs()), unrolled));
+    return llvm::to_vector_of<Value>(loop.getResults());
+  }
+
+  /// One row of taps: for all elements of the thread.
+  SmallVector<Value> row(SmallVector<Value> sums) {
+    Value first = loops[windows.across];
+    loops[windows.taps] = kernel.constant(0);
+    OpOperand &slid = generic->getOpOperand(windows.input);
+    SmallVector<Value> begin = kernel.apply(generic.getMatchingIndexingMap(&slid), loops);
+    SmallVector<int64_t> places;
+    for (int64_t lane = 0; lane < vector; ++lane)
+      for (int64_t tap = 0; tap < windows.count; ++tap)
+        places.push_back(lane * windows.stride + tap * windows.dilation);
+    llvm::sort(places);
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    SmallVector<Value> loaded = load(slid.get(), begin, places);
+    for (int64_t tap = 0; tap < windows.count; ++tap) {
+      loops[windows.taps] = kernel.constant(tap);
+      SmallVector<Value> shared(generic.getNumDpsInputs());
+      for (int64_t lane = 0; lane < vector; ++lane) {
+        loops[windows.across] = kernel.add(first, kernel.constant(lane));
+        SmallVector<Value> arguments;
+        for (OpOperand *input : generic.getDpsInputOperands()) {
+          unsigned number = input->getOperandNumber();
+          AffineMap map = generic.getMatchingIndexingMap(input);
+          if (number == windows.input) {
+            int64_t place = lane * windows.stride + tap * windows.dilation;
+            arguments.push_back(loaded[llvm::lower_bound(places, place) - places.begin()]);
+          } else if (!isa<RankedTensorType>(input->get().getType())) {
+            arguments.push_back(kernel.scalar(input->get()));
+          } else if (map.isFunctionOfDim(windows.across)) {
+            arguments.push_back(kernel.element(input->get(), kernel.apply(map, loops)));
+          } else {
+            if (!shared[number])
+              shared[number] = kernel.element(input->get(), kernel.apply(map, loops));
+            arguments.push_back(shared[number]);
+          }
+        }
+        arguments.push_back(sums[lane]);
+        sums[lane] = kernel.inlineBody(generic, loops, arguments)[0];
+      }
+    }
+    loops[windows.across] = first;
+    return sums;
+  }
+
+  /// The elements of `tensor` at `begin` and `places` further along its last dimension.
+  SmallVector<Value> load(Value tensor, ArrayRef<Value> begin, ArrayRef<int64_t> places) {
+    auto pad = tensor.getDefiningOp<tensor::PadOp>();
+    Value source = pad ? pad.getSource() : tensor;
+    size_t last = begin.size() - 1;
+    std::optional<int64_t> low =
+        pad ? getConstantIntValue(pad.getMixedLowPad()[last]) : std::optional<int64_t>(0);
+    if (!kernel.memory(source) || !low) {
+      SmallVector<Value> values, indices(begin);
+      for (int64_t place : places) {
+        indices[last] = kernel.add(begin[last], kernel.constant(place));
+        values.push_back(kernel.element(tensor, indices));
+      }
+      return values;
+    }
+    SmallVector<Value> indices(begin);
+    if (!pad)
+      return loadRow(source, indices, places, 0, Value());
+    // One condition for the row, others for elements that may be beside it.
+    Value inside, padding = kernel.padding(pad);
+    for (size_t dim = 0; dim <= last; ++dim) {
+      Value amount = kernel.lowPad(pad, dim);
+      if (!amount)
+        continue;
+      indices[dim] = b.createOrFold<arith::SubIOp>(loc, indices[dim], amount);
+      if (dim == last)
+        continue;
+      Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, indices[dim],
+                                           kernel.size(source, dim));
+      inside = inside ? b.create<arith::AndIOp>(loc, inside, good) : good;
+    }
+    bool beside = kernel.lowPad(pad, last) != nullptr;
+    if (!inside)
+      return loadRow(source, indices, places, *low, beside ? padding : Value());
+    SmallVector<Type> types(places.size(), padding.getType());
+    auto branch = b.create<scf::IfOp>(loc, types, inside, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    b.create<scf::YieldOp>(loc, loadRow(source, indices, places, *low, beside ? padding : Value()));
+    b.setInsertionPointToStart(branch.elseBlock());
+    b.create<scf::YieldOp>(loc, SmallVector<Value>(places.size(), padding));
+    return llvm::to_vector_of<Value>(branch.getResults());
+  }
+
+  /// The same of memory; `indices` are at place 0, which is `low` before the row's beginning for
+  /// the first x. With `padding`, elements beside the row are that.
+  SmallVector<Value> loadRow(Value source, ArrayRef<Value> indices, ArrayRef<int64_t> places,
+                             int64_t low, Value padding) {
+    auto type = cast<RankedTensorType>(source.getType());
+    Value memory = kernel.memory(source), begin = kernel.linearize(indices, kernel.sizes(source));
+    int64_t row = type.getShape().back();
+    bool isKnown = !ShapedType::isDynamic(row) && !ShapedType::isDynamic(windows.width);
+    int64_t reach = isKnown ? (windows.width - vector) * windows.stride - low : 0; // of the last x
+    int64_t widest = type.getElementType().isInteger(1) ? 1 : 16 / bytesOf(type.getElementType());
+    SmallVector<Value> values(places.size());
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (values[i])
+        continue;
+      // As many elements as are aligned, inside whatever x is, and mostly wanted.
+      int64_t at = places[i] - low, lanes = isKnown && at >= 0 ? widest : 1;
+      auto fits = [&] {
+        size_t wanted = llvm::lower_bound(places, places[i] + lanes) - (places.begin() + i);
+        return at % lanes == 0 && row % lanes == 0 && vector * windows.stride % lanes == 0 &&
+               reach + places[i] + lanes <= row && 2 * int64_t(wanted) > lanes;
+      };
+      while (lanes > 1 && !fits())
+        lanes /= 2;
+      Value offset = kernel.add(begin, kernel.constant(places[i]));
+      if (lanes > 1) {
+        Value loaded = kernel.loadVector(memory, offset, lanes);
+        for (size_t next = i; next < places.size() && places[next] < places[i] + lanes; ++next)
+          values[next] = b.create<vector::ExtractOp>(loc, loaded, places[next] - places[i]);
+        continue;
+      }
+      bool always = isKnown && at >= 0 && reach + places[i] < row;
+      if (!padding || always) {
+        values[i] = b.create<memref::LoadOp>(loc, memory, offset);
+        continue;
+      }
+      Value index = kernel.add(indices.back(), kernel.constant(places[i]));
+      Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index,
+                                             kernel.size(source, type.getRank() - 1));
+      auto branch = b.create<scf::IfOp>(loc, TypeRange{type.getElementType()}, inside, true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      Value value = b.create<memref::LoadOp>(loc, memory, offset);
+      b.create<scf::YieldOp>(loc, value);
+      b.setInsertionPointToStart(branch.elseBlock());
+      b.create<scf::YieldOp>(loc, padding);
+      values[i] = branch.getResult(0);
+    }
+    return values;
+  }
+
+  Kernel &kernel;
+  OpBuilder &b;
+  Location loc;
+  const Windows &windows;
+  linalg::GenericOp generic;
+  int64_t vector;
+  SmallVector<Value> loops, extents;
+};
+
+class WindowSchedule : public Schedule {
+public:
+  StringRef family() const override { return "window"; }
+
+  bool isSupported(kernel::DispatchOp op, const Target &) const override {
+    return matchWindows(op).has_value();
+  }
+
+  DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
+    Windows windows = *matchWindows(op);
+    int64_t elements = 1; // sizes known only at run time may be 1
+    for (int64_t size : cast<RankedTensorType>(op.getResult(0).getType()).getShape())
+      elements *= ShapedType::isDynamic(size) ? 1 : size;
+    // Two warps on every multiprocessor come before long runs; runs that are stored 16 bytes at a
+    // time before others.
+    int64_t vector = 1;
+    for (int64_t run : {2, 3, 5, 6, 7, 4, 8})
+      if (!ShapedType::isDynamic(windows.width) && windows.width % run == 0 &&
+          elements / run >= int64_t(target.smCount) * 64)
+        vector = run;
+    Builder b(op.getContext());
+    return b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(128)),
+                                b.getNamedAttr("vector", b.getI64IntegerAttr(vector))});
+  }
+
+  LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
+                       const Target &target) const override {
+    auto threads = intParam(params, "threads"), vector = intParam(params, "vector");
+    if (!threads || !vector || *threads < 1 || *threads > target.maxThreadsPerBlock)
+      return op.emitError() << "schedule 'window' needs vector, and threads of 1 to "
+                            << target.maxThreadsPerBlock;
+    Windows windows = *matchWindows(op);
+    if (*vector < 1 || *vector > kLargestWindow ||
+        (*vector > 1 && (ShapedType::isDynamic(windows.width) || windows.width % *vector != 0)))
+      return op.emitError() << "schedule 'window': vector " << *vector
+                            << " does not divide the last dimension or exceeds " << kLargestWindow;
+    return success();
+  }
+
+  LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
+                     KernelEmitter &emitter) const override {
+    Windows windows = *matchWindows(op);
+    int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
+    OpBuilder host(op);
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getResult(0).getType());
+    Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      count = host.createOrFold<arith::MulIOp>(
+          loc, count, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
+    Value blocks = host.createOrFold<arith::CeilDivSIOp>(
+        loc, count, host.create<arith::ConstantIndexOp>(loc, threads * vector));
+    auto launched = emitter.launch(op, "", threads, {blocks, one, one}, {0}, [&](Kernel &kernel) {
+      return emitBody(kernel, windows, threads, vector);
+    });
+    if (failed(launched))
+      return failure();
+    op.replaceAllUsesWith(*launched);
+    op.erase();
+    return success();
+  }
+
+private:
+  static LogicalResult emitBody(Kernel &kernel, const Windows &windows, int64_t threads,
+                                int64_t vector) {
+    OpBuilder &b = kernel.b;
+    Location loc = kernel.loc;
+    Value destination = kernel.op.getInitArgs()[0];
+    SmallVector<Value> groups = kernel.sizes(destination);
+    if (vector > 1)
+      groups.back() = kernel.constant(windows.width / vector);
+    Value count = kernel.constant(1);
+    for (Value size : groups)
+      count = kernel.mul(count, size);
+    Value group =
+        kernel.add(kernel.mul(kernel.blockId(), kernel.constant(threads)), kernel.threadId());
+    Value exists = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, group, count);
+    auto guard = b.create<scf::IfOp>(loc, exists, false);
+    b.setInsertionPointToStart(guard.thenBlock());
+    SmallVector<Value> indices = kernel.delinearize(group, groups);
+    indices.back() = kernel.mul(indices.back(), kernel.constant(vector));
+
+    SmallVector<Value> values = Emitter(kernel, windows, vector).reduce(indices);
+    Value reduction = linalg::GenericOp(windows.generic).getResult(0);
+    if (windows.root != reduction)
+      for (auto [lane, value] : llvm::enumerate(values)) {
+        SmallVector<Value> place(indices);
+        place.back() = kernel.add(place.back(), kernel.constant(lane));
+        Value sum = value;
+        kernel.keep(reduction, [sum](ValueRange) { return sum; });
+        value = kernel.element(windows.root, place);
+      }
+    Type element = values.front().getType();
+    int64_t lanes = element.isInteger(1) ? 1 : 16 / bytesOf(element);
+    while (vector % lanes != 0)
+      lanes /= 2;
+    Value offset = kernel.mul(group, kernel.constant(vector));
+    for (int64_t lane = 0; lane < vector; lane += lanes)
+      kernel.storeVector(kernel.memory(destination), kernel.add(offset, kernel.constant(lane)),
+                         ArrayRef(values).slice(lane, lanes));
+    return success();
+  }
+};
+
+} // namespace
+
+const Schedule *windowSchedule() {
+  static const WindowSchedule schedule;
+  return &schedule;
+}
+
+} // namespace cameo
