@@ -93,7 +93,7 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
       json::Array kernels;
       llvm::DenseSet<Operation *> seen;
       function.walk([&](rt::LaunchOp launch) {
-        Operation *kernel = kernelOf(launch);
+        Operation *kernel = launch->hasAttr("kernel.fallback") ? nullptr : kernelOf(launch);
         if (kernel && seen.insert(kernel).second)
           kernels.push_back(json::Object{
               {"name", launch.getKernel().getLeafReference().getValue()},
@@ -229,6 +229,8 @@ std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<Assembled
     report["target"] = variant.getTarget();
     for (auto function : variant.getOps<func::FuncOp>()) {
       function.walk([&](rt::LaunchOp launch) {
+        if (launch->hasAttr("kernel.fallback"))
+          return;
         Operation *kernel = kernelOf(launch);
         json::Object object{{"name", launch.getKernel().getLeafReference().getValue()},
                             {"onnx_nodes", nodesOf(launch)},

@@ -61,10 +61,128 @@ static bool fitsIn32Bits(kernel::DispatchOp op) {
   return fits && op.getScalars().empty();
 }
 
+/// A size of a tensor in the dispatch as a value of the plan; null where the plan does not have it.
+static Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return host.create<arith::ConstantIndexOp>(loc, type.getDimSize(dim));
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    if (argument.getOwner() != op.getBodyBlock())
+      return {};
+    Value outside = op->getOperand(argument.getArgNumber()); // operands and arguments correspond
+    return host.createOrFold<tensor::DimOp>(loc, outside, dim);
+  }
+  Operation *definition = tensor.getDefiningOp();
+  if (auto empty = dyn_cast<tensor::EmptyOp>(definition)) {
+    Value size = empty.getDynamicSize(dim);
+    if (auto argument = dyn_cast<BlockArgument>(size))
+      return op->getOperand(argument.getArgNumber());
+    auto of = size.getDefiningOp<tensor::DimOp>();
+    return of && of.getConstantIndex() ? planSize(host, op, of.getSource(), *of.getConstantIndex())
+                                       : Value();
+  }
+  if (auto pad = dyn_cast<tensor::PadOp>(definition)) {
+    auto low = getConstantIntValue(pad.getMixedLowPad()[dim]);
+    auto high = getConstantIntValue(pad.getMixedHighPad()[dim]);
+    Value source = low && high ? planSize(host, op, pad.getSource(), dim) : Value();
+    return source ? host.createOrFold<arith::AddIOp>(
+                        loc, source, host.create<arith::ConstantIndexOp>(loc, *low + *high))
+                  : Value();
+  }
+  if (auto style = dyn_cast<DestinationStyleOpInterface>(definition))
+    return planSize(host, op, style.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
+  return {};
+}
+
+/// For a dispatch with sizes known only at run time: a condition of the plan under which
+/// fitsIn32Bits would hold. Null where it cannot be told from tensors' sizes alone.
+static Value fitsAtRunTime(kernel::DispatchOp op) {
+  OpBuilder host(op);
+  Location loc = op.getLoc();
+  Value bound = host.create<arith::ConstantIndexOp>(loc, int64_t(1) << 30), all;
+  auto require = [&](Value value) {
+    // Unsigned: negative values need the wide kernel, too.
+    Value small = host.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, value, bound);
+    all = all ? host.create<arith::AndIOp>(loc, all, small).getResult() : small;
+  };
+  for (Value scalar : op.getScalars()) {
+    if (!scalar.getType().isIndex())
+      return {};
+    require(scalar);
+  }
+  llvm::SetVector<Value> tensors;
+  for (BlockArgument argument : op.getBodyBlock()->getArguments())
+    if (isa<RankedTensorType>(argument.getType()))
+      tensors.insert(argument);
+  WalkResult products = op.getBody().walk([&](Operation *inner) {
+    for (Value result : inner->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        tensors.insert(result);
+    // Indices that a body multiplies itself have no bound.
+    return isa<arith::MulIOp>(inner) && inner->getResult(0).getType().isIndex()
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (products.wasInterrupted())
+    return {};
+  for (Value tensor : tensors) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (type.hasStaticShape()) {
+      if (type.getNumElements() >= (int64_t(1) << 30))
+        return {};
+      continue;
+    }
+    Value count;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Value size = planSize(host, op, tensor, dim);
+      if (!size)
+        return {};
+      count = count ? host.createOrFold<arith::MulIOp>(loc, count, size) : size;
+    }
+    require(count);
+  }
+  return all;
+}
+
 FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, StringRef part,
                                                     int64_t threads, ValueRange grid,
                                                     ArrayRef<int64_t> outputs,
                                                     function_ref<LogicalResult(Kernel &)> body) {
+  if (fitsIn32Bits(op))
+    return launch(op, part, threads, grid, outputs, op.getInits(), 32, body);
+  Value fits = fitsAtRunTime(op);
+  if (!fits)
+    return launch(op, part, threads, grid, outputs, op.getInits(), 64, body);
+  // Both kernels, one of them with an empty grid, which costs a comparison in the plan: 64-bit
+  // indices take twice the registers and instructions, and hardly any run has them.
+  OpBuilder host(op);
+  Value zero = host.create<arith::ConstantIndexOp>(op.getLoc(), 0);
+  auto gridWhere = [&](Value yes, Value no) {
+    SmallVector<Value> result(grid);
+    result[0] = host.create<arith::SelectOp>(op.getLoc(), fits, yes, no);
+    return result;
+  };
+  auto narrow =
+      launch(op, part, threads, gridWhere(grid[0], zero), outputs, op.getInits(), 32, body);
+  if (failed(narrow))
+    return failure();
+  SmallVector<Value> destinations(op.getInits());
+  for (auto [output, value] : llvm::zip(outputs, *narrow))
+    destinations[output] = value;
+  auto wide = launch(op, (part + "_wide").str(), threads, gridWhere(zero, grid[0]), outputs,
+                     destinations, 64, body);
+  if (succeeded(wide))
+    wide->front().getDefiningOp()->setAttr("kernel.fallback", host.getUnitAttr()); // for reports
+  return wide;
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const Twine &partName,
+                                                    int64_t threads, ValueRange grid,
+                                                    ArrayRef<int64_t> outputs,
+                                                    ValueRange destinations, int indexBits,
+                                                    function_ref<LogicalResult(Kernel &)> body) {
+  std::string part = partName.str();
   MLIRContext *context = op.getContext();
   OpBuilder host(op);
   Location loc = op.getLoc();
@@ -76,7 +194,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   SmallVector<int64_t> written;
   for (int64_t output : outputs) {
     written.push_back(operands.size());
-    operands.push_back(op.getInits()[output]);
+    operands.push_back(destinations[output]);
     targets.push_back(op.getInitArgs()[output]);
   }
   size_t tensors = operands.size();
@@ -98,7 +216,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   for (auto &[value, uses] : dynamic)
     operands.push_back(value);
 
-  std::string key = dispatchKey(op) + part.str();
+  std::string key = dispatchKey(op) + part;
   for (auto &[value, uses] : dynamic) {
     key += "|";
     for (auto &[argument, dim] : uses)
@@ -112,7 +230,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
                                      symbolFor(nodes.empty() ? "kernel" : nodes.front()), part);
     OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
     auto module = outer.create<gpu::GPUModuleOp>(loc, name);
-    module->setAttr("kernel.index_bits", outer.getI32IntegerAttr(fitsIn32Bits(op) ? 32 : 64));
+    module->setAttr("kernel.index_bits", outer.getI32IntegerAttr(indexBits));
     SmallVector<Type> types;
     for (auto [position, operand] : llvm::enumerate(operands))
       types.push_back(position < tensors

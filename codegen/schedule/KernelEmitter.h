@@ -124,6 +124,12 @@ public:
          llvm::ArrayRef<int64_t> outputs, llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
 
 private:
+  /// The same with the indices' width in bits, writing `destinations` in place of the dispatch's.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  launch(kernel::DispatchOp op, const llvm::Twine &part, int64_t threads, mlir::ValueRange grid,
+         llvm::ArrayRef<int64_t> outputs, mlir::ValueRange destinations, int indexBits,
+         llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
+
   rt::VariantOp variant;
   llvm::StringMap<mlir::gpu::GPUFuncOp> known;
   unsigned count = 0;

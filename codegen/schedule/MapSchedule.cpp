@@ -254,8 +254,10 @@ private:
     Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, base, count);
     auto guard = b.create<scf::IfOp>(loc, inside, false);
     b.setInsertionPointToStart(guard.thenBlock());
-    auto known = getConstantIntValue(count);
-    if (vector == 1 || (known && *known % vector == 0)) {
+    int64_t divisor = 1; // of the count, whatever the sizes known only at run time
+    for (int64_t size : cast<RankedTensorType>(shape.getType()).getShape())
+      divisor *= ShapedType::isDynamic(size) ? 1 : size;
+    if (divisor % vector == 0) {
       group(base, vector);
       return success();
     }

@@ -1,0 +1,62 @@
+"""Counts the accesses to global memory in the PTX of small models, by width.
+
+access-widths.py CAMEOC FOLDER: a line a model, `name: N wide, M narrow`, wide being 16 bytes.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+from onnx import TensorProto, helper, numpy_helper, save
+
+F32, F16 = TensorProto.FLOAT, TensorProto.FLOAT16
+BITS = {"8": 8, "16": 16, "32": 32, "64": 64}
+
+
+def model(operator, shape, result, inputs=1, kind=F32, weights=(), **attributes):
+    names = [f"x{i}" for i in range(inputs)]
+    stored = [numpy_helper.from_array(numpy.random.default_rng(i).standard_normal(size)
+                                      .astype(helper.tensor_dtype_to_np_dtype(kind)), f"w{i}")
+              for i, size in enumerate(weights)]
+    node = helper.make_node(operator, names + [w.name for w in stored], ["y"], **attributes)
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info(name, kind, shape) for name in names],
+        [helper.make_tensor_value_info("y", kind, result)], stored)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+MODELS = {
+    "elementwise-f32": model("Relu", (64, 4096), (64, 4096)),
+    "elementwise-f16": model("Add", (128, 4096), (128, 4096), inputs=2, kind=F16),
+    "elementwise-dynamic": model("Add", ("N", 4096), ("N", 4096), inputs=2),
+    "transpose": model("Transpose", (64, 64, 128), (64, 64, 128), perm=[1, 0, 2]),
+    "product": model("MatMul", (256, 256), (256, 512), weights=((256, 512),)),
+    "product-transposed": model("Gemm", (512, 256), (512, 512), weights=((512, 256),), transB=1),
+    "pointwise-convolution": model("Conv", ("N", 64, 56, 56), ("N", 128, 56, 56),
+                                   weights=((128, 64, 1, 1),)),
+    "depthwise-convolution": model("Conv", ("N", 96, 56, 56), ("N", 96, 56, 56),
+                                   weights=((96, 1, 3, 3),), group=96, pads=[1, 1, 1, 1]),
+    "pool": model("MaxPool", ("N", 64, 112, 112), ("N", 64, 56, 56), kernel_shape=[2, 2],
+                  strides=[2, 2]),
+}
+
+
+def bits(instruction):
+    found = re.match(r"(?:ld|st)\.global(?:\.nc)?(?:\.v(\d))?\.[a-z]+(\d+)", instruction)
+    return int(found[1] or 1) * BITS[found[2]]
+
+
+cameoc, folder = sys.argv[1], Path(sys.argv[2])
+folder.mkdir(parents=True, exist_ok=True)
+for name, made in MODELS.items():
+    save(made, folder / f"{name}.onnx")
+    subprocess.run([cameoc, folder / f"{name}.onnx", "-o", folder / f"{name}.ptx", "--emit=ptx",
+                    "--target=sm_80"], check=True)
+    text = (folder / f"{name}.ptx").read_text()
+    # Kernels for sizes beyond 32 bits do the same with wider indices.
+    text = re.split(r"\.visible \.entry \w+_wide\(", text)[0]
+    accesses = [bits(line) for line in re.findall(r"(?:ld|st)\.global\S*", text)]
+    wide = sum(access == 128 for access in accesses)
+    print(f"{name}: {wide} wide, {len(accesses) - wide} narrow")
