@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Ptx.h"
 
+#include "codegen/emit/ExpandPtx.h"
 #include "codegen/emit/LlvmModule.h"
 
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -144,7 +146,15 @@ void keepLineDirectivesOnly(llvm::Module &module) {
         units->addOperand(program->getUnit());
 }
 
-/// `source` is the module itself or a copy with line information.
+/// Lanes execute assembly together: LLVM must not move it to where fewer of them are.
+void makeAssemblyConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())
+        call->setConvergent();
+}
+
+/// `source` is the module itself or a copy with line information or with expanded instructions.
 llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
                                     const Target &target, const PtxOptions &options,
                                     const llvm::MemoryBuffer *libdevice) {
@@ -168,6 +178,7 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
     llvm::StripDebugInfo(**translated);
   if (llvm::Error error = linkLibdevice(**translated, libdevice))
     return fail(std::move(error));
+  makeAssemblyConvergent(**translated);
   optimizeModule(**translated, **machine, llvm::OptimizationLevel::O3, /*slp=*/true);
   renamePrivateSymbols(**translated, module.getName());
   llvm::Expected<llvm::SmallString<0>> text =
@@ -179,13 +190,16 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
   return tidy(*text);
 }
 
-/// A copy of the module in which each function has the scope that line tables need. MLIR's pass for
-/// it takes builtin modules only.
-OwningOpRef<ModuleOp> withLineInfo(gpu::GPUModuleOp module) {
+/// A copy of the module with inline assembly, in which, where asked, each function has the scope
+/// that line tables need. MLIR's pass for that takes builtin modules only.
+OwningOpRef<ModuleOp> expandedCopy(gpu::GPUModuleOp module, bool lineInfo) {
   OwningOpRef<ModuleOp> copy = ModuleOp::create(module.getLoc(), module.getName());
   OpBuilder builder = OpBuilder::atBlockBegin(copy->getBody());
   for (Operation &op : module.getBody()->without_terminator())
     builder.clone(op);
+  expandPtx(*copy);
+  if (!lineInfo)
+    return copy;
   PassManager passes(module.getContext());
   passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   return succeeded(passes.run(*copy)) ? std::move(copy) : nullptr;
@@ -252,9 +266,9 @@ llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, c
     return libdevice.takeError();
 
   std::vector<OwningOpRef<ModuleOp>> copies(modules.size());
-  if (options.lineInfo)
-    for (size_t i = 0; i < modules.size(); ++i)
-      if (copies[i] = withLineInfo(modules[i]); !copies[i])
+  for (size_t i = 0; i < modules.size(); ++i)
+    if (options.lineInfo || hasPtxInstructions(modules[i]))
+      if (copies[i] = expandedCopy(modules[i], options.lineInfo); !copies[i])
         return llvm::createStringError("cannot add line information to kernels");
 
   std::vector<std::string> texts(modules.size()), errors(modules.size());

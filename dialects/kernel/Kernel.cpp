@@ -2,6 +2,8 @@
 // The kernel dialect: registration, builders and verifiers.
 #include "dialects/kernel/Kernel.h"
 
+#include "dialects/kernel/Ptx.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -149,4 +151,36 @@ LogicalResult StoreFragmentOp::verify() {
                       {index, index, getFragment().getType().getElementType()},
                       {cast<MemRefType>(getDest().getType()).getElementType(), index,
                        IntegerType::get(getContext(), 1)});
+}
+
+//===-- Device code -------------------------------------------------------------------------===//
+
+LogicalResult PtxOp::verify() {
+  std::string error;
+  FailureOr<PtxInstruction> known =
+      parsePtxInstruction(getInstruction(), getInputs().size(), error);
+  if (failed(known))
+    return emitOpError() << error;
+  auto check = [&](StringRef noun, TypeRange types, ArrayRef<PtxType> wanted) -> LogicalResult {
+    if (types.size() != wanted.size())
+      return emitOpError() << getInstruction() << " has " << wanted.size() << " " << noun
+                           << "s, not " << types.size();
+    for (auto [index, type] : llvm::enumerate(types))
+      if (!accepts(wanted[index], type))
+        return emitOpError() << noun << " " << index << " of " << getInstruction() << " is "
+                             << describe(wanted[index]) << ", not " << type;
+    return success();
+  };
+  return success(succeeded(check("operand", getInputs().getTypes(), known->operands)) &&
+                 succeeded(check("result", getOutputs().getTypes(), known->results)));
+}
+
+void PtxOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  std::string error;
+  FailureOr<PtxInstruction> known =
+      parsePtxInstruction(getInstruction(), getInputs().size(), error);
+  if (succeeded(known) && known->pure)
+    return;
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
 }

@@ -231,4 +231,28 @@ def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
   let hasVerifier = 1;
 }
 
+//===-- Device code -------------------------------------------------------------------------===//
+
+def Kernel_PtxOp : Kernel_Op<"ptx", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "one instruction of the GPU that has no operation upstream";
+  let description = [{
+    The instruction is PTX's opcode with all its qualifiers; immediate operands follow after a
+    space. Results and operands are registers and addresses in PTX's order, the elements of a
+    vector operand one after the other. What exists is in `dialects/kernel/Ptx.cpp`.
+
+    On the way to PTX it becomes inline assembly, on the way to the simulator a call of the engine.
+
+    ```mlir
+    %d:2 = kernel.ptx "ldmatrix.sync.aligned.m8n8.x2.shared.b16"(%row) : (!llvm.ptr<3>) -> (i32, i32)
+    kernel.ptx "cp.async.cg.shared.global 16"(%to, %from) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+    ```
+  }];
+  let arguments = (ins StrAttr:$instruction, Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$outputs);
+  let assemblyFormat = [{
+    $instruction `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

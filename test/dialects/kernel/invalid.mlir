@@ -179,3 +179,67 @@ func.func @StoreRegion(%y: memref<?xf32>, %i: index, %ok: i1,
   }
   return
 }
+
+// -----
+
+func.func @UnknownInstruction(%a: i32) {
+  // expected-error @below {{'redux.sync.mul.s32' is not an instruction that is known here}}
+  %0 = kernel.ptx "redux.sync.mul.s32"(%a, %a) : (i32, i32) -> i32
+  return
+}
+
+// -----
+
+func.func @CopySize(%to: !llvm.ptr<3>, %from: !llvm.ptr<1>) {
+  // expected-error @below {{copies of 8 B do not exist: 4, 8 and 16 with .ca, 16 with .cg}}
+  kernel.ptx "cp.async.cg.shared.global 8"(%to, %from) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+  return
+}
+
+// -----
+
+func.func @WaitGroups() {
+  // expected-error @below {{waits for 0 to 254 groups}}
+  kernel.ptx "cp.async.wait_group 255"() : () -> ()
+  return
+}
+
+// -----
+
+func.func @AtomicFlush(%at: !llvm.ptr<1>, %a: i16) {
+  // expected-error @below {{16-bit floating-point atomics are .noftz, and they alone}}
+  %0 = kernel.ptx "atom.global.add.f16"(%at, %a) : (!llvm.ptr<1>, i16) -> i16
+  return
+}
+
+// -----
+
+func.func @Registers() {
+  // expected-error @below {{sets 100 registers; multiples of 8 from 24 to 256 are possible}}
+  kernel.ptx "setmaxnreg.inc.sync.aligned.u32 100"() : () -> ()
+  return
+}
+
+// -----
+
+func.func @OperandCount(%a: i32) {
+  // expected-error @below {{redux.sync.add.s32 has 2 operands, not 1}}
+  %0 = kernel.ptx "redux.sync.add.s32"(%a) : (i32) -> i32
+  return
+}
+
+// -----
+
+func.func @OperandType(%a: i32, %b: i64) {
+  // expected-error @below {{operand 1 of redux.sync.add.s32 is 32 bits, not 'i64'}}
+  %0 = kernel.ptx "redux.sync.add.s32"(%a, %b) : (i32, i64) -> i32
+  return
+}
+
+// -----
+
+func.func @ResultType(%a: i32) {
+  // expected-error @below {{result 0 of redux.sync.add.s32 is 32 bits, not 'f64'}}
+  %0 = kernel.ptx "redux.sync.add.s32"(%a, %a) : (i32, i32) -> f64
+  return
+}

@@ -63,3 +63,14 @@ func.func @Tiles(%x: memref<?xf32, 1>, %s: memref<2176xf32, 3>, %y: memref<?xf32
   }
   return
 }
+
+// CHECK-LABEL: func @Instructions
+func.func @Instructions(%row: !llvm.ptr<3>, %from: !llvm.ptr<1>, %mask: i32) {
+  // CHECK: kernel.ptx "ldmatrix.sync.aligned.m8n8.x2.shared.b16"(%{{.*}}) : (!llvm.ptr<3>) -> (i32, i32)
+  %m:2 = kernel.ptx "ldmatrix.sync.aligned.m8n8.x2.shared.b16"(%row) : (!llvm.ptr<3>) -> (i32, i32)
+  // CHECK: kernel.ptx "cp.async.cg.shared.global 16"(%{{.*}}, %{{.*}}) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+  kernel.ptx "cp.async.cg.shared.global 16"(%row, %from) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+  // CHECK: kernel.ptx "redux.sync.add.s32"
+  %sum = kernel.ptx "redux.sync.add.s32"(%m#0, %mask) : (i32, i32) -> i32
+  return
+}
