@@ -5,6 +5,7 @@
 //   nvvm.read.ptx.sreg.tid.x                     ==>  a load from the thread's context
 //   nvvm.barrier0, shfl.sync, vote, warp.sync    ==>  calls through thread->api
 //   llvm.mlir.addressof @shared                  ==>  thread->shared + offset
+//   kernel.ptx "mma.sync..."(%a, ...)            ==>  operands to a buffer, a call, results from it
 //   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load from where api->access(%p) says
 //
 // and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces and bf16
@@ -15,6 +16,8 @@
 
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/sim/SimArithmetic.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Ptx.h"
 #include "runtime/sim/abi.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -85,6 +88,7 @@ public:
     });
     layOutShared(operations, result.sharedStatic);
     splitBody();
+    makeInstructionBuffer(operations);
     for (Operation *op : operations)
       if (llvm::Error error = lower(op))
         return std::move(error);
@@ -221,6 +225,8 @@ private:
   }
 
   llvm::Error lower(Operation *op);
+  void makeInstructionBuffer(ArrayRef<Operation *> operations);
+  void lowerInstruction(kernel::PtxOp op);
   bool lowerRegister(Operation *op);
   void lowerShuffle(NVVM::ShflOp op);
   std::optional<unsigned> parameterOf(Value pointer);
@@ -270,6 +276,7 @@ private:
   Type i32, i64, voidType;
   std::string name, kernelNodes;
   Value thread;
+  Value instructionBuffer;
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;
   std::map<size_t, Value> engineFunctions;
@@ -387,6 +394,84 @@ void KernelLowering::lowerShuffle(NVVM::ShflOp op) {
   replace(op, result);
 }
 
+static unsigned wordsOf(Type type) {
+  if (isa<LLVM::LLVMPointerType>(type))
+    return 2;
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getNumElements() * vector.getElementTypeBitWidth() / 32;
+  return type.getIntOrFloatBitWidth() == 64 ? 2 : 1;
+}
+
+/// One buffer serves all instructions of the kernel: operands are stored right before a call,
+/// results loaded right after it.
+void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
+  unsigned most = 0;
+  for (Operation *op : operations)
+    if (auto instruction = dyn_cast<kernel::PtxOp>(op)) {
+      unsigned words = 0;
+      for (Type type : instruction.getInputs().getTypes())
+        words += wordsOf(type);
+      for (Type type : instruction.getOutputs().getTypes())
+        words += wordsOf(type);
+      most = std::max(most, words);
+    }
+  if (!most)
+    return;
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  Location loc = kernel.getLoc();
+  instructionBuffer = builder.create<LLVM::AllocaOp>(loc, ptr, i32, constant(loc, i32, most),
+                                                     /*alignment=*/16);
+}
+
+void KernelLowering::lowerInstruction(kernel::PtxOp op) {
+  Location loc = op.getLoc();
+  std::string unused;
+  kernel::PtxInstruction instruction =
+      *kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused);
+  unsigned words = 0;
+  for (Value input : op.getInputs()) {
+    Value stored = input;
+    if (isa<LLVM::LLVMPointerType>(input.getType()))
+      stored = builder.create<LLVM::PtrToIntOp>(loc, i64, input);
+    else if (!isa<VectorType>(input.getType()) && input.getType().getIntOrFloatBitWidth() < 32) {
+      Type bits = builder.getIntegerType(input.getType().getIntOrFloatBitWidth());
+      if (stored.getType() != bits)
+        stored = builder.create<LLVM::BitcastOp>(loc, bits, stored);
+      stored = builder.create<LLVM::ZExtOp>(loc, i32, stored);
+    }
+    builder.create<LLVM::StoreOp>(loc, stored, at(loc, instructionBuffer, 4 * words),
+                                  /*alignment=*/4);
+    words += wordsOf(input.getType());
+  }
+  bool blocking = instruction.collective || instruction.blocks;
+  SmallVector<Value> operands{constant(loc, i64, instruction.code())};
+  if (blocking)
+    operands.push_back(instruction.mask < 0 ? constant(loc, i32, -1)
+                                            : op.getInputs()[instruction.mask]);
+  operands.append({instructionBuffer, site(op, op.getInstruction())});
+  callEngine(loc,
+             blocking ? offsetof(CameoSimApi, blocking_instruction)
+                      : offsetof(CameoSimApi, instruction),
+             voidType, operands);
+  for (Value output : op.getOutputs()) {
+    Type type = output.getType();
+    Value place = at(loc, instructionBuffer, 4 * words);
+    Value value;
+    if (!isa<VectorType>(type) && type.getIntOrFloatBitWidth() < 32) {
+      value = builder.create<LLVM::LoadOp>(loc, i32, place, /*alignment=*/4);
+      value = builder.create<LLVM::TruncOp>(
+          loc, builder.getIntegerType(type.getIntOrFloatBitWidth()), value);
+      if (value.getType() != type)
+        value = builder.create<LLVM::BitcastOp>(loc, type, value);
+    } else {
+      value = builder.create<LLVM::LoadOp>(loc, type, place, /*alignment=*/4);
+    }
+    output.replaceAllUsesWith(value);
+    words += wordsOf(type);
+  }
+  op.erase();
+}
+
 llvm::Error KernelLowering::lower(Operation *op) {
   builder.setInsertionPoint(op);
   Location loc = op->getLoc();
@@ -425,6 +510,10 @@ llvm::Error KernelLowering::lower(Operation *op) {
     return errorAt(op, "the simulator does not know " + op->getName().getStringRef());
   if (isa<LLVM::LLVMDialect>(op->getDialect())) {
     lowerArithmetic(op, builder);
+    return llvm::Error::success();
+  }
+  if (auto instruction = dyn_cast<kernel::PtxOp>(op)) {
+    lowerInstruction(instruction);
     return llvm::Error::success();
   }
   if (lowerRegister(op))

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 1u
+#define CAMEO_SIM_ABI_VERSION 2u
 
 typedef struct CameoSimThread CameoSimThread;
 
@@ -72,6 +72,12 @@ typedef struct CameoSimApi {
    * on. */
   void *(*access)(CameoSimThread *, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
+  /* Instructions of instructions.h, with operands in `words`, where results come to lie. The second
+   * function is for those that wait for other threads: `mask` names the lanes of the warp that
+   * execute a collective one. */
+  void (*instruction)(CameoSimThread *, uint64_t code, uint32_t *words, uint32_t site);
+  void (*blocking_instruction)(CameoSimThread *, uint64_t code, uint32_t mask, uint32_t *words,
+                               uint32_t site);
   /* C library functions: float and double versions, in the lists' order. */
 #define CAMEO_SIM_DECLARE1(NAME)                                                                   \
   float (*NAME##f)(float);                                                                         \

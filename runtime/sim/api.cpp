@@ -17,11 +17,17 @@ using Double2 = double (*)(double, double);
 const CameoSimApi &api() {
 #define CAMEO_SIM_FILL1(NAME) static_cast<Float1>(::NAME##f), static_cast<Double1>(::NAME),
 #define CAMEO_SIM_FILL2(NAME) static_cast<Float2>(::NAME##f), static_cast<Double2>(::NAME),
-  static const CameoSimApi table = {
-      CAMEO_SIM_ABI_VERSION, 0,
-      cameo_sim_barrier,     cameo_sim_shuffle,
-      cameo_sim_vote,        cameo_sim_warp_sync,
-      checkAccess,           CAMEO_SIM_MATH1(CAMEO_SIM_FILL1) CAMEO_SIM_MATH2(CAMEO_SIM_FILL2)};
+  static const CameoSimApi table = {CAMEO_SIM_ABI_VERSION,
+                                    0,
+                                    cameo_sim_barrier,
+                                    cameo_sim_shuffle,
+                                    cameo_sim_vote,
+                                    cameo_sim_warp_sync,
+                                    checkAccess,
+                                    cameo_sim_instruction,
+                                    cameo_sim_blocking_instruction,
+                                    CAMEO_SIM_MATH1(CAMEO_SIM_FILL1)
+                                        CAMEO_SIM_MATH2(CAMEO_SIM_FILL2)};
 #undef CAMEO_SIM_FILL1
 #undef CAMEO_SIM_FILL2
   return table;

@@ -41,8 +41,15 @@ struct Fiber {
 };
 static_assert(offsetof(Fiber, sp) == 72 && offsetof(Fiber, result) == 80, "see switch.S");
 
-/// What a fiber waits for. Low byte: the kind of shuffle or vote.
-enum Op : uint32_t { kOpShuffle = 0x100, kOpVote = 0x200, kOpWarpSync = 0x300, kOpBarrier = 0x400 };
+/// What a fiber waits for. Low byte: the kind of shuffle or vote, where nothing else is said.
+enum Op : uint32_t {
+  kOpShuffle = 0x100,
+  kOpVote = 0x200,
+  kOpWarpSync = 0x300,
+  kOpBarrier = 0x400,
+  kOpInstruction = 0x500, // low byte: a CameoSimOpcode
+  kOpMbarrier = 0x600
+};
 
 /// Lanes of a warp on their way into one collective. Groups with different masks can be under way
 /// at the same time.
@@ -66,6 +73,8 @@ struct Warp {
   uint32_t value[kLanes];
   uint32_t b[kLanes];
   uint32_t c[kLanes];
+  uint32_t *words[kLanes]; // of instructions
+  uint64_t codes[kLanes];
 };
 
 struct Barrier {
@@ -73,6 +82,7 @@ struct Barrier {
   uint32_t count;   // as given; 0: all threads of the block
   uint32_t site;    // of the first to arrive
   uint32_t warps;   // with a lane here
+  uint32_t passers; // warps that have arrived without waiting
   uint32_t lanes[kMaxWarps];
 };
 
@@ -90,6 +100,10 @@ struct Clocks {
   void syncLanes(uint32_t w, uint32_t mask, uint32_t all);
   /// The warps in `warps` have synchronised.
   void syncWarps(uint32_t warps);
+  /// Through an mbarrier: what warp `w` has done is added to `row`, or what is in `row` is ordered
+  /// before what it does from now on. Lanes of a warp are not told apart.
+  void release(uint32_t w, uint32_t *row);
+  void acquire(uint32_t w, const uint32_t *row);
   uint32_t latest(uint32_t warps) const;
   /// Whether what `thread` did at `stamp` is ordered before what `self` does now.
   bool ordered(uint32_t thread, uint32_t stamp, uint32_t self) const {
@@ -150,6 +164,34 @@ struct Block {
   Clocks *clocks; // null unless races are checked
 };
 
+/// cp.async of one thread: copies that are not done, and where its committed groups end among them.
+struct PendingCopy {
+  char *target;
+  const char *source;
+  uint32_t bytes, sourceBytes;
+  uint32_t site;
+};
+struct CopyQueue {
+  std::vector<PendingCopy> copies;
+  std::vector<size_t> groups;
+  size_t done = 0;
+};
+
+/// A thread that waits for a phase of an mbarrier to end.
+struct MbarrierWaiter {
+  Fiber *fiber;
+  uint64_t code;
+  const uint32_t *words;
+  uint32_t *result;
+  bool blocks; // else it wants to know only, and is told as soon as nothing else can go on
+};
+
+/// What is ordered before those who see a phase of an mbarrier end: stamps by warp.
+struct MbarrierClock {
+  const char *object;
+  uint32_t known[kMaxWarps];
+};
+
 struct Worker {
   LaunchState *state = nullptr;
   uint32_t checks = 0;
@@ -165,6 +207,10 @@ struct Worker {
   uint32_t blockSerial = 0; // tag of the current block's records in the shadow
   Counters counters;
   RangeCache cache;
+  std::vector<CopyQueue> copyQueues; // by thread, as many as were needed
+  std::vector<MbarrierWaiter> mbarrierWaiters;
+  std::vector<MbarrierClock> mbarrierClocks; // where races are checked
+  uint64_t fruitlessPolls = 0;   // tests of mbarriers since a phase ended
   alignas(64) char scratch[256]; // stands in for memory after a reported access
 
   Worker();
@@ -172,6 +218,18 @@ struct Worker {
   Worker &operator=(const Worker &) = delete;
   /// Makes ready for a launch; false without memory.
   bool prepare(LaunchState &launch);
+  CopyQueue &copyQueue(uint32_t thread) {
+    if (copyQueues.size() <= thread)
+      copyQueues.resize(state->threads);
+    return copyQueues[thread];
+  }
+  MbarrierClock &mbarrierClock(const char *object) {
+    for (MbarrierClock &clock : mbarrierClocks)
+      if (clock.object == object)
+        return clock;
+    mbarrierClocks.push_back({object, {}});
+    return mbarrierClocks.back();
+  }
   /// Claims blocks of the launch until there are none left.
   void run();
 
@@ -189,6 +247,11 @@ const CameoSimApi &api();
 /// Checks one access; CameoSimApi::access.
 void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
+
+/// Lanes of a warp have all arrived at an instruction.
+void executeTogether(Warp &warp, uint32_t lanes, uint32_t site);
+/// A phase of an mbarrier of the block is over.
+void wakeMbarrierWaiters(Block &block);
 
 /// A fault of `fiber`, filled in as far as the fiber tells.
 Fault makeFault(const Fiber &fiber, FaultKind kind, uint32_t site);
@@ -210,6 +273,8 @@ uint64_t cameo_sim_shuffle(CameoSimThread *, uint32_t, uint32_t, uint32_t, uint3
                            uint32_t);
 uint32_t cameo_sim_vote(CameoSimThread *, uint32_t, uint32_t, uint32_t, uint32_t);
 void cameo_sim_warp_sync(CameoSimThread *, uint32_t, uint32_t);
+void cameo_sim_instruction(CameoSimThread *, uint64_t, uint32_t *, uint32_t);
+void cameo_sim_blocking_instruction(CameoSimThread *, uint64_t, uint32_t, uint32_t *, uint32_t);
 }
 
 #endif

@@ -59,6 +59,17 @@ void Clocks::syncWarps(uint32_t warps) {
     memcpy(known[__builtin_ctz(rest)], joined, sizeof joined);
 }
 
+void Clocks::release(uint32_t w, uint32_t *row) {
+  for (uint32_t v = 0; v < kMaxWarps; ++v)
+    row[v] = std::max(row[v], known[w][v]);
+  row[w] = event[w]++;
+}
+
+void Clocks::acquire(uint32_t w, const uint32_t *row) {
+  for (uint32_t v = 0; v < kMaxWarps; ++v)
+    known[w][v] = std::max(known[w][v], row[v]);
+}
+
 uint32_t Clocks::latest(uint32_t warps) const { return *std::max_element(event, event + warps); }
 
 namespace {

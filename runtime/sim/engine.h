@@ -52,6 +52,7 @@ enum class FaultKind : uint32_t {
   BadBarrier,        // barrier number or count is invalid
   MismatchedBarrier, // one barrier, different counts
   DivergentBarrier,  // lanes of a warp meet at different barrier instructions
+  BadOperand,        // an instruction has operands that are not allowed
   Deadlock,
   StackOverflow
 };

@@ -53,6 +53,8 @@ const char *faultName(FaultKind kind) {
     return "barrier with different counts";
   case FaultKind::DivergentBarrier:
     return "divergent barrier";
+  case FaultKind::BadOperand:
+    return "invalid instruction";
   case FaultKind::Deadlock:
     return "deadlock";
   case FaultKind::StackOverflow:
@@ -72,6 +74,8 @@ const char *describeOp(uint32_t op) {
     return votes[op & 3];
   case kOpBarrier:
     return "barrier";
+  case kOpInstruction:
+    return "collective instruction";
   default:
     return "warp sync";
   }
@@ -191,6 +195,8 @@ std::string describe(const Fault &fault, const Report &report, uint32_t sharedBy
   case FaultKind::DivergentBarrier:
     return format("%s of the warp %s", describeSet("lane", fault.values[0]).c_str(),
                   fault.values[1] ? "meet it at another instruction" : "do not reach it");
+  case FaultKind::BadOperand:
+    return fault.detail;
   case FaultKind::Deadlock:
     return "no thread of the block can go on" + fault.detail;
   case FaultKind::StackOverflow:

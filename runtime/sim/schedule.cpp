@@ -5,6 +5,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/block.h"
+#include "runtime/sim/instruct.h"
 
 #include <cstring>
 
@@ -23,16 +24,41 @@ inline uint32_t pick(Block &block, uint32_t mask) {
   return uint32_t(__builtin_ctz(mask));
 }
 
+/// Polls of mbarriers in a row, with nothing else left to run, after which a block is given up.
+constexpr uint64_t kMaxFruitlessPolls = 1u << 20;
+
+/// Nothing can go on: those that merely asked whether an mbarrier's phase is over are told no.
+bool answerPolls(Block &block) {
+  std::vector<MbarrierWaiter> &waiters = block.worker->mbarrierWaiters;
+  if (++block.worker->fruitlessPolls > kMaxFruitlessPolls)
+    return false;
+  size_t kept = 0;
+  for (const MbarrierWaiter &waiter : waiters) {
+    if (waiter.blocks) {
+      waiters[kept++] = waiter;
+      continue;
+    }
+    *waiter.result = 0;
+    waiter.fiber->warp->ready |= waiter.fiber->bit;
+    block.readyWarps |= 1u << waiter.fiber->warp->id;
+  }
+  bool any = kept != waiters.size();
+  waiters.resize(kept);
+  return any;
+}
+
 /// The fiber to run after one that cannot go on. In natural order a warp runs as long as it can.
 Fiber *next(Block &block, Warp *warp) {
   if (!block.shuffled && warp->ready)
     return &warp->fibers[__builtin_ctz(warp->ready)];
-  while (block.readyWarps) {
-    uint32_t w = pick(block, block.readyWarps);
-    if (uint32_t ready = block.warps[w].ready)
-      return &block.warps[w].fibers[pick(block, ready)];
-    block.readyWarps &= ~(1u << w);
-  }
+  do {
+    while (block.readyWarps) {
+      uint32_t w = pick(block, block.readyWarps);
+      if (uint32_t ready = block.warps[w].ready)
+        return &block.warps[w].fibers[pick(block, ready)];
+      block.readyWarps &= ~(1u << w);
+    }
+  } while (__builtin_expect(!block.worker->mbarrierWaiters.empty(), 0) && answerPolls(block));
   block.deadlock = block.live != 0;
   return block.main;
 }
@@ -137,6 +163,9 @@ void complete(Warp &warp, uint32_t index) {
   case kOpVote:
     vote(warp, group);
     break;
+  case kOpInstruction:
+    executeTogether(warp, group.arrived, group.site);
+    break;
   default:
     // Shuffles and votes order no memory accesses (CUDA C++ Programming Guide, warp shuffle
     // functions); bar.warp.sync does.
@@ -220,7 +249,7 @@ void releaseBarrier(Block &block, uint32_t id) {
   if (block.worker->checks & kCheckSync)
     checkAligned(block, barrier);
   if (block.clocks) {
-    uint32_t warps = barrier.warps;
+    uint32_t warps = barrier.warps | barrier.passers;
     for (uint32_t w = 0; !barrier.count && w < block.warpCount; ++w)
       if (!block.warps[w].live) // exited: arrived for good
         warps |= 1u << w;
@@ -234,8 +263,35 @@ void releaseBarrier(Block &block, uint32_t id) {
   block.readyWarps |= barrier.warps;
   block.fullBarriers &= ~(1u << id);
   barrier.warps = 0;
+  barrier.passers = 0;
   barrier.arrived = 0;
   ++block.worker->counters.barriers;
+}
+
+/// Checks that `fiber` may come to a barrier, of which it may be the first.
+bool joinBarrier(Fiber &fiber, uint32_t id, uint32_t count, uint32_t site, Fault &fault) {
+  Block &block = *fiber.block;
+  if (__builtin_expect(id >= kBarriers || count % kLanes || count > block.threads, 0)) {
+    fault = makeFault(fiber, FaultKind::BadBarrier, site);
+    fault.values[0] = id;
+    fault.values[1] = count;
+    return false;
+  }
+  Barrier &barrier = block.barriers[id];
+  if (!barrier.arrived) {
+    barrier.count = count;
+    barrier.site = site;
+    if (!count)
+      block.fullBarriers |= 1u << id;
+  } else if (__builtin_expect(barrier.count != count, 0)) {
+    fault = makeFault(fiber, FaultKind::MismatchedBarrier, site);
+    fault.otherSite = barrier.site;
+    fault.values[0] = id;
+    fault.values[1] = count;
+    fault.values[2] = barrier.count;
+    return false;
+  }
+  return true;
 }
 
 /// What an exited thread leaves behind: collectives and barriers that waited for it alone.
@@ -295,7 +351,54 @@ void runSequentially(Fiber &fiber) {
   block.live = 0;
 }
 
+/// mbarrier.try_wait and test_wait: words are the barrier's address, a state (two words) or a
+/// parity, and the answer.
+Fiber *waitForMbarrier(Fiber &fiber, Instruction instruction, uint32_t *words, uint32_t site) {
+  uint32_t *result = words + (instruction.modifier(1) ? 3 : 4);
+  Worker &worker = *fiber.block->worker;
+  if (mbarrierPhaseIsOver(instruction, fiber, words, site)) {
+    *result = 1;
+    return &fiber;
+  }
+  fiber.waitOp = kOpMbarrier;
+  fiber.waitDetail = uint32_t(readAddress(words) - fiber.block->shared);
+  fiber.waitSite = site;
+  worker.mbarrierWaiters.push_back(
+      {&fiber, instruction.code, words, result, bool(instruction.modifier(0))});
+  fiber.warp->ready &= ~fiber.bit;
+  return next(*fiber.block, fiber.warp);
+}
+
 } // namespace
+
+void wakeMbarrierWaiters(Block &block) {
+  std::vector<MbarrierWaiter> &waiters = block.worker->mbarrierWaiters;
+  block.worker->fruitlessPolls = 0;
+  size_t kept = 0;
+  for (const MbarrierWaiter &waiter : waiters) {
+    Fiber &fiber = *waiter.fiber;
+    if (!mbarrierPhaseIsOver(Instruction{waiter.code}, fiber, waiter.words, fiber.waitSite)) {
+      waiters[kept++] = waiter;
+      continue;
+    }
+    *waiter.result = 1;
+    fiber.warp->ready |= fiber.bit;
+    block.readyWarps |= 1u << fiber.warp->id;
+  }
+  waiters.resize(kept);
+}
+
+void arriveAtBarrier(Fiber &fiber, uint32_t id, uint32_t count, uint32_t site) {
+  Fault fault;
+  if (!count)
+    return reportBadOperand(fiber, site, "bar.arrive needs a count of threads");
+  if (!joinBarrier(fiber, id, count, site, fault))
+    return fiber.block->worker->state->log.add(std::move(fault));
+  Barrier &barrier = fiber.block->barriers[id];
+  barrier.passers |= 1u << fiber.warp->id;
+  if (++barrier.arrived == count)
+    releaseBarrier(*fiber.block, id);
+}
 
 Fault makeFault(const Fiber &fiber, FaultKind kind, uint32_t site) {
   Fault fault;
@@ -344,34 +447,31 @@ cameo_sim_warp_sync_body(CameoSimThread *thread, uint32_t mask, uint32_t site) {
 }
 
 __attribute__((visibility("hidden"))) Fiber *
+cameo_sim_blocking_instruction_body(CameoSimThread *thread, uint64_t code, uint32_t mask,
+                                    uint32_t *words, uint32_t site) {
+  Fiber &fiber = fiberOf(thread);
+  Instruction instruction{code};
+  if (instruction.opcode() == CAMEO_SIM_OP_MBAR_WAIT)
+    return fiber.block->sequential ? misuse(fiber, site)
+                                   : waitForMbarrier(fiber, instruction, words, site);
+  fiber.warp->words[thread->lane] = words;
+  fiber.warp->codes[thread->lane] = code;
+  return arrive(fiber, kOpInstruction | instruction.opcode(), mask, site);
+}
+
+__attribute__((visibility("hidden"))) Fiber *
 cameo_sim_barrier_body(CameoSimThread *thread, uint32_t id, uint32_t count, uint32_t site) {
   Fiber &fiber = fiberOf(thread);
   Block &block = *fiber.block;
   if (__builtin_expect(block.sequential, 0))
     return misuse(fiber, site);
-  if (__builtin_expect(id >= kBarriers || count % kLanes || count > block.threads, 0)) {
-    Fault fault = makeFault(fiber, FaultKind::BadBarrier, site);
-    fault.values[0] = id;
-    fault.values[1] = count;
+  Fault fault;
+  if (__builtin_expect(!joinBarrier(fiber, id, count, site, fault), 0))
     return abandon(fiber, std::move(fault));
-  }
   fiber.waitOp = kOpBarrier;
   fiber.waitDetail = id;
   fiber.waitSite = site;
   Barrier &barrier = block.barriers[id];
-  if (!barrier.arrived) {
-    barrier.count = count;
-    barrier.site = site;
-    if (!count)
-      block.fullBarriers |= 1u << id;
-  } else if (__builtin_expect(barrier.count != count, 0)) {
-    Fault fault = makeFault(fiber, FaultKind::MismatchedBarrier, site);
-    fault.otherSite = barrier.site;
-    fault.values[0] = id;
-    fault.values[1] = count;
-    fault.values[2] = barrier.count;
-    return abandon(fiber, std::move(fault));
-  }
   Warp &warp = *fiber.warp;
   barrier.lanes[warp.id] |= fiber.bit;
   barrier.warps |= 1u << warp.id;

@@ -55,6 +55,7 @@ BLOCKING barrier
 BLOCKING shuffle
 BLOCKING vote
 BLOCKING warp_sync
+BLOCKING blocking_instruction
 
 /* void cameo_sim_enter(Fiber *self, Fiber *first): runs fibers until one hands back to self. */
   .globl cameo_sim_enter

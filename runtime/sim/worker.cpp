@@ -152,6 +152,11 @@ void Worker::runBlock(uint64_t linear) {
     }
     block.readyWarps = block.warpCount == kMaxWarps ? ~0u : (1u << block.warpCount) - 1;
     block.fullBarriers = 0;
+    mbarrierWaiters.clear();
+    mbarrierClocks.clear();
+    fruitlessPolls = 0;
+    for (CopyQueue &queue : copyQueues)
+      queue = CopyQueue();
     memset(block.barriers, 0, sizeof block.barriers);
   }
 
@@ -225,6 +230,8 @@ void Worker::reportDeadlock() {
       const Barrier &barrier = block.barriers[waiting.detail];
       fault.detail += format("barrier %u (%u of %u threads are there)", waiting.detail,
                              barrier.arrived, barrier.count ? barrier.count : block.live);
+    } else if (waiting.op == kOpMbarrier) {
+      fault.detail += format("the mbarrier at shared+0x%x", waiting.detail);
     } else {
       fault.detail +=
           format("a %s of %s", describeOp(waiting.op), describeSet("lane", waiting.detail).c_str());

@@ -53,12 +53,13 @@ SimKernels::SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef 
 }
 
 sim::LaunchResult SimKernels::launch(const char *kernel, unsigned blocks, unsigned threads,
-                                     std::vector<const void *> parameters) {
+                                     std::vector<const void *> parameters, unsigned sharedDynamic) {
   sim::Launch launch;
   launch.image = &image->table();
   launch.kernel = image->find(kernel);
   launch.grid[0] = blocks;
   launch.block[0] = threads;
+  launch.sharedDynamic = sharedDynamic;
   launch.args = parameters.data();
   return engine.launch(launch);
 }

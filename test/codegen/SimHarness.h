@@ -22,7 +22,7 @@ public:
 
   /// Launches with parameters given by address, as cuLaunchKernel has them.
   sim::LaunchResult launch(const char *kernel, unsigned blocks, unsigned threads,
-                           std::vector<const void *> parameters);
+                           std::vector<const void *> parameters, unsigned sharedDynamic = 0);
 
   /// Makes host memory known to the checks.
   template <typename T> T *share(std::vector<T> &data, const char *name) {

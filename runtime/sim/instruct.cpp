@@ -1,0 +1,82 @@
+// Which family an instruction belongs to.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/instruct.h"
+
+#include "runtime/sim/block.h"
+
+namespace cameo::sim {
+
+void reportBadOperand(Fiber &fiber, uint32_t site, const char *what) {
+  Fault fault = makeFault(fiber, FaultKind::BadOperand, site);
+  fault.detail = what;
+  fiber.block->worker->state->log.add(std::move(fault));
+}
+
+void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
+  LaneWords words = warp.words;
+  Instruction instruction{warp.codes[__builtin_ctz(lanes)]};
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    uint32_t lane = uint32_t(__builtin_ctz(rest));
+    if (warp.codes[lane] != instruction.code)
+      return reportBadOperand(warp.fibers[lane], site,
+                              "lanes execute different instructions together");
+  }
+  bool wholeWarp = instruction.opcode() == CAMEO_SIM_OP_MMA ||
+                   instruction.opcode() == CAMEO_SIM_OP_LDMATRIX ||
+                   instruction.opcode() == CAMEO_SIM_OP_STMATRIX;
+  if (wholeWarp && lanes != ~0u)
+    return reportBadOperand(warp.fibers[__builtin_ctz(lanes)], site,
+                            "needs all 32 lanes of the warp");
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_MMA:
+    return executeMma(instruction, words);
+  case CAMEO_SIM_OP_LDMATRIX:
+    return executeMatrixLoad(instruction, warp, site);
+  case CAMEO_SIM_OP_STMATRIX:
+    return executeMatrixStore(instruction, warp, site);
+  case CAMEO_SIM_OP_REDUX:
+    return executeRedux(instruction, words, lanes);
+  case CAMEO_SIM_OP_VOTE:
+    return executeVote(instruction, words, lanes);
+  case CAMEO_SIM_OP_MATCH:
+    return executeMatch(instruction, words, lanes);
+  case CAMEO_SIM_OP_ELECT:
+    return executeElect(words, lanes);
+  default:
+    return reportBadOperand(warp.fibers[__builtin_ctz(lanes)], site,
+                            "the simulator does not know the instruction");
+  }
+}
+
+} // namespace cameo::sim
+
+using namespace cameo::sim;
+
+extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uint32_t *words,
+                                      uint32_t site) {
+  Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
+  Instruction instruction{code};
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_ATOM:
+    return executeAtom(instruction, fiber, words, site);
+  case CAMEO_SIM_OP_APPROX:
+    return executeApprox(instruction, words);
+  case CAMEO_SIM_OP_CP_ASYNC:
+  case CAMEO_SIM_OP_CP_COMMIT:
+  case CAMEO_SIM_OP_CP_WAIT:
+  case CAMEO_SIM_OP_CP_MBARRIER:
+    return executeCopy(instruction, fiber, words, site);
+  case CAMEO_SIM_OP_MBAR_INIT:
+  case CAMEO_SIM_OP_MBAR_INVAL:
+  case CAMEO_SIM_OP_MBAR_ARRIVE:
+  case CAMEO_SIM_OP_MBAR_EXPECT_TX:
+    return executeMbarrier(instruction, fiber, words, site);
+  case CAMEO_SIM_OP_BAR_ARRIVE:
+    return arriveAtBarrier(fiber, words[0], words[1], site);
+  case CAMEO_SIM_OP_NOTHING:
+    return;
+  default:
+    return reportBadOperand(fiber, site, "the simulator does not know the instruction");
+  }
+}

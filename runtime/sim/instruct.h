@@ -1,0 +1,63 @@
+// Instructions that the engine executes for kernels, by family: one file each, instruct_*.cpp. They
+// are written from the PTX ISA, "Instruction Set"; each names its section.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_SIM_INSTRUCT_H
+#define CAMEO_SIM_INSTRUCT_H
+
+#include "runtime/sim/instructions.h"
+
+#include <cstdint>
+
+namespace cameo::sim {
+
+struct Fiber;
+struct Warp;
+
+/// A code taken apart.
+struct Instruction {
+  uint64_t code;
+  CameoSimOpcode opcode() const { return CameoSimOpcode(code & 0xff); }
+  uint32_t modifier(unsigned index) const { return uint32_t(code >> 8 * (index + 1)) & 0xff; }
+};
+
+inline uint64_t readWide(const uint32_t *words) { return words[0] | uint64_t(words[1]) << 32; }
+inline void writeWide(uint32_t *words, uint64_t value) {
+  words[0] = uint32_t(value);
+  words[1] = uint32_t(value >> 32);
+}
+inline char *readAddress(const uint32_t *words) {
+  return reinterpret_cast<char *>(readWide(words));
+}
+
+/// Operands of a whole warp: word i of lane l is lane[l][i].
+using LaneWords = uint32_t *const *;
+
+// Collectives. `lanes` take part; for those without a member mask the whole warp does.
+void executeMma(Instruction instruction, LaneWords lane);
+void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t site);
+void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t site);
+void executeRedux(Instruction instruction, LaneWords lane, uint32_t lanes);
+void executeVote(Instruction instruction, LaneWords lane, uint32_t lanes);
+void executeMatch(Instruction instruction, LaneWords lane, uint32_t lanes);
+void executeElect(LaneWords lane, uint32_t lanes);
+
+// One thread's.
+void executeAtom(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
+void executeApprox(Instruction instruction, uint32_t *words);
+void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
+void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
+/// Whether the phase that mbarrier.try_wait or test_wait asks about is over.
+bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *words,
+                         uint32_t site);
+/// An arrival of cp.async.mbarrier.arrive; `increment`: the phase expects one more because of it.
+void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site);
+/// bar.arrive.
+void arriveAtBarrier(Fiber &fiber, uint32_t id, uint32_t count, uint32_t site);
+
+/// Notes that an operand of `fiber`'s instruction is impossible; the instruction is left out.
+void reportBadOperand(Fiber &fiber, uint32_t site, const char *what);
+
+} // namespace cameo::sim
+
+#endif

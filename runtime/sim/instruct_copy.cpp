@@ -1,0 +1,87 @@
+// cp.async (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
+//
+// A copy under way leaves its destination undefined: it is filled with NaN when the copy is issued
+// and gets the data when the thread waits for it, which reads the source then. So a missing wait
+// shows in results; with the `init` check it is a report.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/block.h"
+#include "runtime/sim/instruct.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cameo::sim {
+namespace {
+
+void finish(Fiber &fiber, const PendingCopy &copy) {
+  if (copy.sourceBytes) {
+    const void *from =
+        checkAccess(&fiber.thread, const_cast<char *>(copy.source), copy.sourceBytes,
+                    copy.sourceBytes == copy.bytes ? copy.bytes : 1, 1, CAMEO_SIM_READ, copy.site);
+    memcpy(copy.target, from, copy.sourceBytes);
+  }
+  memset(copy.target + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
+  checkAccess(&fiber.thread, copy.target, copy.bytes, copy.bytes, 3, CAMEO_SIM_WRITE, copy.site);
+}
+
+void finishUpTo(Fiber &fiber, CopyQueue &queue, size_t end) {
+  for (size_t i = queue.done; i < end; ++i)
+    finish(fiber, queue.copies[i]);
+  queue.done = std::max(queue.done, end);
+  if (queue.done != queue.copies.size())
+    return;
+  queue.copies.clear();
+  queue.done = 0;
+  for (size_t &group : queue.groups) // committed groups count on, empty
+    group = 0;
+}
+
+void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32_t *words,
+           uint32_t site) {
+  uint32_t bytes = instruction.modifier(0);
+  char *source = readAddress(words + 2);
+  uint32_t sourceBytes = instruction.modifier(1) ? words[4] : bytes;
+  if (sourceBytes > bytes)
+    return reportBadOperand(fiber, site, "the source of a copy is larger than its destination");
+  char *target = static_cast<char *>(
+      checkAccess(&fiber.thread, readAddress(words), bytes, bytes, 3, CAMEO_SIM_WRITE, site));
+  if (sourceBytes && reinterpret_cast<uintptr_t>(source) % bytes)
+    return reportBadOperand(fiber, site, "the source of a copy is not aligned to its size");
+  Worker &worker = *fiber.block->worker;
+  memset(target, 0xff, bytes);
+  if (worker.checks & kCheckInit && target != worker.scratch)
+    memset(worker.shadow.initialised.get() + (target - fiber.block->shared), 0, bytes);
+  if (target != worker.scratch)
+    queue.copies.push_back({target, source, bytes, sourceBytes, site});
+}
+
+} // namespace
+
+void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
+  CopyQueue &queue = fiber.block->worker->copyQueue(fiber.linear);
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_CP_ASYNC:
+    return issue(instruction, fiber, queue, words, site);
+  case CAMEO_SIM_OP_CP_COMMIT:
+    queue.groups.push_back(queue.copies.size());
+    return;
+  case CAMEO_SIM_OP_CP_WAIT: {
+    size_t allowed = instruction.modifier(0);
+    if (allowed == 255) {
+      queue.groups.clear();
+      return finishUpTo(fiber, queue, queue.copies.size());
+    }
+    if (queue.groups.size() <= allowed)
+      return;
+    size_t last = queue.groups.size() - allowed - 1, end = queue.groups[last];
+    queue.groups.erase(queue.groups.begin(), queue.groups.begin() + ptrdiff_t(last) + 1);
+    return finishUpTo(fiber, queue, end);
+  }
+  default: // The arrival comes once the thread's copies so far are done: at once.
+    finishUpTo(fiber, queue, queue.copies.size());
+    return arriveAtMbarrier(fiber, readAddress(words), !instruction.modifier(0), site);
+  }
+}
+
+} // namespace cameo::sim

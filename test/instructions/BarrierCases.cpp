@@ -1,0 +1,187 @@
+// Named barriers and mbarriers (PTX ISA, "Parallel Synchronization and Communication
+// Instructions"): data handed from one warp to another, several times over, where only the barrier
+// says when.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "test/instructions/Case.h"
+
+namespace instructions {
+namespace {
+
+constexpr unsigned kRounds = 5, kBlocks = 4;
+
+/// Warp 0 writes round * 1000 + block * 100 + lane; warp 1 reads it and writes it out. `ready` and
+/// `taken` are what the two do to hand over; "$ROLE" is w where warp 0 does it, r where warp 1
+/// does.
+void addHandOver(std::vector<Case> &cases, const std::string &name, const std::string &instruction,
+                 unsigned since, const std::string &setUp, const std::string &giveReady,
+                 const std::string &awaitReady, const std::string &giveTaken,
+                 const std::string &awaitTaken) {
+  Case made;
+  made.name = name;
+  made.instruction = instruction;
+  made.since = since;
+  made.blocks = kBlocks;
+  made.threads = 64;
+  made.shared = 512;
+  made.kernel = kernelOf(name,
+                         fill(R"(    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %two = llvm.mlir.constant(2 : i32) : i32
+    %both = llvm.mlir.constant(64 : i32) : i32
+    %warp_size = llvm.mlir.constant(32 : i32) : i32
+    %rounds = llvm.mlir.constant($ROUNDS : i32) : i32
+    %hundred = llvm.mlir.constant(100 : i32) : i32
+    %thousand = llvm.mlir.constant(1000 : i32) : i32
+    %full = llvm.getelementptr %shared[256] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %empty = llvm.getelementptr %shared[264] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %is_first = llvm.icmp "eq" %tid, %zero : i32
+    llvm.cond_br %is_first, ^set_up, ^ready
+  ^set_up:
+$SETUP
+    llvm.br ^ready
+  ^ready:
+    nvvm.barrier0
+    %place = llvm.getelementptr %shared[%lane] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    %writes = llvm.icmp "ult" %tid, %warp_size : i32
+    %of_block = llvm.mul %block, %hundred : i32
+    %base = llvm.add %of_block, %lane : i32
+    llvm.cond_br %writes, ^write(%zero : i32), ^read(%zero : i32)
+  ^write(%w: i32):
+    %w_parity = llvm.and %w, %one : i32
+    %w_other = llvm.xor %w_parity, %one : i32
+$AWAITTAKEN
+    %scaled = llvm.mul %w, %thousand : i32
+    %value = llvm.add %scaled, %base : i32
+    llvm.store %value, %place : i32, !llvm.ptr<3>
+$GIVEREADY
+    %w_next = llvm.add %w, %one : i32
+    %w_more = llvm.icmp "ult" %w_next, %rounds : i32
+    llvm.cond_br %w_more, ^write(%w_next : i32), ^end
+  ^read(%r: i32):
+    %r_parity = llvm.and %r, %one : i32
+$AWAITREADY
+    %mirrored = llvm.xor %lane, %one : i32
+    %from = llvm.getelementptr %shared[%mirrored] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    %got = llvm.load %from : !llvm.ptr<3> -> i32
+$GIVETAKEN
+    %r_of_block = llvm.mul %block, %rounds : i32
+    %r_line = llvm.add %r_of_block, %r : i32
+    %r_first = llvm.mul %r_line, %warp_size : i32
+    %r_index = llvm.add %r_first, %lane : i32
+    %to = llvm.getelementptr %out[%r_index] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    llvm.store %got, %to : i32, !llvm.ptr<1>
+    %r_next = llvm.add %r, %one : i32
+    %r_more = llvm.icmp "ult" %r_next, %rounds : i32
+    llvm.cond_br %r_more, ^read(%r_next : i32), ^end
+  ^end:)",
+                              {{"ROUNDS", std::to_string(kRounds)},
+                               {"SETUP", setUp},
+                               {"AWAITTAKEN", awaitTaken},
+                               {"GIVEREADY", giveReady},
+                               {"AWAITREADY", awaitReady},
+                               {"GIVETAKEN", giveTaken}}),
+                         64);
+  made.buffers = {Bytes(8), Bytes(kBlocks * kRounds * 32 * 4)};
+  made.check = [](const std::vector<Bytes> &after) -> std::string {
+    for (unsigned i = 0; i < kBlocks * kRounds * 32; ++i) {
+      uint32_t got, lane = i % 32, round = i / 32 % kRounds, block = i / 32 / kRounds;
+      memcpy(&got, &after[1][4 * i], 4);
+      if (uint32_t wanted = round * 1000 + block * 100 + (lane ^ 1); got != wanted)
+        return format("block %u, round %u, lane %u: %u, not %u", block, round, lane, got, wanted);
+    }
+    return {};
+  };
+  cases.push_back(std::move(made));
+}
+
+std::string wait(const std::string &instruction, const std::string &label,
+                 const std::string &barrier, const std::string &operand, const std::string &type) {
+  return fill(R"(    llvm.br ^$LABEL
+  ^$LABEL:
+    %$LABEL_done = kernel.ptx "$INSTRUCTION"($BARRIER, $OPERAND) : (!llvm.ptr<3>, $TYPE) -> i1
+    llvm.cond_br %$LABEL_done, ^$LABEL_over, ^$LABEL
+  ^$LABEL_over:)",
+              {{"LABEL", label},
+               {"INSTRUCTION", instruction},
+               {"BARRIER", barrier},
+               {"OPERAND", operand},
+               {"TYPE", type}});
+}
+
+std::string initialise(const std::string &barrier, const std::string &count) {
+  return "    kernel.ptx \"mbarrier.init.shared.b64\"(" + barrier + ", " + count +
+         ") : (!llvm.ptr<3>, i32) -> ()\n";
+}
+
+} // namespace
+
+void addBarrierCases(std::vector<Case> &cases) {
+  // Producer and consumer as in the section on bar, barrier: the one arrives, the other waits.
+  auto arrive = [](const char *id) {
+    return std::string("    kernel.ptx \"bar.arrive\"(") + id + ", %both) : (i32, i32) -> ()";
+  };
+  auto sync = [](const char *id) {
+    return std::string("    nvvm.barrier id = ") + id + " number_of_threads = %both";
+  };
+  addHandOver(cases, "bar_arrive", "bar.arrive", 75, "", arrive("%one"), sync("%one"),
+              arrive("%two"),
+              // Before the first round nobody has taken anything.
+              "    %w_late = llvm.icmp \"ne\" %w, %zero : i32\n"
+              "    llvm.cond_br %w_late, ^w_wait, ^w_go\n"
+              "  ^w_wait:\n" +
+                  sync("%two") + "\n    llvm.br ^w_go\n  ^w_go:");
+  // The consumer's last arrival at barrier 2 stays without its other half, as the ISA allows.
+
+  std::string setUp = initialise("%full", "%warp_size") + initialise("%empty", "%warp_size");
+  auto arriveAt = [](const char *result, const char *barrier) {
+    return fill("    %$RESULT = kernel.ptx \"mbarrier.arrive.shared.b64\"($BARRIER) : "
+                "(!llvm.ptr<3>) -> i64",
+                {{"RESULT", result}, {"BARRIER", barrier}});
+  };
+  // A wait for the phase before the first is over at once: parity 1.
+  for (const char *mode : {"try_wait", "test_wait"}) {
+    std::string waits = std::string("mbarrier.") + mode + ".parity.shared.b64";
+    addHandOver(cases, std::string("mbarrier_parity_") + mode, waits, 90, setUp,
+                arriveAt("w_state", "%full"), wait(waits, "r_wait", "%full", "%r_parity", "i32"),
+                arriveAt("r_state", "%empty"), wait(waits, "w_wait", "%empty", "%w_other", "i32"));
+  }
+  // All 64 threads arrive and wait with the state that their arrival gave.
+  std::string bothSetUp = initialise("%full", "%both") + initialise("%empty", "%both");
+  std::string tests = "mbarrier.test_wait.shared.b64";
+  addHandOver(
+      cases, "mbarrier_state", tests, 80, bothSetUp,
+      arriveAt("w_state", "%full") + "\n" + wait(tests, "w_full", "%full", "%w_state", "i64") +
+          "\n" + arriveAt("w_state2", "%empty") + "\n" +
+          wait(tests, "w_empty", "%empty", "%w_state2", "i64"),
+      arriveAt("r_state", "%full") + "\n" + wait(tests, "r_full", "%full", "%r_state", "i64"),
+      arriveAt("r_state2", "%empty") + "\n" + wait(tests, "r_empty", "%empty", "%r_state2", "i64"),
+      "");
+  // One lane arrives for all, with a count; and as an arrival that expects no bytes.
+  std::string parityWait = "mbarrier.try_wait.parity.shared.b64";
+  for (bool expects : {false, true}) {
+    std::string give = R"(    nvvm.bar.warp.sync %all_$WHO : i32
+    %leads_$WHO = llvm.icmp "eq" %lane, %zero : i32
+    llvm.cond_br %leads_$WHO, ^lead_$WHO, ^led_$WHO
+  ^lead_$WHO:
+    %state_$WHO = kernel.ptx "$ARRIVE"($BARRIER, $COUNT) : (!llvm.ptr<3>, i32) -> i64
+    llvm.br ^led_$WHO
+  ^led_$WHO:)";
+    std::string instruction =
+        expects ? "mbarrier.arrive.expect_tx.shared.b64" : "mbarrier.arrive.shared.b64";
+    auto giveOf = [&](const char *who, const char *barrier) {
+      return std::string("    %all_") + who + " = llvm.mlir.constant(-1 : i32) : i32\n" +
+             fill(give, {{"WHO", who},
+                         {"ARRIVE", instruction},
+                         {"BARRIER", barrier},
+                         {"COUNT", expects ? "%zero" : "%warp_size"}});
+    };
+    std::string count = expects ? "%one" : "%warp_size";
+    addHandOver(cases, expects ? "mbarrier_arrive_expect_tx" : "mbarrier_arrive_count", instruction,
+                90, initialise("%full", count) + initialise("%empty", count), giveOf("w", "%full"),
+                wait(parityWait, "r_wait", "%full", "%r_parity", "i32"), giveOf("r", "%empty"),
+                wait(parityWait, "w_wait", "%empty", "%w_other", "i32"));
+  }
+}
+
+} // namespace instructions

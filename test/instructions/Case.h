@@ -1,0 +1,101 @@
+// Instruction tests: small kernels of single instructions, each with its input, and a reference in
+// double precision or exact integers, written from the PTX ISA alone. The same kernels run on the
+// simulator and on a GPU.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_TEST_INSTRUCTIONS_CASE_H
+#define CAMEO_TEST_INSTRUCTIONS_CASE_H
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace instructions {
+
+using Bytes = std::vector<uint8_t>;
+
+struct Case {
+  std::string name;        // of the kernel
+  std::string instruction; // what is tested
+  unsigned since = 75;     // the first architecture, 10 * major + minor
+  std::string kernel;      // a gpu.module of the device stage
+  unsigned blocks = 1, threads = 32;
+  unsigned shared = 0;        // bytes of dynamic shared memory
+  std::vector<Bytes> buffers; // its parameters, pointers to global memory
+  /// What is wrong with the buffers after the run; empty: nothing.
+  std::function<std::string(const std::vector<Bytes> &)> check;
+};
+
+void addMmaCases(std::vector<Case> &cases);
+void addWarpCases(std::vector<Case> &cases);
+void addMemoryCases(std::vector<Case> &cases);
+void addAtomCases(std::vector<Case> &cases);
+void addApproxCases(std::vector<Case> &cases);
+void addBarrierCases(std::vector<Case> &cases);
+
+/// Random numbers that are the same everywhere (splitmix64).
+class Random {
+public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t bits() {
+    uint64_t x = state_ += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+  }
+  unsigned below(unsigned n) { return unsigned((bits() >> 32) * n >> 32); }
+  /// In [-1, 1).
+  double unit() { return double(int64_t(bits())) * 0x1p-63; }
+
+private:
+  uint64_t state_;
+};
+
+/// One 8-byte slot an operand or result, a record a thread.
+constexpr unsigned kSlot = 8;
+
+inline uint64_t slot(const Bytes &buffer, size_t record, unsigned count, unsigned index) {
+  uint64_t value;
+  memcpy(&value, &buffer[(record * count + index) * kSlot], kSlot);
+  return value;
+}
+inline void setSlot(Bytes &buffer, size_t record, unsigned count, unsigned index, uint64_t value) {
+  memcpy(&buffer[(record * count + index) * kSlot], &value, kSlot);
+}
+
+/// A kernel in which every thread loads the operands of one instruction from its record of the
+/// first parameter and stores the results to its record of the second. Types are of the llvm
+/// dialect ("i32", "f32", "i1"). Lanes that are not in `active` leave the instruction out.
+std::string registerKernel(const std::string &name, const std::string &instruction,
+                           const std::vector<std::string> &operands,
+                           const std::vector<std::string> &results, unsigned threads,
+                           uint32_t active = ~0u);
+
+/// A kernel with `body` between common beginnings: %in, %out (parameters), %tid, %lane, %block
+/// (i32), %record (i64: the number of the thread in the grid), %shared (dynamic shared memory).
+std::string kernelOf(const std::string &name, const std::string &body, unsigned threads,
+                     const std::string &parameters = "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>");
+
+/// `text` with every "$KEY" replaced.
+std::string fill(std::string text,
+                 const std::vector<std::pair<std::string, std::string>> &replacements);
+
+std::string format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+
+/// A small float of `exponent` and `mantissa` bits, by the definition of IEEE 754.
+double decodeFloat(uint32_t bits, int exponent, int mantissa);
+/// The nearest such float, ties to even, overflow to infinity.
+uint32_t encodeFloat(double value, int exponent, int mantissa);
+inline double decodeF16(uint32_t bits) { return decodeFloat(bits & 0xffff, 5, 10); }
+inline double decodeBf16(uint32_t bits) { return decodeFloat(bits & 0xffff, 8, 7); }
+inline double decodeF32(uint32_t bits) { return decodeFloat(bits, 8, 23); }
+inline uint32_t encodeF32(double value) { return encodeFloat(value, 8, 23); }
+
+/// Equal up to `tolerance`; NaN agrees with NaN alone, infinities with themselves.
+bool agree(double got, double wanted, double tolerance);
+
+} // namespace instructions
+
+#endif

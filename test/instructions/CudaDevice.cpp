@@ -1,0 +1,78 @@
+// Instruction tests on a GPU, through the driver.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "test/instructions/Device.h"
+
+#include "runtime/cuda/driver.h"
+
+namespace instructions {
+namespace {
+
+using namespace cameo::rt;
+using namespace cameo::rt::cuda;
+
+class Gpu : public Device {
+public:
+  /// What went wrong, or empty.
+  std::string open(const Bytes &code) {
+    Status status = Driver::open("libcuda.so.1", driver_);
+    int devices = 0, version = 0;
+    CUdevice device{};
+    CUcontext context{};
+    if (status.ok())
+      status = initialise(driver_, devices, version);
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuDeviceGet, &device, 0);
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuDevicePrimaryCtxRetain, &context, device);
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuCtxPushCurrent_v2, context);
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuModuleLoadDataEx, &module_, code.data(), 0, nullptr, nullptr);
+    return status.ok() ? "" : status.message();
+  }
+
+  std::string run(const Case &one, std::vector<Bytes> &buffers) override {
+    CUfunction function{};
+    std::vector<CUdeviceptr> memory(buffers.size());
+    std::vector<void *> arguments;
+    for (CUdeviceptr &pointer : memory)
+      arguments.push_back(&pointer);
+    Status status = CAMEO_CUDA(driver_, cuModuleGetFunction, &function, module_, one.name.c_str());
+    for (size_t i = 0; i < buffers.size() && status.ok(); ++i) {
+      status = CAMEO_CUDA(driver_, cuMemAlloc_v2, &memory[i], buffers[i].size());
+      if (status.ok())
+        status = CAMEO_CUDA(driver_, cuMemcpyHtoDAsync_v2, memory[i], buffers[i].data(),
+                            buffers[i].size(), stream_);
+    }
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuLaunchKernel, function, one.blocks, 1, 1, one.threads, 1, 1,
+                          one.shared, stream_, arguments.data(), nullptr);
+    for (size_t i = 0; i < buffers.size() && status.ok(); ++i)
+      status = CAMEO_CUDA(driver_, cuMemcpyDtoHAsync_v2, buffers[i].data(), memory[i],
+                          buffers[i].size(), stream_);
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuStreamSynchronize, stream_);
+    for (CUdeviceptr pointer : memory)
+      if (pointer)
+        driver_.cuMemFree_v2(pointer);
+    return status.ok() ? "" : status.message();
+  }
+
+private:
+  Driver driver_;
+  CUstream stream_{};
+  CUmodule module_{};
+};
+
+} // namespace
+
+std::unique_ptr<Device> openCuda(const Bytes &code, std::string &error) {
+  auto gpu = std::make_unique<Gpu>();
+  error = gpu->open(code);
+  return error.empty() ? std::move(gpu) : nullptr;
+}
+
+} // namespace instructions
