@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/lower/DevicePatterns.h"
+#include "dialects/kernel/Kernel.h"
 #include "dialects/rt/Rt.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -172,7 +173,7 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
                                            /*force32BitVectorIndices=*/true);
     ConversionTarget conversion(getContext());
     conversion.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
-    conversion.addLegalOp<gpu::GPUModuleOp, gpu::ModuleEndOp>();
+    conversion.addLegalOp<gpu::GPUModuleOp, gpu::ModuleEndOp, kernel::PtxOp>();
     // NVPTX has no instructions for these; they are libdevice calls.
     conversion.addIllegalOp<LLVM::CosOp, LLVM::ExpOp, LLVM::Exp2Op, LLVM::FRemOp, LLVM::LogOp,
                             LLVM::Log10Op, LLVM::Log2Op, LLVM::PowOp, LLVM::SinOp>();

@@ -148,6 +148,7 @@ public:
                         .Cases("ex2", "lg2", "rcp", "rsqrt", "sqrt", &Parser::approx)
                         .Cases("sin", "cos", "tanh", &Parser::approx)
                         .Case("mbarrier", &Parser::mbarrier)
+                        .Case("wgmma", &Parser::wgmma)
                         .Cases("fence", "membar", "griddepcontrol", "setmaxnreg", &Parser::nothing)
                         .Default(nullptr);
     if (!family || badImmediate || failed((this->*family)())) {
@@ -217,6 +218,7 @@ private:
   LogicalResult approx();
   LogicalResult mbarrier();
   LogicalResult nothing();
+  LogicalResult wgmma();
 
   StringRef name;
   unsigned operandCount;
@@ -615,6 +617,73 @@ LogicalResult Parser::mbarrier() {
     return success();
   }
   return failure();
+}
+
+/// Asynchronous Warpgroup Level Matrix Instructions. Operands: A (a descriptor or four registers),
+/// the descriptor of B, whether the accumulators count, the accumulators; immediates as in PTX.
+LogicalResult Parser::wgmma() {
+  result.since = 90;
+  if (take("wait_group")) {
+    if (!takeAll({"sync", "aligned"}) || failed(atEnd(1)) || immediates[0] < 0 || immediates[0] > 7)
+      return fail("waits for 0 to 7 groups");
+    result.opcode = CAMEO_SIM_OP_NOTHING;
+    result.text = name.str() + " " + std::to_string(immediates[0]) + ";";
+    return success();
+  }
+  if (take("fence") || take("commit_group")) {
+    result.opcode = CAMEO_SIM_OP_NOTHING;
+    result.text = name.str() + ";";
+    return success(takeAll({"sync", "aligned"}) && succeeded(atEnd()));
+  }
+  unsigned shape[3];
+  if (!takeAll({"mma_async", "sync", "aligned"}) || !takeShape(shape))
+    return failure();
+  bool satfinite = take("satfinite");
+  uint8_t d = typeOf(takeAny()), a = typeOf(takeAny()), b = typeOf(takeAny());
+  if (next != parts.size() || d == kAbsent || a == kAbsent || b == kAbsent)
+    return failure();
+  bool is16 = a == CAMEO_SIM_F16 || a == CAMEO_SIM_BF16;
+  bool isInteger = a == CAMEO_SIM_S8 || a == CAMEO_SIM_U8;
+  bool isFp8 = a == CAMEO_SIM_E4M3 || a == CAMEO_SIM_E5M2;
+  // Integers of different signs need PTX 8.4, which is newer than what is written.
+  bool typesGo = a == b && (is16 || isInteger || a == CAMEO_SIM_TF32);
+  typesGo |= isFp8 && (b == CAMEO_SIM_E4M3 || b == CAMEO_SIM_E5M2);
+  typesGo &= isInteger
+                 ? d == CAMEO_SIM_S32
+                 : d == CAMEO_SIM_F32 || (d == CAMEO_SIM_F16 && (a == CAMEO_SIM_F16 || isFp8));
+  unsigned n = shape[1];
+  if (!typesGo || (satfinite && !isInteger) || shape[0] != 64 || shape[2] != 256 / bitsOf(a) ||
+      n < 8 || n > 256 || n % 8 || (isInteger && n > 32 && n % 16))
+    return failure();
+  unsigned sums = d == CAMEO_SIM_F16 ? n / 4 : n / 2;
+  bool registers = operandCount == sums + 6;
+  size_t wanted = isInteger ? 0 : is16 ? (registers ? 3 : 4) : 2;
+  if (immediates.size() != wanted)
+    return fail(
+        llvm::formatv("'{0}' takes {1} immediates here, not {2}", name, wanted, immediates.size()));
+  uint8_t flags = registers * CAMEO_SIM_WGMMA_REGISTERS | satfinite * CAMEO_SIM_WGMMA_SATURATE;
+  std::string list;
+  for (auto [index, immediate] : llvm::enumerate(immediates)) {
+    bool sign = index < 2, second = registers || index == 3;
+    if (sign ? immediate != 1 && immediate != -1 : immediate != 0 && immediate != 1)
+      return fail("scales are 1 or -1, transpositions 0 or 1");
+    if (sign && immediate < 0)
+      flags |= index ? CAMEO_SIM_WGMMA_NEGATE_B : CAMEO_SIM_WGMMA_NEGATE_A;
+    if (!sign && immediate)
+      flags |= second ? CAMEO_SIM_WGMMA_TRANSPOSE_B : CAMEO_SIM_WGMMA_TRANSPOSE_A;
+    list += ", " + std::to_string(immediate);
+  }
+  PtxType sum = d == CAMEO_SIM_F32 ? PtxType::F32 : PtxType::B32;
+  std::string dText = out(sum, sums, true);
+  std::string aText = registers ? in(PtxType::B32, 4, true) : in(PtxType::B64);
+  std::string bText = in(PtxType::B64), scale = in(PtxType::Predicate);
+  result.operands.append(sums, sum);
+  result.tied = sums;
+  result.opcode = CAMEO_SIM_OP_WGMMA;
+  result.modifiers = {uint8_t(n / 8), a, b, d, flags};
+  result.text = llvm::formatv("{0} {1}, {2}, {3}, {4}{5};", name, dText, aText, bText, scale, list);
+  result.collective = true;
+  return success();
 }
 
 /// Fences, hints and the like: they do not change what one thread after the other computes.

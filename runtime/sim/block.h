@@ -210,8 +210,8 @@ struct Worker {
   std::vector<CopyQueue> copyQueues; // by thread, as many as were needed
   std::vector<MbarrierWaiter> mbarrierWaiters;
   std::vector<MbarrierClock> mbarrierClocks; // where races are checked
-  uint64_t fruitlessPolls = 0;   // tests of mbarriers since a phase ended
-  alignas(64) char scratch[256]; // stands in for memory after a reported access
+  uint64_t fruitlessPolls = 0;               // tests of mbarriers since a phase ended
+  alignas(64) char scratch[256];             // stands in for memory after a reported access
 
   Worker();
   Worker(const Worker &) = delete;

@@ -22,9 +22,9 @@ void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
       return reportBadOperand(warp.fibers[lane], site,
                               "lanes execute different instructions together");
   }
-  bool wholeWarp = instruction.opcode() == CAMEO_SIM_OP_MMA ||
-                   instruction.opcode() == CAMEO_SIM_OP_LDMATRIX ||
-                   instruction.opcode() == CAMEO_SIM_OP_STMATRIX;
+  bool wholeWarp =
+      instruction.opcode() == CAMEO_SIM_OP_MMA || instruction.opcode() == CAMEO_SIM_OP_LDMATRIX ||
+      instruction.opcode() == CAMEO_SIM_OP_STMATRIX || instruction.opcode() == CAMEO_SIM_OP_WGMMA;
   if (wholeWarp && lanes != ~0u)
     return reportBadOperand(warp.fibers[__builtin_ctz(lanes)], site,
                             "needs all 32 lanes of the warp");
@@ -35,6 +35,8 @@ void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
     return executeMatrixLoad(instruction, warp, site);
   case CAMEO_SIM_OP_STMATRIX:
     return executeMatrixStore(instruction, warp, site);
+  case CAMEO_SIM_OP_WGMMA:
+    return executeWgmma(instruction, warp, site);
   case CAMEO_SIM_OP_REDUX:
     return executeRedux(instruction, words, lanes);
   case CAMEO_SIM_OP_VOTE:

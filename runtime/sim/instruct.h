@@ -37,6 +37,7 @@ using LaneWords = uint32_t *const *;
 void executeMma(Instruction instruction, LaneWords lane);
 void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t site);
 void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t site);
+void executeWgmma(Instruction instruction, Warp &warp, uint32_t site);
 void executeRedux(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeVote(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeMatch(Instruction instruction, LaneWords lane, uint32_t lanes);

@@ -36,7 +36,14 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_MBAR_ARRIVE,    /* whether a count follows, drop, state wanted */
   CAMEO_SIM_OP_MBAR_EXPECT_TX, /* whether it arrives, too; state wanted */
   CAMEO_SIM_OP_MBAR_WAIT,      /* whether it blocks, whether by parity */
-  CAMEO_SIM_OP_NOTHING         /* fences and hints: order and speed alone */
+  CAMEO_SIM_OP_NOTHING,        /* fences and hints: order and speed alone */
+  CAMEO_SIM_OP_WGMMA,          /* n / 8, type of a, of b, of d, CameoSimWgmma bits */
+  CAMEO_SIM_OP_TENSOR_LOAD,    /* dimensions, im2col, multicast */
+  CAMEO_SIM_OP_TENSOR_STORE,   /* dimensions, CameoSimCombine or CAMEO_SIM_EXCH: a plain store */
+  CAMEO_SIM_OP_BULK_LOAD,      /* */
+  CAMEO_SIM_OP_BULK_STORE,     /* */
+  CAMEO_SIM_OP_BULK_COMMIT,    /* */
+  CAMEO_SIM_OP_BULK_WAIT       /* groups that may stay in flight */
 } CameoSimOpcode;
 
 /* Types of matrix elements and of other operands. */
@@ -58,6 +65,17 @@ typedef enum CameoSimType {
   CAMEO_SIM_E5M2,
   CAMEO_SIM_B128
 } CameoSimType;
+
+/* Of wgmma: A in registers, operands negated, operands with m or n as their fast dimension,
+ * saturating. */
+typedef enum CameoSimWgmma {
+  CAMEO_SIM_WGMMA_REGISTERS = 1,
+  CAMEO_SIM_WGMMA_NEGATE_A = 2,
+  CAMEO_SIM_WGMMA_NEGATE_B = 4,
+  CAMEO_SIM_WGMMA_TRANSPOSE_A = 8,
+  CAMEO_SIM_WGMMA_TRANSPOSE_B = 16,
+  CAMEO_SIM_WGMMA_SATURATE = 32
+} CameoSimWgmma;
 
 typedef enum CameoSimCombine {
   CAMEO_SIM_ADD = 0,

@@ -12,8 +12,8 @@ using namespace cameo::test;
 namespace {
 
 /// A kernel of one block of 64 threads, and what became of it: the first report, or "".
-struct Run {
-  explicit Run(const std::string &body, bool checked = true)
+struct Launched {
+  explicit Launched(const std::string &body, bool checked = true)
       : kernels(R"(gpu.module @k {
   llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   llvm.func @k(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
@@ -65,21 +65,21 @@ std::string copy(const char *wait) {
 #define EXPECT_HAS(TEXT, PART) EXPECT_NE((TEXT).find(PART), std::string::npos) << (TEXT)
 
 TEST(SimInstructions, CopyWithoutWait) {
-  Run good(copy("kernel.ptx \"cp.async.wait_group 0\"() : () -> ()"));
+  Launched good(copy("kernel.ptx \"cp.async.wait_group 0\"() : () -> ()"));
   EXPECT_EQ(good.report, "");
   EXPECT_EQ(good.output[63], 63.0f);
   for (const char *wait : {"", "kernel.ptx \"cp.async.wait_group 1\"() : () -> ()"}) {
-    Run bad(copy(wait));
+    Launched bad(copy(wait));
     EXPECT_HAS(bad.report, "read of uninitialised shared memory");
     // Without checks the data are not there.
-    Run unchecked(copy(wait), /*checked=*/false);
+    Launched unchecked(copy(wait), /*checked=*/false);
     EXPECT_EQ(unchecked.report, "");
     EXPECT_NE(unchecked.output[63], unchecked.output[63]);
   }
 }
 
 TEST(SimInstructions, DivergentCollective) {
-  Run run(R"(
+  Launched run(R"(
     llvm.cond_br %odd, ^odd, ^end
   ^odd:
     %m = kernel.ptx "ldmatrix.sync.aligned.m8n8.x1.shared.b16"(%shared) : (!llvm.ptr<3>) -> i32
@@ -93,7 +93,7 @@ TEST(SimInstructions, DivergentCollective) {
 }
 
 TEST(SimInstructions, CollectiveAfterLanesHaveExited) {
-  Run run(R"(
+  Launched run(R"(
     llvm.cond_br %odd, ^odd, ^end
   ^odd:
     %m = kernel.ptx "ldmatrix.sync.aligned.m8n8.x1.shared.b16"(%shared) : (!llvm.ptr<3>) -> i32
@@ -104,7 +104,7 @@ TEST(SimInstructions, CollectiveAfterLanesHaveExited) {
 }
 
 TEST(SimInstructions, UninitialisedMbarrier) {
-  Run run(R"(
+  Launched run(R"(
     %state = kernel.ptx "mbarrier.arrive.shared.b64"(%shared) : (!llvm.ptr<3>) -> i64
 )");
   EXPECT_HAS(run.report, "the mbarrier is not initialised");
@@ -122,7 +122,7 @@ std::string withMbarrier(const char *count, const std::string &body) {
 }
 
 TEST(SimInstructions, MbarrierThatNobodyArrivesAt) {
-  Run run(withMbarrier("64", R"(
+  Launched run(withMbarrier("64", R"(
     %done = kernel.ptx "mbarrier.try_wait.parity.shared.b64"(%shared, %zero) : (!llvm.ptr<3>, i32) -> i1
 )"));
   EXPECT_HAS(run.report, "deadlock");
@@ -130,7 +130,7 @@ TEST(SimInstructions, MbarrierThatNobodyArrivesAt) {
 }
 
 TEST(SimInstructions, MbarrierWithTooManyArrivals) {
-  Run run(withMbarrier("3", R"(
+  Launched run(withMbarrier("3", R"(
     %two = llvm.mlir.constant(2 : i32) : i32
     %state = kernel.ptx "mbarrier.arrive.shared.b64"(%shared, %two) : (!llvm.ptr<3>, i32) -> i64
 )"));
@@ -163,8 +163,8 @@ TEST(SimInstructions, RaceThatAnMbarrierOrders) {
   ^end:
 )");
   };
-  EXPECT_EQ(Run(text(true)).report, "");
-  EXPECT_HAS(Run(text(false)).report, "race on shared memory");
+  EXPECT_EQ(Launched(text(true)).report, "");
+  EXPECT_HAS(Launched(text(false)).report, "race on shared memory");
 }
 
 } // namespace

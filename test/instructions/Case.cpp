@@ -111,6 +111,53 @@ std::string registerKernel(const std::string &name, const std::string &instructi
   return kernelOf(name, body, threads);
 }
 
+std::string fillShared(unsigned bytes) {
+  return fill(R"(    %zero = llvm.mlir.constant(0 : i32) : i32
+    llvm.br ^fill(%tid : i32)
+  ^fill(%i: i32):
+    %limit = llvm.mlir.constant($WORDS : i32) : i32
+    %more = llvm.icmp "ult" %i, %limit : i32
+    llvm.cond_br %more, ^fill_one, ^filled
+  ^fill_one:
+    %word_at = llvm.getelementptr %in[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    %word = llvm.load %word_at : !llvm.ptr<1> -> i32
+    %word_to = llvm.getelementptr %shared[%i] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    llvm.store %word, %word_to : i32, !llvm.ptr<3>
+    %i_next = llvm.add %i, %threads : i32
+    llvm.br ^fill(%i_next : i32)
+  ^filled:
+    nvvm.barrier0
+)",
+              {{"WORDS", std::to_string(bytes / 4)}});
+}
+
+std::string emptyShared(unsigned bytes) {
+  return fill(R"(    nvvm.barrier0
+    llvm.br ^empty(%tid : i32)
+  ^empty(%j: i32):
+    %end = llvm.mlir.constant($WORDS : i32) : i32
+    %left = llvm.icmp "ult" %j, %end : i32
+    llvm.cond_br %left, ^empty_one, ^emptied
+  ^empty_one:
+    %from = llvm.getelementptr %shared[%j] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    %value = llvm.load %from : !llvm.ptr<3> -> i32
+    %to = llvm.getelementptr %out[%j] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    llvm.store %value, %to : i32, !llvm.ptr<1>
+    %j_next = llvm.add %j, %threads : i32
+    llvm.br ^empty(%j_next : i32)
+  ^emptied:
+)",
+              {{"WORDS", std::to_string(bytes / 4)}});
+}
+
+Bytes randomBytes(size_t count, uint64_t seed) {
+  Random random(seed);
+  Bytes bytes(count);
+  for (uint8_t &byte : bytes)
+    byte = uint8_t(random.bits());
+  return bytes;
+}
+
 double decodeFloat(uint32_t bits, int exponent, int mantissa) {
   bool negative = bits >> (exponent + mantissa) & 1;
   int e = int(bits >> mantissa & ((1u << exponent) - 1));

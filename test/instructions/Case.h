@@ -34,6 +34,7 @@ void addMemoryCases(std::vector<Case> &cases);
 void addAtomCases(std::vector<Case> &cases);
 void addApproxCases(std::vector<Case> &cases);
 void addBarrierCases(std::vector<Case> &cases);
+void addWgmmaCases(std::vector<Case> &cases);
 
 /// Random numbers that are the same everywhere (splitmix64).
 class Random {
@@ -77,6 +78,13 @@ std::string registerKernel(const std::string &name, const std::string &instructi
 /// (i32), %record (i64: the number of the thread in the grid), %shared (dynamic shared memory).
 std::string kernelOf(const std::string &name, const std::string &body, unsigned threads,
                      const std::string &parameters = "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>");
+
+/// For bodies: the block copies `bytes` from %in to %shared, or back from there to %out. With
+/// barriers after, or before. Defines %zero.
+std::string fillShared(unsigned bytes);
+std::string emptyShared(unsigned bytes);
+
+Bytes randomBytes(size_t count, uint64_t seed);
 
 /// `text` with every "$KEY" replaced.
 std::string fill(std::string text,

@@ -10,47 +10,6 @@
 namespace instructions {
 namespace {
 
-/// Copies %bytes (a multiple of the block's 4-byte words) between global and shared memory.
-const char *const kToShared = R"(    %zero = llvm.mlir.constant(0 : i32) : i32
-    llvm.br ^fill(%tid : i32)
-  ^fill(%i: i32):
-    %limit = llvm.mlir.constant($WORDS : i32) : i32
-    %more = llvm.icmp "ult" %i, %limit : i32
-    llvm.cond_br %more, ^fill_one, ^filled
-  ^fill_one:
-    %word_at = llvm.getelementptr %in[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    %word = llvm.load %word_at : !llvm.ptr<1> -> i32
-    %word_to = llvm.getelementptr %shared[%i] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
-    llvm.store %word, %word_to : i32, !llvm.ptr<3>
-    %i_next = llvm.add %i, %threads : i32
-    llvm.br ^fill(%i_next : i32)
-  ^filled:
-    nvvm.barrier0
-)";
-const char *const kFromShared = R"(    nvvm.barrier0
-    llvm.br ^empty(%tid : i32)
-  ^empty(%j: i32):
-    %end = llvm.mlir.constant($WORDS : i32) : i32
-    %left = llvm.icmp "ult" %j, %end : i32
-    llvm.cond_br %left, ^empty_one, ^emptied
-  ^empty_one:
-    %from = llvm.getelementptr %shared[%j] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
-    %value = llvm.load %from : !llvm.ptr<3> -> i32
-    %to = llvm.getelementptr %out[%j] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    llvm.store %value, %to : i32, !llvm.ptr<1>
-    %j_next = llvm.add %j, %threads : i32
-    llvm.br ^empty(%j_next : i32)
-  ^emptied:
-)";
-
-Bytes randomBytes(size_t count, uint64_t seed) {
-  Random random(seed);
-  Bytes bytes(count);
-  for (uint8_t &byte : bytes)
-    byte = uint8_t(random.bits());
-  return bytes;
-}
-
 /// 64 rows of 16 bytes; each lane names one of them in the third parameter, all different.
 std::vector<uint32_t> randomRows(uint64_t seed) {
   std::vector<uint32_t> rows(64);
@@ -90,7 +49,7 @@ void addMatrix(std::vector<Case> &cases, bool load, unsigned matrices, bool tran
     list += format("%s%%r%u", i ? ", " : "", i);
     types += i ? ", i32" : "i32";
   }
-  std::string body = fill(kToShared, {{"WORDS", std::to_string(bytes / 4)}});
+  std::string body = fillShared(bytes);
   body += fill(
       R"(    %offset_at = llvm.getelementptr %offsets[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
     %offset = llvm.load %offset_at : !llvm.ptr<1> -> i32
@@ -115,7 +74,7 @@ void addMatrix(std::vector<Case> &cases, bool load, unsigned matrices, bool tran
   } else {
     body += fill("    kernel.ptx \"$INSTRUCTION\"(%row, $LIST) : (!llvm.ptr<3>, $TYPES) -> ()\n",
                  {{"LIST", list}, {"INSTRUCTION", made.instruction}, {"TYPES", types}});
-    body += fill(kFromShared, {{"WORDS", std::to_string(bytes / 4)}});
+    body += emptyShared(bytes);
   }
   made.kernel = kernelOf(made.name, body, 32,
                          "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %offsets: !llvm.ptr<1>, "
@@ -188,7 +147,7 @@ $EMPTY)",
             {"INSTRUCTION", made.instruction},
             {"SIZE", sized ? ", %size" : ""},
             {"I32", sized ? ", i32" : ""},
-            {"EMPTY", fill(kFromShared, {{"WORDS", std::to_string(2 * bytes * threads / 4)}})}}),
+            {"EMPTY", emptyShared(2 * bytes * threads)}}),
       threads,
       "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %sizes: !llvm.ptr<1>, %early_words: !llvm.ptr<1>");
   Bytes in = randomBytes(2 * bytes * threads, bytes), sizes(threads * 4);
