@@ -6,63 +6,11 @@
 
 #include "runtime/sim/abi.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
-#include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace cameo::kernel;
-
-llvm::StringRef cameo::kernel::describe(PtxType type) {
-  switch (type) {
-  case PtxType::B16:
-    return "16 bits";
-  case PtxType::B32:
-    return "32 bits";
-  case PtxType::B64:
-    return "64 bits";
-  case PtxType::F32:
-    return "f32";
-  case PtxType::F64:
-    return "f64";
-  case PtxType::Predicate:
-    return "i1";
-  case PtxType::Shared:
-    return "a pointer to shared memory";
-  case PtxType::Global:
-    return "a pointer to global memory";
-  }
-  llvm_unreachable("all types are above");
-}
-
-bool cameo::kernel::accepts(PtxType ptx, Type type) {
-  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
-  auto hasBits = [&](unsigned bits) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.getNumElements() * vector.getElementTypeBitWidth() == bits;
-    return type.isIntOrFloat() && type.getIntOrFloatBitWidth() == bits;
-  };
-  switch (ptx) {
-  case PtxType::B16:
-    return hasBits(16);
-  case PtxType::B32:
-    return hasBits(32);
-  case PtxType::B64:
-    return hasBits(64);
-  case PtxType::F32:
-    return type.isF32();
-  case PtxType::F64:
-    return type.isF64();
-  case PtxType::Predicate:
-    return type.isInteger(1);
-  case PtxType::Shared:
-    return pointer && pointer.getAddressSpace() == 3;
-  case PtxType::Global:
-    return pointer && (pointer.getAddressSpace() == 1 || pointer.getAddressSpace() == 0);
-  }
-  llvm_unreachable("all types are above");
-}
 
 namespace {
 
@@ -213,6 +161,8 @@ private:
   LogicalResult match();
   LogicalResult elect();
   LogicalResult cpAsync();
+  LogicalResult tensorCopy(bool reduces);
+  LogicalResult bulkCopy();
   LogicalResult barrier();
   LogicalResult atom();
   LogicalResult approx();
@@ -406,8 +356,12 @@ LogicalResult Parser::elect() {
 
 /// Data Movement and Conversion Instructions: cp.async and what completes it.
 LogicalResult Parser::cpAsync() {
+  if (take("reduce"))
+    return success(takeAll({"async", "bulk", "tensor"}) && succeeded(tensorCopy(true)));
   if (!take("async"))
     return failure();
+  if (take("bulk"))
+    return take("tensor") ? tensorCopy(false) : bulkCopy();
   result.since = 80;
   if (take("commit_group")) {
     result.opcode = CAMEO_SIM_OP_CP_COMMIT;
@@ -452,6 +406,69 @@ LogicalResult Parser::cpAsync() {
   result.text = llvm::formatv("{0} [{1}], [{2}], {3}{4};", name, to, from, bytes,
                               sized ? ", " + in(PtxType::B32) : "");
   return success();
+}
+
+/// Data Movement and Conversion Instructions, "Tensor": between a box of a tensor and shared
+/// memory.
+LogicalResult Parser::tensorCopy(bool reduces) {
+  result.since = 90;
+  StringRef part = takeAny();
+  unsigned dimensions = 0;
+  if (part.consumeInteger(10, dimensions) || part != "d" || !dimensions || dimensions > 5)
+    return failure();
+  auto tensor = [&] {
+    std::string map = in(PtxType::Global);
+    return "[" + map + ", " + in(PtxType::B32, dimensions, true) + "]";
+  };
+  if (!reduces && takeAll({"shared::cluster", "global"})) {
+    bool im2col = take("im2col");
+    if ((!im2col && !take("tile")) || !takeAll({"mbarrier::complete_tx::bytes"}) ||
+        failed(atEnd()) || (im2col && dimensions < 3))
+      return failure();
+    result.opcode = CAMEO_SIM_OP_TENSOR_LOAD;
+    result.modifiers = {uint8_t(dimensions), im2col};
+    std::string to = in(PtxType::Shared), from = tensor(), barrier = in(PtxType::Shared);
+    result.text = llvm::formatv("{0} [{1}], {2}, [{3}]{4};", name, to, from, barrier,
+                                im2col ? ", " + in(PtxType::B16, dimensions - 2, true) : "");
+    return success();
+  }
+  if (!takeAll({"global", "shared::cta"}) || (reduces && !take("add")) ||
+      !takeAll({"tile", "bulk_group"}) || failed(atEnd()))
+    return failure();
+  result.opcode = CAMEO_SIM_OP_TENSOR_STORE;
+  result.modifiers = {uint8_t(dimensions), uint8_t(reduces ? CAMEO_SIM_ADD : CAMEO_SIM_EXCH)};
+  std::string to = tensor();
+  result.text = llvm::formatv("{0} {1}, [{2}];", name, to, in(PtxType::Shared));
+  return success();
+}
+
+/// Data Movement and Conversion Instructions, "Bulk copy".
+LogicalResult Parser::bulkCopy() {
+  result.since = 90;
+  if (take("commit_group")) {
+    result.opcode = CAMEO_SIM_OP_BULK_COMMIT;
+    result.text = name.str() + ";";
+    return atEnd();
+  }
+  if (take("wait_group")) {
+    take("read");
+    if (failed(atEnd(1)) || immediates[0] < 0 || immediates[0] > 255)
+      return fail("waits for 0 to 255 groups");
+    result.opcode = CAMEO_SIM_OP_BULK_WAIT;
+    result.modifiers = {uint8_t(immediates[0])};
+    result.text = name.str() + " " + std::to_string(immediates[0]) + ";";
+    return success();
+  }
+  bool load = take("shared::cluster");
+  if (load ? !takeAll({"global", "mbarrier::complete_tx::bytes"})
+           : !takeAll({"global", "shared::cta", "bulk_group"}))
+    return failure();
+  result.opcode = load ? CAMEO_SIM_OP_BULK_LOAD : CAMEO_SIM_OP_BULK_STORE;
+  std::string to = in(load ? PtxType::Shared : PtxType::Global);
+  std::string from = in(load ? PtxType::Global : PtxType::Shared), bytes = in(PtxType::B32);
+  result.text = llvm::formatv("{0} [{1}], [{2}], {3}{4};", name, to, from, bytes,
+                              load ? ", [" + in(PtxType::Shared) + "]" : "");
+  return atEnd();
 }
 
 /// Parallel Synchronization and Communication Instructions: bar.arrive. The other barriers are

@@ -5,6 +5,7 @@
 #define CAMEO_SIM_BLOCK_H
 
 #include "runtime/sim/engine.h"
+#include "runtime/sim/instructions.h"
 #include "runtime/sim/memory.h"
 #include "runtime/sim/report.h"
 #include "runtime/sim/stacks.h"
@@ -38,6 +39,7 @@ struct Fiber {
   uint32_t waitOp;     // an Op, 0 while running
   uint32_t waitDetail; // mask of a collective; number of a barrier
   uint32_t waitSite;
+  uint32_t bulkGroups; // cp.async.bulk.commit_group so far
 };
 static_assert(offsetof(Fiber, sp) == 72 && offsetof(Fiber, result) == 80, "see switch.S");
 
@@ -177,6 +179,20 @@ struct CopyQueue {
   size_t done = 0;
 };
 
+/// A bulk copy under way: of a tensor, or of plain bytes where `map` is null.
+struct BulkTransfer {
+  Fiber *issuer = nullptr;
+  const char *map = nullptr;
+  char *shared = nullptr, *global = nullptr;
+  char *barrier = nullptr; // loads: where the bytes count
+  uint32_t bytes = 0;
+  uint32_t group = 0; // stores: which of the thread's; 0: none yet
+  uint32_t operation = CAMEO_SIM_EXCH;
+  int32_t coordinates[5] = {0, 0, 0, 0, 0};
+  uint32_t offsets[3] = {0, 0, 0};
+  uint32_t site = 0;
+};
+
 /// A thread that waits for a phase of an mbarrier to end.
 struct MbarrierWaiter {
   Fiber *fiber;
@@ -209,9 +225,10 @@ struct Worker {
   RangeCache cache;
   std::vector<CopyQueue> copyQueues; // by thread, as many as were needed
   std::vector<MbarrierWaiter> mbarrierWaiters;
-  std::vector<MbarrierClock> mbarrierClocks; // where races are checked
-  uint64_t fruitlessPolls = 0;               // tests of mbarriers since a phase ended
-  alignas(64) char scratch[256];             // stands in for memory after a reported access
+  std::vector<BulkTransfer> bulkLoads, bulkStores; // in the order of their issue
+  std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
+  uint64_t fruitlessPolls = 0;                     // tests of mbarriers since a phase ended
+  alignas(64) char scratch[256];                   // stands in for memory after a reported access
 
   Worker();
   Worker(const Worker &) = delete;
@@ -250,6 +267,10 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
 
 /// Lanes of a warp have all arrived at an instruction.
 void executeTogether(Warp &warp, uint32_t lanes, uint32_t site);
+/// Does the oldest bulk load that is under way; false if there is none.
+bool finishBulkLoad(Worker &worker);
+/// Does the stores of `fiber` in its groups up to `lastGroup`, or all stores where it is null.
+void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup);
 /// A phase of an mbarrier of the block is over.
 void wakeMbarrierWaiters(Block &block);
 

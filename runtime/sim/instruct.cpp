@@ -69,6 +69,13 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
   case CAMEO_SIM_OP_CP_WAIT:
   case CAMEO_SIM_OP_CP_MBARRIER:
     return executeCopy(instruction, fiber, words, site);
+  case CAMEO_SIM_OP_TENSOR_LOAD:
+  case CAMEO_SIM_OP_TENSOR_STORE:
+  case CAMEO_SIM_OP_BULK_LOAD:
+  case CAMEO_SIM_OP_BULK_STORE:
+  case CAMEO_SIM_OP_BULK_COMMIT:
+  case CAMEO_SIM_OP_BULK_WAIT:
+    return executeBulk(instruction, fiber, words, site);
   case CAMEO_SIM_OP_MBAR_INIT:
   case CAMEO_SIM_OP_MBAR_INVAL:
   case CAMEO_SIM_OP_MBAR_ARRIVE:

@@ -47,12 +47,15 @@ void executeElect(LaneWords lane, uint32_t lanes);
 void executeAtom(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeApprox(Instruction instruction, uint32_t *words);
 void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
+void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 /// Whether the phase that mbarrier.try_wait or test_wait asks about is over.
 bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *words,
                          uint32_t site);
 /// An arrival of cp.async.mbarrier.arrive; `increment`: the phase expects one more because of it.
 void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site);
+/// A copy of so many bytes is complete.
+void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site);
 /// bar.arrive.
 void arriveAtBarrier(Fiber &fiber, uint32_t id, uint32_t count, uint32_t site);
 

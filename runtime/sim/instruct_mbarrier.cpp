@@ -78,6 +78,17 @@ void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site
   arrive(fiber, object, State::read(*object), 1, false, site);
 }
 
+void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site) {
+  uint64_t *object = find(issuer, barrier, site, false);
+  if (!object)
+    return;
+  if (Clocks *clocks = issuer.block->clocks)
+    clocks->release(issuer.warp->id, issuer.block->worker->mbarrierClock(barrier).known);
+  State state = State::read(*object);
+  state.transactions -= int32_t(bytes);
+  settle(issuer, object, state);
+}
+
 void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
   bool create = instruction.opcode() == CAMEO_SIM_OP_MBAR_INIT;
   uint64_t *object = find(fiber, readAddress(words), site, create);

@@ -38,7 +38,7 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_MBAR_WAIT,      /* whether it blocks, whether by parity */
   CAMEO_SIM_OP_NOTHING,        /* fences and hints: order and speed alone */
   CAMEO_SIM_OP_WGMMA,          /* n / 8, type of a, of b, of d, CameoSimWgmma bits */
-  CAMEO_SIM_OP_TENSOR_LOAD,    /* dimensions, im2col, multicast */
+  CAMEO_SIM_OP_TENSOR_LOAD,    /* dimensions, im2col */
   CAMEO_SIM_OP_TENSOR_STORE,   /* dimensions, CameoSimCombine or CAMEO_SIM_EXCH: a plain store */
   CAMEO_SIM_OP_BULK_LOAD,      /* */
   CAMEO_SIM_OP_BULK_STORE,     /* */

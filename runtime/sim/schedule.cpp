@@ -58,7 +58,9 @@ Fiber *next(Block &block, Warp *warp) {
         return &block.warps[w].fibers[pick(block, ready)];
       block.readyWarps &= ~(1u << w);
     }
-  } while (__builtin_expect(!block.worker->mbarrierWaiters.empty(), 0) && answerPolls(block));
+    // Loads are done as late as can be.
+  } while (__builtin_expect(!block.worker->mbarrierWaiters.empty(), 0) &&
+           (finishBulkLoad(*block.worker) || answerPolls(block)));
   block.deadlock = block.live != 0;
   return block.main;
 }

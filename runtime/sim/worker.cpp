@@ -153,10 +153,14 @@ void Worker::runBlock(uint64_t linear) {
     block.readyWarps = block.warpCount == kMaxWarps ? ~0u : (1u << block.warpCount) - 1;
     block.fullBarriers = 0;
     mbarrierWaiters.clear();
+    bulkLoads.clear();
+    bulkStores.clear();
     mbarrierClocks.clear();
     fruitlessPolls = 0;
     for (CopyQueue &queue : copyQueues)
       queue = CopyQueue();
+    for (uint32_t i = 0; i < started; ++i)
+      fibers[i].bulkGroups = 0;
     memset(block.barriers, 0, sizeof block.barriers);
   }
 
@@ -165,6 +169,8 @@ void Worker::runBlock(uint64_t linear) {
     first = &fibers[block.random % block.threads];
   cameo_sim_enter(&main, first);
 
+  if (!bulkStores.empty())
+    finishBulkStores(*this, nullptr, 0);
   if (block.deadlock)
     reportDeadlock();
   if (marked)

@@ -6,6 +6,8 @@
 #ifndef CAMEO_TEST_INSTRUCTIONS_CASE_H
 #define CAMEO_TEST_INSTRUCTIONS_CASE_H
 
+#include "runtime/sim/tensor_map.h"
+
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -16,6 +18,13 @@ namespace instructions {
 
 using Bytes = std::vector<uint8_t>;
 
+/// A tensor map for a kernel: the device writes it to buffer `map`, for the tensor in buffer
+/// `data`.
+struct TensorMap {
+  unsigned map = 0, data = 0;
+  cameo::sim::TensorMapParameters parameters;
+};
+
 struct Case {
   std::string name;        // of the kernel
   std::string instruction; // what is tested
@@ -24,6 +33,7 @@ struct Case {
   unsigned blocks = 1, threads = 32;
   unsigned shared = 0;        // bytes of dynamic shared memory
   std::vector<Bytes> buffers; // its parameters, pointers to global memory
+  std::vector<TensorMap> maps;
   /// What is wrong with the buffers after the run; empty: nothing.
   std::function<std::string(const std::vector<Bytes> &)> check;
 };
@@ -35,6 +45,7 @@ void addAtomCases(std::vector<Case> &cases);
 void addApproxCases(std::vector<Case> &cases);
 void addBarrierCases(std::vector<Case> &cases);
 void addWgmmaCases(std::vector<Case> &cases);
+void addTensorCases(std::vector<Case> &cases);
 
 /// Random numbers that are the same everywhere (splitmix64).
 class Random {

@@ -5,6 +5,8 @@
 
 #include "runtime/cuda/driver.h"
 
+#include <dlfcn.h>
+
 namespace instructions {
 namespace {
 
@@ -47,6 +49,9 @@ public:
         status = CAMEO_CUDA(driver_, cuMemcpyHtoDAsync_v2, memory[i], buffers[i].data(),
                             buffers[i].size(), stream_);
     }
+    for (const TensorMap &map : one.maps)
+      if (status.ok())
+        status = encode(map, memory);
     if (status.ok())
       status = CAMEO_CUDA(driver_, cuLaunchKernel, function, one.blocks, 1, 1, one.threads, 1, 1,
                           one.shared, stream_, arguments.data(), nullptr);
@@ -62,6 +67,35 @@ public:
   }
 
 private:
+  /// Has the driver make the map and copies it to its buffer.
+  Status encode(const TensorMap &map, const std::vector<CUdeviceptr> &memory) {
+    using Tiled = CUresult (*)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
+                               const uint32_t *, const uint32_t *, int, int, int, int);
+    using Im2col =
+        CUresult (*)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const int *,
+                     const int *, uint32_t, uint32_t, const uint32_t *, int, int, int, int);
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    const cameo::sim::TensorMapParameters &p = map.parameters;
+    auto *tensor = reinterpret_cast<void *>(memory[map.data]);
+    alignas(64) char encoded[128];
+    CUresult result{};
+    if (p.im2col)
+      result = reinterpret_cast<Im2col>(dlsym(library, "cuTensorMapEncodeIm2col"))(
+          encoded, int(p.type), p.rank, tensor, p.sizes, p.strides, p.lower, p.upper, p.channels,
+          p.pixels, p.steps, 0, int(p.swizzle), 0, p.fillsNan);
+    else
+      result = reinterpret_cast<Tiled>(dlsym(library, "cuTensorMapEncodeTiled"))(
+          encoded, int(p.type), p.rank, tensor, p.sizes, p.strides, p.box, p.steps, 0,
+          int(p.swizzle), 0, p.fillsNan);
+    Status status = driver_.check(result, "cuTensorMapEncode");
+    if (status.ok())
+      status = CAMEO_CUDA(driver_, cuMemcpyHtoDAsync_v2, memory[map.map], encoded, sizeof encoded,
+                          stream_);
+    if (status.ok()) // the copy reads this frame
+      status = CAMEO_CUDA(driver_, cuStreamSynchronize, stream_);
+    return status;
+  }
+
   Driver driver_;
   CUstream stream_{};
   CUmodule module_{};

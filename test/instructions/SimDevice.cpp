@@ -30,6 +30,12 @@ public:
       memcpy(memory.back(), buffer.data(), buffer.size());
       engine_.markInitialised(memory.back(), buffer.size());
     }
+    for (const TensorMap &map : one.maps) {
+      TensorMapParameters parameters = map.parameters;
+      parameters.address = memory[map.data];
+      if (const char *error = encodeTensorMap(parameters, memory[map.map]))
+        return error;
+    }
     std::vector<const void *> arguments;
     for (void *&one : memory)
       arguments.push_back(&one);

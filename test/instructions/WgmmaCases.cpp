@@ -285,8 +285,8 @@ void addWgmmaCases(std::vector<Case> &cases) {
     add(cases, {f16, typeOf("e5m2"), typeOf("e4m3"), n, 128});
     for (const char *a : {"s8", "u8"})
       for (bool registers : {false, true})
-        add(cases, {s32, typeOf(a), typeOf(a), n, 128, false, false, registers, false, false,
-                    true, /*satfinite=*/registers});
+        add(cases, {s32, typeOf(a), typeOf(a), n, 128, false, false, registers, false, false, true,
+                    /*satfinite=*/registers});
   }
   add(cases, {f32, f16, f16, 16, 128, false, false, false, /*negateA=*/true});
   add(cases, {f32, f16, f16, 16, 128, false, false, false, true, /*negateB=*/true});

@@ -28,6 +28,7 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
   addApproxCases(all);
   addBarrierCases(all);
   addWgmmaCases(all);
+  addTensorCases(all);
   for (Case &one : all)
     if (one.since <= architecture && one.name.find(only) != std::string::npos)
       chosen.push_back(std::move(one));

@@ -1,0 +1,300 @@
+// Bulk copies and tensor copies (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy",
+// "Tensor").
+//
+// A load leaves its destination undefined (NaN) from its issue on; it is done as late as can be:
+// when no thread of the block can go on without it. Then its bytes count at the mbarrier. A store
+// is done when its thread waits for its group, or at the block's end.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/block.h"
+#include "runtime/sim/formats.h"
+#include "runtime/sim/instruct.h"
+#include "runtime/sim/tensor_map.h"
+
+#include <algorithm>
+
+namespace cameo::sim {
+namespace {
+
+/// "Swizzling modes": 16-byte chunks of a line of 32, 64 or 128 bytes change places with the line's
+/// number, counted in 128 bytes of shared memory.
+uint32_t swizzled(uint32_t address, uint32_t mode) {
+  uint32_t mask = (1u << mode) - 1;
+  return address ^ ((address >> 7 & mask) << 4);
+}
+
+uint32_t boxCount(const TensorMapParameters &map, uint32_t d) {
+  return (map.box[d] + map.steps[d] - 1) / map.steps[d];
+}
+
+uint32_t transferBytes(const TensorMapParameters &map) {
+  uint32_t bytes = tensorElementBytes(map.type);
+  if (map.im2col)
+    return bytes * map.channels * map.pixels;
+  for (uint32_t d = 0; d < map.rank; ++d)
+    bytes *= boxCount(map, d);
+  return bytes;
+}
+
+/// Where an element lies, or null outside of the tensor.
+char *elementAt(const TensorMapParameters &map, const int64_t *index) {
+  char *address = static_cast<char *>(map.address);
+  for (uint32_t d = 0; d < map.rank; ++d) {
+    if (index[d] < 0 || uint64_t(index[d]) >= map.sizes[d])
+      return nullptr;
+    address += uint64_t(index[d]) * (d ? map.strides[d - 1] : tensorElementBytes(map.type));
+  }
+  return address;
+}
+
+/// Visits every element of a tile in the order of shared memory: "Tiled Mode".
+template <typename Visit>
+void eachTiled(const TensorMapParameters &map, const BulkTransfer &transfer, Visit visit) {
+  uint32_t counts[5], at[5] = {}, total = 1;
+  for (uint32_t d = 0; d < 5; ++d)
+    total *= counts[d] = d < map.rank ? boxCount(map, d) : 1;
+  for (uint32_t i = 0; i < total; ++i) {
+    int64_t index[5];
+    for (uint32_t d = 0; d < map.rank; ++d)
+      index[d] = int64_t(transfer.coordinates[d]) + int64_t(at[d]) * map.steps[d];
+    visit(i, elementAt(map, index));
+    for (uint32_t d = 0; d < 5 && ++at[d] == counts[d]; ++d)
+      at[d] = 0;
+  }
+}
+
+/// "Im2col Mode": pixels of the bounding box from the coordinates on, width first, each moved by
+/// the offsets; all channels of a pixel together.
+template <typename Visit>
+void eachIm2col(const TensorMapParameters &map, const BulkTransfer &transfer, Visit visit) {
+  uint32_t spatial = map.rank - 2;
+  int64_t pixel[5];
+  for (uint32_t d = 0; d < map.rank; ++d)
+    pixel[d] = transfer.coordinates[d];
+  for (uint32_t p = 0; p < map.pixels; ++p) {
+    for (uint32_t c = 0; c < map.channels; ++c) {
+      int64_t index[5] = {pixel[0] + c};
+      for (uint32_t d = 1; d < map.rank; ++d)
+        index[d] = pixel[d] + (d <= spatial ? transfer.offsets[d - 1] : 0);
+      visit(p * map.channels + c, elementAt(map, index));
+    }
+    uint32_t d = 1;
+    for (; d <= spatial; ++d) {
+      pixel[d] += map.steps[d];
+      if (pixel[d] <= int64_t(map.sizes[d]) - 1 + map.upper[d - 1])
+        break;
+      pixel[d] = map.lower[d - 1];
+    }
+    if (d > spatial)
+      ++pixel[map.rank - 1];
+  }
+}
+
+template <typename Visit>
+void eachElement(const TensorMapParameters &map, const BulkTransfer &transfer, Visit visit) {
+  uint32_t bytes = tensorElementBytes(map.type);
+  uint32_t start = uint32_t(transfer.shared - transfer.issuer->block->shared);
+  auto place = [&](uint32_t number, char *global) {
+    visit(transfer.issuer->block->shared + swizzled(start + number * bytes, map.swizzle), global,
+          bytes);
+  };
+  if (map.im2col)
+    eachIm2col(map, transfer, place);
+  else
+    eachTiled(map, transfer, place);
+}
+
+/// A check of what an asynchronous copy touches, on behalf of the thread that issued it.
+char *check(const BulkTransfer &transfer, char *address, uint32_t bytes, bool shared,
+            CameoSimAccess access) {
+  return static_cast<char *>(checkAccess(&transfer.issuer->thread, address, bytes, 1,
+                                         shared ? 3 : 1, access, transfer.site));
+}
+
+constexpr uint32_t kCheckedBytes = 16;
+
+void combine(uint32_t type, uint32_t operation, char *target, const char *value, uint32_t bytes) {
+  if (operation == CAMEO_SIM_EXCH) {
+    memcpy(target, value, bytes);
+    return;
+  }
+  // add: the only reduction there is.
+  uint64_t a = 0, b = 0;
+  memcpy(&a, target, bytes);
+  memcpy(&b, value, bytes);
+  switch (type) {
+  case 6:
+    a = floatToF16(f16ToFloat(uint16_t(a)) + f16ToFloat(uint16_t(b)));
+    break;
+  case 9:
+    a = floatToBf16(bf16ToFloat(uint16_t(a)) + bf16ToFloat(uint16_t(b)));
+    break;
+  case 7:
+  case 10:
+    a = bitsOf(floatOf(uint32_t(a)) + floatOf(uint32_t(b)));
+    break;
+  default:
+    a += b;
+  }
+  memcpy(target, &a, bytes);
+}
+
+void finishLoad(const BulkTransfer &transfer) {
+  if (transfer.map) {
+    TensorMapParameters map;
+    decodeTensorMap(transfer.map, map);
+    bool nan = map.fillsNan;
+    eachElement(map, transfer, [&](char *shared, char *global, uint32_t bytes) {
+      shared = check(transfer, shared, bytes, true, CAMEO_SIM_WRITE);
+      if (global)
+        memcpy(shared, check(transfer, global, bytes, false, CAMEO_SIM_READ), bytes);
+      else
+        memset(shared, nan ? 0xff : 0, bytes);
+    });
+  } else {
+    for (uint32_t i = 0; i < transfer.bytes; i += kCheckedBytes)
+      memcpy(check(transfer, transfer.shared + i, kCheckedBytes, true, CAMEO_SIM_WRITE),
+             check(transfer, transfer.global + i, kCheckedBytes, false, CAMEO_SIM_READ),
+             kCheckedBytes);
+  }
+  completeTransaction(*transfer.issuer, transfer.barrier, transfer.bytes, transfer.site);
+}
+
+void finishStore(const BulkTransfer &transfer) {
+  if (!transfer.map) {
+    for (uint32_t i = 0; i < transfer.bytes; i += kCheckedBytes)
+      memcpy(check(transfer, transfer.global + i, kCheckedBytes, false, CAMEO_SIM_WRITE),
+             check(transfer, transfer.shared + i, kCheckedBytes, true, CAMEO_SIM_READ),
+             kCheckedBytes);
+    return;
+  }
+  TensorMapParameters map;
+  decodeTensorMap(transfer.map, map);
+  bool plain = transfer.operation == CAMEO_SIM_EXCH;
+  eachElement(map, transfer, [&](char *shared, char *global, uint32_t bytes) {
+    if (!global)
+      return;
+    const char *value = check(transfer, shared, bytes, true, CAMEO_SIM_READ);
+    combine(map.type, transfer.operation,
+            check(transfer, global, bytes, false, plain ? CAMEO_SIM_WRITE : CAMEO_SIM_ATOMIC),
+            value, bytes);
+  });
+}
+
+/// Undefines what a load is going to write.
+void poison(const BulkTransfer &transfer) {
+  Worker &worker = *transfer.issuer->block->worker;
+  for (uint32_t i = 0; i < transfer.bytes; i += kCheckedBytes) {
+    char *place = check(transfer, transfer.shared + i, kCheckedBytes, true, CAMEO_SIM_WRITE);
+    memset(place, 0xff, kCheckedBytes);
+    if (worker.checks & kCheckInit && place != worker.scratch)
+      memset(worker.shadow.initialised.get() + (place - transfer.issuer->block->shared), 0,
+             kCheckedBytes);
+  }
+}
+
+/// Fills in what tensor instructions name; false with a report.
+bool readTensor(Instruction instruction, Fiber &fiber, const uint32_t *words, uint32_t dimensions,
+                BulkTransfer &transfer) {
+  TensorMapParameters map;
+  if (!decodeTensorMap(transfer.map, map) || map.rank != dimensions ||
+      map.im2col != (instruction.opcode() == CAMEO_SIM_OP_TENSOR_LOAD && instruction.modifier(1))) {
+    reportBadOperand(fiber, transfer.site,
+                     "the tensor map is not one, or for another kind of copy");
+    return false;
+  }
+  for (uint32_t d = 0; d < dimensions; ++d)
+    transfer.coordinates[d] = int32_t(words[d]);
+  transfer.bytes = transferBytes(map);
+  return true;
+}
+
+} // namespace
+
+void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
+  Worker &worker = *fiber.block->worker;
+  BulkTransfer transfer;
+  transfer.issuer = &fiber;
+  transfer.site = site;
+  uint32_t alignment = 128;
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_BULK_COMMIT:
+    for (BulkTransfer &store : worker.bulkStores)
+      if (store.issuer == &fiber && !store.group)
+        store.group = fiber.bulkGroups + 1;
+    ++fiber.bulkGroups;
+    return;
+  case CAMEO_SIM_OP_BULK_WAIT:
+    return finishBulkStores(worker, &fiber,
+                            fiber.bulkGroups - std::min(fiber.bulkGroups, instruction.modifier(0)));
+  case CAMEO_SIM_OP_TENSOR_LOAD: {
+    uint32_t dimensions = instruction.modifier(0);
+    transfer.shared = readAddress(words);
+    transfer.map = readAddress(words + 2);
+    if (!readTensor(instruction, fiber, words + 4, dimensions, transfer))
+      return;
+    words += 4 + dimensions;
+    transfer.barrier = readAddress(words);
+    for (uint32_t d = 0; instruction.modifier(1) && d + 2 < dimensions; ++d)
+      transfer.offsets[d] = uint16_t(words[2 + d]);
+    break;
+  }
+  case CAMEO_SIM_OP_TENSOR_STORE: {
+    uint32_t dimensions = instruction.modifier(0);
+    transfer.map = readAddress(words);
+    transfer.operation = instruction.modifier(1);
+    if (!readTensor(instruction, fiber, words + 2, dimensions, transfer))
+      return;
+    transfer.shared = readAddress(words + 2 + dimensions);
+    break;
+  }
+  case CAMEO_SIM_OP_BULK_LOAD:
+    alignment = 16;
+    transfer.shared = readAddress(words);
+    transfer.global = readAddress(words + 2);
+    transfer.bytes = words[4];
+    transfer.barrier = readAddress(words + 5);
+    break;
+  default: // BULK_STORE
+    alignment = 16;
+    transfer.global = readAddress(words);
+    transfer.shared = readAddress(words + 2);
+    transfer.bytes = words[4];
+    break;
+  }
+  uint64_t offset = uint64_t(transfer.shared - fiber.block->shared);
+  if (offset >= kSharedWindow || transfer.bytes > kSharedWindow - offset || offset % alignment ||
+      transfer.bytes % 16 || reinterpret_cast<uintptr_t>(transfer.global) % 16)
+    return reportBadOperand(fiber, site, "a bulk copy is misaligned or outside of shared memory");
+  if (!transfer.barrier) {
+    worker.bulkStores.push_back(transfer);
+    return;
+  }
+  poison(transfer);
+  worker.bulkLoads.push_back(transfer);
+}
+
+bool finishBulkLoad(Worker &worker) {
+  if (worker.bulkLoads.empty())
+    return false;
+  BulkTransfer transfer = worker.bulkLoads.front();
+  worker.bulkLoads.erase(worker.bulkLoads.begin());
+  finishLoad(transfer);
+  return true;
+}
+
+void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup) {
+  std::vector<BulkTransfer> &stores = worker.bulkStores;
+  size_t kept = 0;
+  for (size_t i = 0; i < stores.size(); ++i) {
+    bool due =
+        !fiber || (stores[i].issuer == fiber && stores[i].group && stores[i].group <= lastGroup);
+    if (due)
+      finishStore(stores[i]);
+    else
+      stores[kept++] = stores[i];
+  }
+  stores.resize(kept);
+}
+
+} // namespace cameo::sim
