@@ -2,9 +2,9 @@
 // for mma.m16n8k16 with floating point type" and its neighbours).
 //
 // All shapes follow one scheme. With g = lane / 4, t = lane mod 4 and n elements a register, a lane
-// has of A, in register r, the elements of row g + 8 (r mod 2) from column (r / 2) 4n + nt on; of B,
-// in register r, those of column g from row 4nr + nt on; of C and D the elements 2t and 2t + 1 of
-// rows g and g + 8.
+// has of A, in register r, the elements of row g + 8 (r mod 2) from column (r / 2) 4n + nt on; of
+// B, in register r, those of column g from row 4nr + nt on; of C and D the elements 2t and 2t + 1
+// of rows g and g + 8.
 //
 // Model: products are exact. Floating-point sums are made in f32 (f64 for f64), one product after
 // the other along k from the accumulator on, each a fused multiply-add; an f16 result is rounded
