@@ -68,6 +68,7 @@ void Clocks::release(uint32_t w, uint32_t *row) {
 void Clocks::acquire(uint32_t w, const uint32_t *row) {
   for (uint32_t v = 0; v < kMaxWarps; ++v)
     known[w][v] = std::max(known[w][v], row[v]);
+  lastFull[w] = std::max(lastFull[w], row[w]);
 }
 
 uint32_t Clocks::latest(uint32_t warps) const { return *std::max_element(event, event + warps); }

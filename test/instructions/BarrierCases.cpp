@@ -114,6 +114,125 @@ std::string initialise(const std::string &barrier, const std::string &count) {
          ") : (!llvm.ptr<3>, i32) -> ()\n";
 }
 
+/// Every thread's copy, then its arrival; who sees the phase end sees its neighbour's data.
+void addCopyArrival(std::vector<Case> &cases, bool noinc) {
+  Case made;
+  made.name = noinc ? "cp_async_mbarrier_noinc" : "cp_async_mbarrier";
+  made.instruction =
+      std::string("cp.async.mbarrier.arrive") + (noinc ? ".noinc" : "") + ".shared.b64";
+  made.since = 90;
+  made.threads = 64;
+  made.shared = 64 * 4 + 8;
+  made.kernel = kernelOf(made.name,
+                         fill(R"(    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %barrier = llvm.getelementptr %shared[256] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %is_first = llvm.icmp "eq" %tid, %zero : i32
+    llvm.cond_br %is_first, ^set_up, ^ready
+  ^set_up:
+    kernel.ptx "mbarrier.init.shared.b64"(%barrier, %threads) : (!llvm.ptr<3>, i32) -> ()
+    llvm.br ^ready
+  ^ready:
+    nvvm.barrier0
+    %source = llvm.getelementptr %in[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    %target = llvm.getelementptr %shared[%tid] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    kernel.ptx "cp.async.ca.shared.global 4"(%target, %source) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+    kernel.ptx "$INSTRUCTION"(%barrier) : (!llvm.ptr<3>) -> ()
+    $ARRIVE
+    llvm.br ^wait
+  ^wait:
+    %done = kernel.ptx "mbarrier.try_wait.parity.shared.b64"(%barrier, %zero) : (!llvm.ptr<3>, i32) -> i1
+    llvm.cond_br %done, ^done, ^wait
+  ^done:
+    %other = llvm.xor %tid, %one : i32
+    %from = llvm.getelementptr %shared[%other] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    %value = llvm.load %from : !llvm.ptr<3> -> i32
+    %to = llvm.getelementptr %out[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    llvm.store %value, %to : i32, !llvm.ptr<1>
+    nvvm.barrier0
+    llvm.cond_br %is_first, ^tear_down, ^end
+  ^tear_down:
+    kernel.ptx "mbarrier.inval.shared.b64"(%barrier) : (!llvm.ptr<3>) -> ()
+    llvm.br ^end
+  ^end:)",
+                              {{"INSTRUCTION", made.instruction},
+                               {"ARRIVE", noinc ? ""
+                                                : "%state = kernel.ptx "
+                                                  "\"mbarrier.arrive.shared.b64\"("
+                                                  "%barrier) : (!llvm.ptr<3>) -> i64"}}),
+                         64);
+  Bytes in = randomBytes(256, 12);
+  made.buffers = {in, Bytes(256)};
+  made.check = [in](const std::vector<Bytes> &after) -> std::string {
+    for (unsigned i = 0; i < 64; ++i)
+      if (memcmp(&after[1][4 * i], &in[4 * (i ^ 1)], 4))
+        return format("thread %u does not see its neighbour's data", i);
+    return {};
+  };
+  cases.push_back(std::move(made));
+}
+
+/// 64 arrivals end the first phase, 32 of them for good; the other 32 alone end the second.
+void addDrop(std::vector<Case> &cases) {
+  Case made;
+  made.name = "mbarrier_arrive_drop";
+  made.instruction = "mbarrier.arrive_drop.shared.b64";
+  made.since = 90;
+  made.threads = 64;
+  made.shared = 8;
+  made.kernel = kernelOf(made.name, R"(    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %warp_size = llvm.mlir.constant(32 : i32) : i32
+    %is_first = llvm.icmp "eq" %tid, %zero : i32
+    llvm.cond_br %is_first, ^set_up, ^ready
+  ^set_up:
+    kernel.ptx "mbarrier.init.shared.b64"(%shared, %threads) : (!llvm.ptr<3>, i32) -> ()
+    llvm.br ^ready
+  ^ready:
+    nvvm.barrier0
+    kernel.ptx "griddepcontrol.wait"() : () -> ()
+    %stays = llvm.icmp "ult" %tid, %warp_size : i32
+    llvm.cond_br %stays, ^stay, ^drop
+  ^drop:
+    %dropped = kernel.ptx "mbarrier.arrive_drop.shared.b64"(%shared) : (!llvm.ptr<3>) -> i64
+    llvm.br ^write(%zero : i32)
+  ^stay:
+    %first_state = kernel.ptx "mbarrier.arrive.shared.b64"(%shared) : (!llvm.ptr<3>) -> i64
+    llvm.br ^first_wait
+  ^first_wait:
+    %first_done = kernel.ptx "mbarrier.try_wait.parity.shared.b64"(%shared, %zero) : (!llvm.ptr<3>, i32) -> i1
+    llvm.cond_br %first_done, ^arrive, ^first_wait
+  ^arrive:
+    %second_state = kernel.ptx "mbarrier.arrive.shared.b64"(%shared) : (!llvm.ptr<3>) -> i64
+    llvm.br ^second
+  ^second:
+    %second_done = kernel.ptx "mbarrier.try_wait.parity.shared.b64"(%shared, %one) : (!llvm.ptr<3>, i32) -> i1
+    llvm.cond_br %second_done, ^check, ^second
+  ^check:
+    %now = kernel.ptx "mbarrier.test_wait.parity.shared.b64"(%shared, %zero) : (!llvm.ptr<3>, i32) -> i1
+    kernel.ptx "membar.gl"() : () -> ()
+    %answer = llvm.zext %now : i1 to i32
+    llvm.br ^write(%answer : i32)
+  ^write(%written: i32):
+    %to = llvm.getelementptr %out[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    llvm.store %written, %to : i32, !llvm.ptr<1>
+    kernel.ptx "griddepcontrol.launch_dependents"() : () -> ()
+)",
+                         64);
+  made.buffers = {Bytes(8), Bytes(256, 7)};
+  made.check = [](const std::vector<Bytes> &after) -> std::string {
+    // The third phase, of parity 0, is not over.
+    for (unsigned i = 0; i < 64; ++i) {
+      uint32_t answer;
+      memcpy(&answer, &after[1][4 * i], 4);
+      if (answer != 0)
+        return format("thread %u gets %u", i, answer);
+    }
+    return {};
+  };
+  cases.push_back(std::move(made));
+}
+
 } // namespace
 
 void addBarrierCases(std::vector<Case> &cases) {
@@ -132,6 +251,10 @@ void addBarrierCases(std::vector<Case> &cases) {
               "  ^w_wait:\n" +
                   sync("%two") + "\n    llvm.br ^w_go\n  ^w_go:");
   // The consumer's last arrival at barrier 2 stays without its other half, as the ISA allows.
+
+  addCopyArrival(cases, true);
+  addCopyArrival(cases, false);
+  addDrop(cases);
 
   std::string setUp = initialise("%full", "%warp_size") + initialise("%empty", "%warp_size");
   auto arriveAt = [](const char *result, const char *barrier) {
