@@ -15,6 +15,10 @@ import reference
 
 SECONDS = 120
 
+# libdevice reduces large arguments of the double-precision functions with an array of this many bytes.
+REDUCED = {"Sin", "Cos", "Tan"}
+REDUCTION_BYTES = 40  # __internal_trig_reduction_slowpathd's
+
 
 @dataclass
 class Entry:
@@ -93,7 +97,11 @@ class Runner:
                               f"--report={work / 'report.json'}"], SECONDS)]
         if steps[0].code != 0:
             return steps, f"cameoc: {harness.first_error(steps[0].output)}"
-        if reason := harness.gate(work / "report.json"):
+        doubles = any(array.dtype == numpy.float64 for entry in entries
+                      for array in entry.feed.values())
+        reduced = {node.op_type for entry in entries for node in entry.model.graph.node} <= REDUCED
+        array_bytes = REDUCTION_BYTES if doubles and reduced else 0
+        if reason := harness.gate(work / "report.json", array_bytes):
             return steps, reason
         command, files = [], []
         for number, entry in enumerate(entries):
