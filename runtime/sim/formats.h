@@ -7,6 +7,9 @@
 
 #include <cstdint>
 #include <cstring>
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
 
 namespace cameo::sim {
 
@@ -23,12 +26,16 @@ static inline uint32_t bitsOf(float value) {
 }
 
 static inline float f16ToFloat(uint16_t bits) {
+#ifdef __F16C__
+  return _cvtsh_ss(bits);
+#else
   uint32_t sign = uint32_t(bits & 0x8000) << 16, magnitude = bits & 0x7fffu;
   if (magnitude >= 0x7c00) // infinities and NaN
     return floatOf(sign | 0x7f800000u | (magnitude & 0x3ff) << 13);
   if (magnitude < 0x400) // zero and denormals: units of 2^-24
     return floatOf(sign | bitsOf(float(magnitude) * 0x1p-24f));
   return floatOf(sign | ((magnitude << 13) + (112u << 23)));
+#endif
 }
 
 /// To nearest even; NaN becomes 0x7fff, as PTX's cvt.rn.f16.f32 has it.

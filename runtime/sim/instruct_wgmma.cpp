@@ -58,24 +58,27 @@ template <typename Element> struct Loader {
 
   Element convert(uint32_t bits) const;
   /// The elements of one chunk.
-  uint32_t load(uint32_t offset, Element *elements) const {
+  void load(uint32_t offset, Element *elements) const {
     Fiber &fiber = warp.fibers[0];
     const char *chunk = static_cast<const char *>(
         checkAccess(&fiber.thread, fiber.block->shared + offset % kSharedWindow, kChunk, kChunk, 3,
                     CAMEO_SIM_READ, site));
-    uint32_t bytes = type == CAMEO_SIM_TF32                            ? 4
-                     : type == CAMEO_SIM_F16 || type == CAMEO_SIM_BF16 ? 2
-                                                                       : 1;
-    for (uint32_t i = 0; i < kChunk / bytes; ++i) {
-      uint32_t bits = 0;
-      memcpy(&bits, chunk + i * bytes, bytes);
-      elements[i] = convert(bits);
-    }
-    return kChunk / bytes;
+    if (type == CAMEO_SIM_TF32)
+      read<uint32_t>(chunk, elements);
+    else if (type == CAMEO_SIM_F16 || type == CAMEO_SIM_BF16)
+      read<uint16_t>(chunk, elements);
+    else
+      read<uint8_t>(chunk, elements);
+  }
+  template <typename Bits> void read(const char *chunk, Element *elements) const {
+    Bits bits[kChunk / sizeof(Bits)];
+    memcpy(bits, chunk, kChunk);
+    for (uint32_t i = 0; i < kChunk / sizeof(Bits); ++i)
+      elements[i] = convert(bits[i]);
   }
 };
 
-template <> float Loader<float>::convert(uint32_t bits) const {
+template <> inline float Loader<float>::convert(uint32_t bits) const {
   switch (type) {
   case CAMEO_SIM_F16:
     return f16ToFloat(uint16_t(bits));
@@ -90,7 +93,7 @@ template <> float Loader<float>::convert(uint32_t bits) const {
   }
 }
 
-template <> int32_t Loader<int32_t>::convert(uint32_t bits) const {
+template <> inline int32_t Loader<int32_t>::convert(uint32_t bits) const {
   return type == CAMEO_SIM_S8 ? int8_t(bits) : uint8_t(bits);
 }
 
