@@ -1,4 +1,4 @@
-// cameo-instruction-tests: kernels of single instructions, run on the simulator or on a GPU and
+// cameo-instructions: kernels of single instructions, run on the simulator or on a GPU and
 // compared with references.
 //
 //   --print-kernels=sm_80                     the kernels that sm_80 has, for cameo-translate
@@ -36,7 +36,7 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
 }
 
 int usage(const char *what) {
-  fprintf(stderr, "cameo-instruction-tests: %s\n", what);
+  fprintf(stderr, "cameo-instructions: %s\n", what);
   return 2;
 }
 
