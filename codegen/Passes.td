@@ -39,6 +39,12 @@ def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
   let options = [Option<"stage", "stage", "std::string", /*default=*/"",
                         "imported, normalized, precision, dispatched, scheduled, tiled, device or "
                         "host">];
+  // Of shapes that are inferred by lowering into a module that is thrown away.
+  let dependentDialects = [
+    "::cameo::kernel::KernelDialect", "::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
 }
 
 //===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//

@@ -37,6 +37,23 @@ llvm::Expected<Stage> cameo::findStage(StringRef name) {
   return llvm::createStringError("unknown stage '" + name.str() + "'; the stages are " + known);
 }
 
+static void populateNormalized(OpPassManager &passes, const PipelineOptions &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createSimplifyOperators());
+  // Before shapes are inferred, because constants may be shapes.
+  functions.addPass(createFoldConstants({.remarks = options.remarks}));
+  functions.addPass(createInferShapes());
+  // Shapes that are known now are constants, which may say shapes in turn.
+  functions.addPass(createFoldConstants({.remarks = options.remarks}));
+  functions.addPass(createInferShapes({/*missingOnly=*/true}));
+  // Again, because with shapes and constants known more operators compute nothing.
+  functions.addPass(createSimplifyOperators());
+  // After operators that differed only in what they were called are gone, and before folding into
+  // convolutions, which needs to see that a value has one use.
+  functions.addPass(createCSEPass());
+  functions.addPass(createFoldBatchNormIntoConv({options.remarks}));
+}
+
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerOnnxToDispatches());
   // Before there are several copies of everything, because the work is done once then.
@@ -76,8 +93,10 @@ static void populateHost(OpPassManager &passes) {
 void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOptions &options) {
   switch (stage) {
   case Stage::Imported:
-  case Stage::Normalized:
   case Stage::Precision:
+    break;
+  case Stage::Normalized:
+    populateNormalized(passes, options);
     break;
   case Stage::Binary:
     return;

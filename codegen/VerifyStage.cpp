@@ -5,6 +5,7 @@
 #include "codegen/Pipeline.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/graph/ConstantFolding.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -52,12 +53,31 @@ private:
       return emitError(module.getLoc()) << "a model at stage " << stageName(stage)
                                         << " is one function; there are " << functions.size();
     WalkResult result = functions.front().walk([&](Operation *op) {
-      if (isa<func::FuncDialect, onnx::OnnxDialect>(op->getDialect()))
-        return WalkResult::advance();
-      error(op) << "only the onnx dialect is expected";
-      return WalkResult::interrupt();
+      if (!isa<func::FuncDialect, onnx::OnnxDialect>(op->getDialect())) {
+        error(op) << "only the onnx dialect is expected";
+        return WalkResult::interrupt();
+      }
+      return stage == Stage::Normalized ? WalkResult(verifyNormalized(op)) : WalkResult::advance();
     });
-    return failure(result.wasInterrupted());
+    if (result.wasInterrupted())
+      return failure();
+    if (stage == Stage::Normalized)
+      if (Operation *op = findUninferred(functions.front()))
+        return error(op) << "it has no rank, although its shape can be inferred";
+    return success();
+  }
+
+  /// What a pass of this stage would still change.
+  LogicalResult verifyNormalized(Operation *op) {
+    if (identityOf(op))
+      return error(op) << "it computes nothing; what uses it can use its operand";
+    int64_t growth;
+    if (!op->hasAttr(kKeptUnfoldedAttr) && !op->getNumRegions() &&
+        succeeded(foldToConstants(op, kFoldedBytes, /*reclaim=*/false, growth)))
+      return error(op) << "its operands are constants, so its results are";
+    if (foldsIntoConvolution(op))
+      return error(op) << "it can be folded into the convolution before it";
+    return success();
   }
 
   LogicalResult verifyVariants() {

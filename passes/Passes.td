@@ -5,6 +5,116 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===-- imported -> normalized ----------------------------------------------------------------===//
+
+def FoldBatchNormIntoConv : Pass<"cameo-fold-batch-norm-into-conv", "::mlir::func::FuncOp"> {
+  let summary = "fold batch normalizations and channel-wise arithmetic into convolutions";
+  let description = [{
+    BatchNormalization in inference, and Mul, Add and Sub with a constant of one number a channel,
+    go into the weights and bias of the Conv, ConvTranspose or Gemm whose only user they are, if
+    those are constants. Computed in double and rounded once. What is not folded: a variance that
+    with epsilon is not positive and finite, and weights that would leave their type's range.
+
+    ```mlir
+    %0 = onnx.Conv(%x, %w, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
+    %1 = onnx.Mul(%0, %c) : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+    ```
+    ==>
+    ```mlir
+    %1 = onnx.Conv(%x, %w_times_c, %zero)
+        : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4xf32>
+    ```
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "false",
+                        "say what was not folded, and why">];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+}
+
+def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "fold operators whose operands are constants";
+  let description = [{
+    Operators that move elements, arithmetic, comparisons, logic and reductions are computed by the
+    compiler; only what IEEE 754 and two's complement define to the last bit, so that every host
+    gives the same bytes. `Shape` and `Size` need a known shape alone. Views of large constants
+    share their bytes. Constants that have no other use do not count against the limits. An operator
+    that is kept because of `max-total-bytes` gets the attribute `onnx.kept_unfolded`.
+
+    ```mlir
+    %a = onnx.Constant() {value = dense<[1, 2]> : tensor<2xi64>} : () -> tensor<2xi64>
+    %b = onnx.Add(%a, %a) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    ```
+    ==>
+    ```mlir
+    %b = onnx.Constant() {value = dense<[2, 4]> : tensor<2xi64>} : () -> tensor<2xi64>
+    ```
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "1048576",
+           "how many bytes one operator's results may add to the constants">,
+    Option<"maxTotalBytes", "max-total-bytes", "int64_t", "67108864",
+           "how many bytes all of them may add together">,
+    Option<"remarks", "remarks", "bool", "false", "say what was not folded, and why">
+  ];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+}
+
+def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
+  let summary = "infer every value's shape, with run-time sizes by name";
+  let description = [{
+    The rules are those of the operators' lowerings: the function is lowered into a module that is
+    thrown away, and its sizes are read off. Sizes known only at run time become `?`, and their
+    names, expressions over those of the inputs' sizes, stand in the op's `onnx.dims`: a list for
+    each result; an empty name is a size of which nothing is known. Integers that are computed from
+    known sizes become constants. Values that cannot be lowered keep the shape that the model
+    declares; a declared shape that contradicts the inferred one is an error.
+
+    ```mlir
+    func.func @main(%x: tensor<?x4xf32> {onnx.dims = ["N", 4]}) -> tensor<*xf32> {
+      %0 = onnx.Concat(%x, %x) {axis = 0 : i64} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<*xf32>
+      return %0 : tensor<*xf32>
+    }
+    ```
+    ==>
+    ```mlir
+    func.func @main(%x: tensor<?x4xf32> {onnx.dims = ["N", 4]})
+        -> (tensor<?x4xf32> {onnx.dims = ["N + N", 4]}) {
+      %0 = onnx.Concat(%x, %x) {axis = 0 : i64, onnx.dims = [["N + N", 4]]}
+          : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %0 : tensor<?x4xf32>
+    }
+    ```
+  }];
+  let options = [Option<"missingOnly", "missing-only", "bool", "false",
+                        "do nothing unless there are values without a rank">];
+  let dependentDialects = [
+    "::cameo::kernel::KernelDialect", "::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def SimplifyOperators : Pass<"cameo-simplify-operators", "::mlir::func::FuncOp"> {
+  let summary = "remove operators that compute nothing and merge those that are one together";
+  let description = [{
+    Identity, Dropout in inference, Cast to the same type, Transpose that moves nothing, views and
+    Expand to the same shape, Pad by nothing, Slice of everything, Concat of one, arithmetic with
+    neutral constants: their users use the operand. Transposes, views and exact Casts of one another
+    become one operator. Every bit stays as it was: x + 0.0 turns -0.0 into 0.0, so that only
+    x + -0.0 goes. What nothing uses is erased.
+
+    ```mlir
+    %0 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    %1 = onnx.Transpose(%0) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+    %2 = onnx.Relu(%1) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    ```
+    ==>
+    ```mlir
+    %2 = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+}
+
 //===-- normalized -> dispatched --------------------------------------------------------------===//
 
 def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::ModuleOp"> {

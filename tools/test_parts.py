@@ -40,6 +40,7 @@ def parts():
         Part("onnx-roundtrip", [PYTHON, "test/dialects/onnx/roundtrip.py"], 15),
         Part("onnx-rows", [PYTHON, "test/dialects/onnx/opset_rows.py"], 15),
         *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test*"))),
+        Part("graph-passes", [PYTHON, f"{E2E}/graph_passes.py"], 15),
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
         Part("artefact-files", [PYTHON, f"{E2E}/artefact_files.py"], 10),
         Part("command-line", [PYTHON, f"{E2E}/command_line.py"], 5),

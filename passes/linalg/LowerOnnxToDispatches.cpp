@@ -67,8 +67,8 @@ LogicalResult Lowering::reportUnsupported(func::FuncOp function) {
   return failure();
 }
 
-LogicalResult Lowering::lowerFunction(func::FuncOp function) {
-  OpBuilder outer(function);
+/// The entry function on builtin tensors: its arguments are the model's inputs.
+func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
   Block &source = function.getBody().front();
   auto target = outer.create<func::FuncOp>(function.getLoc(), function.getName(),
                                            outer.getFunctionType({}, {}));
@@ -112,7 +112,12 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
     argumentTypes.push_back(plain);
     argumentAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
+  target.setType(outer.getFunctionType(argumentTypes, {}));
+  target.setAllArgAttrs(argumentAttrs);
+  return target;
+}
 
+void Lowering::lowerNodes(Block &source, llvm::function_ref<void(Operation *)> after) {
   const OperatorTable &table = supportedOperators();
   for (Operation &op : source.without_terminator()) {
     if (isa<onnx::NoneOp, onnx::ConstantOp>(op) || op.use_empty())
@@ -120,6 +125,7 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
     auto entryOf = table.find(op.getName().stripDialect());
     if (entryOf == table.end() || isa<onnx::CustomOp>(op)) {
       (void)unsupported(&op, "unsupported operator; see the list of supported operators");
+      after(&op);
       continue;
     }
     std::optional<std::string> problem;
@@ -130,17 +136,28 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
         problem = typeProblem(type);
     if (problem) {
       (void)unsupported(&op, *problem);
+      after(&op);
       continue;
     }
     bool ready = llvm::all_of(op.getOperands(), [&](Value operand) {
       return onnx::isAbsent(operand) || onnx::constantValue(operand) || values.count(operand);
     });
-    if (!ready)
-      continue; // after a node that was recorded
+    if (!ready) { // after a node that was recorded
+      after(&op);
+      continue;
+    }
     hostLoc = op.getLoc();
     if (failed(entryOf->second.lower(&op, *this)) && !problems.count(&op))
       (void)unsupported(&op, "not supported in this form");
+    after(&op);
   }
+}
+
+LogicalResult Lowering::lowerFunction(func::FuncOp function) {
+  OpBuilder outer(function);
+  Block &source = function.getBody().front();
+  func::FuncOp target = lowerInputs(function, outer);
+  lowerNodes(source, [](Operation *) {});
 
   Operation *terminator = source.getTerminator();
   SmallVector<Value> results;
@@ -157,8 +174,7 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
   if (failed(reportUnsupported(function)))
     return failure();
   b.create<func::ReturnOp>(terminator->getLoc(), results);
-  target.setType(outer.getFunctionType(argumentTypes, ValueRange(results).getTypes()));
-  target.setAllArgAttrs(argumentAttrs);
+  target.setType(outer.getFunctionType(target.getArgumentTypes(), ValueRange(results).getTypes()));
   target.setAllResultAttrs(resultAttrs);
   function.erase();
   return success();

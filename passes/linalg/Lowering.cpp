@@ -65,6 +65,11 @@ Lowered Lowering::lowered(Value onnxValue) {
   return result;
 }
 
+std::optional<Lowered> Lowering::tryLowered(Value onnxValue) {
+  auto found = values.find(onnxValue);
+  return found == values.end() ? std::nullopt : std::optional<Lowered>(found->second);
+}
+
 void Lowering::define(Operation *op, unsigned result, Lowered lowered) {
   assert(lowered.tensor.getType() == tensorType(lowered.sizes, lowered.elementType));
   values[op->getResult(result)] = std::move(lowered);

@@ -159,6 +159,12 @@ public:
 
   //===-- The pass's own part -----------------------------------------------------------------===//
   llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
+  /// A function of the inputs alone, built by `outer`; nodes are lowered into it.
+  mlir::func::FuncOp lowerInputs(mlir::func::FuncOp function, mlir::OpBuilder &outer);
+  /// Lowers nodes in order. `after` is called for each, lowered or not.
+  void lowerNodes(mlir::Block &source, llvm::function_ref<void(mlir::Operation *)> after);
+  /// What a value has become, or nothing where it was not lowered.
+  std::optional<Lowered> tryLowered(mlir::Value onnxValue);
   mlir::OpBuilder &builder() { return b; }
 
 private:

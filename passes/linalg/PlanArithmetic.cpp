@@ -116,10 +116,11 @@ OpFoldResult Lowering::binary(StringRef name, OpFoldResult a, OpFoldResult c) {
       if (product.getLhs() == right)
         return product.getRhs();
     }
-  if (commutes && left.getAsOpaquePointer() > right.getAsOpaquePointer())
-    std::swap(left, right);
-  std::string key =
-      llvm::formatv("{0} {1} {2}", name, left.getAsOpaquePointer(), right.getAsOpaquePointer());
+  // The key alone is ordered by addresses, which differ from run to run.
+  void *first = left.getAsOpaquePointer(), *second = right.getAsOpaquePointer();
+  if (commutes && first > second)
+    std::swap(first, second);
+  std::string key = llvm::formatv("{0} {1} {2}", name, first, second);
   Value &known = expressions[key];
   if (!known) {
     OperationState state(hostLoc, name);

@@ -1,0 +1,75 @@
+// The elements of constants as numbers: read, computed with, and written back in their type.
+//
+// Floats of 16 and 32 bits compute in float, doubles in double, integers in 64 bits of their sign;
+// one result of +, -, *, / or a square root rounds to the same 16 bits from float as from infinite
+// precision, because float has more than twice their digits.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/Onnx.h"
+
+#include <vector>
+
+namespace cameo {
+
+/// A constant's elements; a splat holds one.
+struct Elements {
+  mlir::RankedTensorType type;
+  onnx::ElementKind kind;
+  onnx::ConstantBytes bytes;
+
+  static std::optional<Elements> of(mlir::ElementsAttr value);
+
+  int64_t count() const { return type.getNumElements(); }
+  llvm::ArrayRef<int64_t> shape() const { return type.getShape(); }
+  unsigned elementBytes() const { return onnx::elementBytes(kind); }
+  const char *at(int64_t i) const {
+    return bytes.get().data() + (bytes.isSplat() ? 0 : i * elementBytes());
+  }
+};
+
+/// What elements compute in.
+enum class Computes { Float, Double, Signed, Unsigned, Not };
+Computes computesIn(onnx::ElementKind kind);
+
+/// The elements, converted without loss; C is float, double, int64_t or uint64_t and fits the kind.
+template <typename C> std::vector<C> readElements(const Elements &elements);
+extern template std::vector<float> readElements(const Elements &);
+extern template std::vector<double> readElements(const Elements &);
+extern template std::vector<int64_t> readElements(const Elements &);
+extern template std::vector<uint64_t> readElements(const Elements &);
+
+/// Bytes of elements of `kind`: floats rounded to nearest, ties to even; integers taken modulo
+/// their width; a boolean is whether the number differs from 0.
+template <typename C> std::vector<char> writeElements(onnx::ElementKind kind, llvm::ArrayRef<C>);
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<float>);
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<double>);
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<int64_t>);
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<uint64_t>);
+
+/// Any kind that is a float, as doubles.
+std::vector<double> readDoubles(const Elements &elements);
+
+/// Calls `fn` with a value of the C++ type that `kind` computes in; false where there is none.
+template <typename Function> bool withComputeType(onnx::ElementKind kind, Function fn) {
+  switch (computesIn(kind)) {
+  case Computes::Float:
+    fn(float());
+    return true;
+  case Computes::Double:
+    fn(double());
+    return true;
+  case Computes::Signed:
+    fn(int64_t());
+    return true;
+  case Computes::Unsigned:
+    fn(uint64_t());
+    return true;
+  case Computes::Not:
+    return false;
+  }
+  return false;
+}
+
+} // namespace cameo

@@ -1,0 +1,91 @@
+// Questions about the values of ONNX graphs.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/Graph.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+ArrayAttr knownDims(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return {};
+  ArrayAttr names;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast_or_null<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (function)
+      names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), onnx::kDimsAttr);
+  } else if (auto all = value.getDefiningOp()->getAttrOfType<ArrayAttr>(onnx::kDimsAttr)) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    names = number < all.size() ? dyn_cast<ArrayAttr>(all[number]) : ArrayAttr();
+  }
+  Builder b(value.getContext());
+  SmallVector<Attribute> dims;
+  for (auto [i, size] : llvm::enumerate(type.getShape())) {
+    auto name = names && i < names.size() ? dyn_cast<StringAttr>(names[i]) : StringAttr();
+    if (!ShapedType::isDynamic(size))
+      dims.push_back(b.getI64IntegerAttr(size));
+    else
+      dims.push_back(name ? name : b.getStringAttr(""));
+  }
+  return b.getArrayAttr(dims);
+}
+
+bool haveSameShape(Value a, Value b) {
+  ArrayAttr dims = knownDims(a);
+  if (!dims || dims != knownDims(b))
+    return false;
+  return llvm::none_of(dims, [](Attribute dim) {
+    auto name = dyn_cast<StringAttr>(dim);
+    return name && name.empty();
+  });
+}
+
+void replaceResult(Operation *op, unsigned result, Value value) {
+  Value old = op->getResult(result);
+  auto precise = dyn_cast<RankedTensorType>(old.getType());
+  Operation *definition = value.getDefiningOp();
+  if (precise && definition && !isa<onnx::ConstantOp>(definition)) {
+    auto known = dyn_cast<RankedTensorType>(value.getType());
+    if (!known) {
+      value.setType(precise);
+    } else if (known.getRank() == precise.getRank()) {
+      SmallVector<int64_t> shape(known.getShape());
+      for (auto [size, other] : llvm::zip(shape, precise.getShape()))
+        size = ShapedType::isDynamic(size) ? other : size;
+      value.setType(RankedTensorType::get(shape, known.getElementType()));
+    }
+  }
+  old.replaceAllUsesWith(value);
+}
+
+void updateFunctionType(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(),
+                                     body.getTerminator()->getOperandTypes()));
+}
+
+StringRef nodeName(Operation *op) {
+  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
+    return loc.getName().getValue();
+  return "constant";
+}
+
+Value createConstant(OpBuilder &b, Location loc, ElementsAttr value) {
+  return b.create<onnx::ConstantOp>(loc, value.getType(), ValueRange(),
+                                    b.getNamedAttr("value", value));
+}
+
+void eraseWithConstants(Operation *op) {
+  llvm::SmallSetVector<Operation *, 4> constants;
+  for (Value operand : op->getOperands())
+    if (auto constant = operand.getDefiningOp<onnx::ConstantOp>())
+      constants.insert(constant);
+  op->erase();
+  for (Operation *constant : constants)
+    if (constant->use_empty())
+      constant->erase();
+}
+
+} // namespace cameo

@@ -1,0 +1,272 @@
+// Gives every value the shape that its operator computes, with sizes by name where they are known
+// only at run time.
+//
+//   func.func @main(%x: tensor<?x4xf32> {onnx.dims = ["N", 4]})
+//   %0 = onnx.Concat(%x, %x) {axis = 0}              : ... -> tensor<*xf32>
+//     ==>
+//   %0 = onnx.Concat(%x, %x) {axis = 0, onnx.dims = [["N + N", 4]]} : ... -> tensor<?x4xf32>
+//
+// There is one set of shape rules, the operators' lowerings, which compute sizes as plan arithmetic
+// before they build anything on them. So this pass lowers the function into a module that it throws
+// away, and reads off what the sizes have become: attributes are static sizes, values are
+// expressions over the inputs' sizes. An operator that cannot be lowered keeps its declared shape.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/Elements.h"
+#include "passes/graph/Graph.h"
+#include "passes/linalg/Lowering.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_INFERSHAPES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Names of sizes, written as expressions over the names of the inputs' sizes.
+class SizeNames {
+public:
+  SizeNames(func::FuncOp source) : source(source) {}
+
+  /// An empty string for what has no name or too long a one.
+  const std::string &of(Value value) {
+    auto known = names.find(value);
+    if (known != names.end())
+      return known->second;
+    std::string name = write(value);
+    return names[value] = name.size() <= kLongest ? name : "";
+  }
+
+private:
+  static constexpr size_t kLongest = 64;
+
+  std::string write(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return "";
+    if (std::optional<int64_t> known = getConstantIntValue(value))
+      return std::to_string(*known);
+    if (auto dim = dyn_cast<tensor::DimOp>(op))
+      return inputSize(dim);
+    if (op->getNumOperands() != 2)
+      return "";
+    std::string left = of(op->getOperand(0)), right = of(op->getOperand(1));
+    if (left.empty() || right.empty())
+      return "";
+    if (isa<arith::MinSIOp, arith::MaxSIOp>(op))
+      return (isa<arith::MinSIOp>(op) ? "min(" : "max(") + left + ", " + right + ")";
+    const char *sign = isa<arith::AddIOp>(op)         ? " + "
+                       : isa<arith::SubIOp>(op)       ? " - "
+                       : isa<arith::MulIOp>(op)       ? "*"
+                       : isa<arith::FloorDivSIOp>(op) ? " floordiv "
+                       : isa<arith::CeilDivSIOp>(op)  ? " ceildiv "
+                       : isa<arith::RemSIOp>(op)      ? " mod "
+                                                      : nullptr;
+    return sign ? parenthesized(left) + sign + parenthesized(right) : "";
+  }
+
+  static std::string parenthesized(const std::string &name) {
+    return name.find(' ') == std::string::npos ? name : "(" + name + ")";
+  }
+
+  std::string inputSize(tensor::DimOp dim) {
+    auto argument = dyn_cast<BlockArgument>(dim.getSource());
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (!argument || !index)
+      return "";
+    auto dims = source.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), onnx::kDimsAttr);
+    auto name = dims ? dyn_cast<StringAttr>(dims[*index]) : StringAttr();
+    return name ? name.getValue().str() : "";
+  }
+
+  func::FuncOp source;
+  DenseMap<Value, std::string> names;
+};
+
+bool isUnranked(Value value) { return isa<UnrankedTensorType>(value.getType()); }
+
+struct InferShapes : impl::InferShapesBase<InferShapes> {
+  using InferShapesBase::InferShapesBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (missingOnly && llvm::none_of(function.getOps(), [](Operation &op) {
+          return llvm::any_of(op.getResults(), isUnranked);
+        }))
+      return;
+    OwningOpRef<ModuleOp> scratch = ModuleOp::create(function.getLoc());
+    Lowering lowering(*scratch);
+    OpBuilder outer = OpBuilder::atBlockBegin(scratch->getBody());
+    // Arguments without a rank are refused when the function is lowered for good.
+    if (llvm::any_of(function.getArgumentTypes(),
+                     [](Type type) { return !isa<RankedTensorType>(type); }))
+      return;
+    (void)lowering.lowerInputs(function, outer);
+    SizeNames names(function);
+    bool good = true;
+    Block &body = function.getBody().front();
+    lowering.lowerNodes(body, [&](Operation *op) {
+      for (OpResult result : op->getResults())
+        if (!lowering.tryLowered(result))
+          standIn(result, lowering);
+      good &= succeeded(refine(op, lowering, names));
+    });
+    if (!good)
+      return signalPassFailure();
+    foldKnownIntegers(body, lowering);
+    nameOutputs(function);
+    updateFunctionType(function);
+  }
+
+private:
+  /// A value of the declared shape in place of one that could not be lowered.
+  static void standIn(OpResult result, Lowering &lowering) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || !type.getElementType().isIntOrFloat())
+      return;
+    OpBuilder &b = lowering.builder();
+    auto plain = RankedTensorType::get(type.getShape(), Lowering::signless(type.getElementType()));
+    Value tensor =
+        b.create<UnrealizedConversionCastOp>(result.getLoc(), plain, ValueRange()).getResult(0);
+    Sizes sizes;
+    for (auto [i, size] : llvm::enumerate(type.getShape())) {
+      if (ShapedType::isDynamic(size))
+        sizes.push_back(b.create<tensor::DimOp>(result.getLoc(), tensor, i).getResult());
+      else
+        sizes.push_back(lowering.index(size));
+    }
+    lowering.define(result.getOwner(), result.getResultNumber(), tensor, sizes,
+                    type.getElementType());
+  }
+
+  static LogicalResult contradiction(OpResult result, Type computed) {
+    Operation *op = result.getOwner();
+    return emitError(op->getLoc())
+           << "node '" << nodeName(op) << "' (" << op->getName().stripDialect() << "): output "
+           << result.getResultNumber() << " is declared as " << result.getType()
+           << ", but its operands make it " << computed;
+  }
+
+  /// Sizes that are known either way; both ways must agree.
+  static LogicalResult refine(Operation *op, Lowering &lowering, SizeNames &names) {
+    Builder b(op->getContext());
+    SmallVector<Attribute> dims;
+    bool named = false;
+    for (OpResult result : op->getResults()) {
+      std::optional<Lowered> lowered = lowering.tryLowered(result);
+      dims.push_back(b.getArrayAttr({}));
+      if (!lowered)
+        continue;
+      SmallVector<int64_t> shape;
+      SmallVector<Attribute> sizes;
+      for (OpFoldResult size : lowered->sizes) {
+        std::optional<int64_t> known = getConstantIntValue(size);
+        std::string name = known ? "" : names.of(cast<Value>(size));
+        shape.push_back(known.value_or(ShapedType::kDynamic));
+        sizes.push_back(known ? Attribute(b.getI64IntegerAttr(*known)) : b.getStringAttr(name));
+      }
+      Type element = cast<TensorType>(result.getType()).getElementType();
+      auto computed = RankedTensorType::get(shape, element);
+      if (auto declared = dyn_cast<RankedTensorType>(result.getType())) {
+        if (failed(verifyCompatibleShape(declared, computed)))
+          return contradiction(result, computed);
+        for (auto [i, size] : llvm::enumerate(declared.getShape()))
+          if (ShapedType::isDynamic(shape[i]) && !ShapedType::isDynamic(size)) {
+            shape[i] = size;
+            sizes[i] = b.getI64IntegerAttr(size);
+          }
+      }
+      result.setType(RankedTensorType::get(shape, element));
+      named |= llvm::any_of(sizes, [](Attribute size) {
+        auto name = dyn_cast<StringAttr>(size);
+        return name && !name.empty();
+      });
+      dims.back() = b.getArrayAttr(sizes);
+    }
+    if (named)
+      op->setAttr(onnx::kDimsAttr, b.getArrayAttr(dims));
+    else
+      op->removeAttr(onnx::kDimsAttr);
+    return success();
+  }
+
+  /// The value of a result that is computed from sizes that are known; null for others.
+  static ElementsAttr knownIntegers(Operation *op, Lowering &lowering) {
+    if (op->getNumResults() != 1 || isa<onnx::ConstantOp, onnx::NoneOp>(op))
+      return {};
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || !type.hasStaticShape() || !isa<IntegerType>(type.getElementType()) ||
+        !lowering.tryLowered(op->getResult(0)))
+      return {};
+    std::optional<onnx::ElementKind> kind = onnx::innerKind(type);
+    FailureOr<Sizes> values = lowering.tryHostValues(op->getResult(0));
+    if (!kind || failed(values) || static_cast<int64_t>(values->size()) != type.getNumElements())
+      return {};
+    SmallVector<int64_t> numbers;
+    for (OpFoldResult value : *values) {
+      auto known = dyn_cast_if_present<IntegerAttr>(dyn_cast<Attribute>(value));
+      if (!known)
+        return {};
+      numbers.push_back(known.getInt());
+    }
+    return onnx::makeConstant(type, nodeName(op), writeElements<int64_t>(*kind, numbers));
+  }
+
+  static void foldKnownIntegers(Block &body, Lowering &lowering) {
+    // All of them first: the lowering knows values by where they are in memory.
+    SmallVector<std::pair<Operation *, ElementsAttr>> known;
+    for (Operation &op : body.without_terminator())
+      if (ElementsAttr value = knownIntegers(&op, lowering))
+        known.push_back({&op, value});
+    for (auto [op, value] : known) {
+      OpBuilder b(op);
+      op->getResult(0).replaceAllUsesWith(createConstant(b, op->getLoc(), value));
+      op->erase();
+    }
+  }
+
+  /// Outputs take the names of sizes that the model does not name.
+  static void nameOutputs(func::FuncOp function) {
+    Builder b(function.getContext());
+    for (OpOperand &operand : function.getBody().front().getTerminator()->getOpOperands()) {
+      ArrayAttr found = knownDims(operand.get());
+      unsigned number = operand.getOperandNumber();
+      auto given = function.getResultAttrOfType<ArrayAttr>(number, onnx::kDimsAttr);
+      if (!found || (given && given.size() != found.size()))
+        continue;
+      SmallVector<Attribute> dims(found.begin(), found.end());
+      for (auto [i, dim] : llvm::enumerate(dims))
+        if (auto name = given ? dyn_cast<StringAttr>(given[i]) : StringAttr();
+            name && !name.empty() && isa<StringAttr>(dim))
+          dim = name;
+      function.setResultAttr(number, onnx::kDimsAttr, b.getArrayAttr(dims));
+    }
+  }
+};
+
+} // namespace
+
+Operation *findUninferred(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  SmallVector<Operation *> unranked;
+  for (Operation &op : body)
+    if (llvm::any_of(op.getResults(), isUnranked))
+      unranked.push_back(&op);
+  if (unranked.empty() || llvm::any_of(function.getArgumentTypes(),
+                                       [](Type type) { return !isa<RankedTensorType>(type); }))
+    return nullptr;
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(function.getLoc());
+  Lowering lowering(*scratch);
+  OpBuilder outer = OpBuilder::atBlockBegin(scratch->getBody());
+  (void)lowering.lowerInputs(function, outer);
+  lowering.lowerNodes(body, [](Operation *) {});
+  auto *found = llvm::find_if(unranked, [&](Operation *op) {
+    return llvm::any_of(op->getResults(),
+                        [&](Value v) { return isUnranked(v) && lowering.tryLowered(v); });
+  });
+  return found == unranked.end() ? nullptr : *found;
+}
+
+} // namespace cameo

@@ -1,0 +1,288 @@
+// Removes operators that compute nothing, and merges neighbours that are one operator together.
+//
+//   %0 = onnx.Identity(%x)                        ==>  %x
+//   %1 = onnx.Transpose(%0) {perm = [1, 0]}
+//   %2 = onnx.Transpose(%1) {perm = [1, 0]}       ==>  %0
+//
+// Every rule keeps each bit of the result, signs of zeros and NaN included. An operator's rules are
+// one entry in the table of identities, or in that of merges.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/Graph.h"
+
+#include "mlir/IR/Iterators.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_SIMPLIFYOPERATORS
+#include "passes/Passes.h.inc"
+
+//===-- Identities ----------------------------------------------------------------------------===//
+
+static bool absent(Operation *op, unsigned index) {
+  return index >= op->getNumOperands() || onnx::isAbsent(op->getOperand(index));
+}
+
+static bool allAre(Value value, int64_t wanted) {
+  std::optional<SmallVector<int64_t>> values = onnx::constantInts(value);
+  return values && llvm::all_of(*values, [&](int64_t v) { return v == wanted; });
+}
+
+static std::optional<int64_t> rankOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? std::optional<int64_t>(type.getRank()) : std::nullopt;
+}
+
+static Value always(Operation *op) { return op->getOperand(0); }
+
+static Value ifSameShape(Operation *op) {
+  return haveSameShape(op->getOperand(0), op->getResult(0)) ? op->getOperand(0) : Value();
+}
+
+static Value ifOneOperand(Operation *op) {
+  return op->getNumOperands() == 1 ? op->getOperand(0) : Value();
+}
+
+/// Without training nothing is dropped; a mask that is used would be all true.
+static Value dropout(Operation *op) {
+  bool masks = op->getNumResults() > 1 && !op->getResult(1).use_empty();
+  if (masks || !(absent(op, 2) || allAre(op->getOperand(2), 0)))
+    return {};
+  return op->getOperand(0);
+}
+
+static Value cast(Operation *op) {
+  std::optional<onnx::ElementKind> from = onnx::innerKind(op->getOperand(0).getType());
+  return from && from == onnx::innerKind(op->getResult(0).getType()) ? op->getOperand(0) : Value();
+}
+
+static Value transpose(Operation *op) {
+  auto perm = op->getAttrOfType<DenseI64ArrayAttr>("perm");
+  if (!perm) {
+    std::optional<int64_t> rank = rankOf(op->getOperand(0));
+    return rank && *rank <= 1 ? op->getOperand(0) : Value();
+  }
+  for (auto [i, from] : llvm::enumerate(perm.asArrayRef()))
+    if (from != static_cast<int64_t>(i))
+      return {};
+  return op->getOperand(0);
+}
+
+static bool isView(Operation *op) {
+  return isa_and_nonnull<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op);
+}
+
+/// Views of views of a value, back in that value's shape.
+static Value view(Operation *op) {
+  for (Operation *from = op; isView(from); from = from->getOperand(0).getDefiningOp())
+    if (haveSameShape(from->getOperand(0), op->getResult(0)))
+      return from->getOperand(0);
+  return {};
+}
+
+static Value pad(Operation *op) {
+  return allAre(op->getOperand(1), 0) ? op->getOperand(0) : Value();
+}
+
+static Value slice(Operation *op) {
+  if (!absent(op, 4) && !allAre(op->getOperand(4), 1))
+    return {};
+  if (haveSameShape(op->getOperand(0), op->getResult(0)))
+    return op->getOperand(0);
+  std::optional<SmallVector<int64_t>> ends = onnx::constantInts(op->getOperand(2));
+  bool toTheEnd = ends && llvm::all_of(*ends, [](int64_t end) { return end >= INT32_MAX; });
+  return toTheEnd && allAre(op->getOperand(1), 0) ? op->getOperand(0) : Value();
+}
+
+static Value split(Operation *op) { return op->getNumResults() == 1 ? op->getOperand(0) : Value(); }
+
+static Value clip(Operation *op) {
+  return absent(op, 1) && absent(op, 2) ? op->getOperand(0) : Value();
+}
+
+/// Operand `x` where the other one is a constant of nothing but `neutral` and broadcasts to x.
+static Value unless(Operation *op, unsigned x, double neutral) {
+  Value value = op->getOperand(x), other = op->getOperand(1 - x);
+  ElementsAttr constant = onnx::constantValue(other);
+  std::optional<int64_t> rank = rankOf(value);
+  if (!constant || !rank)
+    return {};
+  auto shape = constant.getShapedType().getShape();
+  bool ones = static_cast<int64_t>(shape.size()) <= *rank &&
+              llvm::all_of(shape, [](int64_t size) { return size == 1; });
+  if (!ones && !haveSameShape(value, op->getResult(0)))
+    return {};
+  auto dense = dyn_cast<DenseElementsAttr>(constant);
+  if (!dense || !dense.isSplat())
+    return {};
+  if (auto real = dyn_cast<FloatType>(dense.getElementType())) {
+    APFloat wanted(neutral);
+    bool lost;
+    wanted.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+    return dense.getSplatValue<APFloat>().bitwiseIsEqual(wanted) ? value : Value();
+  }
+  if (!isa<IntegerType>(dense.getElementType()))
+    return {};
+  return dense.getSplatValue<APInt>() == static_cast<uint64_t>(neutral) ? value : Value();
+}
+
+/// x + 0.0 is +0.0 for x = -0.0, so that only -0.0 is neutral among floats.
+static Value add(Operation *op) {
+  Value first = unless(op, 0, -0.0);
+  return first ? first : unless(op, 1, -0.0);
+}
+static Value sub(Operation *op) { return unless(op, 0, 0.0); }
+static Value mul(Operation *op) {
+  Value first = unless(op, 0, 1.0);
+  return first ? first : unless(op, 1, 1.0);
+}
+static Value div(Operation *op) { return unless(op, 0, 1.0); }
+
+using Identity = Value (*)(Operation *);
+
+static Identity identityRule(StringRef name) {
+  return llvm::StringSwitch<Identity>(name)
+      .Case("Identity", always)
+      .Case("Dropout", dropout)
+      .Cases("Cast", "CastLike", cast)
+      .Case("Transpose", transpose)
+      .Cases("Reshape", "Flatten", "Squeeze", "Unsqueeze", view)
+      .Cases("Expand", "Tile", ifSameShape)
+      .Case("Pad", pad)
+      .Case("Slice", slice)
+      .Cases("Concat", "Sum", "Mean", "Max", "Min", ifOneOperand)
+      .Case("Split", split)
+      .Case("Clip", clip)
+      .Case("Add", add)
+      .Case("Sub", sub)
+      .Case("Mul", mul)
+      .Cases("Div", "Pow", div)
+      .Default(nullptr);
+}
+
+Value identityOf(Operation *op) {
+  if (!isa<onnx::OnnxDialect>(op->getDialect()))
+    return {};
+  Identity rule = identityRule(op->getName().stripDialect());
+  return rule ? rule(op) : Value();
+}
+
+//===-- Merges --------------------------------------------------------------------------------===//
+
+/// Transpose(Transpose(x)) is one Transpose.
+static LogicalResult mergeTransposes(Operation *op, OpBuilder &) {
+  auto inner = op->getOperand(0).getDefiningOp<onnx::TransposeOp>();
+  auto outer = llvm::cast<onnx::TransposeOp>(op);
+  if (!inner || !inner.getPermAttr() || !outer.getPermAttr())
+    return failure();
+  ArrayRef<int64_t> first = inner.getPermAttr(), second = outer.getPermAttr();
+  SmallVector<int64_t> perm;
+  for (int64_t axis : second) {
+    if (axis < 0 || axis >= static_cast<int64_t>(first.size()))
+      return failure();
+    perm.push_back(first[axis]);
+  }
+  outer.setPerm(perm);
+  op->setOperand(0, inner->getOperand(0));
+  return success();
+}
+
+/// A view of a view is a view of what the first one saw; sizes of 0 mean sizes of the input.
+static LogicalResult mergeReshapes(Operation *op, OpBuilder &) {
+  Operation *inner = op->getOperand(0).getDefiningOp();
+  std::optional<SmallVector<int64_t>> shape = onnx::constantInts(op->getOperand(1));
+  if (!isView(inner) || !shape || llvm::is_contained(*shape, 0))
+    return failure();
+  op->setOperand(0, inner->getOperand(0));
+  return success();
+}
+
+/// Whether every value of one type is a value of the other.
+static bool contains(Type wide, Type narrow) {
+  if (wide == narrow || narrow.isInteger(1))
+    return wide.isIntOrFloat();
+  if (!wide.isIntOrFloat() || !narrow.isIntOrFloat())
+    return false;
+  unsigned to = wide.getIntOrFloatBitWidth(), from = narrow.getIntOrFloatBitWidth();
+  auto real = dyn_cast<FloatType>(wide);
+  bool isUnsigned = narrow.isUnsignedInteger();
+  if (isa<FloatType>(narrow))
+    return real && to > from && from >= 16;
+  if (real)
+    return to >= 16 && from <= real.getFPMantissaWidth();
+  if (wide.isInteger(1) || wide.isUnsignedInteger() != isUnsigned)
+    return isUnsigned && !wide.isInteger(1) && to > from;
+  return to > from;
+}
+
+/// Cast(Cast(x, B), C) is Cast(x, C) where B holds every value of x. Between integers by way of
+/// floats it is not: what does not fit is undefined there and wraps here.
+static LogicalResult mergeCasts(Operation *op, OpBuilder &) {
+  auto inner = op->getOperand(0).getDefiningOp<onnx::CastOp>();
+  if (!inner)
+    return failure();
+  Value source = inner->getOperand(0);
+  auto from = dyn_cast<TensorType>(source.getType());
+  auto through = dyn_cast<TensorType>(inner->getResult(0).getType());
+  auto to = dyn_cast<TensorType>(op->getResult(0).getType());
+  if (!from || !through || !to || !contains(through.getElementType(), from.getElementType()))
+    return failure();
+  bool detour = isa<IntegerType>(from.getElementType()) &&
+                isa<FloatType>(through.getElementType()) && isa<IntegerType>(to.getElementType());
+  if (detour && from.getElementType() != to.getElementType())
+    return failure();
+  op->setOperand(0, source);
+  return success();
+}
+
+using Merge = LogicalResult (*)(Operation *, OpBuilder &);
+
+static Merge mergeRule(StringRef name) {
+  return llvm::StringSwitch<Merge>(name)
+      .Case("Transpose", mergeTransposes)
+      .Case("Reshape", mergeReshapes)
+      .Case("Cast", mergeCasts)
+      .Default(nullptr);
+}
+
+//===-- Pass ----------------------------------------------------------------------------------===//
+
+namespace {
+
+struct SimplifyOperators : impl::SimplifyOperatorsBase<SimplifyOperators> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    // First, because what is used only by what nothing uses must not keep others.
+    eraseUnused(function);
+    // Operators come after their operands, so that one walk sees each of them in its final form.
+    OpBuilder b(function.getContext());
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isa<onnx::OnnxDialect>(op->getDialect()))
+        return;
+      Merge merge = mergeRule(op->getName().stripDialect());
+      while (merge && succeeded(merge(op, b))) {
+      }
+      if (Value same = identityOf(op))
+        replaceResult(op, 0, same);
+    });
+    eraseUnused(function);
+    updateFunctionType(function);
+  }
+
+private:
+  /// Operators of ONNX have no effects but their results.
+  static void eraseUnused(func::FuncOp function) {
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isa<onnx::OnnxDialect>(op->getDialect()) && !op->hasTrait<OpTrait::IsTerminator>() &&
+          op->use_empty())
+        op->erase();
+    });
+  }
+};
+
+} // namespace
+
+} // namespace cameo

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""The passes on ONNX graphs against ONNX Runtime: `cameoc --emit=onnx --stop-after=normalized` of
+ONNX's node tests, of the models of row_tests.py and of full-size networks computes what the model
+computed, under the same names of inputs and outputs.
+
+Models that ONNX Runtime's CPU does not run are checked by the onnx package alone ("structure").
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import itertools
+import re
+import shutil
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+import numpy
+import onnx
+import onnx.backend.test
+import onnxruntime
+
+import harness
+import networks
+import row_cases
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialects" / "onnx"))
+import models as onnx_models  # noqa: E402  pylint: disable=wrong-import-position
+
+DATA = Path(onnx.backend.test.__file__).parent / "data" / "node"
+SECONDS = 120
+# Of whole networks, max|difference| / max|reference|: a folded batch normalization rounds its
+# weights where the original rounded activations, and fifty layers pass that on.
+NETWORK_TOLERANCE = 1e-4
+
+
+def interface(graph):
+    initialised = {tensor.name for tensor in graph.initializer}
+    return ([v.name for v in graph.input if v.name not in initialised],
+            [v.name for v in graph.output])
+
+
+def close(a, b):
+    """Folded operators round once in the type's own precision; 16 bits have few digits."""
+    coarse = isinstance(a, numpy.ndarray) and a.dtype == numpy.float16
+    return onnx_models.same(a, b, *((2e-3, 1e-3) if coarse else (1e-5, 1e-6)))
+
+
+def network_close(a, b):
+    if not isinstance(a, numpy.ndarray) or a.dtype.kind != "f":
+        return onnx_models.same(a, b)
+    return a.shape == b.shape and (
+        numpy.abs(a - b).max() <= NETWORK_TOLERANCE * numpy.abs(a).max())
+
+
+class GraphPasses:
+    def __init__(self, options):
+        self.options = options
+        self.suite = harness.Suite("graph-passes", options.build.resolve())
+        self.cameoc = self.suite.tool("cameoc")
+        self.before = self.after = self.structure = self.refused = 0
+
+    def normalize(self, source, out):
+        return harness.run([self.cameoc, source, "-o", out, "--emit=onnx",
+                            "--stop-after=normalized"], SECONDS)
+
+    def check(self, name, source, feed, same):
+        """Compares `source` with what the passes make of it; `feed` maps inputs to values."""
+        before = onnx.load(source)
+        with tempfile.TemporaryDirectory() as scratch:
+            out = Path(scratch) / "normalized.onnx"
+            step = self.normalize(source, out)
+            if step.code != 0:
+                if "opset" in step.output and "7 to 26 are supported" in step.output:
+                    self.refused += 1
+                    return
+                self.suite.fail(name, f"{step.how()}: {harness.first_error(step.output)}", step)
+                return
+            after = onnx.load(out)
+            reason = self.differs(source, out, before, after, feed, same)
+            if reason:
+                self.suite.fail(name, reason, step)
+                return
+            self.suite.ok()
+            self.before += len(before.graph.node)
+            self.after += len(after.graph.node)
+
+    def differs(self, source, out, before, after, feed, same):
+        if interface(before.graph) != interface(after.graph):
+            return f"inputs or outputs changed: {interface(after.graph)}"
+        if out.stat().st_size < 1 << 30:
+            onnx.checker.check_model(str(out))
+        try:
+            first = onnx_models.session(source)
+            expected, again = first.run(None, feed), first.run(None, feed)
+        except Exception:  # pylint: disable=broad-except
+            self.structure += 1  # ONNX Runtime lacks the operator or the type
+            return None
+        try:
+            found = onnx_models.session(out).run(None, feed)
+        except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
+            self.structure += 1  # the original took a version of the operator that it has
+            return None
+        except Exception as error:  # pylint: disable=broad-except
+            return f"ONNX Runtime: {error}"
+        # What differs between two runs of one model is random.
+        for name, a, b, c in zip(interface(after.graph)[1], expected, again, found):
+            if onnx_models.same(a, b) and not same(a, c):
+                return f"the output '{name}' differs"
+        return None
+
+    def chosen(self, name):
+        return re.search(self.options.filter, name)
+
+    def report(self, what):
+        print(f"{what}: {self.before} nodes became {self.after}; by structure alone "
+              f"{self.structure}, below opset 7 {self.refused}", flush=True)
+        self.before = self.after = self.structure = self.refused = 0
+
+    def node_tests(self):
+        for source in sorted(DATA.glob("*/model.onnx")):
+            name = source.parent.name
+            if not self.chosen(name):
+                continue
+            model = onnx.load(source)
+            initialised = {tensor.name for tensor in model.graph.initializer}
+            feed = {}
+            for i, value in enumerate(v for v in model.graph.input if v.name not in initialised):
+                path = source.parent / "test_data_set_0" / f"input_{i}.pb"
+                try:
+                    feed[value.name] = onnx_models.as_ort(
+                        onnx_models.load_value(path, value.type))
+                except onnx_models.Failed:
+                    feed = {}
+                    break
+            self.check(name, source, feed, close)
+        self.report("node tests")
+
+    def rows(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            source = Path(scratch) / "model.onnx"
+            for operator, version, _ in row_cases.rows():
+                seed = zlib.crc32(operator.encode()) + version
+                row_cases.random = numpy.random.default_rng(seed)
+                for case in itertools.islice(row_cases.CASES[operator](version), 2):
+                    name = f"{operator}-{version}-{case.label}"
+                    if not self.chosen(name):
+                        continue
+                    onnx.save(case.model(operator, version), source)
+                    self.check(name, source, case.feed(), close)
+        self.report("rows")
+
+    def networks(self):
+        for name, make in networks.NETWORKS.items():
+            if not self.chosen(name):
+                continue
+            network = make()
+            work = self.suite.work / name
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir(parents=True)
+            onnx.save(network.model, work / "model.onnx")
+            batch = network.batches[0]
+            self.check(name, work / "model.onnx",
+                       network.inputs(batch, numpy.random.default_rng(batch)), network_close)
+            shutil.rmtree(work)
+            self.report(name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    tests = GraphPasses(parser.parse_args())
+    tests.node_tests()
+    tests.rows()
+    tests.networks()
+    return tests.suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
