@@ -39,14 +39,12 @@ llvm::Expected<Stage> cameo::findStage(StringRef name) {
 
 static void populateNormalized(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  functions.addPass(createSimplifyOperators());
-  // Before shapes are inferred, because constants may be shapes.
-  functions.addPass(createFoldConstants({.remarks = options.remarks}));
+  // First, because what the model declares of shapes is not to be relied on.
   functions.addPass(createInferShapes());
-  // Shapes that are known now are constants, which may say shapes in turn.
   functions.addPass(createFoldConstants({.remarks = options.remarks}));
+  // Where a shape is computed by operators that only folding knows.
   functions.addPass(createInferShapes({/*missingOnly=*/true}));
-  // Again, because with shapes and constants known more operators compute nothing.
+  functions.addPass(createFoldConstants({.remarks = options.remarks}));
   functions.addPass(createSimplifyOperators());
   // After operators that differed only in what they were called are gone, and before folding into
   // convolutions, which needs to see that a value has one use.

@@ -66,7 +66,8 @@ def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
     names, expressions over those of the inputs' sizes, stand in the op's `onnx.dims`: a list for
     each result; an empty name is a size of which nothing is known. Integers that are computed from
     known sizes become constants. Values that cannot be lowered keep the shape that the model
-    declares; a declared shape that contradicts the inferred one is an error.
+    declares, and `onnx.shape_declared` says so; a declared shape that contradicts the inferred one
+    is an error.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32> {onnx.dims = ["N", 4]}) -> tensor<*xf32> {
@@ -85,7 +86,7 @@ def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"missingOnly", "missing-only", "bool", "false",
-                        "do nothing unless there are values without a rank">];
+                        "do nothing unless there are values without an inferred shape">];
   let dependentDialects = [
     "::cameo::kernel::KernelDialect", "::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -21,19 +21,22 @@ static std::vector<char> stridedBytes(const Elements &from, ArrayRef<int64_t> sh
   return bytes;
 }
 
-static LogicalResult strided(Fold &fold, unsigned operand, ArrayRef<int64_t> shape,
-                             ArrayRef<int64_t> strides, int64_t offset = 0) {
-  std::optional<int64_t> count = fold.count(shape);
-  if (!count)
-    return failure();
-  return fold.yield(shape, stridedBytes(fold.input(operand), shape, strides, offset, *count));
-}
-
 static SmallVector<int64_t> rowMajor(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size(), 1);
   for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i)
     strides[i] = strides[i + 1] * shape[i + 1];
   return strides;
+}
+
+/// The same elements in the same order are no new bytes.
+static LogicalResult strided(Fold &fold, unsigned operand, ArrayRef<int64_t> shape,
+                             ArrayRef<int64_t> strides, int64_t offset = 0) {
+  if (shape == fold.input(operand).shape() && ArrayRef<int64_t>(rowMajor(shape)) == strides)
+    return fold.yieldView(operand, shape);
+  std::optional<int64_t> count = fold.count(shape);
+  if (!count)
+    return failure();
+  return fold.yield(shape, stridedBytes(fold.input(operand), shape, strides, offset, *count));
 }
 
 static int64_t product(ArrayRef<int64_t> sizes) {
@@ -49,8 +52,12 @@ static LogicalResult yieldInts(Fold &fold, ArrayRef<int64_t> shape, ArrayRef<int
   return fold.yield(shape, writeElements<int64_t>(fold.kind(), values));
 }
 
+static RankedTensorType reliableType(Value value) {
+  return hasReliableShape(value) ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+}
+
 static LogicalResult foldShape(Fold &fold) {
-  auto type = dyn_cast<RankedTensorType>(fold.op->getOperand(0).getType());
+  auto type = reliableType(fold.op->getOperand(0));
   if (!type)
     return failure();
   int64_t rank = type.getRank();
@@ -63,7 +70,7 @@ static LogicalResult foldShape(Fold &fold) {
 }
 
 static LogicalResult foldSize(Fold &fold) {
-  auto type = dyn_cast<RankedTensorType>(fold.op->getOperand(0).getType());
+  auto type = reliableType(fold.op->getOperand(0));
   if (!type || !type.hasStaticShape())
     return failure();
   return yieldInts(fold, {}, type.getNumElements());
@@ -255,6 +262,8 @@ static LogicalResult foldTile(Fold &fold) {
       return failure();
     shape.push_back(total);
   }
+  if (ArrayRef<int64_t>(shape) == from)
+    return fold.yieldView(0, shape);
   std::optional<int64_t> count = fold.count(shape);
   if (!count)
     return failure();

@@ -7,6 +7,14 @@ using namespace mlir;
 
 namespace cameo {
 
+bool hasReliableShape(Value value) {
+  // Inference does not enter the bodies of control flow.
+  if (!isa<func::FuncOp>(value.getParentBlock()->getParentOp()))
+    return isa_and_nonnull<onnx::ConstantOp>(value.getDefiningOp());
+  Operation *op = value.getDefiningOp();
+  return !op || !op->hasAttr(kDeclaredShapeAttr);
+}
+
 ArrayAttr knownDims(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
@@ -33,6 +41,8 @@ ArrayAttr knownDims(Value value) {
 }
 
 bool haveSameShape(Value a, Value b) {
+  if (!hasReliableShape(a) || !hasReliableShape(b))
+    return false;
   ArrayAttr dims = knownDims(a);
   if (!dims || dims != knownDims(b))
     return false;

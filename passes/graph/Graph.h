@@ -10,6 +10,13 @@ namespace cameo {
 /// On an operator of constants that is not folded because the model has no bytes left for it.
 inline constexpr llvm::StringLiteral kKeptUnfoldedAttr = "onnx.kept_unfolded";
 
+/// On an operator whose results' shapes are those that the model declares, because inference does
+/// not know them. Nothing may rely on such a shape: nobody checks it when the model runs.
+inline constexpr llvm::StringLiteral kDeclaredShapeAttr = "onnx.shape_declared";
+
+/// Whether the value's type, if it is ranked, is one to rely on: an input's or an inferred one.
+bool hasReliableShape(mlir::Value value);
+
 /// The sizes of a ranked value: integers, or names as strings; an empty string is a size of which
 /// nothing is known. Null for values without a rank. Names come from the function's arguments and
 /// from what cameo-infer-shapes wrote on the op.

@@ -9,7 +9,8 @@
 // There is one set of shape rules, the operators' lowerings, which compute sizes as plan arithmetic
 // before they build anything on them. So this pass lowers the function into a module that it throws
 // away, and reads off what the sizes have become: attributes are static sizes, values are
-// expressions over the inputs' sizes. An operator that cannot be lowered keeps its declared shape.
+// expressions over the inputs' sizes. An operator that cannot be lowered keeps its declared shape
+// and is marked, since such a model runs nowhere and its declarations are not checked.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/Elements.h"
@@ -87,13 +88,15 @@ private:
 
 bool isUnranked(Value value) { return isa<UnrankedTensorType>(value.getType()); }
 
+bool isMissing(Value value) { return isUnranked(value) || !hasReliableShape(value); }
+
 struct InferShapes : impl::InferShapesBase<InferShapes> {
   using InferShapesBase::InferShapesBase;
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (missingOnly && llvm::none_of(function.getOps(), [](Operation &op) {
-          return llvm::any_of(op.getResults(), isUnranked);
+          return llvm::any_of(op.getResults(), isMissing);
         }))
       return;
     OwningOpRef<ModuleOp> scratch = ModuleOp::create(function.getLoc());
@@ -108,6 +111,7 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
     bool good = true;
     Block &body = function.getBody().front();
     lowering.lowerNodes(body, [&](Operation *op) {
+      op->removeAttr(kDeclaredShapeAttr);
       for (OpResult result : op->getResults())
         if (!lowering.tryLowered(result))
           standIn(result, lowering);
@@ -139,6 +143,7 @@ private:
     }
     lowering.define(result.getOwner(), result.getResultNumber(), tensor, sizes,
                     type.getElementType());
+    result.getOwner()->setAttr(kDeclaredShapeAttr, UnitAttr::get(b.getContext()));
   }
 
   static LogicalResult contradiction(OpResult result, Type computed) {
@@ -169,16 +174,10 @@ private:
       }
       Type element = cast<TensorType>(result.getType()).getElementType();
       auto computed = RankedTensorType::get(shape, element);
-      if (auto declared = dyn_cast<RankedTensorType>(result.getType())) {
-        if (failed(verifyCompatibleShape(declared, computed)))
-          return contradiction(result, computed);
-        for (auto [i, size] : llvm::enumerate(declared.getShape()))
-          if (ShapedType::isDynamic(shape[i]) && !ShapedType::isDynamic(size)) {
-            shape[i] = size;
-            sizes[i] = b.getI64IntegerAttr(size);
-          }
-      }
-      result.setType(RankedTensorType::get(shape, element));
+      auto declared = dyn_cast<RankedTensorType>(result.getType());
+      if (declared && failed(verifyCompatibleShape(declared, computed)))
+        return contradiction(result, computed);
+      result.setType(computed);
       named |= llvm::any_of(sizes, [](Attribute size) {
         auto name = dyn_cast<StringAttr>(size);
         return name && !name.empty();
@@ -237,10 +236,12 @@ private:
       if (!found || (given && given.size() != found.size()))
         continue;
       SmallVector<Attribute> dims(found.begin(), found.end());
-      for (auto [i, dim] : llvm::enumerate(dims))
-        if (auto name = given ? dyn_cast<StringAttr>(given[i]) : StringAttr();
-            name && !name.empty() && isa<StringAttr>(dim))
-          dim = name;
+      for (auto [i, dim] : llvm::enumerate(dims)) {
+        auto name = given ? dyn_cast<StringAttr>(given[i]) : StringAttr();
+        bool says = given && !(name && name.empty());
+        if (says && isa<StringAttr>(dim))
+          dim = given[i];
+      }
       function.setResultAttr(number, onnx::kDimsAttr, b.getArrayAttr(dims));
     }
   }

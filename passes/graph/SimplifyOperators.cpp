@@ -33,7 +33,7 @@ static bool allAre(Value value, int64_t wanted) {
 
 static std::optional<int64_t> rankOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? std::optional<int64_t>(type.getRank()) : std::nullopt;
+  return type && hasReliableShape(value) ? std::optional(type.getRank()) : std::nullopt;
 }
 
 static Value always(Operation *op) { return op->getOperand(0); }

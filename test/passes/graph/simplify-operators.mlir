@@ -201,3 +201,13 @@ func.func @unused(%x: tensor<2xf32>) -> tensor<2xf32> {
   %1 = onnx.Add(%0, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %x : tensor<2xf32>
 }
+
+// -----
+
+// A shape that is only declared is nothing to go by.
+// CHECK-LABEL: func @declared
+// CHECK: onnx.Reshape
+func.func @declared(%x: tensor<2x3xf32>, %to: tensor<2xi64>) -> tensor<2x3xf32> {
+  %0 = onnx.Reshape(%x, %to) {onnx.shape_declared} : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
