@@ -35,7 +35,7 @@ config.substitutions += [
     ("%device", lit_config.params.get("device", "sim")),
     ("%cc", "clang-19"),
 ]
-for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameoc"):
+for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-lsp-server", "cameoc"):
     config.substitutions.append((f"%{tool}(?![-\\w])", str(build / "bin" / tool)))
     if (build / "bin" / tool).exists():
         config.available_features.add(tool)

@@ -55,13 +55,15 @@ def parts():
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
         Part("models", [PYTHON, f"{E2E}/models.py"], 30),
-        # Under --long: every other target, and the simulator's checks.
+        # Under --long: every other target, sanitizers, and the simulator's checks.
         Part("nodes-sm_90a", [PYTHON, f"{E2E}/node_tests.py", "--target=sim:sm_90a"], 60, True),
         Part("nodes-ptx", [PYTHON, f"{E2E}/node_tests.py", "--compile-only",
                            "--target=sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx"], 120, True),
         Part("nodes-checked", [PYTHON, f"{E2E}/node_tests.py", *CHECKS], 60, True),
         Part("models-checked", [PYTHON, f"{E2E}/models.py", *CHECKS[:2]], 120, True),
         Part("rows-long", [PYTHON, f"{E2E}/row_tests.py", "--long"], 60, True),
+        Part("tsan", ["tools/run-sanitized", "tsan"], 60, True),
+        Part("asan", ["tools/run-sanitized", "asan"], 120, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
     ]
     return table

@@ -50,12 +50,13 @@ Allocation::~Allocation() {
 }
 
 void *Memory::allocate(uint64_t bytes, const char *name, bool tracked) {
-  if (bytes > SIZE_MAX - 2 * kAlignment)
+  if (bytes > SIZE_MAX - 3 * kAlignment)
     return nullptr;
   // At least a byte, so that empty tensors have distinct addresses too.
   uint64_t rounded = (std::max<uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   auto allocation = std::make_unique<Allocation>();
-  allocation->begin = static_cast<char *>(aligned_alloc(kAlignment, rounded));
+  // Never end to end with the next one: an access just beyond the end must not be within that.
+  allocation->begin = static_cast<char *>(aligned_alloc(kAlignment, rounded + kAlignment));
   if (!allocation->begin)
     return nullptr;
   allocation->owned = true;

@@ -59,16 +59,17 @@ public:
     for (auto &bytes : longest_)
       bytes.store(0, std::memory_order_relaxed);
   }
-  /// The plane to note an access of `bytes` in, of `granules` cells. Null without memory.
+  /// The plane to note an access of `bytes` in, of `granules` cells. Null without memory. Other
+  /// workers widen at the same time: what is seen of one is seen of all before it.
   Cell *note(uint32_t plane, uint32_t bytes, size_t granules) {
-    if (longest_[plane].load(std::memory_order_relaxed) < bytes && !widen(plane, bytes, granules))
+    if (longest_[plane].load(std::memory_order_acquire) < bytes && !widen(plane, bytes, granules))
       return nullptr;
-    return planes_[plane].load(std::memory_order_relaxed);
+    return planes_[plane].load(std::memory_order_acquire);
   }
   /// Planes in use since restart(), a bit each; their cells; the longest access noted in them.
-  uint32_t used() const { return used_.load(std::memory_order_relaxed); }
-  Cell *plane(uint32_t index) const { return planes_[index].load(std::memory_order_relaxed); }
-  uint32_t longest(uint32_t index) const { return longest_[index].load(std::memory_order_relaxed); }
+  uint32_t used() const { return used_.load(std::memory_order_acquire); }
+  Cell *plane(uint32_t index) const { return planes_[index].load(std::memory_order_acquire); }
+  uint32_t longest(uint32_t index) const { return longest_[index].load(std::memory_order_acquire); }
   void clear();
 
 private:

@@ -110,7 +110,7 @@ TEST(ApiVersions, EveryStatusAndTypeHasAName) {
     names.insert(cameo_status_name(cameo_status(status)));
   EXPECT_EQ(names.size(), size_t(CAMEO_STATUS_NO_CODE) + 1);
   EXPECT_EQ(names.count("?"), 0u);
-  EXPECT_STREQ(cameo_status_name(cameo_status(99)), "?");
+  EXPECT_STREQ(cameo_status_name(cameo_status(15)), "?");
   names.clear();
   for (int dtype = CAMEO_DTYPE_F32; dtype <= CAMEO_DTYPE_I2; ++dtype) {
     names.insert(cameo_dtype_name(cameo_dtype(dtype)));
@@ -121,8 +121,8 @@ TEST(ApiVersions, EveryStatusAndTypeHasAName) {
   EXPECT_EQ(cameo_dtype_bits(CAMEO_DTYPE_I4), 4u);
   EXPECT_EQ(cameo_dtype_bits(CAMEO_DTYPE_F8E4M3FN), 8u);
   EXPECT_EQ(cameo_dtype_bits(CAMEO_DTYPE_COMPLEX128), 128u);
-  EXPECT_EQ(cameo_dtype_bits(cameo_dtype(77)), 0u);
-  EXPECT_STREQ(cameo_dtype_name(cameo_dtype(77)), "?");
+  EXPECT_EQ(cameo_dtype_bits(cameo_dtype(31)), 0u);
+  EXPECT_STREQ(cameo_dtype_name(cameo_dtype(31)), "?");
 }
 
 TEST_F(Calls, CudaDevices) {

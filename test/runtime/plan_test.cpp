@@ -336,21 +336,21 @@ TEST(Interpreter, MemoryRules) {
 }
 
 TEST(Interpreter, LivesBeginAtTheFirstUse) {
-  WorkList work;
-  ASSERT_TRUE(run(planOf([](PlanBuilder &p) {
-                    uint32_t a = p.newBuffer(), b = p.newBuffer(), y = p.newBuffer();
-                    uint32_t zero = p.constant(0), bytes = p.constant(8);
-                    p.op(CAMEO_OP_ARENA_SIZE, {bytes});
-                    p.op(CAMEO_OP_BUF_ARENA, {a, zero, bytes});
-                    p.op(CAMEO_OP_BUF_ARENA, {b, zero, bytes});
-                    p.op(CAMEO_OP_BUF_NAME, {b, p.string("second")});
-                    p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
-                    p.op(CAMEO_OP_COPY, {a, y, bytes});
-                    p.op(CAMEO_OP_COPY, {y, a, bytes});
-                    p.op(CAMEO_OP_COPY, {b, y, bytes});
-                  }),
-                  work)
-                  .ok());
+  Parsed parsed(planOf([](PlanBuilder &p) {
+    uint32_t a = p.newBuffer(), b = p.newBuffer(), y = p.newBuffer();
+    uint32_t zero = p.constant(0), bytes = p.constant(8);
+    p.op(CAMEO_OP_ARENA_SIZE, {bytes});
+    p.op(CAMEO_OP_BUF_ARENA, {a, zero, bytes});
+    p.op(CAMEO_OP_BUF_ARENA, {b, zero, bytes});
+    p.op(CAMEO_OP_BUF_NAME, {b, p.string("second")});
+    p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+    p.op(CAMEO_OP_COPY, {a, y, bytes});
+    p.op(CAMEO_OP_COPY, {y, a, bytes});
+    p.op(CAMEO_OP_COPY, {b, y, bytes});
+  }));
+  ASSERT_TRUE(parsed.status.ok()) << parsed.status.message();
+  WorkList work; // its names are the plan's
+  ASSERT_TRUE(runPlan(parsed.plan, someInputs(), work).ok());
   ASSERT_EQ(work.births.size(), 2u);
   EXPECT_EQ(work.births[0].step, 0u);
   EXPECT_STREQ(work.births[0].place.name, "");
