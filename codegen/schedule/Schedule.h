@@ -40,6 +40,7 @@ const Schedule *findSchedule(llvm::StringRef family);
 const Schedule *contractionSchedule();
 const Schedule *windowSchedule();
 const Schedule *rowSchedule();
+const Schedule *scanSchedule();
 const Schedule *mapSchedule();
 
 /// An integer parameter; nothing where it is missing or of another type.

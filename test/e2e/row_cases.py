@@ -459,6 +459,10 @@ def arg_reduce(name, version):
 @operator("CumSum", "CumProd")
 def cumsum(name, version):
     yield Case("plain", [normal(3, 20), scalar(1, I64)])
+    # Long lines: several warps, one and more rounds of a block. (Products stay finite.)
+    yield Case("long", [uniform(0.9, 1.1, 2, 600), scalar(1, I64)])
+    yield Case("long-reverse", [uniform(0.9, 1.1, 100, 3), scalar(0, I64)], {"reverse": 1})
+    yield Case("long-exclusive", [uniform(0.9, 1.1, 1, 64), scalar(1, I64)], {"exclusive": 1})
     yield Case("first-axis", [normal(3, 20), scalar(0, I32)])
     yield Case("exclusive", [normal(3, 20), scalar(-1, I64)], {"exclusive": 1})
     yield Case("reverse", [normal(3, 20), scalar(1, I64)], {"reverse": 1, "exclusive": 1})

@@ -1,0 +1,205 @@
+// The scan schedule: one block a line, its threads combining together.
+//
+// For kernel.scan along long lines. The block takes as many elements at a time as it has threads:
+// running combinations within warps by shuffles, those of the warps through shared memory, and what
+// came before is carried along. Linear in the line's length, where `map` is quadratic.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+constexpr int64_t kWarp = 32;
+
+/// The scan that the dispatch's result is, or is elementwise work on; null for other dispatches.
+kernel::ScanOp matchScan(kernel::DispatchOp op) {
+  if (op.getNumResults() != 1)
+    return {};
+  Value root = op.getBodyBlock()->getTerminator()->getOperand(0);
+  if (auto generic = root.getDefiningOp<linalg::GenericOp>()) {
+    if (generic.getNumReductionLoops() != 0 || generic.getNumResults() != 1 ||
+        generic.getNumDpsInputs() == 0 ||
+        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isIdentity())
+      return {};
+    OpOperand *first = generic.getDpsInputOperand(0);
+    if (!generic.getMatchingIndexingMap(first).isIdentity() || !first->get().hasOneUse())
+      return {};
+    root = first->get();
+  }
+  return root.getDefiningOp<kernel::ScanOp>();
+}
+
+class ScanSchedule : public Schedule {
+public:
+  StringRef family() const override { return "scan"; }
+
+  bool isSupported(kernel::DispatchOp op, const Target &) const override {
+    kernel::ScanOp scan = matchScan(op);
+    if (!scan)
+      return false;
+    auto type = cast<RankedTensorType>(scan.getType());
+    unsigned bits = type.getElementTypeBitWidth();
+    int64_t length = type.getDimSize(scan.getAxis());
+    return (bits == 32 || bits == 64) && (ShapedType::isDynamic(length) || length >= 2 * kWarp);
+  }
+
+  DictionaryAttr choose(kernel::DispatchOp op, const Target &) const override {
+    kernel::ScanOp scan = matchScan(op);
+    int64_t length = cast<RankedTensorType>(scan.getType()).getDimSize(scan.getAxis());
+    int64_t threads = ShapedType::isDynamic(length)
+                          ? 256
+                          : std::clamp<int64_t>(llvm::PowerOf2Ceil(length), kWarp, 256);
+    Builder b(op.getContext());
+    return b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
+  }
+
+  LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
+                       const Target &target) const override {
+    auto threads = intParam(params, "threads");
+    if (!threads || *threads < kWarp || *threads > target.maxThreadsPerBlock ||
+        *threads % kWarp != 0)
+      return op.emitError() << "schedule 'scan' needs threads, a multiple of " << kWarp << " up to "
+                            << target.maxThreadsPerBlock;
+    return success();
+  }
+
+  LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
+                     KernelEmitter &emitter) const override {
+    kernel::ScanOp scan = matchScan(op);
+    int64_t threads = *intParam(params, "threads");
+    OpBuilder host(op);
+    Location loc = op.getLoc();
+    Value one = host.create<arith::ConstantIndexOp>(loc, 1), lines = one;
+    for (int64_t dim = 0; dim < cast<RankedTensorType>(scan.getType()).getRank(); ++dim)
+      if (dim != static_cast<int64_t>(scan.getAxis()))
+        lines = host.createOrFold<arith::MulIOp>(
+            loc, lines, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
+    auto launched = emitter.launch(op, "", threads, {lines, one, one}, {0},
+                                   [&](Kernel &kernel) { return emitBody(kernel, scan, threads); });
+    if (failed(launched))
+      return failure();
+    op.replaceAllUsesWith(*launched);
+    op.erase();
+    return success();
+  }
+
+private:
+  static LogicalResult emitBody(Kernel &kernel, kernel::ScanOp scan, int64_t threads) {
+    OpBuilder &b = kernel.b;
+    Location loc = kernel.loc;
+    kernel.synchronises = true;
+    int64_t axis = scan.getAxis(), warps = threads / kWarp;
+    Type type = cast<RankedTensorType>(scan.getType()).getElementType();
+    bool isFloat = isa<FloatType>(type), product = scan.getKind() == kernel::CombineKind::Mul;
+    auto combine = [&](Value left, Value right) -> Value {
+      if (product)
+        return isFloat ? b.create<arith::MulFOp>(loc, left, right).getResult()
+                       : b.create<arith::MulIOp>(loc, left, right).getResult();
+      return isFloat ? b.create<arith::AddFOp>(loc, left, right).getResult()
+                     : b.create<arith::AddIOp>(loc, left, right).getResult();
+    };
+    TypedAttr one = isFloat ? TypedAttr(b.getFloatAttr(type, 1)) : b.getIntegerAttr(type, 1);
+    Value neutral =
+        b.create<arith::ConstantOp>(loc, product ? one : TypedAttr(b.getZeroAttr(type)));
+
+    Value destination = kernel.op.getInitArgs()[0];
+    SmallVector<Value> sizes = kernel.sizes(destination), outer(sizes);
+    Value length = sizes[axis];
+    outer[axis] = kernel.constant(1);
+    SmallVector<Value> place = kernel.delinearize(kernel.blockId(), outer);
+    Value thread = kernel.threadId();
+    Value warp = b.create<arith::DivUIOp>(loc, thread, kernel.constant(kWarp));
+    Value lane = b.create<arith::RemUIOp>(loc, thread, kernel.constant(kWarp));
+    Value isLast =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lane, kernel.constant(kWarp - 1));
+    Value shared = warps > 1 ? kernel.sharedMemory(warps, type) : Value();
+    Value width = b.create<arith::ConstantIntOp>(loc, kWarp, 32);
+    /// The value `distance` lanes before; the neutral element in front of the first.
+    auto before = [&](Value value, int64_t distance) -> Value {
+      Value steps = b.create<arith::ConstantIntOp>(loc, distance, 32);
+      auto moved = b.create<gpu::ShuffleOp>(loc, value, steps, width, gpu::ShuffleMode::UP);
+      Value exists =
+          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, lane, kernel.constant(distance));
+      return b.create<arith::SelectOp>(loc, exists, moved.getShuffleResult(), neutral);
+    };
+
+    auto loop =
+        b.create<scf::ForOp>(loc, kernel.constant(0), length, kernel.constant(threads), neutral);
+    b.setInsertionPointToStart(loop.getBody());
+    Value carried = loop.getRegionIterArgs()[0];
+    Value number = kernel.add(loop.getInductionVar(), thread), at = number;
+    if (scan.getReverse())
+      at = b.create<arith::SubIOp>(loc, b.create<arith::SubIOp>(loc, length, kernel.constant(1)),
+                                   number);
+    place[axis] = at;
+    Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, number, length);
+    auto load = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(load.thenBlock());
+      Value element = kernel.element(scan.getInput(), place);
+      b.create<scf::YieldOp>(loc, element);
+      b.setInsertionPointToStart(load.elseBlock());
+      b.create<scf::YieldOp>(loc, neutral);
+    }
+    Value sum = load.getResult(0);
+    for (int64_t distance = 1; distance < kWarp; distance *= 2)
+      sum = combine(before(sum, distance), sum);
+    Value own = scan.getExclusive() ? before(sum, 1) : sum, total, front = carried;
+    if (warps > 1) {
+      auto leads = b.create<scf::IfOp>(loc, isLast, false);
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(leads.thenBlock());
+        b.create<memref::StoreOp>(loc, sum, shared, warp);
+      }
+      b.create<gpu::BarrierOp>(loc);
+      total = carried;
+      for (int64_t i = 0; i < warps; ++i) {
+        Value part = b.create<memref::LoadOp>(loc, shared, kernel.constant(i));
+        total = combine(total, part);
+        if (i + 1 < warps) {
+          Value isBefore =
+              b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt, warp, kernel.constant(i));
+          front = b.create<arith::SelectOp>(loc, isBefore, total, front);
+        }
+      }
+      // The next elements' sums are written when all have read these.
+      b.create<gpu::BarrierOp>(loc);
+    } else {
+      Value last = b.create<arith::ConstantIntOp>(loc, kWarp - 1, 32);
+      auto moved = b.create<gpu::ShuffleOp>(loc, sum, last, width, gpu::ShuffleMode::IDX);
+      total = combine(carried, moved.getShuffleResult());
+    }
+    Value value = combine(front, own);
+    auto store = b.create<scf::IfOp>(loc, inside, false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(store.thenBlock());
+      kernel.keep(scan.getResult(), [value](ValueRange) { return value; });
+      Value root = kernel.op.getBodyBlock()->getTerminator()->getOperand(0);
+      Value result = kernel.element(root, place);
+      b.create<memref::StoreOp>(loc, result, kernel.memory(destination),
+                                kernel.linearize(place, sizes));
+    }
+    b.create<scf::YieldOp>(loc, total);
+    return success();
+  }
+};
+
+} // namespace
+
+const Schedule *scanSchedule() {
+  static const ScanSchedule schedule;
+  return &schedule;
+}
+
+} // namespace cameo
