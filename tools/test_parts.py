@@ -35,6 +35,7 @@ def parts():
     table = [
         Part("lint", ["tools/lint"], 10),
         Part("lit", [str(BUILD / "venv" / "bin" / "lit"), "-v", "test"], 20),
+        Part("docs", [PYTHON, "test/docs/console_blocks.py"], 10),
         Part("onnx-table", [PYTHON, "tools/gen-onnx-ops.py", "--check"], 2),
         Part("onnx-hostile", [PYTHON, "test/dialects/onnx/hostile.py"], 5),
         Part("onnx-roundtrip", [PYTHON, "test/dialects/onnx/roundtrip.py"], 15),
