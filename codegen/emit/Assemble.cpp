@@ -28,7 +28,8 @@ unsigned numberBefore(StringRef line, StringRef word) {
   return digits.getAsInteger(10, number) ? 0 : number;
 }
 
-llvm::Expected<Cubin> assembleOne(const AssembleJob &job, StringRef ptxas) {
+/// Runs ptxas once.
+llvm::Expected<Cubin> runPtxas(const AssembleJob &job, StringRef ptxas) {
   auto fail = [&](const llvm::Twine &what) {
     return llvm::createStringError("assembling for " + job.target->name.str() + ": " + what.str());
   };
@@ -80,6 +81,42 @@ llvm::Expected<Cubin> assembleOne(const AssembleJob &job, StringRef ptxas) {
   if (!data)
     return fail("cannot read ptxas's output: " + data.getError().message());
   cubin.data.assign((*data)->getBufferStart(), (*data)->getBufferEnd());
+  return cubin;
+}
+
+unsigned spillBytes(const KernelResources &kernel) {
+  return kernel.spillStoreBytes + kernel.spillLoadBytes;
+}
+
+unsigned spillBytes(const Cubin &cubin) {
+  unsigned sum = 0;
+  for (const KernelResources &kernel : cubin.kernels)
+    sum += spillBytes(kernel);
+  return sum;
+}
+
+/// The text with `.minnctapersm 1` for kernels that spill: then ptxas does not give up registers to
+/// have more blocks on a multiprocessor. Kernels with such a directive stay as they are.
+std::string withoutOccupancyGoal(StringRef ptx, const Cubin &cubin) {
+  std::string text = ptx.str();
+  for (const KernelResources &kernel : cubin.kernels) {
+    size_t entry =
+        spillBytes(kernel) ? text.find(".entry " + kernel.name + "(") : std::string::npos;
+    size_t body = entry == std::string::npos ? entry : text.find("\n{", entry);
+    if (body != std::string::npos && !StringRef(text).slice(entry, body).contains(".minnctapersm"))
+      text.insert(body, "\n.minnctapersm 1");
+  }
+  return text;
+}
+
+llvm::Expected<Cubin> assembleOne(const AssembleJob &job, StringRef ptxas) {
+  llvm::Expected<Cubin> cubin = runPtxas(job, ptxas);
+  if (!cubin || !spillBytes(*cubin))
+    return cubin;
+  std::string text = withoutOccupancyGoal(job.ptx, *cubin);
+  llvm::Expected<Cubin> other = runPtxas({text, job.target}, ptxas);
+  if (!other || spillBytes(*other) < spillBytes(*cubin))
+    return other;
   return cubin;
 }
 

@@ -74,7 +74,8 @@ llvm::Expected<std::string> findLibdevice(llvm::StringRef explicitPath = "",
                                           llvm::StringRef ptxas = "");
 
 /// Assembles each text for its target. ptxas's errors are errors; so are its warnings C7510 and
-/// C7514, which say that it has serialised warpgroup matrix instructions.
+/// C7514, which say that it has serialised warpgroup matrix instructions. Kernels that spill for
+/// the sake of occupancy are assembled again without that goal.
 llvm::Expected<std::vector<Cubin>> assemblePtx(llvm::ArrayRef<AssembleJob> jobs,
                                                const AssembleOptions &options);
 llvm::Expected<Cubin> assemblePtx(llvm::StringRef ptx, const Target &target,

@@ -202,16 +202,17 @@ public:
       }
       Value one = host.create<arith::ConstantIndexOp>(loc, 1);
       std::string part = groups.size() == 1 ? "" : "_" + std::to_string(number);
-      auto launched = emitter.launch(
-          op, part, threads, {blocks, one, one}, group, [&](Kernel &kernel) -> LogicalResult {
-            SmallVector<Value> values, memories;
-            for (int64_t output : group) {
-              values.push_back(yield.getValues()[output]);
-              memories.push_back(kernel.memory(op.getInitArgs()[output]));
-            }
-            return emitBody(kernel, op.getInitArgs()[group.front()], values, memories, threads,
-                            vector, flat);
-          });
+      auto launched =
+          emitter.launch(op, part, threads, {blocks, one, one}, group,
+                         [&, &group = group](Kernel &kernel) -> LogicalResult {
+                           SmallVector<Value> values, memories;
+                           for (int64_t output : group) {
+                             values.push_back(yield.getValues()[output]);
+                             memories.push_back(kernel.memory(op.getInitArgs()[output]));
+                           }
+                           return emitBody(kernel, op.getInitArgs()[group.front()], values,
+                                           memories, threads, vector, flat);
+                         });
       if (failed(launched))
         return failure();
       for (auto [output, value] : llvm::zip(group, *launched))

@@ -327,8 +327,8 @@ Value Lowering::elementwise(Location loc, ArrayRef<Lowered> inputs, const Sizes 
           SmallVector<Value> scalars;
           unsigned next = 0;
           for (auto [number, input] : llvm::enumerate(inputs)) {
-            const auto *choice =
-                llvm::find_if(chosen, [&](const auto &entry) { return entry.first == number; });
+            const auto *choice = llvm::find_if(
+                chosen, [number = number](const auto &entry) { return entry.first == number; });
             if (choice == chosen.end()) {
               scalars.push_back(arguments[next++]);
               continue;

@@ -21,7 +21,8 @@ import payload
 
 TOLERANCE = 1e-3
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
-TARGET = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx,sim:sm_80"
+ARCHITECTURES = ("sm_80", "sm_75", "sm_86", "sm_89", "sm_90", "sm_90a")
+TARGET = ",".join([*ARCHITECTURES, "ptx", *(f"sim:{name}" for name in ARCHITECTURES)])
 
 
 def compare(outputs, references):
@@ -36,6 +37,18 @@ def compare(outputs, references):
             return f"{name}: max|difference| {difference:.3e} exceeds {limit:.3e}", worst
         worst = max(worst, difference / limit * TOLERANCE)
     return None, worst
+
+
+def different_images(artefact):
+    """Architectures whose simulator images differ, one for each image; sm_80 for its own."""
+    info = harness.run([artefact, "--info"], 60)
+    images = dict(re.findall(r"simulator image for (sm_\w+),.*, xxh3 (\w+)$", info.output,
+                             re.MULTILINE))
+    seen = {}
+    for name in ARCHITECTURES:
+        if name in images:
+            seen.setdefault(images[name], name)
+    return list(seen.values())
 
 
 def check(suite, name, network, options):
@@ -69,6 +82,10 @@ def check(suite, name, network, options):
               flush=True)
     session = onnxruntime.InferenceSession(path)
     names = [output.name for output in session.get_outputs()]
+    architectures = different_images(artefact) if options.device == "sim" else []
+    if not architectures and options.device == "sim":
+        suite.fail(f"{name}-info", "--info names no simulator image", compiled)
+    print(f"  simulated: {', '.join(architectures)}", flush=True)
     for batch in network.batches:
         feed = network.inputs(batch, numpy.random.default_rng(batch))
         references = dict(zip(names, session.run(names, feed)))
@@ -78,7 +95,12 @@ def check(suite, name, network, options):
             command.append(f"--input={key}=@{work / f'input_{number}.npy'}")
         command += [f"--output={key}=@{work / f'output_{number}.npy'}"
                     for number, key in enumerate(names)]
-        for flags in harness.run_flags(options):
+        # Every architecture's kernels at one batch size, the first one's at all.
+        runs = [[*flags, *([f"--arch={architecture}"] if architecture else [])]
+                for architecture in (architectures if batch == network.batches[0] else
+                                     architectures[:1]) or [""]
+                for flags in harness.run_flags(options)]
+        for flags in runs:
             step = harness.run([artefact, *flags, *command], RUN_SECONDS)
             case = "-".join([name, "batch", str(batch), *flags[1:]])
             if step.code != 0:
@@ -92,8 +114,8 @@ def check(suite, name, network, options):
                 suite.fail(case, reason, compiled, step)
                 continue
             suite.ok()
-            print(f"  batch {batch}: {step.seconds:.1f} s, max|difference| is {ratio:.1e} of "
-                  "max|reference|", flush=True)
+            print(f"  batch {batch}, {flags[-1]}: {step.seconds:.1f} s, max|difference| is "
+                  f"{ratio:.1e} of max|reference|", flush=True)
     for file in work.iterdir():
         file.unlink()
 
