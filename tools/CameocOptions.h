@@ -20,7 +20,7 @@ struct CameocOptions {
   std::optional<Stage> stopAfter, startFrom;
   /// --shapes: sizes by input name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
-  bool simChecks = false;
+  bool simChecks = false, simTrace = false;
   bool time = false;
   bool remarks = false;
   std::string ptxas, libdevice, report;

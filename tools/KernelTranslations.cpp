@@ -132,9 +132,10 @@ LogicalResult toResources(Operation *root, raw_ostream &output) {
 }
 
 LogicalResult toSimImage(Operation *root, raw_ostream &output) {
-  return withModules(root, [&](ArrayRef<gpu::GPUModuleOp> modules, const cameo::Target &) {
+  return withModules(root, [&](ArrayRef<gpu::GPUModuleOp> modules, const cameo::Target &target) {
     cameo::SimImageOptions options;
     options.checked = checked;
+    options.target = &target;
     llvm::Expected<SmallVector<char>> image =
         timed("sim image", [&] { return cameo::emitSimImage(modules, options); });
     if (!image)

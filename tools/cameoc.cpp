@@ -235,6 +235,7 @@ llvm::Expected<CodeOptions> Compiler::codeOptions() {
   code.ptx.libdevice = options.libdevice;
   code.assemble.jobs = threads.getMaxConcurrency();
   code.simChecks = options.simChecks;
+  code.simTrace = options.simTrace;
   if (options.emit == Emit::Ptx || llvm::none_of(targets, [](auto &t) { return t.cubin; }))
     return code;
   llvm::Expected<std::string> found = findPtxas(ptxas);

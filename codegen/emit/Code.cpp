@@ -90,9 +90,13 @@ llvm::Expected<std::vector<PayloadSection>> cameo::emitSections(ArrayRef<CodeVar
              std::vector<char>(texts[i].c_str(), texts[i].c_str() + texts[i].size() + 1)});
     }
     for (bool checked : {false, true}) {
-      if (!variant.target.sim || (checked && !options.simChecks))
+      if (!variant.target.sim || (checked && !options.simChecks && !options.simTrace))
         continue;
-      llvm::Expected<SmallVector<char>> image = emitSimImage(kernelsOf(variant), {checked});
+      SimImageOptions imageOptions;
+      imageOptions.checked = checked;
+      imageOptions.traced = checked && options.simTrace;
+      imageOptions.target = variant.target.target;
+      llvm::Expected<SmallVector<char>> image = emitSimImage(kernelsOf(variant), imageOptions);
       if (!image)
         return image.takeError();
       code.push_back({CAMEO_SECTION_SIM_IMAGE, number, arch, checked ? CAMEO_SIM_IMAGE_CHECKED : 0,

@@ -13,8 +13,10 @@ namespace cameo {
 struct CodeOptions {
   PtxOptions ptx;
   AssembleOptions assemble;
-  /// Also an image whose memory accesses are checked.
+  /// Also an image whose memory accesses are checked and counted.
   bool simChecks = false;
+  /// That image also reports what each instruction computes; implies simChecks.
+  bool simTrace = false;
 };
 
 /// The variants of a host-stage module that `targets` asks for, in the order of the module; an

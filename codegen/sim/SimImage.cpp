@@ -8,6 +8,7 @@
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimLink.h"
 #include "codegen/sim/SimLower.h"
+#include "codegen/target/Target.h"
 #include "runtime/sim/abi.h"
 
 #include "mlir/IR/Threading.h"
@@ -112,9 +113,12 @@ public:
     auto *entry = llvm::Function::Create(
         llvm::FunctionType::get(builder.getVoidTy(), {ptr, ptr}, /*isVarArg=*/false),
         llvm::Function::ExternalLinkage, kernel.name, module);
-    kernels.push_back(llvm::ConstantStruct::getAnon({string(kernel.name), entry,
-                                                     builder.getInt32(kernel.sharedStatic),
-                                                     builder.getInt32(stackBytes)}));
+    kernels.push_back(llvm::ConstantStruct::getAnon(
+        {string(kernel.name), entry, builder.getInt32(kernel.sharedStatic),
+         builder.getInt32(stackBytes), builder.getInt32(blocks.size()),
+         builder.getInt32(kernel.blocks.size())}));
+    for (const CameoSimBasicBlock &block : kernel.blocks)
+      blocks.push_back(llvm::ConstantDataArray::get(context, llvm::ArrayRef(block.counts)));
   }
 
   void addSite(const SimSite &site) {
@@ -122,10 +126,12 @@ public:
         {string(site.node), string(site.location), string(site.what)}));
   }
 
-  llvm::Expected<llvm::SmallString<0>> emit(llvm::TargetMachine &machine, bool checked) {
+  llvm::Expected<llvm::SmallString<0>> emit(llvm::TargetMachine &machine,
+                                            const SimImageOptions &options) {
     llvm::Constant *image = llvm::ConstantStruct::getAnon(
         {builder.getInt32(CAMEO_SIM_ABI_VERSION), builder.getInt32(kernels.size()),
-         builder.getInt32(sites.size()), builder.getInt32(checked), array(kernels), array(sites)});
+         builder.getInt32(sites.size()), builder.getInt32(options.checked), array(kernels),
+         array(sites), array(blocks), target(options.target), builder.getInt32(options.traced)});
     new llvm::GlobalVariable(module, image->getType(), /*isConstant=*/true,
                              llvm::GlobalValue::ExternalLinkage, image, "cameo_sim_image");
     return emitModule(module, machine, llvm::CodeGenFileType::ObjectFile);
@@ -139,6 +145,19 @@ private:
           module, llvm::ArrayType::get(builder.getInt8Ty(), text.size() + 1), /*isConstant=*/true,
           llvm::GlobalValue::PrivateLinkage, llvm::ConstantDataArray::getString(context, text));
     return known;
+  }
+
+  /// CameoSimTarget.
+  llvm::Constant *target(const Target *target) {
+    if (!target)
+      return llvm::ConstantPointerNull::get(builder.getPtrTy());
+    auto number = [&](unsigned value) { return builder.getInt32(value); };
+    return array(llvm::ConstantStruct::getAnon(
+        {string(target->name), string(target->board),
+         llvm::ConstantFP::get(builder.getDoubleTy(), target->memoryGBps), number(target->smCount),
+         number(target->clockMHz), number(target->fp32FmaPerClock), number(target->fp64FmaPerClock),
+         number(target->fp16MmaFmaPerClock), number(target->tf32MmaFmaPerClock),
+         number(target->int8MmaFmaPerClock), number(0)}));
   }
 
   llvm::Constant *array(llvm::ArrayRef<llvm::Constant *> rows) {
@@ -155,7 +174,7 @@ private:
   llvm::IRBuilder<> builder;
   llvm::Type *ptr, *i32;
   llvm::StringMap<llvm::Constant *> strings;
-  std::vector<llvm::Constant *> kernels, sites;
+  std::vector<llvm::Constant *> kernels, sites, blocks;
 };
 
 } // namespace
@@ -172,7 +191,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   std::vector<SimSite> sites;
   std::vector<SimModule> lowered;
   for (gpu::GPUModuleOp module : modules) {
-    llvm::Expected<SimModule> result = lowerToSim(module, options.checked, sites);
+    llvm::Expected<SimModule> result = lowerToSim(module, {options.checked, options.traced}, sites);
     if (!result)
       return result.takeError();
     lowered.push_back(std::move(*result));
@@ -197,7 +216,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   }
   for (const SimSite &site : sites)
     table.addSite(site);
-  llvm::Expected<llvm::SmallString<0>> tableObject = table.emit(**machine, options.checked);
+  llvm::Expected<llvm::SmallString<0>> tableObject = table.emit(**machine, options);
   if (!tableObject)
     return tableObject.takeError();
   inputs.push_back(*tableObject);

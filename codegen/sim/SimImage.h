@@ -8,9 +8,16 @@
 
 namespace cameo {
 
+struct Target;
+
 struct SimImageOptions {
-  /// Call the engine before each access of shared and global memory.
+  /// Call the engine before each access of shared and global memory, and count executions: for
+  /// checks and counters.
   bool checked = false;
+  /// Call the engine behind each instruction, too; needs `checked`.
+  bool traced = false;
+  /// What the kernels were compiled for, for estimates; null: not known.
+  const Target *target = nullptr;
 };
 
 /// One ELF shared object for x86-64-v3 with all kernels of `modules` (device stage, unchanged),

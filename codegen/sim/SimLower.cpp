@@ -7,6 +7,8 @@
 //   llvm.mlir.addressof @shared                  ==>  thread->shared + offset
 //   kernel.ptx "mma.sync..."(%a, ...)            ==>  operands to a buffer, a call, results from it
 //   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load from where api->access(%p) says
+//   ^block:                        (checked)     ==>  ++thread->executions[block]
+//   %a = llvm.fadd ...             (traced)      ==>  api->trace(%a) behind it
 //
 // and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces and bf16
 // go last.
@@ -16,6 +18,8 @@
 
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/sim/SimArithmetic.h"
+#include "codegen/sim/SimCounts.h"
+#include "codegen/sim/SimTrace.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
 #include "runtime/sim/abi.h"
@@ -68,8 +72,10 @@ unsigned addressSpace(Type type) {
 /// Rewrites one kernel's function.
 class KernelLowering {
 public:
-  KernelLowering(LLVM::LLVMFuncOp kernel, bool checked, std::vector<SimSite> &sites)
-      : kernel(kernel), checked(checked), sites(sites), builder(kernel.getContext()),
+  KernelLowering(LLVM::LLVMFuncOp kernel, const SimInstrumentation &instrumentation,
+                 std::vector<SimSite> &sites)
+      : kernel(kernel), checked(instrumentation.accesses), traced(instrumentation.results),
+        sites(sites), builder(kernel.getContext()),
         ptr(LLVM::LLVMPointerType::get(kernel.getContext())), i32(builder.getI32Type()),
         i64(builder.getI64Type()), voidType(LLVM::LLVMVoidType::get(kernel.getContext())),
         name(kernel.getName().str()) {
@@ -81,6 +87,11 @@ public:
     SimKernel result;
     result.name = name;
     // What an access touches is told by types and parameters, so sites come before both go.
+    if (checked)
+      for (Block &block : kernel.getBody())
+        result.blocks.push_back(countOperations(block));
+    if (traced)
+      insertTraces(kernel, kernelNodes, sites);
     SmallVector<Operation *> operations;
     kernel.walk([&](Operation *op) {
       if (op != kernel)
@@ -88,6 +99,8 @@ public:
     });
     layOutShared(operations, result.sharedStatic);
     splitBody();
+    if (checked)
+      countExecutions();
     makeInstructionBuffer(operations);
     for (Operation *op : operations)
       if (llvm::Error error = lower(op))
@@ -225,6 +238,7 @@ private:
   }
 
   llvm::Error lower(Operation *op);
+  void countExecutions();
   void makeInstructionBuffer(ArrayRef<Operation *> operations);
   void lowerInstruction(kernel::PtxOp op);
   bool lowerRegister(Operation *op);
@@ -269,7 +283,7 @@ private:
   }
 
   LLVM::LLVMFuncOp kernel;
-  bool checked;
+  bool checked, traced;
   std::vector<SimSite> &sites;
   OpBuilder builder;
   LLVM::LLVMPointerType ptr;
@@ -472,6 +486,22 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   op.erase();
 }
 
+/// ++thread->executions[i] at the head of block i.
+void KernelLowering::countExecutions() {
+  Value counters = fromContext(ptr, offsetof(CameoSimThread, executions));
+  for (auto [index, block] : llvm::enumerate(kernel.getBody())) {
+    Location loc = kernel.getLoc();
+    if (&block == &kernel.getBody().front())
+      builder.setInsertionPointAfterValue(counters);
+    else
+      builder.setInsertionPointToStart(&block);
+    Value place = at(loc, counters, sizeof(uint64_t) * index);
+    Value count = builder.create<LLVM::LoadOp>(loc, i64, place, /*alignment=*/8);
+    count = builder.create<LLVM::AddOp>(loc, count, constant(loc, i64, 1));
+    builder.create<LLVM::StoreOp>(loc, count, place, /*alignment=*/8);
+  }
+}
+
 llvm::Error KernelLowering::lower(Operation *op) {
   builder.setInsertionPoint(op);
   Location loc = op->getLoc();
@@ -498,6 +528,11 @@ llvm::Error KernelLowering::lower(Operation *op) {
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op)) {
     atomic.removeSyncscopeAttr();
     lowerAccess(atomic, atomic.getType(), CAMEO_SIM_ATOMIC, "atomic operation");
+    return llvm::Error::success();
+  }
+  if (auto call = dyn_cast<LLVM::CallOp>(op); call && call.getCallee() == kTraceFunction) {
+    callEngine(loc, offsetof(CameoSimApi, trace), voidType, llvm::to_vector(call.getArgOperands()));
+    op->erase();
     return llvm::Error::success();
   }
   if (auto cast = dyn_cast<LLVM::AddrSpaceCastOp>(op)) {
@@ -559,7 +594,8 @@ llvm::Error KernelLowering::lower(Operation *op) {
 
 } // namespace
 
-llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module, bool checked,
+llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module,
+                                            const SimInstrumentation &instrumentation,
                                             std::vector<SimSite> &sites) {
   SimModule result;
   OpBuilder builder(module.getContext());
@@ -570,11 +606,13 @@ llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module, bool checke
   for (auto function : llvm::to_vector(result.module->getOps<LLVM::LLVMFuncOp>())) {
     if (function.isExternal())
       continue;
-    llvm::Expected<SimKernel> kernel = KernelLowering(function, checked, sites).run();
+    llvm::Expected<SimKernel> kernel = KernelLowering(function, instrumentation, sites).run();
     if (!kernel)
       return kernel.takeError();
     result.kernels.push_back(std::move(*kernel));
   }
+  if (auto trace = result.module->lookupSymbol<LLVM::LLVMFuncOp>(kTraceFunction))
+    trace.erase();
   // Every shared variable has become an offset.
   for (auto global : llvm::to_vector(result.module->getOps<LLVM::GlobalOp>()))
     if (global.getAddrSpace() == kShared)

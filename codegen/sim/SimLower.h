@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/sim/abi.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -21,7 +23,14 @@ struct SimSite {
 
 struct SimKernel {
   std::string name;
-  uint32_t sharedStatic = 0; // bytes
+  uint32_t sharedStatic = 0;              // bytes
+  std::vector<CameoSimBasicBlock> blocks; // where instrumented
+};
+
+/// What kernels tell the engine of, besides what they need of it.
+struct SimInstrumentation {
+  bool accesses = false; // each access of shared and global memory; executions of basic blocks
+  bool results = false;  // what each instruction computes
 };
 
 /// A module whose exported functions are CameoSimKernels. Calls of libdevice functions are still
@@ -33,7 +42,8 @@ struct SimModule {
 
 /// Rewrites a copy of `module`. Sites are appended to `sites`. Any operation the simulator does not
 /// know is an error that names it.
-llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module, bool checked,
+llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module,
+                                     const SimInstrumentation &instrumentation,
                                      std::vector<SimSite> &sites);
 
 } // namespace cameo

@@ -16,6 +16,10 @@
 #include <string>
 #include <vector>
 
+namespace cameo::sim {
+struct LaunchCounters;
+}
+
 namespace cameo::rt {
 
 using DevicePtr = uint64_t; // CUdeviceptr; on the simulator a host address
@@ -117,6 +121,9 @@ public:
   virtual void nameMemory(DevicePtr memory, const char *name) {}
   virtual void discard(DevicePtr memory, uint64_t bytes) {}
 
+  // What a counting simulator has counted of the launches since the last call, in their order.
+  virtual void takeCounters(std::vector<sim::LaunchCounters> &counters);
+
   // Recording of a stream's work for replay. Devices without it answer Code::Unsupported, and the
   // executor enqueues the work each time.
   virtual Status beginCapture(Stream) { return failure(Code::Unsupported, "no graph capture"); }
@@ -166,10 +173,15 @@ struct SimOptions {
   bool checkSync = false; // divergent barriers, absent lanes; a deadlock is always found
   uint64_t seed = 0;      // order of lanes, warps and blocks; 0: the natural order
   unsigned threads = 0;   // host threads; 0: one a core
+  bool counters = false;  // for takeCounters(); needs such an image, too
+  std::string trace;      // `kernel[,block[,warp]]` to print on stderr; needs a traced image
 };
 
 // Sets the checks from `all`, `none` or a list like `race,bounds,init,sync`.
 Status parseSimChecks(const char *text, SimOptions &options);
+
+// Whether `text` is one that SimOptions::trace may be.
+Status checkSimTrace(const char *text);
 
 Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device);
 

@@ -33,11 +33,13 @@ ExitCode exitCode(Code code) {
 Status runModes(const Options &options, Session &session, bool &matched) {
   std::vector<HostTensor> inputs;
   CAMEO_RETURN_IF_ERROR(gatherInputs(options, session, inputs));
-  bool measures = options.benchmark || !options.profile.empty();
+  bool measures = options.benchmark || !options.profile.empty() || options.sim.counters;
   if (!measures || !options.outputs.empty() || !options.expected.empty())
     CAMEO_RETURN_IF_ERROR(runOnce(options, session, inputs, matched));
   if (!options.profile.empty())
     CAMEO_RETURN_IF_ERROR(runProfile(options, session, inputs));
+  if (options.sim.counters)
+    CAMEO_RETURN_IF_ERROR(runCounters(options, session, inputs));
   if (options.benchmark)
     CAMEO_RETURN_IF_ERROR(runBenchmark(options, session, inputs));
   return {};

@@ -171,6 +171,18 @@ const Option kOptions[] = {
        o.simOnly = true;
        return parseNumber(v, UINT64_MAX, o.sim.seed);
      }},
+    {"sim-counters", Optional,
+     [](const std::string &v, Options &o) {
+       o.simOnly = o.sim.counters = true;
+       o.counters = v;
+       return Status();
+     }},
+    {"sim-trace", Required,
+     [](const std::string &v, Options &o) {
+       o.simOnly = true;
+       o.sim.trace = v;
+       return rt::checkSimTrace(v.c_str());
+     }},
     {"threads", Required,
      [](const std::string &v, Options &o) {
        o.simOnly = true;
@@ -263,8 +275,7 @@ Status parseOptions(int argc, char **argv, Options &options) {
       ++i;
   }
   if (options.simOnly && options.device == DeviceChoice::Cuda)
-    return failure(Code::InvalidArgument,
-                   "--sim-checks, --sim-seed and --threads are for --device=sim");
+    return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
   return {};
 }
 
@@ -292,7 +303,12 @@ Device
   --arch=sm_80                the code built for that architecture
   --sim-checks[=race,bounds,init,sync]
                               checks of a model compiled with --sim-checks
-  --sim-seed=N                order in which the simulator runs lanes and warps
+  --sim-seed=N                order in which the simulator runs lanes, warps and blocks
+  --sim-counters[=FILE.json]  what each kernel does to memory, and an estimate of its time on a
+                              GPU; of a model compiled with --sim-checks
+  --sim-trace=KERNEL[,BLOCK[,WARP]]
+                              prints on stderr what each instruction computes; of a model compiled
+                              with --sim-trace
   --threads=N                 host threads of the simulator
 
 Measuring

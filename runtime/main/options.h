@@ -35,6 +35,7 @@ struct Options {
   int ordinal = 0;
   bool simOnly = false; // an option was given that only the simulator knows
   rt::SimOptions sim;
+  std::string counters; // file for what is counted; "": none
 
   bool benchmark = false;
   uint32_t iterations = 10; // at least

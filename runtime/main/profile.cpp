@@ -2,26 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/json.h"
 #include "runtime/main/session.h"
+#include "runtime/sim/estimate.h"
 
 #include <cstdio>
 
 namespace cameo::cli {
 namespace {
 
-// "a,b" -> ["a","b"]
-std::string nodeList(const char *nodes) {
-  std::string list = "[", text = nodes;
-  for (size_t at = 0; at < text.size();) {
-    size_t comma = text.find(',', at);
-    if (comma == std::string::npos)
-      comma = text.size();
-    list += (list.size() > 1 ? "," : "") + quoteJson(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return list + "]";
-}
-
-std::string slice(const rt::LaunchTiming &timing) {
+// `counters`: null where nothing is counted.
+std::string slice(const rt::LaunchTiming &timing, const sim::LaunchCounters *counters) {
   char numbers[320];
   std::snprintf(numbers, sizeof numbers,
                 ",\"cat\":\"kernel\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,"
@@ -31,7 +20,8 @@ std::string slice(const rt::LaunchTiming &timing) {
                 timing.kernel->block[1], timing.kernel->block[2],
                 timing.kernel->sharedStatic + timing.step->sharedDynamic);
   return "{\"name\":" + quoteJson(timing.kernel->name) + numbers +
-         "\"onnx_nodes\":" + nodeList(timing.step->onnxNodes) + "}}";
+         "\"onnx_nodes\":" + nodeList(timing.step->onnxNodes) +
+         (counters ? "," + formatCounters(*counters) : "") + "}}";
 }
 
 } // namespace
@@ -45,6 +35,8 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
   // First runs load code and touch memory for the first time.
   CAMEO_RETURN_IF_ERROR(context->enqueue());
   CAMEO_RETURN_IF_ERROR(context->synchronize());
+  std::vector<sim::LaunchCounters> counters;
+  session.device->takeCounters(counters); // of those first runs
 
   const char *label =
       session.simulated() ? "simulated: times of the simulator, not of a GPU" : "GPU";
@@ -58,8 +50,12 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
       "{\"name\":\"stream 1\"}}";
   size_t count = 0;
   double total = 0;
+  bool taken = false;
   CAMEO_RETURN_IF_ERROR(context->runTimed([&](const rt::LaunchTiming &timing) {
-    trace += ",\n" + slice(timing);
+    if (!taken)
+      session.device->takeCounters(counters);
+    taken = true;
+    trace += ",\n" + slice(timing, count < counters.size() ? &counters[count] : nullptr);
     total += timing.duration;
     ++count;
   }));

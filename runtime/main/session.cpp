@@ -35,8 +35,7 @@ Status openDevice(const Options &options, Session &session) {
   switch (probe.state) {
   case rt::CudaProbe::Usable:
     if (options.simOnly)
-      return failure(Code::InvalidArgument,
-                     "--sim-checks, --sim-seed and --threads are for --device=sim");
+      return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
     return openCuda(options.ordinal, session);
   case rt::CudaProbe::Failing:
     return failure(Code::Driver, "%s; --device=sim runs on the simulator", probe.message.c_str());
@@ -182,8 +181,8 @@ Status spreadArchive(const std::string &path, const std::vector<rt::PlanTensor> 
 
 // As in trtexec, what is only measured needs no real inputs.
 bool measuresOnly(const Options &options) {
-  return (options.benchmark || !options.profile.empty()) && options.outputs.empty() &&
-         options.expected.empty();
+  return (options.benchmark || !options.profile.empty() || options.sim.counters) &&
+         options.outputs.empty() && options.expected.empty();
 }
 
 bool isArchive(const std::string &text) {
@@ -205,7 +204,8 @@ Status loadOne(const std::string &path, const char *name, HostTensor &tensor) {
 Status openSession(const Options &options, std::unique_ptr<rt::Payload> payload, Session &session) {
   CAMEO_RETURN_IF_ERROR(openDevice(options, session));
   const rt::SimOptions &sim = options.sim;
-  bool checked = sim.checkBounds || sim.checkUninitialised || sim.checkRaces;
+  bool checked = sim.checkBounds || sim.checkUninitialised || sim.checkRaces || sim.counters ||
+                 !sim.trace.empty();
   CAMEO_RETURN_IF_ERROR(
       rt::Model::create(std::move(payload), session.device, options.arch, checked, session.model));
   session.place = describeDevice(session.device->info());

@@ -7,6 +7,10 @@
 #include "runtime/main/options.h"
 #include "runtime/main/tensor.h"
 
+namespace cameo::sim {
+struct LaunchCounters;
+}
+
 namespace cameo::cli {
 
 struct Session {
@@ -47,7 +51,13 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
                bool &matched);
 Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs);
 Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs);
+Status runCounters(const Options &options, Session &session, std::vector<HostTensor> &inputs);
 Status printInfo(const Options &options, const rt::Payload &payload);
+
+// What was counted of a launch, as members of a JSON object.
+std::string formatCounters(const sim::LaunchCounters &counters);
+// "a,b" ==> ["a","b"]
+std::string nodeList(const char *nodes);
 
 // Prints IREE's line for the first mismatch and one of statistics; whether all matched.
 bool compareOutput(uint32_t index, const HostTensor &actual, const HostTensor &expected,

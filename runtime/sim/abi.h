@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 2u
+#define CAMEO_SIM_ABI_VERSION 3u
 
 typedef struct CameoSimThread CameoSimThread;
 
@@ -39,6 +39,32 @@ typedef enum CameoSimAccess {
   CAMEO_SIM_WRITE = 1,
   CAMEO_SIM_ATOMIC = 2
 } CameoSimAccess;
+
+/* What the instructions of a basic block do besides access to shared and global memory, of which
+ * the engine is told access by access: operations on one element each, and bytes. As the code
+ * generator wrote them, before LLVM. Order is ABI. */
+typedef enum CameoSimCount {
+  CAMEO_SIM_COUNT_F32_FMA = 0,
+  CAMEO_SIM_COUNT_F32,
+  CAMEO_SIM_COUNT_F64_FMA,
+  CAMEO_SIM_COUNT_F64,
+  CAMEO_SIM_COUNT_F16,     /* and bf16 */
+  CAMEO_SIM_COUNT_INTEGER, /* logic, comparisons, selections and addresses, too */
+  CAMEO_SIM_COUNT_CONVERSION,
+  CAMEO_SIM_COUNT_SPECIAL,    /* roots, exponentials and the like, as one each */
+  CAMEO_SIM_COUNT_LOCAL_READ, /* bytes of a thread's own memory */
+  CAMEO_SIM_COUNT_LOCAL_WRITTEN,
+  CAMEO_SIM_COUNTS
+} CameoSimCount;
+
+/* How a traced value is to be written. */
+typedef enum CameoSimValue {
+  CAMEO_SIM_VALUE_INTEGER = 0, /* signed */
+  CAMEO_SIM_VALUE_FLOAT,
+  CAMEO_SIM_VALUE_BF16,
+  CAMEO_SIM_VALUE_POINTER,
+  CAMEO_SIM_VALUE_NONE
+} CameoSimValue;
 
 /* One-argument and two-argument functions of the C library that kernels may call; the code
  * generator refuses any other external function. Order is ABI. */
@@ -89,6 +115,14 @@ typedef struct CameoSimApi {
   CAMEO_SIM_MATH2(CAMEO_SIM_DECLARE2)
 #undef CAMEO_SIM_DECLARE1
 #undef CAMEO_SIM_DECLARE2
+  /* As access, for all lanes of a warp at once: those in `lanes` access addresses[lane], where they
+   * find the address to access afterwards. */
+  void (*warp_access)(CameoSimThread *, uint32_t lanes, void **addresses, uint32_t bytes,
+                      uint32_t alignment, uint32_t space, uint32_t kind, uint32_t site);
+  /* Traced images only: the instruction at `site` has been executed, with `count` elements of
+   * `bits` bits each as its result, whose kind is a CameoSimValue. */
+  void (*trace)(CameoSimThread *, const void *elements, uint32_t count, uint32_t bits,
+                uint32_t kind, uint32_t site);
 } CameoSimApi;
 
 /* What a kernel reads directly; the engine's own state follows it. */
@@ -101,6 +135,9 @@ struct CameoSimThread {
   uint32_t nctaid[3];
   uint32_t lane;
   uint32_t warp;
+  /* Instrumented images only: executions[i] counts how often threads execute basic block i of the
+   * kernel. The kernel does the counting. */
+  uint64_t *executions;
 };
 
 /* Where an instruction came from. */
@@ -115,7 +152,29 @@ typedef struct CameoSimKernelInfo {
   CameoSimKernel entry;
   uint32_t shared_static; /* bytes; dynamic shared memory follows it, aligned to 1024 */
   uint32_t stack_bytes;   /* upper bound of the compiled frames of entry, engine calls excluded */
+  uint32_t first_block;   /* its basic blocks; none unless instrumented */
+  uint32_t block_count;
 } CameoSimKernelInfo;
+
+typedef struct CameoSimBasicBlock {
+  uint32_t counts[CAMEO_SIM_COUNTS];
+} CameoSimBasicBlock;
+
+/* The GPU that the kernels were compiled for and a board with it, for estimates: codegen/target
+ * says what the numbers are. Rates are per clock cycle and multiprocessor. */
+typedef struct CameoSimTarget {
+  const char *name;  /* "sm_80" */
+  const char *board; /* "A100" */
+  double memory_gbps;
+  uint32_t sm_count;
+  uint32_t clock_mhz;
+  uint32_t fp32_fma;
+  uint32_t fp64_fma;
+  uint32_t fp16_mma_fma;
+  uint32_t tf32_mma_fma;
+  uint32_t int8_mma_fma;
+  uint32_t reserved;
+} CameoSimTarget;
 
 typedef struct CameoSimImage {
   uint32_t version; /* CAMEO_SIM_ABI_VERSION */
@@ -124,6 +183,9 @@ typedef struct CameoSimImage {
   uint32_t checked; /* 1: accesses are instrumented */
   const CameoSimKernelInfo *kernels;
   const CameoSimSite *sites;
+  const CameoSimBasicBlock *blocks; /* as the kernels' first_block and block_count say */
+  const CameoSimTarget *target;     /* null: not known */
+  uint32_t traced;                  /* 1: instructions report their results */
 } CameoSimImage;
 
 #endif

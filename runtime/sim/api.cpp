@@ -14,7 +14,7 @@ using Double1 = double (*)(double);
 using Double2 = double (*)(double, double);
 } // namespace
 
-const CameoSimApi &api() {
+const CameoSimApi &api(bool counting) {
 #define CAMEO_SIM_FILL1(NAME) static_cast<Float1>(::NAME##f), static_cast<Double1>(::NAME),
 #define CAMEO_SIM_FILL2(NAME) static_cast<Float2>(::NAME##f), static_cast<Double2>(::NAME),
   static const CameoSimApi table = {CAMEO_SIM_ABI_VERSION,
@@ -27,10 +27,16 @@ const CameoSimApi &api() {
                                     cameo_sim_instruction,
                                     cameo_sim_blocking_instruction,
                                     CAMEO_SIM_MATH1(CAMEO_SIM_FILL1)
-                                        CAMEO_SIM_MATH2(CAMEO_SIM_FILL2)};
+                                        CAMEO_SIM_MATH2(CAMEO_SIM_FILL2) accessByWarp,
+                                    traceInstruction};
 #undef CAMEO_SIM_FILL1
 #undef CAMEO_SIM_FILL2
-  return table;
+  static const CameoSimApi countingTable = [] {
+    CameoSimApi changed = table;
+    changed.access = countedAccess;
+    return changed;
+  }();
+  return counting ? countingTable : table;
 }
 
 } // namespace cameo::sim

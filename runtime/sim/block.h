@@ -4,11 +4,13 @@
 #ifndef CAMEO_SIM_BLOCK_H
 #define CAMEO_SIM_BLOCK_H
 
+#include "runtime/sim/counting.h"
 #include "runtime/sim/engine.h"
 #include "runtime/sim/instructions.h"
 #include "runtime/sim/memory.h"
 #include "runtime/sim/report.h"
 #include "runtime/sim/stacks.h"
+#include "runtime/sim/trace.h"
 
 #include <atomic>
 
@@ -41,7 +43,7 @@ struct Fiber {
   uint32_t waitSite;
   uint32_t bulkGroups; // cp.async.bulk.commit_group so far
 };
-static_assert(offsetof(Fiber, sp) == 72 && offsetof(Fiber, result) == 80, "see switch.S");
+static_assert(offsetof(Fiber, sp) == 80 && offsetof(Fiber, result) == 88, "see switch.S");
 
 /// What a fiber waits for. Low byte: the kind of shuffle or vote, where nothing else is said.
 enum Op : uint32_t {
@@ -143,6 +145,9 @@ struct LaunchState {
   std::atomic<uint64_t> nextBlock{0};
   std::atomic<bool> stop{false};
   std::atomic<bool> outOfMemory{false};
+  bool counting = false;
+  const TraceSelection *trace = nullptr; // null unless this launch is traced
+  std::mutex tracing;                    // held while lines are written
 };
 
 struct Block {
@@ -163,7 +168,9 @@ struct Block {
   uint64_t linear;
   uint64_t random;
   Barrier barriers[kBarriers];
-  Clocks *clocks; // null unless races are checked
+  Clocks *clocks;     // null unless races are checked
+  Counting *counting; // null unless asked for
+  Tracing *tracing;   // null unless this block is traced
 };
 
 /// cp.async of one thread: copies that are not done, and where its committed groups end among them.
@@ -229,6 +236,9 @@ struct Worker {
   std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
   uint64_t fruitlessPolls = 0;                     // tests of mbarriers since a phase ended
   alignas(64) char scratch[256];                   // stands in for memory after a reported access
+  std::unique_ptr<Counting> counting;
+  std::unique_ptr<Tracing> tracing;
+  std::vector<uint64_t> executions; // CameoSimThread::executions
 
   Worker();
   Worker(const Worker &) = delete;
@@ -249,6 +259,8 @@ struct Worker {
   }
   /// Claims blocks of the launch until there are none left.
   void run();
+  /// What it has counted of the launch.
+  KernelCounters countedWork() const;
 
 private:
   void claimBlocks();
@@ -258,12 +270,16 @@ private:
   void reportStacks();
 };
 
-/// The table that kernels call through.
-const CameoSimApi &api();
+/// The table that kernels call through; `counting`: accesses are counted as well as checked.
+const CameoSimApi &api(bool counting);
 
 /// Checks one access; CameoSimApi::access.
 void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
+
+/// CameoSimApi::warp_access.
+void accessByWarp(CameoSimThread *thread, uint32_t lanes, void **addresses, uint32_t bytes,
+                  uint32_t alignment, uint32_t space, uint32_t kind, uint32_t site);
 
 /// Lanes of a warp have all arrived at an instruction.
 void executeTogether(Warp &warp, uint32_t lanes, uint32_t site);
@@ -276,6 +292,14 @@ void wakeMbarrierWaiters(Block &block);
 
 /// A fault of `fiber`, filled in as far as the fiber tells.
 Fault makeFault(const Fiber &fiber, FaultKind kind, uint32_t site);
+
+/// All live lanes of a warp have come to the same point.
+inline void converge(Block &block, uint32_t warp) {
+  if (__builtin_expect(block.counting != nullptr, 0))
+    countConvergence(block, warp);
+  if (__builtin_expect(block.tracing != nullptr, 0))
+    traceConvergence(block, warp);
+}
 
 inline uint64_t mixBits(uint64_t x) { // splitmix64's finaliser
   x += 0x9e3779b97f4a7c15ull;

@@ -5,11 +5,15 @@
 #include "runtime/core/device.h"
 
 #include "runtime/sim/engine.h"
+#include "runtime/sim/estimate.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <thread>
 #include <unistd.h>
 
@@ -159,9 +163,21 @@ public:
     engine_.markUninitialised(pointer(memory), bytes);
   }
 
+  void takeCounters(std::vector<sim::LaunchCounters> &counters) override {
+    std::lock_guard<std::mutex> lock(counting_);
+    counters = std::move(counters_);
+    counters_.clear();
+  }
+
 private:
+  /// Options that give the same order and the same checks.
+  std::string commandLine() const;
+  void keepCounters(const SimKernel &kernel, const Launch &launch, sim::KernelCounters work);
+
   sim::Engine engine_;
   DeviceInfo info_;
+  std::mutex counting_;
+  std::vector<sim::LaunchCounters> counters_;
 };
 
 Status SimDevice::loadModule(const CodeSection &section, Module &module) {
@@ -172,11 +188,53 @@ Status SimDevice::loadModule(const CodeSection &section, Module &module) {
   loaded->image = sim::Image::load(section.data, section.size, error);
   if (!loaded->image)
     return failure(Code::Incompatible, "%s", error.c_str());
-  if ((engine_.options().checks & ~uint32_t(sim::kCheckSync)) && !loaded->image->table().checked)
-    return failure(Code::NoCode, "this model's simulator image is not instrumented for checks "
-                                 "of bounds, init and race; compile it with --sim-checks");
+  const sim::Options &options = engine_.options();
+  if (((options.checks & ~uint32_t(sim::kCheckSync)) || options.counters) &&
+      !loaded->image->table().checked)
+    return failure(Code::NoCode, "this model's simulator image is not instrumented for counters "
+                                 "and checks of bounds, init and race; compile it with "
+                                 "--sim-checks");
+  if (options.trace.sink && !loaded->image->table().traced)
+    return failure(Code::NoCode, "this model's simulator image does not report what instructions "
+                                 "compute; compile it with --sim-trace");
   module = loaded.release();
   return {};
+}
+
+std::string SimDevice::commandLine() const {
+  const sim::Options &options = engine_.options();
+  std::string checks;
+  for (auto [bit, name] : {std::pair{sim::kCheckBounds, "bounds"},
+                           {sim::kCheckInit, "init"},
+                           {sim::kCheckRace, "race"},
+                           {sim::kCheckSync, "sync"}})
+    if (options.checks & bit)
+      checks += (checks.empty() ? "" : ",") + std::string(name);
+  if (options.checks == sim::kCheckAll)
+    checks = "all";
+  return "--device=sim" + (checks.empty() ? "" : " --sim-checks=" + checks) +
+         " --sim-seed=" + std::to_string(options.seed);
+}
+
+void SimDevice::keepCounters(const SimKernel &kernel, const Launch &launch,
+                             sim::KernelCounters work) {
+  std::map<DevicePtr, uint64_t> buffers; // the same buffer may be several arguments
+  for (uint32_t i = 0; launch.argBytes && i < kernel.plan.argCount; ++i)
+    if (kernel.plan.argTypes[i] == CAMEO_ARG_BUFFER) {
+      uint64_t &bytes = buffers[*static_cast<const DevicePtr *>(launch.args[i])];
+      bytes = std::max(bytes, launch.argBytes[i]);
+    }
+  uint64_t bytes = 0;
+  for (const auto &[begin, size] : buffers)
+    bytes += size;
+  sim::LaunchCounters kept;
+  kept.kernel = kernel.info->name;
+  kept.target = kernel.module->image->table().target;
+  if (kept.target)
+    kept.estimate = sim::estimateLaunch(work, *kept.target, bytes);
+  kept.work = std::move(work);
+  std::lock_guard<std::mutex> lock(counting_);
+  counters_.push_back(std::move(kept));
 }
 
 Status SimDevice::findKernel(Module module, const KernelInfo &info, Kernel &kernel) {
@@ -213,6 +271,8 @@ Status SimDevice::launch(const Launch &launch, Stream) {
     }
   }
   sim::LaunchResult result = engine_.launch(work);
+  if (engine_.options().counters)
+    keepCounters(kernel, launch, std::move(result.work));
   switch (result.outcome) {
   case sim::Outcome::Good:
     return {};
@@ -233,6 +293,7 @@ Status SimDevice::launch(const Launch &launch, Stream) {
   }
   if (left)
     message += "\nand " + std::to_string(left) + " more";
+  message += "\nto see it again: " + commandLine();
   return Status(Code::KernelFault, std::move(message));
 }
 
@@ -250,6 +311,16 @@ Status parseSimChecks(const char *text, SimOptions &options) {
   return {};
 }
 
+void Device::takeCounters(std::vector<sim::LaunchCounters> &counters) { counters.clear(); }
+
+Status checkSimTrace(const char *text) {
+  sim::TraceSelection selection;
+  std::string error;
+  return sim::parseTrace(text, selection, error)
+             ? Status()
+             : failure(Code::InvalidArgument, "%s", error.c_str());
+}
+
 Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device) {
   sim::Options engine;
   engine.threads = options.threads;
@@ -258,6 +329,13 @@ Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &devic
                   (options.checkUninitialised ? uint32_t(sim::kCheckInit) : 0) |
                   (options.checkRaces ? uint32_t(sim::kCheckRace) : 0) |
                   (options.checkSync ? uint32_t(sim::kCheckSync) : 0);
+  engine.counters = options.counters;
+  if (!options.trace.empty()) {
+    std::string error;
+    if (!sim::parseTrace(options.trace.c_str(), engine.trace, error))
+      return failure(Code::InvalidArgument, "%s", error.c_str());
+    engine.trace.sink = [](const std::string &lines) { std::fputs(lines.c_str(), stderr); };
+  }
   device = std::make_unique<SimDevice>(engine);
   return {};
 }

@@ -187,7 +187,11 @@ LaunchResult Engine::launch(const Launch &launch) {
 
   LaunchState state;
   state.launch = &launch;
-  state.api = &api();
+  state.counting = impl.options.counters && (!launch.image || launch.image->checked);
+  if (launch.image && launch.image->traced && impl.options.trace.sink &&
+      impl.options.trace.kernel == kernel.name)
+    state.trace = &impl.options.trace;
+  state.api = &api(state.counting);
   state.checks = impl.options.checks;
   if (launch.image && !launch.image->checked)
     state.checks &= kCheckSync;
@@ -247,6 +251,9 @@ LaunchResult Engine::launch(const Launch &launch) {
   result.counters.launches = 1;
   for (unsigned i = 0; i < workers; ++i)
     result.counters.add(impl.workers[i]->counters);
+  if (state.counting)
+    for (unsigned i = 0; i < workers; ++i)
+      result.work.add(impl.workers[i]->countedWork());
   {
     std::lock_guard<std::mutex> guard(impl.counting);
     impl.total.add(result.counters);

@@ -10,6 +10,8 @@
 #define CAMEO_SIM_ENGINE_H
 
 #include "runtime/sim/abi.h"
+#include "runtime/sim/counters.h"
+#include "runtime/sim/trace.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +38,8 @@ struct Options {
   uint64_t seed = 0;    // 0: natural order of lanes, warps and blocks; else shuffled, reproducibly
   uint32_t checks = 0;  // of Check; bounds, init and race need an instrumented image
   unsigned reportLimit = 20; // distinct reports kept per launch
+  bool counters = false;     // KernelCounters of launches; needs an instrumented image
+  TraceSelection trace;      // needs a traced image
 };
 
 enum class FaultKind : uint32_t {
@@ -125,6 +129,7 @@ struct LaunchResult {
   std::vector<Report> reports;
   uint64_t moreReports = 0; // distinct faults beyond Options::reportLimit
   Counters counters;
+  KernelCounters work; // where Options::counters asks for it
   bool ok() const { return outcome == Outcome::Good; }
 };
 

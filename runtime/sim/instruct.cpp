@@ -59,6 +59,8 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
                                       uint32_t site) {
   Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
   Instruction instruction{code};
+  if (__builtin_expect(fiber.block->counting != nullptr, 0))
+    countInstruction(fiber, code, words, site);
   switch (instruction.opcode()) {
   case CAMEO_SIM_OP_ATOM:
     return executeAtom(instruction, fiber, words, site);

@@ -266,6 +266,10 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
   if (offset >= kSharedWindow || transfer.bytes > kSharedWindow - offset || offset % alignment ||
       transfer.bytes % 16 || reinterpret_cast<uintptr_t>(transfer.global) % 16)
     return reportBadOperand(fiber, site, "a bulk copy is misaligned or outside of shared memory");
+  if (fiber.block->counting) {
+    KernelCounters &counters = fiber.block->counting->counter.counters;
+    (transfer.barrier ? counters.bulkLoadBytes : counters.bulkStoreBytes) += transfer.bytes;
+  }
   if (!transfer.barrier) {
     worker.bulkStores.push_back(transfer);
     return;

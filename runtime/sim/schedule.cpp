@@ -158,6 +158,14 @@ void complete(Warp &warp, uint32_t index) {
   Group group = warp.groups[index];
   warp.groups[index] = warp.groups[--warp.groupCount];
   Block &block = *warp.block;
+  if (group.arrived == warp.live)
+    converge(block, warp.id);
+  if (__builtin_expect(block.counting != nullptr, 0)) {
+    if ((group.op & ~0xffu) == kOpInstruction)
+      countTogether(warp, warp.codes[__builtin_ctz(group.arrived)], group.arrived);
+    else
+      countCollective(warp, group.op);
+  }
   switch (group.op & ~0xffu) {
   case kOpShuffle:
     shuffle(warp, group);
@@ -303,6 +311,8 @@ void leave(Fiber &fiber) {
   warp.ready &= ~fiber.bit;
   warp.live &= ~fiber.bit;
   --block.live;
+  if (!warp.live)
+    converge(block, warp.id);
   for (uint32_t i = warp.groupCount; i--;)
     if (warp.groups[i].arrived == (warp.groups[i].mask & warp.live))
       complete(warp, i);
@@ -337,6 +347,8 @@ void runSequentially(Fiber &fiber) {
     fiber.bit = 1u << thread.lane;
     fiber.linear = index;
     launch.kernel->entry(&thread, launch.args);
+    if (!block.shuffled && (index % kLanes == kLanes - 1 || i + 1 == n))
+      converge(block, index / kLanes);
     if (block.shuffled) {
       index = (index + step) % n;
       continue;
@@ -350,6 +362,8 @@ void runSequentially(Fiber &fiber) {
       }
     }
   }
+  for (uint32_t w = 0; block.shuffled && w < block.warpCount; ++w)
+    converge(block, w);
   block.live = 0;
 }
 
@@ -453,9 +467,12 @@ cameo_sim_blocking_instruction_body(CameoSimThread *thread, uint64_t code, uint3
                                     uint32_t *words, uint32_t site) {
   Fiber &fiber = fiberOf(thread);
   Instruction instruction{code};
-  if (instruction.opcode() == CAMEO_SIM_OP_MBAR_WAIT)
+  if (instruction.opcode() == CAMEO_SIM_OP_MBAR_WAIT) {
+    if (__builtin_expect(fiber.block->counting != nullptr, 0))
+      countInstruction(fiber, code, words, site);
     return fiber.block->sequential ? misuse(fiber, site)
                                    : waitForMbarrier(fiber, instruction, words, site);
+  }
   fiber.warp->words[thread->lane] = words;
   fiber.warp->codes[thread->lane] = code;
   return arrive(fiber, kOpInstruction | instruction.opcode(), mask, site);
@@ -477,6 +494,11 @@ cameo_sim_barrier_body(CameoSimThread *thread, uint32_t id, uint32_t count, uint
   Warp &warp = *fiber.warp;
   barrier.lanes[warp.id] |= fiber.bit;
   barrier.warps |= 1u << warp.id;
+  if (barrier.lanes[warp.id] == warp.live) {
+    converge(block, warp.id);
+    if (__builtin_expect(block.counting != nullptr, 0))
+      block.counting->counter.instruction(InstructionKind::Barrier);
+  }
   warp.ready &= ~fiber.bit;
   if (++barrier.arrived == (count ? count : block.live)) {
     releaseBarrier(block, id);

@@ -46,6 +46,13 @@ bool Worker::prepare(LaunchState &launchState) {
   block.sequential = launch.noSync;
   block.shuffled = state->seed != 0;
   block.clocks = checks & kCheckRace ? clocks.get() : nullptr;
+  executions.assign(launch.kernel->block_count, 0);
+  if (state->counting && !counting)
+    counting.reset(new Counting());
+  if (state->counting)
+    counting->counter.counters = KernelCounters();
+  block.counting = state->counting ? counting.get() : nullptr;
+  block.tracing = nullptr;
   uint32_t fiberCount = block.sequential ? 1 : threads;
   for (uint32_t i = 0; i < fiberCount; ++i) {
     Fiber &fiber = fibers[i];
@@ -60,6 +67,7 @@ bool Worker::prepare(LaunchState &launchState) {
     memcpy(thread.nctaid, launch.grid, sizeof thread.nctaid);
     thread.lane = i % kLanes;
     thread.warp = i / kLanes;
+    thread.executions = executions.data();
     fiber.warp = &warps[i / kLanes];
     fiber.block = &block;
     fiber.bit = 1u << thread.lane;
@@ -116,6 +124,12 @@ void Worker::runBlock(uint64_t linear) {
   block.live = block.threads;
   block.deadlock = false;
   block.random = mixBits(state->seed ^ mixBits(linear));
+  block.tracing = nullptr;
+  if (state->trace &&
+      (state->trace->block == TraceSelection::kAll || state->trace->block == linear)) {
+    tracing.reset(new Tracing());
+    block.tracing = tracing.get();
+  }
   ++counters.blocks;
   counters.threads += block.threads;
 
@@ -171,6 +185,8 @@ void Worker::runBlock(uint64_t linear) {
 
   if (!bulkStores.empty())
     finishBulkStores(*this, nullptr, 0);
+  for (uint32_t w = 0; block.live && w < block.warpCount; ++w)
+    converge(block, w); // of a block that was given up
   if (block.deadlock)
     reportDeadlock();
   if (marked)
@@ -181,6 +197,21 @@ void Worker::runBlock(uint64_t linear) {
   // learn from the others.
   if (block.live && !checks)
     state->stop.store(true, std::memory_order_relaxed);
+}
+
+KernelCounters Worker::countedWork() const {
+  if (!counters.blocks) // it came too late for this launch, and holds what it did in another
+    return KernelCounters();
+  const Launch &launch = *state->launch;
+  KernelCounters work = counting->counter.counters;
+  work.blocks = counters.blocks;
+  work.threads = counters.threads;
+  work.warps = counters.blocks * block.warpCount;
+  for (uint32_t i = 0; i < launch.kernel->block_count; ++i)
+    for (uint32_t kind = 0; kind < CAMEO_SIM_COUNTS; ++kind)
+      work.operations[kind] +=
+          executions[i] * launch.image->blocks[launch.kernel->first_block + i].counts[kind];
+  return work;
 }
 
 void Worker::reportDeadlock() {

@@ -86,7 +86,8 @@ inline const CameoSimImage &image() {
       texts[2 * i + 1] = "op " + std::to_string(i);
       sites[i] = {"node", texts[2 * i].c_str(), texts[2 * i + 1].c_str()};
     }
-    return CameoSimImage{CAMEO_SIM_ABI_VERSION, 0, kSites, 1, nullptr, sites.data()};
+    return CameoSimImage{CAMEO_SIM_ABI_VERSION, 0,       kSites,  1, nullptr,
+                         sites.data(),          nullptr, nullptr, 1};
   }();
   return table;
 }
@@ -101,7 +102,8 @@ struct Shape {
 class TestDevice {
 public:
   explicit TestDevice(uint32_t checks = kCheckAll, uint64_t seed = 0, unsigned threads = 2)
-      : engine(Options{threads, seed, checks, 20}) {}
+      : TestDevice(Options{threads, seed, checks, 20, false, {}}) {}
+  explicit TestDevice(const Options &options) : engine(options) {}
 
   template <typename T> T *buffer(size_t count, const char *name) {
     return static_cast<T *>(engine.allocate(count * sizeof(T), name));
@@ -115,7 +117,7 @@ public:
   template <typename... Args>
   LaunchResult run(CameoSimKernel entry, const Shape &shape, const Args &...values) {
     const void *pointers[] = {&values..., nullptr};
-    CameoSimKernelInfo info{"test_kernel", entry, shape.shared, 64 << 10};
+    CameoSimKernelInfo info{"test_kernel", entry, shape.shared, 64 << 10, 0, 0};
     Launch launch;
     launch.image = &image();
     launch.kernel = &info;

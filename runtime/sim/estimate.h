@@ -1,0 +1,46 @@
+// How long a launch might take on a GPU: a roofline over what was counted. An estimate, never a
+// measurement; docs/simulator.md has the formula.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_SIM_ESTIMATE_H
+#define CAMEO_SIM_ESTIMATE_H
+
+#include "runtime/sim/counters.h"
+
+namespace cameo::sim {
+
+/// What a launch may be limited by.
+enum class Resource : uint32_t {
+  Memory,
+  SharedMemory,
+  Fp32,
+  Fp64,
+  Special,
+  TensorCores,
+  Launch,
+  Count
+};
+/// "memory", "shared memory", ...
+const char *resourceName(Resource resource);
+
+struct Estimate {
+  double seconds = 0;
+  Resource limit = Resource::Launch;
+  double of[uint32_t(Resource::Count)] = {}; // seconds that each takes by itself
+};
+
+/// `bufferBytes`: of all buffers that the launch was given, each once; 0: not known.
+Estimate estimateLaunch(const KernelCounters &work, const CameoSimTarget &target,
+                        uint64_t bufferBytes);
+
+/// What a launch was counted to do.
+struct LaunchCounters {
+  std::string kernel;
+  KernelCounters work;
+  const CameoSimTarget *target = nullptr; // null: no estimate
+  Estimate estimate;
+};
+
+} // namespace cameo::sim
+
+#endif
