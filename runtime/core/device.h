@@ -183,6 +183,9 @@ Status parseSimChecks(const char *text, SimOptions &options);
 // Whether `text` is one that SimOptions::trace may be.
 Status checkSimTrace(const char *text);
 
+// Options of an executable's command line that give the same order and the same checks again.
+std::string simCommandLine(const SimOptions &options);
+
 Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device);
 
 } // namespace cameo::rt

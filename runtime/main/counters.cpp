@@ -109,17 +109,19 @@ void printTable(const std::vector<sim::LaunchCounters> &launches, const KernelCo
     std::printf("times are estimates for %s (%s), from a roofline, not measurements\n",
                 target->board, target->name);
   std::printf("%-*s %10s %10s %10s %10s %10s %10s %9s %9s  %s\n", int(kNameWidth), "", "loaded",
-              "ideal", "stored", "ideal", "shared", "bank", "matrix", "1e9 f32",
+              "ideal", "stored", "ideal", "shared", "bank", "matrix", "1e9",
               target ? "  estimate" : "");
   std::printf("%-*s %10s %10s %10s %10s %10s %10s %9s %9s  %s\n", int(kNameWidth), "kernel",
               "sectors", "sectors", "sectors", "sectors", "wavefronts", "conflicts", "instr.",
-              "fma", target ? "        us  limited by" : "");
+              "f32 fma", target ? "        us  limited by" : "");
   for (const sim::LaunchCounters &launch : launches)
     printRow(launch.kernel, launch.work, target ? tableEstimate(launch.estimate) : "");
   char text[32] = "";
   if (target)
     std::snprintf(text, sizeof text, "%10.2f", seconds * 1e6);
-  printRow("total of " + std::to_string(launches.size()) + " launches", total, text);
+  printRow("total of " + std::to_string(launches.size()) +
+               (launches.size() == 1 ? " launch" : " launches"),
+           total, text);
   if (total.ungrouped)
     std::printf("%llu accesses were counted a lane at a time: lanes ran too far apart\n",
                 (unsigned long long)total.ungrouped);

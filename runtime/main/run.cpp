@@ -142,6 +142,8 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
   for (const Expectation &expectation : expected)
     if (!compareOutput(expectation.index, outputs[expectation.index], expectation.tensor, options))
       matched = false;
+  if (!matched && session.simulated())
+    std::fprintf(stderr, "to see it again: %s\n", rt::simCommandLine(options.sim).c_str());
   if (!expected.empty() && matched)
     std::printf("[SUCCESS] all outputs matched the expected values\n");
   return {};

@@ -42,7 +42,8 @@ void *mutablePointer(DevicePtr memory) { return reinterpret_cast<void *>(memory)
 
 class SimDevice final : public Device {
 public:
-  explicit SimDevice(const sim::Options &options) : engine_(options) {
+  SimDevice(const sim::Options &options, std::string again)
+      : engine_(options), again_(std::move(again)) {
     unsigned threads =
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     info_.kind = DeviceKind::Simulator;
@@ -170,12 +171,11 @@ public:
   }
 
 private:
-  /// Options that give the same order and the same checks.
-  std::string commandLine() const;
   void keepCounters(const SimKernel &kernel, const Launch &launch, sim::KernelCounters work);
 
   sim::Engine engine_;
   DeviceInfo info_;
+  const std::string again_; // options that give the same order and checks
   std::mutex counting_;
   std::vector<sim::LaunchCounters> counters_;
 };
@@ -199,21 +199,6 @@ Status SimDevice::loadModule(const CodeSection &section, Module &module) {
                                  "compute; compile it with --sim-trace");
   module = loaded.release();
   return {};
-}
-
-std::string SimDevice::commandLine() const {
-  const sim::Options &options = engine_.options();
-  std::string checks;
-  for (auto [bit, name] : {std::pair{sim::kCheckBounds, "bounds"},
-                           {sim::kCheckInit, "init"},
-                           {sim::kCheckRace, "race"},
-                           {sim::kCheckSync, "sync"}})
-    if (options.checks & bit)
-      checks += (checks.empty() ? "" : ",") + std::string(name);
-  if (options.checks == sim::kCheckAll)
-    checks = "all";
-  return "--device=sim" + (checks.empty() ? "" : " --sim-checks=" + checks) +
-         " --sim-seed=" + std::to_string(options.seed);
 }
 
 void SimDevice::keepCounters(const SimKernel &kernel, const Launch &launch,
@@ -293,7 +278,7 @@ Status SimDevice::launch(const Launch &launch, Stream) {
   }
   if (left)
     message += "\nand " + std::to_string(left) + " more";
-  message += "\nto see it again: " + commandLine();
+  message += "\nto see it again: " + again_;
   return Status(Code::KernelFault, std::move(message));
 }
 
@@ -321,6 +306,17 @@ Status checkSimTrace(const char *text) {
              : failure(Code::InvalidArgument, "%s", error.c_str());
 }
 
+std::string simCommandLine(const SimOptions &options) {
+  std::string checks;
+  for (auto [on, name] : {std::pair{options.checkBounds, ",bounds"},
+                          {options.checkUninitialised, ",init"},
+                          {options.checkRaces, ",race"},
+                          {options.checkSync, ",sync"}})
+    checks += on ? name : "";
+  return "--device=sim" + (checks.empty() ? "" : " --sim-checks=" + checks.substr(1)) +
+         " --sim-seed=" + std::to_string(options.seed);
+}
+
 Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device) {
   sim::Options engine;
   engine.threads = options.threads;
@@ -336,7 +332,7 @@ Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &devic
       return failure(Code::InvalidArgument, "%s", error.c_str());
     engine.trace.sink = [](const std::string &lines) { std::fputs(lines.c_str(), stderr); };
   }
-  device = std::make_unique<SimDevice>(engine);
+  device = std::make_unique<SimDevice>(engine, simCommandLine(options));
   return {};
 }
 

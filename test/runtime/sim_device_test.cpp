@@ -119,7 +119,7 @@ TEST_F(SimDeviceTest, FaultsAreStatuses) {
             "out-of-bounds access of global memory: write of 4 B at y+0x400 (of 1024 B) "
             "(store to y, copy.mlir:2:3)\n"
             "  in kernel copy, node Identity_3, block (3,0,0), warp 1, lane 31\n"
-            "to see it again: --device=sim --sim-checks=all --sim-seed=0");
+            "to see it again: --device=sim --sim-checks=bounds,init,race,sync --sim-seed=0");
   EXPECT_TRUE(copy(0).ok()) << "the device must stay usable";
 }
 
