@@ -7,6 +7,8 @@
 #include <cmath>
 #include <fstream>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 #include <iterator>
 #include <xmmintrin.h>
 
@@ -82,6 +84,60 @@ TEST(SimEngine, RunsManyBlocksAndLaunches) {
     reduce(device, 5000, 64);
   EXPECT_EQ(device.engine.counters().launches, 5u);
   EXPECT_EQ(device.engine.counters().blocks, 25000u);
+}
+
+// ---- Order ----
+
+/// Writes down who comes when.
+void orderBody(Gpu gpu) {
+  uint32_t *next = gpu.arg<uint32_t *>(0), *who = next + 1;
+  who[(*next)++] = gpu.block() * 128 + gpu.tid();
+}
+
+std::vector<uint32_t> orderOf(uint64_t seed, bool noSync) {
+  TestDevice device(0, seed, /*threads=*/1);
+  std::vector<uint32_t> record(1 + 8 * 128);
+  uint32_t *memory = device.upload(record, "record");
+  LaunchResult result = device.run(kernel<orderBody>, {8, 128, 0, noSync}, memory);
+  EXPECT_TRUE(result.ok()) << result.error;
+  EXPECT_EQ(memory[0], 8u * 128);
+  return std::vector<uint32_t>(memory + 1, memory + 1 + 8 * 128);
+}
+
+/// The order in which groups of `size` threads are begun, of those in `order` that `in` accepts.
+template <typename Filter>
+std::vector<uint32_t> firstOf(const std::vector<uint32_t> &order, uint32_t size, Filter &&in) {
+  std::vector<uint32_t> groups;
+  for (uint32_t thread : order)
+    if (in(thread) && std::find(groups.begin(), groups.end(), thread / size) == groups.end())
+      groups.push_back(thread / size);
+  return groups;
+}
+
+TEST(SimEngine, SeedsReorderLanesWarpsAndBlocks) {
+  for (bool noSync : {false, true}) {
+    SCOPED_TRACE(noSync);
+    std::vector<uint32_t> natural = orderOf(0, noSync);
+    EXPECT_TRUE(std::is_sorted(natural.begin(), natural.end()));
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      SCOPED_TRACE(seed);
+      std::vector<uint32_t> order = orderOf(seed, noSync);
+      EXPECT_EQ(order, orderOf(seed, noSync));
+      EXPECT_NE(order, orderOf(seed + 1, noSync));
+      auto isShuffled = [](const std::vector<uint32_t> &groups, size_t count) {
+        EXPECT_EQ(groups.size(), count);
+        return !std::is_sorted(groups.begin(), groups.end());
+      };
+      EXPECT_TRUE(isShuffled(firstOf(order, 128, [](uint32_t) { return true; }), 8)) << "blocks";
+      unsigned shuffledWarps = 0; // of four warps, chance leaves every twenty-fourth block's sorted
+      for (uint32_t block = 0; block < 8; ++block)
+        shuffledWarps +=
+            isShuffled(firstOf(order, 32, [=](uint32_t t) { return t / 128 == block; }), 4);
+      EXPECT_GE(shuffledWarps, 4u);
+      EXPECT_TRUE(isShuffled(firstOf(order, 1, [](uint32_t t) { return t / 32 == 9; }), 32))
+          << "lanes";
+    }
+  }
 }
 
 // ---- Shuffles ----
