@@ -5,10 +5,12 @@
 #include "codegen/sim/SimImage.h"
 
 #include "codegen/emit/LlvmModule.h"
+#include "codegen/sim/EngineCalls.h"
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimLink.h"
 #include "codegen/sim/SimLower.h"
 #include "codegen/target/Target.h"
+#include "codegen/sim/WarpForm.h"
 #include "runtime/sim/abi.h"
 
 #include "mlir/IR/Threading.h"
@@ -31,6 +33,8 @@ constexpr uint64_t kFrameSlack = 256;
 struct SimObject {
   llvm::SmallString<0> data;
   uint64_t stackBytes = 0;
+  /// For each kernel: why it has no warp form; empty if it has one.
+  std::vector<std::string> noWarpForm;
   std::string error;
 };
 
@@ -68,7 +72,24 @@ llvm::Expected<uint64_t> stackBytes(StringRef data) {
   return total;
 }
 
-llvm::Error compile(const SimModule &module, SimObject &object) {
+/// Adds warp forms and takes away the thread forms that are not needed then.
+void makeWarpForms(const SimModule &module, llvm::Module &translated,
+                   llvm::TargetMachine &machine, SimImageOptions::Forms forms, SimObject &object) {
+  for (const SimKernel &kernel : module.kernels) {
+    std::string problem = "thread forms alone were asked for";
+    if (forms != SimImageOptions::Forms::Thread) {
+      llvm::Function &thread = *translated.getFunction(kernel.name);
+      problem.clear();
+      if (makeWarpForm(thread, kernel.block, problem) && forms == SimImageOptions::Forms::Warp)
+        thread.eraseFromParent();
+    }
+    object.noWarpForm.push_back(problem);
+  }
+  optimizeWarpForms(translated, machine);
+
+}
+
+llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimObject &object) {
   auto machine = hostMachine();
   if (!machine)
     return machine.takeError();
@@ -79,6 +100,7 @@ llvm::Error compile(const SimModule &module, SimObject &object) {
   llvm::StripDebugInfo(**translated);
   if (llvm::Error error = bindMathCalls(**translated))
     return error;
+  markCollectiveCalls(**translated);
   for (llvm::Function &function : **translated) {
     if (function.isDeclaration())
       continue;
@@ -88,6 +110,7 @@ llvm::Error compile(const SimModule &module, SimObject &object) {
   }
   // The vectoriser of straight-line code costs matrix kernels a third of their speed.
   optimizeModule(**translated, **machine, llvm::OptimizationLevel::O2, /*slp=*/false);
+  makeWarpForms(module, **translated, **machine, forms, object);
   auto data = emitModule(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!data)
     return data.takeError();
@@ -109,14 +132,19 @@ public:
     i32 = builder.getInt32Ty();
   }
 
-  void addKernel(const SimKernel &kernel, uint64_t stackBytes) {
-    auto *entry = llvm::Function::Create(
-        llvm::FunctionType::get(builder.getVoidTy(), {ptr, ptr}, /*isVarArg=*/false),
-        llvm::Function::ExternalLinkage, kernel.name, module);
+  void addKernel(const SimKernel &kernel, bool threadForm, bool warpForm, uint64_t stackBytes) {
+    auto entry = [&](bool exists, const llvm::Twine &name) -> llvm::Constant * {
+      if (!exists)
+        return llvm::ConstantPointerNull::get(builder.getPtrTy());
+      return llvm::Function::Create(
+          llvm::FunctionType::get(builder.getVoidTy(), {ptr, ptr}, /*isVarArg=*/false),
+          llvm::Function::ExternalLinkage, name, module);
+    };
     kernels.push_back(llvm::ConstantStruct::getAnon(
-        {string(kernel.name), entry, builder.getInt32(kernel.sharedStatic),
+        {string(kernel.name), entry(threadForm, kernel.name), builder.getInt32(kernel.sharedStatic),
+         builder.getInt32(stackBytes), entry(warpForm, kernel.name + "$warp"),
          builder.getInt32(stackBytes), builder.getInt32(blocks.size()),
-         builder.getInt32(kernel.blocks.size())}));
+         builder.getInt32(kernel.blocks.size()), builder.getInt32(0)}));
     for (const CameoSimBasicBlock &block : kernel.blocks)
       blocks.push_back(llvm::ConstantDataArray::get(context, llvm::ArrayRef(block.counts)));
   }
@@ -197,9 +225,11 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
     lowered.push_back(std::move(*result));
   }
 
+  // Checks and counters look at single threads.
+  auto forms = options.checked ? SimImageOptions::Forms::Thread : options.forms;
   std::vector<SimObject> objects(lowered.size());
   parallelFor(context, 0, lowered.size(), [&](size_t i) {
-    if (llvm::Error error = compile(lowered[i], objects[i]))
+    if (llvm::Error error = compile(lowered[i], forms, objects[i]))
       objects[i].error = llvm::toString(std::move(error));
   });
   auto machine = hostMachine();
@@ -210,8 +240,11 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   for (auto [module, object] : llvm::zip(lowered, objects)) {
     if (!object.error.empty())
       return llvm::createStringError("compiling for the simulator: " + object.error);
-    for (const SimKernel &kernel : module.kernels)
-      table.addKernel(kernel, object.stackBytes);
+    for (auto [kernel, noWarpForm] : llvm::zip(module.kernels, object.noWarpForm)) {
+      bool warpForm = noWarpForm.empty();
+      table.addKernel(kernel, !warpForm || forms == SimImageOptions::Forms::Both, warpForm,
+                      object.stackBytes);
+    }
     inputs.push_back(object.data);
   }
   for (const SimSite &site : sites)

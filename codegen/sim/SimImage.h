@@ -18,6 +18,9 @@ struct SimImageOptions {
   bool traced = false;
   /// What the kernels were compiled for, for estimates; null: not known.
   const Target *target = nullptr;
+  /// The forms that kernels get (runtime/sim/abi.h). Those that have no warp form get a thread form
+  /// at any rate.
+  enum class Forms { Warp, Thread, Both } forms = Forms::Warp;
 };
 
 /// One ELF shared object for x86-64-v3 with all kernels of `modules` (device stage, unchanged),

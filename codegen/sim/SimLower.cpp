@@ -86,6 +86,8 @@ public:
   llvm::Expected<SimKernel> run() {
     SimKernel result;
     result.name = name;
+    if (auto block = kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
+      llvm::copy(block.asArrayRef(), result.block.begin());
     // What an access touches is told by types and parameters, so sites come before both go.
     if (checked)
       for (Block &block : kernel.getBody())
@@ -290,7 +292,7 @@ private:
   Type i32, i64, voidType;
   std::string name, kernelNodes;
   Value thread;
-  Value instructionBuffer;
+  Value instructionBuffers[2]; // of threads' own instructions, and of collective ones
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;
   std::map<size_t, Value> engineFunctions;
@@ -416,10 +418,16 @@ static unsigned wordsOf(Type type) {
   return type.getIntOrFloatBitWidth() == 64 ? 2 : 1;
 }
 
-/// One buffer serves all instructions of the kernel: operands are stored right before a call,
-/// results loaded right after it.
+static bool isCollective(kernel::PtxOp op) {
+  std::string unused;
+  return kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused)
+      ->collective;
+}
+
+/// One buffer serves all instructions of a thread, and one all that a warp executes together:
+/// operands are stored right before a call, results loaded right after it.
 void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
-  unsigned most = 0;
+  unsigned most[2] = {0, 0};
   for (Operation *op : operations)
     if (auto instruction = dyn_cast<kernel::PtxOp>(op)) {
       unsigned words = 0;
@@ -427,14 +435,15 @@ void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
         words += wordsOf(type);
       for (Type type : instruction.getOutputs().getTypes())
         words += wordsOf(type);
-      most = std::max(most, words);
+      unsigned &known = most[isCollective(instruction)];
+      known = std::max(known, words);
     }
-  if (!most)
-    return;
   builder.setInsertionPointToStart(&kernel.getBody().front());
   Location loc = kernel.getLoc();
-  instructionBuffer = builder.create<LLVM::AllocaOp>(loc, ptr, i32, constant(loc, i32, most),
-                                                     /*alignment=*/16);
+  for (unsigned kind : {0, 1})
+    if (most[kind])
+      instructionBuffers[kind] = builder.create<LLVM::AllocaOp>(
+          loc, ptr, i32, constant(loc, i32, most[kind]), /*alignment=*/16);
 }
 
 void KernelLowering::lowerInstruction(kernel::PtxOp op) {
@@ -442,6 +451,7 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   std::string unused;
   kernel::PtxInstruction instruction =
       *kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused);
+  Value instructionBuffer = instructionBuffers[instruction.collective];
   unsigned words = 0;
   for (Value input : op.getInputs()) {
     Value stored = input;

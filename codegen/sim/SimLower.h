@@ -11,6 +11,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct SimSite {
 struct SimKernel {
   std::string name;
   uint32_t sharedStatic = 0;              // bytes
+  std::array<uint32_t, 3> block = {0, 0, 0}; // threads; 0: told at launch
   std::vector<CameoSimBasicBlock> blocks; // where instrumented
 };
 

@@ -7,13 +7,19 @@
  * kernel `k`, a function `k` of type CameoSimKernel, and `cameo_sim_image` of type CameoSimImage.
  * Kernels reach the engine and the C library only through the thread context they are given, so an
  * image loads wherever the engine is, in an executable or in a shared library.
+ *
+ * A kernel has one or two forms. Its thread form runs one thread; threads wait for each other in
+ * the engine, each on a stack of its own. Its warp form runs 32 threads, all of which exist: it is
+ * called with the context of the warp's first thread, those of the others follow at thread_stride,
+ * and of the engine's functions it calls `barrier` and `warp_sync` once for the whole warp, `instruction` and
+ * `access` with the context of the thread concerned, and `warp_instruction`.
  */
 #ifndef CAMEO_SIM_ABI_H
 #define CAMEO_SIM_ABI_H
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 3u
+#define CAMEO_SIM_ABI_VERSION 4u
 
 typedef struct CameoSimThread CameoSimThread;
 
@@ -80,7 +86,7 @@ typedef enum CameoSimValue {
  * to another fiber; the thread context stays valid. */
 typedef struct CameoSimApi {
   uint32_t version; /* CAMEO_SIM_ABI_VERSION */
-  uint32_t reserved;
+  uint32_t thread_stride; /* bytes between the contexts of a warp's threads */
   /* bar.sync id, count (threads; 0 means all threads of the block). */
   void (*barrier)(CameoSimThread *, uint32_t id, uint32_t count, uint32_t site);
   /* shfl.sync with PTX semantics of operands b and c; the result's bit 32 is the predicate. */
@@ -104,6 +110,10 @@ typedef struct CameoSimApi {
   void (*instruction)(CameoSimThread *, uint64_t code, uint32_t *words, uint32_t site);
   void (*blocking_instruction)(CameoSimThread *, uint64_t code, uint32_t mask, uint32_t *words,
                                uint32_t site);
+  /* Collective instructions, from the warp form: word i of lane l, of `count` words a lane, is
+   * words[32 * i + l]. */
+  void (*warp_instruction)(CameoSimThread *, uint64_t code, uint32_t *words, uint32_t count,
+                           uint32_t site);
   /* C library functions: float and double versions, in the lists' order. */
 #define CAMEO_SIM_DECLARE1(NAME)                                                                   \
   float (*NAME##f)(float);                                                                         \
@@ -149,11 +159,15 @@ typedef struct CameoSimSite {
 
 typedef struct CameoSimKernelInfo {
   const char *name;
-  CameoSimKernel entry;
-  uint32_t shared_static; /* bytes; dynamic shared memory follows it, aligned to 1024 */
-  uint32_t stack_bytes;   /* upper bound of the compiled frames of entry, engine calls excluded */
-  uint32_t first_block;   /* its basic blocks; none unless instrumented */
+  CameoSimKernel thread_entry; /* null if there is a warp form alone */
+  uint32_t shared_static;      /* bytes; dynamic shared memory follows it, aligned to 1024 */
+  /* Upper bound of the compiled frames of thread_entry, engine calls excluded. */
+  uint32_t thread_stack_bytes;
+  CameoSimKernel warp_entry; /* null if there is none; for blocks of a multiple of 32 threads */
+  uint32_t warp_stack_bytes;
+  uint32_t first_block; /* its basic blocks; none unless instrumented */
   uint32_t block_count;
+  uint32_t reserved;
 } CameoSimKernelInfo;
 
 typedef struct CameoSimBasicBlock {

@@ -18,7 +18,7 @@ const CameoSimApi &api(bool counting) {
 #define CAMEO_SIM_FILL1(NAME) static_cast<Float1>(::NAME##f), static_cast<Double1>(::NAME),
 #define CAMEO_SIM_FILL2(NAME) static_cast<Float2>(::NAME##f), static_cast<Double2>(::NAME),
   static const CameoSimApi table = {CAMEO_SIM_ABI_VERSION,
-                                    0,
+                                    uint32_t(sizeof(Fiber)),
                                     cameo_sim_barrier,
                                     cameo_sim_shuffle,
                                     cameo_sim_vote,
@@ -26,6 +26,7 @@ const CameoSimApi &api(bool counting) {
                                     checkAccess,
                                     cameo_sim_instruction,
                                     cameo_sim_blocking_instruction,
+                                    executeForWarp,
                                     CAMEO_SIM_MATH1(CAMEO_SIM_FILL1)
                                         CAMEO_SIM_MATH2(CAMEO_SIM_FILL2) accessByWarp,
                                     traceInstruction};

@@ -28,7 +28,8 @@ struct Block;
 struct Warp;
 struct Worker;
 
-/// One GPU thread. switch.S knows the offsets of sp and result.
+/// One GPU thread. Where the warp form of a kernel runs, the stack is the warp's, and the thread that
+/// a call names holds it while the warp waits. switch.S knows the offsets of sp and result.
 struct Fiber {
   CameoSimThread thread; // first: kernels hold its address
   void *sp;
@@ -70,7 +71,8 @@ struct Warp {
   uint32_t id;
   uint32_t all;   // lanes that exist
   uint32_t live;  // lanes that have not exited
-  uint32_t ready; // lanes that can run
+  uint32_t ready; // lanes that can run; in the warp form, the warp can when all of them can
+  Fiber *holder;  // warp form: holds the warp's stack while it waits
   uint32_t groupCount;
   Group groups[kLanes];
   // Operands of the collectives under way, by lane.
@@ -130,7 +132,8 @@ struct LaunchState {
   uint32_t tag = 0;
   uint32_t threads = 0;
   uint32_t sharedBytes = 0;
-  size_t stackBytes = 0;
+  bool warpForm = false;
+  size_t stackBytes = 0; // of a fiber
   bool guards = false;
   uint64_t blockCount = 0;
   uint64_t chunk = 1;
@@ -161,7 +164,8 @@ struct Block {
   uint32_t live;         // threads that have not exited
   uint32_t readyWarps;   // superset of the warps with ready lanes
   uint32_t fullBarriers; // bit i: barrier i waits for all threads
-  bool sequential;       // threads run one after the other
+  bool sequential;       // threads, or warps, run one after the other
+  bool warpForm;
   bool shuffled;
   bool deadlock;
   uint32_t id[3];
@@ -230,6 +234,7 @@ struct Worker {
   uint32_t blockSerial = 0; // tag of the current block's records in the shadow
   Counters counters;
   RangeCache cache;
+  std::vector<uint32_t> operands; // of a warp's instruction, by lane
   std::vector<CopyQueue> copyQueues; // by thread, as many as were needed
   std::vector<MbarrierWaiter> mbarrierWaiters;
   std::vector<BulkTransfer> bulkLoads, bulkStores; // in the order of their issue
@@ -265,7 +270,7 @@ struct Worker {
 private:
   void claimBlocks();
   void runBlock(uint64_t linear);
-  void startFiber(Fiber &fiber);
+  void startFiber(Fiber &fiber, uint32_t stack);
   void reportDeadlock();
   void reportStacks();
 };
@@ -281,6 +286,9 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
 void accessByWarp(CameoSimThread *thread, uint32_t lanes, void **addresses, uint32_t bytes,
                   uint32_t alignment, uint32_t space, uint32_t kind, uint32_t site);
 
+/// A collective instruction of the warp form; CameoSimApi::warp_instruction.
+void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,
+                    uint32_t site);
 /// Lanes of a warp have all arrived at an instruction.
 void executeTogether(Warp &warp, uint32_t lanes, uint32_t site);
 /// Does the oldest bulk load that is under way; false if there is none.

@@ -127,6 +127,9 @@ std::string Engine::Impl::describeProblem(const Launch &launch, uint64_t sharedB
                     launch.grid[i], maxGrid[i]);
     threads *= launch.block[i];
   }
+  if (!launch.kernel->thread_entry && threads % kLanes)
+    return format("kernel %s: a block has %llu threads; its only form runs whole warps", name,
+                  (unsigned long long)threads);
   if (threads > kMaxThreads)
     return format("kernel %s: a block has %llu threads; the limit is %u", name,
                   (unsigned long long)threads, kMaxThreads);
@@ -198,7 +201,11 @@ LaunchResult Engine::launch(const Launch &launch) {
   state.seed = impl.options.seed;
   state.threads = launch.block[0] * launch.block[1] * launch.block[2];
   state.sharedBytes = uint32_t(sharedBytes);
-  state.stackBytes = kernel.stack_bytes + kEngineStack;
+  bool wholeWarps = state.threads % kLanes == 0;
+  state.warpForm = kernel.warp_entry && wholeWarps &&
+                   !(impl.options.threadForm && kernel.thread_entry);
+  uint32_t frames = state.warpForm ? kernel.warp_stack_bytes : kernel.thread_stack_bytes;
+  state.stackBytes = frames + kEngineStack;
   state.blockCount = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   if (!state.blockCount)
     return result;
@@ -214,7 +221,7 @@ LaunchResult Engine::launch(const Launch &launch) {
   if (state.parallel && state.checks & kCheckRace)
     state.cellLocks = std::vector<std::atomic<uint8_t>>(LaunchState::kCellLocks);
   state.chunk = std::clamp<uint64_t>(state.blockCount / 8 / workers, 1, 64);
-  state.guards = (state.checks || kernel.stack_bytes > kUnguardedStack) &&
+  state.guards = (state.checks || frames > kUnguardedStack) &&
                  workers * state.threads <= kMaxGuards;
   if (state.seed && state.blockCount > 1) {
     uint64_t random = mixBits(state.seed);

@@ -1,5 +1,5 @@
 // The GPU simulator's execution engine: runs kernels that were compiled for the host CPU as a GPU
-// would run them, one fiber a thread, with optional checks.
+// would run them, one fiber a warp or a thread, with optional checks.
 //
 // An Engine owns the table of device allocations and a pool of worker threads. launch() may be
 // called from any thread; launches of one engine run one after the other, their blocks in parallel.
@@ -38,6 +38,7 @@ struct Options {
   uint64_t seed = 0;    // 0: natural order of lanes, warps and blocks; else shuffled, reproducibly
   uint32_t checks = 0;  // of Check; bounds, init and race need an instrumented image
   unsigned reportLimit = 20; // distinct reports kept per launch
+  bool threadForm = false;   // run the thread form of kernels that have both
   bool counters = false;     // KernelCounters of launches; needs an instrumented image
   TraceSelection trace;      // needs a traced image
 };

@@ -51,6 +51,27 @@ void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
   }
 }
 
+void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,
+                    uint32_t site) {
+  Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
+  Warp &warp = *fiber.warp;
+  std::vector<uint32_t> &scratch = fiber.block->worker->operands;
+  if (scratch.size() < size_t(count) * kLanes)
+    scratch.resize(size_t(count) * kLanes);
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    uint32_t *own = scratch.data() + size_t(lane) * count;
+    for (uint32_t i = 0; i < count; ++i)
+      own[i] = words[size_t(i) * kLanes + lane];
+    warp.words[lane] = own;
+    warp.codes[lane] = code;
+  }
+  executeTogether(warp, warp.all, site);
+  for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      words[size_t(i) * kLanes + lane] = warp.words[lane][i];
+  ++fiber.block->worker->counters.collectives;
+}
+
 } // namespace cameo::sim
 
 using namespace cameo::sim;

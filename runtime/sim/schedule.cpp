@@ -47,15 +47,23 @@ bool answerPolls(Block &block) {
   return any;
 }
 
+/// A fiber of the warp that can run, or null.
+inline Fiber *runnable(Block &block, Warp &warp) {
+  if (block.warpForm)
+    return warp.ready && warp.ready == warp.live ? warp.holder : nullptr;
+  return warp.ready ? &warp.fibers[pick(block, warp.ready)] : nullptr;
+}
+
 /// The fiber to run after one that cannot go on. In natural order a warp runs as long as it can.
 Fiber *next(Block &block, Warp *warp) {
-  if (!block.shuffled && warp->ready)
-    return &warp->fibers[__builtin_ctz(warp->ready)];
+  if (!block.shuffled)
+    if (Fiber *fiber = runnable(block, *warp))
+      return fiber;
   do {
     while (block.readyWarps) {
       uint32_t w = pick(block, block.readyWarps);
-      if (uint32_t ready = block.warps[w].ready)
-        return &block.warps[w].fibers[pick(block, ready)];
+      if (Fiber *fiber = runnable(block, block.warps[w]))
+        return fiber;
       block.readyWarps &= ~(1u << w);
     }
     // Loads are done as late as can be.
@@ -230,6 +238,8 @@ inline Fiber *arrive(Fiber &fiber, uint32_t op, uint32_t mask, uint32_t site) {
 /// bar.sync is an aligned instruction: all threads of a warp must reach the same one (PTX ISA,
 /// bar.sync). Threads that have exited do not count.
 void checkAligned(Block &block, const Barrier &barrier) {
+  if (block.warpForm) // all lanes arrive in one call
+    return;
   for (uint32_t rest = barrier.warps; rest; rest &= rest - 1) {
     uint32_t w = uint32_t(__builtin_ctz(rest));
     Warp &warp = block.warps[w];
@@ -308,9 +318,10 @@ bool joinBarrier(Fiber &fiber, uint32_t id, uint32_t count, uint32_t site, Fault
 void leave(Fiber &fiber) {
   Warp &warp = *fiber.warp;
   Block &block = *fiber.block;
-  warp.ready &= ~fiber.bit;
-  warp.live &= ~fiber.bit;
-  --block.live;
+  uint32_t lanes = block.warpForm ? warp.live : fiber.bit;
+  warp.ready &= ~lanes;
+  warp.live &= ~lanes;
+  block.live -= uint32_t(__builtin_popcount(lanes));
   if (!warp.live)
     converge(block, warp.id);
   for (uint32_t i = warp.groupCount; i--;)
@@ -323,9 +334,22 @@ void leave(Fiber &fiber) {
   }
 }
 
+/// The warps of a block one after the other, on this fiber's stack.
+void runWarpsSequentially(Block &block) {
+  const Launch &launch = *block.worker->state->launch;
+  uint32_t first = block.shuffled ? uint32_t(mixBits(block.random) % block.warpCount) : 0;
+  for (uint32_t i = 0; i < block.warpCount; ++i) {
+    Warp &warp = block.warps[(first + i) % block.warpCount];
+    launch.kernel->warp_entry(&warp.fibers->thread, launch.args);
+  }
+  block.live = 0;
+}
+
 /// The threads of a block one after the other, on this fiber.
 void runSequentially(Fiber &fiber) {
   Block &block = *fiber.block;
+  if (block.warpForm)
+    return runWarpsSequentially(block);
   const Launch &launch = *block.worker->state->launch;
   CameoSimThread &thread = fiber.thread;
   uint32_t n = block.threads;
@@ -346,7 +370,7 @@ void runSequentially(Fiber &fiber) {
     thread.warp = index / kLanes;
     fiber.bit = 1u << thread.lane;
     fiber.linear = index;
-    launch.kernel->entry(&thread, launch.args);
+    launch.kernel->thread_entry(&thread, launch.args);
     if (!block.shuffled && (index % kLanes == kLanes - 1 || i + 1 == n))
       converge(block, index / kLanes);
     if (block.shuffled) {
@@ -382,6 +406,7 @@ Fiber *waitForMbarrier(Fiber &fiber, Instruction instruction, uint32_t *words, u
   worker.mbarrierWaiters.push_back(
       {&fiber, instruction.code, words, result, bool(instruction.modifier(0))});
   fiber.warp->ready &= ~fiber.bit;
+  fiber.warp->holder = &fiber;
   return next(*fiber.block, fiber.warp);
 }
 
@@ -459,7 +484,13 @@ __attribute__((visibility("hidden"))) Fiber *cameo_sim_vote_body(CameoSimThread 
 
 __attribute__((visibility("hidden"))) Fiber *
 cameo_sim_warp_sync_body(CameoSimThread *thread, uint32_t mask, uint32_t site) {
-  return arrive(fiberOf(thread), kOpWarpSync, mask, site);
+  Fiber &fiber = fiberOf(thread);
+  if (fiber.block->warpForm) {
+    if (fiber.block->clocks)
+      fiber.block->clocks->syncLanes(fiber.warp->id, fiber.warp->all, fiber.warp->all);
+    return &fiber;
+  }
+  return arrive(fiber, kOpWarpSync, mask, site);
 }
 
 __attribute__((visibility("hidden"))) Fiber *
@@ -492,15 +523,18 @@ cameo_sim_barrier_body(CameoSimThread *thread, uint32_t id, uint32_t count, uint
   fiber.waitSite = site;
   Barrier &barrier = block.barriers[id];
   Warp &warp = *fiber.warp;
-  barrier.lanes[warp.id] |= fiber.bit;
+  uint32_t lanes = block.warpForm ? warp.live : fiber.bit;
+  barrier.lanes[warp.id] |= lanes;
   barrier.warps |= 1u << warp.id;
   if (barrier.lanes[warp.id] == warp.live) {
     converge(block, warp.id);
     if (__builtin_expect(block.counting != nullptr, 0))
       block.counting->counter.instruction(InstructionKind::Barrier);
   }
-  warp.ready &= ~fiber.bit;
-  if (++barrier.arrived == (count ? count : block.live)) {
+  barrier.arrived += uint32_t(__builtin_popcount(lanes));
+  warp.ready &= ~lanes;
+  warp.holder = &fiber;
+  if (barrier.arrived == (count ? count : block.live)) {
     releaseBarrier(block, id);
     return resumeAny(fiber);
   }
@@ -516,7 +550,8 @@ cameo_sim_fiber_body(Fiber *fiber) {
     return block.main;
   }
   const Launch &launch = *block.worker->state->launch;
-  launch.kernel->entry(&fiber->thread, launch.args);
+  (block.warpForm ? launch.kernel->warp_entry
+                  : launch.kernel->thread_entry)(&fiber->thread, launch.args);
   leave(*fiber);
   return next(block, fiber->warp);
 }

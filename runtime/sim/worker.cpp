@@ -27,7 +27,8 @@ bool Worker::prepare(LaunchState &launchState) {
     warps.reset(new Warp[kMaxWarps]());
   }
   if (!window.reserve() ||
-      !stacks.reserve(launch.noSync ? 1 : threads, state->stackBytes, state->guards))
+      !stacks.reserve(launch.noSync ? 1 : state->warpForm ? threads / kLanes : threads,
+                      state->stackBytes, state->guards))
     return false;
   if (checks & kCheckRace && !clocks)
     clocks.reset(new Clocks());
@@ -44,6 +45,7 @@ bool Worker::prepare(LaunchState &launchState) {
   block.threads = threads;
   block.warpCount = (threads + kLanes - 1) / kLanes;
   block.sequential = launch.noSync;
+  block.warpForm = state->warpForm;
   block.shuffled = state->seed != 0;
   block.clocks = checks & kCheckRace ? clocks.get() : nullptr;
   executions.assign(launch.kernel->block_count, 0);
@@ -53,7 +55,7 @@ bool Worker::prepare(LaunchState &launchState) {
     counting->counter.counters = KernelCounters();
   block.counting = state->counting ? counting.get() : nullptr;
   block.tracing = nullptr;
-  uint32_t fiberCount = block.sequential ? 1 : threads;
+  uint32_t fiberCount = block.sequential && !block.warpForm ? 1 : threads;
   for (uint32_t i = 0; i < fiberCount; ++i) {
     Fiber &fiber = fibers[i];
     fiber = Fiber();
@@ -104,9 +106,9 @@ void Worker::claimBlocks() {
   }
 }
 
-void Worker::startFiber(Fiber &fiber) {
+void Worker::startFiber(Fiber &fiber, uint32_t stack) {
   // What switch.S pops: r15, r14, r13, r12, rbx, rbp, then the address to go on at.
-  void **sp = reinterpret_cast<void **>(stacks.top(fiber.linear)) - 8;
+  void **sp = reinterpret_cast<void **>(stacks.top(stack)) - 8;
   std::fill(sp, sp + 8, nullptr);
   ++sp; // the stack is 16-byte aligned once they are popped
   sp[3] = &fiber;
@@ -147,14 +149,14 @@ void Worker::runBlock(uint64_t linear) {
     block.clocks->start(block.warpCount, stamp);
   }
 
-  uint32_t started = block.sequential ? 1 : block.threads;
-  for (uint32_t i = 0; i < started; ++i) {
+  // The warp form reads the block's number from the context of the warp's first thread.
+  uint32_t perFiber = block.warpForm ? kLanes : 1;
+  uint32_t started = block.sequential ? 1 : block.threads / perFiber;
+  for (uint32_t i = 0; i < started; ++i)
+    startFiber(fibers[size_t(i) * perFiber], i);
+  uint32_t contexts = block.sequential && !block.warpForm ? 1 : block.threads;
+  for (uint32_t i = 0; i < contexts; i += perFiber)
     memcpy(fibers[i].thread.ctaid, block.id, sizeof block.id);
-    if (block.sequential) { // the last block has moved this fiber through all threads
-      fibers[i].linear = 0;
-    }
-    startFiber(fibers[i]);
-  }
   bool marked = checks && !stacks.guarded();
   for (uint32_t i = 0; marked && i < started; ++i)
     stacks.mark(i);
@@ -162,6 +164,7 @@ void Worker::runBlock(uint64_t linear) {
     for (uint32_t w = 0; w < block.warpCount; ++w) {
       Warp &warp = warps[w];
       warp.live = warp.ready = warp.all;
+      warp.holder = warp.fibers;
       warp.groupCount = 0;
     }
     block.readyWarps = block.warpCount == kMaxWarps ? ~0u : (1u << block.warpCount) - 1;
@@ -173,14 +176,14 @@ void Worker::runBlock(uint64_t linear) {
     fruitlessPolls = 0;
     for (CopyQueue &queue : copyQueues)
       queue = CopyQueue();
-    for (uint32_t i = 0; i < started; ++i)
+    for (uint32_t i = 0; i < block.threads; ++i)
       fibers[i].bulkGroups = 0;
     memset(block.barriers, 0, sizeof block.barriers);
   }
 
   Fiber *first = &fibers[0];
   if (block.shuffled && !block.sequential)
-    first = &fibers[block.random % block.threads];
+    first = &fibers[block.random % started * perFiber];
   cameo_sim_enter(&main, first);
 
   if (!bulkStores.empty())
@@ -232,12 +235,13 @@ void Worker::reportDeadlock() {
   for (uint32_t w = 0; w < block.warpCount; ++w) {
     const Warp &warp = warps[w];
     for (uint32_t rest = warp.live; rest;) {
-      const Fiber &fiber = warp.fibers[__builtin_ctz(rest)];
+      const Fiber &fiber = block.warpForm ? *warp.holder : warp.fibers[__builtin_ctz(rest)];
       Waiting waiting{fiber.waitOp, fiber.waitDetail, fiber.waitSite, 0, 1u << w};
       for (uint32_t lanes = rest; lanes; lanes &= lanes - 1) {
         const Fiber &other = warp.fibers[__builtin_ctz(lanes)];
-        if (other.waitOp == fiber.waitOp && other.waitDetail == fiber.waitDetail &&
-            other.waitSite == fiber.waitSite)
+        if (block.warpForm ||
+            (other.waitOp == fiber.waitOp && other.waitDetail == fiber.waitDetail &&
+             other.waitSite == fiber.waitSite))
           waiting.lanes |= other.bit;
       }
       rest &= ~waiting.lanes;
@@ -279,10 +283,11 @@ void Worker::reportDeadlock() {
 }
 
 void Worker::reportStacks() {
-  uint32_t started = block.sequential ? 1 : block.threads;
+  uint32_t perFiber = block.warpForm ? kLanes : 1;
+  uint32_t started = block.sequential ? 1 : block.threads / perFiber;
   for (uint32_t i = 0; i < started; ++i)
     if (!stacks.intact(i))
-      state->log.add(makeFault(fibers[i], FaultKind::StackOverflow, kNoSite));
+      state->log.add(makeFault(fibers[size_t(i) * perFiber], FaultKind::StackOverflow, kNoSite));
 }
 
 } // namespace cameo::sim

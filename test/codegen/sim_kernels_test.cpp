@@ -115,7 +115,7 @@ TEST(SimKernels, SharedMemoryThatIsUnusedTakesNoRoom) {
   Sum sum(/*withBarrier=*/true, /*checked=*/false);
   ASSERT_EQ(sum.kernels.error, "");
   EXPECT_EQ(sum.kernels.image->find("sum")->shared_static, 32u);
-  EXPECT_LT(sum.kernels.image->find("sum")->stack_bytes, 1024u);
+  EXPECT_LT(sum.kernels.image->find("sum")->warp_stack_bytes, 4096u);
 }
 
 TEST(SimKernels, MissingBarrierIsARace) {

@@ -102,7 +102,7 @@ struct Shape {
 class TestDevice {
 public:
   explicit TestDevice(uint32_t checks = kCheckAll, uint64_t seed = 0, unsigned threads = 2)
-      : TestDevice(Options{threads, seed, checks, 20, false, {}}) {}
+      : TestDevice(Options{threads, seed, checks, 20, false, false, {}}) {}
   explicit TestDevice(const Options &options) : engine(options) {}
 
   template <typename T> T *buffer(size_t count, const char *name) {
@@ -117,7 +117,7 @@ public:
   template <typename... Args>
   LaunchResult run(CameoSimKernel entry, const Shape &shape, const Args &...values) {
     const void *pointers[] = {&values..., nullptr};
-    CameoSimKernelInfo info{"test_kernel", entry, shape.shared, 64 << 10, 0, 0};
+    CameoSimKernelInfo info{"test_kernel", entry, shape.shared, 64 << 10, nullptr, 0, 0, 0, 0};
     Launch launch;
     launch.image = &image();
     launch.kernel = &info;

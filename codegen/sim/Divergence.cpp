@@ -1,0 +1,224 @@
+// Optimistic: every value is uniform until something shows that it is not.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/Divergence.h"
+
+#include "codegen/sim/EngineCalls.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace cameo;
+
+namespace {
+
+LaneShape divergent() {
+  LaneShape shape;
+  shape.kind = LaneShape::Divergent;
+  return shape;
+}
+
+/// An affine shape, or a uniform one where all lanes turn out the same.
+LaneShape affine(const std::array<int64_t, kWarpLanes> &offset, unsigned align) {
+  LaneShape shape;
+  if (all_of(offset, [&](int64_t o) { return o == offset[0]; }))
+    return shape;
+  shape.kind = LaneShape::Affine;
+  shape.offset = offset;
+  shape.align = align;
+  return shape;
+}
+
+/// Whether the lanes' offsets and the part they share have no bit in common.
+bool isDisjoint(const LaneShape &shape) {
+  return all_of(shape.offset,
+                [&](int64_t o) { return o >= 0 && (o >> std::min(shape.align, 62u)) == 0; });
+}
+
+template <typename Function> LaneShape map(const LaneShape &shape, unsigned align, Function f) {
+  std::array<int64_t, kWarpLanes> offset;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+    offset[lane] = f(shape.offset[lane]);
+  return affine(offset, align);
+}
+
+unsigned trailingZeros(const Value *value, const DataLayout &layout) {
+  if (!value->getType()->isIntegerTy())
+    return 0;
+  return std::min(computeKnownBits(value, layout).countMinTrailingZeros(), 62u);
+}
+
+/// Results that differ between lanes whatever the operands are, or are not told by them.
+bool isSource(const Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  return isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction) ||
+         (call && !call->doesNotAccessMemory());
+}
+
+/// A vote of the whole warp has one result.
+bool isVote(const Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  return call && engineFunction(*call) == offsetof(CameoSimApi, vote);
+}
+
+} // namespace
+
+LaneShape Divergence::shape(const Value *value) const { return shapes_.lookup(value); }
+
+LaneShape Divergence::evaluatePhi(const PHINode &phi) const {
+  if (joins_.contains(phi.getParent()))
+    return divergent();
+  LaneShape result;
+  bool first = true;
+  for (const Value *incoming : phi.incoming_values()) {
+    if (incoming == &phi || isa<UndefValue>(incoming))
+      continue;
+    LaneShape other = shape(incoming);
+    if (!first && !(result == other)) {
+      // Aligned differently, or of an unlike kind that does not mix.
+      if (result.kind == LaneShape::Affine && other.kind == LaneShape::Affine &&
+          result.offset == other.offset)
+        result.align = std::min(result.align, other.align);
+      else
+        return divergent();
+    } else {
+      result = other;
+    }
+    first = false;
+  }
+  return result;
+}
+
+LaneShape Divergence::evaluate(const Instruction &instruction) const {
+  using namespace PatternMatch;
+  if (&instruction == &lane_) {
+    std::array<int64_t, kWarpLanes> offset;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      offset[lane] = lane;
+    return affine(offset, 31);
+  }
+  if (isVote(instruction))
+    return LaneShape();
+  if (isSource(instruction))
+    return divergent();
+  if (auto *phi = dyn_cast<PHINode>(&instruction))
+    return evaluatePhi(*phi);
+
+  // Without divergent operands the result is uniform; with affine ones it may still be known.
+  bool anyAffine = false;
+  for (const Value *operand : instruction.operands()) {
+    LaneShape::Kind kind = shape(operand).kind;
+    if (kind == LaneShape::Divergent)
+      return divergent();
+    anyAffine |= kind == LaneShape::Affine;
+  }
+  if (!anyAffine)
+    return LaneShape();
+  const DataLayout &layout = instruction.getModule()->getDataLayout();
+  const Value *left = instruction.getOperand(0);
+  LaneShape a = shape(left);
+  const APInt *number = nullptr;
+  if (isa<ZExtInst, SExtInst, TruncInst, FreezeInst>(instruction))
+    return isDisjoint(a) ? a : divergent();
+  auto *binary = dyn_cast<BinaryOperator>(&instruction);
+  if (!binary)
+    return divergent();
+  const Value *right = instruction.getOperand(1);
+  LaneShape b = shape(right);
+  bool isAdd = match(binary, m_AddLike(m_Value(), m_Value()));
+  if (isAdd || binary->getOpcode() == Instruction::Sub) {
+    unsigned alignA = a.kind == LaneShape::Affine ? a.align : trailingZeros(left, layout);
+    unsigned alignB = b.kind == LaneShape::Affine ? b.align : trailingZeros(right, layout);
+    std::array<int64_t, kWarpLanes> offset;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      offset[lane] = a.offset[lane] + (isAdd ? b.offset[lane] : -b.offset[lane]);
+    return affine(offset, std::min(alignA, alignB));
+  }
+  if (!match(right, m_APInt(number)) || number->getActiveBits() > 31)
+    return divergent();
+  int64_t constant = number->getSExtValue();
+  unsigned log2 = number->isPowerOf2() ? number->logBase2() : 0;
+  switch (binary->getOpcode()) {
+  case Instruction::Mul:
+    return map(a, std::min(62u, a.align + number->countr_zero()),
+               [&](int64_t o) { return o * constant; });
+  case Instruction::Shl:
+    return map(a, std::min<unsigned>(62, a.align + constant),
+               [&](int64_t o) { return o << constant; });
+  case Instruction::URem:
+    if (!number->isPowerOf2() || !isDisjoint(a))
+      return divergent();
+    return map(a, a.align, [&](int64_t o) { return o & (constant - 1); });
+  case Instruction::And:
+    return isDisjoint(a) ? map(a, a.align, [&](int64_t o) { return o & constant; }) : divergent();
+  case Instruction::UDiv:
+    if (!number->isPowerOf2())
+      return divergent();
+    constant = log2;
+    [[fallthrough]];
+  case Instruction::LShr:
+    if (!isDisjoint(a))
+      return divergent();
+    return map(a, a.align - std::min<unsigned>(a.align, constant),
+               [&](int64_t o) { return o >> constant; });
+  default:
+    return divergent();
+  }
+}
+
+/// True if that is news.
+bool Divergence::addSerialBlocks(const BasicBlock &branching) {
+  auto *node = postDominators_.getNode(&branching);
+  const BasicBlock *join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  if (!join) {
+    problem_ = "lanes that take different ways do not meet again";
+    return false;
+  }
+  bool changed = joins_.insert(join).second;
+  SmallVector<const BasicBlock *> work(successors(&branching));
+  const BasicBlock *first = work.front() == join ? work.back() : work.front();
+  SmallPtrSet<const BasicBlock *, 16> seen;
+  while (!work.empty()) {
+    const BasicBlock *block = work.pop_back_val();
+    if (block == join || !seen.insert(block).second)
+      continue;
+    changed |= serial_.insert(block).second;
+    regions_.unionSets(first, block);
+    work.append(succ_begin(block), succ_end(block));
+  }
+  return changed;
+}
+
+Divergence::Divergence(Function &function, const Instruction &lane)
+    : lane_(lane), postDominators_(function) {
+  ReversePostOrderTraversal<Function *> order(&function);
+  bool changed = true;
+  while (changed && problem_.empty()) {
+    changed = false;
+    for (BasicBlock *block : order) {
+      for (Instruction &instruction : *block) {
+        LaneShape &known = shapes_[&instruction];
+        LaneShape now = evaluate(instruction);
+        // Never up again: a phi may see an operand that is still too good.
+        if (now.kind < known.kind || known == now)
+          continue;
+        if (known.kind == LaneShape::Affine && now.kind == LaneShape::Affine) {
+          if (known.offset != now.offset)
+            now = divergent();
+          else
+            now.align = std::min(now.align, known.align);
+          if (now == known)
+            continue;
+        }
+        known = now;
+        changed = true;
+      }
+      auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+      if (branch && branch->isConditional() && !isUniform(branch->getCondition()))
+        changed |= addSerialBlocks(*block);
+    }
+  }
+}

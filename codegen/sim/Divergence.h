@@ -1,0 +1,72 @@
+// Which values of a thread's code are the same for all lanes of its warp, and which code lanes must
+// run one by one because they may take different ways through it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/Instructions.h"
+
+#include <array>
+#include <string>
+
+namespace cameo {
+
+constexpr unsigned kWarpLanes = 32;
+
+/// What is known of a value's 32 copies.
+struct LaneShape {
+  enum Kind { Uniform, Affine, Divergent };
+  Kind kind = Uniform;
+  /// Affine: lane l has u + offset[l], u unknown but the same for all and a multiple of 2^align.
+  std::array<int64_t, kWarpLanes> offset{};
+  unsigned align = 0;
+  bool operator==(const LaneShape &other) const {
+    return kind == other.kind && (kind != Affine || (offset == other.offset && align == other.align));
+  }
+};
+
+/// Computed once for a function whose lane number is the call `lane`. Private variables must have
+/// been given a place for each lane: allocas are the warp's.
+class Divergence {
+public:
+  Divergence(llvm::Function &function, const llvm::Instruction &lane);
+
+  /// Why the function has no warp form, or empty.
+  const std::string &problem() const { return problem_; }
+
+  /// Whether all lanes have the same value wherever the whole warp comes by.
+  bool isUniform(const llvm::Value *value) const { return shape(value).kind == LaneShape::Uniform; }
+
+  /// Makes known an instruction that was added since, of which each lane has its own result.
+  void addDivergent(const llvm::Instruction &instruction) {
+    shapes_[&instruction].kind = LaneShape::Divergent;
+  }
+
+  /// Whether lanes may come to `block` at different times, or some not at all: it lies between a
+  /// divergent branch and the block where all ways from there meet again.
+  bool isSerial(const llvm::BasicBlock *block) const { return serial_.contains(block); }
+
+  /// Whether both are serial because of the same branches.
+  bool isSameRegion(const llvm::BasicBlock *a, const llvm::BasicBlock *b) const {
+    return regions_.isEquivalent(a, b);
+  }
+
+private:
+  LaneShape shape(const llvm::Value *value) const;
+  LaneShape evaluate(const llvm::Instruction &instruction) const;
+  LaneShape evaluatePhi(const llvm::PHINode &phi) const;
+  bool addSerialBlocks(const llvm::BasicBlock &branching);
+
+  const llvm::Instruction &lane_;
+  llvm::PostDominatorTree postDominators_;
+  llvm::DenseMap<const llvm::Value *, LaneShape> shapes_;
+  llvm::SmallPtrSet<const llvm::BasicBlock *, 16> serial_, joins_;
+  llvm::EquivalenceClasses<const llvm::BasicBlock *> regions_;
+  std::string problem_;
+};
+
+} // namespace cameo

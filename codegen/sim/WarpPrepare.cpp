@@ -1,0 +1,301 @@
+// Everything that differs between lanes becomes an expression of the lane's number.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/WarpPrepare.h"
+
+#include "codegen/sim/Divergence.h"
+#include "codegen/sim/EngineCalls.h"
+#include "runtime/sim/instructions.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LowerSwitch.h"
+#include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
+
+using namespace llvm;
+using namespace cameo;
+
+namespace {
+
+constexpr unsigned kWordBytes = 4;
+
+class Preparation {
+public:
+  Preparation(Function &function, const std::array<uint32_t, 3> &block)
+      : function(function), block(block), layout(function.getParent()->getDataLayout()),
+        i32(Type::getInt32Ty(function.getContext())), i64(Type::getInt64Ty(function.getContext())) {
+  }
+
+  std::string run() {
+    dropMarkers();
+    IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
+    FunctionCallee source = function.getParent()->getOrInsertFunction(
+        "cameo.lane", FunctionType::get(i32, /*isVarArg=*/false));
+    auto *declaration = cast<Function>(source.getCallee());
+    declaration->setDoesNotAccessMemory();
+    declaration->setDoesNotThrow();
+    declaration->addFnAttr(Attribute::WillReturn);
+    declaration->addFnAttr(Attribute::Convergent);
+    lane = entry.CreateCall(source);
+    replaceIndices(entry);
+    replaceThreads(entry);
+    for (AllocaInst *variable : variables())
+      if (std::string problem = spread(*variable); !problem.empty())
+        return problem;
+    return {};
+  }
+
+  CallInst *lane = nullptr;
+
+private:
+  void dropMarkers();
+  void replaceIndices(IRBuilder<> &builder);
+  void replaceThreads(IRBuilder<> &builder);
+  SmallVector<AllocaInst *> variables();
+  std::string spread(AllocaInst &variable);
+  std::string spreadWords(AllocaInst &buffer);
+
+  Value *contextWord(IRBuilder<> &builder, size_t offset, Type *type) {
+    Value *place = builder.CreateConstGEP1_64(builder.getInt8Ty(), function.getArg(0), offset);
+    LoadInst *value = builder.CreateLoad(type, place);
+    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(function.getContext(), {}));
+    return value;
+  }
+
+  Function &function;
+  const std::array<uint32_t, 3> &block;
+  const DataLayout &layout;
+  Type *i32, *i64;
+};
+
+/// What helps only optimisations that are over, and would look like an effect.
+void Preparation::dropMarkers() {
+  for (Instruction &instruction : make_early_inc_range(instructions(function)))
+    if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
+      if (call->isAssumeLikeIntrinsic() && call->use_empty())
+        call->eraseFromParent();
+}
+
+/// Thread indices from the warp's number, which is the first lane's, and the lane's.
+void Preparation::replaceIndices(IRBuilder<> &builder) {
+  SmallVector<std::pair<LoadInst *, size_t>> loads;
+  for (Instruction &instruction : instructions(function))
+    if (auto *load = dyn_cast<LoadInst>(&instruction))
+      if (auto field = contextField(*load))
+        loads.push_back({load, *field});
+  uint32_t threads = block[0] * block[1] * block[2];
+  auto *warp = cast<LoadInst>(contextWord(builder, offsetof(CameoSimThread, warp), i32));
+  MDBuilder ranges(function.getContext());
+  warp->setMetadata(LLVMContext::MD_range,
+                    ranges.createRange(APInt(32, 0), APInt(32, threads / kWarpLanes)));
+  Value *linear = builder.CreateAdd(
+      builder.CreateShl(warp, 5, "", /*HasNUW=*/true, /*HasNSW=*/true), lane, "",
+      /*HasNUW=*/true, /*HasNSW=*/true);
+  auto index = [&](unsigned dimension) {
+    Value *value = linear;
+    uint32_t below = 1;
+    for (unsigned i = 0; i < dimension; ++i)
+      below *= block[i];
+    if (below > 1)
+      value = builder.CreateUDiv(value, builder.getInt32(below));
+    return below * block[dimension] == threads
+               ? value
+               : builder.CreateURem(value, builder.getInt32(block[dimension]));
+  };
+  constexpr size_t kTid = offsetof(CameoSimThread, tid), kNtid = offsetof(CameoSimThread, ntid);
+  for (auto [load, field] : loads) {
+    Value *value = nullptr;
+    if (field >= kTid && field < kTid + 12)
+      value = index((field - kTid) / 4);
+    else if (field >= kNtid && field < kNtid + 12)
+      value = builder.getInt32(block[(field - kNtid) / 4]);
+    else if (field == offsetof(CameoSimThread, lane))
+      value = lane;
+    else if (field == offsetof(CameoSimThread, warp))
+      value = warp;
+    if (!value)
+      continue;
+    if (load == warp || load->getType() != i32)
+      continue;
+    load->replaceAllUsesWith(value);
+    load->eraseFromParent();
+  }
+}
+
+/// Engine calls that concern one thread are given that one's context.
+void Preparation::replaceThreads(IRBuilder<> &builder) {
+  Value *own = nullptr;
+  for (Instruction &instruction : instructions(function)) {
+    auto *call = dyn_cast<CallInst>(&instruction);
+    auto engine = call ? engineFunction(*call) : std::nullopt;
+    if (!engine || call->arg_empty() || call->getArgOperand(0) != function.getArg(0) ||
+        (isCollective(*engine) && !isOwnWait(*call)))
+      continue;
+    if (!own) {
+      Value *api = contextWord(builder, offsetof(CameoSimThread, api), builder.getPtrTy());
+      auto *stride = builder.CreateLoad(
+          i32, builder.CreateConstGEP1_64(builder.getInt8Ty(), api,
+                                          offsetof(CameoSimApi, thread_stride)));
+      stride->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(function.getContext(), {}));
+      own = builder.CreateGEP(builder.getInt8Ty(), function.getArg(0),
+                              builder.CreateMul(builder.CreateZExt(lane, i64),
+                                                builder.CreateZExt(stride, i64)));
+    }
+    call->setArgOperand(0, own);
+  }
+}
+
+SmallVector<AllocaInst *> Preparation::variables() {
+  SmallVector<AllocaInst *> result;
+  for (Instruction &instruction : instructions(function))
+    if (auto *variable = dyn_cast<AllocaInst>(&instruction))
+      result.push_back(variable);
+  return result;
+}
+
+/// One variable a lane; or, of the operands of collective instructions, one row a word.
+std::string Preparation::spread(AllocaInst &variable) {
+  std::optional<TypeSize> size = variable.getAllocationSize(layout);
+  if (!size || size->isScalable() || variable.getParent() != &function.getEntryBlock())
+    return "a private variable has no fixed size";
+  for (User *user : variable.users())
+    if (auto *call = dyn_cast<CallInst>(user))
+      if (engineFunction(*call) == offsetof(CameoSimApi, blocking_instruction) && !isOwnWait(*call))
+        return spreadWords(variable);
+  IRBuilder<> builder(lane->getNextNode());
+  uint64_t bytes = alignTo(*size, variable.getAlign());
+  AllocaInst *all = builder.CreateAlloca(ArrayType::get(builder.getInt8Ty(), bytes * kWarpLanes));
+  all->setAlignment(std::max(variable.getAlign(), Align(16)));
+  all->moveBefore(lane);
+  Value *own = builder.CreateInBoundsGEP(
+      builder.getInt8Ty(), all,
+      builder.CreateMul(builder.CreateZExt(lane, i64), builder.getInt64(bytes)));
+  variable.replaceAllUsesWith(own);
+  variable.eraseFromParent();
+  return {};
+}
+
+std::string Preparation::spreadWords(AllocaInst &buffer) {
+  uint64_t words = buffer.getAllocationSize(layout)->getFixedValue() / kWordBytes;
+  IRBuilder<> entry(lane);
+  AllocaInst *rows = entry.CreateAlloca(ArrayType::get(i32, words * kWarpLanes));
+  rows->setAlignment(Align(32));
+  const char *problem = "operands of a collective instruction are not in words";
+
+  // Accesses at constant places, word by word.
+  struct Use {
+    Value *pointer;
+    uint64_t offset;
+  };
+  SmallVector<Use> work{{&buffer, 0}};
+  SmallVector<Instruction *> dead;
+  while (!work.empty()) {
+    Use use = work.pop_back_val();
+    for (User *user : make_early_inc_range(use.pointer->users())) {
+      auto *instruction = cast<Instruction>(user);
+      if (auto *gep = dyn_cast<GetElementPtrInst>(instruction)) {
+        APInt offset(64, use.offset);
+        if (!gep->accumulateConstantOffset(layout, offset))
+          return problem;
+        work.push_back({gep, offset.getZExtValue()});
+        dead.push_back(gep);
+        continue;
+      }
+      if (auto *call = dyn_cast<CallInst>(instruction)) {
+        if (use.offset != 0 || !engineFunction(*call))
+          return problem;
+        call->replaceUsesOfWith(use.pointer, rows);
+        continue;
+      }
+      if (!isa<LoadInst, StoreInst>(instruction))
+        return problem;
+      Type *type = getLoadStoreType(instruction);
+      uint64_t bytes = layout.getTypeStoreSize(type);
+      if (bytes % kWordBytes || use.offset % kWordBytes || type->isAggregateType())
+        return problem;
+      unsigned count = bytes / kWordBytes;
+      IRBuilder<> builder(instruction);
+      auto word = [&](unsigned i) {
+        Value *index = builder.CreateAdd(
+            builder.CreateZExt(lane, i64),
+            builder.getInt64((use.offset / kWordBytes + i) * kWarpLanes));
+        return builder.CreateInBoundsGEP(i32, rows, index);
+      };
+      Type *pieces = count == 1 ? i32 : FixedVectorType::get(i32, count);
+      if (auto *store = dyn_cast<StoreInst>(instruction)) {
+        Value *value = store->getValueOperand();
+        if (type->isPointerTy())
+          value = builder.CreatePtrToInt(value, i64);
+        value = builder.CreateBitCast(value, pieces);
+        for (unsigned i = 0; i < count; ++i)
+          builder.CreateStore(count == 1 ? value : builder.CreateExtractElement(value, i), word(i));
+      } else {
+        Value *value = count == 1 ? nullptr : PoisonValue::get(pieces);
+        for (unsigned i = 0; i < count; ++i) {
+          Value *piece = builder.CreateLoad(i32, word(i));
+          value = count == 1 ? piece : builder.CreateInsertElement(value, piece, i);
+        }
+        value = type->isPointerTy()
+                    ? builder.CreateIntToPtr(builder.CreateBitCast(value, i64), type)
+                    : builder.CreateBitCast(value, type);
+        instruction->replaceAllUsesWith(value);
+      }
+      instruction->eraseFromParent();
+    }
+  }
+  for (Instruction *gep : reverse(dead))
+    gep->eraseFromParent();
+  buffer.eraseFromParent();
+  return {};
+}
+
+} // namespace
+
+bool cameo::isOwnWait(const CallInst &call) {
+  if (engineFunction(call) != offsetof(CameoSimApi, blocking_instruction))
+    return false;
+  auto *code = dyn_cast<ConstantInt>(call.getArgOperand(1));
+  return code && (code->getZExtValue() & 0xff) == CAMEO_SIM_OP_MBAR_WAIT;
+}
+
+Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> &block,
+                                Instruction *&lane, std::string &problem) {
+  uint64_t threads = uint64_t(block[0]) * block[1] * block[2];
+  if (threads == 0 || threads % kWarpLanes != 0) {
+    problem = threads ? "its blocks are no whole number of warps" : "the block's size is not known";
+    return nullptr;
+  }
+  ValueToValueMapTy values;
+  Function *function = CloneFunction(&thread, values);
+  function->setName(thread.getName() + "$warp");
+  Preparation preparation(*function, block);
+  problem = preparation.run();
+  lane = preparation.lane;
+  if (!problem.empty()) {
+    function->eraseFromParent();
+    return nullptr;
+  }
+  PassBuilder builder;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager graphs;
+  ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  FunctionPassManager passes;
+  passes.addPass(LowerSwitchPass());
+  passes.addPass(UnifyFunctionExitNodesPass());
+  passes.addPass(LoopSimplifyPass());
+  passes.addPass(LCSSAPass());
+  passes.run(*function, functions);
+  return function;
+}
