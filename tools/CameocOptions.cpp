@@ -96,6 +96,16 @@ const Option kOptions[] = {
      setFlag<&CameocOptions::simChecks>},
     {"--sim-trace", "", "the same, and for --sim-trace: large and slow",
      setFlag<&CameocOptions::simTrace>},
+    {"--sim-forms", "FORMS",
+     "warp (default): simulated kernels run a warp at once where they can; thread: each thread on "
+     "its own; both: as --sim-form says at run time",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       using Forms = SimImageOptions::Forms;
+       if (v != "warp" && v != "thread" && v != "both")
+         return fail("'" + v + "' is not one of warp, thread, both");
+       o.simForms = v == "warp" ? Forms::Warp : v == "thread" ? Forms::Thread : Forms::Both;
+       return llvm::Error::success();
+     }},
     {"--ptxas", "FILE", "NVIDIA's assembler; else $CUDA_HOME/bin/ptxas, else the PATH's",
      setString<&CameocOptions::ptxas>},
     {"--libdevice", "FILE", "NVIDIA's libdevice.10.bc; else looked for beside ptxas",

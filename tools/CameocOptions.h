@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/Pipeline.h"
+#include "codegen/sim/SimImage.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -21,6 +22,7 @@ struct CameocOptions {
   /// --shapes: sizes by input name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   bool simChecks = false, simTrace = false;
+  SimImageOptions::Forms simForms = SimImageOptions::Forms::Warp;
   bool time = false;
   bool remarks = false;
   std::string ptxas, libdevice, report;

@@ -236,6 +236,8 @@ llvm::Expected<CodeOptions> Compiler::codeOptions() {
   code.assemble.jobs = threads.getMaxConcurrency();
   code.simChecks = options.simChecks;
   code.simTrace = options.simTrace;
+  code.simForms = options.simForms;
+  code.remarks = options.remarks;
   if (options.emit == Emit::Ptx || llvm::none_of(targets, [](auto &t) { return t.cubin; }))
     return code;
   llvm::Expected<std::string> found = findPtxas(ptxas);

@@ -96,6 +96,8 @@ llvm::Expected<std::vector<PayloadSection>> cameo::emitSections(ArrayRef<CodeVar
       imageOptions.checked = checked;
       imageOptions.traced = checked && options.simTrace;
       imageOptions.target = variant.target.target;
+      imageOptions.forms = options.simForms;
+      imageOptions.remarks = options.remarks;
       llvm::Expected<SmallVector<char>> image = emitSimImage(kernelsOf(variant), imageOptions);
       if (!image)
         return image.takeError();

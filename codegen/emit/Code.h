@@ -5,6 +5,7 @@
 
 #include "codegen/emit/Payload.h"
 #include "codegen/emit/Ptx.h"
+#include "codegen/sim/SimImage.h"
 #include "codegen/target/Target.h"
 #include "dialects/rt/Rt.h"
 
@@ -17,6 +18,9 @@ struct CodeOptions {
   bool simChecks = false;
   /// That image also reports what each instruction computes; implies simChecks.
   bool simTrace = false;
+  SimImageOptions::Forms simForms = SimImageOptions::Forms::Warp;
+  /// Say which kernels have no warp form.
+  bool remarks = false;
 };
 
 /// The variants of a host-stage module that `targets` asks for, in the order of the module; an

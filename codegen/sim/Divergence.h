@@ -25,7 +25,8 @@ struct LaneShape {
   std::array<int64_t, kWarpLanes> offset{};
   unsigned align = 0;
   bool operator==(const LaneShape &other) const {
-    return kind == other.kind && (kind != Affine || (offset == other.offset && align == other.align));
+    return kind == other.kind &&
+           (kind != Affine || (offset == other.offset && align == other.align));
   }
 };
 

@@ -9,8 +9,8 @@
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimLink.h"
 #include "codegen/sim/SimLower.h"
-#include "codegen/target/Target.h"
 #include "codegen/sim/WarpForm.h"
+#include "codegen/target/Target.h"
 #include "runtime/sim/abi.h"
 
 #include "mlir/IR/Threading.h"
@@ -73,10 +73,10 @@ llvm::Expected<uint64_t> stackBytes(StringRef data) {
 }
 
 /// Adds warp forms and takes away the thread forms that are not needed then.
-void makeWarpForms(const SimModule &module, llvm::Module &translated,
-                   llvm::TargetMachine &machine, SimImageOptions::Forms forms, SimObject &object) {
+void makeWarpForms(const SimModule &module, llvm::Module &translated, llvm::TargetMachine &machine,
+                   SimImageOptions::Forms forms, SimObject &object) {
   for (const SimKernel &kernel : module.kernels) {
-    std::string problem = "thread forms alone were asked for";
+    std::string problem = "its memory accesses are instrumented";
     if (forms != SimImageOptions::Forms::Thread) {
       llvm::Function &thread = *translated.getFunction(kernel.name);
       problem.clear();
@@ -86,7 +86,6 @@ void makeWarpForms(const SimModule &module, llvm::Module &translated,
     object.noWarpForm.push_back(problem);
   }
   optimizeWarpForms(translated, machine);
-
 }
 
 llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimObject &object) {
@@ -242,6 +241,9 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
       return llvm::createStringError("compiling for the simulator: " + object.error);
     for (auto [kernel, noWarpForm] : llvm::zip(module.kernels, object.noWarpForm)) {
       bool warpForm = noWarpForm.empty();
+      if (options.remarks && !warpForm && options.forms != SimImageOptions::Forms::Thread)
+        mlir::emitRemark(module.module->getLoc())
+            << kernel.name << ": simulated thread by thread: " << noWarpForm;
       table.addKernel(kernel, !warpForm || forms == SimImageOptions::Forms::Both, warpForm,
                       object.stackBytes);
     }

@@ -21,6 +21,8 @@ struct SimImageOptions {
   /// The forms that kernels get (runtime/sim/abi.h). Those that have no warp form get a thread form
   /// at any rate.
   enum class Forms { Warp, Thread, Both } forms = Forms::Warp;
+  /// Say on the modules which kernels have no warp form, and why.
+  bool remarks = false;
 };
 
 /// One ELF shared object for x86-64-v3 with all kernels of `modules` (device stage, unchanged),

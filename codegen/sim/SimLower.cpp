@@ -86,7 +86,8 @@ public:
   llvm::Expected<SimKernel> run() {
     SimKernel result;
     result.name = name;
-    if (auto block = kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
+    if (auto block =
+            kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
       llvm::copy(block.asArrayRef(), result.block.begin());
     // What an access touches is told by types and parameters, so sites come before both go.
     if (checked)

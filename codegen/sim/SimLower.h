@@ -24,9 +24,9 @@ struct SimSite {
 
 struct SimKernel {
   std::string name;
-  uint32_t sharedStatic = 0;              // bytes
+  uint32_t sharedStatic = 0;                 // bytes
   std::array<uint32_t, 3> block = {0, 0, 0}; // threads; 0: told at launch
-  std::vector<CameoSimBasicBlock> blocks; // where instrumented
+  std::vector<CameoSimBasicBlock> blocks;    // where instrumented
 };
 
 /// What kernels tell the engine of, besides what they need of it.

@@ -34,7 +34,7 @@ struct Unit {
   BasicBlock *exit = nullptr;      // and before this
   BasicBlock *header = nullptr;
   PHINode *lane = nullptr;
-  MDNode *accesses = nullptr; // the group of all its accesses of memory
+  MDNode *accesses = nullptr;      // the group of all its accesses of memory
   DenseMap<Value *, Value *> here; // values of other units, as seen in this one
 };
 
@@ -52,8 +52,8 @@ public:
 class WarpForm {
 public:
   WarpForm(Function &function, Instruction &lane)
-      : function(function), lane(lane), context(function.getContext()), i32(Type::getInt32Ty(context)),
-        divergence(function, lane) {}
+      : function(function), lane(lane), context(function.getContext()),
+        i32(Type::getInt32Ty(context)), divergence(function, lane) {}
 
   std::string run() {
     if (!divergence.problem().empty())
@@ -110,8 +110,8 @@ private:
   /// Whether `value` has a copy for each lane.
   bool isPerLane(Value *value) const {
     auto *instruction = dyn_cast<Instruction>(value);
-    return instruction && (instruction == &lane || slots.count(instruction) ||
-                           unitOf(instruction) != nullptr);
+    return instruction &&
+           (instruction == &lane || slots.count(instruction) || unitOf(instruction) != nullptr);
   }
   static std::optional<size_t> collective(const Instruction &instruction) {
     auto *call = dyn_cast<CallInst>(&instruction);
@@ -367,14 +367,15 @@ bool WarpForm::leavesLive(PHINode &phi, BasicBlock *from, BasicBlock *to) {
   return false;
 }
 
-/// Stores `value` for each lane at the end of what lanes do in `block`, which has one successor that
-/// matters.
+/// Stores `value` for each lane at the end of what lanes do in `block`, which has one successor
+/// that matters.
 void WarpForm::storeAtEnd(Value *value, AllocaInst *slot, BasicBlock *block) {
   Unit *unit = unitOfBlock.lookup(block);
   if (!unit) {
     // The lane loop right before the end of the warp's block, or a new one.
     for (auto &other : units)
-      if (other->exit == block && other->body.size() == 1 && block->getFirstNonPHI()->isTerminator())
+      if (other->exit == block && other->body.size() == 1 &&
+          block->getFirstNonPHI()->isTerminator())
         unit = other.get();
   }
   if (!unit) {
@@ -526,8 +527,8 @@ void WarpForm::lowerVote(CallInst &call) {
 Value *WarpForm::engineEntry(size_t offset) {
   IRBuilder<> builder(&lane);
   auto load = [&](Value *base, size_t at) {
-    LoadInst *value =
-        builder.CreateLoad(builder.getPtrTy(), builder.CreateConstGEP1_64(builder.getInt8Ty(), base, at));
+    LoadInst *value = builder.CreateLoad(builder.getPtrTy(),
+                                         builder.CreateConstGEP1_64(builder.getInt8Ty(), base, at));
     value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(context, {}));
     return value;
   };
@@ -540,8 +541,8 @@ void WarpForm::lowerInstruction(CallInst &call) {
   auto *rows = cast<AllocaInst>(words->stripPointerCasts());
   uint64_t count = cast<ArrayType>(rows->getAllocatedType())->getNumElements() / kWarpLanes;
   auto *type = FunctionType::get(
-      builder.getVoidTy(),
-      {builder.getPtrTy(), builder.getInt64Ty(), builder.getPtrTy(), i32, i32}, false);
+      builder.getVoidTy(), {builder.getPtrTy(), builder.getInt64Ty(), builder.getPtrTy(), i32, i32},
+      false);
   builder.CreateCall(type, engineEntry(offsetof(CameoSimApi, warp_instruction)),
                      {function.getArg(0), call.getArgOperand(1), words, builder.getInt32(count),
                       call.getArgOperand(4)});
@@ -555,7 +556,8 @@ bool WarpForm::isRecomputed(Value *value, unsigned &budget) {
   auto *instruction = cast<Instruction>(value);
   if (slots.count(instruction) || budget-- == 0)
     return false;
-  if (!isa<BinaryOperator, CastInst, GetElementPtrInst, CmpInst, SelectInst, FreezeInst>(instruction))
+  if (!isa<BinaryOperator, CastInst, GetElementPtrInst, CmpInst, SelectInst, FreezeInst>(
+          instruction))
     return false;
   return all_of(instruction->operands(),
                 [&](Value *operand) { return budget != 0 && isRecomputed(operand, budget); });
@@ -669,8 +671,8 @@ void WarpForm::connectWarpCode() {
         continue;
       for (Use &use : instruction.operands()) {
         auto *phi = dyn_cast<PHINode>(&instruction);
-        Value *value = forFirstLane(
-            use.get(), phi ? phi->getIncomingBlock(use)->getTerminator() : &instruction);
+        Value *value = forFirstLane(use.get(), phi ? phi->getIncomingBlock(use)->getTerminator()
+                                                   : &instruction);
         if (value != use.get())
           replacements.push_back({&use, value});
       }

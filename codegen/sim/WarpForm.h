@@ -20,9 +20,9 @@
 namespace cameo {
 
 /// Gives `thread`, a kernel's entry after optimisation, a warp form beside it, named
-/// `<kernel>$warp`. `block` is its number of threads in x, y and z. Returns null, with the reason in
-/// `problem`, where lanes may have to wait at different places or the block is no whole number of
-/// warps.
+/// `<kernel>$warp`. `block` is its number of threads in x, y and z. Returns null, with the reason
+/// in `problem`, where lanes may have to wait at different places or the block is no whole number
+/// of warps.
 llvm::Function *makeWarpForm(llvm::Function &thread, const std::array<uint32_t, 3> &block,
                              std::string &problem);
 

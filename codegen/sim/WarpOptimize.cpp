@@ -43,8 +43,7 @@ void cameo::optimizeWarpForms(Module &module, TargetMachine &machine) {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(
-      createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
   passes.addPass(ADCEPass());
   for (Function &function : module)
     if (!function.isDeclaration() && function.getName().ends_with("$warp"))

@@ -94,9 +94,9 @@ void Preparation::replaceIndices(IRBuilder<> &builder) {
   MDBuilder ranges(function.getContext());
   warp->setMetadata(LLVMContext::MD_range,
                     ranges.createRange(APInt(32, 0), APInt(32, threads / kWarpLanes)));
-  Value *linear = builder.CreateAdd(
-      builder.CreateShl(warp, 5, "", /*HasNUW=*/true, /*HasNSW=*/true), lane, "",
-      /*HasNUW=*/true, /*HasNSW=*/true);
+  Value *linear =
+      builder.CreateAdd(builder.CreateShl(warp, 5, "", /*HasNUW=*/true, /*HasNSW=*/true), lane, "",
+                        /*HasNUW=*/true, /*HasNSW=*/true);
   auto index = [&](unsigned dimension) {
     Value *value = linear;
     uint32_t below = 1;
@@ -139,13 +139,13 @@ void Preparation::replaceThreads(IRBuilder<> &builder) {
       continue;
     if (!own) {
       Value *api = contextWord(builder, offsetof(CameoSimThread, api), builder.getPtrTy());
-      auto *stride = builder.CreateLoad(
-          i32, builder.CreateConstGEP1_64(builder.getInt8Ty(), api,
-                                          offsetof(CameoSimApi, thread_stride)));
+      auto *stride =
+          builder.CreateLoad(i32, builder.CreateConstGEP1_64(builder.getInt8Ty(), api,
+                                                             offsetof(CameoSimApi, thread_stride)));
       stride->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(function.getContext(), {}));
-      own = builder.CreateGEP(builder.getInt8Ty(), function.getArg(0),
-                              builder.CreateMul(builder.CreateZExt(lane, i64),
-                                                builder.CreateZExt(stride, i64)));
+      own = builder.CreateGEP(
+          builder.getInt8Ty(), function.getArg(0),
+          builder.CreateMul(builder.CreateZExt(lane, i64), builder.CreateZExt(stride, i64)));
     }
     call->setArgOperand(0, own);
   }
@@ -222,9 +222,9 @@ std::string Preparation::spreadWords(AllocaInst &buffer) {
       unsigned count = bytes / kWordBytes;
       IRBuilder<> builder(instruction);
       auto word = [&](unsigned i) {
-        Value *index = builder.CreateAdd(
-            builder.CreateZExt(lane, i64),
-            builder.getInt64((use.offset / kWordBytes + i) * kWarpLanes));
+        Value *index =
+            builder.CreateAdd(builder.CreateZExt(lane, i64),
+                              builder.getInt64((use.offset / kWordBytes + i) * kWarpLanes));
         return builder.CreateInBoundsGEP(i32, rows, index);
       };
       Type *pieces = count == 1 ? i32 : FixedVectorType::get(i32, count);

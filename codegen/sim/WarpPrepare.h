@@ -13,10 +13,10 @@ namespace cameo {
 
 /// Clones `thread`, a kernel's entry, so that everything in which lanes differ is an expression of
 /// one value, the lane's number: thread indices, the thread's context, private variables (32 of
-/// each), and the operands of collective instructions, which come to lie as rows of 32. The value is
-/// a call, returned in `lane`, of a function that does not exist. Loops are in simplified form, with
-/// phis for what leaves them, and there is one return. Returns null, with the reason in `problem`,
-/// where that cannot be done.
+/// each), and the operands of collective instructions, which come to lie as rows of 32. The value
+/// is a call, returned in `lane`, of a function that does not exist. Loops are in simplified form,
+/// with phis for what leaves them, and there is one return. Returns null, with the reason in
+/// `problem`, where that cannot be done.
 llvm::Function *prepareForWarp(llvm::Function &thread, const std::array<uint32_t, 3> &block,
                                llvm::Instruction *&lane, std::string &problem);
 

@@ -164,6 +164,10 @@ Status chooseCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo
 
 // ---- Simulator (runtime/sim) --------------------------------------------------------------------
 
+// How the simulator runs the threads of kernels that it can run in either way: a warp together,
+// each on its own, or in both ways, as long as they agree to the bit.
+enum class SimForm { Warp, Thread, Compare };
+
 struct SimOptions {
   // What is found is Code::KernelFault; its message holds a line that says it all, then the reports
   // of several lines each. All but the last need an image built with CAMEO_SIM_IMAGE_CHECKED.
@@ -173,8 +177,9 @@ struct SimOptions {
   bool checkSync = false; // divergent barriers, absent lanes; a deadlock is always found
   uint64_t seed = 0;      // order of lanes, warps and blocks; 0: the natural order
   unsigned threads = 0;   // host threads; 0: one a core
-  bool counters = false;  // for takeCounters(); needs such an image, too
-  std::string trace;      // `kernel[,block[,warp]]` to print on stderr; needs a traced image
+  SimForm form = SimForm::Warp;
+  bool counters = false; // for takeCounters(); needs such an image, too
+  std::string trace;     // `kernel[,block[,warp]]` to print on stderr; needs a traced image
 };
 
 // Sets the checks from `all`, `none` or a list like `race,bounds,init,sync`.

@@ -183,6 +183,19 @@ const Option kOptions[] = {
        o.sim.trace = v;
        return rt::checkSimTrace(v.c_str());
      }},
+    {"sim-form", Required,
+     [](const std::string &v, Options &o) {
+       o.simOnly = true;
+       if (v == "warp")
+         o.sim.form = rt::SimForm::Warp;
+       else if (v == "thread")
+         o.sim.form = rt::SimForm::Thread;
+       else if (v == "compare")
+         o.sim.form = rt::SimForm::Compare;
+       else
+         return failure(Code::InvalidArgument, "'%s': there are warp, thread, compare", v.c_str());
+       return Status();
+     }},
     {"threads", Required,
      [](const std::string &v, Options &o) {
        o.simOnly = true;
@@ -309,6 +322,8 @@ Device
   --sim-trace=KERNEL[,BLOCK[,WARP]]
                               prints on stderr what each instruction computes; of a model compiled
                               with --sim-trace
+  --sim-form=thread|compare   runs each thread on its own, or a warp at once as well and compares
+                              bits; of a model compiled with --sim-forms=both
   --threads=N                 host threads of the simulator
 
 Measuring

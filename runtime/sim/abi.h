@@ -11,8 +11,8 @@
  * A kernel has one or two forms. Its thread form runs one thread; threads wait for each other in
  * the engine, each on a stack of its own. Its warp form runs 32 threads, all of which exist: it is
  * called with the context of the warp's first thread, those of the others follow at thread_stride,
- * and of the engine's functions it calls `barrier` and `warp_sync` once for the whole warp, `instruction` and
- * `access` with the context of the thread concerned, and `warp_instruction`.
+ * and of the engine's functions it calls `barrier` and `warp_sync` once for the whole warp,
+ * `instruction` and `access` with the context of the thread concerned, and `warp_instruction`.
  */
 #ifndef CAMEO_SIM_ABI_H
 #define CAMEO_SIM_ABI_H
@@ -85,7 +85,7 @@ typedef enum CameoSimValue {
 /* Calls from kernels into the engine. `site` indexes the image's site table. Every call may switch
  * to another fiber; the thread context stays valid. */
 typedef struct CameoSimApi {
-  uint32_t version; /* CAMEO_SIM_ABI_VERSION */
+  uint32_t version;       /* CAMEO_SIM_ABI_VERSION */
   uint32_t thread_stride; /* bytes between the contexts of a warp's threads */
   /* bar.sync id, count (threads; 0 means all threads of the block). */
   void (*barrier)(CameoSimThread *, uint32_t id, uint32_t count, uint32_t site);

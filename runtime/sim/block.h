@@ -28,8 +28,8 @@ struct Block;
 struct Warp;
 struct Worker;
 
-/// One GPU thread. Where the warp form of a kernel runs, the stack is the warp's, and the thread that
-/// a call names holds it while the warp waits. switch.S knows the offsets of sp and result.
+/// One GPU thread. Where the warp form of a kernel runs, the stack is the warp's, and the thread
+/// that a call names holds it while the warp waits. switch.S knows the offsets of sp and result.
 struct Fiber {
   CameoSimThread thread; // first: kernels hold its address
   void *sp;
@@ -234,7 +234,7 @@ struct Worker {
   uint32_t blockSerial = 0; // tag of the current block's records in the shadow
   Counters counters;
   RangeCache cache;
-  std::vector<uint32_t> operands; // of a warp's instruction, by lane
+  std::vector<uint32_t> operands;    // of a warp's instruction, by lane
   std::vector<CopyQueue> copyQueues; // by thread, as many as were needed
   std::vector<MbarrierWaiter> mbarrierWaiters;
   std::vector<BulkTransfer> bulkLoads, bulkStores; // in the order of their issue

@@ -326,6 +326,9 @@ Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &devic
                   (options.checkRaces ? uint32_t(sim::kCheckRace) : 0) |
                   (options.checkSync ? uint32_t(sim::kCheckSync) : 0);
   engine.counters = options.counters;
+  engine.form = options.form == SimForm::Warp     ? sim::Form::Warp
+                : options.form == SimForm::Thread ? sim::Form::Thread
+                                                  : sim::Form::Compare;
   if (!options.trace.empty()) {
     std::string error;
     if (!sim::parseTrace(options.trace.c_str(), engine.trace, error))

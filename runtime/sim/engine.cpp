@@ -175,9 +175,55 @@ void Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
 }
 
 LaunchResult Engine::launch(const Launch &launch) {
+  std::lock_guard<std::mutex> lock(impl_->launching);
+  const CameoSimKernelInfo &kernel = *launch.kernel;
+  bool wholeWarps = uint64_t(launch.block[0]) * launch.block[1] * launch.block[2] % kLanes == 0;
+  bool warpForm = kernel.warp_entry && (wholeWarps || !kernel.thread_entry);
+  if (warpForm && kernel.thread_entry) {
+    if (impl_->options.form == Form::Compare)
+      return compareForms(launch);
+    warpForm = impl_->options.form == Form::Warp;
+  }
+  return launchForm(launch, warpForm);
+}
+
+LaunchResult Engine::compareForms(const Launch &launch) {
+  struct Copy {
+    Range range;
+    std::vector<char> before, byThreads;
+  };
+  auto bytesOf = [](const Range &range) {
+    return std::vector<char>(range.begin, range.begin + range.bytes);
+  };
+  std::vector<Copy> copies;
+  for (const Range &range : impl_->memory.ranges())
+    copies.push_back({range, bytesOf(range), {}});
+  LaunchResult result = launchForm(launch, /*warpForm=*/false);
+  if (!result.ok())
+    return result;
+  for (Copy &copy : copies) {
+    copy.byThreads = bytesOf(copy.range);
+    memcpy(const_cast<char *>(copy.range.begin), copy.before.data(), copy.before.size());
+  }
+  result = launchForm(launch, /*warpForm=*/true);
+  for (const Copy &copy : copies) {
+    if (!result.ok() || !memcmp(copy.range.begin, copy.byThreads.data(), copy.range.bytes))
+      continue;
+    size_t at = 0;
+    while (copy.range.begin[at] == copy.byThreads[at])
+      ++at;
+    result.outcome = Outcome::Fault;
+    result.error =
+        format("kernel %s: the warp form leaves 0x%02x at %s+0x%zx, the thread form 0x%02x",
+               launch.kernel->name, copy.range.begin[at] & 0xff, copy.range.name.c_str(), at,
+               copy.byThreads[at] & 0xff);
+  }
+  return result;
+}
+
+LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
   Impl &impl = *impl_;
   LaunchResult result;
-  std::lock_guard<std::mutex> lock(impl.launching);
   const CameoSimKernelInfo &kernel = *launch.kernel;
   uint64_t sharedBytes = kernel.shared_static;
   if (launch.sharedDynamic)
@@ -201,10 +247,8 @@ LaunchResult Engine::launch(const Launch &launch) {
   state.seed = impl.options.seed;
   state.threads = launch.block[0] * launch.block[1] * launch.block[2];
   state.sharedBytes = uint32_t(sharedBytes);
-  bool wholeWarps = state.threads % kLanes == 0;
-  state.warpForm = kernel.warp_entry && wholeWarps &&
-                   !(impl.options.threadForm && kernel.thread_entry);
-  uint32_t frames = state.warpForm ? kernel.warp_stack_bytes : kernel.thread_stack_bytes;
+  state.warpForm = warpForm;
+  uint32_t frames = warpForm ? kernel.warp_stack_bytes : kernel.thread_stack_bytes;
   state.stackBytes = frames + kEngineStack;
   state.blockCount = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   if (!state.blockCount)
@@ -221,8 +265,8 @@ LaunchResult Engine::launch(const Launch &launch) {
   if (state.parallel && state.checks & kCheckRace)
     state.cellLocks = std::vector<std::atomic<uint8_t>>(LaunchState::kCellLocks);
   state.chunk = std::clamp<uint64_t>(state.blockCount / 8 / workers, 1, 64);
-  state.guards = (state.checks || frames > kUnguardedStack) &&
-                 workers * state.threads <= kMaxGuards;
+  state.guards =
+      (state.checks || frames > kUnguardedStack) && workers * state.threads <= kMaxGuards;
   if (state.seed && state.blockCount > 1) {
     uint64_t random = mixBits(state.seed);
     state.offset = random % state.blockCount;

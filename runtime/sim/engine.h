@@ -33,12 +33,16 @@ enum Check : uint32_t {
 /// false and names the offending word in `error`.
 bool parseChecks(const char *text, uint32_t &checks, std::string &error);
 
+/// How a kernel's threads are run (abi.h): a warp together, or each on its own. Compare: both, one
+/// after the other on the same memory; a difference in what they leave there is a fault.
+enum class Form : uint8_t { Warp, Thread, Compare };
+
 struct Options {
   unsigned threads = 0; // workers; 0: one a core
   uint64_t seed = 0;    // 0: natural order of lanes, warps and blocks; else shuffled, reproducibly
   uint32_t checks = 0;  // of Check; bounds, init and race need an instrumented image
   unsigned reportLimit = 20; // distinct reports kept per launch
-  bool threadForm = false;   // run the thread form of kernels that have both
+  Form form = Form::Warp;    // of kernels that have both; the others run in the one they have
   bool counters = false;     // KernelCounters of launches; needs an instrumented image
   TraceSelection trace;      // needs a traced image
 };
@@ -183,6 +187,8 @@ public:
 
 private:
   struct Impl;
+  LaunchResult launchForm(const Launch &launch, bool warpForm);
+  LaunchResult compareForms(const Launch &launch);
   std::unique_ptr<Impl> impl_;
 };
 

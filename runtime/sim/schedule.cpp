@@ -550,8 +550,8 @@ cameo_sim_fiber_body(Fiber *fiber) {
     return block.main;
   }
   const Launch &launch = *block.worker->state->launch;
-  (block.warpForm ? launch.kernel->warp_entry
-                  : launch.kernel->thread_entry)(&fiber->thread, launch.args);
+  (block.warpForm ? launch.kernel->warp_entry : launch.kernel->thread_entry)(&fiber->thread,
+                                                                             launch.args);
   leave(*fiber);
   return next(block, fiber->warp);
 }

@@ -26,9 +26,10 @@ bool Worker::prepare(LaunchState &launchState) {
     fibers.reset(new Fiber[kMaxThreads]());
     warps.reset(new Warp[kMaxWarps]());
   }
-  if (!window.reserve() ||
-      !stacks.reserve(launch.noSync ? 1 : state->warpForm ? threads / kLanes : threads,
-                      state->stackBytes, state->guards))
+  if (!window.reserve() || !stacks.reserve(launch.noSync     ? 1
+                                           : state->warpForm ? threads / kLanes
+                                                             : threads,
+                                           state->stackBytes, state->guards))
     return false;
   if (checks & kCheckRace && !clocks)
     clocks.reset(new Clocks());

@@ -185,22 +185,29 @@ def add_arguments(parser):
     parser.add_argument("--filter", default="", help="only cases whose name matches this regex")
     parser.add_argument("--sim-checks", nargs="?", const="all", default="", metavar="LIST",
                         help="compile for the simulator's checks and run with them (or a list)")
+    parser.add_argument("--sim-compare", action="store_true",
+                        help="run each kernel's warp form and thread form, and compare bits")
     parser.add_argument("--sim-seed", type=int, action="append", default=[], metavar="N",
                         help="order of lanes, warps and blocks; each one given is a run")
 
 
 def variant(options):
     """For Suite: which checks are on."""
+    if options.sim_compare:
+        return "-forms"
     return f"-checks-{options.sim_checks.replace(',', '-')}" if options.sim_checks else ""
 
 
 def compile_flags(options):
-    return [f"--target={options.target}", *(["--sim-checks"] if options.sim_checks else [])]
+    return [f"--target={options.target}", *(["--sim-checks"] if options.sim_checks else []),
+            *(["--sim-forms=both"] if options.sim_compare else [])]
 
 
 def run_flags(options):
     """The artefact's options, a list for each run that is asked for."""
     flags = [f"--device={options.device}"]
+    if options.sim_compare:
+        flags.append("--sim-form=compare")
     if options.sim_checks:
         flags.append(f"--sim-checks={options.sim_checks}")
     return [[*flags, f"--sim-seed={seed}"] for seed in options.sim_seed] or [flags]

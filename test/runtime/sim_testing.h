@@ -102,7 +102,7 @@ struct Shape {
 class TestDevice {
 public:
   explicit TestDevice(uint32_t checks = kCheckAll, uint64_t seed = 0, unsigned threads = 2)
-      : TestDevice(Options{threads, seed, checks, 20, false, false, {}}) {}
+      : TestDevice(Options{threads, seed, checks, 20, Form::Warp, false, {}}) {}
   explicit TestDevice(const Options &options) : engine(options) {}
 
   template <typename T> T *buffer(size_t count, const char *name) {
