@@ -123,6 +123,17 @@ LaneShape Divergence::evaluate(const Instruction &instruction) const {
   const APInt *number = nullptr;
   if (isa<ZExtInst, SExtInst, TruncInst, FreezeInst>(instruction))
     return isDisjoint(a) ? a : divergent();
+  if (auto *compare = dyn_cast<ICmpInst>(&instruction)) {
+    // What lanes add to the part they share does not take them across a multiple of 2^align.
+    const Value *bound = instruction.getOperand(1);
+    ICmpInst::Predicate predicate = compare->getPredicate();
+    bool isLess = predicate == ICmpInst::ICMP_ULT || predicate == ICmpInst::ICMP_UGE ||
+                  predicate == ICmpInst::ICMP_SLT || predicate == ICmpInst::ICMP_SGE;
+    return isLess && isDisjoint(a) && shape(bound).kind == LaneShape::Uniform &&
+                   trailingZeros(bound, layout) >= a.align
+               ? LaneShape()
+               : divergent();
+  }
   auto *binary = dyn_cast<BinaryOperator>(&instruction);
   if (!binary)
     return divergent();

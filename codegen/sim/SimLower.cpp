@@ -293,7 +293,7 @@ private:
   Type i32, i64, voidType;
   std::string name, kernelNodes;
   Value thread;
-  Value instructionBuffers[2]; // of threads' own instructions, and of collective ones
+  Value instructionBuffers[3]; // by bufferOf()
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;
   std::map<size_t, Value> engineFunctions;
@@ -419,16 +419,20 @@ static unsigned wordsOf(Type type) {
   return type.getIntOrFloatBitWidth() == 64 ? 2 : 1;
 }
 
-static bool isCollective(kernel::PtxOp op) {
-  std::string unused;
-  return kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused)
-      ->collective;
+static kernel::PtxInstruction parse(kernel::PtxOp op) {
+  std::string unused; // the operation is valid
+  return *kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused);
 }
 
-/// One buffer serves all instructions of a thread, and one all that a warp executes together:
-/// operands are stored right before a call, results loaded right after it.
+/// 0: the thread's alone. 1: the warp's together. 2: makes the thread wait.
+static unsigned bufferOf(const kernel::PtxInstruction &instruction) {
+  return instruction.collective ? 1 : instruction.blocks ? 2 : 0;
+}
+
+/// Operands are stored right before a call, results loaded right after it, in one of three buffers,
+/// which the warp form treats differently (WarpPrepare.h).
 void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
-  unsigned most[2] = {0, 0};
+  unsigned most[3] = {0, 0, 0};
   for (Operation *op : operations)
     if (auto instruction = dyn_cast<kernel::PtxOp>(op)) {
       unsigned words = 0;
@@ -436,12 +440,12 @@ void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
         words += wordsOf(type);
       for (Type type : instruction.getOutputs().getTypes())
         words += wordsOf(type);
-      unsigned &known = most[isCollective(instruction)];
-      known = std::max(known, words);
+      unsigned &known = most[bufferOf(parse(instruction))];
+      known = std::max({known, words, 1u}); // some have no operands
     }
   builder.setInsertionPointToStart(&kernel.getBody().front());
   Location loc = kernel.getLoc();
-  for (unsigned kind : {0, 1})
+  for (unsigned kind : {0, 1, 2})
     if (most[kind])
       instructionBuffers[kind] = builder.create<LLVM::AllocaOp>(
           loc, ptr, i32, constant(loc, i32, most[kind]), /*alignment=*/16);
@@ -449,10 +453,8 @@ void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
 
 void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   Location loc = op.getLoc();
-  std::string unused;
-  kernel::PtxInstruction instruction =
-      *kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused);
-  Value instructionBuffer = instructionBuffers[instruction.collective];
+  kernel::PtxInstruction instruction = parse(op);
+  Value instructionBuffer = instructionBuffers[bufferOf(instruction)];
   unsigned words = 0;
   for (Value input : op.getInputs()) {
     Value stored = input;

@@ -77,6 +77,7 @@ public:
 
 private:
   std::string checkCollectives();
+  bool isSharedBuffer(Value *pointer);
   std::string findSerialUnits();
   void splitAtCollectives();
   void findStraightUnits();
@@ -116,7 +117,7 @@ private:
   static std::optional<size_t> collective(const Instruction &instruction) {
     auto *call = dyn_cast<CallInst>(&instruction);
     auto engine = call ? engineFunction(*call) : std::nullopt;
-    if (engine && isCollective(*engine) && !isOwnWait(*call))
+    if (engine && isCollective(*engine))
       return engine;
     return std::nullopt;
   }
@@ -136,6 +137,21 @@ private:
   /// Made when all is known: what is computed again is copied from the code as it was.
   SmallVector<std::pair<Use *, Value *>> replacements;
 };
+
+/// Whether all lanes store the same into the variable `pointer`.
+bool WarpForm::isSharedBuffer(Value *pointer) {
+  SmallVector<Value *> work{pointer->stripPointerCasts()};
+  while (!work.empty())
+    for (User *user : work.pop_back_val()->users()) {
+      if (isa<GetElementPtrInst>(user))
+        work.push_back(user);
+      else if (auto *store = dyn_cast<StoreInst>(user);
+               store && (divergence.isSerial(store->getParent()) ||
+                         !divergence.isUniform(store->getValueOperand())))
+        return false;
+    }
+  return true;
+}
 
 /// Collectives must be reached by the whole warp, and be for all of it.
 std::string WarpForm::checkCollectives() {
@@ -157,9 +173,10 @@ std::string WarpForm::checkCollectives() {
         shared = {1, 2};
       else if (*engine == offsetof(CameoSimApi, warp_sync))
         whole = isAll(1);
-      else if (*engine == offsetof(CameoSimApi, blocking_instruction))
-        whole = isAll(2) && isa<ConstantInt>(call.getArgOperand(1));
-      else
+      else if (isMbarrierWait(call)) {
+        if (!isSharedBuffer(call.getArgOperand(3)))
+          return "lanes may wait for different mbarriers or phases";
+      } else
         whole = isAll(2) && isa<ConstantInt>(call.getArgOperand(1));
       if (!whole)
         return "a collective operation is for a part of the warp";
@@ -441,7 +458,7 @@ void WarpForm::lowerCollectives() {
       lowerShuffle(*call);
     else if (engine == offsetof(CameoSimApi, vote))
       lowerVote(*call);
-    else if (engine == offsetof(CameoSimApi, blocking_instruction))
+    else if (engine == offsetof(CameoSimApi, blocking_instruction) && !isMbarrierWait(*call))
       lowerInstruction(*call);
   }
 }

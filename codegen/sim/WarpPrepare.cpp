@@ -135,7 +135,7 @@ void Preparation::replaceThreads(IRBuilder<> &builder) {
     auto *call = dyn_cast<CallInst>(&instruction);
     auto engine = call ? engineFunction(*call) : std::nullopt;
     if (!engine || call->arg_empty() || call->getArgOperand(0) != function.getArg(0) ||
-        (isCollective(*engine) && !isOwnWait(*call)))
+        isCollective(*engine))
       continue;
     if (!own) {
       Value *api = contextWord(builder, offsetof(CameoSimThread, api), builder.getPtrTy());
@@ -164,10 +164,11 @@ std::string Preparation::spread(AllocaInst &variable) {
   std::optional<TypeSize> size = variable.getAllocationSize(layout);
   if (!size || size->isScalable() || variable.getParent() != &function.getEntryBlock())
     return "a private variable has no fixed size";
-  for (User *user : variable.users())
-    if (auto *call = dyn_cast<CallInst>(user))
-      if (engineFunction(*call) == offsetof(CameoSimApi, blocking_instruction) && !isOwnWait(*call))
-        return spreadWords(variable);
+  for (User *user : variable.users()) {
+    auto *call = dyn_cast<CallInst>(user);
+    if (call && engineFunction(*call) == offsetof(CameoSimApi, blocking_instruction))
+      return isMbarrierWait(*call) ? std::string() : spreadWords(variable);
+  }
   IRBuilder<> builder(lane->getNextNode());
   uint64_t bytes = alignTo(*size, variable.getAlign());
   AllocaInst *all = builder.CreateAlloca(ArrayType::get(builder.getInt8Ty(), bytes * kWarpLanes));
@@ -257,7 +258,7 @@ std::string Preparation::spreadWords(AllocaInst &buffer) {
 
 } // namespace
 
-bool cameo::isOwnWait(const CallInst &call) {
+bool cameo::isMbarrierWait(const CallInst &call) {
   if (engineFunction(call) != offsetof(CameoSimApi, blocking_instruction))
     return false;
   auto *code = dyn_cast<ConstantInt>(call.getArgOperand(1));

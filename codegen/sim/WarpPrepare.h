@@ -13,14 +13,15 @@ namespace cameo {
 
 /// Clones `thread`, a kernel's entry, so that everything in which lanes differ is an expression of
 /// one value, the lane's number: thread indices, the thread's context, private variables (32 of
-/// each), and the operands of collective instructions, which come to lie as rows of 32. The value
+/// each), and the operands of collective instructions, which come to lie as rows of 32. Operands of
+/// instructions that wait for an mbarrier stay one buffer: the warp waits as one. The value
 /// is a call, returned in `lane`, of a function that does not exist. Loops are in simplified form,
 /// with phis for what leaves them, and there is one return. Returns null, with the reason in
 /// `problem`, where that cannot be done.
 llvm::Function *prepareForWarp(llvm::Function &thread, const std::array<uint32_t, 3> &block,
                                llvm::Instruction *&lane, std::string &problem);
 
-/// Whether the engine makes only the calling lane wait in `call`, which it does for an mbarrier.
-bool isOwnWait(const llvm::CallInst &call);
+/// Whether `call` waits for an mbarrier.
+bool isMbarrierWait(const llvm::CallInst &call);
 
 } // namespace cameo
