@@ -144,11 +144,30 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
   auto fail = [&](const Twine &what) {
     return llvm::createStringError("cannot write '" + path.str() + "': " + what.str());
   };
-  // Devices and pipes cannot be replaced.
+  auto writeTo = [&](int descriptor) -> llvm::Error {
+    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/true);
+    if (llvm::Error error = write(output)) {
+      output.clear_error();
+      return error;
+    }
+    output.flush();
+    std::error_code error = output.error();
+    output.clear_error();
+    return error ? fail(error.message()) : llvm::Error::success();
+  };
   llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) &&
-      status.type() == llvm::sys::fs::file_type::directory_file)
-    return fail("it is a folder");
+  if (!llvm::sys::fs::status(path, status)) {
+    if (status.type() == llvm::sys::fs::file_type::directory_file)
+      return fail("it is a folder");
+    // Devices and pipes are written to, not replaced.
+    if (status.type() != llvm::sys::fs::file_type::regular_file) {
+      int descriptor = -1;
+      if (std::error_code error =
+              llvm::sys::fs::openFileForWrite(path, descriptor, llvm::sys::fs::CD_OpenExisting))
+        return fail(error.message());
+      return writeTo(descriptor);
+    }
+  }
   int file = -1;
   llvm::SmallString<128> temporary;
   if (std::error_code error = llvm::sys::fs::createUniqueFile(
@@ -159,18 +178,8 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
     llvm::sys::fs::remove(temporary);
     llvm::sys::DontRemoveFileOnSignal(temporary);
   });
-  {
-    llvm::raw_fd_ostream output(file, /*shouldClose=*/true);
-    if (llvm::Error error = write(output)) {
-      output.clear_error();
-      return error;
-    }
-    output.flush();
-    std::error_code error = output.error();
-    output.clear_error();
-    if (error)
-      return fail(error.message());
-  }
+  if (llvm::Error error = writeTo(file))
+    return error;
   if (std::error_code error =
           llvm::sys::fs::setPermissions(temporary, static_cast<llvm::sys::fs::perms>(mode)))
     return fail(error.message());

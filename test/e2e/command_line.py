@@ -324,6 +324,27 @@ def check_exit_codes(tests):
         tests.suite.ok()
 
 
+def check_special_files(tests):
+    """Pipes and devices are written to; a file that came to lie in their place would be a loss."""
+    pipe, copy = tests.folder / "pipe", tests.folder / "piped.mlir"
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    compiler = f"{tests.suite.tool('cameoc')} {tests.folder / 'model.onnx'}"
+    step = harness.run(["sh", "-c", f"cat {pipe} > {copy} & {compiler} --stop-after=imported "
+                        f"-o {pipe}; wait"], SECONDS)
+    tests.judge("pipe", step, 0)
+    if not pipe.is_fifo() or "onnx." not in copy.read_text():
+        tests.suite.fail("pipe-content", "the pipe was replaced, or got nothing", step)
+    full = tests.folder / "full"
+    full.unlink(missing_ok=True)
+    full.symlink_to("/dev/full")
+    step = harness.run(["sh", "-c", f"{compiler} --stop-after=imported -o {full}"], SECONDS)
+    if step.code != 1 or "No space left" not in step.output or not full.is_symlink():
+        tests.suite.fail("full-device", step.output[-200:], step)
+    else:
+        tests.suite.ok()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
@@ -339,6 +360,7 @@ def main():
         check_comparison(tests)
         check_profile(tests)
         check_exit_codes(tests)
+        check_special_files(tests)
     return tests.suite.close()
 
 
