@@ -439,6 +439,11 @@ void Kernel::copyScalarOps() {
 
 //===-- Several elements at once --------------------------------------------------------------===//
 
+/// Elements in 16 bytes.
+static int64_t widestAccess(Type type) {
+  return type.isInteger(1) ? 1 : 128 / type.getIntOrFloatBitWidth();
+}
+
 SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t lanes) {
   auto type = cast<RankedTensorType>(tensor.getType());
   auto apart = [&](Value from) {
@@ -454,12 +459,21 @@ SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t la
     return apart(tensor);
   if (Value from = memory(tensor)) {
     int64_t row = type.getShape().back();
-    if (ShapedType::isDynamic(row) || row % lanes != 0)
+    Value size = this->size(tensor, type.getRank() - 1);
+    bool assume = ShapedType::isDynamic(row) && assumed && isa<BlockArgument>(size);
+    if ((ShapedType::isDynamic(row) ? !assume : row % lanes != 0) ||
+        type.getElementType().isInteger(1)) // has no vectors in memory
       return apart(tensor);
-    Value vector = loadVector(from, linearize(indices, sizes(tensor)), lanes);
+    if (assume)
+      assumed->insert(size);
+    Value offset = linearize(indices, sizes(tensor));
+    int64_t piece = std::min(lanes, widestAccess(type.getElementType()));
     SmallVector<Value> result;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      result.push_back(b.create<vector::ExtractOp>(loc, vector, lane));
+    for (int64_t lane = 0; lane < lanes; lane += piece) {
+      Value vector = loadVector(from, add(offset, constant(lane)), piece);
+      for (int64_t i = 0; i < piece; ++i)
+        result.push_back(b.create<vector::ExtractOp>(loc, vector, i));
+    }
     return result;
   }
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
@@ -474,41 +488,56 @@ SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t la
     return apart(tensor);
   unsigned last = lastDim.getPosition();
   SmallVector<Value> loops = loopsOf(outputMap, indices);
-  // Each input: the same for all lanes, consecutive, or neither.
-  SmallVector<SmallVector<Value>> inputs;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    if (!isa<RankedTensorType>(input->get().getType())) {
-      inputs.push_back(SmallVector<Value>(lanes, scalar(input->get())));
-      continue;
-    }
-    AffineMap map = generic.getMatchingIndexingMap(input);
-    SmallVector<Value> place = apply(map, loops);
-    bool others = llvm::any_of(map.getResults().drop_back(map.getNumResults() ? 1 : 0),
-                               [&](AffineExpr expr) { return expr.isFunctionOfDim(last); });
-    if (!map.isFunctionOfDim(last)) {
-      inputs.push_back(SmallVector<Value>(lanes, element(input->get(), place)));
-    } else if (!others && map.getResults().back() == lastDim) {
-      inputs.push_back(elements(input->get(), place, lanes));
-    } else {
-      SmallVector<Value> values;
-      for (int64_t lane = 0; lane < lanes; ++lane) {
-        SmallVector<Value> shifted(loops);
-        shifted[last] = add(loops[last], constant(lane));
-        values.push_back(element(input->get(), apply(map, shifted)));
-      }
-      inputs.push_back(values);
-    }
-  }
+  SmallVector<SmallVector<Value>> scalars = inputs(generic, loops, last, lanes);
   unsigned number = cast<OpResult>(tensor).getResultNumber();
   SmallVector<Value> results;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     SmallVector<Value> arguments, shifted(loops);
     shifted[last] = add(loops[last], constant(lane));
-    for (auto &values : inputs)
-      arguments.push_back(values[lane]);
+    for (auto &values : scalars)
+      arguments.push_back(values.empty() ? Value() : values[lane]);
     results.push_back(inlineBody(generic, shifted, arguments)[number]);
   }
   return results;
+}
+
+SmallVector<SmallVector<Value>> Kernel::inputs(linalg::GenericOp generic, ArrayRef<Value> loops,
+                                               unsigned dim, int64_t lanes) {
+  // Each input: the same for all lanes, consecutive, or neither.
+  SmallVector<SmallVector<Value>> result;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    SmallVector<Value> &values = result.emplace_back();
+    if (!generic.payloadUsesValueFromOperand(input))
+      continue;
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      values.assign(lanes, scalar(input->get()));
+      continue;
+    }
+    AffineMap map = generic.getMatchingIndexingMap(input);
+    ArrayRef<AffineExpr> exprs = map.getResults();
+    if (!map.isFunctionOfDim(dim)) {
+      values.assign(lanes, element(input->get(), apply(map, loops)));
+    } else if (exprs.back() == getAffineDimExpr(dim, b.getContext()) &&
+               llvm::none_of(exprs.drop_back(),
+                             [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); })) {
+      values = elements(input->get(), apply(map, loops), lanes);
+    } else {
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        SmallVector<Value> shifted(loops);
+        shifted[dim] = add(loops[dim], constant(lane));
+        values.push_back(element(input->get(), apply(map, shifted)));
+      }
+    }
+  }
+  return result;
+}
+
+llvm::SetVector<Value> Kernel::assumingMultiples(function_ref<void()> emit) {
+  llvm::SetVector<Value> used;
+  assumed = &used;
+  emit();
+  assumed = nullptr;
+  return used;
 }
 
 //===-- Memory and threads --------------------------------------------------------------------===//
@@ -521,7 +550,7 @@ Value Kernel::sharedMemory(int64_t count, Type type) {
 }
 
 static IntegerAttr alignment(OpBuilder &b, Type type, int64_t lanes) {
-  return b.getI64IntegerAttr(type.isInteger(1) ? lanes : lanes * type.getIntOrFloatBitWidth() / 8);
+  return b.getI64IntegerAttr(lanes * type.getIntOrFloatBitWidth() / 8);
 }
 
 Value Kernel::loadVector(Value memory, Value offset, int64_t lanes) {
@@ -532,15 +561,19 @@ Value Kernel::loadVector(Value memory, Value offset, int64_t lanes) {
 }
 
 void Kernel::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {
-  if (lanes.size() == 1) {
-    b.create<memref::StoreOp>(loc, lanes[0], memory, offset);
-    return;
-  }
   Type type = lanes[0].getType();
-  auto vectorType = VectorType::get({static_cast<int64_t>(lanes.size())}, type);
-  Value vector = b.create<vector::FromElementsOp>(loc, vectorType, lanes);
-  auto store = b.create<vector::StoreOp>(loc, vector, memory, offset);
-  store->setAttr("kernel.alignment", alignment(b, type, lanes.size()));
+  int64_t piece = std::min<int64_t>(lanes.size(), widestAccess(type));
+  for (int64_t lane = 0, count = lanes.size(); lane < count; lane += piece) {
+    Value at = add(offset, constant(lane));
+    if (piece == 1) {
+      b.create<memref::StoreOp>(loc, lanes[lane], memory, at);
+      continue;
+    }
+    Value vector = b.create<vector::FromElementsOp>(loc, VectorType::get({piece}, type),
+                                                    lanes.slice(lane, piece));
+    auto store = b.create<vector::StoreOp>(loc, vector, memory, at);
+    store->setAttr("kernel.alignment", alignment(b, type, piece));
+  }
 }
 
 Value Kernel::threadId() { return b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x); }

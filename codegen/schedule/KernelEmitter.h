@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <functional>
@@ -53,6 +54,14 @@ public:
   /// index is a multiple of `lanes`.
   llvm::SmallVector<mlir::Value> elements(mlir::Value tensor, mlir::ValueRange indices,
                                           int64_t lanes);
+  /// Input scalars of a linalg.generic's body for `lanes` loop indices from `loops` on along
+  /// `dim`, whose index is a multiple of `lanes`: a list an input, empty for those it does not use.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> inputs(mlir::linalg::GenericOp generic,
+                                                           llvm::ArrayRef<mlir::Value> loops,
+                                                           unsigned dim, int64_t lanes);
+  /// Runs `emit`, during which last dimensions known only at run time are taken for multiples of
+  /// the lanes asked for. Returns those whose being so was used: arguments of the kernel.
+  llvm::SetVector<mlir::Value> assumingMultiples(llvm::function_ref<void()> emit);
   /// Results of a linalg.generic's body for given loop indices and input and output scalars.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::GenericOp generic, mlir::ValueRange loops,
                                             mlir::ValueRange arguments);
@@ -74,7 +83,7 @@ public:
   mlir::Value scalar(mlir::Value value) { return mapping.lookupOrDefault(value); }
   /// Declares static shared memory of the block.
   mlir::Value sharedMemory(int64_t elements, mlir::Type type);
-  /// Aligned vector load or store at an element offset.
+  /// Aligned vector load or store at an element offset; a store of more than 16 bytes is several.
   mlir::Value loadVector(mlir::Value memory, mlir::Value offset, int64_t lanes);
   void storeVector(mlir::Value memory, mlir::Value offset, llvm::ArrayRef<mlir::Value> lanes);
 
@@ -108,6 +117,7 @@ private:
     mlir::Value value;
   };
   llvm::SmallVector<Reduced> reduced;
+  llvm::SetVector<mlir::Value> *assumed = nullptr; // see assumingMultiples
 };
 
 /// Makes the kernels of one variant and launches them in place of its dispatches. Dispatches with

@@ -1,11 +1,15 @@
-// The row schedule: one block a row, its threads reducing together.
+// The row schedules: threads that reduce rows together.
 //
-// For reductions over consecutive elements and for normalisations: every reduction of the dispatch
-// has one result an index of the same rows; the block computes them one after the other (partial
-// results a thread, then shuffles within warps and shared memory between them), and then the
-// elements that depend on them.
+// For reductions and normalisations: every reduction of the dispatch has one result an index of the
+// same rows; the threads of a row compute them one after the other (partial results a thread, then
+// shuffles within warps and shared memory between them), and then the elements that depend on them.
+// `rows` is for rows whose elements follow one another: neighbouring threads take neighbouring
+// elements of a row, 16 bytes each where the row's length allows (told at run time where it is
+// known only then). `columns` is for the others, such as reductions over channels: neighbouring
+// threads take neighbouring rows.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/Rows.h"
 #include "codegen/schedule/Schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,233 +17,447 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace cameo {
 namespace {
 
-/// A result of the dispatch in terms of rows.
-struct Output {
-  Value value;
-  SmallVector<unsigned> rowDims, columnDims; // of the result
+constexpr int64_t kWarp = 32;
+/// Steps of a thread along a row that are written out, so that what was read for one reduction may
+/// stay in registers for the next.
+constexpr int64_t kUnrolledSteps = 4;
+/// Partial results a thread, which do not wait for one another.
+constexpr int64_t kPartials = 4;
+
+/// How a block's threads share rows.
+struct Layout {
+  bool across; // `columns`: thread t has row t % rows; otherwise row t / (threads / rows)
+  int64_t threads, rows, vector;
+
+  int64_t perRow() const { return threads / rows; }
 };
 
-struct Rows {
-  SmallVector<linalg::GenericOp> reductions; // in order
-  SmallVector<Output> outputs;
-  RankedTensorType rowType; // of the reductions' results
-};
+using State = SmallVector<Value>;
 
-/// The operation that combines partial results: `yield op(accumulator, ...)`.
-Operation *combiner(linalg::GenericOp generic) {
-  if (generic.getNumDpsInits() != 1)
-    return nullptr;
-  Value accumulator = generic.getBody()->getArguments().back();
-  Operation *op = generic.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!op ||
-      !isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp,
-           arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaxSIOp, arith::MinSIOp,
-           arith::MaxUIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp, math::FmaOp>(op))
-    return nullptr;
-  if (isa<math::FmaOp>(op) ? op->getOperand(2) != accumulator
-                           : !llvm::is_contained(op->getOperands(), accumulator))
-    return nullptr;
-  return accumulator.hasOneUse() ? op : nullptr;
+/// Whether neighbours along loop `dim` are neighbours in the tensor's last dimension.
+bool isAlong(AffineMap map, unsigned dim) {
+  return map.getNumResults() != 0 &&
+         map.getResults().back() == getAffineDimExpr(dim, map.getContext());
 }
 
-/// Whether each thread may start from the initial value: it is neutral, or repeating it is
-/// harmless.
-bool startsNeutral(linalg::GenericOp generic, Operation *combine) {
-  auto fill = generic.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
-  if (!fill)
-    return false;
-  Value init = fill.getInputs()[0];
-  if (isa<arith::AddFOp, arith::AddIOp, math::FmaOp>(combine))
-    return matchPattern(init, m_AnyZeroFloat()) || matchPattern(init, m_Zero());
-  if (isa<arith::MulFOp, arith::MulIOp>(combine))
-    return matchPattern(init, m_OneFloat()) || matchPattern(init, m_One());
-  return true;
-}
+/// Writes the kernel.
+class RowEmitter {
+public:
+  RowEmitter(Kernel &kernel, const Rows &rows, const Layout &layout)
+      : kernel(kernel), b(kernel.b), loc(kernel.loc), rows(rows), layout(layout) {}
 
-Value combine(OpBuilder &b, Location loc, Operation *kind, Value left, Value right) {
-  if (isa<math::FmaOp>(kind))
-    return b.create<arith::AddFOp>(loc, left, right);
-  OperationState state(loc, kind->getName());
-  state.addOperands({left, right});
-  state.addTypes(left.getType());
-  return b.create(state)->getResult(0);
-}
-
-bool isReduction(Value value) {
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  return generic && generic.getNumReductionLoops() != 0;
-}
-
-/// Whether `found` holds for the value or anything it is computed from inside the dispatch.
-bool reads(Value value, function_ref<bool(Value)> found) {
-  if (found(value))
-    return true;
-  Operation *definition = value.getDefiningOp();
-  return definition && llvm::any_of(definition->getOperands(),
-                                    [&](Value operand) { return reads(operand, found); });
-}
-
-/// A reduction's result, or elementwise work on such results of the same shape.
-bool isRowTensor(Value value) {
-  if (isReduction(value))
-    return true;
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.hasIndexSemantics())
-    return false;
-  bool any = false;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    if (!isa<RankedTensorType>(input->get().getType()) ||
-        !reads(input->get(), [](Value v) { return isReduction(v); }))
-      continue;
-    if (!isRowTensor(input->get()) || !generic.getMatchingIndexingMap(input).isIdentity())
-      return false;
-    any = true;
-  }
-  return any;
-}
-
-std::optional<Rows> matchRows(kernel::DispatchOp op) {
-  Rows rows;
-  for (Operation &inner : op.getBodyBlock()->without_terminator()) {
-    if (isa<kernel::ScanOp>(inner))
-      return std::nullopt;
-    auto generic = dyn_cast<linalg::GenericOp>(inner);
-    if (generic && generic.getNumReductionLoops() != 0)
-      rows.reductions.push_back(generic);
-  }
-  if (rows.reductions.empty())
-    return std::nullopt;
-  rows.rowType = cast<RankedTensorType>(rows.reductions.front().getResult(0).getType());
-  bool consecutive = false;
-  for (linalg::GenericOp generic : rows.reductions) {
-    Operation *combine = combiner(generic);
-    if (!combine || !startsNeutral(generic, combine))
-      return std::nullopt;
-    auto type = cast<RankedTensorType>(generic.getResult(0).getType());
-    unsigned bits = type.getElementTypeBitWidth();
-    if (type.getShape() != rows.rowType.getShape() || (bits != 32 && bits != 64))
-      return std::nullopt;
-    // Result indices are the parallel loops in order.
-    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-    if (!out.isProjectedPermutation() || out.getNumResults() != generic.getNumParallelLoops())
-      return std::nullopt;
-    int64_t extent = 1;
-    SmallVector<unsigned> reduced;
-    generic.getReductionDims(reduced);
-    for (unsigned dim : reduced) {
-      int64_t range = generic.getStaticLoopRanges()[dim];
-      extent = ShapedType::isDynamic(range) ? std::max<int64_t>(extent, 1024) : extent * range;
+  void emit() {
+    Value shape = kernel.op.getInitArgs()[0], thread = kernel.threadId();
+    SmallVector<Value> sizes;
+    int64_t total = 1;
+    Value count = kernel.constant(1);
+    for (unsigned dim : rows.outputs.front().rowDims) {
+      int64_t known = cast<RankedTensorType>(shape.getType()).getDimSize(dim);
+      total = ShapedType::isDynamic(known) || ShapedType::isDynamic(total) ? ShapedType::kDynamic
+                                                                           : total * known;
+      sizes.push_back(kernel.size(shape, dim));
+      count = kernel.mul(count, sizes.back());
     }
-    if (extent < 32)
-      return std::nullopt;
-    AffineExpr innermost = getAffineDimExpr(reduced.back(), op.getContext());
-    for (OpOperand *input : generic.getDpsInputOperands()) {
-      AffineMap map = generic.getMatchingIndexingMap(input);
-      consecutive |= map.getNumResults() != 0 && map.getResults().back() == innermost;
+    // Which row of the block's, and which thread of that row's.
+    Value divisor = kernel.constant(layout.across ? layout.rows : layout.perRow());
+    local = b.createOrFold<arith::RemUIOp>(loc, thread, divisor);
+    position = b.createOrFold<arith::DivUIOp>(loc, thread, divisor);
+    if (!layout.across)
+      std::swap(local, position);
+    if (layout.rows == 1)
+      local = kernel.constant(0);
+    if (layout.perRow() == 1)
+      position = kernel.constant(0);
+    Value index = kernel.add(kernel.mul(kernel.blockId(), kernel.constant(layout.rows)), local);
+    if (ShapedType::isDynamic(total) ? layout.rows != 1 : total % layout.rows != 0) {
+      // Threads without a row take part in the last one's, but for writing.
+      exists = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, count);
+      Value last = b.create<arith::SubIOp>(loc, count, kernel.constant(1));
+      index = b.create<arith::SelectOp>(loc, exists, index, last);
     }
-  }
-  if (!consecutive)
-    return std::nullopt;
+    row = kernel.delinearize(index, sizes);
 
-  auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
-  for (Value value : yield.getValues()) {
-    Output output{value, {}, {}};
-    auto type = cast<RankedTensorType>(value.getType());
-    auto generic = value.getDefiningOp<linalg::GenericOp>();
-    if (!generic)
-      return std::nullopt;
-    if (generic.getNumReductionLoops() == 0) {
-      AffineMap outMap = generic.getMatchingIndexingMap(
-          generic.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
-      if (!outMap.isIdentity())
-        return std::nullopt;
-      std::optional<AffineMap> through;
-      for (OpOperand *input : generic.getDpsInputOperands()) {
-        if (!isRowTensor(input->get())) {
-          // Elementwise work on elements must not hide a reduction.
-          if (reads(input->get(), [](Value value) { return isReduction(value); }))
-            return std::nullopt;
+    for (const RowReduction &reduction : rows.reductions)
+      reduce(reduction);
+    for (auto [number, output] : llvm::enumerate(rows.outputs))
+      write(output, kernel.op.getInitArgs()[number]);
+  }
+
+private:
+  //===-- Steps along a row -------------------------------------------------------------------===//
+
+  /// Runs `emit` where `condition` (null: always) holds.
+  void when(Value condition, function_ref<void()> emit) {
+    OpBuilder::InsertionGuard guard(b);
+    if (condition)
+      b.setInsertionPointToStart(b.create<scf::IfOp>(loc, condition, false).thenBlock());
+    emit();
+  }
+
+  /// Runs `emit` for the first of each `lanes` of a row's `count` elements that are this thread's;
+  /// without a state it writes, and does so where the row exists. `known` is the count or kDynamic;
+  /// `lanes` divides it.
+  State walk(Value count, int64_t known, int64_t lanes, State state,
+             function_ref<State(Value at, State state)> emit) {
+    Value first = kernel.mul(position, kernel.constant(lanes));
+    int64_t step = layout.perRow() * lanes;
+    Value mine = state.empty() ? exists : Value();
+    if (!ShapedType::isDynamic(known) && known <= kUnrolledSteps * step) {
+      for (int64_t begin = 0; begin < known; begin += step) {
+        Value at = kernel.add(first, kernel.constant(begin)), inside;
+        if (begin + step > known) {
+          // Beyond the row's end the first elements are read again: without a branch, what was
+          // read stays known.
+          inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, at, count);
+          at = b.create<arith::SelectOp>(loc, inside, at, kernel.constant(0));
+        }
+        if (state.empty()) {
+          Value both = inside && mine ? b.create<arith::AndIOp>(loc, inside, mine).getResult()
+                                      : (inside ? inside : mine);
+          when(both, [&] { emit(at, {}); });
           continue;
         }
-        AffineMap map = generic.getMatchingIndexingMap(input);
-        if (through && *through != map)
-          return std::nullopt;
-        through = map;
+        State next = emit(at, state);
+        for (auto [value, other] : llvm::zip(state, next))
+          value = inside ? b.create<arith::SelectOp>(loc, inside, other, value).getResult() : other;
       }
-      bool extracts = false;
-      generic.getBody()->walk([&](tensor::ExtractOp) { extracts = true; });
-      if (!through || !through->isProjectedPermutation() || extracts)
-        return std::nullopt;
-      for (AffineExpr expr : through->getResults())
-        output.rowDims.push_back(cast<AffineDimExpr>(expr).getPosition());
-    } else {
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        output.rowDims.push_back(dim);
+      return state;
     }
-    for (unsigned dim = 0; dim < type.getRank(); ++dim)
-      if (!llvm::is_contained(output.rowDims, dim))
-        output.columnDims.push_back(dim);
-    rows.outputs.push_back(output);
+    Value end = mine ? b.create<arith::SelectOp>(loc, mine, count, kernel.constant(0)) : count;
+    auto loop = b.create<scf::ForOp>(loc, first, end, kernel.constant(step), state);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    State next = emit(loop.getInductionVar(), State(loop.getRegionIterArgs()));
+    if (!state.empty())
+      b.create<scf::YieldOp>(loc, next);
+    return State(loop.getResults());
   }
-  return rows;
-}
+
+  /// Emits `emit` for as many lanes as a row allows whose innermost dimension has `known` elements
+  /// (or `size`, known only at run time: then for lanes and without, the run chooses).
+  State vectorize(int64_t known, Value size, TypeRange types,
+                  function_ref<State(int64_t lanes)> emit) {
+    int64_t lanes = layout.vector;
+    if (!ShapedType::isDynamic(known)) {
+      while (known % lanes != 0)
+        lanes /= 2;
+      return emit(lanes);
+    }
+    if (lanes == 1 || !isa<BlockArgument>(size))
+      return emit(1);
+    // The condition is known when the vectors are written.
+    auto unknown = b.create<arith::ConstantIntOp>(loc, 1, 1);
+    auto branch = b.create<scf::IfOp>(loc, types, unknown, true);
+    OpBuilder::InsertionGuard guard(b);
+    auto fill = [&](Block *block, int64_t width) {
+      b.setInsertionPointToStart(block);
+      State result = emit(width);
+      if (!types.empty())
+        b.create<scf::YieldOp>(loc, result);
+    };
+    llvm::SetVector<Value> sizes =
+        kernel.assumingMultiples([&] { fill(branch.thenBlock(), lanes); });
+    fill(branch.elseBlock(), 1);
+    sizes.insert(size);
+    b.setInsertionPoint(branch);
+    branch.getConditionMutable().assign(isMultiple(sizes.getArrayRef(), lanes));
+    unknown.erase();
+    return State(branch.getResults());
+  }
+
+  Value isMultiple(ArrayRef<Value> sizes, int64_t lanes) {
+    Value all = sizes.front();
+    for (Value size : sizes.drop_front())
+      all = b.create<arith::OrIOp>(loc, all, size);
+    Value rest = b.create<arith::AndIOp>(loc, all, kernel.constant(lanes - 1));
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, kernel.constant(0));
+  }
+
+  //===-- Reductions --------------------------------------------------------------------------===//
+
+  /// Partial results of two sets of a row's elements as that of both.
+  State combine(const RowReduction &reduction, ArrayRef<Value> left, ArrayRef<Value> right) {
+    if (Operation *combiner = reduction.combiner) {
+      if (isa<math::FmaOp>(combiner))
+        return {b.create<arith::AddFOp>(loc, left[0], right[0])};
+      OperationState state(loc, combiner->getName());
+      state.addOperands({left[0], right[0]});
+      state.addTypes(left[0].getType());
+      return {b.create(state)->getResult(0)};
+    }
+    // A search: whichever was found further along the row is compared with the other.
+    Value inOrder = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, left[1], right[1]);
+    auto choose = [&](Value yes, Value no) {
+      return b.create<arith::SelectOp>(loc, inOrder, yes, no).getResult();
+    };
+    linalg::GenericOp generic = reduction.generic;
+    State loops(generic.getNumLoops());
+    loops[reduction.reduced[0]] =
+        b.create<arith::IndexCastOp>(loc, b.getIndexType(), choose(right[1], left[1]));
+    return kernel.inlineBody(
+        generic, loops,
+        {choose(right[0], left[0]), choose(left[0], right[0]), choose(left[1], right[1])});
+  }
+
+  /// Values of fewer than 32 bits go between threads as i32.
+  Value pack(Value value) {
+    unsigned bits = value.getType().getIntOrFloatBitWidth();
+    if (bits >= 32)
+      return value;
+    if (isa<FloatType>(value.getType()))
+      value = b.create<arith::BitcastOp>(loc, b.getIntegerType(bits), value);
+    return b.create<arith::ExtUIOp>(loc, b.getI32Type(), value);
+  }
+
+  Value unpack(Value value, Type type) {
+    unsigned bits = type.getIntOrFloatBitWidth();
+    if (bits >= 32)
+      return value;
+    value = b.create<arith::TruncIOp>(loc, b.getIntegerType(bits), value);
+    return isa<FloatType>(type) ? b.create<arith::BitcastOp>(loc, type, value).getResult() : value;
+  }
+
+  /// Combines one partial result a thread into one a row, which every thread of the row has.
+  State combineThreads(const RowReduction &reduction, State state) {
+    if (layout.perRow() == 1)
+      return state;
+    kernel.synchronises = true;
+    // Within warps: all of a row's, or those that are a multiple of the rows apart.
+    Value width = b.create<arith::ConstantIntOp>(loc, kWarp, 32);
+    int64_t nearest = layout.across ? layout.rows : 1;
+    int64_t beyond = layout.across ? kWarp : std::min(layout.perRow(), kWarp);
+    for (int64_t distance = beyond / 2; distance >= nearest; distance /= 2) {
+      Value mask = b.create<arith::ConstantIntOp>(loc, distance, 32);
+      State other;
+      for (Value value : state) {
+        auto moved = b.create<gpu::ShuffleOp>(loc, pack(value), mask, width, gpu::ShuffleMode::XOR);
+        other.push_back(unpack(moved.getShuffleResult(), value.getType()));
+      }
+      state = combine(reduction, state, other);
+    }
+    // Between warps, or between groups of them that have all the block's rows.
+    int64_t group = layout.across ? std::max(layout.rows, kWarp) : kWarp;
+    int64_t groups = layout.across || layout.rows == 1 ? layout.threads / group : 1;
+    if (groups == 1)
+      return state;
+    Value thread = kernel.threadId();
+    Value number = b.create<arith::DivUIOp>(loc, thread, kernel.constant(group));
+    Value place = b.create<arith::RemUIOp>(loc, thread, kernel.constant(group));
+    Value leads = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, place,
+                                          kernel.constant(layout.rows));
+    Value slot = kernel.add(kernel.mul(number, kernel.constant(layout.rows)), local);
+    SmallVector<Value> memories;
+    for (Value &value : state) {
+      Value packed = pack(value);
+      memories.push_back(kernel.sharedMemory(groups * layout.rows, packed.getType()));
+      when(layout.rows == group ? Value() : leads,
+           [&] { b.create<memref::StoreOp>(loc, packed, memories.back(), slot); });
+    }
+    b.create<gpu::BarrierOp>(loc);
+    State result;
+    for (int64_t i = 0; i < groups; ++i) {
+      Value from = kernel.add(local, kernel.constant(i * layout.rows));
+      State next;
+      for (auto [memory, value] : llvm::zip(memories, state))
+        next.push_back(unpack(b.create<memref::LoadOp>(loc, memory, from), value.getType()));
+      result = i == 0 ? next : combine(reduction, result, next);
+    }
+    return result;
+  }
+
+  void reduce(const RowReduction &reduction) {
+    linalg::GenericOp generic = reduction.generic;
+    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    SmallVector<Value> extents = kernel.loopSizes(generic), loops(extents.size()), sizes;
+    for (auto [expr, index] : llvm::zip(out.getResults(), row))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = index;
+    Value count = kernel.constant(1);
+    for (unsigned dim : reduction.reduced) {
+      sizes.push_back(extents[dim]);
+      count = kernel.mul(count, extents[dim]);
+    }
+    int64_t known = 1;
+    for (unsigned dim : reduction.reduced) {
+      int64_t range = generic.getStaticLoopRanges()[dim];
+      known = ShapedType::isDynamic(range) || ShapedType::isDynamic(known) ? ShapedType::kDynamic
+                                                                           : known * range;
+    }
+    State init;
+    for (Value start : generic.getDpsInits())
+      init.push_back(kernel.element(start, row));
+
+    unsigned innermost = reduction.reduced.back();
+    bool follow = llvm::any_of(generic.getIndexingMapsArray(),
+                               [&](AffineMap map) { return isAlong(map, innermost); });
+    State state = vectorize(
+        follow ? generic.getStaticLoopRanges()[innermost] : 1, extents[innermost],
+        ValueRange(init).getTypes(), [&](int64_t lanes) {
+          // Lanes have partial results of their own, but for searches, which go in order.
+          int64_t partials = reduction.combiner ? std::min(lanes, kPartials) : 1;
+          State start;
+          for (int64_t i = 0; i < partials; ++i)
+            llvm::append_range(start, init);
+          State sums = walk(count, known, lanes, start, [&](Value at, State sums) {
+            for (auto [dim, value] : llvm::zip(reduction.reduced, kernel.delinearize(at, sizes)))
+              loops[dim] = value;
+            auto inputs = kernel.inputs(generic, loops, innermost, lanes);
+            Value first = loops[innermost];
+            for (int64_t lane = 0; lane < lanes; ++lane) {
+              loops[innermost] = kernel.add(first, kernel.constant(lane));
+              State arguments;
+              for (const SmallVector<Value> &values : inputs)
+                arguments.push_back(values.empty() ? Value() : values[lane]);
+              auto mine =
+                  MutableArrayRef<Value>(sums).slice(lane % partials * init.size(), init.size());
+              arguments.append(mine.begin(), mine.end());
+              llvm::copy(kernel.inlineBody(generic, loops, arguments), mine.begin());
+            }
+            return sums;
+          });
+          State one(ArrayRef<Value>(sums).take_front(init.size()));
+          for (int64_t i = 1; i < partials; ++i)
+            one =
+                combine(reduction, one, ArrayRef<Value>(sums).slice(i * init.size(), init.size()));
+          return one;
+        });
+    state = combineThreads(reduction, state);
+    for (auto [result, value] : llvm::zip(generic.getResults(), state))
+      kernel.keep(result, [value = value](ValueRange) { return value; });
+  }
+
+  //===-- Results -----------------------------------------------------------------------------===//
+
+  void write(const RowOutput &output, Value destination) {
+    auto type = cast<RankedTensorType>(destination.getType());
+    SmallVector<Value> place(type.getRank()), sizes;
+    for (auto [dim, index] : llvm::zip(output.rowDims, row))
+      place[dim] = index;
+    Value count = kernel.constant(1);
+    int64_t known = 1;
+    for (unsigned dim : output.columnDims) {
+      sizes.push_back(kernel.size(destination, dim));
+      count = kernel.mul(count, sizes.back());
+      known = type.isDynamicDim(dim) || ShapedType::isDynamic(known) ? ShapedType::kDynamic
+                                                                     : known * type.getDimSize(dim);
+    }
+    // Rows alone: one element, the first thread's.
+    bool along = !output.columnDims.empty() &&
+                 output.columnDims.back() + 1 == static_cast<unsigned>(type.getRank());
+    vectorize(
+        along ? type.getShape().back() : 1, along ? sizes.back() : Value(), {}, [&](int64_t lanes) {
+          return walk(count, known, lanes, {}, [&](Value at, State) {
+            for (auto [dim, value] : llvm::zip(output.columnDims, kernel.delinearize(at, sizes)))
+              place[dim] = value;
+            State values = lanes > 1 ? kernel.elements(output.value, place, lanes)
+                                     : State{kernel.element(output.value, place)};
+            kernel.storeVector(kernel.memory(destination),
+                               kernel.linearize(place, kernel.sizes(destination)), values);
+            return State();
+          });
+        });
+  }
+
+  Kernel &kernel;
+  OpBuilder &b;
+  Location loc;
+  const Rows &rows;
+  Layout layout;
+  Value local, position; // of the thread: which of the block's rows, which of that row's threads
+  Value exists;          // whether there is such a row to write; null where there always is
+  SmallVector<Value> row;
+};
 
 class RowSchedule : public Schedule {
 public:
-  StringRef family() const override { return "rows"; }
+  explicit RowSchedule(bool across) : across(across) {}
+
+  StringRef family() const override { return across ? "columns" : "rows"; }
 
   bool isSupported(kernel::DispatchOp op, const Target &) const override {
-    return matchRows(op).has_value();
+    std::optional<Rows> rows = matchRows(op);
+    if (!rows || (across ? rows->alongRows || !rows->acrossRows : !rows->alongRows))
+      return false;
+    // Where elements depend on reductions, `map` would compute those for each element.
+    bool reused = llvm::any_of(rows->outputs,
+                               [](const RowOutput &output) { return !output.columnDims.empty(); });
+    int64_t shortest = !reused ? kWarp : across ? 2 : 8;
+    return llvm::all_of(rows->reductions, [&](const RowReduction &reduction) {
+      return rowLength(reduction, 1024) >= shortest;
+    });
   }
 
-  DictionaryAttr choose(kernel::DispatchOp op, const Target &) const override {
+  DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
     Rows rows = *matchRows(op);
-    int64_t longest = 32;
-    for (linalg::GenericOp generic : rows.reductions) {
-      int64_t extent = 1;
-      SmallVector<unsigned> reduced;
-      generic.getReductionDims(reduced);
-      for (unsigned dim : reduced) {
-        int64_t range = generic.getStaticLoopRanges()[dim];
-        extent *= ShapedType::isDynamic(range) ? 256 : range;
-      }
-      longest = std::max(longest, extent);
+    int64_t longest = 1, count = 1, vector = across ? 1 : 16;
+    for (const RowReduction &reduction : rows.reductions) {
+      longest = std::max(longest, rowLength(reduction, 256));
+      linalg::GenericOp generic = reduction.generic;
+      for (OpOperand *input : generic.getDpsInputOperands())
+        if (isAlong(generic.getMatchingIndexingMap(input), reduction.reduced.back()))
+          vector = std::min<int64_t>(
+              vector,
+              128 / std::max(getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth(), 8u));
     }
-    // Four elements a thread, whole warps.
-    int64_t threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(longest / 4), 32, 256);
+    for (int64_t size : rows.rowType.getShape())
+      count *= ShapedType::isDynamic(size) ? 1 : size; // those of run time may be 1
+    Layout layout =
+        across ? layColumns(rows, count, longest, target) : layRows(count, longest, vector, target);
     Builder b(op.getContext());
-    return b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    return b.getDictionaryAttr({number("rows", layout.rows), number("threads", layout.threads),
+                                number("vector", layout.vector)});
   }
 
   LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
                        const Target &target) const override {
-    auto threads = intParam(params, "threads");
-    if (!threads || *threads < 32 || *threads > target.maxThreadsPerBlock || *threads % 32 != 0)
-      return op.emitError() << "schedule 'rows' needs threads, a multiple of 32 up to "
-                            << target.maxThreadsPerBlock;
+    auto threads = intParam(params, "threads"), rows = intParam(params, "rows"),
+         vector = intParam(params, "vector");
+    if (!threads || !rows || !vector || *threads < kWarp || *threads > target.maxThreadsPerBlock ||
+        *threads % kWarp != 0)
+      return op.emitError() << "schedule '" << family()
+                            << "' needs rows, vector and threads, a multiple of " << kWarp
+                            << " up to " << target.maxThreadsPerBlock;
+    if (*vector < 1 || *vector > 16 || !llvm::isPowerOf2_64(*vector) || (across && *vector != 1))
+      return op.emitError() << "schedule '" << family() << "': vector " << *vector << " is not "
+                            << (across ? "1" : "1, 2, 4, 8 or 16");
+    // Rows that share warps must share them evenly.
+    if (*rows < 1 || *threads % *rows != 0 ||
+        (across
+             ? !llvm::isPowerOf2_64(*rows)
+             : *rows != 1 && (!llvm::isPowerOf2_64(*threads / *rows) || *threads / *rows > kWarp)))
+      return op.emitError() << "schedule '" << family() << "': " << *threads
+                            << " threads cannot share " << *rows << " rows";
     return success();
   }
 
   LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
                      KernelEmitter &emitter) const override {
     Rows rows = *matchRows(op);
-    int64_t threads = *intParam(params, "threads");
+    Layout layout{across, *intParam(params, "threads"), *intParam(params, "rows"),
+                  *intParam(params, "vector")};
     OpBuilder host(op);
     Location loc = op.getLoc();
-    const Output &first = rows.outputs.front();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;
-    for (unsigned dim : first.rowDims)
+    for (unsigned dim : rows.outputs.front().rowDims)
       count = host.createOrFold<arith::MulIOp>(
           loc, count, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
+    Value blocks = host.createOrFold<arith::CeilDivSIOp>(
+        loc, count, host.create<arith::ConstantIndexOp>(loc, layout.rows));
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    auto launched = emitter.launch(op, "", threads, {count, one, one}, outputs,
-                                   [&](Kernel &kernel) { return emitBody(kernel, rows, threads); });
+    auto launched =
+        emitter.launch(op, "", layout.threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
+          RowEmitter(kernel, rows, layout).emit();
+          return success();
+        });
     if (failed(launched))
       return failure();
     op.replaceAllUsesWith(*launched);
@@ -248,116 +466,51 @@ public:
   }
 
 private:
-  /// Combines one value a thread into one that every thread has.
-  static Value combineBlock(Kernel &kernel, Operation *kind, Value value, int64_t threads) {
-    OpBuilder &b = kernel.b;
-    Location loc = kernel.loc;
-    kernel.synchronises = true;
-    Value width = b.create<arith::ConstantIntOp>(loc, 32, 32);
-    for (int64_t distance = 16; distance >= 1; distance /= 2) {
-      Value mask = b.create<arith::ConstantIntOp>(loc, distance, 32);
-      auto other = b.create<gpu::ShuffleOp>(loc, value, mask, width, gpu::ShuffleMode::XOR);
-      value = combine(b, loc, kind, value, other.getShuffleResult());
+  /// For `count` rows or more.
+  static Layout layRows(int64_t count, int64_t length, int64_t vector, const Target &target) {
+    int64_t accesses = llvm::divideCeil(length, vector);
+    if (accesses <= kWarp) {
+      // Several rows a block, but not so many that multiprocessors are without blocks.
+      int64_t perRow = llvm::PowerOf2Ceil(accesses), threads = 128;
+      while (threads > kWarp && count * perRow / threads < target.smCount)
+        threads /= 2;
+      return {false, threads, threads / perRow, vector};
     }
-    if (threads == 32)
-      return value;
-    int64_t warps = threads / 32;
-    Value shared = kernel.sharedMemory(warps, value.getType());
-    Value thread = kernel.threadId();
-    Value warp = b.create<arith::DivUIOp>(loc, thread, kernel.constant(32));
-    Value lane = b.create<arith::RemUIOp>(loc, thread, kernel.constant(32));
-    Value leads = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lane, kernel.constant(0));
-    auto branch = b.create<scf::IfOp>(loc, leads, false);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      b.create<memref::StoreOp>(loc, value, shared, warp);
-    }
-    b.create<gpu::BarrierOp>(loc);
-    Value total = b.create<memref::LoadOp>(loc, shared, kernel.constant(0));
-    for (int64_t i = 1; i < warps; ++i)
-      total =
-          combine(b, loc, kind, total, b.create<memref::LoadOp>(loc, shared, kernel.constant(i)));
-    return total;
+    // Whole warps that are done after equally many steps; more of them where rows are few.
+    int64_t most = count < target.smCount ? 512 : 256;
+    int64_t steps = llvm::divideCeil(accesses, most);
+    int64_t threads = llvm::alignTo(llvm::divideCeil(accesses, steps), kWarp);
+    return {false, threads, 1, vector};
   }
 
-  static LogicalResult emitBody(Kernel &kernel, Rows &rows, int64_t threads) {
-    OpBuilder &b = kernel.b;
-    Location loc = kernel.loc;
-    const Output &first = rows.outputs.front();
-    Value shape = kernel.op.getInitArgs()[0];
-    SmallVector<Value> rowSizes;
-    for (unsigned dim : first.rowDims)
-      rowSizes.push_back(kernel.size(shape, dim));
-    SmallVector<Value> row = kernel.delinearize(kernel.blockId(), rowSizes);
-    Value thread = kernel.threadId(), step = kernel.constant(threads);
-
-    for (linalg::GenericOp generic : rows.reductions) {
-      Operation *kind = combiner(generic);
-      AffineMap outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-      SmallVector<Value> extents = kernel.loopSizes(generic), loops(extents.size());
-      for (auto [expr, index] : llvm::zip(outMap.getResults(), row))
-        loops[cast<AffineDimExpr>(expr).getPosition()] = index;
-      SmallVector<unsigned> reduced;
-      generic.getReductionDims(reduced);
-      SmallVector<Value> sizes;
-      Value count = kernel.constant(1);
-      for (unsigned dim : reduced) {
-        sizes.push_back(extents[dim]);
-        count = kernel.mul(count, extents[dim]);
-      }
-      Value init = kernel.element(generic.getDpsInitOperand(0)->get(), row);
-      auto loop = b.create<scf::ForOp>(loc, thread, count, step, init);
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(loop.getBody());
-        for (auto [dim, value] :
-             llvm::zip(reduced, kernel.delinearize(loop.getInductionVar(), sizes)))
-          loops[dim] = value;
-        SmallVector<Value> arguments;
-        for (OpOperand *input : generic.getDpsInputOperands())
-          arguments.push_back(
-              isa<RankedTensorType>(input->get().getType())
-                  ? kernel.element(input->get(),
-                                   kernel.apply(generic.getMatchingIndexingMap(input), loops))
-                  : kernel.scalar(input->get()));
-        arguments.push_back(loop.getRegionIterArgs()[0]);
-        b.create<scf::YieldOp>(loc, kernel.inlineBody(generic, loops, arguments)[0]);
-      }
-      Value total = combineBlock(kernel, kind, loop.getResult(0), threads);
-      kernel.keep(generic.getResult(0), [total](ValueRange) { return total; });
-    }
-
-    for (auto [number, output] : llvm::enumerate(rows.outputs)) {
-      Value destination = kernel.op.getInitArgs()[number];
-      SmallVector<Value> place(cast<RankedTensorType>(destination.getType()).getRank());
-      for (auto [dim, index] : llvm::zip(output.rowDims, row))
-        place[dim] = index;
-      SmallVector<Value> sizes;
-      Value count = kernel.constant(1);
-      for (unsigned dim : output.columnDims) {
-        sizes.push_back(kernel.size(destination, dim));
-        count = kernel.mul(count, sizes.back());
-      }
-      // Rows alone: one element, the first thread's.
-      auto loop = b.create<scf::ForOp>(loc, thread, count, step);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      for (auto [dim, value] :
-           llvm::zip(output.columnDims, kernel.delinearize(loop.getInductionVar(), sizes)))
-        place[dim] = value;
-      Value value = kernel.element(output.value, place);
-      b.create<memref::StoreOp>(loc, value, kernel.memory(destination),
-                                kernel.linearize(place, kernel.sizes(destination)));
-    }
-    return success();
+  static Layout layColumns(const Rows &rows, int64_t count, int64_t length, const Target &target) {
+    int64_t innermost = rows.rowType.getRank() == 0 ? 1 : rows.rowType.getShape().back();
+    int64_t side = ShapedType::isDynamic(innermost)
+                       ? kWarp
+                       : std::min<int64_t>(llvm::PowerOf2Ceil(innermost), kWarp);
+    // One thread a row where that is enough to fill the GPU, else up to a block of 256.
+    if (side == kWarp && count >= int64_t(target.smCount) * 512)
+      return {true, 128, 128, 1};
+    int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(length, 4));
+    perRow = std::clamp<int64_t>(perRow, kWarp / side, 256 / side);
+    // Blocks of several warps, where that leaves enough of them.
+    while (side >= kWarp && side * perRow < 128 && count / (2 * side) >= target.smCount)
+      side *= 2;
+    return {true, side * perRow, side, 1};
   }
+
+  bool across;
 };
 
 } // namespace
 
 const Schedule *rowSchedule() {
-  static const RowSchedule schedule;
+  static const RowSchedule schedule(false);
+  return &schedule;
+}
+
+const Schedule *columnSchedule() {
+  static const RowSchedule schedule(true);
   return &schedule;
 }
 

@@ -40,6 +40,7 @@ const Schedule *findSchedule(llvm::StringRef family);
 const Schedule *contractionSchedule();
 const Schedule *windowSchedule();
 const Schedule *rowSchedule();
+const Schedule *columnSchedule();
 const Schedule *scanSchedule();
 const Schedule *mapSchedule();
 

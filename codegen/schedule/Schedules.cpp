@@ -23,7 +23,7 @@ namespace cameo {
 
 ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {contractionSchedule(), windowSchedule(), rowSchedule(),
-                                        scanSchedule(), mapSchedule()};
+                                        columnSchedule(),      scanSchedule(),   mapSchedule()};
   return all;
 }
 

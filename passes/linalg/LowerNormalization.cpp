@@ -296,15 +296,18 @@ static LogicalResult lowerInstanceNormalization(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
   if (x.rank() < 3)
     return l.unsupported(op, "has rank " + Twine(x.rank()) + ", needs 3 or more");
-  FailureOr<Read> scale = channelRead(l, op, 1, x.sizes, 1);
-  FailureOr<Read> bias = channelRead(l, op, 2, x.sizes, 1);
+  // [N, C, ...] as [N, C, the rest]
+  Lowered lines = l.reshape(op->getLoc(), x,
+                            {x.sizes[0], x.sizes[1], l.product(ArrayRef(x.sizes).drop_front(2))});
+  FailureOr<Read> scale = channelRead(l, op, 1, lines.sizes, 1);
+  FailureOr<Read> bias = channelRead(l, op, 2, lines.sizes, 1);
   if (failed(scale) || failed(bias))
     return failure();
   Type type = x.elementType;
-  Rows rows = rowsOf(l, x, accumulatorType(type), trailing(x.rank(), 2));
+  Rows rows = rowsOf(l, lines, accumulatorType(type), trailing(3, 2));
   Value result = normalizeByMean(l, op->getLoc(), rows, floatAttribute(op, "epsilon", 1e-5f),
                                  Affine{*scale, *bias, type, type});
-  l.define(op, 0, result, x.sizes, type);
+  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, lines.sizes, type}, x.sizes));
   return success();
 }
 

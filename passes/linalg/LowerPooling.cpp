@@ -268,22 +268,21 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
   if (kind == Pool::Lp && p <= 0)
     return l.unsupported(op, "p = " + Twine(p) + "; nearest supported: 1");
   Type type = x.elementType, compute = kind == Pool::Max ? type : accumulatorType(type);
-  SmallVector<bool> reduced(x.rank(), true);
-  reduced[0] = reduced[1] = false;
   Sizes rows = {x.sizes[0], x.sizes[1]};
   OpFoldResult count = l.product(ArrayRef(x.sizes).drop_front(2));
+  Lowered lines = l.reshape(op->getLoc(), x, {rows[0], rows[1], count});
   Combine combination = kind == Pool::Max ? Combine::Max : Combine::Add;
   Value result = l.dispatch(
       op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
-        Read element{x.tensor, identityMap(b.getContext(), x.rank())};
+        Read element{lines.tensor, identityMap(b.getContext(), 3)};
         auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
           Value wide = widen(nested, at, scalars[0], type, compute);
           if (kind == Pool::Lp)
             return addPower(nested, at, accumulator, wide, p);
           return combine(nested, at, combination, compute, accumulator, wide);
         };
-        Value row = reduceGeneric(l, b, loc, x.sizes, reduced, combination, compute, element, step,
-                                  kind == Pool::Max ? inits[0] : Value());
+        Value row = reduceGeneric(l, b, loc, lines.sizes, {false, false, true}, combination,
+                                  compute, element, step, kind == Pool::Max ? inits[0] : Value());
         if (kind == Pool::Max)
           return SmallVector<Value>{row};
         return SmallVector<Value>{mapGeneric(

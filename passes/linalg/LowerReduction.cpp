@@ -18,6 +18,7 @@ enum class Reduction { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, Sum
 
 /// The loops of a reduction over some dimensions of one tensor.
 struct Loops {
+  Lowered source; // what is read: the tensor, perhaps in another shape
   Sizes sizes;
   SmallVector<bool> reduced;
   AffineMap read;     // to the tensor's dimensions
@@ -43,6 +44,7 @@ static Combine combineOf(Reduction kind) {
 static Loops knownLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<bool> reduced) {
   bool keep = intAttribute(op, "keepdims", 1) != 0;
   Loops loops;
+  loops.source = x;
   loops.sizes = x.sizes;
   loops.reduced.assign(reduced.begin(), reduced.end());
   loops.read = identityMap(op->getContext(), x.rank());
@@ -62,6 +64,25 @@ static Loops knownLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<b
   return loops;
 }
 
+/// The same with neighbouring dimensions as one, where all of them are reduced or none is: fewer
+/// loops, and longer lines of consecutive elements.
+static Loops mergedLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<bool> reduced) {
+  Sizes sizes;
+  SmallVector<bool> merged;
+  for (auto [size, isReduced] : llvm::zip(x.sizes, reduced)) {
+    if (!merged.empty() && merged.back() == isReduced) {
+      sizes.back() = l.mul(sizes.back(), size);
+      continue;
+    }
+    sizes.push_back(size);
+    merged.push_back(isReduced);
+  }
+  Sizes result = knownLoops(l, op, x, reduced).result;
+  Loops loops = knownLoops(l, op, l.reshape(op->getLoc(), x, sizes), merged);
+  loops.result = result;
+  return loops;
+}
+
 /// Axes known only at run time: every dimension has an outer and a reduced loop, and one of them
 /// has size 1.
 static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &x,
@@ -72,6 +93,7 @@ static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &
   if (failed(isReduced))
     return failure();
   Loops loops;
+  loops.source = x;
   Sizes outer, inner;
   SmallVector<AffineExpr> read;
   SmallVector<int64_t> kept;
@@ -115,7 +137,7 @@ static FailureOr<Loops> reductionLoops(Lowering &l, Operation *op, const Lowered
       return failure();
     reduced[*normal] = true;
   }
-  return knownLoops(l, op, x, reduced);
+  return mergedLoops(l, op, x, reduced);
 }
 
 /// What a reduction computes in: wide enough for what is done to the sum.
@@ -234,12 +256,12 @@ template <Reduction kind> static LogicalResult lowerReduce(Operation *op, Loweri
   Value result = l.dispatch(
       op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         if (kind == Reduction::LogSumExp)
-          return SmallVector<Value>{logSumExp(l, b, loc, x, *loops, compute, inits[0])};
+          return SmallVector<Value>{logSumExp(l, b, loc, loops->source, *loops, compute, inits[0])};
         bool plain = kind != Reduction::L2 && kind != Reduction::LogSum &&
                      kind != Reduction::Mean && compute == type;
         Value accumulated = reduceGeneric(
             l, b, loc, loops->sizes, loops->reduced, combineOf(kind), compute,
-            Read{x.tensor, loops->read},
+            Read{loops->source.tensor, loops->read},
             [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
               Value wide = widen(nested, at, scalars[0], type, compute);
               return accumulate(nested, at, kind, compute, accumulator, wide);

@@ -24,7 +24,7 @@ rt.variant @missing target "sm_80" {
 rt.variant @unknown target "sm_80" {
   func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
     %e = tensor.empty() : tensor<8xf32>
-    // expected-error@+1 {{no schedule class is called 'magic'; known: contraction window rows scan map}}
+    // expected-error@+1 {{no schedule class is called 'magic'; known: contraction window rows columns scan map}}
     %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"magic", {}> {
     ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
       %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
@@ -115,5 +115,77 @@ rt.variant @family target "sm_80" {
       kernel.yield %g : tensor<8xf32>
     } -> tensor<8xf32>
     return %r : tensor<8xf32>
+  }
+}
+
+// -----
+
+#in = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> (i)>
+rt.variant @rows_threads target "sm_80" {
+  func.func @main(%x: tensor<64x128xf32>) -> tensor<64xf32> {
+    %e = tensor.empty() : tensor<64xf32>
+    // expected-error@+1 {{schedule 'rows' needs rows, vector and threads, a multiple of 32 up to 1024}}
+    %r = kernel.dispatch ins(%x : tensor<64x128xf32>) outs(%e : tensor<64xf32>) schedule <"rows", {rows = 1 : i64, threads = 48 : i64, vector = 4 : i64}> {
+    ^bb0(%a: tensor<64x128xf32>, %o: tensor<64xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<64xf32>) -> tensor<64xf32>
+      %g = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
+          ins(%a : tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.addf %v, %w : f32
+        linalg.yield %q : f32
+      } -> tensor<64xf32>
+      kernel.yield %g : tensor<64xf32>
+    } -> tensor<64xf32>
+    return %r : tensor<64xf32>
+  }
+}
+
+// -----
+
+#in = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> (i)>
+rt.variant @rows_vector target "sm_80" {
+  func.func @main(%x: tensor<64x128xf32>) -> tensor<64xf32> {
+    %e = tensor.empty() : tensor<64xf32>
+    // expected-error@+1 {{schedule 'rows': vector 3 is not 1, 2, 4, 8 or 16}}
+    %r = kernel.dispatch ins(%x : tensor<64x128xf32>) outs(%e : tensor<64xf32>) schedule <"rows", {rows = 1 : i64, threads = 64 : i64, vector = 3 : i64}> {
+    ^bb0(%a: tensor<64x128xf32>, %o: tensor<64xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<64xf32>) -> tensor<64xf32>
+      %g = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
+          ins(%a : tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.addf %v, %w : f32
+        linalg.yield %q : f32
+      } -> tensor<64xf32>
+      kernel.yield %g : tensor<64xf32>
+    } -> tensor<64xf32>
+    return %r : tensor<64xf32>
+  }
+}
+
+// -----
+
+#in = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> (i)>
+rt.variant @rows_shared target "sm_80" {
+  func.func @main(%x: tensor<64x128xf32>) -> tensor<64xf32> {
+    %e = tensor.empty() : tensor<64xf32>
+    // expected-error@+1 {{schedule 'rows': 128 threads cannot share 2 rows}}
+    %r = kernel.dispatch ins(%x : tensor<64x128xf32>) outs(%e : tensor<64xf32>) schedule <"rows", {rows = 2 : i64, threads = 128 : i64, vector = 4 : i64}> {
+    ^bb0(%a: tensor<64x128xf32>, %o: tensor<64xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<64xf32>) -> tensor<64xf32>
+      %g = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
+          ins(%a : tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.addf %v, %w : f32
+        linalg.yield %q : f32
+      } -> tensor<64xf32>
+      kernel.yield %g : tensor<64xf32>
+    } -> tensor<64xf32>
+    return %r : tensor<64xf32>
   }
 }

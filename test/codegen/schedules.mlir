@@ -75,7 +75,7 @@ rt.variant @product target "sm_80" {
 
 // A reduction over consecutive elements: a block a row.
 // CHECK-LABEL: rt.variant @rows
-// CHECK: schedule <"rows", {threads = 256 : i64}>
+// CHECK: schedule <"rows", {rows = 1 : i64, threads = 256 : i64, vector = 4 : i64}>
 // KERNEL-LABEL: rt.variant @rows
 // KERNEL: gpu.shuffle xor
 // KERNEL: gpu.barrier
@@ -102,20 +102,20 @@ rt.variant @rows target "sm_80" {
 
 // -----
 
-// Few columns, and a reduction that is not over consecutive elements: neither tiles nor rows.
+// Few columns, and a short reduction that is not over consecutive elements: neither tiles nor rows.
 // CHECK-LABEL: rt.variant @neither
 // CHECK: schedule <"map"
 #in = affine_map<(i, j) -> (j, i)>
 #out = affine_map<(i, j) -> (i)>
 rt.variant @neither target "sm_80" {
-  func.func @main(%x: tensor<128x4xf32>) -> tensor<4xf32> {
+  func.func @main(%x: tensor<16x4xf32>) -> tensor<4xf32> {
     %e = tensor.empty() : tensor<4xf32>
-    %r = kernel.dispatch ins(%x : tensor<128x4xf32>) outs(%e : tensor<4xf32>) {
-    ^bb0(%a: tensor<128x4xf32>, %o: tensor<4xf32>):
+    %r = kernel.dispatch ins(%x : tensor<16x4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%a: tensor<16x4xf32>, %o: tensor<4xf32>):
       %z = arith.constant 0.0 : f32
       %f = linalg.fill ins(%z : f32) outs(%o : tensor<4xf32>) -> tensor<4xf32>
       %g = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
-          ins(%a : tensor<128x4xf32>) outs(%f : tensor<4xf32>) {
+          ins(%a : tensor<16x4xf32>) outs(%f : tensor<4xf32>) {
       ^bb1(%v: f32, %w: f32):
         %q = arith.addf %v, %w : f32
         linalg.yield %q : f32

@@ -15,7 +15,8 @@ F32, F16 = TensorProto.FLOAT, TensorProto.FLOAT16
 BITS = {"8": 8, "16": 16, "32": 32, "64": 64}
 
 
-def model(operator, shape, result, inputs=1, kind=F32, weights=(), **attributes):
+def model(operator, shape, result, inputs=1, kind=F32, weights=(),
+          result_kind=None, **attributes):
     names = [f"x{i}" for i in range(inputs)]
     stored = [numpy_helper.from_array(numpy.random.default_rng(i).standard_normal(size)
                                       .astype(helper.tensor_dtype_to_np_dtype(kind)), f"w{i}")
@@ -23,7 +24,7 @@ def model(operator, shape, result, inputs=1, kind=F32, weights=(), **attributes)
     node = helper.make_node(operator, names + [w.name for w in stored], ["y"], **attributes)
     graph = helper.make_graph(
         [node], "g", [helper.make_tensor_value_info(name, kind, shape) for name in names],
-        [helper.make_tensor_value_info("y", kind, result)], stored)
+        [helper.make_tensor_value_info("y", result_kind or kind, result)], stored)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
@@ -38,6 +39,16 @@ MODELS = {
                                    weights=((128, 64, 1, 1),)),
     "depthwise-convolution": model("Conv", ("N", 96, 56, 56), ("N", 96, 56, 56),
                                    weights=((96, 1, 3, 3),), group=96, pads=[1, 1, 1, 1]),
+    "softmax": model("Softmax", ("N", 1024), ("N", 1024)),
+    "softmax-dynamic": model("Softmax", ("N", "M"), ("N", "M")),
+    "softmax-f16": model("Softmax", ("N", 12, 128, 128), ("N", 12, 128, 128), kind=F16),
+    "layer-norm": model("LayerNormalization", ("N", 128, 768), ("N", 128, 768),
+                        weights=((768,), (768,))),
+    "instance-norm": model("InstanceNormalization", ("N", 64, 14, 14), ("N", 64, 14, 14),
+                           weights=((64,), (64,))),
+    "global-pool": model("GlobalAveragePool", ("N", 512, 14, 14), ("N", 512, 1, 1)),
+    "maximum-i8": model("ReduceMax", ("N", 4096), ("N", 1), kind=TensorProto.INT8, axes=[1]),
+    "arg-max": model("ArgMax", ("N", 4096), ("N", 1), result_kind=TensorProto.INT64, axis=1),
     "pool": model("MaxPool", ("N", 64, 112, 112), ("N", 64, 56, 56), kernel_shape=[2, 2],
                   strides=[2, 2]),
 }

@@ -1,0 +1,44 @@
+// Dispatches seen as rows: reductions that have one result an index of the same rows, and results
+// that are such reductions, or elements computed from them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/Kernel.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace cameo {
+
+/// A reduction whose partial results can be combined in any order.
+struct RowReduction {
+  mlir::linalg::GenericOp generic;
+  /// The operation that combines partial results: `yield op(accumulator, ...)`. Null for a search,
+  /// which yields the best element and its position, and whose body combines partial results.
+  mlir::Operation *combiner = nullptr;
+  llvm::SmallVector<unsigned> reduced; // its reduction loops
+};
+
+/// A result of the dispatch in terms of rows.
+struct RowOutput {
+  mlir::Value value;
+  llvm::SmallVector<unsigned> rowDims, columnDims; // of the result
+};
+
+struct Rows {
+  llvm::SmallVector<RowReduction> reductions; // in order
+  llvm::SmallVector<RowOutput> outputs;
+  mlir::RankedTensorType rowType; // of the reductions' results
+  bool alongRows = false;         // a row's elements follow one another in memory
+  bool acrossRows = false;        // those at the same place of neighbouring rows do
+};
+
+/// Nothing where the dispatch is not of this form.
+std::optional<Rows> matchRows(kernel::DispatchOp op);
+
+/// Elements of a row; sizes known only at run time count as `unknown`.
+int64_t rowLength(const RowReduction &reduction, int64_t unknown);
+
+} // namespace cameo
