@@ -104,6 +104,8 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
         size = &symbols[symbol.getValue()];
       if (!*size)
         *size = b.create<tensor::DimOp>(argument.getLoc(), input, i).getResult();
+      if (symbol && !symbol.empty())
+        symbolOf[cast<Value>(*size)] = symbol;
       sizes.push_back(*size);
     }
     values[argument] = Lowered{input, sizes, type.getElementType()};

@@ -178,6 +178,7 @@ private:
   mlir::OpBuilder b;
   mlir::Location hostLoc;
   llvm::DenseMap<mlir::Value, Lowered> values;
+  llvm::DenseMap<mlir::Value, mlir::StringAttr> symbolOf; // sizes of inputs that have a name
   llvm::DenseMap<mlir::Value, Sizes> hostCache;
   llvm::StringMap<mlir::Value> expressions; // value numbering of plan arithmetic
   llvm::MapVector<mlir::Operation *, std::string> problems;

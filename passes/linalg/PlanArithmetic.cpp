@@ -250,15 +250,22 @@ LogicalResult Lowering::check(Operation *op, OpFoldResult condition, const Twine
     return unsupported(op, text);
   }
   SmallVector<Value> operands;
-  for (OpFoldResult operand : {a, c})
-    if (operand)
-      operands.push_back(value(operand));
+  std::string text = message.str();
+  for (OpFoldResult operand : {a, c}) {
+    if (!operand)
+      continue;
+    std::string mark = "{" + std::to_string(operands.size()) + "}";
+    operands.push_back(value(operand));
+    StringAttr symbol = symbolOf.lookup(operands.back());
+    if (size_t at = text.find(mark); symbol && at != std::string::npos)
+      text.insert(at + mark.size(), " ('" + symbol.str() + "')");
+  }
   Value bit =
       b.create<arith::CmpIOp>(hostLoc, arith::CmpIPredicate::ne, value(condition), value(index(0)));
   std::string name;
   if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
     name = "node '" + loc.getName().str() + "': ";
-  b.create<rt::CheckOp>(hostLoc, bit, b.getStringAttr(name + message.str()), operands);
+  b.create<rt::CheckOp>(hostLoc, bit, b.getStringAttr(name + text), operands);
   return success();
 }
 

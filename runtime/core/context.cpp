@@ -152,8 +152,7 @@ Status Context::inputShape(uint32_t index, Shape &shape) const {
     return badIndex("input", index, inputs.size());
   if (!inputs[index].shaped)
     return failure(Code::InvalidArgument, "input '%s' has no shape yet; the model takes %s",
-                   inputName(index),
-                   formatType(plan().inputs()[index].dims, plan().inputs()[index].dtype).c_str());
+                   inputName(index), formatType(plan().inputs()[index]).c_str());
   shape = inputs[index].shape;
   return {};
 }

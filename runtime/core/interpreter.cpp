@@ -458,12 +458,12 @@ Status checkShape(const PlanTensor &tensor, const Shape &shape) {
   if (shape.size() != tensor.dims.size())
     return failure(Code::InvalidArgument, "input '%s': rank %zu given (%s); the model takes %s",
                    tensor.name, shape.size(), formatType(shape, tensor.dtype).c_str(),
-                   formatType(tensor.dims, tensor.dtype).c_str());
+                   formatType(tensor).c_str());
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i] < 0 || (tensor.dims[i] >= 0 && tensor.dims[i] != shape[i]))
       return failure(Code::InvalidArgument, "input '%s': shape %s given; the model takes %s",
                      tensor.name, formatType(shape, tensor.dtype).c_str(),
-                     formatType(tensor.dims, tensor.dtype).c_str());
+                     formatType(tensor).c_str());
   uint64_t bytes = 0;
   if (Status status = tensorBytes(shape, tensor.dtype, bytes); !status.ok())
     return failure(status.code(), "input '%s': %s", tensor.name, status.message().c_str());

@@ -38,6 +38,15 @@ Status corrupt(const char *what) { return failure(Code::Corrupt, "damaged launch
 
 } // namespace
 
+std::string formatType(const PlanTensor &tensor) {
+  std::string text;
+  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+    const char *symbol = *tensor.symbols[i] ? tensor.symbols[i] : "?";
+    text += (tensor.dims[i] < 0 ? symbol : std::to_string(tensor.dims[i])) + "x";
+  }
+  return text + dtypeName(tensor.dtype);
+}
+
 Status Plan::parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, Plan &plan) {
   CAMEO_RETURN_IF_ERROR(plan.parseTables(data, size));
   return plan.validateCode(weightBytes);

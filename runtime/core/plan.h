@@ -29,6 +29,9 @@ struct PlanKernel {
   uint32_t argCount;
 };
 
+// "batchx3x224x224xf32": open sizes by their names, "?" where they have none.
+std::string formatType(const PlanTensor &tensor);
+
 // Points into the bytes it was parsed from, which must outlive it.
 class Plan {
 public:

@@ -13,15 +13,9 @@ namespace {
 
 void printTensors(const char *title, const std::vector<rt::PlanTensor> &tensors) {
   std::printf("%s\n", title);
-  for (const rt::PlanTensor &tensor : tensors) {
-    std::string type;
-    for (size_t d = 0; d < tensor.dims.size(); ++d) {
-      const char *symbol = *tensor.symbols[d] ? tensor.symbols[d] : "?";
-      type += (tensor.dims[d] < 0 ? symbol : std::to_string(tensor.dims[d])) + std::string("x");
-    }
-    std::printf("  %s: %s%s%s\n", tensor.name, type.c_str(), rt::dtypeName(tensor.dtype),
+  for (const rt::PlanTensor &tensor : tensors)
+    std::printf("  %s: %s%s\n", tensor.name, rt::formatType(tensor).c_str(),
                 tensor.flags & CAMEO_TENSOR_HOST ? "  (read on the host)" : "");
-  }
 }
 
 std::string bytesText(uint64_t bytes) {

@@ -57,13 +57,7 @@ std::string listInputs(const std::vector<rt::PlanTensor> &tensors,
                        const std::vector<uint32_t> &indices) {
   std::string text;
   for (uint32_t index : indices) {
-    text += std::string("\n  ") + tensors[index].name + ": ";
-    for (size_t d = 0; d < tensors[index].dims.size(); ++d) {
-      const char *symbol = tensors[index].symbols[d];
-      int64_t size = tensors[index].dims[d];
-      text += (size >= 0 ? std::to_string(size) : *symbol ? symbol : "?") + std::string("x");
-    }
-    text += rt::dtypeName(tensors[index].dtype);
+    text += std::string("\n  ") + tensors[index].name + ": " + rt::formatType(tensors[index]);
   }
   return text;
 }

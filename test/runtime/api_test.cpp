@@ -156,7 +156,7 @@ TEST_F(Api, Symbols) {
 TEST_F(Api, MissingThings) {
   EXPECT_EQ(cameo_context_run(context), CAMEO_STATUS_INVALID_ARGUMENT);
   EXPECT_STREQ(cameo_context_error(context),
-               "input 'x' has no shape yet; the model takes ?x64xf32");
+               "input 'x' has no shape yet; the model takes nx64xf32");
   shape(1);
   EXPECT_EQ(cameo_context_run(context), CAMEO_STATUS_INVALID_ARGUMENT);
   EXPECT_STREQ(cameo_context_error(context),

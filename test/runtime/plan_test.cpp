@@ -417,7 +417,7 @@ TEST(Interpreter, Shapes) {
   const PlanTensor &x = parsed.plan.inputs()[0];
   EXPECT_TRUE(checkShape(x, {3, 64}).ok());
   EXPECT_EQ(checkShape(x, {3, 65}).message(),
-            "input 'x': shape 3x65xf32 given; the model takes ?x64xf32");
+            "input 'x': shape 3x65xf32 given; the model takes nx64xf32");
   EXPECT_FALSE(checkShape(x, {3}).ok());
   EXPECT_FALSE(checkShape(x, {-1, 64}).ok());
   EXPECT_FALSE(checkShape(x, {kMax / 16, 64}).ok());
