@@ -82,7 +82,10 @@ static void populateHost(OpPassManager &passes) {
   // are one value. (That CSE makes one of all tensor.empty does no harm: each use is new memory.)
   functions.addPass(createCSEPass());
   functions.addPass(createPlanBuffers());
-  // Offsets and sizes in bytes are arithmetic again.
+  // Offsets and sizes in bytes are arithmetic again. Simplified only now: before, a canonicalizer
+  // would take away casts of tensors, whose promises the plan checks.
+  functions.addPass(createCSEPass());
+  functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   // After the plans, because weights that no plan uses are not stored.
   passes.addPass(createLayoutWeights());
