@@ -12,6 +12,7 @@
 #include "tools/CameocOptions.h"
 #include "tools/InputShapes.h"
 #include "tools/StageFiles.h"
+#include "tools/Version.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -28,6 +29,7 @@
 #include "llvm/Support/xxhash.h"
 
 #include <cstdlib>
+#include <malloc.h>
 
 using namespace mlir;
 using namespace cameo;
@@ -84,6 +86,16 @@ void printDiagnostic(Diagnostic &diagnostic) {
                << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     printDiagnostic(note);
+}
+
+/// The assembler that is named or stands in $CUDA_HOME; empty where the PATH is to be searched.
+std::string chosenPtxas(const CameocOptions &options) {
+  const char *home = std::getenv("CUDA_HOME");
+  if (!options.ptxas.empty() || !home || !*home)
+    return options.ptxas;
+  llvm::SmallString<256> path(home);
+  llvm::sys::path::append(path, "bin", "ptxas");
+  return llvm::sys::fs::exists(path) ? std::string(path) : std::string();
 }
 
 class Compiler {
@@ -224,13 +236,7 @@ std::string Compiler::runtimeFile(StringRef name) const {
 
 llvm::Expected<CodeOptions> Compiler::codeOptions() {
   CodeOptions code;
-  std::string ptxas = options.ptxas;
-  if (const char *home = std::getenv("CUDA_HOME"); ptxas.empty() && home && *home) {
-    llvm::SmallString<256> path(home);
-    llvm::sys::path::append(path, "bin", "ptxas");
-    if (llvm::sys::fs::exists(path))
-      ptxas = std::string(path);
-  }
+  std::string ptxas = chosenPtxas(options);
   code.ptx.ptxas = code.assemble.ptxas = ptxas;
   code.ptx.libdevice = options.libdevice;
   code.assemble.jobs = threads.getMaxConcurrency();
@@ -375,9 +381,12 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (options->version) {
-    llvm::outs() << "cameoc " CAMEO_VERSION "\nLLVM " LLVM_VERSION_STRING "\nONNX opset "
-                 << onnx::kOpset << ", IR version " << onnx::kIrVersion << "\npayload version "
-                 << CAMEO_PAYLOAD_VERSION << "\n";
+    llvm::Expected<std::string> ptxas = findPtxas(chosenPtxas(*options));
+    if (!ptxas) {
+      llvm::errs() << "error: " << llvm::toString(ptxas.takeError()) << "\n";
+      return 1;
+    }
+    printVersions(llvm::outs(), *ptxas);
     return 0;
   }
   if (options->listOperators) {
