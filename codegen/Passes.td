@@ -67,7 +67,7 @@ def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
     %w = rt.get_constant @w0_2_3_1_0 : tensor<3x3x16x64xf32> // read at (y, x, c, f)
     ```
   }];
-  let dependentDialects = ["::cameo::rt::RtDialect"];
+  let dependentDialects = ["::cameo::rt::RtDialect", "::cameo::onnx::OnnxDialect"];
 }
 
 def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {

@@ -17,7 +17,6 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -195,6 +194,8 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
     populateStage(passes, info.stage, pipeline);
     if (failed(passes.run(*module)))
       return failure();
+    // Weights that the stage has replaced: as many bytes as the model has, twice over.
+    onnx::releaseUnusedConstants(*module);
   }
   return success();
 }
@@ -370,6 +371,9 @@ int main(int argc, char **argv) {
   llvm::setBugReportMsg("cameoc has a bug: it ended without a result. Please report it with the "
                         "model and the command line below.\n");
   llvm::InitLLVM init(argc, argv);
+  // Weights have mappings of their own, which go back to the system as soon as they are freed. (By
+  // default the C library puts ever larger blocks into the heap, where they leave holes.)
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   llvm::Expected<CameocOptions> options =
       parseCameocOptions(ArrayRef<const char *>(argv, argc).drop_front());
   if (!options) {

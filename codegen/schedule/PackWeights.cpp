@@ -7,8 +7,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/schedule/Schedule.h"
-#include "dialects/onnx/Constants.h"
-#include "dialects/onnx/Schema.h"
+#include "dialects/onnx/Onnx.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <cstring>
 
@@ -73,6 +75,7 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
           pack(op, input, **schedule);
       });
     }
+    eraseReplaced();
   }
 
 private:
@@ -91,6 +94,8 @@ private:
     OpBuilder builder(op);
     op.getInputsMutable()[input].set(
         builder.create<rt::GetConstantOp>(get.getLoc(), type, packed.getSymName()));
+    if (get->use_empty())
+      get.erase();
     argument.setType(type);
     for (OpOperand &use : argument.getUses()) {
       auto generic = cast<linalg::GenericOp>(use.getOwner());
@@ -126,6 +131,7 @@ private:
       shape.push_back(type.getDimSize(dim));
     std::vector<char> data =
         permuted(bytes->get(), type.getShape(), order, onnx::elementBytes(*kind));
+    replaced.insert(constant);
     OpBuilder builder(constant);
     builder.setInsertionPointAfter(constant);
     auto packed = RankedTensorType::get(shape, type.getElementType());
@@ -133,6 +139,16 @@ private:
                constant.getLoc(), symbol, onnx::makeConstant(packed, symbol, data), IntegerAttr());
   }
 
+  /// Constants that are wanted in another order only, so that their bytes can be freed.
+  void eraseReplaced() {
+    llvm::StringSet<> used;
+    getOperation().walk([&](rt::GetConstantOp get) { used.insert(get.getConstant()); });
+    for (rt::ConstantOp constant : replaced)
+      if (!used.contains(constant.getSymName()))
+        constant.erase();
+  }
+
+  llvm::SetVector<rt::ConstantOp> replaced;
   llvm::StringMap<rt::ConstantOp> known; // null: not to be packed
 };
 

@@ -3,7 +3,8 @@
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnx/Onnx.h"
 
-#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Operation.h"
 
 using namespace mlir;
 namespace cameo::onnx {
@@ -139,12 +140,18 @@ std::optional<double> constantScalar(Value value) {
   return APFloat(type.getFloatSemantics(), APInt(type.getWidth(), bits)).convertToDouble();
 }
 
+static ElementsAttr makeResource(RankedTensorType type, StringRef name, AsmResourceBlob blob) {
+  auto value = DenseResourceElementsAttr::get(type, name, std::move(blob));
+  type.getContext()->getOrLoadDialect<OnnxDialect>()->constantResources().add(value.getRawHandle());
+  return value;
+}
+
 ElementsAttr makeConstant(RankedTensorType type, StringRef name, AsmResourceBlob blob) {
   Type element = type.getElementType();
   ArrayRef<char> data = blob.getData();
   bool dense = isa<IntegerType, FloatType, ComplexType>(element);
   if (!dense || int64_t(data.size()) > kMaxDenseBytes)
-    return DenseResourceElementsAttr::get(type, name, std::move(blob));
+    return makeResource(type, name, std::move(blob));
   if (element.isInteger(1)) {
     SmallVector<bool> bits;
     for (char byte : data)
@@ -166,6 +173,36 @@ ElementsAttr makeConstant(RankedTensorType type, StringRef name, ArrayRef<char> 
 
 ElementsAttr makeStringConstant(RankedTensorType type, ArrayRef<StringRef> values) {
   return DenseStringElementsAttr::get(type, values);
+}
+
+void ConstantResources::add(DenseResourceElementsHandle handle) {
+  std::lock_guard lock(mutex);
+  handles.push_back(handle);
+}
+
+int64_t ConstantResources::release(const llvm::DenseSet<void *> &kept) {
+  std::lock_guard lock(mutex);
+  int64_t freed = 0;
+  llvm::erase_if(handles, [&](DenseResourceElementsHandle handle) {
+    if (kept.contains(handle.getResource()))
+      return false;
+    freed += int64_t(handle.getBlob()->getData().size());
+    handle.getResource()->setBlob(AsmResourceBlob());
+    return true;
+  });
+  return freed;
+}
+
+int64_t releaseUnusedConstants(Operation *root) {
+  auto *dialect = root->getContext()->getLoadedDialect<OnnxDialect>();
+  if (!dialect)
+    return 0;
+  llvm::DenseSet<void *> used;
+  AttrTypeWalker walker;
+  walker.addWalk(
+      [&](DenseResourceElementsAttr value) { used.insert(value.getRawHandle().getResource()); });
+  root->walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  return dialect->constantResources().release(used);
 }
 
 } // namespace cameo::onnx

@@ -4,8 +4,11 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseSet.h"
 #include <memory>
+#include <mutex>
 #include <optional>
 
 namespace cameo::onnx {
@@ -64,5 +67,24 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::StringRef nam
                                 llvm::ArrayRef<char> bytes);
 mlir::ElementsAttr makeStringConstant(mlir::RankedTensorType type,
                                       llvm::ArrayRef<llvm::StringRef> values);
+
+/// Resources with contents, so that they can be found again: MLIR's manager of resources can
+/// neither be iterated over nor forget one. Can be used from any thread.
+class ConstantResources {
+public:
+  void add(mlir::DenseResourceElementsHandle handle);
+  /// Takes the contents from those whose entry in the manager is not in `kept`; returns how many
+  /// bytes that frees.
+  int64_t release(const llvm::DenseSet<void *> &kept);
+
+private:
+  std::mutex mutex;
+  std::vector<mlir::DenseResourceElementsHandle> handles;
+};
+
+/// Frees the contents of resources made by makeConstant to which nothing in `root` refers, and
+/// returns how many bytes that were. For the owner of all IR in the context: attributes that are
+/// kept elsewhere lose their contents.
+int64_t releaseUnusedConstants(mlir::Operation *root);
 
 } // namespace cameo::onnx

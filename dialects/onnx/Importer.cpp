@@ -16,7 +16,7 @@ static constexpr size_t kToldProblems = 50;
 Importer::Importer(MLIRContext *context, std::shared_ptr<const ModelProto> model, StringRef path,
                    std::optional<std::string> folder, const ImportOptions &options)
     : context(context), model(model), path(path), options(options),
-      tensors(context, model, std::move(folder), options.maxUnfoldedBytes), builder(context) {}
+      tensors(context, std::move(folder), options.maxUnfoldedBytes), builder(context) {}
 
 void Importer::problem(Location loc, const Twine &text) {
   ++problemCount;

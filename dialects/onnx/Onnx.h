@@ -11,6 +11,8 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "dialects/onnx/Constants.h"
+
 #include "dialects/onnx/OnnxDialect.h.inc"
 #include "dialects/onnx/Schema.h"
 
@@ -48,5 +50,3 @@ public:
 
 #define GET_OP_CLASSES
 #include "dialects/onnx/Onnx.h.inc"
-
-#include "dialects/onnx/Constants.h"

@@ -20,6 +20,15 @@ def Onnx_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// The resources that makeConstant has made in this context and nobody has released.
+    ConstantResources &constantResources() { return resources; }
+
+  private:
+    ConstantResources resources;
+
+  public:
+  }];
   // The attribute dictionary holds the ONNX attributes: importer and exporter stay generic, and
   // two hundred property structs are not compiled.
   let usePropertiesForAttributes = 0;

@@ -156,14 +156,26 @@ llvm::Expected<ElementsAttr> TensorImporter::import(const onnx_proto::TensorProt
     SmallVector<StringRef> strings(tensor.string_data().begin(), tensor.string_data().end());
     return makeStringConstant(type, strings);
   }
-  if (tensor.has_raw_data())
-    return fromPacked(type, name, ArrayRef(tensor.raw_data().data(), tensor.raw_data().size()),
-                      owner);
+  if (tensor.has_raw_data()) {
+    std::shared_ptr<const std::string> bytes = takeRawData(tensor);
+    return fromPacked(type, name, ArrayRef(bytes->data(), bytes->size()), bytes);
+  }
   llvm::Expected<std::vector<char>> packed = packTyped(tensor, *kind, *count);
   if (!packed)
     return packed.takeError();
   auto keeper = std::make_shared<std::vector<char>>(std::move(*packed));
   return fromPacked(type, name, *keeper, keeper);
+}
+
+std::shared_ptr<const std::string>
+TensorImporter::takeRawData(const onnx_proto::TensorProto &tensor) {
+  auto [entry, isNew] = taken.try_emplace(&tensor);
+  // Each tensor's bytes have an owner of their own, so that they can be freed one by one. A body of
+  // a function, which is imported once a call, gets the same ones again.
+  if (isNew)
+    entry->second = std::make_shared<std::string>(
+        std::move(*const_cast<onnx_proto::TensorProto &>(tensor).mutable_raw_data()));
+  return entry->second;
 }
 
 llvm::Expected<ElementsAttr> TensorImporter::fromPacked(RankedTensorType type, StringRef name,

@@ -6,6 +6,7 @@
 #include "dialects/onnx/onnx.pb.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
@@ -13,12 +14,13 @@ namespace cameo::onnx {
 
 class TensorImporter {
 public:
-  /// `owner` keeps the messages alive that constants refer to. External data is looked for beneath
-  /// `folder`; without one it is refused.
-  TensorImporter(mlir::MLIRContext *context, std::shared_ptr<const void> owner,
-                 std::optional<std::string> folder, int64_t maxUnfoldedBytes)
-      : context(context), owner(std::move(owner)), folder(std::move(folder)),
-        maxUnfoldedBytes(maxUnfoldedBytes) {}
+  /// External data is looked for beneath `folder`; without one it is refused.
+  TensorImporter(mlir::MLIRContext *context, std::optional<std::string> folder,
+                 int64_t maxUnfoldedBytes)
+      : context(context), folder(std::move(folder)), maxUnfoldedBytes(maxUnfoldedBytes) {}
+
+  /// Empties the tensor's raw data, which then belong to the constant; the tensor can be imported
+  /// again as long as this object lives.
 
   llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::TensorProto &tensor,
                                             llvm::StringRef name);
@@ -33,8 +35,10 @@ private:
                                                 llvm::ArrayRef<char> bytes,
                                                 std::shared_ptr<const void> keeper);
 
+  std::shared_ptr<const std::string> takeRawData(const onnx_proto::TensorProto &tensor);
+
   mlir::MLIRContext *context;
-  std::shared_ptr<const void> owner;
+  llvm::DenseMap<const onnx_proto::TensorProto *, std::shared_ptr<const std::string>> taken;
   std::optional<std::string> folder;
   int64_t maxUnfoldedBytes;
   llvm::StringMap<std::shared_ptr<MappedFile>> files;
