@@ -227,7 +227,9 @@ typedef enum CameoOpcode {
   CAMEO_OP_WRITE = 89,  /* b destination, dtype, count, r...: stores host values to device memory */
   CAMEO_OP_NODES = 90, /* s names: the ONNX nodes that the next LAUNCH computes; without it they are
                          all that its kernel is for */
-  CAMEO_OP_BUF_NAME = 91 /* b, s: what reports call the buffer, after its definition */
+  CAMEO_OP_BUF_NAME = 91, /* b, s: what reports call the buffer, after its definition */
+  CAMEO_OP_WORK = 92 /* ra, rb: doubles: arithmetic operations, and bytes read and written, of the
+                        next LAUNCH, for profiles */
 } CameoOpcode;
 
 #endif

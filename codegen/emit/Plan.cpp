@@ -32,6 +32,7 @@ private:
   LogicalResult emitWeight(rt::GetConstantOp op);
   LogicalResult emitWrite(rt::WriteOp op);
   LogicalResult emitLaunch(rt::LaunchOp op);
+  void emitWork(rt::LaunchOp launch);
   FailureOr<uint32_t> kernelOf(rt::LaunchOp launch);
   FailureOr<uint32_t> dataType(Operation *op, Type element);
   uint32_t newBuffer(Value value) { return buffers[value] = plan.newBuffer(); }
@@ -148,6 +149,18 @@ FailureOr<uint32_t> PlanEmitter::kernelOf(rt::LaunchOp launch) {
   return kernels[symbol] = plan.kernels.size() - 1;
 }
 
+void PlanEmitter::emitWork(rt::LaunchOp launch) {
+  if (launch.getFlops() && launch.getBytes()) {
+    plan.op(CAMEO_OP_WORK, {scalars.get(launch.getFlops()), scalars.get(launch.getBytes())});
+    return;
+  }
+  auto flops = launch->getAttrOfType<IntegerAttr>("kernel.flops");
+  auto bytes = launch->getAttrOfType<IntegerAttr>("kernel.bytes");
+  if (flops && bytes)
+    plan.op(CAMEO_OP_WORK,
+            {plan.constantDouble(flops.getInt()), plan.constantDouble(bytes.getInt())});
+}
+
 LogicalResult PlanEmitter::emitLaunch(rt::LaunchOp launch) {
   FailureOr<uint32_t> kernel = kernelOf(launch);
   if (failed(kernel))
@@ -177,6 +190,7 @@ LogicalResult PlanEmitter::emitLaunch(rt::LaunchOp launch) {
   }
   if (std::string nodes = nodeNames(launch.getLoc()); !nodes.empty())
     plan.op(CAMEO_OP_NODES, {plan.string(nodes)});
+  emitWork(launch);
   plan.op(CAMEO_OP_LAUNCH, words);
   return success();
 }

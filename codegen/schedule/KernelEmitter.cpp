@@ -284,9 +284,10 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
   for (int64_t output : outputs)
     resultTypes.push_back(op.getInits()[output].getType());
   auto launched = host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, Value(), operands,
-                                            host.getDenseI64ArrayAttr(written));
-  if (std::optional<int64_t> flops = countFlops(op, outputs))
-    launched->setAttr("kernel.flops", host.getI64IntegerAttr(*flops)); // for reports
+                                            host.getDenseI64ArrayAttr(written), Value(), Value());
+  OpBuilder before(launched);
+  stateWork(before, launched, op, outputs,
+            [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });
   return SmallVector<Value>(launched.getResults());
 }
 

@@ -1,4 +1,5 @@
-// Counting the arithmetic of descriptions.
+// Counting the arithmetic and the bytes of descriptions: numbers where sizes are known, else
+// arithmetic of the plan. In doubles, which cannot overflow: a report must not make a run fail.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Work.h"
@@ -6,6 +7,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -27,34 +31,168 @@ static int64_t arithmeticOf(Region &body) {
   return count;
 }
 
-std::optional<int64_t> countFlops(kernel::DispatchOp op, ArrayRef<int64_t> outputs) {
-  int64_t total = 0;
+namespace {
+
+/// A number, or a value of the plan, or unknown.
+struct Amount {
+  double known = 0;
+  Value value;
+  bool unknown = false;
+};
+
+/// Arithmetic on amounts, emitted into the plan where it has to be.
+class Amounts {
+public:
+  Amounts(OpBuilder &host, Location loc, PlanSize planSize)
+      : host(host), loc(loc), planSize(planSize) {}
+
+  Amount add(Amount a, Amount b) {
+    return a.unknown || b.unknown ? Amount{0, {}, true}
+           : !a.value && !b.value ? Amount{a.known + b.known}
+           : isZero(a)            ? b
+           : isZero(b)            ? a
+                                  : of(host.create<arith::AddFOp>(loc, valueOf(a), valueOf(b)));
+  }
+  Amount multiply(Amount a, Amount b) {
+    return isZero(a) || isZero(b)   ? Amount{}
+           : a.unknown || b.unknown ? Amount{0, {}, true}
+           : !a.value && !b.value   ? Amount{a.known * b.known}
+           : isOne(a)               ? b
+           : isOne(b)               ? a
+                                    : of(host.create<arith::MulFOp>(loc, valueOf(a), valueOf(b)));
+  }
+  Amount least(Amount a, Amount b) {
+    return a.unknown || b.unknown ? Amount{0, {}, true}
+           : !a.value && !b.value ? Amount{std::min(a.known, b.known)}
+           : a.value == b.value   ? a
+                                  : of(host.create<arith::MinimumFOp>(loc, valueOf(a), valueOf(b)));
+  }
+  Value valueOf(Amount amount) {
+    return amount.value ? amount.value
+                        : host.create<arith::ConstantOp>(loc, host.getF64FloatAttr(amount.known))
+                              .getResult();
+  }
+  Amount size(Value tensor, int64_t dim) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (!type.isDynamicDim(dim))
+      return {double(type.getDimSize(dim))};
+    Value index = planSize(tensor, dim);
+    if (!index)
+      return {0, {}, true};
+    Value &number = numbers[index];
+    if (!number)
+      number = host.create<arith::SIToFPOp>(
+          loc, host.getF64Type(), host.create<arith::IndexCastOp>(loc, host.getI64Type(), index));
+    return of(number);
+  }
+  Amount elements(Value tensor) {
+    Amount count{1};
+    for (int64_t dim = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); dim < rank;
+         ++dim)
+      count = multiply(count, size(tensor, dim));
+    return count;
+  }
+  /// How often a generic's body runs.
+  Amount iterations(linalg::GenericOp generic) {
+    Amount count{1};
+    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+    for (auto [loop, range] : llvm::enumerate(generic.getStaticLoopRanges())) {
+      Amount extent{double(range)};
+      if (ShapedType::isDynamic(range)) {
+        extent = {0, {}, true};
+        AffineExpr wanted = getAffineDimExpr(loop, generic.getContext());
+        for (auto [map, operand] : llvm::zip(maps, generic->getOperands()))
+          for (auto [dim, result] : llvm::enumerate(map.getResults()))
+            if (extent.unknown && result == wanted)
+              extent = size(operand, dim);
+      }
+      count = multiply(count, extent);
+    }
+    return count;
+  }
+
+private:
+  static Amount of(Value value) { return {0, value}; }
+  static bool isZero(const Amount &amount) {
+    return !amount.unknown && !amount.value && amount.known == 0;
+  }
+  static bool isOne(const Amount &amount) {
+    return !amount.unknown && !amount.value && amount.known == 1;
+  }
+
+  OpBuilder &host;
+  Location loc;
+  PlanSize planSize;
+  llvm::DenseMap<Value, Value> numbers; // sizes as doubles
+};
+
+/// As they lie in memory.
+int64_t elementBytes(Value tensor) {
+  return llvm::divideCeil(getElementTypeOrSelf(tensor).getIntOrFloatBitWidth(), 8);
+}
+
+} // namespace
+
+void stateWork(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
+               ArrayRef<int64_t> outputs, PlanSize size) {
+  Amounts amounts(host, op.getLoc(), size);
+  Amount flops, bytes;
   llvm::SetVector<Operation *> described;
-  auto add = [&](Value value) {
+  llvm::MapVector<Value, Amount> asked; // elements of the dispatch's operands, counted as asked for
+  for (int64_t output : outputs) {
+    Value value = op.getBodyBlock()->getTerminator()->getOperand(output);
     if (Operation *definition = value.getDefiningOp())
       described.insert(definition);
-  };
-  for (int64_t output : outputs)
-    add(op.getBodyBlock()->getTerminator()->getOperand(output));
+    else
+      asked[value] = amounts.elements(value);
+    bytes = amounts.add(bytes,
+                        amounts.multiply(amounts.elements(value), {double(elementBytes(value))}));
+  }
   for (size_t i = 0; i < described.size(); ++i) { // grows meanwhile
     Operation *definition = described[i];
-    llvm::for_each(definition->getOperands(), add);
-    int64_t work = 0;
-    SmallVector<int64_t> ranges;
-    if (auto generic = dyn_cast<linalg::GenericOp>(definition)) {
-      ranges = generic.getStaticLoopRanges();
-      work = arithmeticOf(generic.getRegion());
+    auto generic = dyn_cast<linalg::GenericOp>(definition);
+    Amount count; // of elements that it asks each of its operands for, where that is known
+    if (generic) {
+      count = amounts.iterations(generic);
+      flops =
+          amounts.add(flops, amounts.multiply({double(arithmeticOf(generic.getRegion()))}, count));
     } else if (auto scan = dyn_cast<kernel::ScanOp>(definition)) {
-      llvm::append_range(ranges, cast<RankedTensorType>(scan.getType()).getShape());
-      work = 1;
+      flops = amounts.add(flops, amounts.elements(scan.getResult()));
     }
-    for (int64_t range : ranges)
-      if (work != 0 && (ShapedType::isDynamic(range) || llvm::MulOverflow(work, range, work)))
-        return std::nullopt;
-    if (llvm::AddOverflow(total, work, total))
-      return std::nullopt;
+    auto read = [&](Value value) {
+      if (!isa<RankedTensorType>(value.getType()))
+        return;
+      if (Operation *source = value.getDefiningOp()) {
+        described.insert(source);
+      } else if (cast<BlockArgument>(value).getOwner() == op.getBodyBlock()) {
+        Amount &total = asked[value];
+        total = amounts.add(total, generic ? count : amounts.elements(value));
+      }
+    };
+    // What is written as a whole is not read: a destination gives its shape only.
+    auto style = dyn_cast<DestinationStyleOpInterface>(definition);
+    for (OpOperand &operand : definition->getOpOperands()) {
+      bool onlyShape = isa<tensor::DimOp>(definition) ||
+                       (style && style.isDpsInit(&operand) &&
+                        !(generic && generic.payloadUsesValueFromOperand(&operand)));
+      if (!onlyShape)
+        read(operand.get());
+    }
+    if (generic)
+      generic.getRegion().walk([&](tensor::ExtractOp extract) { read(extract.getTensor()); });
   }
-  return total;
+  for (auto &[value, count] : asked)
+    bytes = amounts.add(bytes, amounts.multiply(amounts.least(count, amounts.elements(value)),
+                                                {double(elementBytes(value))}));
+  if (flops.unknown || bytes.unknown)
+    return;
+  if (!flops.value && !bytes.value) {
+    launch->setAttr("kernel.flops", host.getI64IntegerAttr(int64_t(flops.known)));
+    launch->setAttr("kernel.bytes", host.getI64IntegerAttr(int64_t(bytes.known)));
+    return;
+  }
+  launch.getFlopsMutable().assign(amounts.valueOf(flops));
+  launch.getBytesMutable().assign(amounts.valueOf(bytes));
 }
 
 } // namespace cameo

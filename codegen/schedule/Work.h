@@ -1,17 +1,22 @@
-// How much a description computes, for reports.
+// How much a description computes and moves, for reports.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "dialects/kernel/Kernel.h"
-
-#include <optional>
+#include "dialects/rt/Rt.h"
 
 namespace cameo {
 
-/// Arithmetic operations on elements (a fused multiply-add is two) that the description of these
-/// outputs (positions) states, each described value computed once. Nothing where a size is known
-/// only at run time.
-std::optional<int64_t> countFlops(kernel::DispatchOp op, llvm::ArrayRef<int64_t> outputs);
+/// A size of a tensor in the dispatch as a value of the plan; null where the plan does not have it.
+using PlanSize = llvm::function_ref<mlir::Value(mlir::Value tensor, int64_t dim)>;
+
+/// States what the launch that computes these outputs (positions) of the dispatch costs: arithmetic
+/// operations on elements (a fused multiply-add is two, each described value is computed once), and
+/// bytes read and written (each element once, and no more elements of an operand than are asked
+/// for). Attributes `kernel.flops` and `kernel.bytes` where all sizes are known, else values of the
+/// plan; nothing where the plan does not have a size.
+void stateWork(mlir::OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
+               llvm::ArrayRef<int64_t> outputs, PlanSize size);
 
 } // namespace cameo

@@ -120,14 +120,17 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
     Operands are passed in order: tensors (stages `tiled`) or buffers (stage `host`) as pointers,
     index as a 64- or 32-bit integer after the kernel's parameter, other scalars by value. With
     tensors, `outputs` lists the positions of the operands that the kernel writes; the results are
-    those tensors after the launch.
+    those tensors after the launch. `flops` and `bytes` are what the launch computes and moves, for
+    profiles; attributes `kernel.flops` and `kernel.bytes` where they are known at compile time.
   }];
   let arguments = (ins SymbolRefAttr:$kernel, Variadic<Index>:$grid, Optional<Index>:$shared,
-                       Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs);
+                       Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs,
+                       Optional<F64>:$flops, Optional<F64>:$bytes);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $kernel `grid` `(` $grid `)` (`shared` `(` $shared^ `)`)?
-    `args` `(` ($operands_^ `:` type($operands_))? `)` `writes` $outputs attr-dict
+    `args` `(` ($operands_^ `:` type($operands_))? `)` `writes` $outputs
+    (`flops` $flops^)? (`bytes` $bytes^)? attr-dict
     (`->` type($results)^)?
   }];
   let hasVerifier = 1;

@@ -162,9 +162,9 @@ void BufferPlanner::emit() {
     SmallVector<Value> operands;
     for (auto [memory, operand] : llvm::zip(step.memories, launch.getOperands_()))
       operands.push_back(memory < 0 ? operand : buffer(memory, step.loc));
-    auto planned = builder.create<rt::LaunchOp>(step.loc, TypeRange(), launch.getKernelAttr(),
-                                                launch.getGrid(), launch.getShared(), operands,
-                                                launch.getOutputsAttr());
+    auto planned = builder.create<rt::LaunchOp>(
+        step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(),
+        operands, launch.getOutputsAttr(), launch.getFlops(), launch.getBytes());
     planned->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
   }
   erase();

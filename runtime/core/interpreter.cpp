@@ -61,6 +61,7 @@ private:
   std::vector<bool> shaped;
   bool arenaKnown = false;
   const char *nextNodes = nullptr; // of the launch to come
+  double nextFlops = -1, nextBytes = -1;
   uint32_t at = 0;
 };
 
@@ -177,6 +178,10 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     return write(o);
   case CAMEO_OP_NODES:
     nextNodes = plan.string(o[0]);
+    return {};
+  case CAMEO_OP_WORK:
+    nextFlops = asDouble(registers[o[0]]);
+    nextBytes = asDouble(registers[o[1]]);
     return {};
   case CAMEO_OP_BUF_NAME:
     buffers[o[0]].name = plan.string(o[1]);
@@ -376,8 +381,9 @@ Status Interpreter::place(uint32_t buffer, Place &result) {
 Status Interpreter::launch(const uint32_t *o) {
   const PlanKernel &kernel = plan.kernels()[o[0]];
   const char *nodes = nextNodes ? nextNodes : kernel.onnxNodes;
+  LaunchStep step{o[0], nodes, {0, 0, 0}, 0, uint32_t(work.args.size()), nextFlops, nextBytes};
   nextNodes = nullptr;
-  LaunchStep step{o[0], nodes, {0, 0, 0}, 0, uint32_t(work.args.size())};
+  nextFlops = nextBytes = -1;
   for (int i = 0; i < 3; ++i) {
     int64_t extent = registers[o[1 + i]], limit = i ? kMaxGridYZ : kMaxGridX;
     if (extent < 0 || extent > limit)

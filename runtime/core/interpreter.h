@@ -29,6 +29,8 @@ struct LaunchStep {
   uint32_t grid[3];
   uint32_t sharedDynamic;
   uint32_t firstArg; // into WorkList::args, as many as the kernel has parameters
+  double flops = -1; // arithmetic operations; -1: not known
+  double bytes = -1; // read and written
 };
 
 // A parameter: a place, or a value's bits.

@@ -41,6 +41,7 @@ constexpr Pattern kPatterns[] = {
     {CAMEO_OP_COPY, "bbr"},
     {CAMEO_OP_WRITE, "bdn*"},
     {CAMEO_OP_NODES, "s"},
+    {CAMEO_OP_WORK, "rr"},
     {CAMEO_OP_BUF_NAME, "bs"},
 };
 

@@ -2,6 +2,7 @@
 // manifest, whatever it has beyond that.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/hash.h"
+#include "runtime/core/interpreter.h"
 #include "runtime/main/json.h"
 #include "runtime/main/session.h"
 
@@ -47,6 +48,31 @@ void printValue(const std::string &name, const Json &value, int indent) {
   }
 }
 
+// What one run computes and moves, where no size is open and nothing depends on values.
+void printWork(const rt::Plan &plan) {
+  std::vector<rt::PlanInput> inputs;
+  for (const rt::PlanTensor &tensor : plan.inputs()) {
+    for (int64_t size : tensor.dims)
+      if (size < 0)
+        return;
+    if (tensor.flags & CAMEO_TENSOR_HOST)
+      return;
+    inputs.push_back({tensor.dims, nullptr});
+  }
+  rt::WorkList work;
+  if (!rt::runPlan(plan, inputs, work).ok())
+    return;
+  double flops = 0, bytes = 0;
+  for (const rt::LaunchStep &launch : work.launches) {
+    if (launch.flops < 0 || launch.bytes < 0)
+      return;
+    flops += launch.flops;
+    bytes += launch.bytes;
+  }
+  std::printf("work: %zu launches, %.6g GFLOP, %.6g MB read and written\n", work.launches.size(),
+              flops / 1e9, bytes / 1e6);
+}
+
 Status printEntries(const rt::Payload &payload) {
   uint32_t variant = UINT32_MAX;
   for (const rt::Section &section : payload.sections()) {
@@ -63,6 +89,7 @@ Status printEntries(const rt::Payload &payload) {
     printTensors("inputs:", plan.inputs());
     printTensors("outputs:", plan.outputs());
     std::printf("kernels: %zu\n", plan.kernels().size());
+    printWork(plan);
   }
   return {};
 }

@@ -10,6 +10,15 @@ namespace cameo::cli {
 namespace {
 
 // `counters`: null where nothing is counted.
+// What the launch computes and moves, where the plan says so.
+std::string workOf(const rt::LaunchStep &step) {
+  if (step.flops < 0 || step.bytes < 0)
+    return "";
+  char text[80];
+  std::snprintf(text, sizeof text, "\"flops\":%.0f,\"bytes\":%.0f,", step.flops, step.bytes);
+  return text;
+}
+
 std::string slice(const rt::LaunchTiming &timing, const sim::LaunchCounters *counters) {
   char numbers[320];
   std::snprintf(numbers, sizeof numbers,
@@ -19,7 +28,7 @@ std::string slice(const rt::LaunchTiming &timing, const sim::LaunchCounters *cou
                 timing.step->grid[1], timing.step->grid[2], timing.kernel->block[0],
                 timing.kernel->block[1], timing.kernel->block[2],
                 timing.kernel->sharedStatic + timing.step->sharedDynamic);
-  return "{\"name\":" + quoteJson(timing.kernel->name) + numbers +
+  return "{\"name\":" + quoteJson(timing.kernel->name) + numbers + workOf(*timing.step) +
          "\"onnx_nodes\":" + nodeList(timing.step->onnxNodes) +
          (counters ? "," + formatCounters(*counters) : "") + "}}";
 }

@@ -5,12 +5,18 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
 // Sizes known only at run time: the plan compares the tensor's elements with 2^30 and gives one of
-// two kernels an empty grid.
+// two kernels an empty grid. What a launch costs is arithmetic of the plan, too.
 // CHECK-LABEL: rt.variant @dynamic
 // CHECK: %[[BOUND:.*]] = arith.constant 1073741824 : index
 // CHECK: arith.cmpi ult, %{{.*}}, %[[BOUND]] : index
 // CHECK: %[[NARROW:.*]] = arith.select %[[FITS:.*]], %[[BLOCKS:.*]], %{{.*}} : index
-// CHECK: %[[FIRST:.*]] = rt.launch @[[K:.*]]::@[[K]] grid(%[[NARROW]],
+// CHECK: %[[ROWS:.*]] = arith.sitofp %{{.*}} : i64 to f64
+// CHECK: %[[COLUMNS:.*]] = arith.constant 4.096000e+03 : f64
+// CHECK: %[[COUNT:.*]] = arith.mulf %[[ROWS]], %[[COLUMNS]] : f64
+// CHECK: %[[FOUR:.*]] = arith.constant 4.000000e+00 : f64
+// CHECK: %[[WRITTEN:.*]] = arith.mulf %[[COUNT]], %[[FOUR]] : f64
+// CHECK: %[[BYTES:.*]] = arith.addf
+// CHECK: %[[FIRST:.*]] = rt.launch @[[K:.*]]::@[[K]] grid(%[[NARROW]], {{.*}} flops %{{.*}} bytes %[[BYTES]]
 // CHECK: %[[WIDE:.*]] = arith.select %[[FITS]], %{{.*}}, %[[BLOCKS]] : index
 // CHECK: rt.launch @[[W:.*]]::@[[W]] grid(%[[WIDE]], {{.*}} args(%{{.*}}, %[[FIRST]], {{.*}} {kernel.fallback}
 // CHECK: gpu.module @[[K]] attributes {kernel.index_bits = 32 : i32}

@@ -412,6 +412,29 @@ TEST(Interpreter, NodesOfALaunch) {
   EXPECT_EQ(parseCode([](PlanBuilder &b) { b.op(CAMEO_OP_NODES, {1u << 20}); }), Code::Corrupt);
 }
 
+TEST(Interpreter, WorkOfTheNextLaunch) {
+  PlanBuilder p;
+  uint32_t kernel = p.kernel("k", 32, {});
+  uint32_t one = p.constant(1), zero = p.constant(0);
+  uint32_t flops = p.constantDouble(3e20), bytes = p.constantDouble(64);
+  p.op(CAMEO_OP_ARENA_SIZE, {zero});
+  p.op(CAMEO_OP_WORK, {flops, bytes});
+  p.op(CAMEO_OP_LAUNCH, {kernel, zero, one, one, zero}); // skipped, and its work with it
+  p.op(CAMEO_OP_LAUNCH, {kernel, one, one, one, zero});
+  p.op(CAMEO_OP_WORK, {flops, bytes});
+  p.op(CAMEO_OP_LAUNCH, {kernel, one, one, one, zero});
+  p.op(CAMEO_OP_END);
+  Parsed parsed(p.finish());
+  ASSERT_TRUE(parsed.status.ok()) << parsed.status.message();
+  WorkList work;
+  ASSERT_TRUE(runPlan(parsed.plan, {}, work).ok());
+  ASSERT_EQ(work.launches.size(), 2u);
+  EXPECT_EQ(work.launches[0].flops, -1);
+  EXPECT_EQ(work.launches[0].bytes, -1);
+  EXPECT_EQ(work.launches[1].flops, 3e20);
+  EXPECT_EQ(work.launches[1].bytes, 64);
+}
+
 TEST(Interpreter, Shapes) {
   Parsed parsed(testPlan());
   const PlanTensor &x = parsed.plan.inputs()[0];

@@ -52,9 +52,9 @@ rt.variant @sm_80 target "sm_80" {
     // CHECK: rt.write %{{.*}} as f32, %{{.*}} : f64
     rt.write %temp as f32, %ratio : f64
     // CHECK: rt.launch @kernels::@scale grid(%[[N]], {{[^)]*}})
-    // CHECK-SAME: args(%{{.*}}, %{{.*}} : !rt.buffer, !rt.buffer) writes [1]
+    // CHECK-SAME: args(%{{.*}}, %{{.*}} : !rt.buffer, !rt.buffer) writes [1] flops %[[RATIO:.*]] bytes %[[RATIO]]{{$}}
     rt.launch @kernels::@scale grid(%n, %c1, %c1) args(%in, %temp : !rt.buffer, !rt.buffer)
-        writes [1]
+        writes [1] flops %ratio bytes %ratio
     // CHECK: rt.copy %{{.*}} to %{{.*}} bytes %[[N]]
     rt.copy %temp to %out bytes %n
     return
