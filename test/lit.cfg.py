@@ -24,10 +24,11 @@ config.test_exec_root = str(build / "test")
 
 # Cameo's tools and LLVM's come first; the environment is otherwise left out of the tests.
 config.environment["PATH"] = os.pathsep.join(
-    [str(build / "bin"), str(build / "venv" / "bin"), str(llvm_tools), os.environ["PATH"]])
+    [str(build / "bin"), str(source / "build" / "venv" / "bin"), str(llvm_tools), os.environ["PATH"]])
 config.environment["CAMEO_SOURCE"] = str(source)
 
-python = build / "venv" / "bin" / "python"
+# One Python environment serves all build folders.
+python = source / "build" / "venv" / "bin" / "python"
 config.substitutions += [
     ("%python", str(python if python.exists() else shutil.which("python3"))),
     ("%source", str(source)),
