@@ -13,6 +13,37 @@ void reportBadOperand(Fiber &fiber, uint32_t site, const char *what) {
   fiber.block->worker->state->log.add(std::move(fault));
 }
 
+/// Whether all operands of the warp lie in rows; then executes the instruction.
+static bool executeOnRows(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
+  if (instruction.opcode() == CAMEO_SIM_OP_MMA)
+    executeMma(instruction, rows);
+  else if (instruction.opcode() == CAMEO_SIM_OP_WGMMA)
+    executeWgmma(instruction, warp, rows, site);
+  else
+    return false;
+  return true;
+}
+
+/// Room for `count` words of each lane.
+static uint32_t *scratch(Warp &warp, uint32_t count) {
+  std::vector<uint32_t> &words = warp.block->worker->operands;
+  if (words.size() < size_t(count) * kLanes)
+    words.resize(size_t(count) * kLanes);
+  return words.data();
+}
+
+/// For lanes whose operands lie apart.
+static void executeGathered(Instruction instruction, Warp &warp, uint32_t count, uint32_t site) {
+  uint32_t *rows = scratch(warp, count);
+  for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      rows[size_t(i) * kLanes + lane] = warp.words[lane][i];
+  executeOnRows(instruction, warp, rows, site);
+  for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      warp.words[lane][i] = rows[size_t(i) * kLanes + lane];
+}
+
 void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
   LaneWords words = warp.words;
   Instruction instruction{warp.codes[__builtin_ctz(lanes)]};
@@ -30,13 +61,13 @@ void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
                             "needs all 32 lanes of the warp");
   switch (instruction.opcode()) {
   case CAMEO_SIM_OP_MMA:
-    return executeMma(instruction, words);
+    return executeGathered(instruction, warp, mmaWords(instruction), site);
   case CAMEO_SIM_OP_LDMATRIX:
     return executeMatrixLoad(instruction, warp, site);
   case CAMEO_SIM_OP_STMATRIX:
     return executeMatrixStore(instruction, warp, site);
   case CAMEO_SIM_OP_WGMMA:
-    return executeWgmma(instruction, warp, site);
+    return executeGathered(instruction, warp, wgmmaWords(instruction), site);
   case CAMEO_SIM_OP_REDUX:
     return executeRedux(instruction, words, lanes);
   case CAMEO_SIM_OP_VOTE:
@@ -55,11 +86,12 @@ void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint
                     uint32_t site) {
   Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
   Warp &warp = *fiber.warp;
-  std::vector<uint32_t> &scratch = fiber.block->worker->operands;
-  if (scratch.size() < size_t(count) * kLanes)
-    scratch.resize(size_t(count) * kLanes);
+  ++fiber.block->worker->counters.collectives;
+  if (executeOnRows(Instruction{code}, warp, words, site))
+    return;
+  uint32_t *operands = scratch(warp, count);
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    uint32_t *own = scratch.data() + size_t(lane) * count;
+    uint32_t *own = operands + size_t(lane) * count;
     for (uint32_t i = 0; i < count; ++i)
       own[i] = words[size_t(i) * kLanes + lane];
     warp.words[lane] = own;
@@ -69,7 +101,6 @@ void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint
   for (uint32_t i = 0; i < count; ++i)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
       words[size_t(i) * kLanes + lane] = warp.words[lane][i];
-  ++fiber.block->worker->counters.collectives;
 }
 
 } // namespace cameo::sim

@@ -30,14 +30,18 @@ inline char *readAddress(const uint32_t *words) {
   return reinterpret_cast<char *>(readWide(words));
 }
 
-/// Operands of a whole warp: word i of lane l is lane[l][i].
+/// Operands of a whole warp: word i of lane l is lane[l][i]. Of matrices, as rows: word i of lane l
+/// is rows[32 i + l].
 using LaneWords = uint32_t *const *;
 
 // Collectives. `lanes` take part; for those without a member mask the whole warp does.
-void executeMma(Instruction instruction, LaneWords lane);
+/// Words a lane, operands and results.
+uint32_t mmaWords(Instruction instruction);
+void executeMma(Instruction instruction, uint32_t *rows);
 void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t site);
 void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t site);
-void executeWgmma(Instruction instruction, Warp &warp, uint32_t site);
+uint32_t wgmmaWords(Instruction instruction);
+void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
 void executeRedux(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeVote(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeMatch(Instruction instruction, LaneWords lane, uint32_t lanes);

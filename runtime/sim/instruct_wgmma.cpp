@@ -2,18 +2,17 @@
 //
 // A warp computes its 16 rows of D from its 16 rows of A and all of B, when it issues the
 // instruction: results are there before the wait, and what is written to shared memory in between
-// is not seen. Products and sums as in instruct_mma.cpp; the GPU's sums of 8-bit floats have fewer
+// is not seen. Products and sums as in tiles.h; the GPU's sums of 8-bit floats have fewer
 // bits.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/block.h"
-#include "runtime/sim/formats.h"
 #include "runtime/sim/instruct.h"
+#include "runtime/sim/tiles.h"
 
 namespace cameo::sim {
 namespace {
 
-constexpr uint32_t kRows = 16, kMaxN = 256, kMaxK = 32;
 constexpr uint32_t kChunk = 16; // bytes: what descriptors count in
 
 /// "Matrix Descriptor Format".
@@ -51,192 +50,199 @@ uint32_t chunkOffset(const Descriptor &descriptor, bool transposed, uint32_t slo
   return address ^ ((address >> 7 & (line - 1)) << 4);
 }
 
-template <typename Element> struct Loader {
-  Warp &warp;
-  uint32_t type;
-  uint32_t site;
-
-  Element convert(uint32_t bits) const;
-  /// The elements of one chunk.
-  void load(uint32_t offset, Element *elements) const {
-    Fiber &fiber = warp.fibers[0];
-    const char *chunk = static_cast<const char *>(
-        checkAccess(&fiber.thread, fiber.block->shared + offset % kSharedWindow, kChunk, kChunk, 3,
-                    CAMEO_SIM_READ, site));
-    if (type == CAMEO_SIM_TF32)
-      read<uint32_t>(chunk, elements);
-    else if (type == CAMEO_SIM_F16 || type == CAMEO_SIM_BF16)
-      read<uint16_t>(chunk, elements);
-    else
-      read<uint8_t>(chunk, elements);
-  }
-  template <typename Bits> void read(const char *chunk, Element *elements) const {
-    Bits bits[kChunk / sizeof(Bits)];
-    memcpy(bits, chunk, kChunk);
-    for (uint32_t i = 0; i < kChunk / sizeof(Bits); ++i)
-      elements[i] = convert(bits[i]);
-  }
+/// Operands of one instruction of one warp: its 16 rows of A, and B, as floats or pairs of 16-bit
+/// integers; B's columns in the order of tiles.h.
+constexpr uint32_t kMaxN = 256, kSlots = kTileDepth; // a pair of integers is one slot
+struct Operands {
+  alignas(32) float a[kTileRows][kSlots];
+  alignas(32) float b[kSlots][kMaxN];
 };
 
-template <> inline float Loader<float>::convert(uint32_t bits) const {
-  switch (type) {
-  case CAMEO_SIM_F16:
-    return f16ToFloat(uint16_t(bits));
-  case CAMEO_SIM_BF16:
-    return bf16ToFloat(uint16_t(bits));
-  case CAMEO_SIM_TF32:
-    return tf32ToFloat(bits);
-  case CAMEO_SIM_E4M3:
-    return e4m3ToFloat(uint8_t(bits));
-  default:
-    return e5m2ToFloat(uint8_t(bits));
-  }
-}
+class Loader {
+public:
+  Loader(Instruction instruction, Warp &warp, const uint32_t *rows, uint32_t site)
+      : instruction_(instruction), warp_(warp), rows_(rows), site_(site),
+        n_(instruction.modifier(0) * 8), type_(instruction.modifier(1)),
+        integers_(type_ == CAMEO_SIM_S8 || type_ == CAMEO_SIM_U8),
+        perChunk_(type_ == CAMEO_SIM_TF32                             ? 4
+                  : type_ == CAMEO_SIM_F16 || type_ == CAMEO_SIM_BF16 ? 8
+                                                                      : 16) {}
 
-template <> inline int32_t Loader<int32_t>::convert(uint32_t bits) const {
-  return type == CAMEO_SIM_S8 ? int8_t(bits) : uint8_t(bits);
-}
+  uint32_t n() const { return n_; }
+  bool integers() const { return integers_; }
+  /// Floats, or pairs of integers, along k: two chunks of an operand row.
+  uint32_t depth() const { return integers_ ? perChunk_ : 2 * perChunk_; }
 
-template <typename Element> struct Operands {
-  Element a[kRows][kMaxK];
-  Element b[kMaxK][kMaxN];
-};
-
-/// Rows `first` to `first` + `count` of m or n by `k` of an operand in shared memory.
-template <typename Element, typename Set>
-void gather(const Loader<Element> &loader, const Descriptor &descriptor, bool transposed,
-            uint32_t first, uint32_t count, uint32_t k, uint32_t perChunk, Set set) {
-  Element elements[16];
-  uint32_t slow = transposed ? 0 : first, slowEnd = transposed ? k : first + count;
-  uint32_t fast = transposed ? first : 0, fastEnd = transposed ? first + count : k;
-  for (uint32_t row = slow; row < slowEnd; ++row)
-    for (uint32_t column = fast; column < fastEnd; column += perChunk) {
-      loader.load(chunkOffset(descriptor, transposed, row, column / perChunk), elements);
-      for (uint32_t i = 0; i < perChunk; ++i) {
-        uint32_t mn = transposed ? column + i : row, inner = transposed ? row : column + i;
-        set(mn - first, inner, elements[i]);
-      }
-    }
-}
-
-template <typename Element>
-bool loadOperands(Instruction instruction, Warp &warp, uint32_t site, uint32_t n, uint32_t k,
-                  Operands<Element> &operands) {
-  uint32_t flags = instruction.modifier(4);
-  bool registers = flags & CAMEO_SIM_WGMMA_REGISTERS;
-  uint32_t perChunk = k / 2, perWord = k / 8;
-  Loader<Element> loaderA{warp, instruction.modifier(1), site};
-  Loader<Element> loaderB{warp, instruction.modifier(2), site};
-  Descriptor b(readWide(warp.words[0] + (registers ? 4 : 2)));
-  bool hasBase = b.baseOffset;
-  if (registers) {
-    // As A of mma: word r of a lane holds row g + 8 (r mod 2).
-    for (uint32_t l = 0; l < kLanes; ++l)
+  /// False if a descriptor is not one that the simulator knows.
+  bool load(Operands &operands) {
+    uint32_t flags = instruction_.modifier(4);
+    bool registers = flags & CAMEO_SIM_WGMMA_REGISTERS;
+    Descriptor b = descriptor(registers ? 4 : 2);
+    bool hasBase = b.baseOffset;
+    if (registers) {
+      // As A of mma: 16 bytes of row g + 8 (r mod 2) in the words r of lanes 4g to 4g + 3.
       for (uint32_t r = 0; r < 4; ++r)
-        for (uint32_t i = 0; i < perWord; ++i) {
-          uint32_t bits = warp.words[l][r] >> (perWord == 1 ? 0 : 32 / perWord * i);
-          operands.a[l / 4 + 8 * (r % 2)][r / 2 * 4 * perWord + l % 4 * perWord + i] =
-              loaderA.convert(perWord == 1   ? bits
-                              : perWord == 2 ? bits & 0xffff
-                                             : bits & 0xff);
-        }
-  } else {
-    Descriptor a(readWide(warp.words[0]));
-    hasBase |= a.baseOffset != 0;
-    gather(loaderA, a, flags & CAMEO_SIM_WGMMA_TRANSPOSE_A, warp.id % 4 * kRows, kRows, k, perChunk,
-           [&](uint32_t m, uint32_t inner, Element value) { operands.a[m][inner] = value; });
-  }
-  if (hasBase) {
-    reportBadOperand(warp.fibers[0], site,
-                     "the simulator knows matrix descriptors with base offset 0 alone");
-    return false;
-  }
-  gather(
-      loaderB, b, flags & CAMEO_SIM_WGMMA_TRANSPOSE_B, 0, n, k, perChunk,
-      [&](uint32_t column, uint32_t inner, Element value) { operands.b[inner][column] = value; });
-  if (flags & CAMEO_SIM_WGMMA_NEGATE_A)
-    for (auto &row : operands.a)
-      for (Element &value : row)
-        value = -value;
-  if (flags & CAMEO_SIM_WGMMA_NEGATE_B)
-    for (uint32_t inner = 0; inner < k; ++inner)
-      for (uint32_t column = 0; column < n; ++column)
-        operands.b[inner][column] = -operands.b[inner][column];
-  return true;
-}
-
-void multiplyFloats(Instruction instruction, Warp &warp, uint32_t site, uint32_t n, uint32_t k) {
-  static thread_local Operands<float> operands;
-  static thread_local float d[kRows][kMaxN];
-  if (!loadOperands(instruction, warp, site, n, k, operands))
-    return;
-  bool half = instruction.modifier(3) == CAMEO_SIM_F16;
-  uint32_t inputs = instruction.modifier(4) & CAMEO_SIM_WGMMA_REGISTERS ? 6 : 4;
-  uint32_t sums = half ? n / 4 : n / 2;
-  // "Register Fragments": element i of a lane is in row g + 8 (i / 2 mod 2), column 8 (i / 4) + 2t
-  // + i mod 2.
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    const uint32_t *c = warp.words[l] + inputs + 1;
-    bool counts = warp.words[l][inputs];
-    for (uint32_t i = 0; i < n / 2; ++i) {
-      float value = half ? f16ToFloat(uint16_t(c[i / 2] >> 16 * (i % 2))) : floatOf(c[i]);
-      d[l / 4 + 8 * (i / 2 % 2)][i / 4 * 8 + l % 4 * 2 + i % 2] = counts ? value : 0;
-    }
-  }
-  for (uint32_t row = 0; row < kRows; ++row)
-    for (uint32_t inner = 0; inner < k; ++inner)
-      for (uint32_t column = 0; column < n; ++column)
-        d[row][column] =
-            __builtin_fmaf(operands.a[row][inner], operands.b[inner][column], d[row][column]);
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    uint32_t *result = warp.words[l] + inputs + 1 + sums;
-    for (uint32_t i = 0; i < n / 2; i += 2) {
-      const float *pair = &d[l / 4 + 8 * (i / 2 % 2)][i / 4 * 8 + l % 4 * 2];
-      if (half) {
-        result[i / 2] = floatToF16(pair[0]) | uint32_t(floatToF16(pair[1])) << 16;
+        for (uint32_t g = 0; g < 8; ++g)
+          decode(type_, rows_ + kLanes * r + 4 * g, &operands.a[g + 8 * (r % 2)][r / 2 * slots()]);
+    } else {
+      Descriptor a = descriptor(0);
+      hasBase |= a.baseOffset != 0;
+      uint32_t first = warp_.id % 4 * kTileRows;
+      if (flags & CAMEO_SIM_WGMMA_TRANSPOSE_A) {
+        float chunk[16];
+        for (uint32_t k = 0; k < depth(); ++k)
+          for (uint32_t m = 0; m < kTileRows; m += perChunk_) {
+            decode(type_, chunkAt(a, true, k, (first + m) / perChunk_), chunk);
+            for (uint32_t i = 0; i < perChunk_; ++i)
+              operands.a[m + i][k] = chunk[i];
+          }
       } else {
-        result[i] = bitsOf(pair[0]);
-        result[i + 1] = bitsOf(pair[1]);
+        for (uint32_t m = 0; m < kTileRows; ++m)
+          for (uint32_t half = 0; half < 2; ++half)
+            decode(type_, chunkAt(a, false, first + m, half), &operands.a[m][half * slots()]);
       }
     }
-  }
-}
-
-void multiplyIntegers(Instruction instruction, Warp &warp, uint32_t site, uint32_t n) {
-  constexpr uint32_t k = 32;
-  static thread_local Operands<int32_t> operands;
-  static thread_local int32_t d[kRows][kMaxN];
-  if (!loadOperands(instruction, warp, site, n, k, operands))
-    return;
-  memset(d, 0, sizeof d);
-  for (uint32_t row = 0; row < kRows; ++row)
-    for (uint32_t inner = 0; inner < k; ++inner)
-      for (uint32_t column = 0; column < n; ++column)
-        d[row][column] += operands.a[row][inner] * operands.b[inner][column];
-  uint32_t flags = instruction.modifier(4);
-  uint32_t inputs = flags & CAMEO_SIM_WGMMA_REGISTERS ? 6 : 4;
-  for (uint32_t l = 0; l < kLanes; ++l)
-    for (uint32_t i = 0; i < n / 2; ++i) {
-      uint32_t *word = warp.words[l] + inputs + 1 + i;
-      int64_t sum = d[l / 4 + 8 * (i / 2 % 2)][i / 4 * 8 + l % 4 * 2 + i % 2];
-      if (warp.words[l][inputs])
-        sum += int32_t(*word);
-      if (flags & CAMEO_SIM_WGMMA_SATURATE)
-        sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-      word[n / 2] = uint32_t(sum);
+    if (hasBase) {
+      reportBadOperand(warp_.fibers[0], site_,
+                       "the simulator knows matrix descriptors with base offset 0 alone");
+      return false;
     }
+    loadB(b, flags & CAMEO_SIM_WGMMA_TRANSPOSE_B, operands);
+    if (flags & CAMEO_SIM_WGMMA_NEGATE_A)
+      for (auto &row : operands.a)
+        for (float &value : row)
+          value = -value;
+    if (flags & CAMEO_SIM_WGMMA_NEGATE_B)
+      for (uint32_t k = 0; k < depth(); ++k)
+        for (uint32_t column = 0; column < n_; ++column)
+          operands.b[k][column] = -operands.b[k][column];
+    return true;
+  }
+
+private:
+  Descriptor descriptor(uint32_t word) const {
+    return Descriptor(rows_[kLanes * word] | uint64_t(rows_[kLanes * (word + 1)]) << 32);
+  }
+  /// Slots of one chunk.
+  uint32_t slots() const { return depth() / 2; }
+
+  void decode(uint32_t type, const void *chunk, float *to) const {
+    if (!integers_)
+      return decodeFloats(type, chunk, 1, to);
+    int16_t numbers[16];
+    decodeIntegers(type, chunk, 1, numbers);
+    memcpy(to, numbers, sizeof numbers);
+  }
+
+  const char *chunkAt(const Descriptor &descriptor, bool transposed, uint32_t slow,
+                      uint32_t fast) const {
+    Fiber &fiber = warp_.fibers[0];
+    char *chunk = fiber.block->shared +
+                  chunkOffset(descriptor, transposed, slow, fast) % kSharedWindow;
+    if (!(fiber.block->worker->checks & (kCheckBounds | kCheckInit | kCheckRace)))
+      return chunk;
+    return static_cast<const char *>(
+        checkAccess(&fiber.thread, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site_));
+  }
+
+  /// Eight columns at a time.
+  void loadB(const Descriptor &b, bool transposed, Operands &operands) const {
+    uint32_t type = instruction_.modifier(2);
+    if (transposed) { // a chunk goes along n; only 16-bit types lie so
+      float chunk[16];
+      for (uint32_t k = 0; k < depth(); ++k)
+        for (uint32_t column = 0; column < n_; column += perChunk_) {
+          decode(type, chunkAt(b, true, k, column / perChunk_), chunk);
+          for (uint32_t j = 0; j < kTileColumns; ++j)
+            operands.b[k][column + j] = chunk[kColumnOrder[j]];
+        }
+      return;
+    }
+    alignas(32) float columns[kTileColumns][kSlots];
+    for (uint32_t column = 0; column < n_; column += kTileColumns) {
+      for (uint32_t j = 0; j < kTileColumns; ++j)
+        for (uint32_t half = 0; half < 2; ++half)
+          decode(type, chunkAt(b, false, column + j, half), &columns[j][half * slots()]);
+      turnColumns(columns[0], kSlots, depth(), operands.b[0] + column, kMaxN);
+    }
+  }
+
+  Instruction instruction_;
+  Warp &warp_;
+  const uint32_t *rows_;
+  uint32_t site_;
+  uint32_t n_, type_;
+  bool integers_;
+  uint32_t perChunk_;
+};
+
+/// "Register Fragments": element i of a lane is in row g + 8 (i / 2 mod 2), column 8 (i / 4) + 2t +
+/// i mod 2. So each 8 columns lie as C and D of mma do.
+struct Fragment {
+  bool half;       // f16: two elements a word
+  uint32_t *words; // of the first 8 columns
+  uint32_t *at(uint32_t column, uint32_t h, uint32_t g) const {
+    return words + kLanes * ((half ? 2 : 4) * (column / 8) + (half ? h : 2 * h)) + 4 * g;
+  }
+  __m256 load(uint32_t column, uint32_t h, uint32_t g) const {
+    const uint32_t *row = at(column, h, g);
+    return half ? loadHalves(row) : loadPair(row, row + kLanes);
+  }
+  void store(uint32_t column, uint32_t h, uint32_t g, __m256 values) const {
+    uint32_t *row = at(column, h, g);
+    if (half)
+      storeHalves(row, values);
+    else
+      storePair(row, row + kLanes, values);
+  }
+};
+
+uint32_t inputWords(Instruction instruction) {
+  return instruction.modifier(4) & CAMEO_SIM_WGMMA_REGISTERS ? 6 : 4;
+}
+uint32_t sumWords(Instruction instruction) {
+  uint32_t n = instruction.modifier(0) * 8;
+  return instruction.modifier(3) == CAMEO_SIM_F16 ? n / 4 : n / 2;
 }
 
 } // namespace
 
-void executeWgmma(Instruction instruction, Warp &warp, uint32_t site) {
-  uint32_t n = instruction.modifier(0) * 8, type = instruction.modifier(1);
-  if (type == CAMEO_SIM_S8 || type == CAMEO_SIM_U8)
-    return multiplyIntegers(instruction, warp, site, n);
-  uint32_t k = type == CAMEO_SIM_TF32                            ? 8
-               : type == CAMEO_SIM_F16 || type == CAMEO_SIM_BF16 ? 16
-                                                                 : 32;
-  multiplyFloats(instruction, warp, site, n, k);
+uint32_t wgmmaWords(Instruction instruction) {
+  return inputWords(instruction) + 1 + 2 * sumWords(instruction);
+}
+
+void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
+  static thread_local Operands operands;
+  Loader loader(instruction, warp, rows, site);
+  if (!loader.load(operands))
+    return;
+  uint32_t inputs = inputWords(instruction);
+  // The accumulator counts, or is taken for zero, for the whole warpgroup.
+  bool counts = rows[kLanes * inputs];
+  bool saturate = instruction.modifier(4) & CAMEO_SIM_WGMMA_SATURATE;
+  bool half = instruction.modifier(3) == CAMEO_SIM_F16;
+  Fragment c{half, rows + kLanes * (inputs + 1)};
+  Fragment d{half, c.words + kLanes * sumWords(instruction)};
+  for (uint32_t column = 0; column < loader.n(); column += kTileColumns)
+    for (uint32_t h = 0; h < 2; ++h) {
+      if (loader.integers()) {
+        __m256i sums[8] = {};
+        multiplyTile(reinterpret_cast<const int32_t *>(operands.a[8 * h]), kSlots,
+                     reinterpret_cast<const int32_t *>(operands.b[0] + column), kMaxN,
+                     loader.depth(), sums);
+        for (uint32_t g = 0; g < 8; ++g) {
+          __m256i before = counts ? _mm256_castps_si256(c.load(column, h, g)) : _mm256_setzero_si256();
+          d.store(column, h, g, _mm256_castsi256_ps(addSums(before, sums[g], saturate)));
+        }
+        continue;
+      }
+      __m256 sums[8];
+      for (uint32_t g = 0; g < 8; ++g)
+        sums[g] = counts ? c.load(column, h, g) : _mm256_setzero_ps();
+      multiplyTile(operands.a[8 * h], kSlots, operands.b[0] + column, kMaxN, loader.depth(), sums);
+      for (uint32_t g = 0; g < 8; ++g)
+        d.store(column, h, g, sums[g]);
+    }
 }
 
 } // namespace cameo::sim
