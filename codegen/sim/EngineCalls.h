@@ -24,7 +24,8 @@ std::optional<size_t> engineFunction(const llvm::CallInst &call);
 inline bool isCollective(size_t offset) {
   return offset == offsetof(CameoSimApi, barrier) || offset == offsetof(CameoSimApi, shuffle) ||
          offset == offsetof(CameoSimApi, vote) || offset == offsetof(CameoSimApi, warp_sync) ||
-         offset == offsetof(CameoSimApi, blocking_instruction);
+         offset == offsetof(CameoSimApi, blocking_instruction) ||
+         offset == offsetof(CameoSimApi, warp_instruction);
 }
 
 /// Forbids LLVM to give a path through the kernel a collective call of its own.

@@ -343,7 +343,7 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
                   uint32_t space, uint32_t kind, uint32_t site) {
   const Fiber &fiber = *reinterpret_cast<const Fiber *>(thread);
   Worker &worker = *fiber.block->worker;
-  if (!(worker.checks & (kCheckBounds | kCheckInit | kCheckRace)))
+  if (!(worker.checks & kCheckMemory))
     return address;
   char *at = static_cast<char *>(address);
   CameoSimAccess access = static_cast<CameoSimAccess>(kind);

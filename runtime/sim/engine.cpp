@@ -256,7 +256,7 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
   if (++impl.tag == 0) // tag 0 marks records that are not in use
     ++impl.tag;
   state.tag = impl.tag;
-  if (state.checks & (kCheckBounds | kCheckInit | kCheckRace))
+  if (state.checks & kCheckMemory)
     impl.chooseRanges(launch, state);
   for (Range &range : state.ranges)
     range.allocation->races.restart();

@@ -26,6 +26,7 @@ enum Check : uint32_t {
   kCheckInit = 2,   // reads of uninitialised shared and global memory
   kCheckRace = 4,   // unordered conflicting accesses of shared and global memory
   kCheckSync = 8,   // divergent barriers, values shuffled from absent lanes
+  kCheckMemory = kCheckBounds | kCheckInit | kCheckRace,
   kCheckAll = 15
 };
 

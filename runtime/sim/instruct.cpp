@@ -13,15 +13,24 @@ void reportBadOperand(Fiber &fiber, uint32_t site, const char *what) {
   fiber.block->worker->state->log.add(std::move(fault));
 }
 
-/// Whether all operands of the warp lie in rows; then executes the instruction.
+/// Executes an instruction on matrices, whose operands lie in rows. False: it is none.
 static bool executeOnRows(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
-  if (instruction.opcode() == CAMEO_SIM_OP_MMA)
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_MMA:
     executeMma(instruction, rows);
-  else if (instruction.opcode() == CAMEO_SIM_OP_WGMMA)
+    return true;
+  case CAMEO_SIM_OP_LDMATRIX:
+    executeMatrixLoad(instruction, warp, rows, site);
+    return true;
+  case CAMEO_SIM_OP_STMATRIX:
+    executeMatrixStore(instruction, warp, rows, site);
+    return true;
+  case CAMEO_SIM_OP_WGMMA:
     executeWgmma(instruction, warp, rows, site);
-  else
+    return true;
+  default:
     return false;
-  return true;
+  }
 }
 
 /// Room for `count` words of each lane.
@@ -63,9 +72,9 @@ void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
   case CAMEO_SIM_OP_MMA:
     return executeGathered(instruction, warp, mmaWords(instruction), site);
   case CAMEO_SIM_OP_LDMATRIX:
-    return executeMatrixLoad(instruction, warp, site);
+    return executeGathered(instruction, warp, 2 + instruction.modifier(0), site);
   case CAMEO_SIM_OP_STMATRIX:
-    return executeMatrixStore(instruction, warp, site);
+    return executeGathered(instruction, warp, 2 + instruction.modifier(0), site);
   case CAMEO_SIM_OP_WGMMA:
     return executeGathered(instruction, warp, wgmmaWords(instruction), site);
   case CAMEO_SIM_OP_REDUX:

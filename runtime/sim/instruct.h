@@ -38,8 +38,8 @@ using LaneWords = uint32_t *const *;
 /// Words a lane, operands and results.
 uint32_t mmaWords(Instruction instruction);
 void executeMma(Instruction instruction, uint32_t *rows);
-void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t site);
-void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t site);
+void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
+void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
 uint32_t wgmmaWords(Instruction instruction);
 void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
 void executeRedux(Instruction instruction, LaneWords lane, uint32_t lanes);

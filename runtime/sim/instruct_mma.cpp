@@ -4,8 +4,8 @@
 // All shapes follow one scheme. With g = lane / 4, t = lane mod 4 and n elements a register, a lane
 // has of A, in register r, the elements of row g + 8 (r mod 2) from column (r / 2) 4n + nt on; of
 // B, in register r, those of column g from row 4nr + nt on; of C and D the elements 2t and 2t + 1
-// of rows g and g + 8. So the words of lanes 4g to 4g + 3 in one register are 16 bytes of one row of
-// A, or of one column of B.
+// of rows g and g + 8. So the words of lanes 4g to 4g + 3 in one register are 16 bytes of one row
+// of A, or of one column of B.
 //
 // Floating-point sums as tiles.h says; an f16 result is rounded once more at the end, f64 is summed
 // in f64. Integer sums are exact before they wrap or saturate.

@@ -35,10 +35,19 @@ uint32_t combine(uint32_t operation, bool isSigned, uint32_t a, uint32_t b) {
 constexpr uint32_t kRows = 8, kRowBytes = 16;
 
 /// Where the row of matrix m that lane 8m + r has the address of lies, checked.
-char *matrixRow(Warp &warp, uint32_t lane, CameoSimAccess access, uint32_t site) {
-  char *address = readAddress(warp.words[lane]);
+char *matrixRow(Warp &warp, const uint32_t *rows, uint32_t lane, CameoSimAccess access,
+                uint32_t site) {
+  auto *address = reinterpret_cast<char *>(rows[lane] | uint64_t(rows[kLanes + lane]) << 32);
+  if (!(warp.block->worker->checks & kCheckMemory) && !warp.block->counting)
+    return address;
   return static_cast<char *>(
       checkAccess(&warp.fibers[lane].thread, address, kRowBytes, kRowBytes, 3, access, site));
+}
+
+void transpose(uint16_t (&elements)[kRows][8]) {
+  for (uint32_t r = 0; r < kRows; ++r)
+    for (uint32_t c = 0; c < r; ++c)
+      std::swap(elements[r][c], elements[c][r]);
 }
 
 } // namespace
@@ -104,36 +113,35 @@ void executeElect(LaneWords lane, uint32_t lanes) {
 }
 
 /// PTX ISA, ldmatrix: lane l gets elements 2 (l mod 4) and the next of row l / 4; transposed, of
-/// column l / 4.
-void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t site) {
+/// column l / 4. So what lanes get of one matrix, in their order, are its rows one after the other.
+void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
   uint32_t count = instruction.modifier(0);
   bool transposed = instruction.modifier(1);
-  uint16_t elements[4][kRows][8];
+  char *places[kLanes];
   for (uint32_t l = 0; l < kRows * count; ++l)
-    memcpy(elements[l / kRows][l % kRows], matrixRow(warp, l, CAMEO_SIM_READ, site), kRowBytes);
-  for (uint32_t l = 0; l < kLanes; ++l)
-    for (uint32_t m = 0; m < count; ++m) {
-      uint32_t major = l / 4, minor = l % 4 * 2;
-      uint32_t low = transposed ? elements[m][minor][major] : elements[m][major][minor];
-      uint32_t high = transposed ? elements[m][minor + 1][major] : elements[m][major][minor + 1];
-      warp.words[l][2 + m] = low | high << 16;
-    }
+    places[l] = matrixRow(warp, rows, l, CAMEO_SIM_READ, site);
+  for (uint32_t m = 0; m < count; ++m) {
+    uint16_t elements[kRows][8];
+    for (uint32_t r = 0; r < kRows; ++r)
+      memcpy(elements[r], places[kRows * m + r], kRowBytes);
+    if (transposed)
+      transpose(elements);
+    memcpy(rows + kLanes * (2 + m), elements, sizeof elements);
+  }
 }
 
 /// PTX ISA, stmatrix: the inverse.
-void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t site) {
+void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
   uint32_t count = instruction.modifier(0);
   bool transposed = instruction.modifier(1);
-  uint16_t elements[4][kRows][8];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    for (uint32_t m = 0; m < count; ++m) {
-      uint32_t major = l / 4, minor = l % 4 * 2, pair = warp.words[l][2 + m];
-      (transposed ? elements[m][minor][major] : elements[m][major][minor]) = uint16_t(pair);
-      (transposed ? elements[m][minor + 1][major] : elements[m][major][minor + 1]) =
-          uint16_t(pair >> 16);
-    }
-  for (uint32_t l = 0; l < kRows * count; ++l)
-    memcpy(matrixRow(warp, l, CAMEO_SIM_WRITE, site), elements[l / kRows][l % kRows], kRowBytes);
+  for (uint32_t m = 0; m < count; ++m) {
+    uint16_t elements[kRows][8];
+    memcpy(elements, rows + kLanes * (2 + m), sizeof elements);
+    if (transposed)
+      transpose(elements);
+    for (uint32_t r = 0; r < kRows; ++r)
+      memcpy(matrixRow(warp, rows, kRows * m + r, CAMEO_SIM_WRITE, site), elements[r], kRowBytes);
+  }
 }
 
 } // namespace cameo::sim

@@ -137,9 +137,9 @@ private:
   const char *chunkAt(const Descriptor &descriptor, bool transposed, uint32_t slow,
                       uint32_t fast) const {
     Fiber &fiber = warp_.fibers[0];
-    char *chunk = fiber.block->shared +
-                  chunkOffset(descriptor, transposed, slow, fast) % kSharedWindow;
-    if (!(fiber.block->worker->checks & (kCheckBounds | kCheckInit | kCheckRace)))
+    char *chunk =
+        fiber.block->shared + chunkOffset(descriptor, transposed, slow, fast) % kSharedWindow;
+    if (!(fiber.block->worker->checks & kCheckMemory) && !fiber.block->counting)
       return chunk;
     return static_cast<const char *>(
         checkAccess(&fiber.thread, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site_));
@@ -231,7 +231,8 @@ void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t 
                      reinterpret_cast<const int32_t *>(operands.b[0] + column), kMaxN,
                      loader.depth(), sums);
         for (uint32_t g = 0; g < 8; ++g) {
-          __m256i before = counts ? _mm256_castps_si256(c.load(column, h, g)) : _mm256_setzero_si256();
+          __m256i before =
+              counts ? _mm256_castps_si256(c.load(column, h, g)) : _mm256_setzero_si256();
           d.store(column, h, g, _mm256_castsi256_ps(addSums(before, sums[g], saturate)));
         }
         continue;

@@ -46,9 +46,8 @@ static inline void decodeFloats(uint32_t type, const void *from, uint32_t chunks
     return;
   case CAMEO_SIM_BF16:
     for (uint32_t i = 0; i < chunks; ++i)
-      _mm256_storeu_ps(to + 8 * i,
-                       _mm256_castsi256_ps(_mm256_slli_epi32(
-                           _mm256_cvtepu16_epi32(_mm_loadu_si128(at + i)), 16)));
+      _mm256_storeu_ps(to + 8 * i, _mm256_castsi256_ps(_mm256_slli_epi32(
+                                       _mm256_cvtepu16_epi32(_mm_loadu_si128(at + i)), 16)));
     return;
   case CAMEO_SIM_TF32:
     for (uint32_t i = 0; i < chunks; ++i)
@@ -129,15 +128,14 @@ static inline __m256i addSums(__m256i a, __m256i b, bool saturate) {
   if (!saturate)
     return sum;
   // Overflow: both have the sign that the sum has not.
-  __m256i overflow =
-      _mm256_andnot_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(a, sum));
+  __m256i overflow = _mm256_andnot_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(a, sum));
   __m256i limit = _mm256_xor_si256(_mm256_srai_epi32(a, 31), _mm256_set1_epi32(INT32_MAX));
   return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(sum), _mm256_castsi256_ps(limit),
                                               _mm256_castsi256_ps(overflow)));
 }
 
-// A fragment's row g of D, of f32 or s32: the words of lanes 4g to 4g + 3 for columns 2t, then those
-// for 2t + 1.
+// A fragment's row g of D, of f32 or s32: the words of lanes 4g to 4g + 3 for columns 2t, then
+// those for 2t + 1.
 
 static inline __m256 loadPair(const uint32_t *even, const uint32_t *odd) {
   return _mm256_set_m128(_mm_loadu_ps(reinterpret_cast<const float *>(odd)),

@@ -136,7 +136,7 @@ void Worker::runBlock(uint64_t linear) {
   ++counters.blocks;
   counters.threads += block.threads;
 
-  if (checks & (kCheckInit | kCheckRace | kCheckBounds) && state->sharedBytes)
+  if (checks & kCheckMemory && state->sharedBytes)
     memset(block.shared, 0xff, state->sharedBytes); // NaN in every floating-point format
   if (checks & kCheckInit)
     memset(shadow.initialised.get(), 0, state->sharedBytes);

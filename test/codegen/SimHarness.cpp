@@ -15,15 +15,17 @@ using namespace cameo;
 using namespace cameo::test;
 using namespace mlir;
 
-static sim::Options engineOptions(bool checked) {
+static sim::Options engineOptions(bool checked, sim::Form form) {
   sim::Options options;
   options.threads = 1;
+  options.form = form;
   options.checks = checked ? sim::kCheckAll : 0;
   return options;
 }
 
-SimKernels::SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef target)
-    : engine(engineOptions(checked)) {
+SimKernels::SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef target,
+                       sim::Form form)
+    : engine(engineOptions(checked, form)) {
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect,
@@ -44,6 +46,7 @@ SimKernels::SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef 
   }
   SimImageOptions options;
   options.checked = checked;
+  options.forms = SimImageOptions::Forms::Both;
   llvm::Expected<llvm::SmallVector<char>> bytes = emitSimImage(modules, options);
   if (!bytes) {
     error = llvm::toString(bytes.takeError());

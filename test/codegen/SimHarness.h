@@ -18,7 +18,8 @@ namespace cameo::test {
 /// An image in memory with an engine to run it on. `error` tells what went wrong while compiling.
 class SimKernels {
 public:
-  SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef target = "sm_80");
+  SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef target = "sm_80",
+             sim::Form form = sim::Form::Warp);
 
   /// Launches with parameters given by address, as cuLaunchKernel has them.
   sim::LaunchResult launch(const char *kernel, unsigned blocks, unsigned threads,

@@ -2,10 +2,10 @@
 // give the products that a plain loop gives, at sizes that fill tiles and at sizes that do not.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "test/codegen/MatrixKernels.h"
 #include "test/codegen/SimHarness.h"
 
 #include "llvm/ADT/APFloat.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <gtest/gtest.h>
 
@@ -15,42 +15,6 @@ using namespace cameo;
 using namespace cameo::test;
 
 namespace {
-
-struct Shape {
-  int tm, tn, tk, rm, rn, group, vector;
-  std::string element = "f32";
-};
-
-void replaceAll(std::string &text, const std::string &name, const std::string &value) {
-  for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
-    text.replace(at, name.size(), value);
-}
-
-std::string gemmKernel(const Shape &shape) {
-  auto file = llvm::MemoryBuffer::getFile(CAMEO_TEST_INPUTS "/simt-gemm.mlir.in");
-  if (!file)
-    return "no simt-gemm.mlir.in";
-  std::string text = (*file)->getBuffer().str();
-  int stride = shape.tm + 4, rows = shape.tm / shape.rm, cols = shape.tn / shape.rn;
-  std::pair<const char *, int> numbers[] = {{"{tm}", shape.tm},
-                                            {"{tn}", shape.tn},
-                                            {"{tk}", shape.tk},
-                                            {"{rm}", shape.rm},
-                                            {"{rn}", shape.rn},
-                                            {"{group}", shape.group},
-                                            {"{rows}", rows},
-                                            {"{cols}", cols},
-                                            {"{threads}", rows * cols},
-                                            {"{stride}", stride},
-                                            {"{lhs}", shape.tk * stride},
-                                            {"{rhs}", shape.tk * shape.tn},
-                                            {"{vector}", shape.vector},
-                                            {"{store}", std::min(shape.vector, 4)}};
-  for (auto [name, value] : numbers)
-    replaceAll(text, name, std::to_string(value));
-  replaceAll(text, "{element}", shape.element);
-  return text;
-}
 
 /// Small integers: sums are exact in any order, and elements exact in 16 bits.
 float element(int i) { return static_cast<float>(i * 7 % 11 - 5); }
@@ -63,10 +27,10 @@ uint16_t toHalf(float value) {
 }
 
 template <typename T>
-void checkProduct(const Shape &shape, uint32_t m, uint32_t n, uint32_t k, T (*convert)(float)) {
+void checkProduct(const TileShape &shape, uint32_t m, uint32_t n, uint32_t k, T (*convert)(float)) {
   SCOPED_TRACE(testing::Message() << shape.tm << "x" << shape.tn << "x" << shape.tk << " for " << m
                                   << "x" << n << "x" << k);
-  SimKernels kernels(gemmKernel(shape), /*checked=*/true);
+  SimKernels kernels(simtKernel(shape), /*checked=*/true);
   ASSERT_EQ(kernels.error, "");
   std::vector<T> a(m * k), b(k * n);
   for (size_t i = 0; i < a.size(); ++i)
@@ -77,9 +41,8 @@ void checkProduct(const Shape &shape, uint32_t m, uint32_t n, uint32_t k, T (*co
   const T *pa = kernels.share(a, "a"), *pb = kernels.share(b, "b");
   float *py = kernels.share(y, "y");
   uint32_t blocksM = (m + shape.tm - 1) / shape.tm, blocksN = (n + shape.tn - 1) / shape.tn;
-  unsigned threads = shape.tm / shape.rm * (shape.tn / shape.rn);
-  sim::LaunchResult result =
-      kernels.launch("gemm", blocksM * blocksN, threads, {&pa, &pb, &py, &m, &n, &k, &blocksN});
+  sim::LaunchResult result = kernels.launch("gemm", blocksM * blocksN, shape.threads(),
+                                            {&pa, &pb, &py, &m, &n, &k, &blocksN});
   ASSERT_TRUE(result.ok()) << result.error
                            << (result.reports.empty() ? "" : result.reports.front().text);
   for (uint32_t row = 0; row < m; ++row)

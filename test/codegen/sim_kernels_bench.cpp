@@ -1,0 +1,62 @@
+// What matrix products cost on the simulator, on one core: by kind of kernel, and by form.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "test/codegen/MatrixKernels.h"
+#include "test/codegen/SimHarness.h"
+
+#include <benchmark/benchmark.h>
+
+using namespace cameo;
+using namespace cameo::test;
+
+namespace {
+
+constexpr uint32_t kSize = 512;
+
+void report(benchmark::State &state, const sim::LaunchResult &result) {
+  if (!result.ok())
+    state.SkipWithError(result.error.c_str());
+  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * kSize * kSize * kSize,
+                                                 benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void simt(benchmark::State &state, sim::Form form) {
+  TileShape shape{128, 128, 8, 8, 8, 4, 4};
+  SimKernels kernels(simtKernel(shape), /*checked=*/false, "sm_80", form);
+  if (!kernels.error.empty())
+    return state.SkipWithError(kernels.error.c_str());
+  std::vector<float> a(kSize * kSize, 0.5f), b(kSize * kSize, 0.25f), y(kSize * kSize);
+  const float *pa = a.data(), *pb = b.data();
+  float *py = y.data();
+  uint32_t blocks = kSize / shape.tn;
+  sim::LaunchResult result;
+  for (auto _ : state)
+    result = kernels.launch("gemm", blocks * blocks, shape.threads(),
+                            {&pa, &pb, &py, &kSize, &kSize, &kSize, &blocks});
+  report(state, result);
+}
+
+void matrix(benchmark::State &state, const std::string &text, const MatrixTile &tile,
+            const char *target, sim::Form form) {
+  SimKernels kernels(text, /*checked=*/false, target, form);
+  if (!kernels.error.empty())
+    return state.SkipWithError(kernels.error.c_str());
+  std::vector<uint16_t> a(kSize * kSize, 0x3800), b(kSize * kSize, 0x3400); // 0.5, 0.25
+  std::vector<float> y(kSize * kSize);
+  const uint16_t *pa = a.data(), *pb = b.data();
+  float *py = y.data();
+  sim::LaunchResult result;
+  for (auto _ : state)
+    result = kernels.launch("gemm", kSize / tile.m * (kSize / tile.n), tile.threads,
+                            {&pa, &pb, &py, &kSize, &kSize});
+  report(state, result);
+}
+
+BENCHMARK_CAPTURE(simt, warp, sim::Form::Warp);
+BENCHMARK_CAPTURE(simt, thread, sim::Form::Thread);
+BENCHMARK_CAPTURE(matrix, mma / warp, mmaKernel(), kMmaTile, "sm_80", sim::Form::Warp);
+BENCHMARK_CAPTURE(matrix, mma / thread, mmaKernel(), kMmaTile, "sm_80", sim::Form::Thread);
+BENCHMARK_CAPTURE(matrix, wgmma / warp, wgmmaKernel(), kWgmmaTile, "sm_90a", sim::Form::Warp);
+BENCHMARK_CAPTURE(matrix, wgmma / thread, wgmmaKernel(), kWgmmaTile, "sm_90a", sim::Form::Thread);
+
+} // namespace

@@ -1,0 +1,83 @@
+// Matrix products by SIMT threads, mma.sync and wgmma: right on the simulator, in both forms with
+// the same bits.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "test/codegen/MatrixKernels.h"
+#include "test/codegen/SimHarness.h"
+
+#include "llvm/ADT/APFloat.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace cameo;
+using namespace cameo::test;
+
+namespace {
+
+/// Small integers: sums are exact in any order, and elements exact in 16 bits.
+float element(uint32_t i) { return static_cast<float>(i * 7 % 11) - 5; }
+
+uint16_t toHalf(float value) {
+  llvm::APFloat number(value);
+  bool inexact;
+  number.convert(llvm::APFloat::IEEEhalf(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return static_cast<uint16_t>(number.bitcastToAPInt().getZExtValue());
+}
+
+void checkProduct(const std::string &text, const MatrixTile &tile, const char *target,
+                  bool checked) {
+  SimKernels kernels(text, checked, target, sim::Form::Compare);
+  ASSERT_EQ(kernels.error, "");
+  // Instrumented images have thread forms alone.
+  EXPECT_EQ(kernels.image->find("gemm")->warp_entry != nullptr, !checked);
+  uint32_t m = 2 * tile.m, n = 2 * tile.n, k = 3 * tile.k;
+  std::vector<uint16_t> a(m * k), b(n * k);
+  for (uint32_t i = 0; i < a.size(); ++i)
+    a[i] = toHalf(element(i));
+  for (uint32_t i = 0; i < b.size(); ++i)
+    b[i] = toHalf(element(3 * i + 1));
+  std::vector<float> y(m * n, NAN);
+  const uint16_t *pa = kernels.share(a, "a"), *pb = kernels.share(b, "b");
+  float *py = kernels.share(y, "y");
+  sim::LaunchResult result =
+      kernels.launch("gemm", m / tile.m * (n / tile.n), tile.threads, {&pa, &pb, &py, &n, &k});
+  ASSERT_TRUE(result.ok()) << result.error
+                           << (result.reports.empty() ? "" : result.reports.front().text);
+  for (uint32_t row = 0; row < m; ++row)
+    for (uint32_t column = 0; column < n; ++column) {
+      float expected = 0;
+      for (uint32_t i = 0; i < k; ++i)
+        expected += element(row * k + i) * element(3 * (column * k + i) + 1);
+      ASSERT_EQ(y[row * n + column], expected) << row << ", " << column;
+    }
+}
+
+TEST(SimMatrix, ProductByMma) { checkProduct(mmaKernel(), kMmaTile, "sm_80", false); }
+TEST(SimMatrix, ProductByMmaChecked) { checkProduct(mmaKernel(), kMmaTile, "sm_80", true); }
+TEST(SimMatrix, ProductByWgmma) { checkProduct(wgmmaKernel(), kWgmmaTile, "sm_90a", false); }
+TEST(SimMatrix, ProductByWgmmaChecked) { checkProduct(wgmmaKernel(), kWgmmaTile, "sm_90a", true); }
+
+TEST(SimMatrix, FormsOfSimtProductsAgree) {
+  for (TileShape shape : {TileShape{64, 64, 16, 4, 4, 4, 4}, TileShape{128, 128, 8, 8, 8, 4, 4}}) {
+    SimKernels kernels(simtKernel(shape), /*checked=*/false, "sm_80", sim::Form::Compare);
+    ASSERT_EQ(kernels.error, "");
+    EXPECT_TRUE(kernels.image->find("gemm")->warp_entry);
+    uint32_t m = 70, n = 132, k = 20, blocksN = (n + shape.tn - 1) / shape.tn;
+    std::vector<float> a(m * k), b(k * n), y(m * n, NAN);
+    for (uint32_t i = 0; i < a.size(); ++i)
+      a[i] = 1.0f / float(i + 1);
+    for (uint32_t i = 0; i < b.size(); ++i)
+      b[i] = 1.0f / float(2 * i + 1);
+    const float *pa = kernels.share(a, "a"), *pb = kernels.share(b, "b");
+    float *py = kernels.share(y, "y");
+    sim::LaunchResult result =
+        kernels.launch("gemm", (m + shape.tm - 1) / shape.tm * blocksN, shape.threads(),
+                       {&pa, &pb, &py, &m, &n, &k, &blocksN});
+    EXPECT_TRUE(result.ok()) << result.error;
+    EXPECT_FALSE(std::isnan(y.back()));
+  }
+}
+
+} // namespace
