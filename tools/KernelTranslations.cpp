@@ -27,6 +27,8 @@ llvm::cl::opt<std::string> arch("arch", llvm::cl::desc("GPU architecture of kern
                                 llvm::cl::init("sm_80"));
 llvm::cl::opt<bool> checked("checked",
                             llvm::cl::desc("instrument the simulator image's memory accesses"));
+llvm::cl::opt<bool> threadForm("thread-form",
+                               llvm::cl::desc("simulate each thread on its own, not warps"));
 llvm::cl::opt<bool> kernelLineInfo("kernel-line-info", llvm::cl::desc("line information in PTX"));
 llvm::cl::opt<std::string> libdevice("libdevice", llvm::cl::desc("path of libdevice.10.bc"));
 llvm::cl::opt<bool> kernelTime("kernel-time",
@@ -136,11 +138,25 @@ LogicalResult toSimImage(Operation *root, raw_ostream &output) {
     cameo::SimImageOptions options;
     options.checked = checked;
     options.target = &target;
+    if (threadForm)
+      options.forms = cameo::SimImageOptions::Forms::Thread;
     llvm::Expected<SmallVector<char>> image =
         timed("sim image", [&] { return cameo::emitSimImage(modules, options); });
     if (!image)
       return fail(root, image.takeError());
     output.write(image->data(), image->size());
+    return success();
+  });
+}
+
+LogicalResult toSimIr(Operation *root, raw_ostream &output) {
+  return withModules(root, [&](ArrayRef<gpu::GPUModuleOp> modules, const cameo::Target &) {
+    cameo::SimImageOptions options;
+    options.checked = checked;
+    if (threadForm)
+      options.forms = cameo::SimImageOptions::Forms::Thread;
+    if (llvm::Error error = cameo::printSimIr(modules, options, output))
+      return fail(root, std::move(error));
     return success();
   });
 }
@@ -164,4 +180,7 @@ void cameo::registerKernelTranslations() {
       toResources, registerDialects);
   static TranslateFromMLIRRegistration sim(
       "kernel-to-sim-image", "kernels to an image for the simulator", toSimImage, registerDialects);
+  static TranslateFromMLIRRegistration ir(
+      "kernel-to-sim-ir", "kernels to the LLVM IR that an image for the simulator is compiled from",
+      toSimIr, registerDialects);
 }

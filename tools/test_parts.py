@@ -20,6 +20,7 @@ LOGS = BUILD / "test-logs"
 PYTHON = str(BUILD / "venv" / "bin" / "python")
 E2E = "test/e2e"
 CHECKS = ("--target=sim:sm_80", "--sim-checks=all", "--sim-seed=1", "--sim-seed=2")
+FORMS = ("--target=sim:sm_80", "--sim-compare")
 
 
 @dataclass
@@ -52,6 +53,9 @@ def parts():
         # All checks of the simulator on everything that they generate, in two orders of lanes.
         Part("rows-checked", [PYTHON, f"{E2E}/row_tests.py", *CHECKS], 15),
         Part("types-checked", [PYTHON, f"{E2E}/type_tests.py", *CHECKS], 10),
+        # Warps at once and thread by thread: the same bits.
+        Part("rows-forms", [PYTHON, f"{E2E}/row_tests.py", *FORMS], 10),
+        Part("types-forms", [PYTHON, f"{E2E}/type_tests.py", *FORMS], 10),
         Part("planted-faults", [PYTHON, f"{E2E}/planted_faults.py"], 15),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
@@ -61,6 +65,8 @@ def parts():
         Part("nodes-ptx", [PYTHON, f"{E2E}/node_tests.py", "--compile-only",
                            "--target=sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx"], 120, True),
         Part("nodes-checked", [PYTHON, f"{E2E}/node_tests.py", *CHECKS], 60, True),
+        Part("nodes-forms", [PYTHON, f"{E2E}/node_tests.py", *FORMS], 60, True),
+        Part("models-forms", [PYTHON, f"{E2E}/models.py", *FORMS], 120, True),
         Part("models-checked", [PYTHON, f"{E2E}/models.py", *CHECKS[:2]], 120, True),
         Part("rows-long", [PYTHON, f"{E2E}/row_tests.py", "--long"], 60, True),
         Part("tsan", ["tools/run-sanitized", "tsan"], 60, True),

@@ -88,17 +88,18 @@ void makeWarpForms(const SimModule &module, llvm::Module &translated, llvm::Targ
   optimizeWarpForms(translated, machine);
 }
 
-llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimObject &object) {
-  auto machine = hostMachine();
-  if (!machine)
-    return machine.takeError();
-  llvm::LLVMContext context;
-  auto translated = translateDeviceModule(*module.module, context, **machine);
+/// What is compiled for a module, optimised.
+llvm::Expected<std::unique_ptr<llvm::Module>> toLlvm(const SimModule &module,
+                                                     SimImageOptions::Forms forms,
+                                                     llvm::LLVMContext &context,
+                                                     llvm::TargetMachine &machine,
+                                                     SimObject &object) {
+  auto translated = translateDeviceModule(*module.module, context, machine);
   if (!translated)
     return translated.takeError();
   llvm::StripDebugInfo(**translated);
   if (llvm::Error error = bindMathCalls(**translated))
-    return error;
+    return std::move(error);
   markCollectiveCalls(**translated);
   for (llvm::Function &function : **translated) {
     if (function.isDeclaration())
@@ -108,8 +109,19 @@ llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimOb
     function.addFnAttr("no-builtins");
   }
   // The vectoriser of straight-line code costs matrix kernels a third of their speed.
-  optimizeModule(**translated, **machine, llvm::OptimizationLevel::O2, /*slp=*/false);
-  makeWarpForms(module, **translated, **machine, forms, object);
+  optimizeModule(**translated, machine, llvm::OptimizationLevel::O2, /*slp=*/false);
+  makeWarpForms(module, **translated, machine, forms, object);
+  return translated;
+}
+
+llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimObject &object) {
+  auto machine = hostMachine();
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto translated = toLlvm(module, forms, context, **machine, object);
+  if (!translated)
+    return translated.takeError();
   auto data = emitModule(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!data)
     return data.takeError();
@@ -206,6 +218,36 @@ private:
 
 } // namespace
 
+/// Checks and counters look at single threads.
+static SimImageOptions::Forms formsOf(const SimImageOptions &options) {
+  return options.checked ? SimImageOptions::Forms::Thread : options.forms;
+}
+
+llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImageOptions &options,
+                              llvm::raw_ostream &output) {
+  initializeLlvmTargets();
+  auto machine = hostMachine();
+  if (!machine)
+    return machine.takeError();
+  std::vector<SimSite> sites;
+  for (gpu::GPUModuleOp module : modules) {
+    registerDeviceTranslations(*module.getContext());
+    llvm::Expected<SimModule> lowered = lowerToSim(module, {options.checked, options.traced}, sites);
+    if (!lowered)
+      return lowered.takeError();
+    llvm::LLVMContext context;
+    SimObject object;
+    auto translated = toLlvm(*lowered, formsOf(options), context, **machine, object);
+    if (!translated)
+      return translated.takeError();
+    for (auto [kernel, reason] : llvm::zip(lowered->kernels, object.noWarpForm))
+      if (!reason.empty())
+        output << "; " << kernel.name << " has no warp form: " << reason << "\n";
+    (*translated)->print(output, nullptr);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp> modules,
                                                       const SimImageOptions &options) {
   if (modules.empty())
@@ -224,8 +266,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
     lowered.push_back(std::move(*result));
   }
 
-  // Checks and counters look at single threads.
-  auto forms = options.checked ? SimImageOptions::Forms::Thread : options.forms;
+  SimImageOptions::Forms forms = formsOf(options);
   std::vector<SimObject> objects(lowered.size());
   parallelFor(context, 0, lowered.size(), [&](size_t i) {
     if (llvm::Error error = compile(lowered[i], forms, objects[i]))

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace cameo {
 
@@ -30,5 +31,9 @@ struct SimImageOptions {
 /// the same bytes.
 llvm::Expected<llvm::SmallVector<char>> emitSimImage(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modules,
                                                      const SimImageOptions &options);
+
+/// Writes the LLVM IR that would be compiled for each of the modules, for those who work on it.
+llvm::Error printSimIr(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modules,
+                       const SimImageOptions &options, llvm::raw_ostream &output);
 
 } // namespace cameo

@@ -711,7 +711,10 @@ void WarpForm::finish() {
         if (instruction.mayReadOrWriteMemory())
           instruction.setMetadata(LLVMContext::MD_access_group, unit->accesses);
   }
+  Function *source = cast<CallInst>(lane).getCalledFunction();
   lane.eraseFromParent();
+  if (source->use_empty())
+    source->eraseFromParent();
 }
 
 } // namespace
