@@ -89,11 +89,9 @@ void makeWarpForms(const SimModule &module, llvm::Module &translated, llvm::Targ
 }
 
 /// What is compiled for a module, optimised.
-llvm::Expected<std::unique_ptr<llvm::Module>> toLlvm(const SimModule &module,
-                                                     SimImageOptions::Forms forms,
-                                                     llvm::LLVMContext &context,
-                                                     llvm::TargetMachine &machine,
-                                                     SimObject &object) {
+llvm::Expected<std::unique_ptr<llvm::Module>>
+toLlvm(const SimModule &module, SimImageOptions::Forms forms, llvm::LLVMContext &context,
+       llvm::TargetMachine &machine, SimObject &object) {
   auto translated = translateDeviceModule(*module.module, context, machine);
   if (!translated)
     return translated.takeError();
@@ -232,7 +230,8 @@ llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImage
   std::vector<SimSite> sites;
   for (gpu::GPUModuleOp module : modules) {
     registerDeviceTranslations(*module.getContext());
-    llvm::Expected<SimModule> lowered = lowerToSim(module, {options.checked, options.traced}, sites);
+    llvm::Expected<SimModule> lowered =
+        lowerToSim(module, {options.checked, options.traced}, sites);
     if (!lowered)
       return lowered.takeError();
     llvm::LLVMContext context;
