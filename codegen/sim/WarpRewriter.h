@@ -1,0 +1,113 @@
+// How the warp form is made (WarpForm.h): the parts of one rewriting, in the order of run().
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/sim/Divergence.h"
+#include "codegen/sim/EngineCalls.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/IRBuilder.h"
+
+#include <memory>
+
+namespace cameo::warp {
+
+using namespace llvm;
+
+/// Code that runs lane by lane in one loop.
+struct Unit {
+  SmallVector<BasicBlock *> body;
+  BasicBlock *entry = nullptr;     // of the body
+  BasicBlock *preheader = nullptr; // the loop comes after it
+  BasicBlock *exit = nullptr;      // and before this
+  BasicBlock *header = nullptr;
+  PHINode *lane = nullptr;
+  MDNode *accesses = nullptr;      // the group of all its accesses of memory
+  DenseMap<Value *, Value *> here; // values of other units, as seen in this one
+};
+
+/// For code that lanes run, in blocks that the warp reaches.
+class LanesBuilder : public IRBuilder<ConstantFolder, IRBuilderCallbackInserter> {
+public:
+  LanesBuilder(Divergence &divergence, Instruction *before)
+      : IRBuilder(before->getContext(), ConstantFolder(),
+                  IRBuilderCallbackInserter(
+                      [&divergence](Instruction *made) { divergence.addDivergent(*made); })) {
+    SetInsertPoint(before);
+  }
+};
+
+class Rewriter {
+public:
+  Rewriter(Function &function, Instruction &lane)
+      : function(function), lane(lane), context(function.getContext()),
+        i32(Type::getInt32Ty(context)), divergence(function, lane) {}
+
+  /// Returns why it cannot be done, or nothing.
+  std::string run();
+
+private:
+  std::string checkCollectives();
+  bool isSharedBuffer(Value *pointer);
+  std::string findSerialUnits();
+  void splitAtCollectives();
+  void findStraightUnits();
+  void placePhiStores();
+  void storeAtEnd(Value *value, AllocaInst *slot, BasicBlock *block);
+  bool leavesLive(PHINode &phi, BasicBlock *from, BasicBlock *to);
+  void lowerCollectives();
+  void lowerShuffle(CallInst &call);
+  void lowerVote(CallInst &call);
+  void lowerInstruction(CallInst &call);
+  AllocaInst *publish(CallInst &call, Value *value);
+  Value *engineEntry(size_t offset);
+  void makeLoop(Unit &unit);
+  void connect(Unit &unit);
+  void connectWarpCode();
+  void finish();
+
+  Value *inUnit(Value *value, Unit &unit);
+  Value *forFirstLane(Value *value, Instruction *before);
+  bool isRecomputed(Value *value, unsigned &budget);
+  AllocaInst *slotOf(Value *value);
+  AllocaInst *makeSlot(Type *type, const Twine &name);
+  Value *row(IRBuilderBase &builder, AllocaInst *slot, Value *index);
+  Value *loadRow(IRBuilderBase &builder, AllocaInst *slot, Value *index, Type *type);
+  void storeRow(IRBuilderBase &builder, Value *value, AllocaInst *slot, Value *index);
+
+  /// The unit whose lane loop executes `instruction`; null for the warp's own code.
+  Unit *unitOf(const Instruction *instruction) const {
+    return unitOfBlock.lookup(instruction->getParent());
+  }
+  /// Whether `value` has a copy for each lane.
+  bool isPerLane(Value *value) const {
+    auto *instruction = dyn_cast<Instruction>(value);
+    return instruction &&
+           (instruction == &lane || slots.count(instruction) || unitOf(instruction) != nullptr);
+  }
+  static std::optional<size_t> collective(const Instruction &instruction) {
+    auto *call = dyn_cast<CallInst>(&instruction);
+    auto engine = call ? engineFunction(*call) : std::nullopt;
+    if (engine && isCollective(*engine))
+      return engine;
+    return std::nullopt;
+  }
+  bool runsPerLane(const Instruction &instruction) const;
+
+  Function &function;
+  Instruction &lane;
+  LLVMContext &context;
+  Type *i32;
+  Divergence divergence;
+  std::vector<std::unique_ptr<Unit>> units;
+  DenseMap<const BasicBlock *, Unit *> unitOfBlock;
+  SetVector<BasicBlock *> warpBlocks; // of the warp's own code, in order
+  MapVector<Value *, AllocaInst *> slots;
+  SmallVector<PHINode *> storedPhis;
+  /// Made when all is known: what is computed again is copied from the code as it was.
+  SmallVector<std::pair<Use *, Value *>> replacements;
+};
+
+} // namespace cameo::warp
