@@ -7,10 +7,13 @@
 #include "dialects/onnx/Onnx.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <iostream>
 
 using namespace mlir;
 using namespace cameo::onnx;
@@ -65,4 +68,44 @@ void cameo::listOnnxOperators() {
   for (const OpsetRow &row : listOpsetRows())
     llvm::outs() << row.op << " " << row.sinceVersion << " "
                  << (row.unchanged ? "unchanged" : "converted") << "\n";
+}
+
+/// Why a file could not be converted; empty if it was.
+static std::string convertOnnxFile(StringRef in, StringRef out, const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  std::string diagnostics;
+  context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      diagnostics += diagnostic.str() + " | ";
+    for (Diagnostic &note : diagnostic.getNotes())
+      diagnostics += note.str() + " | ";
+    return success();
+  });
+  std::string text;
+  {
+    OwningOpRef<ModuleOp> module = importOnnxFile(in, &context);
+    if (!module)
+      return "import: " + diagnostics;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+  }
+  OwningOpRef<ModuleOp> again = parseSourceString<ModuleOp>(text, &context);
+  if (!again)
+    return "parse: " + diagnostics;
+  if (failed(exportOnnxFile(*again, out)))
+    return "export: " + diagnostics;
+  return "";
+}
+
+void cameo::convertOnnxFiles() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    auto [in, out] = StringRef(line).split('\t');
+    std::string problem = convertOnnxFile(in, out, registry);
+    std::replace(problem.begin(), problem.end(), '\n', ' ');
+    llvm::outs() << (problem.empty() ? "ok" : problem) << "\n";
+    llvm::outs().flush();
+  }
 }

@@ -13,6 +13,10 @@ int main(int argc, char **argv) {
     cameo::listOnnxOperators();
     return 0;
   }
+  if (argc == 2 && llvm::StringRef(argv[1]) == "--convert-onnx-files") {
+    cameo::convertOnnxFiles();
+    return 0;
+  }
   cameo::registerKernelTranslations();
   cameo::registerOnnxTranslations();
   return mlir::failed(mlir::mlirTranslateMain(argc, argv, "Cameo's translations")) ? 1 : 0;

@@ -15,19 +15,27 @@ class Failed(Exception):
     pass
 
 
-def convert(translate, model_path, out_path):
-    """Imports and exports a model. Raises Failed with the first lines of the diagnostics."""
-    text = subprocess.run([translate, "--import-onnx", model_path], capture_output=True)
-    if text.returncode:
-        raise Failed("import: exit %d: %s" % (text.returncode, head(text.stderr)))
-    binary = subprocess.run([translate, "--export-onnx", "-o", out_path], input=text.stdout,
-                            capture_output=True)
-    if binary.returncode:
-        raise Failed("export: exit %d: %s" % (binary.returncode, head(binary.stderr)))
+class Converter:
+    """One cameo-translate that imports and exports file after file; a new one where it crashed."""
 
+    def __init__(self, translate):
+        self.command = [translate, "--convert-onnx-files"]
+        self.process = None
 
-def head(text):
-    return " | ".join(text.decode(errors="replace").strip().splitlines()[:4])[:400]
+    def convert(self, model_path, out_path):
+        """Raises Failed with the diagnostics."""
+        if not self.process:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, text=True)
+        self.process.stdin.write("%s\t%s\n" % (model_path, out_path))
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        if not answer:
+            code = self.process.wait()
+            self.process = None
+            raise Failed("cameo-translate crashed: exit code %d" % code)
+        if answer != "ok":
+            raise Failed(answer[:400])
 
 
 def session(path):

@@ -7,11 +7,15 @@ package's node tests written down as that version where it did not. ONNX Runtime
 it is and as imported and exported. Also checks that the table has every row of the onnx package.
 """
 import argparse
+import multiprocessing
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import zlib
 
+import numpy as np
 import onnx
 import onnxruntime
 from onnx import defs, helper
@@ -78,11 +82,11 @@ def feeds_of(model, folder):
     return feeds
 
 
-def check(translate, model, feeds, scratch):
+def check(converter, model, feeds, scratch):
     """"run", or "structure" where ONNX Runtime does not take the original; raises Failed."""
-    source, out = scratch / "in.onnx", scratch / "out.onnx"
+    source, out = (scratch / ("%s-%d.onnx" % (end, os.getpid())) for end in ("in", "out"))
     source.write_bytes(model.SerializeToString())
-    models.convert(translate, str(source), str(out))
+    converter.convert(source, out)
     try:
         feeds = feeds() if callable(feeds) else feeds
         session = models.session(source)
@@ -100,44 +104,65 @@ def check(translate, model, feeds, scratch):
     return "run"
 
 
+class Rows:
+    """What a process of the pool needs for a row."""
+
+    def __init__(self, translate, scratch):
+        self.converter, self.scratch = models.Converter(translate), pathlib.Path(scratch)
+        self.table, self.tests = schemas(), node_tests()
+
+    def candidates(self, name, version):
+        # The same values in whatever order rows are taken.
+        row_models.RNG = np.random.default_rng(zlib.crc32(name.encode()) + version)
+        written = row_models.build(name, version)
+        if written:
+            return written
+        older = [(as_version(model, self.table[name, version]), model, data)
+                 for model, data in self.tests.get(name, [])]
+        return [(old, lambda m=model, d=data: feeds_of(m, d))
+                for old, model, data in older if old is not None]
+
+    def check(self, name, version):
+        """(outcome, problem)"""
+        result = "none"
+        for model, feeds in self.candidates(name, version)[:TRIED]:
+            try:
+                kind = check(self.converter, model, feeds, self.scratch)
+            except Exception as error:
+                return "", str(error)[:300]
+            if kind == "run" or result == "none":
+                result = kind
+        return result, ""
+
+
+def start(translate, scratch):
+    global ROWS
+    ROWS = Rows(translate, scratch)
+
+
+def work(row):
+    return row, *ROWS.check(*row)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--translate", default=models.TRANSLATE)
     parser.add_argument("--only", default="", help="a part of the operators' names")
     parser.add_argument("--verbose", action="store_true", help="list the rows that were not run")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
     args = parser.parse_args()
-    table = schemas()
     listed = subprocess.run([args.translate, "--list-onnx-operators"], capture_output=True,
                             text=True, check=True).stdout.split("\n")
     rows = {(n, int(v)) for n, v, _ in (line.split() for line in listed if line)}
     failed = 0
-    for row in sorted(rows ^ expected_rows(table)):
+    for row in sorted(rows ^ expected_rows(schemas())):
         print("FAILED %s %d: %s" % (*row, "not in the table" if row not in rows else "unknown"))
         failed += 1
-    tests = node_tests()
     counts = {"run": 0, "structure": 0, "none": 0}
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = pathlib.Path(folder)
-        for name, version in sorted(rows):
-            if args.only not in name:
-                continue
-            candidates = row_models.build(name, version)
-            if not candidates:
-                candidates = []
-                for model, data in tests.get(name, []):
-                    older = as_version(model, table[name, version])
-                    if older is not None:
-                        candidates.append((older, lambda m=model, d=data: feeds_of(m, d)))
-            result = "none"
-            problem = None
-            for model, feeds in candidates[:TRIED]:
-                try:
-                    kind = check(args.translate, model, feeds, scratch)
-                except Exception as error:
-                    problem = str(error)[:300]
-                    break
-                if kind == "run" or result == "none":
-                    result = kind
+    chosen = [row for row in sorted(rows) if args.only in row[0]]
+    with tempfile.TemporaryDirectory() as scratch, \
+            multiprocessing.Pool(args.jobs, start, (args.translate, scratch)) as pool:
+        for (name, version), result, problem in pool.imap_unordered(work, chosen, chunksize=4):
             if problem:
                 failed += 1
                 print("FAILED %s %d: %s" % (name, version, problem))

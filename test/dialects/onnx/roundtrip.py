@@ -6,6 +6,8 @@ ONNX Runtime runs the original and the exported model on the test's inputs. What
 support is checked by the onnx package instead, which also compares inputs and outputs by name.
 """
 import argparse
+import multiprocessing
+import os
 import pathlib
 import sys
 import tempfile
@@ -23,13 +25,13 @@ def interface(graph):
             [v.name for v in graph.output])
 
 
-def check(translate, source, out):
+def check(converter, source, out):
     """Returns "run", "structure" or, below opset 7, "refused"; raises Failed."""
     folder = source.parent
     before = onnx.load(source)
     opset = next((o.version for o in before.opset_import if o.domain in ("", "ai.onnx")), 26)
     try:
-        models.convert(translate, str(source), str(out))
+        converter.convert(source, out)
     except models.Failed as error:
         if opset < 7 and "7 to 26 are supported" in str(error):
             return "refused"
@@ -69,10 +71,30 @@ def check(translate, source, out):
     return "run"
 
 
+def name_of(source):
+    return source.stem if source.stem != "model" else source.parent.name
+
+
+def start(translate, scratch):
+    """What a process of the pool keeps from one model to the next."""
+    global CONVERTER, OUT
+    CONVERTER = models.Converter(translate)
+    OUT = pathlib.Path(scratch) / ("out-%d.onnx" % os.getpid())
+
+
+def work(source):
+    """(name, outcome, problem)"""
+    try:
+        return name_of(source), check(CONVERTER, source, OUT), ""
+    except Exception as error:
+        return name_of(source), "", str(error)[:400]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--translate", default=models.TRANSLATE)
     parser.add_argument("--only", default="", help="a part of the names to test")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
     args = parser.parse_args()
     data = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
     counts = {"run": 0, "structure": 0, "refused": 0}
@@ -82,17 +104,15 @@ def main():
                                        "pytorch-converted/*/model.onnx",
                                        "pytorch-operator/*/model.onnx", "light/*.onnx")
                      for p in data.glob(pattern))
-    with tempfile.TemporaryDirectory() as scratch:
-        out = pathlib.Path(scratch) / "out.onnx"
-        for source in sources:
-            name = source.stem if source.stem != "model" else source.parent.name
-            if args.only not in name:
-                continue
-            try:
-                counts[check(args.translate, source, out)] += 1
-            except Exception as error:
+    sources = [source for source in sources if args.only in name_of(source)]
+    with tempfile.TemporaryDirectory() as scratch, \
+            multiprocessing.Pool(args.jobs, start, (args.translate, scratch)) as pool:
+        for name, outcome, problem in pool.imap_unordered(work, sources, chunksize=8):
+            if problem:
                 failed += 1
-                print("FAILED %s: %s" % (name, str(error)[:400]))
+                print("FAILED %s: %s" % (name, problem))
+            else:
+                counts[outcome] += 1
     print("compared with ONNX Runtime: %(run)d, by structure: %(structure)d, "
           "refused below opset 7: %(refused)d" % counts)
     print("%d passed, %d failed" % (sum(counts.values()), failed))
