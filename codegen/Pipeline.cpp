@@ -45,6 +45,10 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // Where a shape is computed by operators that only folding knows.
   functions.addPass(createInferShapes({/*missingOnly=*/true}));
   functions.addPass(createFoldConstants({.remarks = options.remarks}));
+  // After folding, which makes much of what is given at run time known; before anything else, since
+  // from here on nodes are changed and become one with others.
+  if (options.reportUnsupported)
+    functions.addPass(createReportUnsupported());
   functions.addPass(createSimplifyOperators());
   // After operators that differed only in what they were called are gone, and before folding into
   // convolutions, which needs to see that a value has one use.

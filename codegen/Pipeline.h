@@ -41,6 +41,9 @@ struct PipelineOptions {
   std::string targets = "sm_80,ptx,sim:sm_80";
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
+  /// Say at stage Normalized what cannot be compiled; without it, models that are only written back
+  /// may hold anything.
+  bool reportUnsupported = false;
   /// Passes say what they decided, as remarks.
   bool remarks = false;
 };

@@ -58,6 +58,28 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
 }
 
+def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp"> {
+  let summary = "report everything that cannot be compiled, in one error";
+  let description = [{
+    Changes nothing. Every operator, attribute, type and shape that the lowerings refuse is one line:
+    the nodes, the reason with value and limit, and the nearest supported form.
+
+    ```mlir
+    %0 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
+    ```
+    ==>
+    ```
+    error: unsupported: 1 node cannot be compiled
+    note: node 'mask' (NonZero): the operator is not supported; nearest supported: Where, which keeps the size
+    ```
+  }];
+  let dependentDialects = [
+    "::cameo::kernel::KernelDialect", "::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
   let summary = "infer every value's shape, with run-time sizes by name";
   let description = [{

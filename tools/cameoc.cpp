@@ -184,6 +184,7 @@ LogicalResult Compiler::read() {
 
 LogicalResult Compiler::runStages(Stage from, Stage to) {
   PipelineOptions pipeline;
+  pipeline.reportUnsupported = to >= Stage::Dispatched;
   pipeline.targets = options.target;
   pipeline.remarks = options.remarks;
   for (const StageInfo &info : stages()) {

@@ -139,6 +139,9 @@ LogicalResult Exporter::exportNode(Operation *op, GraphProto &graph) {
   const OpSchema *schema = schemaOf(op);
   if (!custom && !schema)
     return op->emitError("cannot be written as ONNX");
+  if (custom && custom.getUnsupported())
+    return op->emitError() << custom.getOpType() << " cannot be written at opset " << kOpset << ": "
+                           << *custom.getUnsupported();
   NodeProto &node = *graph.add_node();
   std::string type = custom ? custom.getOpType().str() : schema->name.str();
   StringRef named = nameOf(op->getLoc());

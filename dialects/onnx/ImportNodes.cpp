@@ -103,9 +103,11 @@ void Importer::importNode(const NodeProto &node, Frame &frame) {
   for (const std::string &input : node.input())
     inputs.push_back(input.empty() ? none : lookup(input, frame, loc));
 
-  std::string key = domain + "\n" + node.op_type() + "\n" + node.overload();
-  if (const FunctionProto *function = functions.lookup(key))
-    return importCall(node, *function, frame, loc, inputs);
+  if (!functions.empty()) {
+    std::string key = domain + "\n" + node.op_type() + "\n" + node.overload();
+    if (const FunctionProto *function = functions.lookup(key))
+      return importCall(node, *function, frame, loc, inputs);
+  }
   auto opset = frame.opsets->find(domain);
   if (opset == frame.opsets->end())
     return problem(loc, node.op_type() + ": no opset of the domain '" + domain + "' is imported");
@@ -345,8 +347,11 @@ void Importer::importOperator(const NodeProto &node, Frame &frame, Location loc,
   int64_t before = problemCount;
   if (failed(readAttributes(node, frame, loc, argumentTypes, foreign.attributes, foreign.regions)))
     return;
-  if (row.convert && failed(row.convert(foreign)))
+  if (row.convert && failed(row.convert(foreign))) {
+    if (foreign.isUnsupported)
+      return importCustom(node, frame, loc, opset, inputs, foreign.problem);
     return fail(foreign.problem);
+  }
   if (foreign.results.empty()) {
     Operation *op =
         buildOp(builder, loc, none, *lookupSchema(foreign.op), foreign.inputs, foreign.attributes,
@@ -413,7 +418,7 @@ void Importer::importConstant(const NodeProto &node, Frame &frame, Location loc)
 }
 
 void Importer::importCustom(const NodeProto &node, Frame &frame, Location loc, int64_t version,
-                            ArrayRef<Value> inputs) {
+                            ArrayRef<Value> inputs, StringRef unsupported) {
   NamedAttrList attributes;
   SmallVector<std::pair<std::string, std::unique_ptr<Region>>> regions;
   auto noTypes = [](const NamedAttrList &) { return SmallVector<Type>(); };
@@ -427,6 +432,8 @@ void Importer::importCustom(const NodeProto &node, Frame &frame, Location loc, i
                      builder.getStringAttr(node.domain() == "ai.onnx" ? "" : node.domain()));
   state.addAttribute("op_type", builder.getStringAttr(node.op_type()));
   state.addAttribute("version", builder.getI64IntegerAttr(version));
+  if (!unsupported.empty())
+    state.addAttribute("unsupported", builder.getStringAttr(unsupported));
   state.addAttribute("onnx_attributes", attributes.getDictionary(context));
   SmallVector<StringRef> names;
   for (auto &[name, region] : regions) {

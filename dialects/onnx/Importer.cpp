@@ -37,13 +37,15 @@ LogicalResult Importer::reportProblems() {
 }
 
 Location Importer::uniqueLoc(StringRef name) {
-  std::string unique = name.str();
-  unsigned &count = locNames[name];
+  auto [known, isNew] = locNames.try_emplace(name, 1);
+  if (isNew)
+    return NameLoc::get(builder.getStringAttr(name));
   // A name made by numbering may be one that the model uses, too.
-  for (unsigned i = count++; i > 0; i = 0)
-    do
-      unique = (name + "_" + Twine(i++)).str();
-    while (!locNames.try_emplace(unique, 1).second);
+  std::string unique;
+  unsigned i = known->second++;
+  do
+    unique = (name + "_" + Twine(i++)).str();
+  while (!locNames.try_emplace(unique, 1).second);
   return NameLoc::get(builder.getStringAttr(unique));
 }
 
@@ -53,9 +55,10 @@ Importer::readOpsets(const google::protobuf::RepeatedPtrField<OperatorSetIdProto
   for (const OperatorSetIdProto &import : imports) {
     std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (domain.empty() && (import.version() < kMinOpset || import.version() > kOpset)) {
-      problem(builder.getUnknownLoc(), where + " uses opset " + Twine(import.version()) +
-                                           " of the default domain; " + Twine(kMinOpset) + " to " +
-                                           Twine(kOpset) + " are supported");
+      problem(builder.getUnknownLoc(),
+              where + " uses opset " + Twine(import.version()) + " of the default domain; " +
+                  Twine(kMinOpset) + " to " + Twine(kOpset) +
+                  " are supported; onnx.version_converter converts models");
       return failure();
     }
     if (auto [it, isNew] = opsets.try_emplace(domain, import.version());
@@ -160,6 +163,8 @@ DictionaryAttr Importer::modelAttributes(const Opsets &opsets) {
       domains.set(domain, builder.getI64IntegerAttr(version));
   attrs.set("metadata", metadata.getDictionary(context));
   attrs.set("opsets", domains.getDictionary(context));
+  if (auto opset = opsets.find(""); opset != opsets.end())
+    attrs.set("opset", builder.getI64IntegerAttr(opset->second));
   return attrs.getDictionary(context);
 }
 

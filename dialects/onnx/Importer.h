@@ -70,7 +70,8 @@ private:
                       int64_t opset, const ConversionRow &row, llvm::ArrayRef<mlir::Value> inputs);
   void importConstant(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc);
   void importCustom(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
-                    int64_t version, llvm::ArrayRef<mlir::Value> inputs);
+                    int64_t version, llvm::ArrayRef<mlir::Value> inputs,
+                    llvm::StringRef unsupported = {});
   void importCall(const onnx_proto::NodeProto &node, const onnx_proto::FunctionProto &function,
                   Frame &frame, mlir::Location loc, llvm::ArrayRef<mlir::Value> inputs);
   void bindOutputs(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,

@@ -139,11 +139,12 @@ def ONNX_CustomOp : ONNX_BaseOp<"Custom", [RecursiveMemoryEffects]> {
   let summary = "an operator of a domain or name that is not known";
   let description = [{
     Imported and exported as it is, and refused by name where it would have to be computed.
-    Graph attributes are regions, named by `graphs`.
+    Graph attributes are regions, named by `graphs`. An operator of an older opset that the
+    dialect's opset cannot express says why in `unsupported`, and is not exported.
   }];
   let arguments = (ins Variadic<AnyType>:$inputs, StrAttr:$domain, StrAttr:$op_type,
                        I64Attr:$version, DictionaryAttr:$onnx_attributes,
-                       OptionalAttr<StrArrayAttr>:$graphs);
+                       OptionalAttr<StrArrayAttr>:$graphs, OptionalAttr<StrAttr>:$unsupported);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let hasVerifier = 1;

@@ -28,11 +28,19 @@ public:
   /// What a converter that builds the node itself leaves here, one per listed output.
   llvm::SmallVector<mlir::Value> results;
   std::string problem;
+  bool isUnsupported = false;
 
   /// Says why the node cannot be converted.
   mlir::LogicalResult fail(const llvm::Twine &why) {
     problem = why.str();
     return mlir::failure();
+  }
+
+  /// As fail, but of a valid node: it is imported as it is, to be refused with all else that cannot
+  /// be compiled.
+  mlir::LogicalResult unsupported(const llvm::Twine &why) {
+    isUnsupported = true;
+    return fail(why);
   }
 
   mlir::Value input(unsigned i) const { return i < inputs.size() ? inputs[i] : none; }

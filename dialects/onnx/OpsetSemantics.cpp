@@ -28,7 +28,9 @@ LogicalResult flattenedSoftmax(ForeignNode &node) {
 LogicalResult batchNormalization(ForeignNode &node) {
   for (unsigned i = 1; i < node.outputUsed.size(); ++i)
     if (node.hasOutput(i))
-      return node.fail("is in training mode (it has outputs beyond the first)");
+      return node.unsupported("training mode (output " + Twine(i) +
+                              " is used); nearest supported: its first output alone, or opset 14 "
+                              "with training_mode");
   node.outputUsed.resize(1, true);
   if (node.takeInt("spatial").value_or(1) != 0)
     return success();
@@ -137,8 +139,12 @@ LogicalResult resize(ForeignNode &node) {
                     : rounding == "round_prefer_floor" ? "ceil"
                                                        : "";
   if ((mode && mode.getValue() != "nearest") || today.empty())
-    return node.fail("uses tf_half_pixel_for_nn other than with mode nearest and nearest_mode "
-                     "floor or round_prefer_floor");
+    return node.unsupported("coordinate_transformation_mode 'tf_half_pixel_for_nn' with mode '" +
+                            (mode ? mode.getValue() : "nearest") + "' and nearest_mode '" +
+                            rounding +
+                            "'; nearest supported: mode 'nearest' with nearest_mode 'floor' or "
+                            "'round_prefer_floor', or "
+                            "'half_pixel'");
   node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("half_pixel"));
   node.attributes.set("nearest_mode", node.builder.getStringAttr(today));
   return success();
@@ -148,7 +154,8 @@ LogicalResult resize(ForeignNode &node) {
 // Scan8(s, x) ==> Scan over the batch { Scan over the sequence { body } }
 LogicalResult scan8(ForeignNode &node) {
   if (!isAbsent(node.input(0)))
-    return node.fail("has sequence_lens, which no later opset can express");
+    return node.unsupported("sequence_lens, which no later opset can express; nearest supported: "
+                            "sequences of one length");
   std::optional<int64_t> scanInputs = node.takeInt("num_scan_inputs");
   std::optional<SmallVector<int64_t>> directions = node.takeInts("directions");
   int64_t total = int64_t(node.inputs.size()) - 1;

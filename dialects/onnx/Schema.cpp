@@ -265,6 +265,33 @@ std::optional<ElementKind> innerKind(Type type) {
   }
 }
 
+std::string elementText(Type type) {
+  if (std::optional<ElementKind> kind = elementKind(type))
+    return elementName(*kind).str();
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+std::string typeText(Type type) {
+  if (auto seq = dyn_cast<SeqType>(type))
+    return "sequence of " + typeText(seq.getElementType());
+  if (auto optional = dyn_cast<OptType>(type))
+    return "optional " + typeText(optional.getElementType());
+  if (isa<AnyType>(type))
+    return "a type that is not known";
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor)
+    return elementText(type);
+  std::string text = elementText(tensor.getElementType());
+  if (!tensor.hasRank())
+    return text + " of unknown rank";
+  text += "[";
+  for (auto [i, size] : llvm::enumerate(tensor.getShape()))
+    text += (i ? "," : "") + (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
+  return text + "]";
+}
+
 std::string detail::schemaProblem(Operation *op) {
   std::string problem;
   llvm::raw_string_ostream os(problem);
@@ -289,7 +316,7 @@ std::string detail::schemaProblem(Operation *op) {
       return;
     }
     if (!accepts(formal.types(), type)) {
-      os << what << " '" << formal.name << "' cannot be " << type << "; " << schema->name
+      os << what << " '" << formal.name << "' cannot be " << typeText(type) << "; " << schema->name
          << " takes " << listTypes(formal.types());
       return;
     }
@@ -302,8 +329,9 @@ std::string detail::schemaProblem(Operation *op) {
     if (!expected)
       expected = found;
     else if (expected != found)
-      os << what << " '" << formal.name << "' has elements of type " << found << "; " << expected
-         << " is bound already";
+      os << what << " '" << formal.name << "' is of type " << typeText(found)
+         << ", another value of "
+         << "the same type variable of " << typeText(expected);
   };
   for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
     check(type, schema->input(i), "input");

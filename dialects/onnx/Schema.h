@@ -98,6 +98,11 @@ unsigned elementBits(ElementKind kind);
 /// Bytes of an element in a resource or in memory: sub-byte elements take one; 0 for strings.
 unsigned elementBytes(ElementKind kind);
 
+/// A type in ONNX's words, for messages: "float[?,3]", "sequence of string[?]".
+std::string typeText(mlir::Type type);
+/// The same of an element type: "uint8".
+std::string elementText(mlir::Type elementType);
+
 /// The kind of a tensor's elements, also of that within a sequence or an optional.
 std::optional<ElementKind> innerKind(mlir::Type type);
 

@@ -32,18 +32,20 @@ public:
   SizeNames(func::FuncOp source) : source(source) {}
 
   /// An empty string for what has no name or too long a one.
-  const std::string &of(Value value) {
+  std::string of(Value value, unsigned depth = 0) {
     auto known = names.find(value);
     if (known != names.end())
       return known->second;
-    std::string name = write(value);
+    if (depth > kLongest) // each operation takes a character at least
+      return "";
+    std::string name = write(value, depth);
     return names[value] = name.size() <= kLongest ? name : "";
   }
 
 private:
   static constexpr size_t kLongest = 64;
 
-  std::string write(Value value) {
+  std::string write(Value value, unsigned depth) {
     Operation *op = value.getDefiningOp();
     if (!op)
       return "";
@@ -53,7 +55,7 @@ private:
       return inputSize(dim);
     if (op->getNumOperands() != 2)
       return "";
-    std::string left = of(op->getOperand(0)), right = of(op->getOperand(1));
+    std::string left = of(op->getOperand(0), depth + 1), right = of(op->getOperand(1), depth + 1);
     if (left.empty() || right.empty())
       return "";
     if (isa<arith::MinSIOp, arith::MaxSIOp>(op))
@@ -111,10 +113,13 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
     bool good = true;
     Block &body = function.getBody().front();
     lowering.lowerNodes(body, [&](Operation *op) {
-      op->removeAttr(kDeclaredShapeAttr);
-      for (OpResult result : op->getResults())
-        if (!lowering.tryLowered(result))
-          standIn(result, lowering);
+      bool standsIn = lowering.isRefused(op) && llvm::any_of(op->getResults(), [&](Value result) {
+                        return lowering.tryLowered(result).has_value();
+                      });
+      if (standsIn)
+        op->setAttr(kDeclaredShapeAttr, UnitAttr::get(op->getContext()));
+      else
+        op->removeAttr(kDeclaredShapeAttr);
       good &= succeeded(refine(op, lowering, names));
     });
     if (!good)
@@ -125,33 +130,12 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
   }
 
 private:
-  /// A value of the declared shape in place of one that could not be lowered.
-  static void standIn(OpResult result, Lowering &lowering) {
-    auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type || !type.getElementType().isIntOrFloat())
-      return;
-    OpBuilder &b = lowering.builder();
-    auto plain = RankedTensorType::get(type.getShape(), Lowering::signless(type.getElementType()));
-    Value tensor =
-        b.create<UnrealizedConversionCastOp>(result.getLoc(), plain, ValueRange()).getResult(0);
-    Sizes sizes;
-    for (auto [i, size] : llvm::enumerate(type.getShape())) {
-      if (ShapedType::isDynamic(size))
-        sizes.push_back(b.create<tensor::DimOp>(result.getLoc(), tensor, i).getResult());
-      else
-        sizes.push_back(lowering.index(size));
-    }
-    lowering.define(result.getOwner(), result.getResultNumber(), tensor, sizes,
-                    type.getElementType());
-    result.getOwner()->setAttr(kDeclaredShapeAttr, UnitAttr::get(b.getContext()));
-  }
-
   static LogicalResult contradiction(OpResult result, Type computed) {
     Operation *op = result.getOwner();
     return emitError(op->getLoc())
            << "node '" << nodeName(op) << "' (" << op->getName().stripDialect() << "): output "
-           << result.getResultNumber() << " is declared as " << result.getType()
-           << ", but its operands make it " << computed;
+           << result.getResultNumber() << " is declared as " << onnx::typeText(result.getType())
+           << ", but its operands make it " << onnx::typeText(computed);
   }
 
   /// Sizes that are known either way; both ways must agree.

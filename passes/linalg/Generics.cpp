@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Generics.h"
+#include "passes/linalg/Indexing.h"
 
 #include <limits>
 
@@ -308,8 +309,7 @@ SmallVector<int64_t> intsAttribute(Operation *op, StringRef name, int64_t count,
 FailureOr<int64_t> normalAxis(Lowering &l, Operation *op, int64_t axis, int64_t rank) {
   int64_t normal = axis < 0 ? axis + rank : axis;
   if (normal < 0 || normal >= rank)
-    return l.unsupported(op, "axis " + Twine(axis) + " is outside [-" + Twine(rank) + ", " +
-                                 Twine(rank) + ")");
+    return l.unsupported(op, outsideText(axis, rank));
   return normal;
 }
 

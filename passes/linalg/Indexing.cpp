@@ -15,15 +15,26 @@ std::optional<int64_t> normalizedAxis(int64_t axis, int64_t rank) {
   return axis;
 }
 
+std::string outsideText(int64_t axis, int64_t rank) {
+  return "axis " + std::to_string(axis) + " is outside [-" + std::to_string(rank) + ", " +
+         std::to_string(rank) + ")";
+}
+
+FailureOr<int64_t> normalizedAxis(Operation *op, Lowering &l, int64_t axis, int64_t rank) {
+  if (std::optional<int64_t> normalized = normalizedAxis(axis, rank))
+    return *normalized;
+  return l.unsupported(op, outsideText(axis, rank));
+}
+
 FailureOr<SmallVector<int64_t>> normalizedAxes(Operation *op, Lowering &l, ArrayRef<int64_t> axes,
                                                int64_t rank) {
   SmallVector<int64_t> result;
   for (int64_t axis : axes) {
     std::optional<int64_t> normalized = normalizedAxis(axis, rank);
     if (!normalized)
-      return l.unsupported(op, "axis " + Twine(axis) + " of a tensor of rank " + Twine(rank));
+      return l.unsupported(op, outsideText(axis, rank));
     if (llvm::is_contained(result, *normalized))
-      return l.unsupported(op, "axis " + Twine(axis) + " given twice");
+      return l.unsupported(op, "axis " + Twine(axis) + " is given twice; each may be given once");
     result.push_back(*normalized);
   }
   return result;
@@ -47,6 +58,32 @@ FailureOr<Sizes> amongAxes(Operation *op, Lowering &l, ArrayRef<OpFoldResult> ax
   return among;
 }
 
+LogicalResult checkAxes(Operation *op, Lowering &l, ArrayRef<OpFoldResult> axes, int64_t rank) {
+  SmallVector<int64_t> known;
+  for (OpFoldResult axis : axes)
+    if (std::optional<int64_t> value = getConstantIntValue(axis))
+      known.push_back(*value);
+  if (failed(normalizedAxes(op, l, known, rank)))
+    return failure();
+  if (static_cast<int64_t>(axes.size()) > rank)
+    return l.unsupported(op, Twine(axes.size()) + " axes of a tensor of rank " + Twine(rank));
+  return known.size() == axes.size() ? success() : success(succeeded(amongAxes(op, l, axes, rank)));
+}
+
+bool readsInput(Value value) {
+  SmallVector<Value> pending{value};
+  llvm::DenseSet<Operation *> seen;
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<rt::ReadOp>(op))
+      return true;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return false;
+}
+
 Sizes remainingSizes(Lowering &l, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> removed,
                      int64_t count) {
   Sizes result;
@@ -64,23 +101,36 @@ Sizes remainingSizes(Lowering &l, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldR
   return result;
 }
 
+/// `known` has what was found out: without it sums of sums would be looked through again and again.
+static bool isNonNegative(Value value, llvm::DenseMap<Operation *, bool> &known, unsigned depth) {
+  constexpr unsigned kDeepest = 100;
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant >= 0;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > kDeepest)
+    return false;
+  auto [found, isNew] = known.try_emplace(op, false);
+  if (!isNew)
+    return found->second;
+  auto operand = [&](unsigned i) { return isNonNegative(op->getOperand(i), known, depth + 1); };
+  bool result =
+      isa<tensor::DimOp, arith::IndexCastUIOp>(op); // the latter is 0 or 1, a comparison's
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+          arith::RemSIOp, arith::MinSIOp>(op))
+    result = operand(0) && operand(1);
+  else if (isa<arith::MaxSIOp>(op))
+    result = operand(0) || operand(1);
+  else if (isa<arith::SelectOp>(op))
+    result = operand(1) && operand(2);
+  return known[op] = result;
+}
+
 bool knownNonNegative(OpFoldResult ofr) {
   if (std::optional<int64_t> known = getConstantIntValue(ofr))
     return *known >= 0;
   auto value = dyn_cast_if_present<Value>(ofr);
-  Operation *op = value ? value.getDefiningOp() : nullptr;
-  if (!op)
-    return false;
-  if (isa<tensor::DimOp>(op))
-    return true;
-  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
-          arith::RemSIOp, arith::MinSIOp>(op))
-    return knownNonNegative(op->getOperand(0)) && knownNonNegative(op->getOperand(1));
-  if (isa<arith::MaxSIOp>(op))
-    return knownNonNegative(op->getOperand(0)) || knownNonNegative(op->getOperand(1));
-  if (isa<arith::SelectOp>(op))
-    return knownNonNegative(op->getOperand(1)) && knownNonNegative(op->getOperand(2));
-  return isa<arith::IndexCastUIOp>(op); // 0 or 1, from a comparison
+  llvm::DenseMap<Operation *, bool> known;
+  return value && isNonNegative(value, known, 0);
 }
 
 OpFoldResult atLeastZero(Lowering &l, OpFoldResult value) {

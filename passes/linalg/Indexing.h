@@ -10,6 +10,14 @@ namespace cameo {
 
 /// An axis counted from the end made one from the start; nothing where it is outside of the rank.
 std::optional<int64_t> normalizedAxis(int64_t axis, int64_t rank);
+/// The same, reported for `op`.
+mlir::FailureOr<int64_t> normalizedAxis(mlir::Operation *op, Lowering &l, int64_t axis,
+                                        int64_t rank);
+/// Reports or checks at run time that axes are in range and given once each.
+llvm::LogicalResult checkAxes(mlir::Operation *op, Lowering &l,
+                              llvm::ArrayRef<mlir::OpFoldResult> axes, int64_t rank);
+/// "axis 4 is outside [-3, 3)".
+std::string outsideText(int64_t axis, int64_t rank);
 
 /// Axes from an attribute or host values, normalized, each at most once; reports for `op`.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
@@ -28,6 +36,8 @@ Sizes remainingSizes(Lowering &l, llvm::ArrayRef<mlir::OpFoldResult> sizes,
 /// Whether the expression of a host value shows that it is not negative (sizes and what sums,
 /// products and quotients make of them).
 bool knownNonNegative(mlir::OpFoldResult value);
+/// Whether a value of the plan depends on what an input holds, not on shapes alone.
+bool readsInput(mlir::Value value);
 
 /// max(value, 0), without an operation where it is known not to be needed.
 mlir::OpFoldResult atLeastZero(Lowering &l, mlir::OpFoldResult value);

@@ -111,7 +111,8 @@ static Value shrink(ScalarMath &m, Operation *op, ValueRange x) {
 static LogicalResult lowerGelu(Operation *op, Lowering &l) {
   StringRef approximate = cast<onnx::GeluOp>(op).getApproximate();
   if (approximate != "none" && approximate != "tanh")
-    return l.unsupported(op, "approximate = '" + approximate + "'; 'none' or 'tanh'");
+    return l.unsupported(op, "approximate = '" + approximate +
+                                 "'; nearest supported: 'none' or 'tanh'");
   return lowerByFormula(op, l, kFloats, gelu);
 }
 

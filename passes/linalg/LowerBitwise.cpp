@@ -30,9 +30,11 @@ static Value shifted(ScalarMath &m, Operation *op, ValueRange x) {
 static LogicalResult lowerBitShift(Operation *op, Lowering &l) {
   StringRef direction = cast<onnx::BitShiftOp>(op).getDirection();
   if (direction != "LEFT" && direction != "RIGHT")
-    return l.unsupported(op, "direction '" + direction + "'; LEFT or RIGHT");
+    return l.unsupported(op, "direction '" + direction + "'; nearest supported: LEFT or RIGHT");
   if (!Lowering::isUnsigned(Lowering::elementType(op->getOperand(0))))
-    return l.unsupported(op, "signed elements; cast to uint8 ... uint64");
+    return l.unsupported(op, "elements of type " +
+                                 onnx::elementText(Lowering::elementType(op->getOperand(0))) +
+                                 "; nearest supported: uint8 to uint64");
   return lowerByFormula(op, l, kIntegers, shifted);
 }
 

@@ -43,11 +43,13 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
   Lowered a = l.operand(op, 0), c = l.operand(op, 1);
   Location loc = op->getLoc();
   if (a.rank() == 0 || c.rank() == 0)
-    return l.unsupported(op, "operands of rank 0; both need at least one dimension");
+    return l.unsupported(op, "operands of rank " + Twine(a.rank()) + " and " + Twine(c.rank()) +
+                                 "; both need rank 1 or more");
   OpFoldResult depth = a.sizes.back();
   OpFoldResult otherDepth = c.rank() == 1 ? c.sizes[0] : c.sizes[c.rank() - 2];
-  if (depth != otherDepth && failed(l.check(op, l.equal(depth, otherDepth),
-                                            "inner sizes {0} and {1} differ", depth, otherDepth)))
+  if (depth != otherDepth &&
+      failed(l.check(op, l.equal(depth, otherDepth),
+                     "inner sizes {0} and {1} differ; they must be one", depth, otherDepth)))
     return failure();
   bool hasM = a.rank() > 1, hasN = c.rank() > 1;
   Sizes batchA(a.sizes.begin(), a.sizes.end() - std::min<int64_t>(a.rank(), 2));
@@ -162,17 +164,20 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
   auto gemm = cast<onnx::GemmOp>(op);
   Lowered a = l.operand(op, 0), c = l.operand(op, 1);
   if (a.rank() != 2 || c.rank() != 2)
-    return l.unsupported(op, "operands must be matrices");
+    return l.unsupported(op, "operands of rank " + Twine(a.rank()) + " and " + Twine(c.rank()) +
+                                 "; both need rank 2; nearest supported: MatMul");
   bool transA = gemm.getTransA() != 0, transB = gemm.getTransB() != 0;
   OpFoldResult depthA = a.sizes[transA ? 0 : 1], depthB = c.sizes[transB ? 1 : 0];
-  if (depthA != depthB && failed(l.check(op, l.equal(depthA, depthB),
-                                         "inner sizes {0} and {1} differ", depthA, depthB)))
+  if (depthA != depthB &&
+      failed(l.check(op, l.equal(depthA, depthB),
+                     "inner sizes {0} and {1} differ; they must be one", depthA, depthB)))
     return failure();
   double alpha = gemm.getAlpha().convertToDouble(), beta = gemm.getBeta().convertToDouble();
   Type type = a.elementType;
   bool real = isa<FloatType>(type);
   if (!real && (alpha != static_cast<int64_t>(alpha) || beta != static_cast<int64_t>(beta)))
-    return l.unsupported(op, "fractional alpha or beta on integers");
+    return l.unsupported(op,
+                         "fractional alpha or beta on integers; nearest supported: whole numbers");
   MLIRContext *context = op->getContext();
   AffineExpr m, n, k;
   bindDims(context, m, n, k);
@@ -182,7 +187,7 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
   if (!l.absent(op, 2)) {
     Lowered bias = l.operand(op, 2);
     if (bias.rank() > 2)
-      return l.unsupported(op, "bias of rank above 2");
+      return l.unsupported(op, "C has rank " + Twine(bias.rank()) + "; at most 2 is possible");
     SmallVector<AffineExpr> exprs;
     for (int64_t i = 0; i < bias.rank(); ++i) {
       int64_t dim = 2 - bias.rank() + i;
@@ -191,7 +196,9 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
       else if (isConstantIntValue(bias.sizes[i], 1))
         exprs.push_back(getAffineConstantExpr(0, context));
       else
-        return l.unsupported(op, "bias of a size known only at run time");
+        return l.unsupported(op, "size " + Twine(i) +
+                                     " of C is known only at run time; nearest "
+                                     "supported: 1, or the result's size of that dimension");
     }
     operands.push_back(bias.tensor);
     maps.push_back(AffineMap::get(2, 0, exprs, context));

@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
+#include "passes/linalg/Windows.h"
 
 using namespace mlir;
 
@@ -24,27 +25,26 @@ struct Axis {
 static FailureOr<SmallVector<Axis>> spatialAxes(Lowering &l, Operation *op, const Lowered &x,
                                                 const Lowered &w) {
   int64_t spatial = x.rank() - 2;
-  SmallVector<int64_t> strides = intsAttribute(op, "strides", spatial, 1);
-  SmallVector<int64_t> dilations = intsAttribute(op, "dilations", spatial, 1);
-  SmallVector<int64_t> pads = intsAttribute(op, "pads", 2 * spatial, 0);
+  FailureOr<WindowAttributes> attributes = windowAttributes(l, op, spatial);
+  if (failed(attributes) ||
+      failed(checkKernelShape(l, op, ArrayRef<OpFoldResult>(w.sizes).drop_front(2))))
+    return failure();
+  auto &[strides, dilations, pads, autoPad] = *attributes;
+  bool same = attributes->same();
   SmallVector<int64_t> extra = intsAttribute(op, "output_padding", spatial, 0);
   SmallVector<int64_t> shape = intsAttribute(op, "output_shape", 0, 0);
   if (static_cast<int64_t>(shape.size()) == spatial + 2)
     shape.erase(shape.begin(), shape.begin() + 2);
-  auto wrong = [&](ArrayRef<int64_t> list, int64_t count) {
-    return static_cast<int64_t>(list.size()) != count;
-  };
-  if (wrong(strides, spatial) || wrong(dilations, spatial) || wrong(pads, 2 * spatial) ||
-      wrong(extra, spatial) || (!shape.empty() && wrong(shape, spatial)))
-    return l.unsupported(op, "an attribute does not have one value a spatial dimension");
-  if (llvm::any_of(strides, [](int64_t s) { return s <= 0; }) ||
-      llvm::any_of(dilations, [](int64_t d) { return d <= 0; }))
-    return l.unsupported(op, "strides and dilations must be positive");
-  auto mode = op->getAttrOfType<StringAttr>("auto_pad");
-  StringRef autoPad = mode ? mode.getValue() : "NOTSET";
-  bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
-  if (!same && autoPad != "NOTSET" && autoPad != "VALID")
-    return l.unsupported(op, "auto_pad '" + autoPad + "' is not known");
+  for (auto &[name, values] :
+       {std::pair("output_padding", &extra), std::pair("output_shape", &shape)}) {
+    if (!values->empty() && static_cast<int64_t>(values->size()) != spatial)
+      return l.unsupported(op, Twine(name) + " holds " + Twine(values->size()) + " numbers for " +
+                                   Twine(spatial) + " spatial dimensions");
+    for (int64_t value : *values)
+      if (value < 0 || value > std::numeric_limits<int32_t>::max())
+        return l.unsupported(op, Twine(name) + " has a value of " + Twine(value) +
+                                     "; 0 to 2147483647 are supported");
+  }
 
   SmallVector<Axis> axes;
   OpFoldResult zero = l.index(0), one = l.index(1);
@@ -97,7 +97,9 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0), w = l.operand(op, 1);
   int64_t rank = x.rank(), groups = intAttribute(op, "group", 1);
   if (rank < 3 || w.rank() != rank || groups <= 0)
-    return l.unsupported(op, "needs operands of one rank, 3 or more, and a positive group");
+    return l.unsupported(op, "X of rank " + Twine(x.rank()) + ", W of rank " + Twine(w.rank()) +
+                                 ", group " + Twine(groups) +
+                                 "; one rank of 3 or more and a positive group are needed");
   OpFoldResult group = l.index(groups), zero = l.index(0);
   if (failed(l.check(op, l.equal(x.sizes[1], w.sizes[0]),
                      "the input has {0} channels, the weights {1}", x.sizes[1], w.sizes[0])) ||

@@ -6,40 +6,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Contraction.h"
 #include "passes/linalg/Families.h"
+#include "passes/linalg/Windows.h"
 
 using namespace mlir;
 
 namespace cameo {
 
-static SmallVector<int64_t> valuesOr(std::optional<ArrayRef<int64_t>> values, size_t count,
-                                     int64_t otherwise) {
-  if (values && values->size() == count)
-    return SmallVector<int64_t>(*values);
-  return SmallVector<int64_t>(count, otherwise);
-}
-
 static LogicalResult lowerConv(Operation *op, Lowering &l) {
   auto conv = cast<onnx::ConvOp>(op);
   Lowered x = l.operand(op, 0), w = l.operand(op, 1);
   if (x.rank() < 3 || w.rank() != x.rank())
-    return l.unsupported(op, "input and weight need the same rank of at least 3");
+    return l.unsupported(op, "X of rank " + Twine(x.rank()) + ", W of rank " + Twine(w.rank()) +
+                                 "; both need one rank of 3 or more");
   unsigned spatial = x.rank() - 2;
   int64_t groups = conv.getGroup();
   Sizes kernel(w.sizes.begin() + 2, w.sizes.end());
-  SmallVector<int64_t> strides = valuesOr(conv.getStrides(), spatial, 1);
-  SmallVector<int64_t> dilations = valuesOr(conv.getDilations(), spatial, 1);
-  SmallVector<int64_t> pads = valuesOr(conv.getPads(), 2 * spatial, 0);
-  StringRef autoPad = conv.getAutoPad();
-  if (groups < 1 ||
-      llvm::any_of(
-          strides, [](int64_t v) { return v < 1; }) ||
-      llvm::any_of(dilations, [](int64_t v) { return v < 1; }))
-    return l.unsupported(op, "group, strides and dilations must be positive");
+  if (groups < 1)
+    return l.unsupported(op, "group is " + Twine(groups) + "; it must be 1 or more");
+  FailureOr<WindowAttributes> attributes = windowAttributes(l, op, spatial);
+  if (failed(attributes) || failed(checkKernelShape(l, op, kernel)))
+    return failure();
+  auto &[strides, dilations, pads, autoPad] = *attributes;
   OpFoldResult channels = l.mul(w.sizes[1], l.index(groups));
   if (channels != x.sizes[1] &&
       failed(l.check(op, l.equal(channels, x.sizes[1]),
                      "the weights take {0} channels, the input has {1}", channels, x.sizes[1])))
     return failure();
+  OpFoldResult remainder = l.rem(w.sizes[0], l.index(groups));
+  if (failed(l.check(op, l.equal(remainder, l.index(0)), "{0} filters are no multiple of group {1}",
+                     w.sizes[0], l.index(groups))))
+    return failure();
+  bool hasBias = !l.absent(op, 2);
+  if (hasBias) {
+    Lowered bias = l.operand(op, 2);
+    if (bias.rank() != 1)
+      return l.unsupported(op, "the bias has rank " + Twine(bias.rank()) + ", needs 1");
+    if (failed(l.check(op, l.equal(bias.sizes[0], w.sizes[0]),
+                       "the bias has {0} values for {1} filters", bias.sizes[0], w.sizes[0])))
+      return failure();
+  }
 
   Sizes low, high, out{x.sizes[0], w.sizes[0]};
   for (unsigned i = 0; i < spatial; ++i) {
@@ -47,7 +52,7 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
         l.add(l.mul(l.sub(kernel[i], l.index(1)), l.index(dilations[i])), l.index(1));
     OpFoldResult size = x.sizes[i + 2], stride = l.index(strides[i]);
     OpFoldResult before = l.index(pads[i]), after = l.index(pads[i + spatial]);
-    if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
+    if (attributes->same()) {
       OpFoldResult outputs = l.ceilDiv(size, stride);
       OpFoldResult total =
           l.max(l.index(0), l.sub(l.add(l.mul(l.sub(outputs, l.index(1)), stride), extent), size));
@@ -61,8 +66,8 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
     high.push_back(after);
     OpFoldResult room = l.sub(l.add(l.add(size, before), after), extent);
     if (failed(l.check(op, l.less(l.index(-1), room),
-                       "the kernel's extent exceeds the padded input by {0}",
-                       l.sub(l.index(0), room))))
+                       "the kernel spans {0} elements, the padded input has {1}", extent,
+                       l.add(l.add(size, before), after))))
       return failure();
     out.push_back(l.add(l.floorDiv(room, stride), l.index(1)));
   }
@@ -95,9 +100,6 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   SmallVector<AffineExpr> inputLead{n, c}, weightLead{f, c}, outLead{n, f};
   if (grouped) {
     OpFoldResult filters = l.floorDiv(w.sizes[0], l.index(groups));
-    if (auto known = getConstantIntValue(w.sizes[0]); known && *known % groups != 0)
-      return l.unsupported(op, "group " + Twine(groups) + " does not divide " + Twine(*known) +
-                                   " filters");
     auto split = [&](const Sizes &sizes, unsigned at, OpFoldResult inner) {
       Sizes wide(sizes.begin(), sizes.begin() + at);
       wide.push_back(l.index(groups));
@@ -115,7 +117,6 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   SmallVector<utils::IteratorType> iterators(parallel, utils::IteratorType::parallel);
   iterators.append(dims - parallel, utils::IteratorType::reduction);
   Type type = x.elementType;
-  bool hasBias = !l.absent(op, 2);
   Value sum =
       l.dispatch(loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
         Value padded = input.tensor;

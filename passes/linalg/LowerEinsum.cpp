@@ -126,7 +126,8 @@ static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
         continue;
       if (!isConstantIntValue(known->second, 1) &&
           failed(l.check(op, l.equal(known->second, size),
-                         "one index of the equation has sizes {0} and {1}", known->second, size)))
+                         "one index of the equation has sizes {0} and {1}; it must have one",
+                         known->second, size)))
         return failure();
       if (isConstantIntValue(known->second, 1) || isa<Attribute>(size))
         known->second = size;

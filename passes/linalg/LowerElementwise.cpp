@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Elementwise.h"
+#include "passes/linalg/UnsupportedReport.h"
 
 using namespace mlir;
 
@@ -94,7 +95,8 @@ static Value isInf(ScalarMath &m, Operation *op, ValueRange x) {
 static LogicalResult lowerMod(Operation *op, Lowering &l) {
   bool real = isa<FloatType>(Lowering::elementType(op->getOperand(0)));
   if (real && !cast<onnx::ModOp>(op).getFmod())
-    return l.unsupported(op, "fmod = 0 on floats; set fmod = 1");
+    return l.unsupported(op, "fmod = 0 on " + onnx::typeText(op->getOperand(0).getType()) +
+                                 "; nearest supported: fmod = 1, which takes the dividend's sign");
   return lowerByFormula(op, l, kNumbers, modulo);
 }
 
@@ -207,7 +209,10 @@ static LogicalResult lowerClip(Operation *op, Lowering &l) {
     const Sizes sizes = l.operand(op, i).sizes;
     bool one = llvm::all_of(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
     if (!one || l.operand(op, i).rank() > l.operand(op, 0).rank())
-      return l.unsupported(op, (i == 1 ? "min" : "max") + Twine(" must be a scalar"));
+      return l.unsupported(op, inputText(op, i) + " is " +
+                                   onnx::typeText(op->getOperand(i).getType()) +
+                                   "; it must hold one number; nearest supported: Max and Min, "
+                                   "which broadcast");
     operands.push_back(i);
   }
   Type type = Lowering::elementType(op->getOperand(0));
@@ -245,8 +250,8 @@ static LogicalResult lowerDropout(Operation *op, Lowering &l) {
     return std::nullopt;
   };
   if (known(2, 0) != 0 && known(1, 0.5) != 0)
-    return l.unsupported(op, "training mode; inference, with training_mode a constant false or "
-                             "absent, is supported");
+    return l.unsupported(op, "training mode: training_mode is not a constant false; nearest "
+                             "supported: inference, with training_mode absent or false");
   Lowered data = l.operand(op, 0);
   l.define(op, 0, data);
   if (op->getNumResults() > 1 && !isa<NoneType>(op->getResult(1).getType())) {

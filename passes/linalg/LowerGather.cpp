@@ -21,7 +21,26 @@ static LogicalResult checkIndexed(Operation *op, Lowering &l, OpFoldResult size,
     return success();
   OpFoldResult none = l.equal(l.product(results), l.index(0));
   return l.check(op, l.select(none, l.index(1), l.less(l.index(0), size)),
-                 "indices into a dimension of size {0}", size);
+                 "indices into a dimension of size {0}; it must be 1 or more", size);
+}
+
+/// Checks a few indices that are computed from sizes. What an input holds is not read for it: such
+/// an input would have to be on the host.
+static LogicalResult checkHostIndices(Operation *op, Lowering &l, OpFoldResult size,
+                                      StringRef message, int64_t first, int64_t stride) {
+  constexpr int64_t kMostChecked = 16;
+  FailureOr<Sizes> indices = l.tryHostValues(op->getOperand(1), kMostChecked);
+  if (failed(indices))
+    return success();
+  for (size_t i = first; i < indices->size(); i += stride) {
+    OpFoldResult index = (*indices)[i];
+    if (isa<Value>(index) && readsInput(cast<Value>(index)))
+      continue;
+    OpFoldResult low = l.less(l.sub(l.sub(l.index(0), size), l.index(1)), index);
+    if (failed(l.check(op, l.mul(low, l.less(index, size)), message, index, size)))
+      return failure();
+  }
+  return success();
 }
 
 /// Reports or checks that constant indices are in [-size, size). Of indices that are lists of
@@ -30,14 +49,14 @@ static LogicalResult checkConstantIndices(Operation *op, Lowering &l, OpFoldResu
                                           int64_t first = 0, int64_t stride = 1) {
   std::optional<SmallVector<int64_t>> known =
       onnx::constantInts(op->getOperand(1), std::numeric_limits<int64_t>::max());
-  if (!known || known->empty())
-    return success();
+  StringRef message = "index {0} into a dimension of size {1}";
+  if (!known)
+    return checkHostIndices(op, l, size, message, first, stride);
   int64_t least = 0, greatest = -1;
   for (size_t i = first; i < known->size(); i += stride) {
     least = std::min(least, (*known)[i]);
     greatest = std::max(greatest, (*known)[i]);
   }
-  StringRef message = "index {0} into a dimension of size {1}";
   if (greatest >= 0 &&
       failed(l.check(op, l.less(l.index(greatest), size), message, l.index(greatest), size)))
     return failure();
@@ -51,9 +70,9 @@ static LogicalResult checkConstantIndices(Operation *op, Lowering &l, OpFoldResu
 
 static LogicalResult lowerGather(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0), indices = l.operand(op, 1);
-  std::optional<int64_t> axis = normalizedAxis(cast<onnx::GatherOp>(op).getAxis(), data.rank());
-  if (!axis)
-    return l.unsupported(op, "axis outside of the input's rank");
+  FailureOr<int64_t> axis = normalizedAxis(op, l, cast<onnx::GatherOp>(op).getAxis(), data.rank());
+  if (failed(axis))
+    return failure();
   Sizes sizes(data.sizes.begin(), data.sizes.begin() + *axis);
   llvm::append_range(sizes, indices.sizes);
   sizes.append(data.sizes.begin() + *axis + 1, data.sizes.end());
@@ -116,17 +135,20 @@ static FailureOr<Sizes> hostGather(Operation *op, unsigned, Lowering &l) {
 
 static LogicalResult lowerGatherElements(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0), indices = l.operand(op, 1);
-  std::optional<int64_t> axis =
-      normalizedAxis(cast<onnx::GatherElementsOp>(op).getAxis(), data.rank());
-  if (!axis || indices.rank() != data.rank())
-    return l.unsupported(op, "axis or rank of indices does not go with the input");
+  FailureOr<int64_t> axis =
+      normalizedAxis(op, l, cast<onnx::GatherElementsOp>(op).getAxis(), data.rank());
+  if (failed(axis))
+    return failure();
+  if (indices.rank() != data.rank())
+    return l.unsupported(op, "indices have rank " + Twine(indices.rank()) + ", the data rank " +
+                                 Twine(data.rank()) + "; both need one rank");
   for (int64_t i = 0; i < data.rank(); ++i) {
     if (i == *axis || indices.sizes[i] == data.sizes[i])
       continue;
     OpFoldResult outside = l.less(data.sizes[i], indices.sizes[i]);
     if (failed(l.check(op, l.equal(outside, l.index(0)),
-                       "indices of size {0} for an input of size {1}", indices.sizes[i],
-                       data.sizes[i])))
+                       "indices have a size of {0}, the data of {1}; indices may not be larger",
+                       indices.sizes[i], data.sizes[i])))
       return failure();
   }
   OpFoldResult size = data.sizes[*axis];
@@ -149,15 +171,21 @@ static LogicalResult lowerGatherND(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0), indices = l.operand(op, 1);
   int64_t batches = cast<onnx::GatherNDOp>(op).getBatchDims();
   if (indices.rank() == 0)
-    return l.unsupported(op, "indices of rank 0");
+    return l.unsupported(op, "indices have rank 0; they need 1 or more");
   std::optional<int64_t> depth = getConstantIntValue(indices.sizes.back());
   if (!depth)
-    return l.unsupported(op, "the last size of indices must be known at compile time");
+    return l.unsupported(op,
+                         "the last size of indices is known only at run time; nearest supported: "
+                         "a fixed last size");
   if (batches < 0 || batches >= indices.rank() || *depth < 1 || batches + *depth > data.rank())
-    return l.unsupported(op, "batch_dims or the last size of indices does not go with the input");
+    return l.unsupported(op, "batch_dims " + Twine(batches) + " and " + Twine(*depth) +
+                                 " indices an element do not fit data of rank " +
+                                 Twine(data.rank()) + " and indices of rank " +
+                                 Twine(indices.rank()));
   for (int64_t i = 0; i < batches; ++i)
     if (failed(l.check(op, l.equal(data.sizes[i], indices.sizes[i]),
-                       "batch sizes {0} and {1} differ", data.sizes[i], indices.sizes[i])))
+                       "batch sizes {0} and {1} of data and indices differ", data.sizes[i],
+                       indices.sizes[i])))
       return failure();
   Sizes sizes(indices.sizes.begin(), indices.sizes.end() - 1);
   sizes.append(data.sizes.begin() + batches + *depth, data.sizes.end());
@@ -186,22 +214,23 @@ static LogicalResult lowerGatherND(Operation *op, Lowering &l) {
 
 static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
   Lowered indices = l.operand(op, 0), values = l.operand(op, 2);
-  std::optional<int64_t> axis =
-      normalizedAxis(cast<onnx::OneHotOp>(op).getAxis(), indices.rank() + 1);
-  if (!axis)
-    return l.unsupported(op, "axis outside of the result's rank");
+  FailureOr<int64_t> axis =
+      normalizedAxis(op, l, cast<onnx::OneHotOp>(op).getAxis(), indices.rank() + 1);
+  if (failed(axis))
+    return failure();
   if (values.rank() != 1 || !isConstantIntValue(values.sizes[0], 2))
-    return l.unsupported(op, "values must be two numbers");
+    return l.unsupported(op, "values is " + onnx::typeText(op->getOperand(2).getType()) +
+                                 "; it must hold two numbers");
   FailureOr<Sizes> given = l.hostValues(op, 1);
   if (failed(given))
     return failure();
   if (given->size() != 1)
-    return l.unsupported(op, "depth must be one number");
+    return l.unsupported(op, "depth holds " + Twine(given->size()) + " numbers; it must hold one");
   OpFoldResult depth = (*given)[0];
   if (isa<FloatType>(Lowering::elementType(op->getOperand(1))))
     depth = l.toInteger(depth);
   if (!knownNonNegative(depth) &&
-      failed(l.check(op, l.less(l.index(-1), depth), "a depth of {0}", depth)))
+      failed(l.check(op, l.less(l.index(-1), depth), "depth is {0}; it must be 0 or more", depth)))
     return failure();
   Sizes sizes = indices.sizes;
   sizes.insert(sizes.begin() + *axis, depth);
@@ -232,7 +261,7 @@ static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
 static LogicalResult lowerEyeLike(Operation *op, Lowering &l) {
   Lowered input = l.operand(op, 0);
   if (input.rank() != 2)
-    return l.unsupported(op, "needs an input of rank 2");
+    return l.unsupported(op, "the input has rank " + Twine(input.rank()) + "; it must have 2");
   // Far beyond any size, k must still fit an index of 32 bits.
   constexpr int64_t kFar = int64_t(1) << 30;
   int64_t k = std::clamp<int64_t>(cast<onnx::EyeLikeOp>(op).getK(), -kFar, kFar);
@@ -254,7 +283,7 @@ static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
   Lowered input = l.operand(op, 0);
   int64_t rank = input.rank();
   if (rank < 2)
-    return l.unsupported(op, "needs an input of at least rank 2");
+    return l.unsupported(op, "the input has rank " + Twine(rank) + "; it must have 2 or more");
   bool upper = cast<onnx::TriluOp>(op).getUpper() != 0;
   std::optional<int64_t> known = 0;
   if (!l.absent(op, 1))

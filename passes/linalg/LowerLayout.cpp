@@ -52,7 +52,8 @@ static LogicalResult lowerTranspose(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   auto permutation = permutationOf(cast<onnx::TransposeOp>(op), data.rank());
   if (failed(permutation))
-    return l.unsupported(op, "perm is not a permutation of the input's dimensions");
+    return l.unsupported(op, "perm is no permutation of the " + Twine(data.rank()) +
+                                 " dimensions of the input");
   l.define(op, 0, transposed(op->getLoc(), l, data, *permutation));
   return success();
 }
@@ -82,17 +83,19 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   int64_t block = depth.getBlocksize();
   if (data.rank() != 4 || block < 1)
-    return l.unsupported(op, "needs an input of rank 4 and a blocksize of at least 1");
+    return l.unsupported(op, "rank " + Twine(data.rank()) + " and blocksize " + Twine(block) +
+                                 "; rank 4 and a blocksize of 1 or more are needed");
   Location loc = op->getLoc();
   ArrayRef<OpFoldResult> in = data.sizes;
   OpFoldResult size = l.index(block), area = l.index(block * block);
   OpFoldResult channels = l.floorDiv(in[1], area);
   if (failed(l.check(op, l.equal(l.mul(channels, area), in[1]),
-                     "{0} channels cannot be divided by the square of blocksize", in[1])))
+                     "{0} channels are not a multiple of {1}, the square of blocksize", in[1],
+                     area)))
     return failure();
   bool columnRow = depth.getMode() == "CRD";
   if (!columnRow && depth.getMode() != "DCR")
-    return l.unsupported(op, "mode '" + depth.getMode() + "'; supported: DCR, CRD");
+    return l.unsupported(op, "mode '" + depth.getMode() + "'; nearest supported: DCR or CRD");
   Sizes split = columnRow ? Sizes{in[0], channels, size, size, in[2], in[3]}
                           : Sizes{in[0], size, size, channels, in[2], in[3]};
   SmallVector<int64_t> order =
@@ -106,14 +109,15 @@ static LogicalResult lowerSpaceToDepth(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   int64_t block = cast<onnx::SpaceToDepthOp>(op).getBlocksize();
   if (data.rank() != 4 || block < 1)
-    return l.unsupported(op, "needs an input of rank 4 and a blocksize of at least 1");
+    return l.unsupported(op, "rank " + Twine(data.rank()) + " and blocksize " + Twine(block) +
+                                 "; rank 4 and a blocksize of 1 or more are needed");
   Location loc = op->getLoc();
   ArrayRef<OpFoldResult> in = data.sizes;
   OpFoldResult size = l.index(block);
   OpFoldResult rows = l.floorDiv(in[2], size), columns = l.floorDiv(in[3], size);
   for (auto [blocks, whole] : {std::pair(rows, in[2]), std::pair(columns, in[3])})
     if (failed(l.check(op, l.equal(l.mul(blocks, size), whole),
-                       "a size of {0} cannot be divided by blocksize", whole)))
+                       "a size of {0} is not a multiple of blocksize {1}", whole, size)))
       return failure();
   Lowered split = l.reshape(loc, data, {in[0], in[1], rows, size, columns, size});
   Lowered moved = transposed(loc, l, split, {0, 3, 5, 1, 2, 4});
@@ -129,6 +133,11 @@ static LogicalResult lowerExpand(Operation *op, Lowering &l) {
   FailureOr<Sizes> shape = l.hostValues(op, 1);
   if (failed(shape))
     return failure();
+  for (OpFoldResult size : *shape)
+    if (!knownNonNegative(size) &&
+        failed(l.check(op, l.less(l.index(-1), size),
+                       "the shape has a size of {0}; it must be 0 or more", size)))
+      return failure();
   FailureOr<Sizes> sizes = l.broadcast(op, {data.sizes, *shape});
   if (failed(sizes))
     return failure();
@@ -178,11 +187,13 @@ static LogicalResult lowerTile(Operation *op, Lowering &l) {
   if (failed(repeats))
     return failure();
   if (static_cast<int64_t>(repeats->size()) != data.rank())
-    return l.unsupported(op, "repeats must have one number a dimension of the input");
+    return l.unsupported(op, "repeats holds " + Twine(repeats->size()) +
+                                 " numbers for an input of rank " + Twine(data.rank()));
   Sizes sizes;
   for (auto [size, repeat] : llvm::zip(data.sizes, *repeats)) {
     if (!knownNonNegative(repeat) &&
-        failed(l.check(op, l.less(l.index(-1), repeat), "{0} repeats", repeat)))
+        failed(l.check(op, l.less(l.index(-1), repeat),
+                       "repeats has a value of {0}; it must be 0 or more", repeat)))
       return failure();
     sizes.push_back(l.mul(size, repeat));
   }
@@ -229,67 +240,94 @@ static FailureOr<Sizes> hostTile(Operation *op, unsigned, Lowering &l) {
 
 //===-- Concat --------------------------------------------------------------------------------===//
 
+/// One kernel takes at most this many parts: its parameters, a part's address and sizes each, must
+/// fit 4352 bytes.
+static constexpr size_t kMostParts = 32;
+
+/// The parts one after another along an axis; `sizes` are the result's.
+static Lowered joined(Location loc, Lowering &l, ArrayRef<Lowered> parts, int64_t axis,
+                      const Sizes &sizes) {
+  Sizes starts{l.index(0)};
+  for (const Lowered &part : parts.drop_back())
+    starts.push_back(l.add(starts.back(), part.sizes[axis]));
+  Type type = parts[0].elementType;
+  Value result = l.compute(loc, sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
+    // A search among the starts: logarithmic in the number of parts.
+    std::function<Value(OpBuilder &, Location, size_t, size_t)> find =
+        [&](OpBuilder &inner, Location place, size_t first, size_t count) {
+          IndexMath math(inner, place);
+          if (count == 1) {
+            SmallVector<Value> source(indices);
+            source[axis] = math.sub(indices[axis], starts[first]);
+            return math.element(parts[first], source);
+          }
+          size_t low = count / 2;
+          Value isLow = math.compare(arith::CmpIPredicate::slt, indices[axis], starts[first + low]);
+          return math.choose(
+              isLow, [&](OpBuilder &b, Location loc) { return find(b, loc, first, low); },
+              [&](OpBuilder &b, Location loc) { return find(b, loc, first + low, count - low); });
+        };
+    return find(b, at, 0, parts.size());
+  });
+  return {result, sizes, type};
+}
+
 static LogicalResult lowerConcat(Operation *op, Lowering &l) {
   SmallVector<Lowered> parts;
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     parts.push_back(l.operand(op, i));
   int64_t rank = parts[0].rank();
-  std::optional<int64_t> axis = normalizedAxis(cast<onnx::ConcatOp>(op).getAxis(), rank);
-  if (!axis || llvm::any_of(parts, [&](const Lowered &part) { return part.rank() != rank; }))
-    return l.unsupported(op, "axis or ranks of the inputs do not go together");
-  Type type = parts[0].elementType;
+  FailureOr<int64_t> axis = normalizedAxis(op, l, cast<onnx::ConcatOp>(op).getAxis(), rank);
+  if (failed(axis))
+    return failure();
+  for (auto [i, part] : llvm::enumerate(parts))
+    if (part.rank() != rank)
+      return l.unsupported(op, "input 0 has rank " + Twine(rank) + ", input " + Twine(i) +
+                                   " rank " + Twine(part.rank()) + "; all need one rank");
 
-  // Where each part starts, and the other sizes, which all parts share.
+  // The sum along the axis, and the other sizes, which all parts share.
+  auto sum = [&](ArrayRef<Lowered> some) {
+    OpFoldResult total = l.index(0);
+    for (const Lowered &part : some)
+      total = l.add(total, part.sizes[*axis]);
+    return total;
+  };
   Sizes sizes = parts[0].sizes;
-  Sizes starts{l.index(0)};
-  for (const Lowered &part : parts)
-    starts.push_back(l.add(starts.back(), part.sizes[*axis]));
-  sizes[*axis] = starts.back();
+  sizes[*axis] = sum(parts);
   for (const Lowered &part : ArrayRef<Lowered>(parts).drop_front()) {
     for (int64_t i = 0; i < rank; ++i) {
       if (i == *axis || part.sizes[i] == sizes[i])
         continue;
       if (failed(l.check(op, l.equal(part.sizes[i], sizes[i]),
-                         "sizes {0} and {1} of the inputs differ outside of the axis",
+                         "sizes {0} and {1} of two inputs differ in dimension " + Twine(i) +
+                             "; only those along the axis may",
                          part.sizes[i], sizes[i])))
         return failure();
       if (isa<Attribute>(part.sizes[i]))
         sizes[i] = part.sizes[i];
     }
   }
-  SmallVector<size_t> filled; // parts with elements
-  for (auto [i, part] : llvm::enumerate(parts))
+  SmallVector<Lowered> filled; // parts with elements
+  for (const Lowered &part : parts)
     if (!isConstantIntValue(part.sizes[*axis], 0))
-      filled.push_back(i);
-  if (filled.size() == 1 && parts[filled[0]].sizes == sizes) {
-    l.define(op, 0, parts[filled[0]]);
+      filled.push_back(part);
+  if (filled.size() == 1 && filled[0].sizes == sizes) {
+    l.define(op, 0, filled[0]);
     return success();
   }
   if (filled.empty())
-    filled.push_back(0); // no elements at all
-
-  Value result =
-      l.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
-        // A search among the starts: logarithmic in the number of parts.
-        std::function<Value(OpBuilder &, Location, ArrayRef<size_t>)> find =
-            [&](OpBuilder &inner, Location place, ArrayRef<size_t> range) {
-              IndexMath math(inner, place);
-              if (range.size() == 1) {
-                SmallVector<Value> source(at);
-                source[*axis] = math.sub(at[*axis], starts[range[0]]);
-                return math.element(parts[range[0]], source);
-              }
-              ArrayRef<size_t> low = range.take_front(range.size() / 2);
-              ArrayRef<size_t> high = range.drop_front(range.size() / 2);
-              Value isLow =
-                  math.compare(arith::CmpIPredicate::slt, at[*axis], starts[high.front()]);
-              return math.choose(
-                  isLow, [&](OpBuilder &b, Location loc) { return find(b, loc, low); },
-                  [&](OpBuilder &b, Location loc) { return find(b, loc, high); });
-            };
-        return find(b, loc, filled);
-      });
-  l.define(op, 0, result, sizes, type);
+    filled.push_back(parts[0]); // no elements at all
+  while (filled.size() > kMostParts) {
+    SmallVector<Lowered> fewer;
+    for (size_t i = 0; i < filled.size(); i += kMostParts) {
+      ArrayRef<Lowered> some = ArrayRef(filled).slice(i, std::min(kMostParts, filled.size() - i));
+      Sizes whole = sizes;
+      whole[*axis] = sum(some);
+      fewer.push_back(joined(op->getLoc(), l, some, *axis, whole));
+    }
+    filled = fewer;
+  }
+  l.define(op, 0, joined(op->getLoc(), l, filled, *axis, sizes));
   return success();
 }
 

@@ -196,7 +196,8 @@ static FailureOr<Read> channelRead(Lowering &l, Operation *op, unsigned operand,
 static LogicalResult lowerTrainingBatchNormalization(Operation *op, Lowering &l, const Lowered &x,
                                                      ArrayRef<Read> channels, Type compute) {
   if (x.rank() < 2)
-    return l.unsupported(op, "training mode needs a tensor of rank 2 or more");
+    return l.unsupported(op, "training mode on an input of rank " + Twine(x.rank()) +
+                                 "; it must have 2 or more");
   float epsilon = floatAttribute(op, "epsilon", 1e-5f);
   float momentum = floatAttribute(op, "momentum", 0.9f);
   SmallVector<bool> reduced(x.rank(), true);
@@ -240,7 +241,7 @@ static LogicalResult lowerTrainingBatchNormalization(Operation *op, Lowering &l,
 static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
   if (x.rank() == 0)
-    return l.unsupported(op, "needs a tensor of rank 1 or more");
+    return l.unsupported(op, "the input has rank 0; it must have 1 or more");
   SmallVector<Read> channels;
   SmallVector<Type> types;
   Type compute = accumulatorType(x.elementType);
@@ -315,7 +316,8 @@ static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
   int64_t groups = intAttribute(op, "num_groups", 0);
   if (x.rank() < 2 || groups <= 0)
-    return l.unsupported(op, "needs rank 2 or more and a positive number of groups");
+    return l.unsupported(op, "rank " + Twine(x.rank()) + " and num_groups " + Twine(groups) +
+                                 "; rank 2 or more and a positive number are needed");
   OpFoldResult channels = x.sizes[1], group = l.index(groups);
   if (failed(l.check(op, l.equal(l.rem(channels, group), l.index(0)),
                      "{0} channels are not a multiple of num_groups {1}", channels, group)))
@@ -499,13 +501,20 @@ static LogicalResult lowerLrn(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
   int64_t size = intAttribute(op, "size", 0);
   if (x.rank() < 2 || size <= 0)
-    return l.unsupported(op, "needs rank 2 or more and a positive size");
+    return l.unsupported(op, "rank " + Twine(x.rank()) + " and size " + Twine(size) +
+                                 "; rank 2 or more and a positive size are needed");
   double alpha = floatAttribute(op, "alpha", 1e-4f), beta = floatAttribute(op, "beta", 0.75f);
   double bias = floatAttribute(op, "bias", 1.0f);
-  int64_t before = (size - 1) / 2, rank = x.rank();
+  int64_t rank = x.rank();
   Type type = x.elementType, compute = accumulatorType(type);
+  // Channels outside of the tensor add nothing: very many of them are left out.
+  OpFoldResult before = l.index((size - 1) / 2), taps = l.index(size);
+  if (size > 1024) {
+    before = l.min(before, x.sizes[1]);
+    taps = l.add(l.add(before, l.index(1)), l.min(l.index(size / 2), x.sizes[1]));
+  }
   Sizes loops = x.sizes;
-  loops.push_back(l.index(size));
+  loops.push_back(taps);
   SmallVector<bool> reduced(rank, false);
   reduced.push_back(true);
   Value result = l.dispatch(
@@ -518,8 +527,7 @@ static LogicalResult lowerLrn(Operation *op, Lowering &l) {
                 indices.push_back(nested.create<linalg::IndexOp>(at, i));
               Value channel = nested.create<arith::AddIOp>(
                   at, indices[1], nested.create<linalg::IndexOp>(at, rank));
-              channel =
-                  nested.create<arith::SubIOp>(at, channel, indexConstant(nested, at, before));
+              channel = nested.create<arith::SubIOp>(at, channel, bodyValue(nested, at, before));
               Value inside = isInside(nested, at, channel, bodyValue(nested, at, x.sizes[1]));
               indices[1] = channel;
               Value square =

@@ -6,7 +6,7 @@
 // is recorded or passed over, and all records come in one error.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/linalg/Lowering.h"
+#include "passes/linalg/UnsupportedReport.h"
 
 using namespace mlir;
 
@@ -14,58 +14,6 @@ namespace cameo {
 
 #define GEN_PASS_DEF_LOWERONNXTODISPATCHES
 #include "passes/Passes.h.inc"
-
-static std::string nodeName(Operation *op) {
-  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
-    return loc.getName().str();
-  return "(unnamed)";
-}
-
-static std::string operatorName(Operation *op) {
-  if (auto custom = dyn_cast<onnx::CustomOp>(op)) {
-    std::string domain = custom.getDomain().str();
-    return (domain.empty() ? "" : domain + ".") + custom.getOpType().str();
-  }
-  return op->getName().stripDialect().str();
-}
-
-/// Whether kernels know the element type; complaint otherwise.
-static std::optional<std::string> typeProblem(Type type) {
-  auto tensor = dyn_cast<TensorType>(type);
-  if (isa<NoneType>(type))
-    return std::nullopt;
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  if (!tensor) {
-    out << "values of type " << type << "; tensors only";
-    return text;
-  }
-  Type element = tensor.getElementType();
-  bool known = element.isF16() || element.isBF16() || element.isF32() || element.isF64();
-  if (auto integer = dyn_cast<IntegerType>(element))
-    known = llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  if (known)
-    return std::nullopt;
-  out << "element type " << element
-      << "; nearest supported: bool, (u)int8 to (u)int64, float16, bfloat16, float, double";
-  return text;
-}
-
-LogicalResult Lowering::reportUnsupported(func::FuncOp function) {
-  if (problems.empty())
-    return success();
-  auto diagnostic = emitError(function.getLoc())
-                    << "unsupported: " << problems.size() << " node"
-                    << (problems.size() == 1 ? "" : "s") << " cannot be compiled";
-  for (auto &[op, reason] : problems) {
-    if (op == function)
-      diagnostic.attachNote(op->getLoc()) << reason;
-    else
-      diagnostic.attachNote(op->getLoc())
-          << "node '" << nodeName(op) << "' (" << operatorName(op) << "): " << reason;
-  }
-  return failure();
-}
 
 /// The entry function on builtin tensors: its arguments are the model's inputs.
 func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
@@ -85,8 +33,14 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
     unsigned number = argument.getArgNumber();
     StringAttr name = function.getArgAttrOfType<StringAttr>(number, onnx::kNameAttr);
     if (auto problem = typeProblem(argument.getType()); problem || !type) {
-      (void)unsupported(function, "input '" + (name ? name.getValue() : "") + "' has " +
-                                      (problem ? *problem : "no known rank"));
+      (void)unsupported(function, "input '" + (name ? name.getValue() : "") + "' " +
+                                      (problem ? *problem
+                                               : "has no known rank; nearest supported: a shape, "
+                                                 "whose sizes may be names"));
+      continue;
+    }
+    if (std::string problem = sizeProblem(type); !problem.empty()) {
+      (void)unsupported(function, "input '" + (name ? name.getValue() : "") + "' " + problem);
       continue;
     }
     auto plain = RankedTensorType::get(type.getShape(), signless(type.getElementType()));
@@ -119,38 +73,75 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
   return target;
 }
 
-void Lowering::lowerNodes(Block &source, llvm::function_ref<void(Operation *)> after) {
-  const OperatorTable &table = supportedOperators();
-  for (Operation &op : source.without_terminator()) {
-    if (isa<onnx::NoneOp, onnx::ConstantOp>(op) || op.use_empty())
-      continue;
-    auto entryOf = table.find(op.getName().stripDialect());
-    if (entryOf == table.end() || isa<onnx::CustomOp>(op)) {
-      (void)unsupported(&op, "unsupported operator; see the list of supported operators");
-      after(&op);
-      continue;
-    }
-    std::optional<std::string> problem;
-    SmallVector<Type> types(op.getOperandTypes());
-    llvm::append_range(types, op.getResultTypes());
-    for (Type type : types)
-      if (!problem)
-        problem = typeProblem(type);
-    if (problem) {
-      (void)unsupported(&op, *problem);
-      after(&op);
-      continue;
-    }
-    bool ready = llvm::all_of(op.getOperands(), [&](Value operand) {
-      return onnx::isAbsent(operand) || onnx::constantValue(operand) || values.count(operand);
-    });
-    if (!ready) { // after a node that was recorded
-      after(&op);
-      continue;
-    }
-    hostLoc = op.getLoc();
-    if (failed(entryOf->second.lower(&op, *this)) && !problems.count(&op))
+/// A value of the declared shape in place of a result that could not be lowered.
+void Lowering::standIn(OpResult result) {
+  auto type = dyn_cast<RankedTensorType>(result.getType());
+  if (!type || typeProblem(type) || !sizeProblem(type).empty())
+    return;
+  auto plain = RankedTensorType::get(type.getShape(), signless(type.getElementType()));
+  Value tensor =
+      b.create<UnrealizedConversionCastOp>(result.getLoc(), plain, ValueRange()).getResult(0);
+  Sizes sizes;
+  for (auto [i, size] : llvm::enumerate(type.getShape())) {
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(b.create<tensor::DimOp>(result.getLoc(), tensor, i).getResult());
+    else
+      sizes.push_back(index(size));
+  }
+  define(result.getOwner(), result.getResultNumber(), tensor, sizes, type.getElementType());
+}
+
+/// Lowers one node whose operator and types are known to be supported.
+void Lowering::lowerNode(Operation &op) {
+  bool ready = llvm::all_of(op.getOperands(), [&](Value operand) {
+    return onnx::isAbsent(operand) || onnx::constantValue(operand) || values.count(operand);
+  });
+  if (!ready) { // after a node that was refused
+    refused.insert(&op);
+    return;
+  }
+  hostLoc = op.getLoc();
+  const OperatorEntry &entry = supportedOperators().find(op.getName().stripDialect())->second;
+  Block &plan = *b.getInsertionBlock();
+  Operation *before = plan.empty() ? nullptr : &plan.back();
+  if (failed(entry.lower(&op, *this))) {
+    if (!refused.contains(&op))
       (void)unsupported(&op, "not supported in this form");
+    return;
+  }
+  // Of all that was built for it, results and what leads to them.
+  for (Operation *built = before         ? before->getNextNode()
+                          : plan.empty() ? nullptr
+                                         : &plan.front();
+       built; built = built->getNextNode())
+    for (Type type : built->getResultTypes())
+      if (isa<RankedTensorType>(type))
+        if (std::string problem = sizeProblem(type); !problem.empty())
+          return (void)unsupported(&op, "a value " + problem);
+}
+
+/// The operators on which what the block returns depends.
+static llvm::DenseSet<Operation *> neededOperators(Block &block) {
+  llvm::DenseSet<Operation *> needed{block.getTerminator()};
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return needed.contains(block.findAncestorOpInBlock(*user));
+        }))
+      needed.insert(&op);
+  return needed;
+}
+
+void Lowering::lowerNodes(Block &source, llvm::function_ref<void(Operation *)> after) {
+  llvm::DenseSet<Operation *> needed = neededOperators(source);
+  for (Operation &op : source.without_terminator()) {
+    if (isa<onnx::NoneOp, onnx::ConstantOp>(op) || !needed.contains(&op))
+      continue;
+    if (succeeded(checkOperator(&op)))
+      lowerNode(op);
+    if (refused.contains(&op))
+      for (OpResult result : op.getResults())
+        if (!values.count(result))
+          standIn(result);
     after(&op);
   }
 }
@@ -160,6 +151,10 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
   Block &source = function.getBody().front();
   func::FuncOp target = lowerInputs(function, outer);
   lowerNodes(source, [](Operation *) {});
+
+  checkOutputs(function);
+  if (failed(reportUnsupported(function)))
+    return failure();
 
   Operation *terminator = source.getTerminator();
   SmallVector<Value> results;
@@ -173,8 +168,8 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
     attrs.set("onnx.type", TypeAttr::get(result.elementType));
     resultAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
-  if (failed(reportUnsupported(function)))
-    return failure();
+  if (results.size() != terminator->getNumOperands())
+    return emitError(function.getLoc()) << "an output's type is not known";
   b.create<func::ReturnOp>(terminator->getLoc(), results);
   target.setType(outer.getFunctionType(target.getArgumentTypes(), ValueRange(results).getTypes()));
   target.setAllResultAttrs(resultAttrs);

@@ -31,7 +31,8 @@ static FailureOr<PoolLoops> poolLoops(Lowering &l, Operation *op) {
   Sizes kernel;
   for (int64_t size : intsAttribute(op, "kernel_shape", 0, 1)) {
     if (size <= 0)
-      return l.unsupported(op, "kernel_shape has the value " + Twine(size));
+      return l.unsupported(op,
+                           "kernel_shape has a size of " + Twine(size) + "; it must be 1 or more");
     kernel.push_back(l.index(size));
   }
   FailureOr<Windows> windows = slidingWindows(l, op, pool.x, kernel);

@@ -357,7 +357,9 @@ template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op
   if (failed(axisValue))
     return failure();
   if (axisValue->size() != 1 || x.rank() == 0)
-    return l.unsupported(op, "needs one axis and a tensor of rank 1 or more");
+    return l.unsupported(op, "has " + Twine(axisValue->size()) + " axes for an input of rank " +
+                                 Twine(l.operand(op, 0).rank()) +
+                                 "; one axis and rank 1 or more are needed");
   // Any axis, also one of run time, is the middle one of three.
   OpFoldResult axis = (*axisValue)[0], zero = l.index(0), one = l.index(1);
   std::optional<int64_t> known = getConstantIntValue(axis);

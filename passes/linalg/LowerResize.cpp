@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Indexing.h"
+#include "passes/linalg/UnsupportedReport.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -61,17 +62,20 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
   scales.assign(data.rank(), l.floating(1));
   bool hasScales = given(op, l, 2), hasSizes = given(op, l, 3);
   if (hasScales == hasSizes)
-    return l.unsupported(op, "needs exactly one of scales and sizes");
+    return l.unsupported(op, hasScales ? "has both scales and sizes; exactly one is needed"
+                                       : "has neither scales nor sizes; exactly one is needed");
   FailureOr<Sizes> values = l.hostValues(op, hasScales ? 2 : 3);
   if (failed(values))
     return failure();
   if (values->size() != axes.size())
-    return l.unsupported(op, "scales or sizes must hold one number an axis");
+    return l.unsupported(op, inputText(op, hasScales ? 2 : 3) + " holds " + Twine(values->size()) +
+                                 " numbers for " + Twine(axes.size()) + " axes");
   for (auto [axis, value] : llvm::zip(axes, *values)) {
     OpFoldResult size = l.toFloat(data.sizes[axis]);
     if (hasScales) {
       scales[axis] = value;
-      if (failed(l.check(op, l.less(l.floating(0), value), "a scale that is not positive")))
+      if (failed(l.check(op, l.less(l.floating(0), value),
+                         "the scale of dimension " + Twine(axis) + " is not positive")))
         return failure();
       bool same = value == l.floating(1);
       if (!same)
@@ -79,6 +83,10 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
       continue;
     }
     sizes[axis] = value;
+    if (!knownNonNegative(value) &&
+        failed(l.check(op, l.less(l.index(-1), value),
+                       "sizes has a size of {0}; it must be 0 or more", value)))
+      return failure();
     if (value != data.sizes[axis])
       scales[axis] = l.fdiv(l.toFloat(value), size);
     OpFoldResult empty = l.equal(data.sizes[axis], l.index(0));
@@ -91,7 +99,8 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
   if (!hasSizes || policy == "stretch")
     return success();
   if (policy != "not_larger" && policy != "not_smaller")
-    return l.unsupported(op, "keep_aspect_ratio_policy '" + policy + "'");
+    return l.unsupported(op, "keep_aspect_ratio_policy '" + policy +
+                                 "'; nearest supported: stretch, not_larger or not_smaller");
   OpFoldResult common;
   for (int64_t axis : axes) {
     if (!common)
@@ -110,12 +119,16 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
 }
 
 /// Fills in where elements come from along an axis; false for an unknown transformation.
+///
+/// What the specification calls length_resized is the result's size, also where scale times size is
+/// no whole number. align_corners alone takes that number, as ONNX's backend tests do: ONNX Runtime
+/// gives other results there (resize_downsample_scales_linear_align_corners).
 static bool coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldResult resultSize,
                         OpFoldResult roiStart, OpFoldResult roiEnd, ResizedAxis &axis) {
   OpFoldResult zero = l.floating(0), one = l.floating(1), half = l.floating(0.5);
   OpFoldResult size = l.toFloat(axis.size), last = l.fsub(size, one);
   OpFoldResult width = l.fmul(scale, size); // of the result, before it was cut to an integer
-  OpFoldResult single = l.equal(width, one);
+  OpFoldResult single = l.equal(resultSize, l.index(1));
   axis.shift = zero;
   axis.numerator = one;
   axis.denominator = scale;
@@ -123,14 +136,15 @@ static bool coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldR
   if (mode == "asymmetric")
     return true;
   if (mode == "align_corners" || mode == "tf_crop_and_resize") {
-    OpFoldResult span = last;
+    OpFoldResult span = last, length = width;
     if (mode == "tf_crop_and_resize") {
       span = l.fmul(l.fsub(roiEnd, roiStart), last);
       OpFoldResult start = l.fmul(roiStart, last);
       axis.offset = l.select(single, l.fadd(start, l.fmul(half, span)), start);
+      length = l.toFloat(resultSize);
     }
     axis.numerator = l.select(single, zero, span);
-    axis.denominator = l.select(single, one, l.fsub(width, one));
+    axis.denominator = l.select(single, one, l.fsub(length, one));
     return true;
   }
   axis.shift = half;
@@ -166,9 +180,12 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
                      .Case("ceil", Nearest::ceil)
                      .Default(std::nullopt);
   if (!mode)
-    return l.unsupported(op, "mode '" + op.getMode() + "'; supported: nearest, linear, cubic");
+    return l.unsupported(op, "mode '" + op.getMode() +
+                                 "'; nearest supported: nearest, linear or cubic");
   if (!nearest)
-    return l.unsupported(op, "nearest_mode '" + op.getNearestMode() + "'");
+    return l.unsupported(op, "nearest_mode '" + op.getNearestMode() +
+                                 "'; nearest supported: round_prefer_floor, round_prefer_ceil, "
+                                 "floor or ceil");
   bool antialias = op.getAntialias() != 0 && *mode != Interpolation::nearest;
   StringRef transformation = op.getCoordinateTransformationMode();
   plan.mode = *mode;
@@ -193,13 +210,15 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
     return failure();
   if (plan.extrapolates) {
     if (!given(op, l, 1))
-      return l.unsupported(op, "tf_crop_and_resize needs roi");
+      return l.unsupported(op, "coordinate_transformation_mode 'tf_crop_and_resize' without roi; "
+                               "nearest supported: half_pixel");
     FailureOr<Sizes> values = l.hostValues(op, 1);
     if (failed(values))
       return failure();
     roi = *values;
     if (roi.size() != 2 * axes.size())
-      return l.unsupported(op, "roi must hold two numbers an axis");
+      return l.unsupported(op, "roi holds " + Twine(roi.size()) + " numbers for " +
+                                   Twine(axes.size()) + " axes; two an axis are needed");
   }
   for (auto [number, at] : llvm::enumerate(axes)) {
     OpFoldResult start = l.floating(0), end = l.floating(1);
@@ -214,7 +233,10 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
     axis.axis = at;
     axis.size = data.sizes[at];
     if (!coordinates(l, transformation, scales[at], plan.sizes[at], start, end, axis))
-      return l.unsupported(op, "coordinate_transformation_mode '" + transformation + "'");
+      return l.unsupported(op, "coordinate_transformation_mode '" + transformation +
+                                   "'; nearest supported: half_pixel, half_pixel_symmetric, "
+                                   "pytorch_half_pixel, align_corners, asymmetric or "
+                                   "tf_crop_and_resize");
     // Neighbours at floor(x) + firstTap and on: as far as the weights reach.
     int64_t reach = *mode == Interpolation::cubic ? 2 : 1;
     axis.density = antialias ? fmin(l, scales[at], l.floating(1)) : l.floating(1);

@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Indexing.h"
+#include "passes/linalg/UnsupportedReport.h"
 
 using namespace mlir;
 
@@ -84,21 +85,14 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
     return failure();
   for (OpFoldResult size : *sizes)
     if (!knownNonNegative(size) &&
-        failed(l.check(op, l.less(l.index(-1), size), "size {0} is negative", size)))
+        failed(l.check(op, l.less(l.index(-1), size),
+                       "the shape has a size of {0}; it must be 0 or more", size)))
       return failure();
   Type type = Lowering::elementType(op->getResult(0));
   TypedAttr value = fillValue(cast<onnx::ConstantOfShapeOp>(op), type);
   if (!value)
-    return l.unsupported(op, "the value attribute must hold one number");
-  // No GPU holds more, and a size like this is an error of the model.
-  constexpr double kMostBytes = double(int64_t(1) << 37);
-  double bytes = llvm::divideCeil(value.getType().getIntOrFloatBitWidth(), 8);
-  for (OpFoldResult size : *sizes)
-    if (auto known = getConstantIntValue(size))
-      bytes *= static_cast<double>(*known);
-  if (bytes > kMostBytes)
-    return l.unsupported(op, "the constant would unfold to " + Twine(uint64_t(bytes)) +
-                                 " B; at most 128 GiB");
+    return l.unsupported(op,
+                         "value holds no number of the result's type; it must hold exactly one");
   Value filled = l.dispatch(op->getLoc(), OutputSpec{*sizes, type},
                             [&](OpBuilder &b, Location loc, ValueRange inits) {
                               Value scalar = b.create<arith::ConstantOp>(loc, value);
@@ -134,7 +128,7 @@ static FailureOr<OpFoldResult> rangeCount(Operation *op, Lowering &l, OpFoldResu
   bool real = isa<FloatType>(Lowering::elementType(op->getResult(0)));
   OpFoldResult zero = real ? l.floating(0) : l.index(0);
   OpFoldResult isZero = l.equal(delta, zero);
-  if (failed(l.check(op, l.equal(isZero, l.index(0)), "delta is 0")))
+  if (failed(l.check(op, l.equal(isZero, l.index(0)), "delta is 0; it must not be")))
     return failure();
   if (!real) {
     OpFoldResult divisor = l.select(isZero, l.index(1), delta);
@@ -151,7 +145,8 @@ static LogicalResult lowerRange(Operation *op, Lowering &l) {
     if (failed(value))
       return failure();
     if (value->size() != 1)
-      return l.unsupported(op, "operand " + Twine(i) + " must be one number");
+      return l.unsupported(op, inputText(op, i) + " holds " + Twine(value->size()) +
+                                   " numbers; it must hold one");
     ends.push_back((*value)[0]);
   }
   FailureOr<OpFoldResult> count = rangeCount(op, l, ends[0], ends[1], ends[2]);
@@ -273,22 +268,13 @@ struct Quotient {
   }
 };
 
-/// Whether a host value was read from an input of the model, so that it may be a 0 or -1 that means
-/// something to Reshape. What is computed from sizes is a size.
-static bool readsInput(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  return isa<rt::ReadOp>(op) || llvm::any_of(op->getOperands(), readsInput);
-}
-
 /// Defines the result as a view under `sizes`; a check where the counts may differ.
 static LogicalResult defineView(Operation *op, Lowering &l, const Lowered &data,
                                 const Sizes &sizes) {
   if (!Quotient(data.sizes, sizes).isOne()) {
     OpFoldResult have = l.product(data.sizes), want = l.product(sizes);
-    if (failed(l.check(op, l.equal(have, want), "{0} elements cannot take a shape of {1}", have,
-                       want)))
+    if (failed(l.check(op, l.equal(have, want), "{0} elements cannot take a shape of {1} elements",
+                       have, want)))
       return failure();
   }
   l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
@@ -309,19 +295,24 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
     bool hasInput = static_cast<int64_t>(i) < data.rank();
     std::optional<int64_t> known = getConstantIntValue(size);
     if (known && *known < -1)
-      return l.unsupported(op, "size " + Twine(*known) + " in the shape");
+      return l.unsupported(op, "the shape has a size of " + Twine(*known) +
+                                   "; sizes are -1, 0 or more");
     if (known && *known == -1) {
       if (inferred)
-        return l.unsupported(op, "more than one size of -1 in the shape");
+        return l.unsupported(op, "the shape has -1 at " + Twine(*inferred) + " and at " + Twine(i) +
+                                     "; at most one size may be -1");
       inferred = i;
       sizes.push_back(l.index(-1));
       continue;
     }
     if (known && *known == 0 && copies) {
       if (!hasInput)
-        return l.unsupported(op, "size 0 in the shape has no size of the input to stand for");
+        return l.unsupported(op, "the shape has 0 at " + Twine(i) +
+                                     ", which stands for a size of an input of rank " +
+                                     Twine(data.rank()) + "; nearest supported: allowzero = 1");
       size = data.sizes[i];
     } else if (!known && readsInput(cast<Value>(size))) {
+      // May be a 0 or -1 that means something; what is computed from sizes is a size.
       if (copies && hasInput)
         size = l.select(l.equal(size, l.index(0)), data.sizes[i], size);
       perhapsInferred.push_back(i);
@@ -332,7 +323,8 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
   if (inferred) {
     Quotient quotient(data.sizes, others);
     if (quotient.below == 0)
-      return l.unsupported(op, "size -1 beside a size 0 in the shape is not determined");
+      return l.unsupported(op, "the shape has -1 beside a size of 0, which leaves it open; nearest "
+                               "supported: the size itself");
     sizes[*inferred] = quotient.divided(l);
   } else if (!perhapsInferred.empty()) {
     // The product with -1 taken for 1.
@@ -345,18 +337,19 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
   }
   for (OpFoldResult size : sizes)
     if (!knownNonNegative(size) &&
-        failed(l.check(op, l.less(l.index(-1), size), "size {0} in the shape", size)))
+        failed(l.check(op, l.less(l.index(-1), size),
+                       "the shape has a size of {0}; it must be 0 or more", size)))
       return failure();
   return defineView(op, l, data, sizes);
 }
 
 static LogicalResult lowerFlatten(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
-  int64_t axis = cast<onnx::FlattenOp>(op).getAxis();
-  if (axis < 0)
-    axis += data.rank();
+  int64_t given = cast<onnx::FlattenOp>(op).getAxis();
+  int64_t axis = given < 0 ? given + data.rank() : given;
   if (axis < 0 || axis > data.rank())
-    return l.unsupported(op, "axis outside of the input's rank");
+    return l.unsupported(op, "axis " + Twine(given) + " is outside [-" + Twine(data.rank()) + ", " +
+                                 Twine(data.rank()) + "]");
   ArrayRef<OpFoldResult> sizes = data.sizes;
   return defineView(op, l, data,
                     {l.product(sizes.take_front(axis)), l.product(sizes.drop_front(axis))});
@@ -393,8 +386,8 @@ static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
   if (l.absent(op, 1)) {
     for (auto [i, size] : llvm::enumerate(data.sizes)) {
       if (!isa<Attribute>(size))
-        return l.unsupported(op, "no axes, with sizes known only at run time; nearest supported: "
-                                 "give the axes");
+        return l.unsupported(op, "no axes are given, and size " + Twine(i) +
+                                     " is known only at run time; nearest supported: axes given");
       if (isConstantIntValue(size, 1))
         axes.push_back(i);
     }

@@ -9,6 +9,7 @@
 #include "passes/linalg/Generics.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -31,6 +32,8 @@ static Lowered windowed(Location loc, Lowering &l, const Lowered &data, const Wi
     whole &= all;
     affine &= all || (start && step && *step > 0 && *start >= 0 && (*start > 0 || *step > 1) &&
                       isa<Attribute>(window.sizes[i]));
+    // What has no elements may start beyond the input.
+    affine &= !isConstantIntValue(window.sizes[i], 0);
   }
   if (whole)
     return data;
@@ -92,11 +95,8 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
     if (l.absent(op, i + 1))
       continue;
     FailureOr<Sizes> values = l.tryHostValues(op->getOperand(i + 1));
-    if (failed(values)) {
-      problem = "starts, ends, axes and steps must be known on the host: constants, computed from "
-                "shapes, or small inputs of fixed length";
+    if (failed(values))
       return failure();
-    }
     given[i] = *values;
   }
   auto &[starts, ends, axes, steps] = given;
@@ -107,7 +107,9 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
     steps.assign(starts.size(), l.index(1));
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       steps.size() != starts.size()) {
-    problem = "starts, ends, axes and steps differ in length";
+    problem = llvm::formatv("starts, ends, axes and steps hold {0}, {1}, {2} and {3} numbers; all "
+                            "need as many",
+                            starts.size(), ends.size(), axes.size(), steps.size());
     return failure();
   }
   Window window{Sizes(rank, l.index(0)), Sizes(rank, l.index(1)), data.sizes};
@@ -116,7 +118,7 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
     if (std::optional<int64_t> known = getConstantIntValue(axis)) {
       std::optional<int64_t> normalized = normalizedAxis(*known, rank);
       if (!normalized) {
-        problem = "axis " + std::to_string(*known) + " of a tensor of rank " + std::to_string(rank);
+        problem = outsideText(*known, rank);
         return failure();
       }
       axis = l.index(*normalized);
@@ -124,10 +126,10 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
       axis = l.select(l.less(axis, l.index(0)), l.add(axis, l.index(rank)), axis);
     }
     if (isConstantIntValue(step, 0)) {
-      problem = "a step of 0";
+      problem = "a step of 0; steps must not be 0";
       return failure();
     }
-    if (!isa<Attribute>(step)) // 0 would be an endless slice; the step of such a run is taken for 1
+    if (!isa<Attribute>(step)) // 0 is found by a check; nothing may be divided by it before that
       step = l.select(l.equal(step, l.index(0)), l.index(1), step);
     OpFoldResult backward = l.less(step, l.index(0));
     for (int64_t i = 0; i < rank; ++i) {
@@ -149,10 +151,22 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
 }
 
 static LogicalResult lowerSlice(Operation *op, Lowering &l) {
+  for (unsigned i = 1; i <= 4; ++i)
+    if (!l.absent(op, i) && failed(l.hostValues(op, i)))
+      return failure();
+  if (!l.absent(op, 3) && failed(checkAxes(op, l, *l.hostValues(op, 3), l.operand(op, 0).rank())))
+    return failure();
   std::string problem;
   FailureOr<Window> window = sliceWindow(op, l, problem);
   if (failed(window))
     return l.unsupported(op, problem);
+  if (!l.absent(op, 4)) {
+    Sizes steps = *l.hostValues(op, 4);
+    for (OpFoldResult step : steps)
+      if (failed(l.check(op, l.equal(l.equal(step, l.index(0)), l.index(0)),
+                         "a step of {0}; steps must not be 0", step)))
+        return failure();
+  }
   l.define(op, 0, windowed(op->getLoc(), l, l.operand(op, 0), *window));
   return success();
 }
@@ -228,15 +242,24 @@ static LogicalResult lowerSplit(Operation *op, Lowering &l) {
   auto split = cast<onnx::SplitOp>(op);
   std::optional<int64_t> axis = normalizedAxis(split.getAxis(), data.rank());
   if (!axis)
-    return l.unsupported(op, "axis outside of the input's rank");
+    return l.unsupported(op, outsideText(split.getAxis(), data.rank()));
+  if (!l.absent(op, 1)) {
+    FailureOr<Sizes> given = l.hostValues(op, 1);
+    if (failed(given))
+      return failure();
+    if (given->size() != op->getNumResults())
+      return l.unsupported(op, "split holds " + Twine(given->size()) + " numbers for " +
+                                   Twine(op->getNumResults()) + " outputs");
+  }
   FailureOr<Sizes> parts = splitSizes(op, l, *axis);
   if (failed(parts))
-    return l.unsupported(op, "the sizes of the parts must be known on the host, one an output");
+    return failure();
   if (!l.absent(op, 1)) {
     OpFoldResult sum = l.index(0);
     for (OpFoldResult part : *parts) {
       if (!knownNonNegative(part) &&
-          failed(l.check(op, l.less(l.index(-1), part), "a part of size {0}", part)))
+          failed(l.check(op, l.less(l.index(-1), part),
+                         "split has a size of {0}; it must be 0 or more", part)))
         return failure();
       sum = l.add(sum, part);
     }
@@ -277,21 +300,21 @@ static LogicalResult padAmounts(Operation *op, Lowering &l, int64_t rank, Sizes 
     if (failed(given))
       return failure();
     axes = *given;
+    if (failed(checkAxes(op, l, axes, rank)))
+      return failure();
   } else {
     for (int64_t i = 0; i < rank; ++i)
       axes.push_back(l.index(i));
   }
   if (pads->size() != 2 * axes.size())
-    return l.unsupported(op, "pads must hold two numbers an axis");
+    return l.unsupported(op, "pads holds " + Twine(pads->size()) + " numbers for " +
+                                 Twine(axes.size()) + " axes; two an axis are needed");
   before.assign(rank, l.index(0));
   after.assign(rank, l.index(0));
   for (size_t k = 0; k < axes.size(); ++k) {
     OpFoldResult axis = axes[k];
     if (std::optional<int64_t> known = getConstantIntValue(axis)) {
-      std::optional<int64_t> normalized = normalizedAxis(*known, rank);
-      if (!normalized)
-        return l.unsupported(op, "axis " + Twine(*known) + " of a tensor of rank " + Twine(rank));
-      axis = l.index(*normalized);
+      axis = l.index(*normalizedAxis(*known, rank));
     } else {
       axis = l.select(l.less(axis, l.index(0)), l.add(axis, l.index(rank)), axis);
     }
@@ -331,7 +354,8 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
                                     .Case("wrap", PadMode::wrap)
                                     .Default(std::nullopt);
   if (!mode)
-    return l.unsupported(op, "mode '" + name + "'; supported: constant, reflect, edge, wrap");
+    return l.unsupported(op,
+                         "mode '" + name + "'; nearest supported: constant, reflect, edge or wrap");
   Sizes before, after;
   if (failed(padAmounts(op, l, data.rank(), before, after)))
     return failure();
@@ -364,7 +388,8 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
   Lowered fill = hasValue ? l.operand(op, 2) : Lowered();
   if (hasValue &&
       !llvm::all_of(fill.sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); }))
-    return l.unsupported(op, "constant_value must be one number");
+    return l.unsupported(op, "constant_value is " + onnx::typeText(op->getOperand(2).getType()) +
+                                 "; it must hold one number");
   Value result =
       l.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);

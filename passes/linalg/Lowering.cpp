@@ -80,11 +80,6 @@ void Lowering::define(Operation *op, unsigned result, Value tensor, const Sizes 
   define(op, result, Lowered{tensor, sizes, elementType});
 }
 
-LogicalResult Lowering::unsupported(Operation *op, const Twine &reason) {
-  problems.insert({op, reason.str()});
-  return failure();
-}
-
 //===-- Host values ---------------------------------------------------------------------------===//
 
 static FailureOr<Sizes> hostConstant(OpBuilder &b, ElementsAttr value, int64_t limit) {
@@ -125,7 +120,7 @@ FailureOr<Sizes> Lowering::readInput(BlockArgument argument, int64_t limit) {
     return failure();
   const Lowered &input = found->second;
   auto type = cast<RankedTensorType>(input.tensor.getType());
-  if (!type.hasStaticShape() || type.getNumElements() > std::min<int64_t>(limit, 1024))
+  if (!type.hasStaticShape() || type.getNumElements() > std::min<int64_t>(limit, kMostRead))
     return failure();
   bool real = isa<FloatType>(type.getElementType());
   Sizes result;
@@ -140,52 +135,62 @@ FailureOr<Sizes> Lowering::readInput(BlockArgument argument, int64_t limit) {
   return result;
 }
 
-FailureOr<Sizes> Lowering::tryHostValues(Value onnxValue, int64_t limit) {
-  auto known = hostCache.find(onnxValue);
-  if (known != hostCache.end())
-    return known->second;
+/// The operator's host function; null where it has none.
+static HostFunction hostFunction(Value value) {
+  Operation *op = value.getDefiningOp();
+  const OperatorTable &table = supportedOperators();
+  auto entry = op ? table.find(op->getName().stripDialect()) : table.end();
+  return entry == table.end() ? nullptr : entry->second.host;
+}
+
+bool Lowering::isHostValueKnown(Value value, int64_t limit) const {
+  if (hostCache.count(value))
+    return true;
+  auto failure = hostFailures.find(value);
+  return failure != hostFailures.end() && limit <= failure->second;
+}
+
+/// What a value is, if what it is made from was asked for before.
+void Lowering::evaluateOnHost(Value value, int64_t limit) {
   FailureOr<Sizes> result = failure();
-  if (ElementsAttr constant = onnx::constantValue(onnxValue)) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  bool small = !type || !type.hasStaticShape() || type.getNumElements() <= limit;
+  if (ElementsAttr constant = onnx::constantValue(value))
     result = hostConstant(b, constant, limit);
-  } else if (auto argument = dyn_cast<BlockArgument>(onnxValue)) {
+  else if (auto argument = dyn_cast<BlockArgument>(value))
     result = readInput(argument, limit);
-  } else if (auto opResult = dyn_cast<OpResult>(onnxValue)) {
-    Operation *op = opResult.getOwner();
-    const OperatorTable &table = supportedOperators();
-    auto entry = table.find(op->getName().stripDialect());
-    auto type = dyn_cast<RankedTensorType>(onnxValue.getType());
-    bool small = !type || !type.hasStaticShape() || type.getNumElements() <= limit;
-    if (entry != table.end() && entry->second.host && small)
-      result = entry->second.host(op, opResult.getResultNumber(), *this);
-  }
-  if (succeeded(result)) {
-    if (static_cast<int64_t>(result->size()) > limit)
-      return failure();
-    hostCache[onnxValue] = *result;
-  }
-  return result;
+  else if (HostFunction host = hostFunction(value); host && small)
+    result = host(value.getDefiningOp(), cast<OpResult>(value).getResultNumber(), *this);
+  if (succeeded(result) && static_cast<int64_t>(result->size()) <= limit)
+    hostCache[value] = *result;
+  else
+    hostFailures[value] = limit;
 }
 
-FailureOr<Sizes> Lowering::hostValues(Operation *op, unsigned operand, int64_t limit) {
-  FailureOr<Sizes> result = tryHostValues(op->getOperand(operand), limit);
-  if (failed(result))
-    return unsupported(op, "operand " + Twine(operand) +
-                               " must be known on the host: a constant, computed from shapes, or "
-                               "a small input of fixed length");
-  return result;
-}
-
-FailureOr<SmallVector<int64_t>> Lowering::constantValues(Operation *op, unsigned operand) {
-  FailureOr<Sizes> host = tryHostValues(op->getOperand(operand));
-  SmallVector<int64_t> result;
-  if (succeeded(host)) {
-    for (OpFoldResult value : *host)
-      if (auto attribute = dyn_cast_if_present<IntegerAttr>(dyn_cast<Attribute>(value)))
-        result.push_back(attribute.getInt());
-    if (result.size() == host->size())
-      return result;
+FailureOr<Sizes> Lowering::tryHostValues(Value onnxValue, int64_t limit) {
+  // In order, without recursion: there may be any number of operators in a row.
+  SmallVector<Value> pending{onnxValue};
+  llvm::DenseSet<Value> entered;
+  while (!pending.empty()) {
+    Value value = pending.back();
+    size_t before = pending.size();
+    // The operands of these two need not be known for their results to be.
+    bool ofShape = value.getDefiningOp<onnx::ShapeOp>() || value.getDefiningOp<onnx::SizeOp>();
+    if (!isHostValueKnown(value, limit) && hostFunction(value) && !ofShape &&
+        entered.insert(value).second)
+      for (Value operand : value.getDefiningOp()->getOperands())
+        if (!onnx::isAbsent(operand) && !isHostValueKnown(operand, limit))
+          pending.push_back(operand);
+    if (pending.size() > before)
+      continue;
+    pending.pop_back();
+    if (!isHostValueKnown(value, limit))
+      evaluateOnHost(value, limit);
   }
-  return unsupported(op, "operand " + Twine(operand) + " must be a constant of integers");
+  auto known = hostCache.find(onnxValue);
+  if (known == hostCache.end() || static_cast<int64_t>(known->second.size()) > limit)
+    return failure();
+  return known->second;
 }
 
 //===-- Tensors of the plan -------------------------------------------------------------------===//

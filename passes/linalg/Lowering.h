@@ -74,8 +74,6 @@ public:
   /// from an input of the model; failure (reported for `op`) where they are computed on the device
   /// or too many. At most `limit` elements.
   mlir::FailureOr<Sizes> hostValues(mlir::Operation *op, unsigned operand, int64_t limit = 4096);
-  /// As hostValues, but all known at compile time.
-  mlir::FailureOr<llvm::SmallVector<int64_t>> constantValues(mlir::Operation *op, unsigned operand);
   /// hostValues without a report.
   mlir::FailureOr<Sizes> tryHostValues(mlir::Value onnxValue, int64_t limit = 4096);
 
@@ -159,20 +157,35 @@ public:
 
   //===-- The pass's own part -----------------------------------------------------------------===//
   llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
+  /// Lowers into the module given to the constructor, which nobody will use, and reports all that
+  /// cannot be compiled.
+  llvm::LogicalResult checkFunction(mlir::func::FuncOp function);
   /// A function of the inputs alone, built by `outer`; nodes are lowered into it.
   mlir::func::FuncOp lowerInputs(mlir::func::FuncOp function, mlir::OpBuilder &outer);
-  /// Lowers nodes in order. `after` is called for each, lowered or not.
+  /// Lowers nodes in order; declared shapes stand in for results of those that are refused. `after`
+  /// is called for each, lowered or not.
   void lowerNodes(mlir::Block &source, llvm::function_ref<void(mlir::Operation *)> after);
   /// What a value has become, or nothing where it was not lowered.
   std::optional<Lowered> tryLowered(mlir::Value onnxValue);
   mlir::OpBuilder &builder() { return b; }
+  /// Whether a node is recorded, or hidden behind one that is.
+  bool isRefused(mlir::Operation *op) const { return refused.contains(op); }
 
 private:
   mlir::OpFoldResult binary(llvm::StringRef opName, mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult compare(mlir::arith::CmpIPredicate predicate, mlir::OpFoldResult a,
                              mlir::OpFoldResult b);
+  bool isHostValueKnown(mlir::Value value, int64_t limit) const;
+  void evaluateOnHost(mlir::Value value, int64_t limit);
   mlir::FailureOr<Sizes> readInput(mlir::BlockArgument argument, int64_t limit);
   llvm::LogicalResult reportUnsupported(mlir::func::FuncOp function);
+  void checkOutputs(mlir::func::FuncOp function);
+  llvm::LogicalResult checkOperator(mlir::Operation *op);
+  void lowerNode(mlir::Operation &op);
+  void standIn(mlir::OpResult result);
+  std::string describeDeviceValue(mlir::Value value);
+  /// The most numbers of an input that the plan reads.
+  static constexpr int64_t kMostRead = 1024;
 
   mlir::ModuleOp module;
   mlir::OpBuilder b;
@@ -180,8 +193,14 @@ private:
   llvm::DenseMap<mlir::Value, Lowered> values;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> symbolOf; // sizes of inputs that have a name
   llvm::DenseMap<mlir::Value, Sizes> hostCache;
-  llvm::StringMap<mlir::Value> expressions; // value numbering of plan arithmetic
-  llvm::MapVector<mlir::Operation *, std::string> problems;
+  llvm::DenseMap<mlir::Value, int64_t> hostFailures; // for limits up to this one
+  llvm::StringMap<mlir::Value> expressions;          // value numbering of plan arithmetic
+  struct Problem {
+    mlir::Operation *op; // the function for what its inputs and outputs lack
+    std::string reason;
+  };
+  std::vector<Problem> problems;
+  llvm::DenseSet<mlir::Operation *> refused; // with a problem, or behind one that hides theirs
   llvm::DenseMap<mlir::Attribute, std::string> constants; // attribute -> symbol
 };
 

@@ -12,35 +12,68 @@ static OpFoldResult extent(Lowering &l, const Window &window) {
   return l.add(last, l.index(1));
 }
 
+FailureOr<WindowAttributes> windowAttributes(Lowering &l, Operation *op, int64_t spatial) {
+  // Far beyond any tensor, and products with a size still fit 64 bits.
+  constexpr int64_t kMostStep = std::numeric_limits<int32_t>::max();
+  auto mode = op->getAttrOfType<StringAttr>("auto_pad");
+  WindowAttributes result{
+      intsAttribute(op, "strides", spatial, 1), intsAttribute(op, "dilations", spatial, 1),
+      intsAttribute(op, "pads", 2 * spatial, 0), mode ? mode.getValue() : "NOTSET"};
+  auto problem = [&](StringRef name, ArrayRef<int64_t> values, int64_t count, int64_t least) {
+    if (static_cast<int64_t>(values.size()) != count)
+      return failed(l.unsupported(op, name + " holds " + Twine(values.size()) + " numbers for " +
+                                          Twine(spatial) + " spatial dimensions; " + Twine(count) +
+                                          " are needed"));
+    for (int64_t value : values)
+      if (value < least || value > kMostStep)
+        return failed(l.unsupported(op, name + " has a value of " + Twine(value) + "; " +
+                                            Twine(least) + " to " + Twine(kMostStep) +
+                                            " are supported"));
+    return false;
+  };
+  if (problem("strides", result.strides, spatial, 1) ||
+      problem("dilations", result.dilations, spatial, 1) ||
+      problem("pads", result.pads, 2 * spatial, 0))
+    return failure();
+  if (!result.same() && result.autoPad != "NOTSET" && result.autoPad != "VALID")
+    return l.unsupported(op, "auto_pad '" + result.autoPad +
+                                 "'; nearest supported: NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  return result;
+}
+
+LogicalResult checkKernelShape(Lowering &l, Operation *op, ArrayRef<OpFoldResult> kernel) {
+  SmallVector<int64_t> said = intsAttribute(op, "kernel_shape", 0, 0);
+  if (said.empty())
+    return success();
+  if (said.size() != kernel.size())
+    return l.unsupported(op, "kernel_shape holds " + Twine(said.size()) + " numbers, the weights " +
+                                 "have " + Twine(kernel.size()) + " spatial dimensions");
+  for (auto [size, known] : llvm::zip(said, kernel))
+    if (failed(l.check(op, l.equal(l.index(size), known),
+                       "kernel_shape has a size of {0}, the weights one of {1}", l.index(size),
+                       known)))
+      return failure();
+  return success();
+}
+
 FailureOr<Windows> slidingWindows(Lowering &l, Operation *op, const Lowered &x,
                                   ArrayRef<OpFoldResult> kernel) {
   int64_t spatial = x.rank() - 2;
   if (spatial < 1 || static_cast<int64_t>(kernel.size()) != spatial)
     return l.unsupported(op, "a kernel of rank " + Twine(kernel.size()) +
                                  " does not fit a tensor of rank " + Twine(x.rank()));
-  SmallVector<int64_t> strides = intsAttribute(op, "strides", spatial, 1);
-  SmallVector<int64_t> dilations = intsAttribute(op, "dilations", spatial, 1);
-  SmallVector<int64_t> pads = intsAttribute(op, "pads", 2 * spatial, 0);
-  auto mode = op->getAttrOfType<StringAttr>("auto_pad");
-  StringRef autoPad = mode ? mode.getValue() : "NOTSET";
+  FailureOr<WindowAttributes> attributes = windowAttributes(l, op, spatial);
+  if (failed(attributes))
+    return failure();
+  auto &[strides, dilations, pads, autoPad] = *attributes;
   bool ceil = intAttribute(op, "ceil_mode", 0) != 0;
-  if (static_cast<int64_t>(strides.size()) != spatial ||
-      static_cast<int64_t>(dilations.size()) != spatial ||
-      static_cast<int64_t>(pads.size()) != 2 * spatial)
-    return l.unsupported(op, "strides, dilations or pads do not have one value a dimension");
-  if (llvm::any_of(strides, [](int64_t s) { return s <= 0; }) ||
-      llvm::any_of(dilations, [](int64_t d) { return d <= 0; }))
-    return l.unsupported(op, "strides and dilations must be positive");
-  if (autoPad != "NOTSET" && autoPad != "VALID" && autoPad != "SAME_UPPER" &&
-      autoPad != "SAME_LOWER")
-    return l.unsupported(op, "auto_pad '" + autoPad + "' is not known");
 
   Windows windows;
   OpFoldResult zero = l.index(0), one = l.index(1);
   for (int64_t i = 0; i < spatial; ++i) {
     Window window{kernel[i], strides[i], dilations[i], x.sizes[2 + i], zero, zero, zero};
     OpFoldResult stride = l.index(strides[i]), size = extent(l, window);
-    if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
+    if (attributes->same()) {
       window.count = l.ceilDiv(window.input, stride);
       OpFoldResult last = l.mul(l.sub(window.count, one), stride);
       OpFoldResult total = l.max(l.sub(l.add(last, size), window.input), zero);

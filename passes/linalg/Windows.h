@@ -7,6 +7,20 @@
 
 namespace cameo {
 
+/// What pools and convolutions say of their windows, checked.
+struct WindowAttributes {
+  llvm::SmallVector<int64_t> strides, dilations; // one a spatial dimension, 1 to kMostStep
+  llvm::SmallVector<int64_t> pads;               // two a dimension, all the first ones first
+  llvm::StringRef autoPad;                       // NOTSET, VALID, SAME_UPPER or SAME_LOWER
+  bool same() const { return autoPad.starts_with("SAME"); }
+};
+mlir::FailureOr<WindowAttributes> windowAttributes(Lowering &l, mlir::Operation *op,
+                                                   int64_t spatial);
+
+/// Reports or checks a kernel_shape that contradicts the weights' sizes.
+llvm::LogicalResult checkKernelShape(Lowering &l, mlir::Operation *op,
+                                     llvm::ArrayRef<mlir::OpFoldResult> kernel);
+
 /// A window along one spatial dimension: position `o` of `count` has its taps at
 /// o * stride + k * dilation - before for k < kernel.
 struct Window {

@@ -72,8 +72,10 @@ class Runner:
             steps, reason = self.attempt(name, pending)
             if not reason:
                 return
-            refused = {int(number): text for number, text in re.findall(
-                r"node '(\d+)/[^']*' \(\w+\): (.*)", steps[0].output)} if len(steps) == 1 else {}
+            # Nodes of one reason share a line, of which the first three are named.
+            refused = {int(number): text for names, text in re.findall(
+                r"nodes? ('\d+/.*) \(\w+, opset \d+\): (.*)", steps[0].output)
+                for number in re.findall(r"'(\d+)/", names)} if len(steps) == 1 else {}
             if refused and "unsupported" in steps[0].output and not steps[0].crashed:
                 for number, text in refused.items():
                     pending[number].refusal, pending[number].steps = text, steps

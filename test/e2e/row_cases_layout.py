@@ -185,8 +185,8 @@ def resize(name, version):
     none = fixed(dtype=F32) if version < 13 else None
     for transform in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
                       *(["half_pixel_symmetric"] if version >= 19 else [])):
-        # Of a size that is not whole, ONNX's reference aligns the corners before it is cut, as we do,
-        # ONNX Runtime after.
+        # Of a size that is not whole, ONNX's backend tests align the corners before it is cut, as we
+        # do, ONNX Runtime after.
         scales = fixed(1, 1, 1.5, 2.4, dtype=F32) if transform == "align_corners" else up
         for mode in ("nearest", "linear", "cubic"):
             yield Case(f"{mode}-{transform}", [x, none, scales],
@@ -200,6 +200,24 @@ def resize(name, version):
                         fixed(1, 2, 5, 6)],
                {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize",
                 "extrapolation_value": 7.0})
+    transforms = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
+                  "tf_crop_and_resize", *(["half_pixel_symmetric"] if version >= 19 else [])]
+    for transform in transforms:
+        roi = fixed(0, 0, 0.25, 0.125, 1, 1, 0.875, 0.75, dtype=F32) \
+            if transform == "tf_crop_and_resize" else none
+        for mode in ("nearest", "linear", "cubic"):
+            attributes = {"mode": mode, "coordinate_transformation_mode": transform}
+            yield Case(f"one-{mode}-{transform}", [x, roi, none, fixed(1, 2, 1, 1)], attributes)
+            # One element of a size that is not whole.
+            yield Case(f"fraction-{mode}-{transform}",
+                       [x, roi, fixed(1, 1, 0.375, 0.25, dtype=F32)], attributes)
+        cubic = {"mode": "cubic", "coordinate_transformation_mode": transform}
+        yield Case(f"excluded-{transform}", [x, roi, none, fixed(1, 2, 7, 3)],
+                   {**cubic, "exclude_outside": 1})
+        if version >= 18:
+            for mode in ("linear", "cubic"):
+                yield Case(f"antialias-{mode}-{transform}", [x, roi, none, fixed(1, 2, 3, 2)],
+                           {**cubic, "mode": mode, "antialias": 1})
     if version >= 18:
         yield Case("antialias", [x, none, down], {"mode": "linear", "antialias": 1})
         yield Case("axes", [x, none, fixed(1.5, 2, dtype=F32)], {"axes": [2, 3]})

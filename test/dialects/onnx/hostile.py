@@ -224,7 +224,7 @@ def corpus(folder):
     yield "many-outputs", model([helper.make_node("Relu", ["x"], ["y", "z"])]), "outputs"
     yield "wrong-type", model([helper.make_node("And", ["x", "x"], ["y"])]), "cannot be"
     yield "mixed-types", model([helper.make_node("Add", ["x", "i"], ["y"])],
-                               inputs=[value("x"), value("i", (2,), TensorProto.INT64)]), "bound"
+                               inputs=[value("x"), value("i", (2,), TensorProto.INT64)]), "the same type variable"
     yield "declared-type", model([relu()], outputs=[value("y", (2,), TensorProto.INT64)]), "declared"
     yield "unknown-attribute", with_attributes(helper.make_attribute("beta", 1.0)), "unknown attribute"
     yield "attribute-kind", with_attributes(helper.make_attribute("alpha", [1])), "wrong kind"

@@ -3,7 +3,7 @@
 // RUN: cameo-opt %s --split-input-file --verify-diagnostics
 
 func.func @ElementType(%x: tensor<4xi8>) {
-  // expected-error @+1 {{input 'input' cannot be tensor<4xi8>; Softmax takes float, double, float16, bfloat16}}
+  // expected-error @+1 {{input 'input' cannot be int8[4]; Softmax takes float, double, float16, bfloat16}}
   %y = onnx.Softmax(%x) : (tensor<4xi8>) -> tensor<4xi8>
   return
 }
@@ -11,7 +11,7 @@ func.func @ElementType(%x: tensor<4xi8>) {
 // -----
 
 func.func @OutputType(%x: tensor<4xf32>) {
-  // expected-error @+1 {{output 'shape' cannot be tensor<1xi32>; Shape takes int64}}
+  // expected-error @+1 {{output 'shape' cannot be int32[1]; Shape takes int64}}
   %y = onnx.Shape(%x) : (tensor<4xf32>) -> tensor<1xi32>
   return
 }
@@ -19,7 +19,7 @@ func.func @OutputType(%x: tensor<4xf32>) {
 // -----
 
 func.func @TypesDiffer(%x: tensor<4xf32>, %y: tensor<4xf64>) {
-  // expected-error @+1 {{input 'B' has elements of type f64; f32 is bound already}}
+  // expected-error @+1 {{input 'B' is of type double, another value of the same type variable of float}}
   %z = onnx.Add(%x, %y) : (tensor<4xf32>, tensor<4xf64>) -> tensor<4xf32>
   return
 }

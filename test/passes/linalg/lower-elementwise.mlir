@@ -117,7 +117,7 @@ func.func @dropout(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xi1>) {
 
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @float_mod(%x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-note @below {{(Mod): fmod = 0 on floats; set fmod = 1}}
+  // expected-note @below {{(Mod): fmod = 0 on float[3]; nearest supported: fmod = 1, which takes the dividend's sign}}
   %y = onnx.Mod(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }
@@ -127,7 +127,7 @@ func.func @float_mod(%x: tensor<3xf32>) -> tensor<3xf32> {
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @clip_bounds(%x: tensor<2x3xf32>, %low: tensor<3xf32>) -> tensor<2x3xf32> {
   %none = onnx.None() : () -> none
-  // expected-note @below {{(Clip): min must be a scalar}}
+  // expected-note @below {{(Clip): input 'min' is float[3]; it must hold one number; nearest supported: Max and Min, which broadcast}}
   %y = onnx.Clip(%x, %low, %none)
       : (tensor<2x3xf32>, tensor<3xf32>, none) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
@@ -138,7 +138,7 @@ func.func @clip_bounds(%x: tensor<2x3xf32>, %low: tensor<3xf32>) -> tensor<2x3xf
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @training(%x: tensor<3xf32>, %mode: tensor<i1>) -> tensor<3xf32> {
   %none = onnx.None() : () -> none
-  // expected-note @below {{(Dropout): training mode; inference}}
+  // expected-note @below {{(Dropout): training mode: training_mode is not a constant false; nearest supported: inference}}
   %y, %mask = onnx.Dropout(%x, %none, %mode)
       : (tensor<3xf32>, none, tensor<i1>) -> (tensor<3xf32>, none)
   return %y : tensor<3xf32>

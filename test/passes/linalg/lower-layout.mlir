@@ -56,7 +56,7 @@ func.func @concat(%x: tensor<2xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @padding(%x: tensor<4xf32>, %pads: tensor<2xi64>) -> tensor<?xf32> {
   %none = onnx.None() : () -> none
-  // expected-note @below {{mode 'mirror'; supported: constant, reflect, edge, wrap}}
+  // expected-note @below {{mode 'mirror'; nearest supported: constant, reflect, edge or wrap}}
   %y = onnx.Pad(%x, %pads, %none, %none) {mode = "mirror"}
       : (tensor<4xf32>, tensor<2xi64>, none, none) -> tensor<?xf32>
   return %y : tensor<?xf32>

@@ -44,7 +44,7 @@ func.func @antialias(%x: tensor<?xf32>) -> tensor<8xf32> {
 func.func @area(%x: tensor<4xf32>) -> tensor<8xf32> {
   %none = onnx.None() : () -> none
   %sizes = onnx.Constant() {value = dense<8> : tensor<1xi64>} : () -> tensor<1xi64>
-  // expected-note @below {{mode 'area'; supported: nearest, linear, cubic}}
+  // expected-note @below {{mode 'area'; nearest supported: nearest, linear or cubic}}
   %y = onnx.Resize(%x, %none, %none, %sizes) {mode = "area"}
       : (tensor<4xf32>, none, none, tensor<1xi64>) -> tensor<8xf32>
   return %y : tensor<8xf32>

@@ -33,7 +33,7 @@ func.func @checked(%x: tensor<?xf32>) -> tensor<2x3xf32> {
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @unequal(%x: tensor<5xf32>) -> tensor<2x3xf32> {
   %to = onnx.Constant() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
-  // expected-note @below {{5 elements cannot take a shape of 6}}
+  // expected-note @below {{5 elements cannot take a shape of 6 elements}}
   %y = onnx.Reshape(%x, %to) : (tensor<5xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
@@ -54,7 +54,7 @@ func.func @unsqueeze_at_run_time(%x: tensor<4xf32>, %axes: tensor<2xi64>) -> ten
 
 // CHECK-LABEL: func @squeeze_at_run_time
 // CHECK: rt.check %{{.*}}, "the {1} axes name {0} dimensions of a tensor of rank 2; each must be in range and given once"
-// CHECK: rt.check %{{.*}}, "{0} elements cannot take a shape of {1}"
+// CHECK: rt.check %{{.*}}, "{0} elements cannot take a shape of {1} elements"
 // CHECK: rt.reshape %{{.*}} : {{.*}}tensor<?xf32>
 func.func @squeeze_at_run_time(%x: tensor<1x4xf32>, %axes: tensor<1xi64>) -> tensor<?xf32> {
   %y = onnx.Squeeze(%x, %axes) : (tensor<1x4xf32>, tensor<1xi64>) -> tensor<?xf32>

@@ -1,0 +1,102 @@
+// What comes nearest to an operator that is not supported, for the report.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/UnsupportedReport.h"
+
+#include "dialects/onnx/OpsetConversion.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+StringRef nearestForm(StringRef op) {
+  StringRef preprocess = "the same done before the model, which takes tensors of numbers";
+  StringRef given = "an input of the model that holds the random numbers";
+  StringRef sequences = "the tensors by themselves, joined with Concat and taken apart with Split";
+  StringRef present = "a tensor that is always there";
+  StringRef unquantised = "the model before it was quantised";
+  StringRef constant = "its values as an initializer";
+  return llvm::StringSwitch<StringRef>(op)
+      .Cases("AffineGrid", "Det", "matrices by MatMul, or the result as an input")
+      .Case("Attention", "MatMul, Softmax and MatMul")
+      .Cases("Bernoulli", "Multinomial", given)
+      .Cases("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", given)
+      .Cases("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix", constant)
+      .Case("CenterCropPad", "Slice and Pad")
+      .Case("Col2Im", "ConvTranspose")
+      .Cases("Compress", "NonZero", "Where, which keeps the size")
+      .Case("ConvInteger", "Cast to float and Conv")
+      .Case("DFT", "MatMul with the matrix of the transform")
+      .Case("STFT", "Conv with the windowed transform as weights")
+      .Case("DeformConv", "Conv")
+      .Cases("DequantizeLinear", "DynamicQuantizeLinear", "QuantizeLinear", unquantised)
+      .Cases("QLinearConv", "QLinearMatMul", unquantised)
+      .Cases("GRU", "LSTM", "RNN", "its steps as MatMul, Add, Sigmoid and Tanh")
+      .Case("GridSample", "Resize")
+      .Case("If", "the branch that is taken, or Where on the results of both")
+      .Cases("ImageDecoder", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
+             "TfIdfVectorizer", preprocess)
+      .Cases("Loop", "Scan", "the loop unrolled when the model is exported")
+      .Case("MatMulInteger", "Cast to int32 and MatMul")
+      .Cases("MaxRoiPool", "RoiAlign", "Slice and Resize")
+      .Case("MaxUnpool", "Resize")
+      .Cases("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss",
+             "LogSoftmax, GatherElements and ReduceMean")
+      .Case("NonMaxSuppression", "boxes and scores as outputs, chosen among after the model")
+      .Cases("Optional", "OptionalGetElement", "OptionalHasElement", present)
+      .Case("ReverseSequence", "Slice with a step of -1, for sequences of one length")
+      .Case("RotaryEmbedding", "Split, Mul, Sub, Add and Concat")
+      .Cases("ScatterElements", "ScatterND", "TensorScatter",
+             "Where with OneHot, or Slice and Concat at fixed places")
+      .Cases("ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty", sequences)
+      .Cases("SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap", sequences)
+      .Case("SplitToSequence", "Split")
+      .Case("TopK", "ArgMax and ReduceMax, for k = 1")
+      .Case("Unique", "OneHot and ReduceMax, for integers of a known range")
+      .Default("");
+}
+
+/// The opsets that know an operator of the default domain, or the known name most like it.
+static std::string describeUnknown(StringRef op, int64_t opset) {
+  std::optional<int64_t> first;
+  StringRef alike;
+  unsigned least = op.size() / 3 + 1;
+  for (const onnx::ConversionRow &row : onnx::conversionRows()) {
+    if (row.op == op)
+      first = first ? std::min(*first, row.sinceVersion) : row.sinceVersion;
+    unsigned distance = op.edit_distance_insensitive(row.op, true, least);
+    if (distance < least) {
+      least = distance;
+      alike = row.op;
+    }
+  }
+  if (first && *first > opset)
+    return "is known from opset " + std::to_string(*first) +
+           " on; nearest supported: import opset " + std::to_string(*first);
+  if (first)
+    return "was removed from ONNX before opset " + std::to_string(opset);
+  std::string text = "is no operator of ONNX";
+  return alike.empty() ? text : text + "; nearest supported: " + alike.str();
+}
+
+std::string describeUnsupported(Operation *op) {
+  auto custom = dyn_cast<onnx::CustomOp>(op);
+  if (custom && custom.getUnsupported())
+    return custom.getUnsupported()->str();
+  if (custom && custom.getDomain().empty())
+    return describeUnknown(custom.getOpType(), custom.getVersion());
+  if (custom && custom.getDomain().starts_with("com.microsoft"))
+    return "operators of ONNX Runtime are not supported; nearest supported: the model before ONNX "
+           "Runtime optimised it";
+  if (custom)
+    return "operators of other domains are not supported; nearest supported: a model-local "
+           "function "
+           "of that name whose body uses ONNX's operators";
+  std::string text = "the operator is not supported";
+  StringRef nearest = nearestForm(op->getName().stripDialect());
+  return nearest.empty() ? text : text + "; nearest supported: " + nearest.str();
+}
+
+} // namespace cameo

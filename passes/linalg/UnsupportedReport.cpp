@@ -1,0 +1,248 @@
+// Collects what cannot be compiled, and says it in one error: a line for each reason, with the
+// nodes that it holds for.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/UnsupportedReport.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+/// Names in a line, and lines in a report, that are told in full; the others are counted.
+static constexpr size_t kToldNames = 3, kToldReasons = 100;
+
+static std::string nodeName(Operation *op) {
+  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
+    return loc.getName().str();
+  return "(unnamed)";
+}
+
+/// "Conv, opset 17": the operator, and the opset that the model gives its domain.
+static std::string operatorText(Operation *op) {
+  auto custom = dyn_cast<onnx::CustomOp>(op);
+  if (!custom) {
+    std::string name = op->getName().stripDialect().str();
+    auto model = op->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(onnx::kModelAttr);
+    auto opset = model ? model.getAs<IntegerAttr>("opset") : IntegerAttr();
+    return opset ? name + ", opset " + std::to_string(opset.getInt()) : name;
+  }
+  std::string domain = custom.getDomain().str();
+  return (domain.empty() ? "" : domain + ".") + custom.getOpType().str() + ", opset " +
+         std::to_string(custom.getVersion());
+}
+
+static StringRef nearestType(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (isa<onnx::OptType>(type))
+    return "a tensor that is always there";
+  if (!tensor)
+    return "tensors";
+  Type element = tensor.getElementType();
+  if (isa<onnx::StringType>(element))
+    return "numbers that stand for the strings, such as int64";
+  if (isa<ComplexType>(element))
+    return "real and imaginary parts in a dimension of size 2";
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return integer.isUnsigned() ? "uint8" : "int8";
+  return "float16, bfloat16 or float";
+}
+
+std::optional<std::string> typeProblem(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (isa<NoneType>(type))
+    return std::nullopt;
+  Type element = tensor ? tensor.getElementType() : Type();
+  bool known =
+      tensor && (element.isF16() || element.isBF16() || element.isF32() || element.isF64());
+  if (auto integer = dyn_cast_if_present<IntegerType>(element))
+    known = llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  if (known)
+    return std::nullopt;
+  return "is " + (tensor ? "of type " + onnx::elementText(element) : onnx::typeText(type)) +
+         "; nearest supported: " + nearestType(type).str();
+}
+
+std::string sizeProblem(Type type) {
+  // 128 GiB: no GPU holds more, and a size like this is an error of the model.
+  constexpr double kMostBytes = double(int64_t(1) << 37);
+  auto tensor = cast<RankedTensorType>(type);
+  double bytes = llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+  for (int64_t size : tensor.getShape())
+    if (!ShapedType::isDynamic(size))
+      bytes *= static_cast<double>(size);
+  if (bytes <= kMostBytes)
+    return "";
+  return llvm::formatv("of type {0} takes {1:e} B; at most {2} B (128 GiB) are supported",
+                       onnx::typeText(type), bytes, int64_t(kMostBytes));
+}
+
+std::string inputText(Operation *op, unsigned operand) {
+  const onnx::OpSchema *schema = onnx::schemaOf(op);
+  if (!schema || schema->inputs.empty())
+    return "input " + std::to_string(operand);
+  const onnx::Formal &formal = schema->input(operand);
+  std::string name = (Twine("input '") + formal.name + "'").str();
+  if (formal.option != onnx::Option::Variadic)
+    return name;
+  return name + " " + std::to_string(operand + 1 - schema->inputs.size());
+}
+
+LogicalResult Lowering::unsupported(Operation *op, const Twine &reason) {
+  // One for a node, but several for the function, whose inputs have no op of their own.
+  if (refused.insert(op).second || isa<func::FuncOp>(op))
+    problems.push_back({op, reason.str()});
+  return failure();
+}
+
+/// Whether lowering has its own function for the operator and can represent its values.
+LogicalResult Lowering::checkOperator(Operation *op) {
+  if (isa<onnx::NoneOp, onnx::ConstantOp, onnx::YieldOp>(op))
+    return success();
+  if (isa<onnx::CustomOp>(op) || !supportedOperators().contains(op->getName().stripDialect())) {
+    (void)unsupported(op, describeUnsupported(op));
+    // What stands in its graphs would be the next thing to be told.
+    for (Region &region : op->getRegions())
+      region.walk<WalkOrder::PreOrder>([&](Operation *nested) {
+        (void)checkOperator(nested);
+        return nested->getNumRegions() ? WalkResult::skip() : WalkResult::advance();
+      });
+    return failure();
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (isa<onnx::AnyType>(operand.get().getType()))
+      continue; // whatever made it is refused
+    if (auto problem = typeProblem(operand.get().getType()))
+      return unsupported(op, inputText(op, operand.getOperandNumber()) + " " + *problem);
+  }
+  for (OpResult result : op->getResults()) {
+    if (isa<onnx::AnyType>(result.getType()))
+      continue;
+    if (auto problem = typeProblem(result.getType())) {
+      const onnx::OpSchema *schema = onnx::schemaOf(op);
+      std::string name = schema ? schema->output(result.getResultNumber()).name : "";
+      return unsupported(op, "output '" + name + "' " + *problem);
+    }
+  }
+  return success();
+}
+
+/// Why a value is not known on the host: the first thing on its way that is computed elsewhere.
+/// Empty where that is a node that is refused anyway.
+std::string Lowering::describeDeviceValue(Value value) {
+  for (unsigned depth = 0; depth < 64; ++depth) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+      auto name =
+          function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), onnx::kNameAttr)
+                   : StringAttr();
+      return "comes from the model's input '" + (name ? name.str() : "") + "' of type " +
+             onnx::typeText(argument.getType());
+    }
+    Operation *op = value.getDefiningOp();
+    if (!op || refused.contains(op))
+      return "";
+    if (isa<onnx::ConstantOp>(op))
+      return "is a constant of type " + onnx::typeText(value.getType());
+    auto entry = supportedOperators().find(op->getName().stripDialect());
+    Value next;
+    if (entry != supportedOperators().end() && entry->second.host)
+      for (Value operand : op->getOperands())
+        if (!next && !onnx::isAbsent(operand) && failed(tryHostValues(operand)))
+          next = operand;
+    if (!next)
+      return "is computed on the device by node '" + nodeName(op) + "' (" + operatorText(op) + ")";
+    value = next;
+  }
+  return "is computed on the device";
+}
+
+FailureOr<Sizes> Lowering::hostValues(Operation *op, unsigned operand, int64_t limit) {
+  FailureOr<Sizes> result = tryHostValues(op->getOperand(operand), limit);
+  if (succeeded(result))
+    return result;
+  std::string where = describeDeviceValue(op->getOperand(operand));
+  if (where.empty()) {
+    refused.insert(op);
+    return failure();
+  }
+  return unsupported(op,
+                     inputText(op, operand) + " must be known on the host, but " + where +
+                         "; nearest supported: a constant, a value computed from shapes, or an "
+                         "input of the model of rank 2 or less and of fixed shape with at most " +
+                         Twine(std::min<int64_t>(limit, kMostRead)) + " numbers");
+}
+
+LogicalResult Lowering::reportUnsupported(func::FuncOp function) {
+  if (problems.empty())
+    return success();
+  // Nodes with one operator and one reason share a line.
+  struct Line {
+    std::string operatorText, reason;
+    SmallVector<Operation *> ops;
+  };
+  std::vector<Line> lines;
+  llvm::StringMap<size_t> lineOf;
+  size_t counts[3] = {}; // inputs, outputs, nodes
+  for (const Problem &problem : problems) {
+    ++counts[problem.op != function ? 2 : StringRef(problem.reason).starts_with("output")];
+    std::string text = problem.op == function ? "" : operatorText(problem.op);
+    auto [known, isNew] = lineOf.try_emplace(text + "\n" + problem.reason, lines.size());
+    if (isNew)
+      lines.push_back({text, problem.reason, {}});
+    lines[known->second].ops.push_back(problem.op);
+  }
+  InFlightDiagnostic diagnostic = emitError(function.getLoc()) << "unsupported: ";
+  const char *separator = "";
+  for (auto [count, what] : llvm::zip(counts, ArrayRef<StringRef>{"input", "output", "node"}))
+    if (count) {
+      diagnostic << separator << count << " " << what << (count == 1 ? "" : "s");
+      separator = " and ";
+    }
+  diagnostic << " cannot be compiled";
+  size_t told = 0;
+  for (auto &[operatorText, reason, ops] : lines) {
+    if (++told > kToldReasons) {
+      diagnostic.attachNote(function.getLoc())
+          << "and " << lines.size() - kToldReasons << " reasons more";
+      break;
+    }
+    Diagnostic &note = diagnostic.attachNote(ops.front()->getLoc());
+    if (operatorText.empty()) {
+      note << reason;
+      continue;
+    }
+    note << (ops.size() == 1 ? "node " : "nodes ");
+    for (auto [i, op] : llvm::enumerate(ArrayRef(ops).take_front(kToldNames)))
+      note << (i ? ", '" : "'") << nodeName(op) << "'";
+    if (ops.size() > kToldNames)
+      note << " and " << ops.size() - kToldNames << " more";
+    note << " (" << operatorText << "): " << reason;
+  }
+  return diagnostic;
+}
+
+void Lowering::checkOutputs(func::FuncOp function) {
+  for (OpOperand &operand : function.getBody().front().getTerminator()->getOpOperands()) {
+    // What nodes and inputs cannot be is said of them.
+    if (!onnx::constantValue(operand.get()))
+      continue;
+    auto name =
+        function.getResultAttrOfType<StringAttr>(operand.getOperandNumber(), onnx::kNameAttr);
+    if (auto problem = typeProblem(operand.get().getType()))
+      (void)unsupported(function, "output '" + (name ? name.getValue() : "") + "' " + *problem);
+  }
+}
+
+LogicalResult Lowering::checkFunction(func::FuncOp function) {
+  OpBuilder outer(module.getContext());
+  outer.setInsertionPointToStart(module.getBody());
+  Block &source = function.getBody().front();
+  (void)lowerInputs(function, outer);
+  lowerNodes(source, [](Operation *) {});
+  checkOutputs(function);
+  return reportUnsupported(function);
+}
+
+} // namespace cameo
