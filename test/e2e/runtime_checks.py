@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Sizes and values that are wrong only when a model runs: each must end in exit code 2 and one error
+that names the node, the value and what it is held against; and right ones, given to the same
+artefact, must run."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import re
+import sys
+from dataclasses import dataclass, field
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import harness
+
+SECONDS = 60
+USAGE = 2  # the exit code of docs/runtime.md
+F32, I64 = numpy.float32, numpy.int64
+
+
+@dataclass
+class Check:
+    """One node, 'it', over inputs a, b, ...: (dtype, dims), an array that the model holds, None for
+    what is absent, or the name of a value that a node of `before` makes; a Beside is no input of the
+    node."""
+    label: str
+    operator: str
+    inputs: list
+    good: list  # what each run-time input is given: a shape or, of integers, values
+    bad: list  # (the same, text of the error)
+    attributes: dict = field(default_factory=dict)
+    outputs: int = 1
+    output_type: int = TensorProto.FLOAT
+    before: list = field(default_factory=list)  # nodes that make its inputs
+
+    def model(self):
+        names, declared, weights = [], [], []
+        for letter, given in zip("abcdefgh", self.inputs):
+            if not isinstance(given, Beside):
+                names.append(letter if given is not None else "")
+            if isinstance(given, numpy.ndarray):
+                weights.append(numpy_helper.from_array(given, letter))
+            elif isinstance(given, tuple):
+                dtype, dims = given
+                declared.append(helper.make_tensor_value_info(
+                    letter, helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype)), dims))
+        results = [f"y{i}" for i in range(self.outputs)]
+        node = helper.make_node(self.operator, names, results, "it", **self.attributes)
+        model = helper.make_model(helper.make_graph(
+            [*self.before, node], "check", declared,
+            [helper.make_tensor_value_info(name, self.output_type, None) for name in results],
+            weights), opset_imports=[helper.make_opsetid("", 21)])
+        model.ir_version = 10
+        return model
+
+    def feeds(self, given):
+        """Shapes are filled with ones; lists in a tuple of dtype I64 are values."""
+        names = [letter for letter, value in zip("abcdefgh", self.inputs)
+                 if isinstance(value, tuple)]
+        types = [value[0] for value in self.inputs if isinstance(value, tuple)]
+        for name, dtype, value in zip(names, types, given):
+            yield name, (numpy.array(value.values, dtype) if isinstance(value, Values)
+                         else numpy.ones(value, dtype))
+
+
+@dataclass
+class Values:
+    values: list
+
+
+class Beside(tuple):
+    """The (dtype, dims) of an input of the model alone."""
+
+
+def tensor(*dims, dtype=F32):
+    return (dtype, list(dims))
+
+
+def ints(*numbers):
+    return numpy.array(numbers, I64)
+
+
+def given(*numbers):
+    return Values(list(numbers))
+
+
+def cases():
+    """In the order of the families' files."""
+    yield Check("broadcast", "Add", [tensor("N"), tensor("M")], [[3], [1]],
+                [([[3], [4]], "sizes 3 and 4 cannot be broadcast together")])
+    yield Check("broadcast-known", "Mul", [tensor("N", 5), tensor("M", 5)], [[1, 5], [7, 5]],
+                [([[2, 5], [7, 5]], "sizes 2 and 7 cannot be broadcast together")])
+    yield Check("one-name", "Add", [tensor("N"), tensor("N")], [[3], [3]],
+                [([[3], [4]], "N")])
+    yield Check("one-name-two-places", "Relu", [tensor("N", "N")], [[3, 3]], [([[3, 4]], "N")])
+    yield Check("fixed-size", "Relu", [tensor("N", 4)], [[3, 4]], [([[3, 5]], "5")])
+    yield Check("rank", "Relu", [tensor("N", 4)], [[3, 4]], [([[12]], "rank")])
+    yield Check("matmul", "MatMul", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],
+                [([[2, 3], [5, 4]], "inner sizes 3 and 5 differ")])
+    yield Check("gemm", "Gemm", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],
+                [([[2, 3], [5, 4]], "inner sizes 3 and 5 differ")])
+    yield Check("einsum", "Einsum", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],
+                [([[2, 3], [5, 4]], "sizes 3 and 5")], {"equation": "ij,jk->ik"})
+    yield Check("conv-channels", "Conv", [tensor(1, "C", 5), tensor(2, 3, 2)],
+                [[1, 3, 5], [2, 3, 2]],
+                [([[1, 4, 5], [2, 3, 2]], "the weights take 3 channels, the input has 4")])
+    yield Check("conv-extent", "Conv", [tensor(1, 3, "W"), tensor(2, 3, 4)],
+                [[1, 3, 4], [2, 3, 4]],
+                [([[1, 3, 3], [2, 3, 4]], "the kernel spans 4 elements, the padded input has 3")])
+    yield Check("conv-bias", "Conv", [tensor(1, 3, 5), tensor("F", 3, 2), tensor("B")],
+                [[1, 3, 5], [2, 3, 2], [2]],
+                [([[1, 3, 5], [2, 3, 2], [3]], "the bias has 3 values for 2 filters")])
+    yield Check("conv-group", "Conv", [tensor(1, 4, 5), tensor("F", 2, 2)],
+                [[1, 4, 5], [4, 2, 2]],
+                [([[1, 4, 5], [3, 2, 2]], "3 filters are no multiple of group 2")], {"group": 2})
+    yield Check("conv-kernel", "Conv", [tensor(1, 3, 5), tensor(4, 3, "K")],
+                [[1, 3, 5], [4, 3, 2]],
+                [([[1, 3, 5], [4, 3, 3]], "kernel_shape has a size of 2, the weights one of 3")],
+                {"kernel_shape": [2]})
+    yield Check("conv-transpose-channels", "ConvTranspose", [tensor(1, "C", 5), tensor(3, 2, 2)],
+                [[1, 3, 5], [3, 2, 2]],
+                [([[1, 4, 5], [3, 2, 2]], "the input has 4 channels, the weights 3")])
+    yield Check("conv-transpose-group", "ConvTranspose", [tensor(1, "C", 5), tensor("C", 2, 2)],
+                [[1, 4, 5], [4, 2, 2]],
+                [([[1, 3, 5], [3, 2, 2]], "3 channels are not a multiple of group 2")],
+                {"group": 2})
+    yield Check("conv-transpose-bias", "ConvTranspose",
+                [tensor(1, 3, 5), tensor(3, 2, 2), tensor("B")], [[1, 3, 5], [3, 2, 2], [2]],
+                [([[1, 3, 5], [3, 2, 2], [5]], "the bias has 5 values for 2 channels")])
+    yield Check("pool", "MaxPool", [tensor(1, 1, "W")], [[1, 1, 4]],
+                [([[1, 1, 3]], "a window of 4 elements is larger than the padded input of 3")],
+                {"kernel_shape": [4]})
+    yield Check("batch-norm", "BatchNormalization",
+                [tensor(1, 3, 4), tensor("C"), *(tensor(3) for _ in range(3))],
+                [[1, 3, 4], [3], [3], [3], [3]],
+                [([[1, 3, 4], [2], [3], [3], [3]], "has 2 values for 3 channels")])
+    yield Check("group-norm", "GroupNormalization", [tensor(1, "C", 4), tensor("C"), tensor("C")],
+                [[1, 4, 4], [4], [4]],
+                [([[1, 3, 4], [3], [3]], "3 channels are not a multiple of num_groups 2")],
+                {"num_groups": 2})
+    yield Check("layer-norm", "LayerNormalization", [tensor("N", "K"), tensor("L")],
+                [[2, 3], [3]], [([[2, 3], [4]], "size 4 does not broadcast to 3")])
+    yield Check("gather-empty", "Gather", [tensor("N", 3), tensor("I", dtype=I64)],
+                [[2, 3], given(1)], [([[0, 3], given(0)], "indices into a dimension of size 0")])
+    yield Check("gather-constant", "Gather", [tensor("N"), ints(3, -4)], [[4]],
+                [([[3]], "index 3 into a dimension of size 3")])
+    yield Check("gather-constant-negative", "Gather", [tensor("N"), ints(0, -4)], [[4]],
+                [([[3]], "index -4 into a dimension of size 3")])
+    yield Check("gather-by-size", "Gather", [tensor("N"), "b", Beside(tensor("M"))], [[4], [3]],
+                [([[4], [4]], "index 4 into a dimension of size 4")],
+                before=[helper.make_node("Shape", ["c"], ["b"], "size")])
+    yield Check("gather-elements", "GatherElements",
+                [tensor("N", "M"), tensor("K", "L", dtype=I64)], [[3, 2], [3, 2]],
+                [([[3, 2], [4, 2]], "indices have a size of 4, the data of 3")], {"axis": 1})
+    yield Check("gather-nd", "GatherND", [tensor("N", 3), tensor("M", 1, dtype=I64)],
+                [[2, 3], Values([[1], [1]])],
+                [([[2, 3], Values([[1], [1], [1]])], "batch sizes 2 and 3")], {"batch_dims": 1})
+    yield Check("one-hot", "OneHot", [tensor("N", dtype=I64), tensor(dtype=I64), tensor(2)],
+                [[3], Values(4), [2]],
+                [([[3], Values(-1), [2]], "depth is -1; it must be 0 or more")])
+    yield Check("depth-to-space", "DepthToSpace", [tensor(1, "C", 2, 2)], [[1, 8, 2, 2]],
+                [([[1, 6, 2, 2]], "6 channels are not a multiple of 4")], {"blocksize": 2})
+    yield Check("space-to-depth", "SpaceToDepth", [tensor(1, 2, "H", 2)], [[1, 2, 4, 2]],
+                [([[1, 2, 3, 2]], "a size of 3 is not a multiple of blocksize 2")],
+                {"blocksize": 2})
+    yield Check("tile", "Tile", [tensor("N", 2), tensor(2, dtype=I64)], [[3, 2], given(2, 0)],
+                [([[3, 2], given(2, -1)], "repeats has a value of -1; it must be 0 or more")])
+    yield Check("expand", "Expand", [tensor("N", 3), tensor(2, dtype=I64)], [[1, 3], given(4, 3)],
+                [([[1, 3], given(4, 2)], "sizes 3 and 2 cannot be broadcast together"),
+                 ([[1, 3], given(-4, 3)], "the shape has a size of -4; it must be 0 or more")])
+    yield Check("concat", "Concat", [tensor("N", "M"), tensor("K", "L")], [[2, 3], [4, 3]],
+                [([[2, 3], [4, 5]], "sizes 5 and 3 of two inputs differ in dimension 1")],
+                {"axis": 0})
+    yield Check("resize-scale", "Resize", [tensor(1, "W"), None, tensor(2)], [[1, 4], [2]],
+                [([[1, 4], Values([1, 0])], "the scale of dimension 1 is not positive")])
+    yield Check("resize-size", "Resize", [tensor(1, "W"), None, None, tensor(2, dtype=I64)],
+                [[1, 4], given(1, 8)],
+                [([[1, 4], given(1, -8)], "sizes has a size of -8; it must be 0 or more"),
+                 ([[1, 0], given(1, 8)], "a dimension of size 0 cannot become one of size 8")])
+    yield Check("constant-of-shape", "ConstantOfShape", [tensor(2, dtype=I64)], [given(3, 0)],
+                [([given(3, -2)], "the shape has a size of -2; it must be 0 or more")])
+    yield Check("range", "Range", [tensor(dtype=I64) for _ in range(3)],
+                [Values(0), Values(6), Values(2)],
+                [([Values(0), Values(6), Values(0)], "delta is 0")],
+                output_type=TensorProto.INT64)
+    yield Check("reshape-count", "Reshape", [tensor("N", 4), ints(2, 6)], [[3, 4]],
+                [([[5, 4]], "20 elements cannot take a shape of 12 elements")])
+    yield Check("reshape-rest", "Reshape", [tensor("N"), ints(-1, 6)], [[12]],
+                [([[13]], "13 elements")])
+    yield Check("reshape-values", "Reshape", [tensor("N"), tensor(2, dtype=I64)],
+                [[12], given(-1, 6)],
+                [([[12], given(5, 6)], "12 elements cannot take a shape of 30 elements"),
+                 ([[12], given(-3, -4)], "the shape has a size of -3; it must be 0 or more")])
+    yield Check("squeeze", "Squeeze", [tensor("N", 3), ints(0)], [[1, 3]],
+                [([[2, 3]], "a size of 2 cannot be squeezed; only 1 can")])
+    yield Check("squeeze-axes", "Squeeze", [tensor("N", 3, 1), tensor(1, dtype=I64)],
+                [[2, 3, 1], given(-1)],
+                [([[2, 3, 1], given(3)], "the 1 axes name 0 dimensions of a tensor of rank 3"),
+                 ([[2, 3, 1], given(0)], "6 elements cannot take a shape of")])
+    yield Check("unsqueeze-axes", "Unsqueeze", [tensor("N"), tensor(2, dtype=I64)],
+                [[2], given(0, 2)],
+                [([[2], given(0, 0)], "the 2 axes name 1 dimensions of a tensor of rank 3")])
+    yield Check("reduce-axes", "ReduceSum", [tensor("N", 3), tensor(1, dtype=I64)],
+                [[2, 3], given(-1)],
+                [([[2, 3], given(2)], "the 1 axes name 0 dimensions of a tensor of rank 2")])
+    yield Check("cumsum-axis", "CumSum", [tensor("N", 3), tensor(dtype=I64)], [[2, 3], Values(1)],
+                [([[2, 3], Values(-3)], "the 1 axes name 0 dimensions of a tensor of rank 2")])
+    slices = [tensor("N", 4), *(tensor(1, dtype=I64) for _ in range(4))]
+    yield Check("slice", "Slice", slices, [[5, 4], given(1), given(9), given(-2), given(2)],
+                [([[5, 4], given(1), given(9), given(2), given(1)],
+                  "the 1 axes name 0 dimensions of a tensor of rank 2"),
+                 ([[5, 4], given(1), given(9), given(0), given(0)],
+                  "a step of 0; steps must not be 0")])
+    yield Check("split-sum", "Split", [tensor("N"), ints(2, 3)], [[5]],
+                [([[6]], "the parts add up to 5; the input has 6")], outputs=2)
+    yield Check("split-values", "Split", [tensor("N"), tensor(2, dtype=I64)], [[5], given(5, 0)],
+                [([[5], given(6, -1)], "split has a size of -1; it must be 0 or more")], outputs=2)
+    yield Check("pad-axes", "Pad",
+                [tensor("N", 4), tensor(2, dtype=I64), None, tensor(1, dtype=I64)],
+                [[3, 4], given(1, -2), given(-1)],
+                [([[3, 4], given(1, 1), given(-3)],
+                  "the 1 axes name 0 dimensions of a tensor of rank 2")])
+    yield Check("pad-empty", "Pad", [tensor("N"), ints(1, 1)], [[2]],
+                [([[0]], "a dimension of size 0 has no elements to be padded with")],
+                {"mode": "edge"})
+
+
+class RuntimeChecks:
+    def __init__(self, options):
+        self.options = options
+        self.suite = harness.Suite("runtime-checks", options.build.resolve())
+
+    def run_with(self, work, check, values):
+        command = [work / "model", f"--device={self.options.device}"]
+        for name, array in check.feeds(values):
+            file = work / f"{name}.pb"
+            file.write_bytes(numpy_helper.from_array(array).SerializeToString())
+            command.append(f"--input={name}=@{file}")
+        return harness.run(command, SECONDS)
+
+    def check(self, check):
+        """[(case, reason, steps)]"""
+        work = self.suite.work / check.label
+        work.mkdir(exist_ok=True)
+        onnx.save(check.model(), work / "model.onnx")
+        step = harness.run([self.suite.tool("cameoc"), work / "model.onnx", "-o", work / "model",
+                            f"--target={self.options.target}"], SECONDS)
+        if step.code:
+            return [(check.label, f"cameoc: {harness.first_error(step.output)}", [step])]
+        step = self.run_with(work, check, check.good)
+        results = [(check.label, f"{step.how()}: {harness.first_error(step.output)}"
+                    if step.code else "", [step])]
+        for number, (values, text) in enumerate(check.bad):
+            step = self.run_with(work, check, values)
+            errors = [line for line in step.output.splitlines() if "error: " in line]
+            # What an input itself contradicts is said of the input; else of the node.
+            where = r"input '\w'" if check.operator == "Relu" or check.label == "one-name" \
+                else "node 'it'"
+            reason = ""
+            if step.code != USAGE:
+                reason = f"{step.how()}, not {USAGE}"
+            elif len(errors) != 1 or text not in errors[0] or not re.search(where, errors[0]):
+                reason = f"'{text}' of {where} is not what the error says: {errors}"
+            results.append((f"{check.label}-{number}", reason, [step]))
+        return results
+
+    def run(self):
+        chosen = [check for check in cases() if re.search(self.options.filter, check.label)]
+        for _, results in harness.for_each(chosen, self.check, self.options.jobs):
+            for case, reason, steps in results:
+                if reason:
+                    self.suite.fail(case, reason, *steps)
+                else:
+                    self.suite.ok(case)
+        return self.suite.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.set_defaults(target="sim:sm_80")
+    return RuntimeChecks(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
