@@ -58,6 +58,8 @@ def parts():
         Part("types-forms", [PYTHON, f"{E2E}/type_tests.py", *FORMS], 10),
         Part("planted-faults", [PYTHON, f"{E2E}/planted_faults.py"], 15),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
+        Part("runtime-checks", [PYTHON, f"{E2E}/runtime_checks.py"], 5),
+        Part("fuzz", [PYTHON, f"{E2E}/fuzz_models.py"], 10),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
         Part("models", [PYTHON, f"{E2E}/models.py"], 30),
         # Under --long: every other target, sanitizers, and the simulator's checks.
@@ -69,6 +71,8 @@ def parts():
         Part("models-forms", [PYTHON, f"{E2E}/models.py", *FORMS], 120, True),
         Part("models-checked", [PYTHON, f"{E2E}/models.py", *CHECKS[:2]], 120, True),
         Part("rows-long", [PYTHON, f"{E2E}/row_tests.py", "--long"], 60, True),
+        Part("fuzz-long", [PYTHON, f"{E2E}/fuzz_models.py", "--seed=10000", "--graphs=3000",
+                           "--mutations=10000"], 90, True),
         Part("tsan", ["tools/run-sanitized", "tsan"], 60, True),
         Part("asan", ["tools/run-sanitized", "asan"], 120, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Random models, and valid models made wrong.
+
+  graph     a random well-formed model, compiled, run on the simulator (some with its checks) at two
+            sets of sizes and compared with ONNX Runtime
+  mutation  a model with parts of its file or of its protobuf changed: cameoc must end in time, with a
+            clear error or with an artefact that in turn ends well or with a clear error
+
+A failure prints a seed: --seed=N --count=1 with the kind's --only makes it again. What fails is kept
+in build/e2e/fuzz/, for graphs with the one node that fails by itself, where there is one."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import collections
+import multiprocessing
+import os
+import pickle
+import re
+import shutil
+import sys
+from dataclasses import dataclass, field
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import fuzz_graphs
+import fuzz_mutations
+import harness
+
+COMPILE_SECONDS, RUN_SECONDS = 120, 120
+CHECKED_EVERY = 4  # which share of the graphs is run with the simulator's checks
+MEMORY = 4 << 30
+
+# Of the largest magnitude of an output. What the conditioning of a model adds is measured: how far
+# ONNX Runtime's own results move when its inputs move by a few units in the last place.
+TOLERANCE = {"float16": 1e-2, "float32": 2e-4, "float64": 1e-6}
+NUDGE = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-12}
+
+
+def isolated(function, *arguments):
+    """What the function returns, from a process of its own; None where that crashes: ONNX Runtime
+    does on some models."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        with os.fdopen(writing, "wb") as pipe:
+            pickle.dump(function(*arguments), pipe)
+            pipe.flush()
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return pickle.loads(data) if status == 0 else None
+
+
+@dataclass
+class Outcome:
+    """Of one case: what went wrong, or nothing; how it ended where nothing did."""
+    kind: str
+    seed: int
+    reason: str = ""
+    steps: list = field(default_factory=list)
+    ended: str = "compared"
+
+
+class Fuzzer:
+    """One process's part of the work."""
+
+    def __init__(self, options, work):
+        self.options, self.work = options, work
+        self.cameoc = options.build.resolve() / "bin" / "cameoc"
+        self.bases = None
+
+    # --- graphs
+
+    def reference(self, sample, feed):
+        """(arrays, allowed differences), or None where ONNX Runtime refuses these sizes."""
+        session = fuzz_graphs.session(sample.model, False)
+        try:
+            arrays = session.run(None, feed)
+        except Exception:  # pylint: disable=broad-except
+            return None
+        random = numpy.random.default_rng(1)
+        moved = {}
+        for name, array in feed.items():
+            moved[name] = array
+            if array.dtype.kind == "f":
+                step = NUDGE[array.dtype.name]
+                moved[name] = (array * (1 + random.uniform(-step, step, array.shape))
+                               ).astype(array.dtype)
+        try:
+            others = session.run(None, moved)
+        except Exception:  # pylint: disable=broad-except
+            return None
+        allowed = []
+        for array, other in zip(arrays, others):
+            if array.dtype.kind != "f" or not array.size:
+                allowed.append(0)
+                continue
+            wide = array.astype(numpy.float64)
+            drift = numpy.abs(other.astype(numpy.float64) - wide).max()
+            allowed.append(TOLERANCE[array.dtype.name] * numpy.abs(wide).max() + 30 * drift + 1e-7)
+        return arrays, allowed
+
+    def execute(self, work, model, feeds, flags=(), run_flags=()):
+        """(steps, what went wrong, arrays for each feed). None stands for a run that was refused."""
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        onnx.save(model, work / "model.onnx")
+        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
+                              f"--target={self.options.target}", *flags], COMPILE_SECONDS)]
+        if steps[0].code != 0:
+            return steps, f"cameoc {steps[0].how()}: {harness.first_error(steps[0].output)}", []
+        results = []
+        for number, feed in enumerate(feeds):
+            command = [work / "model", f"--device={self.options.device}", *run_flags]
+            for name, array in feed.items():
+                file = work / f"{number}-{name}.pb"
+                file.write_bytes(numpy_helper.from_array(array).SerializeToString())
+                command.append(f"--input={name}=@{file}")
+            files = [work / f"{number}-{output.name}-out.pb" for output in model.graph.output]
+            command += [f"--output={output.name}=@{file}"
+                        for output, file in zip(model.graph.output, files)]
+            steps.append(harness.run(command, RUN_SECONDS))
+            if steps[-1].code != 0:
+                reason = f"{steps[-1].how()}: {harness.first_error(steps[-1].output)}"
+                return steps, reason, results
+            results.append([numpy_helper.to_array(TensorProto.FromString(file.read_bytes()))
+                            for file in files])
+        return steps, "", results
+
+    @staticmethod
+    def differs(name, value, wanted, allowed):
+        if value.dtype != wanted.dtype or value.shape != wanted.shape:
+            return f"{name} is {value.dtype} {value.shape}, not {wanted.dtype} {wanted.shape}"
+        if wanted.dtype.kind != "f":
+            return "" if numpy.array_equal(value, wanted) else f"{name} has other values"
+        with numpy.errstate(all="ignore"):
+            apart = numpy.abs(value.astype(numpy.float64) - wanted.astype(numpy.float64))
+        # NaN and infinities must stand in the same places.
+        same = (value == wanted) | (numpy.isnan(value) & numpy.isnan(wanted))
+        good = same | (apart <= allowed)
+        return "" if good.all() else f"{name} is off by {apart[~good].max():.3e} of {allowed:.3e}"
+
+    def compare(self, sample, work, flags=(), run_flags=()):
+        """(steps, what is wrong or nothing)"""
+        pairs = [(feed, isolated(self.reference, sample, feed)) for feed in sample.feeds]
+        pairs = [(feed, wanted) for feed, wanted in pairs if wanted]
+        if not pairs:
+            return [], ""
+        steps, reason, results = self.execute(work, sample.model, [feed for feed, _ in pairs], flags,
+                                              run_flags)
+        for arrays, (_, (wanted, allowed)) in zip(results, pairs):
+            for output, value, right, most in zip(sample.model.graph.output, arrays, wanted, allowed):
+                reason = reason or self.differs(output.name, value, right, most)
+        return steps, reason
+
+    @staticmethod
+    def results(model, feed):
+        try:
+            return fuzz_graphs.session(model, False).run(None, feed)
+        except Exception:  # pylint: disable=broad-except
+            return None
+
+    def shrink(self, sample, work):
+        """The first node that fails by itself on the values that ONNX Runtime gives it."""
+        graph = sample.model.graph
+        known = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+        inner = [name for node in graph.node for name in node.output]
+        every = fuzz_graphs.assemble(graph.node, graph.input, inner, graph.initializer)
+        for feed in sample.feeds:
+            found = isolated(self.results, every, feed)
+            if not found:
+                continue
+            values = {**dict(zip(inner, found)), **feed}
+            for node in graph.node:
+                inputs = {name: values[name] for name in node.input if name in values}
+                weights = [numpy_helper.from_array(known[name], name) for name in node.input
+                           if name in known]
+                one = fuzz_graphs.Sample(fuzz_graphs.assemble(
+                    [node], [fuzz_graphs.as_input(*item) for item in inputs.items()],
+                    [helper.make_tensor_value_info(
+                        name, helper.np_dtype_to_tensor_dtype(values[name].dtype), None)
+                     for name in node.output], weights), [inputs], {})
+                steps, reason = self.compare(one, work)
+                if steps and reason:
+                    return f"; alone: {node.op_type}: {reason}"
+        return ""
+
+    def graph(self, seed):
+        sample = isolated(fuzz_graphs.draw, seed)
+        if not sample:
+            return Outcome("graph", seed, ended="without a reference")
+        checked = seed % CHECKED_EVERY == 0
+        work = self.work / f"graph-{seed}"
+        steps, reason = self.compare(sample, work, ["--sim-checks"] if checked else [],
+                                     ["--sim-checks=all", f"--sim-seed={seed}"] if checked else [])
+        if reason:
+            alone = "" if any(step.crashed for step in steps) else self.shrink(
+                sample, self.work / f"graph-{seed}-alone")
+            return Outcome("graph", seed, reason + alone, steps)
+        shutil.rmtree(work, ignore_errors=True)
+        return Outcome("graph", seed, ended="compared" if steps else "without a reference")
+
+    # --- mutations
+
+    def mutation(self, seed):
+        if not self.bases:  # small valid models, the same for every seed
+            drawn = (isolated(fuzz_graphs.draw, seed, 5) for seed in range(16))
+            self.bases = [sample.model for sample in drawn if sample]
+        bases = self.bases
+        random = numpy.random.default_rng(seed)
+        made, data = fuzz_mutations.mutate(random, bases[random.integers(len(bases))])
+        work = self.work / f"mutation-{seed}"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        (work / "model.onnx").write_bytes(data)
+        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
+                              f"--target={self.options.target}"], COMPILE_SECONDS,
+                             memory_bytes=MEMORY)]
+        if steps[0].code == 0:
+            # Sizes that the change made huge are left alone.
+            steps.append(harness.run([work / "model", "--random-inputs",
+                                      f"--device={self.options.device}"], RUN_SECONDS,
+                                     memory_bytes=MEMORY))
+        reason = ""
+        for step in steps:
+            if step.crashed:
+                reason = step.how()
+            elif step.code and not re.search(r"\berror: .{10}", step.output):
+                reason = f"{step.how()} without a clear error"
+            elif "without a message" in step.output or "not supported in this form" in step.output:
+                reason = "an error that says nothing"
+        if not reason and steps[0].code and re.search(r"'\w+\.\w+' op ", steps[0].output):
+            reason = "an error of a lowering, not of the report"
+        if reason:
+            return Outcome("mutation", seed,
+                           f"{made}: {reason}: {harness.first_error(steps[-1].output)[:160]}", steps)
+        shutil.rmtree(work)
+        return Outcome("mutation", seed, ended="refused" if steps[0].code else "compiled")
+
+    def check(self, case):
+        kind, seed = case
+        return self.graph(seed) if kind == "graph" else self.mutation(seed)
+
+
+def start(options, work):
+    global FUZZER  # one in each process of the pool
+    FUZZER = Fuzzer(options, work)
+
+
+def check(case):
+    return FUZZER.check(case)
+
+
+def run(options):
+    suite = harness.Suite("fuzz", options.build.resolve())
+    suite.tool("cameoc")
+    cases = []
+    for kind, count in (("graph", options.graphs), ("mutation", options.mutations)):
+        if re.search(options.only, kind):
+            cases += [(kind, options.seed + i) for i in range(options.count or count)]
+    endings = collections.Counter()
+    with multiprocessing.Pool(options.jobs, start, (options, suite.work)) as pool:
+        for outcome in pool.imap_unordered(check, cases):
+            if outcome.reason:
+                suite.fail(f"{outcome.kind}, seed {outcome.seed}", outcome.reason, *outcome.steps)
+            else:
+                endings[outcome.kind, outcome.ended] += 1
+                suite.ok()
+    for (kind, ended), number in sorted(endings.items()):
+        print(f"{kind}: {number} {ended}")
+    # ONNX Runtime must not be the reason for nothing being tested.
+    graphs = sum(kind == "graph" for kind, _ in cases)
+    if endings["graph", "without a reference"] > graphs / 10 + 1:
+        suite.fail("graphs", "ONNX Runtime gave no results for more than a tenth of them")
+    return suite.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.set_defaults(target="sim:sm_80")
+    parser.add_argument("--seed", type=int, default=1, help="the first seed")
+    parser.add_argument("--graphs", type=int, default=100, metavar="N", help="how many graphs")
+    parser.add_argument("--mutations", type=int, default=300, metavar="N", help="how many mutations")
+    parser.add_argument("--count", type=int, default=0, metavar="N", help="how many of each kind")
+    parser.add_argument("--only", default="", metavar="KIND", help="graph or mutation")
+    return run(parser.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
