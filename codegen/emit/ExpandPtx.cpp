@@ -94,7 +94,9 @@ void expand(kernel::PtxOp op) {
     Value value = results.size() == 1
                       ? assembly.getResult(0)
                       : builder.create<LLVM::ExtractValueOp>(loc, assembly.getResult(0), index);
-    if (value.getType() != result.getType())
+    if (isa<LLVM::LLVMPointerType>(result.getType()))
+      value = builder.create<LLVM::IntToPtrOp>(loc, result.getType(), value);
+    else if (value.getType() != result.getType())
       value = builder.create<LLVM::BitcastOp>(loc, result.getType(), value);
     result.replaceAllUsesWith(value);
   }

@@ -5,6 +5,7 @@
 
 #include "codegen/emit/ExpandPtx.h"
 #include "codegen/emit/LlvmModule.h"
+#include "codegen/lower/DevicePatterns.h"
 
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Threading.h"
@@ -118,6 +119,20 @@ std::string tidy(StringRef text) {
   return result;
 }
 
+/// LLVM 19 writes no `.reqnctapercluster` for kernels that say how large their clusters are.
+std::string withClusters(std::string text, gpu::GPUModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto cluster = function->getAttrOfType<DenseI32ArrayAttr>(kClusterAttribute);
+    size_t entry = text.find(".entry " + function.getName().str() + "(");
+    if (!cluster || entry == std::string::npos)
+      continue;
+    size_t end = text.find(')', entry); // of the parameters
+    text.insert(end + 1, llvm::formatv("\n.reqnctapercluster {0}, {1}, {2}", cluster[0], cluster[1],
+                                       cluster[2]));
+  }
+  return text;
+}
+
 /// Has .loc directives written and nothing else: debug sections would need `.target ..., debug`,
 /// which switches ptxas's optimisations off.
 void keepLineDirectivesOnly(llvm::Module &module) {
@@ -187,7 +202,7 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
     return fail(text.takeError());
   if (!messages.empty())
     return fail(llvm::createStringError(messages));
-  return tidy(*text);
+  return withClusters(tidy(*text), module);
 }
 
 /// A copy of the module with inline assembly, in which, where asked, each function has the scope

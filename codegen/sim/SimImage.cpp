@@ -153,7 +153,9 @@ public:
         {string(kernel.name), entry(threadForm, kernel.name), builder.getInt32(kernel.sharedStatic),
          builder.getInt32(stackBytes), entry(warpForm, kernel.name + "$warp"),
          builder.getInt32(stackBytes), builder.getInt32(blocks.size()),
-         builder.getInt32(kernel.blocks.size()), builder.getInt32(0)}));
+         builder.getInt32(kernel.blocks.size()),
+         llvm::ConstantDataArray::get(context, llvm::ArrayRef(kernel.cluster)),
+         builder.getInt32(0)}));
     for (const CameoSimBasicBlock &block : kernel.blocks)
       blocks.push_back(llvm::ConstantDataArray::get(context, llvm::ArrayRef(block.counts)));
   }

@@ -26,6 +26,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -89,6 +90,8 @@ public:
     if (auto block =
             kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
       llvm::copy(block.asArrayRef(), result.block.begin());
+    if (auto cluster = kernel->getAttrOfType<DenseI32ArrayAttr>(kClusterAttribute))
+      llvm::copy(cluster.asArrayRef().take_front(3), result.cluster.begin());
     // What an access touches is told by types and parameters, so sites come before both go.
     if (checked)
       for (Block &block : kernel.getBody())
@@ -244,6 +247,7 @@ private:
   void countExecutions();
   void makeInstructionBuffer(ArrayRef<Operation *> operations);
   void lowerInstruction(kernel::PtxOp op);
+  void lowerPlain(Operation *op, StringRef instruction);
   bool lowerRegister(Operation *op);
   void lowerShuffle(NVVM::ShflOp op);
   std::optional<unsigned> parameterOf(Value pointer);
@@ -362,6 +366,12 @@ bool KernelLowering::lowerRegister(Operation *op) {
       CAMEO_SIM_REGISTER("ctaid", ctaid),
       CAMEO_SIM_REGISTER("ntid", ntid),
       CAMEO_SIM_REGISTER("nctaid", nctaid),
+      CAMEO_SIM_REGISTER("clusterid", clusterid),
+      CAMEO_SIM_REGISTER("nclusterid", nclusterid),
+      CAMEO_SIM_REGISTER("cluster.ctaid", cluster_ctaid),
+      CAMEO_SIM_REGISTER("cluster.nctaid", cluster_nctaid),
+      {"nvvm.read.ptx.sreg.cluster.ctarank", offsetof(CameoSimThread, cluster_ctarank)},
+      {"nvvm.read.ptx.sreg.cluster.nctarank", offsetof(CameoSimThread, cluster_nctarank)},
       {"nvvm.read.ptx.sreg.laneid", offsetof(CameoSimThread, lane)},
   };
 #undef CAMEO_SIM_REGISTER
@@ -429,6 +439,30 @@ static unsigned bufferOf(const kernel::PtxInstruction &instruction) {
   return instruction.collective ? 1 : instruction.blocks ? 2 : 0;
 }
 
+/// Operations of nvvm without operands and results that are instructions of `kernel.ptx`; or empty.
+static StringRef plainInstruction(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<NVVM::ClusterArriveOp>([](auto) { return "barrier.cluster.arrive"; })
+      .Case<NVVM::ClusterArriveRelaxedOp>([](auto) { return "barrier.cluster.arrive.relaxed"; })
+      .Case<NVVM::ClusterWaitOp>([](auto) { return "barrier.cluster.wait"; })
+      .Default([](Operation *) { return StringRef(); });
+}
+
+void KernelLowering::lowerPlain(Operation *op, StringRef text) {
+  std::string unused;
+  kernel::PtxInstruction instruction = *kernel::parsePtxInstruction(text, 0, unused);
+  Location loc = op->getLoc();
+  SmallVector<Value> operands{constant(loc, i64, instruction.code())};
+  if (instruction.blocks)
+    operands.push_back(constant(loc, i32, -1));
+  operands.append({builder.create<LLVM::ZeroOp>(loc, ptr), site(op, text)});
+  callEngine(loc,
+             instruction.blocks ? offsetof(CameoSimApi, blocking_instruction)
+                                : offsetof(CameoSimApi, instruction),
+             voidType, operands);
+  op->erase();
+}
+
 /// Operands are stored right before a call, results loaded right after it, in one of three buffers,
 /// which the warp form treats differently (WarpPrepare.h).
 void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
@@ -475,7 +509,10 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   if (blocking)
     operands.push_back(instruction.mask < 0 ? constant(loc, i32, -1)
                                             : op.getInputs()[instruction.mask]);
-  operands.append({instructionBuffer, site(op, op.getInstruction())});
+  Value buffer = instructionBuffer; // none in kernels whose instructions have no operands
+  if (!buffer)
+    buffer = builder.create<LLVM::ZeroOp>(loc, ptr);
+  operands.append({buffer, site(op, op.getInstruction())});
   callEngine(loc,
              blocking ? offsetof(CameoSimApi, blocking_instruction)
                       : offsetof(CameoSimApi, instruction),
@@ -484,7 +521,7 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
     Type type = output.getType();
     Value place = at(loc, instructionBuffer, 4 * words);
     Value value;
-    if (!isa<VectorType>(type) && type.getIntOrFloatBitWidth() < 32) {
+    if (!isa<VectorType, LLVM::LLVMPointerType>(type) && type.getIntOrFloatBitWidth() < 32) {
       value = builder.create<LLVM::LoadOp>(loc, i32, place, /*alignment=*/4);
       value = builder.create<LLVM::TruncOp>(
           loc, builder.getIntegerType(type.getIntOrFloatBitWidth()), value);
@@ -566,6 +603,10 @@ llvm::Error KernelLowering::lower(Operation *op) {
   }
   if (lowerRegister(op))
     return llvm::Error::success();
+  if (StringRef instruction = plainInstruction(op); !instruction.empty()) {
+    lowerPlain(op, instruction);
+    return llvm::Error::success();
+  }
   if (isa<NVVM::WarpSizeOp>(op)) {
     replace(op, constant(loc, i32, 32));
     return llvm::Error::success();

@@ -26,6 +26,7 @@ struct SimKernel {
   std::string name;
   uint32_t sharedStatic = 0;                 // bytes
   std::array<uint32_t, 3> block = {0, 0, 0}; // threads; 0: told at launch
+  std::array<uint32_t, 3> cluster = {};      // blocks; 0: told at launch
   std::vector<CameoSimBasicBlock> blocks;    // where instrumented
 };
 

@@ -256,13 +256,17 @@ std::string Preparation::spreadWords(AllocaInst &buffer) {
   return {};
 }
 
-} // namespace
-
-bool cameo::isMbarrierWait(const CallInst &call) {
+bool blocksWith(const CallInst &call, CameoSimOpcode opcode) {
   if (engineFunction(call) != offsetof(CameoSimApi, blocking_instruction))
     return false;
   auto *code = dyn_cast<ConstantInt>(call.getArgOperand(1));
-  return code && (code->getZExtValue() & 0xff) == CAMEO_SIM_OP_MBAR_WAIT;
+  return code && (code->getZExtValue() & 0xff) == opcode;
+}
+
+} // namespace
+
+bool cameo::isMbarrierWait(const CallInst &call) {
+  return blocksWith(call, CAMEO_SIM_OP_MBAR_WAIT);
 }
 
 Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> &block,
@@ -272,6 +276,12 @@ Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> 
     problem = threads ? "its blocks are no whole number of warps" : "the block's size is not known";
     return nullptr;
   }
+  for (const Instruction &instruction : instructions(thread))
+    if (auto *call = dyn_cast<CallInst>(&instruction);
+        call && blocksWith(*call, CAMEO_SIM_OP_CLUSTER_WAIT)) {
+      problem = "it waits at the barrier of its cluster";
+      return nullptr;
+    }
   ValueToValueMapTy values;
   Function *function = CloneFunction(&thread, values);
   function->setName(thread.getName() + "$warp");

@@ -109,7 +109,7 @@ constexpr Target targets[] = {
     {"sm_90", 9,    0,    false,      78,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,
      2048,    64,   32,   "H100 SXM", 132,  1830,     3350,      50 * MiB,  128,   64,    2048,
      1024,    4096, true, true,       true, true,     true,      true,      false, mma80, {}},
-    {"sm_90a", 9,    0,    true,       80,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,
+    {"sm_90a", 9,    0,    true,       84,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,
      2048,     64,   32,   "H100 SXM", 132,  1830,     3350,      50 * MiB,  128,   64,    2048,
      1024,     4096, true, true,       true, true,     true,      true,      true,  mma80, wgmma90},
 };

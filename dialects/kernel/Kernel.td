@@ -238,7 +238,7 @@ def Kernel_PtxOp : Kernel_Op<"ptx", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   let description = [{
     The instruction is PTX's opcode with all its qualifiers; immediate operands follow after a
     space. Results and operands are registers and addresses in PTX's order, the elements of a
-    vector operand one after the other. What exists is in `dialects/kernel/Ptx.cpp`.
+    vector operand one after the other. What exists is in `dialects/kernel/Ptx*.cpp`.
 
     On the way to PTX it becomes inline assembly, on the way to the simulator a call of the engine.
 

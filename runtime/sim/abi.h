@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 4u
+#define CAMEO_SIM_ABI_VERSION 5u
 
 typedef struct CameoSimThread CameoSimThread;
 
@@ -97,11 +97,11 @@ typedef struct CameoSimApi {
                    uint32_t site);
   void (*warp_sync)(CameoSimThread *, uint32_t mask, uint32_t site);
   /* Instrumented images only: before each access of shared or global memory. address is a host
-   * address; space as in PTX addressing (1 global, 3 shared) in its low byte, above it the number
-   * of the parameter that the address is derived from, plus one, or 0 where that is not known;
-   * alignment is what the instruction requires, in bytes. Returns the address to access: the one
-   * given, or a scratch location of `bytes` bytes after a reported fault, so that the kernel can go
-   * on. */
+   * address; space as in PTX addressing (1 global, 3 shared, 7 of the cluster) in its low byte,
+   * above it the number of the parameter that the address is derived from, plus one, or 0 where
+   * that is not known; alignment is what the instruction requires, in bytes. Returns the address to
+   * access: the one given, or a scratch location of `bytes` bytes after a reported fault, so that
+   * the kernel can go on. */
   void *(*access)(CameoSimThread *, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
   /* Instructions of instructions.h, with operands in `words`, where results come to lie. The second
@@ -138,13 +138,21 @@ typedef struct CameoSimApi {
 /* What a kernel reads directly; the engine's own state follows it. */
 struct CameoSimThread {
   const CameoSimApi *api;
-  char *shared; /* this block's shared memory window, 256 KiB aligned */
+  /* This block's shared memory window, 256 KiB aligned. Those of a cluster's blocks follow one
+   * another in the order of their ranks. */
+  char *shared;
   uint32_t tid[3];
   uint32_t ctaid[3];
   uint32_t ntid[3];
   uint32_t nctaid[3];
   uint32_t lane;
   uint32_t warp;
+  uint32_t clusterid[3];
+  uint32_t nclusterid[3];
+  uint32_t cluster_ctaid[3];
+  uint32_t cluster_nctaid[3];
+  uint32_t cluster_ctarank;
+  uint32_t cluster_nctarank;
   /* Instrumented images only: executions[i] counts how often threads execute basic block i of the
    * kernel. The kernel does the counting. */
   uint64_t *executions;
@@ -167,6 +175,7 @@ typedef struct CameoSimKernelInfo {
   uint32_t warp_stack_bytes;
   uint32_t first_block; /* its basic blocks; none unless instrumented */
   uint32_t block_count;
+  uint32_t cluster[3]; /* blocks of a cluster; 0, 0, 0: the launch says */
   uint32_t reserved;
 } CameoSimKernelInfo;
 

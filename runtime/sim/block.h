@@ -23,8 +23,11 @@ constexpr uint32_t kBarriers = 16;
 // Descriptors of matrix instructions keep bits 4 to 17 of a shared address, so the window of a
 // block is aligned to 2^18.
 constexpr uint32_t kSharedWindow = 256u << 10;
+constexpr uint32_t kMaxClusterBlocks = 16;
+constexpr uint32_t kMaxClusterWarps = kMaxClusterBlocks * kMaxWarps;
 
 struct Block;
+struct Cluster;
 struct Warp;
 struct Worker;
 
@@ -43,8 +46,10 @@ struct Fiber {
   uint32_t waitDetail; // mask of a collective; number of a barrier
   uint32_t waitSite;
   uint32_t bulkGroups; // cp.async.bulk.commit_group so far
+  // Phase of the cluster's barrier in which it has arrived, without having waited since; 0: none.
+  uint32_t clusterPhase;
 };
-static_assert(offsetof(Fiber, sp) == 80 && offsetof(Fiber, result) == 88, "see switch.S");
+static_assert(offsetof(Fiber, sp) == 136 && offsetof(Fiber, result) == 144, "see switch.S");
 
 /// What a fiber waits for. Low byte: the kind of shuffle or vote, where nothing else is said.
 enum Op : uint32_t {
@@ -53,7 +58,8 @@ enum Op : uint32_t {
   kOpWarpSync = 0x300,
   kOpBarrier = 0x400,
   kOpInstruction = 0x500, // low byte: a CameoSimOpcode
-  kOpMbarrier = 0x600
+  kOpMbarrier = 0x600,
+  kOpClusterBarrier = 0x700
 };
 
 /// Lanes of a warp on their way into one collective. Groups with different masks can be under way
@@ -67,8 +73,9 @@ struct Group {
 
 struct Warp {
   Block *block;
-  Fiber *fibers; // kLanes in a row
-  uint32_t id;
+  Fiber *fibers;  // kLanes in a row
+  uint32_t id;    // in the block
+  uint32_t clock; // in the cluster: its number in Clocks
   uint32_t all;   // lanes that exist
   uint32_t live;  // lanes that have not exited
   uint32_t ready; // lanes that can run; in the warp form, the warp can when all of them can
@@ -92,34 +99,44 @@ struct Barrier {
   uint32_t lanes[kMaxWarps];
 };
 
-/// Happens-before within a block. Every warp counts its synchronisations; an access is stamped with
-/// its warp's count. Stamps grow from block to block of a worker, so shadows need no clearing.
+/// Happens-before within a cluster of blocks. Every warp counts its synchronisations; an access is
+/// stamped with its warp's count. Stamps grow from cluster to cluster of a worker, so shadows need
+/// no clearing. Warps are numbered through the cluster.
 struct Clocks {
-  uint32_t event[kMaxWarps];            // the stamp of accesses now
-  uint32_t lastFull[kMaxWarps];         // stamps up to here are ordered for all lanes of the warp
-  bool partial[kMaxWarps];              // lanes synchronised in part since then
-  uint32_t known[kMaxWarps][kMaxWarps]; // [w][v]: stamps of warp v that are ordered before warp w
-  uint32_t lanes[kMaxWarps][kLanes][kLanes]; // [w][l][m]: stamps of lane m ordered before lane l
+  uint32_t warps = 0;
+  uint32_t first = 0;             // the stamp that all warps began with
+  std::vector<uint32_t> event;    // the stamp of accesses now
+  std::vector<uint32_t> lastFull; // stamps up to here are ordered for all lanes of the warp
+  std::vector<uint8_t> partial;   // lanes synchronised in part since then
+  std::vector<uint32_t> known;    // [w][v]: stamps of warp v that are ordered before warp w
+  std::vector<uint32_t> lanes;    // [w][l][m]: stamps of lane m ordered before lane l
 
-  void start(uint32_t warps, uint32_t stamp);
+  void start(uint32_t warpCount, uint32_t stamp);
+  uint32_t *knownBy(uint32_t w) { return &known[size_t(w) * warps]; }
+  const uint32_t *knownBy(uint32_t w) const { return &known[size_t(w) * warps]; }
+  uint32_t *knownByLane(uint32_t w, uint32_t lane) {
+    return &lanes[(size_t(w) * kLanes + lane) * kLanes];
+  }
   /// Lanes `mask` of warp `w` have synchronised; `all`: the warp's lanes.
   void syncLanes(uint32_t w, uint32_t mask, uint32_t all);
-  /// The warps in `warps` have synchronised.
-  void syncWarps(uint32_t warps);
+  /// The warps base + i for the bits i of `mask` have synchronised.
+  void syncWarps(uint32_t base, uint32_t mask);
   /// Through an mbarrier: what warp `w` has done is added to `row`, or what is in `row` is ordered
   /// before what it does from now on. Lanes of a warp are not told apart.
   void release(uint32_t w, uint32_t *row);
   void acquire(uint32_t w, const uint32_t *row);
-  uint32_t latest(uint32_t warps) const;
-  /// Whether what `thread` did at `stamp` is ordered before what `self` does now.
+  uint32_t latest() const;
+  /// Whether what `thread` did at `stamp` is ordered before what `self` does now; a thread's number
+  /// is its warp's times kLanes, and its lane.
   bool ordered(uint32_t thread, uint32_t stamp, uint32_t self) const {
     if (thread == self)
       return true;
     uint32_t v = thread / kLanes, w = self / kLanes;
     if (v != w)
-      return stamp <= known[w][v];
+      return stamp <= known[size_t(w) * warps + v];
     return stamp <= lastFull[w] ||
-           (partial[w] && stamp <= lanes[w][self % kLanes][thread % kLanes]);
+           (partial[w] &&
+            stamp <= lanes[(size_t(w) * kLanes + self % kLanes) * kLanes + thread % kLanes]);
   }
 };
 
@@ -135,9 +152,11 @@ struct LaunchState {
   bool warpForm = false;
   size_t stackBytes = 0; // of a fiber
   bool guards = false;
-  uint64_t blockCount = 0;
+  uint32_t cluster[3] = {1, 1, 1}; // blocks
+  uint32_t clusterSize = 1;        // in all
+  uint64_t clusterCount = 0;
   uint64_t chunk = 1;
-  uint64_t stride = 1, offset = 0; // block i runs as (i * stride + offset) mod blockCount
+  uint64_t stride = 1, offset = 0; // cluster i runs as (i * stride + offset) mod clusterCount
   std::vector<Range> ranges;
   std::vector<Range *> byParameter; // null where a parameter has no range of its own
   std::vector<std::unique_ptr<Allocation>> foreign; // of ranges outside the engine's allocations
@@ -145,17 +164,24 @@ struct LaunchState {
   static constexpr uint32_t kCellLocks = 4096;
   bool parallel = false;                       // more than one worker
   std::vector<std::atomic<uint8_t>> cellLocks; // of global memory's race shadow
-  std::atomic<uint64_t> nextBlock{0};
+  std::atomic<uint64_t> nextCluster{0};
   std::atomic<bool> stop{false};
   std::atomic<bool> outOfMemory{false};
   bool counting = false;
   const TraceSelection *trace = nullptr; // null unless this launch is traced
   std::mutex tracing;                    // held while lines are written
+
+  bool sequential() const { return launch->noSync && clusterSize == 1; }
+  /// A block's number in the grid. `order` counts the blocks cluster by cluster.
+  uint64_t linearBlock(uint64_t order) const;
 };
 
 struct Block {
   Worker *worker;
-  Fiber *main; // the worker's own context
+  Cluster *cluster;
+  uint32_t rank;       // in the cluster
+  uint32_t firstClock; // number of its first warp in Clocks
+  Fiber *main;         // the worker's own context
   char *shared;
   Fiber *fibers;
   Warp *warps;
@@ -177,6 +203,32 @@ struct Block {
   Tracing *tracing;   // null unless this block is traced
 };
 
+/// The blocks that run together, and their barrier. Their shared memory windows lie in a row.
+struct Cluster {
+  Block *blocks;
+  uint32_t size;
+  uint64_t firstOrder; // of its first block: LaunchState::linearBlock
+  uint32_t arrived;    // at the barrier
+  uint32_t phase;      // of the barrier; counts from 1
+  // Where races are checked: stamps by warp of what the arrivals of this phase release, and of the
+  // phase before.
+  std::vector<uint32_t> releasing, released;
+  /// Where races are checked: the last use of a block's shared memory by a warp of another block,
+  /// [block][warp].
+  struct Use {
+    uint32_t stamp = 0, site = 0, lanes = 0;
+    uint32_t doneAfter = 0; // this phase of the barrier; 0: only what orders memory tells
+  };
+  std::vector<Use> uses;
+
+  uint32_t live() const {
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < size; ++i)
+      threads += blocks[i].live;
+    return threads;
+  }
+};
+
 /// cp.async of one thread: copies that are not done, and where its committed groups end among them.
 struct PendingCopy {
   char *target;
@@ -190,11 +242,13 @@ struct CopyQueue {
   size_t done = 0;
 };
 
-/// A bulk copy under way: of a tensor, or of plain bytes where `map` is null.
+/// A bulk copy under way: of a tensor, or of plain bytes where `map` is null. A copy from shared
+/// memory to that of another block is a load.
 struct BulkTransfer {
   Fiber *issuer = nullptr;
   const char *map = nullptr;
   char *shared = nullptr, *global = nullptr;
+  bool fromShared = false; // `global` is in the issuer's shared memory
   char *barrier = nullptr; // loads: where the bytes count
   uint32_t bytes = 0;
   uint32_t group = 0; // stores: which of the thread's; 0: none yet
@@ -216,22 +270,24 @@ struct MbarrierWaiter {
 /// What is ordered before those who see a phase of an mbarrier end: stamps by warp.
 struct MbarrierClock {
   const char *object;
-  uint32_t known[kMaxWarps];
+  std::vector<uint32_t> known;
 };
 
 struct Worker {
   LaunchState *state = nullptr;
   uint32_t checks = 0;
   Fiber main{};
-  Block block{};
+  std::vector<Block> blocks; // of the cluster
+  Cluster cluster{};
+  uint32_t fiberCapacity = 0;
   std::unique_ptr<Fiber[]> fibers;
   std::unique_ptr<Warp[]> warps;
   std::unique_ptr<Clocks> clocks;
   Stacks stacks;
   SharedWindow window;
   SharedShadow shadow;
-  uint32_t stamp = 1;       // next block's first stamp
-  uint32_t blockSerial = 0; // tag of the current block's records in the shadow
+  uint32_t stamp = 1;         // next cluster's first stamp
+  uint32_t clusterSerial = 0; // tag of the current cluster's records in the shadow
   Counters counters;
   RangeCache cache;
   std::vector<uint32_t> operands;    // of a warp's instruction, by lane
@@ -241,8 +297,8 @@ struct Worker {
   std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
   uint64_t fruitlessPolls = 0;                     // tests of mbarriers since a phase ended
   alignas(64) char scratch[256];                   // stands in for memory after a reported access
-  std::unique_ptr<Counting> counting;
-  std::unique_ptr<Tracing> tracing;
+  std::vector<std::unique_ptr<Counting>> counting; // by block of the cluster
+  std::vector<std::unique_ptr<Tracing>> tracing;
   std::vector<uint64_t> executions; // CameoSimThread::executions
 
   Worker();
@@ -250,16 +306,25 @@ struct Worker {
   Worker &operator=(const Worker &) = delete;
   /// Makes ready for a launch; false without memory.
   bool prepare(LaunchState &launch);
-  CopyQueue &copyQueue(uint32_t thread) {
-    if (copyQueues.size() <= thread)
-      copyQueues.resize(state->threads);
-    return copyQueues[thread];
+  CopyQueue &copyQueue(const Fiber &fiber) {
+    size_t index = size_t(&fiber - fibers.get());
+    if (copyQueues.size() <= index)
+      copyQueues.resize(fiberCapacity);
+    return copyQueues[index];
+  }
+  /// A place of the cluster's shared memory, counted from the first block's window on; beyond all
+  /// windows for other addresses.
+  uint64_t sharedOffset(const char *address) const { return uint64_t(address - window.data()); }
+  /// The block that an address of the cluster's shared memory belongs to, or null.
+  Block *blockOf(const char *address) {
+    uint64_t rank = sharedOffset(address) / kSharedWindow;
+    return rank < blocks.size() ? &blocks[size_t(rank)] : nullptr;
   }
   MbarrierClock &mbarrierClock(const char *object) {
     for (MbarrierClock &clock : mbarrierClocks)
       if (clock.object == object)
         return clock;
-    mbarrierClocks.push_back({object, {}});
+    mbarrierClocks.push_back({object, std::vector<uint32_t>(clocks->warps)});
     return mbarrierClocks.back();
   }
   /// Claims blocks of the launch until there are none left.
@@ -268,8 +333,10 @@ struct Worker {
   KernelCounters countedWork() const;
 
 private:
-  void claimBlocks();
-  void runBlock(uint64_t linear);
+  void claimClusters();
+  void prepareBlock(Block &block, uint32_t rank);
+  void runCluster(uint64_t index);
+  void startBlock(Block &block, uint64_t order);
   void startFiber(Fiber &fiber, uint32_t stack);
   void reportDeadlock();
   void reportStacks();
@@ -296,7 +363,21 @@ bool finishBulkLoad(Worker &worker);
 /// Does the stores of `fiber` in its groups up to `lastGroup`, or all stores where it is null.
 void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup);
 /// A phase of an mbarrier of the block is over.
-void wakeMbarrierWaiters(Block &block);
+void wakeMbarrierWaiters(Worker &worker);
+
+/// barrier.cluster.arrive and wait: cluster.cpp. The second tells whether the phase is over; if it
+/// is not, `fiber` has been put to sleep.
+void arriveAtClusterBarrier(Fiber &fiber, bool releases, uint32_t site);
+bool waitAtClusterBarrier(Fiber &fiber, uint32_t site);
+/// A thread has exited, perhaps the last of its block.
+void leaveCluster(Fiber &fiber);
+/// Whether `fiber` may use the shared memory of `target`, a block of its cluster: it has begun, as
+/// far as the fiber can know, and has not ended. If not, there is a report.
+bool mayReach(Fiber &fiber, const Block &target, CameoSimAccess kind, uint32_t site);
+/// Checks an access of shared memory of any block of the cluster, as checkAccess does, and that the
+/// block is there. Where to access; scratch memory after a report.
+char *checkClusterAccess(Fiber &fiber, char *address, uint32_t bytes, uint32_t alignment,
+                         CameoSimAccess kind, uint32_t site);
 
 /// A fault of `fiber`, filled in as far as the fiber tells.
 Fault makeFault(const Fiber &fiber, FaultKind kind, uint32_t site);

@@ -11,13 +11,17 @@ namespace cameo::sim {
 
 // ---- Happens-before ----
 
-void Clocks::start(uint32_t warps, uint32_t stamp) {
-  for (uint32_t w = 0; w < warps; ++w) {
-    event[w] = stamp;
-    lastFull[w] = 0;
-    partial[w] = false;
-    memset(known[w], 0, warps * sizeof known[w][0]);
+void Clocks::start(uint32_t warpCount, uint32_t stamp) {
+  if (warps != warpCount) {
+    warps = warpCount;
+    known.resize(size_t(warps) * warps);
+    lanes.assign(size_t(warps) * kLanes * kLanes, 0);
   }
+  first = stamp;
+  event.assign(warps, stamp);
+  lastFull.assign(warps, 0);
+  partial.assign(warps, 0);
+  std::fill(known.begin(), known.end(), 0);
 }
 
 void Clocks::syncLanes(uint32_t w, uint32_t mask, uint32_t all) {
@@ -31,47 +35,50 @@ void Clocks::syncLanes(uint32_t w, uint32_t mask, uint32_t all) {
   // grow.
   uint32_t joined[kLanes] = {};
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const uint32_t *row = lanes[w][__builtin_ctz(rest)];
+    const uint32_t *row = knownByLane(w, uint32_t(__builtin_ctz(rest)));
     for (uint32_t l = 0; l < kLanes; ++l)
       joined[l] = std::max(joined[l], row[l]);
   }
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     joined[__builtin_ctz(rest)] = now;
   for (uint32_t rest = mask; rest; rest &= rest - 1)
-    memcpy(lanes[w][__builtin_ctz(rest)], joined, sizeof joined);
+    memcpy(knownByLane(w, uint32_t(__builtin_ctz(rest))), joined, sizeof joined);
   partial[w] = true;
 }
 
-void Clocks::syncWarps(uint32_t warps) {
-  uint32_t joined[kMaxWarps] = {};
-  for (uint32_t rest = warps; rest; rest &= rest - 1) {
-    const uint32_t *row = known[__builtin_ctz(rest)];
-    for (uint32_t v = 0; v < kMaxWarps; ++v)
+void Clocks::syncWarps(uint32_t base, uint32_t mask) {
+  uint32_t joined[kMaxClusterWarps];
+  std::fill(joined, joined + warps, 0);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const uint32_t *row = knownBy(base + uint32_t(__builtin_ctz(rest)));
+    for (uint32_t v = 0; v < warps; ++v)
       joined[v] = std::max(joined[v], row[v]);
   }
-  for (uint32_t rest = warps; rest; rest &= rest - 1) {
-    uint32_t w = uint32_t(__builtin_ctz(rest));
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    uint32_t w = base + uint32_t(__builtin_ctz(rest));
     joined[w] = event[w];
     lastFull[w] = event[w]++;
     partial[w] = false;
   }
-  for (uint32_t rest = warps; rest; rest &= rest - 1)
-    memcpy(known[__builtin_ctz(rest)], joined, sizeof joined);
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    std::copy(joined, joined + warps, knownBy(base + uint32_t(__builtin_ctz(rest))));
 }
 
 void Clocks::release(uint32_t w, uint32_t *row) {
-  for (uint32_t v = 0; v < kMaxWarps; ++v)
-    row[v] = std::max(row[v], known[w][v]);
+  const uint32_t *mine = knownBy(w);
+  for (uint32_t v = 0; v < warps; ++v)
+    row[v] = std::max(row[v], mine[v]);
   row[w] = event[w]++;
 }
 
 void Clocks::acquire(uint32_t w, const uint32_t *row) {
-  for (uint32_t v = 0; v < kMaxWarps; ++v)
-    known[w][v] = std::max(known[w][v], row[v]);
+  uint32_t *mine = knownBy(w);
+  for (uint32_t v = 0; v < warps; ++v)
+    mine[v] = std::max(mine[v], row[v]);
   lastFull[w] = std::max(lastFull[w], row[w]);
 }
 
-uint32_t Clocks::latest(uint32_t warps) const { return *std::max_element(event, event + warps); }
+uint32_t Clocks::latest() const { return *std::max_element(event.begin(), event.end()); }
 
 namespace {
 
@@ -81,21 +88,38 @@ struct AccessContext {
   const Fiber &fiber;
   const Clocks &clocks;
   uint32_t tag;
-  uint32_t block;
+  uint32_t block;      // as the cells have it: of global memory by LaunchState::linearBlock's order
+  uint32_t firstBlock; // the cluster's first one
   uint32_t bytes;
   CameoSimAccess kind;
   uint32_t site;
 };
 
 inline void store(Access &access, const AccessContext &context, uint32_t who) {
-  access = {context.tag, context.block, context.clocks.event[context.fiber.linear / kLanes], who};
+  access = {context.tag, context.block,
+            context.clocks.event[context.fiber.block->firstClock + context.fiber.linear / kLanes],
+            who};
 }
 
 /// Whether the recorded access is of this launch (or block) and not ordered before this one.
 inline bool unordered(const Access &access, const AccessContext &context) {
-  return access.tag == context.tag &&
-         (access.block != context.block ||
-          !context.clocks.ordered(access.thread(), access.stamp, context.fiber.linear));
+  if (access.tag != context.tag)
+    return false;
+  const Block &self = *context.fiber.block;
+  uint32_t rank = access.block - context.firstBlock;
+  if (rank >= self.cluster->size)
+    return true;
+  return !context.clocks.ordered(rank * self.warpCount * kLanes + access.thread(), access.stamp,
+                                 self.firstClock * kLanes + context.fiber.linear);
+}
+
+/// Of shared memory: the place in its block, and which block that is if it is not `self`.
+void nameOwner(Fault &fault, const Block &self, uint64_t offset) {
+  uint64_t rank = offset / kSharedWindow;
+  fault.address = offset % kSharedWindow;
+  fault.ownerBlock = rank == self.rank || rank >= self.cluster->size
+                         ? Fault::kOwnBlock
+                         : self.cluster->blocks[rank].linear;
 }
 
 __attribute__((noinline)) void reportRace(const Access &other, bool otherWrites, bool shared,
@@ -109,8 +133,13 @@ __attribute__((noinline)) void reportRace(const Access &other, bool otherWrites,
   fault.otherAccess = other.atomic() ? CAMEO_SIM_ATOMIC
                       : otherWrites  ? CAMEO_SIM_WRITE
                                      : CAMEO_SIM_READ;
-  // Linear numbers beyond 32 bits differ from this block's in their low part only.
-  fault.otherBlock = shared ? fault.block : (fault.block & ~0xffffffffull) | other.block;
+  // Numbers beyond 32 bits differ from this block's in their low part only.
+  const Cluster &cluster = *context.fiber.block->cluster;
+  uint64_t order = shared ? cluster.firstOrder + other.block
+                          : (cluster.firstOrder & ~0xffffffffull) | other.block;
+  fault.otherBlock = context.fiber.block->worker->state->linearBlock(order);
+  if (shared)
+    nameOwner(fault, *context.fiber.block, address);
   fault.otherThread = other.thread();
   context.fiber.block->worker->state->log.add(std::move(fault));
 }
@@ -246,6 +275,9 @@ __attribute__((noinline)) void *fail(const Fiber &fiber, FaultKind kind, uint64_
                                      uint32_t value, void *goOnAt) {
   Fault fault = makeFault(fiber, kind, site);
   fault.address = address;
+  if (kind == FaultKind::SharedOutOfBounds || kind == FaultKind::SharedUninitialised ||
+      (kind == FaultKind::Misaligned && value >> 31))
+    nameOwner(fault, *fiber.block, address);
   fault.bytes = bytes;
   fault.access = access;
   fault.values[0] = value;
@@ -253,13 +285,13 @@ __attribute__((noinline)) void *fail(const Fiber &fiber, FaultKind kind, uint64_
   return goOnAt;
 }
 
-void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint32_t bytes,
-                  CameoSimAccess kind, uint32_t site) {
+/// `offset` counts from the window of the cluster's first block on, `place` from its own.
+void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint64_t place,
+                  uint32_t bytes, CameoSimAccess kind, uint32_t site) {
   Worker &worker = *fiber.block->worker;
   uint32_t size = worker.state->sharedBytes;
-  if (__builtin_expect(offset >= size || bytes > size - offset, 0)) {
-    if (!(worker.checks & kCheckBounds) && offset < kSharedWindow &&
-        bytes <= kSharedWindow - offset)
+  if (__builtin_expect(place >= size || bytes > size - place, 0)) {
+    if (!(worker.checks & kCheckBounds) && place < kSharedWindow && bytes <= kSharedWindow - place)
       return address;
     return fail(fiber, FaultKind::SharedOutOfBounds, offset, bytes, kind, site, 0, worker.scratch);
   }
@@ -271,9 +303,10 @@ void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint32_t b
       setInitialised(shadow, bytes);
   }
   if (worker.checks & kCheckRace) {
-    AccessContext context{fiber, *fiber.block->clocks, worker.blockSerial, 0, bytes, kind, site};
-    if (!checkRaces(worker.shadow.races, kSharedWindow / kGranule, offset / kGranule,
-                    offset % kGranule, true, offset, context))
+    AccessContext context{
+        fiber, *fiber.block->clocks, worker.clusterSerial, fiber.block->rank, 0, bytes, kind, site};
+    if (!checkRaces(worker.shadow.races, kMaxClusterBlocks * (kSharedWindow / kGranule),
+                    offset / kGranule, offset % kGranule, true, offset, context))
       worker.state->outOfMemory.store(true, std::memory_order_relaxed);
   }
   return address;
@@ -320,7 +353,8 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t pa
       AccessContext context{fiber,
                             *fiber.block->clocks,
                             worker.state->tag,
-                            uint32_t(fiber.block->linear),
+                            uint32_t(fiber.block->cluster->firstOrder) + fiber.block->rank,
+                            uint32_t(fiber.block->cluster->firstOrder),
                             bytes,
                             kind,
                             site};
@@ -347,14 +381,16 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
     return address;
   char *at = static_cast<char *>(address);
   CameoSimAccess access = static_cast<CameoSimAccess>(kind);
-  uint64_t offset = uint64_t(at - thread->shared);
-  bool shared = (space & 0xff) == 3 || offset < kSharedWindow;
+  uint64_t offset = worker.sharedOffset(at);
+  bool own = (space & 0xff) == 3; // not of other blocks in the cluster
+  bool shared = own || offset < worker.cluster.size * uint64_t(kSharedWindow);
   if (__builtin_expect(alignment && reinterpret_cast<uintptr_t>(at) % alignment, 0)) {
     if (worker.checks & kCheckBounds)
       return fail(fiber, FaultKind::Misaligned, shared ? offset : reinterpret_cast<uintptr_t>(at),
                   bytes, access, site, alignment | uint32_t(shared) << 31, worker.scratch);
   }
-  return shared ? checkShared(fiber, at, offset, bytes, access, site)
+  uint64_t place = own ? uint64_t(at - thread->shared) : offset % kSharedWindow;
+  return shared ? checkShared(fiber, at, offset, place, bytes, access, site)
                 : checkGlobal(fiber, at, bytes, space >> 8, access, site);
 }
 

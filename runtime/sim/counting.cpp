@@ -70,17 +70,28 @@ InstructionKind kindOf(CameoSimOpcode opcode) {
   case CAMEO_SIM_OP_TENSOR_STORE:
   case CAMEO_SIM_OP_BULK_LOAD:
   case CAMEO_SIM_OP_BULK_STORE:
+  case CAMEO_SIM_OP_BULK_SHARED:
+  case CAMEO_SIM_OP_ASYNC_STORE:
     return InstructionKind::AsyncCopy;
   case CAMEO_SIM_OP_CP_MBARRIER:
   case CAMEO_SIM_OP_MBAR_INIT:
   case CAMEO_SIM_OP_MBAR_INVAL:
   case CAMEO_SIM_OP_MBAR_ARRIVE:
   case CAMEO_SIM_OP_MBAR_EXPECT_TX:
+  case CAMEO_SIM_OP_MBAR_COMPLETE_TX:
   case CAMEO_SIM_OP_MBAR_WAIT:
     return InstructionKind::Mbarrier;
+  case CAMEO_SIM_OP_CLUSTER_LOAD:
+    return InstructionKind::Load;
+  case CAMEO_SIM_OP_CLUSTER_STORE:
+    return InstructionKind::Store;
+  case CAMEO_SIM_OP_ASYNC_REDUCE:
+    return InstructionKind::Atomic;
   case CAMEO_SIM_OP_APPROX:
     return InstructionKind::Approximation;
   case CAMEO_SIM_OP_BAR_ARRIVE:
+  case CAMEO_SIM_OP_CLUSTER_ARRIVE:
+  case CAMEO_SIM_OP_CLUSTER_WAIT:
     return InstructionKind::Barrier;
   default:
     return InstructionKind::Other;

@@ -20,6 +20,7 @@ constexpr size_t kEngineStack = 16u << 10;
 constexpr size_t kUnguardedStack = 16u << 10; // kernels that need more get guard pages
 constexpr uint32_t kMaxGuards = 16384;        // of the 65530 mappings a process may have by default
 constexpr unsigned kMaxWorkers = 1024;
+constexpr uint32_t kPortableClusterBlocks = 8;
 } // namespace
 
 bool parseChecks(const char *text, uint32_t &checks, std::string &error) {
@@ -130,6 +131,23 @@ std::string Engine::Impl::describeProblem(const Launch &launch, uint64_t sharedB
   if (!launch.kernel->thread_entry && threads % kLanes)
     return format("kernel %s: a block has %llu threads; its only form runs whole warps", name,
                   (unsigned long long)threads);
+  uint64_t cluster = 1;
+  for (int i = 0; i < 3; ++i) {
+    uint32_t own = launch.kernel->cluster[i], given = launch.cluster[i];
+    bool launchSays = launch.cluster[0] * launch.cluster[1] * launch.cluster[2] != 1;
+    if (own && launchSays && own != given)
+      return format("kernel %s: cluster size %c is %u; the kernel is made for %u", name, "xyz"[i],
+                    given, own);
+    uint32_t size = own ? own : given;
+    if (!size || launch.grid[i] % size)
+      return format("kernel %s: grid size %c is %u; it must be a multiple of the cluster's %u",
+                    name, "xyz"[i], launch.grid[i], size);
+    cluster *= size;
+  }
+  uint32_t maxCluster = launch.nonPortableCluster ? kMaxClusterBlocks : kPortableClusterBlocks;
+  if (cluster > maxCluster)
+    return format("kernel %s: a cluster has %llu blocks; the limit is %u", name,
+                  (unsigned long long)cluster, maxCluster);
   if (threads > kMaxThreads)
     return format("kernel %s: a block has %llu threads; the limit is %u", name,
                   (unsigned long long)threads, kMaxThreads);
@@ -250,8 +268,13 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
   state.warpForm = warpForm;
   uint32_t frames = warpForm ? kernel.warp_stack_bytes : kernel.thread_stack_bytes;
   state.stackBytes = frames + kEngineStack;
-  state.blockCount = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-  if (!state.blockCount)
+  for (int i = 0; i < 3; ++i) {
+    state.cluster[i] = kernel.cluster[i] ? kernel.cluster[i] : launch.cluster[i];
+    state.clusterSize *= state.cluster[i];
+  }
+  state.clusterCount =
+      uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] / state.clusterSize;
+  if (!state.clusterCount)
     return result;
   if (++impl.tag == 0) // tag 0 marks records that are not in use
     ++impl.tag;
@@ -260,18 +283,18 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
     impl.chooseRanges(launch, state);
   for (Range &range : state.ranges)
     range.allocation->races.restart();
-  unsigned workers = unsigned(std::min<uint64_t>(impl.workerCount(), state.blockCount));
+  unsigned workers = unsigned(std::min<uint64_t>(impl.workerCount(), state.clusterCount));
   state.parallel = workers > 1;
   if (state.parallel && state.checks & kCheckRace)
     state.cellLocks = std::vector<std::atomic<uint8_t>>(LaunchState::kCellLocks);
-  state.chunk = std::clamp<uint64_t>(state.blockCount / 8 / workers, 1, 64);
-  state.guards =
-      (state.checks || frames > kUnguardedStack) && workers * state.threads <= kMaxGuards;
-  if (state.seed && state.blockCount > 1) {
+  state.chunk = std::clamp<uint64_t>(state.clusterCount / 8 / workers, 1, 64);
+  state.guards = (state.checks || frames > kUnguardedStack) &&
+                 workers * state.clusterSize * state.threads <= kMaxGuards;
+  if (state.seed && state.clusterCount > 1) {
     uint64_t random = mixBits(state.seed);
-    state.offset = random % state.blockCount;
-    state.stride = mixBits(random) % state.blockCount | 1;
-    while (std::gcd(state.stride, state.blockCount) != 1)
+    state.offset = random % state.clusterCount;
+    state.stride = mixBits(random) % state.clusterCount | 1;
+    while (std::gcd(state.stride, state.clusterCount) != 1)
       ++state.stride;
   }
 
@@ -288,14 +311,14 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
       [](void *context, unsigned index) {
         Work &work = *static_cast<Work *>(context);
         Worker &worker = *work.impl.workers[index];
-        if (work.state.nextBlock < work.state.blockCount && worker.prepare(work.state))
+        if (work.state.nextCluster < work.state.clusterCount && worker.prepare(work.state))
           worker.run();
       },
       &work);
-  if (state.nextBlock < state.blockCount && !state.stop) {
+  if (state.nextCluster < state.clusterCount && !state.stop) {
     result.outcome = Outcome::OutOfMemory; // not one worker could be made ready
-    result.error =
-        format("kernel %s: no memory for the stacks of %u threads", kernel.name, state.threads);
+    result.error = format("kernel %s: no memory for the stacks of %u threads", kernel.name,
+                          state.threads * state.clusterSize);
     return result;
   }
 

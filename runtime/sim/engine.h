@@ -63,6 +63,7 @@ enum class FaultKind : uint32_t {
   MismatchedBarrier, // one barrier, different counts
   DivergentBarrier,  // lanes of a warp meet at different barrier instructions
   BadOperand,        // an instruction has operands that are not allowed
+  BlockLifetime,     // shared memory of another block of the cluster that may not be running
   Deadlock,
   StackOverflow
 };
@@ -113,6 +114,10 @@ struct Launch {
   const CameoSimKernelInfo *kernel = nullptr;
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
+  /// Blocks of a cluster. Kernels that say it themselves may be launched with 1, 1, 1 as well.
+  uint32_t cluster[3] = {1, 1, 1};
+  /// Clusters of up to 16 blocks; else of 8, which every GPU that has clusters takes.
+  bool nonPortableCluster = false;
   uint32_t sharedDynamic = 0;
   const void *const *args = nullptr;
   bool noSync = false;    // the kernel has neither synchronisation nor shared memory

@@ -136,6 +136,8 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
   case CAMEO_SIM_OP_TENSOR_STORE:
   case CAMEO_SIM_OP_BULK_LOAD:
   case CAMEO_SIM_OP_BULK_STORE:
+  case CAMEO_SIM_OP_BULK_SHARED:
+  case CAMEO_SIM_OP_PREFETCH_MAP:
   case CAMEO_SIM_OP_BULK_COMMIT:
   case CAMEO_SIM_OP_BULK_WAIT:
     return executeBulk(instruction, fiber, words, site);
@@ -143,7 +145,16 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
   case CAMEO_SIM_OP_MBAR_INVAL:
   case CAMEO_SIM_OP_MBAR_ARRIVE:
   case CAMEO_SIM_OP_MBAR_EXPECT_TX:
+  case CAMEO_SIM_OP_MBAR_COMPLETE_TX:
     return executeMbarrier(instruction, fiber, words, site);
+  case CAMEO_SIM_OP_CLUSTER_ARRIVE:
+  case CAMEO_SIM_OP_MAPA:
+  case CAMEO_SIM_OP_CTA_RANK:
+  case CAMEO_SIM_OP_CLUSTER_LOAD:
+  case CAMEO_SIM_OP_CLUSTER_STORE:
+  case CAMEO_SIM_OP_ASYNC_STORE:
+  case CAMEO_SIM_OP_ASYNC_REDUCE:
+    return executeCluster(instruction, fiber, words, site);
   case CAMEO_SIM_OP_BAR_ARRIVE:
     return arriveAtBarrier(fiber, words[0], words[1], site);
   case CAMEO_SIM_OP_NOTHING:

@@ -52,6 +52,7 @@ void executeAtom(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
 void executeApprox(Instruction instruction, uint32_t *words);
 void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
+void executeCluster(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 /// Whether the phase that mbarrier.try_wait or test_wait asks about is over.
 bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *words,

@@ -95,9 +95,12 @@ void update(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t sit
   char *address = readAddress(words);
   if (reinterpret_cast<uintptr_t>(address) % sizeof(T))
     return reportBadOperand(fiber, site, "the address of an atomic operation is not aligned");
-  T *place =
-      reinterpret_cast<T *>(checkAccess(&fiber.thread, address, sizeof(T), sizeof(T),
-                                        instruction.modifier(3) ? 3 : 1, CAMEO_SIM_ATOMIC, site));
+  uint32_t space = instruction.modifier(3);
+  T *place = reinterpret_cast<T *>(
+      space == CAMEO_SIM_SHARED_CLUSTER
+          ? checkClusterAccess(fiber, address, sizeof(T), sizeof(T), CAMEO_SIM_ATOMIC, site)
+          : checkAccess(&fiber.thread, address, sizeof(T), sizeof(T),
+                        space == CAMEO_SIM_SHARED ? 3 : 1, CAMEO_SIM_ATOMIC, site));
   T old = __atomic_load_n(place, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(place, &old,
                                       apply<T, Signed>(instruction, old, value, replacement),

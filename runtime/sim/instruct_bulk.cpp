@@ -23,6 +23,11 @@ uint32_t swizzled(uint32_t address, uint32_t mode) {
   return address ^ ((address >> 7 & mask) << 4);
 }
 
+/// Of the block that an address of shared memory belongs to.
+char *windowOf(char *shared) {
+  return shared - reinterpret_cast<uintptr_t>(shared) % kSharedWindow;
+}
+
 uint32_t boxCount(const TensorMapParameters &map, uint32_t d) {
   return (map.box[d] + map.steps[d] - 1) / map.steps[d];
 }
@@ -93,10 +98,10 @@ void eachIm2col(const TensorMapParameters &map, const BulkTransfer &transfer, Vi
 template <typename Visit>
 void eachElement(const TensorMapParameters &map, const BulkTransfer &transfer, Visit visit) {
   uint32_t bytes = tensorElementBytes(map.type);
-  uint32_t start = uint32_t(transfer.shared - transfer.issuer->block->shared);
+  char *window = windowOf(transfer.shared);
+  uint32_t start = uint32_t(transfer.shared - window);
   auto place = [&](uint32_t number, char *global) {
-    visit(transfer.issuer->block->shared + swizzled(start + number * bytes, map.swizzle), global,
-          bytes);
+    visit(window + swizzled(start + number * bytes, map.swizzle), global, bytes);
   };
   if (map.im2col)
     eachIm2col(map, transfer, place);
@@ -108,7 +113,7 @@ void eachElement(const TensorMapParameters &map, const BulkTransfer &transfer, V
 char *check(const BulkTransfer &transfer, char *address, uint32_t bytes, bool shared,
             CameoSimAccess access) {
   return static_cast<char *>(checkAccess(&transfer.issuer->thread, address, bytes, 1,
-                                         shared ? 3 : 1, access, transfer.site));
+                                         shared ? 7 : 1, access, transfer.site));
 }
 
 constexpr uint32_t kCheckedBytes = 16;
@@ -140,6 +145,9 @@ void combine(uint32_t type, uint32_t operation, char *target, const char *value,
 }
 
 void finishLoad(const BulkTransfer &transfer) {
+  const Block &target = *transfer.issuer->block->worker->blockOf(transfer.shared);
+  if (!target.live && !mayReach(*transfer.issuer, target, CAMEO_SIM_WRITE, transfer.site))
+    return;
   if (transfer.map) {
     TensorMapParameters map;
     decodeTensorMap(transfer.map, map);
@@ -153,9 +161,10 @@ void finishLoad(const BulkTransfer &transfer) {
     });
   } else {
     for (uint32_t i = 0; i < transfer.bytes; i += kCheckedBytes)
-      memcpy(check(transfer, transfer.shared + i, kCheckedBytes, true, CAMEO_SIM_WRITE),
-             check(transfer, transfer.global + i, kCheckedBytes, false, CAMEO_SIM_READ),
-             kCheckedBytes);
+      memcpy(
+          check(transfer, transfer.shared + i, kCheckedBytes, true, CAMEO_SIM_WRITE),
+          check(transfer, transfer.global + i, kCheckedBytes, transfer.fromShared, CAMEO_SIM_READ),
+          kCheckedBytes);
   }
   completeTransaction(*transfer.issuer, transfer.barrier, transfer.bytes, transfer.site);
 }
@@ -188,9 +197,16 @@ void poison(const BulkTransfer &transfer) {
     char *place = check(transfer, transfer.shared + i, kCheckedBytes, true, CAMEO_SIM_WRITE);
     memset(place, 0xff, kCheckedBytes);
     if (worker.checks & kCheckInit && place != worker.scratch)
-      memset(worker.shadow.initialised.get() + (place - transfer.issuer->block->shared), 0,
-             kCheckedBytes);
+      memset(worker.shadow.initialised.get() + worker.sharedOffset(place), 0, kCheckedBytes);
   }
+}
+
+void startLoad(const BulkTransfer &transfer, const Block &target) {
+  Fiber &fiber = *transfer.issuer;
+  if (&target != fiber.block && !mayReach(fiber, target, CAMEO_SIM_WRITE, transfer.site))
+    return;
+  poison(transfer);
+  target.worker->bulkLoads.push_back(transfer);
 }
 
 /// Fills in what tensor instructions name; false with a report.
@@ -217,7 +233,14 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
   transfer.issuer = &fiber;
   transfer.site = site;
   uint32_t alignment = 128;
+  uint32_t targets = 0; // ranks of the blocks that a load is for; 0: where its addresses say
   switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_PREFETCH_MAP: {
+    TensorMapParameters map;
+    if (!decodeTensorMap(readAddress(words), map))
+      reportBadOperand(fiber, site, "the tensor map is not one");
+    return;
+  }
   case CAMEO_SIM_OP_BULK_COMMIT:
     for (BulkTransfer &store : worker.bulkStores)
       if (store.issuer == &fiber && !store.group)
@@ -235,8 +258,11 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
       return;
     words += 4 + dimensions;
     transfer.barrier = readAddress(words);
+    words += 2;
     for (uint32_t d = 0; instruction.modifier(1) && d + 2 < dimensions; ++d)
-      transfer.offsets[d] = uint16_t(words[2 + d]);
+      transfer.offsets[d] = uint16_t(*words++);
+    if (instruction.modifier(2))
+      targets = *words;
     break;
   }
   case CAMEO_SIM_OP_TENSOR_STORE: {
@@ -254,6 +280,16 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     transfer.global = readAddress(words + 2);
     transfer.bytes = words[4];
     transfer.barrier = readAddress(words + 5);
+    if (instruction.modifier(0))
+      targets = words[7];
+    break;
+  case CAMEO_SIM_OP_BULK_SHARED:
+    alignment = 16;
+    transfer.fromShared = true;
+    transfer.shared = readAddress(words);
+    transfer.global = readAddress(words + 2);
+    transfer.bytes = words[4];
+    transfer.barrier = readAddress(words + 5);
     break;
   default: // BULK_STORE
     alignment = 16;
@@ -262,10 +298,21 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     transfer.bytes = words[4];
     break;
   }
-  uint64_t offset = uint64_t(transfer.shared - fiber.block->shared);
-  if (offset >= kSharedWindow || transfer.bytes > kSharedWindow - offset || offset % alignment ||
-      transfer.bytes % 16 || reinterpret_cast<uintptr_t>(transfer.global) % 16)
+  const Block *owner = worker.blockOf(transfer.shared);
+  uint64_t offset = owner ? uint64_t(transfer.shared - owner->shared) : kSharedWindow;
+  bool mayBeRemote = transfer.barrier && !targets;
+  if ((owner != fiber.block && !mayBeRemote) || offset >= kSharedWindow ||
+      transfer.bytes > kSharedWindow - offset || offset % alignment || transfer.bytes % 16 ||
+      reinterpret_cast<uintptr_t>(transfer.global) % 16)
     return reportBadOperand(fiber, site, "a bulk copy is misaligned or outside of shared memory");
+  if (transfer.barrier && worker.blockOf(transfer.barrier) != owner)
+    return reportBadOperand(fiber, site, "the mbarrier is not in the block that is written to");
+  if (transfer.fromShared &&
+      (worker.blockOf(transfer.global) != fiber.block ||
+       transfer.bytes > kSharedWindow - (transfer.global - fiber.block->shared)))
+    return reportBadOperand(fiber, site, "a bulk copy's source is outside of shared memory");
+  if (targets >> worker.cluster.size)
+    return reportBadOperand(fiber, site, "a copy is for a block that the cluster does not have");
   if (fiber.block->counting) {
     KernelCounters &counters = fiber.block->counting->counter.counters;
     (transfer.barrier ? counters.bulkLoadBytes : counters.bulkStoreBytes) += transfer.bytes;
@@ -274,8 +321,16 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     worker.bulkStores.push_back(transfer);
     return;
   }
-  poison(transfer);
-  worker.bulkLoads.push_back(transfer);
+  if (!targets)
+    return startLoad(transfer, *owner);
+  const char *window = fiber.block->shared;
+  for (uint32_t rest = targets; rest; rest &= rest - 1) {
+    const Block &target = worker.cluster.blocks[__builtin_ctz(rest)];
+    BulkTransfer one = transfer;
+    one.shared = target.shared + (transfer.shared - window);
+    one.barrier = target.shared + (transfer.barrier - window);
+    startLoad(one, target);
+  }
 }
 
 bool finishBulkLoad(Worker &worker) {

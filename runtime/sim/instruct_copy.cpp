@@ -51,7 +51,7 @@ void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32
   Worker &worker = *fiber.block->worker;
   memset(target, 0xff, bytes);
   if (worker.checks & kCheckInit && target != worker.scratch)
-    memset(worker.shadow.initialised.get() + (target - fiber.block->shared), 0, bytes);
+    memset(worker.shadow.initialised.get() + worker.sharedOffset(target), 0, bytes);
   if (target != worker.scratch)
     queue.copies.push_back({target, source, bytes, sourceBytes, site});
 }
@@ -59,7 +59,7 @@ void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32
 } // namespace
 
 void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
-  CopyQueue &queue = fiber.block->worker->copyQueue(fiber.linear);
+  CopyQueue &queue = fiber.block->worker->copyQueue(fiber);
   switch (instruction.opcode()) {
   case CAMEO_SIM_OP_CP_ASYNC:
     return issue(instruction, fiber, queue, words, site);

@@ -30,19 +30,37 @@ struct State {
   }
 };
 
-/// The object at `address`, or null with a report.
-uint64_t *find(Fiber &fiber, char *address, uint32_t site, bool create) {
-  uint64_t offset = uint64_t(address - fiber.block->shared);
-  if (offset >= kSharedWindow || offset % 8) {
-    reportBadOperand(fiber, site, "an mbarrier is 8 aligned bytes of shared memory");
+/// The object at `address`, or null with a report; `remote`: it may be another block's.
+uint64_t *find(Fiber &fiber, char *address, uint32_t site, bool create, bool remote = false) {
+  const Block *owner = fiber.block->worker->blockOf(address);
+  if (!owner || (owner != fiber.block && !remote) || reinterpret_cast<uintptr_t>(address) % 8) {
+    reportBadOperand(fiber, site,
+                     remote ? "an mbarrier is 8 aligned bytes of the cluster's shared memory"
+                            : "an mbarrier is 8 aligned bytes of shared memory");
     return nullptr;
   }
+  if (owner != fiber.block && !mayReach(fiber, *owner, CAMEO_SIM_ATOMIC, site))
+    return nullptr;
   auto *object = reinterpret_cast<uint64_t *>(address);
   if (!create && !State::isValid(*object)) {
     reportBadOperand(fiber, site, "the mbarrier is not initialised");
     return nullptr;
   }
   return object;
+}
+
+/// Whether the instruction can name an object of another block.
+bool isRemote(Instruction instruction) {
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_MBAR_ARRIVE:
+    return instruction.modifier(3) == CAMEO_SIM_SHARED_CLUSTER;
+  case CAMEO_SIM_OP_MBAR_EXPECT_TX:
+    return instruction.modifier(2) == CAMEO_SIM_SHARED_CLUSTER;
+  case CAMEO_SIM_OP_MBAR_COMPLETE_TX:
+    return instruction.modifier(0) == CAMEO_SIM_SHARED_CLUSTER;
+  default:
+    return false;
+  }
 }
 
 /// Stores what has become of the object; a phase that is complete ends.
@@ -54,15 +72,16 @@ void settle(Fiber &fiber, uint64_t *object, State state) {
   }
   *object = state.write();
   if (over)
-    wakeMbarrierWaiters(*fiber.block);
+    wakeMbarrierWaiters(*fiber.block->worker);
 }
 
 void arrive(Fiber &fiber, uint64_t *object, State state, uint32_t count, bool drop, uint32_t site) {
   if (!count || count > state.pending)
     return reportBadOperand(fiber, site, "more arrivals at an mbarrier than it expects");
   if (Clocks *clocks = fiber.block->clocks)
-    clocks->release(fiber.warp->id,
-                    fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).known);
+    clocks->release(
+        fiber.warp->clock,
+        fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).known.data());
   state.pending -= count;
   if (drop)
     state.expected -= count;
@@ -79,11 +98,11 @@ void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site
 }
 
 void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site) {
-  uint64_t *object = find(issuer, barrier, site, false);
+  uint64_t *object = find(issuer, barrier, site, false, /*remote=*/true);
   if (!object)
     return;
   if (Clocks *clocks = issuer.block->clocks)
-    clocks->release(issuer.warp->id, issuer.block->worker->mbarrierClock(barrier).known);
+    clocks->release(issuer.warp->clock, issuer.block->worker->mbarrierClock(barrier).known.data());
   State state = State::read(*object);
   state.transactions -= int32_t(bytes);
   settle(issuer, object, state);
@@ -91,7 +110,7 @@ void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t 
 
 void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
   bool create = instruction.opcode() == CAMEO_SIM_OP_MBAR_INIT;
-  uint64_t *object = find(fiber, readAddress(words), site, create);
+  uint64_t *object = find(fiber, readAddress(words), site, create, isRemote(instruction));
   if (!object)
     return;
   State state = create ? State() : State::read(*object);
@@ -109,9 +128,13 @@ void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uin
   case CAMEO_SIM_OP_MBAR_ARRIVE: {
     bool counted = instruction.modifier(0);
     arrive(fiber, object, state, counted ? words[2] : 1, instruction.modifier(1), site);
-    writeWide(words + 2 + counted, before);
+    if (instruction.modifier(2))
+      writeWide(words + 2 + counted, before);
     return;
   }
+  case CAMEO_SIM_OP_MBAR_COMPLETE_TX:
+    state.transactions -= int32_t(words[2]);
+    return settle(fiber, object, state);
   default: // expect_tx
     if (int64_t(state.transactions) + words[2] > kMaxCount)
       return reportBadOperand(fiber, site, "an mbarrier counts up to 1048575 B of transactions");
@@ -119,7 +142,8 @@ void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uin
     *object = state.write();
     if (instruction.modifier(0)) {
       arrive(fiber, object, state, 1, false, site);
-      writeWide(words + 3, before);
+      if (instruction.modifier(1))
+        writeWide(words + 3, before);
     }
     return;
   }
@@ -134,8 +158,9 @@ bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *
   bool asked = instruction.modifier(1) ? words[2] & 1 : State::read(readWide(words + 2)).parity;
   bool over = State::read(*object).parity != asked;
   if (Clocks *clocks = over ? fiber.block->clocks : nullptr)
-    clocks->acquire(fiber.warp->id,
-                    fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).known);
+    clocks->acquire(
+        fiber.warp->clock,
+        fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).known.data());
   return over;
 }
 

@@ -81,8 +81,10 @@ private:
   std::mutex mutex_;
 };
 
-/// Of a block's shared memory: a byte a byte (1: initialised), and the cells.
+/// Of the shared memory of a cluster's blocks, window by window: a byte a byte (1: initialised),
+/// and the cells.
 struct SharedShadow {
+  uint32_t windows = 0; // that `initialised` has room for
   std::unique_ptr<uint8_t[]> initialised;
   RaceShadow races;
 };

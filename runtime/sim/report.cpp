@@ -55,6 +55,8 @@ const char *faultName(FaultKind kind) {
     return "divergent barrier";
   case FaultKind::BadOperand:
     return "invalid instruction";
+  case FaultKind::BlockLifetime:
+    return "shared memory of a block that may not be running";
   case FaultKind::Deadlock:
     return "deadlock";
   case FaultKind::StackOverflow:
@@ -74,6 +76,8 @@ const char *describeOp(uint32_t op) {
     return votes[op & 3];
   case kOpBarrier:
     return "barrier";
+  case kOpClusterBarrier:
+    return "barrier of the cluster";
   case kOpInstruction:
     return "collective instruction";
   default:
@@ -166,7 +170,8 @@ bool isShared(const Fault &fault) {
 }
 
 /// What is particular to the kind, on the first line.
-std::string describe(const Fault &fault, const Report &report, uint32_t sharedBytes) {
+std::string describe(const Fault &fault, const Report &report, const Launch &launch,
+                     uint32_t sharedBytes) {
   std::string access = isAccess(fault.kind) ? format("%s of %u B at %s", verb(fault.access),
                                                      fault.bytes, report.address.c_str())
                                             : "";
@@ -196,9 +201,13 @@ std::string describe(const Fault &fault, const Report &report, uint32_t sharedBy
     return format("%s of the warp %s", describeSet("lane", fault.values[0]).c_str(),
                   fault.values[1] ? "meet it at another instruction" : "do not reach it");
   case FaultKind::BadOperand:
+  case FaultKind::BlockLifetime:
     return fault.detail;
   case FaultKind::Deadlock:
-    return "no thread of the block can go on" + fault.detail;
+    return format("no thread of the %s can go on",
+                  launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > 1 ? "cluster"
+                                                                                : "block") +
+           fault.detail;
   case FaultKind::StackOverflow:
     return "the kernel needs more stack than its image says";
   default:
@@ -228,10 +237,15 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
             ? format("shared+0x%llx", (unsigned long long)fault.address)
             : nameAddress(fault.address, ranges,
                           fault.kind == FaultKind::GlobalOutOfBounds ? fault.values[0] : 0);
+  if (fault.ownerBlock != Fault::kOwnBlock) {
+    uint32_t owner[3];
+    decode(fault.ownerBlock, launch.grid, owner);
+    report.address += format(" of block (%u,%u,%u)", owner[0], owner[1], owner[2]);
+  }
 
-  report.text =
-      format("%s: %s%s", faultName(fault.kind), describe(fault, report, sharedBytes).c_str(),
-             fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
+  report.text = format("%s: %s%s", faultName(fault.kind),
+                       describe(fault, report, launch, sharedBytes).c_str(),
+                       fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
   if (fault.kind == FaultKind::SharedRace || fault.kind == FaultKind::GlobalRace) {
     uint32_t block[3];
     decode(fault.otherBlock, launch.grid, block);

@@ -27,6 +27,8 @@ struct Fault {
   uint64_t count = 1;
   // Accesses.
   uint64_t address = 0; // global: absolute; shared: offset in the window
+  static constexpr uint64_t kOwnBlock = ~0ull;
+  uint64_t ownerBlock = kOwnBlock; // shared memory of another block of the cluster: which
   uint32_t bytes = 0;
   CameoSimAccess access = CAMEO_SIM_READ;
   // The other side of a race.

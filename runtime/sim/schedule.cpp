@@ -40,7 +40,7 @@ bool answerPolls(Block &block) {
     }
     *waiter.result = 0;
     waiter.fiber->warp->ready |= waiter.fiber->bit;
-    block.readyWarps |= 1u << waiter.fiber->warp->id;
+    waiter.fiber->block->readyWarps |= 1u << waiter.fiber->warp->id;
   }
   bool any = kept != waiters.size();
   waiters.resize(kept);
@@ -54,22 +54,39 @@ inline Fiber *runnable(Block &block, Warp &warp) {
   return warp.ready ? &warp.fibers[pick(block, warp.ready)] : nullptr;
 }
 
+/// A fiber that can run, of this block or of the others of its cluster in turn; or null.
+inline Fiber *anyRunnable(Block &block) {
+  Cluster &cluster = *block.cluster;
+  uint32_t rank = block.rank;
+  if (__builtin_expect(cluster.size > 1 && block.shuffled, 0)) {
+    block.random = mixBits(block.random);
+    rank = uint32_t(block.random >> 32) % cluster.size;
+  }
+  for (uint32_t i = 0; i < cluster.size; ++i) {
+    Block &one = cluster.blocks[rank];
+    while (one.readyWarps) {
+      uint32_t w = pick(one, one.readyWarps);
+      if (Fiber *fiber = runnable(one, one.warps[w]))
+        return fiber;
+      one.readyWarps &= ~(1u << w);
+    }
+    rank = rank + 1 == cluster.size ? 0 : rank + 1;
+  }
+  return nullptr;
+}
+
 /// The fiber to run after one that cannot go on. In natural order a warp runs as long as it can.
 Fiber *next(Block &block, Warp *warp) {
   if (!block.shuffled)
     if (Fiber *fiber = runnable(block, *warp))
       return fiber;
   do {
-    while (block.readyWarps) {
-      uint32_t w = pick(block, block.readyWarps);
-      if (Fiber *fiber = runnable(block, block.warps[w]))
-        return fiber;
-      block.readyWarps &= ~(1u << w);
-    }
+    if (Fiber *fiber = anyRunnable(block))
+      return fiber;
     // Loads are done as late as can be.
   } while (__builtin_expect(!block.worker->mbarrierWaiters.empty(), 0) &&
            (finishBulkLoad(*block.worker) || answerPolls(block)));
-  block.deadlock = block.live != 0;
+  block.deadlock = block.cluster->live() != 0;
   return block.main;
 }
 
@@ -188,7 +205,7 @@ void complete(Warp &warp, uint32_t index) {
     // Shuffles and votes order no memory accesses (CUDA C++ Programming Guide, warp shuffle
     // functions); bar.warp.sync does.
     if (block.clocks)
-      block.clocks->syncLanes(warp.id, group.arrived, warp.all);
+      block.clocks->syncLanes(warp.clock, group.arrived, warp.all);
     break;
   }
   warp.ready |= group.arrived;
@@ -273,7 +290,7 @@ void releaseBarrier(Block &block, uint32_t id) {
     for (uint32_t w = 0; !barrier.count && w < block.warpCount; ++w)
       if (!block.warps[w].live) // exited: arrived for good
         warps |= 1u << w;
-    block.clocks->syncWarps(warps);
+    block.clocks->syncWarps(block.firstClock, warps);
   }
   for (uint32_t rest = barrier.warps; rest; rest &= rest - 1) {
     uint32_t w = uint32_t(__builtin_ctz(rest));
@@ -332,6 +349,7 @@ void leave(Fiber &fiber) {
     if (block.barriers[id].arrived == block.live)
       releaseBarrier(block, id);
   }
+  leaveCluster(fiber);
 }
 
 /// The warps of a block one after the other, on this fiber's stack.
@@ -412,9 +430,9 @@ Fiber *waitForMbarrier(Fiber &fiber, Instruction instruction, uint32_t *words, u
 
 } // namespace
 
-void wakeMbarrierWaiters(Block &block) {
-  std::vector<MbarrierWaiter> &waiters = block.worker->mbarrierWaiters;
-  block.worker->fruitlessPolls = 0;
+void wakeMbarrierWaiters(Worker &worker) {
+  std::vector<MbarrierWaiter> &waiters = worker.mbarrierWaiters;
+  worker.fruitlessPolls = 0;
   size_t kept = 0;
   for (const MbarrierWaiter &waiter : waiters) {
     Fiber &fiber = *waiter.fiber;
@@ -424,7 +442,7 @@ void wakeMbarrierWaiters(Block &block) {
     }
     *waiter.result = 1;
     fiber.warp->ready |= fiber.bit;
-    block.readyWarps |= 1u << fiber.warp->id;
+    fiber.block->readyWarps |= 1u << fiber.warp->id;
   }
   waiters.resize(kept);
 }
@@ -498,6 +516,13 @@ cameo_sim_blocking_instruction_body(CameoSimThread *thread, uint64_t code, uint3
                                     uint32_t *words, uint32_t site) {
   Fiber &fiber = fiberOf(thread);
   Instruction instruction{code};
+  if (instruction.opcode() == CAMEO_SIM_OP_CLUSTER_WAIT) {
+    if (__builtin_expect(fiber.block->counting != nullptr, 0))
+      countInstruction(fiber, code, words, site);
+    if (fiber.block->sequential)
+      return misuse(fiber, site);
+    return waitAtClusterBarrier(fiber, site) ? &fiber : next(*fiber.block, fiber.warp);
+  }
   if (instruction.opcode() == CAMEO_SIM_OP_MBAR_WAIT) {
     if (__builtin_expect(fiber.block->counting != nullptr, 0))
       countInstruction(fiber, code, words, site);

@@ -69,18 +69,23 @@ bool Stacks::intact(uint32_t index) const {
   return memcmp(base_ + stride_ * index, kMark, sizeof kMark) == 0;
 }
 
-SharedWindow::~SharedWindow() { unmapLazily(data_, kSharedWindow); }
+SharedWindow::~SharedWindow() { unmapLazily(data_, size_t(count_) * kSharedWindow); }
 
-bool SharedWindow::reserve() {
-  if (data_)
+bool SharedWindow::reserve(uint32_t count) {
+  if (count <= count_)
     return true;
-  char *twice = static_cast<char *>(mapLazily(2 * kSharedWindow));
-  if (!twice)
+  unmapLazily(data_, size_t(count_) * kSharedWindow);
+  data_ = nullptr;
+  count_ = 0;
+  size_t bytes = size_t(count) * kSharedWindow;
+  char *more = static_cast<char *>(mapLazily(bytes + kSharedWindow));
+  if (!more)
     return false;
-  size_t before = -reinterpret_cast<uintptr_t>(twice) & (kSharedWindow - 1);
-  data_ = twice + before;
-  unmapLazily(before ? twice : nullptr, before);
-  unmapLazily(data_ + kSharedWindow, kSharedWindow - before);
+  size_t before = -reinterpret_cast<uintptr_t>(more) & (kSharedWindow - 1);
+  data_ = more + before;
+  count_ = count;
+  unmapLazily(before ? more : nullptr, before);
+  unmapLazily(data_ + bytes, kSharedWindow - before);
   return true;
 }
 

@@ -38,18 +38,19 @@ private:
   void unmap();
 };
 
-/// kSharedWindow bytes, aligned to their size.
+/// Windows of kSharedWindow bytes in a row, aligned to that size.
 class SharedWindow {
 public:
   SharedWindow() = default;
   ~SharedWindow();
   SharedWindow(const SharedWindow &) = delete;
   SharedWindow &operator=(const SharedWindow &) = delete;
-  bool reserve();
+  bool reserve(uint32_t count);
   char *data() const { return data_; }
 
 private:
   char *data_ = nullptr;
+  uint32_t count_ = 0;
 };
 
 /// Zeroed memory that is committed when touched; null without memory.

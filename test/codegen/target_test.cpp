@@ -35,8 +35,8 @@ TEST(Target, UnknownNameListsTheKnown) {
 TEST(Target, DataOfOneArchitecture) {
   const Target *target = llvm::cantFail(findTarget("sm_90a"));
   EXPECT_EQ(target->maxSharedPerBlock, 232448u);
-  EXPECT_EQ(target->ptxVersionText(), "8.0");
-  EXPECT_EQ(target->features(), "+ptx80");
+  EXPECT_EQ(target->ptxVersionText(), "8.4");
+  EXPECT_EQ(target->features(), "+ptx84");
   EXPECT_EQ(target->archNumber(), 90u | 0x10000u);
   EXPECT_TRUE(target->supportsMma(MmaType::BF16, MmaType::BF16, MmaType::F32));
   EXPECT_NEAR(target->peakFp16MmaFlops(), 989e12, 2e12);

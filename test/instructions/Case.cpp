@@ -30,10 +30,10 @@ std::string fill(std::string text,
 }
 
 std::string kernelOf(const std::string &name, const std::string &body, unsigned threads,
-                     const std::string &parameters) {
+                     const std::string &parameters, unsigned cluster) {
   return fill(R"(gpu.module @$NAME {
   llvm.mlir.global external @dynamic_$NAME() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
-  llvm.func @$NAME($PARAMETERS) attributes {nvvm.kernel, nvvm.reqntid = array<i32: $THREADS, 1, 1>} {
+  llvm.func @$NAME($PARAMETERS) attributes {nvvm.kernel, nvvm.reqntid = array<i32: $THREADS, 1, 1>$CLUSTER} {
     %tid = nvvm.read.ptx.sreg.tid.x : i32
     %block = nvvm.read.ptx.sreg.ctaid.x : i32
     %lane = nvvm.read.ptx.sreg.laneid : i32
@@ -50,6 +50,8 @@ $BODY
               {{"NAME", name},
                {"PARAMETERS", parameters},
                {"THREADS", std::to_string(threads)},
+               {"CLUSTER", cluster ? format(", nvvm.cluster_dim = array<i32: %u, 1, 1>", cluster)
+                                   : std::string()},
                {"BODY", body}});
 }
 

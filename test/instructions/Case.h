@@ -31,6 +31,7 @@ struct Case {
   unsigned since = 75;     // the first architecture, 10 * major + minor
   std::string kernel;      // a gpu.module of the device stage
   unsigned blocks = 1, threads = 32;
+  unsigned cluster = 1;       // blocks of a cluster, as the kernel says
   unsigned shared = 0;        // bytes of dynamic shared memory
   std::vector<Bytes> buffers; // its parameters, pointers to global memory
   std::vector<TensorMap> maps;
@@ -46,6 +47,7 @@ void addApproxCases(std::vector<Case> &cases);
 void addBarrierCases(std::vector<Case> &cases);
 void addWgmmaCases(std::vector<Case> &cases);
 void addTensorCases(std::vector<Case> &cases);
+void addClusterCases(std::vector<Case> &cases);
 
 /// Random numbers that are the same everywhere (splitmix64).
 class Random {
@@ -87,8 +89,10 @@ std::string registerKernel(const std::string &name, const std::string &instructi
 
 /// A kernel with `body` between common beginnings: %in, %out (parameters), %tid, %lane, %block
 /// (i32), %record (i64: the number of the thread in the grid), %shared (dynamic shared memory).
+/// `cluster`: blocks of its clusters, if it has any.
 std::string kernelOf(const std::string &name, const std::string &body, unsigned threads,
-                     const std::string &parameters = "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>");
+                     const std::string &parameters = "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>",
+                     unsigned cluster = 0);
 
 /// For bodies: the block copies `bytes` from %in to %shared, or back from there to %out. With
 /// barriers after, or before. Defines %zero.

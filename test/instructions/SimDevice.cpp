@@ -23,6 +23,7 @@ public:
       return "the image has no such kernel";
     launch.grid[0] = one.blocks;
     launch.block[0] = one.threads;
+    launch.nonPortableCluster = one.cluster > 8;
     launch.sharedDynamic = one.shared;
     std::vector<void *> memory;
     for (const Bytes &buffer : buffers) {

@@ -29,6 +29,7 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
   addBarrierCases(all);
   addWgmmaCases(all);
   addTensorCases(all);
+  addClusterCases(all);
   for (Case &one : all)
     if (one.since <= architecture && one.name.find(only) != std::string::npos)
       chosen.push_back(std::move(one));

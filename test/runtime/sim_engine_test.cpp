@@ -327,7 +327,8 @@ TEST(SimEngine, IndicesAgreeOnBothPaths) {
     for (uint64_t seed = 0; seed <= kSeeds; ++seed) {
       TestDevice device(kCheckAll, seed);
       uint32_t *out = device.buffer<uint32_t>(24 * 105, "out");
-      CameoSimKernelInfo info{"indices", kernel<indexBody>, 0, 64 << 10, nullptr, 0, 0, 0, 0};
+      CameoSimKernelInfo info{"indices", kernel<indexBody>, 0, 64 << 10, nullptr, 0, 0,
+                              0,         {0, 0, 0},         0};
       const void *args[] = {&out};
       Launch launch;
       launch.image = &image();

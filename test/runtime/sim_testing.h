@@ -97,6 +97,8 @@ struct Shape {
   uint32_t block = 32;
   uint32_t shared = 0;
   bool noSync = false;
+  uint32_t cluster = 1; // blocks, all in x
+  uint32_t stack = 64 << 10;
 };
 
 class TestDevice {
@@ -117,7 +119,8 @@ public:
   template <typename... Args>
   LaunchResult run(CameoSimKernel entry, const Shape &shape, const Args &...values) {
     const void *pointers[] = {&values..., nullptr};
-    CameoSimKernelInfo info{"test_kernel", entry, shape.shared, 64 << 10, nullptr, 0, 0, 0, 0};
+    CameoSimKernelInfo info{"test_kernel", entry, shape.shared, shape.stack, nullptr, 0, 0, 0,
+                            {0, 0, 0},     0};
     Launch launch;
     launch.image = &image();
     launch.kernel = &info;
@@ -125,6 +128,8 @@ public:
     launch.block[0] = shape.block;
     launch.args = pointers;
     launch.noSync = shape.noSync;
+    launch.cluster[0] = shape.cluster;
+    launch.nonPortableCluster = true;
     return engine.launch(launch);
   }
 

@@ -1,0 +1,154 @@
+// Barriers, mbarriers, fences. Sections are those of the PTX ISA, "Instruction Set".
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/kernel/PtxParser.h"
+#include "runtime/sim/abi.h"
+
+using namespace mlir;
+using namespace cameo::kernel;
+
+/// Parallel Synchronization and Communication Instructions: bar.arrive. The other barriers are
+/// operations of the nvvm dialect.
+LogicalResult PtxParser::barrier() {
+  if (!take("arrive") || failed(atEnd()))
+    return failure();
+  result.opcode = CAMEO_SIM_OP_BAR_ARRIVE;
+  std::string id = in(PtxType::B32);
+  result.text = llvm::formatv("{0} {1}, {2};", name, id, in(PtxType::B32));
+  return success();
+}
+
+/// Parallel Synchronization and Communication Instructions: mbarrier.
+LogicalResult PtxParser::mbarrier() {
+  uint8_t space = CAMEO_SIM_SHARED;
+  auto place = [&](bool cluster) { return takeShared(cluster, space) && take("b64"); };
+  auto order = [&] { takeOrder({"relaxed", "acquire", "release"}, {"cta", "cluster"}); };
+  result.since = 80;
+  bool init = take("init");
+  if (init || take("inval")) {
+    if (!place(false) || failed(atEnd()))
+      return failure();
+    result.opcode = init ? CAMEO_SIM_OP_MBAR_INIT : CAMEO_SIM_OP_MBAR_INVAL;
+    std::string barrier = in(PtxType::Shared);
+    result.text =
+        llvm::formatv("{0} [{1}]{2};", name, barrier, init ? ", " + in(PtxType::B32) : "");
+    return success();
+  }
+  bool completes = take("complete_tx");
+  if (completes || take("expect_tx")) {
+    order();
+    if (!place(true) || failed(atEnd()))
+      return failure();
+    result.opcode = completes ? CAMEO_SIM_OP_MBAR_COMPLETE_TX : CAMEO_SIM_OP_MBAR_EXPECT_TX;
+    if (completes)
+      result.modifiers = {space};
+    else
+      result.modifiers = {0, 0, space};
+    std::string barrier = in(PtxType::Shared);
+    result.text = llvm::formatv("{0} [{1}], {2};", name, barrier, in(PtxType::B32));
+    result.since = 90;
+    return success();
+  }
+  bool drop = take("arrive_drop");
+  if (drop || take("arrive")) {
+    bool expects = take("expect_tx");
+    order();
+    if (!place(true) || failed(atEnd()))
+      return failure();
+    bool second = expects || operandCount == 2;
+    if (expects && drop)
+      return failure();
+    // An arrival in another block gives no state.
+    bool remote = space == CAMEO_SIM_SHARED_CLUSTER;
+    result.opcode = expects ? CAMEO_SIM_OP_MBAR_EXPECT_TX : CAMEO_SIM_OP_MBAR_ARRIVE;
+    if (expects)
+      result.modifiers = {1, !remote, space};
+    else
+      result.modifiers = {second, drop, !remote, space};
+    std::string state = remote ? "_" : out(PtxType::B64), barrier = in(PtxType::Shared);
+    result.text = llvm::formatv("{0} {1}, [{2}]{3};", name, state, barrier,
+                                second ? ", " + in(PtxType::B32) : "");
+    result.since = second || remote ? 90 : 80;
+    return success();
+  }
+  bool blocks = take("try_wait");
+  if (blocks || take("test_wait")) {
+    bool parity = take("parity");
+    order();
+    if (!place(false) || failed(atEnd()))
+      return failure();
+    result.opcode = CAMEO_SIM_OP_MBAR_WAIT;
+    result.modifiers = {blocks, parity};
+    result.blocks = true;
+    std::string done = out(PtxType::Predicate), barrier = in(PtxType::Shared);
+    result.text = llvm::formatv("{0} {1}, [{2}], {3};", name, done, barrier,
+                                in(parity ? PtxType::B32 : PtxType::B64));
+    result.since = blocks || parity ? 90 : 80;
+    return success();
+  }
+  return failure();
+}
+
+/// Parallel Synchronization and Communication Instructions: barrier.cluster.
+LogicalResult PtxParser::clusterBarrier() {
+  if (!take("cluster"))
+    return failure();
+  bool arrives = take("arrive"), releases = true;
+  if (arrives)
+    releases = take("release") || !take("relaxed");
+  else if (take("wait"))
+    take("acquire");
+  else
+    return failure();
+  take("aligned");
+  result.opcode = arrives ? CAMEO_SIM_OP_CLUSTER_ARRIVE : CAMEO_SIM_OP_CLUSTER_WAIT;
+  if (arrives)
+    result.modifiers = {releases};
+  result.blocks = !arrives;
+  result.text = name.str() + ";";
+  result.since = 90;
+  return atEnd();
+}
+
+/// Fences, hints and the like: they do not change what one thread after the other computes.
+LogicalResult PtxParser::nothing() {
+  struct Row {
+    StringRef name;
+    unsigned since;
+  };
+  static const Row rows[] = {
+      {"membar.cta", 75},
+      {"membar.gl", 75},
+      {"membar.sys", 75},
+      {"fence.acq_rel.cta", 75},
+      {"fence.acq_rel.gpu", 75},
+      {"fence.acq_rel.sys", 75},
+      {"fence.acq_rel.cluster", 90},
+      {"fence.sc.cta", 75},
+      {"fence.sc.gpu", 75},
+      {"fence.sc.sys", 75},
+      {"fence.sc.cluster", 90},
+      {"fence.mbarrier_init.release.cluster", 90},
+      {"fence.proxy.async", 90},
+      {"fence.proxy.async.global", 90},
+      {"fence.proxy.async.shared::cta", 90},
+      {"fence.proxy.async.shared::cluster", 90},
+      {"griddepcontrol.launch_dependents", 90},
+      {"griddepcontrol.wait", 90},
+      {"setmaxnreg.dec.sync.aligned.u32", 90},
+      {"setmaxnreg.inc.sync.aligned.u32", 90},
+  };
+  const Row *row = llvm::find_if(rows, [&](const Row &row) { return row.name == name; });
+  if (row == std::end(rows))
+    return failure();
+  bool registers = name.starts_with("setmaxnreg");
+  if (immediates.size() != (registers ? 1 : 0))
+    return failure();
+  if (registers && (immediates[0] < 24 || immediates[0] > 256 || immediates[0] % 8))
+    return fail("sets " + llvm::Twine(immediates[0]) +
+                " registers; multiples of 8 from 24 to 256 are possible");
+  result.opcode = CAMEO_SIM_OP_NOTHING;
+  result.text = name.str() + (registers ? " " + std::to_string(immediates[0]) : "") + ";";
+  result.since = row->since;
+  return success();
+}
