@@ -4,10 +4,15 @@
 #include "codegen/Passes.h"
 #include "codegen/sim/SimImage.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/rt/Rt.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -23,26 +28,51 @@ static sim::Options engineOptions(bool checked, sim::Form form) {
   return options;
 }
 
-SimKernels::SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef target,
-                       sim::Form form)
+static SimKernels::Planned planOf(ModuleOp module, rt::LaunchOp launch) {
+  SimKernels::Planned plan{launch.getKernel().getLeafReference().str(), "", 0, 0};
+  module.walk([&](gpu::GPUFuncOp function) {
+    if (function.getName() != plan.kernel)
+      return;
+    plan.threads = function->getAttrOfType<DenseI32ArrayAttr>("kernel.block")[0];
+    if (auto schedule = function->getAttrOfType<kernel::ScheduleAttr>("kernel.schedule"))
+      plan.schedule = schedule.getFamily().str();
+  });
+  if (auto blocks = getConstantIntValue(launch.getGrid()[0]))
+    plan.blocks = *blocks;
+  return plan;
+}
+
+SimKernels::SimKernels(llvm::StringRef text, bool checked, llvm::StringRef target, sim::Form form)
     : engine(engineOptions(checked, form)) {
   DialectRegistry registry;
-  registry.insert<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect,
-                  kernel::KernelDialect>();
+  registry.insert<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect,
+                  scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect,
+                  kernel::KernelDialect, rt::RtDialect>();
   MLIRContext context(registry);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(tiledText, &context, "test.mlir");
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context, "test.mlir");
   if (!module) {
     error = "does not parse";
     return;
   }
-  llvm::SmallVector<gpu::GPUModuleOp> modules(module->getOps<gpu::GPUModuleOp>());
-  PassManager passes(&context);
-  passes.addNestedPass<gpu::GPUModuleOp>(createExpandTiles());
-  passes.addNestedPass<gpu::GPUModuleOp>(createLowerToDevice({target.str()}));
-  if (failed(passes.run(*module))) {
-    error = "does not lower to the device stage";
+  PassManager schedules(&context);
+  schedules.nest<rt::VariantOp>().addPass(createAssignSchedules());
+  schedules.nest<rt::VariantOp>().addPass(createLowerDispatches());
+  if (failed(schedules.run(*module))) {
+    error = "has dispatches that cannot be lowered";
     return;
+  }
+  module->walk([&](rt::LaunchOp launch) { planned.push_back(planOf(*module, launch)); });
+  llvm::SmallVector<gpu::GPUModuleOp> modules;
+  module->walk([&](gpu::GPUModuleOp kernels) { modules.push_back(kernels); });
+  for (gpu::GPUModuleOp kernels : modules) {
+    PassManager passes(&context, gpu::GPUModuleOp::getOperationName());
+    passes.addPass(createExpandTiles());
+    passes.addPass(createLowerToDevice({target.str()}));
+    if (failed(passes.run(kernels))) {
+      error = "does not lower to the device stage";
+      return;
+    }
   }
   SimImageOptions options;
   options.checked = checked;
@@ -65,4 +95,11 @@ sim::LaunchResult SimKernels::launch(const char *kernel, unsigned blocks, unsign
   launch.sharedDynamic = sharedDynamic;
   launch.args = parameters.data();
   return engine.launch(launch);
+}
+
+sim::LaunchResult SimKernels::launchPlanned(size_t number, std::vector<const void *> parameters,
+                                            unsigned blocks) {
+  const Planned &plan = planned[number];
+  return launch(plan.kernel.c_str(), plan.blocks ? plan.blocks : blocks, plan.threads,
+                std::move(parameters));
 }

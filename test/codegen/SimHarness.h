@@ -18,12 +18,18 @@ namespace cameo::test {
 /// An image in memory with an engine to run it on. `error` tells what went wrong while compiling.
 class SimKernels {
 public:
-  SimKernels(llvm::StringRef tiledText, bool checked, llvm::StringRef target = "sm_80",
+  /// Of kernels of the tiled stage, or of dispatches in an rt.variant, with or without schedules.
+  SimKernels(llvm::StringRef text, bool checked, llvm::StringRef target = "sm_80",
              sim::Form form = sim::Form::Warp);
 
   /// Launches with parameters given by address, as cuLaunchKernel has them.
   sim::LaunchResult launch(const char *kernel, unsigned blocks, unsigned threads,
                            std::vector<const void *> parameters, unsigned sharedDynamic = 0);
+
+  /// Launches what dispatches became, by number, as planned; `blocks` where that is known only at
+  /// run time.
+  sim::LaunchResult launchPlanned(size_t number, std::vector<const void *> parameters,
+                                  unsigned blocks = 0);
 
   /// Makes host memory known to the checks.
   template <typename T> T *share(std::vector<T> &data, const char *name) {
@@ -34,6 +40,13 @@ public:
   std::string error;
   sim::Engine engine;
   std::unique_ptr<sim::Image> image;
+
+  /// Launches of the dispatches.
+  struct Planned {
+    std::string kernel, schedule; // the schedule's family
+    unsigned blocks, threads;     // 0 blocks: known only at run time
+  };
+  std::vector<Planned> planned;
 };
 
 } // namespace cameo::test

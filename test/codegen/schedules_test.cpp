@@ -1,0 +1,378 @@
+// Kernels of every schedule class, compiled and run on the simulator with all its checks, against
+// references in double.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "test/codegen/SimHarness.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace cameo;
+using namespace cameo::test;
+
+namespace {
+
+/// A variant whose function is one dispatch of the tensors `ins` (their types) into `out`: `body`
+/// calls them %a0, %a1, ... and %o. `before` is in front of the body, outside of the dispatch.
+std::string variant(const std::string &maps, std::vector<std::string> ins, const std::string &out,
+                    const std::string &body, const std::string &schedule = "",
+                    const std::string &before = "", const std::string &sizes = "") {
+  std::string arguments, names, types, inside;
+  for (size_t i = 0; i < ins.size(); ++i) {
+    const char *comma = i ? ", " : "";
+    arguments += llvm::formatv("{0}%x{1}: {2}", comma, i, ins[i]);
+    names += llvm::formatv("{0}%x{1}", comma, i);
+    types += comma + ins[i];
+    inside += llvm::formatv("%a{0}: {1}, ", i, ins[i]);
+  }
+  return maps + "\nrt.variant @v target \"sm_80\" {\n  func.func @main(" + arguments + ") -> " +
+         out + " {\n" + before + "    %e = tensor.empty(" + sizes + ") : " + out +
+         "\n    %r = kernel.dispatch ins(" + names + " : " + types + ") outs(%e : " + out + ")" +
+         (schedule.empty() ? "" : " schedule " + schedule) + " {\n    ^bb0(" + inside +
+         "%o: " + out + "):\n" + body + "    } -> " + out + "\n    return %r : " + out +
+         "\n  }\n}\n";
+}
+
+std::vector<float> randomFloats(size_t count) {
+  static std::mt19937 engine(1);
+  std::uniform_real_distribution<float> values(0.5f, 2.0f);
+  std::vector<float> result(count);
+  for (float &value : result)
+    value = values(engine);
+  return result;
+}
+
+void expectNear(const std::vector<float> &got, const std::vector<double> &wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    // A NaN, such as an element that was never written, is not near.
+    ASSERT_TRUE(std::abs(got[i] - wanted[i]) <= 1e-5 * std::abs(wanted[i]))
+        << "element " << i << " is " << got[i] << ", not " << wanted[i];
+}
+
+std::vector<float> unwritten(size_t count) { return std::vector<float>(count, NAN); }
+
+//===-- rows, columns -------------------------------------------------------------------------===//
+
+/// x / sum(x) along the middle dimension of [outer, length, inner], the last one where `inner` is
+/// 0; with `length` 0 its size is known only at run time.
+std::string shares(int outer, int length, int inner, const std::string &schedule) {
+  std::string size = length ? std::to_string(length) : "?";
+  std::string type = llvm::formatv("tensor<{0}x{1}x{2}f32>", outer, size,
+                                   inner ? std::to_string(inner) + "x" : "");
+  std::string row =
+      llvm::formatv("tensor<{0}x{1}f32>", outer, inner ? std::to_string(inner) + "x" : "");
+  std::string kinds = "\"parallel\", \"reduction\"", all = "\"parallel\", \"parallel\"";
+  std::string body = llvm::formatv(R"(
+      %z = arith.constant 0.0 : f32
+      %s = tensor.empty() : {1}
+      %f = linalg.fill ins(%z : f32) outs(%s : {1}) -> {1}
+      %g = linalg.generic {{indexing_maps = [#all, #row], iterator_types = [{2}]}
+          ins(%a0 : {0}) outs(%f : {1}) {{
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.addf %w, %v : f32
+        linalg.yield %q : f32
+      } -> {1}
+      %h = linalg.generic {{indexing_maps = [#all, #row, #all], iterator_types = [{3}]}
+          ins(%a0, %g : {0}, {1}) outs(%o : {0}) {{
+      ^bb1(%v: f32, %t: f32, %w: f32):
+        %q = arith.divf %v, %t : f32
+        linalg.yield %q : f32
+      } -> {0}
+      kernel.yield %h : {0}
+)",
+                                   type, row, inner ? kinds + ", \"parallel\"" : kinds,
+                                   inner ? all + ", \"parallel\"" : all);
+  std::string before = llvm::formatv(
+      "    %c1 = arith.constant 1 : index\n    %n = tensor.dim %x0, %c1 : {0}\n", type);
+  return variant(inner ? "#all = affine_map<(i, j, k) -> (i, j, k)>\n"
+                         "#row = affine_map<(i, j, k) -> (i, k)>"
+                       : "#all = affine_map<(i, j) -> (i, j)>\n#row = affine_map<(i, j) -> (i)>",
+                 {type}, type, body, schedule, length ? "" : before, length ? "" : "%n");
+}
+
+std::vector<double> expectedShares(const std::vector<float> &x, int outer, int length, int inner) {
+  std::vector<double> result(x.size());
+  for (int i = 0; i < outer; ++i)
+    for (int k = 0; k < inner; ++k) {
+      double sum = 0;
+      for (int j = 0; j < length; ++j)
+        sum += x[(i * length + j) * inner + k];
+      for (int j = 0; j < length; ++j)
+        result[(i * length + j) * inner + k] = x[(i * length + j) * inner + k] / sum;
+    }
+  return result;
+}
+
+struct RowCase {
+  const char *what;
+  int outer, length, inner; // inner 0: there is no such dimension
+  const char *family, *schedule;
+};
+
+class Rows : public testing::TestWithParam<RowCase> {};
+
+TEST_P(Rows, AreComputed) {
+  const RowCase &test = GetParam();
+  SimKernels kernels(shares(test.outer, test.length, test.inner, test.schedule), true);
+  ASSERT_EQ(kernels.error, "");
+  ASSERT_EQ(kernels.planned.size(), 1u);
+  EXPECT_EQ(kernels.planned[0].schedule, test.family);
+  int inner = std::max(test.inner, 1);
+  std::vector<float> x = randomFloats(test.outer * test.length * inner), y = unwritten(x.size());
+  const float *in = kernels.share(x, "x");
+  float *out = kernels.share(y, "y");
+  sim::LaunchResult result = kernels.launchPlanned(0, {&in, &out});
+  ASSERT_TRUE(result.ok()) << result.error;
+  expectNear(y, expectedShares(x, test.outer, test.length, inner));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Schedules, Rows,
+    testing::Values(
+        RowCase{"Whole", 3, 1024, 0, "rows", ""}, RowCase{"CutOff", 3, 1000, 0, "rows", ""},
+        RowCase{"Unaligned", 5, 197, 0, "rows", ""}, RowCase{"Pairs", 5, 198, 0, "rows", ""},
+        RowCase{"Loop", 2, 12000, 0, "rows", ""},
+        RowCase{"SeveralABlock", 7, 40, 0, "rows",
+                "<\"rows\", {rows = 4 : i64, threads = 64 : i64, vector = 4 : i64}>"},
+        RowCase{"OneThreadEach", 37, 12, 0, "rows",
+                "<\"rows\", {rows = 32 : i64, threads = 32 : i64, vector = 2 : i64}>"},
+        RowCase{"Few", 2, 37, 5, "columns", ""}, RowCase{"Many", 3, 9, 200, "columns", ""},
+        RowCase{"ThreadEachAcross", 2, 12, 70, "columns",
+                "<\"columns\", {rows = 64 : i64, threads = 64 : i64, vector = 1 : i64}>"},
+        RowCase{"SharedAcross", 5, 300, 3, "columns",
+                "<\"columns\", {rows = 4 : i64, threads = 256 : i64, vector = 1 : i64}>"},
+        RowCase{"LoopOfOneThread", 2, 12, 70, "map",
+                "<\"map\", {flat = false, threads = 128 : i64, vector = 2 : i64}>"}),
+    [](const testing::TestParamInfo<RowCase> &info) { return info.param.what; });
+
+TEST(Schedules, RowsOfSizesOfRunTime) {
+  SimKernels kernels(shares(6, 0, 0, ""), true);
+  ASSERT_EQ(kernels.error, "");
+  // For indices of 32 bits, and of 64 for what needs them.
+  ASSERT_EQ(kernels.planned.size(), 2u);
+  EXPECT_EQ(kernels.planned[0].schedule, "rows");
+  std::vector<float> x = randomFloats(6 * 512), y(x.size());
+  const float *in = kernels.share(x, "x");
+  float *out = kernels.share(y, "y");
+  for (uint32_t length : {512u, 64u, 63u, 4u, 1u}) {
+    uint64_t wide = length;
+    std::vector<float> used(x.begin(), x.begin() + 6 * length);
+    for (int number : {0, 1}) {
+      SCOPED_TRACE(llvm::formatv("length {0}, kernel {1}", length, number).str());
+      std::fill(y.begin(), y.end(), NAN);
+      const void *size = number == 0 ? static_cast<const void *>(&length) : &wide;
+      sim::LaunchResult result = kernels.launchPlanned(number, {&in, &out, size, size}, 6);
+      ASSERT_TRUE(result.ok()) << result.error;
+      expectNear({y.begin(), y.begin() + 6 * length}, expectedShares(used, 6, length, 1));
+    }
+  }
+}
+
+TEST(Schedules, SearchFindsTheFirstOfEqualOnes) {
+  SimKernels kernels(
+      variant("#all = affine_map<(i, j) -> (i, j)>\n#row = affine_map<(i, j) -> (i)>",
+              {"tensor<9x600xf32>"}, "tensor<9xi64>", R"(
+      %z = arith.constant 0xFF800000 : f32
+      %i = arith.constant 0 : i64
+      %s = tensor.empty() : tensor<9xf32>
+      %f = linalg.fill ins(%z : f32) outs(%s : tensor<9xf32>) -> tensor<9xf32>
+      %p = linalg.fill ins(%i : i64) outs(%o : tensor<9xi64>) -> tensor<9xi64>
+      %g:2 = linalg.generic {indexing_maps = [#all, #row, #row],
+          iterator_types = ["parallel", "reduction"]}
+          ins(%a0 : tensor<9x600xf32>) outs(%f, %p : tensor<9xf32>, tensor<9xi64>) {
+      ^bb1(%v: f32, %w: f32, %n: i64):
+        %c = arith.cmpf ogt, %v, %w : f32
+        %j = linalg.index 1 : index
+        %k = arith.index_cast %j : index to i64
+        %q = arith.select %c, %v, %w : f32
+        %m = arith.select %c, %k, %n : i64
+        linalg.yield %q, %m : f32, i64
+      } -> (tensor<9xf32>, tensor<9xi64>)
+      kernel.yield %g#1 : tensor<9xi64>
+)"),
+      true);
+  ASSERT_EQ(kernels.error, "");
+  EXPECT_EQ(kernels.planned[0].schedule, "rows");
+  std::vector<float> x = randomFloats(9 * 600);
+  for (float &value : x)
+    value = std::floor(value * 4); // each value many times
+  std::vector<int64_t> y(9, -1);
+  const float *in = kernels.share(x, "x");
+  int64_t *out = kernels.share(y, "y");
+  sim::LaunchResult result = kernels.launchPlanned(0, {&in, &out});
+  ASSERT_TRUE(result.ok()) << result.error;
+  for (int i = 0; i < 9; ++i) {
+    auto begin = x.begin() + i * 600;
+    EXPECT_EQ(y[i], std::max_element(begin, begin + 600) - begin) << "row " << i;
+  }
+}
+
+//===-- window --------------------------------------------------------------------------------===//
+
+/// A depthwise convolution, 3 x 3 with padding, of 2 x 3 images of 12 x `width`.
+void checkWindow(int width, int stride, const std::string &schedule) {
+  int rows = (12 - 1) / stride + 1, columns = (width - 1) / stride + 1;
+  std::string in = llvm::formatv("tensor<2x3x12x{0}xf32>", width);
+  std::string padded = llvm::formatv("tensor<2x3x14x{0}xf32>", width + 2);
+  std::string out = llvm::formatv("tensor<2x3x{0}x{1}xf32>", rows, columns);
+  std::string maps =
+      llvm::formatv("#in = affine_map<(n, c, y, x, ky, kx) -> (n, c, y * {0} + ky, x * {0} + kx)>\n"
+                    "#w = affine_map<(n, c, y, x, ky, kx) -> (c, ky, kx)>\n"
+                    "#out = affine_map<(n, c, y, x, ky, kx) -> (n, c, y, x)>",
+                    stride);
+  std::string body = llvm::formatv(R"(
+      %z = arith.constant 0.0 : f32
+      %p = tensor.pad %a0 low[0, 0, 1, 1] high[0, 0, 1, 1] {{
+      ^bb1(%i0: index, %i1: index, %i2: index, %i3: index):
+        tensor.yield %z : f32
+      } : {0} to {1}
+      %f = linalg.fill ins(%z : f32) outs(%o : {2}) -> {2}
+      %g = linalg.generic {{indexing_maps = [#in, #w, #out], iterator_types =
+          ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+          ins(%p, %a1 : {1}, tensor<3x3x3xf32>) outs(%f : {2}) {{
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = math.fma %u, %v, %s : f32
+        linalg.yield %q : f32
+      } -> {2}
+      kernel.yield %g : {2}
+)",
+                                   in, padded, out);
+  SimKernels kernels(variant(maps, {in, "tensor<3x3x3xf32>"}, out, body, schedule), true);
+  ASSERT_EQ(kernels.error, "");
+  EXPECT_EQ(kernels.planned[0].schedule, "window");
+  std::vector<float> x = randomFloats(2 * 3 * 12 * width), w = randomFloats(27);
+  std::vector<float> y = unwritten(2 * 3 * rows * columns);
+  std::vector<double> wanted;
+  for (int image = 0; image < 6; ++image)
+    for (int row = 0; row < rows; ++row)
+      for (int column = 0; column < columns; ++column) {
+        double sum = 0;
+        for (int tap = 0; tap < 9; ++tap) {
+          int r = row * stride + tap / 3 - 1, c = column * stride + tap % 3 - 1;
+          if (r >= 0 && r < 12 && c >= 0 && c < width)
+            sum += double(x[(image * 12 + r) * width + c]) * w[image % 3 * 9 + tap];
+        }
+        wanted.push_back(sum);
+      }
+  const float *first = kernels.share(x, "x"), *second = kernels.share(w, "w");
+  float *result = kernels.share(y, "y");
+  sim::LaunchResult launched = kernels.launchPlanned(0, {&first, &second, &result});
+  ASSERT_TRUE(launched.ok()) << launched.error;
+  expectNear(y, wanted);
+}
+
+TEST(Schedules, WindowsAreComputed) {
+  for (int vector : {1, 2, 4, 8})
+    for (int stride : {1, 2}) {
+      SCOPED_TRACE(llvm::formatv("vector {0}, stride {1}", vector, stride).str());
+      checkWindow(16, stride,
+                  llvm::formatv("<\"window\", {{threads = 64 : i64, vector = {0} : i64}>", vector));
+    }
+  checkWindow(15, 1, "<\"window\", {threads = 128 : i64, vector = 5 : i64}>");
+}
+
+//===-- scan ----------------------------------------------------------------------------------===//
+
+TEST(Schedules, ScansAreComputed) {
+  for (bool exclusive : {false, true})
+    for (bool reverse : {false, true})
+      for (int length : {64, 777}) {
+        std::string type = llvm::formatv("tensor<3x{0}x2xf32>", length);
+        std::string body =
+            llvm::formatv("      %s = kernel.scan add %a0, %o {{axis = 1 : i64{0}{1}} : {2}\n"
+                          "      kernel.yield %s : {2}\n",
+                          exclusive ? ", exclusive" : "", reverse ? ", reverse" : "", type);
+        SimKernels kernels(variant("", {type}, type, body), true);
+        ASSERT_EQ(kernels.error, "");
+        EXPECT_EQ(kernels.planned[0].schedule, "scan");
+        std::vector<float> x = randomFloats(3 * length * 2), y = unwritten(x.size());
+        std::vector<double> wanted(x.size());
+        for (int line = 0; line < 6; ++line) {
+          double sum = 0;
+          for (int i = 0; i < length; ++i) {
+            int at = (line / 2 * length + (reverse ? length - 1 - i : i)) * 2 + line % 2;
+            wanted[at] = exclusive ? sum : sum + x[at];
+            sum += x[at];
+          }
+        }
+        const float *in = kernels.share(x, "x");
+        float *out = kernels.share(y, "y");
+        sim::LaunchResult result = kernels.launchPlanned(0, {&in, &out});
+        ASSERT_TRUE(result.ok()) << result.error;
+        expectNear(y, wanted);
+      }
+}
+
+//===-- map -----------------------------------------------------------------------------------===//
+
+TEST(Schedules, MapsAreComputed) {
+  // x * y, y being a row: with the shape, or of a transposed x.
+  for (int vector : {1, 2, 4})
+    for (bool transposed : {false, true}) {
+      SCOPED_TRACE(llvm::formatv("vector {0}, transposed {1}", vector, transposed).str());
+      std::string maps =
+          transposed ? "#x = affine_map<(i, j) -> (j, i)>" : "#x = affine_map<(i, j) -> (i, j)>";
+      std::string first = transposed ? "tensor<20x37xf32>" : "tensor<37x20xf32>";
+      maps += "\n#y = affine_map<(i, j) -> (j)>\n#z = affine_map<(i, j) -> (i, j)>";
+      SimKernels kernels(
+          variant(
+              maps, {first, "tensor<20xf32>"}, "tensor<37x20xf32>",
+              llvm::formatv(R"(
+      %g = linalg.generic {{indexing_maps = [#x, #y, #z], iterator_types = ["parallel", "parallel"]}
+          ins(%a0, %a1 : {0}, tensor<20xf32>) outs(%o : tensor<37x20xf32>) {{
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = arith.mulf %u, %v : f32
+        linalg.yield %q : f32
+      } -> tensor<37x20xf32>
+      kernel.yield %g : tensor<37x20xf32>
+)",
+                            first),
+              llvm::formatv("<\"map\", {{flat = false, threads = 64 : i64, vector = {0} : i64}>",
+                            vector)),
+          true);
+      ASSERT_EQ(kernels.error, "");
+      std::vector<float> x = randomFloats(37 * 20), y = randomFloats(20), z = unwritten(37 * 20);
+      std::vector<double> wanted;
+      for (int i = 0; i < 37; ++i)
+        for (int j = 0; j < 20; ++j)
+          wanted.push_back(double(x[transposed ? j * 37 + i : i * 20 + j]) * y[j]);
+      const float *left = kernels.share(x, "x"), *right = kernels.share(y, "y");
+      float *out = kernels.share(z, "z");
+      sim::LaunchResult result = kernels.launchPlanned(0, {&left, &right, &out});
+      ASSERT_TRUE(result.ok()) << result.error;
+      expectNear(z, wanted);
+    }
+}
+
+TEST(Schedules, FlatMapsEndInTheMiddleOfAVector) {
+  SimKernels kernels(variant("#x = affine_map<(i, j) -> (i, j)>", {"tensor<7x11xf32>"},
+                             "tensor<7x11xf32>", R"(
+      %g = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel"]}
+          ins(%a0 : tensor<7x11xf32>) outs(%o : tensor<7x11xf32>) {
+      ^bb1(%u: f32, %s: f32):
+        %q = arith.mulf %u, %u : f32
+        linalg.yield %q : f32
+      } -> tensor<7x11xf32>
+      kernel.yield %g : tensor<7x11xf32>
+)",
+                             "<\"map\", {flat = true, threads = 32 : i64, vector = 4 : i64}>"),
+                     true);
+  ASSERT_EQ(kernels.error, "");
+  std::vector<float> x = randomFloats(77), y = unwritten(77);
+  std::vector<double> wanted;
+  for (float value : x)
+    wanted.push_back(double(value) * value);
+  const float *in = kernels.share(x, "x");
+  float *out = kernels.share(y, "y");
+  sim::LaunchResult result = kernels.launchPlanned(0, {&in, &out});
+  ASSERT_TRUE(result.ok()) << result.error;
+  expectNear(y, wanted);
+}
+
+} // namespace
