@@ -12,6 +12,8 @@
 #include "runtime/sim/tensor_map.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 namespace cameo::sim {
 namespace {
@@ -118,30 +120,103 @@ char *check(const BulkTransfer &transfer, char *address, uint32_t bytes, bool sh
 
 constexpr uint32_t kCheckedBytes = 16;
 
+// CUtensorMapDataType (CUDA Driver API).
+enum ElementType : uint32_t {
+  kUint32 = 2,
+  kInt32 = 3,
+  kUint64 = 4,
+  kInt64 = 5,
+  kFloat16 = 6,
+  kFloat32 = 7,
+  kFloat64 = 8,
+  kBfloat16 = 9,
+  kFloat32Flushed = 10
+};
+
+template <typename T> T reduceIntegers(uint32_t operation, T a, T b) {
+  switch (operation) {
+  case CAMEO_SIM_ADD:
+    return T(uint64_t(a) + uint64_t(b));
+  case CAMEO_SIM_MIN:
+    return std::min(a, b);
+  case CAMEO_SIM_MAX:
+    return std::max(a, b);
+  case CAMEO_SIM_AND:
+    return a & b;
+  case CAMEO_SIM_OR:
+    return a | b;
+  case CAMEO_SIM_XOR:
+    return a ^ b;
+  case CAMEO_SIM_INC:
+    return a >= b ? 0 : a + 1;
+  default: // DEC
+    return a == 0 || a > b ? b : a - 1;
+  }
+}
+
+template <typename T> T reduceFloats(uint32_t operation, T a, T b) {
+  // Of a number and a NaN min and max give the number.
+  return operation == CAMEO_SIM_ADD   ? a + b
+         : operation == CAMEO_SIM_MIN ? std::fmin(a, b)
+                                      : std::fmax(a, b);
+}
+
+/// "cp.reduce.async.bulk": which types an operation is for.
+bool isReduction(uint32_t type, uint32_t operation) {
+  bool integer = type >= kUint32 && type <= kInt64;
+  switch (operation) {
+  case CAMEO_SIM_ADD:
+    return (integer && type != kInt64) || (type >= kFloat16 && type <= kFloat32Flushed);
+  case CAMEO_SIM_MIN:
+  case CAMEO_SIM_MAX:
+    return integer || type == kFloat16 || type == kBfloat16;
+  case CAMEO_SIM_INC:
+  case CAMEO_SIM_DEC:
+    return type == kUint32;
+  default:
+    return integer;
+  }
+}
+
+template <typename T, typename Function>
+void update(char *target, const char *value, Function function) {
+  T a, b;
+  memcpy(&a, target, sizeof a);
+  memcpy(&b, value, sizeof b);
+  a = function(a, b);
+  memcpy(target, &a, sizeof a);
+}
+
 void combine(uint32_t type, uint32_t operation, char *target, const char *value, uint32_t bytes) {
   if (operation == CAMEO_SIM_EXCH) {
     memcpy(target, value, bytes);
     return;
   }
-  // add: the only reduction there is.
-  uint64_t a = 0, b = 0;
-  memcpy(&a, target, bytes);
-  memcpy(&b, value, bytes);
+  auto integers = [&](auto a, auto b) { return reduceIntegers(operation, a, b); };
   switch (type) {
-  case 6:
-    a = floatToF16(f16ToFloat(uint16_t(a)) + f16ToFloat(uint16_t(b)));
-    break;
-  case 9:
-    a = floatToBf16(bf16ToFloat(uint16_t(a)) + bf16ToFloat(uint16_t(b)));
-    break;
-  case 7:
-  case 10:
-    a = bitsOf(floatOf(uint32_t(a)) + floatOf(uint32_t(b)));
-    break;
+  case kUint32:
+    return update<uint32_t>(target, value, integers);
+  case kInt32:
+    return update<int32_t>(target, value, integers);
+  case kUint64:
+    return update<uint64_t>(target, value, integers);
+  case kInt64:
+    return update<int64_t>(target, value, integers);
+  case kFloat16:
+    return update<uint16_t>(target, value, [&](uint16_t a, uint16_t b) {
+      return floatToF16(reduceFloats(operation, f16ToFloat(a), f16ToFloat(b)));
+    });
+  case kBfloat16:
+    return update<uint16_t>(target, value, [&](uint16_t a, uint16_t b) {
+      return floatToBf16(reduceFloats(operation, bf16ToFloat(a), bf16ToFloat(b)));
+    });
+  case kFloat64:
+    return update<double>(target, value,
+                          [&](double a, double b) { return reduceFloats(operation, a, b); });
   default:
-    a += b;
+    return update<float>(target, value,
+                         [&](float a, float b) { return reduceFloats(operation, a, b); });
   }
-  memcpy(target, &a, bytes);
 }
 
 void finishLoad(const BulkTransfer &transfer) {
@@ -180,6 +255,9 @@ void finishStore(const BulkTransfer &transfer) {
   TensorMapParameters map;
   decodeTensorMap(transfer.map, map);
   bool plain = transfer.operation == CAMEO_SIM_EXCH;
+  if (!plain && !isReduction(map.type, transfer.operation))
+    return reportBadOperand(*transfer.issuer, transfer.site,
+                            "the reduction is not for the element type of the tensor map");
   eachElement(map, transfer, [&](char *shared, char *global, uint32_t bytes) {
     if (!global)
       return;

@@ -11,7 +11,7 @@ namespace {
 
 using cameo::sim::TensorMapParameters;
 
-constexpr unsigned kUint8 = 0, kFloat16 = 6, kFloat32 = 7;
+constexpr unsigned kUint8 = 0, kUint32 = 2, kInt32 = 3, kFloat16 = 6, kFloat32 = 7;
 
 /// The mbarrier lies behind the data.
 std::string loadKernel(const std::string &name, unsigned bytes, const std::string &copy) {
@@ -134,6 +134,25 @@ void eachInBox(const Tensor &tensor, const std::vector<int> &start,
     }
 }
 
+/// "cp.reduce.async.bulk.tensor", of 32-bit integers.
+template <typename T> T reduced(const std::string &operation, T a, T b) {
+  if (operation == "add")
+    return T(uint32_t(a) + uint32_t(b));
+  if (operation == "min")
+    return b < a ? b : a;
+  if (operation == "max")
+    return b > a ? b : a;
+  if (operation == "and")
+    return a & b;
+  if (operation == "or")
+    return a | b;
+  if (operation == "xor")
+    return a ^ b;
+  if (operation == "inc") // counts up to b, then from 0 again
+    return a < b ? a + 1 : 0;
+  return a == 0 || a > b ? b : a - 1; // dec
+}
+
 void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<int> &start,
               const std::string &mode) {
   unsigned rank = tensor.map.rank, bytes = tensor.bytes;
@@ -153,7 +172,8 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
   else
     made.instruction =
         std::string(mode == "store" ? "cp.async.bulk.tensor." : "cp.reduce.async.bulk.tensor.") +
-        dimensions + ".global.shared::cta" + (mode == "store" ? "" : ".add") + ".tile.bulk_group";
+        dimensions + ".global.shared::cta" + (mode == "store" ? "" : "." + mode) +
+        ".tile.bulk_group";
   if (load)
     copy += "    kernel.ptx \"" + made.instruction + "\"(%shared, %map" + list +
             ", %barrier) : (!llvm.ptr<3>, !llvm.ptr<1>" + types + ", !llvm.ptr<3>) -> ()";
@@ -162,13 +182,14 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
             ", %shared) : (!llvm.ptr<1>" + types + ", !llvm.ptr<3>) -> ()";
   made.kernel = load ? loadKernel(made.name, bytes, copy) : storeKernel(made.name, bytes, copy);
   Bytes memory = randomBytes(tensorBytes, cases.size());
-  if (!load && mode != "store") // numbers to add: small integers, as f32
+  bool floats = tensor.map.type == kFloat32 && mode == "add"; // of small integers
+  if (floats)
     for (size_t i = 0; i + 4 <= memory.size(); i += 4) {
       float value = float(memory[i]);
       memcpy(&memory[i], &value, 4);
     }
   Bytes tile = randomBytes(bytes, cases.size() + 1);
-  for (size_t i = 0; mode == "add" && i + 4 <= tile.size(); i += 4) {
+  for (size_t i = 0; floats && i + 4 <= tile.size(); i += 4) {
     float value = float(tile[i]);
     memcpy(&tile[i], &value, 4);
   }
@@ -184,6 +205,13 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
         memcpy(&wanted[place], &memory[size_t(offset)], tensor.bytes);
       } else if (mode == "store") {
         memcpy(&wanted[size_t(offset)], &tile[place], tensor.bytes);
+      } else if (!floats) {
+        uint32_t a, b;
+        memcpy(&a, &memory[size_t(offset)], 4);
+        memcpy(&b, &tile[place], 4);
+        a = tensor.map.type == kUint32 ? reduced(mode, a, b)
+                                       : uint32_t(reduced(mode, int32_t(a), int32_t(b)));
+        memcpy(&wanted[size_t(offset)], &a, 4);
       } else {
         float a, b;
         memcpy(&a, &memory[size_t(offset)], 4);
@@ -293,6 +321,10 @@ void addTensorCases(std::vector<Case> &cases) {
     addTiled(cases, makeTensor(2, kFloat16, 3, {100, 20}, {64, 8}), {50, 3}, mode);
     addTiled(cases, makeTensor(2, kUint8, 1, {100, 20}, {32, 16}), {90, -3}, mode);
   }
+  for (const char *mode : {"add", "min", "max", "inc", "dec", "and", "or", "xor"})
+    addTiled(cases, makeTensor(2, kUint32, 2, {70, 40}, {16, 16}), {4, 30}, mode);
+  for (const char *mode : {"add", "min", "max"})
+    addTiled(cases, makeTensor(2, kInt32, 2, {70, 40}, {16, 16}), {60, -3}, mode);
   for (unsigned swizzle : {0u, 2u})
     addIm2col(cases, swizzle);
   addBulk(cases, true);
