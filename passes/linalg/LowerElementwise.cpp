@@ -37,10 +37,62 @@ static Value sum(ScalarMath &m, Operation *, ValueRange x) {
   return result;
 }
 
+/// One kernel takes at most this many inputs: its parameters, an input's address and sizes each,
+/// must fit 4352 bytes.
+static constexpr size_t kMostInputs = 32;
+
+/// Of any number of inputs: `formula` of all of them, if that is one kernel; else `fold` of groups,
+/// and `finish` of the result.
+template <Formula formula, unsigned accepted, Formula fold, Formula finish>
+static LogicalResult lowerVariadic(Operation *op, Lowering &l) {
+  if (op->getNumOperands() <= kMostInputs)
+    return lowerByFormula(op, l, accepted, formula);
+  SmallVector<Lowered> inputs;
+  SmallVector<Sizes> shapes;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    if (failed(checkElementType(op, l, i, accepted)))
+      return failure();
+    inputs.push_back(l.operand(op, i));
+    shapes.push_back(inputs.back().sizes);
+  }
+  FailureOr<Sizes> sizes = l.broadcast(op, shapes);
+  if (failed(sizes))
+    return failure();
+  Type type = inputs[0].elementType, result = Lowering::elementType(op->getResult(0));
+  Type computed = accumulatorType(Lowering::signless(type));
+  ArrayRef<Lowered> rest = inputs;
+  SmallVector<Lowered> group; // what is known of the result, and the next inputs
+  while (!rest.empty()) {
+    size_t count = std::min(rest.size(), kMostInputs - group.size());
+    group.append(rest.begin(), rest.begin() + count);
+    rest = rest.drop_front(count);
+    Type given = rest.empty() ? result : computed;
+    Value tensor = l.elementwise(
+        op->getLoc(), group, *sizes, given, [&](OpBuilder &b, Location loc, ValueRange elements) {
+          ScalarMath m(b, loc, computed, Lowering::isUnsigned(type));
+          SmallVector<Value> x;
+          for (Value element : elements)
+            x.push_back(convertScalar(b, loc, element, element.getType(), computed));
+          Value value = fold(m, op, x);
+          if (rest.empty())
+            value = finish(m, op, value);
+          return convertScalar(b, loc, value, value.getType(), Lowering::signless(given));
+        });
+    group = {{tensor, *sizes, given}};
+  }
+  l.define(op, 0, group[0].tensor, *sizes, result);
+  return success();
+}
+
+static Value same(ScalarMath &, Operation *, ValueRange x) { return x[0]; }
+static Value overCount(ScalarMath &m, Operation *op, ValueRange x) {
+  return m.div(x[0], m.c(op->getNumOperands()));
+}
+
 static Value product(ScalarMath &m, Operation *, ValueRange x) { return m.mul(x[0], x[1]); }
 
 static Value mean(ScalarMath &m, Operation *op, ValueRange x) {
-  return m.div(sum(m, op, x), m.c(x.size()));
+  return overCount(m, op, sum(m, op, x));
 }
 
 static Value greatest(ScalarMath &m, Operation *, ValueRange x) {
@@ -298,10 +350,10 @@ void registerElementwiseOperators(OperatorTable &table) {
   table["Div"].lower = lowerElementwise<quotient, kNumbers>;
   table["Mod"] = {lowerMod, nullptr, "floats with fmod = 1 only"};
   table["Pow"].lower = lowerPow;
-  table["Max"].lower = lowerElementwise<greatest, kNumbers>;
-  table["Min"].lower = lowerElementwise<least, kNumbers>;
-  table["Sum"].lower = lowerElementwise<sum, kFloats>;
-  table["Mean"].lower = lowerElementwise<mean, kFloats>;
+  table["Max"].lower = lowerVariadic<greatest, kNumbers, greatest, same>;
+  table["Min"].lower = lowerVariadic<least, kNumbers, least, same>;
+  table["Sum"].lower = lowerVariadic<sum, kFloats, sum, same>;
+  table["Mean"].lower = lowerVariadic<mean, kFloats, sum, overCount>;
 
   table["Equal"].lower = lowerElementwise<equal, kAll>;
   table["Less"].lower = lowerElementwise<less, kNumbers>;

@@ -171,6 +171,8 @@ def variadic(name, version):
     yield Case("one", [normal(3, 4)])
     if version >= 8:
         yield Case("broadcast", [normal(3, 4), normal(4), normal(3, 1)])
+        # More than one kernel can take.
+        yield Case("hundreds", [normal(3, 4), *(normal(4) for _ in range(298)), normal(3, 1)])
     if version >= 12 and name in ("Max", "Min"):
         yield Case("int64", [whole(-9, 9, 3, 4), whole(-9, 9, 4)])
         yield Case("float16", [normal(3, 4, dtype=F16), normal(4, dtype=F16)])

@@ -12,6 +12,7 @@ def concat(name, version):
     yield Case("axis-1", [normal(2, 3, 4), normal(2, 5, 4), normal(2, 1, 4)], {"axis": 1})
     yield Case("axis-0", [normal(2, 3), normal(1, 3)], {"axis": 0})
     yield Case("int64", [whole(0, 9, 2, 3), whole(0, 9, 2, 2)], {"axis": 1})
+    yield Case("hundreds", [normal(2, 1 + i % 3) for i in range(300)], {"axis": 1})
     if version >= 11:
         yield Case("negative", [normal(2, 3), normal(2, 4)], {"axis": -1})
 
