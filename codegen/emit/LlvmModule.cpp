@@ -91,21 +91,21 @@ cameo::translateDeviceModule(mlir::Operation *module, llvm::LLVMContext &context
   return translated;
 }
 
-void cameo::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
-                           llvm::OptimizationLevel level, bool slp) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graphs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.SLPVectorization = slp;
-  llvm::PassBuilder builder(&machine, tuning);
+PassAnalyses::PassAnalyses(llvm::TargetMachine *machine, llvm::PipelineTuningOptions tuning)
+    : builder(machine, tuning) {
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(graphs);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
+}
+
+void cameo::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
+                           llvm::OptimizationLevel level, bool slp) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.SLPVectorization = slp;
+  PassAnalyses analyses(&machine, tuning);
+  analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }
 
 llvm::Expected<llvm::SmallString<0>>

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/OptimizationLevel.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -31,6 +31,20 @@ createTargetMachine(llvm::StringRef triple, llvm::StringRef chip, llvm::StringRe
 llvm::Expected<std::unique_ptr<llvm::Module>> translateDeviceModule(mlir::Operation *module,
                                                                     llvm::LLVMContext &context,
                                                                     llvm::TargetMachine &machine);
+
+/// What passes of LLVM ask for, ready to use with the managers of `builder`'s pipelines.
+struct PassAnalyses {
+  explicit PassAnalyses(llvm::TargetMachine *machine,
+                        llvm::PipelineTuningOptions tuning = llvm::PipelineTuningOptions());
+  PassAnalyses(const PassAnalyses &) = delete;
+  PassAnalyses &operator=(const PassAnalyses &) = delete;
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+};
 
 /// LLVM's default pipeline; without the SLP vectoriser where `slp` is false.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,

@@ -1,9 +1,9 @@
 // The pass pipeline of warp forms.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/emit/LlvmModule.h"
 #include "codegen/sim/WarpForm.h"
 
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -18,17 +18,7 @@
 using namespace llvm;
 
 void cameo::optimizeWarpForms(Module &module, TargetMachine &machine) {
-  PassBuilder builder(&machine);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager graphs;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-
+  PassAnalyses analyses(&machine);
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -47,5 +37,5 @@ void cameo::optimizeWarpForms(Module &module, TargetMachine &machine) {
   passes.addPass(ADCEPass());
   for (Function &function : module)
     if (!function.isDeclaration() && function.getName().ends_with("$warp"))
-      passes.run(function, functions);
+      passes.run(function, analyses.functions);
 }

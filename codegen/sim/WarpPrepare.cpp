@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpPrepare.h"
 
+#include "codegen/emit/LlvmModule.h"
 #include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
 #include "runtime/sim/instructions.h"
@@ -11,7 +12,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -292,21 +292,12 @@ Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> 
     function->eraseFromParent();
     return nullptr;
   }
-  PassBuilder builder;
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager graphs;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  PassAnalyses analyses(nullptr);
   FunctionPassManager passes;
   passes.addPass(LowerSwitchPass());
   passes.addPass(UnifyFunctionExitNodesPass());
   passes.addPass(LoopSimplifyPass());
   passes.addPass(LCSSAPass());
-  passes.run(*function, functions);
+  passes.run(*function, analyses.functions);
   return function;
 }

@@ -8,13 +8,9 @@
 #include <cmath>
 
 namespace instructions {
-namespace {
 
-constexpr unsigned kThreads = 64, kBlocks = 8, kRecords = kThreads * kBlocks;
-
-/// What a place holds after `operation` with b (and c, for cas).
-uint64_t combine(const std::string &operation, const std::string &type, bool shared, uint64_t a,
-                 uint64_t b, uint64_t c) {
+uint64_t atomicResult(const std::string &operation, const std::string &type, bool shared,
+                      uint64_t a, uint64_t b, uint64_t c) {
   bool wide = type.find("64") != std::string::npos;
   uint64_t mask = wide ? ~0ull : type == "f16" || type == "bf16" ? 0xffff : 0xffffffff;
   if (operation == "cas")
@@ -65,11 +61,15 @@ uint64_t combine(const std::string &operation, const std::string &type, bool sha
   }
   if (type == "f16x2" || type == "bf16x2") {
     std::string half = type.substr(0, type.size() - 2);
-    return combine("add", half, shared, a & 0xffff, b & 0xffff, 0) |
-           combine("add", half, shared, a >> 16, b >> 16, 0) << 16;
+    return atomicResult("add", half, shared, a & 0xffff, b & 0xffff, 0) |
+           atomicResult("add", half, shared, a >> 16, b >> 16, 0) << 16;
   }
   return (a + b) & mask;
 }
+
+namespace {
+
+constexpr unsigned kThreads = 64, kBlocks = 8, kRecords = kThreads * kBlocks;
 
 bool isNan(const std::string &type, uint64_t bits) {
   if (type == "f32")
@@ -187,7 +187,7 @@ void addOwn(std::vector<Case> &cases, const std::string &operation, const std::s
     for (unsigned record = 0; record < kRecords; ++record) {
       uint64_t a = slot(in, record, count, 0), b = slot(in, record, count, 1);
       uint64_t c = cas ? slot(in, record, count, 2) : 0;
-      uint64_t wanted = combine(operation, type, shared, a, b, c);
+      uint64_t wanted = atomicResult(operation, type, shared, a, b, c);
       uint64_t old = slot(after[1], record, 2, 0), now = slot(after[1], record, 2, 1);
       if (returns && old != a)
         return format("record %u: returns 0x%llx, not the old value 0x%llx", record,

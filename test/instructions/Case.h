@@ -49,6 +49,11 @@ void addWgmmaCases(std::vector<Case> &cases);
 void addTensorCases(std::vector<Case> &cases);
 void addClusterCases(std::vector<Case> &cases);
 
+/// What a place that holds `a` holds after the atomic operation or reduction ("add", "min", ...) of
+/// type ("u32", "f16", ...) with b, and with c for cas.
+uint64_t atomicResult(const std::string &operation, const std::string &type, bool shared,
+                      uint64_t a, uint64_t b, uint64_t c);
+
 /// Random numbers that are the same everywhere (splitmix64).
 class Random {
 public:

@@ -134,25 +134,6 @@ void eachInBox(const Tensor &tensor, const std::vector<int> &start,
     }
 }
 
-/// "cp.reduce.async.bulk.tensor", of 32-bit integers.
-template <typename T> T reduced(const std::string &operation, T a, T b) {
-  if (operation == "add")
-    return T(uint32_t(a) + uint32_t(b));
-  if (operation == "min")
-    return b < a ? b : a;
-  if (operation == "max")
-    return b > a ? b : a;
-  if (operation == "and")
-    return a & b;
-  if (operation == "or")
-    return a | b;
-  if (operation == "xor")
-    return a ^ b;
-  if (operation == "inc") // counts up to b, then from 0 again
-    return a < b ? a + 1 : 0;
-  return a == 0 || a > b ? b : a - 1; // dec
-}
-
 void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<int> &start,
               const std::string &mode) {
   unsigned rank = tensor.map.rank, bytes = tensor.bytes;
@@ -209,8 +190,8 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
         uint32_t a, b;
         memcpy(&a, &memory[size_t(offset)], 4);
         memcpy(&b, &tile[place], 4);
-        a = tensor.map.type == kUint32 ? reduced(mode, a, b)
-                                       : uint32_t(reduced(mode, int32_t(a), int32_t(b)));
+        const char *type = tensor.map.type == kUint32 ? "u32" : "s32";
+        a = uint32_t(atomicResult(mode, type, /*shared=*/false, a, b, 0));
         memcpy(&wanted[size_t(offset)], &a, 4);
       } else {
         float a, b;
