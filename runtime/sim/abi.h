@@ -12,14 +12,15 @@
  * the engine, each on a stack of its own. Its warp form runs 32 threads, all of which exist: it is
  * called with the context of the warp's first thread, those of the others follow at thread_stride,
  * and of the engine's functions it calls `barrier` and `warp_sync` once for the whole warp,
- * `instruction` and `access` with the context of the thread concerned, and `warp_instruction`.
+ * `instruction` and `access` with the context of the thread concerned, and `warp_instruction` and
+ * `warp_access`.
  */
 #ifndef CAMEO_SIM_ABI_H
 #define CAMEO_SIM_ABI_H
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 5u
+#define CAMEO_SIM_ABI_VERSION 6u
 
 typedef struct CameoSimThread CameoSimThread;
 
@@ -45,6 +46,15 @@ typedef enum CameoSimAccess {
   CAMEO_SIM_WRITE = 1,
   CAMEO_SIM_ATOMIC = 2
 } CameoSimAccess;
+
+/* What is the same whenever an instruction accesses memory: the operands of `access`. */
+typedef struct CameoSimAccessSite {
+  uint32_t bytes;
+  uint32_t alignment;
+  uint32_t space;
+  uint32_t kind; /* CameoSimAccess */
+  uint32_t site;
+} CameoSimAccessSite;
 
 /* What the instructions of a basic block do besides access to shared and global memory, of which
  * the engine is told access by access: operations on one element each, and bytes. As the code
@@ -125,10 +135,11 @@ typedef struct CameoSimApi {
   CAMEO_SIM_MATH2(CAMEO_SIM_DECLARE2)
 #undef CAMEO_SIM_DECLARE1
 #undef CAMEO_SIM_DECLARE2
-  /* As access, for all lanes of a warp at once: those in `lanes` access addresses[lane], where they
-   * find the address to access afterwards. */
-  void (*warp_access)(CameoSimThread *, uint32_t lanes, void **addresses, uint32_t bytes,
-                      uint32_t alignment, uint32_t space, uint32_t kind, uint32_t site);
+  /* Instrumented images only: as access, from the warp form, for `count` instructions in order. In
+   * instruction i, lane l accesses addresses[32 * i + l], where it finds the address to access
+   * afterwards; if lanes is not null, only where lanes[32 * i + l] is 1, not 0. */
+  void (*warp_access)(CameoSimThread *, const CameoSimAccessSite *accesses, uint32_t count,
+                      void **addresses, const uint8_t *lanes);
   /* Traced images only: the instruction at `site` has been executed, with `count` elements of
    * `bits` bits each as its result, whose kind is a CameoSimValue. */
   void (*trace)(CameoSimThread *, const void *elements, uint32_t count, uint32_t bits,

@@ -28,7 +28,7 @@ const CameoSimApi &api(bool counting) {
                                     cameo_sim_blocking_instruction,
                                     executeForWarp,
                                     CAMEO_SIM_MATH1(CAMEO_SIM_FILL1)
-                                        CAMEO_SIM_MATH2(CAMEO_SIM_FILL2) accessByWarp,
+                                        CAMEO_SIM_MATH2(CAMEO_SIM_FILL2) checkWarpAccesses,
                                     traceInstruction};
 #undef CAMEO_SIM_FILL1
 #undef CAMEO_SIM_FILL2

@@ -349,9 +349,9 @@ const CameoSimApi &api(bool counting);
 void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
 
-/// CameoSimApi::warp_access.
-void accessByWarp(CameoSimThread *thread, uint32_t lanes, void **addresses, uint32_t bytes,
-                  uint32_t alignment, uint32_t space, uint32_t kind, uint32_t site);
+/// Checks accesses of a warp; CameoSimApi::warp_access.
+void checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses, uint32_t count,
+                       void **addresses, const uint8_t *lanes);
 
 /// A collective instruction of the warp form; CameoSimApi::warp_instruction.
 void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,

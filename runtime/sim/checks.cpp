@@ -394,4 +394,18 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
                 : checkGlobal(fiber, at, bytes, space >> 8, access, site);
 }
 
+void checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses, uint32_t count,
+                       void **addresses, const uint8_t *lanes) {
+  Fiber *fibers = reinterpret_cast<Fiber *>(thread);
+  for (uint32_t i = 0; i < count; ++i) {
+    const CameoSimAccessSite &access = accesses[i];
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+      void *&address = addresses[i * kLanes + lane];
+      if (!lanes || lanes[i * kLanes + lane])
+        address = checkAccess(&fibers[lane].thread, address, access.bytes, access.alignment,
+                              access.space, access.kind, access.site);
+    }
+  }
+}
+
 } // namespace cameo::sim

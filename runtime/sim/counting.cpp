@@ -175,25 +175,4 @@ void countConvergence(Block &block, uint32_t warp) {
   block.counting->logs[warp].converge([&](const LaneLog::Group &group) { count(counter, group); });
 }
 
-void accessByWarp(CameoSimThread *thread, uint32_t lanes, void **addresses, uint32_t bytes,
-                  uint32_t alignment, uint32_t space, uint32_t kind, uint32_t site) {
-  const Fiber &fiber = *reinterpret_cast<const Fiber *>(thread);
-  Fiber *fibers = fiber.block->fibers + fiber.linear / kLanes * kLanes;
-  if (Counting *counting = fiber.block->counting; counting && lanes) {
-    uint64_t begins[kLanes] = {};
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-      uint32_t lane = uint32_t(__builtin_ctz(rest));
-      begins[lane] = reinterpret_cast<uintptr_t>(addresses[lane]);
-    }
-    counting->counter.access({lanes, begins, bytes, alignment, CameoSimAccess(kind),
-                              isShared(thread, addresses[__builtin_ctz(lanes)], space),
-                              /*async=*/false});
-  }
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    uint32_t lane = uint32_t(__builtin_ctz(rest));
-    addresses[lane] =
-        checkAccess(&fibers[lane].thread, addresses[lane], bytes, alignment, space, kind, site);
-  }
-}
-
 } // namespace cameo::sim

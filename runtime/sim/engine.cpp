@@ -197,10 +197,12 @@ LaunchResult Engine::launch(const Launch &launch) {
   const CameoSimKernelInfo &kernel = *launch.kernel;
   bool wholeWarps = uint64_t(launch.block[0]) * launch.block[1] * launch.block[2] % kLanes == 0;
   bool warpForm = kernel.warp_entry && (wholeWarps || !kernel.thread_entry);
+  // Counts and traces look at single threads.
+  bool single = impl_->options.counters || !impl_->options.trace.kernel.empty();
   if (warpForm && kernel.thread_entry) {
-    if (impl_->options.form == Form::Compare)
+    if (impl_->options.form == Form::Compare && !single)
       return compareForms(launch);
-    warpForm = impl_->options.form == Form::Warp;
+    warpForm = impl_->options.form == Form::Warp && !single;
   }
   return launchForm(launch, warpForm);
 }

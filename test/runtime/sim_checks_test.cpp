@@ -596,6 +596,45 @@ TEST(SimChecks, ReportsDoNotDependOnTheWorkers) {
     EXPECT_EQ(run(threads), expected);
 }
 
+/// What the first thread does for its warp: lanes of even number write every other word.
+void warpAccessesBody(Gpu gpu) {
+  gpu.warpSync(1);
+  if (gpu.tid())
+    return;
+  constexpr uint32_t kAccesses = 2, kLanes = 32;
+  const CameoSimAccessSite sites[kAccesses] = {{4, 4, 1, CAMEO_SIM_WRITE, 2},
+                                               {4, 4, 1, CAMEO_SIM_READ, 3}};
+  void *addresses[kAccesses * kLanes];
+  uint8_t takesPart[kAccesses * kLanes];
+  for (uint32_t i = 0; i < kAccesses * kLanes; ++i) {
+    addresses[i] = gpu.arg<float *>(0) + 2 * (i % kLanes);
+    takesPart[i] = i % 2 == 0;
+  }
+  gpu.t->api->warp_access(gpu.t, sites, kAccesses, addresses, takesPart);
+  for (uint32_t lane = 0; lane < kLanes; lane += 2) {
+    *static_cast<float *>(addresses[lane]) = float(lane);
+    if (*static_cast<float *>(addresses[kLanes + lane]) != float(lane))
+      gpu.arg<float *>(0)[1] = -1;
+  }
+}
+
+TEST(SimChecks, AccessesOfAWholeWarp) {
+  TestDevice device;
+  float *x = device.buffer<float>(64, "x");
+  LaunchResult result = device.run(kernel<warpAccessesBody>, {1, 32}, x);
+  EXPECT_TRUE(result.ok()) << texts(result);
+  EXPECT_EQ(x[60], 30.f);
+  EXPECT_NE(x[1], -1.f);
+  // Lane 30 is beyond the end, in both accesses, and goes on elsewhere.
+  float *small = device.buffer<float>(58, "small");
+  result = device.run(kernel<warpAccessesBody>, {1, 32}, small);
+  ASSERT_EQ(result.reports.size(), 2u) << texts(result);
+  for (const Report &report : result.reports) {
+    EXPECT_EQ(report.kind, FaultKind::GlobalOutOfBounds);
+    EXPECT_EQ(report.lanes, 1u << 30);
+  }
+}
+
 /// Every thread has a fault of its own.
 void manyBody(Gpu gpu) { gpu.load(static_cast<uint32_t *>(nullptr), gpu.tid()); }
 

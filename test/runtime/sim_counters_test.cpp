@@ -256,36 +256,6 @@ TEST(SimCounters, LanesThatRunTooFarApartAreCountedAlone) {
   EXPECT_EQ(counters.globalLoads.bytes, 128ull * times);
 }
 
-void warpAccessBody(Gpu gpu) {
-  gpu.warpSync(1);
-  if (gpu.tid())
-    return;
-  float *x = gpu.arg<float *>(0);
-  void *addresses[32];
-  for (uint32_t lane = 0; lane < 32; ++lane)
-    addresses[lane] = x + 2 * lane;
-  gpu.t->api->warp_access(gpu.t, 0xffff, addresses, 4, 4, 1, CAMEO_SIM_WRITE, 2);
-  for (uint32_t lane = 0; lane < 32; ++lane)
-    *static_cast<float *>(addresses[lane]) = float(lane);
-}
-
-TEST(SimCounters, AccessesOfAWholeWarp) {
-  TestDevice device(counting(0, kCheckAll));
-  float *x = device.buffer<float>(64, "x");
-  LaunchResult result = device.run(kernel<warpAccessBody>, {1, 32}, x);
-  EXPECT_TRUE(result.ok()) << result.error;
-  EXPECT_EQ(result.work.globalStores.requests, 1u);
-  EXPECT_EQ(result.work.globalStores.sectors, 4u);
-  EXPECT_EQ(result.work.globalStores.idealSectors, 2u);
-  EXPECT_EQ(x[30], 15.f);
-  // One past the end by the last lane alone.
-  float *small = device.buffer<float>(30, "small");
-  result = device.run(kernel<warpAccessBody>, {1, 32}, small);
-  ASSERT_EQ(result.reports.size(), 1u);
-  EXPECT_EQ(result.reports[0].kind, FaultKind::GlobalOutOfBounds);
-  EXPECT_EQ(result.reports[0].lanes, 1u << 15);
-}
-
 // ---- Instructions of the engine ----
 
 void instructionsBody(Gpu gpu) {
