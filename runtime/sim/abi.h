@@ -47,14 +47,19 @@ typedef enum CameoSimAccess {
   CAMEO_SIM_ATOMIC = 2
 } CameoSimAccess;
 
-/* What is the same whenever an instruction accesses memory: the operands of `access`. */
+/* An instruction that accesses memory, for 32 lanes; what is the same whenever it is executed. */
 typedef struct CameoSimAccessSite {
-  uint32_t bytes;
+  uint32_t bytes; /* operands of `access` */
   uint32_t alignment;
   uint32_t space;
-  uint32_t kind; /* CameoSimAccess */
+  uint32_t kind;
   uint32_t site;
+  uint32_t row;       /* lane l accesses addresses[32 * row + l] + offset, */
+  uint32_t lanes_row; /* if lanes[32 * lanes_row + l] is 1, not 0, or this is CAMEO_SIM_ALL_LANES */
+  int32_t offset;     /* bytes */
 } CameoSimAccessSite;
+
+#define CAMEO_SIM_ALL_LANES 0xffffffffu
 
 /* What the instructions of a basic block do besides access to shared and global memory, of which
  * the engine is told access by access: operations on one element each, and bytes. As the code
@@ -135,11 +140,11 @@ typedef struct CameoSimApi {
   CAMEO_SIM_MATH2(CAMEO_SIM_DECLARE2)
 #undef CAMEO_SIM_DECLARE1
 #undef CAMEO_SIM_DECLARE2
-  /* Instrumented images only: as access, from the warp form, for `count` instructions in order. In
-   * instruction i, lane l accesses addresses[32 * i + l], where it finds the address to access
-   * afterwards; if lanes is not null, only where lanes[32 * i + l] is 1, not 0. */
-  void (*warp_access)(CameoSimThread *, const CameoSimAccessSite *accesses, uint32_t count,
-                      void **addresses, const uint8_t *lanes);
+  /* Instrumented images only: as access, from the warp form, for `count` instructions in order.
+   * Returns 0 if they may access the addresses they have. If not, returns 1, and `allowed` has the
+   * addresses instead: lane l of instruction i is to access allowed[32 * i + l]. */
+  uint32_t (*warp_access)(CameoSimThread *, const CameoSimAccessSite *accesses, uint32_t count,
+                          char *const *addresses, const uint8_t *lanes, char **allowed);
   /* Traced images only: the instruction at `site` has been executed, with `count` elements of
    * `bits` bits each as its result, whose kind is a CameoSimValue. */
   void (*trace)(CameoSimThread *, const void *elements, uint32_t count, uint32_t bits,

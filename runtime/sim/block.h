@@ -350,8 +350,9 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
                   uint32_t space, uint32_t kind, uint32_t site);
 
 /// Checks accesses of a warp; CameoSimApi::warp_access.
-void checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses, uint32_t count,
-                       void **addresses, const uint8_t *lanes);
+uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses,
+                           uint32_t count, char *const *addresses, const uint8_t *lanes,
+                           char **allowed);
 
 /// A collective instruction of the warp form; CameoSimApi::warp_instruction.
 void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,

@@ -394,18 +394,29 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
                 : checkGlobal(fiber, at, bytes, space >> 8, access, site);
 }
 
-void checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses, uint32_t count,
-                       void **addresses, const uint8_t *lanes) {
+uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses,
+                           uint32_t count, char *const *addresses, const uint8_t *lanes,
+                           char **allowed) {
   Fiber *fibers = reinterpret_cast<Fiber *>(thread);
+  if (!(fibers->block->worker->checks & kCheckMemory))
+    return 0;
+  bool any = false;
   for (uint32_t i = 0; i < count; ++i) {
     const CameoSimAccessSite &access = accesses[i];
+    char *const *row = addresses + kLanes * access.row;
+    const uint8_t *takesPart =
+        access.lanes_row == CAMEO_SIM_ALL_LANES ? nullptr : lanes + kLanes * access.lanes_row;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
-      void *&address = addresses[i * kLanes + lane];
-      if (!lanes || lanes[i * kLanes + lane])
-        address = checkAccess(&fibers[lane].thread, address, access.bytes, access.alignment,
-                              access.space, access.kind, access.site);
+      char *address = row[lane] + access.offset, *checked = address;
+      if (!takesPart || takesPart[lane])
+        checked = static_cast<char *>(checkAccess(&fibers[lane].thread, address, access.bytes,
+                                                  access.alignment, access.space, access.kind,
+                                                  access.site));
+      any |= checked != address;
+      allowed[i * kLanes + lane] = checked;
     }
   }
+  return any;
 }
 
 } // namespace cameo::sim

@@ -596,25 +596,34 @@ TEST(SimChecks, ReportsDoNotDependOnTheWorkers) {
     EXPECT_EQ(run(threads), expected);
 }
 
-/// What the first thread does for its warp: lanes of even number write every other word.
+/// What the first thread does for its warp: lanes of even number write every other word, and read
+/// it and the word behind.
 void warpAccessesBody(Gpu gpu) {
   gpu.warpSync(1);
   if (gpu.tid())
     return;
-  constexpr uint32_t kAccesses = 2, kLanes = 32;
-  const CameoSimAccessSite sites[kAccesses] = {{4, 4, 1, CAMEO_SIM_WRITE, 2},
-                                               {4, 4, 1, CAMEO_SIM_READ, 3}};
-  void *addresses[kAccesses * kLanes];
-  uint8_t takesPart[kAccesses * kLanes];
-  for (uint32_t i = 0; i < kAccesses * kLanes; ++i) {
-    addresses[i] = gpu.arg<float *>(0) + 2 * (i % kLanes);
-    takesPart[i] = i % 2 == 0;
+  constexpr uint32_t kLanes = 32;
+  float *x = gpu.arg<float *>(0);
+  x[1] = 0;
+  const CameoSimAccessSite sites[] = {{4, 4, 1, CAMEO_SIM_WRITE, 2, 0, 1, 0},
+                                      {4, 4, 1, CAMEO_SIM_READ, 3, 1, 1, -4},
+                                      {4, 4, 1, CAMEO_SIM_READ, 4, 1, 0, 0}};
+  char *addresses[2 * kLanes], *allowed[3 * kLanes];
+  uint8_t takesPart[2 * kLanes];
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    addresses[lane] = reinterpret_cast<char *>(x + 2 * lane);
+    addresses[kLanes + lane] = addresses[lane] + 4;
+    takesPart[lane] = 0;
+    takesPart[kLanes + lane] = lane % 2 == 0;
   }
-  gpu.t->api->warp_access(gpu.t, sites, kAccesses, addresses, takesPart);
+  uint32_t faulty = gpu.t->api->warp_access(gpu.t, sites, 3, addresses, takesPart, allowed);
   for (uint32_t lane = 0; lane < kLanes; lane += 2) {
-    *static_cast<float *>(addresses[lane]) = float(lane);
-    if (*static_cast<float *>(addresses[kLanes + lane]) != float(lane))
-      gpu.arg<float *>(0)[1] = -1;
+    char *to = faulty ? allowed[lane] : addresses[lane];
+    char *from = faulty ? allowed[kLanes + lane] : addresses[kLanes + lane] - 4;
+    float value = float(lane);
+    memcpy(to, &value, 4);
+    if (memcmp(from, &value, 4))
+      x[1] = -1;
   }
 }
 
