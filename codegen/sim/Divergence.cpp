@@ -4,6 +4,7 @@
 #include "codegen/sim/Divergence.h"
 
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/WarpChecks.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -58,10 +59,11 @@ bool isSource(const Instruction &instruction) {
          (call && !call->doesNotAccessMemory());
 }
 
-/// A vote of the whole warp has one result.
-bool isVote(const Instruction &instruction) {
+/// Calls for the whole warp that have one result.
+bool isOfWarp(const Instruction &instruction) {
   auto *call = dyn_cast<CallInst>(&instruction);
-  return call && engineFunction(*call) == offsetof(CameoSimApi, vote);
+  auto engine = call ? engineFunction(*call) : std::nullopt;
+  return engine == offsetof(CameoSimApi, vote) || engine == offsetof(CameoSimApi, warp_access);
 }
 
 } // namespace
@@ -100,8 +102,10 @@ LaneShape Divergence::evaluate(const Instruction &instruction) const {
       offset[lane] = lane;
     return affine(offset, 31);
   }
-  if (isVote(instruction))
+  if (isOfWarp(instruction))
     return LaneShape();
+  if (const CallInst *address = checkedAddress(instruction))
+    return shape(address->getArgOperand(0));
   if (isSource(instruction))
     return divergent();
   if (auto *phi = dyn_cast<PHINode>(&instruction))

@@ -25,7 +25,8 @@ inline bool isCollective(size_t offset) {
   return offset == offsetof(CameoSimApi, barrier) || offset == offsetof(CameoSimApi, shuffle) ||
          offset == offsetof(CameoSimApi, vote) || offset == offsetof(CameoSimApi, warp_sync) ||
          offset == offsetof(CameoSimApi, blocking_instruction) ||
-         offset == offsetof(CameoSimApi, warp_instruction);
+         offset == offsetof(CameoSimApi, warp_instruction) ||
+         offset == offsetof(CameoSimApi, warp_access);
 }
 
 /// Forbids LLVM to give a path through the kernel a collective call of its own.

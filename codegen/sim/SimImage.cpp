@@ -76,7 +76,7 @@ llvm::Expected<uint64_t> stackBytes(StringRef data) {
 void makeWarpForms(const SimModule &module, llvm::Module &translated, llvm::TargetMachine &machine,
                    SimImageOptions::Forms forms, SimObject &object) {
   for (const SimKernel &kernel : module.kernels) {
-    std::string problem = "its memory accesses are instrumented";
+    std::string problem = "it is traced";
     if (forms != SimImageOptions::Forms::Thread) {
       llvm::Function &thread = *translated.getFunction(kernel.name);
       problem.clear();
@@ -218,9 +218,12 @@ private:
 
 } // namespace
 
-/// Checks and counters look at single threads.
+/// Counters and traces look at single threads, checks do not.
 static SimImageOptions::Forms formsOf(const SimImageOptions &options) {
-  return options.checked ? SimImageOptions::Forms::Thread : options.forms;
+  using Forms = SimImageOptions::Forms;
+  if (options.traced)
+    return Forms::Thread;
+  return options.checked && options.forms == Forms::Warp ? Forms::Both : options.forms;
 }
 
 llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImageOptions &options,

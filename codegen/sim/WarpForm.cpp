@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpForm.h"
 
+#include "codegen/sim/WarpChecks.h"
 #include "codegen/sim/WarpPrepare.h"
 #include "codegen/sim/WarpRewriter.h"
 
@@ -26,6 +27,9 @@ std::string warp::Rewriter::run() {
     connect(*unit);
   connectWarpCode();
   finish();
+  for (auto &unit : units)
+    versionLoop(*unit);
+  resolveAddresses();
   return {};
 }
 
@@ -35,6 +39,7 @@ Function *cameo::makeWarpForm(Function &thread, const std::array<uint32_t, 3> &b
   Function *function = prepareForWarp(thread, block, lane, problem);
   if (!function)
     return nullptr;
+  checkByWarp(*function, *lane);
   problem = warp::Rewriter(*function, *lane).run();
   if (problem.empty())
     return function;

@@ -8,12 +8,14 @@
 #include "codegen/sim/EngineCalls.h"
 #include "runtime/sim/instructions.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
@@ -74,12 +76,23 @@ private:
   Type *i32, *i64;
 };
 
-/// What helps only optimisations that are over, and would look like an effect.
+/// What helps only optimisations that are over, and would look like an effect; and counts, which
+/// the thread form is for.
 void Preparation::dropMarkers() {
-  for (Instruction &instruction : make_early_inc_range(instructions(function)))
-    if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
-      if (call->isAssumeLikeIntrinsic() && call->use_empty())
-        call->eraseFromParent();
+  auto counts = [&](const StoreInst &store) {
+    auto *table = dyn_cast<LoadInst>(getUnderlyingObject(store.getPointerOperand()));
+    return table && contextField(*table) == offsetof(CameoSimThread, executions);
+  };
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    if (auto *call = dyn_cast<IntrinsicInst>(&instruction);
+        call && call->isAssumeLikeIntrinsic() && call->use_empty())
+      call->eraseFromParent();
+    else if (auto *store = dyn_cast<StoreInst>(&instruction); store && counts(*store)) {
+      Value *count = store->getValueOperand();
+      store->eraseFromParent();
+      RecursivelyDeleteTriviallyDeadInstructions(count);
+    }
+  }
 }
 
 /// Thread indices from the warp's number, which is the first lane's, and the lane's.

@@ -23,6 +23,7 @@ struct Unit {
   BasicBlock *preheader = nullptr; // the loop comes after it
   BasicBlock *exit = nullptr;      // and before this
   BasicBlock *header = nullptr;
+  BasicBlock *latch = nullptr;
   PHINode *lane = nullptr;
   MDNode *accesses = nullptr;      // the group of all its accesses of memory
   DenseMap<Value *, Value *> here; // values of other units, as seen in this one
@@ -67,6 +68,8 @@ private:
   void connect(Unit &unit);
   void connectWarpCode();
   void finish();
+  void versionLoop(Unit &unit);
+  void resolveAddresses();
 
   Value *inUnit(Value *value, Unit &unit);
   Value *forFirstLane(Value *value, Instruction *before);

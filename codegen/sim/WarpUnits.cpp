@@ -204,7 +204,8 @@ void Rewriter::placePhiStores() {
 
 void Rewriter::makeLoop(Unit &unit) {
   unit.header = BasicBlock::Create(context, "lanes", &function, unit.entry);
-  auto *latch = BasicBlock::Create(context, "next.lane", &function, unit.exit);
+  BasicBlock *latch = BasicBlock::Create(context, "next.lane", &function, unit.exit);
+  unit.latch = latch;
   SmallPtrSet<BasicBlock *, 16> body(unit.body.begin(), unit.body.end());
   unit.preheader->getTerminator()->replaceSuccessorWith(unit.entry, unit.header);
   unit.entry->replacePhiUsesWith(unit.preheader, unit.header);

@@ -1,0 +1,87 @@
+// Addresses that the engine has checked. As a rule it has no objection, so that each lane loop with
+// such addresses has two versions: one that accesses what the kernel says, like code that is not
+// checked, and one, not vectorised, that accesses what the engine says.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/WarpChecks.h"
+#include "codegen/sim/WarpRewriter.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+using namespace llvm;
+using namespace cameo;
+using namespace cameo::warp;
+
+/// Operands of what checkedAddress() finds.
+enum Operand { kOwn, kIsFaulty, kAllowed };
+
+void Rewriter::versionLoop(Unit &unit) {
+  SmallVector<BasicBlock *> blocks{unit.header};
+  blocks.append(unit.body);
+  blocks.push_back(unit.latch);
+  SmallVector<CallInst *> addresses;
+  SetVector<Value *> flags;
+  for (BasicBlock *block : blocks)
+    for (Instruction &instruction : *block)
+      if (checkedAddress(instruction)) {
+        addresses.push_back(cast<CallInst>(&instruction));
+        flags.insert(addresses.back()->getArgOperand(kIsFaulty));
+      }
+  if (addresses.empty())
+    return;
+
+  ValueToValueMapTy copies;
+  SmallVector<BasicBlock *> copied;
+  for (BasicBlock *block : blocks) {
+    BasicBlock *copy = CloneBasicBlock(block, copies, ".faulty", &function);
+    copies[block] = copy;
+    copied.push_back(copy);
+  }
+  remapInstructionsInBlocks(copied, copies);
+  auto *copiedLatch = cast<BasicBlock>(copies[unit.latch]);
+  for (PHINode &phi : unit.exit->phis()) {
+    Value *value = phi.getIncomingValueForBlock(unit.latch), *copy = copies.lookup(value);
+    phi.addIncoming(copy ? copy : value, copiedLatch);
+  }
+  auto text = [&](const char *name) { return MDString::get(context, name); };
+  MDNode *loop = MDNode::getDistinct(
+      context, {nullptr, MDNode::get(context, {text("llvm.loop.unroll.disable")}),
+                MDNode::get(context, {text("llvm.loop.vectorize.enable"),
+                                      ConstantAsMetadata::get(ConstantInt::getFalse(context))})});
+  loop->replaceOperandWith(0, loop);
+  copiedLatch->getTerminator()->setMetadata(LLVMContext::MD_loop, loop);
+
+  auto *copiedHeader = cast<BasicBlock>(copies[unit.header]);
+  BasicBlock *choice = BasicBlock::Create(context, "checked", &function, unit.header);
+  unit.preheader->getTerminator()->replaceSuccessorWith(unit.header, choice);
+  unit.header->replacePhiUsesWith(unit.preheader, choice);
+  copiedHeader->replacePhiUsesWith(unit.preheader, choice);
+  IRBuilder<> builder(choice);
+  builder.CreateCondBr(builder.CreateOr(flags.getArrayRef()), copiedHeader, unit.header);
+
+  for (CallInst *address : addresses) {
+    address->replaceAllUsesWith(address->getArgOperand(kOwn));
+    address->eraseFromParent();
+  }
+}
+
+/// What is left of checked addresses: in the second versions, and in the warp's own code, which has
+/// the first lane's.
+void Rewriter::resolveAddresses() {
+  Function *placeholder = nullptr;
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    if (!checkedAddress(instruction))
+      continue;
+    auto *address = cast<CallInst>(&instruction);
+    placeholder = address->getCalledFunction();
+    IRBuilder<> builder(address);
+    Value *allowed = builder.CreateLoad(address->getType(), address->getArgOperand(kAllowed));
+    address->replaceAllUsesWith(builder.CreateSelect(address->getArgOperand(kIsFaulty), allowed,
+                                                     address->getArgOperand(kOwn)));
+    address->eraseFromParent();
+  }
+  if (placeholder && placeholder->use_empty())
+    placeholder->eraseFromParent();
+}
