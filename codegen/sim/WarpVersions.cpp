@@ -15,7 +15,7 @@ using namespace cameo;
 using namespace cameo::warp;
 
 /// Operands of what checkedAddress() finds.
-enum Operand { kOwn, kIsFaulty, kAllowed };
+enum Operand { kGiven, kIsFaulty, kAllowed };
 
 void Rewriter::versionLoop(Unit &unit) {
   SmallVector<BasicBlock *> blocks{unit.header};
@@ -62,7 +62,7 @@ void Rewriter::versionLoop(Unit &unit) {
   builder.CreateCondBr(builder.CreateOr(flags.getArrayRef()), copiedHeader, unit.header);
 
   for (CallInst *address : addresses) {
-    address->replaceAllUsesWith(address->getArgOperand(kOwn));
+    address->replaceAllUsesWith(address->getArgOperand(kGiven));
     address->eraseFromParent();
   }
 }
@@ -79,7 +79,7 @@ void Rewriter::resolveAddresses() {
     IRBuilder<> builder(address);
     Value *allowed = builder.CreateLoad(address->getType(), address->getArgOperand(kAllowed));
     address->replaceAllUsesWith(builder.CreateSelect(address->getArgOperand(kIsFaulty), allowed,
-                                                     address->getArgOperand(kOwn)));
+                                                     address->getArgOperand(kGiven)));
     address->eraseFromParent();
   }
   if (placeholder && placeholder->use_empty())
