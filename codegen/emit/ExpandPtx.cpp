@@ -9,6 +9,7 @@
 #include "dialects/kernel/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -111,4 +112,12 @@ bool cameo::hasPtxInstructions(Operation *module) {
 
 void cameo::expandPtx(Operation *module) {
   module->walk([](kernel::PtxOp op) { expand(op); });
+}
+
+bool cameo::hasNvvmAssembly(Operation *module) {
+  return module
+      ->walk([](NVVM::BasicPtxBuilderInterface op) {
+        return op.hasIntrinsic() ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
 }

@@ -7,6 +7,7 @@
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
 
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
@@ -213,10 +214,11 @@ OwningOpRef<ModuleOp> expandedCopy(gpu::GPUModuleOp module, bool lineInfo) {
   for (Operation &op : module.getBody()->without_terminator())
     builder.clone(op);
   expandPtx(*copy);
-  if (!lineInfo)
-    return copy;
   PassManager passes(module.getContext());
-  passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+  if (hasNvvmAssembly(*copy))
+    passes.addPass(createConvertNVVMToLLVMPass());
+  if (lineInfo)
+    passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   return succeeded(passes.run(*copy)) ? std::move(copy) : nullptr;
 }
 
@@ -282,9 +284,10 @@ llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, c
 
   std::vector<OwningOpRef<ModuleOp>> copies(modules.size());
   for (size_t i = 0; i < modules.size(); ++i)
-    if (options.lineInfo || hasPtxInstructions(modules[i]))
+    if (options.lineInfo || hasPtxInstructions(modules[i]) || hasNvvmAssembly(modules[i]))
       if (copies[i] = expandedCopy(modules[i], options.lineInfo); !copies[i])
-        return llvm::createStringError("cannot add line information to kernels");
+        return llvm::createStringError(
+            "cannot expand instructions or add line information to kernels");
 
   std::vector<std::string> texts(modules.size()), errors(modules.size());
   parallelFor(context, 0, modules.size(), [&](size_t i) {

@@ -263,12 +263,16 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   // Sites are numbered through all kernels, so this part is sequential; it is the short one.
   std::vector<SimSite> sites;
   std::vector<SimModule> lowered;
+  llvm::Error errors = llvm::Error::success();
   for (gpu::GPUModuleOp module : modules) {
     llvm::Expected<SimModule> result = lowerToSim(module, {options.checked, options.traced}, sites);
-    if (!result)
-      return result.takeError();
-    lowered.push_back(std::move(*result));
+    if (result)
+      lowered.push_back(std::move(*result));
+    else
+      errors = llvm::joinErrors(std::move(errors), result.takeError());
   }
+  if (errors)
+    return std::move(errors);
 
   SimImageOptions::Forms forms = formsOf(options);
   std::vector<SimObject> objects(lowered.size());

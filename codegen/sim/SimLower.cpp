@@ -17,6 +17,7 @@
 #include "codegen/sim/SimLower.h"
 
 #include "codegen/lower/DevicePatterns.h"
+#include "codegen/sim/NvvmInstructions.h"
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimCounts.h"
 #include "codegen/sim/SimTrace.h"
@@ -26,7 +27,6 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -108,9 +108,12 @@ public:
     if (checked)
       countExecutions();
     makeInstructionBuffer(operations);
+    // All that is not known is reported in one go.
+    llvm::Error errors = llvm::Error::success();
     for (Operation *op : operations)
-      if (llvm::Error error = lower(op))
-        return std::move(error);
+      errors = llvm::joinErrors(std::move(errors), lower(op));
+    if (errors)
+      return std::move(errors);
     useHostTypes();
     return result;
   }
@@ -247,7 +250,6 @@ private:
   void countExecutions();
   void makeInstructionBuffer(ArrayRef<Operation *> operations);
   void lowerInstruction(kernel::PtxOp op);
-  void lowerPlain(Operation *op, StringRef instruction);
   bool lowerRegister(Operation *op);
   void lowerShuffle(NVVM::ShflOp op);
   std::optional<unsigned> parameterOf(Value pointer);
@@ -439,30 +441,6 @@ static unsigned bufferOf(const kernel::PtxInstruction &instruction) {
   return instruction.collective ? 1 : instruction.blocks ? 2 : 0;
 }
 
-/// Operations of nvvm without operands and results that are instructions of `kernel.ptx`; or empty.
-static StringRef plainInstruction(Operation *op) {
-  return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case<NVVM::ClusterArriveOp>([](auto) { return "barrier.cluster.arrive"; })
-      .Case<NVVM::ClusterArriveRelaxedOp>([](auto) { return "barrier.cluster.arrive.relaxed"; })
-      .Case<NVVM::ClusterWaitOp>([](auto) { return "barrier.cluster.wait"; })
-      .Default([](Operation *) { return StringRef(); });
-}
-
-void KernelLowering::lowerPlain(Operation *op, StringRef text) {
-  std::string unused;
-  kernel::PtxInstruction instruction = *kernel::parsePtxInstruction(text, 0, unused);
-  Location loc = op->getLoc();
-  SmallVector<Value> operands{constant(loc, i64, instruction.code())};
-  if (instruction.blocks)
-    operands.push_back(constant(loc, i32, -1));
-  operands.append({builder.create<LLVM::ZeroOp>(loc, ptr), site(op, text)});
-  callEngine(loc,
-             instruction.blocks ? offsetof(CameoSimApi, blocking_instruction)
-                                : offsetof(CameoSimApi, instruction),
-             voidType, operands);
-  op->erase();
-}
-
 /// Operands are stored right before a call, results loaded right after it, in one of three buffers,
 /// which the warp form treats differently (WarpPrepare.h).
 void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
@@ -603,10 +581,6 @@ llvm::Error KernelLowering::lower(Operation *op) {
   }
   if (lowerRegister(op))
     return llvm::Error::success();
-  if (StringRef instruction = plainInstruction(op); !instruction.empty()) {
-    lowerPlain(op, instruction);
-    return llvm::Error::success();
-  }
   if (isa<NVVM::WarpSizeOp>(op)) {
     replace(op, constant(loc, i32, 32));
     return llvm::Error::success();
@@ -657,14 +631,18 @@ llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module,
   builder.setInsertionPointToStart(result.module->getBody());
   for (Operation &op : module.getBody()->without_terminator())
     builder.clone(op);
+  llvm::Error errors = replaceNvvmInstructions(*result.module);
   for (auto function : llvm::to_vector(result.module->getOps<LLVM::LLVMFuncOp>())) {
     if (function.isExternal())
       continue;
     llvm::Expected<SimKernel> kernel = KernelLowering(function, instrumentation, sites).run();
-    if (!kernel)
-      return kernel.takeError();
-    result.kernels.push_back(std::move(*kernel));
+    if (kernel)
+      result.kernels.push_back(std::move(*kernel));
+    else
+      errors = llvm::joinErrors(std::move(errors), kernel.takeError());
   }
+  if (errors)
+    return std::move(errors);
   if (auto trace = result.module->lookupSymbol<LLVM::LLVMFuncOp>(kTraceFunction))
     trace.erase();
   // Every shared variable has become an offset.

@@ -43,8 +43,8 @@ struct SimModule {
   std::vector<SimKernel> kernels;
 };
 
-/// Rewrites a copy of `module`. Sites are appended to `sites`. Any operation the simulator does not
-/// know is an error that names it.
+/// Rewrites a copy of `module`. Sites are appended to `sites`. Operations that the
+/// simulator does not know are one error, which names them all.
 llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module,
                                      const SimInstrumentation &instrumentation,
                                      std::vector<SimSite> &sites);

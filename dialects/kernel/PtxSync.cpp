@@ -51,11 +51,11 @@ LogicalResult PtxParser::mbarrier() {
   }
   bool drop = take("arrive_drop");
   if (drop || take("arrive")) {
-    bool expects = take("expect_tx");
+    bool expects = take("expect_tx"), leavesOpen = !expects && take("noComplete");
     order();
-    if (!place(true) || failed(atEnd()))
+    if (!place(!leavesOpen) || failed(atEnd()))
       return failure();
-    bool second = expects || operandCount == 2;
+    bool second = expects || leavesOpen || operandCount == 2;
     if (expects && drop)
       return failure();
     // An arrival in another block gives no state.
@@ -64,11 +64,11 @@ LogicalResult PtxParser::mbarrier() {
     if (expects)
       result.modifiers = {1, !remote, space};
     else
-      result.modifiers = {second, drop, !remote, space};
+      result.modifiers = {second, drop, !remote, space, leavesOpen};
     std::string state = remote ? "_" : out(PtxType::B64), barrier = in(PtxType::Shared);
     result.text = llvm::formatv("{0} {1}, [{2}]{3};", name, state, barrier,
                                 second ? ", " + in(PtxType::B32) : "");
-    result.since = second || remote ? 90 : 80;
+    result.since = (second && !leavesOpen) || remote ? 90 : 80;
     return success();
   }
   bool blocks = take("try_wait");
@@ -129,6 +129,7 @@ LogicalResult PtxParser::nothing() {
       {"fence.sc.sys", 75},
       {"fence.sc.cluster", 90},
       {"fence.mbarrier_init.release.cluster", 90},
+      {"fence.proxy.alias", 75},
       {"fence.proxy.async", 90},
       {"fence.proxy.async.global", 90},
       {"fence.proxy.async.shared::cta", 90},

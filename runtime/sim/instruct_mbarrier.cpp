@@ -127,6 +127,8 @@ void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uin
     return;
   case CAMEO_SIM_OP_MBAR_ARRIVE: {
     bool counted = instruction.modifier(0);
+    if (instruction.modifier(4) && words[2] >= state.pending && !state.transactions)
+      return reportBadOperand(fiber, site, "an arrival with .noComplete would end the phase");
     arrive(fiber, object, state, counted ? words[2] : 1, instruction.modifier(1), site);
     if (instruction.modifier(2))
       writeWide(words + 2 + counted, before);

@@ -17,42 +17,42 @@
 /* After each opcode its modifiers. Order is ABI. */
 typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_NONE = 0,
-  CAMEO_SIM_OP_MMA,              /* m, n, k, type of a, of b, of c and d, satfinite */
-  CAMEO_SIM_OP_LDMATRIX,         /* matrices, transposed */
-  CAMEO_SIM_OP_STMATRIX,         /* matrices, transposed */
-  CAMEO_SIM_OP_REDUX,            /* CameoSimCombine, type */
-  CAMEO_SIM_OP_VOTE,             /* CameoSimVote */
-  CAMEO_SIM_OP_MATCH,            /* all, bytes */
-  CAMEO_SIM_OP_ELECT,            /* */
-  CAMEO_SIM_OP_CP_ASYNC,         /* bytes, whether a source size follows */
-  CAMEO_SIM_OP_CP_COMMIT,        /* */
-  CAMEO_SIM_OP_CP_WAIT,          /* groups that may stay in flight; 255: wait for all copies */
-  CAMEO_SIM_OP_CP_MBARRIER,      /* noinc: an arrival at an mbarrier once the copies are done */
-  CAMEO_SIM_OP_BAR_ARRIVE,       /* */
-  CAMEO_SIM_OP_ATOM,             /* CameoSimCombine, type, whether the old value is wanted, space */
-  CAMEO_SIM_OP_APPROX,           /* CameoSimApprox, type */
-  CAMEO_SIM_OP_MBAR_INIT,        /* */
-  CAMEO_SIM_OP_MBAR_INVAL,       /* */
-  CAMEO_SIM_OP_MBAR_ARRIVE,      /* whether a count follows, drop, state wanted, space */
-  CAMEO_SIM_OP_MBAR_EXPECT_TX,   /* whether it arrives, too; state wanted; space */
-  CAMEO_SIM_OP_MBAR_WAIT,        /* whether it blocks, whether by parity */
-  CAMEO_SIM_OP_NOTHING,          /* fences and hints: order and speed alone */
-  CAMEO_SIM_OP_WGMMA,            /* n / 8, type of a, of b, of d, CameoSimWgmma bits */
-  CAMEO_SIM_OP_TENSOR_LOAD,      /* dimensions, im2col, multicast */
-  CAMEO_SIM_OP_TENSOR_STORE,     /* dimensions, CameoSimCombine or CAMEO_SIM_EXCH: a plain store */
-  CAMEO_SIM_OP_BULK_LOAD,        /* multicast */
-  CAMEO_SIM_OP_BULK_STORE,       /* */
-  CAMEO_SIM_OP_BULK_COMMIT,      /* */
-  CAMEO_SIM_OP_BULK_WAIT,        /* groups that may stay in flight */
-  CAMEO_SIM_OP_CLUSTER_ARRIVE,   /* whether it releases */
-  CAMEO_SIM_OP_CLUSTER_WAIT,     /* */
-  CAMEO_SIM_OP_MAPA,             /* */
-  CAMEO_SIM_OP_CTA_RANK,         /* of an address */
-  CAMEO_SIM_OP_CLUSTER_LOAD,     /* words, bytes of each */
-  CAMEO_SIM_OP_CLUSTER_STORE,    /* words, bytes of each */
-  CAMEO_SIM_OP_ASYNC_STORE,      /* words, bytes of each */
-  CAMEO_SIM_OP_ASYNC_REDUCE,     /* CameoSimCombine, type */
-  CAMEO_SIM_OP_BULK_SHARED,      /* a bulk copy from shared memory to that of the cluster */
+  CAMEO_SIM_OP_MMA,            /* m, n, k, type of a, of b, of c and d, satfinite */
+  CAMEO_SIM_OP_LDMATRIX,       /* matrices, transposed */
+  CAMEO_SIM_OP_STMATRIX,       /* matrices, transposed */
+  CAMEO_SIM_OP_REDUX,          /* CameoSimCombine, type */
+  CAMEO_SIM_OP_VOTE,           /* CameoSimVote */
+  CAMEO_SIM_OP_MATCH,          /* all, bytes */
+  CAMEO_SIM_OP_ELECT,          /* */
+  CAMEO_SIM_OP_CP_ASYNC,       /* bytes, whether a source size follows */
+  CAMEO_SIM_OP_CP_COMMIT,      /* */
+  CAMEO_SIM_OP_CP_WAIT,        /* groups that may stay in flight; 255: wait for all copies */
+  CAMEO_SIM_OP_CP_MBARRIER,    /* noinc: an arrival at an mbarrier once the copies are done */
+  CAMEO_SIM_OP_BAR_ARRIVE,     /* */
+  CAMEO_SIM_OP_ATOM,           /* CameoSimCombine, type, whether the old value is wanted, space */
+  CAMEO_SIM_OP_APPROX,         /* CameoSimApprox, type */
+  CAMEO_SIM_OP_MBAR_INIT,      /* */
+  CAMEO_SIM_OP_MBAR_INVAL,     /* */
+  CAMEO_SIM_OP_MBAR_ARRIVE,    /* whether a count follows, drop, state wanted, space, .noComplete */
+  CAMEO_SIM_OP_MBAR_EXPECT_TX, /* whether it arrives, too; state wanted; space */
+  CAMEO_SIM_OP_MBAR_WAIT,      /* whether it blocks, whether by parity */
+  CAMEO_SIM_OP_NOTHING,        /* fences and hints: order and speed alone */
+  CAMEO_SIM_OP_WGMMA,          /* n / 8, type of a, of b, of d, CameoSimWgmma bits */
+  CAMEO_SIM_OP_TENSOR_LOAD,    /* dimensions, im2col, multicast */
+  CAMEO_SIM_OP_TENSOR_STORE,   /* dimensions, CameoSimCombine or CAMEO_SIM_EXCH: a plain store */
+  CAMEO_SIM_OP_BULK_LOAD,      /* multicast */
+  CAMEO_SIM_OP_BULK_STORE,     /* */
+  CAMEO_SIM_OP_BULK_COMMIT,    /* */
+  CAMEO_SIM_OP_BULK_WAIT,      /* groups that may stay in flight */
+  CAMEO_SIM_OP_CLUSTER_ARRIVE, /* whether it releases */
+  CAMEO_SIM_OP_CLUSTER_WAIT,   /* */
+  CAMEO_SIM_OP_MAPA,           /* */
+  CAMEO_SIM_OP_CTA_RANK,       /* of an address */
+  CAMEO_SIM_OP_CLUSTER_LOAD,   /* words, bytes of each */
+  CAMEO_SIM_OP_CLUSTER_STORE,  /* words, bytes of each */
+  CAMEO_SIM_OP_ASYNC_STORE,    /* words, bytes of each */
+  CAMEO_SIM_OP_ASYNC_REDUCE,   /* CameoSimCombine, type */
+  CAMEO_SIM_OP_BULK_SHARED,    /* a bulk copy from shared memory to that of the cluster */
   CAMEO_SIM_OP_MBAR_COMPLETE_TX, /* space */
   CAMEO_SIM_OP_PREFETCH_MAP      /* */
 } CameoSimOpcode;

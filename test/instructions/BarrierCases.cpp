@@ -30,6 +30,7 @@ void addHandOver(std::vector<Case> &cases, const std::string &name, const std::s
     %two = llvm.mlir.constant(2 : i32) : i32
     %both = llvm.mlir.constant(64 : i32) : i32
     %warp_size = llvm.mlir.constant(32 : i32) : i32
+    %but_one = llvm.mlir.constant(31 : i32) : i32
     %rounds = llvm.mlir.constant($ROUNDS : i32) : i32
     %hundred = llvm.mlir.constant(100 : i32) : i32
     %thousand = llvm.mlir.constant(1000 : i32) : i32
@@ -280,28 +281,37 @@ void addBarrierCases(std::vector<Case> &cases) {
       arriveAt("r_state", "%full") + "\n" + wait(tests, "r_full", "%full", "%r_state", "i64"),
       arriveAt("r_state2", "%empty") + "\n" + wait(tests, "r_empty", "%empty", "%r_state2", "i64"),
       "");
-  // One lane arrives for all, with a count; and as an arrival that expects no bytes.
+  // One lane arrives for all: with a count; for all but one, then for that; and as an arrival that
+  // expects no bytes.
   std::string parityWait = "mbarrier.try_wait.parity.shared.b64";
-  for (bool expects : {false, true}) {
-    std::string give = R"(    nvvm.bar.warp.sync %all_$WHO : i32
+  struct Give {
+    const char *name, *instruction, *count, *then;
+  };
+  const Give gives[] = {
+      {"mbarrier_arrive_count", "mbarrier.arrive.shared.b64", "%warp_size", ""},
+      {"mbarrier_arrive_open", "mbarrier.arrive.noComplete.shared.b64", "%but_one",
+       "    %rest_$WHO = kernel.ptx \"mbarrier.arrive.shared.b64\"($BARRIER) : (!llvm.ptr<3>) -> "
+       "i64\n"},
+      {"mbarrier_arrive_expect_tx", "mbarrier.arrive.expect_tx.shared.b64", "%zero", ""},
+  };
+  for (const Give &give : gives) {
+    auto giveOf = [&](const char *who, const char *barrier) {
+      return fill(std::string(R"(    %all_$WHO = llvm.mlir.constant(-1 : i32) : i32
+    nvvm.bar.warp.sync %all_$WHO : i32
     %leads_$WHO = llvm.icmp "eq" %lane, %zero : i32
     llvm.cond_br %leads_$WHO, ^lead_$WHO, ^led_$WHO
   ^lead_$WHO:
     %state_$WHO = kernel.ptx "$ARRIVE"($BARRIER, $COUNT) : (!llvm.ptr<3>, i32) -> i64
-    llvm.br ^led_$WHO
-  ^led_$WHO:)";
-    std::string instruction =
-        expects ? "mbarrier.arrive.expect_tx.shared.b64" : "mbarrier.arrive.shared.b64";
-    auto giveOf = [&](const char *who, const char *barrier) {
-      return std::string("    %all_") + who + " = llvm.mlir.constant(-1 : i32) : i32\n" +
-             fill(give, {{"WHO", who},
-                         {"ARRIVE", instruction},
-                         {"BARRIER", barrier},
-                         {"COUNT", expects ? "%zero" : "%warp_size"}});
+)") + give.then + R"(    llvm.br ^led_$WHO
+  ^led_$WHO:)",
+                  {{"WHO", who},
+                   {"ARRIVE", give.instruction},
+                   {"BARRIER", barrier},
+                   {"COUNT", give.count}});
     };
-    std::string count = expects ? "%one" : "%warp_size";
-    addHandOver(cases, expects ? "mbarrier_arrive_expect_tx" : "mbarrier_arrive_count", instruction,
-                90, initialise("%full", count) + initialise("%empty", count), giveOf("w", "%full"),
+    std::string count = give.count == std::string("%zero") ? "%one" : "%warp_size";
+    addHandOver(cases, give.name, give.instruction, 90,
+                initialise("%full", count) + initialise("%empty", count), giveOf("w", "%full"),
                 wait(parityWait, "r_wait", "%full", "%r_parity", "i32"), giveOf("r", "%empty"),
                 wait(parityWait, "w_wait", "%empty", "%w_other", "i32"));
   }

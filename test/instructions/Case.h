@@ -104,6 +104,10 @@ std::string kernelOf(const std::string &name, const std::string &body, unsigned 
 std::string fillShared(unsigned bytes);
 std::string emptyShared(unsigned bytes);
 
+/// The kernel with operations of the nvvm dialect in place of the instructions that these are;
+/// empty if it has none.
+std::string nvvmSpelling(const std::string &kernel);
+
 Bytes randomBytes(size_t count, uint64_t seed);
 
 /// `text` with every "$KEY" replaced.

@@ -30,6 +30,20 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
   addWgmmaCases(all);
   addTensorCases(all);
   addClusterCases(all);
+  // Where the nvvm dialect has the operations, each kernel in that spelling, too.
+  for (size_t i = 0, count = all.size(); i < count; ++i) {
+    Case twin = all[i];
+    twin.kernel = nvvmSpelling(twin.kernel);
+    if (twin.kernel.empty())
+      continue;
+    twin.name += "_nvvm";
+    for (const char *symbol : {"@", "@dynamic_"}) {
+      std::string from = symbol + all[i].name;
+      for (size_t at = 0; (at = twin.kernel.find(from, at)) != std::string::npos; at += from.size())
+        twin.kernel.insert(at + from.size(), "_nvvm");
+    }
+    all.push_back(std::move(twin));
+  }
   for (Case &one : all)
     if (one.since <= architecture && one.name.find(only) != std::string::npos)
       chosen.push_back(std::move(one));
