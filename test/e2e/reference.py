@@ -25,7 +25,7 @@ def attribute_of(node, name, default):
 def hardmax(node, x):
     """Before opset 13: of the input as a matrix, whose rows end at the axis. onnx's evaluator has the
     newer meaning only, and ONNX Runtime one type."""
-    rows = int(numpy.prod(x.shape[:attribute_of(node, "axis", 1) % (x.ndim + 1)]))
+    rows = int(numpy.prod(x.shape[:attribute_of(node, "axis", 1) % x.ndim]))
     matrix = x.reshape(rows, -1)
     result = numpy.zeros_like(matrix)
     result[numpy.arange(rows), matrix.argmax(axis=1)] = 1
