@@ -142,13 +142,15 @@ class Graph:
             if array.size > MOST_ELEMENTS or (array.dtype.kind == "f" and array.size and not
                                               numpy.abs(array).max() < MOST_MAGNITUDE):
                 raise Redraw()
-            if fixed:
-                known = array.shape
-            elif dims is None:
+            if dims is None:
                 known = tuple(self.symbol() for _ in array.shape)
             else:
                 known = dims(i, array) if callable(dims) else tuple(dims)
+            if not array.size and len(known) != array.ndim:
+                raise Redraw()  # ONNX Runtime keeps axes of what it reduces where there is nothing
             assert len(known) == array.ndim, (operator, known, array.shape)
+            if fixed:
+                known = array.shape
             self.values.append(Value(name, array, known, exact or array.dtype.kind not in "f"))
         self.nodes.append(node)
 
