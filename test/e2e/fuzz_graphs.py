@@ -146,7 +146,9 @@ class Graph:
                 known = tuple(self.symbol() for _ in array.shape)
             else:
                 known = dims(i, array) if callable(dims) else tuple(dims)
-            if not array.size and len(known) != array.ndim:
+            if not array.size and (len(known) != array.ndim or any(
+                    isinstance(told, int) and told != size
+                    for told, size in zip(known, array.shape))):
                 raise Redraw()  # ONNX Runtime keeps axes of what it reduces where there is nothing
             assert len(known) == array.ndim, (operator, known, array.shape)
             if fixed:

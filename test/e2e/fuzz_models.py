@@ -178,8 +178,8 @@ class Fuzzer:
             values = {**dict(zip(inner, found)), **feed}
             for node in graph.node:
                 inputs = {name: values[name] for name in node.input if name in values}
-                weights = [numpy_helper.from_array(known[name], name) for name in node.input
-                           if name in known]
+                weights = [numpy_helper.from_array(known[name], name)
+                           for name in dict.fromkeys(node.input) if name in known]
                 one = fuzz_graphs.Sample(fuzz_graphs.assemble(
                     [node], [fuzz_graphs.as_input(*item) for item in inputs.items()],
                     [helper.make_tensor_value_info(

@@ -545,6 +545,9 @@ def resize(g, name):
     if any(not isinstance(dim, int) for dim in x.dims[2:]):
         scales = [max(scale, 1.0) for scale in scales]
     transform = g.choose(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"])
+    if transform == "align_corners" and any(
+            size * scale % 1 for size, scale in zip(x.array.shape, scales)):
+        raise Redraw()  # ONNX Runtime rounds the size first, ONNX does not
     dims = tuple(dim if scale == 1 else g.symbol() for dim, scale in zip(x.dims, scales))
     g.add(name, [x, None, g.constant(numpy.array(scales, F32))], dims,
           exact=x.exact and mode == "nearest", mode=mode, coordinate_transformation_mode=transform)
