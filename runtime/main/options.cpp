@@ -323,7 +323,8 @@ Device
                               prints on stderr what each instruction computes; of a model compiled
                               with --sim-trace
   --sim-form=thread|compare   runs each thread on its own, or a warp at once as well and compares
-                              bits; of a model compiled with --sim-forms=both
+                              bits; of a model compiled with --sim-forms=both, or with
+                              --sim-checks and run with them
   --threads=N                 host threads of the simulator
 
 Measuring
