@@ -116,9 +116,12 @@ def run(part):
             code = process.wait(part.minutes * 60)
             ending = f"exit code {code}"
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
             code, ending = 1, f"no end within {part.minutes} minutes"
+        try:  # whatever it has left running, too
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
     output = log.read_text(errors="replace")
     totals = count(output)
     if code and not totals["failed"]:
