@@ -170,6 +170,31 @@ void makeAssemblyConvergent(llvm::Module &module) {
         call->setConvergent();
 }
 
+/// Stores of 16 bytes one by one as stores of four words: LLVM 19 would make four accesses of them
+/// (loads it makes one).
+void storeBytesAsWords(llvm::Module &module) {
+  auto *bytes = llvm::FixedVectorType::get(llvm::Type::getInt8Ty(module.getContext()), 16);
+  llvm::SmallVector<llvm::StoreInst *> stores;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+        if (store->getValueOperand()->getType() == bytes && store->getAlign() >= 16)
+          stores.push_back(store);
+  for (llvm::StoreInst *store : stores) {
+    llvm::IRBuilder<> builder(store);
+    llvm::Value *words =
+        llvm::PoisonValue::get(llvm::FixedVectorType::get(builder.getInt32Ty(), 4));
+    for (int word = 0; word < 4; ++word) {
+      llvm::SmallVector<int> mask{4 * word, 4 * word + 1, 4 * word + 2, 4 * word + 3};
+      llvm::Value *four = builder.CreateShuffleVector(store->getValueOperand(), mask);
+      four = builder.CreateBitCast(four, builder.getInt32Ty());
+      // Frozen, or the code generator puts the bytes together again.
+      words = builder.CreateInsertElement(words, builder.CreateFreeze(four), word);
+    }
+    store->setOperand(0, words);
+  }
+}
+
 /// `source` is the module itself or a copy with line information or with expanded instructions.
 llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
                                     const Target &target, const PtxOptions &options,
@@ -196,6 +221,7 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
     return fail(std::move(error));
   makeAssemblyConvergent(**translated);
   optimizeModule(**translated, **machine, llvm::OptimizationLevel::O3, /*slp=*/true);
+  storeBytesAsWords(**translated);
   renamePrivateSymbols(**translated, module.getName());
   llvm::Expected<llvm::SmallString<0>> text =
       emitModule(**translated, **machine, llvm::CodeGenFileType::AssemblyFile);
