@@ -466,15 +466,7 @@ SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t la
       return apart(tensor);
     if (assume)
       assumed->insert(size);
-    Value offset = linearize(indices, sizes(tensor));
-    int64_t piece = std::min(lanes, widestAccess(type.getElementType()));
-    SmallVector<Value> result;
-    for (int64_t lane = 0; lane < lanes; lane += piece) {
-      Value vector = loadVector(from, add(offset, constant(lane)), piece);
-      for (int64_t i = 0; i < piece; ++i)
-        result.push_back(b.create<vector::ExtractOp>(loc, vector, i));
-    }
-    return result;
+    return load(from, linearize(indices, sizes(tensor)), lanes);
   }
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumReductionLoops() != 0)
@@ -558,6 +550,23 @@ Value Kernel::loadVector(Value memory, Value offset, int64_t lanes) {
   auto load = b.create<vector::LoadOp>(loc, VectorType::get({lanes}, type), memory, offset);
   load->setAttr("kernel.alignment", alignment(b, type, lanes));
   return load;
+}
+
+SmallVector<Value> Kernel::load(Value memory, Value offset, int64_t lanes) {
+  int64_t piece =
+      std::min(lanes, widestAccess(cast<MemRefType>(memory.getType()).getElementType()));
+  SmallVector<Value> result;
+  for (int64_t lane = 0; lane < lanes; lane += piece) {
+    Value at = add(offset, constant(lane));
+    if (piece == 1) {
+      result.push_back(b.create<memref::LoadOp>(loc, memory, at));
+      continue;
+    }
+    Value vector = loadVector(memory, at, piece);
+    for (int64_t i = 0; i < piece; ++i)
+      result.push_back(b.create<vector::ExtractOp>(loc, vector, i));
+  }
+  return result;
 }
 
 void Kernel::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {

@@ -86,6 +86,8 @@ public:
   /// Aligned vector load or store at an element offset; a store of more than 16 bytes is several.
   mlir::Value loadVector(mlir::Value memory, mlir::Value offset, int64_t lanes);
   void storeVector(mlir::Value memory, mlir::Value offset, llvm::ArrayRef<mlir::Value> lanes);
+  /// `lanes` elements from an offset on that is a multiple of them, by vectors of up to 16 bytes.
+  llvm::SmallVector<mlir::Value> load(mlir::Value memory, mlir::Value offset, int64_t lanes);
 
   //===-- Threads -----------------------------------------------------------------------------===//
   mlir::Value threadId();

@@ -6,7 +6,7 @@
 // `rows` is for rows whose elements follow one another: neighbouring threads take neighbouring
 // elements of a row, 16 bytes each where the row's length allows (told at run time where it is
 // known only then). `columns` is for the others, such as reductions over channels: neighbouring
-// threads take neighbouring rows.
+// threads take neighbouring rows, each as many as 16 bytes have elements where their number allows.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Rows.h"
@@ -30,13 +30,17 @@ constexpr int64_t kWarp = 32;
 constexpr int64_t kUnrolledSteps = 4;
 /// Partial results a thread, which do not wait for one another.
 constexpr int64_t kPartials = 4;
+/// Bytes that memory reads at once.
+constexpr int64_t kLine = 128;
 
 /// How a block's threads share rows.
 struct Layout {
-  bool across; // `columns`: thread t has row t % rows; otherwise row t / (threads / rows)
+  bool across; // `columns`: thread t has rows from (t % side) * beside on; otherwise row t / perRow
   int64_t threads, rows, vector;
 
-  int64_t perRow() const { return threads / rows; }
+  int64_t beside() const { return across ? vector : 1; } // rows of a thread
+  int64_t side() const { return rows / beside(); }       // threads that have all of a block's rows
+  int64_t perRow() const { return threads / side(); }    // threads that share a row
 };
 
 using State = SmallVector<Value>;
@@ -54,11 +58,26 @@ public:
       : kernel(kernel), b(kernel.b), loc(kernel.loc), rows(rows), layout(layout) {}
 
   void emit() {
-    Value shape = kernel.op.getInitArgs()[0], thread = kernel.threadId();
+    Value shape = kernel.op.getInitArgs()[0];
+    auto type = cast<RankedTensorType>(shape.getType());
+    ArrayRef<unsigned> dims = rows.outputs.front().rowDims;
+    if (layout.beside() == 1 || !type.isDynamicDim(dims.back()))
+      return emitRows(shape, dims);
+    // Where rows are not a multiple of what a thread would have, it has one, and blocks have fewer.
+    Layout wide = layout;
+    vectorize(ShapedType::kDynamic, kernel.size(shape, dims.back()), {}, [&](int64_t lanes) {
+      layout = {true, wide.threads, wide.side() * lanes, lanes};
+      emitRows(shape, dims);
+      return State();
+    });
+  }
+
+private:
+  void emitRows(Value shape, ArrayRef<unsigned> dims) {
     SmallVector<Value> sizes;
     int64_t total = 1;
-    Value count = kernel.constant(1);
-    for (unsigned dim : rows.outputs.front().rowDims) {
+    Value count = kernel.constant(1), thread = kernel.threadId();
+    for (unsigned dim : dims) {
       int64_t known = cast<RankedTensorType>(shape.getType()).getDimSize(dim);
       total = ShapedType::isDynamic(known) || ShapedType::isDynamic(total) ? ShapedType::kDynamic
                                                                            : total * known;
@@ -66,20 +85,21 @@ public:
       count = kernel.mul(count, sizes.back());
     }
     // Which row of the block's, and which thread of that row's.
-    Value divisor = kernel.constant(layout.across ? layout.rows : layout.perRow());
+    Value divisor = kernel.constant(layout.across ? layout.side() : layout.perRow());
     local = b.createOrFold<arith::RemUIOp>(loc, thread, divisor);
     position = b.createOrFold<arith::DivUIOp>(loc, thread, divisor);
     if (!layout.across)
       std::swap(local, position);
-    if (layout.rows == 1)
-      local = kernel.constant(0);
+    local = layout.side() == 1 ? kernel.constant(0)
+                               : kernel.mul(local, kernel.constant(layout.beside()));
     if (layout.perRow() == 1)
       position = kernel.constant(0);
     Value index = kernel.add(kernel.mul(kernel.blockId(), kernel.constant(layout.rows)), local);
+    exists = {};
     if (ShapedType::isDynamic(total) ? layout.rows != 1 : total % layout.rows != 0) {
       // Threads without a row take part in the last one's, but for writing.
       exists = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, count);
-      Value last = b.create<arith::SubIOp>(loc, count, kernel.constant(1));
+      Value last = b.create<arith::SubIOp>(loc, count, kernel.constant(layout.beside()));
       index = b.create<arith::SelectOp>(loc, exists, index, last);
     }
     row = kernel.delinearize(index, sizes);
@@ -90,7 +110,6 @@ public:
       write(output, kernel.op.getInitArgs()[number]);
   }
 
-private:
   //===-- Steps along a row -------------------------------------------------------------------===//
 
   /// Runs `emit` where `condition` (null: always) holds.
@@ -224,14 +243,25 @@ private:
     return isa<FloatType>(type) ? b.create<arith::BitcastOp>(loc, type, value).getResult() : value;
   }
 
-  /// Combines one partial result a thread into one a row, which every thread of the row has.
+  /// The same for each of a thread's rows: their partial results follow one another.
+  State combineRows(const RowReduction &reduction, ArrayRef<Value> left, ArrayRef<Value> right) {
+    State result;
+    for (size_t one = left.size() / layout.beside(); !left.empty();
+         left = left.drop_front(one), right = right.drop_front(one))
+      llvm::append_range(result, combine(reduction, left.take_front(one), right.take_front(one)));
+    return result;
+  }
+
+  /// Combines one partial result of each row a thread into one a row, which every thread of the row
+  /// has.
   State combineThreads(const RowReduction &reduction, State state) {
     if (layout.perRow() == 1)
       return state;
     kernel.synchronises = true;
     // Within warps: all of a row's, or those that are a multiple of the rows apart.
+    int64_t beside = layout.beside(), side = layout.side();
     Value width = b.create<arith::ConstantIntOp>(loc, kWarp, 32);
-    int64_t nearest = layout.across ? layout.rows : 1;
+    int64_t nearest = layout.across ? side : 1;
     int64_t beyond = layout.across ? kWarp : std::min(layout.perRow(), kWarp);
     for (int64_t distance = beyond / 2; distance >= nearest; distance /= 2) {
       Value mask = b.create<arith::ConstantIntOp>(loc, distance, 32);
@@ -240,34 +270,40 @@ private:
         auto moved = b.create<gpu::ShuffleOp>(loc, pack(value), mask, width, gpu::ShuffleMode::XOR);
         other.push_back(unpack(moved.getShuffleResult(), value.getType()));
       }
-      state = combine(reduction, state, other);
+      state = combineRows(reduction, state, other);
     }
     // Between warps, or between groups of them that have all the block's rows.
-    int64_t group = layout.across ? std::max(layout.rows, kWarp) : kWarp;
+    int64_t group = layout.across ? std::max(side, kWarp) : kWarp;
     int64_t groups = layout.across || layout.rows == 1 ? layout.threads / group : 1;
     if (groups == 1)
       return state;
     Value thread = kernel.threadId();
     Value number = b.create<arith::DivUIOp>(loc, thread, kernel.constant(group));
     Value place = b.create<arith::RemUIOp>(loc, thread, kernel.constant(group));
-    Value leads = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, place,
-                                          kernel.constant(layout.rows));
+    Value leads =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, place, kernel.constant(side));
     Value slot = kernel.add(kernel.mul(number, kernel.constant(layout.rows)), local);
     SmallVector<Value> memories;
-    for (Value &value : state) {
-      Value packed = pack(value);
-      memories.push_back(kernel.sharedMemory(groups * layout.rows, packed.getType()));
-      when(layout.rows == group ? Value() : leads,
-           [&] { b.create<memref::StoreOp>(loc, packed, memories.back(), slot); });
+    size_t values = state.size() / beside; // of a partial result
+    for (size_t value = 0; value < values; ++value) {
+      State packed;
+      for (size_t i = value; i < state.size(); i += values)
+        packed.push_back(pack(state[i]));
+      memories.push_back(kernel.sharedMemory(groups * layout.rows, packed[0].getType()));
+      when(side == group ? Value() : leads,
+           [&] { kernel.storeVector(memories.back(), slot, packed); });
     }
     b.create<gpu::BarrierOp>(loc);
     State result;
     for (int64_t i = 0; i < groups; ++i) {
       Value from = kernel.add(local, kernel.constant(i * layout.rows));
-      State next;
-      for (auto [memory, value] : llvm::zip(memories, state))
-        next.push_back(unpack(b.create<memref::LoadOp>(loc, memory, from), value.getType()));
-      result = i == 0 ? next : combine(reduction, result, next);
+      State next(state.size());
+      for (size_t value = 0; value < values; ++value)
+        for (auto [lane, stored] : llvm::enumerate(kernel.load(memories[value], from, beside))) {
+          size_t at = lane * values + value;
+          next[at] = unpack(stored, state[at].getType());
+        }
+      result = i == 0 ? next : combineRows(reduction, result, next);
     }
     return result;
   }
@@ -293,43 +329,68 @@ private:
     for (Value start : generic.getDpsInits())
       init.push_back(kernel.element(start, row));
 
+    // Lanes go along the row and have partial results of their own, but for searches, which go in
+    // order; or they are rows beside one another.
     unsigned innermost = reduction.reduced.back();
+    unsigned across = layout.beside() == 1 ? innermost : out.getDimPosition(row.size() - 1);
+    auto accumulate = [&](int64_t lanes) {
+      int64_t steps = layout.across ? 1 : lanes;
+      int64_t partials = layout.across        ? lanes
+                         : reduction.combiner ? std::min(lanes, kPartials)
+                                              : 1;
+      State start;
+      for (int64_t i = 0; i < partials; ++i)
+        llvm::append_range(start, init);
+      State sums = walk(count, known, steps, start, [&](Value at, State sums) {
+        for (auto [dim, value] : llvm::zip(reduction.reduced, kernel.delinearize(at, sizes)))
+          loops[dim] = value;
+        auto inputs = kernel.inputs(generic, loops, across, lanes);
+        Value first = loops[across];
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          loops[across] = kernel.add(first, kernel.constant(lane));
+          State arguments;
+          for (const SmallVector<Value> &values : inputs)
+            arguments.push_back(values.empty() ? Value() : values[lane]);
+          auto mine =
+              MutableArrayRef<Value>(sums).slice(lane % partials * init.size(), init.size());
+          arguments.append(mine.begin(), mine.end());
+          llvm::copy(kernel.inlineBody(generic, loops, arguments), mine.begin());
+        }
+        loops[across] = first;
+        return sums;
+      });
+      if (layout.across)
+        return sums;
+      State one(ArrayRef<Value>(sums).take_front(init.size()));
+      for (int64_t i = 1; i < partials; ++i)
+        one = combine(reduction, one, ArrayRef<Value>(sums).slice(i * init.size(), init.size()));
+      return one;
+    };
     bool follow = llvm::any_of(generic.getIndexingMapsArray(),
                                [&](AffineMap map) { return isAlong(map, innermost); });
-    State state = vectorize(
-        follow ? generic.getStaticLoopRanges()[innermost] : 1, extents[innermost],
-        ValueRange(init).getTypes(), [&](int64_t lanes) {
-          // Lanes have partial results of their own, but for searches, which go in order.
-          int64_t partials = reduction.combiner ? std::min(lanes, kPartials) : 1;
-          State start;
-          for (int64_t i = 0; i < partials; ++i)
-            llvm::append_range(start, init);
-          State sums = walk(count, known, lanes, start, [&](Value at, State sums) {
-            for (auto [dim, value] : llvm::zip(reduction.reduced, kernel.delinearize(at, sizes)))
-              loops[dim] = value;
-            auto inputs = kernel.inputs(generic, loops, innermost, lanes);
-            Value first = loops[innermost];
-            for (int64_t lane = 0; lane < lanes; ++lane) {
-              loops[innermost] = kernel.add(first, kernel.constant(lane));
-              State arguments;
-              for (const SmallVector<Value> &values : inputs)
-                arguments.push_back(values.empty() ? Value() : values[lane]);
-              auto mine =
-                  MutableArrayRef<Value>(sums).slice(lane % partials * init.size(), init.size());
-              arguments.append(mine.begin(), mine.end());
-              llvm::copy(kernel.inlineBody(generic, loops, arguments), mine.begin());
-            }
-            return sums;
-          });
-          State one(ArrayRef<Value>(sums).take_front(init.size()));
-          for (int64_t i = 1; i < partials; ++i)
-            one =
-                combine(reduction, one, ArrayRef<Value>(sums).slice(i * init.size(), init.size()));
-          return one;
-        });
+    State state = layout.across
+                      ? accumulate(layout.vector)
+                      : vectorize(follow ? generic.getStaticLoopRanges()[innermost] : 1,
+                                  extents[innermost], ValueRange(init).getTypes(), accumulate);
     state = combineThreads(reduction, state);
-    for (auto [result, value] : llvm::zip(generic.getResults(), state))
-      kernel.keep(result, [value = value](ValueRange) { return value; });
+    for (auto [number, result] : llvm::enumerate(generic.getResults())) {
+      State values; // of the thread's rows
+      for (size_t i = number; i < state.size(); i += init.size())
+        values.push_back(state[i]);
+      kernel.keep(result, [=](ValueRange indices) {
+        return values[values.size() == 1 ? 0 : lane(indices.back())];
+      });
+    }
+  }
+
+  /// Which of the thread's rows an index of the innermost rows' dimension is: Kernel::elements adds
+  /// constants to the first one's.
+  size_t lane(Value index) const {
+    if (index == row.back())
+      return 0;
+    auto sum = index.getDefiningOp<arith::AddIOp>();
+    assert(sum && sum.getLhs() == row.back() && "not a row of this thread");
+    return *getConstantIntValue(sum.getRhs());
   }
 
   //===-- Results -----------------------------------------------------------------------------===//
@@ -350,18 +411,21 @@ private:
     // Rows alone: one element, the first thread's.
     bool along = !output.columnDims.empty() &&
                  output.columnDims.back() + 1 == static_cast<unsigned>(type.getRank());
-    vectorize(
-        along ? type.getShape().back() : 1, along ? sizes.back() : Value(), {}, [&](int64_t lanes) {
-          return walk(count, known, lanes, {}, [&](Value at, State) {
-            for (auto [dim, value] : llvm::zip(output.columnDims, kernel.delinearize(at, sizes)))
-              place[dim] = value;
-            State values = lanes > 1 ? kernel.elements(output.value, place, lanes)
-                                     : State{kernel.element(output.value, place)};
-            kernel.storeVector(kernel.memory(destination),
-                               kernel.linearize(place, kernel.sizes(destination)), values);
-            return State();
-          });
-        });
+    auto fill = [&](int64_t lanes) {
+      return walk(count, known, layout.across ? 1 : lanes, {}, [&](Value at, State) {
+        for (auto [dim, value] : llvm::zip(output.columnDims, kernel.delinearize(at, sizes)))
+          place[dim] = value;
+        State values = lanes > 1 ? kernel.elements(output.value, place, lanes)
+                                 : State{kernel.element(output.value, place)};
+        kernel.storeVector(kernel.memory(destination),
+                           kernel.linearize(place, kernel.sizes(destination)), values);
+        return State();
+      });
+    };
+    if (layout.across)
+      fill(layout.vector);
+    else
+      vectorize(along ? type.getShape().back() : 1, along ? sizes.back() : Value(), {}, fill);
   }
 
   Kernel &kernel;
@@ -369,7 +433,7 @@ private:
   Location loc;
   const Rows &rows;
   Layout layout;
-  Value local, position; // of the thread: which of the block's rows, which of that row's threads
+  Value local, position; // of the thread: its first row in the block, which of that row's threads
   Value exists;          // whether there is such a row to write; null where there always is
   SmallVector<Value> row;
 };
@@ -395,20 +459,30 @@ public:
 
   DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
     Rows rows = *matchRows(op);
-    int64_t longest = 1, count = 1, vector = across ? 1 : 16;
+    int64_t longest = 1, count = 1, vector = across && !canWiden(rows) ? 1 : 16, widest = 8;
     for (const RowReduction &reduction : rows.reductions) {
       longest = std::max(longest, rowLength(reduction, 256));
       linalg::GenericOp generic = reduction.generic;
-      for (OpOperand *input : generic.getDpsInputOperands())
-        if (isAlong(generic.getMatchingIndexingMap(input), reduction.reduced.back()))
-          vector = std::min<int64_t>(
-              vector,
-              128 / std::max(getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth(), 8u));
+      AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+      unsigned dim =
+          across ? out.getDimPosition(out.getNumResults() - 1) : reduction.reduced.back();
+      for (OpOperand *input : generic.getDpsInputOperands()) {
+        AffineMap map = generic.getMatchingIndexingMap(input);
+        bool each = llvm::any_of(reduction.reduced,
+                                 [&](unsigned loop) { return map.isFunctionOfDim(loop); });
+        if (!each || !isAlong(map, dim)) // not read at every step
+          continue;
+        Type type = getElementTypeOrSelf(input->get());
+        if (across && type.isInteger(1)) // has no vectors in memory
+          vector = 1;
+        widest = std::max<int64_t>(widest, type.getIntOrFloatBitWidth());
+      }
     }
+    vector = std::min<int64_t>(vector, 128 / widest);
     for (int64_t size : rows.rowType.getShape())
       count *= ShapedType::isDynamic(size) ? 1 : size; // those of run time may be 1
-    Layout layout =
-        across ? layColumns(rows, count, longest, target) : layRows(count, longest, vector, target);
+    Layout layout = across ? layColumns(rows, count, longest, vector, widest / 8, target)
+                           : layRows(count, longest, vector, target);
     Builder b(op.getContext());
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
@@ -426,16 +500,24 @@ public:
       return op.emitError() << "schedule '" << family()
                             << "' needs rows, vector and threads, a multiple of " << kWarp
                             << " up to " << target.maxThreadsPerBlock;
-    if (*vector < 1 || *vector > 16 || !llvm::isPowerOf2_64(*vector) || (across && *vector != 1))
-      return op.emitError() << "schedule '" << family() << "': vector " << *vector << " is not "
-                            << (across ? "1" : "1, 2, 4, 8 or 16");
+    if (*vector < 1 || *vector > 16 || !llvm::isPowerOf2_64(*vector))
+      return op.emitError() << "schedule '" << family() << "': vector " << *vector
+                            << " is not 1, 2, 4, 8 or 16";
+    if (across && *vector > 1) {
+      Rows matched = *matchRows(op);
+      if (!canWiden(matched) || (!ShapedType::isDynamic(matched.rowType.getShape().back()) &&
+                                 matched.rowType.getShape().back() % *vector != 0))
+        return op.emitError() << "schedule '" << family() << "': vector " << *vector
+                              << " does not divide the rows beside one another";
+    }
     // Rows that share warps must share them evenly.
-    if (*rows < 1 || *threads % *rows != 0 ||
-        (across
-             ? !llvm::isPowerOf2_64(*rows)
-             : *rows != 1 && (!llvm::isPowerOf2_64(*threads / *rows) || *threads / *rows > kWarp)))
+    int64_t side = across ? *rows / *vector : *rows;
+    if (side < 1 || *threads % side != 0 ||
+        (across ? !llvm::isPowerOf2_64(side) || *rows % *vector != 0
+                : side != 1 && (!llvm::isPowerOf2_64(*threads / side) || *threads / side > kWarp)))
       return op.emitError() << "schedule '" << family() << "': " << *threads
-                            << " threads cannot share " << *rows << " rows";
+                            << " threads cannot share " << *rows << " rows"
+                            << (across ? " by vectors of " + std::to_string(*vector) : "");
     return success();
   }
 
@@ -450,8 +532,17 @@ public:
     for (unsigned dim : rows.outputs.front().rowDims)
       count = host.createOrFold<arith::MulIOp>(
           loc, count, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
-    Value blocks = host.createOrFold<arith::CeilDivSIOp>(
-        loc, count, host.create<arith::ConstantIndexOp>(loc, layout.rows));
+    auto constant = [&](int64_t value) { return host.create<arith::ConstantIndexOp>(loc, value); };
+    Value blocks = host.createOrFold<arith::CeilDivSIOp>(loc, count, constant(layout.rows));
+    if (layout.beside() > 1 && rows.rowType.isDynamicDim(rows.rowType.getRank() - 1)) {
+      // As the kernel decides: vectors of rows, or a row a thread.
+      Value size =
+          host.create<tensor::DimOp>(loc, op.getInits()[0], rows.outputs.front().rowDims.back());
+      Value rest = host.create<arith::RemUIOp>(loc, size, constant(layout.vector));
+      Value whole = host.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, constant(0));
+      Value more = host.create<arith::CeilDivSIOp>(loc, count, constant(layout.side()));
+      blocks = host.create<arith::SelectOp>(loc, whole, blocks, more);
+    }
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     auto launched =
         emitter.launch(op, "", layout.threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
@@ -483,20 +574,39 @@ private:
     return {false, threads, 1, vector};
   }
 
-  static Layout layColumns(const Rows &rows, int64_t count, int64_t length, const Target &target) {
+  /// Whether rows beside one another are so in every result, too.
+  static bool canWiden(const Rows &rows) {
+    return llvm::all_of(rows.outputs, [](const RowOutput &output) {
+      unsigned rank = cast<RankedTensorType>(output.value.getType()).getRank();
+      return !output.rowDims.empty() && output.rowDims.back() + 1 == rank;
+    });
+  }
+
+  /// `vector` elements of up to `bytes` bytes are an access.
+  static Layout layColumns(const Rows &rows, int64_t count, int64_t length, int64_t vector,
+                           int64_t bytes, const Target &target) {
     int64_t innermost = rows.rowType.getRank() == 0 ? 1 : rows.rowType.getShape().back();
-    int64_t side = ShapedType::isDynamic(innermost)
-                       ? kWarp
-                       : std::min<int64_t>(llvm::PowerOf2Ceil(innermost), kWarp);
+    bool known = !ShapedType::isDynamic(innermost);
+    while (known && innermost % vector != 0)
+      vector /= 2;
+    // Enough threads to fill the GPU come before wide accesses.
+    bool allKnown = rows.rowType.hasStaticShape();
+    while (allKnown && vector > 1 && count * length / vector < int64_t(target.smCount) * 256)
+      vector /= 2;
+    int64_t side = known ? std::min<int64_t>(llvm::PowerOf2Ceil(innermost / vector), kWarp) : kWarp;
     // One thread a row where that is enough to fill the GPU, else up to a block of 256.
-    if (side == kWarp && count >= int64_t(target.smCount) * 512)
-      return {true, 128, 128, 1};
+    if (side == kWarp && count / vector >= int64_t(target.smCount) * 512)
+      return {true, 128, 128 * vector, vector};
+    // Rows of a whole line of memory are enough where more of them would leave multiprocessors
+    // without blocks.
+    while (side * vector * bytes > kLine && count / (side * vector) < target.smCount)
+      side /= 2;
     int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(length, 4));
     perRow = std::clamp<int64_t>(perRow, kWarp / side, 256 / side);
     // Blocks of several warps, where that leaves enough of them.
-    while (side >= kWarp && side * perRow < 128 && count / (2 * side) >= target.smCount)
+    while (side >= kWarp && side * perRow < 128 && count / (2 * side * vector) >= target.smCount)
       side *= 2;
-    return {true, side * perRow, side, 1};
+    return {true, side * perRow, side * vector, vector};
   }
 
   bool across;

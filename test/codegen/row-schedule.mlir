@@ -205,6 +205,49 @@ rt.variant @channels target "sm_80" {
 
 // -----
 
+// Enough of them for 16 bytes a thread: 8 threads side by side are a line of memory, 16 share four
+// rows each.
+// CHECK-LABEL: rt.variant @channels_wide
+// CHECK: schedule <"columns", {rows = 32 : i64, threads = 128 : i64, vector = 4 : i64}>
+// KERNEL-LABEL: rt.variant @channels_wide
+// KERNEL: gpu.func
+// KERNEL-SAME: workgroup(%{{.*}} : memref<128xf32,
+// KERNEL-NOT: memref.load
+// KERNEL-COUNT-4: vector.load {{.*}} {kernel.alignment = 16 : i64} : {{.*}}global>>, vector<4xf32>
+// KERNEL-COUNT-8: gpu.shuffle xor
+// KERNEL: vector.store {{.*}} {kernel.alignment = 16 : i64} : {{.*}}workgroup>>, vector<4xf32>
+// KERNEL: gpu.barrier
+// KERNEL-COUNT-4: vector.store {{.*}} {kernel.alignment = 16 : i64} : {{.*}}global>>, vector<4xf32>
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#row = affine_map<(d0, d1, d2) -> (d0, d2)>
+rt.variant @channels_wide target "sm_80" {
+  func.func @main(%x: tensor<2x64x1024xf32>) -> tensor<2x64x1024xf32> {
+    %e = tensor.empty() : tensor<2x64x1024xf32>
+    %r = kernel.dispatch ins(%x : tensor<2x64x1024xf32>) outs(%e : tensor<2x64x1024xf32>) {
+    ^bb0(%a: tensor<2x64x1024xf32>, %o: tensor<2x64x1024xf32>):
+      %z = arith.constant 0.0 : f32
+      %s = tensor.empty() : tensor<2x1024xf32>
+      %f = linalg.fill ins(%z : f32) outs(%s : tensor<2x1024xf32>) -> tensor<2x1024xf32>
+      %g = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction", "parallel"]}
+          ins(%a : tensor<2x64x1024xf32>) outs(%f : tensor<2x1024xf32>) {
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.addf %w, %v : f32
+        linalg.yield %q : f32
+      } -> tensor<2x1024xf32>
+      %h = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+          ins(%a, %g : tensor<2x64x1024xf32>, tensor<2x1024xf32>) outs(%o : tensor<2x64x1024xf32>) {
+      ^bb1(%v: f32, %t: f32, %w: f32):
+        %q = arith.divf %v, %t : f32
+        linalg.yield %q : f32
+      } -> tensor<2x64x1024xf32>
+      kernel.yield %h : tensor<2x64x1024xf32>
+    } -> tensor<2x64x1024xf32>
+    return %r : tensor<2x64x1024xf32>
+  }
+}
+
+// -----
+
 // A short row without further use is the loop of one thread.
 // CHECK-LABEL: rt.variant @alone
 // CHECK: schedule <"map"

@@ -189,3 +189,51 @@ rt.variant @rows_shared target "sm_80" {
     return %r : tensor<64xf32>
   }
 }
+
+// -----
+
+#in = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> (j)>
+rt.variant @columns_vector target "sm_80" {
+  func.func @main(%x: tensor<64x30xf32>) -> tensor<30xf32> {
+    %e = tensor.empty() : tensor<30xf32>
+    // expected-error@+1 {{schedule 'columns': vector 4 does not divide the rows beside one another}}
+    %r = kernel.dispatch ins(%x : tensor<64x30xf32>) outs(%e : tensor<30xf32>) schedule <"columns", {rows = 32 : i64, threads = 64 : i64, vector = 4 : i64}> {
+    ^bb0(%a: tensor<64x30xf32>, %o: tensor<30xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<30xf32>) -> tensor<30xf32>
+      %g = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["reduction", "parallel"]}
+          ins(%a : tensor<64x30xf32>) outs(%f : tensor<30xf32>) {
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.addf %v, %w : f32
+        linalg.yield %q : f32
+      } -> tensor<30xf32>
+      kernel.yield %g : tensor<30xf32>
+    } -> tensor<30xf32>
+    return %r : tensor<30xf32>
+  }
+}
+
+// -----
+
+#in = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> (j)>
+rt.variant @columns_share target "sm_80" {
+  func.func @main(%x: tensor<64x32xf32>) -> tensor<32xf32> {
+    %e = tensor.empty() : tensor<32xf32>
+    // expected-error@+1 {{schedule 'columns': 64 threads cannot share 2 rows by vectors of 4}}
+    %r = kernel.dispatch ins(%x : tensor<64x32xf32>) outs(%e : tensor<32xf32>) schedule <"columns", {rows = 2 : i64, threads = 64 : i64, vector = 4 : i64}> {
+    ^bb0(%a: tensor<64x32xf32>, %o: tensor<32xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<32xf32>) -> tensor<32xf32>
+      %g = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["reduction", "parallel"]}
+          ins(%a : tensor<64x32xf32>) outs(%f : tensor<32xf32>) {
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.addf %v, %w : f32
+        linalg.yield %q : f32
+      } -> tensor<32xf32>
+      kernel.yield %g : tensor<32xf32>
+    } -> tensor<32xf32>
+    return %r : tensor<32xf32>
+  }
+}

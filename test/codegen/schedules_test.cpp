@@ -60,17 +60,16 @@ std::vector<float> unwritten(size_t count) { return std::vector<float>(count, NA
 //===-- rows, columns -------------------------------------------------------------------------===//
 
 /// x / sum(x) along the middle dimension of [outer, length, inner], the last one where `inner` is
-/// 0; with `length` 0 its size is known only at run time.
+/// 0; a `length` of 0 and an `inner` of -1 are known only at run time.
 std::string shares(int outer, int length, int inner, const std::string &schedule) {
   std::string size = length ? std::to_string(length) : "?";
-  std::string type = llvm::formatv("tensor<{0}x{1}x{2}f32>", outer, size,
-                                   inner ? std::to_string(inner) + "x" : "");
-  std::string row =
-      llvm::formatv("tensor<{0}x{1}f32>", outer, inner ? std::to_string(inner) + "x" : "");
+  std::string columns = inner < 0 ? "?x" : inner ? std::to_string(inner) + "x" : "";
+  std::string type = llvm::formatv("tensor<{0}x{1}x{2}f32>", outer, size, columns);
+  std::string row = llvm::formatv("tensor<{0}x{1}f32>", outer, columns);
   std::string kinds = "\"parallel\", \"reduction\"", all = "\"parallel\", \"parallel\"";
   std::string body = llvm::formatv(R"(
       %z = arith.constant 0.0 : f32
-      %s = tensor.empty() : {1}
+      {4}
       %f = linalg.fill ins(%z : f32) outs(%s : {1}) -> {1}
       %g = linalg.generic {{indexing_maps = [#all, #row], iterator_types = [{2}]}
           ins(%a0 : {0}) outs(%f : {1}) {{
@@ -87,13 +86,19 @@ std::string shares(int outer, int length, int inner, const std::string &schedule
       kernel.yield %h : {0}
 )",
                                    type, row, inner ? kinds + ", \"parallel\"" : kinds,
-                                   inner ? all + ", \"parallel\"" : all);
-  std::string before = llvm::formatv(
-      "    %c1 = arith.constant 1 : index\n    %n = tensor.dim %x0, %c1 : {0}\n", type);
+                                   inner ? all + ", \"parallel\"" : all,
+                                   inner < 0 ? "%c2 = arith.constant 2 : index\n"
+                                               "      %m = tensor.dim %a0, %c2 : " +
+                                                   type + "\n      %s = tensor.empty(%m) : " + row
+                                             : "%s = tensor.empty() : " + row);
+  std::string before =
+      llvm::formatv("    %d = arith.constant {1} : index\n    %n = tensor.dim %x0, %d : {0}\n",
+                    type, inner < 0 ? 2 : 1);
+  bool open = length == 0 || inner < 0;
   return variant(inner ? "#all = affine_map<(i, j, k) -> (i, j, k)>\n"
                          "#row = affine_map<(i, j, k) -> (i, k)>"
                        : "#all = affine_map<(i, j) -> (i, j)>\n#row = affine_map<(i, j) -> (i)>",
-                 {type}, type, body, schedule, length ? "" : before, length ? "" : "%n");
+                 {type}, type, body, schedule, open ? before : "", open ? "%n" : "");
 }
 
 std::vector<double> expectedShares(const std::vector<float> &x, int outer, int length, int inner) {
@@ -147,6 +152,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "<\"columns\", {rows = 64 : i64, threads = 64 : i64, vector = 1 : i64}>"},
         RowCase{"SharedAcross", 5, 300, 3, "columns",
                 "<\"columns\", {rows = 4 : i64, threads = 256 : i64, vector = 1 : i64}>"},
+        RowCase{"PairsAcross", 2, 12, 70, "columns",
+                "<\"columns\", {rows = 64 : i64, threads = 64 : i64, vector = 2 : i64}>"},
+        RowCase{"FoursAcross", 3, 33, 36, "columns",
+                "<\"columns\", {rows = 32 : i64, threads = 256 : i64, vector = 4 : i64}>"},
+        RowCase{"WideSides", 3, 5, 260, "columns",
+                "<\"columns\", {rows = 256 : i64, threads = 128 : i64, vector = 4 : i64}>"},
+        RowCase{"OneThreadBeside", 3, 70, 8, "columns",
+                "<\"columns\", {rows = 8 : i64, threads = 64 : i64, vector = 8 : i64}>"},
+        RowCase{"ChosenWide", 16, 24, 320, "columns", ""},
         RowCase{"LoopOfOneThread", 2, 12, 70, "map",
                 "<\"map\", {flat = false, threads = 128 : i64, vector = 2 : i64}>"}),
     [](const testing::TestParamInfo<RowCase> &info) { return info.param.what; });
@@ -174,18 +188,23 @@ TEST(Schedules, RowsOfSizesOfRunTime) {
   }
 }
 
-TEST(Schedules, SearchFindsTheFirstOfEqualOnes) {
+/// Where the largest of each of `rows` rows of 600 is: rows as they are, or beside one another.
+void checkSearch(int rows, bool across, const std::string &schedule) {
+  std::string all = across ? llvm::formatv("tensor<600x{0}xf32>", rows)
+                           : llvm::formatv("tensor<{0}x600xf32>", rows);
   SimKernels kernels(
-      variant("#all = affine_map<(i, j) -> (i, j)>\n#row = affine_map<(i, j) -> (i)>",
-              {"tensor<9x600xf32>"}, "tensor<9xi64>", R"(
+      variant(std::string("#row = affine_map<(i, j) -> (i)>\n#all = affine_map<(i, j) -> ") +
+                  (across ? "(j, i)>" : "(i, j)>"),
+              {all}, llvm::formatv("tensor<{0}xi64>", rows),
+              llvm::formatv(R"(
       %z = arith.constant 0xFF800000 : f32
       %i = arith.constant 0 : i64
-      %s = tensor.empty() : tensor<9xf32>
-      %f = linalg.fill ins(%z : f32) outs(%s : tensor<9xf32>) -> tensor<9xf32>
-      %p = linalg.fill ins(%i : i64) outs(%o : tensor<9xi64>) -> tensor<9xi64>
-      %g:2 = linalg.generic {indexing_maps = [#all, #row, #row],
+      %s = tensor.empty() : tensor<{0}xf32>
+      %f = linalg.fill ins(%z : f32) outs(%s : tensor<{0}xf32>) -> tensor<{0}xf32>
+      %p = linalg.fill ins(%i : i64) outs(%o : tensor<{0}xi64>) -> tensor<{0}xi64>
+      %g:2 = linalg.generic {{indexing_maps = [#all, #row, #row],
           iterator_types = ["parallel", "reduction"]}
-          ins(%a0 : tensor<9x600xf32>) outs(%f, %p : tensor<9xf32>, tensor<9xi64>) {
+          ins(%a0 : {1}) outs(%f, %p : tensor<{0}xf32>, tensor<{0}xi64>) {{
       ^bb1(%v: f32, %w: f32, %n: i64):
         %c = arith.cmpf ogt, %v, %w : f32
         %j = linalg.index 1 : index
@@ -193,23 +212,118 @@ TEST(Schedules, SearchFindsTheFirstOfEqualOnes) {
         %q = arith.select %c, %v, %w : f32
         %m = arith.select %c, %k, %n : i64
         linalg.yield %q, %m : f32, i64
-      } -> (tensor<9xf32>, tensor<9xi64>)
-      kernel.yield %g#1 : tensor<9xi64>
-)"),
+      } -> (tensor<{0}xf32>, tensor<{0}xi64>)
+      kernel.yield %g#1 : tensor<{0}xi64>
+)",
+                            rows, all),
+              schedule),
       true);
   ASSERT_EQ(kernels.error, "");
-  EXPECT_EQ(kernels.planned[0].schedule, "rows");
-  std::vector<float> x = randomFloats(9 * 600);
+  EXPECT_EQ(kernels.planned[0].schedule, across ? "columns" : "rows");
+  std::vector<float> x = randomFloats(rows * 600);
   for (float &value : x)
     value = std::floor(value * 4); // each value many times
-  std::vector<int64_t> y(9, -1);
+  std::vector<int64_t> y(rows, -1);
   const float *in = kernels.share(x, "x");
   int64_t *out = kernels.share(y, "y");
   sim::LaunchResult result = kernels.launchPlanned(0, {&in, &out});
   ASSERT_TRUE(result.ok()) << result.error;
-  for (int i = 0; i < 9; ++i) {
-    auto begin = x.begin() + i * 600;
-    EXPECT_EQ(y[i], std::max_element(begin, begin + 600) - begin) << "row " << i;
+  for (int i = 0; i < rows; ++i) {
+    int best = 0;
+    auto at = [&](int j) { return across ? x[j * rows + i] : x[i * 600 + j]; };
+    for (int j = 1; j < 600; ++j)
+      best = at(j) > at(best) ? j : best;
+    EXPECT_EQ(y[i], best) << "row " << i;
+  }
+}
+
+TEST(Schedules, SearchFindsTheFirstOfEqualOnes) {
+  checkSearch(9, false, "");
+  checkSearch(9, true, "");
+  checkSearch(12, true, "<\"columns\", {rows = 16 : i64, threads = 128 : i64, vector = 4 : i64}>");
+}
+
+//===-- columns of each type ------------------------------------------------------------------===//
+
+/// The largest of each column of [37, columns], by vectors of `vector` columns.
+template <typename T>
+void checkLargest(const std::string &type, const char *combiner, const char *least, int columns,
+                  int vector, std::vector<T> x) {
+  SCOPED_TRACE(type + " by " + std::to_string(vector));
+  std::string all = llvm::formatv("tensor<37x{0}x{1}>", columns, type);
+  std::string row = llvm::formatv("tensor<{0}x{1}>", columns, type);
+  SimKernels kernels(
+      variant("#all = affine_map<(i, j) -> (i, j)>\n#row = affine_map<(i, j) -> (j)>", {all}, row,
+              llvm::formatv(R"(
+      %z = arith.constant {3} : {2}
+      %f = linalg.fill ins(%z : {2}) outs(%o : {1}) -> {1}
+      %g = linalg.generic {{indexing_maps = [#all, #row], iterator_types = ["reduction", "parallel"]}
+          ins(%a0 : {0}) outs(%f : {1}) {{
+      ^bb1(%v: {2}, %w: {2}):
+        %q = {4} %v, %w : {2}
+        linalg.yield %q : {2}
+      } -> {1}
+      kernel.yield %g : {1}
+)",
+                            all, row, type, least, combiner),
+              llvm::formatv("<\"columns\", {{rows = {0} : i64, threads = 128 : i64, "
+                            "vector = {1} : i64}>",
+                            4 * vector, vector)),
+      true);
+  ASSERT_EQ(kernels.error, "");
+  x.resize(37 * columns);
+  std::vector<T> y(columns);
+  const T *in = kernels.share(x, "x");
+  T *out = kernels.share(y, "y");
+  sim::LaunchResult result = kernels.launchPlanned(0, {&in, &out});
+  ASSERT_TRUE(result.ok()) << result.error;
+  for (int column = 0; column < columns; ++column) {
+    T largest = x[column];
+    for (int i = 1; i < 37; ++i)
+      largest = std::max(largest, x[i * columns + column]);
+    EXPECT_EQ(y[column], largest) << "column " << column;
+  }
+}
+
+template <typename T> std::vector<T> randomValues(int low, int high) {
+  std::mt19937 engine(3);
+  std::uniform_int_distribution<int> values(low, high);
+  std::vector<T> result(37 * 80);
+  for (T &value : result)
+    value = values(engine);
+  return result;
+}
+
+TEST(Schedules, ColumnsOfEachType) {
+  for (int vector : {1, 4, 16})
+    checkLargest("i8", "arith.maxsi", "-128", 80, vector, randomValues<int8_t>(-128, 127));
+  for (int vector : {2, 8}) // positive halves are ordered as their bits are
+    checkLargest("f16", "arith.maximumf", "0.0", 40, vector, randomValues<uint16_t>(0, 0x7bff));
+  checkLargest("f64", "arith.maximumf", "-1000.0", 38, 2, randomValues<double>(-900, 900));
+  checkLargest("i64", "arith.maxsi", "-1000", 12, 4, randomValues<int64_t>(-900, 900));
+}
+
+TEST(Schedules, ColumnsOfSizesOfRunTime) {
+  std::string schedule = "<\"columns\", {rows = 32 : i64, threads = 128 : i64, vector = 4 : i64}>";
+  SimKernels kernels(shares(2, 9, -1, schedule), true);
+  ASSERT_EQ(kernels.error, "");
+  ASSERT_EQ(kernels.planned.size(), 2u);
+  std::vector<float> x = randomFloats(2 * 9 * 100), y(x.size());
+  const float *in = kernels.share(x, "x");
+  float *out = kernels.share(y, "y");
+  for (uint32_t inner : {100u, 64u, 63u, 4u, 1u}) {
+    uint64_t wide = inner;
+    // Vectors of rows where their number is a multiple, else a row a thread.
+    unsigned blocks = (2 * inner + (inner % 4 ? 7 : 31)) / (inner % 4 ? 8 : 32);
+    std::vector<float> used(x.begin(), x.begin() + 18 * inner);
+    for (int number : {0, 1}) {
+      SCOPED_TRACE(llvm::formatv("{0} columns, kernel {1}", inner, number).str());
+      std::fill(y.begin(), y.end(), NAN);
+      const void *size = number == 0 ? static_cast<const void *>(&inner) : &wide;
+      sim::LaunchResult result = kernels.launchPlanned(number, {&in, &out, size, size}, blocks);
+      ASSERT_TRUE(result.ok()) << result.error;
+      expectNear({y.begin(), y.begin() + 18 * inner}, expectedShares(used, 2, 9, inner));
+    }
   }
 }
 

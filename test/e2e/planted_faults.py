@@ -76,6 +76,9 @@ def cases():
         # A block a row: loops over the row, shuffles, shared memory, barriers.
         Case("softmax", node("Softmax", ["x"], ["y"], "softmax", axis=-1), {"x": normal(3, 500)},
              [3, 500]),
+        # Rows beside one another: two a thread, 16 threads side by side, 16 that share them.
+        Case("softmax-across", node("Softmax", ["x"], ["y"], "softmax", axis=1),
+             {"x": normal(2, 300, 100)}, [2, 300, 100]),
         Case("layer-norm", node("LayerNormalization", ["x", "s", "b"], ["y"], "norm", axis=-1),
              {"x": normal(3, 500), "s": normal(500), "b": normal(500)}, [3, 500]),
         Case("reduce", node("ReduceSum", ["x"], ["y"], "sum"), {"x": normal(5, 333)}, [1, 1]),
