@@ -4,6 +4,7 @@
 #ifndef CAMEO_SIM_BLOCK_H
 #define CAMEO_SIM_BLOCK_H
 
+#include "runtime/sim/clocks.h"
 #include "runtime/sim/counting.h"
 #include "runtime/sim/engine.h"
 #include "runtime/sim/instructions.h"
@@ -11,12 +12,12 @@
 #include "runtime/sim/report.h"
 #include "runtime/sim/stacks.h"
 #include "runtime/sim/trace.h"
+#include "runtime/sim/warp_checks.h"
 
 #include <atomic>
 
 namespace cameo::sim {
 
-constexpr uint32_t kLanes = 32;
 constexpr uint32_t kMaxThreads = 1024;
 constexpr uint32_t kMaxWarps = kMaxThreads / kLanes;
 constexpr uint32_t kBarriers = 16;
@@ -24,6 +25,7 @@ constexpr uint32_t kBarriers = 16;
 // block is aligned to 2^18.
 constexpr uint32_t kSharedWindow = 256u << 10;
 constexpr uint32_t kMaxClusterBlocks = 16;
+constexpr size_t kSharedGranules = kMaxClusterBlocks * (kSharedWindow / kGranule);
 constexpr uint32_t kMaxClusterWarps = kMaxClusterBlocks * kMaxWarps;
 
 struct Block;
@@ -99,54 +101,12 @@ struct Barrier {
   uint32_t lanes[kMaxWarps];
 };
 
-/// Happens-before within a cluster of blocks. Every warp counts its synchronisations; an access is
-/// stamped with its warp's count. Stamps grow from cluster to cluster of a worker, so shadows need
-/// no clearing. Warps are numbered through the cluster.
-struct Clocks {
-  uint32_t warps = 0;
-  uint32_t first = 0;             // the stamp that all warps began with
-  std::vector<uint32_t> event;    // the stamp of accesses now
-  std::vector<uint32_t> lastFull; // stamps up to here are ordered for all lanes of the warp
-  std::vector<uint8_t> partial;   // lanes synchronised in part since then
-  std::vector<uint32_t> known;    // [w][v]: stamps of warp v that are ordered before warp w
-  std::vector<uint32_t> lanes;    // [w][l][m]: stamps of lane m ordered before lane l
-
-  void start(uint32_t warpCount, uint32_t stamp);
-  uint32_t *knownBy(uint32_t w) { return &known[size_t(w) * warps]; }
-  const uint32_t *knownBy(uint32_t w) const { return &known[size_t(w) * warps]; }
-  uint32_t *knownByLane(uint32_t w, uint32_t lane) {
-    return &lanes[(size_t(w) * kLanes + lane) * kLanes];
-  }
-  /// Lanes `mask` of warp `w` have synchronised; `all`: the warp's lanes.
-  void syncLanes(uint32_t w, uint32_t mask, uint32_t all);
-  /// The warps base + i for the bits i of `mask` have synchronised.
-  void syncWarps(uint32_t base, uint32_t mask);
-  /// Through an mbarrier: what warp `w` has done is added to `row`, or what is in `row` is ordered
-  /// before what it does from now on. Lanes of a warp are not told apart.
-  void release(uint32_t w, uint32_t *row);
-  void acquire(uint32_t w, const uint32_t *row);
-  uint32_t latest() const;
-  /// Whether what `thread` did at `stamp` is ordered before what `self` does now; a thread's number
-  /// is its warp's times kLanes, and its lane.
-  bool ordered(uint32_t thread, uint32_t stamp, uint32_t self) const {
-    if (thread == self)
-      return true;
-    uint32_t v = thread / kLanes, w = self / kLanes;
-    if (v != w)
-      return stamp <= known[size_t(w) * warps + v];
-    return stamp <= lastFull[w] ||
-           (partial[w] &&
-            stamp <= lanes[(size_t(w) * kLanes + self % kLanes) * kLanes + thread % kLanes]);
-  }
-};
-
 /// One launch, shared by the workers that run it.
 struct LaunchState {
   const Launch *launch = nullptr;
   const CameoSimApi *api = nullptr;
   uint32_t checks = 0;
   uint64_t seed = 0;
-  uint32_t tag = 0;
   uint32_t threads = 0;
   uint32_t sharedBytes = 0;
   bool warpForm = false;
@@ -161,9 +121,18 @@ struct LaunchState {
   std::vector<Range *> byParameter; // null where a parameter has no range of its own
   std::vector<std::unique_ptr<Allocation>> foreign; // of ranges outside the engine's allocations
   FaultLog log;
-  static constexpr uint32_t kCellLocks = 4096;
-  bool parallel = false;                       // more than one worker
-  std::vector<std::atomic<uint8_t>> cellLocks; // of global memory's race shadow
+  bool parallel = false; // more than one worker
+  /// Of global memory's race shadow, where blocks run in parallel: hashed by address, a cache line
+  /// each.
+  struct alignas(64) RegionLock {
+    std::atomic<uint8_t> held{0};
+  };
+  static constexpr uint32_t kRegionLocks = 1024;
+  static constexpr uint32_t kRegionBytes = 4096;
+  std::vector<RegionLock> regionLocks;
+  /// Records of this launch have owners beyond this, a number for each cluster.
+  uint32_t lastOwner = 0;
+  static constexpr uint32_t kOwners = 1u << 30; // of more clusters, some share a number
   std::atomic<uint64_t> nextCluster{0};
   std::atomic<bool> stop{false};
   std::atomic<bool> outOfMemory{false};
@@ -171,6 +140,7 @@ struct LaunchState {
   const TraceSelection *trace = nullptr; // null unless this launch is traced
   std::mutex tracing;                    // held while lines are written
 
+  uint32_t ownerOf(uint64_t cluster) const { return lastOwner + 1 + uint32_t(cluster % kOwners); }
   bool sequential() const { return launch->noSync && clusterSize == 1; }
   /// A block's number in the grid. `order` counts the blocks cluster by cluster.
   uint64_t linearBlock(uint64_t order) const;
@@ -208,6 +178,7 @@ struct Cluster {
   Block *blocks;
   uint32_t size;
   uint64_t firstOrder; // of its first block: LaunchState::linearBlock
+  uint32_t owner;      // of what its accesses leave in the shadows
   uint32_t arrived;    // at the barrier
   uint32_t phase;      // of the barrier; counts from 1
   // Where races are checked: stamps by warp of what the arrivals of this phase release, and of the
@@ -286,12 +257,12 @@ struct Worker {
   Stacks stacks;
   SharedWindow window;
   SharedShadow shadow;
-  uint32_t stamp = 1;         // next cluster's first stamp
-  uint32_t clusterSerial = 0; // tag of the current cluster's records in the shadow
+  uint32_t stamp = 1; // next cluster's first stamp
   Counters counters;
   RangeCache cache;
-  std::vector<uint32_t> operands;    // of a warp's instruction, by lane
-  std::vector<CopyQueue> copyQueues; // by thread, as many as were needed
+  std::unique_ptr<WarpPatterns> patterns; // where memory is checked
+  std::vector<uint32_t> operands;         // of a warp's instruction, by lane
+  std::vector<CopyQueue> copyQueues;      // by thread, as many as were needed
   std::vector<MbarrierWaiter> mbarrierWaiters;
   std::vector<BulkTransfer> bulkLoads, bulkStores; // in the order of their issue
   std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
@@ -349,6 +320,10 @@ const CameoSimApi &api(bool counting);
 void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_t alignment,
                   uint32_t space, uint32_t kind, uint32_t site);
 
+/// What a global access of the launch may touch and touches, or null. `parameter` and `site` as in
+/// CameoSimApi::access.
+Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t parameter,
+                 uint32_t site);
 /// Checks accesses of a warp; CameoSimApi::warp_access.
 uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses,
                            uint32_t count, char *const *addresses, const uint8_t *lanes,

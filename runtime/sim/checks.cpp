@@ -1,117 +1,16 @@
-// The check of one memory access: bounds, alignment, initialisation, races; and happens-before
-// within a block.
+// The check of one memory access: bounds, alignment, initialisation, races.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
+#include "runtime/sim/races.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace cameo::sim {
 
-// ---- Happens-before ----
-
-void Clocks::start(uint32_t warpCount, uint32_t stamp) {
-  if (warps != warpCount) {
-    warps = warpCount;
-    known.resize(size_t(warps) * warps);
-    lanes.assign(size_t(warps) * kLanes * kLanes, 0);
-  }
-  first = stamp;
-  event.assign(warps, stamp);
-  lastFull.assign(warps, 0);
-  partial.assign(warps, 0);
-  std::fill(known.begin(), known.end(), 0);
-}
-
-void Clocks::syncLanes(uint32_t w, uint32_t mask, uint32_t all) {
-  uint32_t now = event[w]++;
-  if (mask == all) {
-    lastFull[w] = now;
-    partial[w] = false;
-    return;
-  }
-  // What lanes know from former blocks and before lastFull is out of date, never wrong: stamps
-  // grow.
-  uint32_t joined[kLanes] = {};
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const uint32_t *row = knownByLane(w, uint32_t(__builtin_ctz(rest)));
-    for (uint32_t l = 0; l < kLanes; ++l)
-      joined[l] = std::max(joined[l], row[l]);
-  }
-  for (uint32_t rest = mask; rest; rest &= rest - 1)
-    joined[__builtin_ctz(rest)] = now;
-  for (uint32_t rest = mask; rest; rest &= rest - 1)
-    memcpy(knownByLane(w, uint32_t(__builtin_ctz(rest))), joined, sizeof joined);
-  partial[w] = true;
-}
-
-void Clocks::syncWarps(uint32_t base, uint32_t mask) {
-  uint32_t joined[kMaxClusterWarps];
-  std::fill(joined, joined + warps, 0);
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const uint32_t *row = knownBy(base + uint32_t(__builtin_ctz(rest)));
-    for (uint32_t v = 0; v < warps; ++v)
-      joined[v] = std::max(joined[v], row[v]);
-  }
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    uint32_t w = base + uint32_t(__builtin_ctz(rest));
-    joined[w] = event[w];
-    lastFull[w] = event[w]++;
-    partial[w] = false;
-  }
-  for (uint32_t rest = mask; rest; rest &= rest - 1)
-    std::copy(joined, joined + warps, knownBy(base + uint32_t(__builtin_ctz(rest))));
-}
-
-void Clocks::release(uint32_t w, uint32_t *row) {
-  const uint32_t *mine = knownBy(w);
-  for (uint32_t v = 0; v < warps; ++v)
-    row[v] = std::max(row[v], mine[v]);
-  row[w] = event[w]++;
-}
-
-void Clocks::acquire(uint32_t w, const uint32_t *row) {
-  uint32_t *mine = knownBy(w);
-  for (uint32_t v = 0; v < warps; ++v)
-    mine[v] = std::max(mine[v], row[v]);
-  lastFull[w] = std::max(lastFull[w], row[w]);
-}
-
-uint32_t Clocks::latest() const { return *std::max_element(event.begin(), event.end()); }
-
 namespace {
 
 // ---- Races ----
-
-struct AccessContext {
-  const Fiber &fiber;
-  const Clocks &clocks;
-  uint32_t tag;
-  uint32_t block;      // as the cells have it: of global memory by LaunchState::linearBlock's order
-  uint32_t firstBlock; // the cluster's first one
-  uint32_t bytes;
-  CameoSimAccess kind;
-  uint32_t site;
-};
-
-inline void store(Access &access, const AccessContext &context, uint32_t who) {
-  access = {context.tag, context.block,
-            context.clocks.event[context.fiber.block->firstClock + context.fiber.linear / kLanes],
-            who};
-}
-
-/// Whether the recorded access is of this launch (or block) and not ordered before this one.
-inline bool unordered(const Access &access, const AccessContext &context) {
-  if (access.tag != context.tag)
-    return false;
-  const Block &self = *context.fiber.block;
-  uint32_t rank = access.block - context.firstBlock;
-  if (rank >= self.cluster->size)
-    return true;
-  return !context.clocks.ordered(rank * self.warpCount * kLanes + access.thread(), access.stamp,
-                                 self.firstClock * kLanes + context.fiber.linear);
-}
 
 /// Of shared memory: the place in its block, and which block that is if it is not `self`.
 void nameOwner(Fault &fault, const Block &self, uint64_t offset) {
@@ -122,90 +21,88 @@ void nameOwner(Fault &fault, const Block &self, uint64_t offset) {
                          : self.cluster->blocks[rank].linear;
 }
 
-__attribute__((noinline)) void reportRace(const Access &other, bool otherWrites, bool shared,
-                                          uint64_t address, const AccessContext &context) {
-  Fault fault = makeFault(context.fiber, shared ? FaultKind::SharedRace : FaultKind::GlobalRace,
-                          context.site);
+__attribute__((noinline)) void reportRace(const Fiber &fiber, const Accessor &a,
+                                          const Access &other, bool otherWrites, uint64_t address,
+                                          uint32_t bytes) {
+  const Block &block = *fiber.block;
+  const LaunchState &state = *block.worker->state;
+  Fault fault = makeFault(fiber, a.shared ? FaultKind::SharedRace : FaultKind::GlobalRace, a.site);
   fault.otherSite = other.site() == Access::kUnknownSite ? kNoSite : other.site();
   fault.address = address;
-  fault.bytes = context.bytes;
-  fault.access = context.kind;
+  fault.bytes = bytes;
+  fault.access = a.kind;
   fault.otherAccess = other.atomic() ? CAMEO_SIM_ATOMIC
                       : otherWrites  ? CAMEO_SIM_WRITE
                                      : CAMEO_SIM_READ;
-  // Numbers beyond 32 bits differ from this block's in their low part only.
-  const Cluster &cluster = *context.fiber.block->cluster;
-  uint64_t order = shared ? cluster.firstOrder + other.block
-                          : (cluster.firstOrder & ~0xffffffffull) | other.block;
-  fault.otherBlock = context.fiber.block->worker->state->linearBlock(order);
-  if (shared)
-    nameOwner(fault, *context.fiber.block, address);
-  fault.otherThread = other.thread();
-  context.fiber.block->worker->state->log.add(std::move(fault));
-}
-
-/// Checks bytes [first, first + count) of a granule against what a cell of plane `plane` recalls.
-inline void checkCell(const Cell &cell, uint32_t plane, uint32_t first, uint32_t count, bool shared,
-                      uint64_t address, const AccessContext &context) {
-  auto check = [&](const Access &slot, bool isWrite) {
-    if (slot.tag != context.tag)
-      return;
-    // Reads agree with reads, atomics with atomics.
-    if (!isWrite && context.kind != CAMEO_SIM_WRITE &&
-        slot.atomic() == (context.kind == CAMEO_SIM_ATOMIC))
-      return;
-    if (plane < first + count && first < plane + slot.bytes() && unordered(slot, context))
-      reportRace(slot, isWrite, shared, address, context);
-  };
-  check(cell.write, true);
-  check(cell.uses[0], false);
-  check(cell.uses[1], false);
-}
-
-inline void noteAccess(Cell &cell, uint32_t count, const AccessContext &context) {
-  uint32_t who =
-      Access::pack(context.fiber.linear, context.kind == CAMEO_SIM_ATOMIC, count, context.site);
-  if (context.kind == CAMEO_SIM_WRITE) {
-    store(cell.write, context, who);
-    for (Access &slot : cell.uses) // ordered before this write, or just reported
-      if (slot.tag == context.tag)
-        slot.tag = 0;
-    return;
+  // The first of its lanes that the fiber is not ordered after.
+  uint32_t lane = 0;
+  for (uint32_t rest = other.lanes; rest; rest &= rest - 1) {
+    Access one = other;
+    one.lanes = rest & -rest;
+    lane = uint32_t(__builtin_ctz(rest));
+    if (!isOrdered(one, a, fiber.bit))
+      break;
   }
-  auto mine = [&](const Access &slot) {
-    return slot.thread() == context.fiber.linear && slot.block == context.block;
-  };
-  Access &first = cell.uses[0];
-  if (first.tag != context.tag || mine(first))
-    return store(first, context, who);
-  Access &second = cell.uses[1];
-  // Of two other threads, forget the one that is ordered before this use, else the second.
-  if (second.tag == context.tag && !mine(second) && !unordered(first, context))
-    return store(first, context, who);
-  store(second, context, who);
+  // Clusters that share a number of owner are told by the one that is nearest to this block's.
+  uint64_t cluster = block.cluster->firstOrder / block.cluster->size;
+  cluster =
+      cluster / LaunchState::kOwners * LaunchState::kOwners + (other.owner - state.lastOwner - 1);
+  fault.otherBlock =
+      state.linearBlock(cluster * block.cluster->size + other.warp() / block.warpCount);
+  fault.otherThread = other.warp() % block.warpCount * kLanes + lane;
+  if (a.shared)
+    nameOwner(fault, block, address);
+  block.worker->state->log.add(std::move(fault));
 }
 
-/// `granule` is the index of the first cell, `first` where the access begins in it.
-bool checkRaces(RaceShadow &shadow, size_t granules, size_t granule, uint32_t first, bool shared,
-                uint64_t address, const AccessContext &context) {
-  uint32_t left = context.bytes;
-  while (true) {
-    uint32_t count = std::min(kGranule - first, left);
-    for (uint32_t rest = shadow.used() & ((1u << (first + count)) - 1); rest; rest &= rest - 1) {
-      uint32_t plane = uint32_t(__builtin_ctz(rest));
-      if (plane + shadow.longest(plane) > first)
-        checkCell(shadow.plane(plane)[granule], plane, first, count, shared, address, context);
+/// Of an access to bytes [first, first + count) of a granule: what it conflicts with, unordered, in
+/// the given plane.
+inline void checkRecords(const Fiber &fiber, const Accessor &a, const Plane &plane, uint32_t index,
+                         size_t granule, uint32_t first, uint32_t count, uint64_t address,
+                         uint32_t bytes) {
+  auto check = [&](const Access &record, bool isWrite) {
+    if (index < first + count && first < index + record.bytes() && conflicts(record, isWrite, a) &&
+        !isOrdered(record, a, fiber.bit))
+      reportRace(fiber, a, record, isWrite, address, bytes);
+  };
+  if (plane.writeKeys[granule] > a.ordered)
+    check(plane.writes[granule], true);
+  if ((plane.useKeys[granule] & ~Plane::kFull) > a.ordered) {
+    check(plane.uses[0][granule], false);
+    check(plane.uses[1][granule], false);
+  }
+}
+
+/// An access by one thread. `granule` is the index of the first one, `first` where the access
+/// begins in it. False without memory for the shadow.
+bool checkRaces(const Fiber &fiber, const Accessor &a, RaceShadow &shadow, size_t granules,
+                size_t granule, uint32_t first, uint64_t address, uint32_t bytes) {
+  LaunchState &state = *fiber.block->worker->state;
+  bool locks = !a.shared && state.parallel;
+  RegionLock lock(state);
+  for (uint32_t done = 0; done < bytes; ++granule, first = 0) {
+    uint32_t count = std::min(kGranule - first, bytes - done);
+    if (locks)
+      lock.hold(uintptr_t(address) + done);
+    for (uint32_t rest = shadow.planesOf(first, count); rest; rest &= rest - 1) {
+      uint32_t index = uint32_t(__builtin_ctz(rest));
+      checkRecords(fiber, a, shadow.plane(index), index, granule, first, count, address, bytes);
     }
-    Cell *cells = shadow.note(first, count, granules);
-    if (!cells)
+    if (!shadow.widen(first, count, a.kind == CAMEO_SIM_ATOMIC, granules))
       return false;
-    noteAccess(cells[granule], count, context);
-    left -= count;
-    if (__builtin_expect(!left, 1))
-      return true;
-    first = 0;
-    ++granule;
+    Plane plane = shadow.plane(first);
+    if (a.kind == CAMEO_SIM_WRITE) {
+      plane.writes[granule] = a.record(count, fiber.bit);
+      plane.writeKeys[granule] = a.key;
+      // They are ordered before this write, or were just reported.
+      plane.useKeys[granule] = 0;
+      plane.uses[0][granule] = plane.uses[1][granule] = Access();
+    } else {
+      recordUse(shadow, first, plane, granule, a, count, fiber.bit);
+    }
+    done += count;
   }
+  return true;
 }
 
 // ---- Initialisation ----
@@ -251,25 +148,6 @@ void setInitialised(uint8_t *shadow, uint32_t bytes) {
 
 // ---- One access ----
 
-/// Holds the cells around a granule of global memory, where blocks run in parallel.
-class CellLock {
-public:
-  CellLock(LaunchState &state, uintptr_t granule)
-      : lock_(state.parallel ? &state.cellLocks[granule / 4 % LaunchState::kCellLocks] : nullptr) {
-    while (lock_ && lock_->exchange(1, std::memory_order_acquire))
-      __builtin_ia32_pause();
-  }
-  ~CellLock() {
-    if (lock_)
-      lock_->store(0, std::memory_order_release);
-  }
-  CellLock(const CellLock &) = delete;
-  CellLock &operator=(const CellLock &) = delete;
-
-private:
-  std::atomic<uint8_t> *lock_;
-};
-
 __attribute__((noinline)) void *fail(const Fiber &fiber, FaultKind kind, uint64_t address,
                                      uint32_t bytes, CameoSimAccess access, uint32_t site,
                                      uint32_t value, void *goOnAt) {
@@ -303,14 +181,15 @@ void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint64_t p
       setInitialised(shadow, bytes);
   }
   if (worker.checks & kCheckRace) {
-    AccessContext context{
-        fiber, *fiber.block->clocks, worker.clusterSerial, fiber.block->rank, 0, bytes, kind, site};
-    if (!checkRaces(worker.shadow.races, kMaxClusterBlocks * (kSharedWindow / kGranule),
-                    offset / kGranule, offset % kGranule, true, offset, context))
+    Accessor accessor = makeAccessor(fiber, /*shared=*/true, kind, site);
+    if (!checkRaces(fiber, accessor, worker.shadow.races, kSharedGranules, offset / kGranule,
+                    offset % kGranule, offset, bytes))
       worker.state->outOfMemory.store(true, std::memory_order_relaxed);
   }
   return address;
 }
+
+} // namespace
 
 Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t parameter,
                  uint32_t site) {
@@ -326,6 +205,8 @@ Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t p
       return cached = &range;
   return nullptr;
 }
+
+namespace {
 
 void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t parameter,
                   CameoSimAccess kind, uint32_t site) {
@@ -350,21 +231,10 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t pa
     if (kind != CAMEO_SIM_READ && !allocation.kernelWritten.load(std::memory_order_relaxed))
       allocation.kernelWritten.store(true, std::memory_order_relaxed);
     if (allocation.notesReads()) {
-      AccessContext context{fiber,
-                            *fiber.block->clocks,
-                            worker.state->tag,
-                            uint32_t(fiber.block->cluster->firstOrder) + fiber.block->rank,
-                            uint32_t(fiber.block->cluster->firstOrder),
-                            bytes,
-                            kind,
-                            site};
-      uintptr_t granule = reinterpret_cast<uintptr_t>(address) / kGranule;
-      // Blocks on other workers look at the same cells. An aligned access stays within four of
-      // them.
-      CellLock lock(*worker.state, granule);
-      if (!checkRaces(allocation.races, allocation.granules(), granule - allocation.firstGranule(),
-                      reinterpret_cast<uintptr_t>(address) % kGranule, false,
-                      reinterpret_cast<uintptr_t>(address), context))
+      Accessor accessor = makeAccessor(fiber, /*shared=*/false, kind, site);
+      uintptr_t place = reinterpret_cast<uintptr_t>(address);
+      if (!checkRaces(fiber, accessor, allocation.races, allocation.granules(),
+                      place / kGranule - allocation.firstGranule(), place % kGranule, place, bytes))
         worker.state->outOfMemory.store(true, std::memory_order_relaxed);
     }
   }
@@ -392,31 +262,6 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
   uint64_t place = own ? uint64_t(at - thread->shared) : offset % kSharedWindow;
   return shared ? checkShared(fiber, at, offset, place, bytes, access, site)
                 : checkGlobal(fiber, at, bytes, space >> 8, access, site);
-}
-
-uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses,
-                           uint32_t count, char *const *addresses, const uint8_t *lanes,
-                           char **allowed) {
-  Fiber *fibers = reinterpret_cast<Fiber *>(thread);
-  if (!(fibers->block->worker->checks & kCheckMemory))
-    return 0;
-  bool any = false;
-  for (uint32_t i = 0; i < count; ++i) {
-    const CameoSimAccessSite &access = accesses[i];
-    char *const *row = addresses + kLanes * access.row;
-    const uint8_t *takesPart =
-        access.lanes_row == CAMEO_SIM_ALL_LANES ? nullptr : lanes + kLanes * access.lanes_row;
-    for (uint32_t lane = 0; lane < kLanes; ++lane) {
-      char *address = row[lane] + access.offset, *checked = address;
-      if (!takesPart || takesPart[lane])
-        checked = static_cast<char *>(checkAccess(&fibers[lane].thread, address, access.bytes,
-                                                  access.alignment, access.space, access.kind,
-                                                  access.site));
-      any |= checked != address;
-      allowed[i * kLanes + lane] = checked;
-    }
-  }
-  return any;
 }
 
 } // namespace cameo::sim

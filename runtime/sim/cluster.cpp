@@ -129,7 +129,7 @@ bool mayReach(Fiber &fiber, const Block &target, CameoSimAccess kind, uint32_t s
         lifetimeFault(fiber, target, site, "it may not have begun, as nothing waits for that"));
   Cluster::Use &use =
       fiber.block->cluster->uses[size_t(target.rank) * clocks->warps + fiber.warp->clock];
-  uint32_t now = clocks->event[fiber.warp->clock];
+  uint32_t now = clocks->warp[fiber.warp->clock].event;
   use.lanes = use.stamp == now && use.site == site ? use.lanes | fiber.bit : fiber.bit;
   use.stamp = now;
   use.site = site;

@@ -64,7 +64,7 @@ struct Engine::Impl {
   Pool pool;
   std::vector<std::unique_ptr<Worker>> workers;
   std::mutex launching;
-  uint32_t tag = 0;
+  uint32_t lastOwner = 0; // LaunchState::lastOwner of the next launch
   mutable std::mutex counting;
   Counters total;
 
@@ -278,9 +278,14 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
       uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] / state.clusterSize;
   if (!state.clusterCount)
     return result;
-  if (++impl.tag == 0) // tag 0 marks records that are not in use
-    ++impl.tag;
-  state.tag = impl.tag;
+  uint32_t owners = uint32_t(std::min<uint64_t>(state.clusterCount, LaunchState::kOwners));
+  if (impl.lastOwner > LaunchState::kOwners) { // owners have 31 bits
+    for (const Range &range : impl.memory.ranges())
+      range.allocation->races.clear();
+    impl.lastOwner = 0;
+  }
+  state.lastOwner = impl.lastOwner;
+  impl.lastOwner += owners;
   if (state.checks & kCheckMemory)
     impl.chooseRanges(launch, state);
   for (Range &range : state.ranges)
@@ -288,7 +293,7 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
   unsigned workers = unsigned(std::min<uint64_t>(impl.workerCount(), state.clusterCount));
   state.parallel = workers > 1;
   if (state.parallel && state.checks & kCheckRace)
-    state.cellLocks = std::vector<std::atomic<uint8_t>>(LaunchState::kCellLocks);
+    state.regionLocks = std::vector<LaunchState::RegionLock>(LaunchState::kRegionLocks);
   state.chunk = std::clamp<uint64_t>(state.clusterCount / 8 / workers, 1, 64);
   state.guards = (state.checks || frames > kUnguardedStack) &&
                  workers * state.clusterSize * state.threads <= kMaxGuards;

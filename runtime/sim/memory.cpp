@@ -15,21 +15,33 @@ namespace {
 constexpr size_t kAlignment = 256; // what cuMemAlloc guarantees, and no more
 } // namespace
 
-RaceShadow::~RaceShadow() {
-  for (auto &plane : planes_)
-    unmapLazily(plane.load(), granules_ * sizeof(Cell));
+RaceShadow::~RaceShadow() { clear(); }
+
+void RaceShadow::restart() {
+  used_.store(0, std::memory_order_relaxed);
+  atomics_.store(false, std::memory_order_relaxed);
+  for (uint32_t plane = 0; plane < kGranule; ++plane) {
+    longest_[plane].store(0, std::memory_order_relaxed);
+    shortest_[plane].store(0xff, std::memory_order_relaxed);
+  }
 }
 
-bool RaceShadow::widen(uint32_t plane, uint32_t bytes, size_t granules) {
+bool RaceShadow::widenSlowly(uint32_t plane, uint32_t bytes, bool atomic, size_t granules) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!planes_[plane].load()) {
-    Cell *cells = static_cast<Cell *>(mapLazily(granules * sizeof(Cell)));
-    if (!cells)
+    size_t rounded = (granules + 3) / 4 * 4; // records are aligned to 16 bytes
+    auto *memory = static_cast<char *>(mapLazily(rounded * Plane::kBytes));
+    if (!memory)
       return false;
-    granules_ = granules;
-    planes_[plane].store(cells);
+    if (!granules_) // others may read it now; it never changes
+      granules_ = rounded;
+    planes_[plane].store(memory);
   }
   used_.fetch_or(1u << plane);
+  if (atomic)
+    atomics_.store(true);
+  if (shortest_[plane].load() > bytes)
+    shortest_[plane].store(uint8_t(bytes));
   if (longest_[plane].load() < bytes)
     longest_[plane].store(uint8_t(bytes));
   return true;
@@ -38,8 +50,8 @@ bool RaceShadow::widen(uint32_t plane, uint32_t bytes, size_t granules) {
 void RaceShadow::clear() {
   restart();
   for (auto &plane : planes_)
-    if (Cell *cells = plane.exchange(nullptr))
-      unmapLazily(cells, granules_ * sizeof(Cell));
+    if (char *memory = plane.exchange(nullptr))
+      unmapLazily(memory, granules_ * Plane::kBytes);
 }
 
 Allocation::~Allocation() {

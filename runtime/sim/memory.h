@@ -15,37 +15,49 @@
 
 namespace cameo::sim {
 
-/// Who accessed some bytes: of global memory `tag` is the launch, of shared memory the worker's
-/// running number of the block.
-struct Access {
-  uint32_t tag;
-  uint32_t block; // linear, low bits
-  uint32_t stamp;
-  uint32_t who; // thread | atomic << 10 | (bytes - 1) << 11 | site << 15
+/// Lanes of a warp that have accessed the same bytes by one instruction, without having
+/// synchronised in between.
+struct alignas(16) Access {
+  uint32_t owner; // the cluster of blocks: LaunchState::owner; 0: nothing is recorded
+  uint32_t stamp; // of the warp: Clocks
+  uint32_t who;   // warp in the cluster | atomic << 9 | (bytes - 1) << 10 | site << 14
+  uint32_t lanes;
 
-  static constexpr uint32_t kUnknownSite = (1u << 17) - 1;
-  static uint32_t pack(uint32_t thread, bool atomic, uint32_t bytes, uint32_t site) {
-    return thread | uint32_t(atomic) << 10 | (bytes - 1) << 11 |
-           (site < kUnknownSite ? site : kUnknownSite) << 15;
+  static constexpr uint32_t kUnknownSite = (1u << 18) - 1;
+  static uint32_t pack(uint32_t warp, bool atomic, uint32_t bytes, uint32_t site) {
+    return warp | uint32_t(atomic) << 9 | (bytes - 1) << 10 |
+           (site < kUnknownSite ? site : kUnknownSite) << 14;
   }
-  uint32_t thread() const { return who & 1023; }
-  bool atomic() const { return who >> 10 & 1; }
-  uint32_t bytes() const { return (who >> 11 & 15) + 1; }
-  uint32_t site() const { return who >> 15; }
-};
-
-/// The last plain write, and the last reads or atomics by two different threads: a later write by
-/// one of the two still finds the other.
-struct Cell {
-  Access write;
-  Access uses[2];
+  uint32_t warp() const { return who & 511; }
+  bool atomic() const { return who >> 9 & 1; }
+  uint32_t bytes() const { return (who >> 10 & 15) + 1; }
+  uint32_t site() const { return who >> 14; }
 };
 
 constexpr uint32_t kGranule = 16; // bytes: the widest access
 
-/// Cells of a stretch of memory, one a granule and plane. Plane p holds the accesses that begin at
-/// byte p of their granule. So an access of any size needs one cell, neighbours of any size by
-/// different threads are told apart, and planes that nobody needs are never touched.
+/// What is remembered of the accesses that begin at one byte of their granules, by granule: the
+/// last plain write, and since then the reads or atomics of two warps, where so many are not
+/// ordered one after the other.
+///
+/// A key sums up the accesses that it stands beside: of shared memory the latest stamp, of global
+/// memory the greatest owner. Most checks look at keys alone, which lie in a row.
+struct Plane {
+  uint32_t *writeKeys;
+  uint32_t *useKeys; // 0: no use since the last write, whatever `uses` holds
+  Access *writes;
+  Access *uses[2];
+
+  /// In the key of uses: further reads need not be recorded, as of any two warps that read a
+  /// granule at the same time (shared memory: with the same stamp; global memory: in different
+  /// clusters).
+  static constexpr uint32_t kFull = 1u << 31;
+  static constexpr size_t kBytes = 2 * sizeof(uint32_t) + 3 * sizeof(Access); // a granule
+};
+
+/// Planes of a stretch of memory: plane p holds the accesses that begin at byte p of their granule.
+/// So an access of any size needs one entry, neighbours of any size by different threads are told
+/// apart, and planes that nobody needs are never touched.
 class RaceShadow {
 public:
   RaceShadow() = default;
@@ -53,31 +65,50 @@ public:
   RaceShadow(const RaceShadow &) = delete;
   RaceShadow &operator=(const RaceShadow &) = delete;
 
-  /// A launch begins: what is in the cells is out of date.
-  void restart() {
-    used_.store(0, std::memory_order_relaxed);
-    for (auto &bytes : longest_)
-      bytes.store(0, std::memory_order_relaxed);
+  /// A launch begins: what is recorded is out of date.
+  void restart();
+  /// Makes ready for an access of `bytes` that begins in plane `plane`, which has `granules`
+  /// entries. False without memory. Other workers widen at the same time: what is seen of one is
+  /// seen of all before it.
+  bool widen(uint32_t plane, uint32_t bytes, bool atomic, size_t granules) {
+    return __builtin_expect(longest(plane) >= bytes && shortest(plane) <= bytes &&
+                                (!atomic || hasAtomics()),
+                            1) ||
+           widenSlowly(plane, bytes, atomic, granules);
   }
-  /// The plane to note an access of `bytes` in, of `granules` cells. Null without memory. Other
-  /// workers widen at the same time: what is seen of one is seen of all before it.
-  Cell *note(uint32_t plane, uint32_t bytes, size_t granules) {
-    if (longest_[plane].load(std::memory_order_acquire) < bytes && !widen(plane, bytes, granules))
-      return nullptr;
-    return planes_[plane].load(std::memory_order_acquire);
-  }
-  /// Planes in use since restart(), a bit each; their cells; the longest access noted in them.
+  /// Planes in use since restart(), a bit each; the longest and the shortest access recorded in
+  /// them.
   uint32_t used() const { return used_.load(std::memory_order_acquire); }
-  Cell *plane(uint32_t index) const { return planes_[index].load(std::memory_order_acquire); }
   uint32_t longest(uint32_t index) const { return longest_[index].load(std::memory_order_acquire); }
+  uint32_t shortest(uint32_t index) const {
+    return shortest_[index].load(std::memory_order_acquire);
+  }
+  /// Whether there have been atomics since restart().
+  bool hasAtomics() const { return atomics_.load(std::memory_order_acquire); }
+  Plane plane(uint32_t index) const {
+    char *at = planes_[index].load(std::memory_order_acquire);
+    auto *keys = reinterpret_cast<uint32_t *>(at);
+    auto *records = reinterpret_cast<Access *>(keys + 2 * granules_);
+    return {keys, keys + granules_, records, {records + granules_, records + 2 * granules_}};
+  }
+  /// Planes that hold accesses which may touch bytes [first, first + count) of their granule.
+  uint32_t planesOf(uint32_t first, uint32_t count) const {
+    uint32_t result = used() & ((1u << (first + count)) - 1);
+    for (uint32_t rest = result & ((1u << first) - 1); rest; rest &= rest - 1)
+      if (uint32_t plane = uint32_t(__builtin_ctz(rest)); plane + longest(plane) <= first)
+        result &= ~(1u << plane);
+    return result;
+  }
   void clear();
 
 private:
-  bool widen(uint32_t plane, uint32_t bytes, size_t granules);
+  bool widenSlowly(uint32_t plane, uint32_t bytes, bool atomic, size_t granules);
   std::atomic<uint32_t> used_{0};
   std::atomic<uint8_t> longest_[kGranule] = {};
-  std::atomic<Cell *> planes_[kGranule] = {};
-  size_t granules_ = 0;
+  std::atomic<uint8_t> shortest_[kGranule] = {};
+  std::atomic<bool> atomics_{false};
+  std::atomic<char *> planes_[kGranule] = {};
+  size_t granules_ = 0; // rounded up
   std::mutex mutex_;
 };
 

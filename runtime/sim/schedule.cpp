@@ -505,7 +505,7 @@ cameo_sim_warp_sync_body(CameoSimThread *thread, uint32_t mask, uint32_t site) {
   Fiber &fiber = fiberOf(thread);
   if (fiber.block->warpForm) {
     if (fiber.block->clocks)
-      fiber.block->clocks->syncLanes(fiber.warp->id, fiber.warp->all, fiber.warp->all);
+      fiber.block->clocks->syncLanes(fiber.warp->clock, fiber.warp->all, fiber.warp->all);
     return &fiber;
   }
   return arrive(fiber, kOpWarpSync, mask, site);

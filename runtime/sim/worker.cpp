@@ -10,7 +10,7 @@
 
 namespace cameo::sim {
 namespace {
-constexpr uint32_t kStampLimit = 0xf0000000u;
+constexpr uint32_t kStampLimit = 0x70000000u;
 constexpr unsigned kDefaultControl = 0x1f80; // MXCSR at reset: all exceptions masked
 } // namespace
 
@@ -34,6 +34,8 @@ bool Worker::prepare(LaunchState &launchState) {
     return false;
   if (checks & kCheckRace && !clocks)
     clocks.reset(new Clocks());
+  if (checks & kCheckMemory && !patterns)
+    patterns.reset(new WarpPatterns());
   if (checks & kCheckInit && shadow.windows < size) {
     shadow.initialised.reset(new uint8_t[size_t(size) * kSharedWindow]);
     shadow.windows = size;
@@ -215,10 +217,9 @@ void Worker::runCluster(uint64_t index) {
   Block &first = blocks.front();
   if (first.clocks) {
     uint32_t warpCount = cluster.size * first.warpCount;
-    if (++clusterSerial == 0 || stamp > kStampLimit) {
+    if (stamp > kStampLimit) {
       shadow.races.clear();
       *clocks = Clocks();
-      clusterSerial = 1;
       stamp = 1;
     }
     clocks->start(warpCount, stamp);
@@ -227,6 +228,7 @@ void Worker::runCluster(uint64_t index) {
     cluster.uses.assign(cluster.size > 1 ? size_t(cluster.size) * warpCount : 0, Cluster::Use());
   }
   cluster.firstOrder = index * cluster.size;
+  cluster.owner = state->ownerOf(index);
   cluster.arrived = 0;
   cluster.phase = 1;
   for (Block &block : blocks)

@@ -1,5 +1,5 @@
 // What the simulator costs: a fiber switch, the two ways to run threads, an FP32 matrix product
-// with and without checks.
+// with and without checks, the checks of a warp's accesses.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "sim_testing.h"
@@ -163,5 +163,93 @@ BENCHMARK(BM_Gemm<true>)
     ->Args({1, kCheckAll})
     ->Args({2, kCheckAll})
     ->UseRealTime();
+
+// ---- Accesses of a warp, as instrumented kernels have them checked ----
+
+enum class Pattern { Row4, Row16, Few16, Column4 };
+
+/// Where lane `lane` accesses memory in step `step` of a warp.
+uint32_t placeOf(Pattern pattern, uint32_t step, uint32_t lane) {
+  switch (pattern) {
+  case Pattern::Row4: // side by side, 4 bytes each
+    return step * 128 + lane * 4;
+  case Pattern::Row16:
+    return step % 32 * 512 + lane * 16;
+  case Pattern::Few16: // as in a product of matrices by threads: four lanes read the same
+    return step * 128 + lane / 4 * 16;
+  default: // 4 bytes from each of 32 rows
+    return lane * 516 + step * 4;
+  }
+}
+
+constexpr uint32_t kWarps = 4, kSteps = 64, kBytes = 32 * 516;
+
+/// Every warp accesses the same memory, of the block's own or global; by writes, a part of its own.
+void warpAccessBody(Gpu gpu) {
+  char *memory = gpu.arg<char *>(0);
+  const auto pattern = gpu.arg<Pattern>(1);
+  const auto rounds = gpu.arg<uint32_t>(2);
+  const auto kind = gpu.arg<CameoSimAccess>(3);
+  const uint32_t bytes = pattern == Pattern::Row4 || pattern == Pattern::Column4 ? 4 : 16;
+  const bool isWrite = kind == CAMEO_SIM_WRITE;
+  char *from = memory ? memory : gpu.t->shared;
+  from += isWrite ? gpu.t->warp * kBytes : 0;
+  CameoSimAccessSite site{bytes, bytes, memory ? 1u : 3u,    uint32_t(kind),
+                          2,     0,     CAMEO_SIM_ALL_LANES, 0};
+  if (!memory && gpu.t->warp == 0) { // written before it is read
+    CameoSimAccessSite init{16, 16, 3, CAMEO_SIM_WRITE, 1, 0, CAMEO_SIM_ALL_LANES, 0};
+    for (uint32_t at = 0; at < kWarps * kBytes; at += 512) {
+      char *addresses[32], *allowed[32];
+      for (uint32_t lane = 0; lane < 32; ++lane)
+        addresses[lane] = gpu.t->shared + at + lane * 16;
+      gpu.t->api->warp_access(gpu.t, &init, 1, addresses, nullptr, allowed);
+    }
+  }
+  for (uint32_t round = 0; round < rounds; ++round) {
+    gpu.barrier(3);
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      char *addresses[32], *allowed[32];
+      for (uint32_t lane = 0; lane < 32; ++lane)
+        addresses[lane] = from + placeOf(pattern, step, lane);
+      gpu.t->api->warp_access(gpu.t, &site, 1, addresses, nullptr, allowed);
+    }
+  }
+}
+
+void BM_WarpAccess(benchmark::State &state) {
+  TestDevice device(uint32_t(state.range(3)), 0, 1);
+  auto pattern = Pattern(state.range(0));
+  auto kind = CameoSimAccess(state.range(1));
+  char *memory = nullptr;
+  if (state.range(2)) {
+    memory = device.buffer<char>(kWarps * kBytes, "x");
+    device.engine.markInitialised(memory, kWarps * kBytes);
+    // Written by a kernel before, so that reads are recorded.
+    device.runWarps(kernel<warpAccessBody>, {1, 32 * kWarps}, memory, Pattern::Row16, 1u,
+                    CAMEO_SIM_WRITE);
+  }
+  const uint32_t rounds = 20;
+  for (auto _ : state)
+    if (!device
+             .runWarps(kernel<warpAccessBody>, {1, 32 * kWarps, kWarps * kBytes}, memory, pattern,
+                       rounds, kind)
+             .ok())
+      state.SkipWithError("the kernel is at fault");
+  state.counters["ns/access"] = benchmark::Counter(double(rounds) * kSteps * kWarps * 1e-9,
+                                                   benchmark::Counter::kIsIterationInvariantRate |
+                                                       benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_WarpAccess)
+    ->Name("warp_access")
+    ->ArgNames({"pattern", "kind", "global", "checks"})
+    ->Apply([](benchmark::internal::Benchmark *all) {
+      for (int64_t global : {0, 1})
+        for (auto kind : {CAMEO_SIM_READ, CAMEO_SIM_WRITE})
+          for (auto pattern : {Pattern::Row4, Pattern::Row16, Pattern::Few16, Pattern::Column4})
+            for (int64_t checks :
+                 {0u, 0u + kCheckBounds, 0u + kCheckInit, 0u + kCheckRace, 0u + kCheckAll})
+              if (kind == CAMEO_SIM_READ || pattern != Pattern::Few16) // which would be a race
+                all->Args({int64_t(pattern), kind, global, checks});
+    });
 
 } // namespace

@@ -118,9 +118,22 @@ public:
   }
   template <typename... Args>
   LaunchResult run(CameoSimKernel entry, const Shape &shape, const Args &...values) {
+    return launch({"test_kernel", entry, shape.shared, shape.stack, nullptr, 0, 0, 0, {0, 0, 0}, 0},
+                  shape, values...);
+  }
+  /// A kernel in the warp form.
+  template <typename... Args>
+  LaunchResult runWarps(CameoSimKernel entry, const Shape &shape, const Args &...values) {
+    return launch({"test_kernel", nullptr, shape.shared, 0, entry, shape.stack, 0, 0, {0, 0, 0}, 0},
+                  shape, values...);
+  }
+
+  Engine engine;
+
+private:
+  template <typename... Args>
+  LaunchResult launch(const CameoSimKernelInfo &info, const Shape &shape, const Args &...values) {
     const void *pointers[] = {&values..., nullptr};
-    CameoSimKernelInfo info{"test_kernel", entry, shape.shared, shape.stack, nullptr, 0, 0, 0,
-                            {0, 0, 0},     0};
     Launch launch;
     launch.image = &image();
     launch.kernel = &info;
@@ -132,8 +145,6 @@ public:
     launch.nonPortableCluster = true;
     return engine.launch(launch);
   }
-
-  Engine engine;
 };
 
 } // namespace simtest
