@@ -55,15 +55,18 @@ __attribute__((noinline)) void reportRace(const Fiber &fiber, const Accessor &a,
   block.worker->state->log.add(std::move(fault));
 }
 
-/// Of an access to bytes [first, first + count) of a granule: what it conflicts with, unordered, in
-/// the given plane.
-inline void checkRecords(const Fiber &fiber, const Accessor &a, const Plane &plane, uint32_t index,
+/// Whether an access to bytes [first, first + count) of a granule conflicts with nothing unordered
+/// in the given plane. Else there is a report.
+inline bool checkRecords(const Fiber &fiber, const Accessor &a, const Plane &plane, uint32_t index,
                          size_t granule, uint32_t first, uint32_t count, uint64_t address,
                          uint32_t bytes) {
+  bool good = true;
   auto check = [&](const Access &record, bool isWrite) {
-    if (index < first + count && first < index + record.bytes() && conflicts(record, isWrite, a) &&
-        !isOrdered(record, a, fiber.bit))
-      reportRace(fiber, a, record, isWrite, address, bytes);
+    if (index >= first + count || first >= index + record.bytes() ||
+        !conflicts(record, isWrite, a) || isOrdered(record, a, fiber.bit))
+      return;
+    reportRace(fiber, a, record, isWrite, address, bytes);
+    good = false;
   };
   if (plane.writeKeys[granule] > a.ordered)
     check(plane.writes[granule], true);
@@ -71,6 +74,7 @@ inline void checkRecords(const Fiber &fiber, const Accessor &a, const Plane &pla
     check(plane.uses[0][granule], false);
     check(plane.uses[1][granule], false);
   }
+  return good;
 }
 
 /// An access by one thread. `granule` is the index of the first one, `first` where the access
@@ -84,9 +88,11 @@ bool checkRaces(const Fiber &fiber, const Accessor &a, RaceShadow &shadow, size_
     uint32_t count = std::min(kGranule - first, bytes - done);
     if (locks)
       lock.hold(uintptr_t(address) + done);
+    bool good = true;
     for (uint32_t rest = shadow.planesOf(first, count); rest; rest &= rest - 1) {
       uint32_t index = uint32_t(__builtin_ctz(rest));
-      checkRecords(fiber, a, shadow.plane(index), index, granule, first, count, address, bytes);
+      good &=
+          checkRecords(fiber, a, shadow.plane(index), index, granule, first, count, address, bytes);
     }
     if (!shadow.widen(first, count, a.kind == CAMEO_SIM_ATOMIC, granules))
       return false;
@@ -94,9 +100,9 @@ bool checkRaces(const Fiber &fiber, const Accessor &a, RaceShadow &shadow, size_
     if (a.kind == CAMEO_SIM_WRITE) {
       plane.writes[granule] = a.record(count, fiber.bit);
       plane.writeKeys[granule] = a.key;
-      // They are ordered before this write, or were just reported.
-      plane.useKeys[granule] = 0;
-      plane.uses[0][granule] = plane.uses[1][granule] = Access();
+      plane.useKeys[granule] = 0; // uses are ordered before this write,
+      if (!good)                  // or were just reported
+        plane.uses[0][granule] = plane.uses[1][granule] = Access();
     } else {
       recordUse(shadow, first, plane, granule, a, count, fiber.bit);
     }

@@ -93,14 +93,14 @@ static inline void recordUse(const RaceShadow &shadow, uint32_t index, const Pla
     key = a.key;
     return;
   }
-  if (key >= a.fullAt && a.kind == CAMEO_SIM_READ && bytes <= shadow.shortest(index))
-    return;
   auto join = [&](Access &record) {
     bool same = record.owner == now.owner && record.stamp == now.stamp && record.who == now.who;
     record.lanes |= same ? lanes : 0;
     return same;
   };
   if (join(first) || join(second))
+    return;
+  if (key >= a.fullAt && a.kind == CAMEO_SIM_READ && bytes <= shadow.shortest(index))
     return;
   // Of two others, forget the one that is ordered before this use, else the second.
   bool needless = isOrdered(first, a, lanes & -lanes) &&
