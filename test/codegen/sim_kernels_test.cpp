@@ -218,12 +218,13 @@ TEST(SimKernels, UnknownOperationIsNamed) {
   SimKernels kernels(R"(
 gpu.module @m {
   llvm.func @k(%p: !llvm.ptr<1>) attributes {nvvm.kernel} {
-    nvvm.cp.async.commit.group
+    %t = nvvm.read.ptx.sreg.clock : i32
+    llvm.store %t, %p : i32, !llvm.ptr<1>
     llvm.return
   }
 })",
                      /*checked=*/false);
-  EXPECT_NE(kernels.error.find("kernel k: the simulator does not know nvvm.cp.async.commit.group"),
+  EXPECT_NE(kernels.error.find("kernel k: the simulator does not know nvvm.read.ptx.sreg.clock"),
             std::string::npos)
       << kernels.error;
 }
