@@ -99,6 +99,7 @@ private:
   Value *available(Value *value, Group &group, bool isSure, unsigned &budget);
   Value *condition(BasicBlock *block, Group &group, unsigned &budget);
   BasicBlock *converged(const BasicBlock *block) const;
+  static void sort(Group &group);
   void emit(Group &group);
 
   Function &function;
@@ -303,7 +304,32 @@ Value *Grouping::condition(BasicBlock *block, Group &group, unsigned &budget) {
   return group.copies[block] = result;
 }
 
+/// Brings accesses together that have rows in common, as far as the order does not matter: reads
+/// among each other, and writes.
+void Grouping::sort(Group &group) {
+  auto field = [](const Member &member, unsigned operand) {
+    return cast<ConstantInt>(member.call->getArgOperand(operand))->getZExtValue();
+  };
+  auto *begin = group.members.begin(), *end = group.members.end();
+  while (begin != end) {
+    auto *next = std::find_if(begin, end, [&](const Member &member) {
+      return field(member, kKind) != field(*begin, kKind);
+    });
+    DenseMap<Value *, unsigned> conditions; // in the order in which they come
+    for (auto *member = begin; member != next; ++member)
+      conditions.try_emplace(member->takesPart, conditions.size());
+    auto key = [&](const Member &member) {
+      return std::tuple(member.row, conditions.lookup(member.takesPart), field(member, kBytes),
+                        field(member, kAlignment), field(member, kSpace), member.offset);
+    };
+    std::stable_sort(begin, next,
+                     [&](const Member &a, const Member &b) { return key(a) < key(b); });
+    begin = next;
+  }
+}
+
 void Grouping::emit(Group &group) {
+  sort(group);
   LLVMContext &context = function.getContext();
   Module &module = *function.getParent();
   IRBuilder<> builder(group.position);
