@@ -219,12 +219,16 @@ int64_t contiguousRun(AffineMap map, RankedTensorType type, ArrayRef<unsigned> l
   return run;
 }
 
-/// Elements that may be accessed at once along `loops`: a power of two of at most 16 bytes.
+/// Elements that a thread copies at once at most, and the columns that it has beside one another.
+constexpr int64_t kCopied = 8, kGroup = 4;
+
+/// Elements that may be accessed at once along `loops`: a power of two of at most `most` elements
+/// and 16 bytes.
 int64_t vectorAlong(AffineMap map, RankedTensorType type, ArrayRef<unsigned> loops,
-                    ArrayRef<int64_t> ranges) {
+                    ArrayRef<int64_t> ranges, int64_t most) {
   unsigned bits = type.getElementTypeBitWidth();
   int64_t run = contiguousRun(map, type, loops, ranges), vector = bits < 8 ? 1 : 128 / bits;
-  vector = std::min<int64_t>(vector, 4);
+  vector = std::min<int64_t>(vector, most);
   while (vector > 1 && run % vector != 0)
     vector /= 2;
   return vector;
@@ -334,14 +338,14 @@ public:
     Builder b(op.getContext());
     auto vector = [&](const Operand &operand, ArrayRef<unsigned> across) {
       auto type = cast<RankedTensorType>(operand.tensor.getType());
-      int64_t alongDepth = vectorAlong(operand.map, type, product.depth, product.ranges);
-      int64_t alongAcross = vectorAlong(operand.map, type, across, product.ranges);
+      int64_t alongDepth = vectorAlong(operand.map, type, product.depth, product.ranges, kCopied);
+      int64_t alongAcross = vectorAlong(operand.map, type, across, product.ranges, kCopied);
       if (operand.pad) // inside and outside would mix
         alongDepth = alongAcross = 1;
       return SmallVector<int64_t>{alongAcross, alongDepth};
     };
     auto out = cast<RankedTensorType>(op.getResult(0).getType());
-    int64_t store = vectorAlong(product.outMap, out, product.columns, product.ranges);
+    int64_t store = vectorAlong(product.outMap, out, product.columns, product.ranges, kGroup);
     return b.getDictionaryAttr(
         {b.getNamedAttr("column_vector",
                         b.getDenseI64ArrayAttr(vector(product.column, product.columns))),

@@ -1,6 +1,9 @@
-"""Counts the accesses to global memory in the PTX of small models, by width.
+"""What stands in the PTX of small models' kernels.
 
-access-widths.py CAMEOC FOLDER: a line a model, `name: N wide, M narrow`, wide being 16 bytes.
+ptx-gates.py CAMEOC FOLDER: a line a model, `name: FAMILY, N wide, M narrow, F fma, LOOPS`.
+Wide accesses to global memory have 16 bytes. LOOPS are `lean` if there is no local memory, and in
+the innermost loops neither a product of 64 bits nor a division, nor more addresses than accesses
+(`mul.wide` and the sum behind it are one instruction of the GPU); else what is found.
 """
 # SPDX-License-Identifier: Apache-2.0
 import re
@@ -28,6 +31,13 @@ def model(operator, shape, result, inputs=1, kind=F32, weights=(),
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def scan_model():
+    made = model("CumSum", (64, 4096), (64, 4096))
+    made.graph.initializer.append(numpy_helper.from_array(numpy.array(1, numpy.int64), "axis"))
+    made.graph.node[0].input.append("axis")
+    return made
+
+
 MODELS = {
     "elementwise-f32": model("Relu", (64, 4096), (64, 4096)),
     "elementwise-f16": model("Add", (128, 4096), (128, 4096), inputs=2, kind=F16),
@@ -40,6 +50,15 @@ MODELS = {
                                    weights=((128, 64, 1, 1),)),
     "depthwise-convolution": model("Conv", ("N", 96, 56, 56), ("N", 96, 56, 56),
                                    weights=((96, 1, 3, 3),), group=96, pads=[1, 1, 1, 1]),
+    "convolution": model("Conv", ("N", 64, 56, 56), ("N", 64, 56, 56), weights=((64, 64, 3, 3),),
+                         pads=[1, 1, 1, 1]),
+    "product-f64": model("MatMul", (256, 256), (256, 512), kind=TensorProto.DOUBLE,
+                         weights=((256, 512),)),
+    "product-f16": model("MatMul", (256, 256), (256, 512), kind=F16, weights=((256, 512),)),
+    "transpose-inner": model("Transpose", (4096, 1024), (1024, 4096), perm=[1, 0]),
+    "average-pool": model("AveragePool", ("N", 64, 56, 56), ("N", 64, 56, 56), kernel_shape=[3, 3],
+                          pads=[1, 1, 1, 1]),
+    "scan": scan_model(),
     "softmax": model("Softmax", ("N", 1024), ("N", 1024)),
     "softmax-dynamic": model("Softmax", ("N", "M"), ("N", "M")),
     "softmax-f16": model("Softmax", ("N", 12, 128, 128), ("N", 12, 128, 128), kind=F16),
@@ -70,15 +89,45 @@ def bits(instruction):
     return int(found[1] or 1) * BITS[found[2]]
 
 
+def innermost_loops(lines):
+    """Lists of lines, each from a label to the branch back to it, without another such inside."""
+    labels = {match[1]: i for i, line in enumerate(lines) if (match := re.match(r"(\$\w+):", line))}
+    loops = []
+    for end, line in enumerate(lines):
+        target = re.search(r"\bbra(?:\.uni)?\s+(\$\w+);", line)
+        if target and labels[target[1]] <= end:
+            loops.append((labels[target[1]], end))
+    return [lines[begin:end + 1] for begin, end in loops
+            if not any(other != (begin, end) and other[0] >= begin and other[1] <= end
+                       for other in loops)]
+
+
+def verdict(text):
+    found = set(re.findall(r"\.local\b", text))
+    for loop in innermost_loops(text.splitlines()):
+        body = "\n".join(loop)
+        found.update(re.findall(r"\b(?:(?:mul|mad)\.(?:lo|hi)\.[su]64|(?:div|rem)\.[su]\d+)", body))
+        accesses = len(re.findall(r"\b(?:ld|st)\.(?:global|shared)", body))
+        addresses = len(re.findall(r"\bmul\.wide\.", body))
+        if addresses > accesses:
+            found.add(f"{addresses} addresses for {accesses} accesses")
+    return ", ".join(sorted(found)) or "lean"
+
+
 cameoc, folder = sys.argv[1], Path(sys.argv[2])
 folder.mkdir(parents=True, exist_ok=True)
 for name, made in MODELS.items():
     save(made, folder / f"{name}.onnx")
-    subprocess.run([cameoc, folder / f"{name}.onnx", "-o", folder / f"{name}.ptx", "--emit=ptx",
-                    "--target=sm_80"], check=True)
+    done = subprocess.run([cameoc, folder / f"{name}.onnx", "-o", folder / f"{name}.ptx",
+                           "--emit=ptx", "--target=sm_80", "--remarks"], check=True,
+                          stderr=subprocess.PIPE, text=True)
+    families = re.findall(r'#kernel.schedule<"(\w+)"', done.stderr)
     text = (folder / f"{name}.ptx").read_text()
     # Kernels for sizes beyond 32 bits do the same with wider indices.
-    text = re.split(r"\.visible \.entry \w+_wide\(", text)[0]
+    kernels = re.split(r"(?=\.visible \.entry )", text)[1:]
+    text = "".join(part for part in kernels if not re.match(r"\S+ \.entry \w+_wide\(", part))
     accesses = [bits(line) for line in re.findall(r"(?:ld|st)\.global\S*", text)]
     wide = sum(access == 128 for access in accesses)
-    print(f"{name}: {wide} wide, {len(accesses) - wide} narrow")
+    fma = len(re.findall(r"\bfma\.rn", text))
+    print(f"{name}: {'+'.join(families)}, {wide} wide, {len(accesses) - wide} narrow, {fma} fma, "
+          f"{verdict(text)}")
