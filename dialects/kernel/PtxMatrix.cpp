@@ -21,6 +21,7 @@ LogicalResult PtxParser::mma() {
       {16, 8, 16, "h", "f32", 80}, {16, 8, 8, "b", "f32", 80},  {16, 8, 16, "b", "f32", 80},
       {16, 8, 4, "t", "f32", 80},  {16, 8, 8, "t", "f32", 80},  {8, 8, 4, "d", "f64", 80},
       {8, 8, 16, "i", "s32", 75},  {16, 8, 16, "i", "s32", 80}, {16, 8, 32, "i", "s32", 80},
+      {16, 8, 32, "e", "f32", 89},
   };
   auto kind = [](uint8_t type) -> StringRef {
     switch (type) {
@@ -35,6 +36,9 @@ LogicalResult PtxParser::mma() {
     case CAMEO_SIM_S8:
     case CAMEO_SIM_U8:
       return "i";
+    case CAMEO_SIM_E4M3:
+    case CAMEO_SIM_E5M2:
+      return "e";
     default:
       return "none";
     }
@@ -46,7 +50,8 @@ LogicalResult PtxParser::mma() {
   StringRef d = takeAny();
   uint8_t a = typeOf(takeAny()), b = typeOf(takeAny());
   StringRef c = takeAny();
-  if (failed(atEnd()) || c != d || kind(a) != kind(b) || (kind(a) != "i" && a != b) ||
+  bool mixes = kind(a) == "i" || kind(a) == "e";
+  if (failed(atEnd()) || c != d || kind(a) != kind(b) || (!mixes && a != b) ||
       (satfinite && kind(a) != "i"))
     return failure();
   const Shape *found = llvm::find_if(shapes, [&](const Shape &known) {
@@ -124,8 +129,8 @@ LogicalResult PtxParser::wgmma() {
   bool is16 = a == CAMEO_SIM_F16 || a == CAMEO_SIM_BF16;
   bool isInteger = a == CAMEO_SIM_S8 || a == CAMEO_SIM_U8;
   bool isFp8 = a == CAMEO_SIM_E4M3 || a == CAMEO_SIM_E5M2;
-  // Integers of different signs need PTX 8.4, which is newer than what is written.
-  bool typesGo = a == b && (is16 || isInteger || a == CAMEO_SIM_TF32);
+  bool typesGo = a == b && (is16 || a == CAMEO_SIM_TF32);
+  typesGo |= isInteger && (b == CAMEO_SIM_S8 || b == CAMEO_SIM_U8);
   typesGo |= isFp8 && (b == CAMEO_SIM_E4M3 || b == CAMEO_SIM_E5M2);
   typesGo &= isInteger
                  ? d == CAMEO_SIM_S32

@@ -48,6 +48,7 @@ void addBarrierCases(std::vector<Case> &cases);
 void addWgmmaCases(std::vector<Case> &cases);
 void addTensorCases(std::vector<Case> &cases);
 void addClusterCases(std::vector<Case> &cases);
+void addFormCases(std::vector<Case> &cases);
 
 /// What a place that holds `a` holds after the atomic operation or reduction ("add", "min", ...) of
 /// type ("u32", "f16", ...) with b, and with c for cas.
@@ -121,6 +122,12 @@ double decodeFloat(uint32_t bits, int exponent, int mantissa);
 /// The nearest such float, ties to even, overflow to infinity.
 uint32_t encodeFloat(double value, int exponent, int mantissa);
 inline double decodeF16(uint32_t bits) { return decodeFloat(bits & 0xffff, 5, 10); }
+/// No infinities; one NaN of each sign; the highest exponent counts.
+inline double decodeE4m3(uint32_t bits) {
+  return (bits & 0x7f) == 0x7f   ? decodeFloat(0x7f, 5, 2)
+         : (bits & 0x78) == 0x78 ? (bits & 0x80 ? -1 : 1) * (1 + (bits & 7) / 8.0) * 256
+                                 : decodeFloat(bits & 0xff, 4, 3);
+}
 inline double decodeBf16(uint32_t bits) { return decodeFloat(bits & 0xffff, 8, 7); }
 inline double decodeF32(uint32_t bits) { return decodeFloat(bits, 8, 23); }
 inline uint32_t encodeF32(double value) { return encodeFloat(value, 8, 23); }

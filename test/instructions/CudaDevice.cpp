@@ -43,6 +43,9 @@ public:
     for (CUdeviceptr &pointer : memory)
       arguments.push_back(&pointer);
     Status status = CAMEO_CUDA(driver_, cuModuleGetFunction, &function, module_, one.name.c_str());
+    if (status.ok() && one.cluster > 8) // CUDA C++ Programming Guide, "Thread Block Clusters"
+      status = CAMEO_CUDA(driver_, cuFuncSetAttribute, function,
+                          CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     for (size_t i = 0; i < buffers.size() && status.ok(); ++i) {
       status = CAMEO_CUDA(driver_, cuMemAlloc_v2, &memory[i], buffers[i].size());
       if (status.ok())

@@ -79,6 +79,8 @@ const Type types[] = {
     {"tf32", 32, [](uint64_t bits) { return decodeF32(uint32_t(bits) & 0xffffe000u); }},
     {"f32", 32, [](uint64_t bits) { return decodeF32(uint32_t(bits)); }},
     {"f64", 64, decodeF64},
+    {"e4m3", 8, [](uint64_t bits) { return decodeE4m3(uint32_t(bits)); }},
+    {"e5m2", 8, [](uint64_t bits) { return decodeFloat(uint32_t(bits), 5, 2); }},
     {"s8", 8, [](uint64_t bits) { return double(int8_t(bits)); }},
     {"u8", 8, [](uint64_t bits) { return double(uint8_t(bits)); }},
     {"s32", 32, [](uint64_t bits) { return double(int32_t(bits)); }},
@@ -89,9 +91,7 @@ const Type &typeOf(const std::string &name) {
                        [&](const Type &type) { return name == type.name; });
 }
 
-bool isFloat(const Type &type) {
-  return type.name[0] == 'f' || type.name[0] == 'b' || type.name[0] == 't';
-}
+bool isFloat(const Type &type) { return type.name[0] != 's' && type.name[0] != 'u'; }
 
 /// A random element: small numbers, or now and then one at the edge of the type.
 uint64_t randomElement(const Type &type, Random &random, bool edges) {
@@ -110,6 +110,8 @@ uint64_t randomElement(const Type &type, Random &random, bool edges) {
     memcpy(&bits, &value, 8);
     return bits;
   }
+  if (type.bits == 8) // every pattern, or those of small numbers
+    return random.below(edges && !random.below(6) ? 256 : 0x48) | random.below(2) << 7;
   int exponent = name == "f16" ? 5 : 8, mantissa = name == "f16" ? 10 : name == "bf16" ? 7 : 23;
   uint32_t infinity = ((1u << exponent) - 1) << mantissa, sign = 1u << (exponent + mantissa);
   if (edges && !random.below(6)) {
@@ -202,7 +204,8 @@ std::string checkWarp(const Mma &mma, const Bytes &in, const Bytes &out, unsigne
         tolerance = size * 0x1p-50;
       } else {
         // The order of sums is not specified, nor how intermediate ones are rounded.
-        tolerance = size * (mma.k + 2) * 0x1p-23;
+        // Of 8-bit floats, 13 bits or so behind the binary point of the largest are kept.
+        tolerance = size * (mma.a.bits == 8 ? 0x1p-11 : (mma.k + 2) * 0x1p-23);
         if (type == "f16")
           tolerance += std::fabs(wanted) * 0x1p-10 + 0x1p-24;
         // Sums on the way may or may not overflow.
@@ -274,6 +277,9 @@ void addMmaCases(std::vector<Case> &cases) {
   add(cases, {"m16n8k4", 16, 4, typeOf("tf32"), typeOf("tf32"), typeOf("f32"), false}, 80);
   add(cases, {"m16n8k8", 16, 8, typeOf("tf32"), typeOf("tf32"), typeOf("f32"), false}, 80);
   add(cases, {"m8n8k4", 8, 4, typeOf("f64"), typeOf("f64"), typeOf("f64"), false}, 80);
+  for (const char *a : {"e4m3", "e5m2"})
+    for (const char *b : {"e4m3", "e5m2"})
+      add(cases, {"m16n8k32", 16, 32, typeOf(a), typeOf(b), typeOf("f32"), false}, 89);
   for (const char *a : {"s8", "u8"})
     for (const char *b : {"s8", "u8"})
       for (bool satfinite : {false, true}) {

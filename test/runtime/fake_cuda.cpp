@@ -280,6 +280,8 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   auto found = state().functions.find(number(function));
   if (found == state().functions.end())
     return 400;
+  if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+    return state().devices[currentDevice()].major >= 9 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
       value + found->second.kernel.sharedStatic > state().devices[currentDevice()].sharedOptin)
     return CUDA_ERROR_INVALID_VALUE;
