@@ -70,6 +70,29 @@ bool isOfWarp(const Instruction &instruction) {
 
 LaneShape Divergence::shape(const Value *value) const { return shapes_.lookup(value); }
 
+bool Divergence::differsBetweenLanes(const Value *value) const {
+  LaneShape known = shape(value);
+  std::array<int64_t, kWarpLanes> offset = known.offset;
+  llvm::sort(offset);
+  return known.kind == LaneShape::Affine &&
+         std::adjacent_find(offset.begin(), offset.end()) == offset.end();
+}
+
+bool Divergence::isParted(const Value *condition) const {
+  auto *instruction = dyn_cast<Instruction>(condition);
+  if (!instruction || isUniform(instruction))
+    return false;
+  if (isa<TruncInst>(instruction))
+    return shape(instruction->getOperand(0)).kind == LaneShape::Affine;
+  if (isa<ICmpInst>(instruction))
+    return shape(instruction->getOperand(0)).kind == LaneShape::Affine &&
+           isa<ConstantInt>(instruction->getOperand(1));
+  // Conjunctions and the like.
+  return instruction->getType()->isIntegerTy(1) &&
+         isa<BinaryOperator, SelectInst, FreezeInst>(instruction) &&
+         any_of(instruction->operands(), [&](const Value *operand) { return isParted(operand); });
+}
+
 LaneShape Divergence::evaluatePhi(const PHINode &phi) const {
   if (joins_.contains(phi.getParent()))
     return divergent();
@@ -94,6 +117,19 @@ LaneShape Divergence::evaluatePhi(const PHINode &phi) const {
   return result;
 }
 
+/// Whether all lanes read the same one's value: shfl.sync.idx with one index for the whole warp.
+bool Divergence::isFromOneLane(const CallInst &call) const {
+  if (engineFunction(call) != offsetof(CameoSimApi, shuffle))
+    return false;
+  auto number = [&](unsigned operand) {
+    return dyn_cast<ConstantInt>(call.getArgOperand(operand));
+  };
+  const ConstantInt *kind = number(1), *mask = number(2), *clamp = number(5);
+  // Segments of a warp have an index each; and a lane out of range reads its own value.
+  return kind && kind->equalsInt(CAMEO_SIM_SHFL_IDX) && mask && mask->isMinusOne() && clamp &&
+         clamp->equalsInt(31) && isUniform(call.getArgOperand(4));
+}
+
 LaneShape Divergence::evaluate(const Instruction &instruction) const {
   using namespace PatternMatch;
   if (&instruction == &lane_) {
@@ -103,6 +139,8 @@ LaneShape Divergence::evaluate(const Instruction &instruction) const {
     return affine(offset, 31);
   }
   if (isOfWarp(instruction))
+    return LaneShape();
+  if (auto *call = dyn_cast<CallInst>(&instruction); call && isFromOneLane(*call))
     return LaneShape();
   if (const CallInst *address = checkedAddress(instruction))
     return shape(address->getArgOperand(0));

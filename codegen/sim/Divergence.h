@@ -42,6 +42,13 @@ public:
   /// Whether all lanes have the same value wherever the whole warp comes by.
   bool isUniform(const llvm::Value *value) const { return shape(value).kind == LaneShape::Uniform; }
 
+  /// Whether no two lanes have the same value.
+  bool differsBetweenLanes(const llvm::Value *value) const;
+
+  /// Whether it is known that a condition depends on the lane: it compares the lane's number, or
+  /// what is derived from it, with a constant that lies between lanes.
+  bool isParted(const llvm::Value *condition) const;
+
   /// Makes known an instruction that was added since, of which each lane has its own result.
   void addDivergent(const llvm::Instruction &instruction) {
     shapes_[&instruction].kind = LaneShape::Divergent;
@@ -59,6 +66,7 @@ public:
 private:
   LaneShape shape(const llvm::Value *value) const;
   LaneShape evaluate(const llvm::Instruction &instruction) const;
+  bool isFromOneLane(const llvm::CallInst &call) const;
   LaneShape evaluatePhi(const llvm::PHINode &phi) const;
   bool addSerialBlocks(const llvm::BasicBlock &branching);
 

@@ -107,7 +107,7 @@ public:
     splitBody();
     if (checked)
       countExecutions();
-    makeInstructionBuffer(operations);
+    makeInstructionBuffers(operations);
     // All that is not known is reported in one go.
     llvm::Error errors = llvm::Error::success();
     for (Operation *op : operations)
@@ -248,7 +248,8 @@ private:
 
   llvm::Error lower(Operation *op);
   void countExecutions();
-  void makeInstructionBuffer(ArrayRef<Operation *> operations);
+  void makeInstructionBuffers(ArrayRef<Operation *> operations);
+  Value makeBuffer(Location loc, unsigned words);
   void lowerInstruction(kernel::PtxOp op);
   bool lowerRegister(Operation *op);
   void lowerShuffle(NVVM::ShflOp op);
@@ -299,7 +300,7 @@ private:
   Type i32, i64, voidType;
   std::string name, kernelNodes;
   Value thread;
-  Value instructionBuffers[3]; // by bufferOf()
+  Value instructionBuffers[2]; // for each thread; for warps
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;
   std::map<size_t, Value> engineFunctions;
@@ -436,37 +437,44 @@ static kernel::PtxInstruction parse(kernel::PtxOp op) {
   return *kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused);
 }
 
-/// 0: the thread's alone. 1: the warp's together. 2: makes the thread wait.
-static unsigned bufferOf(const kernel::PtxInstruction &instruction) {
-  return instruction.collective ? 1 : instruction.blocks ? 2 : 0;
+static unsigned wordsOf(kernel::PtxOp op) {
+  unsigned words = 0;
+  for (Type type : op.getInputs().getTypes())
+    words += wordsOf(type);
+  for (Type type : op.getOutputs().getTypes())
+    words += wordsOf(type);
+  return words;
 }
 
-/// Operands are stored right before a call, results loaded right after it, in one of three buffers,
-/// which the warp form treats differently (WarpPrepare.h).
-void KernelLowering::makeInstructionBuffer(ArrayRef<Operation *> operations) {
-  unsigned most[3] = {0, 0, 0};
+Value KernelLowering::makeBuffer(Location loc, unsigned words) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  return builder.create<LLVM::AllocaOp>(loc, ptr, i32, constant(loc, i32, words),
+                                        /*alignment=*/16);
+}
+
+/// Operands are stored right before a call, results loaded right after it: in one buffer for what a
+/// thread does for itself, one for what a warp does together, and one for each place where threads
+/// wait. The warp form treats them differently (WarpPrepare.h).
+void KernelLowering::makeInstructionBuffers(ArrayRef<Operation *> operations) {
+  unsigned most[2] = {0, 0};
   for (Operation *op : operations)
     if (auto instruction = dyn_cast<kernel::PtxOp>(op)) {
-      unsigned words = 0;
-      for (Type type : instruction.getInputs().getTypes())
-        words += wordsOf(type);
-      for (Type type : instruction.getOutputs().getTypes())
-        words += wordsOf(type);
-      unsigned &known = most[bufferOf(parse(instruction))];
-      known = std::max({known, words, 1u}); // some have no operands
+      unsigned &known = most[parse(instruction).collective];
+      known = std::max({known, wordsOf(instruction), 1u}); // some have no operands
     }
-  builder.setInsertionPointToStart(&kernel.getBody().front());
-  Location loc = kernel.getLoc();
-  for (unsigned kind : {0, 1, 2})
-    if (most[kind])
-      instructionBuffers[kind] = builder.create<LLVM::AllocaOp>(
-          loc, ptr, i32, constant(loc, i32, most[kind]), /*alignment=*/16);
+  for (unsigned together : {0, 1})
+    if (most[together])
+      instructionBuffers[together] = makeBuffer(kernel.getLoc(), most[together]);
 }
 
 void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   Location loc = op.getLoc();
   kernel::PtxInstruction instruction = parse(op);
-  Value instructionBuffer = instructionBuffers[bufferOf(instruction)];
+  bool waits = instruction.blocks && !instruction.collective;
+  Value instructionBuffer = !waits        ? instructionBuffers[instruction.collective]
+                            : wordsOf(op) ? makeBuffer(loc, wordsOf(op))
+                                          : Value();
   unsigned words = 0;
   for (Value input : op.getInputs()) {
     Value stored = input;
@@ -487,7 +495,7 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   if (blocking)
     operands.push_back(instruction.mask < 0 ? constant(loc, i32, -1)
                                             : op.getInputs()[instruction.mask]);
-  Value buffer = instructionBuffer; // none in kernels whose instructions have no operands
+  Value buffer = instructionBuffer; // a wait may have no operands
   if (!buffer)
     buffer = builder.create<LLVM::ZeroOp>(loc, ptr);
   operands.append({buffer, site(op, op.getInstruction())});

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpForm.h"
 
+#include "codegen/sim/WarpBranches.h"
 #include "codegen/sim/WarpChecks.h"
 #include "codegen/sim/WarpPrepare.h"
 #include "codegen/sim/WarpRewriter.h"
@@ -35,14 +36,22 @@ std::string warp::Rewriter::run() {
 
 Function *cameo::makeWarpForm(Function &thread, const std::array<uint32_t, 3> &block,
                               std::string &problem) {
-  Instruction *lane = nullptr;
-  Function *function = prepareForWarp(thread, block, lane, problem);
-  if (!function)
-    return nullptr;
-  checkByWarp(*function, *lane);
-  problem = warp::Rewriter(*function, *lane).run();
-  if (problem.empty())
-    return function;
-  function->eraseFromParent();
-  return nullptr;
+  WarpWaits waits;
+  while (true) {
+    Instruction *lane = nullptr;
+    Function *function = prepareForWarp(thread, block, waits, lane, problem);
+    if (!function)
+      return nullptr;
+    takeBranchesTogether(*function, *lane);
+    checkByWarp(*function, *lane);
+    warp::Rewriter rewriter(*function, *lane);
+    problem = rewriter.run();
+    if (problem.empty())
+      return function;
+    // A wait that the warp cannot do as one: once more, with lanes that wait each for itself.
+    const Value *apart = waits.original.lookup(rewriter.partedWait());
+    function->eraseFromParent();
+    if (!apart || !waits.apart.insert(apart).second)
+      return nullptr;
+  }
 }

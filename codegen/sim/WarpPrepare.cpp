@@ -9,6 +9,7 @@
 #include "runtime/sim/instructions.h"
 
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -29,10 +30,11 @@ constexpr unsigned kWordBytes = 4;
 
 class Preparation {
 public:
-  Preparation(Function &function, const std::array<uint32_t, 3> &block)
-      : function(function), block(block), layout(function.getParent()->getDataLayout()),
-        i32(Type::getInt32Ty(function.getContext())), i64(Type::getInt64Ty(function.getContext())) {
-  }
+  Preparation(Function &function, const std::array<uint32_t, 3> &block,
+              const SmallPtrSetImpl<const Value *> &apart)
+      : function(function), block(block), apart(apart),
+        layout(function.getParent()->getDataLayout()), i32(Type::getInt32Ty(function.getContext())),
+        i64(Type::getInt64Ty(function.getContext())) {}
 
   std::string run() {
     dropMarkers();
@@ -72,6 +74,7 @@ private:
 
   Function &function;
   const std::array<uint32_t, 3> &block;
+  const SmallPtrSetImpl<const Value *> &apart; // buffers of waits that lanes do each for itself
   const DataLayout &layout;
   Type *i32, *i64;
 };
@@ -147,8 +150,11 @@ void Preparation::replaceThreads(IRBuilder<> &builder) {
   for (Instruction &instruction : instructions(function)) {
     auto *call = dyn_cast<CallInst>(&instruction);
     auto engine = call ? engineFunction(*call) : std::nullopt;
-    if (!engine || call->arg_empty() || call->getArgOperand(0) != function.getArg(0) ||
-        isCollective(*engine))
+    if (!engine || call->arg_empty() || call->getArgOperand(0) != function.getArg(0))
+      continue;
+    bool waitsApart =
+        isMbarrierWait(*call) && apart.contains(call->getArgOperand(3)->stripPointerCasts());
+    if (isCollective(*engine) && !waitsApart)
       continue;
     if (!own) {
       Value *api = contextWord(builder, offsetof(CameoSimThread, api), builder.getPtrTy());
@@ -179,8 +185,12 @@ std::string Preparation::spread(AllocaInst &variable) {
     return "a private variable has no fixed size";
   for (User *user : variable.users()) {
     auto *call = dyn_cast<CallInst>(user);
-    if (call && engineFunction(*call) == offsetof(CameoSimApi, blocking_instruction))
-      return isMbarrierWait(*call) ? std::string() : spreadWords(variable);
+    if (!call || engineFunction(*call) != offsetof(CameoSimApi, blocking_instruction))
+      continue;
+    if (!isWait(*call))
+      return spreadWords(variable);
+    if (!apart.contains(&variable))
+      return {};
   }
   IRBuilder<> builder(lane->getNextNode());
   uint64_t bytes = alignTo(*size, variable.getAlign());
@@ -269,6 +279,32 @@ std::string Preparation::spreadWords(AllocaInst &buffer) {
   return {};
 }
 
+/// What LLVM computes on each of several ways to a place, to have it there, is computed there:
+/// where lanes take these ways each for itself, it would be unknown that they all have the same.
+void computeBehindJoins(Function &function) {
+  DominatorTree dominators(function);
+  for (BasicBlock &block : function)
+    for (PHINode &phi : make_early_inc_range(block.phis())) {
+      auto *first = dyn_cast<Instruction>(phi.getIncomingValue(0));
+      auto isBefore = [&](const Value *operand) {
+        auto *instruction = dyn_cast<Instruction>(operand);
+        return !instruction || (instruction->getParent() != &block &&
+                                dominators.dominates(instruction->getParent(), &block));
+      };
+      if (!first || !isa<CastInst, GetElementPtrInst, BinaryOperator>(first) ||
+          !all_of(first->operands(), isBefore) ||
+          !all_of(phi.incoming_values(), [&](const Value *value) {
+            auto *other = dyn_cast<Instruction>(value);
+            return other && other->isIdenticalTo(first);
+          }))
+        continue;
+      Instruction *copy = first->clone();
+      copy->insertBefore(&*block.getFirstInsertionPt());
+      phi.replaceAllUsesWith(copy);
+      phi.eraseFromParent();
+    }
+}
+
 bool blocksWith(const CallInst &call, CameoSimOpcode opcode) {
   if (engineFunction(call) != offsetof(CameoSimApi, blocking_instruction))
     return false;
@@ -282,23 +318,30 @@ bool cameo::isMbarrierWait(const CallInst &call) {
   return blocksWith(call, CAMEO_SIM_OP_MBAR_WAIT);
 }
 
+bool cameo::isWait(const CallInst &call) {
+  return isMbarrierWait(call) || blocksWith(call, CAMEO_SIM_OP_CLUSTER_WAIT);
+}
+
 Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> &block,
-                                Instruction *&lane, std::string &problem) {
+                                WarpWaits &waits, Instruction *&lane, std::string &problem) {
   uint64_t threads = uint64_t(block[0]) * block[1] * block[2];
   if (threads == 0 || threads % kWarpLanes != 0) {
     problem = threads ? "its blocks are no whole number of warps" : "the block's size is not known";
     return nullptr;
   }
-  for (const Instruction &instruction : instructions(thread))
-    if (auto *call = dyn_cast<CallInst>(&instruction);
-        call && blocksWith(*call, CAMEO_SIM_OP_CLUSTER_WAIT)) {
-      problem = "it waits at the barrier of its cluster";
-      return nullptr;
-    }
   ValueToValueMapTy values;
   Function *function = CloneFunction(&thread, values);
   function->setName(thread.getName() + "$warp");
-  Preparation preparation(*function, block);
+  SmallPtrSet<const Value *, 4> apart;
+  waits.original.clear();
+  for (const auto &[original, copy] : values)
+    if (isa<AllocaInst>(original)) {
+      waits.original[copy] = original;
+      if (waits.apart.contains(original))
+        apart.insert(copy);
+    }
+  computeBehindJoins(*function);
+  Preparation preparation(*function, block, apart);
   problem = preparation.run();
   lane = preparation.lane;
   if (!problem.empty()) {

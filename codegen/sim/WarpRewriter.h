@@ -49,8 +49,14 @@ public:
   /// Returns why it cannot be done, or nothing.
   std::string run();
 
+  /// The buffer of the wait because of which it cannot be done, if that is why.
+  const Value *partedWait() const { return partedWait_; }
+
 private:
   std::string checkCollectives();
+  bool waitsForItself(const CallInst &wait);
+  bool isForOneLane(const Value *condition, bool value) const;
+  static bool isOwnWait(const Instruction &instruction);
   bool isSharedBuffer(Value *pointer);
   std::string findSerialUnits();
   void splitAtCollectives();
@@ -93,7 +99,7 @@ private:
   static std::optional<size_t> collective(const Instruction &instruction) {
     auto *call = dyn_cast<CallInst>(&instruction);
     auto engine = call ? engineFunction(*call) : std::nullopt;
-    if (engine && isCollective(*engine))
+    if (engine && isCollective(*engine) && !isOwnWait(instruction))
       return engine;
     return std::nullopt;
   }
@@ -109,6 +115,7 @@ private:
   SetVector<BasicBlock *> warpBlocks; // of the warp's own code, in order
   MapVector<Value *, AllocaInst *> slots;
   SmallVector<PHINode *> storedPhis;
+  const Value *partedWait_ = nullptr;
   /// Made when all is known: what is computed again is copied from the code as it was.
   SmallVector<std::pair<Use *, Value *>> replacements;
 };

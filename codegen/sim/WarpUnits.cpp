@@ -84,12 +84,15 @@ void Rewriter::findStraightUnits() {
         own.push_back(&instruction);
     if (own.empty())
       continue;
-    // What comes before the lanes' ways part joins them.
+    // What comes before the lanes' ways part joins them, but for what all must have done before one
+    // of them waits.
     Unit *next = nullptr;
     for (auto &unit : units)
       if (unit->preheader == block)
         next = unit.get();
-    if (next && next->entry->front().isTerminator()) {
+    bool waits =
+        next && any_of(next->body, [](BasicBlock *part) { return any_of(*part, isOwnWait); });
+    if (next && !waits && next->entry->front().isTerminator()) {
       for (Instruction *instruction : own)
         instruction->moveBefore(next->entry->getTerminator());
       continue;

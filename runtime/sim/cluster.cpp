@@ -85,7 +85,7 @@ void arriveAtClusterBarrier(Fiber &fiber, bool releases, uint32_t site) {
   endPhaseIfComplete(cluster);
 }
 
-bool waitAtClusterBarrier(Fiber &fiber, uint32_t site) {
+static bool passesClusterBarrier(Fiber &fiber, uint32_t site) {
   Cluster &cluster = *fiber.block->cluster;
   if (!fiber.clusterPhase) {
     reportBadOperand(fiber, site, "waits at the cluster's barrier without having arrived");
@@ -102,12 +102,27 @@ bool waitAtClusterBarrier(Fiber &fiber, uint32_t site) {
   return false;
 }
 
+bool waitAtClusterBarrier(Fiber &fiber, uint32_t site) {
+  if (!fiber.block->warpForm)
+    return passesClusterBarrier(fiber, site);
+  // Every lane has arrived for itself, and all wait in one call.
+  Warp &warp = *fiber.warp;
+  bool passes = true;
+  for (uint32_t lane = 0; lane < kLanes; ++lane)
+    passes &= passesClusterBarrier(warp.fibers[lane], site);
+  warp.holder = &fiber;
+  return passes;
+}
+
 void leaveCluster(Fiber &fiber) {
   Cluster &cluster = *fiber.block->cluster;
-  if (fiber.clusterPhase == cluster.phase)
-    --cluster.arrived;
-  else if (Clocks *clocks = cluster.size > 1 ? fiber.block->clocks : nullptr)
-    clocks->release(fiber.warp->clock, cluster.releasing.data()); // arrived for good
+  Warp &warp = *fiber.warp;
+  uint32_t lanes = fiber.block->warpForm ? warp.all : fiber.bit;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    if (warp.fibers[__builtin_ctz(rest)].clusterPhase == cluster.phase)
+      --cluster.arrived;
+    else if (Clocks *clocks = cluster.size > 1 ? fiber.block->clocks : nullptr)
+      clocks->release(warp.clock, cluster.releasing.data()); // arrived for good
   if (!fiber.block->live && fiber.block->clocks && cluster.size > 1)
     endBlock(fiber);
   endPhaseIfComplete(cluster);

@@ -13,6 +13,15 @@ void reportBadOperand(Fiber &fiber, uint32_t site, const char *what) {
   fiber.block->worker->state->log.add(std::move(fault));
 }
 
+/// In the warp form all lanes go where a collective for all of them is; `lanes` alone would not
+/// have.
+static void reportParted(Fiber &fiber, uint32_t lanes, uint32_t site) {
+  Fault fault = makeFault(fiber, FaultKind::DivergentBarrier, site);
+  fault.lanes = lanes;
+  fault.values[0] = ~lanes;
+  fiber.block->worker->state->log.add(std::move(fault));
+}
+
 /// Executes an instruction on matrices, whose operands lie in rows. False: it is none.
 static bool executeOnRows(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
   switch (instruction.opcode()) {
@@ -159,6 +168,8 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
     return arriveAtBarrier(fiber, words[0], words[1], site);
   case CAMEO_SIM_OP_NOTHING:
     return;
+  case CAMEO_SIM_OP_PARTED:
+    return reportParted(fiber, uint32_t(code >> 32), site);
   default:
     return reportBadOperand(fiber, site, "the simulator does not know the instruction");
   }

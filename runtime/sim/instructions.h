@@ -54,7 +54,8 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_ASYNC_REDUCE,   /* CameoSimCombine, type */
   CAMEO_SIM_OP_BULK_SHARED,    /* a bulk copy from shared memory to that of the cluster */
   CAMEO_SIM_OP_MBAR_COMPLETE_TX, /* space */
-  CAMEO_SIM_OP_PREFETCH_MAP      /* */
+  CAMEO_SIM_OP_PREFETCH_MAP,     /* */
+  CAMEO_SIM_OP_PARTED /* lanes (32 bits above the modifiers 0 to 2) take a branch, others not */
 } CameoSimOpcode;
 
 /* Memory that an instruction's address lies in. */

@@ -167,4 +167,26 @@ TEST(SimInstructions, RaceThatAnMbarrierOrders) {
   EXPECT_HAS(Launched(text(false)).report, "race on shared memory");
 }
 
+TEST(SimInstructions, LanesThatPart) {
+  // Data decide who comes to a barrier: the warp form takes one way, and says so.
+  auto text = [](const char *bound) {
+    return std::string(R"(
+    %from = llvm.getelementptr %in[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %value = llvm.load %from : !llvm.ptr<1> -> f32
+    %bound = llvm.mlir.constant()") +
+           bound + R"( : f32) : f32
+    %more = llvm.fcmp "oge" %value, %bound : f32
+    llvm.cond_br %more, ^meet, ^end
+  ^meet:
+    nvvm.bar.warp.sync %all : i32
+    llvm.br ^end
+  ^end:
+)";
+  };
+  EXPECT_EQ(Launched(text("32.0"), /*checked=*/false).report, "");
+  Launched parted(text("11.0"), /*checked=*/false);
+  EXPECT_HAS(parted.report, "divergent barrier");
+  EXPECT_HAS(parted.report, "lanes 0-10 of the warp do not reach it");
+}
+
 } // namespace

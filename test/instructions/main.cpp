@@ -30,6 +30,7 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
   addWgmmaCases(all);
   addTensorCases(all);
   addClusterCases(all);
+  addFormCases(all);
   // Where the nvvm dialect has the operations, each kernel in that spelling, too.
   for (size_t i = 0, count = all.size(); i < count; ++i) {
     Case twin = all[i];

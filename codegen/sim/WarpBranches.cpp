@@ -1,0 +1,183 @@
+// br %c, %then, %done         ==>  %lanes = vote.ballot(%c)
+// then: barrier; br %done          %parted = %lanes is neither none nor all
+//                                  br %parted, %report, %go
+//                             go:  %any = %lanes is not none
+//                                  br %any, %then, %done
+//
+// where %c may differ between lanes, for all that is known. A collective for the whole warp on one
+// of the ways (PTX ISA, bar.sync, shfl.sync, ...: all lanes of the mask execute it) means that it
+// does not. Where lanes do differ, as numbers of theirs tell, or where they may meet at collectives
+// of either way, the thread form shows what happens.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/WarpBranches.h"
+
+#include "codegen/sim/Divergence.h"
+#include "codegen/sim/EngineCalls.h"
+#include "runtime/sim/instructions.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+using namespace cameo;
+
+namespace {
+
+using Blocks = SmallSetVector<BasicBlock *, 16>;
+
+class Branches {
+public:
+  Branches(Function &function, Instruction &lane) : function(function), lane(lane) {}
+
+  void run() {
+    // One makes others known: what it guards is no longer between lanes.
+    while (takeOne())
+      ;
+  }
+
+private:
+  bool takeOne();
+  void take(BranchInst &branch, CallInst &collective, bool way);
+  Value *engineEntry(IRBuilder<> &builder, size_t offset);
+
+  /// The blocks from `start` to `join`, without that.
+  static Blocks blocksBefore(BasicBlock *start, const BasicBlock *join) {
+    Blocks blocks;
+    if (start != join)
+      blocks.insert(start);
+    for (size_t i = 0; i < blocks.size(); ++i)
+      for (BasicBlock *after : successors(blocks[i]))
+        if (after != join)
+          blocks.insert(after);
+    return blocks;
+  }
+
+  /// The first collective of all lanes in these blocks, but for those in `others`, too.
+  static CallInst *collectiveIn(const Blocks &blocks, const Blocks *others = nullptr) {
+    for (BasicBlock *block : blocks)
+      if (!others || !others->contains(block))
+        for (Instruction &instruction : *block)
+          if (auto *call = dyn_cast<CallInst>(&instruction); call && isOfAllLanes(*call))
+            return call;
+    return nullptr;
+  }
+
+  static bool isOfAllLanes(const CallInst &call) {
+    auto engine = engineFunction(call);
+    auto isAll = [&](unsigned operand) {
+      auto *mask = dyn_cast<ConstantInt>(call.getArgOperand(operand));
+      return mask && mask->isMinusOne();
+    };
+    if (engine == offsetof(CameoSimApi, barrier))
+      return true;
+    if (engine == offsetof(CameoSimApi, shuffle) || engine == offsetof(CameoSimApi, vote))
+      return isAll(2);
+    if (engine == offsetof(CameoSimApi, warp_sync))
+      return isAll(1);
+    if (engine != offsetof(CameoSimApi, blocking_instruction) || !isAll(2))
+      return false;
+    auto *code = dyn_cast<ConstantInt>(call.getArgOperand(1));
+    // Any lane may wait for an mbarrier.
+    return code && (code->getZExtValue() & 0xff) != CAMEO_SIM_OP_MBAR_WAIT;
+  }
+
+  Function &function;
+  Instruction &lane;
+};
+
+bool Branches::takeOne() {
+  Divergence divergence(function, lane);
+  if (!divergence.problem().empty())
+    return false;
+  PostDominatorTree postDominators(function);
+  struct Candidate {
+    BranchInst *branch;
+    Blocks region;
+    CallInst *collective; // null: the branch stays
+    bool way;             // the condition's value on the way there
+  };
+  std::vector<Candidate> candidates;
+  for (BasicBlock &block : function) {
+    auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+    if (!branch || !branch->isConditional() || divergence.isUniform(branch->getCondition()))
+      continue;
+    auto *node = postDominators.getNode(&block);
+    const BasicBlock *join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+    if (!join)
+      return false;
+    Blocks left = blocksBefore(branch->getSuccessor(0), join);
+    Blocks right = blocksBefore(branch->getSuccessor(1), join);
+    Blocks region = left;
+    region.insert(right.begin(), right.end());
+    CallInst *collective = collectiveIn(region);
+    if (divergence.isParted(branch->getCondition()) ||
+        (collectiveIn(left, &right) && collectiveIn(right, &left)))
+      collective = nullptr;
+    candidates.push_back({branch, std::move(region), collective, collectiveIn(left) != nullptr});
+  }
+  for (const Candidate &one : candidates) {
+    if (!one.collective)
+      continue;
+    // Outer branches first; of a loop with several exits each lies between the ways of the others.
+    BasicBlock *own = one.branch->getParent();
+    if (any_of(candidates, [&](const Candidate &other) {
+          return other.region.contains(own) && !one.region.contains(other.branch->getParent());
+        }))
+      continue;
+    take(*one.branch, *one.collective, one.way);
+    return true;
+  }
+  return false;
+}
+
+Value *Branches::engineEntry(IRBuilder<> &builder, size_t offset) {
+  auto load = [&](Value *base, size_t at) {
+    LoadInst *value = builder.CreateLoad(builder.getPtrTy(),
+                                         builder.CreateConstGEP1_64(builder.getInt8Ty(), base, at));
+    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(function.getContext(), {}));
+    return value;
+  };
+  return load(load(function.getArg(0), offsetof(CameoSimThread, api)), offset);
+}
+
+void Branches::take(BranchInst &branch, CallInst &collective, bool way) {
+  IRBuilder<> entry(lane.getNextNode());
+  Value *vote = engineEntry(entry, offsetof(CameoSimApi, vote));
+  Value *instruction = engineEntry(entry, offsetof(CameoSimApi, instruction));
+  Value *site = collective.getArgOperand(collective.arg_size() - 1);
+  Value *thread = function.getArg(0);
+
+  IRBuilder<> builder(&branch);
+  Type *i32 = builder.getInt32Ty(), *ptr = builder.getPtrTy();
+  auto *voteType = FunctionType::get(i32, {ptr, i32, i32, i32, i32}, false);
+  Value *all = builder.getInt32(~0u), *none = builder.getInt32(0);
+  CallInst *lanes = builder.CreateCall(voteType, vote,
+                                       {thread, builder.getInt32(CAMEO_SIM_VOTE_BALLOT), all,
+                                        builder.CreateZExt(branch.getCondition(), i32), site});
+  lanes->addFnAttr(Attribute::Convergent);
+  Value *any = builder.CreateICmpNE(lanes, none);
+  Value *parted = builder.CreateAnd(any, builder.CreateICmpNE(lanes, all));
+  branch.setCondition(any);
+  BasicBlock *head = branch.getParent();
+  BasicBlock *go = head->splitBasicBlock(&branch, head->getName() + ".together");
+  auto *report = BasicBlock::Create(function.getContext(), "parted", &function, go);
+  head->getTerminator()->eraseFromParent();
+  builder.SetInsertPoint(head);
+  builder.CreateCondBr(parted, report, go);
+  builder.SetInsertPoint(report);
+  auto *type = FunctionType::get(builder.getVoidTy(), {ptr, builder.getInt64Ty(), ptr, i32}, false);
+  Value *those = way ? lanes : builder.CreateNot(lanes);
+  Value *code = builder.CreateShl(builder.CreateZExt(those, builder.getInt64Ty()), 32);
+  builder.CreateCall(type, instruction,
+                     {thread, builder.CreateOr(code, builder.getInt64(CAMEO_SIM_OP_PARTED)),
+                      ConstantPointerNull::get(builder.getPtrTy()), site});
+  builder.CreateBr(go);
+}
+
+} // namespace
+
+void cameo::takeBranchesTogether(Function &function, Instruction &lane) {
+  Branches(function, lane).run();
+}
