@@ -195,7 +195,8 @@ LogicalResult Lowering::reportUnsupported(func::FuncOp function) {
   }
   InFlightDiagnostic diagnostic = emitError(function.getLoc()) << "unsupported: ";
   const char *separator = "";
-  for (auto [count, what] : llvm::zip(counts, ArrayRef<StringRef>{"input", "output", "node"}))
+  static constexpr StringLiteral kinds[] = {"input", "output", "node"};
+  for (auto [count, what] : llvm::zip(counts, kinds))
     if (count) {
       diagnostic << separator << count << " " << what << (count == 1 ? "" : "s");
       separator = " and ";
