@@ -99,8 +99,9 @@ LaneShape Divergence::evaluatePhi(const PHINode &phi) const {
   LaneShape result;
   bool first = true;
   for (const Value *incoming : phi.incoming_values()) {
-    if (incoming == &phi || isa<UndefValue>(incoming))
-      continue;
+    if (incoming == &phi || isa<UndefValue>(incoming) ||
+        (isa<Instruction>(incoming) && !shapes_.contains(incoming)))
+      continue; // the last of these: not known yet
     LaneShape other = shape(incoming);
     if (!first && !(result == other)) {
       // Aligned differently, or of an unlike kind that does not mix.

@@ -5,6 +5,7 @@
 
 #include "codegen/sim/WarpBranches.h"
 #include "codegen/sim/WarpChecks.h"
+#include "codegen/sim/WarpMasks.h"
 #include "codegen/sim/WarpPrepare.h"
 #include "codegen/sim/WarpRewriter.h"
 
@@ -37,21 +38,27 @@ std::string warp::Rewriter::run() {
 Function *cameo::makeWarpForm(Function &thread, const std::array<uint32_t, 3> &block,
                               std::string &problem) {
   WarpWaits waits;
+  bool masks = true;
   while (true) {
     Instruction *lane = nullptr;
     Function *function = prepareForWarp(thread, block, waits, lane, problem);
     if (!function)
       return nullptr;
     takeBranchesTogether(*function, *lane);
+    bool masked = masks && maskLoops(*function, *lane);
     checkByWarp(*function, *lane);
     warp::Rewriter rewriter(*function, *lane);
     problem = rewriter.run();
     if (problem.empty())
       return function;
-    // A wait that the warp cannot do as one: once more, with lanes that wait each for itself.
+    // A wait that the warp cannot do as one: once more, with lanes that wait each for itself. What
+    // masks stand in the way of goes without them.
     const Value *apart = waits.original.lookup(rewriter.partedWait());
     function->eraseFromParent();
-    if (!apart || !waits.apart.insert(apart).second)
+    if (apart && waits.apart.insert(apart).second)
+      continue;
+    if (!masked)
       return nullptr;
+    masks = false;
   }
 }

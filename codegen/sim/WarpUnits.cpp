@@ -57,6 +57,20 @@ std::string Rewriter::findSerialUnits() {
     if (exits.size() != 1)
       return "lanes that take different ways do not meet again at one place";
     unit->exit = exits.front();
+    // What lanes do first where they meet joins them: phis are selections then.
+    BasicBlock *meeting = unit->exit;
+    auto isOwn = [&](Instruction &instruction) {
+      return isa<PHINode>(instruction) || (runsPerLane(instruction) && !collective(instruction));
+    };
+    if (isOwn(meeting->front()) &&
+        all_of(predecessors(meeting), [&](BasicBlock *block) { return body.contains(block); })) {
+      auto end = find_if_not(*meeting, isOwn);
+      unit->exit = meeting->splitBasicBlock(end, meeting->getName() + ".met");
+      for (auto &other : units)
+        if (other->preheader == meeting)
+          other->preheader = unit->exit;
+      body.insert(meeting);
+    }
     unit->body.assign(body.begin(), body.end());
     for (BasicBlock *block : unit->body)
       unitOfBlock[block] = unit.get();
