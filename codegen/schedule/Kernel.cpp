@@ -404,6 +404,11 @@ SmallVector<Value> Kernel::inlineBody(linalg::GenericOp generic, ValueRange loop
       mapping.map(operation.getResult(0), value);
       continue;
     }
+    // Arguments of blocks that have been copied before, for another element, would be left out.
+    operation.walk([&](Block *block) {
+      for (BlockArgument argument : block->getArguments())
+        mapping.erase(argument);
+    });
     Operation *copy = b.clone(operation, mapping);
     SmallVector<Operation *> nested;
     copy->walk([&](Operation *inner) {

@@ -315,15 +315,17 @@ void Grouping::sort(Group &group) {
     auto *next = std::find_if(begin, end, [&](const Member &member) {
       return field(member, kKind) != field(*begin, kKind);
     });
-    DenseMap<Value *, unsigned> conditions; // in the order in which they come
-    for (auto *member = begin; member != next; ++member)
-      conditions.try_emplace(member->takesPart, conditions.size());
+    DenseMap<Value *, unsigned> order; // of conditions and calls, as they come
+    for (auto *member = begin; member != next; ++member) {
+      order.try_emplace(member->takesPart, order.size());
+      order.try_emplace(member->call, order.size());
+    }
     auto key = [&](const Member &member) {
-      return std::tuple(member.row, conditions.lookup(member.takesPart), field(member, kBytes),
-                        field(member, kAlignment), field(member, kSpace), member.offset);
+      return std::tuple(member.row, order.lookup(member.takesPart), field(member, kBytes),
+                        field(member, kAlignment), field(member, kSpace), member.offset,
+                        order.lookup(member.call));
     };
-    std::stable_sort(begin, next,
-                     [&](const Member &a, const Member &b) { return key(a) < key(b); });
+    llvm::sort(begin, next, [&](const Member &a, const Member &b) { return key(a) < key(b); });
     begin = next;
   }
 }
