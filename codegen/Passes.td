@@ -213,6 +213,10 @@ def PlantFault : Pass<"cameo-plant-fault", "::mlir::gpu::GPUModuleOp"> {
     | diverge-barrier, diverge-shuffle | the upper half of each warp goes past it |
     | drop-shuffle, narrow-shuffle | each lane keeps its own value; lane 31 is not in the mask |
     | drop-shared-store, drop-global-store | a store is gone |
+    | drop-copy, drop-commit, drop-async-wait, loosen-async-wait | of an asynchronous copy or a wgmma: it is gone; it stays out of its group; nobody waits; one group more may stay in flight |
+    | drop-fence | a fence.proxy.async, fence.mbarrier_init or wgmma.fence is gone |
+    | drop-mbarrier-wait, flip-parity, drop-mbarrier-arrival, drop-expectation | of an mbarrier: nobody waits; the other phase is waited for; an arrival is gone; it expects no bytes |
+    | drop-cluster-barrier, stay-local, narrow-multicast | an arrival at the cluster's barrier and the wait are gone; the own block's address stands for another one's; a copy reaches the first block alone |
     | shift-index | an address is one element further on |
     | widen-bound, narrow-bound | an ordered comparison lets one more, one less pass |
     | open-mask, close-mask | a condition is always, never true (loops' are never opened) |

@@ -6,6 +6,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Ptx.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
@@ -253,6 +255,132 @@ void shiftStart(Kernel &kernel, Place place) {
                        kernel.builder.create<LLVM::AddOp>(place.op->getLoc(), start, one));
 }
 
+// ---- Instructions of kernel.ptx ----
+
+/// "" for other operations.
+StringRef instructionOf(Operation *op) {
+  auto instruction = dyn_cast<kernel::PtxOp>(op);
+  return instruction ? instruction.getInstruction() : StringRef();
+}
+
+CameoSimOpcode opcodeOf(Operation *op) {
+  auto instruction = dyn_cast<kernel::PtxOp>(op);
+  if (!instruction)
+    return CAMEO_SIM_OP_NONE;
+  std::string unused; // the operation is valid
+  return kernel::parsePtxInstruction(instruction.getInstruction(), instruction.getInputs().size(),
+                                     unused)
+      ->opcode;
+}
+
+template <CameoSimOpcode... Opcodes> void findInstruction(Kernel &, Operation *op, Add add) {
+  if (llvm::is_contained({Opcodes...}, opcodeOf(op)))
+    add(0);
+}
+
+void findWait(Kernel &kernel, Operation *op, Add add) {
+  findInstruction<CAMEO_SIM_OP_CP_WAIT, CAMEO_SIM_OP_BULK_WAIT, CAMEO_SIM_OP_WGMMA_WAIT>(kernel, op,
+                                                                                         add);
+}
+
+/// Waits that leave a number of groups in flight.
+void findGroupWait(Kernel &kernel, Operation *op, Add add) {
+  if (instructionOf(op).contains("wait_group"))
+    findWait(kernel, op, add);
+}
+
+void findArrival(Kernel &kernel, Operation *op, Add add) {
+  if (llvm::all_of(op->getResults(), [](Value state) { return state.use_empty(); }))
+    findInstruction<CAMEO_SIM_OP_MBAR_ARRIVE>(kernel, op, add);
+}
+
+void findExpectation(Kernel &kernel, Operation *op, Add add) {
+  if (instructionOf(op).contains("arrive.expect_tx"))
+    add(0);
+}
+
+void findParity(Kernel &, Operation *op, Add add) {
+  if (opcodeOf(op) == CAMEO_SIM_OP_MBAR_WAIT && instructionOf(op).contains(".parity"))
+    add(0);
+}
+
+void findMulticast(Kernel &, Operation *op, Add add) {
+  if (instructionOf(op).contains(".multicast"))
+    add(0);
+}
+
+/// The arrival at the cluster's barrier that a wait in the same block belongs to.
+Operation *arrivalOf(Operation *wait) {
+  Operation *op = wait->getPrevNode();
+  while (op && !isa<NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp>(op) &&
+         opcodeOf(op) != CAMEO_SIM_OP_CLUSTER_ARRIVE)
+    op = op->getPrevNode();
+  return op;
+}
+
+void findClusterBarrier(Kernel &, Operation *op, Add add) {
+  if ((isa<NVVM::ClusterWaitOp>(op) || opcodeOf(op) == CAMEO_SIM_OP_CLUSTER_WAIT) && arrivalOf(op))
+    add(0);
+}
+
+/// Replaces `op` by the same instruction with `from` exchanged for `to` in its name.
+void rename(Kernel &kernel, Operation *op, StringRef from, StringRef to, ValueRange inputs) {
+  std::string name = instructionOf(op).str();
+  name.replace(name.find(from.str()), from.size(), to.str());
+  kernel.builder.setInsertionPoint(op);
+  auto renamed =
+      kernel.builder.create<kernel::PtxOp>(op->getLoc(), op->getResultTypes(), name, inputs);
+  op->replaceAllUsesWith(renamed);
+  op->erase();
+}
+
+/// wait_group N leaves one group more in flight.
+void loosenWait(Kernel &kernel, Place place) {
+  auto [name, groups] = instructionOf(place.op).rsplit(' ');
+  unsigned count = 0;
+  bool failed = groups.getAsInteger(10, count);
+  assert(!failed && "the operation is valid");
+  (void)failed;
+  std::string before = " " + groups.str(), after = " " + std::to_string(count + 1);
+  rename(kernel, place.op, before, after, ValueRange());
+}
+
+void dropExpectation(Kernel &kernel, Place place) {
+  rename(kernel, place.op, "arrive.expect_tx", "arrive", place.op->getOperand(0));
+}
+
+/// A wait that is over at once.
+void dropPhaseWait(Kernel &kernel, Place place) {
+  kernel.builder.setInsertionPoint(place.op);
+  place.op->getResult(0).replaceAllUsesWith(
+      constant(kernel.builder, place.op->getLoc(), kernel.builder.getI1Type(), 1));
+  place.op->erase();
+}
+
+void flipParity(Kernel &kernel, Place place) {
+  kernel.builder.setInsertionPoint(place.op);
+  Value parity = place.op->getOperand(1);
+  Value one = constant(kernel.builder, place.op->getLoc(), parity.getType(), 1);
+  place.op->setOperand(1, kernel.builder.create<LLVM::XOrOp>(place.op->getLoc(), parity, one));
+}
+
+/// The block's own shared memory instead of another one's.
+void stayLocal(Kernel &, Place place) {
+  place.op->getResult(0).replaceAllUsesWith(place.op->getOperand(0));
+  place.op->erase();
+}
+
+void narrowMulticast(Kernel &kernel, Place place) {
+  kernel.builder.setInsertionPoint(place.op);
+  OpOperand &mask = place.op->getOpOperand(place.op->getNumOperands() - 1);
+  mask.set(constant(kernel.builder, place.op->getLoc(), mask.get().getType(), 1));
+}
+
+void dropClusterBarrier(Kernel &, Place place) {
+  arrivalOf(place.op)->erase();
+  place.op->erase();
+}
+
 /// What an accumulator might hold that nobody has set. NaN would be easier to see.
 void spoilStart(Kernel &kernel, Place place) {
   constexpr double kGarbage = 1000;
@@ -308,6 +436,27 @@ const Kind kKinds[] = {
      [](Kernel &kernel, Place place) { setCondition(kernel, place.op, place.operand, true); }},
     {"shift-start",
      [](Kernel &kernel, Operation *op, Add add) { findStart(kernel, op, add, true); }, shiftStart},
+    {"drop-async-wait", findWait, erase},
+    {"loosen-async-wait", findGroupWait, loosenWait},
+    {"drop-commit",
+     findInstruction<CAMEO_SIM_OP_CP_COMMIT, CAMEO_SIM_OP_BULK_COMMIT, CAMEO_SIM_OP_WGMMA_COMMIT>,
+     erase},
+    {"drop-fence",
+     findInstruction<CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_OP_MBAR_INIT_FENCE,
+                     CAMEO_SIM_OP_WGMMA_FENCE>,
+     erase},
+    {"drop-copy",
+     findInstruction<CAMEO_SIM_OP_CP_ASYNC, CAMEO_SIM_OP_TENSOR_LOAD, CAMEO_SIM_OP_TENSOR_STORE,
+                     CAMEO_SIM_OP_BULK_LOAD, CAMEO_SIM_OP_BULK_STORE, CAMEO_SIM_OP_BULK_SHARED,
+                     CAMEO_SIM_OP_ASYNC_STORE>,
+     erase},
+    {"drop-mbarrier-wait", findInstruction<CAMEO_SIM_OP_MBAR_WAIT>, dropPhaseWait},
+    {"flip-parity", findParity, flipParity},
+    {"drop-mbarrier-arrival", findArrival, erase},
+    {"drop-expectation", findExpectation, dropExpectation},
+    {"drop-cluster-barrier", findClusterBarrier, dropClusterBarrier},
+    {"stay-local", findInstruction<CAMEO_SIM_OP_MAPA>, stayLocal},
+    {"narrow-multicast", findMulticast, narrowMulticast},
     {"spoil-start",
      [](Kernel &kernel, Operation *op, Add add) { findStart(kernel, op, add, false); }, spoilStart},
 };

@@ -110,12 +110,14 @@ LogicalResult PtxParser::wgmma() {
   if (take("wait_group")) {
     if (!takeAll({"sync", "aligned"}) || failed(atEnd(1)) || immediates[0] < 0 || immediates[0] > 7)
       return fail("waits for 0 to 7 groups");
-    result.opcode = CAMEO_SIM_OP_NOTHING;
+    result.opcode = CAMEO_SIM_OP_WGMMA_WAIT;
+    result.modifiers = {uint8_t(immediates[0])};
     result.text = name.str() + " " + std::to_string(immediates[0]) + ";";
     return success();
   }
-  if (take("fence") || take("commit_group")) {
-    result.opcode = CAMEO_SIM_OP_NOTHING;
+  bool fences = take("fence");
+  if (fences || take("commit_group")) {
+    result.opcode = fences ? CAMEO_SIM_OP_WGMMA_FENCE : CAMEO_SIM_OP_WGMMA_COMMIT;
     result.text = name.str() + ";";
     return success(takeAll({"sync", "aligned"}) && succeeded(atEnd()));
   }

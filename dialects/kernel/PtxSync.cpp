@@ -100,21 +100,25 @@ LogicalResult PtxParser::clusterBarrier() {
     take("acquire");
   else
     return failure();
-  take("aligned");
+  bool aligned = take("aligned");
   result.opcode = arrives ? CAMEO_SIM_OP_CLUSTER_ARRIVE : CAMEO_SIM_OP_CLUSTER_WAIT;
   if (arrives)
-    result.modifiers = {releases};
+    result.modifiers = {releases, aligned};
+  else
+    result.modifiers = {aligned};
   result.blocks = !arrives;
   result.text = name.str() + ";";
   result.since = 90;
   return atEnd();
 }
 
-/// Fences, hints and the like: they do not change what one thread after the other computes.
+/// Fences, hints and the like: they do not change what one thread after the other computes. Some
+/// matter to the simulator's checks.
 LogicalResult PtxParser::nothing() {
   struct Row {
     StringRef name;
     unsigned since;
+    CameoSimOpcode opcode = CAMEO_SIM_OP_NOTHING;
   };
   static const Row rows[] = {
       {"membar.cta", 75},
@@ -128,12 +132,12 @@ LogicalResult PtxParser::nothing() {
       {"fence.sc.gpu", 75},
       {"fence.sc.sys", 75},
       {"fence.sc.cluster", 90},
-      {"fence.mbarrier_init.release.cluster", 90},
+      {"fence.mbarrier_init.release.cluster", 90, CAMEO_SIM_OP_MBAR_INIT_FENCE},
       {"fence.proxy.alias", 75},
-      {"fence.proxy.async", 90},
+      {"fence.proxy.async", 90, CAMEO_SIM_OP_PROXY_FENCE},
       {"fence.proxy.async.global", 90},
-      {"fence.proxy.async.shared::cta", 90},
-      {"fence.proxy.async.shared::cluster", 90},
+      {"fence.proxy.async.shared::cta", 90, CAMEO_SIM_OP_PROXY_FENCE},
+      {"fence.proxy.async.shared::cluster", 90, CAMEO_SIM_OP_PROXY_FENCE},
       {"griddepcontrol.launch_dependents", 90},
       {"griddepcontrol.wait", 90},
       {"setmaxnreg.dec.sync.aligned.u32", 90},
@@ -148,7 +152,7 @@ LogicalResult PtxParser::nothing() {
   if (registers && (immediates[0] < 24 || immediates[0] > 256 || immediates[0] % 8))
     return fail("sets " + llvm::Twine(immediates[0]) +
                 " registers; multiples of 8 from 24 to 256 are possible");
-  result.opcode = CAMEO_SIM_OP_NOTHING;
+  result.opcode = row->opcode;
   result.text = name.str() + (registers ? " " + std::to_string(immediates[0]) : "") + ";";
   result.since = row->since;
   return success();

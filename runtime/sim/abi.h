@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 6u
+#define CAMEO_SIM_ABI_VERSION 7u
 
 typedef struct CameoSimThread CameoSimThread;
 

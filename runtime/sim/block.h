@@ -4,6 +4,7 @@
 #ifndef CAMEO_SIM_BLOCK_H
 #define CAMEO_SIM_BLOCK_H
 
+#include "runtime/sim/async.h"
 #include "runtime/sim/clocks.h"
 #include "runtime/sim/counting.h"
 #include "runtime/sim/engine.h"
@@ -84,6 +85,10 @@ struct Warp {
   Fiber *holder;  // warp form: holds the warp's stack while it waits
   uint32_t groupCount;
   Group groups[kLanes];
+  // barrier.cluster.arrive and wait: where its lanes come to it.
+  struct ClusterMeeting {
+    uint32_t phase, site, lanes;
+  } clusterArrival, clusterWait;
   // Operands of the collectives under way, by lane.
   uint32_t value[kLanes];
   uint32_t b[kLanes];
@@ -183,7 +188,7 @@ struct Cluster {
   uint32_t phase;      // of the barrier; counts from 1
   // Where races are checked: stamps by warp of what the arrivals of this phase release, and of the
   // phase before.
-  std::vector<uint32_t> releasing, released;
+  ClockRow releasing, released;
   /// Where races are checked: the last use of a block's shared memory by a warp of another block,
   /// [block][warp].
   struct Use {
@@ -206,6 +211,7 @@ struct PendingCopy {
   const char *source;
   uint32_t bytes, sourceBytes;
   uint32_t site;
+  uint32_t operation; // AsyncOperations
 };
 struct CopyQueue {
   std::vector<PendingCopy> copies;
@@ -227,6 +233,8 @@ struct BulkTransfer {
   int32_t coordinates[5] = {0, 0, 0, 0, 0};
   uint32_t offsets[3] = {0, 0, 0};
   uint32_t site = 0;
+  uint32_t asyncOperation = 0; // AsyncOperations
+  ClockRow issued;             // loads: what is ordered before the issue
 };
 
 /// A thread that waits for a phase of an mbarrier to end.
@@ -238,10 +246,15 @@ struct MbarrierWaiter {
   bool blocks; // else it wants to know only, and is told as soon as nothing else can go on
 };
 
-/// What is ordered before those who see a phase of an mbarrier end: stamps by warp.
+/// What is ordered before those who see a phase of an mbarrier end, and the operations that they
+/// know to be done: of the phase that has not ended yet, and of all before it.
 struct MbarrierClock {
-  const char *object;
-  std::vector<uint32_t> known;
+  const char *object = nullptr;
+  ClockRow pending, released;
+  std::vector<uint32_t> pendingOperations, releasedOperations;
+  // Who has initialised it, and whether a fence has followed.
+  uint32_t initThread = 0, initStamp = 0, initSite = kNoSite;
+  bool initFenced = true;
 };
 
 struct Worker {
@@ -266,6 +279,7 @@ struct Worker {
   std::vector<MbarrierWaiter> mbarrierWaiters;
   std::vector<BulkTransfer> bulkLoads, bulkStores; // in the order of their issue
   std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
+  AsyncOperations async;                           // as well
   uint64_t fruitlessPolls = 0;                     // tests of mbarriers since a phase ended
   alignas(64) char scratch[256];                   // stands in for memory after a reported access
   std::vector<std::unique_ptr<Counting>> counting; // by block of the cluster
@@ -295,7 +309,8 @@ struct Worker {
     for (MbarrierClock &clock : mbarrierClocks)
       if (clock.object == object)
         return clock;
-    mbarrierClocks.push_back({object, std::vector<uint32_t>(clocks->warps)});
+    mbarrierClocks.emplace_back();
+    mbarrierClocks.back().object = object;
     return mbarrierClocks.back();
   }
   /// Claims blocks of the launch until there are none left.
@@ -315,6 +330,17 @@ private:
 
 /// The table that kernels call through; `counting`: accesses are counted as well as checked.
 const CameoSimApi &api(bool counting);
+
+/// A thread's number in its cluster, as Clocks has it.
+inline uint32_t threadInCluster(const Fiber &fiber) {
+  return fiber.block->firstClock * kLanes + fiber.linear;
+}
+/// Checks an access of shared memory by an asynchronous operation against what threads have done,
+/// without noting it. `proxy`: it goes through the asynchronous proxy.
+void checkRecorded(const Fiber &issuer, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
+                   uint32_t site, bool proxy);
+/// Fills in whose shared memory `offset` is in, and where.
+void nameOwner(Fault &fault, const Block &self, uint64_t offset);
 
 /// Checks one access; CameoSimApi::access.
 void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_t alignment,
@@ -343,17 +369,18 @@ void wakeMbarrierWaiters(Worker &worker);
 
 /// barrier.cluster.arrive and wait: cluster.cpp. The second tells whether the phase is over; if it
 /// is not, `fiber` has been put to sleep.
-void arriveAtClusterBarrier(Fiber &fiber, bool releases, uint32_t site);
-bool waitAtClusterBarrier(Fiber &fiber, uint32_t site);
+void arriveAtClusterBarrier(Fiber &fiber, bool releases, bool aligned, uint32_t site);
+bool waitAtClusterBarrier(Fiber &fiber, bool aligned, uint32_t site);
 /// A thread has exited, perhaps the last of its block.
 void leaveCluster(Fiber &fiber);
 /// Whether `fiber` may use the shared memory of `target`, a block of its cluster: it has begun, as
 /// far as the fiber can know, and has not ended. If not, there is a report.
 bool mayReach(Fiber &fiber, const Block &target, CameoSimAccess kind, uint32_t site);
 /// Checks an access of shared memory of any block of the cluster, as checkAccess does, and that the
-/// block is there. Where to access; scratch memory after a report.
+/// block is there; `asyncOperation`: an operation of AsyncOperations does it. Where to access;
+/// scratch memory after a report.
 char *checkClusterAccess(Fiber &fiber, char *address, uint32_t bytes, uint32_t alignment,
-                         CameoSimAccess kind, uint32_t site);
+                         CameoSimAccess kind, uint32_t site, uint32_t asyncOperation = 0);
 
 /// A fault of `fiber`, filled in as far as the fiber tells.
 Fault makeFault(const Fiber &fiber, FaultKind kind, uint32_t site);

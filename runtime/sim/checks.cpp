@@ -12,21 +12,12 @@ namespace {
 
 // ---- Races ----
 
-/// Of shared memory: the place in its block, and which block that is if it is not `self`.
-void nameOwner(Fault &fault, const Block &self, uint64_t offset) {
-  uint64_t rank = offset / kSharedWindow;
-  fault.address = offset % kSharedWindow;
-  fault.ownerBlock = rank == self.rank || rank >= self.cluster->size
-                         ? Fault::kOwnBlock
-                         : self.cluster->blocks[rank].linear;
-}
-
-__attribute__((noinline)) void reportRace(const Fiber &fiber, const Accessor &a,
-                                          const Access &other, bool otherWrites, uint64_t address,
-                                          uint32_t bytes) {
+__attribute__((noinline)) void reportConflict(const Fiber &fiber, FaultKind kind, const Accessor &a,
+                                              const Access &other, bool otherWrites,
+                                              uint64_t address, uint32_t bytes) {
   const Block &block = *fiber.block;
   const LaunchState &state = *block.worker->state;
-  Fault fault = makeFault(fiber, a.shared ? FaultKind::SharedRace : FaultKind::GlobalRace, a.site);
+  Fault fault = makeFault(fiber, kind, a.site);
   fault.otherSite = other.site() == Access::kUnknownSite ? kNoSite : other.site();
   fault.address = address;
   fault.bytes = bytes;
@@ -35,8 +26,9 @@ __attribute__((noinline)) void reportRace(const Fiber &fiber, const Accessor &a,
                       : otherWrites  ? CAMEO_SIM_WRITE
                                      : CAMEO_SIM_READ;
   // The first of its lanes that the fiber is not ordered after.
-  uint32_t lane = 0;
-  for (uint32_t rest = other.lanes; rest; rest &= rest - 1) {
+  uint32_t lane = uint32_t(__builtin_ctz(other.lanes));
+  for (uint32_t rest = kind == FaultKind::MissingProxyFence ? 0 : other.lanes; rest;
+       rest &= rest - 1) {
     Access one = other;
     one.lanes = rest & -rest;
     lane = uint32_t(__builtin_ctz(rest));
@@ -65,7 +57,8 @@ inline bool checkRecords(const Fiber &fiber, const Accessor &a, const Plane &pla
     if (index >= first + count || first >= index + record.bytes() ||
         !conflicts(record, isWrite, a) || isOrdered(record, a, fiber.bit))
       return;
-    reportRace(fiber, a, record, isWrite, address, bytes);
+    reportConflict(fiber, a.shared ? FaultKind::SharedRace : FaultKind::GlobalRace, a, record,
+                   isWrite, address, bytes);
     good = false;
   };
   if (plane.writeKeys[granule] > a.ordered)
@@ -191,11 +184,58 @@ void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint64_t p
     if (!checkRaces(fiber, accessor, worker.shadow.races, kSharedGranules, offset / kGranule,
                     offset % kGranule, offset, bytes))
       worker.state->outOfMemory.store(true, std::memory_order_relaxed);
+    if (__builtin_expect(worker.async.any(), 0))
+      worker.async.check(fiber, offset, bytes, kind, site);
   }
   return address;
 }
 
 } // namespace
+
+void nameOwner(Fault &fault, const Block &self, uint64_t offset) {
+  uint64_t rank = offset / kSharedWindow;
+  fault.address = offset % kSharedWindow;
+  fault.ownerBlock = rank == self.rank || rank >= self.cluster->size
+                         ? Fault::kOwnBlock
+                         : self.cluster->blocks[rank].linear;
+}
+
+void checkRecorded(const Fiber &issuer, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
+                   uint32_t site, bool proxy) {
+  const RaceShadow &shadow = issuer.block->worker->shadow.races;
+  Accessor a = makeAccessor(issuer, /*shared=*/true, kind, site);
+  uint64_t end = offset + bytes, next;
+  for (uint64_t at = offset; at < end; at = next) {
+    next = std::min(end, at / kGranule * kGranule + kGranule);
+    uint32_t first = at % kGranule, count = uint32_t(next - at);
+    for (uint32_t rest = shadow.planesOf(first, count); rest; rest &= rest - 1) {
+      uint32_t index = uint32_t(__builtin_ctz(rest));
+      const Plane plane = shadow.plane(index);
+      size_t granule = at / kGranule;
+      auto check = [&](const Access &record, bool isWrite) {
+        if (record.owner != a.owner || index >= first + count || first >= index + record.bytes() ||
+            !conflicts(record, isWrite, a))
+          return;
+        if (!isOrdered(record, a, issuer.bit))
+          return reportConflict(issuer, FaultKind::SharedRace, a, record, isWrite, offset, bytes);
+        for (uint32_t lanes = record.lanes; proxy && lanes; lanes &= lanes - 1) {
+          uint32_t thread = record.warp() * kLanes + uint32_t(__builtin_ctz(lanes));
+          if (a.clocks->isFenced(thread, record.stamp, a.warp))
+            continue;
+          Access one = record;
+          one.lanes = lanes & -lanes;
+          return reportConflict(issuer, FaultKind::MissingProxyFence, a, one, isWrite, offset,
+                                bytes);
+        }
+      };
+      check(plane.writes[granule], true);
+      if (plane.useKeys[granule] & ~Plane::kFull) {
+        check(plane.uses[0][granule], false);
+        check(plane.uses[1][granule], false);
+      }
+    }
+  }
+}
 
 Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t parameter,
                  uint32_t site) {

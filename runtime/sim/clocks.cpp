@@ -7,12 +7,25 @@
 
 namespace cameo::sim {
 
+static void joinStamps(uint32_t *to, const uint32_t *from, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    to[i] = std::max(to[i], from[i]);
+}
+
+void ClockRow::join(const ClockRow &other) {
+  for (auto [mine, theirs] : {std::make_pair(&known, &other.known), {&fenced, &other.fenced}}) {
+    mine->resize(std::max(mine->size(), theirs->size()));
+    joinStamps(mine->data(), theirs->data(), theirs->size());
+  }
+}
+
 void Clocks::start(uint32_t warpCount, uint32_t stamp) {
   if (warps != warpCount) {
     warps = warpCount;
     known.resize(size_t(warps) * warps);
     lanes.assign(size_t(warps) * kLanes * kLanes, 0);
   }
+  fenced.clear();
   // All that happened before the cluster began is ordered before it.
   first = stamp;
   uint32_t before = stamp - 1;
@@ -64,16 +77,43 @@ void Clocks::syncWarps(uint32_t base, uint32_t mask) {
     if (w != leader)
       std::copy(joined, joined + warps, knownBy(w));
   }
+  if (fenced.empty() || !(mask & (mask - 1)))
+    return;
+  uint32_t *all = fencedBefore(leader);
+  for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1)
+    joinStamps(all, fencedBefore(base + uint32_t(__builtin_ctz(rest))), warps * kLanes);
+  for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1)
+    std::copy(all, all + warps * kLanes, fencedBefore(base + uint32_t(__builtin_ctz(rest))));
 }
 
-void Clocks::release(uint32_t w, uint32_t *row) {
-  const uint32_t *mine = knownBy(w);
+void Clocks::release(uint32_t w, ClockRow &row) {
+  row.known.resize(warps);
+  joinStamps(row.known.data(), knownBy(w), warps);
+  row.known[w] = warp[w].event++;
+  if (fenced.empty())
+    return;
+  row.fenced.resize(warps * kLanes);
+  joinStamps(row.fenced.data(), fencedBefore(w), warps * kLanes);
+}
+
+void Clocks::fence(uint32_t thread) {
+  if (fenced.empty())
+    fenced.resize(size_t(warps) * warps * kLanes);
+  uint32_t w = thread / kLanes, *mine = fencedBefore(w);
+  const uint32_t *before = knownBy(w);
   for (uint32_t v = 0; v < warps; ++v)
-    row[v] = std::max(row[v], mine[v]);
-  row[w] = warp[w].event++;
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      mine[v * kLanes + lane] =
+          std::max(mine[v * kLanes + lane], v == w ? warp[w].lastFull : before[v]);
+  mine[thread] = warp[w].event++;
 }
 
-void Clocks::acquire(uint32_t w, const uint32_t *row) {
+void Clocks::acquire(uint32_t w, const ClockRow &released) {
+  if (released.known.empty()) // nothing has been released
+    return;
+  const uint32_t *row = released.known.data();
+  if (!released.fenced.empty())
+    joinStamps(fencedBefore(w), released.fenced.data(), warps * kLanes);
   uint32_t *mine = knownBy(w);
   Warp &self = warp[w];
   self.leastKnown = ~0u;

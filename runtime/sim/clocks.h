@@ -13,6 +13,18 @@ namespace cameo::sim {
 
 constexpr uint32_t kLanes = 32;
 
+/// What is ordered before something: stamps by warp, and of what is fenced, too, by thread (empty:
+/// nothing is).
+struct ClockRow {
+  std::vector<uint32_t> known, fenced;
+
+  void join(const ClockRow &other);
+  void clear() {
+    known.clear();
+    fenced.clear();
+  }
+};
+
 /// Every warp counts its synchronisations; an access is stamped with its warp's count. Stamps grow
 /// from cluster to cluster of a worker, so shadows need no clearing. Warps are numbered through the
 /// cluster.
@@ -34,6 +46,9 @@ struct Clocks {
   std::vector<Warp> warp;
   std::vector<uint32_t> known; // [w][v]: stamps of warp v that are ordered before warp w
   std::vector<uint32_t> lanes; // [w][l][m]: stamps of lane m ordered before lane l
+  // [w][thread]: stamps that a fence.proxy.async follows which is ordered before warp w. Empty
+  // until there is a fence.
+  std::vector<uint32_t> fenced;
 
   void start(uint32_t warpCount, uint32_t stamp);
   uint32_t *knownBy(uint32_t w) { return &known[size_t(w) * warps]; }
@@ -47,8 +62,22 @@ struct Clocks {
   void syncWarps(uint32_t base, uint32_t mask);
   /// Through an mbarrier: what warp `w` has done is added to `row`, or what is in `row` is ordered
   /// before what it does from now on. Lanes of a warp are not told apart.
-  void release(uint32_t w, uint32_t *row);
-  void acquire(uint32_t w, const uint32_t *row);
+  void release(uint32_t w, ClockRow &row);
+  void acquire(uint32_t w, const ClockRow &row);
+  uint32_t *fencedBefore(uint32_t w) { return &fenced[size_t(w) * warps * kLanes]; }
+  /// `thread` of the cluster executes fence.proxy.async.
+  void fence(uint32_t thread);
+  /// Whether there is a fence between what `thread` did at `stamp` and what warp `w` does now.
+  bool isFenced(uint32_t thread, uint32_t stamp, uint32_t w) const {
+    return !fenced.empty() && stamp <= fenced[size_t(w) * warps * kLanes + thread];
+  }
+  /// Whether what a thread did at `stamp` is ordered before what `self` does now; a thread's number
+  /// is its warp's times kLanes, and its lane.
+  bool ordered(uint32_t thread, uint32_t stamp, uint32_t self) const {
+    uint32_t v = thread / kLanes, w = self / kLanes;
+    return v == w ? orderedLanes(w, thread % kLanes, stamp, self % kLanes)
+                  : stamp <= known[size_t(w) * warps + v];
+  }
   uint32_t latest() const;
   /// Whether what lane `m` of warp `w` did at `stamp` is ordered before what its lane `l` does now.
   bool orderedLanes(uint32_t w, uint32_t m, uint32_t stamp, uint32_t l) const {

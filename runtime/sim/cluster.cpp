@@ -15,7 +15,7 @@ namespace {
 void passBarrier(Fiber &fiber) {
   fiber.clusterPhase = 0;
   if (Clocks *clocks = fiber.block->clocks)
-    clocks->acquire(fiber.warp->clock, fiber.block->cluster->released.data());
+    clocks->acquire(fiber.warp->clock, fiber.block->cluster->released);
 }
 
 /// Ends the phase if all threads that have not exited have arrived.
@@ -26,8 +26,8 @@ void endPhaseIfComplete(Cluster &cluster) {
   if (cluster.phase == 0) // 0 stands for no phase
     ++cluster.phase;
   cluster.arrived = 0;
-  cluster.released.swap(cluster.releasing);
-  std::fill(cluster.releasing.begin(), cluster.releasing.end(), 0);
+  std::swap(cluster.released, cluster.releasing);
+  cluster.releasing.clear();
   for (uint32_t rank = 0; rank < cluster.size; ++rank) {
     Block &block = cluster.blocks[rank];
     for (uint32_t i = 0; i < block.threads; ++i) {
@@ -40,6 +40,23 @@ void endPhaseIfComplete(Cluster &cluster) {
       block.readyWarps |= 1u << fiber.warp->id;
     }
   }
+}
+
+/// All lanes of a warp must execute the same barrier.cluster instruction if it is aligned.
+void meet(Fiber &fiber, Warp::ClusterMeeting &meeting, bool aligned, uint32_t site) {
+  if (!aligned || !(fiber.block->worker->checks & kCheckSync))
+    return;
+  if (meeting.phase != fiber.clusterPhase)
+    meeting = {fiber.clusterPhase, site, 0};
+  if (meeting.site == site) {
+    meeting.lanes |= fiber.bit;
+    return;
+  }
+  Fault fault = makeFault(fiber, FaultKind::DivergentBarrier, site);
+  fault.otherSite = meeting.site;
+  fault.values[0] = meeting.lanes;
+  fault.values[1] = 1;
+  fiber.block->worker->state->log.add(std::move(fault));
 }
 
 Fault lifetimeFault(const Fiber &fiber, const Block &target, uint32_t site, const char *what) {
@@ -73,24 +90,26 @@ void endBlock(Fiber &last) {
 
 } // namespace
 
-void arriveAtClusterBarrier(Fiber &fiber, bool releases, uint32_t site) {
+void arriveAtClusterBarrier(Fiber &fiber, bool releases, bool aligned, uint32_t site) {
   Cluster &cluster = *fiber.block->cluster;
   if (fiber.clusterPhase)
     return reportBadOperand(fiber, site,
                             "arrives at the cluster's barrier again without having waited");
   fiber.clusterPhase = cluster.phase;
+  meet(fiber, fiber.warp->clusterArrival, aligned, site);
   ++cluster.arrived;
   if (Clocks *clocks = releases ? fiber.block->clocks : nullptr)
-    clocks->release(fiber.warp->clock, cluster.releasing.data());
+    clocks->release(fiber.warp->clock, cluster.releasing);
   endPhaseIfComplete(cluster);
 }
 
-static bool passesClusterBarrier(Fiber &fiber, uint32_t site) {
+static bool passesClusterBarrier(Fiber &fiber, bool aligned, uint32_t site) {
   Cluster &cluster = *fiber.block->cluster;
   if (!fiber.clusterPhase) {
     reportBadOperand(fiber, site, "waits at the cluster's barrier without having arrived");
     return true;
   }
+  meet(fiber, fiber.warp->clusterWait, aligned, site);
   if (fiber.clusterPhase != cluster.phase) {
     passBarrier(fiber);
     return true;
@@ -102,14 +121,14 @@ static bool passesClusterBarrier(Fiber &fiber, uint32_t site) {
   return false;
 }
 
-bool waitAtClusterBarrier(Fiber &fiber, uint32_t site) {
+bool waitAtClusterBarrier(Fiber &fiber, bool aligned, uint32_t site) {
   if (!fiber.block->warpForm)
-    return passesClusterBarrier(fiber, site);
+    return passesClusterBarrier(fiber, aligned, site);
   // Every lane has arrived for itself, and all wait in one call.
   Warp &warp = *fiber.warp;
   bool passes = true;
   for (uint32_t lane = 0; lane < kLanes; ++lane)
-    passes &= passesClusterBarrier(warp.fibers[lane], site);
+    passes &= passesClusterBarrier(warp.fibers[lane], aligned, site);
   warp.holder = &fiber;
   return passes;
 }
@@ -122,7 +141,7 @@ void leaveCluster(Fiber &fiber) {
     if (warp.fibers[__builtin_ctz(rest)].clusterPhase == cluster.phase)
       --cluster.arrived;
     else if (Clocks *clocks = cluster.size > 1 ? fiber.block->clocks : nullptr)
-      clocks->release(warp.clock, cluster.releasing.data()); // arrived for good
+      clocks->release(warp.clock, cluster.releasing); // arrived for good
   if (!fiber.block->live && fiber.block->clocks && cluster.size > 1)
     endBlock(fiber);
   endPhaseIfComplete(cluster);
@@ -157,7 +176,7 @@ bool mayReach(Fiber &fiber, const Block &target, CameoSimAccess kind, uint32_t s
 }
 
 char *checkClusterAccess(Fiber &fiber, char *address, uint32_t bytes, uint32_t alignment,
-                         CameoSimAccess kind, uint32_t site) {
+                         CameoSimAccess kind, uint32_t site, uint32_t asyncOperation) {
   Worker &worker = *fiber.block->worker;
   const Block *owner = worker.blockOf(address);
   bool fits = owner && uint64_t(address - owner->shared) <= kSharedWindow - bytes;
@@ -169,6 +188,8 @@ char *checkClusterAccess(Fiber &fiber, char *address, uint32_t bytes, uint32_t a
   }
   if (owner != fiber.block && !mayReach(fiber, *owner, kind, site))
     return worker.scratch;
+  if (asyncOperation)
+    return checkAsyncAccess(fiber, asyncOperation, address, bytes, alignment, 7, kind, site);
   return static_cast<char *>(checkAccess(&fiber.thread, address, bytes, alignment, 7, kind, site));
 }
 

@@ -25,7 +25,7 @@ enum Check : uint32_t {
   kCheckBounds = 1, // out-of-bounds and misaligned accesses
   kCheckInit = 2,   // reads of uninitialised shared and global memory
   kCheckRace = 4,   // unordered conflicting accesses of shared and global memory
-  kCheckSync = 8,   // divergent barriers, values shuffled from absent lanes
+  kCheckSync = 8,   // divergent barriers, values shuffled from absent lanes, wgmma without a fence
   kCheckMemory = kCheckBounds | kCheckInit | kCheckRace,
   kCheckAll = 15
 };
@@ -56,6 +56,7 @@ enum class FaultKind : uint32_t {
   GlobalUninitialised,
   SharedRace,
   GlobalRace,
+  MissingProxyFence, // an asynchronous access of what a thread accessed, without a fence between
   NotInMask,         // a lane executes a collective whose mask does not name it
   MismatchedOp,      // lanes with one mask execute different collectives
   InactiveLane,      // a shuffle reads a lane that does not take part
@@ -64,6 +65,7 @@ enum class FaultKind : uint32_t {
   DivergentBarrier,  // lanes of a warp meet at different barrier instructions
   BadOperand,        // an instruction has operands that are not allowed
   BlockLifetime,     // shared memory of another block of the cluster that may not be running
+  UnfinishedAsync,   // an asynchronous operation that nobody has waited for when its block ends
   Deadlock,
   StackOverflow
 };

@@ -170,6 +170,20 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
     return;
   case CAMEO_SIM_OP_PARTED:
     return reportParted(fiber, uint32_t(code >> 32), site);
+  case CAMEO_SIM_OP_PROXY_FENCE:
+    if (Clocks *clocks = fiber.block->clocks) {
+      clocks->fence(threadInCluster(fiber));
+      fenceMbarrierInit(fiber);
+    }
+    return;
+  case CAMEO_SIM_OP_MBAR_INIT_FENCE:
+    return fenceMbarrierInit(fiber);
+  case CAMEO_SIM_OP_WGMMA_FENCE:
+    return fiber.block->worker->async.fenceWgmma(fiber);
+  case CAMEO_SIM_OP_WGMMA_COMMIT:
+    return fiber.block->worker->async.commitWgmma(fiber);
+  case CAMEO_SIM_OP_WGMMA_WAIT:
+    return fiber.block->worker->async.waitForWgmma(fiber, instruction.modifier(0));
   default:
     return reportBadOperand(fiber, site, "the simulator does not know the instruction");
   }

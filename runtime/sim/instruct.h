@@ -11,6 +11,7 @@
 
 namespace cameo::sim {
 
+struct ClockRow;
 struct Fiber;
 struct Warp;
 
@@ -59,8 +60,14 @@ bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *
                          uint32_t site);
 /// An arrival of cp.async.mbarrier.arrive; `increment`: the phase expects one more because of it.
 void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site);
-/// A copy of so many bytes is complete.
-void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site);
+/// A copy of so many bytes is complete. `operation` (AsyncOperations; the mbarrier holds it from
+/// now on): those who see the phase end know that it is done, and what was before its issue.
+void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site,
+                         const ClockRow &issued, uint32_t operation);
+/// fence.mbarrier_init, and what fence.proxy.async does of it.
+void fenceMbarrierInit(Fiber &fiber);
+/// A load that uses the mbarrier, through the asynchronous proxy, must see it initialised.
+void checkMbarrierInit(Fiber &issuer, char *barrier, uint32_t site);
 /// bar.arrive.
 void arriveAtBarrier(Fiber &fiber, uint32_t id, uint32_t count, uint32_t site);
 

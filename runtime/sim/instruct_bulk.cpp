@@ -111,11 +111,14 @@ void eachElement(const TensorMapParameters &map, const BulkTransfer &transfer, V
     eachTiled(map, transfer, place);
 }
 
-/// A check of what an asynchronous copy touches, on behalf of the thread that issued it.
+/// A check of what an asynchronous copy touches when it is done, on behalf of the thread that
+/// issued it. Shared memory has been checked for races when it was issued.
 char *check(const BulkTransfer &transfer, char *address, uint32_t bytes, bool shared,
             CameoSimAccess access) {
-  return static_cast<char *>(checkAccess(&transfer.issuer->thread, address, bytes, 1,
-                                         shared ? 7 : 1, access, transfer.site));
+  if (shared)
+    return checkWithoutRaces(*transfer.issuer, address, bytes, 1, 7, access, transfer.site);
+  return static_cast<char *>(
+      checkAccess(&transfer.issuer->thread, address, bytes, 1, 1, access, transfer.site));
 }
 
 constexpr uint32_t kCheckedBytes = 16;
@@ -241,7 +244,8 @@ void finishLoad(const BulkTransfer &transfer) {
           check(transfer, transfer.global + i, kCheckedBytes, transfer.fromShared, CAMEO_SIM_READ),
           kCheckedBytes);
   }
-  completeTransaction(*transfer.issuer, transfer.barrier, transfer.bytes, transfer.site);
+  completeTransaction(*transfer.issuer, transfer.barrier, transfer.bytes, transfer.site,
+                      transfer.issued, transfer.asyncOperation);
 }
 
 void finishStore(const BulkTransfer &transfer) {
@@ -272,19 +276,35 @@ void finishStore(const BulkTransfer &transfer) {
 void poison(const BulkTransfer &transfer) {
   Worker &worker = *transfer.issuer->block->worker;
   for (uint32_t i = 0; i < transfer.bytes; i += kCheckedBytes) {
-    char *place = check(transfer, transfer.shared + i, kCheckedBytes, true, CAMEO_SIM_WRITE);
+    char *place = checkAsyncAccess(*transfer.issuer, transfer.asyncOperation, transfer.shared + i,
+                                   kCheckedBytes, 1, 7, CAMEO_SIM_WRITE, transfer.site);
     memset(place, 0xff, kCheckedBytes);
     if (worker.checks & kCheckInit && place != worker.scratch)
       memset(worker.shadow.initialised.get() + worker.sharedOffset(place), 0, kCheckedBytes);
   }
 }
 
-void startLoad(const BulkTransfer &transfer, const Block &target) {
+/// The operation will read its source from now on.
+void claimSource(const BulkTransfer &transfer, const char *source) {
+  Worker &worker = *transfer.issuer->block->worker;
+  for (uint32_t i = 0; transfer.asyncOperation && i < transfer.bytes; i += kCheckedBytes)
+    worker.async.touch(*transfer.issuer, transfer.asyncOperation, worker.sharedOffset(source) + i,
+                       kCheckedBytes, CAMEO_SIM_READ, transfer.site);
+}
+
+void startLoad(BulkTransfer transfer, const Block &target) {
   Fiber &fiber = *transfer.issuer;
   if (&target != fiber.block && !mayReach(fiber, target, CAMEO_SIM_WRITE, transfer.site))
     return;
+  checkMbarrierInit(fiber, transfer.barrier, transfer.site);
+  transfer.asyncOperation =
+      target.worker->async.begin(fiber, transfer.map ? Agent::Tensor : Agent::Bulk, transfer.site);
+  if (transfer.fromShared)
+    claimSource(transfer, transfer.global);
   poison(transfer);
-  target.worker->bulkLoads.push_back(transfer);
+  if (Clocks *clocks = fiber.block->clocks)
+    clocks->release(fiber.warp->clock, transfer.issued);
+  target.worker->bulkLoads.push_back(std::move(transfer));
 }
 
 /// Fills in what tensor instructions name; false with a report.
@@ -396,6 +416,9 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     (transfer.barrier ? counters.bulkLoadBytes : counters.bulkStoreBytes) += transfer.bytes;
   }
   if (!transfer.barrier) {
+    transfer.asyncOperation =
+        worker.async.begin(fiber, transfer.map ? Agent::Tensor : Agent::Bulk, site);
+    claimSource(transfer, transfer.shared);
     worker.bulkStores.push_back(transfer);
     return;
   }
@@ -414,7 +437,7 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
 bool finishBulkLoad(Worker &worker) {
   if (worker.bulkLoads.empty())
     return false;
-  BulkTransfer transfer = worker.bulkLoads.front();
+  BulkTransfer transfer = std::move(worker.bulkLoads.front());
   worker.bulkLoads.erase(worker.bulkLoads.begin());
   finishLoad(transfer);
   return true;
@@ -426,10 +449,14 @@ void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup) {
   for (size_t i = 0; i < stores.size(); ++i) {
     bool due =
         !fiber || (stores[i].issuer == fiber && stores[i].group && stores[i].group <= lastGroup);
-    if (due)
-      finishStore(stores[i]);
-    else
+    if (!due) {
       stores[kept++] = stores[i];
+      continue;
+    }
+    finishStore(stores[i]);
+    if (fiber)
+      worker.async.observe(stores[i].asyncOperation, *fiber, /*wholeWarp=*/false);
+    worker.async.drop(stores[i].asyncOperation);
   }
   stores.resize(kept);
 }

@@ -33,11 +33,19 @@ bool hasOwnBarrier(Fiber &fiber, const char *address, const char *barrier, uint3
   return false;
 }
 
+/// What is ordered before an operation that `fiber` issues now.
+ClockRow releaseOf(const Fiber &fiber) {
+  ClockRow row;
+  if (Clocks *clocks = fiber.block->clocks)
+    clocks->release(fiber.warp->clock, row);
+  return row;
+}
+
 } // namespace
 
 void executeCluster(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
   if (instruction.opcode() == CAMEO_SIM_OP_CLUSTER_ARRIVE) // has no operands
-    return arriveAtClusterBarrier(fiber, instruction.modifier(0), site);
+    return arriveAtClusterBarrier(fiber, instruction.modifier(0), instruction.modifier(1), site);
   Worker &worker = *fiber.block->worker;
   uint32_t count = instruction.modifier(0), bytes = instruction.modifier(1);
   char *address = readAddress(words);
@@ -71,9 +79,11 @@ void executeCluster(Instruction instruction, Fiber &fiber, uint32_t *words, uint
     if (!hasOwnBarrier(fiber, address, barrier, site))
       return;
     // Visible to those who see the phase of the mbarrier end.
-    move(checkClusterAccess(fiber, address, count * bytes, count * bytes, CAMEO_SIM_WRITE, site),
+    uint32_t operation = worker.async.begin(fiber, Agent::Store, site);
+    move(checkClusterAccess(fiber, address, count * bytes, count * bytes, CAMEO_SIM_WRITE, site,
+                            operation),
          words + 2, count, bytes, false);
-    return completeTransaction(fiber, barrier, count * bytes, site);
+    return completeTransaction(fiber, barrier, count * bytes, site, releaseOf(fiber), operation);
   }
   default: { // red.async: as red, and then the mbarrier
     bool wide =
@@ -84,7 +94,8 @@ void executeCluster(Instruction instruction, Fiber &fiber, uint32_t *words, uint
     executeAtom({(instruction.code & ~0xffull) | CAMEO_SIM_OP_ATOM |
                  uint64_t(CAMEO_SIM_SHARED_CLUSTER) << 32},
                 fiber, words, site);
-    return completeTransaction(fiber, barrier, wide ? 8 : 4, site);
+    return completeTransaction(fiber, barrier, wide ? 8 : 4, site, releaseOf(fiber),
+                               /*operation=*/0);
   }
   }
 }

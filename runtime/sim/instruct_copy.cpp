@@ -22,7 +22,10 @@ void finish(Fiber &fiber, const PendingCopy &copy) {
     memcpy(copy.target, from, copy.sourceBytes);
   }
   memset(copy.target + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
-  checkAccess(&fiber.thread, copy.target, copy.bytes, copy.bytes, 3, CAMEO_SIM_WRITE, copy.site);
+  checkWithoutRaces(fiber, copy.target, copy.bytes, copy.bytes, 3, CAMEO_SIM_WRITE, copy.site);
+  AsyncOperations &async = fiber.block->worker->async;
+  async.observe(copy.operation, fiber, /*wholeWarp=*/false);
+  async.drop(copy.operation);
 }
 
 void finishUpTo(Fiber &fiber, CopyQueue &queue, size_t end) {
@@ -44,16 +47,19 @@ void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32
   uint32_t sourceBytes = instruction.modifier(1) ? words[4] : bytes;
   if (sourceBytes > bytes)
     return reportBadOperand(fiber, site, "the source of a copy is larger than its destination");
-  char *target = static_cast<char *>(
-      checkAccess(&fiber.thread, readAddress(words), bytes, bytes, 3, CAMEO_SIM_WRITE, site));
   if (sourceBytes && reinterpret_cast<uintptr_t>(source) % bytes)
     return reportBadOperand(fiber, site, "the source of a copy is not aligned to its size");
   Worker &worker = *fiber.block->worker;
+  uint32_t operation = worker.async.begin(fiber, Agent::Copy, site);
+  char *target = checkAsyncAccess(fiber, operation, readAddress(words), bytes, bytes, 3,
+                                  CAMEO_SIM_WRITE, site);
   memset(target, 0xff, bytes);
   if (worker.checks & kCheckInit && target != worker.scratch)
     memset(worker.shadow.initialised.get() + worker.sharedOffset(target), 0, bytes);
   if (target != worker.scratch)
-    queue.copies.push_back({target, source, bytes, sourceBytes, site});
+    queue.copies.push_back({target, source, bytes, sourceBytes, site, operation});
+  else
+    worker.async.drop(operation);
 }
 
 } // namespace

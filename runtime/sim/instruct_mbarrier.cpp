@@ -8,6 +8,8 @@
 #include "runtime/sim/block.h"
 #include "runtime/sim/instruct.h"
 
+#include <algorithm>
+
 namespace cameo::sim {
 namespace {
 
@@ -30,10 +32,22 @@ struct State {
   }
 };
 
+/// The object at an address of the cluster's shared memory, or null with a report.
+uint64_t *check(Fiber &fiber, char *address, uint32_t site, bool create) {
+  auto *object = reinterpret_cast<uint64_t *>(address);
+  bool aligned = reinterpret_cast<uintptr_t>(address) % 8 == 0;
+  if (aligned && (create || State::isValid(*object)))
+    return object;
+  reportBadOperand(fiber, site,
+                   aligned ? "the mbarrier is not initialised"
+                           : "an mbarrier is 8 aligned bytes of shared memory");
+  return nullptr;
+}
+
 /// The object at `address`, or null with a report; `remote`: it may be another block's.
 uint64_t *find(Fiber &fiber, char *address, uint32_t site, bool create, bool remote = false) {
   const Block *owner = fiber.block->worker->blockOf(address);
-  if (!owner || (owner != fiber.block && !remote) || reinterpret_cast<uintptr_t>(address) % 8) {
+  if (!owner || (owner != fiber.block && !remote)) {
     reportBadOperand(fiber, site,
                      remote ? "an mbarrier is 8 aligned bytes of the cluster's shared memory"
                             : "an mbarrier is 8 aligned bytes of shared memory");
@@ -41,12 +55,7 @@ uint64_t *find(Fiber &fiber, char *address, uint32_t site, bool create, bool rem
   }
   if (owner != fiber.block && !mayReach(fiber, *owner, CAMEO_SIM_ATOMIC, site))
     return nullptr;
-  auto *object = reinterpret_cast<uint64_t *>(address);
-  if (!create && !State::isValid(*object)) {
-    reportBadOperand(fiber, site, "the mbarrier is not initialised");
-    return nullptr;
-  }
-  return object;
+  return check(fiber, address, site, create);
 }
 
 /// Whether the instruction can name an object of another block.
@@ -63,12 +72,47 @@ bool isRemote(Instruction instruction) {
   }
 }
 
+/// What the phase has brought is there for those who see that it has ended.
+void endPhase(Worker &worker, const char *object) {
+  MbarrierClock &clock = worker.mbarrierClock(object);
+  clock.released.join(clock.pending);
+  clock.pending.clear();
+  std::vector<uint32_t> &operations = clock.releasedOperations;
+  operations.insert(operations.end(), clock.pendingOperations.begin(),
+                    clock.pendingOperations.end());
+  clock.pendingOperations.clear();
+  auto forgotten = std::remove_if(operations.begin(), operations.end(), [&](uint32_t operation) {
+    if (worker.async.isRemembered(operation))
+      return false;
+    worker.async.drop(operation);
+    return true;
+  });
+  operations.erase(forgotten, operations.end());
+}
+
+/// Of an object that is initialised anew, nothing is known.
+void startClock(Fiber &fiber, const char *object, uint32_t site) {
+  Worker &worker = *fiber.block->worker;
+  MbarrierClock &clock = worker.mbarrierClock(object);
+  for (std::vector<uint32_t> *operations : {&clock.pendingOperations, &clock.releasedOperations})
+    for (uint32_t operation : *operations)
+      worker.async.drop(operation);
+  clock = MbarrierClock();
+  clock.object = object;
+  clock.initThread = threadInCluster(fiber);
+  clock.initStamp = fiber.block->clocks->warp[clock.initThread / kLanes].event;
+  clock.initSite = site;
+  clock.initFenced = false;
+}
+
 /// Stores what has become of the object; a phase that is complete ends.
 void settle(Fiber &fiber, uint64_t *object, State state) {
   bool over = !state.pending && !state.transactions;
   if (over) {
     state.parity = !state.parity;
     state.pending = state.expected;
+    if (fiber.block->clocks)
+      endPhase(*fiber.block->worker, reinterpret_cast<char *>(object));
   }
   *object = state.write();
   if (over)
@@ -79,9 +123,8 @@ void arrive(Fiber &fiber, uint64_t *object, State state, uint32_t count, bool dr
   if (!count || count > state.pending)
     return reportBadOperand(fiber, site, "more arrivals at an mbarrier than it expects");
   if (Clocks *clocks = fiber.block->clocks)
-    clocks->release(
-        fiber.warp->clock,
-        fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).known.data());
+    clocks->release(fiber.warp->clock,
+                    fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).pending);
   state.pending -= count;
   if (drop)
     state.expected -= count;
@@ -97,12 +140,47 @@ void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site
   arrive(fiber, object, State::read(*object), 1, false, site);
 }
 
-void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site) {
-  uint64_t *object = find(issuer, barrier, site, false, /*remote=*/true);
+void fenceMbarrierInit(Fiber &fiber) {
+  for (MbarrierClock &clock : fiber.block->worker->mbarrierClocks)
+    clock.initFenced |= clock.initThread == threadInCluster(fiber);
+}
+
+void checkMbarrierInit(Fiber &issuer, char *barrier, uint32_t site) {
+  Worker &worker = *issuer.block->worker;
+  if (!issuer.block->clocks)
+    return;
+  MbarrierClock &clock = worker.mbarrierClock(barrier);
+  if (clock.initFenced || issuer.block->clocks->isFenced(clock.initThread, clock.initStamp,
+                                                         threadInCluster(issuer) / kLanes))
+    return;
+  clock.initFenced = true; // one report is enough
+  uint32_t perBlock = issuer.block->warpCount * kLanes;
+  Fault fault = makeFault(issuer, FaultKind::MissingProxyFence, site);
+  fault.otherSite = clock.initSite;
+  nameOwner(fault, *issuer.block, worker.sharedOffset(barrier));
+  fault.bytes = 8;
+  fault.access = CAMEO_SIM_ATOMIC;
+  fault.otherAccess = CAMEO_SIM_WRITE;
+  fault.otherBlock = worker.blocks[clock.initThread / perBlock].linear;
+  fault.otherThread = clock.initThread % perBlock;
+  worker.state->log.add(std::move(fault));
+}
+
+void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site,
+                         const ClockRow &issued, uint32_t operation) {
+  // That the block can be reached has been checked when the operation was issued.
+  const Block *owner = issuer.block->worker->blockOf(barrier);
+  if (!owner || !owner->live)
+    return;
+  uint64_t *object = check(issuer, barrier, site, /*create=*/false);
   if (!object)
     return;
-  if (Clocks *clocks = issuer.block->clocks)
-    clocks->release(issuer.warp->clock, issuer.block->worker->mbarrierClock(barrier).known.data());
+  if (issuer.block->clocks) {
+    MbarrierClock &clock = issuer.block->worker->mbarrierClock(barrier);
+    clock.pending.join(issued);
+    if (operation)
+      clock.pendingOperations.push_back(operation);
+  }
   State state = State::read(*object);
   state.transactions -= int32_t(bytes);
   settle(issuer, object, state);
@@ -121,6 +199,8 @@ void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uin
       return reportBadOperand(fiber, site, "an mbarrier counts 1 to 1048575 arrivals");
     checkAccess(&fiber.thread, object, 8, 8, 3, CAMEO_SIM_WRITE, site);
     *object = State{words[2], words[2], 0, false}.write();
+    if (fiber.block->clocks)
+      startClock(fiber, reinterpret_cast<char *>(object), site);
     return;
   case CAMEO_SIM_OP_MBAR_INVAL:
     *object = 0;
@@ -159,10 +239,13 @@ bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *
   // With .parity: the parity of the phase that is asked about; else the state of an arrival in it.
   bool asked = instruction.modifier(1) ? words[2] & 1 : State::read(readWide(words + 2)).parity;
   bool over = State::read(*object).parity != asked;
-  if (Clocks *clocks = over ? fiber.block->clocks : nullptr)
-    clocks->acquire(
-        fiber.warp->clock,
-        fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).known.data());
+  if (Clocks *clocks = over ? fiber.block->clocks : nullptr) {
+    Worker &worker = *fiber.block->worker;
+    const MbarrierClock &clock = worker.mbarrierClock(reinterpret_cast<char *>(object));
+    clocks->acquire(fiber.warp->clock, clock.released);
+    for (uint32_t operation : clock.releasedOperations)
+      worker.async.observe(operation, fiber, /*wholeWarp=*/true);
+  }
   return over;
 }
 

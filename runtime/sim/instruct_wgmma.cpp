@@ -62,6 +62,7 @@ class Loader {
 public:
   Loader(Instruction instruction, Warp &warp, const uint32_t *rows, uint32_t site)
       : instruction_(instruction), warp_(warp), rows_(rows), site_(site),
+        operation_(warp.block->worker->async.issueWgmma(warp, site)),
         n_(instruction.modifier(0) * 8), type_(instruction.modifier(1)),
         integers_(type_ == CAMEO_SIM_S8 || type_ == CAMEO_SIM_U8),
         perChunk_(type_ == CAMEO_SIM_TF32                             ? 4
@@ -141,8 +142,7 @@ private:
         fiber.block->shared + chunkOffset(descriptor, transposed, slow, fast) % kSharedWindow;
     if (!(fiber.block->worker->checks & kCheckMemory) && !fiber.block->counting)
       return chunk;
-    return static_cast<const char *>(
-        checkAccess(&fiber.thread, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site_));
+    return checkAsyncAccess(fiber, operation_, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site_);
   }
 
   /// Eight columns at a time.
@@ -171,6 +171,7 @@ private:
   Warp &warp_;
   const uint32_t *rows_;
   uint32_t site_;
+  uint32_t operation_; // AsyncOperations
   uint32_t n_, type_;
   bool integers_;
   uint32_t perChunk_;

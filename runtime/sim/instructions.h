@@ -44,8 +44,8 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_BULK_STORE,     /* */
   CAMEO_SIM_OP_BULK_COMMIT,    /* */
   CAMEO_SIM_OP_BULK_WAIT,      /* groups that may stay in flight */
-  CAMEO_SIM_OP_CLUSTER_ARRIVE, /* whether it releases */
-  CAMEO_SIM_OP_CLUSTER_WAIT,   /* */
+  CAMEO_SIM_OP_CLUSTER_ARRIVE, /* whether it releases, aligned */
+  CAMEO_SIM_OP_CLUSTER_WAIT,   /* aligned */
   CAMEO_SIM_OP_MAPA,           /* */
   CAMEO_SIM_OP_CTA_RANK,       /* of an address */
   CAMEO_SIM_OP_CLUSTER_LOAD,   /* words, bytes of each */
@@ -55,7 +55,12 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_BULK_SHARED,    /* a bulk copy from shared memory to that of the cluster */
   CAMEO_SIM_OP_MBAR_COMPLETE_TX, /* space */
   CAMEO_SIM_OP_PREFETCH_MAP,     /* */
-  CAMEO_SIM_OP_PARTED /* lanes (32 bits above the modifiers 0 to 2) take a branch, others not */
+  CAMEO_SIM_OP_PARTED, /* lanes (32 bits above the modifiers 0 to 2) take a branch, others not */
+  CAMEO_SIM_OP_PROXY_FENCE,     /* fence.proxy.async of shared memory */
+  CAMEO_SIM_OP_MBAR_INIT_FENCE, /* fence.mbarrier_init */
+  CAMEO_SIM_OP_WGMMA_FENCE,     /* */
+  CAMEO_SIM_OP_WGMMA_COMMIT,    /* */
+  CAMEO_SIM_OP_WGMMA_WAIT       /* groups that may stay in flight */
 } CameoSimOpcode;
 
 /* Memory that an instruction's address lies in. */

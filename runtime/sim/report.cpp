@@ -41,6 +41,8 @@ const char *faultName(FaultKind kind) {
     return "race on shared memory";
   case FaultKind::GlobalRace:
     return "race on global memory";
+  case FaultKind::MissingProxyFence:
+    return "missing proxy fence";
   case FaultKind::NotInMask:
     return "lane outside the mask of its collective";
   case FaultKind::MismatchedOp:
@@ -57,6 +59,8 @@ const char *faultName(FaultKind kind) {
     return "invalid instruction";
   case FaultKind::BlockLifetime:
     return "shared memory of a block that may not be running";
+  case FaultKind::UnfinishedAsync:
+    return "asynchronous operation under way at the end of its block";
   case FaultKind::Deadlock:
     return "deadlock";
   case FaultKind::StackOverflow:
@@ -161,11 +165,23 @@ void decode(uint64_t linear, const uint32_t *grid, uint32_t *block) {
   block[2] = uint32_t(linear / grid[0] / grid[1]);
 }
 
-bool isAccess(FaultKind kind) { return kind <= FaultKind::GlobalRace; }
+/// "write by", "write by the tensor copy of".
+std::string describeAccess(CameoSimAccess access, Agent agent) {
+  static const char *const agents[] = {"by",
+                                       "by the asynchronous copy of",
+                                       "by the bulk copy of",
+                                       "by the tensor copy of",
+                                       "by the asynchronous store of",
+                                       "by the wgmma of"};
+  return format("%s %s", verb(access), agents[int(agent)]);
+}
+
+bool isAccess(FaultKind kind) { return kind <= FaultKind::MissingProxyFence; }
 
 bool isShared(const Fault &fault) {
   return fault.kind == FaultKind::SharedOutOfBounds ||
          fault.kind == FaultKind::SharedUninitialised || fault.kind == FaultKind::SharedRace ||
+         fault.kind == FaultKind::MissingProxyFence ||
          (fault.kind == FaultKind::Misaligned && fault.values[0] >> 31);
 }
 
@@ -202,6 +218,7 @@ std::string describe(const Fault &fault, const Report &report, const Launch &lau
                   fault.values[1] ? "meet it at another instruction" : "do not reach it");
   case FaultKind::BadOperand:
   case FaultKind::BlockLifetime:
+  case FaultKind::UnfinishedAsync:
     return fault.detail;
   case FaultKind::Deadlock:
     return format("no thread of the %s can go on",
@@ -246,13 +263,15 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
   report.text = format("%s: %s%s", faultName(fault.kind),
                        describe(fault, report, launch, sharedBytes).c_str(),
                        fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
-  if (fault.kind == FaultKind::SharedRace || fault.kind == FaultKind::GlobalRace) {
+  bool unfenced = fault.kind == FaultKind::MissingProxyFence;
+  if (unfenced || fault.kind == FaultKind::SharedRace || fault.kind == FaultKind::GlobalRace) {
     uint32_t block[3];
     decode(fault.otherBlock, launch.grid, block);
-    report.text +=
-        format("\n  not ordered after the %s by block (%u,%u,%u) warp %u lane %u%s",
-               verb(fault.otherAccess), block[0], block[1], block[2], fault.otherThread / kLanes,
-               fault.otherThread % kLanes, joinSite(other).c_str());
+    report.text += format("\n  %s the %s block (%u,%u,%u) warp %u lane %u%s",
+                          unfenced ? "no fence.proxy.async after" : "not ordered after",
+                          describeAccess(fault.otherAccess, fault.otherAgent).c_str(), block[0],
+                          block[1], block[2], fault.otherThread / kLanes,
+                          fault.otherThread % kLanes, joinSite(other).c_str());
   } else if (std::string elsewhere = joinSite(other); !elsewhere.empty()) {
     report.text += "\n  the other one:" + elsewhere;
   }

@@ -4,6 +4,7 @@
 #ifndef CAMEO_SIM_REPORT_H
 #define CAMEO_SIM_REPORT_H
 
+#include "runtime/sim/async.h"
 #include "runtime/sim/engine.h"
 
 #include <map>
@@ -35,6 +36,7 @@ struct Fault {
   CameoSimAccess otherAccess = CAMEO_SIM_READ;
   uint64_t otherBlock = 0;
   uint32_t otherThread = 0;
+  Agent otherAgent = Agent::Thread;
   // What else the kind needs: expected and found values, masks, barrier numbers.
   uint32_t values[3] = {0, 0, 0};
   std::string detail; // deadlock: who waits where

@@ -521,7 +521,9 @@ cameo_sim_blocking_instruction_body(CameoSimThread *thread, uint64_t code, uint3
       countInstruction(fiber, code, words, site);
     if (fiber.block->sequential)
       return misuse(fiber, site);
-    return waitAtClusterBarrier(fiber, site) ? &fiber : next(*fiber.block, fiber.warp);
+    return waitAtClusterBarrier(fiber, instruction.modifier(0), site)
+               ? &fiber
+               : next(*fiber.block, fiber.warp);
   }
   if (instruction.opcode() == CAMEO_SIM_OP_MBAR_WAIT) {
     if (__builtin_expect(fiber.block->counting != nullptr, 0))

@@ -383,6 +383,8 @@ bool checkSharedTogether(const Fiber &fiber, uint64_t place, const WarpPattern &
                          CameoSimAccess kind, uint32_t site) {
   const Block &block = *fiber.block;
   Worker &worker = *block.worker;
+  if (worker.async.any()) // asynchronous operations are looked at lane by lane
+    return false;
   const uint64_t size = worker.state->sharedBytes, first = place + uint64_t(pattern.first),
                  bytes = uint64_t(pattern.end - pattern.first);
   if (first >= size || bytes > size - first)

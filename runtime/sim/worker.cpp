@@ -205,6 +205,7 @@ void Worker::startBlock(Block &block, uint64_t order) {
     warp.live = warp.ready = warp.all;
     warp.holder = warp.fibers;
     warp.groupCount = 0;
+    warp.clusterArrival = warp.clusterWait = {0, 0, 0};
   }
   block.readyWarps = block.warpCount == kMaxWarps ? ~0u : (1u << block.warpCount) - 1;
   block.fullBarriers = 0;
@@ -223,8 +224,9 @@ void Worker::runCluster(uint64_t index) {
       stamp = 1;
     }
     clocks->start(warpCount, stamp);
-    cluster.releasing.assign(warpCount, 0);
-    cluster.released.assign(warpCount, 0);
+    cluster.releasing.clear();
+    cluster.released.clear();
+    async.restart(*this);
     cluster.uses.assign(cluster.size > 1 ? size_t(cluster.size) * warpCount : 0, Cluster::Use());
   }
   cluster.firstOrder = index * cluster.size;
@@ -264,6 +266,8 @@ void Worker::runCluster(uint64_t index) {
     reportDeadlock();
   if (checks && !stacks.guarded())
     reportStacks();
+  if (first.clocks && !left)
+    async.finish(*this);
   if (first.clocks)
     stamp = clocks->latest() + 1;
   // A block that was given up leaves its results undone; without checks there is nothing more to

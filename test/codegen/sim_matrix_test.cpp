@@ -58,6 +58,45 @@ TEST(SimMatrix, ProductByMmaChecked) { checkProduct(mmaKernel(), kMmaTile, "sm_8
 TEST(SimMatrix, ProductByWgmma) { checkProduct(wgmmaKernel(), kWgmmaTile, "sm_90a", false); }
 TEST(SimMatrix, ProductByWgmmaChecked) { checkProduct(wgmmaKernel(), kWgmmaTile, "sm_90a", true); }
 
+/// The first report on the kernel by wgmma after its line `line`, counted among lines with the same
+/// text, has been left out; in either form.
+std::string reportWithout(const std::string &line, int number, sim::Form form) {
+  std::string text = wgmmaKernel();
+  size_t at = text.find(line);
+  for (; number; --number)
+    at = text.find(line, at + 1);
+  EXPECT_NE(at, std::string::npos) << line;
+  text.erase(at, text.find('\n', at) - at);
+  SimKernels kernels(text, /*checked=*/true, "sm_90a", form);
+  EXPECT_EQ(kernels.error, "");
+  uint32_t m = kWgmmaTile.m, n = kWgmmaTile.n, k = 2 * kWgmmaTile.k;
+  std::vector<uint16_t> a(m * k), b(n * k);
+  std::vector<float> y(m * n);
+  const uint16_t *pa = kernels.share(a, "a"), *pb = kernels.share(b, "b");
+  float *py = kernels.share(y, "y");
+  sim::LaunchResult result = kernels.launch("gemm", 1, kWgmmaTile.threads, {&pa, &pb, &py, &n, &k});
+  return result.reports.empty() ? result.error : result.reports.front().text;
+}
+
+TEST(SimMatrix, FindsWhatWgmmaMisses) {
+  struct {
+    const char *line;
+    int number;
+    const char *report;
+  } const misses[] = {
+      {"kernel.ptx \"fence.proxy.async\"", 0, "no fence.proxy.async after the write by block"},
+      {"nvvm.barrier0", 0, "race on shared memory"},
+      {"nvvm.barrier0", 1, "not ordered after the read by the wgmma of block"},
+      {"kernel.ptx \"wgmma.fence", 0, "no wgmma.fence precedes the warp's first wgmma"},
+      {"kernel.ptx \"wgmma.commit_group", 0, "not ordered after the read by the wgmma of block"},
+      {"kernel.ptx \"wgmma.wait_group", 0, "not ordered after the read by the wgmma of block"}};
+  for (sim::Form form : {sim::Form::Warp, sim::Form::Thread})
+    for (const auto &miss : misses) {
+      std::string report = reportWithout(miss.line, miss.number, form);
+      EXPECT_NE(report.find(miss.report), std::string::npos) << miss.line << "\n" << report;
+    }
+}
+
 TEST(SimMatrix, FormsOfSimtProductsAgree) {
   for (TileShape shape : {TileShape{64, 64, 16, 4, 4, 4, 4}, TileShape{128, 128, 8, 8, 8, 4, 4}}) {
     SimKernels kernels(simtKernel(shape), /*checked=*/false, "sm_80", sim::Form::Compare);

@@ -31,9 +31,13 @@ SEEDS = (0, 1, 2)
 # How many faults of a kind are planted in a kernel, spread over its places, unless --every.
 PER_KIND = 3
 # What share the checks alone must find of all, and of the faults in synchronisation.
-LEAST_FOUND, LEAST_FOUND_SYNC = 0.60, 0.95
+LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.60, 0.95, 0.90
 SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier",
               "diverge-shuffle", "narrow-shuffle")
+# Of these every place is tried.
+ASYNC_KINDS = ("drop-async-wait", "loosen-async-wait", "drop-commit", "drop-fence", "drop-copy",
+               "drop-mbarrier-wait", "flip-parity", "drop-mbarrier-arrival", "drop-expectation",
+               "drop-cluster-barrier", "stay-local", "narrow-multicast")
 
 
 @dataclass
@@ -54,6 +58,81 @@ class Case:
         model.ir_version = 8
         onnx.checker.check_model(model)
         return model
+
+    def write_device(self, suite, work, target):
+        """Compiles it to work/device.mlir."""
+        onnx.save(self.model(), work / "model.onnx")
+        for key, value in self.inputs.items():
+            numpy.save(work / f"{key}.npy", value)
+        return harness.run([suite.tool("cameoc"), work / "model.onnx", "-o", work / "device.mlir",
+                            f"--target={target}", "--stop-after=device"], SECONDS)
+
+    PASS_PATH = "rt.variant(gpu.module(%s))"
+
+    @staticmethod
+    def assemble(suite, source, artefact, target):
+        return harness.run([suite.tool("cameoc"), "--start-from=device", source, "-o", artefact,
+                            f"--target={target}", "--sim-checks"], SECONDS)
+
+    def execute(self, _, artefact, seed, record):
+        """Runs it; `record`: its output is what others are compared with from now on."""
+        work = artefact.parent
+        output = ([f"--output=y=@{work / 'y.npy'}"] if record else
+                  [f"--expected_output=y=@{work / 'y.npy'}", "--rtol=0", "--atol=0"])
+        return harness.run([artefact, "--device=sim", "--sim-checks=all", f"--sim-seed={seed}",
+                            *(f"--input={key}=@{work / f'{key}.npy'}" for key in self.inputs),
+                            *output], HANG_SECONDS)
+
+    @staticmethod
+    def finding(step):
+        error = harness.first_error(step.output)
+        if "no kernel and no copy has written" in error:
+            return "found", "unwritten output"
+        found = re.search(r"kernel \S+: ([a-z -]+):", error)
+        return ("found", found[1]) if found else ("failed", error)
+
+
+@dataclass
+class KernelCase:
+    """A kernel of test/instructions, with its input and its reference."""
+    name: str
+    kernel: str
+
+    ARCHITECTURE = "sm_90a"
+    PASS_PATH = "gpu.module(%s)"
+
+    def write_device(self, suite, work, _):
+        step = harness.run([suite.tool("cameo-instructions"), f"--only=={self.kernel}",
+                            f"--print-kernels={self.ARCHITECTURE}"], SECONDS)
+        (work / "device.mlir").write_text(step.output)
+        return step
+
+    @staticmethod
+    def assemble(suite, source, artefact, _):
+        return harness.run([suite.tool("cameo-translate"), "--kernel-to-sim-image", "--checked",
+                            source, "-o", artefact], SECONDS)
+
+    def execute(self, suite, artefact, seed, _):
+        return harness.run([suite.tool("cameo-instructions"), "--device=sim", "--checks=all",
+                            f"--only=={self.kernel}", f"--arch={self.ARCHITECTURE}",
+                            f"--code={artefact}", f"--seed={seed}"], HANG_SECONDS)
+
+    @staticmethod
+    def finding(step):
+        found = re.match(r"\S+: \S+: ([a-z -]+):", step.output)
+        return ("found", found[1]) if found else ("failed", step.output)
+
+
+def kernel_cases():
+    return [
+        KernelCase("pipeline-cp-async", "pipeline_cp_async"),
+        KernelCase("pipeline-wgmma", "pipeline_wgmma"),
+        KernelCase("pipeline-multicast", "pipeline_multicast"),
+        # A bulk copy from block to block, and a store in another block's shared memory.
+        KernelCase("bulk-shared", "cluster_bulk_shared"),
+        KernelCase("store-async",
+                   "cluster_st_async_weak_shared__cluster_mbarrier__complete_tx__bytes_b32"),
+    ]
 
 
 def cases():
@@ -127,7 +206,6 @@ class PlantedFaults:
     def __init__(self, options):
         self.options = options
         self.suite = harness.Suite("planted-faults", options.build.resolve())
-        self.cameoc = self.suite.tool("cameoc")
         self.opt = self.suite.tool("cameo-opt")
         self.allowed = read_unnoticed(HERE / "unnoticed_faults.txt")
 
@@ -135,72 +213,50 @@ class PlantedFaults:
         """Compiles a case to the device stage, records its good outputs; its faults."""
         work = self.suite.work / case.name
         work.mkdir(exist_ok=True)
-        onnx.save(case.model(), work / "model.onnx")
-        for key, value in case.inputs.items():
-            numpy.save(work / f"{key}.npy", value)
-        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "device.mlir",
-                              f"--target={self.options.target}", "--stop-after=device"], SECONDS),
-                 self.assemble(work / "device.mlir", work / "good")]
+        steps = [case.write_device(self.suite, work, self.options.target),
+                 case.assemble(self.suite, work / "device.mlir", work / "good",
+                               self.options.target)]
         for seed in SEEDS:
-            expected = ([f"--expected_output=y=@{work / 'y.npy'}"] if seed else
-                        [f"--output=y=@{work / 'y.npy'}"])
-            steps.append(self.execute(case, work / "good", seed, expected))
+            steps.append(case.execute(self.suite, work / "good", seed, seed == 0))
         if any(step.code != 0 for step in steps):
             self.suite.fail(case.name, "the kernel without a fault", *steps)
             return []
-        listed = harness.run([self.opt, work / "device.mlir", self.pipeline(), "-o", "/dev/null"],
-                             SECONDS)
+        listed = harness.run([self.opt, work / "device.mlir", self.pipeline(case), "-o",
+                              "/dev/null"], SECONDS)
         faults = []
         for kind, kernel, count in re.findall(r"faults of kind (\S+) in (\S+): (\d+)",
                                               listed.output):
             count = int(count)
-            planted = count if self.options.every else min(count, PER_KIND)
+            every = self.options.every or kind in ASYNC_KINDS
+            planted = count if every else min(count, PER_KIND)
             faults += [Fault(case, kernel, kind, i * count // planted) for i in range(planted)]
         if not faults:
             self.suite.fail(case.name, "no place for a fault", listed)
         return faults
 
     @staticmethod
-    def pipeline(options=""):
-        return ("--pass-pipeline=builtin.module(rt.variant(gpu.module(cameo-plant-fault"
-                f"{options})))")
-
-    def assemble(self, source, artefact):
-        return harness.run([self.cameoc, "--start-from=device", source, "-o", artefact,
-                            f"--target={self.options.target}", "--sim-checks"], SECONDS)
-
-    @staticmethod
-    def execute(case, artefact, seed, more):
-        work = artefact.parent
-        return harness.run([artefact, "--device=sim", "--sim-checks=all", f"--sim-seed={seed}",
-                            *(f"--input={key}=@{work / f'{key}.npy'}" for key in case.inputs),
-                            *more], HANG_SECONDS)
-
-    @staticmethod
-    def finding(error):
-        if "no kernel and no copy has written" in error:
-            return "found", "unwritten output"
-        found = re.search(r"kernel \S+: ([a-z -]+):", error)
-        return ("found", found[1]) if found else ("failed", error)
+    def pipeline(case, options=""):
+        path = case.PASS_PATH % f"cameo-plant-fault{options}"
+        return f"--pass-pipeline=builtin.module({path})"
 
     def check(self, fault):
         """(outcome, what was found or went wrong, steps)."""
         work = self.suite.work / fault.case.name
         broken, artefact = work / f"{fault.name}.mlir", work / fault.name
         options = f"{{kernel={fault.kernel} kind={fault.kind} index={fault.index}}}"
-        steps = [harness.run([self.opt, work / "device.mlir", self.pipeline(options), "-o", broken],
-                             SECONDS)]
+        case = fault.case
+        steps = [harness.run([self.opt, work / "device.mlir", self.pipeline(case, options), "-o",
+                              broken], SECONDS)]
         if steps[0].code == 0:
-            steps.append(self.assemble(broken, artefact))
+            steps.append(case.assemble(self.suite, broken, artefact, self.options.target))
         if steps[-1].code != 0:
             return "failed", f"cannot be built: {harness.first_error(steps[-1].output)}", steps
         outcome = ("unnoticed", "")
-        expected = [f"--expected_output=y=@{work / 'y.npy'}", "--rtol=0", "--atol=0"]
         for seed in SEEDS:
-            step = self.execute(fault.case, artefact, seed, expected)
+            step = case.execute(self.suite, artefact, seed, False)
             steps.append(step)
             if step.code == 3:
-                outcome = self.finding(harness.first_error(step.output))
+                outcome = case.finding(step)
                 break
             if step.code == 1:
                 outcome = ("result", "other values")
@@ -216,7 +272,7 @@ class PlantedFaults:
         return (*outcome, steps)
 
     def run(self):
-        chosen = [case for case in cases() if re.search(self.options.filter, case.name)]
+        chosen = [case for case in cases() + kernel_cases() if re.search(self.options.filter, case.name)]
         faults = [fault for case in chosen for fault in self.prepare(case)]
         results = {}
         for fault, (outcome, what, steps) in harness.for_each(faults, self.check,
@@ -247,7 +303,9 @@ class PlantedFaults:
         for group in sorted(set(self.allowed) - set(unnoticed)):
             print(f"note: unnoticed_faults.txt explains {group}; all are noticed")
         for label, least, kinds in (("all faults", LEAST_FOUND, None),
-                                    ("faults in synchronisation", LEAST_FOUND_SYNC, SYNC_KINDS)):
+                                    ("faults in synchronisation", LEAST_FOUND_SYNC, SYNC_KINDS),
+                                    ("faults in asynchronous operations", LEAST_FOUND_ASYNC,
+                                     ASYNC_KINDS)):
             counted = [r for r in results if kinds is None or r[0].kind in kinds]
             share = sum(r[1] == "found" for r in counted) / max(len(counted), 1)
             print(f"checks found {share:.1%} of {label} (at least {least:.0%} is asked for)")
@@ -266,12 +324,12 @@ class PlantedFaults:
             if outcome == "found":
                 checks[fault.kind][what] += 1
         columns = ("planted", "found", "result", "unnoticed", "failed")
-        print(f"{'kind':18}" + "".join(f"{column:>11}" for column in columns) + "  found as")
+        print(f"{'kind':22}" + "".join(f"{column:>11}" for column in columns) + "  found as")
         for kind, row in rows.items():
             if kind != "total":
                 found = ", ".join(f"{count} {what}" for what, count in checks[kind].most_common())
-                print(f"{kind:18}" + "".join(f"{row[c]:11}" for c in columns) + f"  {found}")
-        print(f"{'total':18}" + "".join(f"{rows['total'][c]:11}" for c in columns))
+                print(f"{kind:22}" + "".join(f"{row[c]:11}" for c in columns) + f"  {found}")
+        print(f"{'total':22}" + "".join(f"{rows['total'][c]:11}" for c in columns))
 
 
 def main():

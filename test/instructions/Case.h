@@ -49,6 +49,7 @@ void addWgmmaCases(std::vector<Case> &cases);
 void addTensorCases(std::vector<Case> &cases);
 void addClusterCases(std::vector<Case> &cases);
 void addFormCases(std::vector<Case> &cases);
+void addPipelineCases(std::vector<Case> &cases);
 
 /// What a place that holds `a` holds after the atomic operation or reduction ("add", "min", ...) of
 /// type ("u32", "f16", ...) with b, and with c for cas.

@@ -6,6 +6,9 @@
 //   --device=cuda --code=CUBIN --arch=sm_80   a cubin of theirs
 //   --checks=all --seed=N                     of the simulator
 //   --only=TEXT                               only kernels whose name contains it
+//   --only==NAME                              only that one
+//
+// Exits with 0, with 1 where results are wrong, with 3 where the device reports a fault.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "test/instructions/Device.h"
@@ -31,6 +34,7 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
   addTensorCases(all);
   addClusterCases(all);
   addFormCases(all);
+  addPipelineCases(all);
   // Where the nvvm dialect has the operations, each kernel in that spelling, too.
   for (size_t i = 0, count = all.size(); i < count; ++i) {
     Case twin = all[i];
@@ -45,8 +49,10 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
     }
     all.push_back(std::move(twin));
   }
+  bool exactly = only.rfind('=', 0) == 0;
   for (Case &one : all)
-    if (one.since <= architecture && one.name.find(only) != std::string::npos)
+    if (one.since <= architecture &&
+        (exactly ? "=" + one.name == only : one.name.find(only) != std::string::npos))
       chosen.push_back(std::move(one));
   return chosen;
 }
@@ -106,9 +112,11 @@ int main(int count, char **arguments) {
   if (!runner)
     return usage(error.c_str());
   unsigned passed = 0, failed = 0;
+  bool refused = false; // the device did not run one to its end
   for (const Case &one : cases) {
     std::vector<Bytes> buffers = one.buffers;
     std::string wrong = runner->run(one, buffers);
+    refused |= !wrong.empty();
     if (wrong.empty())
       wrong = one.check(buffers);
     ++(wrong.empty() ? passed : failed);
@@ -116,5 +124,5 @@ int main(int count, char **arguments) {
       printf("%s: %s: %s\n", one.name.c_str(), one.instruction.c_str(), wrong.c_str());
   }
   printf("%u passed, %u failed\n", passed, failed);
-  return failed || !passed;
+  return refused ? 3 : failed || !passed;
 }

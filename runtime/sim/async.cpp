@@ -1,0 +1,336 @@
+// Operations that go on beside the threads that issue them.
+//
+// PTX ISA, "Memory Consistency Model: Proxies" and "Asynchronous operations": such an operation is
+// ordered after what its thread did before the issue, and before what those do who have observed
+// that it is done: through an mbarrier, or a wait for a group, by themselves or by somebody whom
+// they are ordered after. Bulk and tensor copies and wgmma access memory through the asynchronous
+// proxy: a fence.proxy.async must be between that and an earlier access by a thread.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/async.h"
+
+#include "runtime/sim/block.h"
+#include "runtime/sim/instruct.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cameo::sim {
+namespace {
+constexpr uint32_t kWord = 4, kWarpgroupWarps = 4, kWarpgroupThreads = kWarpgroupWarps * kLanes;
+constexpr size_t kWindowWords = kSharedWindow / kWord, kWindowGranules = kSharedWindow / kGranule;
+
+bool usesAsyncProxy(Agent agent) {
+  return agent == Agent::Bulk || agent == Agent::Tensor || agent == Agent::Wgmma;
+}
+} // namespace
+
+AsyncOperations::~AsyncOperations() {
+  unmapLazily(writers_, windows_ * kWindowWords * sizeof *writers_);
+  unmapLazily(readers_, windows_ * kWindowGranules * sizeof *readers_);
+}
+
+bool AsyncOperations::reserve(const Worker &worker) {
+  if (windows_ >= worker.cluster.size)
+    return true;
+  unmapLazily(writers_, windows_ * kWindowWords * sizeof *writers_);
+  unmapLazily(readers_, windows_ * kWindowGranules * sizeof *readers_);
+  windows_ = worker.cluster.size;
+  writers_ = static_cast<uint32_t *>(mapLazily(windows_ * kWindowWords * sizeof *writers_));
+  readers_ = static_cast<Readers *>(mapLazily(windows_ * kWindowGranules * sizeof *readers_));
+  if (writers_ && readers_)
+    return true;
+  unmapLazily(writers_, windows_ * kWindowWords * sizeof *writers_);
+  unmapLazily(readers_, windows_ * kWindowGranules * sizeof *readers_);
+  writers_ = nullptr;
+  readers_ = nullptr;
+  windows_ = 0;
+  return false;
+}
+
+void AsyncOperations::restart(Worker &worker) {
+  for (size_t window = 0; any_ && window < windows_; ++window) {
+    memset(writers_ + window * kWindowWords, 0, bytes_ / kWord * sizeof *writers_);
+    memset(readers_ + window * kWindowGranules, 0, bytes_ / kGranule * sizeof *readers_);
+  }
+  // Of the launch that begins, which may be another one.
+  bytes_ = (worker.state->sharedBytes + kGranule - 1) / kGranule * kGranule;
+  any_ = false;
+  operations_.clear();
+  free_.clear();
+  wgmmaWarps_.clear();
+  warpgroups_.clear();
+}
+
+void AsyncOperations::finish(Worker &worker) {
+  for (const Operation &operation : operations_) {
+    if (!operation.places || !operation.observers.empty() || operation.agent == Agent::Copy)
+      continue;
+    uint32_t perBlock = worker.blocks.front().warpCount * kLanes;
+    const Block &block = worker.blocks[operation.thread / perBlock];
+    Fault fault;
+    fault.kind = FaultKind::UnfinishedAsync;
+    fault.site = operation.site;
+    fault.block = block.linear;
+    fault.warp = operation.thread % perBlock / kLanes;
+    fault.lanes = 1u << operation.thread % kLanes;
+    fault.detail = "nothing has waited for it";
+    worker.state->log.add(std::move(fault));
+  }
+}
+
+uint32_t AsyncOperations::begin(const Fiber &issuer, Agent agent, uint32_t site) {
+  Worker &worker = *issuer.block->worker;
+  if (!(worker.checks & kCheckRace))
+    return 0;
+  if (!any_) {
+    if (!reserve(worker)) {
+      worker.state->outOfMemory.store(true, std::memory_order_relaxed);
+      return 0;
+    }
+    any_ = true;
+    operations_.resize(1);
+  }
+  uint32_t number;
+  if (free_.empty()) {
+    number = uint32_t(operations_.size());
+    operations_.emplace_back();
+  } else {
+    number = free_.back();
+    free_.pop_back();
+  }
+  Operation &operation = operations_[number];
+  operation.thread = threadInCluster(issuer);
+  operation.site = site;
+  operation.places = 0;
+  operation.holds = 1;
+  operation.agent = agent;
+  operation.observers.clear();
+  return number;
+}
+
+void AsyncOperations::hold(uint32_t operation) {
+  if (operation)
+    ++operations_[operation].holds;
+}
+
+void AsyncOperations::drop(uint32_t operation) {
+  if (!operation)
+    return;
+  --operations_[operation].holds;
+  freeIfUnused(operation);
+}
+
+void AsyncOperations::freeIfUnused(uint32_t operation) {
+  if (!operations_[operation].holds && !operations_[operation].places)
+    free_.push_back(operation);
+}
+
+/// A place of the shadow forgets its operation.
+void AsyncOperations::release(uint32_t &place) {
+  uint32_t operation = place;
+  if (!operation)
+    return;
+  place = 0;
+  --operations_[operation].places;
+  freeIfUnused(operation);
+}
+
+bool AsyncOperations::isKnown(const Operation &operation, const Fiber &fiber) const {
+  const Clocks &clocks = *fiber.block->clocks;
+  uint32_t self = threadInCluster(fiber);
+  return std::any_of(operation.observers.begin(), operation.observers.end(),
+                     [&](const Observer &observer) {
+                       if (observer.wholeWarp && observer.thread / kLanes == self / kLanes)
+                         return true;
+                       return clocks.ordered(observer.thread, observer.stamp, self);
+                     });
+}
+
+void AsyncOperations::observe(uint32_t number, const Fiber &fiber, bool wholeWarp) {
+  if (!number)
+    return;
+  Operation &operation = operations_[number];
+  if (!isKnown(operation, fiber))
+    operation.observers.push_back({threadInCluster(fiber),
+                                   fiber.block->clocks->warp[threadInCluster(fiber) / kLanes].event,
+                                   wholeWarp});
+}
+
+void AsyncOperations::require(uint32_t number, bool otherWrites, const Fiber &fiber,
+                              uint64_t offset, uint32_t bytes, CameoSimAccess kind,
+                              uint32_t site) const {
+  const Operation &other = operations_[number];
+  if (isKnown(other, fiber))
+    return;
+  Worker &worker = *fiber.block->worker;
+  uint32_t perBlock = fiber.block->warpCount * kLanes;
+  Fault fault = makeFault(fiber, FaultKind::SharedRace, site);
+  fault.otherSite = other.site;
+  nameOwner(fault, *fiber.block, offset);
+  fault.bytes = bytes;
+  fault.access = kind;
+  fault.otherAccess = otherWrites ? CAMEO_SIM_WRITE : CAMEO_SIM_READ;
+  fault.otherBlock = worker.blocks[other.thread / perBlock].linear;
+  fault.otherThread = other.thread % perBlock;
+  fault.otherAgent = other.agent;
+  worker.state->log.add(std::move(fault));
+}
+
+void AsyncOperations::check(const Fiber &fiber, uint64_t offset, uint32_t bytes,
+                            CameoSimAccess kind, uint32_t site) {
+  uint64_t last = offset + bytes - 1;
+  uint32_t before = 0;
+  for (uint64_t word = offset / kWord; word <= last / kWord; ++word) {
+    uint32_t writer = writers_[word];
+    if (writer && writer != before)
+      require(writer, true, fiber, offset, bytes, kind, site);
+    before = writer;
+  }
+  if (kind == CAMEO_SIM_READ)
+    return;
+  for (uint64_t granule = offset / kGranule; granule <= last / kGranule; ++granule)
+    for (uint32_t reader : readers_[granule].operations)
+      if (reader)
+        require(reader, false, fiber, offset, bytes, kind, site);
+}
+
+void AsyncOperations::touch(Fiber &issuer, uint32_t number, uint64_t offset, uint32_t bytes,
+                            CameoSimAccess kind, uint32_t site) {
+  if (offset % kSharedWindow + bytes > bytes_) // out of bounds, and reported as that
+    return;
+  checkRecorded(issuer, offset, bytes, kind, site, usesAsyncProxy(operations_[number].agent));
+  uint64_t end = offset + bytes;
+  uint32_t before = 0;
+  for (uint64_t word = offset / kWord; word < end / kWord; ++word) {
+    uint32_t writer = writers_[word];
+    if (writer == number)
+      continue;
+    if (writer && writer != before)
+      require(writer, true, issuer, offset, bytes, kind, site);
+    before = writer;
+    if (kind == CAMEO_SIM_READ)
+      continue;
+    release(writers_[word]);
+    writers_[word] = number;
+    ++operations_[number].places;
+  }
+  for (uint64_t granule = offset / kGranule; granule * kGranule < end; ++granule) {
+    uint32_t *readers = readers_[granule].operations;
+    if (kind != CAMEO_SIM_READ) {
+      for (uint32_t i = 0; i < 2; ++i)
+        if (readers[i] && readers[i] != number) {
+          require(readers[i], false, issuer, offset, bytes, kind, site);
+          release(readers[i]);
+        }
+      continue;
+    }
+    if (readers[0] == number || readers[1] == number)
+      continue;
+    // Of two others, the one can go whose end the issuer knows, or which ends before this one.
+    auto canGo = [&](uint32_t reader) {
+      const Operation &other = operations_[reader], &own = operations_[number];
+      bool before = own.agent == Agent::Wgmma && other.agent == own.agent &&
+                    other.thread / kWarpgroupThreads == own.thread / kWarpgroupThreads;
+      return !reader || before || isKnown(other, issuer);
+    };
+    uint32_t slot = !canGo(readers[0]) && canGo(readers[1]);
+    release(readers[slot]);
+    readers[slot] = number;
+    ++operations_[number].places;
+  }
+}
+
+char *checkWithoutRaces(Fiber &issuer, char *address, uint32_t bytes, uint32_t alignment,
+                        uint32_t space, CameoSimAccess kind, uint32_t site) {
+  uint32_t &checks = issuer.block->worker->checks;
+  uint32_t before = checks;
+  checks &= ~uint32_t(kCheckRace);
+  char *place = static_cast<char *>(
+      checkAccess(&issuer.thread, address, bytes, alignment, space, kind, site));
+  checks = before;
+  return place;
+}
+
+char *checkAsyncAccess(Fiber &issuer, uint32_t operation, char *address, uint32_t bytes,
+                       uint32_t alignment, uint32_t space, CameoSimAccess kind, uint32_t site) {
+  Worker &worker = *issuer.block->worker;
+  char *place = checkWithoutRaces(issuer, address, bytes, alignment, space, kind, site);
+  if (operation && place == address)
+    worker.async.touch(issuer, operation, worker.sharedOffset(place), bytes, kind, site);
+  return place;
+}
+
+// ---- wgmma ----
+//
+// The warps of a warpgroup issue an instruction together, so one warp's wait tells that all of the
+// operation is done: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
+
+uint32_t AsyncOperations::issueWgmma(Warp &warp, uint32_t site) {
+  Fiber &fiber = warp.fibers[0];
+  Worker &worker = *warp.block->worker;
+  if (!(worker.checks & (kCheckRace | kCheckSync)))
+    return 0;
+  if (wgmmaWarps_.empty())
+    wgmmaWarps_.resize(worker.cluster.size * size_t(warp.block->warpCount));
+  WgmmaWarp &own = wgmmaWarps_[warp.clock];
+  if (!own.fenced && worker.checks & kCheckSync)
+    reportBadOperand(fiber, site, "no wgmma.fence precedes the warp's first wgmma");
+  own.fenced = true;
+  uint32_t perBlock = (warp.block->warpCount + kWarpgroupWarps - 1) / kWarpgroupWarps;
+  if (warpgroups_.empty())
+    warpgroups_.resize(worker.cluster.size * size_t(perBlock));
+  Warpgroup &group = warpgroups_[warp.block->rank * perBlock + warp.id / kWarpgroupWarps];
+  uint32_t index = own.issued++ - group.first;
+  if (index == group.operations.size())
+    group.operations.push_back(begin(fiber, Agent::Wgmma, site));
+  return group.operations[index];
+}
+
+void AsyncOperations::fenceWgmma(const Fiber &fiber) {
+  Worker &worker = *fiber.block->worker;
+  if (!(worker.checks & (kCheckRace | kCheckSync)))
+    return;
+  if (wgmmaWarps_.empty())
+    wgmmaWarps_.resize(worker.cluster.size * size_t(fiber.block->warpCount));
+  wgmmaWarps_[fiber.warp->clock].fenced = true;
+}
+
+void AsyncOperations::commitWgmma(const Fiber &fiber) {
+  if (wgmmaWarps_.empty())
+    return;
+  WgmmaWarp &own = wgmmaWarps_[fiber.warp->clock];
+  // Lanes come one by one; the first one speaks for the warp.
+  if (++own.commits[fiber.thread.lane] > own.groups.size())
+    own.groups.push_back(own.issued);
+}
+
+void AsyncOperations::waitForWgmma(const Fiber &fiber, uint32_t groupsInFlight) {
+  if (wgmmaWarps_.empty() || warpgroups_.empty())
+    return;
+  WgmmaWarp &own = wgmmaWarps_[fiber.warp->clock];
+  uint32_t committed = own.commits[fiber.thread.lane];
+  if (committed <= groupsInFlight)
+    return;
+  uint32_t end = own.groups[committed - groupsInFlight - 1];
+  if (end <= own.observed)
+    return;
+  const Block &block = *fiber.block;
+  uint32_t perBlock = (block.warpCount + kWarpgroupWarps - 1) / kWarpgroupWarps;
+  uint32_t firstWarp = fiber.warp->id / kWarpgroupWarps * kWarpgroupWarps;
+  Warpgroup &group = warpgroups_[block.rank * perBlock + firstWarp / kWarpgroupWarps];
+  for (uint32_t i = own.observed; i < end; ++i)
+    observe(group.operations[i - group.first], fiber, /*wholeWarp=*/true);
+  own.observed = end;
+  // What all warps have observed, and so issued, needs no number any more.
+  uint32_t all = end;
+  for (uint32_t w = firstWarp; w < std::min(firstWarp + kWarpgroupWarps, block.warpCount); ++w)
+    all = std::min(all, wgmmaWarps_[block.firstClock + w].observed);
+  for (uint32_t i = group.first; i < all; ++i)
+    drop(group.operations[i - group.first]);
+  group.operations.erase(group.operations.begin(),
+                         group.operations.begin() + ptrdiff_t(all - group.first));
+  group.first = all;
+}
+
+} // namespace cameo::sim

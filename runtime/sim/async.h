@@ -1,0 +1,123 @@
+// Operations that go on beside the threads that issue them: cp.async, bulk and tensor copies,
+// st.async, wgmma. What they do to shared memory is kept until it has been overwritten, with who
+// knows that it is done; accesses that nothing orders after that are races. Where races are
+// checked.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_SIM_ASYNC_H
+#define CAMEO_SIM_ASYNC_H
+
+#include "runtime/sim/abi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace cameo::sim {
+
+struct Fiber;
+struct Warp;
+struct Worker;
+
+/// Who accesses memory: a thread, or an engine on its behalf.
+enum class Agent : uint8_t { Thread, Copy, Bulk, Tensor, Store, Wgmma };
+
+class AsyncOperations {
+public:
+  AsyncOperations() = default;
+  ~AsyncOperations();
+  AsyncOperations(const AsyncOperations &) = delete;
+  AsyncOperations &operator=(const AsyncOperations &) = delete;
+
+  /// A cluster begins; those of the one before are forgotten.
+  void restart(Worker &worker);
+  /// The cluster has ended: operations that nobody has waited for are reported.
+  void finish(Worker &worker);
+  /// Whether there has been any in this cluster: else accesses need no check.
+  bool any() const { return any_; }
+
+  /// A new operation of `issuer`, and its number; 0 where races are not checked. The caller holds
+  /// it.
+  uint32_t begin(const Fiber &issuer, Agent agent, uint32_t site);
+  void hold(uint32_t operation);
+  void drop(uint32_t operation);
+  /// The operation will read or write bytes of shared memory, from now on until somebody knows that
+  /// it is done. `offset` as Worker::sharedOffset has it, a multiple of 4, as `bytes` is. Checked
+  /// against all that threads and other operations have done there.
+  void touch(Fiber &issuer, uint32_t operation, uint64_t offset, uint32_t bytes,
+             CameoSimAccess kind, uint32_t site);
+  /// `fiber`, or its whole warp, knows from now on that the operation is done.
+  void observe(uint32_t operation, const Fiber &fiber, bool wholeWarp);
+  /// Whether something remembers what the operation did to memory.
+  bool isRemembered(uint32_t operation) const { return operations_[operation].places != 0; }
+  /// An access by a thread.
+  void check(const Fiber &fiber, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
+             uint32_t site);
+
+  /// wgmma: the operation that a warp's next one belongs to, which is its warpgroup's; and what
+  /// its threads say of it.
+  uint32_t issueWgmma(Warp &warp, uint32_t site);
+  void fenceWgmma(const Fiber &fiber);
+  void commitWgmma(const Fiber &fiber);
+  void waitForWgmma(const Fiber &fiber, uint32_t groupsInFlight);
+
+private:
+  /// Thread `thread` of the cluster, or its warp, knows since `stamp`.
+  struct Observer {
+    uint32_t thread, stamp;
+    bool wholeWarp;
+  };
+  struct Operation {
+    uint32_t thread = 0; // in the cluster
+    uint32_t site = 0;
+    uint32_t places = 0; // in the shadow
+    uint32_t holds = 0;
+    Agent agent = Agent::Thread;
+    std::vector<Observer> observers;
+  };
+  /// Of 16 bytes: two operations that read them.
+  struct Readers {
+    uint32_t operations[2];
+  };
+  struct WgmmaWarp {
+    bool fenced = false;
+    uint32_t issued = 0, observed = 0;
+    std::vector<uint32_t> groups; // wgmma issued up to the end of each
+    uint32_t commits[32] = {};    // by lane
+  };
+  struct Warpgroup {
+    std::vector<uint32_t>
+        operations; // by the number that a warp has issued before, from `first` on
+    uint32_t first = 0;
+  };
+
+  bool reserve(const Worker &worker);
+  void release(uint32_t &place);
+  void freeIfUnused(uint32_t operation);
+  bool isKnown(const Operation &operation, const Fiber &fiber) const;
+  /// Reports a race where `fiber` cannot know that the operation is done.
+  void require(uint32_t operation, bool otherWrites, const Fiber &fiber, uint64_t offset,
+               uint32_t bytes, CameoSimAccess kind, uint32_t site) const;
+
+  bool any_ = false;
+  std::vector<Operation> operations_; // number 0 is none
+  std::vector<uint32_t> free_;
+  size_t windows_ = 0;          // that there is room for
+  size_t bytes_ = 0;            // of each that the launch has, in whole granules
+  uint32_t *writers_ = nullptr; // the last operation that writes each 4 bytes
+  Readers *readers_ = nullptr;  // since then, of each 16 bytes
+  std::vector<WgmmaWarp> wgmmaWarps_;
+  std::vector<Warpgroup> warpgroups_;
+};
+
+/// Checks an access of shared memory that an operation does, and whether others may race with it:
+/// AsyncOperations::touch. Where to access; scratch memory after a report.
+char *checkAsyncAccess(Fiber &issuer, uint32_t operation, char *address, uint32_t bytes,
+                       uint32_t alignment, uint32_t space, CameoSimAccess kind, uint32_t site);
+/// The same without races: when the operation is done, it has been checked for those.
+char *checkWithoutRaces(Fiber &issuer, char *address, uint32_t bytes, uint32_t alignment,
+                        uint32_t space, CameoSimAccess kind, uint32_t site);
+
+} // namespace cameo::sim
+
+#endif

@@ -1,0 +1,326 @@
+// Asynchronous operations and the checks: copies between global and shared memory, stores in other
+// blocks. Each kernel is right as it stands; planted faults leave out one thing.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "sim_testing.h"
+
+#include "runtime/sim/instructions.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace simtest;
+
+namespace {
+
+constexpr uint64_t kSeeds = 6;
+constexpr uint32_t kThreads = 64, kBytes = 4 * kThreads, kBarrierAt = 1024;
+
+enum Plant : uint32_t {
+  kNone,
+  kNoWait,
+  kNoCommit,
+  kNoFence,
+  kNoReadFence,
+  kNoInitFence,
+  kNoBarrier,
+  kNoLastWait,
+  kDivergent
+};
+
+/// Words that instructions are given, addresses as two of them.
+struct Words {
+  uint32_t words[16] = {};
+  uint32_t count = 0;
+  Words &address(const void *p) {
+    memcpy(words + count, &p, sizeof p);
+    count += 2;
+    return *this;
+  }
+  Words &number(uint32_t value) {
+    words[count++] = value;
+    return *this;
+  }
+};
+
+uint64_t code(CameoSimOpcode opcode, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0) {
+  return uint64_t(opcode) | uint64_t(a) << 8 | uint64_t(b) << 16 | uint64_t(c) << 24;
+}
+void run(Gpu gpu, uint64_t code, Words words, uint32_t site) {
+  gpu.t->api->instruction(gpu.t, code, words.words, site);
+}
+void run(Gpu gpu, CameoSimOpcode opcode, uint32_t site) { run(gpu, code(opcode), Words(), site); }
+void initialise(Gpu gpu, uint64_t *barrier, uint32_t count, uint32_t site) {
+  run(gpu, code(CAMEO_SIM_OP_MBAR_INIT), Words().address(barrier).number(count), site);
+}
+void expect(Gpu gpu, uint64_t *barrier, uint32_t bytes, uint32_t site) {
+  run(gpu, code(CAMEO_SIM_OP_MBAR_EXPECT_TX, 1, 1), Words().address(barrier).number(bytes), site);
+}
+void waitFor(Gpu gpu, uint64_t *barrier, uint32_t parity, uint32_t site) {
+  Words words;
+  words.address(barrier).number(parity);
+  gpu.t->api->blocking_instruction(gpu.t, code(CAMEO_SIM_OP_MBAR_WAIT, 1, 1), kFullMask,
+                                   words.words, site);
+}
+void bulkLoad(Gpu gpu, void *to, const void *from, uint64_t *barrier, uint32_t site) {
+  run(gpu, code(CAMEO_SIM_OP_BULK_LOAD),
+      Words().address(to).address(from).number(kBytes).address(barrier), site);
+}
+void clusterBarrier(Gpu gpu, uint32_t site, bool aligned = false) {
+  run(gpu, code(CAMEO_SIM_OP_CLUSTER_ARRIVE, 1, aligned), Words(), site);
+  gpu.t->api->blocking_instruction(gpu.t, code(CAMEO_SIM_OP_CLUSTER_WAIT, aligned), kFullMask,
+                                   nullptr, site);
+}
+
+/// All texts, after "kind: ".
+std::string texts(const LaunchResult &result) {
+  std::string all = result.error;
+  for (const Report &report : result.reports)
+    all += "\n" + report.text;
+  return all;
+}
+
+/// Runs `entry` with each of the plants, which must be found by races alone, and without.
+void check(CameoSimKernel entry, uint32_t cluster,
+           const std::vector<std::pair<Plant, const char *>> &plants,
+           uint32_t (*expected)(uint32_t)) {
+  std::vector<uint32_t> values(2 * kThreads);
+  std::iota(values.begin(), values.end(), 100);
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (auto [plant, text] : plants) {
+      for (uint32_t checks : {uint32_t(kCheckAll), uint32_t(kCheckRace | kCheckSync)}) {
+        TestDevice device(checks, seed);
+        uint32_t *in = device.upload(values, "in");
+        uint32_t *out = device.buffer<uint32_t>(2 * kThreads, "out");
+        LaunchResult result =
+            device.run(entry, {cluster, kThreads, 2048, false, cluster}, in, out, uint32_t(plant));
+        EXPECT_NE(texts(result).find(text), std::string::npos)
+            << "plant " << plant << " seed " << seed << " checks " << checks << "\n"
+            << texts(result);
+      }
+    }
+    TestDevice device(kCheckAll, seed);
+    uint32_t *in = device.upload(values, "in");
+    uint32_t *out = device.buffer<uint32_t>(2 * kThreads, "out");
+    LaunchResult result =
+        device.run(entry, {cluster, kThreads, 2048, false, cluster}, in, out, uint32_t(kNone));
+    ASSERT_TRUE(result.ok()) << "seed " << seed << "\n" << texts(result);
+    for (uint32_t i = 0; i < kThreads; ++i)
+      ASSERT_EQ(out[i], expected(i)) << "seed " << seed << " word " << i;
+  }
+}
+
+// ---- cp.async ----
+
+/// Each thread copies a word; its neighbour in the other warp reads it.
+void copyBody(Gpu gpu) {
+  auto *in = gpu.arg<uint32_t *>(0), *out = gpu.arg<uint32_t *>(1);
+  auto plant = gpu.arg<uint32_t>(2);
+  uint32_t *own = gpu.shared<uint32_t>() + gpu.tid();
+  run(gpu, code(CAMEO_SIM_OP_CP_ASYNC, 4), Words().address(own).address(in + gpu.tid()), 1);
+  if (plant != kNoCommit)
+    run(gpu, CAMEO_SIM_OP_CP_COMMIT, 2);
+  if (plant != kNoWait)
+    run(gpu, code(CAMEO_SIM_OP_CP_WAIT, 0), Words(), 3);
+  uint32_t value = gpu.load(own, 4);
+  if (plant != kNoBarrier)
+    gpu.barrier(5);
+  value += gpu.load(gpu.shared<uint32_t>() + (gpu.tid() ^ 32), 6);
+  gpu.store(out + gpu.tid(), value, 7);
+}
+
+TEST(SimAsync, Copies) {
+  check(
+      kernel<copyBody>, 1,
+      {{kNoWait, "(op 4, test.mlir:4)\n  not ordered after the write by the asynchronous copy of "
+                 "block (0,0,0) warp"},
+       {kNoCommit, "not ordered after the write by the asynchronous copy of"},
+       {kNoBarrier, "(op 6, test.mlir:6)\n  not ordered after the write by the asynchronous copy"}},
+      [](uint32_t i) { return 200 + i + (i ^ 32); });
+}
+
+// ---- Bulk loads ----
+
+/// Threads write shared memory, a copy replaces it, all read, another copy replaces it.
+void loadBody(Gpu gpu) {
+  auto *in = gpu.arg<uint32_t *>(0), *out = gpu.arg<uint32_t *>(1);
+  auto plant = gpu.arg<uint32_t>(2);
+  auto *barrier = gpu.shared<uint64_t>(kBarrierAt);
+  uint32_t *data = gpu.shared<uint32_t>(), *own = data + gpu.tid();
+  bool first = gpu.tid() == 0;
+  if (first) {
+    initialise(gpu, barrier, 1, 1);
+    if (plant != kNoInitFence)
+      run(gpu, CAMEO_SIM_OP_MBAR_INIT_FENCE, 2);
+  }
+  if (plant != kNoInitFence) { // where a fence would cover the mbarrier as well
+    gpu.store(own, gpu.tid(), 3);
+    if (plant != kNoFence)
+      run(gpu, CAMEO_SIM_OP_PROXY_FENCE, 4);
+  }
+  gpu.barrier(5);
+  if (first) {
+    expect(gpu, barrier, kBytes, 6);
+    bulkLoad(gpu, data, in, barrier, 7);
+  }
+  if (plant != kNoWait || gpu.tid() < 32)
+    waitFor(gpu, barrier, 0, 8);
+  uint32_t value = gpu.load(own, 9);
+  if (plant != kNoReadFence && plant != kNoInitFence)
+    run(gpu, CAMEO_SIM_OP_PROXY_FENCE, 10);
+  if (plant == kNoInitFence)
+    return;
+  if (plant != kNoBarrier)
+    gpu.barrier(11);
+  if (first) {
+    expect(gpu, barrier, kBytes, 12);
+    bulkLoad(gpu, data, in + kThreads, barrier, 13);
+  }
+  if (plant == kNoLastWait)
+    return;
+  waitFor(gpu, barrier, 1, 14);
+  gpu.store(out + gpu.tid(), value + gpu.load(own, 15), 16);
+}
+
+TEST(SimAsync, BulkLoads) {
+  check(
+      kernel<loadBody>, 1,
+      {{kNoWait, "race on shared memory: "},
+       {kNoFence, "missing proxy fence: write of 16 B at shared+0x0 (op 7, test.mlir:7)\n  no "
+                  "fence.proxy.async after the write by block (0,0,0) warp 0 lane 0 (op 3"},
+       {kNoInitFence, "missing proxy fence: atomic of 8 B at shared+0x400 (op 7, test.mlir:7)\n  "
+                      "no fence.proxy.async after the write by block (0,0,0) warp 0 lane 0 (op 1"},
+       {kNoReadFence, "(op 13, test.mlir:13)\n  no fence.proxy.async after the read by block"},
+       {kNoBarrier, "race on shared memory: "},
+       {kNoLastWait, "asynchronous operation under way at the end of its block: nothing has "
+                     "waited for it (op 13, test.mlir:13)"}},
+      [](uint32_t i) { return 264 + 2 * i; });
+}
+
+/// The copy is done in time, for warp 0 has waited for it; warp 1 knows only that it was issued.
+void unobservedBody(Gpu gpu) {
+  auto *in = gpu.arg<uint32_t *>(0);
+  auto *barrier = gpu.shared<uint64_t>(kBarrierAt), *issued = barrier + 1, *done = barrier + 2;
+  if (gpu.tid() == 0)
+    for (uint32_t i = 0; i < 3; ++i)
+      initialise(gpu, barrier + i, 1, 1);
+  run(gpu, CAMEO_SIM_OP_PROXY_FENCE, 2);
+  gpu.barrier(3);
+  if (gpu.tid() == 0) {
+    expect(gpu, barrier, kBytes, 4);
+    bulkLoad(gpu, gpu.shared<uint32_t>(), in, barrier, 5);
+    run(gpu, code(CAMEO_SIM_OP_MBAR_ARRIVE), Words().address(issued), 6);
+  }
+  bool waits = gpu.arg<uint32_t>(2);
+  if (gpu.tid() < 32) {
+    waitFor(gpu, barrier, 0, 7);
+    if (gpu.tid() == 0)
+      run(gpu, code(CAMEO_SIM_OP_MBAR_ARRIVE), Words().address(done), 8);
+    return;
+  }
+  waitFor(gpu, issued, 0, 9);
+  if (waits)
+    waitFor(gpu, done, 0, 10); // knows from warp 0 that the copy is done
+  else
+    for (int i = 0; i < 100; ++i) // lets time pass, which orders nothing
+      gpu.warpSync(11);
+  gpu.load(gpu.shared<uint32_t>() + gpu.tid(), 12);
+}
+
+TEST(SimAsync, WhoHasNotWaitedKnowsNothing) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed)
+    for (uint32_t waits : {0u, 1u}) {
+      TestDevice device(kCheckRace, seed);
+      uint32_t *in = device.upload(std::vector<uint32_t>(kThreads), "in"), *out = nullptr;
+      LaunchResult result = device.run(kernel<unobservedBody>, {1, kThreads, 2048}, in, out, waits);
+      EXPECT_EQ(result.ok(), waits) << texts(result);
+      if (!waits)
+        EXPECT_NE(texts(result).find("not ordered after the write by the bulk copy"),
+                  std::string::npos)
+            << texts(result);
+    }
+}
+
+// ---- Bulk stores ----
+
+void storeBody(Gpu gpu) {
+  auto *out = gpu.arg<uint32_t *>(1);
+  auto plant = gpu.arg<uint32_t>(2);
+  uint32_t *own = gpu.shared<uint32_t>() + gpu.tid();
+  gpu.store(own, 7 * gpu.tid(), 1);
+  if (plant != kNoFence && (plant != kDivergent || gpu.tid() == 0))
+    run(gpu, CAMEO_SIM_OP_PROXY_FENCE, 2);
+  gpu.barrier(3);
+  if (gpu.tid() == 0) {
+    run(gpu, code(CAMEO_SIM_OP_BULK_STORE),
+        Words().address(out).address(gpu.shared<uint32_t>()).number(kBytes), 4);
+    if (plant != kNoCommit)
+      run(gpu, CAMEO_SIM_OP_BULK_COMMIT, 5);
+    if (plant != kNoWait && plant != kNoLastWait)
+      run(gpu, code(CAMEO_SIM_OP_BULK_WAIT, 0), Words(), 6);
+  }
+  if (plant == kNoLastWait)
+    return;
+  if (plant != kNoBarrier)
+    gpu.barrier(7);
+  gpu.store(own, 0u, 8);
+}
+
+TEST(SimAsync, BulkStores) {
+  check(kernel<storeBody>, 1,
+        {{kNoWait, "(op 8, test.mlir:8)\n  not ordered after the read by the bulk copy of block "
+                   "(0,0,0) warp 0 lane 0 (op 4, test.mlir:4)"},
+         {kNoCommit, "not ordered after the read by the bulk copy"},
+         {kNoBarrier, "race on shared memory: "},
+         {kNoFence, "(op 4, test.mlir:4)\n  no fence.proxy.async after the write by block (0,0,0) "
+                    "warp 0 lane 0 (op 1"},
+         {kDivergent, "no fence.proxy.async after the write by block (0,0,0) warp"},
+         {kNoLastWait, "asynchronous operation under way at the end of its block"}},
+        [](uint32_t i) { return 7 * i; });
+}
+
+// ---- Clusters ----
+
+/// Each thread stores in the other block, which waits for all bytes.
+void asyncStoreBody(Gpu gpu) {
+  auto *in = gpu.arg<uint32_t *>(0), *out = gpu.arg<uint32_t *>(1);
+  auto plant = gpu.arg<uint32_t>(2);
+  auto *barrier = gpu.shared<uint64_t>(kBarrierAt);
+  uint32_t *own = gpu.shared<uint32_t>() + gpu.tid();
+  if (gpu.tid() == 0) {
+    initialise(gpu, barrier, 1, 1);
+    expect(gpu, barrier, kBytes, 2);
+  }
+  uint32_t aligned = plant == kDivergent && gpu.tid() % 32 > 3 ? 4 : 3;
+  clusterBarrier(gpu, aligned, /*aligned=*/true);
+  auto inOther = [&](void *p) {
+    Words words;
+    words.address(p).number(1 - gpu.t->cluster_ctarank);
+    gpu.t->api->instruction(gpu.t, code(CAMEO_SIM_OP_MAPA), words.words, 5);
+    void *mapped;
+    memcpy(&mapped, words.words + 3, sizeof mapped);
+    return mapped;
+  };
+  run(gpu, code(CAMEO_SIM_OP_ASYNC_STORE, 1, 4),
+      Words()
+          .address(inOther(own))
+          .number(gpu.load(in + gpu.block() * kThreads + gpu.tid(), 6))
+          .address(inOther(barrier)),
+      7);
+  if (plant == kNoWait)
+    clusterBarrier(gpu, 8); // orders what has been stored, but not what is on its way
+  else
+    waitFor(gpu, barrier, 0, 9);
+  gpu.store(out + gpu.block() * kThreads + gpu.tid(), gpu.load(own, 10), 11);
+  clusterBarrier(gpu, 12);
+}
+
+TEST(SimAsync, StoresInOtherBlocks) {
+  check(kernel<asyncStoreBody>, 2,
+        {{kNoWait, "(op 10, test.mlir:10)\n  not ordered after the write by the asynchronous store "
+                   "of block"},
+         {kDivergent, "divergent barrier: "}},
+        [](uint32_t i) { return 164 + i; });
+}
+
+} // namespace
