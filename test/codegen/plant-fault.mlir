@@ -8,6 +8,9 @@
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=shift-index kernel=Rotate index=1}))' %s 2>/dev/null | FileCheck %s --check-prefix=INDEX
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=widen-bound kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=WIDEN
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=spoil-start kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=SPOIL
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=loosen-async-wait kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=LOOSEN
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-expectation kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=EXPECT
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-mbarrier-wait kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=PHASE
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-barrier kernel=Sum}))' %s 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=typo}))' %s 2>&1 | FileCheck %s --check-prefix=TYPO
 
@@ -24,6 +27,16 @@
 // LIST: faults of kind close-mask in Sum: 1
 // LIST: faults of kind shift-start in Sum: 1
 // LIST: faults of kind spoil-start in Sum: 1
+// LIST: faults of kind drop-async-wait in Copy: 1
+// LIST: faults of kind loosen-async-wait in Copy: 1
+// LIST: faults of kind drop-commit in Copy: 1
+// LIST: faults of kind drop-fence in Copy: 1
+// LIST: faults of kind drop-copy in Copy: 1
+// LIST: faults of kind drop-mbarrier-wait in Copy: 1
+// LIST: faults of kind flip-parity in Copy: 1
+// LIST-NOT: drop-mbarrier-arrival in Copy
+// LIST: faults of kind drop-expectation in Copy: 1
+// LIST: faults of kind drop-cluster-barrier in Copy: 1
 
 // NONE: error: has 0 places for a fault of kind drop-barrier; there is no number 0
 // TYPO: error: unknown kind of fault 'typo'; known: drop-barrier, early-barrier
@@ -101,6 +114,32 @@ gpu.module @kernels {
     %o = nvvm.shfl.sync bfly %all, %sum, %c1, %c31 : f32 -> f32
     %both = llvm.fadd %sum, %o : f32
     llvm.store %both, %x : f32, !llvm.ptr<1>
+    llvm.return
+  }
+
+  // LOOSEN-LABEL: llvm.func @Copy
+  // LOOSEN: kernel.ptx "cp.async.wait_group 1"()
+  // EXPECT-LABEL: llvm.func @Copy
+  // EXPECT: kernel.ptx "mbarrier.arrive.shared.b64"(%{{.*}}) : (!llvm.ptr<3>) -> i64
+  // PHASE-LABEL: llvm.func @Copy
+  // PHASE-NOT: try_wait
+  // PHASE: %[[OVER:.*]] = llvm.mlir.constant(true) : i1
+  // PHASE-NEXT: llvm.cond_br %[[OVER]]
+  llvm.func @Copy(%in: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+    %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    %c0 = llvm.mlir.constant(0 : i32) : i32
+    kernel.ptx "cp.async.ca.shared.global 4"(%tile, %in) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+    kernel.ptx "cp.async.commit_group"() : () -> ()
+    kernel.ptx "cp.async.wait_group 0"() : () -> ()
+    kernel.ptx "fence.proxy.async"() : () -> ()
+    kernel.ptx "barrier.cluster.arrive"() : () -> ()
+    kernel.ptx "barrier.cluster.wait"() : () -> ()
+    %state = kernel.ptx "mbarrier.arrive.expect_tx.shared.b64"(%tile, %c0) : (!llvm.ptr<3>, i32) -> i64
+    llvm.br ^wait
+  ^wait:
+    %over = kernel.ptx "mbarrier.try_wait.parity.shared.b64"(%tile, %c0) : (!llvm.ptr<3>, i32) -> i1
+    llvm.cond_br %over, ^end, ^wait
+  ^end:
     llvm.return
   }
 }

@@ -68,6 +68,7 @@ class Case:
                             f"--target={target}", "--stop-after=device"], SECONDS)
 
     PASS_PATH = "rt.variant(gpu.module(%s))"
+    KINDS = ()  # all
 
     @staticmethod
     def assemble(suite, source, artefact, target):
@@ -100,6 +101,7 @@ class KernelCase:
 
     ARCHITECTURE = "sm_90a"
     PASS_PATH = "gpu.module(%s)"
+    KINDS = SYNC_KINDS + ASYNC_KINDS  # what the generated kernels do not have
 
     def write_device(self, suite, work, _):
         step = harness.run([suite.tool("cameo-instructions"), f"--only=={self.kernel}",
@@ -227,6 +229,8 @@ class PlantedFaults:
         for kind, kernel, count in re.findall(r"faults of kind (\S+) in (\S+): (\d+)",
                                               listed.output):
             count = int(count)
+            if case.KINDS and kind not in case.KINDS and not self.options.every:
+                continue
             every = self.options.every or kind in ASYNC_KINDS
             planted = count if every else min(count, PER_KIND)
             faults += [Fault(case, kernel, kind, i * count // planted) for i in range(planted)]
