@@ -86,7 +86,7 @@ TEST(SimMatrix, FindsWhatWgmmaMisses) {
   } const misses[] = {
       {"kernel.ptx \"fence.proxy.async\"", 0, "no fence.proxy.async after the write by block"},
       {"nvvm.barrier0", 0, "race on shared memory"},
-      {"nvvm.barrier0", 1, "not ordered after the read by the wgmma of block"},
+      {"nvvm.barrier0", 1, "race on shared memory"},
       {"kernel.ptx \"wgmma.fence", 0, "no wgmma.fence precedes the warp's first wgmma"},
       {"kernel.ptx \"wgmma.commit_group", 0, "not ordered after the read by the wgmma of block"},
       {"kernel.ptx \"wgmma.wait_group", 0, "not ordered after the read by the wgmma of block"}};
