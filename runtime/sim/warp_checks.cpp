@@ -6,6 +6,7 @@
 #include "runtime/sim/warp_checks.h"
 #include "runtime/sim/races.h"
 
+#include <algorithm>
 #include <cstring>
 #include <immintrin.h>
 
@@ -466,6 +467,21 @@ bool checkTogether(const Fiber &fiber, uint32_t lanes, char *const *addresses,
   return checkGlobalTogether(fiber, first, access.space >> 8, pattern, kind, access.site);
 }
 
+/// Vectors that are wider than an instruction's access are several.
+bool checkInParts(const Fiber &fiber, uint32_t lanes, char *const *addresses,
+                  const CameoSimAccessSite &access, PatternLookup &lookup) {
+  if (access.bytes <= kGranule || access.bytes % kGranule)
+    return checkTogether(fiber, lanes, addresses, access, lookup);
+  CameoSimAccessSite part = access;
+  part.bytes = kGranule;
+  for (uint32_t done = 0; done < access.bytes; done += kGranule, part.offset += kGranule) {
+    if (!checkTogether(fiber, lanes, addresses, part, lookup))
+      return false;
+    part.alignment = std::min(part.alignment, kGranule);
+  }
+  return true;
+}
+
 } // namespace
 
 uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses,
@@ -481,7 +497,7 @@ uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *acc
     char *const *row = addresses + kLanes * access.row;
     const uint32_t takePart =
         access.lanes_row == CAMEO_SIM_ALL_LANES ? ~0u : maskOf(lanes + kLanes * access.lanes_row);
-    if (!takePart || checkTogether(*fibers, takePart, row, access, lookup))
+    if (!takePart || checkInParts(*fibers, takePart, row, access, lookup))
       continue;
     for (uint32_t rest = takePart; rest; rest &= rest - 1) {
       uint32_t lane = uint32_t(__builtin_ctz(rest));
