@@ -538,7 +538,7 @@ public:
       // As the kernel decides: vectors of rows, or a row a thread.
       Value size =
           host.create<tensor::DimOp>(loc, op.getInits()[0], rows.outputs.front().rowDims.back());
-      Value rest = host.create<arith::RemUIOp>(loc, size, constant(layout.vector));
+      Value rest = host.create<arith::RemSIOp>(loc, size, constant(layout.vector));
       Value whole = host.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, constant(0));
       Value more = host.create<arith::CeilDivSIOp>(loc, count, constant(layout.side()));
       blocks = host.create<arith::SelectOp>(loc, whole, blocks, more);
