@@ -181,8 +181,10 @@ void Grouping::visit(BasicBlock &block, ReversePostOrderTraversal<Function *> &o
 /// Lets `call` join `group`, or one that begins at `position`, if that can be.
 void Grouping::place(CallInst &call, Group *&group, Instruction *position) {
   for (unsigned operand = kBytes; operand <= kSite; ++operand)
-    if (!isa<ConstantInt>(call.getArgOperand(operand)))
+    if (!isa<ConstantInt>(call.getArgOperand(operand))) {
+      group = nullptr; // nothing moves past a call that stays
       return;
+    }
   if (group && group->members.size() < kMaxCalls && join(*group, call))
     return;
   auto begun = std::make_unique<Group>();
