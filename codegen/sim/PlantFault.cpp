@@ -73,8 +73,10 @@ void setCondition(Kernel &kernel, Operation *op, unsigned operand, bool value) {
                  constant(kernel.builder, op->getLoc(), kernel.builder.getI1Type(), value));
 }
 
-/// Lets only the lower half of each warp execute `op`. Its other lanes go on with `otherwise`.
-void diverge(Kernel &kernel, Operation *op, Value otherwise) {
+/// Lets only threads with a zero in this bit of their number execute `op`: the lower half of each
+/// warp, or every other warp. The others go on with `otherwise`.
+constexpr unsigned kHalfWarp = 16;
+void diverge(Kernel &kernel, Operation *op, Value otherwise, unsigned bit = kHalfWarp) {
   OpBuilder &builder = kernel.builder;
   Location loc = op->getLoc();
   Block *before = op->getBlock(), *after = before->splitBlock(op->getNextNode());
@@ -88,8 +90,8 @@ void diverge(Kernel &kernel, Operation *op, Value otherwise) {
   builder.setInsertionPointToEnd(before);
   Type i32 = builder.getI32Type();
   Value thread = builder.create<NVVM::ThreadIdXOp>(loc, i32);
-  Value half = builder.create<LLVM::AndOp>(loc, thread, constant(builder, loc, i32, 16));
-  Value lower = builder.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::eq, half,
+  Value side = builder.create<LLVM::AndOp>(loc, thread, constant(builder, loc, i32, bit));
+  Value lower = builder.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::eq, side,
                                              constant(builder, loc, i32, 0));
   builder.create<LLVM::CondBrOp>(loc, lower, then, ValueRange(), after,
                                  otherwise ? ValueRange(otherwise) : ValueRange());
@@ -345,6 +347,30 @@ void loosenWait(Kernel &kernel, Place place) {
   rename(kernel, place.op, before, after, ValueRange());
 }
 
+/// Bulk copies that are waited for until all is done.
+void findFullWait(Kernel &kernel, Operation *op, Add add) {
+  if (!instructionOf(op).contains(".read"))
+    findInstruction<CAMEO_SIM_OP_BULK_WAIT>(kernel, op, add);
+}
+
+void weakenWait(Kernel &kernel, Place place) {
+  rename(kernel, place.op, "wait_group", "wait_group.read", ValueRange());
+}
+
+constexpr StringRef kGlobalFence = "fence.proxy.async.global",
+                    kSharedFence = "fence.proxy.async.shared::cta";
+
+void findNarrowFence(Kernel &, Operation *op, Add add) {
+  if (llvm::is_contained({kGlobalFence, kSharedFence}, instructionOf(op)))
+    add(0);
+}
+
+void misplaceFence(Kernel &kernel, Place place) {
+  bool isGlobal = instructionOf(place.op) == kGlobalFence;
+  rename(kernel, place.op, isGlobal ? kGlobalFence : kSharedFence,
+         isGlobal ? kSharedFence : kGlobalFence, ValueRange());
+}
+
 void dropExpectation(Kernel &kernel, Place place) {
   rename(kernel, place.op, "arrive.expect_tx", "arrive", place.op->getOperand(0));
 }
@@ -445,6 +471,8 @@ const Kind kKinds[] = {
      findInstruction<CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_OP_MBAR_INIT_FENCE,
                      CAMEO_SIM_OP_WGMMA_FENCE>,
      erase},
+    {"weaken-async-wait", findFullWait, weakenWait},
+    {"misplace-fence", findNarrowFence, misplaceFence},
     {"drop-copy",
      findInstruction<CAMEO_SIM_OP_CP_ASYNC, CAMEO_SIM_OP_TENSOR_LOAD, CAMEO_SIM_OP_TENSOR_STORE,
                      CAMEO_SIM_OP_BULK_LOAD, CAMEO_SIM_OP_BULK_STORE, CAMEO_SIM_OP_BULK_SHARED,

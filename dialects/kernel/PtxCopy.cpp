@@ -111,11 +111,11 @@ LogicalResult PtxParser::bulkCopy() {
     return atEnd();
   }
   if (take("wait_group")) {
-    take("read");
+    bool read = take("read");
     if (failed(atEnd(1)) || immediates[0] < 0 || immediates[0] > 255)
       return fail("waits for 0 to 255 groups");
     result.opcode = CAMEO_SIM_OP_BULK_WAIT;
-    result.modifiers = {uint8_t(immediates[0])};
+    result.modifiers = {uint8_t(immediates[0]), read};
     result.text = name.str() + " " + std::to_string(immediates[0]) + ";";
     return success();
   }

@@ -119,6 +119,7 @@ LogicalResult PtxParser::nothing() {
     StringRef name;
     unsigned since;
     CameoSimOpcode opcode = CAMEO_SIM_OP_NOTHING;
+    uint8_t modifier = 0;
   };
   static const Row rows[] = {
       {"membar.cta", 75},
@@ -134,10 +135,11 @@ LogicalResult PtxParser::nothing() {
       {"fence.sc.cluster", 90},
       {"fence.mbarrier_init.release.cluster", 90, CAMEO_SIM_OP_MBAR_INIT_FENCE},
       {"fence.proxy.alias", 75},
-      {"fence.proxy.async", 90, CAMEO_SIM_OP_PROXY_FENCE},
-      {"fence.proxy.async.global", 90},
-      {"fence.proxy.async.shared::cta", 90, CAMEO_SIM_OP_PROXY_FENCE},
-      {"fence.proxy.async.shared::cluster", 90, CAMEO_SIM_OP_PROXY_FENCE},
+      {"fence.proxy.async", 90, CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_FENCE_ALL},
+      {"fence.proxy.async.global", 90, CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_FENCE_GLOBAL},
+      {"fence.proxy.async.shared::cta", 90, CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_FENCE_SHARED},
+      {"fence.proxy.async.shared::cluster", 90, CAMEO_SIM_OP_PROXY_FENCE,
+       CAMEO_SIM_FENCE_SHARED_CLUSTER},
       {"griddepcontrol.launch_dependents", 90},
       {"griddepcontrol.wait", 90},
       {"setmaxnreg.dec.sync.aligned.u32", 90},
@@ -153,6 +155,8 @@ LogicalResult PtxParser::nothing() {
     return fail("sets " + llvm::Twine(immediates[0]) +
                 " registers; multiples of 8 from 24 to 256 are possible");
   result.opcode = row->opcode;
+  if (row->opcode == CAMEO_SIM_OP_PROXY_FENCE)
+    result.modifiers = {row->modifier};
   result.text = name.str() + (registers ? " " + std::to_string(immediates[0]) : "") + ";";
   result.since = row->since;
   return success();

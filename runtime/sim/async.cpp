@@ -19,10 +19,6 @@ namespace cameo::sim {
 namespace {
 constexpr uint32_t kWord = 4, kWarpgroupWarps = 4, kWarpgroupThreads = kWarpgroupWarps * kLanes;
 constexpr size_t kWindowWords = kSharedWindow / kWord, kWindowGranules = kSharedWindow / kGranule;
-
-bool usesAsyncProxy(Agent agent) {
-  return agent == Agent::Bulk || agent == Agent::Tensor || agent == Agent::Wgmma;
-}
 } // namespace
 
 AsyncOperations::~AsyncOperations() {
@@ -56,6 +52,10 @@ void AsyncOperations::restart(Worker &worker) {
   // Of the launch that begins, which may be another one.
   bytes_ = (worker.state->sharedBytes + kGranule - 1) / kGranule * kGranule;
   any_ = false;
+  globalUses_.clear();
+  forgetAt_ = kForgetAt;
+  written_ = read_ = copied_ = Span();
+  copies_ = 0;
   operations_.clear();
   free_.clear();
   wgmmaWarps_.clear();
@@ -102,7 +102,7 @@ uint32_t AsyncOperations::begin(const Fiber &issuer, Agent agent, uint32_t site)
   Operation &operation = operations_[number];
   operation.thread = threadInCluster(issuer);
   operation.site = site;
-  operation.places = 0;
+  operation.places = operation.uses = 0;
   operation.holds = 1;
   operation.agent = agent;
   operation.observers.clear();
@@ -122,7 +122,7 @@ void AsyncOperations::drop(uint32_t operation) {
 }
 
 void AsyncOperations::freeIfUnused(uint32_t operation) {
-  if (!operations_[operation].holds && !operations_[operation].places)
+  if (!operations_[operation].holds && !operations_[operation].isRemembered())
     free_.push_back(operation);
 }
 
@@ -157,34 +157,37 @@ void AsyncOperations::observe(uint32_t number, const Fiber &fiber, bool wholeWar
                                    wholeWarp});
 }
 
-void AsyncOperations::require(uint32_t number, bool otherWrites, const Fiber &fiber,
-                              uint64_t offset, uint32_t bytes, CameoSimAccess kind,
+bool AsyncOperations::require(uint32_t number, CameoSimAccess otherKind, const Fiber &fiber,
+                              FaultKind race, uint64_t place, uint32_t bytes, CameoSimAccess kind,
                               uint32_t site) const {
   const Operation &other = operations_[number];
   if (isKnown(other, fiber))
-    return;
+    return true;
   Worker &worker = *fiber.block->worker;
   uint32_t perBlock = fiber.block->warpCount * kLanes;
-  Fault fault = makeFault(fiber, FaultKind::SharedRace, site);
+  Fault fault = makeFault(fiber, race, site);
   fault.otherSite = other.site;
-  nameOwner(fault, *fiber.block, offset);
+  fault.address = place;
+  if (race == FaultKind::SharedRace)
+    nameOwner(fault, *fiber.block, place);
   fault.bytes = bytes;
   fault.access = kind;
-  fault.otherAccess = otherWrites ? CAMEO_SIM_WRITE : CAMEO_SIM_READ;
+  fault.otherAccess = otherKind;
   fault.otherBlock = worker.blocks[other.thread / perBlock].linear;
   fault.otherThread = other.thread % perBlock;
   fault.otherAgent = other.agent;
   worker.state->log.add(std::move(fault));
+  return false;
 }
 
-void AsyncOperations::check(const Fiber &fiber, uint64_t offset, uint32_t bytes,
-                            CameoSimAccess kind, uint32_t site) {
+void AsyncOperations::checkShared(const Fiber &fiber, uint64_t offset, uint32_t bytes,
+                                  CameoSimAccess kind, uint32_t site) {
   uint64_t last = offset + bytes - 1;
   uint32_t before = 0;
   for (uint64_t word = offset / kWord; word <= last / kWord; ++word) {
     uint32_t writer = writers_[word];
     if (writer && writer != before)
-      require(writer, true, fiber, offset, bytes, kind, site);
+      require(writer, CAMEO_SIM_WRITE, fiber, FaultKind::SharedRace, offset, bytes, kind, site);
     before = writer;
   }
   if (kind == CAMEO_SIM_READ)
@@ -192,14 +195,14 @@ void AsyncOperations::check(const Fiber &fiber, uint64_t offset, uint32_t bytes,
   for (uint64_t granule = offset / kGranule; granule <= last / kGranule; ++granule)
     for (uint32_t reader : readers_[granule].operations)
       if (reader)
-        require(reader, false, fiber, offset, bytes, kind, site);
+        require(reader, CAMEO_SIM_READ, fiber, FaultKind::SharedRace, offset, bytes, kind, site);
 }
 
 void AsyncOperations::touch(Fiber &issuer, uint32_t number, uint64_t offset, uint32_t bytes,
                             CameoSimAccess kind, uint32_t site) {
   if (offset % kSharedWindow + bytes > bytes_) // out of bounds, and reported as that
     return;
-  checkRecorded(issuer, offset, bytes, kind, site, usesAsyncProxy(operations_[number].agent));
+  checkRecorded(issuer, offset, bytes, kind, site, operations_[number].agent);
   uint64_t end = offset + bytes;
   uint32_t before = 0;
   for (uint64_t word = offset / kWord; word < end / kWord; ++word) {
@@ -207,7 +210,7 @@ void AsyncOperations::touch(Fiber &issuer, uint32_t number, uint64_t offset, uin
     if (writer == number)
       continue;
     if (writer && writer != before)
-      require(writer, true, issuer, offset, bytes, kind, site);
+      require(writer, CAMEO_SIM_WRITE, issuer, FaultKind::SharedRace, offset, bytes, kind, site);
     before = writer;
     if (kind == CAMEO_SIM_READ)
       continue;
@@ -220,7 +223,8 @@ void AsyncOperations::touch(Fiber &issuer, uint32_t number, uint64_t offset, uin
     if (kind != CAMEO_SIM_READ) {
       for (uint32_t i = 0; i < 2; ++i)
         if (readers[i] && readers[i] != number) {
-          require(readers[i], false, issuer, offset, bytes, kind, site);
+          require(readers[i], CAMEO_SIM_READ, issuer, FaultKind::SharedRace, offset, bytes, kind,
+                  site);
           release(readers[i]);
         }
       continue;

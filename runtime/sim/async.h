@@ -1,14 +1,16 @@
 // Operations that go on beside the threads that issue them: cp.async, bulk and tensor copies,
-// st.async, wgmma. What they do to shared memory is kept until it has been overwritten, with who
-// knows that it is done; accesses that nothing orders after that are races. Where races are
-// checked.
+// st.async, wgmma. What they do to shared memory is kept until it has been overwritten, what bulk
+// and tensor copies do to global memory until all know that it is done; accesses that nothing
+// orders after that are races. Where races are checked.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_SIM_ASYNC_H
 #define CAMEO_SIM_ASYNC_H
 
 #include "runtime/sim/abi.h"
+#include "runtime/sim/engine.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,11 +18,25 @@
 namespace cameo::sim {
 
 struct Fiber;
+struct PendingCopy;
 struct Warp;
 struct Worker;
 
 /// Who accesses memory: a thread, or an engine on its behalf.
 enum class Agent : uint8_t { Thread, Copy, Bulk, Tensor, Store, Wgmma };
+inline bool usesAsyncProxy(Agent agent) {
+  return agent == Agent::Bulk || agent == Agent::Tensor || agent == Agent::Wgmma;
+}
+
+/// Bytes of global memory.
+struct Span {
+  const char *begin = nullptr, *end = nullptr;
+  bool overlaps(const Span &other) const { return begin < other.end && other.begin < end; }
+  void include(const Span &other) {
+    begin = begin == end ? other.begin : std::min(begin, other.begin);
+    end = std::max(end, other.end);
+  }
+};
 
 class AsyncOperations {
 public:
@@ -49,10 +65,28 @@ public:
   /// `fiber`, or its whole warp, knows from now on that the operation is done.
   void observe(uint32_t operation, const Fiber &fiber, bool wholeWarp);
   /// Whether something remembers what the operation did to memory.
-  bool isRemembered(uint32_t operation) const { return operations_[operation].places != 0; }
-  /// An access by a thread.
-  void check(const Fiber &fiber, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
-             uint32_t site);
+  bool isRemembered(uint32_t operation) const { return operations_[operation].isRemembered(); }
+  /// An access of shared memory by a thread.
+  void checkShared(const Fiber &fiber, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
+                   uint32_t site);
+
+  /// A bulk or tensor copy will read, write or update bytes of global memory from now on. Checked
+  /// as in touch.
+  void touchGlobal(Fiber &issuer, uint32_t operation, std::vector<Span> spans, CameoSimAccess kind,
+                   uint32_t site);
+  /// Whether an access of global memory may conflict with one by an operation.
+  bool mayTouchGlobal(const char *begin, const char *end, CameoSimAccess kind) const {
+    Span span{begin, end};
+    return span.overlaps(written_) ||
+           (kind != CAMEO_SIM_READ && (span.overlaps(read_) || span.overlaps(copied_)));
+  }
+  /// An access of global memory by a thread, or a cp.async. Whether all is well.
+  bool checkGlobal(const Fiber &fiber, const char *address, uint32_t bytes, CameoSimAccess kind,
+                   uint32_t site);
+  /// A cp.async that reads global memory has been issued, or its thread knows that it is done: in
+  /// between it is in the thread's CopyQueue.
+  void startCopy(const PendingCopy &copy);
+  void endCopy();
 
   /// wgmma: the operation that a warp's next one belongs to, which is its warpgroup's; and what
   /// its threads say of it.
@@ -62,6 +96,7 @@ public:
   void waitForWgmma(const Fiber &fiber, uint32_t groupsInFlight);
 
 private:
+  static constexpr size_t kForgetAt = 64; // uses of global memory, at the least
   /// Thread `thread` of the cluster, or its warp, knows since `stamp`.
   struct Observer {
     uint32_t thread, stamp;
@@ -71,9 +106,18 @@ private:
     uint32_t thread = 0; // in the cluster
     uint32_t site = 0;
     uint32_t places = 0; // in the shadow
+    uint32_t uses = 0;   // of global memory
     uint32_t holds = 0;
     Agent agent = Agent::Thread;
     std::vector<Observer> observers;
+    bool isRemembered() const { return places || uses; }
+  };
+  /// What an operation does to global memory: spans in order, that all lie in `all`.
+  struct GlobalUse {
+    uint32_t operation;
+    CameoSimAccess kind;
+    Span all;
+    std::vector<Span> spans;
   };
   /// Of 16 bytes: two operations that read them.
   struct Readers {
@@ -95,9 +139,12 @@ private:
   void release(uint32_t &place);
   void freeIfUnused(uint32_t operation);
   bool isKnown(const Operation &operation, const Fiber &fiber) const;
-  /// Reports a race where `fiber` cannot know that the operation is done.
-  void require(uint32_t operation, bool otherWrites, const Fiber &fiber, uint64_t offset,
-               uint32_t bytes, CameoSimAccess kind, uint32_t site) const;
+  bool isKnownToAll(const Operation &operation, const Worker &worker) const;
+  /// Reports a race where `fiber` cannot know that the operation is done, and returns false. The
+  /// access is at `place`, an offset in shared memory or an address in global memory.
+  bool require(uint32_t operation, CameoSimAccess otherKind, const Fiber &fiber, FaultKind race,
+               uint64_t place, uint32_t bytes, CameoSimAccess kind, uint32_t site) const;
+  void forgetKnownUses(const Worker &worker);
 
   bool any_ = false;
   std::vector<Operation> operations_; // number 0 is none
@@ -106,6 +153,11 @@ private:
   size_t bytes_ = 0;            // of each that the launch has, in whole granules
   uint32_t *writers_ = nullptr; // the last operation that writes each 4 bytes
   Readers *readers_ = nullptr;  // since then, of each 16 bytes
+  std::vector<GlobalUse> globalUses_;
+  size_t forgetAt_ = 0; // so many uses of global memory
+  Span written_, read_; // all that they write or update, all that they read
+  Span copied_;         // all that is read by cp.async under way
+  uint32_t copies_ = 0; // so many
   std::vector<WgmmaWarp> wgmmaWarps_;
   std::vector<Warpgroup> warpgroups_;
 };

@@ -212,6 +212,7 @@ struct PendingCopy {
   uint32_t bytes, sourceBytes;
   uint32_t site;
   uint32_t operation; // AsyncOperations
+  bool raced;         // its read, which has been reported
 };
 struct CopyQueue {
   std::vector<PendingCopy> copies;
@@ -233,8 +234,10 @@ struct BulkTransfer {
   int32_t coordinates[5] = {0, 0, 0, 0, 0};
   uint32_t offsets[3] = {0, 0, 0};
   uint32_t site = 0;
-  uint32_t asyncOperation = 0; // AsyncOperations
-  ClockRow issued;             // loads: what is ordered before the issue
+  uint32_t asyncOperation = 0;  // AsyncOperations; of a store, it reads shared memory
+  uint32_t globalOperation = 0; // of a store: it writes global memory
+  bool done = false;            // a store: some wait has seen that its source has been read
+  ClockRow issued;              // loads: what is ordered before the issue
 };
 
 /// A thread that waits for a phase of an mbarrier to end.
@@ -252,6 +255,7 @@ struct MbarrierClock {
   const char *object = nullptr;
   ClockRow pending, released;
   std::vector<uint32_t> pendingOperations, releasedOperations;
+  std::vector<size_t> seen; // by warp: how many released operations it knows of
   // Who has initialised it, and whether a fence has followed.
   uint32_t initThread = 0, initStamp = 0, initSite = kNoSite;
   bool initFenced = true;
@@ -270,7 +274,7 @@ struct Worker {
   Stacks stacks;
   SharedWindow window;
   SharedShadow shadow;
-  uint32_t stamp = 1; // next cluster's first stamp
+  uint32_t stamp = kFirstStamp; // next cluster's first stamp
   Counters counters;
   RangeCache cache;
   std::unique_ptr<WarpPatterns> patterns; // where memory is checked
@@ -336,9 +340,13 @@ inline uint32_t threadInCluster(const Fiber &fiber) {
   return fiber.block->firstClock * kLanes + fiber.linear;
 }
 /// Checks an access of shared memory by an asynchronous operation against what threads have done,
-/// without noting it. `proxy`: it goes through the asynchronous proxy.
+/// without noting it.
 void checkRecorded(const Fiber &issuer, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
-                   uint32_t site, bool proxy);
+                   uint32_t site, Agent agent);
+/// The same of global memory, where other clusters must see it: it is noted, unless `notes` is
+/// false. Whether all is well.
+bool checkRecordedGlobal(const Fiber &issuer, const char *address, uint32_t bytes,
+                         CameoSimAccess kind, uint32_t site, Agent agent, bool notes);
 /// Fills in whose shared memory `offset` is in, and where.
 void nameOwner(Fault &fault, const Block &self, uint64_t offset);
 
@@ -363,7 +371,8 @@ void executeTogether(Warp &warp, uint32_t lanes, uint32_t site);
 /// Does the oldest bulk load that is under way; false if there is none.
 bool finishBulkLoad(Worker &worker);
 /// Does the stores of `fiber` in its groups up to `lastGroup`, or all stores where it is null.
-void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup);
+/// `reads`: the fiber knows from now on that they have read their source, and no more.
+void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup, bool reads);
 /// A phase of an mbarrier of the block is over.
 void wakeMbarrierWaiters(Worker &worker);
 

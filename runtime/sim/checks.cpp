@@ -42,6 +42,9 @@ __attribute__((noinline)) void reportConflict(const Fiber &fiber, FaultKind kind
   fault.otherBlock =
       state.linearBlock(cluster * block.cluster->size + other.warp() / block.warpCount);
   fault.otherThread = other.warp() % block.warpCount * kLanes + lane;
+  if (other.stamp < kFirstStamp)
+    fault.otherAgent = Agent(other.stamp);
+  fault.ofGlobal = !a.shared;
   if (a.shared)
     nameOwner(fault, block, address);
   block.worker->state->log.add(std::move(fault));
@@ -185,7 +188,7 @@ void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint64_t p
                     offset % kGranule, offset, bytes))
       worker.state->outOfMemory.store(true, std::memory_order_relaxed);
     if (__builtin_expect(worker.async.any(), 0))
-      worker.async.check(fiber, offset, bytes, kind, site);
+      worker.async.checkShared(fiber, offset, bytes, kind, site);
   }
   return address;
 }
@@ -200,41 +203,103 @@ void nameOwner(Fault &fault, const Block &self, uint64_t offset) {
                          : self.cluster->blocks[rank].linear;
 }
 
-void checkRecorded(const Fiber &issuer, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
-                   uint32_t site, bool proxy) {
-  const RaceShadow &shadow = issuer.block->worker->shadow.races;
-  Accessor a = makeAccessor(issuer, /*shared=*/true, kind, site);
-  uint64_t end = offset + bytes, next;
-  for (uint64_t at = offset; at < end; at = next) {
+namespace {
+
+/// An access by an asynchronous operation, of shared memory from `begin` = an offset on, or of
+/// global memory from an address on. `firstGranule` is the one that the shadow begins with;
+/// `notes`: leaves a record for other clusters. Whether all is well.
+bool checkForAgent(const Fiber &issuer, const Accessor &a, RaceShadow &shadow, size_t granules,
+                   uint64_t firstGranule, uint64_t begin, uint32_t bytes, Agent agent, bool notes) {
+  const Block &block = *issuer.block;
+  LaunchState &state = *block.worker->state;
+  Accessor noted = a;
+  noted.stamp = uint32_t(agent);
+  RegionLock lock(state);
+  bool good = true;
+  uint64_t end = begin + bytes, next;
+  for (uint64_t at = begin; at < end; at = next) {
     next = std::min(end, at / kGranule * kGranule + kGranule);
-    uint32_t first = at % kGranule, count = uint32_t(next - at);
+    const uint32_t first = at % kGranule, count = uint32_t(next - at);
+    const size_t granule = at / kGranule - firstGranule;
+    auto check = [&](const Access &record, bool isWrite, uint32_t index) {
+      if (index >= first + count || first >= index + record.bytes() ||
+          !conflicts(record, isWrite, a))
+        return;
+      if (!isOrdered(record, a, issuer.bit)) {
+        reportConflict(issuer, a.shared ? FaultKind::SharedRace : FaultKind::GlobalRace, a, record,
+                       isWrite, begin, bytes);
+        good = false;
+        return;
+      }
+      if (record.owner != a.owner || record.stamp < kFirstStamp || !usesAsyncProxy(agent))
+        return;
+      FencedMemory memory = !a.shared ? FencedMemory::Global
+                            : at / kSharedWindow == record.warp() / block.warpCount
+                                ? FencedMemory::OwnShared
+                                : FencedMemory::OtherShared;
+      for (uint32_t lanes = record.lanes; lanes; lanes &= lanes - 1) {
+        uint32_t thread = record.warp() * kLanes + uint32_t(__builtin_ctz(lanes));
+        if (a.clocks->isFenced(thread, record.stamp, memory, a.warp))
+          continue;
+        Access one = record;
+        one.lanes = lanes & -lanes;
+        reportConflict(issuer, FaultKind::MissingProxyFence, a, one, isWrite, begin, bytes);
+        good = false;
+        return;
+      }
+    };
+    if (!a.shared && state.parallel)
+      lock.hold(uintptr_t(at));
     for (uint32_t rest = shadow.planesOf(first, count); rest; rest &= rest - 1) {
       uint32_t index = uint32_t(__builtin_ctz(rest));
       const Plane plane = shadow.plane(index);
-      size_t granule = at / kGranule;
-      auto check = [&](const Access &record, bool isWrite) {
-        if (record.owner != a.owner || index >= first + count || first >= index + record.bytes() ||
-            !conflicts(record, isWrite, a))
-          return;
-        if (!isOrdered(record, a, issuer.bit))
-          return reportConflict(issuer, FaultKind::SharedRace, a, record, isWrite, offset, bytes);
-        for (uint32_t lanes = record.lanes; proxy && lanes; lanes &= lanes - 1) {
-          uint32_t thread = record.warp() * kLanes + uint32_t(__builtin_ctz(lanes));
-          if (a.clocks->isFenced(thread, record.stamp, a.warp))
-            continue;
-          Access one = record;
-          one.lanes = lanes & -lanes;
-          return reportConflict(issuer, FaultKind::MissingProxyFence, a, one, isWrite, offset,
-                                bytes);
-        }
-      };
-      check(plane.writes[granule], true);
+      check(plane.writes[granule], true, index);
       if (plane.useKeys[granule] & ~Plane::kFull) {
-        check(plane.uses[0][granule], false);
-        check(plane.uses[1][granule], false);
+        check(plane.uses[0][granule], false, index);
+        check(plane.uses[1][granule], false, index);
       }
     }
+    if (!notes)
+      continue;
+    if (!shadow.widen(first, count, a.kind == CAMEO_SIM_ATOMIC, granules)) {
+      state.outOfMemory.store(true, std::memory_order_relaxed);
+      return good;
+    }
+    const Plane plane = shadow.plane(first);
+    if (a.kind == CAMEO_SIM_WRITE) {
+      plane.writes[granule] = noted.record(count, issuer.bit);
+      plane.writeKeys[granule] = a.key;
+      plane.useKeys[granule] = 0;
+      plane.uses[0][granule] = plane.uses[1][granule] = Access();
+    } else {
+      recordUse(shadow, first, plane, granule, noted, count, issuer.bit);
+    }
   }
+  return good;
+}
+
+} // namespace
+
+void checkRecorded(const Fiber &issuer, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
+                   uint32_t site, Agent agent) {
+  checkForAgent(issuer, makeAccessor(issuer, /*shared=*/true, kind, site),
+                issuer.block->worker->shadow.races, kSharedGranules, 0, offset, bytes, agent,
+                /*notes=*/false);
+}
+
+bool checkRecordedGlobal(const Fiber &issuer, const char *address, uint32_t bytes,
+                         CameoSimAccess kind, uint32_t site, Agent agent, bool notes) {
+  const Range *range = findRange(*issuer.block->worker, address, bytes, 0, site);
+  if (!range) // reported when it is done
+    return true;
+  Allocation &allocation = *range->allocation;
+  if (kind != CAMEO_SIM_READ && !allocation.kernelWritten.load(std::memory_order_relaxed))
+    allocation.kernelWritten.store(true, std::memory_order_relaxed);
+  if (!allocation.notesReads())
+    return true;
+  return checkForAgent(issuer, makeAccessor(issuer, /*shared=*/false, kind, site), allocation.races,
+                       allocation.granules(), allocation.firstGranule(),
+                       reinterpret_cast<uintptr_t>(address), bytes, agent, notes);
 }
 
 Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t parameter,
@@ -283,6 +348,8 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t pa
                       place / kGranule - allocation.firstGranule(), place % kGranule, place, bytes))
         worker.state->outOfMemory.store(true, std::memory_order_relaxed);
     }
+    if (__builtin_expect(worker.async.mayTouchGlobal(address, address + bytes, kind), 0))
+      worker.async.checkGlobal(fiber, address, bytes, kind, site);
   }
   return address;
 }

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/clocks.h"
 
+#include "runtime/sim/instructions.h"
+
 #include <cstring>
 
 namespace cameo::sim {
@@ -81,9 +83,9 @@ void Clocks::syncWarps(uint32_t base, uint32_t mask) {
     return;
   uint32_t *all = fencedBefore(leader);
   for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1)
-    joinStamps(all, fencedBefore(base + uint32_t(__builtin_ctz(rest))), warps * kLanes);
+    joinStamps(all, fencedBefore(base + uint32_t(__builtin_ctz(rest))), fencedStamps());
   for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1)
-    std::copy(all, all + warps * kLanes, fencedBefore(base + uint32_t(__builtin_ctz(rest))));
+    std::copy(all, all + fencedStamps(), fencedBefore(base + uint32_t(__builtin_ctz(rest))));
 }
 
 void Clocks::release(uint32_t w, ClockRow &row) {
@@ -92,20 +94,35 @@ void Clocks::release(uint32_t w, ClockRow &row) {
   row.known[w] = warp[w].event++;
   if (fenced.empty())
     return;
-  row.fenced.resize(warps * kLanes);
-  joinStamps(row.fenced.data(), fencedBefore(w), warps * kLanes);
+  row.fenced.resize(fencedStamps());
+  joinStamps(row.fenced.data(), fencedBefore(w), fencedStamps());
 }
 
-void Clocks::fence(uint32_t thread) {
+void Clocks::fence(uint32_t thread, uint32_t space, uint32_t blockWarps) {
   if (fenced.empty())
-    fenced.resize(size_t(warps) * warps * kLanes);
-  uint32_t w = thread / kLanes, *mine = fencedBefore(w);
+    fenced.resize(warps * fencedStamps());
+  uint32_t w = thread / kLanes;
   const uint32_t *before = knownBy(w);
-  for (uint32_t v = 0; v < warps; ++v)
-    for (uint32_t lane = 0; lane < kLanes; ++lane)
-      mine[v * kLanes + lane] =
-          std::max(mine[v * kLanes + lane], v == w ? warp[w].lastFull : before[v]);
-  mine[thread] = warp[w].event++;
+  for (uint32_t memory = 0; memory < kFencedMemories; ++memory) {
+    bool isGlobal = FencedMemory(memory) == FencedMemory::Global;
+    if (space != CAMEO_SIM_FENCE_ALL && isGlobal != (space == CAMEO_SIM_FENCE_GLOBAL))
+      continue;
+    uint32_t *mine = fencedBefore(w) + size_t(memory) * warps * kLanes;
+    for (uint32_t v = 0; v < warps; ++v) {
+      // Of the block's own shared memory alone: what its threads have done there, and others'.
+      bool owns = v / blockWarps == w / blockWarps;
+      if (space == CAMEO_SIM_FENCE_SHARED &&
+          owns != (FencedMemory(memory) == FencedMemory::OwnShared))
+        continue;
+      for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        uint32_t &stamp = mine[v * kLanes + lane];
+        stamp = std::max(stamp, v == w ? warp[w].lastFull : before[v]);
+      }
+      if (v == w)
+        mine[thread] = warp[w].event;
+    }
+  }
+  ++warp[w].event;
 }
 
 void Clocks::acquire(uint32_t w, const ClockRow &released) {
@@ -113,7 +130,7 @@ void Clocks::acquire(uint32_t w, const ClockRow &released) {
     return;
   const uint32_t *row = released.known.data();
   if (!released.fenced.empty())
-    joinStamps(fencedBefore(w), released.fenced.data(), warps * kLanes);
+    joinStamps(fencedBefore(w), released.fenced.data(), fencedStamps());
   uint32_t *mine = knownBy(w);
   Warp &self = warp[w];
   self.leastKnown = ~0u;

@@ -13,8 +13,8 @@ namespace cameo::sim {
 
 constexpr uint32_t kLanes = 32;
 
-/// What is ordered before something: stamps by warp, and of what is fenced, too, by thread (empty:
-/// nothing is).
+/// What is ordered before something: stamps by warp, and of what is fenced, too, as
+/// Clocks::fenced has it (empty: nothing is).
 struct ClockRow {
   std::vector<uint32_t> known, fenced;
 
@@ -24,6 +24,15 @@ struct ClockRow {
     fenced.clear();
   }
 };
+
+/// Stamps of accesses begin here. What an asynchronous operation leaves in a shadow has its Agent
+/// there instead, which is ordered before all that its cluster does: AsyncOperations knows better.
+constexpr uint32_t kFirstStamp = 16;
+
+/// Of what memory a fence.proxy.async is asked for: global memory, the shared memory of the block
+/// whose thread has accessed it, that of another block.
+enum class FencedMemory : uint32_t { Global, OwnShared, OtherShared };
+constexpr uint32_t kFencedMemories = 3;
 
 /// Every warp counts its synchronisations; an access is stamped with its warp's count. Stamps grow
 /// from cluster to cluster of a worker, so shadows need no clearing. Warps are numbered through the
@@ -46,8 +55,8 @@ struct Clocks {
   std::vector<Warp> warp;
   std::vector<uint32_t> known; // [w][v]: stamps of warp v that are ordered before warp w
   std::vector<uint32_t> lanes; // [w][l][m]: stamps of lane m ordered before lane l
-  // [w][thread]: stamps that a fence.proxy.async follows which is ordered before warp w. Empty
-  // until there is a fence.
+  // [w][memory][thread]: stamps that a fence.proxy.async follows which is ordered before warp w.
+  // Empty until there is a fence.
   std::vector<uint32_t> fenced;
 
   void start(uint32_t warpCount, uint32_t stamp);
@@ -64,12 +73,15 @@ struct Clocks {
   /// before what it does from now on. Lanes of a warp are not told apart.
   void release(uint32_t w, ClockRow &row);
   void acquire(uint32_t w, const ClockRow &row);
-  uint32_t *fencedBefore(uint32_t w) { return &fenced[size_t(w) * warps * kLanes]; }
-  /// `thread` of the cluster executes fence.proxy.async.
-  void fence(uint32_t thread);
+  size_t fencedStamps() const { return size_t(kFencedMemories) * warps * kLanes; } // of a warp
+  uint32_t *fencedBefore(uint32_t w) { return &fenced[w * fencedStamps()]; }
+  /// `thread` of the cluster executes fence.proxy.async, for `space` (CameoSimFence). Blocks have
+  /// `blockWarps` warps.
+  void fence(uint32_t thread, uint32_t space, uint32_t blockWarps);
   /// Whether there is a fence between what `thread` did at `stamp` and what warp `w` does now.
-  bool isFenced(uint32_t thread, uint32_t stamp, uint32_t w) const {
-    return !fenced.empty() && stamp <= fenced[size_t(w) * warps * kLanes + thread];
+  bool isFenced(uint32_t thread, uint32_t stamp, FencedMemory memory, uint32_t w) const {
+    return !fenced.empty() &&
+           stamp <= fenced[w * fencedStamps() + size_t(memory) * warps * kLanes + thread];
   }
   /// Whether what a thread did at `stamp` is ordered before what `self` does now; a thread's number
   /// is its warp's times kLanes, and its lane.

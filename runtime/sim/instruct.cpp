@@ -172,8 +172,9 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
     return reportParted(fiber, uint32_t(code >> 32), site);
   case CAMEO_SIM_OP_PROXY_FENCE:
     if (Clocks *clocks = fiber.block->clocks) {
-      clocks->fence(threadInCluster(fiber));
-      fenceMbarrierInit(fiber);
+      clocks->fence(threadInCluster(fiber), instruction.modifier(0), fiber.block->warpCount);
+      if (instruction.modifier(0) != CAMEO_SIM_FENCE_GLOBAL)
+        fenceMbarrierInit(fiber);
     }
     return;
   case CAMEO_SIM_OP_MBAR_INIT_FENCE:

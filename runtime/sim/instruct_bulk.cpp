@@ -3,7 +3,8 @@
 //
 // A load leaves its destination undefined (NaN) from its issue on; it is done as late as can be:
 // when no thread of the block can go on without it. Then its bytes count at the mbarrier. A store
-// is done when its thread waits for its group, or at the block's end.
+// is done when its thread waits for its group, with .read or without, or at the block's end. Races
+// are looked for when either is issued.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/block.h"
@@ -112,13 +113,11 @@ void eachElement(const TensorMapParameters &map, const BulkTransfer &transfer, V
 }
 
 /// A check of what an asynchronous copy touches when it is done, on behalf of the thread that
-/// issued it. Shared memory has been checked for races when it was issued.
+/// issued it. Races have been looked for when it was issued.
 char *check(const BulkTransfer &transfer, char *address, uint32_t bytes, bool shared,
             CameoSimAccess access) {
-  if (shared)
-    return checkWithoutRaces(*transfer.issuer, address, bytes, 1, 7, access, transfer.site);
-  return static_cast<char *>(
-      checkAccess(&transfer.issuer->thread, address, bytes, 1, 1, access, transfer.site));
+  return checkWithoutRaces(*transfer.issuer, address, bytes, 1, shared ? 7 : 1, access,
+                           transfer.site);
 }
 
 constexpr uint32_t kCheckedBytes = 16;
@@ -292,6 +291,28 @@ void claimSource(const BulkTransfer &transfer, const char *source) {
                        kCheckedBytes, CAMEO_SIM_READ, transfer.site);
 }
 
+/// The operation will access its part of global memory from now on.
+void claimGlobal(const BulkTransfer &transfer, uint32_t operation, CameoSimAccess access) {
+  if (!operation)
+    return;
+  std::vector<Span> spans;
+  if (transfer.map) {
+    TensorMapParameters map;
+    decodeTensorMap(transfer.map, map);
+    eachElement(map, transfer, [&](char *, char *global, uint32_t bytes) {
+      if (!global)
+        return;
+      if (spans.empty() || spans.back().end != global)
+        spans.push_back({global, global});
+      spans.back().end += bytes;
+    });
+  } else if (transfer.bytes) {
+    spans.push_back({transfer.global, transfer.global + transfer.bytes});
+  }
+  transfer.issuer->block->worker->async.touchGlobal(*transfer.issuer, operation, std::move(spans),
+                                                    access, transfer.site);
+}
+
 void startLoad(BulkTransfer transfer, const Block &target) {
   Fiber &fiber = *transfer.issuer;
   if (&target != fiber.block && !mayReach(fiber, target, CAMEO_SIM_WRITE, transfer.site))
@@ -301,6 +322,8 @@ void startLoad(BulkTransfer transfer, const Block &target) {
       target.worker->async.begin(fiber, transfer.map ? Agent::Tensor : Agent::Bulk, transfer.site);
   if (transfer.fromShared)
     claimSource(transfer, transfer.global);
+  else
+    claimGlobal(transfer, transfer.asyncOperation, CAMEO_SIM_READ);
   poison(transfer);
   if (Clocks *clocks = fiber.block->clocks)
     clocks->release(fiber.warp->clock, transfer.issued);
@@ -347,7 +370,8 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     return;
   case CAMEO_SIM_OP_BULK_WAIT:
     return finishBulkStores(worker, &fiber,
-                            fiber.bulkGroups - std::min(fiber.bulkGroups, instruction.modifier(0)));
+                            fiber.bulkGroups - std::min(fiber.bulkGroups, instruction.modifier(0)),
+                            instruction.modifier(1));
   case CAMEO_SIM_OP_TENSOR_LOAD: {
     uint32_t dimensions = instruction.modifier(0);
     transfer.shared = readAddress(words);
@@ -416,9 +440,12 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     (transfer.barrier ? counters.bulkLoadBytes : counters.bulkStoreBytes) += transfer.bytes;
   }
   if (!transfer.barrier) {
-    transfer.asyncOperation =
-        worker.async.begin(fiber, transfer.map ? Agent::Tensor : Agent::Bulk, site);
+    Agent agent = transfer.map ? Agent::Tensor : Agent::Bulk;
+    transfer.asyncOperation = worker.async.begin(fiber, agent, site);
     claimSource(transfer, transfer.shared);
+    transfer.globalOperation = worker.async.begin(fiber, agent, site);
+    claimGlobal(transfer, transfer.globalOperation,
+                transfer.operation == CAMEO_SIM_EXCH ? CAMEO_SIM_WRITE : CAMEO_SIM_ATOMIC);
     worker.bulkStores.push_back(transfer);
     return;
   }
@@ -443,20 +470,26 @@ bool finishBulkLoad(Worker &worker) {
   return true;
 }
 
-void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup) {
+void finishBulkStores(Worker &worker, const Fiber *fiber, uint32_t lastGroup, bool reads) {
   std::vector<BulkTransfer> &stores = worker.bulkStores;
   size_t kept = 0;
   for (size_t i = 0; i < stores.size(); ++i) {
-    bool due =
-        !fiber || (stores[i].issuer == fiber && stores[i].group && stores[i].group <= lastGroup);
-    if (!due) {
-      stores[kept++] = stores[i];
+    BulkTransfer &store = stores[i];
+    bool due = !fiber || (store.issuer == fiber && store.group && store.group <= lastGroup);
+    if (due && !store.done) {
+      finishStore(store);
+      if (fiber)
+        worker.async.observe(store.asyncOperation, *fiber, /*wholeWarp=*/false);
+      worker.async.drop(store.asyncOperation);
+      store.done = true;
+    }
+    if (!due || (reads && store.globalOperation)) {
+      stores[kept++] = store;
       continue;
     }
-    finishStore(stores[i]);
     if (fiber)
-      worker.async.observe(stores[i].asyncOperation, *fiber, /*wholeWarp=*/false);
-    worker.async.drop(stores[i].asyncOperation);
+      worker.async.observe(store.globalOperation, *fiber, /*wholeWarp=*/false);
+    worker.async.drop(store.globalOperation);
   }
   stores.resize(kept);
 }

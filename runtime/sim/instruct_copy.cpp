@@ -14,16 +14,23 @@
 namespace cameo::sim {
 namespace {
 
+/// What conflicts with its read has been looked for since it was issued; from now on the read is
+/// one of the thread's.
 void finish(Fiber &fiber, const PendingCopy &copy) {
+  AsyncOperations &async = fiber.block->worker->async;
+  if (copy.operation)
+    async.endCopy();
   if (copy.sourceBytes) {
-    const void *from =
-        checkAccess(&fiber.thread, const_cast<char *>(copy.source), copy.sourceBytes,
-                    copy.sourceBytes == copy.bytes ? copy.bytes : 1, 1, CAMEO_SIM_READ, copy.site);
+    char *source = const_cast<char *>(copy.source);
+    uint32_t alignment = copy.sourceBytes == copy.bytes ? copy.bytes : 1;
+    const void *from = copy.raced ? checkWithoutRaces(fiber, source, copy.sourceBytes, alignment, 1,
+                                                      CAMEO_SIM_READ, copy.site)
+                                  : checkAccess(&fiber.thread, source, copy.sourceBytes, alignment,
+                                                1, CAMEO_SIM_READ, copy.site);
     memcpy(copy.target, from, copy.sourceBytes);
   }
   memset(copy.target + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
   checkWithoutRaces(fiber, copy.target, copy.bytes, copy.bytes, 3, CAMEO_SIM_WRITE, copy.site);
-  AsyncOperations &async = fiber.block->worker->async;
   async.observe(copy.operation, fiber, /*wholeWarp=*/false);
   async.drop(copy.operation);
 }
@@ -56,10 +63,19 @@ void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32
   memset(target, 0xff, bytes);
   if (worker.checks & kCheckInit && target != worker.scratch)
     memset(worker.shadow.initialised.get() + worker.sharedOffset(target), 0, bytes);
-  if (target != worker.scratch)
-    queue.copies.push_back({target, source, bytes, sourceBytes, site, operation});
-  else
-    worker.async.drop(operation);
+  if (target == worker.scratch)
+    return worker.async.drop(operation);
+  queue.copies.push_back({target, source, bytes, sourceBytes, site, operation, false});
+  if (!operation)
+    return;
+  PendingCopy &copy = queue.copies.back();
+  if (sourceBytes) {
+    copy.raced = !checkRecordedGlobal(fiber, source, sourceBytes, CAMEO_SIM_READ, site, Agent::Copy,
+                                      /*notes=*/false);
+    if (worker.async.mayTouchGlobal(source, source + sourceBytes, CAMEO_SIM_READ))
+      copy.raced |= !worker.async.checkGlobal(fiber, source, sourceBytes, CAMEO_SIM_READ, site);
+  }
+  worker.async.startCopy(copy);
 }
 
 } // namespace

@@ -81,13 +81,19 @@ void endPhase(Worker &worker, const char *object) {
   operations.insert(operations.end(), clock.pendingOperations.begin(),
                     clock.pendingOperations.end());
   clock.pendingOperations.clear();
-  auto forgotten = std::remove_if(operations.begin(), operations.end(), [&](uint32_t operation) {
-    if (worker.async.isRemembered(operation))
-      return false;
-    worker.async.drop(operation);
-    return true;
-  });
-  operations.erase(forgotten, operations.end());
+  // Those that nothing remembers any more go.
+  const std::vector<size_t> seen = clock.seen;
+  size_t kept = 0;
+  for (size_t i = 0; i < operations.size(); ++i) {
+    if (worker.async.isRemembered(operations[i])) {
+      operations[kept++] = operations[i];
+      continue;
+    }
+    worker.async.drop(operations[i]);
+    for (size_t w = 0; w < seen.size(); ++w)
+      clock.seen[w] -= i < seen[w];
+  }
+  operations.resize(kept);
 }
 
 /// Of an object that is initialised anew, nothing is known.
@@ -150,8 +156,9 @@ void checkMbarrierInit(Fiber &issuer, char *barrier, uint32_t site) {
   if (!issuer.block->clocks)
     return;
   MbarrierClock &clock = worker.mbarrierClock(barrier);
-  if (clock.initFenced || issuer.block->clocks->isFenced(clock.initThread, clock.initStamp,
-                                                         threadInCluster(issuer) / kLanes))
+  if (clock.initFenced ||
+      issuer.block->clocks->isFenced(clock.initThread, clock.initStamp, FencedMemory::OwnShared,
+                                     threadInCluster(issuer) / kLanes))
     return;
   clock.initFenced = true; // one report is enough
   uint32_t perBlock = issuer.block->warpCount * kLanes;
@@ -241,10 +248,12 @@ bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *
   bool over = State::read(*object).parity != asked;
   if (Clocks *clocks = over ? fiber.block->clocks : nullptr) {
     Worker &worker = *fiber.block->worker;
-    const MbarrierClock &clock = worker.mbarrierClock(reinterpret_cast<char *>(object));
+    MbarrierClock &clock = worker.mbarrierClock(reinterpret_cast<char *>(object));
     clocks->acquire(fiber.warp->clock, clock.released);
-    for (uint32_t operation : clock.releasedOperations)
-      worker.async.observe(operation, fiber, /*wholeWarp=*/true);
+    clock.seen.resize(clocks->warps);
+    size_t &seen = clock.seen[fiber.warp->clock];
+    for (; seen < clock.releasedOperations.size(); ++seen)
+      worker.async.observe(clock.releasedOperations[seen], fiber, /*wholeWarp=*/true);
   }
   return over;
 }

@@ -43,20 +43,20 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_BULK_LOAD,      /* multicast */
   CAMEO_SIM_OP_BULK_STORE,     /* */
   CAMEO_SIM_OP_BULK_COMMIT,    /* */
-  CAMEO_SIM_OP_BULK_WAIT,      /* groups that may stay in flight */
-  CAMEO_SIM_OP_CLUSTER_ARRIVE, /* whether it releases, aligned */
-  CAMEO_SIM_OP_CLUSTER_WAIT,   /* aligned */
-  CAMEO_SIM_OP_MAPA,           /* */
-  CAMEO_SIM_OP_CTA_RANK,       /* of an address */
-  CAMEO_SIM_OP_CLUSTER_LOAD,   /* words, bytes of each */
-  CAMEO_SIM_OP_CLUSTER_STORE,  /* words, bytes of each */
-  CAMEO_SIM_OP_ASYNC_STORE,    /* words, bytes of each */
-  CAMEO_SIM_OP_ASYNC_REDUCE,   /* CameoSimCombine, type */
-  CAMEO_SIM_OP_BULK_SHARED,    /* a bulk copy from shared memory to that of the cluster */
+  CAMEO_SIM_OP_BULK_WAIT, /* groups that may stay in flight, whether it waits for reads alone */
+  CAMEO_SIM_OP_CLUSTER_ARRIVE,   /* whether it releases, aligned */
+  CAMEO_SIM_OP_CLUSTER_WAIT,     /* aligned */
+  CAMEO_SIM_OP_MAPA,             /* */
+  CAMEO_SIM_OP_CTA_RANK,         /* of an address */
+  CAMEO_SIM_OP_CLUSTER_LOAD,     /* words, bytes of each */
+  CAMEO_SIM_OP_CLUSTER_STORE,    /* words, bytes of each */
+  CAMEO_SIM_OP_ASYNC_STORE,      /* words, bytes of each */
+  CAMEO_SIM_OP_ASYNC_REDUCE,     /* CameoSimCombine, type */
+  CAMEO_SIM_OP_BULK_SHARED,      /* a bulk copy from shared memory to that of the cluster */
   CAMEO_SIM_OP_MBAR_COMPLETE_TX, /* space */
   CAMEO_SIM_OP_PREFETCH_MAP,     /* */
   CAMEO_SIM_OP_PARTED, /* lanes (32 bits above the modifiers 0 to 2) take a branch, others not */
-  CAMEO_SIM_OP_PROXY_FENCE,     /* fence.proxy.async of shared memory */
+  CAMEO_SIM_OP_PROXY_FENCE,     /* fence.proxy.async: CameoSimFence */
   CAMEO_SIM_OP_MBAR_INIT_FENCE, /* fence.mbarrier_init */
   CAMEO_SIM_OP_WGMMA_FENCE,     /* */
   CAMEO_SIM_OP_WGMMA_COMMIT,    /* */
@@ -69,6 +69,14 @@ typedef enum CameoSimSpace {
   CAMEO_SIM_SHARED,        /* of the thread's block */
   CAMEO_SIM_SHARED_CLUSTER /* of any block of the cluster */
 } CameoSimSpace;
+
+/* What memory a fence.proxy.async is for. */
+typedef enum CameoSimFence {
+  CAMEO_SIM_FENCE_ALL = 0,
+  CAMEO_SIM_FENCE_GLOBAL,
+  CAMEO_SIM_FENCE_SHARED,        /* of the thread's block */
+  CAMEO_SIM_FENCE_SHARED_CLUSTER /* of all blocks of the cluster */
+} CameoSimFence;
 
 /* Types of matrix elements and of other operands. */
 typedef enum CameoSimType {

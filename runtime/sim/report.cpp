@@ -181,7 +181,7 @@ bool isAccess(FaultKind kind) { return kind <= FaultKind::MissingProxyFence; }
 bool isShared(const Fault &fault) {
   return fault.kind == FaultKind::SharedOutOfBounds ||
          fault.kind == FaultKind::SharedUninitialised || fault.kind == FaultKind::SharedRace ||
-         fault.kind == FaultKind::MissingProxyFence ||
+         (fault.kind == FaultKind::MissingProxyFence && !fault.ofGlobal) ||
          (fault.kind == FaultKind::Misaligned && fault.values[0] >> 31);
 }
 

@@ -37,6 +37,7 @@ struct Fault {
   uint64_t otherBlock = 0;
   uint32_t otherThread = 0;
   Agent otherAgent = Agent::Thread;
+  bool ofGlobal = false; // a missing fence: `address` is in global memory
   // What else the kind needs: expected and found values, masks, barrier numbers.
   uint32_t values[3] = {0, 0, 0};
   std::string detail; // deadlock: who waits where

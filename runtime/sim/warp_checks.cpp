@@ -406,7 +406,7 @@ bool checkGlobalTogether(const Fiber &fiber, char *address, uint32_t parameter,
   const Range *range =
       bytes >> 32 ? nullptr
                   : findRange(worker, address + pattern.first, uint32_t(bytes), parameter, site);
-  if (!range)
+  if (!range || worker.async.mayTouchGlobal(address + pattern.first, address + pattern.end, kind))
     return false;
   Allocation &allocation = *range->allocation;
   if (worker.checks & kCheckInit && allocation.initialised &&

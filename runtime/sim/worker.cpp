@@ -221,7 +221,7 @@ void Worker::runCluster(uint64_t index) {
     if (stamp > kStampLimit) {
       shadow.races.clear();
       *clocks = Clocks();
-      stamp = 1;
+      stamp = kFirstStamp;
     }
     clocks->start(warpCount, stamp);
     cluster.releasing.clear();
@@ -254,7 +254,7 @@ void Worker::runCluster(uint64_t index) {
   cameo_sim_enter(&main, start);
 
   if (!bulkStores.empty())
-    finishBulkStores(*this, nullptr, 0);
+    finishBulkStores(*this, nullptr, 0, /*reads=*/false);
   bool left = false, deadlock = false;
   for (Block &block : blocks) {
     for (uint32_t w = 0; block.live && w < block.warpCount; ++w)

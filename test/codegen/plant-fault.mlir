@@ -11,6 +11,8 @@
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=loosen-async-wait kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=LOOSEN
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-expectation kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=EXPECT
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-mbarrier-wait kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=PHASE
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=weaken-async-wait kernel=Write}))' %s 2>/dev/null | FileCheck %s --check-prefix=WEAKEN
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=misplace-fence kernel=Write index=1}))' %s 2>/dev/null | FileCheck %s --check-prefix=MISPLACE
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-barrier kernel=Sum}))' %s 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=typo}))' %s 2>&1 | FileCheck %s --check-prefix=TYPO
 
@@ -37,6 +39,10 @@
 // LIST-NOT: drop-mbarrier-arrival in Copy
 // LIST: faults of kind drop-expectation in Copy: 1
 // LIST: faults of kind drop-cluster-barrier in Copy: 1
+// LIST: faults of kind drop-async-wait in Write: 2
+// LIST: faults of kind drop-fence in Write: 3
+// LIST: faults of kind weaken-async-wait in Write: 1
+// LIST: faults of kind misplace-fence in Write: 2
 
 // NONE: error: has 0 places for a fault of kind drop-barrier; there is no number 0
 // TYPO: error: unknown kind of fault 'typo'; known: drop-barrier, early-barrier
@@ -140,6 +146,21 @@ gpu.module @kernels {
     %over = kernel.ptx "mbarrier.try_wait.parity.shared.b64"(%tile, %c0) : (!llvm.ptr<3>, i32) -> i1
     llvm.cond_br %over, ^end, ^wait
   ^end:
+    llvm.return
+  }
+
+  // WEAKEN-LABEL: llvm.func @Write
+  // WEAKEN-COUNT-2: kernel.ptx "cp.async.bulk.wait_group.read 0"()
+  // MISPLACE-LABEL: llvm.func @Write
+  // MISPLACE: kernel.ptx "fence.proxy.async"()
+  // MISPLACE-NEXT: kernel.ptx "fence.proxy.async.global"()
+  // MISPLACE-NEXT: kernel.ptx "fence.proxy.async.global"()
+  llvm.func @Write() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+    kernel.ptx "fence.proxy.async"() : () -> ()
+    kernel.ptx "fence.proxy.async.global"() : () -> ()
+    kernel.ptx "fence.proxy.async.shared::cta"() : () -> ()
+    kernel.ptx "cp.async.bulk.wait_group 0"() : () -> ()
+    kernel.ptx "cp.async.bulk.wait_group.read 0"() : () -> ()
     llvm.return
   }
 }

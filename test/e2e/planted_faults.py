@@ -35,7 +35,8 @@ LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.60, 0.95, 0.90
 SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier",
               "diverge-shuffle", "narrow-shuffle")
 # Of these every place is tried.
-ASYNC_KINDS = ("drop-async-wait", "loosen-async-wait", "drop-commit", "drop-fence", "drop-copy",
+ASYNC_KINDS = ("drop-async-wait", "loosen-async-wait", "drop-commit", "weaken-async-wait",
+               "drop-fence", "misplace-fence", "drop-copy",
                "drop-mbarrier-wait", "flip-parity", "drop-mbarrier-arrival", "drop-expectation",
                "drop-cluster-barrier", "stay-local", "narrow-multicast")
 
@@ -130,6 +131,7 @@ def kernel_cases():
         KernelCase("pipeline-cp-async", "pipeline_cp_async"),
         KernelCase("pipeline-wgmma", "pipeline_wgmma"),
         KernelCase("pipeline-multicast", "pipeline_multicast"),
+        KernelCase("pipeline-global", "pipeline_global"),
         # A bulk copy from block to block, and a store in another block's shared memory.
         KernelCase("bulk-shared", "cluster_bulk_shared"),
         KernelCase("store-async",

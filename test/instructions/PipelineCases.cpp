@@ -1,6 +1,7 @@
 // Instructions at work together, as kernels use them: copies into stages of shared memory while the
 // stages before are multiplied. By cp.async and mma.sync; by tensor copies, mbarriers and wgmma,
-// with warps of their own to load; by multicast copies in clusters. What the checks of asynchronous
+// with warps of their own to load; by multicast copies in clusters; by bulk copies
+// through global memory. What the checks of asynchronous
 // operations are tested with: test/e2e/planted_faults.py breaks them in one place after the other.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -460,12 +461,111 @@ $RWAIT    %others_sum = llvm.load %place {alignment = 16 : i64} : !llvm.ptr<3> -
   cases.push_back(std::move(made));
 }
 
+// ---- Global memory ----
+
+/// Three times: threads write global memory, from where a bulk copy loads it; each adds its
+/// neighbour's words to its own in shared memory, from where a bulk copy writes global memory,
+/// which another neighbour reads.
+void addThroughGlobal(std::vector<Case> &cases) {
+  constexpr unsigned bytes = 1024, barrierAt = 2 * bytes, rounds = 3;
+  std::string body =
+      numbers({0, 1, 2, rounds, 16, bytes}) +
+      format(
+          "    %%barrier = llvm.getelementptr %%shared[%u] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8\n"
+          "    %%results = llvm.getelementptr %%shared[%u] : (!llvm.ptr<3>) -> !llvm.ptr<3>, "
+          "i8\n",
+          barrierAt, bytes) +
+      fill(R"(    %first_thread = llvm.icmp "eq" %tid, %n0 : i32
+    %own_bytes = llvm.mul %tid, %n16 : i32
+    %next = llvm.xor %tid, %n1 : i32
+    %next_bytes = llvm.mul %next, %n16 : i32
+    %second = llvm.xor %tid, %n2 : i32
+    %second_bytes = llvm.mul %second, %n16 : i32
+    %from = llvm.getelementptr %in[%own_bytes] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+    %to = llvm.getelementptr %out[%own_bytes] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+    %own = llvm.getelementptr %written[%own_bytes] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+    %others = llvm.getelementptr %copied[%second_bytes] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+    %own_loaded = llvm.getelementptr %shared[%own_bytes] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    %next_loaded = llvm.getelementptr %shared[%next_bytes] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    %result = llvm.getelementptr %results[%own_bytes] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    llvm.cond_br %first_thread, ^set_up, ^ready
+  ^set_up:
+    kernel.ptx "mbarrier.init.shared.b64"(%barrier, %n1) : (!llvm.ptr<3>, i32) -> ()
+    kernel.ptx "fence.mbarrier_init.release.cluster"() : () -> ()
+    llvm.br ^ready
+  ^ready:
+    %start = llvm.load %from {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    llvm.br ^round(%n0, %start : i32, vector<4xi32>)
+  ^round(%t: i32, %value: vector<4xi32>):
+    llvm.store %value, %own {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+    kernel.ptx "fence.proxy.async.global"() : () -> ()
+    nvvm.barrier0
+    llvm.cond_br %first_thread, ^load, ^loading
+  ^load:
+    %coming = kernel.ptx "mbarrier.arrive.expect_tx.shared.b64"(%barrier, %n1024) : (!llvm.ptr<3>, i32) -> i64
+    kernel.ptx "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"(%shared, %written, %n1024, %barrier) : (!llvm.ptr<3>, !llvm.ptr<1>, i32, !llvm.ptr<3>) -> ()
+    llvm.br ^loading
+  ^loading:
+    %parity = llvm.and %t, %n1 : i32
+$WAIT    %mine = llvm.load %own_loaded {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+    %theirs = llvm.load %next_loaded {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+    %sum = llvm.add %mine, %theirs : vector<4xi32>
+    llvm.store %sum, %result {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    kernel.ptx "fence.proxy.async.shared::cta"() : () -> ()
+    nvvm.barrier0
+    llvm.cond_br %first_thread, ^write, ^written
+  ^write:
+    kernel.ptx "cp.async.bulk.global.shared::cta.bulk_group"(%copied, %results, %n1024) : (!llvm.ptr<1>, !llvm.ptr<3>, i32) -> ()
+    kernel.ptx "cp.async.bulk.commit_group"() : () -> ()
+    kernel.ptx "cp.async.bulk.wait_group 0"() : () -> ()
+    llvm.br ^written
+  ^written:
+    nvvm.barrier0
+    %read = llvm.load %others {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    %t_next = llvm.add %t, %n1 : i32
+    %more = llvm.icmp "ult" %t_next, %n3 : i32
+    llvm.cond_br %more, ^round(%t_next, %read : i32, vector<4xi32>), ^done
+  ^done:
+    llvm.store %read, %to {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>)",
+           {{"WAIT", waitFor("is_loaded", "%barrier", "%parity")}});
+  Case made;
+  made.name = "pipeline_global";
+  made.instruction = "fence.proxy.async.global";
+  made.since = 90;
+  made.threads = bytes / 16;
+  made.shared = barrierAt + 8;
+  made.kernel = kernelOf(made.name, body, made.threads,
+                         "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %written: !llvm.ptr<1>, %copied: "
+                         "!llvm.ptr<1>");
+  Bytes in = randomBytes(bytes, 7);
+  made.buffers = {in, Bytes(bytes), Bytes(bytes), Bytes(bytes)};
+  made.check = [in](const std::vector<Bytes> &after) -> std::string {
+    std::vector<uint32_t> values(bytes / 4), sums(bytes / 4);
+    memcpy(values.data(), in.data(), bytes);
+    for (unsigned round = 0; round < rounds; ++round) {
+      for (unsigned i = 0; i < bytes / 4; ++i)
+        sums[i] = values[i] + values[i ^ 4];
+      for (unsigned i = 0; i < bytes / 4; ++i)
+        values[i] = sums[i ^ 8];
+    }
+    for (unsigned i = 0; i < bytes / 4; ++i) {
+      uint32_t got;
+      memcpy(&got, &after[1][4 * i], 4);
+      if (got != values[i])
+        return format("word %u: 0x%x, not 0x%x", i, got, values[i]);
+    }
+    return {};
+  };
+  cases.push_back(std::move(made));
+}
+
 } // namespace
 
 void addPipelineCases(std::vector<Case> &cases) {
   addCopies(cases);
   addWarpSpecialised(cases);
   addMulticast(cases);
+  addThroughGlobal(cases);
 }
 
 } // namespace instructions
