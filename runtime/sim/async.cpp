@@ -33,7 +33,7 @@ bool AsyncOperations::reserve(const Worker &worker) {
   unmapLazily(readers_, windows_ * kWindowGranules * sizeof *readers_);
   windows_ = worker.cluster.size;
   writers_ = static_cast<uint32_t *>(mapLazily(windows_ * kWindowWords * sizeof *writers_));
-  readers_ = static_cast<Readers *>(mapLazily(windows_ * kWindowGranules * sizeof *readers_));
+  readers_ = static_cast<uint32_t *>(mapLazily(windows_ * kWindowGranules * sizeof *readers_));
   if (writers_ && readers_)
     return true;
   unmapLazily(writers_, windows_ * kWindowWords * sizeof *writers_);
@@ -56,6 +56,8 @@ void AsyncOperations::restart(Worker &worker) {
   forgetAt_ = kForgetAt;
   written_ = read_ = copied_ = Span();
   copies_ = 0;
+  lists_.clear();
+  freeReader_ = 0;
   operations_.clear();
   free_.clear();
   wgmmaWarps_.clear();
@@ -66,17 +68,42 @@ void AsyncOperations::finish(Worker &worker) {
   for (const Operation &operation : operations_) {
     if (!operation.places || !operation.observers.empty() || operation.agent == Agent::Copy)
       continue;
-    uint32_t perBlock = worker.blocks.front().warpCount * kLanes;
-    const Block &block = worker.blocks[operation.thread / perBlock];
-    Fault fault;
-    fault.kind = FaultKind::UnfinishedAsync;
-    fault.site = operation.site;
-    fault.block = block.linear;
-    fault.warp = operation.thread % perBlock / kLanes;
-    fault.lanes = 1u << operation.thread % kLanes;
-    fault.detail = "nothing has waited for it";
-    worker.state->log.add(std::move(fault));
+    const uint32_t perBlock = worker.blocks.front().warpCount * kLanes;
+    reportUnfinished(operation, worker.blocks[operation.thread / perBlock],
+                     "nothing has waited for it");
   }
+}
+
+void AsyncOperations::finish(const Block &block) {
+  const Clocks &clocks = *block.clocks;
+  const uint32_t perBlock = block.warpCount * kLanes;
+  for (const Operation &operation : operations_) {
+    if (!operation.keepsBlock || !operation.places || operation.thread / perBlock != block.rank)
+      continue;
+    auto seenBy = [&](const Observer &observer) {
+      uint32_t v = observer.thread / kLanes;
+      for (uint32_t w = block.firstClock; w < block.firstClock + block.warpCount; ++w)
+        if (v == w || observer.stamp <= clocks.knownBy(w)[v])
+          return true;
+      return false;
+    };
+    if (std::none_of(operation.observers.begin(), operation.observers.end(), seenBy))
+      reportUnfinished(operation, block,
+                       "it reads the block's shared memory, and nothing makes the block wait");
+  }
+}
+
+void AsyncOperations::reportUnfinished(const Operation &operation, const Block &block,
+                                       const char *what) const {
+  uint32_t thread = operation.thread % (block.warpCount * kLanes);
+  Fault fault;
+  fault.kind = FaultKind::UnfinishedAsync;
+  fault.site = operation.site;
+  fault.block = block.linear;
+  fault.warp = thread / kLanes;
+  fault.lanes = 1u << thread % kLanes;
+  fault.detail = what;
+  block.worker->state->log.add(std::move(fault));
 }
 
 uint32_t AsyncOperations::begin(const Fiber &issuer, Agent agent, uint32_t site) {
@@ -90,6 +117,7 @@ uint32_t AsyncOperations::begin(const Fiber &issuer, Agent agent, uint32_t site)
     }
     any_ = true;
     operations_.resize(1);
+    lists_.resize(1);
   }
   uint32_t number;
   if (free_.empty()) {
@@ -105,6 +133,7 @@ uint32_t AsyncOperations::begin(const Fiber &issuer, Agent agent, uint32_t site)
   operation.places = operation.uses = 0;
   operation.holds = 1;
   operation.agent = agent;
+  operation.keepsBlock = false;
   operation.observers.clear();
   return number;
 }
@@ -134,6 +163,32 @@ void AsyncOperations::release(uint32_t &place) {
   place = 0;
   --operations_[operation].places;
   freeIfUnused(operation);
+}
+
+void AsyncOperations::addReader(uint64_t granule, uint32_t operation) {
+  uint32_t index = freeReader_;
+  if (index)
+    freeReader_ = lists_[index].next;
+  else
+    index = uint32_t(lists_.size()), lists_.emplace_back();
+  lists_[index] = {operation, readers_[granule]};
+  readers_[granule] = index;
+  ++operations_[operation].places;
+}
+
+template <typename Gone> void AsyncOperations::removeReaders(uint64_t granule, Gone gone) {
+  for (uint32_t *link = &readers_[granule]; *link;) {
+    uint32_t index = *link;
+    Reader &reader = lists_[index];
+    if (!gone(reader.operation)) {
+      link = &reader.next;
+      continue;
+    }
+    *link = reader.next;
+    release(reader.operation);
+    reader.next = freeReader_;
+    freeReader_ = index;
+  }
 }
 
 bool AsyncOperations::isKnown(const Operation &operation, const Fiber &fiber) const {
@@ -193,9 +248,9 @@ void AsyncOperations::checkShared(const Fiber &fiber, uint64_t offset, uint32_t 
   if (kind == CAMEO_SIM_READ)
     return;
   for (uint64_t granule = offset / kGranule; granule <= last / kGranule; ++granule)
-    for (uint32_t reader : readers_[granule].operations)
-      if (reader)
-        require(reader, CAMEO_SIM_READ, fiber, FaultKind::SharedRace, offset, bytes, kind, site);
+    for (uint32_t i = readers_[granule]; i; i = lists_[i].next)
+      require(lists_[i].operation, CAMEO_SIM_READ, fiber, FaultKind::SharedRace, offset, bytes,
+              kind, site);
 }
 
 void AsyncOperations::touch(Fiber &issuer, uint32_t number, uint64_t offset, uint32_t bytes,
@@ -219,29 +274,24 @@ void AsyncOperations::touch(Fiber &issuer, uint32_t number, uint64_t offset, uin
     ++operations_[number].places;
   }
   for (uint64_t granule = offset / kGranule; granule * kGranule < end; ++granule) {
-    uint32_t *readers = readers_[granule].operations;
-    if (kind != CAMEO_SIM_READ) {
-      for (uint32_t i = 0; i < 2; ++i)
-        if (readers[i] && readers[i] != number) {
-          require(readers[i], CAMEO_SIM_READ, issuer, FaultKind::SharedRace, offset, bytes, kind,
-                  site);
-          release(readers[i]);
-        }
-      continue;
-    }
-    if (readers[0] == number || readers[1] == number)
-      continue;
-    // Of two others, the one can go whose end the issuer knows, or which ends before this one.
-    auto canGo = [&](uint32_t reader) {
+    bool isReader = false;
+    removeReaders(granule, [&](uint32_t reader) {
+      if (reader == number) {
+        isReader = true;
+        return false;
+      }
+      if (kind != CAMEO_SIM_READ) {
+        require(reader, CAMEO_SIM_READ, issuer, FaultKind::SharedRace, offset, bytes, kind, site);
+        return true;
+      }
+      // Another one can go whose end the issuer knows, or which ends before this one.
       const Operation &other = operations_[reader], &own = operations_[number];
-      bool before = own.agent == Agent::Wgmma && other.agent == own.agent &&
-                    other.thread / kWarpgroupThreads == own.thread / kWarpgroupThreads;
-      return !reader || before || isKnown(other, issuer);
-    };
-    uint32_t slot = !canGo(readers[0]) && canGo(readers[1]);
-    release(readers[slot]);
-    readers[slot] = number;
-    ++operations_[number].places;
+      return isKnown(other, issuer) ||
+             (own.agent == Agent::Wgmma && other.agent == own.agent &&
+              other.thread / kWarpgroupThreads == own.thread / kWarpgroupThreads);
+    });
+    if (kind == CAMEO_SIM_READ && !isReader)
+      addReader(granule, number);
   }
 }
 

@@ -17,6 +17,7 @@
 
 namespace cameo::sim {
 
+struct Block;
 struct Fiber;
 struct PendingCopy;
 struct Warp;
@@ -57,6 +58,10 @@ public:
   uint32_t begin(const Fiber &issuer, Agent agent, uint32_t site);
   void hold(uint32_t operation);
   void drop(uint32_t operation);
+  /// The operation will read shared memory of its issuer's block, which must not end before that.
+  void keepsBlock(uint32_t operation) { operations_[operation].keepsBlock = true; }
+  /// Of a block that ends.
+  void finish(const Block &block);
   /// The operation will read or write bytes of shared memory, from now on until somebody knows that
   /// it is done. `offset` as Worker::sharedOffset has it, a multiple of 4, as `bytes` is. Checked
   /// against all that threads and other operations have done there.
@@ -109,6 +114,7 @@ private:
     uint32_t uses = 0;   // of global memory
     uint32_t holds = 0;
     Agent agent = Agent::Thread;
+    bool keepsBlock = false;
     std::vector<Observer> observers;
     bool isRemembered() const { return places || uses; }
   };
@@ -119,9 +125,9 @@ private:
     Span all;
     std::vector<Span> spans;
   };
-  /// Of 16 bytes: two operations that read them.
-  struct Readers {
-    uint32_t operations[2];
+  /// Of 16 bytes: an operation that reads them, and the next one.
+  struct Reader {
+    uint32_t operation, next;
   };
   struct WgmmaWarp {
     bool fenced = false;
@@ -137,8 +143,12 @@ private:
 
   bool reserve(const Worker &worker);
   void release(uint32_t &place);
+  void addReader(uint64_t granule, uint32_t operation);
+  /// Forgets readers of a granule of which `gone` says so.
+  template <typename Gone> void removeReaders(uint64_t granule, Gone gone);
   void freeIfUnused(uint32_t operation);
   bool isKnown(const Operation &operation, const Fiber &fiber) const;
+  void reportUnfinished(const Operation &operation, const Block &block, const char *what) const;
   bool isKnownToAll(const Operation &operation, const Worker &worker) const;
   /// Reports a race where `fiber` cannot know that the operation is done, and returns false. The
   /// access is at `place`, an offset in shared memory or an address in global memory.
@@ -152,7 +162,9 @@ private:
   size_t windows_ = 0;          // that there is room for
   size_t bytes_ = 0;            // of each that the launch has, in whole granules
   uint32_t *writers_ = nullptr; // the last operation that writes each 4 bytes
-  Readers *readers_ = nullptr;  // since then, of each 16 bytes
+  uint32_t *readers_ = nullptr; // since then, of each 16 bytes: the first of a list, or 0
+  std::vector<Reader> lists_;   // from number 1 on
+  uint32_t freeReader_ = 0;     // the first of those that are not in use
   std::vector<GlobalUse> globalUses_;
   size_t forgetAt_ = 0; // so many uses of global memory
   Span written_, read_; // all that they write or update, all that they read

@@ -86,6 +86,7 @@ void endBlock(Fiber &last) {
     fault.lanes = use.lanes;
     block.worker->state->log.add(std::move(fault));
   }
+  block.worker->async.finish(block);
 }
 
 } // namespace

@@ -320,10 +320,13 @@ void startLoad(BulkTransfer transfer, const Block &target) {
   checkMbarrierInit(fiber, transfer.barrier, transfer.site);
   transfer.asyncOperation =
       target.worker->async.begin(fiber, transfer.map ? Agent::Tensor : Agent::Bulk, transfer.site);
-  if (transfer.fromShared)
+  if (transfer.fromShared) {
+    if (&target != fiber.block && transfer.asyncOperation)
+      target.worker->async.keepsBlock(transfer.asyncOperation);
     claimSource(transfer, transfer.global);
-  else
+  } else {
     claimGlobal(transfer, transfer.asyncOperation, CAMEO_SIM_READ);
+  }
   poison(transfer);
   if (Clocks *clocks = fiber.block->clocks)
     clocks->release(fiber.warp->clock, transfer.issued);

@@ -27,7 +27,10 @@ enum Plant : uint32_t {
   kNoLastWait,
   kDivergent,
   kOtherFence,
-  kReadWait
+  kReadWait,
+  kFirstOfThree,
+  kSecondOfThree,
+  kThirdOfThree
 };
 
 /// Words that instructions are given, addresses as two of them.
@@ -281,6 +284,45 @@ TEST(SimAsync, BulkStores) {
         [](uint32_t i) { return 7 * i; });
 }
 
+/// Three threads store the same bytes in turn; all have read them before they change.
+void threeReadersBody(Gpu gpu) {
+  auto *out = gpu.arg<uint32_t *>(1);
+  auto plant = gpu.arg<uint32_t>(2);
+  uint32_t *own = gpu.shared<uint32_t>() + gpu.tid();
+  gpu.store(own, gpu.tid(), 1);
+  run(gpu, CAMEO_SIM_OP_PROXY_FENCE, 2);
+  gpu.barrier(3);
+  constexpr uint32_t kIssuers[] = {0, 1, 32}, kPart = 64;
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (gpu.tid() == kIssuers[i]) {
+      run(gpu, code(CAMEO_SIM_OP_BULK_STORE),
+          Words().address(out + 16 * i).address(gpu.shared<uint32_t>()).number(kPart), 4 + i);
+      run(gpu, CAMEO_SIM_OP_BULK_COMMIT, 7);
+    }
+    gpu.barrier(8);
+  }
+  run(gpu,
+      code(CAMEO_SIM_OP_BULK_WAIT,
+           plant >= kFirstOfThree && gpu.tid() == kIssuers[plant - kFirstOfThree], 1),
+      Words(), 9);
+  gpu.barrier(10);
+  gpu.store(own, 0u, 11);
+  run(gpu, code(CAMEO_SIM_OP_BULK_WAIT, 0), Words(), 12);
+  if (gpu.tid() >= 48)
+    gpu.store(out + gpu.tid(), gpu.tid() % 16, 13);
+}
+
+TEST(SimAsync, ThreeReaders) {
+  check(kernel<threeReadersBody>, 1,
+        {{kFirstOfThree, "(op 11, test.mlir:11)\n  not ordered after the read by the bulk copy of "
+                         "block (0,0,0) warp 0 lane 0 (op 4"},
+         {kSecondOfThree, "(op 11, test.mlir:11)\n  not ordered after the read by the bulk copy of "
+                          "block (0,0,0) warp 0 lane 1 (op 5"},
+         {kThirdOfThree, "(op 11, test.mlir:11)\n  not ordered after the read by the bulk copy of "
+                         "block (0,0,0) warp 1 lane 0 (op 6"}},
+        [](uint32_t i) { return i % 16; });
+}
+
 // ---- Global memory ----
 
 /// Threads write global memory, a bulk copy loads it, threads write it again.
@@ -449,6 +491,15 @@ TEST(SimAsync, ManyLoads) {
 
 // ---- Clusters ----
 
+void *inOther(Gpu gpu, void *p, uint32_t site) {
+  Words words;
+  words.address(p).number(1 - gpu.t->cluster_ctarank);
+  gpu.t->api->instruction(gpu.t, code(CAMEO_SIM_OP_MAPA), words.words, site);
+  void *mapped;
+  memcpy(&mapped, words.words + 3, sizeof mapped);
+  return mapped;
+}
+
 /// Each thread stores in the other block, which waits for all bytes.
 void asyncStoreBody(Gpu gpu) {
   auto *in = gpu.arg<uint32_t *>(0), *out = gpu.arg<uint32_t *>(1);
@@ -461,19 +512,11 @@ void asyncStoreBody(Gpu gpu) {
   }
   uint32_t aligned = plant == kDivergent && gpu.tid() % 32 > 3 ? 4 : 3;
   clusterBarrier(gpu, aligned, /*aligned=*/true);
-  auto inOther = [&](void *p) {
-    Words words;
-    words.address(p).number(1 - gpu.t->cluster_ctarank);
-    gpu.t->api->instruction(gpu.t, code(CAMEO_SIM_OP_MAPA), words.words, 5);
-    void *mapped;
-    memcpy(&mapped, words.words + 3, sizeof mapped);
-    return mapped;
-  };
   run(gpu, code(CAMEO_SIM_OP_ASYNC_STORE, 1, 4),
       Words()
-          .address(inOther(own))
+          .address(inOther(gpu, own, 5))
           .number(gpu.load(in + gpu.block() * kThreads + gpu.tid(), 6))
-          .address(inOther(barrier)),
+          .address(inOther(gpu, barrier, 5)),
       7);
   if (plant == kNoWait)
     clusterBarrier(gpu, 8); // orders what has been stored, but not what is on its way
@@ -481,6 +524,42 @@ void asyncStoreBody(Gpu gpu) {
     waitFor(gpu, barrier, 0, 9);
   gpu.store(out + gpu.block() * kThreads + gpu.tid(), gpu.load(own, 10), 11);
   clusterBarrier(gpu, 12);
+}
+
+/// Each block copies to the other one, and ends when the other has got it.
+void bulkSharedBody(Gpu gpu) {
+  auto *in = gpu.arg<uint32_t *>(0), *out = gpu.arg<uint32_t *>(1);
+  auto plant = gpu.arg<uint32_t>(2);
+  auto *barrier = gpu.shared<uint64_t>(kBarrierAt);
+  uint32_t *own = gpu.shared<uint32_t>() + gpu.tid(), record = gpu.block() * kThreads + gpu.tid();
+  if (gpu.tid() == 0) {
+    initialise(gpu, barrier, 1, 1);
+    run(gpu, CAMEO_SIM_OP_MBAR_INIT_FENCE, 2);
+    expect(gpu, barrier, kBytes, 3);
+  }
+  gpu.store(own, gpu.load(in + record, 4), 5);
+  run(gpu, code(CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_FENCE_SHARED), Words(), 6);
+  clusterBarrier(gpu, 7);
+  if (gpu.tid() == 0)
+    run(gpu, code(CAMEO_SIM_OP_BULK_SHARED),
+        Words()
+            .address(inOther(gpu, own + kThreads, 8))
+            .address(own)
+            .number(kBytes)
+            .address(inOther(gpu, barrier, 8)),
+        9);
+  waitFor(gpu, barrier, 0, 10);
+  gpu.store(out + record, gpu.load(own + kThreads, 11), 12);
+  if (plant != kNoBarrier)
+    clusterBarrier(gpu, 13);
+}
+
+TEST(SimAsync, BlocksOutliveTheirCopies) {
+  check(kernel<bulkSharedBody>, 2,
+        {{kNoBarrier, "asynchronous operation under way at the end of its block: it reads the "
+                      "block's shared memory, and nothing makes the block wait (op 9, "
+                      "test.mlir:9)"}},
+        [](uint32_t i) { return 164 + i; });
 }
 
 TEST(SimAsync, StoresInOtherBlocks) {
