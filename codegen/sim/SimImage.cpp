@@ -16,8 +16,11 @@
 #include "mlir/IR/Threading.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/DataExtractor.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 using namespace mlir;
 using namespace cameo;
@@ -88,6 +91,28 @@ void makeWarpForms(const SimModule &module, llvm::Module &translated, llvm::Targ
   optimizeWarpForms(translated, machine);
 }
 
+/// Makes loops of what is left of the filling of local arrays: images call no memset.
+void expandFills(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    llvm::SmallVector<llvm::MemSetInst *> fills;
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction))
+        fills.push_back(fill);
+    if (fills.empty())
+      continue;
+    // Loops split the entry block, in which the warp form looks for private variables.
+    llvm::BasicBlock &entry = function.getEntryBlock();
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(entry))
+      if (auto *variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+          variable && variable->isStaticAlloca())
+        variable->moveBefore(&entry.front());
+    for (llvm::MemSetInst *fill : fills) {
+      llvm::expandMemSetAsLoop(fill);
+      fill->eraseFromParent();
+    }
+  }
+}
+
 /// What is compiled for a module, optimised.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 toLlvm(const SimModule &module, SimImageOptions::Forms forms, llvm::LLVMContext &context,
@@ -108,6 +133,7 @@ toLlvm(const SimModule &module, SimImageOptions::Forms forms, llvm::LLVMContext 
   }
   // The vectoriser of straight-line code costs matrix kernels a third of their speed.
   optimizeModule(**translated, machine, llvm::OptimizationLevel::O2, /*slp=*/false);
+  expandFills(**translated);
   makeWarpForms(module, **translated, machine, forms, object);
   return translated;
 }

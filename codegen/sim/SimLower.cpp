@@ -8,6 +8,7 @@
 //   kernel.ptx "mma.sync..."(%a, ...)            ==>  operands to a buffer, a call, results from it
 //   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load from where api->access(%p) says
 //   ^block:                        (checked)     ==>  ++thread->executions[block]
+//   mma of what may be undefined   (checked)     ==>  api->instruction(undefined) in front, if it is
 //   %a = llvm.fadd ...             (traced)      ==>  api->trace(%a) behind it
 //
 // and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces and bf16
@@ -21,6 +22,7 @@
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimCounts.h"
 #include "codegen/sim/SimTrace.h"
+#include "codegen/sim/UndefinedChecks.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
 #include "runtime/sim/abi.h"
@@ -105,8 +107,10 @@ public:
     });
     layOutShared(operations, result.sharedStatic);
     splitBody();
-    if (checked)
+    if (checked) {
       countExecutions();
+      insertUndefinedChecks(kernel, builder, [&](const UndefinedUse &use) { tellUndefined(use); });
+    }
     makeInstructionBuffers(operations);
     // All that is not known is reported in one go.
     llvm::Error errors = llvm::Error::success();
@@ -253,8 +257,11 @@ private:
   void lowerInstruction(kernel::PtxOp op);
   bool lowerRegister(Operation *op);
   void lowerShuffle(NVVM::ShflOp op);
+  void tellUndefined(const UndefinedUse &use);
+  std::string describeUse(const UndefinedUse &use);
   std::optional<unsigned> parameterOf(Value pointer);
-  template <typename Op> void lowerAccess(Op op, Type type, uint32_t kind, const char *verb);
+  std::string describeAccess(Value pointer, uint64_t bytes, uint32_t kind);
+  template <typename Op> void lowerAccess(Op op, Type type, uint32_t kind);
 
   void replace(Operation *op, ValueRange values) {
     op->replaceAllUsesWith(values);
@@ -323,8 +330,19 @@ std::optional<unsigned> KernelLowering::parameterOf(Value pointer) {
   return std::nullopt;
 }
 
-template <typename Op>
-void KernelLowering::lowerAccess(Op op, Type type, uint32_t kind, const char *verb) {
+std::string KernelLowering::describeAccess(Value pointer, uint64_t bytes, uint32_t kind) {
+  static const char *const verbs[] = {"load", "store", "atomic operation"};
+  unsigned space = addressSpace(pointer.getType());
+  std::optional<unsigned> parameter = parameterOf(pointer);
+  std::string place = parameter          ? llvm::formatv("parameter {0}", *parameter).str()
+                      : space == kShared ? "shared memory"
+                      : space == kGlobal ? "global memory"
+                                         : "local memory";
+  return llvm::formatv("{0} of {1} B {2} {3}", verbs[kind], bytes,
+                       kind == CAMEO_SIM_READ ? "from" : "to", place);
+}
+
+template <typename Op> void KernelLowering::lowerAccess(Op op, Type type, uint32_t kind) {
   Value pointer = kind == CAMEO_SIM_READ    ? op->getOperand(0)
                   : kind == CAMEO_SIM_WRITE ? op->getOperand(1)
                                             : op->getOperand(0);
@@ -339,12 +357,7 @@ void KernelLowering::lowerAccess(Op op, Type type, uint32_t kind, const char *ve
     return;
   Location loc = op.getLoc();
   std::optional<unsigned> parameter = parameterOf(pointer);
-  std::string place = parameter          ? llvm::formatv("parameter {0}", *parameter).str()
-                      : space == kShared ? "shared memory"
-                                         : "global memory";
-  Value where = site(op, llvm::formatv("{0} of {1} B {2} {3}", verb, bytes,
-                                       kind == CAMEO_SIM_READ ? "from" : "to", place)
-                             .str());
+  Value where = site(op, describeAccess(pointer, bytes, kind));
   unsigned described = space | (parameter ? *parameter + 1 : 0) << 8;
   Value allowed = callEngine(loc, offsetof(CameoSimApi, access), ptr,
                              {pointer, constant(loc, i32, bytes), constant(loc, i32, alignment),
@@ -353,6 +366,42 @@ void KernelLowering::lowerAccess(Op op, Type type, uint32_t kind, const char *ve
   for (OpOperand &operand : op->getOpOperands())
     if (operand.get() == pointer)
       operand.set(allowed);
+}
+
+/// What an undefined value is used for.
+std::string KernelLowering::describeUse(const UndefinedUse &use) {
+  Operation *user = use.user;
+  auto access = [&](Value pointer, Type type, uint32_t kind) {
+    bool isAddress = user->getOperand(use.operand) == pointer;
+    uint64_t bytes = DataLayout::closest(user).getTypeSize(type);
+    return (isAddress ? "the address of a " : "the value of a ") +
+           describeAccess(pointer, bytes, kind);
+  };
+  if (auto load = dyn_cast<LLVM::LoadOp>(user))
+    return access(load.getAddr(), load.getType(), CAMEO_SIM_READ);
+  if (auto store = dyn_cast<LLVM::StoreOp>(user))
+    return access(store.getAddr(), store.getValue().getType(), CAMEO_SIM_WRITE);
+  if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(user))
+    return access(atomic.getPtr(), atomic.getType(), CAMEO_SIM_ATOMIC);
+  if (isa<LLVM::CondBrOp, LLVM::SwitchOp>(user))
+    return "the condition of a branch";
+  auto instruction = dyn_cast<kernel::PtxOp>(user);
+  return llvm::formatv("operand #{0} of {1}", use.operand,
+                       instruction ? instruction.getInstruction()
+                                   : user->getName().stripDialect());
+}
+
+void KernelLowering::tellUndefined(const UndefinedUse &use) {
+  uint64_t origin = 0;
+  if (use.origin) {
+    site(use.origin, isa<LLVM::AllocaOp>(use.origin) ? "local array" : "undefined value");
+    origin = sites.size(); // its number, plus one
+  }
+  Location loc = use.user->getLoc();
+  Value code = constant(loc, i64, CAMEO_SIM_OP_UNDEFINED | use.lanes << 8 | origin << 32);
+  Value where = site(use.user, describeUse(use));
+  callEngine(loc, offsetof(CameoSimApi, instruction), voidType,
+             {code, builder.create<LLVM::ZeroOp>(loc, ptr), where});
 }
 
 bool KernelLowering::lowerRegister(Operation *op) {
@@ -554,16 +603,16 @@ llvm::Error KernelLowering::lower(Operation *op) {
     return llvm::Error::success();
   }
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-    lowerAccess(load, load.getType(), CAMEO_SIM_READ, "load");
+    lowerAccess(load, load.getType(), CAMEO_SIM_READ);
     return llvm::Error::success();
   }
   if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
-    lowerAccess(store, store.getValue().getType(), CAMEO_SIM_WRITE, "store");
+    lowerAccess(store, store.getValue().getType(), CAMEO_SIM_WRITE);
     return llvm::Error::success();
   }
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op)) {
     atomic.removeSyncscopeAttr();
-    lowerAccess(atomic, atomic.getType(), CAMEO_SIM_ATOMIC, "atomic operation");
+    lowerAccess(atomic, atomic.getType(), CAMEO_SIM_ATOMIC);
     return llvm::Error::success();
   }
   if (auto call = dyn_cast<LLVM::CallOp>(op); call && call.getCallee() == kTraceFunction) {

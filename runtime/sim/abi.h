@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 7u
+#define CAMEO_SIM_ABI_VERSION 8u
 
 typedef struct CameoSimThread CameoSimThread;
 

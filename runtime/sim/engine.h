@@ -57,6 +57,7 @@ enum class FaultKind : uint32_t {
   SharedRace,
   GlobalRace,
   MissingProxyFence, // an asynchronous access of what a thread accessed, without a fence between
+  UninitialisedRegister, // an operand that the thread has never given a value
   NotInMask,         // a lane executes a collective whose mask does not name it
   MismatchedOp,      // lanes with one mask execute different collectives
   InactiveLane,      // a shuffle reads a lane that does not take part

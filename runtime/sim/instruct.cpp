@@ -22,6 +22,15 @@ static void reportParted(Fiber &fiber, uint32_t lanes, uint32_t site) {
   fiber.block->worker->state->log.add(std::move(fault));
 }
 
+/// Images with checks look for such operands all the time.
+static void reportUndefined(Fiber &fiber, Instruction instruction, uint32_t site) {
+  if (!(fiber.block->worker->checks & kCheckInit) || fiber.thread.lane >= instruction.modifier(0))
+    return;
+  Fault fault = makeFault(fiber, FaultKind::UninitialisedRegister, site);
+  fault.otherSite = uint32_t(instruction.code >> 32) - 1; // kNoSite for 0
+  fiber.block->worker->state->log.add(std::move(fault));
+}
+
 /// Executes an instruction on matrices, whose operands lie in rows. False: it is none.
 static bool executeOnRows(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
   switch (instruction.opcode()) {
@@ -129,7 +138,8 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
                                       uint32_t site) {
   Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
   Instruction instruction{code};
-  if (__builtin_expect(fiber.block->counting != nullptr, 0))
+  bool isReport = instruction.opcode() == CAMEO_SIM_OP_UNDEFINED;
+  if (__builtin_expect(fiber.block->counting != nullptr && !isReport, 0))
     countInstruction(fiber, code, words, site);
   switch (instruction.opcode()) {
   case CAMEO_SIM_OP_ATOM:
@@ -170,6 +180,8 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
     return;
   case CAMEO_SIM_OP_PARTED:
     return reportParted(fiber, uint32_t(code >> 32), site);
+  case CAMEO_SIM_OP_UNDEFINED:
+    return reportUndefined(fiber, instruction, site);
   case CAMEO_SIM_OP_PROXY_FENCE:
     if (Clocks *clocks = fiber.block->clocks) {
       clocks->fence(threadInCluster(fiber), instruction.modifier(0), fiber.block->warpCount);

@@ -60,7 +60,10 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_MBAR_INIT_FENCE, /* fence.mbarrier_init */
   CAMEO_SIM_OP_WGMMA_FENCE,     /* */
   CAMEO_SIM_OP_WGMMA_COMMIT,    /* */
-  CAMEO_SIM_OP_WGMMA_WAIT       /* groups that may stay in flight */
+  CAMEO_SIM_OP_WGMMA_WAIT,      /* groups that may stay in flight */
+  CAMEO_SIM_OP_UNDEFINED /* lanes that count; an operand at the site has no value, which it should
+                            have from the site of the 32 bits above the modifiers 0 to 2, minus one;
+                            0: not known */
 } CameoSimOpcode;
 
 /* Memory that an instruction's address lies in. */

@@ -43,6 +43,8 @@ const char *faultName(FaultKind kind) {
     return "race on global memory";
   case FaultKind::MissingProxyFence:
     return "missing proxy fence";
+  case FaultKind::UninitialisedRegister:
+    return "read of an uninitialised register";
   case FaultKind::NotInMask:
     return "lane outside the mask of its collective";
   case FaultKind::MismatchedOp:
@@ -197,6 +199,8 @@ std::string describe(const Fault &fault, const Report &report, const Launch &lau
   case FaultKind::Misaligned:
     return format("%s, which must be aligned to %u B", access.c_str(),
                   fault.values[0] & 0x7fffffffu);
+  case FaultKind::UninitialisedRegister:
+    return report.what;
   case FaultKind::NotInMask:
     return format("mask 0x%08x", fault.values[0]);
   case FaultKind::MismatchedOp:
@@ -260,6 +264,9 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
     report.address += format(" of block (%u,%u,%u)", owner[0], owner[1], owner[2]);
   }
 
+  bool isRegister = fault.kind == FaultKind::UninitialisedRegister;
+  if (isRegister)
+    site.what.clear(); // the description has it
   report.text = format("%s: %s%s", faultName(fault.kind),
                        describe(fault, report, launch, sharedBytes).c_str(),
                        fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
@@ -273,7 +280,7 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
                           block[1], block[2], fault.otherThread / kLanes,
                           fault.otherThread % kLanes, joinSite(other).c_str());
   } else if (std::string elsewhere = joinSite(other); !elsewhere.empty()) {
-    report.text += "\n  the other one:" + elsewhere;
+    report.text += (isRegister ? "\n  which comes from:" : "\n  the other one:") + elsewhere;
   }
   report.text += format("\n  in kernel %s", report.kernel.c_str());
   if (!report.node.empty())
