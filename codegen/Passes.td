@@ -222,7 +222,8 @@ def PlantFault : Pass<"cameo-plant-fault", "::mlir::gpu::GPUModuleOp"> {
     | widen-bound, narrow-bound | an ordered comparison lets one more, one less pass |
     | open-mask, close-mask | a condition is always, never true (loops' are never opened) |
     | drop-conjunct | one side of a logical and is taken for true |
-    | shift-start, spoil-start | a loop's first index is one more; an accumulator starts from garbage |
+    | shift-start | a loop's first index is one more |
+    | drop-start, drop-load | an accumulator has no value when its loop begins; a load into registers is gone |
 
     Before ==> after, with `kind=drop-barrier`:
 

@@ -285,6 +285,13 @@ void findWait(Kernel &kernel, Operation *op, Add add) {
                                                                                          add);
 }
 
+/// Loads of memory into registers.
+void findLoad(Kernel &kernel, Operation *op, Add add) {
+  if (isLoadFrom(op, kGlobal) || isLoadFrom(op, kShared))
+    add(0);
+  findInstruction<CAMEO_SIM_OP_LDMATRIX>(kernel, op, add);
+}
+
 /// Waits that leave a number of groups in flight.
 void findGroupWait(Kernel &kernel, Operation *op, Add add) {
   if (instructionOf(op).contains("wait_group"))
@@ -407,16 +414,21 @@ void dropClusterBarrier(Kernel &, Place place) {
   place.op->erase();
 }
 
-/// What an accumulator might hold that nobody has set. NaN would be easier to see.
-void spoilStart(Kernel &kernel, Place place) {
-  constexpr double kGarbage = 1000;
+/// An accumulator that nobody has set.
+void dropStart(Kernel &kernel, Place place) {
   kernel.builder.setInsertionPoint(place.op);
-  Type type = place.op->getOperand(place.operand).getType();
-  TypedAttr value = kernel.builder.getFloatAttr(getElementTypeOrSelf(type), kGarbage);
-  if (auto vector = dyn_cast<VectorType>(type))
-    value = DenseElementsAttr::get(vector, value);
+  Value start = place.op->getOperand(place.operand);
   place.op->setOperand(place.operand,
-                       kernel.builder.create<LLVM::ConstantOp>(place.op->getLoc(), type, value));
+                       kernel.builder.create<LLVM::UndefOp>(place.op->getLoc(), start.getType()));
+}
+
+/// Registers that nobody has loaded.
+void dropLoad(Kernel &kernel, Place place) {
+  kernel.builder.setInsertionPoint(place.op);
+  for (Value loaded : place.op->getResults())
+    loaded.replaceAllUsesWith(
+        kernel.builder.create<LLVM::UndefOp>(place.op->getLoc(), loaded.getType()));
+  place.op->erase();
 }
 
 void erase(Kernel &, Place place) { place.op->erase(); }
@@ -485,8 +497,9 @@ const Kind kKinds[] = {
     {"drop-cluster-barrier", findClusterBarrier, dropClusterBarrier},
     {"stay-local", findInstruction<CAMEO_SIM_OP_MAPA>, stayLocal},
     {"narrow-multicast", findMulticast, narrowMulticast},
-    {"spoil-start",
-     [](Kernel &kernel, Operation *op, Add add) { findStart(kernel, op, add, false); }, spoilStart},
+    {"drop-load", findLoad, dropLoad},
+    {"drop-start",
+     [](Kernel &kernel, Operation *op, Add add) { findStart(kernel, op, add, false); }, dropStart},
 };
 
 SmallVector<Place> placesOf(Kernel &kernel, const Kind &kind) {

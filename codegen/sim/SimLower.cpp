@@ -8,8 +8,8 @@
 //   kernel.ptx "mma.sync..."(%a, ...)            ==>  operands to a buffer, a call, results from it
 //   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load from where api->access(%p) says
 //   ^block:                        (checked)     ==>  ++thread->executions[block]
-//   mma of what may be undefined   (checked)     ==>  api->instruction(undefined) in front, if it is
-//   %a = llvm.fadd ...             (traced)      ==>  api->trace(%a) behind it
+//   mma of what may be undefined   (checked)     ==>  api->instruction(undefined) in front, if it
+//   is %a = llvm.fadd ...             (traced)      ==>  api->trace(%a) behind it
 //
 // and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces and bf16
 // go last.
@@ -387,14 +387,14 @@ std::string KernelLowering::describeUse(const UndefinedUse &use) {
     return "the condition of a branch";
   auto instruction = dyn_cast<kernel::PtxOp>(user);
   return llvm::formatv("operand #{0} of {1}", use.operand,
-                       instruction ? instruction.getInstruction()
-                                   : user->getName().stripDialect());
+                       instruction ? instruction.getInstruction() : user->getName().stripDialect());
 }
 
 void KernelLowering::tellUndefined(const UndefinedUse &use) {
   uint64_t origin = 0;
-  if (use.origin) {
-    site(use.origin, isa<LLVM::AllocaOp>(use.origin) ? "local array" : "undefined value");
+  bool isArray = isa_and_nonnull<LLVM::AllocaOp>(use.origin);
+  if (isArray || (use.origin && !fileLocation(use.origin->getLoc()).empty())) {
+    site(use.origin, isArray ? "local array" : "undefined value");
     origin = sites.size(); // its number, plus one
   }
   Location loc = use.user->getLoc();

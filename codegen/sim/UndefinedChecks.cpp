@@ -32,8 +32,8 @@ Type shadowType(Type type) {
     return LLVM::LLVMArrayType::get(shadowType(array.getElementType()), array.getNumElements());
   if (LLVM::isCompatibleVectorType(type))
     return VectorType::get(countElements(type), shadowType(LLVM::getVectorElementType(type)));
-  return IntegerType::get(context, isa<LLVM::LLVMPointerType>(type) ? 64
-                                                                     : type.getIntOrFloatBitWidth());
+  return IntegerType::get(context,
+                          isa<LLVM::LLVMPointerType>(type) ? 64 : type.getIntOrFloatBitWidth());
 }
 
 /// An operand that must be defined.
@@ -102,8 +102,7 @@ public:
         Value flag = any(shadow);
         if (judged.condition)
           flag = make<LLVM::AndOp>(flag, judged.condition);
-        checks.push_back(
-            {{user, judged.operand, undefined.originOf(operand), judged.lanes}, flag});
+        checks.push_back({{user, judged.operand, undefined.originOf(operand), judged.lanes}, flag});
       }
     completeShadows();
     for (const Check &check : checks)
@@ -181,8 +180,8 @@ Value Shadows::any(Value shadow) {
   Type type = shadow.getType();
   if (isa<LLVM::LLVMStructType, LLVM::LLVMArrayType>(type)) {
     auto structure = dyn_cast<LLVM::LLVMStructType>(type);
-    int64_t count = structure ? structure.getBody().size()
-                              : cast<LLVM::LLVMArrayType>(type).getNumElements();
+    int64_t count =
+        structure ? structure.getBody().size() : cast<LLVM::LLVMArrayType>(type).getNumElements();
     Value result = zeros(builder.getI1Type());
     for (int64_t i = 0; i < count; ++i)
       result = make<LLVM::OrOp>(result, any(make<LLVM::ExtractValueOp>(shadow, i)));
@@ -233,8 +232,8 @@ Value Shadows::logicOf(Operation *op, bool isAnd) {
       value = make<LLVM::XOrOp>(value, ones(value.getType()));
     return make<LLVM::OrOp>(value, shadow);
   };
-  Value result = make<LLVM::OrOp>(make<LLVM::AndOp>(sa, open(b, sb)),
-                                  make<LLVM::AndOp>(sb, open(a, sa)));
+  Value result =
+      make<LLVM::OrOp>(make<LLVM::AndOp>(sa, open(b, sb)), make<LLVM::AndOp>(sb, open(a, sa)));
   return result;
 }
 
@@ -269,8 +268,8 @@ Value Shadows::resultOf(Operation *op) {
         source = 0;
         Value place = make<LLVM::ConstantOp>(builder.getI32Type(), builder.getI32IntegerAttr(i));
         Type element = cast<VectorType>(shadow).getElementType();
-        nowhere = make<LLVM::InsertElementOp>(nowhere ? nowhere : zeros(shadow), ones(element),
-                                              place);
+        nowhere =
+            make<LLVM::InsertElementOp>(nowhere ? nowhere : zeros(shadow), ones(element), place);
       }
     Value result = make<LLVM::ShuffleVectorOp>(operand(0), operand(1), mask);
     if (nowhere) {
@@ -322,10 +321,10 @@ Value Shadows::resultOf(Operation *op) {
       continue;
     auto other = dyn_cast<VectorType>(from.getType());
     bool isSideBySide = vector && other && vector.getNumElements() == other.getNumElements();
-    Value flag = isSideBySide ? make<LLVM::ICmpOp>(LLVM::ICmpPredicate::ne, from,
-                                                   zeros(from.getType()))
-                                    .getResult()
-                              : any(from);
+    Value flag =
+        isSideBySide
+            ? make<LLVM::ICmpOp>(LLVM::ICmpPredicate::ne, from, zeros(from.getType())).getResult()
+            : any(from);
     if (!isSideBySide && vector)
       flag = spread(flag, vector.clone(builder.getI1Type()));
     flags = flags ? make<LLVM::OrOp>(flags, flag).getResult() : flag;
@@ -426,8 +425,8 @@ void Shadows::completeShadows() {
 
 /// Where the place in a local array is undefined, the array's beginning is accessed.
 void Shadows::stayInside(const UndefinedUse &use, Value isUndefined) {
-  bool isAddress = isa<LLVM::LoadOp>(use.user) ||
-                   (isa<LLVM::StoreOp>(use.user) && use.operand == 1);
+  bool isAddress =
+      isa<LLVM::LoadOp>(use.user) || (isa<LLVM::StoreOp>(use.user) && use.operand == 1);
   LLVM::AllocaOp array =
       isAddress ? localArrayOf(use.user->getOperand(use.operand)) : LLVM::AllocaOp();
   if (!array)

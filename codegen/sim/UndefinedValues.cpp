@@ -69,8 +69,8 @@ static bool allAccessesAreKnown(LLVM::AllocaOp array) {
         accessed = store.getValue().getType();
       if (!accessed || countElements(accessed) == 0)
         return false;
-      Type element = LLVM::isCompatibleVectorType(accessed) ? LLVM::getVectorElementType(accessed)
-                                                            : accessed;
+      Type element =
+          LLVM::isCompatibleVectorType(accessed) ? LLVM::getVectorElementType(accessed) : accessed;
       if (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8)
         return false;
     }

@@ -58,15 +58,15 @@ enum class FaultKind : uint32_t {
   GlobalRace,
   MissingProxyFence, // an asynchronous access of what a thread accessed, without a fence between
   UninitialisedRegister, // an operand that the thread has never given a value
-  NotInMask,         // a lane executes a collective whose mask does not name it
-  MismatchedOp,      // lanes with one mask execute different collectives
-  InactiveLane,      // a shuffle reads a lane that does not take part
-  BadBarrier,        // barrier number or count is invalid
-  MismatchedBarrier, // one barrier, different counts
-  DivergentBarrier,  // lanes of a warp meet at different barrier instructions
-  BadOperand,        // an instruction has operands that are not allowed
-  BlockLifetime,     // shared memory of another block of the cluster that may not be running
-  UnfinishedAsync,   // an asynchronous operation that nobody has waited for when its block ends
+  NotInMask,             // a lane executes a collective whose mask does not name it
+  MismatchedOp,          // lanes with one mask execute different collectives
+  InactiveLane,          // a shuffle reads a lane that does not take part
+  BadBarrier,            // barrier number or count is invalid
+  MismatchedBarrier,     // one barrier, different counts
+  DivergentBarrier,      // lanes of a warp meet at different barrier instructions
+  BadOperand,            // an instruction has operands that are not allowed
+  BlockLifetime,         // shared memory of another block of the cluster that may not be running
+  UnfinishedAsync,       // an asynchronous operation that nobody has waited for when its block ends
   Deadlock,
   StackOverflow
 };

@@ -7,7 +7,7 @@
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=diverge-shuffle kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=SHUFFLE
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=shift-index kernel=Rotate index=1}))' %s 2>/dev/null | FileCheck %s --check-prefix=INDEX
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=widen-bound kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=WIDEN
-// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=spoil-start kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=SPOIL
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-start kernel=Sum}))' %s 2>/dev/null | FileCheck %s --check-prefix=START
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=loosen-async-wait kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=LOOSEN
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-expectation kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=EXPECT
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-mbarrier-wait kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=PHASE
@@ -28,7 +28,8 @@
 // LIST-NOT: open-mask in Sum
 // LIST: faults of kind close-mask in Sum: 1
 // LIST: faults of kind shift-start in Sum: 1
-// LIST: faults of kind spoil-start in Sum: 1
+// LIST: faults of kind drop-load in Sum: 1
+// LIST: faults of kind drop-start in Sum: 1
 // LIST: faults of kind drop-async-wait in Copy: 1
 // LIST: faults of kind loosen-async-wait in Copy: 1
 // LIST: faults of kind drop-commit in Copy: 1
@@ -89,9 +90,9 @@ gpu.module @kernels {
   // WIDEN-LABEL: llvm.func @Sum
   // WIDEN: %[[N:.*]] = llvm.add %arg1, %{{.*}} : i32
   // WIDEN-NEXT: llvm.icmp "slt" %{{.*}}, %[[N]]
-  // SPOIL-LABEL: llvm.func @Sum
-  // SPOIL: %[[GARBAGE:.*]] = llvm.mlir.constant(1.000000e+03 : f32)
-  // SPOIL-NEXT: llvm.br ^bb1(%{{.*}}, %[[GARBAGE]] : i32, f32)
+  // START-LABEL: llvm.func @Sum
+  // START: %[[GARBAGE:.*]] = llvm.mlir.undef : f32
+  // START-NEXT: llvm.br ^bb1(%{{.*}}, %[[GARBAGE]] : i32, f32)
   // SHUFFLE-LABEL: llvm.func @Sum
   // SHUFFLE: llvm.cond_br %{{.*}}, ^[[THEN:.*]], ^[[AFTER:.*]](%[[OWN:.*]] : f32)
   // SHUFFLE: ^[[THEN]]:

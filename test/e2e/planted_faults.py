@@ -34,6 +34,7 @@ PER_KIND = 3
 LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.60, 0.95, 0.90
 SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier",
               "diverge-shuffle", "narrow-shuffle")
+REGISTER_KINDS = ("drop-load", "drop-start")
 # Of these every place is tried.
 ASYNC_KINDS = ("drop-async-wait", "loosen-async-wait", "drop-commit", "weaken-async-wait",
                "drop-fence", "misplace-fence", "drop-copy",
@@ -102,7 +103,7 @@ class KernelCase:
 
     ARCHITECTURE = "sm_90a"
     PASS_PATH = "gpu.module(%s)"
-    KINDS = SYNC_KINDS + ASYNC_KINDS  # what the generated kernels do not have
+    KINDS = SYNC_KINDS + ASYNC_KINDS + REGISTER_KINDS  # what the generated kernels do not have
 
     def write_device(self, suite, work, _):
         step = harness.run([suite.tool("cameo-instructions"), f"--only=={self.kernel}",

@@ -2,6 +2,8 @@
 // under every seed.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/instructions.h"
+
 #include "sim_testing.h"
 
 #include <functional>
@@ -436,6 +438,38 @@ TEST(SimChecks, OnlyWhatIsAskedForIsChecked) {
   TestDevice race(kCheckRace);
   EXPECT_TRUE(runAccess(race, kUninitialisedGlobal).ok());
   EXPECT_FALSE(runTile(race, 1).ok());
+}
+
+/// Half of the lanes tell of an operand that has no value; `lanes` of the warp need one.
+void registerBody(Gpu gpu) {
+  if (gpu.tid() % 2)
+    gpu.t->api->instruction(gpu.t,
+                            CAMEO_SIM_OP_UNDEFINED | gpu.arg<uint32_t>(0) << 8 |
+                                uint64_t(gpu.arg<uint32_t>(1)) << 32,
+                            nullptr, 7);
+}
+
+TEST(SimChecks, Registers) {
+  TestDevice device;
+  LaunchResult result = device.run(kernel<registerBody>, {2, 64, 16}, 32u, 0u);
+  ASSERT_EQ(result.reports.size(), 1u);
+  EXPECT_EQ(result.reports[0].kind, FaultKind::UninitialisedRegister);
+  EXPECT_EQ(
+      result.reports[0].text,
+      "read of an uninitialised register: op 7 (test.mlir:7)\n"
+      "  in kernel test_kernel, node node, block (0,0,0), warp 0, lanes 1, 3, 5, 7, 9, 11, 13, "
+      "15, 17, 19, 21, 23, 25, 27, 29, 31; 64 times in all");
+  // With the place that should have set it, and for the first lanes alone.
+  result = device.run(kernel<registerBody>, {1, 32, 16}, 8u, 3u);
+  ASSERT_EQ(result.reports.size(), 1u);
+  EXPECT_EQ(
+      result.reports[0].text,
+      "read of an uninitialised register: op 7 (test.mlir:7)\n"
+      "  which comes from: (op 2, test.mlir:2)\n"
+      "  in kernel test_kernel, node node, block (0,0,0), warp 0, lanes 1, 3, 5, 7; 4 times in "
+      "all");
+  TestDevice others(kCheckAll & ~kCheckInit);
+  EXPECT_TRUE(others.run(kernel<registerBody>, {1, 32, 16}, 32u, 0u).ok());
 }
 
 TEST(SimChecks, LaunchesMayBeHeldToTheirBuffers) {
