@@ -49,9 +49,21 @@ bool cameo::carriesOperands(Operation *op) {
          (isMemoryEffectFree(op) || isa<LLVM::CallOp, LLVM::CallIntrinsicOp>(op));
 }
 
-/// Whether a local array is accessed by plain loads and stores alone, of whole bytes.
+/// Whether a value lies in memory as whole bytes, and as many on GPU and host.
+static bool isOfBytes(Type type) {
+  if (auto structure = dyn_cast<LLVM::LLVMStructType>(type))
+    return llvm::all_of(structure.getBody(), isOfBytes);
+  if (auto array = dyn_cast<LLVM::LLVMArrayType>(type))
+    return isOfBytes(array.getElementType());
+  if (LLVM::isCompatibleVectorType(type) && !LLVM::isScalableVectorType(type))
+    return isOfBytes(LLVM::getVectorElementType(type));
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0;
+}
+
+/// Whether a local array is accessed by plain loads and stores alone.
 static bool allAccessesAreKnown(LLVM::AllocaOp array) {
-  if (!isa_and_nonnull<LLVM::ConstantOp>(array.getArraySize().getDefiningOp()))
+  if (!isa_and_nonnull<LLVM::ConstantOp>(array.getArraySize().getDefiningOp()) ||
+      !isOfBytes(array.getElemType()))
     return false;
   SmallVector<Value> work{array};
   while (!work.empty()) {
@@ -67,11 +79,7 @@ static bool allAccessesAreKnown(LLVM::AllocaOp array) {
         accessed = load.getType();
       else if (auto store = dyn_cast<LLVM::StoreOp>(user); store && store.getValue() != address)
         accessed = store.getValue().getType();
-      if (!accessed || countElements(accessed) == 0)
-        return false;
-      Type element =
-          LLVM::isCompatibleVectorType(accessed) ? LLVM::getVectorElementType(accessed) : accessed;
-      if (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8)
+      if (!accessed || !isOfBytes(accessed))
         return false;
     }
   }

@@ -242,6 +242,19 @@ TEST(SimUndefined, LocalArrays) {
   EXPECT_HAS(partly.text, "lanes 3, 7, 11, 15, 19, 23, 27, 31; 16 times in all");
 }
 
+/// One of two arrays, by a condition of run time, is not followed.
+TEST(SimUndefined, ChosenArrays) {
+  Launched run(R"(
+    %a = llvm.alloca %c4 x f32 : (i32) -> !llvm.ptr
+    %b = llvm.alloca %c4 x f32 : (i32) -> !llvm.ptr
+    %chosen = llvm.select %odd, %a, %b : i1, !llvm.ptr
+    llvm.store %x, %chosen : f32, !llvm.ptr
+    %y = llvm.load %chosen : !llvm.ptr -> f32
+    llvm.store %y, %to : f32, !llvm.ptr<1>
+)");
+  EXPECT_EQ(run.text, "");
+}
+
 TEST(SimUndefined, LocalArrayByPieces) {
   // Two halves are written, a word is read; an undefined place stays inside of the array.
   auto halves = [](const char *second, const char *index) {
