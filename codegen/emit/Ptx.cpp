@@ -6,6 +6,7 @@
 #include "codegen/emit/ExpandPtx.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
+#include "codegen/lower/WgmmaResults.h"
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -304,6 +305,11 @@ llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, c
   MLIRContext *context = modules.front()->getContext();
   registerDeviceTranslations(*context);
   initializeLlvmTargets();
+  llvm::Error early = llvm::Error::success();
+  for (gpu::GPUModuleOp module : modules)
+    early = llvm::joinErrors(std::move(early), verifyWgmmaResults(module));
+  if (early)
+    return std::move(early);
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> libdevice = readLibdevice(modules, options);
   if (!libdevice)
     return libdevice.takeError();

@@ -18,6 +18,7 @@
 #include "codegen/sim/SimLower.h"
 
 #include "codegen/lower/DevicePatterns.h"
+#include "codegen/lower/WgmmaResults.h"
 #include "codegen/sim/NvvmInstructions.h"
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimCounts.h"
@@ -688,7 +689,9 @@ llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module,
   builder.setInsertionPointToStart(result.module->getBody());
   for (Operation &op : module.getBody()->without_terminator())
     builder.clone(op);
-  llvm::Error errors = replaceNvvmInstructions(*result.module);
+  llvm::Error errors =
+      instrumentation.accesses ? verifyWgmmaResults(module) : llvm::Error::success();
+  errors = llvm::joinErrors(std::move(errors), replaceNvvmInstructions(*result.module));
   for (auto function : llvm::to_vector(result.module->getOps<LLVM::LLVMFuncOp>())) {
     if (function.isExternal())
       continue;

@@ -67,8 +67,14 @@ std::string reportWithout(const std::string &line, int number, sim::Form form) {
     at = text.find(line, at + 1);
   EXPECT_NE(at, std::string::npos) << line;
   text.erase(at, text.find('\n', at) - at);
+  // The sums are waited for, or compiling would be an error already.
+  text.insert(text.rfind('\n', text.find("llvm.store", text.rfind("wgmma.mma_async"))),
+              "\nkernel.ptx \"wgmma.commit_group.sync.aligned\"() : () -> ()"
+              "\nkernel.ptx \"wgmma.wait_group.sync.aligned 0\"() : () -> ()");
   SimKernels kernels(text, /*checked=*/true, "sm_90a", form);
   EXPECT_EQ(kernels.error, "");
+  if (!kernels.error.empty())
+    return kernels.error;
   uint32_t m = kWgmmaTile.m, n = kWgmmaTile.n, k = 2 * kWgmmaTile.k;
   std::vector<uint16_t> a(m * k), b(n * k);
   std::vector<float> y(m * n);

@@ -3,7 +3,7 @@
 them (cameo-plant-fault lists the kinds).
 
 Every fault ends in exactly one of these:
-  found       a check reports it, with one of the seeds
+  found       a check reports it, with one of the seeds, or the compiler of checked images does
   result      no check does, but outputs change or the kernel does not end
   unnoticed   neither; allowed only as often as unnoticed_faults.txt says, with a reason
 
@@ -256,6 +256,8 @@ class PlantedFaults:
                               broken], SECONDS)]
         if steps[0].code == 0:
             steps.append(case.assemble(self.suite, broken, artefact, self.options.target))
+        if steps[-1].code != 0 and "that may be in flight" in steps[-1].output:
+            return "found", "use of a wgmma in flight, when compiled", steps
         if steps[-1].code != 0:
             return "failed", f"cannot be built: {harness.first_error(steps[-1].output)}", steps
         outcome = ("unnoticed", "")

@@ -1,0 +1,220 @@
+// A data-flow analysis: of each value, at each place, how many groups of wgmma have been committed
+// since the one that computes it, at least, if it may be in flight there.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/WgmmaResults.h"
+
+#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Ptx.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+/// Groups that have been committed since, counting its own.
+using Age = int;
+constexpr Age kNotCommitted = 0;
+/// wait_group leaves 7 in flight at most.
+constexpr Age kOldest = 8;
+
+struct InFlight {
+  Age age;
+  Operation *by; // the wgmma
+};
+
+/// What is not there is not in flight. In the order of the kernel, so that errors are.
+using State = llvm::MapVector<Value, InFlight>;
+
+/// Which step of wgmma an operation is.
+struct Step {
+  enum Kind { None, Multiply, Commit, Wait } kind = None;
+  Age left = 0;      // groups that a wait leaves in flight
+  unsigned sums = 0; // operands of a multiplication that are accumulators: [first, first + sums)
+  unsigned first = 0;
+};
+
+Step stepOf(Operation *op) {
+  if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
+    return {Step::Commit};
+  if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op))
+    return {Step::Wait, Age(wait.getGroup())};
+  if (isa<NVVM::WgmmaMmaAsyncOp>(op))
+    return {Step::Multiply, 0, /*sums=*/1, /*first=*/0};
+  auto instruction = dyn_cast<kernel::PtxOp>(op);
+  if (!instruction)
+    return {};
+  std::string unused; // the operation is valid
+  unsigned operands = instruction.getInputs().size();
+  auto parsed = kernel::parsePtxInstruction(instruction.getInstruction(), operands, unused);
+  switch (parsed->opcode) {
+  case CAMEO_SIM_OP_WGMMA:
+    return {Step::Multiply, 0, parsed->tied, operands - parsed->tied};
+  case CAMEO_SIM_OP_WGMMA_COMMIT:
+    return {Step::Commit};
+  case CAMEO_SIM_OP_WGMMA_WAIT:
+    return {Step::Wait, Age(parsed->modifiers[0])};
+  default:
+    return {};
+  }
+}
+
+/// Whether an operation gives registers another name, and no more.
+bool passesOn(Operation *op) {
+  return isa<LLVM::ExtractValueOp, LLVM::InsertValueOp, LLVM::BitcastOp>(op);
+}
+
+class Verifier {
+public:
+  explicit Verifier(LLVM::LLVMFuncOp kernel) : kernel(kernel) {}
+
+  llvm::Error run() {
+    llvm::SetVector<Block *> work;
+    kernel.walk([&](Operation *op) {
+      if (stepOf(op).kind == Step::Multiply)
+        work.insert(op->getBlock());
+    });
+    if (work.empty())
+      return llvm::Error::success();
+    while (!work.empty()) {
+      Block *block = work.pop_back_val();
+      State state = atStart[block];
+      for (Operation &op : *block)
+        step(op, state);
+      for (Block *next : enter(block->getTerminator(), state))
+        work.insert(next);
+    }
+    // With all that is known at the blocks' beginnings: the first such use of each wgmma.
+    llvm::Error errors = llvm::Error::success();
+    SmallPtrSet<Operation *, 8> told;
+    for (Block &block : kernel.getBody()) {
+      State state = atStart.lookup(&block);
+      for (Operation &op : block) {
+        const InFlight *used = findEarlyUse(op, state);
+        if (used && told.insert(used->by).second)
+          errors = llvm::joinErrors(std::move(errors), error(op, *used));
+        step(op, state);
+      }
+    }
+    return errors;
+  }
+
+private:
+  static bool merge(State &into, Value value, InFlight more) {
+    auto [known, isNew] = into.insert({value, more});
+    if (isNew || more.age >= known->second.age) // the youngest may be in flight the longest
+      return isNew;
+    known->second = more;
+    return true;
+  }
+
+  /// What `op` changes.
+  static void step(Operation &op, State &state) {
+    // Of what it computed last time, in a loop, nothing has this name any more.
+    for (Value result : op.getResults())
+      state.erase(result);
+    Step step = stepOf(&op);
+    switch (step.kind) {
+    case Step::Multiply:
+      for (Value result : op.getResults())
+        state.insert({result, {kNotCommitted, &op}});
+      break;
+    case Step::Commit:
+      for (auto &[value, inFlight] : state)
+        inFlight.age = std::min(inFlight.age + 1, kOldest);
+      break;
+    case Step::Wait:
+      state.remove_if([&](const auto &entry) { return entry.second.age > step.left; });
+      break;
+    case Step::None:
+      if (!passesOn(&op))
+        break;
+      for (Value operand : op.getOperands())
+        if (auto found = state.find(operand); found != state.end()) {
+          InFlight passed = found->second; // the map may move
+          merge(state, op.getResult(0), passed);
+        }
+      break;
+    }
+  }
+
+  /// Takes `state` to the blocks behind `end`; those that have changed.
+  SmallVector<Block *> enter(Operation *end, const State &state) {
+    SmallVector<Block *> changed;
+    auto branch = dyn_cast<BranchOpInterface>(end);
+    for (auto [index, next] : llvm::enumerate(end->getSuccessors())) {
+      State &known = atStart[next];
+      bool isNews = false;
+      for (const auto &[value, inFlight] : state)
+        if (auto argument = dyn_cast<BlockArgument>(value);
+            !argument || argument.getOwner() != next)
+          isNews |= merge(known, value, inFlight);
+      SuccessorOperands operands = branch.getSuccessorOperands(index);
+      for (unsigned i = operands.getProducedOperandCount(); i < operands.size(); ++i)
+        if (auto found = state.find(operands[i]); found != state.end())
+          isNews |= merge(known, next->getArgument(i), found->second);
+      if (isNews)
+        changed.push_back(next);
+    }
+    return changed;
+  }
+
+  /// What `op` uses and must not; null: nothing.
+  static const InFlight *findEarlyUse(Operation &op, const State &state) {
+    Step step = stepOf(&op);
+    if (passesOn(&op))
+      return nullptr;
+    for (OpOperand &operand : op.getOpOperands()) {
+      auto found = state.find(operand.get());
+      if (found == state.end())
+        continue;
+      unsigned number = operand.getOperandNumber();
+      if (step.kind == Step::Multiply && number >= step.first && number < step.first + step.sums)
+        continue;
+      // What a branch passes on.
+      auto branch = dyn_cast<BranchOpInterface>(op);
+      if (branch && branch.getSuccessorBlockArgument(number))
+        continue;
+      return &found->second;
+    }
+    return nullptr;
+  }
+
+  llvm::Error error(Operation &op, const InFlight &inFlight) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    auto name = [](Operation *named) {
+      auto instruction = dyn_cast<kernel::PtxOp>(named);
+      return instruction ? instruction.getInstruction() : named->getName().getStringRef();
+    };
+    stream << op.getLoc() << ": kernel " << kernel.getName() << ": " << name(&op)
+           << " uses a result of " << name(inFlight.by) << " (" << inFlight.by->getLoc()
+           << ") that may be in flight; ";
+    if (inFlight.age == kNotCommitted)
+      stream << "wgmma.commit_group and wgmma.wait_group are missing between";
+    else
+      stream << "a wgmma.wait_group of " << inFlight.age - 1 << " or less is missing between";
+    return llvm::createStringError(text);
+  }
+
+  LLVM::LLVMFuncOp kernel;
+  llvm::DenseMap<Block *, State> atStart;
+};
+
+} // namespace
+
+llvm::Error cameo::verifyWgmmaResults(Operation *module) {
+  llvm::Error errors = llvm::Error::success();
+  module->walk([&](LLVM::LLVMFuncOp kernel) {
+    errors = llvm::joinErrors(std::move(errors), Verifier(kernel).run());
+  });
+  return errors;
+}
