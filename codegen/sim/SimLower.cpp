@@ -120,6 +120,8 @@ public:
     if (errors)
       return std::move(errors);
     useHostTypes();
+    if (!writesAnywhere)
+      result.readOnlyParameters = ~writtenParameters;
     return result;
   }
 
@@ -262,6 +264,7 @@ private:
   std::string describeUse(const UndefinedUse &use);
   std::optional<unsigned> parameterOf(Value pointer);
   std::string describeAccess(Value pointer, uint64_t bytes, uint32_t kind);
+  void noteWrite(Value pointer);
   template <typename Op> void lowerAccess(Op op, Type type, uint32_t kind);
 
   void replace(Operation *op, ValueRange values) {
@@ -308,7 +311,9 @@ private:
   Type i32, i64, voidType;
   std::string name, kernelNodes;
   Value thread;
-  Value instructionBuffers[2]; // for each thread; for warps
+  uint32_t writtenParameters = 0; // bit i: parameter i
+  bool writesAnywhere = false;    // to global memory, through what is not seen to be a parameter
+  Value instructionBuffers[2];    // for each thread; for warps
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;
   std::map<size_t, Value> engineFunctions;
@@ -343,11 +348,29 @@ std::string KernelLowering::describeAccess(Value pointer, uint64_t bytes, uint32
                        kind == CAMEO_SIM_READ ? "from" : "to", place);
 }
 
+/// Something writes to `pointer`.
+void KernelLowering::noteWrite(Value pointer) {
+  unsigned space = addressSpace(pointer.getType());
+  if (space == kShared)
+    return;
+  if (std::optional<unsigned> parameter = parameterOf(pointer)) {
+    if (*parameter < 32)
+      writtenParameters |= 1u << *parameter;
+    return;
+  }
+  Value base = pointer;
+  while (auto gep = base.getDefiningOp<LLVM::GEPOp>())
+    base = gep.getBase();
+  writesAnywhere |= !base.getDefiningOp<LLVM::AllocaOp>();
+}
+
 template <typename Op> void KernelLowering::lowerAccess(Op op, Type type, uint32_t kind) {
   Value pointer = kind == CAMEO_SIM_READ    ? op->getOperand(0)
                   : kind == CAMEO_SIM_WRITE ? op->getOperand(1)
                                             : op->getOperand(0);
   unsigned space = addressSpace(pointer.getType());
+  if (kind != CAMEO_SIM_READ)
+    noteWrite(pointer);
   DataLayout layout = DataLayout::closest(op);
   uint64_t bytes = layout.getTypeSize(type);
   uint64_t alignment = op.getAlignment().value_or(layout.getTypeABIAlignment(type));
@@ -487,6 +510,17 @@ static kernel::PtxInstruction parse(kernel::PtxOp op) {
   return *kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused);
 }
 
+static bool mayWriteGlobal(const kernel::PtxInstruction &instruction) {
+  switch (instruction.opcode) {
+  case CAMEO_SIM_OP_ATOM:
+  case CAMEO_SIM_OP_TENSOR_STORE:
+  case CAMEO_SIM_OP_BULK_STORE:
+    return true;
+  default:
+    return false;
+  }
+}
+
 static unsigned wordsOf(kernel::PtxOp op) {
   unsigned words = 0;
   for (Type type : op.getInputs().getTypes())
@@ -521,6 +555,7 @@ void KernelLowering::makeInstructionBuffers(ArrayRef<Operation *> operations) {
 void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   Location loc = op.getLoc();
   kernel::PtxInstruction instruction = parse(op);
+  writesAnywhere |= mayWriteGlobal(instruction);
   bool waits = instruction.blocks && !instruction.collective;
   Value instructionBuffer = !waits        ? instructionBuffers[instruction.collective]
                             : wordsOf(op) ? makeBuffer(loc, wordsOf(op))

@@ -28,6 +28,7 @@ struct SimKernel {
   std::array<uint32_t, 3> block = {0, 0, 0}; // threads; 0: told at launch
   std::array<uint32_t, 3> cluster = {};      // blocks; 0: told at launch
   std::vector<CameoSimBasicBlock> blocks;    // where instrumented
+  uint32_t readOnlyParameters = 0;           // CameoSimKernelInfo::read_only_parameters
 };
 
 /// What kernels tell the engine of, besides what they need of it.

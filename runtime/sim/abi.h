@@ -194,7 +194,9 @@ typedef struct CameoSimKernelInfo {
   uint32_t first_block; /* its basic blocks; none unless instrumented */
   uint32_t block_count;
   uint32_t cluster[3]; /* blocks of a cluster; 0, 0, 0: the launch says */
-  uint32_t reserved;
+  /* Bit i: the kernel writes nothing through parameter i, and all that it writes to global memory
+   * through one of the other parameters. */
+  uint32_t read_only_parameters;
 } CameoSimKernelInfo;
 
 typedef struct CameoSimBasicBlock {

@@ -17,7 +17,7 @@
 
 namespace cameo::sim {
 namespace {
-constexpr uint32_t kWord = 4, kWarpgroupWarps = 4, kWarpgroupThreads = kWarpgroupWarps * kLanes;
+constexpr uint32_t kWarpgroupWarps = 4, kWarpgroupThreads = kWarpgroupWarps * kLanes;
 constexpr size_t kWindowWords = kSharedWindow / kWord, kWindowGranules = kSharedWindow / kGranule;
 } // namespace
 
@@ -110,6 +110,8 @@ uint32_t AsyncOperations::begin(const Fiber &issuer, Agent agent, uint32_t site)
   Worker &worker = *issuer.block->worker;
   if (!(worker.checks & kCheckRace))
     return 0;
+  if (worker.interval.isOpen())
+    settleRaces(worker);
   if (!any_) {
     if (!reserve(worker)) {
       worker.state->outOfMemory.store(true, std::memory_order_relaxed);

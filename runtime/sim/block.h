@@ -4,7 +4,9 @@
 #ifndef CAMEO_SIM_BLOCK_H
 #define CAMEO_SIM_BLOCK_H
 
+#include "runtime/sim/access_plans.h"
 #include "runtime/sim/async.h"
+#include "runtime/sim/barrier_interval.h"
 #include "runtime/sim/clocks.h"
 #include "runtime/sim/counting.h"
 #include "runtime/sim/engine.h"
@@ -274,6 +276,8 @@ struct Worker {
   Stacks stacks;
   SharedWindow window;
   SharedShadow shadow;
+  AccessPlans plans;
+  BarrierInterval interval;     // of a block that is no part of a cluster
   uint32_t stamp = kFirstStamp; // next cluster's first stamp
   Counters counters;
   RangeCache cache;
@@ -317,6 +321,16 @@ struct Worker {
     mbarrierClocks.back().object = object;
     return mbarrierClocks.back();
   }
+  /// The clocks of the cluster, to be changed.
+  Clocks &changeClocks();
+  /// Whether accesses of shared memory are noted from barrier to barrier.
+  bool notesIntervals() const {
+    return checks & kCheckMemory && state->warpForm && cluster.size == 1;
+  }
+  /// Warps of a block have met at a barrier, a bit each.
+  void syncWarps(const Block &block, uint32_t warpsThere);
+  /// Bytes of shared memory, from the first block's window on, are not initialised any more.
+  void undefine(uint64_t offset, uint32_t bytes);
   /// Claims blocks of the launch until there are none left.
   void run();
   /// What it has counted of the launch.
@@ -362,6 +376,15 @@ Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t p
 uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *accesses,
                            uint32_t count, char *const *addresses, const uint8_t *lanes,
                            char **allowed);
+
+/// Tells the race shadow what has been noted since the last barrier, for whatever happens next is
+/// to be checked there.
+void settleRaces(Worker &worker);
+inline Clocks &Worker::changeClocks() {
+  if (interval.isOpen())
+    settleRaces(*this);
+  return *clocks;
+}
 
 /// A collective instruction of the warp form; CameoSimApi::warp_instruction.
 void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,

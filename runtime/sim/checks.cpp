@@ -94,11 +94,9 @@ bool checkRaces(const Fiber &fiber, const Accessor &a, RaceShadow &shadow, size_
       return false;
     Plane plane = shadow.plane(first);
     if (a.kind == CAMEO_SIM_WRITE) {
-      plane.writes[granule] = a.record(count, fiber.bit);
-      plane.writeKeys[granule] = a.key;
-      plane.useKeys[granule] = 0; // uses are ordered before this write,
-      if (!good)                  // or were just reported
+      if (!good) // so that each is reported once
         plane.uses[0][granule] = plane.uses[1][granule] = Access();
+      recordWrite(shadow, first, plane, granule, a, count, fiber.bit);
     } else {
       recordUse(shadow, first, plane, granule, a, count, fiber.bit);
     }
@@ -367,6 +365,8 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
   uint64_t offset = worker.sharedOffset(at);
   bool own = (space & 0xff) == 3; // not of other blocks in the cluster
   bool shared = own || offset < worker.cluster.size * uint64_t(kSharedWindow);
+  if (shared && worker.checks & kCheckRace && worker.interval.isOpen())
+    settleRaces(worker);
   if (__builtin_expect(alignment && reinterpret_cast<uintptr_t>(at) % alignment, 0)) {
     if (worker.checks & kCheckBounds)
       return fail(fiber, FaultKind::Misaligned, shared ? offset : reinterpret_cast<uintptr_t>(at),

@@ -14,8 +14,8 @@ namespace {
 /// What was released before is ordered before what the fiber does from now on.
 void passBarrier(Fiber &fiber) {
   fiber.clusterPhase = 0;
-  if (Clocks *clocks = fiber.block->clocks)
-    clocks->acquire(fiber.warp->clock, fiber.block->cluster->released);
+  if (fiber.block->clocks)
+    fiber.block->worker->changeClocks().acquire(fiber.warp->clock, fiber.block->cluster->released);
 }
 
 /// Ends the phase if all threads that have not exited have arrived.
@@ -99,8 +99,8 @@ void arriveAtClusterBarrier(Fiber &fiber, bool releases, bool aligned, uint32_t 
   fiber.clusterPhase = cluster.phase;
   meet(fiber, fiber.warp->clusterArrival, aligned, site);
   ++cluster.arrived;
-  if (Clocks *clocks = releases ? fiber.block->clocks : nullptr)
-    clocks->release(fiber.warp->clock, cluster.releasing);
+  if (releases && fiber.block->clocks)
+    fiber.block->worker->changeClocks().release(fiber.warp->clock, cluster.releasing);
   endPhaseIfComplete(cluster);
 }
 
@@ -141,8 +141,9 @@ void leaveCluster(Fiber &fiber) {
   for (uint32_t rest = lanes; rest; rest &= rest - 1)
     if (warp.fibers[__builtin_ctz(rest)].clusterPhase == cluster.phase)
       --cluster.arrived;
-    else if (Clocks *clocks = cluster.size > 1 ? fiber.block->clocks : nullptr)
-      clocks->release(warp.clock, cluster.releasing); // arrived for good
+    else if (cluster.size > 1 && fiber.block->clocks)
+      fiber.block->worker->changeClocks().release(warp.clock,
+                                                  cluster.releasing); // arrived for good
   if (!fiber.block->live && fiber.block->clocks && cluster.size > 1)
     endBlock(fiber);
   endPhaseIfComplete(cluster);

@@ -190,6 +190,22 @@ void Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
       state.byParameter.resize(range.parameter + 1);
     state.byParameter[range.parameter] = &range;
   }
+  const uint32_t readOnly = launch.kernel->read_only_parameters;
+  auto isRead = [&](const Range &range) {
+    return range.parameter < 32 && readOnly >> range.parameter & 1;
+  };
+  for (Range &range : state.ranges) {
+    range.readOnly =
+        isRead(range) &&
+        std::none_of(state.ranges.begin(), state.ranges.end(), [&](const Range &other) {
+          return !isRead(other) && range.begin < other.begin + other.bytes &&
+                 other.begin < range.begin + range.bytes;
+        });
+    const uint8_t *marks = range.allocation->initialised;
+    range.initialised =
+        !marks || (range.readOnly && state.checks & kCheckInit &&
+                   !memchr(marks + (range.begin - range.allocation->begin), 0, range.bytes));
+  }
 }
 
 LaunchResult Engine::launch(const Launch &launch) {

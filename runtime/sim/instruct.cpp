@@ -183,8 +183,9 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
   case CAMEO_SIM_OP_UNDEFINED:
     return reportUndefined(fiber, instruction, site);
   case CAMEO_SIM_OP_PROXY_FENCE:
-    if (Clocks *clocks = fiber.block->clocks) {
-      clocks->fence(threadInCluster(fiber), instruction.modifier(0), fiber.block->warpCount);
+    if (fiber.block->clocks) {
+      fiber.block->worker->changeClocks().fence(threadInCluster(fiber), instruction.modifier(0),
+                                                fiber.block->warpCount);
       if (instruction.modifier(0) != CAMEO_SIM_FENCE_GLOBAL)
         fenceMbarrierInit(fiber);
     }

@@ -278,8 +278,8 @@ void poison(const BulkTransfer &transfer) {
     char *place = checkAsyncAccess(*transfer.issuer, transfer.asyncOperation, transfer.shared + i,
                                    kCheckedBytes, 1, 7, CAMEO_SIM_WRITE, transfer.site);
     memset(place, 0xff, kCheckedBytes);
-    if (worker.checks & kCheckInit && place != worker.scratch)
-      memset(worker.shadow.initialised.get() + worker.sharedOffset(place), 0, kCheckedBytes);
+    if (place != worker.scratch)
+      worker.undefine(worker.sharedOffset(place), kCheckedBytes);
   }
 }
 
@@ -328,8 +328,8 @@ void startLoad(BulkTransfer transfer, const Block &target) {
     claimGlobal(transfer, transfer.asyncOperation, CAMEO_SIM_READ);
   }
   poison(transfer);
-  if (Clocks *clocks = fiber.block->clocks)
-    clocks->release(fiber.warp->clock, transfer.issued);
+  if (fiber.block->clocks)
+    fiber.block->worker->changeClocks().release(fiber.warp->clock, transfer.issued);
   target.worker->bulkLoads.push_back(std::move(transfer));
 }
 

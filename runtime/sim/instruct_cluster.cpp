@@ -36,8 +36,8 @@ bool hasOwnBarrier(Fiber &fiber, const char *address, const char *barrier, uint3
 /// What is ordered before an operation that `fiber` issues now.
 ClockRow releaseOf(const Fiber &fiber) {
   ClockRow row;
-  if (Clocks *clocks = fiber.block->clocks)
-    clocks->release(fiber.warp->clock, row);
+  if (fiber.block->clocks)
+    fiber.block->worker->changeClocks().release(fiber.warp->clock, row);
   return row;
 }
 

@@ -61,10 +61,9 @@ void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32
   char *target = checkAsyncAccess(fiber, operation, readAddress(words), bytes, bytes, 3,
                                   CAMEO_SIM_WRITE, site);
   memset(target, 0xff, bytes);
-  if (worker.checks & kCheckInit && target != worker.scratch)
-    memset(worker.shadow.initialised.get() + worker.sharedOffset(target), 0, bytes);
   if (target == worker.scratch)
     return worker.async.drop(operation);
+  worker.undefine(worker.sharedOffset(target), bytes);
   queue.copies.push_back({target, source, bytes, sourceBytes, site, operation, false});
   if (!operation)
     return;

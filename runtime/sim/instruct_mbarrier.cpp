@@ -128,9 +128,10 @@ void settle(Fiber &fiber, uint64_t *object, State state) {
 void arrive(Fiber &fiber, uint64_t *object, State state, uint32_t count, bool drop, uint32_t site) {
   if (!count || count > state.pending)
     return reportBadOperand(fiber, site, "more arrivals at an mbarrier than it expects");
-  if (Clocks *clocks = fiber.block->clocks)
-    clocks->release(fiber.warp->clock,
-                    fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).pending);
+  if (fiber.block->clocks)
+    fiber.block->worker->changeClocks().release(
+        fiber.warp->clock,
+        fiber.block->worker->mbarrierClock(reinterpret_cast<char *>(object)).pending);
   state.pending -= count;
   if (drop)
     state.expected -= count;
@@ -246,11 +247,12 @@ bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *
   // With .parity: the parity of the phase that is asked about; else the state of an arrival in it.
   bool asked = instruction.modifier(1) ? words[2] & 1 : State::read(readWide(words + 2)).parity;
   bool over = State::read(*object).parity != asked;
-  if (Clocks *clocks = over ? fiber.block->clocks : nullptr) {
+  if (over && fiber.block->clocks) {
     Worker &worker = *fiber.block->worker;
     MbarrierClock &clock = worker.mbarrierClock(reinterpret_cast<char *>(object));
-    clocks->acquire(fiber.warp->clock, clock.released);
-    clock.seen.resize(clocks->warps);
+    Clocks &clocks = worker.changeClocks();
+    clocks.acquire(fiber.warp->clock, clock.released);
+    clock.seen.resize(clocks.warps);
     size_t &seen = clock.seen[fiber.warp->clock];
     for (; seen < clock.releasedOperations.size(); ++seen)
       worker.async.observe(clock.releasedOperations[seen], fiber, /*wholeWarp=*/true);

@@ -152,6 +152,8 @@ struct Range {
   std::string name;
   Allocation *allocation = nullptr;
   uint32_t parameter = ~0u; // BufferRange::parameter
+  bool readOnly = false;    // nothing in this launch writes what the range contains
+  bool initialised = false; // all of it; false: perhaps not
   bool contains(const char *address, uint32_t size) const {
     uint64_t offset = uint64_t(address - begin);
     return offset < bytes && size <= bytes - offset;

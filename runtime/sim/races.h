@@ -80,6 +80,24 @@ static inline bool conflicts(const Access &record, bool isWrite, const Accessor 
   return isWrite || a.kind == CAMEO_SIM_WRITE || record.atomic() != (a.kind == CAMEO_SIM_ATOMIC);
 }
 
+/// Records a plain write of `lanes` that begins in this plane and granule; what it conflicts with
+/// is ordered before it, or was reported. Lanes one by one leave the same.
+static inline void recordWrite(const RaceShadow &shadow, uint32_t index, const Plane &plane,
+                               size_t granule, const Accessor &a, uint32_t bytes, uint32_t lanes) {
+  Access &last = plane.writes[granule];
+  const Access now = a.record(bytes, lanes);
+  const bool longest = bytes >= shadow.longest(index);
+  // What the same threads have just written beyond this stays.
+  if (longest || last.bytes() <= bytes || last.owner != now.owner || last.stamp != now.stamp ||
+      last.warp() != now.warp() || last.lanes != now.lanes)
+    last = now;
+  plane.writeKeys[granule] = a.key;
+  // So do uses that reach beyond it.
+  if (longest ||
+      (plane.uses[0][granule].bytes() <= bytes && plane.uses[1][granule].bytes() <= bytes))
+    plane.useKeys[granule] = 0;
+}
+
 /// Records a read or an atomic of `lanes` that begins in this plane and granule; what it conflicts
 /// with is ordered before it, or was reported. Lanes one by one leave the same.
 static inline void recordUse(const RaceShadow &shadow, uint32_t index, const Plane &plane,

@@ -205,7 +205,7 @@ void complete(Warp &warp, uint32_t index) {
     // Shuffles and votes order no memory accesses (CUDA C++ Programming Guide, warp shuffle
     // functions); bar.warp.sync does.
     if (block.clocks)
-      block.clocks->syncLanes(warp.clock, group.arrived, warp.all);
+      block.worker->changeClocks().syncLanes(warp.clock, group.arrived, warp.all);
     break;
   }
   warp.ready |= group.arrived;
@@ -290,7 +290,7 @@ void releaseBarrier(Block &block, uint32_t id) {
     for (uint32_t w = 0; !barrier.count && w < block.warpCount; ++w)
       if (!block.warps[w].live) // exited: arrived for good
         warps |= 1u << w;
-    block.clocks->syncWarps(block.firstClock, warps);
+    block.worker->syncWarps(block, warps);
   }
   for (uint32_t rest = barrier.warps; rest; rest &= rest - 1) {
     uint32_t w = uint32_t(__builtin_ctz(rest));
@@ -505,7 +505,8 @@ cameo_sim_warp_sync_body(CameoSimThread *thread, uint32_t mask, uint32_t site) {
   Fiber &fiber = fiberOf(thread);
   if (fiber.block->warpForm) {
     if (fiber.block->clocks)
-      fiber.block->clocks->syncLanes(fiber.warp->clock, fiber.warp->all, fiber.warp->all);
+      fiber.block->worker->changeClocks().syncLanes(fiber.warp->clock, fiber.warp->all,
+                                                    fiber.warp->all);
     return &fiber;
   }
   return arrive(fiber, kOpWarpSync, mask, site);

@@ -36,6 +36,8 @@ bool Worker::prepare(LaunchState &launchState) {
     clocks.reset(new Clocks());
   if (checks & kCheckMemory && !patterns)
     patterns.reset(new WarpPatterns());
+  plans.restart();
+  interval.close();
   if (checks & kCheckInit && shadow.windows < size) {
     shadow.initialised.reset(new uint8_t[size_t(size) * kSharedWindow]);
     shadow.windows = size;
@@ -179,8 +181,12 @@ void Worker::startBlock(Block &block, uint64_t order) {
 
   if (checks & kCheckMemory && state->sharedBytes)
     memset(block.shared, 0xff, state->sharedBytes); // NaN in every floating-point format
-  if (checks & kCheckInit)
-    memset(shadow.initialised.get() + size_t(block.rank) * kSharedWindow, 0, state->sharedBytes);
+  uint8_t *initialised =
+      checks & kCheckInit ? shadow.initialised.get() + size_t(block.rank) * kSharedWindow : nullptr;
+  if (initialised)
+    memset(initialised, 0, state->sharedBytes);
+  if (notesIntervals())
+    interval.startBlock(state->sharedBytes, initialised, checks & kCheckRace);
 
   // The warp form reads the block's number from the context of the warp's first thread.
   uint32_t perFiber = block.warpForm ? kLanes : 1;
@@ -274,6 +280,25 @@ void Worker::runCluster(uint64_t index) {
   // learn from the others.
   if (left && !checks)
     state->stop.store(true, std::memory_order_relaxed);
+}
+
+void Worker::syncWarps(const Block &block, uint32_t warpsThere) {
+  const bool all = warpsThere == (block.warpCount == kMaxWarps ? ~0u : (1u << block.warpCount) - 1);
+  if (!all || !notesIntervals() || async.any()) {
+    changeClocks().syncWarps(block.firstClock, warpsThere);
+    return;
+  }
+  clocks->syncWarps(block.firstClock, warpsThere);
+  interval.open();
+}
+
+void Worker::undefine(uint64_t offset, uint32_t bytes) {
+  if (!(checks & kCheckInit))
+    return;
+  if (notesIntervals())
+    interval.undefine(uint32_t(offset), bytes);
+  else
+    memset(shadow.initialised.get() + offset, 0, bytes);
 }
 
 KernelCounters Worker::countedWork() const {
