@@ -126,6 +126,7 @@ struct LaunchState {
   uint64_t stride = 1, offset = 0; // cluster i runs as (i * stride + offset) mod clusterCount
   std::vector<Range> ranges;
   std::vector<Range *> byParameter; // null where a parameter has no range of its own
+  bool knowsWrites = false; // which ranges the kernel writes: the others are Range::readOnly
   std::vector<std::unique_ptr<Allocation>> foreign; // of ranges outside the engine's allocations
   FaultLog log;
   bool parallel = false; // more than one worker
@@ -148,6 +149,10 @@ struct LaunchState {
   std::mutex tracing;                    // held while lines are written
 
   uint32_t ownerOf(uint64_t cluster) const { return lastOwner + 1 + uint32_t(cluster % kOwners); }
+  /// Whether accesses of the range are recorded, to be checked for races.
+  bool records(const Range &range) const {
+    return !range.readOnly && (knowsWrites || range.allocation->notesReads());
+  }
   bool sequential() const { return launch->noSync && clusterSize == 1; }
   /// A block's number in the grid. `order` counts the blocks cluster by cluster.
   uint64_t linearBlock(uint64_t order) const;

@@ -339,7 +339,7 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t pa
   if (worker.checks & kCheckRace) {
     if (kind != CAMEO_SIM_READ && !allocation.kernelWritten.load(std::memory_order_relaxed))
       allocation.kernelWritten.store(true, std::memory_order_relaxed);
-    if (allocation.notesReads()) {
+    if (worker.state->records(*range)) {
       Accessor accessor = makeAccessor(fiber, /*shared=*/false, kind, site);
       uintptr_t place = reinterpret_cast<uintptr_t>(address);
       if (!checkRaces(fiber, accessor, allocation.races, allocation.granules(),

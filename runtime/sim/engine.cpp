@@ -191,6 +191,7 @@ void Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
     state.byParameter[range.parameter] = &range;
   }
   const uint32_t readOnly = launch.kernel->read_only_parameters;
+  state.knowsWrites = readOnly != 0;
   auto isRead = [&](const Range &range) {
     return range.parameter < 32 && readOnly >> range.parameter & 1;
   };

@@ -468,7 +468,7 @@ bool checkGlobalTogether(const Fiber &fiber, char *address, uint32_t parameter,
   if (kind == CAMEO_SIM_WRITE && !allocation.kernelWritten.load(std::memory_order_relaxed))
     allocation.kernelWritten.store(true, std::memory_order_relaxed);
   const uintptr_t granule = reinterpret_cast<uintptr_t>(address) / kGranule;
-  return !allocation.notesReads() ||
+  return !worker.state->records(*range) ||
          checkRacesTogether(*worker.state, makeAccessor(fiber, /*shared=*/false, kind, site),
                             allocation.races, allocation.granules(),
                             granule - allocation.firstGranule(), granule * kGranule, pattern);

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace simtest;
 
@@ -82,6 +83,38 @@ TEST(SimChecks, RemovedBarriers) {
   expectCaught(
       runTile,
       {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}, {3, FaultKind::SharedRace}});
+}
+
+/// One thread reads 16 bytes, writes (or rereads) their first half, and another one the second
+/// half.
+void halvesBody(Gpu gpu) {
+  const bool reads = gpu.arg<uint32_t>(0), ordered = gpu.arg<uint32_t>(1);
+  char *tile = gpu.t->shared;
+  auto access = [&](uint32_t offset, uint32_t bytes, CameoSimAccess kind, uint32_t site) {
+    gpu.t->api->access(gpu.t, tile + offset, bytes, bytes, 3, kind, site);
+  };
+  if (gpu.tid() == 0) {
+    access(0, 16, CAMEO_SIM_WRITE, 1);
+    access(0, 16, CAMEO_SIM_READ, 2);
+    access(0, 8, reads ? CAMEO_SIM_READ : CAMEO_SIM_WRITE, 3);
+  }
+  if (ordered)
+    gpu.barrier(4);
+  if (gpu.tid() == 1)
+    access(8, 8, CAMEO_SIM_WRITE, 5);
+}
+
+TEST(SimChecks, NarrowAccessesDoNotHideWideOnes) {
+  for (uint32_t reads : {0u, 1u}) {
+    TestDevice device;
+    LaunchResult good = device.run(kernel<halvesBody>, {1, 32, 512}, reads, 1u);
+    EXPECT_TRUE(good.ok()) << texts(good);
+    LaunchResult result = device.run(kernel<halvesBody>, {1, 32, 512}, reads, 0u);
+    std::set<std::string> others;
+    for (const Report &report : result.reports)
+      others.insert(report.otherWhat);
+    EXPECT_EQ(others, (std::set<std::string>{"op 1", "op 2"})) << texts(result);
+  }
 }
 
 TEST(SimChecks, RaceReportNamesBothAccesses) {

@@ -99,6 +99,8 @@ struct Shape {
   bool noSync = false;
   uint32_t cluster = 1; // blocks, all in x
   uint32_t stack = 64 << 10;
+  uint32_t readOnly = 0;            // CameoSimKernelInfo::read_only_parameters
+  std::vector<BufferRange> buffers = {}; // Launch::buffers
 };
 
 class TestDevice {
@@ -124,7 +126,16 @@ public:
   /// A kernel in the warp form.
   template <typename... Args>
   LaunchResult runWarps(CameoSimKernel entry, const Shape &shape, const Args &...values) {
-    return launch({"test_kernel", nullptr, shape.shared, 0, entry, shape.stack, 0, 0, {0, 0, 0}, 0},
+    return launch({"test_kernel",
+                   nullptr,
+                   shape.shared,
+                   0,
+                   entry,
+                   shape.stack,
+                   0,
+                   0,
+                   {0, 0, 0},
+                   shape.readOnly},
                   shape, values...);
   }
 
@@ -141,6 +152,7 @@ private:
     launch.block[0] = shape.block;
     launch.args = pointers;
     launch.noSync = shape.noSync;
+    launch.buffers = shape.buffers;
     launch.cluster[0] = shape.cluster;
     launch.nonPortableCluster = true;
     return engine.launch(launch);

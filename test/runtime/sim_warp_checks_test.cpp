@@ -247,6 +247,52 @@ TEST_P(SimWarpChecks, AsLaneByLane) {
 INSTANTIATE_TEST_SUITE_P(Checks, SimWarpChecks,
                          testing::Values(kCheckBounds, kCheckInit, kCheckRace, kCheckAll));
 
+/// Warps write rows and read each other's, more often than there are tags; in one round, if
+/// planted, a warp writes its neighbour's row (1), reads before the barrier (2) or reads what
+/// nobody wrote (3).
+void roundsBody(Gpu gpu) {
+  const uint32_t rounds = gpu.arg<uint32_t>(0), planted = gpu.arg<uint32_t>(1),
+                 when = gpu.arg<uint32_t>(2);
+  const uint32_t warp = gpu.t->warp;
+  auto access = [&](uint32_t row, CameoSimAccess kind, uint32_t site) {
+    static const CameoSimAccessSite sites[] = {
+        {4, 4, 3, CAMEO_SIM_READ, 1, 0, CAMEO_SIM_ALL_LANES, 0},
+        {4, 4, 3, CAMEO_SIM_WRITE, 2, 0, CAMEO_SIM_ALL_LANES, 0},
+        {4, 4, 3, CAMEO_SIM_READ, 3, 0, CAMEO_SIM_ALL_LANES, 0}};
+    char *addresses[kLanes], *allowed[kLanes];
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      addresses[lane] = gpu.t->shared + (row * kLanes + (lane * 5 + site) % kLanes) * 4;
+    EXPECT_EQ(sites[site].kind, uint32_t(kind));
+    gpu.t->api->warp_access(gpu.t, &sites[site], 1, addresses, nullptr, allowed);
+  };
+  for (uint32_t round = 0; round < rounds; ++round) {
+    const uint32_t fault = round == when ? planted : 0, first = round % 2 * kWarps;
+    access(first + (fault == 1 && warp == 1 ? 0 : warp), CAMEO_SIM_WRITE, 1);
+    if (fault == 2 && warp == 2)
+      access(first + 1, CAMEO_SIM_READ, 0);
+    gpu.barrier(4);
+    access(fault == 3 ? 2 * kWarps : first + (warp + 1) % kWarps, CAMEO_SIM_READ, 2);
+  }
+}
+
+TEST(SimWarpAccess, FromBarrierToBarrier) {
+  constexpr uint32_t kRounds = 600;
+  for (uint32_t planted : {0u, 1u, 2u, 3u})
+    for (uint32_t when : {2u, 100u, 249u, 250u, 251u, 252u, 253u, 254u, 255u, 256u, 504u, 599u}) {
+      TestDevice device(kCheckAll, /*seed=*/0, 1);
+      LaunchResult result = device.runWarps(kernel<roundsBody>, {1, kWarps * kLanes, kSharedBytes},
+                                            kRounds, planted, when);
+      if (!planted) {
+        EXPECT_TRUE(result.ok()) << result.error;
+        continue;
+      }
+      ASSERT_EQ(result.reports.size(), 1u) << "planted " << planted << " in round " << when;
+      const Report &report = result.reports[0];
+      EXPECT_EQ(report.kind, planted == 3 ? FaultKind::SharedUninitialised : FaultKind::SharedRace);
+      EXPECT_EQ(report.count, planted == 3 ? kWarps * kLanes : kLanes) << report.text;
+    }
+}
+
 /// Blocks on several workers read the same, and write parts of their own, or, planted, the first
 /// block's part.
 void sharingBody(Gpu gpu) {
@@ -261,8 +307,9 @@ void sharingBody(Gpu gpu) {
     }
     if (planted == 2 && gpu.block() == 37 && round == 7)
       addresses[kLanes] = in;
-    const CameoSimAccessSite sites[] = {{16, 16, 1, CAMEO_SIM_READ, 1, 0, CAMEO_SIM_ALL_LANES, 0},
-                                        {4, 4, 1, CAMEO_SIM_WRITE, 2, 1, CAMEO_SIM_ALL_LANES, 0}};
+    const CameoSimAccessSite sites[] = {
+        {16, 16, 1 | 1 << 8, CAMEO_SIM_READ, 1, 0, CAMEO_SIM_ALL_LANES, 0},
+        {4, 4, 1, CAMEO_SIM_WRITE, 2, 1, CAMEO_SIM_ALL_LANES, 0}};
     gpu.t->api->warp_access(gpu.t, sites, 2, addresses, nullptr, allowed);
   }
 }
@@ -283,6 +330,25 @@ TEST(SimWarpAccess, BlocksInParallel) {
           EXPECT_EQ(report.kind, FaultKind::GlobalRace) << report.text;
       }
     }
+  }
+}
+
+/// A kernel that says that it only reads through a parameter: reads there are not recorded, unless
+/// another parameter's buffer has bytes in common.
+TEST(SimWarpAccess, ReadOnlyParameters) {
+  constexpr uint32_t kBlocks = 64, kIn = 8 * kLanes * 16, kOut = kBlocks * 8 * kLanes * 4;
+  for (bool overlaps : {false, true}) {
+    TestDevice device(kCheckAll, 0, 1);
+    char *memory = device.upload(std::vector<char>(kIn + kOut), "memory");
+    char *in = memory, *out = overlaps ? memory + 16 : memory + kIn;
+    Shape shape{kBlocks, kLanes, 0, true};
+    shape.readOnly = 1;
+    shape.buffers = {{in, kIn, "in", 0}, {out, kOut - 16, "out", 1}};
+    LaunchResult result = device.runWarps(kernel<sharingBody>, shape, in, out, 0u);
+    bool raced = false;
+    for (const Report &report : result.reports)
+      raced |= report.kind == FaultKind::GlobalRace;
+    EXPECT_EQ(raced, overlaps) << result.error;
   }
 }
 
