@@ -99,7 +99,7 @@ struct Shape {
   bool noSync = false;
   uint32_t cluster = 1; // blocks, all in x
   uint32_t stack = 64 << 10;
-  uint32_t readOnly = 0;            // CameoSimKernelInfo::read_only_parameters
+  uint32_t readOnly = 0;                 // CameoSimKernelInfo::read_only_parameters
   std::vector<BufferRange> buffers = {}; // Launch::buffers
 };
 
