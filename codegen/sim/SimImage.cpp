@@ -181,7 +181,8 @@ public:
          builder.getInt32(stackBytes), builder.getInt32(blocks.size()),
          builder.getInt32(kernel.blocks.size()),
          llvm::ConstantDataArray::get(context, llvm::ArrayRef(kernel.cluster)),
-         builder.getInt32(kernel.readOnlyParameters)}));
+         builder.getInt32(kernel.readOnlyParameters), builder.getInt32(kernel.genericProxyOnly),
+         builder.getInt32(0)}));
     for (const CameoSimBasicBlock &block : kernel.blocks)
       blocks.push_back(llvm::ConstantDataArray::get(context, llvm::ArrayRef(block.counts)));
   }

@@ -122,6 +122,7 @@ public:
     useHostTypes();
     if (!writesAnywhere)
       result.readOnlyParameters = ~writtenParameters;
+    result.genericProxyOnly = !usesAsyncProxy;
     return result;
   }
 
@@ -312,8 +313,9 @@ private:
   std::string name, kernelNodes;
   Value thread;
   uint32_t writtenParameters = 0; // bit i: parameter i
-  bool writesAnywhere = false;    // to global memory, through what is not seen to be a parameter
-  Value instructionBuffers[2];    // for each thread; for warps
+  bool usesAsyncProxy = false;
+  bool writesAnywhere = false; // to global memory, through what is not seen to be a parameter
+  Value instructionBuffers[2]; // for each thread; for warps
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;
   std::map<size_t, Value> engineFunctions;
@@ -521,6 +523,21 @@ static bool mayWriteGlobal(const kernel::PtxInstruction &instruction) {
   }
 }
 
+/// PTX ISA, "Memory Consistency Model: Proxies".
+static bool isOfAsyncProxy(const kernel::PtxInstruction &instruction) {
+  switch (instruction.opcode) {
+  case CAMEO_SIM_OP_WGMMA:
+  case CAMEO_SIM_OP_TENSOR_LOAD:
+  case CAMEO_SIM_OP_TENSOR_STORE:
+  case CAMEO_SIM_OP_BULK_LOAD:
+  case CAMEO_SIM_OP_BULK_STORE:
+  case CAMEO_SIM_OP_BULK_SHARED:
+    return true;
+  default:
+    return false;
+  }
+}
+
 static unsigned wordsOf(kernel::PtxOp op) {
   unsigned words = 0;
   for (Type type : op.getInputs().getTypes())
@@ -556,6 +573,7 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   Location loc = op.getLoc();
   kernel::PtxInstruction instruction = parse(op);
   writesAnywhere |= mayWriteGlobal(instruction);
+  usesAsyncProxy |= isOfAsyncProxy(instruction);
   bool waits = instruction.blocks && !instruction.collective;
   Value instructionBuffer = !waits        ? instructionBuffers[instruction.collective]
                             : wordsOf(op) ? makeBuffer(loc, wordsOf(op))

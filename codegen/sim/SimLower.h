@@ -29,6 +29,7 @@ struct SimKernel {
   std::array<uint32_t, 3> cluster = {};      // blocks; 0: told at launch
   std::vector<CameoSimBasicBlock> blocks;    // where instrumented
   uint32_t readOnlyParameters = 0;           // CameoSimKernelInfo::read_only_parameters
+  bool genericProxyOnly = true;              // and generic_proxy_only
 };
 
 /// What kernels tell the engine of, besides what they need of it.

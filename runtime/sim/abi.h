@@ -197,6 +197,8 @@ typedef struct CameoSimKernelInfo {
   /* Bit i: the kernel writes nothing through parameter i, and all that it writes to global memory
    * through one of the other parameters. */
   uint32_t read_only_parameters;
+  uint32_t generic_proxy_only; /* 1: no instruction goes through the asynchronous proxy */
+  uint32_t reserved;
 } CameoSimKernelInfo;
 
 typedef struct CameoSimBasicBlock {

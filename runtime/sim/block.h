@@ -328,9 +328,11 @@ struct Worker {
   }
   /// The clocks of the cluster, to be changed.
   Clocks &changeClocks();
-  /// Whether accesses of shared memory are noted from barrier to barrier.
+  /// Whether accesses of shared memory are noted from barrier to barrier: who accesses it through
+  /// the asynchronous proxy wants to know what a barrier has ordered, and no fence.
   bool notesIntervals() const {
-    return checks & kCheckMemory && state->warpForm && cluster.size == 1;
+    return checks & kCheckMemory && state->warpForm && cluster.size == 1 &&
+           state->launch->kernel->generic_proxy_only;
   }
   /// Warps of a block have met at a barrier, a bit each.
   void syncWarps(const Block &block, uint32_t warpsThere);

@@ -265,10 +265,8 @@ bool checkForAgent(const Fiber &issuer, const Accessor &a, RaceShadow &shadow, s
     }
     const Plane plane = shadow.plane(first);
     if (a.kind == CAMEO_SIM_WRITE) {
-      plane.writes[granule] = noted.record(count, issuer.bit);
-      plane.writeKeys[granule] = a.key;
-      plane.useKeys[granule] = 0;
       plane.uses[0][granule] = plane.uses[1][granule] = Access();
+      recordWrite(shadow, first, plane, granule, noted, count, issuer.bit);
     } else {
       recordUse(shadow, first, plane, granule, noted, count, issuer.bit);
     }

@@ -509,7 +509,7 @@ TEST(SimChecks, LaunchesMayBeHeldToTheirBuffers) {
   TestDevice device;
   uint32_t *arena = device.upload(std::vector<uint32_t>(256), "arena");
   CameoSimKernelInfo info{
-      "test_kernel", kernel<noSyncBody>, 0, 64 << 10, nullptr, 0, 0, 0, {0, 0, 0}, 0};
+      "test_kernel", kernel<noSyncBody>, 0, 64 << 10, nullptr, 0, 0, 0, {0, 0, 0}, 0, 0, 0};
   for (Plant plant : {0u, 2u}) {
     uint32_t *x = arena + 64;
     const void *args[] = {&x, &plant};

@@ -91,7 +91,7 @@ TEST(SimCluster, NumbersBlocks) {
     uint32_t *out = device.buffer<uint32_t>(8 * 6 * 4, "out");
     const void *args[] = {&out, nullptr};
     CameoSimKernelInfo info{"numbers", kernel<numbersBody>, 0, 4096, nullptr, 0, 0,
-                            0,         {3, 2, 1},           0};
+                            0,         {3, 2, 1},           0, 0,    0};
     Launch launch;
     launch.image = &image();
     launch.kernel = &info;
@@ -118,7 +118,7 @@ TEST(SimCluster, RefusesWhatNoGpuTakes) {
   auto error = [&](uint32_t grid, uint32_t own, uint32_t given, bool nonPortable) {
     const void *args[] = {&out, nullptr};
     CameoSimKernelInfo info{"numbers", kernel<numbersBody>, 0, 4096, nullptr, 0, 0,
-                            0,         {own, own, own},     0};
+                            0,         {own, own, own},     0, 0,    0};
     Launch launch;
     launch.kernel = &info;
     launch.grid[0] = grid;

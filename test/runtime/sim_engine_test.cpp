@@ -328,7 +328,7 @@ TEST(SimEngine, IndicesAgreeOnBothPaths) {
       TestDevice device(kCheckAll, seed);
       uint32_t *out = device.buffer<uint32_t>(24 * 105, "out");
       CameoSimKernelInfo info{"indices", kernel<indexBody>, 0, 64 << 10, nullptr, 0, 0,
-                              0,         {0, 0, 0},         0};
+                              0,         {0, 0, 0},         0, 0,        0};
       const void *args[] = {&out};
       Launch launch;
       launch.image = &image();

@@ -25,8 +25,9 @@ __attribute__((visibility("default"))) void copy(CameoSimThread *thread, const v
   *(float *)api->access(thread, y + (i + shift), 4, 4, 1, CAMEO_SIM_WRITE, 1) = value;
 }
 
-static const CameoSimKernelInfo kernels[] = {{"scale", scale, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0},
-                                             {"copy", copy, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0}};
+static const CameoSimKernelInfo kernels[] = {
+    {"scale", scale, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0},
+    {"copy", copy, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0}};
 static const CameoSimSite sites[] = {{"", "", "load of x"}, {"", "copy.mlir:2:3", "store to y"}};
 
 __attribute__((visibility("default"))) const CameoSimImage cameo_sim_image = {

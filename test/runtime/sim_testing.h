@@ -120,8 +120,9 @@ public:
   }
   template <typename... Args>
   LaunchResult run(CameoSimKernel entry, const Shape &shape, const Args &...values) {
-    return launch({"test_kernel", entry, shape.shared, shape.stack, nullptr, 0, 0, 0, {0, 0, 0}, 0},
-                  shape, values...);
+    return launch(
+        {"test_kernel", entry, shape.shared, shape.stack, nullptr, 0, 0, 0, {0, 0, 0}, 0, 0, 0},
+        shape, values...);
   }
   /// A kernel in the warp form.
   template <typename... Args>
@@ -135,7 +136,9 @@ public:
                    0,
                    0,
                    {0, 0, 0},
-                   shape.readOnly},
+                   shape.readOnly,
+                   1,
+                   0},
                   shape, values...);
   }
 
