@@ -144,7 +144,7 @@ typedef struct CameoSimApi {
    * order but for reads among each other and writes among each other. Those that differ in their
    * sites and offsets alone follow one another. Returns 0 if they may access the addresses they
    * have. If not, returns 1, and `allowed` has the addresses instead: lane l of instruction i is to
-   * access allowed[32 * i + l]. */
+   * access allowed[32 * i + l]. What lies at `accesses` is the same throughout a launch. */
   uint32_t (*warp_access)(CameoSimThread *, const CameoSimAccessSite *accesses, uint32_t count,
                           char *const *addresses, const uint8_t *lanes, char **allowed);
   /* Traced images only: the instruction at `site` has been executed, with `count` elements of
