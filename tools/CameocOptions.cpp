@@ -79,7 +79,7 @@ template <bool CameocOptions::*Member> llvm::Error setFlag(CameocOptions &option
 }
 
 const Option kOptions[] = {
-    {"-o", "FILE", "where to write", setString<&CameocOptions::output>},
+    {"-o", "FILE", "where to write; -: standard output", setString<&CameocOptions::output>},
     {"--target", "LIST",
      "architectures: sm_80 (a cubin), ptx (text that later GPUs can take), sim:sm_80 (code for the "
      "simulated GPU), native; default sm_80,ptx,sim:sm_80",
@@ -134,6 +134,9 @@ llvm::Error check(const CameocOptions &options) {
     return fail("no input file; cameoc --help says more");
   if (options.output.empty())
     return fail("no output file; name one with -o");
+  if (options.output == "-" && !options.stopAfter &&
+      (options.emit == Emit::Exe || options.emit == Emit::Lib || options.emit == Emit::Plan))
+    return fail("-o -: standard output takes IR, PTX, cubins and ONNX; name a file");
   if (options.startFrom == Stage::Binary)
     return fail("--start-from=binary: nothing is left to do from there");
   if (options.stopAfter == Stage::Binary)

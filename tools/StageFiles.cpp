@@ -128,16 +128,20 @@ llvm::Error readSidecar(const std::string &path, MLIRContext *context) {
 llvm::Error cameo::writeStageFile(ModuleOp module, StringRef path) {
   llvm::MapVector<StringRef, ArrayRef<char>> blobs = largeResources(module);
   std::string sidecar = path.str() + ".weights";
-  if (!blobs.empty()) {
+  const bool isStandardOutput = path == "-"; // weights go into the text
+  if (!blobs.empty() && !isStandardOutput) {
     if (llvm::Error error = writeSidecar(blobs, sidecar))
       return error;
-  } else if (std::error_code error = llvm::sys::fs::remove(sidecar)) {
+  } else if (std::error_code error =
+                 isStandardOutput ? std::error_code() : llvm::sys::fs::remove(sidecar)) {
     // Weights of another module must not be taken for this one's.
     return llvm::createStringError("cannot remove '" + sidecar + "': " + error.message());
   }
   return writeFile(path, 0644, [&](llvm::raw_fd_ostream &output) {
     OpPrintingFlags flags;
-    flags.enableDebugInfo().elideLargeResourceString(kInlineCharacters);
+    flags.enableDebugInfo();
+    if (!isStandardOutput)
+      flags.elideLargeResourceString(kInlineCharacters);
     module.print(output, flags);
     output << "\n";
     return llvm::Error::success();

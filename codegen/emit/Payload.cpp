@@ -14,6 +14,7 @@
 #include "llvm/Support/xxhash.h"
 
 #include <cstring>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace cameo;
@@ -145,7 +146,7 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
     return llvm::createStringError("cannot write '" + path.str() + "': " + what.str());
   };
   auto writeTo = [&](int descriptor) -> llvm::Error {
-    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/true);
+    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/descriptor != STDOUT_FILENO);
     if (llvm::Error error = write(output)) {
       output.clear_error();
       return error;
@@ -155,6 +156,8 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
     output.clear_error();
     return error ? fail(error.message()) : llvm::Error::success();
   };
+  if (path == "-")
+    return writeTo(STDOUT_FILENO);
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status)) {
     if (status.type() == llvm::sys::fs::file_type::directory_file)

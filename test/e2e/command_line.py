@@ -335,6 +335,18 @@ def check_special_files(tests):
     tests.judge("pipe", step, 0)
     if not pipe.is_fifo() or "onnx." not in copy.read_text():
         tests.suite.fail("pipe-content", "the pipe was replaced, or got nothing", step)
+    # Standard output, with the weights in the text, from one stage to the next.
+    step = harness.run(["sh", "-c", f"{compiler} --stop-after=scheduled --target=sim:sm_80 -o - | "
+                        f"{tests.suite.tool('cameoc')} - --start-from=scheduled "
+                        f"--target=sim:sm_80 -o through"], SECONDS, cwd=tests.folder)
+    tests.judge("standard-output", step, 0)
+    if (tests.folder / "-").exists() or not (tests.folder / "through").exists():
+        tests.suite.fail("standard-output-files", "a file '-', or no artefact", step)
+    step = harness.run(["sh", "-c", f"{compiler} -o -"], SECONDS, cwd=tests.folder)
+    if step.code == 0 or "name a file" not in step.output:
+        tests.suite.fail("standard-output-exe", step.output[-200:], step)
+    else:
+        tests.suite.ok()
     full = tests.folder / "full"
     full.unlink(missing_ok=True)
     full.symlink_to("/dev/full")
