@@ -69,6 +69,9 @@ public:
              CameoSimAccess kind, uint32_t site);
   /// `fiber`, or its whole warp, knows from now on that the operation is done.
   void observe(uint32_t operation, const Fiber &fiber, bool wholeWarp);
+  bool isKnown(uint32_t operation, const Fiber &fiber) const {
+    return isKnown(operations_[operation], fiber);
+  }
   /// Whether something remembers what the operation did to memory.
   bool isRemembered(uint32_t operation) const { return operations_[operation].isRemembered(); }
   /// An access of shared memory by a thread.

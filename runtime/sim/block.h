@@ -212,7 +212,9 @@ struct Cluster {
   }
 };
 
-/// cp.async of one thread: copies that are not done, and where its committed groups end among them.
+/// cp.async of one thread: copies of which it does not know that they are done, and where its
+/// committed groups end among them. Those before `moved` have been done when they were given to an
+/// mbarrier, and their thread knows nothing of that yet.
 struct PendingCopy {
   char *target;
   const char *source;
@@ -224,7 +226,7 @@ struct PendingCopy {
 struct CopyQueue {
   std::vector<PendingCopy> copies;
   std::vector<size_t> groups;
-  size_t done = 0;
+  size_t done = 0, moved = 0;
 };
 
 /// A bulk copy under way: of a tensor, or of plain bytes where `map` is null. A copy from shared

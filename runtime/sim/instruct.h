@@ -8,6 +8,7 @@
 #include "runtime/sim/instructions.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace cameo::sim {
 
@@ -59,7 +60,9 @@ void executeMbarrier(Instruction instruction, Fiber &fiber, uint32_t *words, uin
 bool mbarrierPhaseIsOver(Instruction instruction, Fiber &fiber, const uint32_t *words,
                          uint32_t site);
 /// An arrival of cp.async.mbarrier.arrive; `increment`: the phase expects one more because of it.
-void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site);
+/// `operations` (AsyncOperations): those who see the phase end know that they are done.
+void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site,
+                      const std::vector<uint32_t> &operations);
 /// A copy of so many bytes is complete. `operation` (AsyncOperations; the mbarrier holds it from
 /// now on): those who see the phase end know that it is done, and what was before its issue.
 void completeTransaction(Fiber &issuer, char *barrier, uint32_t bytes, uint32_t site,

@@ -1,8 +1,8 @@
 // cp.async (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
 //
 // A copy under way leaves its destination undefined: it is filled with NaN when the copy is issued
-// and gets the data when the thread waits for it, which reads the source then. So a missing wait
-// shows in results; with the `init` check it is a report.
+// and gets the data when the thread waits for it, or gives it to an mbarrier, which reads the
+// source then. So a missing wait shows in results; with the `init` check it is a report.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/block.h"
@@ -16,10 +16,7 @@ namespace {
 
 /// What conflicts with its read has been looked for since it was issued; from now on the read is
 /// one of the thread's.
-void finish(Fiber &fiber, const PendingCopy &copy) {
-  AsyncOperations &async = fiber.block->worker->async;
-  if (copy.operation)
-    async.endCopy();
+void move(Fiber &fiber, const PendingCopy &copy) {
   if (copy.sourceBytes) {
     char *source = const_cast<char *>(copy.source);
     uint32_t alignment = copy.sourceBytes == copy.bytes ? copy.bytes : 1;
@@ -31,20 +28,55 @@ void finish(Fiber &fiber, const PendingCopy &copy) {
   }
   memset(copy.target + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
   checkWithoutRaces(fiber, copy.target, copy.bytes, copy.bytes, 3, CAMEO_SIM_WRITE, copy.site);
-  async.observe(copy.operation, fiber, /*wholeWarp=*/false);
-  async.drop(copy.operation);
 }
 
-void finishUpTo(Fiber &fiber, CopyQueue &queue, size_t end) {
-  for (size_t i = queue.done; i < end; ++i)
-    finish(fiber, queue.copies[i]);
-  queue.done = std::max(queue.done, end);
+void moveUpTo(Fiber &fiber, CopyQueue &queue, size_t end) {
+  for (; queue.moved < end; ++queue.moved)
+    move(fiber, queue.copies[queue.moved]);
+}
+
+/// The thread knows that its oldest copy is done.
+void forgetOldest(Fiber &fiber, CopyQueue &queue) {
+  AsyncOperations &async = fiber.block->worker->async;
+  uint32_t operation = queue.copies[queue.done++].operation;
+  if (operation)
+    async.endCopy();
+  async.observe(operation, fiber, /*wholeWarp=*/false);
+  async.drop(operation);
+}
+
+void clearIfDone(CopyQueue &queue) {
   if (queue.done != queue.copies.size())
     return;
   queue.copies.clear();
-  queue.done = 0;
+  queue.done = queue.moved = 0;
   for (size_t &group : queue.groups) // committed groups count on, empty
     group = 0;
+}
+
+void finishUpTo(Fiber &fiber, CopyQueue &queue, size_t end) {
+  moveUpTo(fiber, queue, end);
+  while (queue.done < end)
+    forgetOldest(fiber, queue);
+  clearIfDone(queue);
+}
+
+/// The arrival comes once the thread's copies so far are done: at once. But the thread knows of it
+/// only when it has seen the phase end.
+void giveToMbarrier(Fiber &fiber, CopyQueue &queue, char *barrier, bool increment, uint32_t site) {
+  const AsyncOperations &async = fiber.block->worker->async;
+  moveUpTo(fiber, queue, queue.copies.size());
+  auto isPast = [&](const PendingCopy &copy) {
+    return !copy.operation || !async.isRemembered(copy.operation) ||
+           async.isKnown(copy.operation, fiber);
+  };
+  while (queue.done < queue.copies.size() && isPast(queue.copies[queue.done]))
+    forgetOldest(fiber, queue);
+  std::vector<uint32_t> operations;
+  for (size_t i = queue.done; i < queue.copies.size(); ++i)
+    operations.push_back(queue.copies[i].operation);
+  clearIfDone(queue);
+  arriveAtMbarrier(fiber, barrier, increment, site, operations);
 }
 
 void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32_t *words,
@@ -99,9 +131,8 @@ void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     queue.groups.erase(queue.groups.begin(), queue.groups.begin() + ptrdiff_t(last) + 1);
     return finishUpTo(fiber, queue, end);
   }
-  default: // The arrival comes once the thread's copies so far are done: at once.
-    finishUpTo(fiber, queue, queue.copies.size());
-    return arriveAtMbarrier(fiber, readAddress(words), !instruction.modifier(0), site);
+  default:
+    return giveToMbarrier(fiber, queue, readAddress(words), !instruction.modifier(0), site);
   }
 }
 

@@ -140,9 +140,17 @@ void arrive(Fiber &fiber, uint64_t *object, State state, uint32_t count, bool dr
 
 } // namespace
 
-void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site) {
+void arriveAtMbarrier(Fiber &fiber, char *address, bool increment, uint32_t site,
+                      const std::vector<uint32_t> &operations) {
   uint64_t *object = find(fiber, address, site, false);
-  if (!object || increment) // one more expected arrival, and that arrival: nothing changes
+  if (!object)
+    return;
+  Worker &worker = *fiber.block->worker;
+  for (uint32_t operation : operations) {
+    worker.async.hold(operation);
+    worker.mbarrierClock(reinterpret_cast<char *>(object)).pendingOperations.push_back(operation);
+  }
+  if (increment) // one more expected arrival, and that arrival: nothing changes
     return;
   arrive(fiber, object, State::read(*object), 1, false, site);
 }

@@ -130,6 +130,7 @@ class KernelCase:
 def kernel_cases():
     return [
         KernelCase("pipeline-cp-async", "pipeline_cp_async"),
+        KernelCase("pipeline-cp-async-mbarrier", "pipeline_cp_async_mbarrier"),
         KernelCase("pipeline-wgmma", "pipeline_wgmma"),
         KernelCase("pipeline-multicast", "pipeline_multicast"),
         KernelCase("pipeline-global", "pipeline_global"),

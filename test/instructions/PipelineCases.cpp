@@ -1,6 +1,6 @@
 // Instructions at work together, as kernels use them: copies into stages of shared memory while the
-// stages before are multiplied. By cp.async and mma.sync; by tensor copies, mbarriers and wgmma,
-// with warps of their own to load; by multicast copies in clusters; by bulk copies
+// stages before are multiplied. By cp.async and mma.sync, or mbarriers; by tensor copies, mbarriers
+// and wgmma, with warps of their own to load; by multicast copies in clusters; by bulk copies
 // through global memory. What the checks of asynchronous
 // operations are tested with: test/e2e/planted_faults.py breaks them in one place after the other.
 //
@@ -164,8 +164,6 @@ void addCopies(std::vector<Case> &cases) {
   cases.push_back(std::move(made));
 }
 
-// ---- wgmma ----
-
 const char *const kWaitLoop = R"(    llvm.br ^$N
   ^$N:
     %$N = kernel.ptx "mbarrier.try_wait.parity.shared.b64"($BARRIER, $PARITY) : (!llvm.ptr<3>, i32) -> i1
@@ -176,6 +174,100 @@ const char *const kWaitLoop = R"(    llvm.br ^$N
 std::string waitFor(const char *name, const char *barrier, const char *parity) {
   return fill(kWaitLoop, {{"BARRIER", barrier}, {"PARITY", parity}, {"N", name}});
 }
+
+/// Sums of six tiles: each thread copies 16 bytes of a tile, two tiles ahead, and adds up its own
+/// once an mbarrier says that the copies given to it are done.
+void addTrackedCopies(std::vector<Case> &cases) {
+  constexpr unsigned tiles = 6, tileBytes = 1024, barriersAt = 2 * tileBytes;
+  auto copy = [](const char *name, const char *tile) {
+    return fill(R"(    %$N_stage = llvm.and $TILE, %n1 : i32
+    %$N_base = llvm.mul %$N_stage, %n1024 : i32
+    %$N_place = llvm.add %$N_base, %own_bytes : i32
+    %$N_to = llvm.getelementptr %shared[%$N_place] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    %$N_tile = llvm.mul $TILE, %n1024 : i32
+    %$N_offset = llvm.add %$N_tile, %own_bytes : i32
+    %$N_from = llvm.getelementptr %in[%$N_offset] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+    %$N_full = llvm.getelementptr %barriers[%$N_stage] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i64
+    kernel.ptx "cp.async.cg.shared.global 16"(%$N_to, %$N_from) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+    kernel.ptx "cp.async.mbarrier.arrive.noinc.shared.b64"(%$N_full) : (!llvm.ptr<3>) -> ()
+)",
+                {{"N", name}, {"TILE", tile}});
+  };
+  std::string body =
+      numbers({0, 1, 2, tiles, 16, 64, tileBytes}) +
+      format("    %%barriers = llvm.getelementptr %%shared[%u] : (!llvm.ptr<3>) -> !llvm.ptr<3>, "
+             "i8\n",
+             barriersAt) +
+      fill(R"(    %first_thread = llvm.icmp "eq" %tid, %n0 : i32
+    %own_bytes = llvm.mul %tid, %n16 : i32
+    llvm.cond_br %first_thread, ^set_up, ^ready
+  ^set_up:
+    %full1 = llvm.getelementptr %barriers[1] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i64
+    kernel.ptx "mbarrier.init.shared.b64"(%barriers, %n64) : (!llvm.ptr<3>, i32) -> ()
+    kernel.ptx "mbarrier.init.shared.b64"(%full1, %n64) : (!llvm.ptr<3>, i32) -> ()
+    llvm.br ^ready
+  ^ready:
+    nvvm.barrier0
+    %zero = llvm.mlir.constant(dense<0> : vector<4xi32>) : vector<4xi32>
+    llvm.br ^prologue(%n0 : i32)
+  ^prologue(%p: i32):
+$FIRST    %p_next = llvm.add %p, %n1 : i32
+    %p_more = llvm.icmp "ult" %p_next, %n2 : i32
+    llvm.cond_br %p_more, ^prologue(%p_next : i32), ^start
+  ^start:
+    llvm.br ^loop(%n0, %zero : i32, vector<4xi32>)
+  ^loop(%t: i32, %sum: vector<4xi32>):
+    %stage = llvm.and %t, %n1 : i32
+    %round = llvm.lshr %t, %n1 : i32
+    %parity = llvm.and %round, %n1 : i32
+    %full = llvm.getelementptr %barriers[%stage] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i64
+    %base = llvm.mul %stage, %n1024 : i32
+    %place = llvm.add %base, %own_bytes : i32
+    %at = llvm.getelementptr %shared[%place] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+$WAIT    %value = llvm.load %at {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+    %sum_next = llvm.add %sum, %value : vector<4xi32>
+    %ahead = llvm.add %t, %n2 : i32
+    %loads = llvm.icmp "ult" %ahead, %n$TILES : i32
+    llvm.cond_br %loads, ^issue, ^issued
+  ^issue:
+$NEXT    llvm.br ^issued
+  ^issued:
+    %t_next = llvm.add %t, %n1 : i32
+    %more = llvm.icmp "ult" %t_next, %n$TILES : i32
+    llvm.cond_br %more, ^loop(%t_next, %sum_next : i32, vector<4xi32>), ^done
+  ^done:
+    %to = llvm.getelementptr %out[%own_bytes] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+    llvm.store %sum_next, %to {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>)",
+           {{"FIRST", copy("first", "%p")},
+            {"NEXT", copy("next", "%ahead")},
+            {"WAIT", waitFor("is_full", "%full", "%parity")},
+            {"TILES", std::to_string(tiles)}});
+  Case made;
+  made.name = "pipeline_cp_async_mbarrier";
+  made.instruction = "cp.async.mbarrier.arrive.noinc.shared.b64";
+  made.since = 90;
+  made.threads = tileBytes / 16;
+  made.shared = barriersAt + 2 * 8;
+  made.kernel = kernelOf(made.name, body, made.threads);
+  Bytes in = randomBytes(tiles * tileBytes, 8);
+  made.buffers = {in, Bytes(tileBytes)};
+  made.check = [in](const std::vector<Bytes> &after) -> std::string {
+    for (unsigned i = 0; i < tileBytes; i += 4) {
+      uint32_t sum = 0, value, got;
+      for (unsigned tile = 0; tile < tiles; ++tile) {
+        memcpy(&value, &in[tile * tileBytes + i], 4);
+        sum += value;
+      }
+      memcpy(&got, &after[1][i], 4);
+      if (got != sum)
+        return format("byte %u: 0x%x, not 0x%x", i, got, sum);
+    }
+    return {};
+  };
+  cases.push_back(std::move(made));
+}
+
+// ---- wgmma ----
 
 /// Stage and round of tile $T: %$N_stage, %$N_parity, %$N_full and %$N_empty, its mbarriers.
 std::string stageOf(const char *name, const char *tile) {
@@ -563,6 +655,7 @@ $WAIT    %mine = llvm.load %own_loaded {alignment = 16 : i64} : !llvm.ptr<3> -> 
 
 void addPipelineCases(std::vector<Case> &cases) {
   addCopies(cases);
+  addTrackedCopies(cases);
   addWarpSpecialised(cases);
   addMulticast(cases);
   addThroughGlobal(cases);

@@ -144,6 +144,42 @@ TEST(SimAsync, Copies) {
       [](uint32_t i) { return 200 + i + (i ^ 32); });
 }
 
+/// Each thread uses what it has copied itself, once an mbarrier says so.
+void trackedCopyBody(Gpu gpu) {
+  auto *in = gpu.arg<uint32_t *>(0), *out = gpu.arg<uint32_t *>(1);
+  auto plant = gpu.arg<uint32_t>(2);
+  auto *barrier = gpu.shared<uint64_t>(kBarrierAt);
+  uint32_t *own = gpu.shared<uint32_t>() + gpu.tid(), sum = 0;
+  if (gpu.tid() == 0)
+    initialise(gpu, barrier, kThreads, 1);
+  gpu.barrier(2);
+  for (uint32_t i = 0; i < 3; ++i) {
+    bool last = i == 2;
+    run(gpu, code(CAMEO_SIM_OP_CP_ASYNC, 4), Words().address(own).address(in + gpu.tid() + 2 * i),
+        3);
+    run(gpu, code(CAMEO_SIM_OP_CP_MBARRIER, 1), Words().address(barrier), 4);
+    if (plant == kReadWait && last) // a wait of the thread's own will do as well
+      run(gpu, code(CAMEO_SIM_OP_CP_WAIT, 255), Words(), 5);
+    else if (plant != kNoWait || !last)
+      waitFor(gpu, barrier, i % 2, 6);
+    sum += gpu.load(own, 7);
+  }
+  gpu.store(out + gpu.tid(), sum, 8);
+}
+
+TEST(SimAsync, CopiesGivenToMbarriers) {
+  check(kernel<trackedCopyBody>, 1,
+        {{kNoWait, "(op 7, test.mlir:7)\n  not ordered after the write by the asynchronous copy of "
+                   "block (0,0,0) warp"}},
+        [](uint32_t i) { return 306 + 3 * i; });
+  TestDevice device(kCheckAll);
+  uint32_t *in = device.upload(std::vector<uint32_t>(2 * kThreads), "in");
+  uint32_t *out = device.buffer<uint32_t>(2 * kThreads, "out");
+  LaunchResult result =
+      device.run(kernel<trackedCopyBody>, {1, kThreads, 2048}, in, out, uint32_t(kReadWait));
+  EXPECT_TRUE(result.ok()) << texts(result);
+}
+
 // ---- Bulk loads ----
 
 /// Threads write shared memory, a copy replaces it, all read, another copy replaces it.
