@@ -75,7 +75,7 @@ void setCondition(Kernel &kernel, Operation *op, unsigned operand, bool value) {
 
 /// Lets only threads with a zero in this bit of their number execute `op`: the lower half of each
 /// warp, or every other warp. The others go on with `otherwise`.
-constexpr unsigned kHalfWarp = 16;
+constexpr unsigned kHalfWarp = 16, kWarp = 32;
 void diverge(Kernel &kernel, Operation *op, Value otherwise, unsigned bit = kHalfWarp) {
   OpBuilder &builder = kernel.builder;
   Location loc = op->getLoc();
@@ -485,6 +485,9 @@ const Kind kKinds[] = {
      erase},
     {"weaken-async-wait", findFullWait, weakenWait},
     {"misplace-fence", findNarrowFence, misplaceFence},
+    {"diverge-warpgroup",
+     findInstruction<CAMEO_SIM_OP_WGMMA_FENCE, CAMEO_SIM_OP_WGMMA_COMMIT, CAMEO_SIM_OP_WGMMA_WAIT>,
+     [](Kernel &kernel, Place place) { diverge(kernel, place.op, Value(), kWarp); }},
     {"drop-copy",
      findInstruction<CAMEO_SIM_OP_CP_ASYNC, CAMEO_SIM_OP_TENSOR_LOAD, CAMEO_SIM_OP_TENSOR_STORE,
                      CAMEO_SIM_OP_BULK_LOAD, CAMEO_SIM_OP_BULK_STORE, CAMEO_SIM_OP_BULK_SHARED,

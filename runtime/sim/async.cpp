@@ -17,7 +17,7 @@
 
 namespace cameo::sim {
 namespace {
-constexpr uint32_t kWarpgroupWarps = 4, kWarpgroupThreads = kWarpgroupWarps * kLanes;
+constexpr uint32_t kWarpgroupThreads = kWarpgroupWarps * kLanes;
 constexpr size_t kWindowWords = kSharedWindow / kWord, kWindowGranules = kSharedWindow / kGranule;
 } // namespace
 
@@ -65,6 +65,7 @@ void AsyncOperations::restart(Worker &worker) {
 }
 
 void AsyncOperations::finish(Worker &worker) {
+  finishWgmma(worker);
   for (const Operation &operation : operations_) {
     if (!operation.places || !operation.observers.empty() || operation.agent == Agent::Copy)
       continue;
@@ -315,78 +316,6 @@ char *checkAsyncAccess(Fiber &issuer, uint32_t operation, char *address, uint32_
   if (operation && place == address)
     worker.async.touch(issuer, operation, worker.sharedOffset(place), bytes, kind, site);
   return place;
-}
-
-// ---- wgmma ----
-//
-// The warps of a warpgroup issue an instruction together, so one warp's wait tells that all of the
-// operation is done: PTX ISA, "wgmma.commit_group", "wgmma.wait_group".
-
-uint32_t AsyncOperations::issueWgmma(Warp &warp, uint32_t site) {
-  Fiber &fiber = warp.fibers[0];
-  Worker &worker = *warp.block->worker;
-  if (!(worker.checks & (kCheckRace | kCheckSync)))
-    return 0;
-  if (wgmmaWarps_.empty())
-    wgmmaWarps_.resize(worker.cluster.size * size_t(warp.block->warpCount));
-  WgmmaWarp &own = wgmmaWarps_[warp.clock];
-  if (!own.fenced && worker.checks & kCheckSync)
-    reportBadOperand(fiber, site, "no wgmma.fence precedes the warp's first wgmma");
-  own.fenced = true;
-  uint32_t perBlock = (warp.block->warpCount + kWarpgroupWarps - 1) / kWarpgroupWarps;
-  if (warpgroups_.empty())
-    warpgroups_.resize(worker.cluster.size * size_t(perBlock));
-  Warpgroup &group = warpgroups_[warp.block->rank * perBlock + warp.id / kWarpgroupWarps];
-  uint32_t index = own.issued++ - group.first;
-  if (index == group.operations.size())
-    group.operations.push_back(begin(fiber, Agent::Wgmma, site));
-  return group.operations[index];
-}
-
-void AsyncOperations::fenceWgmma(const Fiber &fiber) {
-  Worker &worker = *fiber.block->worker;
-  if (!(worker.checks & (kCheckRace | kCheckSync)))
-    return;
-  if (wgmmaWarps_.empty())
-    wgmmaWarps_.resize(worker.cluster.size * size_t(fiber.block->warpCount));
-  wgmmaWarps_[fiber.warp->clock].fenced = true;
-}
-
-void AsyncOperations::commitWgmma(const Fiber &fiber) {
-  if (wgmmaWarps_.empty())
-    return;
-  WgmmaWarp &own = wgmmaWarps_[fiber.warp->clock];
-  // Lanes come one by one; the first one speaks for the warp.
-  if (++own.commits[fiber.thread.lane] > own.groups.size())
-    own.groups.push_back(own.issued);
-}
-
-void AsyncOperations::waitForWgmma(const Fiber &fiber, uint32_t groupsInFlight) {
-  if (wgmmaWarps_.empty() || warpgroups_.empty())
-    return;
-  WgmmaWarp &own = wgmmaWarps_[fiber.warp->clock];
-  uint32_t committed = own.commits[fiber.thread.lane];
-  if (committed <= groupsInFlight)
-    return;
-  uint32_t end = own.groups[committed - groupsInFlight - 1];
-  if (end <= own.observed)
-    return;
-  const Block &block = *fiber.block;
-  uint32_t perBlock = (block.warpCount + kWarpgroupWarps - 1) / kWarpgroupWarps;
-  uint32_t firstWarp = fiber.warp->id / kWarpgroupWarps * kWarpgroupWarps;
-  Warpgroup &group = warpgroups_[block.rank * perBlock + firstWarp / kWarpgroupWarps];
-  for (uint32_t i = own.observed; i < end; ++i)
-    observe(group.operations[i - group.first], fiber, /*wholeWarp=*/true);
-  own.observed = end;
-  // What all warps have observed, and so issued, needs no number any more.
-  uint32_t all = end;
-  for (uint32_t w = firstWarp; w < std::min(firstWarp + kWarpgroupWarps, block.warpCount); ++w)
-    all = std::min(all, wgmmaWarps_[block.firstClock + w].observed);
-  for (uint32_t i = group.first; i < all; ++i)
-    drop(group.operations[i - group.first]);
-  group.operations.erase(group.operations.begin(),
-                         group.operations.begin() + ptrdiff_t(all - group.first));
-  group.first = all;
 }
 
 } // namespace cameo::sim

@@ -11,6 +11,7 @@
 #include "runtime/sim/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,6 +29,8 @@ enum class Agent : uint8_t { Thread, Copy, Bulk, Tensor, Store, Wgmma };
 inline bool usesAsyncProxy(Agent agent) {
   return agent == Agent::Bulk || agent == Agent::Tensor || agent == Agent::Wgmma;
 }
+
+constexpr uint32_t kWarpgroupWarps = 4;
 
 /// Bytes of global memory.
 struct Span {
@@ -96,12 +99,19 @@ public:
   void startCopy(const PendingCopy &copy);
   void endCopy();
 
+  /// One of a warpgroup's instructions: of wgmma also the descriptors, 0 for registers, and whether
+  /// the accumulators count. `warp`: in the block.
+  struct WgmmaStep {
+    uint64_t code;
+    std::array<uint64_t, 3> operands;
+    uint32_t site, warp;
+  };
   /// wgmma: the operation that a warp's next one belongs to, which is its warpgroup's; and what
   /// its threads say of it.
-  uint32_t issueWgmma(Warp &warp, uint32_t site);
-  void fenceWgmma(const Fiber &fiber);
-  void commitWgmma(const Fiber &fiber);
-  void waitForWgmma(const Fiber &fiber, uint32_t groupsInFlight);
+  uint32_t issueWgmma(Warp &warp, const WgmmaStep &step);
+  void fenceWgmma(const Fiber &fiber, uint64_t code, uint32_t site);
+  void commitWgmma(const Fiber &fiber, uint64_t code, uint32_t site);
+  void waitForWgmma(const Fiber &fiber, uint64_t code, uint32_t site);
 
 private:
   static constexpr size_t kForgetAt = 64; // uses of global memory, at the least
@@ -136,15 +146,27 @@ private:
     bool fenced = false;
     uint32_t issued = 0, observed = 0;
     std::vector<uint32_t> groups; // wgmma issued up to the end of each
-    uint32_t commits[32] = {};    // by lane
+    size_t steps = 0;             // executed
+    // Since the last wgmma: steps by lane, the most of them, and where that was.
+    uint32_t lanes[32] = {}, lanesMost = 0, lastSite = 0;
   };
   struct Warpgroup {
     std::vector<uint32_t>
         operations; // by the number that a warp has issued before, from `first` on
     uint32_t first = 0;
+    std::vector<WgmmaStep> steps; // as the first warp to come to each has executed them
+    bool parted = false;          // its warps have not executed the same, and that is reported
   };
 
   bool reserve(const Worker &worker);
+  WgmmaWarp *wgmmaWarp(const Warp &warp);
+  Warpgroup &warpgroup(const Warp &warp);
+  void reportParted(Warpgroup &group, const Warp &warp, uint32_t lanes, uint32_t site,
+                    uint32_t otherSite, std::string detail);
+  void follow(const Warp &warp, const WgmmaStep &step);
+  bool followLane(const Fiber &fiber, WgmmaWarp &own, uint64_t code, uint32_t site);
+  void checkLanes(const Warp &warp, WgmmaWarp &own);
+  void finishWgmma(const Worker &worker);
   void release(uint32_t &place);
   void addReader(uint64_t granule, uint32_t operation);
   /// Forgets readers of a granule of which `gone` says so.

@@ -25,7 +25,7 @@ enum Check : uint32_t {
   kCheckBounds = 1, // out-of-bounds and misaligned accesses
   kCheckInit = 2,   // reads of uninitialised shared and global memory
   kCheckRace = 4,   // unordered conflicting accesses of shared and global memory
-  kCheckSync = 8,   // divergent barriers, values shuffled from absent lanes, wgmma without a fence
+  kCheckSync = 8,   // divergent barriers and wgmma, values shuffled from absent lanes
   kCheckMemory = kCheckBounds | kCheckInit | kCheckRace,
   kCheckAll = 15
 };
@@ -64,6 +64,7 @@ enum class FaultKind : uint32_t {
   BadBarrier,            // barrier number or count is invalid
   MismatchedBarrier,     // one barrier, different counts
   DivergentBarrier,      // lanes of a warp meet at different barrier instructions
+  DivergentWgmma,        // warps of a warpgroup execute different instructions
   BadOperand,            // an instruction has operands that are not allowed
   BlockLifetime,         // shared memory of another block of the cluster that may not be running
   UnfinishedAsync,       // an asynchronous operation that nobody has waited for when its block ends

@@ -193,11 +193,11 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
   case CAMEO_SIM_OP_MBAR_INIT_FENCE:
     return fenceMbarrierInit(fiber);
   case CAMEO_SIM_OP_WGMMA_FENCE:
-    return fiber.block->worker->async.fenceWgmma(fiber);
+    return fiber.block->worker->async.fenceWgmma(fiber, code, site);
   case CAMEO_SIM_OP_WGMMA_COMMIT:
-    return fiber.block->worker->async.commitWgmma(fiber);
+    return fiber.block->worker->async.commitWgmma(fiber, code, site);
   case CAMEO_SIM_OP_WGMMA_WAIT:
-    return fiber.block->worker->async.waitForWgmma(fiber, instruction.modifier(0));
+    return fiber.block->worker->async.waitForWgmma(fiber, code, site);
   default:
     return reportBadOperand(fiber, site, "the simulator does not know the instruction");
   }

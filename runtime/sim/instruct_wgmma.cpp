@@ -60,9 +60,9 @@ struct Operands {
 
 class Loader {
 public:
-  Loader(Instruction instruction, Warp &warp, const uint32_t *rows, uint32_t site)
-      : instruction_(instruction), warp_(warp), rows_(rows), site_(site),
-        operation_(warp.block->worker->async.issueWgmma(warp, site)),
+  Loader(Instruction instruction, Warp &warp, const uint32_t *rows, uint32_t site,
+         uint32_t operation)
+      : instruction_(instruction), warp_(warp), rows_(rows), site_(site), operation_(operation),
         n_(instruction.modifier(0) * 8), type_(instruction.modifier(1)),
         integers_(type_ == CAMEO_SIM_S8 || type_ == CAMEO_SIM_U8),
         perChunk_(type_ == CAMEO_SIM_TF32                             ? 4
@@ -214,12 +214,21 @@ uint32_t wgmmaWords(Instruction instruction) {
 
 void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
   static thread_local Operands operands;
-  Loader loader(instruction, warp, rows, site);
-  if (!loader.load(operands))
-    return;
   uint32_t inputs = inputWords(instruction);
   // The accumulator counts, or is taken for zero, for the whole warpgroup.
   bool counts = rows[kLanes * inputs];
+  auto descriptor = [&](uint32_t word) {
+    return rows[kLanes * word] | uint64_t(rows[kLanes * (word + 1)]) << 32;
+  };
+  bool registers = instruction.modifier(4) & CAMEO_SIM_WGMMA_REGISTERS;
+  uint32_t operation = warp.block->worker->async.issueWgmma(
+      warp, {instruction.code,
+             {registers ? 0 : descriptor(0), descriptor(registers ? 4 : 2), counts},
+             site,
+             warp.id});
+  Loader loader(instruction, warp, rows, site, operation);
+  if (!loader.load(operands))
+    return;
   bool saturate = instruction.modifier(4) & CAMEO_SIM_WGMMA_SATURATE;
   bool half = instruction.modifier(3) == CAMEO_SIM_F16;
   Fragment c{half, rows + kLanes * (inputs + 1)};

@@ -57,6 +57,8 @@ const char *faultName(FaultKind kind) {
     return "barrier with different counts";
   case FaultKind::DivergentBarrier:
     return "divergent barrier";
+  case FaultKind::DivergentWgmma:
+    return "divergent wgmma";
   case FaultKind::BadOperand:
     return "invalid instruction";
   case FaultKind::BlockLifetime:
@@ -220,6 +222,7 @@ std::string describe(const Fault &fault, const Report &report, const Launch &lau
   case FaultKind::DivergentBarrier:
     return format("%s of the warp %s", describeSet("lane", fault.values[0]).c_str(),
                   fault.values[1] ? "meet it at another instruction" : "do not reach it");
+  case FaultKind::DivergentWgmma:
   case FaultKind::BadOperand:
   case FaultKind::BlockLifetime:
   case FaultKind::UnfinishedAsync:

@@ -232,9 +232,10 @@ void Worker::runCluster(uint64_t index) {
     clocks->start(warpCount, stamp);
     cluster.releasing.clear();
     cluster.released.clear();
-    async.restart(*this);
     cluster.uses.assign(cluster.size > 1 ? size_t(cluster.size) * warpCount : 0, Cluster::Use());
   }
+  if (checks & (kCheckRace | kCheckSync))
+    async.restart(*this);
   cluster.firstOrder = index * cluster.size;
   cluster.owner = state->ownerOf(index);
   cluster.arrived = 0;
@@ -272,7 +273,7 @@ void Worker::runCluster(uint64_t index) {
     reportDeadlock();
   if (checks && !stacks.guarded())
     reportStacks();
-  if (first.clocks && !left)
+  if (checks & (kCheckRace | kCheckSync) && !left)
     async.finish(*this);
   if (first.clocks)
     stamp = clocks->latest() + 1;

@@ -13,6 +13,7 @@
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-mbarrier-wait kernel=Copy}))' %s 2>/dev/null | FileCheck %s --check-prefix=PHASE
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=weaken-async-wait kernel=Write}))' %s 2>/dev/null | FileCheck %s --check-prefix=WEAKEN
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=misplace-fence kernel=Write index=1}))' %s 2>/dev/null | FileCheck %s --check-prefix=MISPLACE
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=diverge-warpgroup kernel=Write}))' %s 2>/dev/null | FileCheck %s --check-prefix=WARPGROUP
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-barrier kernel=Sum}))' %s 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=typo}))' %s 2>&1 | FileCheck %s --check-prefix=TYPO
 
@@ -40,10 +41,11 @@
 // LIST-NOT: drop-mbarrier-arrival in Copy
 // LIST: faults of kind drop-expectation in Copy: 1
 // LIST: faults of kind drop-cluster-barrier in Copy: 1
-// LIST: faults of kind drop-async-wait in Write: 2
+// LIST: faults of kind drop-async-wait in Write: 3
 // LIST: faults of kind drop-fence in Write: 3
 // LIST: faults of kind weaken-async-wait in Write: 1
 // LIST: faults of kind misplace-fence in Write: 2
+// LIST: faults of kind diverge-warpgroup in Write: 1
 
 // NONE: error: has 0 places for a fault of kind drop-barrier; there is no number 0
 // TYPO: error: unknown kind of fault 'typo'; known: drop-barrier, early-barrier
@@ -156,12 +158,19 @@ gpu.module @kernels {
   // MISPLACE: kernel.ptx "fence.proxy.async"()
   // MISPLACE-NEXT: kernel.ptx "fence.proxy.async.global"()
   // MISPLACE-NEXT: kernel.ptx "fence.proxy.async.global"()
+  // WARPGROUP-LABEL: llvm.func @Write
+  // WARPGROUP: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
+  // WARPGROUP: %[[SIDE:.*]] = llvm.and %[[THREAD]], %{{.*}}
+  // WARPGROUP: llvm.cond_br %{{.*}}, ^[[THEN:.*]], ^[[AFTER:.*]]
+  // WARPGROUP: ^[[THEN]]:
+  // WARPGROUP-NEXT: kernel.ptx "wgmma.wait_group.sync.aligned 0"()
   llvm.func @Write() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
     kernel.ptx "fence.proxy.async"() : () -> ()
     kernel.ptx "fence.proxy.async.global"() : () -> ()
     kernel.ptx "fence.proxy.async.shared::cta"() : () -> ()
     kernel.ptx "cp.async.bulk.wait_group 0"() : () -> ()
     kernel.ptx "cp.async.bulk.wait_group.read 0"() : () -> ()
+    kernel.ptx "wgmma.wait_group.sync.aligned 0"() : () -> ()
     llvm.return
   }
 }

@@ -14,7 +14,8 @@ namespace {
 /// A kernel of one block of 64 threads whose checks find the same in both forms: the reports'
 /// texts.
 struct Launched {
-  explicit Launched(const std::string &body, const char *target = "sm_80") {
+  explicit Launched(const std::string &body, const char *target = "sm_80", unsigned threads = 64)
+      : threads(threads) {
     for (sim::Form form : {sim::Form::Warp, sim::Form::Thread}) {
       std::string before = std::exchange(text, "");
       launch(body, target, form);
@@ -26,7 +27,9 @@ struct Launched {
   void launch(const std::string &body, const char *target, sim::Form form) {
     SimKernels kernels(R"(gpu.module @k {
   llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
-  llvm.func @k(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {nvvm.kernel, kernel.nodes = "Node_1", nvvm.reqntid = array<i32: 64, 1, 1>} {
+  llvm.func @k(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {nvvm.kernel, kernel.nodes = "Node_1", nvvm.reqntid = array<i32: )" +
+                           std::to_string(threads) +
+                           R"(, 1, 1>} {
     %tid = nvvm.read.ptx.sreg.tid.x : i32
     %lane = nvvm.read.ptx.sreg.laneid : i32
     %c0 = llvm.mlir.constant(0 : i32) : i32
@@ -61,7 +64,7 @@ struct Launched {
     for (size_t i = 0; i < input.size(); ++i)
       input[i] = float(i);
     float *in = kernels.share(input, "in"), *out = kernels.share(output, "out");
-    sim::LaunchResult result = kernels.launch("k", 1, 64, {&in, &out}, 16384);
+    sim::LaunchResult result = kernels.launch("k", 1, threads, {&in, &out}, 16384);
     text = result.error.empty() || !result.reports.empty() ? "" : result.error;
     for (const sim::Report &report : result.reports) {
       EXPECT_EQ(report.kind, sim::FaultKind::UninitialisedRegister) << report.text;
@@ -69,6 +72,7 @@ struct Launched {
     }
   }
 
+  unsigned threads;
   std::string text;
 };
 
@@ -360,8 +364,8 @@ TEST(SimUndefined, Wgmma) {
   ^fill(%i: i32):
     %word = llvm.getelementptr %shared[%i] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
     llvm.store %fzero, %word : f32, !llvm.ptr<3>
-    %c64 = llvm.mlir.constant(64 : i32) : i32
-    %j = llvm.add %i, %c64 : i32
+    %c128 = llvm.mlir.constant(128 : i32) : i32
+    %j = llvm.add %i, %c128 : i32
     %c4096 = llvm.mlir.constant(4096 : i32) : i32
     %more = llvm.icmp "slt" %j, %c4096 : i32
     llvm.cond_br %more, ^fill(%j : i32), ^filled
@@ -369,9 +373,9 @@ TEST(SimUndefined, Wgmma) {
     kernel.ptx "fence.proxy.async.shared::cta"() : () -> ()
     nvvm.barrier0
 )";
-  Launched unread(fill + wgmma("false"), "sm_90a");
+  Launched unread(fill + wgmma("false"), "sm_90a", 128);
   EXPECT_EQ(unread.text, "");
-  Launched read(fill + wgmma("true"), "sm_90a");
+  Launched read(fill + wgmma("true"), "sm_90a", 128);
   EXPECT_NE(find(read.text), std::string::npos) << read.text;
   EXPECT_HAS(read.text, "operand #7 of wgmma.mma_async");
 }

@@ -37,7 +37,7 @@ SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier"
 REGISTER_KINDS = ("drop-load", "drop-start")
 # Of these every place is tried.
 ASYNC_KINDS = ("drop-async-wait", "loosen-async-wait", "drop-commit", "weaken-async-wait",
-               "drop-fence", "misplace-fence", "drop-copy",
+               "drop-fence", "misplace-fence", "diverge-warpgroup", "drop-copy",
                "drop-mbarrier-wait", "flip-parity", "drop-mbarrier-arrival", "drop-expectation",
                "drop-cluster-barrier", "stay-local", "narrow-multicast")
 
