@@ -291,7 +291,7 @@ bool checkRecordedGlobal(const Fiber &issuer, const char *address, uint32_t byte
   Allocation &allocation = *range->allocation;
   if (kind != CAMEO_SIM_READ && !allocation.kernelWritten.load(std::memory_order_relaxed))
     allocation.kernelWritten.store(true, std::memory_order_relaxed);
-  if (!allocation.notesReads())
+  if (!issuer.block->worker->state->records(*range))
     return true;
   return checkForAgent(issuer, makeAccessor(issuer, /*shared=*/false, kind, site), allocation.races,
                        allocation.granules(), allocation.firstGranule(),
