@@ -170,10 +170,12 @@ void AsyncOperations::release(uint32_t &place) {
 
 void AsyncOperations::addReader(uint64_t granule, uint32_t operation) {
   uint32_t index = freeReader_;
-  if (index)
+  if (index) {
     freeReader_ = lists_[index].next;
-  else
-    index = uint32_t(lists_.size()), lists_.emplace_back();
+  } else {
+    index = uint32_t(lists_.size());
+    lists_.emplace_back();
+  }
   lists_[index] = {operation, readers_[granule]};
   readers_[granule] = index;
   ++operations_[operation].places;
