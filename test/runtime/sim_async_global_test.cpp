@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim_async_testing.h"
 
+#include "runtime/sim/tensor_map.h"
+
 using namespace simtest;
 
 namespace {
@@ -140,6 +142,75 @@ TEST(SimAsyncGlobal, CopiesRaceWithOtherBlocks) {
                                "block (0,0,0) warp 0 lane 0 (op 5"),
             std::string::npos)
       << texts(result);
+}
+
+/// A box of 4 x 4 words at row 2, column 4 of a tensor of 16 x 16, by a plain store or as sums. The
+/// second warp then accesses a word of the tensor, too, without waiting.
+void tensorStoreBody(Gpu gpu) {
+  auto *tensor = gpu.arg<uint32_t *>(0);
+  auto *map = gpu.arg<const void *>(1);
+  auto combine = gpu.arg<uint32_t>(2), row = gpu.arg<uint32_t>(3), column = gpu.arg<uint32_t>(4);
+  if (gpu.tid() < 16)
+    gpu.store(gpu.shared<uint32_t>() + gpu.tid(), 1u, 1);
+  run(gpu, code(CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_FENCE_SHARED), Words(), 2);
+  gpu.barrier(3);
+  if (gpu.tid() == 0) {
+    run(gpu, code(CAMEO_SIM_OP_TENSOR_STORE, 2, combine),
+        Words().address(map).number(4).number(2).address(gpu.shared<uint32_t>()), 4);
+    run(gpu, CAMEO_SIM_OP_BULK_COMMIT, 5);
+  }
+  gpu.barrier(10);
+  if (gpu.tid() == 0) {
+    run(gpu, code(CAMEO_SIM_OP_BULK_WAIT, 0), Words(), 6);
+  } else if (gpu.tid() == 32 && row < 16) {
+    uint32_t *word = tensor + 16 * row + column;
+    if (combine == CAMEO_SIM_EXCH)
+      gpu.load(word, 7);
+    else
+      gpu.atomicAdd(word, 1, 8);
+  } else if (gpu.tid() == 33 && row == 16) {
+    gpu.load(tensor + 16 * 3 + 5, 9);
+  }
+}
+
+TEST(SimAsyncGlobal, BoxesOfTensors) {
+  constexpr uint32_t kNowhere = 99;
+  auto find = [&](uint32_t combine, uint32_t row, uint32_t column, uint32_t blocks = 1) {
+    TestDevice device(kCheckRace, 0, /*threads=*/1);
+    auto *tensor = device.upload(std::vector<uint32_t>(256), "tensor");
+    alignas(64) char map[128];
+    TensorMapParameters parameters;
+    parameters.type = 2; // u32
+    parameters.rank = 2;
+    parameters.address = tensor;
+    parameters.sizes[0] = parameters.sizes[1] = 16;
+    parameters.strides[0] = 64;
+    parameters.box[0] = parameters.box[1] = 4;
+    EXPECT_EQ(encodeTensorMap(parameters, map), nullptr);
+    const void *pointer = map;
+    return texts(device.run(kernel<tensorStoreBody>, {blocks, kThreads, 2048}, tensor, pointer,
+                            combine, row, column));
+  };
+  const char *race = "by the tensor copy of block (0,0,0) warp 0 lane 0 (op 4";
+  for (uint32_t row = 1; row < 7; ++row)
+    for (uint32_t column = 3; column < 9; ++column) {
+      bool inside = row >= 2 && row < 6 && column >= 4 && column < 8;
+      std::string text = find(CAMEO_SIM_EXCH, row, column);
+      EXPECT_EQ(text.find(race) != std::string::npos, inside)
+          << "row " << row << " column " << column << "\n"
+          << text;
+      EXPECT_EQ(text.empty(), !inside);
+    }
+  // Sums race with reads, and with nothing that adds to them.
+  EXPECT_EQ(find(CAMEO_SIM_ADD, 3, 5), "");
+  EXPECT_NE(find(CAMEO_SIM_ADD, 16, 0).find(std::string("not ordered after the atomic ") + race),
+            std::string::npos);
+  EXPECT_EQ(find(CAMEO_SIM_ADD, kNowhere, 0, 3), "");
+  EXPECT_NE(find(CAMEO_SIM_EXCH, kNowhere, 0, 2)
+                .find("race on global memory: write of 16 B at tensor+0x90 (of 1024 B) (op 4, "
+                      "test.mlir:4)\n  not ordered after the write by the tensor copy of block "
+                      "(0,0,0)"),
+            std::string::npos);
 }
 
 /// More copies than are remembered until all know of their end.
