@@ -1,4 +1,5 @@
-// What matrix products cost on the simulator, on one core: by kind of kernel, and by form.
+// What matrix products cost on the simulator, on one core: by kind of kernel, and by form;
+// with all checks, too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "test/codegen/MatrixKernels.h"
@@ -20,14 +21,14 @@ void report(benchmark::State &state, const sim::LaunchResult &result) {
                                                  benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void simt(benchmark::State &state, sim::Form form) {
+void simt(benchmark::State &state, sim::Form form, bool checked) {
   TileShape shape{128, 128, 8, 8, 8, 4, 4};
-  SimKernels kernels(simtKernel(shape), /*checked=*/false, "sm_80", form);
+  SimKernels kernels(simtKernel(shape), checked, "sm_80", form);
   if (!kernels.error.empty())
     return state.SkipWithError(kernels.error.c_str());
   std::vector<float> a(kSize * kSize, 0.5f), b(kSize * kSize, 0.25f), y(kSize * kSize);
-  const float *pa = a.data(), *pb = b.data();
-  float *py = y.data();
+  const float *pa = kernels.share(a, "a"), *pb = kernels.share(b, "b");
+  float *py = kernels.share(y, "y");
   uint32_t blocks = kSize / shape.tn;
   sim::LaunchResult result;
   for (auto _ : state)
@@ -37,14 +38,14 @@ void simt(benchmark::State &state, sim::Form form) {
 }
 
 void matrix(benchmark::State &state, const std::string &text, const MatrixTile &tile,
-            const char *target, sim::Form form) {
-  SimKernels kernels(text, /*checked=*/false, target, form);
+            const char *target, sim::Form form, bool checked) {
+  SimKernels kernels(text, checked, target, form);
   if (!kernels.error.empty())
     return state.SkipWithError(kernels.error.c_str());
   std::vector<uint16_t> a(kSize * kSize, 0x3800), b(kSize * kSize, 0x3400); // 0.5, 0.25
   std::vector<float> y(kSize * kSize);
-  const uint16_t *pa = a.data(), *pb = b.data();
-  float *py = y.data();
+  const uint16_t *pa = kernels.share(a, "a"), *pb = kernels.share(b, "b");
+  float *py = kernels.share(y, "y");
   sim::LaunchResult result;
   for (auto _ : state)
     result = kernels.launch("gemm", kSize / tile.m * (kSize / tile.n), tile.threads,
@@ -52,11 +53,18 @@ void matrix(benchmark::State &state, const std::string &text, const MatrixTile &
   report(state, result);
 }
 
-BENCHMARK_CAPTURE(simt, warp, sim::Form::Warp);
-BENCHMARK_CAPTURE(simt, thread, sim::Form::Thread);
-BENCHMARK_CAPTURE(matrix, mma / warp, mmaKernel(), kMmaTile, "sm_80", sim::Form::Warp);
-BENCHMARK_CAPTURE(matrix, mma / thread, mmaKernel(), kMmaTile, "sm_80", sim::Form::Thread);
-BENCHMARK_CAPTURE(matrix, wgmma / warp, wgmmaKernel(), kWgmmaTile, "sm_90a", sim::Form::Warp);
-BENCHMARK_CAPTURE(matrix, wgmma / thread, wgmmaKernel(), kWgmmaTile, "sm_90a", sim::Form::Thread);
+BENCHMARK_CAPTURE(simt, warp, sim::Form::Warp, false);
+BENCHMARK_CAPTURE(simt, warp / checked, sim::Form::Warp, true);
+BENCHMARK_CAPTURE(simt, thread, sim::Form::Thread, false);
+BENCHMARK_CAPTURE(matrix, mma / warp, mmaKernel(), kMmaTile, "sm_80", sim::Form::Warp, false);
+BENCHMARK_CAPTURE(matrix, mma / warp / checked, mmaKernel(), kMmaTile, "sm_80", sim::Form::Warp,
+                  true);
+BENCHMARK_CAPTURE(matrix, mma / thread, mmaKernel(), kMmaTile, "sm_80", sim::Form::Thread, false);
+BENCHMARK_CAPTURE(matrix, wgmma / warp, wgmmaKernel(), kWgmmaTile, "sm_90a", sim::Form::Warp,
+                  false);
+BENCHMARK_CAPTURE(matrix, wgmma / warp / checked, wgmmaKernel(), kWgmmaTile, "sm_90a",
+                  sim::Form::Warp, true);
+BENCHMARK_CAPTURE(matrix, wgmma / thread, wgmmaKernel(), kWgmmaTile, "sm_90a", sim::Form::Thread,
+                  false);
 
 } // namespace
