@@ -100,7 +100,7 @@ LaneShape Divergence::evaluatePhi(const PHINode &phi) const {
   bool first = true;
   for (const Value *incoming : phi.incoming_values()) {
     if (incoming == &phi || isa<UndefValue>(incoming) ||
-        (isa<Instruction>(incoming) && !shapes_.contains(incoming)))
+        (isa<Instruction>(incoming) && !shapes_.count(incoming)))
       continue; // the last of these: not known yet
     LaneShape other = shape(incoming);
     if (!first && !(result == other)) {

@@ -4,11 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/ValueMap.h"
 
 #include <array>
 #include <string>
@@ -72,7 +72,12 @@ private:
 
   const llvm::Instruction &lane_;
   llvm::PostDominatorTree postDominators_;
-  llvm::DenseMap<const llvm::Value *, LaneShape> shapes_;
+  /// Instructions are erased while this is in use, and others are made, some at the same addresses:
+  /// a value's entry ends with it.
+  struct Forgetting : llvm::ValueMapConfig<const llvm::Value *> {
+    enum { FollowRAUW = false };
+  };
+  llvm::ValueMap<const llvm::Value *, LaneShape, Forgetting> shapes_;
   llvm::SmallPtrSet<const llvm::BasicBlock *, 16> serial_, joins_;
   llvm::EquivalenceClasses<const llvm::BasicBlock *> regions_;
   std::string problem_;

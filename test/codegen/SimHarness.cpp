@@ -82,7 +82,8 @@ SimKernels::SimKernels(llvm::StringRef text, bool checked, llvm::StringRef targe
     error = llvm::toString(bytes.takeError());
     return;
   }
-  image = sim::Image::load(bytes->data(), bytes->size(), error);
+  code = std::move(*bytes);
+  image = sim::Image::load(code.data(), code.size(), error);
 }
 
 sim::LaunchResult SimKernels::launch(const char *kernel, unsigned blocks, unsigned threads,

@@ -40,6 +40,7 @@ public:
   std::string error;
   sim::Engine engine;
   std::unique_ptr<sim::Image> image;
+  llvm::SmallVector<char> code; // what the image was loaded from
 
   /// Launches of the dispatches.
   struct Planned {

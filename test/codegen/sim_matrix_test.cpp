@@ -103,6 +103,21 @@ TEST(SimMatrix, FindsWhatWgmmaMisses) {
     }
 }
 
+/// Where the compiler's objects happen to lie in memory must not show in the code.
+TEST(SimMatrix, ImagesAreReproducible) {
+  llvm::SmallVector<char> first;
+  std::vector<std::unique_ptr<char[]>> gaps; // so that it is not the same memory each time
+  for (size_t run = 0; run < 8; ++run) {
+    SimKernels kernels(mmaKernel(), /*checked=*/true);
+    ASSERT_EQ(kernels.error, "");
+    if (run == 0)
+      first = kernels.code;
+    EXPECT_TRUE(kernels.code == first) << "run " << run;
+    for (size_t bytes = 16; bytes < 600; bytes += 16 * (run + 1))
+      gaps.emplace_back(new char[bytes]);
+  }
+}
+
 TEST(SimMatrix, FormsOfSimtProductsAgree) {
   for (TileShape shape : {TileShape{64, 64, 16, 4, 4, 4, 4}, TileShape{128, 128, 8, 8, 8, 4, 4}}) {
     SimKernels kernels(simtKernel(shape), /*checked=*/false, "sm_80", sim::Form::Compare);
