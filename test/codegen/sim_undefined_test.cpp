@@ -201,6 +201,46 @@ TEST(SimUndefined, ElementsOfVectors) {
   EXPECT_HAS(Launched(vectorOf("%undef", some)).text, "lanes 1, 3, 5, 7, 9, 11, 13,");
 }
 
+/// Fields of structs, through the arguments of a switch's blocks and through a local variable.
+TEST(SimUndefined, Structs) {
+  auto fields = [](const char *use) {
+    return std::string(R"(
+    %none = llvm.mlir.undef : !llvm.struct<(f32, array<2 x i16>)>
+    %short = llvm.trunc %n : i32 to i16
+    %s0 = llvm.insertvalue %x, %none[0] : !llvm.struct<(f32, array<2 x i16>)>
+    %s1 = llvm.insertvalue %short, %s0[1, 1] : !llvm.struct<(f32, array<2 x i16>)>
+    %local = llvm.alloca %c1 x !llvm.struct<(f32, array<2 x i16>)> : (i32) -> !llvm.ptr
+    llvm.switch %odd_bit : i32, ^end(%s1 : !llvm.struct<(f32, array<2 x i16>)>) [
+      1: ^other(%s1 : !llvm.struct<(f32, array<2 x i16>)>)
+    ]
+  ^other(%o: !llvm.struct<(f32, array<2 x i16>)>):
+    llvm.store %o, %local : !llvm.struct<(f32, array<2 x i16>)>, !llvm.ptr
+    %read = llvm.load %local : !llvm.ptr -> !llvm.struct<(f32, array<2 x i16>)>
+    llvm.br ^end(%read : !llvm.struct<(f32, array<2 x i16>)>)
+  ^end(%s: !llvm.struct<(f32, array<2 x i16>)>):
+)") + use;
+  };
+  EXPECT_EQ(Launched(fields(R"(
+    %f = llvm.extractvalue %s[0] : !llvm.struct<(f32, array<2 x i16>)>
+    llvm.store %f, %to : f32, !llvm.ptr<1>)"))
+                .text,
+            "");
+  EXPECT_EQ(Launched(fields(R"(
+    %h = llvm.extractvalue %s[1, 1] : !llvm.struct<(f32, array<2 x i16>)>
+    llvm.store %h, %to : i16, !llvm.ptr<1>)"))
+                .text,
+            "");
+  Launched run(fields(R"(
+    %h = llvm.extractvalue %s[1, 0] : !llvm.struct<(f32, array<2 x i16>)>
+    llvm.store %h, %to : i16, !llvm.ptr<1>)"));
+  EXPECT_HAS(run.text, "the value of a store of 2 B to parameter 1");
+  EXPECT_HAS(run.text, "lanes 0-31; 64 times");
+  Launched whole(fields(R"(
+    %pair = llvm.getelementptr %out[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i64
+    llvm.store %s, %pair {alignment = 4 : i64} : !llvm.struct<(f32, array<2 x i16>)>, !llvm.ptr<1>)"));
+  EXPECT_HAS(whole.text, "the value of a store of 8 B to parameter 1");
+}
+
 TEST(SimUndefined, HalvesOfWords) {
   auto halves = [](const char *use) {
     return std::string(R"(
