@@ -284,6 +284,7 @@ struct Worker {
   SharedWindow window;
   SharedShadow shadow;
   AccessPlans plans;
+  std::unordered_map<uint64_t, CameoSimAccessSite> matrixAccesses;
   BarrierInterval interval;     // of a block that is no part of a cluster
   uint32_t stamp = kFirstStamp; // next cluster's first stamp
   Counters counters;
@@ -328,6 +329,8 @@ struct Worker {
     mbarrierClocks.back().object = object;
     return mbarrierClocks.back();
   }
+  /// ldmatrix and stmatrix of so many matrices, as checkWarpAccesses has accesses.
+  const CameoSimAccessSite &matrixAccess(CameoSimAccess kind, uint32_t matrices, uint32_t site);
   /// The clocks of the cluster, to be changed.
   Clocks &changeClocks();
   /// Whether accesses of shared memory are noted from barrier to barrier: who accesses it through

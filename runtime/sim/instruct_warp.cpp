@@ -34,14 +34,29 @@ uint32_t combine(uint32_t operation, bool isSigned, uint32_t a, uint32_t b) {
 
 constexpr uint32_t kRows = 8, kRowBytes = 16;
 
-/// Where the row of matrix m that lane 8m + r has the address of lies, checked.
-char *matrixRow(Warp &warp, const uint32_t *rows, uint32_t lane, CameoSimAccess access,
-                uint32_t site) {
-  auto *address = reinterpret_cast<char *>(rows[lane] | uint64_t(rows[kLanes + lane]) << 32);
-  if (!(warp.block->worker->checks & kCheckMemory) && !warp.block->counting)
-    return address;
-  return static_cast<char *>(
-      checkAccess(&warp.fibers[lane].thread, address, kRowBytes, kRowBytes, 3, access, site));
+/// Where the rows of `count` matrices lie, checked: lane 8m + r has the address of row r of matrix
+/// m.
+void findRows(char *(&places)[kLanes], Warp &warp, const uint32_t *words, uint32_t count,
+              CameoSimAccess access, uint32_t site) {
+  const uint32_t rows = kRows * count;
+  for (uint32_t lane = 0; lane < rows; ++lane)
+    places[lane] = reinterpret_cast<char *>(words[lane] | uint64_t(words[kLanes + lane]) << 32);
+  Worker &worker = *warp.block->worker;
+  if (warp.block->warpForm && !warp.block->counting) {
+    if (!(worker.checks & kCheckMemory))
+      return;
+    char *addresses[kLanes] = {}, *allowed[kLanes];
+    uint8_t lanes[kLanes] = {};
+    std::copy(places, places + rows, addresses);
+    std::fill(lanes, lanes + rows, 1);
+    const CameoSimAccessSite &whole = worker.matrixAccess(access, count, site);
+    if (checkWarpAccesses(&warp.fibers[0].thread, &whole, 1, addresses, lanes, allowed))
+      std::copy(allowed, allowed + rows, places);
+    return;
+  }
+  for (uint32_t lane = 0; lane < rows; ++lane)
+    places[lane] = static_cast<char *>(checkAccess(&warp.fibers[lane].thread, places[lane],
+                                                   kRowBytes, kRowBytes, 3, access, site));
 }
 
 void transpose(uint16_t (&elements)[kRows][8]) {
@@ -118,8 +133,7 @@ void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t *rows, uint
   uint32_t count = instruction.modifier(0);
   bool transposed = instruction.modifier(1);
   char *places[kLanes];
-  for (uint32_t l = 0; l < kRows * count; ++l)
-    places[l] = matrixRow(warp, rows, l, CAMEO_SIM_READ, site);
+  findRows(places, warp, rows, count, CAMEO_SIM_READ, site);
   for (uint32_t m = 0; m < count; ++m) {
     uint16_t elements[kRows][8];
     for (uint32_t r = 0; r < kRows; ++r)
@@ -134,13 +148,15 @@ void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t *rows, uint
 void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
   uint32_t count = instruction.modifier(0);
   bool transposed = instruction.modifier(1);
+  char *places[kLanes];
+  findRows(places, warp, rows, count, CAMEO_SIM_WRITE, site);
   for (uint32_t m = 0; m < count; ++m) {
     uint16_t elements[kRows][8];
     memcpy(elements, rows + kLanes * (2 + m), sizeof elements);
     if (transposed)
       transpose(elements);
     for (uint32_t r = 0; r < kRows; ++r)
-      memcpy(matrixRow(warp, rows, kRows * m + r, CAMEO_SIM_WRITE, site), elements[r], kRowBytes);
+      memcpy(places[kRows * m + r], elements[r], kRowBytes);
   }
 }
 

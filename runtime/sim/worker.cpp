@@ -293,6 +293,22 @@ void Worker::syncWarps(const Block &block, uint32_t warpsThere) {
   interval.open();
 }
 
+const CameoSimAccessSite &Worker::matrixAccess(CameoSimAccess kind, uint32_t matrices,
+                                               uint32_t site) {
+  constexpr uint32_t kRowBytes = 16, kAllMatrices = 4, kShared = 3;
+  CameoSimAccessSite &access =
+      matrixAccesses[uint64_t(site) << 8 | uint64_t(matrices) << 4 | uint64_t(kind)];
+  access = {kRowBytes,
+            kRowBytes,
+            kShared,
+            uint32_t(kind),
+            site,
+            0,
+            matrices == kAllMatrices ? CAMEO_SIM_ALL_LANES : 0,
+            0};
+  return access;
+}
+
 void Worker::undefine(uint64_t offset, uint32_t bytes) {
   if (!(checks & kCheckInit))
     return;

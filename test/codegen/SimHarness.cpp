@@ -87,7 +87,8 @@ SimKernels::SimKernels(llvm::StringRef text, bool checked, llvm::StringRef targe
 }
 
 sim::LaunchResult SimKernels::launch(const char *kernel, unsigned blocks, unsigned threads,
-                                     std::vector<const void *> parameters, unsigned sharedDynamic) {
+                                     std::vector<const void *> parameters, unsigned sharedDynamic,
+                                     std::vector<sim::BufferRange> buffers) {
   sim::Launch launch;
   launch.image = &image->table();
   launch.kernel = image->find(kernel);
@@ -95,6 +96,7 @@ sim::LaunchResult SimKernels::launch(const char *kernel, unsigned blocks, unsign
   launch.block[0] = threads;
   launch.sharedDynamic = sharedDynamic;
   launch.args = parameters.data();
+  launch.buffers = std::move(buffers);
   return engine.launch(launch);
 }
 

@@ -24,7 +24,8 @@ public:
 
   /// Launches with parameters given by address, as cuLaunchKernel has them.
   sim::LaunchResult launch(const char *kernel, unsigned blocks, unsigned threads,
-                           std::vector<const void *> parameters, unsigned sharedDynamic = 0);
+                           std::vector<const void *> parameters, unsigned sharedDynamic = 0,
+                           std::vector<sim::BufferRange> buffers = {});
 
   /// Launches what dispatches became, by number, as planned; `blocks` where that is known only at
   /// run time.

@@ -14,6 +14,15 @@ namespace {
 
 constexpr uint32_t kSize = 512;
 
+/// The first three parameters, as the runtime tells the simulator of them.
+template <typename T>
+std::vector<sim::BufferRange> buffers(const std::vector<T> &a, const std::vector<T> &b,
+                                      const std::vector<float> &y) {
+  return {{a.data(), a.size() * sizeof(T), "a", 0},
+          {b.data(), b.size() * sizeof(T), "b", 1},
+          {y.data(), y.size() * sizeof(float), "y", 2}};
+}
+
 void report(benchmark::State &state, const sim::LaunchResult &result) {
   if (!result.ok())
     state.SkipWithError(result.error.c_str());
@@ -33,7 +42,7 @@ void simt(benchmark::State &state, sim::Form form, bool checked) {
   sim::LaunchResult result;
   for (auto _ : state)
     result = kernels.launch("gemm", blocks * blocks, shape.threads(),
-                            {&pa, &pb, &py, &kSize, &kSize, &kSize, &blocks});
+                            {&pa, &pb, &py, &kSize, &kSize, &kSize, &blocks}, 0, buffers(a, b, y));
   report(state, result);
 }
 
@@ -49,7 +58,7 @@ void matrix(benchmark::State &state, const std::string &text, const MatrixTile &
   sim::LaunchResult result;
   for (auto _ : state)
     result = kernels.launch("gemm", kSize / tile.m * (kSize / tile.n), tile.threads,
-                            {&pa, &pb, &py, &kSize, &kSize});
+                            {&pa, &pb, &py, &kSize, &kSize}, 0, buffers(a, b, y));
   report(state, result);
 }
 
