@@ -106,7 +106,9 @@ static inline void recordUse(const RaceShadow &shadow, uint32_t index, const Pla
   Access &first = plane.uses[0][granule], &second = plane.uses[1][granule];
   const Access now = a.record(bytes, lanes);
   const bool longest = bytes >= shadow.longest(index);
-  if ((key & ~Plane::kFull) <= a.ordered && longest) {
+  // A read says nothing of those with whom an atomic races, nor the other way.
+  const bool alike = !shadow.hasAtomics() || first.atomic() == now.atomic();
+  if ((key & ~Plane::kFull) <= a.ordered && longest && alike) {
     first = now;
     key = a.key;
     return;
@@ -121,7 +123,7 @@ static inline void recordUse(const RaceShadow &shadow, uint32_t index, const Pla
   if (key >= a.fullAt && a.kind == CAMEO_SIM_READ && bytes <= shadow.shortest(index))
     return;
   // Of two others, forget the one that is ordered before this use, else the second.
-  bool needless = isOrdered(first, a, lanes & -lanes) &&
+  bool needless = alike && isOrdered(first, a, lanes & -lanes) &&
                   (longest || first.owner != a.owner || first.bytes() <= bytes);
   const Access &other = needless ? second : first;
   bool full = a.shared ? other.owner == a.owner && other.stamp == a.stamp && other.warp() != a.warp

@@ -279,7 +279,7 @@ inline void record(const Conflicts &conflicts, const Plane &own, size_t granule,
     fill(own.writes + granule, cells, granules, a.record(conflicts.bytes, 0));
     fill(own.writeKeys + granule, granules, a.key);
     fill(useKeys, granules, 0);
-  } else if (longest && allUpTo(useKeys, granules, a.ordered)) {
+  } else if (longest && !conflicts.shadow.hasAtomics() && allUpTo(useKeys, granules, a.ordered)) {
     fill(own.uses[0] + granule, cells, granules, a.record(conflicts.bytes, 0));
     fill(useKeys, granules, a.key);
   } else {

@@ -117,6 +117,29 @@ TEST(SimChecks, NarrowAccessesDoNotHideWideOnes) {
   }
 }
 
+/// A thread reads (or only counts) what all blocks count.
+void countBody(Gpu gpu) {
+  uint32_t *counter = gpu.arg<uint32_t *>(0);
+  const uint32_t reads = gpu.arg<uint32_t>(1);
+  auto access = [&](CameoSimAccess kind, uint32_t site) {
+    gpu.t->api->access(gpu.t, counter, 4, 4, 1, kind, site);
+  };
+  if (reads && gpu.block() == 0 && gpu.tid() == 0)
+    access(CAMEO_SIM_READ, 1);
+  access(CAMEO_SIM_ATOMIC, 2);
+}
+
+TEST(SimChecks, AtomicsDoNotHideReads) {
+  for (uint32_t reads : {0u, 1u}) {
+    TestDevice device(kCheckRace, /*seed=*/0, 1);
+    uint32_t *counter = device.buffer<uint32_t>(1, "counter");
+    LaunchResult result = device.run(kernel<countBody>, {2, 1, 0, true}, counter, reads);
+    EXPECT_EQ(result.ok(), !reads) << texts(result);
+    if (reads && !result.ok())
+      EXPECT_EQ(result.reports[0].otherWhat, "op 1") << texts(result);
+  }
+}
+
 TEST(SimChecks, RaceReportNamesBothAccesses) {
   TestDevice device;
   LaunchResult result = runTile(device, 3);
