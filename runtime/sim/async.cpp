@@ -278,26 +278,68 @@ void AsyncOperations::touch(Fiber &issuer, uint32_t number, uint64_t offset, uin
     writers_[word] = number;
     ++operations_[number].places;
   }
-  for (uint64_t granule = offset / kGranule; granule * kGranule < end; ++granule) {
-    bool isReader = false;
-    removeReaders(granule, [&](uint32_t reader) {
-      if (reader == number) {
-        isReader = true;
-        return false;
-      }
-      if (kind != CAMEO_SIM_READ) {
+  for (uint64_t granule = offset / kGranule; granule * kGranule < end; ++granule)
+    if (kind == CAMEO_SIM_READ)
+      noteReader(granule, number, issuer);
+    else
+      removeReaders(granule, [&](uint32_t reader) {
+        if (reader == number)
+          return false;
         require(reader, CAMEO_SIM_READ, issuer, FaultKind::SharedRace, offset, bytes, kind, site);
         return true;
-      }
-      // Another one can go whose end the issuer knows, or which ends before this one.
-      const Operation &other = operations_[reader], &own = operations_[number];
-      return isKnown(other, issuer) ||
-             (own.agent == Agent::Wgmma && other.agent == own.agent &&
-              other.thread / kWarpgroupThreads == own.thread / kWarpgroupThreads);
-    });
-    if (kind == CAMEO_SIM_READ && !isReader)
-      addReader(granule, number);
+      });
+}
+
+void AsyncOperations::noteReader(uint64_t granule, uint32_t number, const Fiber &issuer) {
+  bool isReader = false;
+  removeReaders(granule, [&](uint32_t reader) {
+    if (reader == number) {
+      isReader = true;
+      return false;
+    }
+    // Another one can go whose end the issuer knows, or which ends before this one.
+    const Operation &other = operations_[reader], &own = operations_[number];
+    return (own.agent == Agent::Wgmma && other.agent == own.agent &&
+            other.thread / kWarpgroupThreads == own.thread / kWarpgroupThreads) ||
+           isKnown(other, issuer);
+  });
+  if (!isReader)
+    addReader(granule, number);
+}
+
+/// Whether what the threads of a record have written is ordered before all that `issuer` does, and
+/// fenced, whichever lanes they are. The block is no part of a cluster.
+static bool isSettled(const Access &record, const Fiber &issuer) {
+  const Clocks &clocks = *issuer.block->clocks;
+  if (record.owner != issuer.block->cluster->owner)
+    return true;
+  const uint32_t other = record.warp(), self = issuer.warp->clock;
+  if (record.stamp > (other == self ? clocks.warp[self].lastFull : clocks.knownBy(self)[other]))
+    return false;
+  for (uint32_t lane = 0; record.stamp >= kFirstStamp && lane < kLanes; ++lane)
+    if (!clocks.isFenced(other * kLanes + lane, record.stamp, FencedMemory::OwnShared, self))
+      return false;
+  return true;
+}
+
+bool AsyncOperations::touchLikeOthers(Fiber &issuer, uint32_t number, uint64_t offset,
+                                      Writers &known) {
+  const Worker &worker = *issuer.block->worker;
+  const RaceShadow &shadow = worker.shadow.races;
+  const uint32_t *words = writers_ + offset / kWord, writer = words[0];
+  if (worker.cluster.size > 1 || shadow.used() > 1 || shadow.hasAtomics() || words[1] != writer ||
+      words[2] != writer || words[3] != writer)
+    return false;
+  const uint64_t granule = offset / kGranule;
+  const Access record = shadow.used() ? shadow.plane(0).writes[granule] : Access();
+  if (!known.any || known.operation != writer || known.owner != record.owner ||
+      known.stamp != record.stamp || known.who != record.who) {
+    if ((writer && !isKnown(operations_[writer], issuer)) || !isSettled(record, issuer))
+      return false;
+    known = {true, record.owner, record.stamp, record.who, writer};
   }
+  noteReader(granule, number, issuer);
+  return true;
 }
 
 char *checkWithoutRaces(Fiber &issuer, char *address, uint32_t bytes, uint32_t alignment,

@@ -70,6 +70,16 @@ public:
   /// against all that threads and other operations have done there.
   void touch(Fiber &issuer, uint32_t operation, uint64_t offset, uint32_t bytes,
              CameoSimAccess kind, uint32_t site);
+  /// Who has written what an instruction reads: neighbours mostly have the same writers, which need
+  /// to be looked at once.
+  struct Writers {
+    bool any = false;
+    uint32_t owner = 0, stamp = 0, who = 0; // threads: Access
+    uint32_t operation = 0;
+  };
+  /// As touch, for a read of 16 bytes, if it is beyond doubt that it is in order: by what `known`
+  /// says of the instruction's reads before, or as can quickly be told. Else nothing happens.
+  bool touchLikeOthers(Fiber &issuer, uint32_t operation, uint64_t offset, Writers &known);
   /// `fiber`, or its whole warp, knows from now on that the operation is done.
   void observe(uint32_t operation, const Fiber &fiber, bool wholeWarp);
   bool isKnown(uint32_t operation, const Fiber &fiber) const {
@@ -169,6 +179,7 @@ private:
   void finishWgmma(const Worker &worker);
   void release(uint32_t &place);
   void addReader(uint64_t granule, uint32_t operation);
+  void noteReader(uint64_t granule, uint32_t operation, const Fiber &issuer);
   /// Forgets readers of a granule of which `gone` says so.
   template <typename Gone> void removeReaders(uint64_t granule, Gone gone);
   void freeIfUnused(uint32_t operation);

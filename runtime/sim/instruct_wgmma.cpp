@@ -135,12 +135,25 @@ private:
     memcpy(to, numbers, sizeof numbers);
   }
 
+  static bool isInitialised(const Worker &worker, uint64_t offset) {
+    uint64_t marks[2];
+    memcpy(marks, worker.shadow.initialised.get() + offset, sizeof marks);
+    return (marks[0] & marks[1]) == 0x0101010101010101ull;
+  }
+
   const char *chunkAt(const Descriptor &descriptor, bool transposed, uint32_t slow,
                       uint32_t fast) const {
     Fiber &fiber = warp_.fibers[0];
     char *chunk =
         fiber.block->shared + chunkOffset(descriptor, transposed, slow, fast) % kSharedWindow;
-    if (!(fiber.block->worker->checks & kCheckMemory) && !fiber.block->counting)
+    Worker &worker = *fiber.block->worker;
+    if (!(worker.checks & kCheckMemory) && !fiber.block->counting)
+      return chunk;
+    const uint64_t place = uint64_t(chunk - fiber.block->shared);
+    const uint64_t offset = worker.sharedOffset(chunk);
+    if (!fiber.block->counting && place + kChunk <= worker.state->sharedBytes &&
+        (!(worker.checks & kCheckInit) || isInitialised(worker, offset)) &&
+        (!operation_ || worker.async.touchLikeOthers(fiber, operation_, offset, writers_)))
       return chunk;
     return checkAsyncAccess(fiber, operation_, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site_);
   }
@@ -172,6 +185,7 @@ private:
   const uint32_t *rows_;
   uint32_t site_;
   uint32_t operation_; // AsyncOperations
+  mutable AsyncOperations::Writers writers_;
   uint32_t n_, type_;
   bool integers_;
   uint32_t perChunk_;
