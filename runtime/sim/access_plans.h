@@ -50,7 +50,7 @@ struct AccessPlan {
   uint64_t launch; // for which that was seen to be so
 };
 
-/// Whether the lanes' addresses lie to each other as the footprint says: warp_checks.cpp.
+/// Whether the lanes' addresses lie to each other as the footprint says: warp_groups.cpp.
 bool liesLike(const Footprint &footprint, uint32_t lanes, char *const *addresses);
 
 class AccessPlans {

@@ -1,5 +1,5 @@
 // Intervals between barriers: what is done once for each of them. read() and write() are in
-// warp_checks.cpp.
+// warp_groups.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/barrier_interval.h"

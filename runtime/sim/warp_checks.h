@@ -5,9 +5,12 @@
 #ifndef CAMEO_SIM_WARP_CHECKS_H
 #define CAMEO_SIM_WARP_CHECKS_H
 
+#include "runtime/sim/abi.h"
 #include "runtime/sim/clocks.h"
 
 namespace cameo::sim {
+
+struct Fiber;
 
 /// Distances are from the address of the first lane that takes part, but for those of granules,
 /// which are from the granule that this address is in.
@@ -52,6 +55,21 @@ struct WarpPatterns {
   uint8_t bySite[kSites][8] = {};
   WarpPattern patterns[kPatterns];
 };
+
+/// The pattern of one access may be that of the next.
+struct PatternLookup {
+  const WarpPattern *pattern = nullptr;
+  uint32_t row = 0;
+
+  const WarpPattern &find(WarpPatterns &patterns, const CameoSimAccessSite &access, uint32_t lanes,
+                          uint64_t base, uint32_t low, char *const *addresses);
+};
+
+/// Whether all is well with an access, by the race shadow and the marks of initialised bytes. If
+/// not, or if that would take a closer look, what has been recorded is what the lanes one by one
+/// would record first, too. Vectors that are wider than an instruction's access are several.
+bool checkAccessOfWarp(const Fiber &fiber, uint32_t lanes, char *const *addresses,
+                       const CameoSimAccessSite &access, PatternLookup &lookup);
 
 } // namespace cameo::sim
 
