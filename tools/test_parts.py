@@ -60,6 +60,7 @@ def parts():
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("runtime-checks", [PYTHON, f"{E2E}/runtime_checks.py"], 5),
         Part("fuzz", [PYTHON, f"{E2E}/fuzz_models.py"], 10),
+        Part("benchmarks", [PYTHON, f"{E2E}/benchmarks.py"], 15),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
         Part("models", [PYTHON, f"{E2E}/models.py"], 30),
         # Under --long: every other target, sanitizers, and the simulator's checks.
