@@ -295,6 +295,7 @@ struct Worker {
   std::vector<MbarrierWaiter> mbarrierWaiters;
   std::vector<BulkTransfer> bulkLoads, bulkStores; // in the order of their issue
   std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
+  std::vector<ClockRow> barrierArrivals;           // as well: by bar.arrive, [block][barrier]
   AsyncOperations async;                           // as well
   uint64_t fruitlessPolls = 0;                     // tests of mbarriers since a phase ended
   alignas(64) char scratch[256];                   // stands in for memory after a reported access
@@ -339,8 +340,9 @@ struct Worker {
     return checks & kCheckMemory && state->warpForm && cluster.size == 1 &&
            state->launch->kernel->generic_proxy_only;
   }
-  /// Warps of a block have met at a barrier, a bit each.
-  void syncWarps(const Block &block, uint32_t warpsThere);
+  /// Warps of a block have met at a barrier, a bit each; others have arrived there without waiting
+  /// (null: none), which is forgotten.
+  void syncWarps(const Block &block, uint32_t warpsThere, ClockRow *arrivals);
   /// Bytes of shared memory, from the first block's window on, are not initialised any more.
   void undefine(uint64_t offset, uint32_t bytes);
   /// Claims blocks of the launch until there are none left.

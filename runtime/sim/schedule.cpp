@@ -281,16 +281,25 @@ void checkAligned(Block &block, const Barrier &barrier) {
   }
 }
 
+/// What bar.arrive has released at a barrier.
+ClockRow &barrierArrivals(const Block &block, uint32_t id) {
+  auto &rows = block.worker->barrierArrivals;
+  const size_t index = size_t(block.rank) * kBarriers + id;
+  if (rows.size() <= index)
+    rows.resize(index + 1);
+  return rows[index];
+}
+
 void releaseBarrier(Block &block, uint32_t id) {
   Barrier &barrier = block.barriers[id];
   if (block.worker->checks & kCheckSync)
     checkAligned(block, barrier);
   if (block.clocks) {
-    uint32_t warps = barrier.warps | barrier.passers;
+    uint32_t warps = barrier.warps;
     for (uint32_t w = 0; !barrier.count && w < block.warpCount; ++w)
       if (!block.warps[w].live) // exited: arrived for good
         warps |= 1u << w;
-    block.worker->syncWarps(block, warps);
+    block.worker->syncWarps(block, warps, barrier.passers ? &barrierArrivals(block, id) : nullptr);
   }
   for (uint32_t rest = barrier.warps; rest; rest &= rest - 1) {
     uint32_t w = uint32_t(__builtin_ctz(rest));
@@ -455,6 +464,9 @@ void arriveAtBarrier(Fiber &fiber, uint32_t id, uint32_t count, uint32_t site) {
     return fiber.block->worker->state->log.add(std::move(fault));
   Barrier &barrier = fiber.block->barriers[id];
   barrier.passers |= 1u << fiber.warp->id;
+  if (fiber.block->clocks)
+    fiber.block->worker->changeClocks().release(fiber.warp->clock,
+                                                barrierArrivals(*fiber.block, id));
   if (++barrier.arrived == count)
     releaseBarrier(*fiber.block, id);
 }

@@ -247,6 +247,7 @@ void Worker::runCluster(uint64_t index) {
     bulkLoads.clear();
     bulkStores.clear();
     mbarrierClocks.clear();
+    barrierArrivals.clear();
     fruitlessPolls = 0;
     for (CopyQueue &queue : copyQueues)
       queue = CopyQueue();
@@ -283,10 +284,14 @@ void Worker::runCluster(uint64_t index) {
     state->stop.store(true, std::memory_order_relaxed);
 }
 
-void Worker::syncWarps(const Block &block, uint32_t warpsThere) {
+void Worker::syncWarps(const Block &block, uint32_t warpsThere, ClockRow *arrivals) {
   const bool all = warpsThere == (block.warpCount == kMaxWarps ? ~0u : (1u << block.warpCount) - 1);
-  if (!all || !notesIntervals() || async.any()) {
+  if (!all || !notesIntervals() || async.any() || arrivals) {
     changeClocks().syncWarps(block.firstClock, warpsThere);
+    for (uint32_t rest = arrivals ? warpsThere : 0; rest; rest &= rest - 1)
+      clocks->acquire(block.firstClock + uint32_t(__builtin_ctz(rest)), *arrivals);
+    if (arrivals)
+      arrivals->clear();
     return;
   }
   clocks->syncWarps(block.firstClock, warpsThere);

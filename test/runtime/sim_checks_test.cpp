@@ -85,6 +85,39 @@ TEST(SimChecks, RemovedBarriers) {
       {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}, {3, FaultKind::SharedRace}});
 }
 
+/// The first warp writes and arrives, the second one waits and reads, then the other way; 1, 2: the
+/// first one goes on without waiting.
+void handOverBody(Gpu gpu) {
+  const Plant plant = gpu.arg<Plant>(0);
+  uint32_t *tile = reinterpret_cast<uint32_t *>(gpu.t->shared) + gpu.t->lane;
+  auto arrive = [&](uint32_t id, uint32_t site) {
+    uint32_t words[] = {id, 64};
+    gpu.t->api->instruction(gpu.t, CAMEO_SIM_OP_BAR_ARRIVE, words, site);
+  };
+  if (gpu.t->warp == 0) {
+    gpu.store(tile, 1u, 1);
+    arrive(1, 2);
+    if (plant == 1)
+      gpu.store(tile, 2u, 3);
+    if (plant == 2)
+      gpu.load(tile + 32, 4);
+    gpu.barrier(5, 2, 64);
+    gpu.load(tile + 32, 6);
+  } else {
+    gpu.store(tile + 32, 1u, 7);
+    gpu.barrier(8, 1, 64);
+    gpu.load(tile, 9);
+    arrive(2, 10);
+  }
+}
+
+TEST(SimChecks, ArrivingOrdersOneWay) {
+  auto run = [](TestDevice &device, Plant plant) {
+    return device.run(kernel<handOverBody>, {1, 64, 512}, plant);
+  };
+  expectCaught(run, {{1, FaultKind::SharedRace}, {2, FaultKind::SharedRace}});
+}
+
 /// One thread reads 16 bytes, writes (or rereads) their first half, and another one the second
 /// half.
 void halvesBody(Gpu gpu) {
