@@ -198,10 +198,12 @@ LaneShape Divergence::evaluate(const Instruction &instruction) const {
   switch (binary->getOpcode()) {
   case Instruction::Mul:
     return map(a, std::min(62u, a.align + number->countr_zero()),
-               [&](int64_t o) { return o * constant; });
+               [&](int64_t o) { return int64_t(uint64_t(o) * uint64_t(constant)); });
   case Instruction::Shl:
+    if (constant < 0 || constant >= 64) // poison
+      return divergent();
     return map(a, std::min<unsigned>(62, a.align + constant),
-               [&](int64_t o) { return o << constant; });
+               [&](int64_t o) { return int64_t(uint64_t(o) << constant); });
   case Instruction::URem:
     if (!number->isPowerOf2() || !isDisjoint(a))
       return divergent();
