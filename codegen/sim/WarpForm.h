@@ -6,7 +6,8 @@
 //   shuffles and votes                     ==>  reads of other lanes' rows
 //
 // LLVM's loop vectoriser then turns the lanes of straight-line loops into SIMD lanes, with masks
-// where they branch; others run lane by lane, without a switch between stacks.
+// where they branch; others run lane by lane, without a switch between stacks, and in an order that
+// a run can choose (WarpOrder.cpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -24,7 +24,7 @@ struct Unit {
   BasicBlock *exit = nullptr;      // and before this
   BasicBlock *header = nullptr;
   BasicBlock *latch = nullptr;
-  PHINode *lane = nullptr;
+  Value *lane = nullptr;           // whose turn it is
   MDNode *accesses = nullptr;      // the group of all its accesses of memory
   DenseMap<Value *, Value *> here; // values of other units, as seen in this one
 };
@@ -71,6 +71,8 @@ private:
   AllocaInst *publish(CallInst &call, Value *value);
   Value *engineEntry(size_t offset);
   void makeLoop(Unit &unit);
+  bool isOrderSeen(const Unit &unit);
+  Value *shuffledLane(Unit &unit, Value *turn);
   void connect(Unit &unit);
   void connectWarpCode();
   void finish();
@@ -116,6 +118,7 @@ private:
   MapVector<Value *, AllocaInst *> slots;
   SmallVector<PHINode *> storedPhis;
   const Value *partedWait_ = nullptr;
+  AllocaInst *order = nullptr; // what orders of lanes are drawn from, where there are any
   /// Made when all is known: what is computed again is copied from the code as it was.
   SmallVector<std::pair<Use *, Value *>> replacements;
 };

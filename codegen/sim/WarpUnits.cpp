@@ -184,7 +184,7 @@ void Rewriter::storeAtEnd(Value *value, AllocaInst *slot, BasicBlock *block) {
     units.push_back(std::move(made));
   }
   BasicBlock *end = unitOfBlock.lookup(block) ? block : unit->entry;
-  IRBuilder<> builder(end->getTerminator());
+  LanesBuilder builder(divergence, end->getTerminator());
   storeRow(builder, value, slot, &lane);
 }
 
@@ -220,6 +220,7 @@ void Rewriter::placePhiStores() {
 }
 
 void Rewriter::makeLoop(Unit &unit) {
+  bool isShuffled = isOrderSeen(unit);
   unit.header = BasicBlock::Create(context, "lanes", &function, unit.entry);
   BasicBlock *latch = BasicBlock::Create(context, "next.lane", &function, unit.exit);
   unit.latch = latch;
@@ -230,14 +231,15 @@ void Rewriter::makeLoop(Unit &unit) {
     block->getTerminator()->replaceSuccessorWith(unit.exit, latch);
 
   IRBuilder<> builder(unit.header);
-  unit.lane = builder.CreatePHI(i32, 2);
+  PHINode *turn = builder.CreatePHI(i32, 2);
   builder.CreateBr(unit.entry);
+  unit.lane = isShuffled ? shuffledLane(unit, turn) : turn;
   builder.SetInsertPoint(latch);
-  Value *next = builder.CreateAdd(unit.lane, builder.getInt32(1), "", true, true);
+  Value *next = builder.CreateAdd(turn, builder.getInt32(1), "", true, true);
   auto *branch = builder.CreateCondBr(builder.CreateICmpEQ(next, builder.getInt32(kWarpLanes)),
                                       unit.exit, unit.header);
-  unit.lane->addIncoming(builder.getInt32(0), unit.preheader);
-  unit.lane->addIncoming(next, latch);
+  turn->addIncoming(builder.getInt32(0), unit.preheader);
+  turn->addIncoming(next, latch);
 
   // Lanes do not depend on each other between two collectives.
   MDNode *group = MDNode::getDistinct(context, {});

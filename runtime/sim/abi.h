@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 8u
+#define CAMEO_SIM_ABI_VERSION 9u
 
 typedef struct CameoSimThread CameoSimThread;
 
@@ -171,6 +171,9 @@ struct CameoSimThread {
   uint32_t cluster_nctaid[3];
   uint32_t cluster_ctarank;
   uint32_t cluster_nctarank;
+  /* The warp form: draws the order of lanes where it can be seen. 0: lowest first. */
+  uint32_t lane_order;
+  uint32_t reserved;
   /* Instrumented images only: executions[i] counts how often threads execute basic block i of the
    * kernel. The kernel does the counting. */
   uint64_t *executions;

@@ -54,7 +54,7 @@ struct Fiber {
   // Phase of the cluster's barrier in which it has arrived, without having waited since; 0: none.
   uint32_t clusterPhase;
 };
-static_assert(offsetof(Fiber, sp) == 136 && offsetof(Fiber, result) == 144, "see switch.S");
+static_assert(offsetof(Fiber, sp) == 144 && offsetof(Fiber, result) == 152, "see switch.S");
 
 /// What a fiber waits for. Low byte: the kind of shuffle or vote, where nothing else is said.
 enum Op : uint32_t {

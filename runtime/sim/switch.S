@@ -6,8 +6,8 @@
  * The resume ends in an indirect jump, not in `ret`: across fibers the return-stack predictor is
  * always wrong, while the indirect predictor is right in code that the lanes run in lockstep.
  */
-#define FIBER_SP 136
-#define FIBER_RESULT 144
+#define FIBER_SP 144
+#define FIBER_RESULT 152
 
   .text
 

@@ -200,6 +200,8 @@ void Worker::startBlock(Block &block, uint64_t order) {
     memcpy(thread.ctaid, block.id, sizeof block.id);
     for (uint32_t d = 0; d < 3; ++d)
       thread.clusterid[d] = block.id[d] / state->cluster[d];
+    if (block.warpForm) // an odd number: products of odd numbers stay so
+      thread.lane_order = block.shuffled ? uint32_t(mixBits(block.random + i) >> 32) | 1 : 0;
   }
   bool marked = checks && !stacks.guarded();
   for (uint32_t i = 0; marked && i < started; ++i)
