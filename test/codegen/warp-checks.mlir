@@ -105,7 +105,7 @@ gpu.module @gathered {
 
 // Lanes that run a loop each as often as it likes tell the engine of each access by themselves.
 // CHECK-LABEL: define void @"counted$warp"(
-// CHECK:         [[OWN:%.*]] = getelementptr i8, ptr %0, i64
+// CHECK:         [[OWN:%.*]] = getelementptr i8, ptr %0, i64 %
 // CHECK:         [[P:%.*]] = tail call ptr %{{.*}}(ptr nonnull [[OWN]], ptr %{{.*}}, i32 4, i32 4, i32 257, i32 0,
 // CHECK:         load float, ptr [[P]]
 // CHECK:         call i32 %{{.*}}(ptr nonnull %0, ptr nonnull @accesses{{.*}}, i32 1,
