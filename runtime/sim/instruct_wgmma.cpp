@@ -58,12 +58,31 @@ struct Operands {
   alignas(32) float b[kSlots][kMaxN];
 };
 
+/// Where to read a chunk of an operand, of which `writers` says who wrote those before. Keeps its
+/// hands off the loader, so that the compiler can hold that in registers.
+__attribute__((noinline)) const char *checkChunk(Fiber &fiber, char *chunk, uint32_t operation,
+                                                 uint32_t site, AsyncOperations::Writers *writers) {
+  Worker &worker = *fiber.block->worker;
+  const uint64_t place = uint64_t(chunk - fiber.block->shared);
+  const uint64_t offset = worker.sharedOffset(chunk);
+  auto isInitialised = [&] {
+    uint64_t marks[2];
+    memcpy(marks, worker.shadow.initialised.get() + offset, sizeof marks);
+    return (marks[0] & marks[1]) == 0x0101010101010101ull;
+  };
+  if (!fiber.block->counting && place + kChunk <= worker.state->sharedBytes &&
+      (!(worker.checks & kCheckInit) || isInitialised()) &&
+      (!operation || worker.async.touchLikeOthers(fiber, operation, offset, *writers)))
+    return chunk;
+  return checkAsyncAccess(fiber, operation, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site);
+}
+
 class Loader {
 public:
   Loader(Instruction instruction, Warp &warp, const uint32_t *rows, uint32_t site,
-         uint32_t operation)
+         uint32_t operation, AsyncOperations::Writers *writers)
       : instruction_(instruction), warp_(warp), rows_(rows), site_(site), operation_(operation),
-        n_(instruction.modifier(0) * 8), type_(instruction.modifier(1)),
+        writers_(writers), n_(instruction.modifier(0) * 8), type_(instruction.modifier(1)),
         integers_(type_ == CAMEO_SIM_S8 || type_ == CAMEO_SIM_U8),
         perChunk_(type_ == CAMEO_SIM_TF32                             ? 4
                   : type_ == CAMEO_SIM_F16 || type_ == CAMEO_SIM_BF16 ? 8
@@ -135,27 +154,13 @@ private:
     memcpy(to, numbers, sizeof numbers);
   }
 
-  static bool isInitialised(const Worker &worker, uint64_t offset) {
-    uint64_t marks[2];
-    memcpy(marks, worker.shadow.initialised.get() + offset, sizeof marks);
-    return (marks[0] & marks[1]) == 0x0101010101010101ull;
-  }
-
   const char *chunkAt(const Descriptor &descriptor, bool transposed, uint32_t slow,
                       uint32_t fast) const {
-    Fiber &fiber = warp_.fibers[0];
-    char *chunk =
-        fiber.block->shared + chunkOffset(descriptor, transposed, slow, fast) % kSharedWindow;
-    Worker &worker = *fiber.block->worker;
-    if (!(worker.checks & kCheckMemory) && !fiber.block->counting)
+    const Block &block = *warp_.block;
+    char *chunk = block.shared + chunkOffset(descriptor, transposed, slow, fast) % kSharedWindow;
+    if (!(block.worker->checks & kCheckMemory) && !block.counting)
       return chunk;
-    const uint64_t place = uint64_t(chunk - fiber.block->shared);
-    const uint64_t offset = worker.sharedOffset(chunk);
-    if (!fiber.block->counting && place + kChunk <= worker.state->sharedBytes &&
-        (!(worker.checks & kCheckInit) || isInitialised(worker, offset)) &&
-        (!operation_ || worker.async.touchLikeOthers(fiber, operation_, offset, writers_)))
-      return chunk;
-    return checkAsyncAccess(fiber, operation_, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site_);
+    return checkChunk(warp_.fibers[0], chunk, operation_, site_, writers_);
   }
 
   /// Eight columns at a time.
@@ -184,8 +189,8 @@ private:
   Warp &warp_;
   const uint32_t *rows_;
   uint32_t site_;
-  uint32_t operation_; // AsyncOperations
-  mutable AsyncOperations::Writers writers_;
+  uint32_t operation_;                // AsyncOperations
+  AsyncOperations::Writers *writers_; // of what was read so far
   uint32_t n_, type_;
   bool integers_;
   uint32_t perChunk_;
@@ -240,7 +245,8 @@ void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t 
              {registers ? 0 : descriptor(0), descriptor(registers ? 4 : 2), counts},
              site,
              warp.id});
-  Loader loader(instruction, warp, rows, site, operation);
+  AsyncOperations::Writers writers;
+  Loader loader(instruction, warp, rows, site, operation, &writers);
   if (!loader.load(operands))
     return;
   bool saturate = instruction.modifier(4) & CAMEO_SIM_WGMMA_SATURATE;
