@@ -8,8 +8,8 @@
 //   kernel.ptx "mma.sync..."(%a, ...)            ==>  operands to a buffer, a call, results from it
 //   llvm.load %p : !llvm.ptr<1>    (checked)     ==>  load from where api->access(%p) says
 //   ^block:                        (checked)     ==>  ++thread->executions[block]
-//   mma of what may be undefined   (checked)     ==>  api->instruction(undefined) in front, if it
-//   is %a = llvm.fadd ...             (traced)      ==>  api->trace(%a) behind it
+//   mma of what may be undefined   (checked)     ==>  a call in front, where it is undefined
+//   %a = llvm.fadd ...             (traced)      ==>  api->trace(%a) behind it
 //
 // and arithmetic as the GPU does it where x86 differs: SimArithmetic.cpp. Address spaces and bf16
 // go last.
