@@ -243,6 +243,16 @@ constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 128, 
                            {64, 64, 16, 4, 4},   {32, 64, 16, 4, 4},  {64, 32, 16, 4, 4},
                            {16, 64, 16, 2, 4},   {32, 32, 16, 4, 4}};
 
+/// Shared memory rows are this much longer than the tile, against bank conflicts of transposed
+/// writes; a multiple of 16 bytes.
+constexpr int64_t kSkew = 4;
+
+/// Shared memory of a block in bytes: both operands' tiles in the sums' type, twice, so that one
+/// pair is filled while the other is multiplied.
+int64_t sharedBytes(int64_t rows, int64_t columns, int64_t depth, Type sumType) {
+  return 2 * depth * (rows + kSkew + columns + kSkew) * sumType.getIntOrFloatBitWidth() / 8;
+}
+
 /// Offsets into an operand's memory as a sum over loops, each with the distance that a step of it
 /// makes: so the part of each loop is computed where that loop's index is known.
 class Offsets {
@@ -324,6 +334,9 @@ public:
     const Tile *best = nullptr;
     double bestCost = 0;
     for (const Tile &tile : kTiles) {
+      if (sharedBytes(tile.rows, tile.columns, tile.depth, product.sumType) >
+          int64_t(target.staticSharedPerBlock))
+        continue; // the large ones, where elements have 64 bits
       // Time in units of multiply-adds: the blocks of the busiest multiprocessor, each tile's
       // operands read once from shared memory a step; fewer than eight warps leave it waiting.
       double blocks = std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * batch;
@@ -406,8 +419,7 @@ public:
       return op.emitError() << "schedule 'contraction' asks for " << threads << " threads; "
                             << target.name << " allows " << target.maxThreadsPerBlock;
     Product product = *matchProduct(op);
-    int64_t bytes = 2 * tile[2] * (tile[0] + kSkew + tile[1] + kSkew) *
-                    product.sumType.getIntOrFloatBitWidth() / 8;
+    int64_t bytes = sharedBytes(tile[0], tile[1], tile[2], product.sumType);
     if (bytes > int64_t(target.staticSharedPerBlock))
       return op.emitError() << "schedule 'contraction' requires " << bytes
                             << " B of shared memory; " << target.name << " allows "
@@ -465,10 +477,6 @@ public:
   }
 
 private:
-  /// Shared memory rows are this much longer than the tile, against bank conflicts of transposed
-  /// writes; a multiple of 16 bytes.
-  static constexpr int64_t kSkew = 4;
-
   /// Copies a tile of an operand: `across` are its loops of rows or columns.
   static void copyOperand(Kernel &kernel, const Product &product, const Operand &operand,
                           ArrayRef<unsigned> across, Value acrossStart, Value depthStart,
