@@ -21,7 +21,8 @@ struct ArenaRequest {
 };
 
 /// Where each request goes, in units, and where the last one ends. Requests whose steps overlap do
-/// not overlap in memory. The largest are placed first, each in the smallest gap that it fits.
+/// not overlap in memory. The largest are placed first, each in the smallest gap that it fits;
+/// where millions of pairs share steps, those that are used first.
 struct ArenaLayout {
   llvm::SmallVector<int64_t> offsets;
   int64_t extent = 0;
