@@ -175,6 +175,26 @@ def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::Modu
   ];
 }
 
+def MergeDispatches : Pass<"cameo-merge-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "merge equal operations of a launch plan";
+  let description = [{
+    Of operations without side effects that are equal, regions included, the first stays; those whose
+    results nobody uses go. In time in proportion to the plan, however many dispatches read one tensor:
+    MLIR's CSE compares all of these with one another.
+
+    ```mlir
+    %0 = kernel.dispatch ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) { ... }
+    %1 = kernel.dispatch ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) { ... } // the same
+    return %0, %1 : tensor<4xf32>, tensor<4xf32>
+    ```
+    ==>
+    ```mlir
+    %0 = kernel.dispatch ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) { ... }
+    return %0, %0 : tensor<4xf32>, tensor<4xf32>
+    ```
+  }];
+}
+
 //===-- tiled -> host -------------------------------------------------------------------------===//
 
 def LayoutWeights : Pass<"cameo-layout-weights", "::mlir::ModuleOp"> {
