@@ -91,6 +91,29 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
                         "say of each dispatch which schedule was chosen">];
 }
 
+def HoistConstants : Pass<"cameo-hoist-constants", "::cameo::rt::VariantOp"> {
+  let summary = "pass constants in which dispatches differ as scalars";
+  let description = [{
+    Dispatches with the same schedule and the same description but for constants' values become equal,
+    and with that share a kernel: the constants in which they differ become scalars, arguments of
+    their launches. Constants that all of them have stay, and so does everything on which a schedule
+    or the place of an element may hang: padding, initial values, indices.
+
+    ```mlir
+    %0 = kernel.dispatch ins(%x) outs(%e) { ... %c = arith.constant 2.0 : f32 ... }
+    %1 = kernel.dispatch ins(%0) outs(%e) { ... %c = arith.constant 3.0 : f32 ... }
+    ```
+    ==>
+    ```mlir
+    %c2 = arith.constant 2.0 : f32
+    %0 = kernel.dispatch ins(%x) scalars(%c2) outs(%e) { ^bb0(%a, %c, %o): ... }
+    %c3 = arith.constant 3.0 : f32
+    %1 = kernel.dispatch ins(%0) scalars(%c3) outs(%e) { ^bb0(%a, %c, %o): ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
   let summary = "Write the kernels of scheduled dispatches and launch them";
   let description = [{

@@ -4,6 +4,7 @@
 #include "codegen/Pipeline.h"
 
 #include "codegen/Passes.h"
+#include "dialects/kernel/Kernel.h"
 #include "passes/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -58,8 +59,11 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
 
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerOnnxToDispatches());
-  // Before there are several copies of everything, because the work is done once then.
-  passes.addPass(createCSEPass());
+  // Before there are several copies of everything, because the work is done once then. Bodies come
+  // first, because dispatches are equal only where theirs are.
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.nest<kernel::DispatchOp>().addPass(createCSEPass());
+  functions.addPass(createMergeDispatches());
   passes.addPass(createCreateVariants({options.targets}));
 }
 
@@ -71,6 +75,8 @@ static void populateScheduled(OpPassManager &passes, const PipelineOptions &opti
 
 static void populateTiled(OpPassManager &passes) {
   OpPassManager &variants = passes.nest<rt::VariantOp>();
+  // After schedules are chosen, because dispatches share a kernel only if they share a schedule.
+  variants.addPass(createHoistConstants());
   variants.addPass(createLowerDispatches());
   variants.nest<gpu::GPUModuleOp>().addPass(createExpandTiles());
 }

@@ -27,8 +27,7 @@ static std::string symbolFor(StringRef node) {
   return symbol;
 }
 
-/// The dispatch as text without locations and names of operands: equal text, equal kernels.
-static std::string dispatchKey(kernel::DispatchOp op) {
+std::string dispatchKey(kernel::DispatchOp op) {
   std::string key;
   llvm::raw_string_ostream out(key);
   OpPrintingFlags flags;
@@ -37,6 +36,20 @@ static std::string dispatchKey(kernel::DispatchOp op) {
   for (Operation &inner : *op.getBodyBlock())
     inner.print(out, flags.useLocalScope());
   return key;
+}
+
+bool castsToIndex(kernel::DispatchOp op) {
+  return op.getBody()
+      .walk([](Operation *inner) {
+        return isa<arith::IndexCastOp, arith::IndexCastUIOp>(inner) ? WalkResult::interrupt()
+                                                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether a scalar of the plan may be part of an index of the kernel: an offset, say.
+static bool isIndex(kernel::DispatchOp op, Type scalar) {
+  return scalar.isIndex() || (isa<IntegerType>(scalar) && castsToIndex(op));
 }
 
 /// Whether every index of the kernel stays well below 2^31.
@@ -57,8 +70,9 @@ static bool fitsIn32Bits(kernel::DispatchOp op) {
         if (ShapedType::isDynamic(range) || range >= (int64_t(1) << 30))
           fits = false;
   });
-  // Scalars of the plan (offsets, say) may be anything.
-  return fits && op.getScalars().empty();
+  // Those of the plan may be anything.
+  return fits && llvm::none_of(op.getScalars(),
+                               [&](Value scalar) { return isIndex(op, scalar.getType()); });
 }
 
 /// A size of a tensor in the dispatch as a value of the plan; null where the plan does not have it.
@@ -107,6 +121,8 @@ static Value fitsAtRunTime(kernel::DispatchOp op) {
     all = all ? host.create<arith::AndIOp>(loc, all, small).getResult() : small;
   };
   for (Value scalar : op.getScalars()) {
+    if (!isIndex(op, scalar.getType()))
+      continue;
     if (!scalar.getType().isIndex())
       return {};
     require(scalar);
@@ -222,10 +238,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
     for (auto &[argument, dim] : uses)
       key += llvm::formatv("{0}.{1},", cast<BlockArgument>(argument).getArgNumber(), dim);
   }
-  gpu::GPUFuncOp &function = known[key];
+  auto &[function, nodes] = known[key];
+  collectNodeNames(loc, nodes);
   if (!function) {
-    llvm::SetVector<StringRef> nodes;
-    collectNodeNames(loc, nodes);
     std::string name = llvm::formatv("k{0}_{1}{2}", count++,
                                      symbolFor(nodes.empty() ? "kernel" : nodes.front()), part);
     OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
@@ -240,7 +255,6 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
     function = inside.create<gpu::GPUFuncOp>(loc, name, outer.getFunctionType(types, {}));
     function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), outer.getUnitAttr());
     function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
-    function->setAttr("kernel.nodes", outer.getStringAttr(llvm::join(nodes, ",")));
     if (kernel::ScheduleAttr schedule = op.getScheduleAttr())
       function->setAttr("kernel.schedule", schedule); // for reports
     for (size_t i = 0; i < tensors; ++i)
@@ -268,14 +282,6 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
     kernel.b.create<gpu::ReturnOp>(loc);
     if (!kernel.synchronises)
       function->setAttr("kernel.no_sync", outer.getUnitAttr());
-  } else {
-    llvm::SetVector<StringRef> nodes;
-    auto before = function->getAttrOfType<StringAttr>("kernel.nodes").getValue();
-    SmallVector<StringRef> parts;
-    before.split(parts, ',', -1, false);
-    nodes.insert(parts.begin(), parts.end());
-    collectNodeNames(loc, nodes);
-    function->setAttr("kernel.nodes", StringAttr::get(context, llvm::join(nodes, ",")));
   }
 
   auto symbol = SymbolRefAttr::get(context, function->getParentOfType<gpu::GPUModuleOp>().getName(),
@@ -289,6 +295,14 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
   stateWork(before, launched, op, outputs,
             [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });
   return SmallVector<Value>(launched.getResults());
+}
+
+void KernelEmitter::nameNodes() {
+  for (auto &entry : known) {
+    auto &[function, nodes] = entry.second;
+    auto names = StringAttr::get(function.getContext(), llvm::join(nodes, ","));
+    function->setAttr("kernel.nodes", names);
+  }
 }
 
 } // namespace cameo

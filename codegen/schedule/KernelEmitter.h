@@ -122,6 +122,11 @@ private:
   llvm::SetVector<mlir::Value> *assumed = nullptr; // see assumingMultiples
 };
 
+/// The dispatch as text without locations and names of operands: equal text, equal kernels.
+std::string dispatchKey(kernel::DispatchOp op);
+/// Whether integers of the description may become indices.
+bool castsToIndex(kernel::DispatchOp op);
+
 /// Makes the kernels of one variant and launches them in place of its dispatches. Dispatches with
 /// the same description and schedule share kernels.
 class KernelEmitter {
@@ -135,6 +140,9 @@ public:
   launch(kernel::DispatchOp op, llvm::StringRef part, int64_t threads, mlir::ValueRange grid,
          llvm::ArrayRef<int64_t> outputs, llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
 
+  /// Writes on each kernel which nodes it computes; when everything is launched.
+  void nameNodes();
+
 private:
   /// The same with the indices' width in bits, writing `destinations` in place of the dispatch's.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
@@ -142,8 +150,13 @@ private:
          llvm::ArrayRef<int64_t> outputs, mlir::ValueRange destinations, int indexBits,
          llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
 
+  struct Known {
+    mlir::gpu::GPUFuncOp function;
+    llvm::SetVector<llvm::StringRef> nodes;
+  };
+
   rt::VariantOp variant;
-  llvm::StringMap<mlir::gpu::GPUFuncOp> known;
+  llvm::StringMap<Known> known;
   unsigned count = 0;
 };
 

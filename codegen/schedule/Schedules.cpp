@@ -103,6 +103,7 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
           failed(schedule->emit(op, attribute.getParams(), emitter)))
         return signalPassFailure();
     }
+    emitter.nameNodes();
   }
 };
 

@@ -209,13 +209,9 @@ Value Lowering::constant(Location loc, ElementsAttr value) {
   if (symbol.empty()) {
     symbol = "w" + std::to_string(constants.size() - 1);
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    // In order of first use.
-    Operation *after = nullptr;
-    for (auto other : module.getOps<rt::ConstantOp>())
-      after = other;
-    if (after)
-      top.setInsertionPointAfter(after);
-    top.create<rt::ConstantOp>(loc, symbol, value, IntegerAttr());
+    if (lastConstant) // in order of first use
+      top.setInsertionPointAfter(lastConstant);
+    lastConstant = top.create<rt::ConstantOp>(loc, symbol, value, IntegerAttr());
   }
   return b.create<rt::GetConstantOp>(loc, value.getShapedType(), symbol);
 }

@@ -202,6 +202,7 @@ private:
   std::vector<Problem> problems;
   llvm::DenseSet<mlir::Operation *> refused; // with a problem, or behind one that hides theirs
   llvm::DenseMap<mlir::Attribute, std::string> constants; // attribute -> symbol
+  mlir::Operation *lastConstant = nullptr;                // the last one in the pool
 };
 
 //===-- Scalars inside dispatches -------------------------------------------------------------===//
