@@ -57,6 +57,7 @@ def parts():
         Part("rows-forms", [PYTHON, f"{E2E}/row_tests.py", *FORMS], 10),
         Part("types-forms", [PYTHON, f"{E2E}/type_tests.py", *FORMS], 10),
         Part("planted-faults", [PYTHON, f"{E2E}/planted_faults.py"], 15),
+        Part("growth", [PYTHON, f"{E2E}/growth.py"], 10),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
         Part("runtime-checks", [PYTHON, f"{E2E}/runtime_checks.py"], 5),
         Part("fuzz", [PYTHON, f"{E2E}/fuzz_models.py"], 10),

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Large graphs: chains, trees and many branches compile, compute what NumPy computes, and equal work
+shares kernels.
+
+`--table` prints instead how compile time and memory grow, from 1,000 to 100,000 nodes; --stages
+with each stage's time.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import re
+import sys
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import harness
+
+SECONDS = 1200
+SIZE = 8
+TARGET = "--target=sim:sm_80"
+
+
+def finish(nodes, output, initializers=()):
+    def tensor(name):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [SIZE])
+
+    graph = helper.make_graph(nodes, "growth", [tensor("x")],
+                              [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+                              initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def scalar(name, value):
+    return numpy_helper.from_array(numpy.float32(value), name)
+
+
+def chain(count):
+    """Sqrt and Abs in turn: nothing folds, nothing is equal."""
+    nodes = [helper.make_node(("Sqrt", "Abs")[i % 2], [f"t{i}" if i else "x"], [f"t{i + 1}"])
+             for i in range(count)]
+
+    def reference(x):
+        for i in range(count):
+            x = numpy.sqrt(x) if i % 2 == 0 else numpy.abs(x)
+        return x
+
+    return finish(nodes, f"t{count}"), reference
+
+
+def factor(i):
+    return numpy.float32(1 + (-1) ** i * (i // 2 + 1) * 1e-6)
+
+
+def constants(count):
+    """A chain of products, each by a constant of its own."""
+    nodes = [helper.make_node("Mul", [f"t{i}" if i else "x", f"c{i}"], [f"t{i + 1}"])
+             for i in range(count)]
+
+    def reference(x):
+        for i in range(count):
+            x = x * factor(i)
+        return x
+
+    return finish(nodes, f"t{count}", [scalar(f"c{i}", factor(i)) for i in range(count)]), reference
+
+
+def tree(count):
+    """Leaves that are x times a constant, then sums of two, level by level."""
+    nodes, initializers, level = [], [], []
+    for i in range((count + 1) // 2):
+        initializers.append(scalar(f"c{i}", factor(i)))
+        nodes.append(helper.make_node("Mul", ["x", f"c{i}"], [f"l{i}"]))
+        level.append(f"l{i}")
+    while len(level) > 1:
+        above = []
+        for left, right in zip(level[::2], level[1::2]):
+            name = f"s{len(nodes)}"
+            nodes.append(helper.make_node("Add", [left, right], [name]))
+            above.append(name)
+        level = above + (level[-1:] if len(level) % 2 else [])
+
+    def reference(x):
+        values = [x * factor(i) for i in range((count + 1) // 2)]
+        while len(values) > 1:
+            sums = [a + b for a, b in zip(values[::2], values[1::2])]
+            values = sums + (values[-1:] if len(values) % 2 else [])
+        return values[0]
+
+    return finish(nodes, level[0], initializers), reference
+
+
+def branches(count):
+    """Products by different constants and sines of them, all in one Concat."""
+    nodes, initializers, parts = [], [], []
+    for i in range(count // 2):
+        initializers.append(scalar(f"c{i}", factor(i)))
+        nodes.append(helper.make_node("Mul", ["x", f"c{i}"], [f"m{i}"]))
+        nodes.append(helper.make_node("Sin", [f"m{i}"], [f"s{i}"]))
+        parts += [f"m{i}", f"s{i}"]
+    nodes.append(helper.make_node("Concat", parts, ["y"], axis=0))
+
+    def reference(x):
+        values = [x * factor(i) for i in range(count // 2)]
+        return numpy.concatenate([part for value in values for part in (value, numpy.sin(value))])
+
+    return finish(nodes, "y", initializers), reference
+
+
+SHAPES = {"chain": chain, "tree": tree, "constants": constants, "branches": branches}
+
+
+def compile_model(suite, name, model, *arguments):
+    path = suite.work / f"{name}.onnx"
+    onnx.save(model, path)
+    return harness.run([suite.tool("cameoc"), path, "-o", suite.work / name, TARGET, *arguments],
+                       SECONDS)
+
+
+def check(suite, name, count, most_kernels):
+    model, reference = SHAPES[name](count)
+    report = suite.work / f"{name}.json"
+    step = compile_model(suite, name, model, f"--report={report}")
+    if step.code:
+        return suite.fail(name, step.how(), step)
+    kernels = {kernel["name"] for kernel in json.loads(report.read_text())["kernels"]}
+    if len(kernels) > most_kernels:
+        return suite.fail(name, f"{len(kernels)} kernels; at most {most_kernels} are different")
+    x = numpy.linspace(0.5, 1.5, SIZE, dtype=numpy.float32)
+    numpy.save(suite.work / "x.npy", x)
+    step = harness.run([suite.work / name, "--device=sim", f"--input=@{suite.work / 'x.npy'}",
+                        f"--output=@{suite.work / 'y.npy'}"], SECONDS)
+    if step.code:
+        return suite.fail(name, step.how(), step)
+    got, wanted = numpy.load(suite.work / "y.npy"), reference(x)
+    if got.shape != wanted.shape or not numpy.allclose(got, wanted, rtol=1e-5, atol=1e-6):
+        return suite.fail(name, f"is not what NumPy computes: {got[:4]} for {wanted[:4]}", step)
+    return suite.ok()
+
+
+def table(suite, counts, names, with_stages):
+    print(f"{'':12}" + "".join(f"{count:>14,} nodes" for count in counts))
+    for name in names:
+        cells, stages, before = [], [], None
+        for count in counts:
+            step = compile_model(suite, name, SHAPES[name](count)[0],
+                                 *(["--time"] if with_stages else []))
+            if step.code:
+                return suite.fail(f"{name} of {count}", step.how(), step)
+            growth = f" x{step.seconds / before:.1f}" if before else ""
+            before = step.seconds
+            cells.append(f"{step.seconds:.1f} s{growth} {step.peak_bytes / 2**30:.1f} GiB")
+            stages.append(step.output)
+            suite.ok()
+        print(f"{name:12}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+        for count, output in zip(counts, stages if with_stages else []):
+            lines = re.findall(r"^.* ms of CPU$", output, re.MULTILINE)
+            print("\n".join(f"    {count:>7}: {line}" for line in lines), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    harness.add_arguments(parser)
+    parser.add_argument("--table", action="store_true", help="print compile times")
+    parser.add_argument("--stages", action="store_true", help="with each stage's time")
+    parser.add_argument("--counts", default="1000,10000,100000", help="numbers of nodes")
+    parser.add_argument("--shapes", default="chain,tree,constants", help="of the table")
+    options = parser.parse_args()
+    suite = harness.Suite("growth", options.build.resolve())
+    if options.table or options.stages:
+        table(suite, [int(count) for count in options.counts.split(",")],
+              options.shapes.split(","), options.stages)
+    else:
+        check(suite, "chain", 5000, 2)
+        check(suite, "tree", 5000, 2)
+        check(suite, "constants", 5000, 1)
+        check(suite, "branches", 2000, 70)
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
