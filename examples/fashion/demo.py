@@ -19,6 +19,11 @@ HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent.parent / "build"
 
 
+def from_here(path):
+    """As one would type it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def call(*command):
     """Runs a command for all to see; its failure ends the demo."""
     print(f"$ {shlex.join(map(str, command))}", flush=True)
@@ -29,7 +34,7 @@ def call(*command):
 
 def compile_model(cameoc, artefact):
     start = time.monotonic()
-    call(cameoc, HERE / "fashion.onnx", "-o", artefact)
+    call(cameoc, from_here(HERE / "fashion.onnx"), "-o", artefact)
     print(f"compiled in {time.monotonic() - start:.1f} s, {artefact.stat().st_size} bytes")
 
 
@@ -94,12 +99,11 @@ def main():
     parser.add_argument("--device", default="auto", help="auto, cuda or sim")
     parser.add_argument("--folder", type=Path, default=BUILD / "demo", help="where results go")
     options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    artefact = options.folder / "fashion"
+    folder = from_here(options.folder.resolve())
+    folder.mkdir(parents=True, exist_ok=True)
+    artefact = folder / "fashion"
 
-    compile_model(BUILD / "bin" / "cameoc", artefact)
-    print()
-    call(artefact, "--info")
+    compile_model(from_here(BUILD / "bin" / "cameoc"), artefact)
     images, labels = fashion_data.load("test")
     images, labels = images[:options.images], labels[:options.images]
     print(f"\nclassifying {len(images)} test images, {options.batch} at a time", flush=True)
@@ -108,12 +112,13 @@ def main():
     predicted = logits.argmax(axis=1)
     print(f"\n{len(images)} images in {seconds:.1f} s")
     print(f"accuracy: {100.0 * (predicted == labels).mean():.2f} %")
-    sheet = options.folder / "contact-sheet.png"
+    sheet = folder / "contact-sheet.png"
     contact_sheet(sheet, images[:126], predicted, labels)
-    print(f"contact sheet: {sheet}\n", flush=True)
-    numpy.save(options.folder / "batch.npy", images[:1])
-    call(artefact, f"--device={options.device}", f"--input=image=@{options.folder / 'batch.npy'}",
-         "--benchmark", "--iterations=20", "--duration=0", "--warmUp=100")
+    numpy.save(folder / "batch.npy", images[:1])
+    print(f"the first {len(images[:126])} with their predictions: {sheet}\n\n"
+          f"{artefact} is all that another machine needs. Try:\n"
+          f"  {artefact} --info\n"
+          f"  {artefact} --input=image=@{folder / 'batch.npy'} --benchmark")
 
 
 if __name__ == "__main__":
