@@ -17,7 +17,7 @@
 #define CAMEO_PAYLOAD_MAGIC "CAMEOPLD"
 #define CAMEO_TRAILER_MAGIC "CAMEOEND"
 /* Raised whenever a reader of the former version would misread a newer payload. */
-#define CAMEO_PAYLOAD_VERSION 1u
+#define CAMEO_PAYLOAD_VERSION 2u
 
 /* Last bytes of the file. */
 typedef struct CameoTrailer {
@@ -33,7 +33,8 @@ typedef struct CameoPayloadHeader {
   uint32_t version; /* CAMEO_PAYLOAD_VERSION */
   uint32_t section_count;
   uint32_t variant_count;
-  uint32_t flags; /* 0 */
+  uint32_t flags;     /* 0 */
+  uint64_t stub_hash; /* XXH3 of all bytes in front of the payload: the stub and its padding */
 } CameoPayloadHeader;
 
 typedef enum CameoSectionKind {

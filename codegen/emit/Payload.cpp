@@ -66,8 +66,9 @@ private:
 
 class PayloadWriter {
 public:
-  PayloadWriter(llvm::raw_fd_ostream &output, const PayloadContents &contents)
-      : output(output), contents(contents), start(output.tell()) {}
+  /// Payloads of all forms of artefacts differ in `stubHash` alone.
+  PayloadWriter(llvm::raw_fd_ostream &output, const PayloadContents &contents, uint64_t stubHash)
+      : output(output), contents(contents), start(output.tell()), stubHash(stubHash) {}
 
   void run() {
     ArrayRef<char> manifest(contents.manifest.data(), contents.manifest.size());
@@ -112,6 +113,7 @@ private:
     header.version = CAMEO_PAYLOAD_VERSION;
     header.section_count = table.size();
     header.variant_count = contents.variantCount;
+    header.stub_hash = stubHash;
     std::vector<char> head(sizeof header + table.size() * sizeof(CameoSection));
     std::memcpy(head.data(), &header, sizeof header);
     std::memcpy(head.data() + sizeof header, table.data(), table.size() * sizeof(CameoSection));
@@ -127,6 +129,7 @@ private:
   llvm::raw_fd_ostream &output;
   const PayloadContents &contents;
   uint64_t start;
+  uint64_t stubHash;
   std::vector<CameoSection> table;
 };
 
@@ -194,10 +197,11 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
 }
 
 llvm::Error cameo::writeArtefact(StringRef path, StringRef stub, const PayloadContents &contents) {
+  std::string padded = stub.str();
+  padded.resize(llvm::alignTo(stub.size(), CAMEO_PAGE));
   return writeFile(path, 0755, [&](llvm::raw_fd_ostream &output) {
-    output << stub;
-    output.write_zeros(llvm::offsetToAlignment(stub.size(), llvm::Align(CAMEO_PAGE)));
-    PayloadWriter(output, contents).run();
+    output << padded;
+    PayloadWriter(output, contents, hashOf(padded.data(), padded.size())).run();
     return llvm::Error::success();
   });
 }

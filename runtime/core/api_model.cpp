@@ -74,9 +74,10 @@ Status finishLoad(std::unique_ptr<Payload> payload, const cameo_model_options *g
   return {};
 }
 
-Status loadFile(const char *path, const cameo_model_options *options, cameo_model **model) {
+Status loadFile(const char *path, const cameo_model_options *options, cameo_model **model,
+                const char *name = nullptr) {
   std::unique_ptr<Payload> payload;
-  CAMEO_RETURN_IF_ERROR(Payload::open(path, payload));
+  CAMEO_RETURN_IF_ERROR(Payload::open(path, payload, name));
   return finishLoad(std::move(payload), options, model);
 }
 
@@ -187,8 +188,10 @@ cameo_status cameo_model_load_self(const cameo_model_options *options, cameo_mod
   if (!dladdr(reinterpret_cast<void *>(&cameo_model_load_self), &self) || !self.dli_fname)
     return report(failure(Code::NotFound, "cannot find the file that this function is part of"));
   // For the executable the loader reports the name it was started by, which may not be a path.
-  bool isLibrary = Payload::isPresent(self.dli_fname);
-  return report(loadFile(isLibrary ? self.dli_fname : "/proc/self/exe", options, model));
+  if (Payload::isPresent(self.dli_fname))
+    return report(loadFile(self.dli_fname, options, model));
+  OwnFile own = ownFile();
+  return report(loadFile(own.path, options, model, own.name));
 }
 
 void cameo_model_destroy(cameo_model *model) { delete model; }

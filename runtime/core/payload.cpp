@@ -1,6 +1,7 @@
-// Finds the payload by the file's trailer and verifies it: every offset before it is followed,
-// every section against its hash, padding against zero, so that no single changed byte goes
-// unnoticed. SPDX-License-Identifier: Apache-2.0
+// Finds the payload by the file's trailer and verifies it: every offset before it is followed, the
+// stub and every section against their hashes, padding against zero, so that no single changed byte
+// goes unnoticed.
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/payload.h"
 
 #include "runtime/core/hash.h"
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +41,14 @@ bool isCode(uint32_t kind) {
 
 } // namespace
 
+OwnFile ownFile() {
+  static const char link[] = "/proc/self/exe";
+  auto *started = reinterpret_cast<const char *>(getauxval(AT_EXECFN));
+  if (!started)
+    return {link, link};
+  return {access(link, R_OK) == 0 ? link : started, started};
+}
+
 Payload::~Payload() {
   if (mapping)
     munmap(mapping, mappedBytes);
@@ -58,33 +68,35 @@ bool Payload::isPresent(const char *path) {
   return found;
 }
 
-Status Payload::open(const char *path, std::unique_ptr<Payload> &result) {
+Status Payload::open(const char *path, std::unique_ptr<Payload> &result, const char *name) {
+  if (!name)
+    name = path;
   int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
-    return failure(errno == ENOENT ? Code::NotFound : Code::Io, "cannot open '%s': %s", path,
+    return failure(errno == ENOENT ? Code::NotFound : Code::Io, "cannot open '%s': %s", name,
                    strerror(errno));
   struct stat info;
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(file);
-    return failure(Code::Io, "'%s' is not a regular file", path);
+    return failure(Code::Io, "'%s' is not a regular file", name);
   }
   if (uint64_t(info.st_size) < sizeof(CameoTrailer)) {
     close(file);
-    return failure(Code::Corrupt, "'%s' is no model file: %lld bytes", path,
+    return failure(Code::Corrupt, "'%s' is no model file: %lld bytes", name,
                    (long long)info.st_size);
   }
   void *mapping = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE, file, 0);
   int error = errno;
   close(file);
   if (mapping == MAP_FAILED)
-    return failure(Code::Io, "cannot map '%s' (%lld bytes): %s", path, (long long)info.st_size,
+    return failure(Code::Io, "cannot map '%s' (%lld bytes): %s", name, (long long)info.st_size,
                    strerror(error));
   std::unique_ptr<Payload> payload(new Payload);
   payload->mapping = mapping;
   payload->mappedBytes = uint64_t(info.st_size);
   Status status = payload->parse(static_cast<const uint8_t *>(mapping), payload->mappedBytes);
   if (!status.ok())
-    return Status(status.code(), std::string(path) + ": " + status.message());
+    return Status(status.code(), std::string(name) + ": " + status.message());
   result = std::move(payload);
   return {};
 }
@@ -111,10 +123,26 @@ Status Payload::parse(const uint8_t *file, uint64_t size) {
   if (trailer.payload_offset % CAMEO_PAGE || trailer.payload_offset > room)
     return corrupt("the payload's offset", trailer.payload_offset, room);
   if (trailer.payload_size != room - trailer.payload_offset || trailer.payload_size < sizeof header)
-    return corrupt("the payload's size", trailer.payload_size, room - trailer.payload_offset);
-
-  const uint8_t *payload = file + trailer.payload_offset;
+    return failure(
+        Code::Corrupt,
+        "damaged model file: its payload was %llu bytes long when it was written, and is "
+        "%llu now; was something cut off, inserted or appended?",
+        (unsigned long long)trailer.payload_size,
+        (unsigned long long)(room - trailer.payload_offset));
   payloadSize = trailer.payload_size;
+  CAMEO_RETURN_IF_ERROR(parseHeader(file, trailer, header));
+  const uint8_t *payload = file + trailer.payload_offset;
+  variants = header.variant_count;
+  CAMEO_RETURN_IF_ERROR(readSections(payload, header));
+  CAMEO_RETURN_IF_ERROR(
+      checkPadding(payload, sizeof header + header.section_count * sizeof(CameoSection)));
+  return checkWeights();
+}
+
+// The header and what it vouches for directly: the table behind it, the stub in front of it.
+Status Payload::parseHeader(const uint8_t *file, const CameoTrailer &trailer,
+                            CameoPayloadHeader &header) {
+  const uint8_t *payload = file + trailer.payload_offset;
   std::memcpy(&header, payload, sizeof header);
   if (std::memcmp(header.magic, CAMEO_PAYLOAD_MAGIC, sizeof header.magic) != 0)
     return failure(Code::Corrupt, "damaged model file: the payload does not begin with '%s'",
@@ -134,10 +162,13 @@ Status Payload::parse(const uint8_t *file, uint64_t size) {
   if (header.flags)
     return failure(Code::Incompatible, "the model file asks for unknown features (flags 0x%x)",
                    header.flags);
-  variants = header.variant_count;
-  CAMEO_RETURN_IF_ERROR(readSections(payload, header));
-  CAMEO_RETURN_IF_ERROR(checkPadding(payload, tableEnd));
-  return checkWeights();
+  if (hash(file, trailer.payload_offset) != header.stub_hash)
+    return failure(
+        Code::Corrupt,
+        "damaged model file: the hash of the %llu bytes in front of the payload does not "
+        "match",
+        (unsigned long long)trailer.payload_offset);
+  return {};
 }
 
 Status Payload::readSections(const uint8_t *payload, const CameoPayloadHeader &header) {

@@ -14,7 +14,7 @@
 namespace cameo::rt {
 
 // The oldest payload version that can be read; the newest is CAMEO_PAYLOAD_VERSION.
-constexpr uint32_t kOldestPayloadVersion = 1;
+constexpr uint32_t kOldestPayloadVersion = 2;
 
 struct Section {
   CameoSectionKind kind;
@@ -25,10 +25,19 @@ struct Section {
   uint64_t size;
 };
 
+// The file of the running executable.
+struct OwnFile {
+  const char *path; // /proc/self/exe, or, without /proc, the path that the program was started by
+  const char *name; // the path that the program was started by
+};
+OwnFile ownFile();
+
 class Payload {
 public:
-  // Maps the file. Every byte of the payload but the weights is verified before this returns.
-  static Status open(const char *path, std::unique_ptr<Payload> &payload);
+  // Maps the file. Every byte of it but the weights is verified before this returns. Messages call
+  // it `name`, or by its path.
+  static Status open(const char *path, std::unique_ptr<Payload> &payload,
+                     const char *name = nullptr);
   // `data` are a whole file's bytes, 64-byte aligned, and stay valid.
   static Status fromMemory(const void *data, uint64_t size, std::unique_ptr<Payload> &payload);
   // Whether the file ends in a payload's trailer; false where it cannot be read.
@@ -52,6 +61,7 @@ public:
 private:
   Payload() = default;
   Status parse(const uint8_t *file, uint64_t size);
+  Status parseHeader(const uint8_t *file, const CameoTrailer &trailer, CameoPayloadHeader &header);
   Status readSections(const uint8_t *payload, const CameoPayloadHeader &header);
   Status readSection(const uint8_t *payload, uint32_t index, const CameoSection &section);
   Status checkPadding(const uint8_t *payload, uint64_t tableEnd) const;

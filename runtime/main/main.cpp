@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/session.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
-#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace cameo::cli {
@@ -45,20 +46,24 @@ Status runModes(const Options &options, Session &session, bool &matched) {
   return {};
 }
 
-// Without /proc, as in a bare chroot, the path that the program was started by.
-const char *ownPath() {
-  static const char link[] = "/proc/self/exe";
-  const char *started = reinterpret_cast<const char *>(getauxval(AT_EXECFN));
-  return access(link, R_OK) == 0 || !started ? link : started;
+Status openPayload(const Options &options, std::unique_ptr<rt::Payload> &payload) {
+  if (!options.model.empty())
+    return rt::Payload::open(options.model.c_str(), payload);
+  rt::OwnFile own = rt::ownFile();
+  if (access(own.path, R_OK) != 0)
+    return failure(Code::Io,
+                   "this executable cannot read its own file, neither as /proc/self/exe nor as "
+                   "'%s': %s",
+                   own.name, strerror(errno));
+  if (!rt::Payload::isPresent(own.path))
+    return failure(Code::Corrupt, "this executable holds no model, or was cut off; --model=FILE "
+                                  "runs another file's");
+  return rt::Payload::open(own.path, payload, own.name);
 }
 
 Status run(const Options &options, bool &matched) {
-  const char *path = options.model.empty() ? ownPath() : options.model.c_str();
   std::unique_ptr<rt::Payload> payload;
-  if (options.model.empty() && !rt::Payload::isPresent(path))
-    return failure(Code::Corrupt, "this executable holds no model, or was cut off; --model=FILE "
-                                  "runs another file's");
-  CAMEO_RETURN_IF_ERROR(rt::Payload::open(path, payload));
+  CAMEO_RETURN_IF_ERROR(openPayload(options, payload));
   if (options.info != Info::None)
     return printInfo(options, *payload);
   Session session;

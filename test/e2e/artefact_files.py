@@ -23,6 +23,7 @@ READELF = "/usr/lib/llvm-19/bin/llvm-readelf"
 MAY_NEED = {"libc.so.6", "libm.so.6", "libdl.so.2", "ld-linux-x86-64.so.2"}
 CORRUPT, INCOMPATIBLE = 7, 8  # of cameo.h
 SAMPLES = 1500
+STUB_SAMPLES, STUB_SECONDS = 240, 5
 
 
 class ArtefactFiles:
@@ -129,8 +130,8 @@ def check_same_bytes(tests):
             tests.check(f"bytes-{name}", "" if same else "another file")
     payloads = [payload.Payload(tests.folder / name) for name in
                 ("fashion", "fashion.so", "fashion.plan")]
-    # Apart from where it lies in the file, the payload is the same in all forms.
-    contents = {p.data[p.offset:p.offset + p.size] for p in payloads}
+    # Apart from what is in front of it, the payload is the same in all forms.
+    contents = {p.without_stub_hash() for p in payloads}
     tests.check("bytes-forms", "" if len(contents) == 1 else "the forms' payloads differ")
     # No path of this machine either.
     stray = [text for text in (b"/home/", b"/tmp/", os.fsencode(tests.folder),
@@ -241,6 +242,57 @@ def check_exit_codes(tests):
                     else f"{step.how()}: {step.output}", step)
 
 
+def outcome(step, same):
+    """How a run of a damaged executable ended; None where it must not end so."""
+    if step.code == 4:
+        return "refused"
+    if step.code is None or step.code < 0:
+        return "ended by a signal"
+    if step.code in (126, 127) or "ld.so" in step.output or "version `" in step.output:
+        return "not loaded"
+    return "right" if step.code == 0 and same else None
+
+
+def check_stub_flips(tests):
+    """One bit of the program in front of the payload, its headers and its padding: what runs on and
+    ends well has computed what the whole file computes."""
+    contents = payload.Payload(tests.folder / "fashion")
+    random = numpy.random.default_rng(4)
+    last = len(contents.data[:contents.offset].rstrip(b"\0"))
+    positions = [*random.integers(contents.offset, size=STUB_SAMPLES),
+                 *random.integers(0x340, size=STUB_SAMPLES // 8),  # ELF's headers
+                 *random.integers(last, contents.offset, size=4)]  # padding
+    numpy.save(tests.folder / "image.npy", small_models.fashion().feeds[0]["image"])
+    damaged, output = tests.folder / "damaged", tests.folder / "damaged.npy"
+    command = [damaged, "--device=sim", "--input=@image.npy", f"--output=@{output}"]
+    results, right = {}, b""
+    for number, position in enumerate([None, *map(int, positions)]):
+        data = bytearray(contents.data)
+        if position is not None:
+            data[position] ^= 1 << int(random.integers(8))
+        # One that has been started from may not be written to.
+        damaged.unlink(missing_ok=True)
+        damaged.write_bytes(data)
+        damaged.chmod(0o755)
+        output.unlink(missing_ok=True)
+        try:
+            step = harness.run(command, STUB_SECONDS, cwd=tests.folder)
+        except OSError:  # the kernel does not take it for a program
+            results["not loaded"] = results.get("not loaded", 0) + 1
+            continue
+        found = output.read_bytes() if output.exists() else b""
+        right = right or found
+        kind = outcome(step, found == right)
+        results[kind] = results.get(kind, 0) + 1
+        if kind is None:
+            tests.check(f"stub-flip-{number}", f"byte {position}: {step.how()}", step)
+    print(f"stub: {len(positions)} flips: " +
+          ", ".join(f"{count} {kind}" for kind, count in results.items()), flush=True)
+    # What the kernel and the loader read comes before any check; it is a small part.
+    tests.check("stub-flips", "" if right and results.get("refused", 0) > STUB_SAMPLES * 0.9
+                else f"{results}")
+
+
 def check_size(tests):
     contents = payload.Payload(tests.folder / "fashion")
     beyond = contents.size_beyond_code_and_weights()
@@ -268,6 +320,7 @@ def main():
         check_flips(tests, "shapes", every_byte)
         check_flips(tests, "fashion", sampled)
         check_exit_codes(tests)
+        check_stub_flips(tests)
         check_size(tests)
     return tests.suite.close()
 

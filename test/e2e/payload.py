@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TRAILER = struct.Struct("<QQQ8s")
-HEADER = struct.Struct("<8sIIII")
+HEADER = struct.Struct("<8sIIIIQ")
 SECTION = struct.Struct("<IIIIQQQ")
 PLAN_HEADER = struct.Struct("<12I")
 TENSOR = struct.Struct("<6I")
@@ -46,7 +46,7 @@ class Payload:
         self.data = Path(path).read_bytes()
         self.offset, self.size, _, magic = TRAILER.unpack(self.data[-TRAILER.size:])
         assert magic == b"CAMEOEND", magic
-        magic, self.version, count, self.variants, _ = HEADER.unpack_from(self.data, self.offset)
+        magic, self.version, count, self.variants, _, _ = HEADER.unpack_from(self.data, self.offset)
         assert magic == b"CAMEOPLD", magic
         self.table_end = self.offset + HEADER.size + count * SECTION.size
         self.sections = []
@@ -55,6 +55,12 @@ class Payload:
                 self.data, self.offset + HEADER.size + index * SECTION.size)
             self.sections.append(Section(KINDS[kind], variant, arch, flags, self.offset + offset,
                                          size))
+
+    def without_stub_hash(self):
+        """The payload with zeros for the last field of its header."""
+        start = self.offset + HEADER.size
+        return (self.data[self.offset:start - 8] + bytes(8)
+                + self.data[start:self.offset + self.size])
 
     def of_kind(self, *kinds):
         return [section for section in self.sections if section.kind in kinds]

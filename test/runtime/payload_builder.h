@@ -195,6 +195,7 @@ public:
     header.version = CAMEO_PAYLOAD_VERSION;
     header.section_count = static_cast<uint32_t>(sections.size());
     header.variant_count = variants;
+    header.stub_hash = cameo::rt::hash(nullptr, 0);
     const size_t tableEnd = sizeof(header) + sections.size() * sizeof(CameoSection);
     Bytes bytes(tableEnd);
     for (size_t i = 0; i < sections.size(); ++i) {

@@ -77,6 +77,34 @@ TEST(Payload, EveryByteCounts) {
     }
 }
 
+TEST(Payload, EveryByteOfTheStubCounts) {
+  Bytes stub;
+  for (int i = 0; i < 5000; ++i)
+    stub.push_back(char(i * i));
+  // Its padding to the payload too.
+  PayloadFile file(appended(stub, testModel(SIM_TEST_IMAGE)));
+  ASSERT_EQ(load(file), Code::Ok);
+  for (size_t i = 0; i < 2 * CAMEO_PAGE; ++i) {
+    file.data()[i] ^= char(1 << i % 8);
+    EXPECT_EQ(load(file), Code::Corrupt) << "byte " << i;
+    file.data()[i] ^= char(1 << i % 8);
+  }
+}
+
+TEST(Payload, InsertedAndAppendedBytes) {
+  PayloadFile file = testModel(SIM_TEST_IMAGE);
+  Bytes whole(file.data(), file.data() + file.size());
+  std::string message;
+  Bytes twice = whole;
+  twice.insert(twice.end(), whole.begin(), whole.end());
+  EXPECT_EQ(load(PayloadFile(twice), &message), Code::Corrupt);
+  size_t bytes = whole.size() - sizeof(CameoTrailer);
+  EXPECT_EQ(message, "damaged model file: its payload was " + std::to_string(bytes) +
+                         " bytes long when it was written, and is " +
+                         std::to_string(bytes + whole.size()) +
+                         " now; was something cut off, inserted or appended?");
+}
+
 TEST(Payload, EveryTruncation) {
   PayloadFile file = testModel(SIM_TEST_IMAGE);
   for (size_t size = 0; size < file.size(); size += size < 256 ? 1 : 97) {
@@ -91,7 +119,7 @@ TEST(Payload, OtherVersionIsNamed) {
   rehash(file);
   std::string message;
   EXPECT_EQ(load(file, &message), Code::Incompatible);
-  EXPECT_EQ(message, "the model file has payload version 7; this runtime reads 1 to 1");
+  EXPECT_EQ(message, "the model file has payload version 7; this runtime reads 2 to 2");
 }
 
 TEST(Payload, HostileTables) {

@@ -97,9 +97,19 @@ inline PayloadFile rowModel(const std::string &imagePath) {
 inline Bytes appended(const Bytes &stub, const PayloadFile &payload) {
   Bytes file = stub;
   file.resize((file.size() + CAMEO_PAGE - 1) / CAMEO_PAGE * CAMEO_PAGE);
-  uint64_t offset = file.size();
-  file.insert(file.end(), payload.data(), payload.data() + payload.size());
-  memcpy(file.data() + file.size() - sizeof(CameoTrailer), &offset, sizeof offset);
+  CameoTrailer trailer;
+  memcpy(&trailer, payload.data() + payload.size() - sizeof trailer, sizeof trailer);
+  CameoPayloadHeader header;
+  memcpy(&header, payload.data(), sizeof header);
+  trailer.payload_offset = file.size();
+  header.stub_hash = cameo::rt::hash(file.data(), file.size());
+  Bytes body(payload.data(), payload.data() + payload.size() - sizeof trailer);
+  memcpy(body.data(), &header, sizeof header);
+  trailer.header_hash =
+      cameo::rt::hash(body.data(), sizeof header + header.section_count * sizeof(CameoSection));
+  file.insert(file.end(), body.begin(), body.end());
+  auto *end = reinterpret_cast<const char *>(&trailer);
+  file.insert(file.end(), end, end + sizeof trailer);
   return file;
 }
 
