@@ -185,9 +185,10 @@ Status SimDevice::loadModule(const CodeSection &section, Module &module) {
     return failure(Code::InvalidArgument, "the simulator runs simulator images only");
   auto loaded = std::make_unique<SimModule>();
   std::string error;
-  loaded->image = sim::Image::load(section.data, section.size, error);
+  bool machineLacks = false;
+  loaded->image = sim::Image::load(section.data, section.size, error, &machineLacks);
   if (!loaded->image)
-    return failure(Code::Incompatible, "%s", error.c_str());
+    return failure(machineLacks ? Code::Unsupported : Code::Incompatible, "%s", error.c_str());
   const sim::Options &options = engine_.options();
   if (((options.checks & ~uint32_t(sim::kCheckSync)) || options.counters) &&
       !loaded->image->table().checked)

@@ -21,6 +21,8 @@
 
 namespace cameo::sim {
 
+class Object;
+
 enum Check : uint32_t {
   kCheckBounds = 1, // out-of-bounds and misaligned accesses
   kCheckInit = 2,   // reads of uninitialised shared and global memory
@@ -151,9 +153,10 @@ struct LaunchResult {
 /// A simulator image loaded from memory. It must outlive the launches of its kernels.
 class Image {
 public:
-  /// Null on failure, with the reason in `error`: not an image, another version, or a CPU without
-  /// the x86-64-v3 instructions.
-  static std::unique_ptr<Image> load(const void *bytes, size_t size, std::string &error);
+  /// Null on failure, with the reason in `error`: not an image, another version, or, which
+  /// `machineLacks` tells apart, a CPU without the x86-64-v3 instructions or too little memory.
+  static std::unique_ptr<Image> load(const void *bytes, size_t size, std::string &error,
+                                     bool *machineLacks = nullptr);
   ~Image();
   Image(const Image &) = delete;
   Image &operator=(const Image &) = delete;
@@ -163,8 +166,7 @@ public:
 
 private:
   Image() = default;
-  int file_ = -1;
-  void *handle_ = nullptr;
+  std::unique_ptr<Object> object_;
   const CameoSimImage *table_ = nullptr;
 };
 

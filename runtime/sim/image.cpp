@@ -2,16 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/engine.h"
+#include "runtime/sim/object.h"
 #include "runtime/sim/report.h"
 
-#include <cerrno>
 #include <cpuid.h>
-#include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace cameo::sim {
 namespace {
@@ -50,38 +45,16 @@ std::string missingFeatures() {
   return missing;
 }
 
-constexpr char kDescriptors[] = "/proc/self/fd/";
-
-// A file in memory, which stays open as long as the image: the loader knows objects by path, and a
-// number used again would give the former image. Without /proc a temporary file.
-int openImageFile(std::string &path) {
-  if (access(kDescriptors, X_OK) == 0) {
-    int file = memfd_create("cameo-sim-image", MFD_CLOEXEC);
-    path = kDescriptors + std::to_string(file);
-    return file;
-  }
-  path = "/tmp/cameo-sim-image-XXXXXX";
-  return mkostemp(path.data(), O_CLOEXEC);
-}
-
-bool writeAll(int file, const void *bytes, size_t size) {
-  const char *at = static_cast<const char *>(bytes);
-  while (size) {
-    ssize_t written = write(file, at, size);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    at += written;
-    size -= size_t(written);
-  }
-  return true;
-}
-
 } // namespace
 
-std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &error) {
-  if (std::string missing = missingFeatures(); !missing.empty()) {
+std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &error,
+                                   bool *machineLacks) {
+  bool lacks = false;
+  if (!machineLacks)
+    machineLacks = &lacks;
+  std::string missing = missingFeatures();
+  *machineLacks = !missing.empty();
+  if (*machineLacks) {
     error = "the simulator needs a CPU with the x86-64-v3 instructions; this one lacks " + missing;
     return nullptr;
   }
@@ -90,21 +63,12 @@ std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &
     return nullptr;
   }
   std::unique_ptr<Image> image(new Image());
-  std::string path;
-  image->file_ = openImageFile(path);
-  if (image->file_ < 0 || !writeAll(image->file_, bytes, size)) {
-    error = format("cannot put the simulator image (%zu B) into memory: %s", size, strerror(errno));
+  image->object_ = Object::load(bytes, size, error, *machineLacks);
+  if (!image->object_) {
+    error = "cannot load the simulator image: " + error;
     return nullptr;
   }
-  image->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (path.compare(0, strlen(kDescriptors), kDescriptors) != 0)
-    unlink(path.c_str());
-  if (!image->handle_) {
-    const char *reason = dlerror();
-    error = format("cannot load the simulator image: %s", reason ? reason : "unknown reason");
-    return nullptr;
-  }
-  image->table_ = static_cast<const CameoSimImage *>(dlsym(image->handle_, "cameo_sim_image"));
+  image->table_ = static_cast<const CameoSimImage *>(image->object_->find("cameo_sim_image"));
   if (!image->table_) {
     error = "the simulator image has no table of kernels";
     return nullptr;
@@ -117,12 +81,7 @@ std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &
   return image;
 }
 
-Image::~Image() {
-  if (handle_)
-    dlclose(handle_);
-  if (file_ >= 0)
-    close(file_);
-}
+Image::~Image() = default;
 
 const CameoSimKernelInfo *Image::find(const char *kernel) const {
   for (uint32_t i = 0; i < table_->kernel_count; ++i)
