@@ -7,10 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace cameo::cli {
 namespace {
 
@@ -54,60 +50,6 @@ void appendElements(const HostTensor &tensor, size_t depth, uint64_t limit, uint
 }
 
 } // namespace
-
-Status checkHostBytes(uint64_t bytes) {
-  uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
-  if (bytes <= most)
-    return {};
-  return failure(Code::InvalidArgument, "it takes %llu bytes; this machine has %llu",
-                 (unsigned long long)bytes, (unsigned long long)most);
-}
-
-Status readFile(const std::string &path, std::vector<uint8_t> &bytes) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return failure(errno == ENOENT ? Code::NotFound : Code::Io, "cannot open '%s': %s",
-                   path.c_str(), strerror(errno));
-  struct stat info;
-  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-    if (Status status = checkHostBytes(uint64_t(info.st_size)); !status.ok()) {
-      close(file);
-      return failure(status.code(), "cannot read '%s': %s", path.c_str(), status.message().c_str());
-    }
-    bytes.reserve(size_t(info.st_size));
-  }
-  for (;;) {
-    size_t old = bytes.size();
-    constexpr size_t slice = 1u << 24;
-    size_t room = bytes.capacity() > old ? std::min(bytes.capacity() - old, slice) : 1u << 16;
-    bytes.resize(old + room);
-    ssize_t got = ::read(file, bytes.data() + old, room);
-    int error = errno;
-    bytes.resize(old + (got > 0 ? size_t(got) : 0));
-    if (got == 0)
-      break;
-    if (got < 0 && error != EINTR) {
-      close(file);
-      return failure(Code::Io, "cannot read '%s': %s", path.c_str(), strerror(error));
-    }
-  }
-  close(file);
-  return {};
-}
-
-Status writeFile(const std::string &path, const std::vector<uint8_t> &bytes) {
-  FILE *file = std::fopen(path.c_str(), "wb");
-  if (!file)
-    return failure(Code::Io, "cannot write '%s': %s", path.c_str(), strerror(errno));
-  bool good = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  int error = errno;
-  if (std::fclose(file) != 0 && good) {
-    good = false;
-    error = errno;
-  }
-  return good ? Status()
-              : failure(Code::Io, "cannot write '%s': %s", path.c_str(), strerror(error));
-}
 
 Status loadTensors(const std::string &path, const Members &wanted,
                    std::vector<HostTensor> &tensors) {

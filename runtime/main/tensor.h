@@ -24,7 +24,8 @@ struct HostTensor {
 // lines.
 Status checkHostBytes(uint64_t bytes);
 
-// Whole files.
+// Whole files. What is written takes its name when it is whole: until then, and where that fails,
+// there is the former file of that name or none.
 Status readFile(const std::string &path, std::vector<uint8_t> &bytes);
 Status writeFile(const std::string &path, const std::vector<uint8_t> &bytes);
 
