@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -35,17 +36,16 @@ const char *valueOf(const std::string &header, const char *key) {
   return at == std::string::npos ? nullptr : header.c_str() + at;
 }
 
-Status parseDescr(const char *text, uint32_t &dtype) {
+Status parseDescr(const char *text, uint32_t &dtype, bool &bigEndian) {
   if (!text || *text != '\'')
     return failure(Code::InvalidArgument, "npy: structured or missing element type");
   const char *end = std::strchr(text + 1, '\'');
   std::string descr(text + 1, end ? size_t(end - text - 1) : 0);
-  if (!descr.empty() && descr[0] == '>')
-    return failure(Code::InvalidArgument, "npy: element type '%s' is big endian", descr.c_str());
-  if (!descr.empty() && std::strchr("<|=", descr[0]))
+  if (!descr.empty() && std::strchr("<|=>", descr[0]))
     for (const Descr &known : kDescrs)
       if (descr.substr(1) == known.name) {
         dtype = known.dtype;
+        bigEndian = descr[0] == '>';
         return {};
       }
   return failure(Code::InvalidArgument, "npy: element type '%s' is not supported", descr.c_str());
@@ -67,6 +67,35 @@ Status parseShape(const char *text, Shape &shape) {
   }
 }
 
+// To this machine's order of bytes. A complex number's two parts stay in their order.
+void swapBytes(HostTensor &tensor) {
+  size_t bytes = rt::dtypeBits(tensor.dtype) / 8 / (rt::isComplex(tensor.dtype) ? 2 : 1);
+  for (uint8_t *at = tensor.data.data(), *end = at + tensor.data.size(); at != end; at += bytes)
+    std::reverse(at, at + bytes);
+}
+
+// From column-major order, in which the first index runs fastest, to row-major.
+void toRowMajor(HostTensor &tensor) {
+  const size_t rank = tensor.shape.size(), bytes = rt::dtypeBits(tensor.dtype) / 8;
+  std::vector<size_t> strides(rank, bytes);
+  for (size_t d = 1; d < rank; ++d)
+    strides[d] = strides[d - 1] * size_t(tensor.shape[d - 1]);
+  std::vector<uint8_t> rows(tensor.data.size());
+  std::vector<int64_t> index(rank);
+  const uint8_t *source = tensor.data.data();
+  for (uint8_t *at = rows.data(), *end = at + rows.size(); at != end; at += bytes) {
+    std::memcpy(at, source, bytes);
+    for (size_t d = rank; d-- > 0;) {
+      source += strides[d];
+      if (++index[d] < tensor.shape[d])
+        break;
+      source -= strides[d] * size_t(index[d]);
+      index[d] = 0;
+    }
+  }
+  tensor.data = std::move(rows);
+}
+
 } // namespace
 
 Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor) {
@@ -83,12 +112,9 @@ Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor) {
     return failure(Code::InvalidArgument, "npy: truncated header");
   std::string header(reinterpret_cast<const char *>(data) + start, length);
   tensor.shape.clear();
-  CAMEO_RETURN_IF_ERROR(parseDescr(valueOf(header, "descr"), tensor.dtype));
+  bool bigEndian = false;
+  CAMEO_RETURN_IF_ERROR(parseDescr(valueOf(header, "descr"), tensor.dtype, bigEndian));
   CAMEO_RETURN_IF_ERROR(parseShape(valueOf(header, "shape"), tensor.shape));
-  const char *order = valueOf(header, "fortran_order");
-  if (order && std::strncmp(order, "True", 4) == 0 && tensor.shape.size() > 1)
-    return failure(Code::InvalidArgument,
-                   "npy: the array is in Fortran order; save numpy.ascontiguousarray(a)");
   uint64_t bytes = 0;
   CAMEO_RETURN_IF_ERROR(rt::tensorBytes(tensor.shape, tensor.dtype, bytes));
   if (bytes != size - start - length)
@@ -96,6 +122,11 @@ Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor) {
                    rt::formatType(tensor.shape, tensor.dtype).c_str(), (unsigned long long)bytes,
                    size - start - length);
   tensor.data.assign(data + start + length, data + size);
+  if (bigEndian)
+    swapBytes(tensor);
+  const char *order = valueOf(header, "fortran_order");
+  if (order && std::strncmp(order, "True", 4) == 0 && tensor.shape.size() > 1)
+    toRowMajor(tensor);
   return {};
 }
 

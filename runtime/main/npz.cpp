@@ -185,23 +185,67 @@ void putCommon(std::vector<uint8_t> &out, uint32_t crc, uint32_t size, uint32_t 
   put16(out, 0); // no extra field
 }
 
+std::string listNames(const std::vector<std::string> &names) {
+  constexpr size_t most = 10;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < most; ++i)
+    text += (i ? ", '" : "'") + names[i] + "'";
+  return names.size() > most ? text + " ..." : text;
+}
+
+// The members in order, if they are arr_0, arr_1, ...: numpy's names for arrays without names.
+std::vector<const Member *> numbered(const std::vector<Member> &members) {
+  std::vector<const Member *> order;
+  for (size_t i = 0; i < members.size() && order.size() == i; ++i)
+    for (const Member &member : members)
+      if (member.name == "arr_" + std::to_string(i))
+        order.push_back(&member);
+  if (order.size() < members.size())
+    order.clear();
+  return order;
+}
+
+Status choose(const std::vector<Member> &members, const Members &wanted,
+              std::vector<const Member *> &chosen) {
+  std::vector<std::string> present, names = wanted.names;
+  if (wanted.one)
+    names = {wanted.one};
+  for (const Member &member : members) {
+    present.push_back(member.name);
+    if (names.empty() || std::find(names.begin(), names.end(), member.name) != names.end())
+      chosen.push_back(&member);
+  }
+  if (!chosen.empty() || names.empty())
+    return {};
+  if (!wanted.one)
+    chosen = numbered(members);
+  else if (members.size() == 1)
+    chosen = {&members[0]};
+  if (chosen.size() > names.size())
+    return failure(Code::InvalidArgument, "npz: %zu arrays without names; at most %zu are wanted",
+                   chosen.size(), names.size());
+  if (chosen.empty())
+    return failure(Code::InvalidArgument, "npz: it has %s, but not %s",
+                   present.empty() ? "no arrays" : listNames(present).c_str(),
+                   listNames(names).c_str());
+  return {};
+}
+
 } // namespace
 
 Status parseNpz(const uint8_t *data, size_t size, const Members &wanted,
                 std::vector<HostTensor> &tensors) {
   std::vector<Member> members;
   CAMEO_RETURN_IF_ERROR(readDirectory(data, size, members));
-  if (members.size() > wanted.most)
-    return failure(Code::InvalidArgument, "npz: %zu members; at most %zu are wanted",
-                   members.size(), wanted.most);
   std::set<std::string> names;
   for (const Member &member : members)
     if (!names.insert(member.name).second)
       return failure(Code::InvalidArgument, "npz: two members are called '%s'",
                      member.name.c_str());
-  for (const Member &member : members)
-    if (!wanted.only || members.size() == 1 || member.name == wanted.only)
-      CAMEO_RETURN_IF_ERROR(readMember(data, size, member, tensors));
+  std::vector<const Member *> chosen;
+  CAMEO_RETURN_IF_ERROR(choose(members, wanted, chosen));
+  for (const Member *member : chosen)
+    CAMEO_RETURN_IF_ERROR(readMember(data, size, *member, tensors));
   return {};
 }
 

@@ -144,8 +144,7 @@ const Option kOptions[] = {
      }},
     {"shapes", Required,
      [](const std::string &v, Options &o) {
-       for (std::string &part : splitAtCommas(v))
-         o.shapes.push_back(std::move(part));
+       o.shapes.push_back(v);
        return Status();
      }},
     {"atol", Required, [](const std::string &v, Options &o) { return parseReal(v, o.atol); }},
@@ -297,7 +296,8 @@ void printHelp(const char *program) {
 Runs the neural network that this file holds. Values follow an option's "=" or a space.
 
 Inputs and outputs; the name may be left out, and then the order counts
-  --input=NAME=@FILE          a tensor from a .npy, .npz or .pb (TensorProto) file
+  --input=NAME=@FILE          a tensor from a .npy, .npz or .pb (TensorProto) file; without a name,
+                              an .npz file gives all inputs that its arrays have the names of
   --input=NAME=2x3xf32=1 2 3 4 5 6
                               a literal; one value fills the tensor
   --output=NAME=@FILE         writes an output, in the format of the file's extension;

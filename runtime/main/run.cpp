@@ -48,7 +48,7 @@ Status writeTensor(const HostTensor &tensor, const std::string &path) {
 Status writeOutputs(const Options &options, const std::vector<rt::PlanTensor> &tensors,
                     const std::vector<HostTensor> &outputs) {
   if (options.outputs.size() == 1 && options.outputs[0][0] == '@' &&
-      endsWith(options.outputs[0], ".npz")) {
+      endsWith(options.outputs[0], ".npz") && !beginsWithName(options.outputs[0], tensors)) {
     std::vector<uint8_t> bytes;
     CAMEO_RETURN_IF_ERROR(formatNpz(outputs, bytes));
     return writeFile(options.outputs[0].substr(1), bytes);
@@ -90,26 +90,6 @@ Status checkOutputs(const Options &options, const std::vector<rt::PlanTensor> &t
   return {};
 }
 
-struct Expectation {
-  uint32_t index;
-  HostTensor tensor;
-};
-
-Status loadExpected(const Options &options, const std::vector<rt::PlanTensor> &tensors,
-                    std::vector<Expectation> &expected) {
-  std::vector<Assignment> assignments;
-  CAMEO_RETURN_IF_ERROR(assign("--expected_output", options.expected, tensors, assignments));
-  for (const Assignment &assignment : assignments) {
-    const rt::PlanTensor &wanted = tensors[assignment.index];
-    HostTensor tensor;
-    CAMEO_RETURN_IF_ERROR(readTensor(assignment, wanted, tensor));
-    // A type that differs is a mismatch, and reported as one.
-    (void)adaptType(tensor, wanted.dtype);
-    expected.push_back({assignment.index, std::move(tensor)});
-  }
-  return {};
-}
-
 void printOutputs(const std::vector<HostTensor> &outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     std::printf("result[%zu]: %s\n%s\n", i, outputs[i].name.c_str(),
@@ -121,9 +101,9 @@ void printOutputs(const std::vector<HostTensor> &outputs) {
 Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
                bool &matched) {
   const std::vector<rt::PlanTensor> &tensors = session.plan().outputs();
-  std::vector<Expectation> expected;
+  std::vector<GivenTensor> expected;
   CAMEO_RETURN_IF_ERROR(checkOutputs(options, tensors));
-  CAMEO_RETURN_IF_ERROR(loadExpected(options, tensors, expected));
+  CAMEO_RETURN_IF_ERROR(readGiven("--expected_output", options.expected, tensors, expected));
   // The outputs outlive the context, whose work writes them.
   std::vector<HostTensor> outputs;
   std::unique_ptr<rt::Context> context;
@@ -139,9 +119,12 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
     printOutputs(outputs);
   if (!options.outputs.empty())
     CAMEO_RETURN_IF_ERROR(writeOutputs(options, tensors, outputs));
-  for (const Expectation &expectation : expected)
-    if (!compareOutput(expectation.index, outputs[expectation.index], expectation.tensor, options))
+  for (GivenTensor &given : expected) {
+    // A type that differs is a mismatch, and reported as one.
+    (void)adaptType(given.tensor, tensors[given.index].dtype);
+    if (!compareOutput(given.index, outputs[given.index], given.tensor, options))
       matched = false;
+  }
   if (!matched && session.simulated())
     std::fprintf(stderr, "to see it again: %s\n", rt::simCommandLine(options.sim).c_str());
   if (!expected.empty() && matched)

@@ -40,8 +40,17 @@ struct Assignment {
 Status assign(const char *option, const std::vector<std::string> &texts,
               const std::vector<rt::PlanTensor> &tensors, std::vector<Assignment> &assignments);
 
-// The file's tensor (of that name where there are several) or the literal.
-Status readTensor(const Assignment &assignment, const rt::PlanTensor &wanted, HostTensor &tensor);
+// Whether `text` is "name=..." for one of them.
+bool beginsWithName(const std::string &text, const std::vector<rt::PlanTensor> &tensors);
+
+// The tensors that texts give, read: as assign(), and an .npz file without a name stands for all of
+// `tensors` that its members have the names of.
+struct GivenTensor {
+  uint32_t index;
+  HostTensor tensor;
+};
+Status readGiven(const char *option, const std::vector<std::string> &texts,
+                 const std::vector<rt::PlanTensor> &tensors, std::vector<GivenTensor> &given);
 
 // Sets shapes and host bindings for `inputs`.
 Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs);

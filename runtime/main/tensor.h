@@ -35,11 +35,14 @@ Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor);
 Status formatNpy(const HostTensor &tensor, std::vector<uint8_t> &bytes);
 // What is wanted of an archive; only that is unpacked.
 struct Members {
-  const char *only = nullptr; // the member of that name, or the one there is; null: all
-  size_t most = SIZE_MAX;     // more is an error
+  const char *one = nullptr; // the member of that name, or the only one that there is
+  // Else: those of these names. Where no member has one of them, and all have the names that numpy
+  // gives to arrays without names (arr_0, arr_1, ...): these, in that order, at most as many as
+  // there are names. Without any name all are wanted.
+  std::vector<std::string> names;
 };
-// A zip archive of .npy members, stored or deflated; written stored. Without the member wanted,
-// `tensors` stays empty.
+// A zip archive of .npy members, stored or deflated; written stored. Where none is what is wanted,
+// the error has the names that there are.
 Status parseNpz(const uint8_t *data, size_t size, const Members &wanted,
                 std::vector<HostTensor> &tensors);
 Status formatNpz(const std::vector<HostTensor> &tensors, std::vector<uint8_t> &bytes);

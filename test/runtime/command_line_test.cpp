@@ -92,7 +92,7 @@ TEST_F(CommandLine, FilesOfEveryKind) {
     result = model("--input=x=@" + y + " '--input=k=i64=5' --expected_output=s=@" + s);
     EXPECT_EQ(result.code, 0) << result.text;
     EXPECT_TRUE(has(result.text, "[SUCCESS]")) << result.text;
-    result = model("--input=@" + y + " '--input=i64=5' --expected_output=@" + y);
+    result = model("--input=x=@" + y + " '--input=i64=5' --expected_output=@" + y);
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(has(result.text, "[FAILED] result[0]: element at index 0 (4) does not match the "
                                  "expected (2)"))
