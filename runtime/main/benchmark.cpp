@@ -3,31 +3,59 @@
 // A stream keeps two runs enqueued, so that the device does not wait for the host between them. A
 // run's latency is what its stream spends on it: transfer in, computation, transfer out.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/main/session.h"
+#include "runtime/main/benchmark.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
 #include <thread>
+
+#include <unistd.h>
 
 namespace cameo::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// The signal that asks to stop measuring; 0: none did.
+std::atomic<int> interruptedBy{0};
+
+// The first signal of its kind lets the runs in progress end, so that what was measured is shown;
+// the second ends the program at once.
+class InterruptGuard {
+public:
+  InterruptGuard() {
+    struct sigaction action = {};
+    action.sa_handler = [](int signal) {
+      static const char message[] = "interrupted; waiting for the runs in progress\n";
+      (void)!write(STDERR_FILENO, message, sizeof message - 1);
+      interruptedBy = signal;
+    };
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    for (int i = 0; i < kCount; ++i) {
+      sigaction(kSignals[i], nullptr, &before[i]);
+      // What the program's caller has it ignore stays ignored.
+      if (before[i].sa_handler != SIG_IGN)
+        sigaction(kSignals[i], &action, nullptr);
+    }
+  }
+  ~InterruptGuard() {
+    for (int i = 0; i < kCount; ++i)
+      sigaction(kSignals[i], &before[i], nullptr);
+  }
+
+private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM};
+  static constexpr int kCount = sizeof kSignals / sizeof *kSignals;
+  struct sigaction before[kCount];
+};
+
 double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
-
-// Times of one run, in milliseconds.
-struct Sample {
-  double enqueue = 0, in = 0, compute = 0, out = 0;
-  double latency() const { return in + compute + out; }
-};
 
 // Page-locked host memory, freed with its device.
 class PinnedMemory {
@@ -117,7 +145,7 @@ Status Worker::measure(double milliseconds, uint32_t iterations, std::vector<Sam
   Clock::time_point start = Clock::now();
   uint64_t enqueued = 0;
   // With a stop time alone, a run that lasts longer is still a sample.
-  while (enqueued < iterations || millisecondsSince(start) < milliseconds) {
+  while (!interruptedBy && (enqueued < iterations || millisecondsSince(start) < milliseconds)) {
     int slot = int(enqueued % kDepth);
     if (enqueued >= kDepth)
       CAMEO_RETURN_IF_ERROR(finish(slot, samples));
@@ -151,115 +179,30 @@ Status runWorkers(std::vector<std::unique_ptr<Worker>> &workers, double millisec
   return {};
 }
 
-// By rank: the smallest value that so many percent do not exceed.
-double percentileOf(const std::vector<double> &sorted, double percentile) {
-  size_t rank = size_t(std::ceil(percentile / 100 * double(sorted.size())));
-  return sorted[std::min(std::max<size_t>(rank, 1), sorted.size()) - 1];
-}
-
-// Ten samples must lie above a percentile for it to mean anything.
-uint64_t samplesNeeded(double percentile) {
-  return uint64_t(std::ceil(10 / (1 - percentile / 100) - 1e-6));
-}
-
-void printStatistics(const char *title, std::vector<double> values,
-                     const std::vector<double> &percentiles) {
-  std::sort(values.begin(), values.end());
-  size_t count = values.size();
-  double mean = std::accumulate(values.begin(), values.end(), 0.0) / double(count);
-  double median = count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-  std::printf("%s: min = %g ms, max = %g ms, mean = %g ms, median = %g ms", title, values.front(),
-              values.back(), mean, median);
-  for (double percentile : percentiles)
-    if (count >= samplesNeeded(percentile))
-      std::printf(", percentile(%g%%) = %g ms", percentile, percentileOf(values, percentile));
-  std::printf("\n");
-}
-
-template <typename Get> std::vector<double> column(const std::vector<Sample> &samples, Get get) {
-  std::vector<double> values;
-  for (const Sample &sample : samples)
-    values.push_back(get(sample));
-  return values;
-}
-
-void printAverages(const std::vector<Sample> &samples, uint32_t runs) {
-  for (size_t first = 0; runs && first + runs <= samples.size(); first += runs) {
-    Sample sum;
-    for (size_t i = first; i < first + runs; ++i) {
-      sum.enqueue += samples[i].enqueue;
-      sum.in += samples[i].in;
-      sum.compute += samples[i].compute;
-      sum.out += samples[i].out;
-    }
-    std::printf("Average on %u runs - GPU latency: %g ms - Host latency: %g ms (enqueue %g ms)\n",
-                runs, sum.compute / runs, sum.latency() / runs, sum.enqueue / runs);
-  }
-}
-
-// What the table lacks, and what limits the throughput, as trtexec warns of it.
-void printWarnings(const Options &options, const Session &session,
-                   const std::vector<Sample> &samples) {
-  for (double percentile : options.percentiles)
-    if (samples.size() < samplesNeeded(percentile))
-      std::printf("[W] percentile(%g%%) refused: %zu samples, %llu needed (--iterations=%llu)\n",
-                  percentile, samples.size(), (unsigned long long)samplesNeeded(percentile),
-                  (unsigned long long)samplesNeeded(percentile));
-  if (session.simulated())
-    return;
-  Sample sum;
-  for (const Sample &sample : samples) {
-    sum.enqueue += sample.enqueue;
-    sum.in += sample.in;
-    sum.compute += sample.compute;
-    sum.out += sample.out;
-  }
-  if (sum.enqueue > sum.compute)
-    std::printf("[W] Throughput may be bound by Enqueue Time rather than GPU Compute\n");
-  if (sum.in + sum.out > sum.compute)
-    std::printf("[W] Throughput may be bound by transfers between host and GPU\n");
-}
-
-void printTable(const Options &options, const Session &session, const std::vector<Sample> &samples,
-                double wall) {
-  const char *note = session.simulated() ? " (simulated)" : "";
-  auto row = [&](const char *title, auto get) {
-    printStatistics((std::string(title) + note).c_str(), column(samples, get), options.percentiles);
-  };
-  printAverages(samples, options.averageRuns);
-  if (session.simulated())
-    std::printf("=== Performance summary: SIMULATED, times of %s on this CPU and of no GPU ===\n",
-                session.place.c_str());
-  else
-    std::printf("=== Performance summary: %s ===\n", session.place.c_str());
-  std::printf("Throughput%s: %g qps\n", note, double(samples.size()) / wall * 1000);
-  row("Latency", [](const Sample &s) { return s.latency(); });
-  row("Enqueue Time", [](const Sample &s) { return s.enqueue; });
-  row("H2D Latency", [](const Sample &s) { return s.in; });
-  row("GPU Compute Time", [](const Sample &s) { return s.compute; });
-  row("D2H Latency", [](const Sample &s) { return s.out; });
-  std::vector<double> compute = column(samples, [](const Sample &s) { return s.compute; });
-  std::printf("Total Host Walltime: %g s\nTotal GPU Compute Time%s: %g s\n", wall / 1000, note,
-              std::accumulate(compute.begin(), compute.end(), 0.0) / 1000);
-  printWarnings(options, session, samples);
-}
-
 } // namespace
 
-Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs) {
+Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs,
+                    int &interrupted) {
+  InterruptGuard guard;
   std::vector<std::unique_ptr<Worker>> workers;
   for (uint32_t i = 0; i < options.streams; ++i) {
     workers.push_back(std::make_unique<Worker>(session));
     CAMEO_RETURN_IF_ERROR(workers.back()->prepare(inputs));
   }
-  std::vector<Sample> samples;
+  BenchmarkResult result;
   // Three at least: the second run of a context records a graph, the third is the first to use it.
-  CAMEO_RETURN_IF_ERROR(runWorkers(workers, options.warmUp, 3, samples));
-  samples.clear();
+  CAMEO_RETURN_IF_ERROR(runWorkers(workers, options.warmUp, 3, result.samples));
+  result.samples.clear();
   Clock::time_point start = Clock::now();
   CAMEO_RETURN_IF_ERROR(runWorkers(workers, options.duration * 1000,
-                                   std::max<uint32_t>(options.iterations, 1), samples));
-  printTable(options, session, samples, millisecondsSince(start));
+                                   std::max<uint32_t>(options.iterations, 1), result.samples));
+  result.wall = millisecondsSince(start);
+  interrupted = interruptedBy;
+  result.interrupted = interrupted != 0;
+  if (result.samples.empty())
+    std::fprintf(stderr, "nothing was measured\n");
+  else
+    printBenchmark(options, session, result);
   return {};
 }
 

@@ -98,7 +98,7 @@ Status printEntries(const rt::Payload &payload) {
 
 Status printInfo(const Options &options, const rt::Payload &payload) {
   std::string_view manifest = payload.manifest();
-  if (options.info == Info::Json) {
+  if (options.info == Report::Json) {
     std::fwrite(manifest.data(), 1, manifest.size(), stdout);
     std::printf("\n");
     return {};

@@ -3,6 +3,7 @@
 #include "runtime/main/session.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -31,18 +32,25 @@ ExitCode exitCode(Code code) {
   }
 }
 
-Status runModes(const Options &options, Session &session, bool &matched) {
+// Besides errors.
+struct Outcome {
+  bool matched = true;
+  int interrupted = 0; // the signal that ended a benchmark early
+};
+
+Status runModes(const Options &options, Session &session, Outcome &outcome) {
   std::vector<HostTensor> inputs;
   CAMEO_RETURN_IF_ERROR(gatherInputs(options, session, inputs));
-  bool measures = options.benchmark || !options.profile.empty() || options.sim.counters;
+  bool measures =
+      options.benchmark != Report::None || !options.profile.empty() || options.sim.counters;
   if (!measures || !options.outputs.empty() || !options.expected.empty())
-    CAMEO_RETURN_IF_ERROR(runOnce(options, session, inputs, matched));
+    CAMEO_RETURN_IF_ERROR(runOnce(options, session, inputs, outcome.matched));
   if (!options.profile.empty())
     CAMEO_RETURN_IF_ERROR(runProfile(options, session, inputs));
   if (options.sim.counters)
     CAMEO_RETURN_IF_ERROR(runCounters(options, session, inputs));
-  if (options.benchmark)
-    CAMEO_RETURN_IF_ERROR(runBenchmark(options, session, inputs));
+  if (options.benchmark != Report::None)
+    CAMEO_RETURN_IF_ERROR(runBenchmark(options, session, inputs, outcome.interrupted));
   return {};
 }
 
@@ -61,14 +69,14 @@ Status openPayload(const Options &options, std::unique_ptr<rt::Payload> &payload
   return rt::Payload::open(own.path, payload, own.name);
 }
 
-Status run(const Options &options, bool &matched) {
+Status run(const Options &options, Outcome &outcome) {
   std::unique_ptr<rt::Payload> payload;
   CAMEO_RETURN_IF_ERROR(openPayload(options, payload));
-  if (options.info != Info::None)
+  if (options.info != Report::None)
     return printInfo(options, *payload);
   Session session;
   CAMEO_RETURN_IF_ERROR(openSession(options, std::move(payload), session));
-  return runModes(options, session, matched);
+  return runModes(options, session, outcome);
 }
 
 // trtexec's last line, which scripts look for.
@@ -91,19 +99,24 @@ int start(int argc, char **argv) {
                 CAMEO_PAYLOAD_VERSION);
     return Good;
   }
-  bool matched = true;
+  Outcome outcome;
   if (status.ok())
-    status = run(options, matched);
+    status = run(options, outcome);
   if (!status.ok())
     std::fprintf(stderr, "error: %s\n", status.message().c_str());
-  if (options.benchmark)
-    printVerdict(argc, argv, status.ok() && matched);
+  if (options.benchmark == Report::Text)
+    printVerdict(argc, argv, status.ok() && outcome.matched && !outcome.interrupted);
   // A full disk shows when the last of the output is written.
   if (std::fflush(stdout) != 0 && status.ok()) {
     std::fprintf(stderr, "error: cannot write the output\n");
     return Usage;
   }
-  return status.ok() ? matched ? Good : Mismatch : exitCode(status.code());
+  // Shells and scripts want to know that it was a signal.
+  if (outcome.interrupted) {
+    std::signal(outcome.interrupted, SIG_DFL);
+    raise(outcome.interrupted);
+  }
+  return status.ok() ? outcome.matched ? Good : Mismatch : exitCode(status.code());
 }
 
 } // namespace

@@ -90,6 +90,13 @@ Status parseArch(const std::string &value, uint32_t &arch) {
   return {};
 }
 
+Status parseReport(const std::string &value, Report &report) {
+  report = value == "json" ? Report::Json : Report::Text;
+  return value.empty() || value == "json" || value == "text"
+             ? Status()
+             : failure(Code::InvalidArgument, "'%s' is neither text nor json", value.c_str());
+}
+
 using Handler = Status (*)(const std::string &value, Options &options);
 enum Value { None, Optional, Required };
 struct Option {
@@ -109,13 +116,7 @@ const Option kOptions[] = {
        o.version = true;
        return Status();
      }},
-    {"info", Optional,
-     [](const std::string &v, Options &o) {
-       o.info = v == "json" ? Info::Json : Info::Text;
-       return v.empty() || v == "json" || v == "text"
-                  ? Status()
-                  : failure(Code::InvalidArgument, "'%s' is neither text nor json", v.c_str());
-     }},
+    {"info", Optional, [](const std::string &v, Options &o) { return parseReport(v, o.info); }},
     {"model", Required,
      [](const std::string &v, Options &o) {
        o.model = v;
@@ -200,11 +201,8 @@ const Option kOptions[] = {
        o.simOnly = true;
        return parseNumber(v, o.sim.threads);
      }},
-    {"benchmark", None,
-     [](const std::string &, Options &o) {
-       o.benchmark = true;
-       return Status();
-     }},
+    {"benchmark", Optional,
+     [](const std::string &v, Options &o) { return parseReport(v, o.benchmark); }},
     {"iterations", Required,
      [](const std::string &v, Options &o) { return parseNumber(v, o.iterations); }},
     {"warmUp", Required, [](const std::string &v, Options &o) { return parseReal(v, o.warmUp); }},
@@ -328,7 +326,8 @@ Device
   --threads=N                 host threads of the simulator
 
 Measuring
-  --benchmark                 latency table, after trtexec's
+  --benchmark[=json]          latency table, after trtexec's, or the same as JSON; ^C shows what was
+                              measured until then
   --iterations=N --duration=S at least so many runs and seconds (10 and 3)
   --warmUp=MS                 before measuring (200)
   --avgRuns=N                 also averages of each N runs

@@ -14,12 +14,12 @@ using rt::Code;
 using rt::failure;
 using rt::Status;
 
-enum class Info { None, Text, Json };
+enum class Report { None, Text, Json };
 enum class DeviceChoice { Auto, Cuda, Simulator };
 
 struct Options {
   bool help = false, version = false;
-  Info info = Info::None;
+  Report info = Report::None;
   std::string model; // "": the executable's own payload
   std::string entry; // "": the first
   uint32_t arch = 0; // 0: the best code there is
@@ -37,7 +37,7 @@ struct Options {
   rt::SimOptions sim;
   std::string counters; // file for what is counted; "": none
 
-  bool benchmark = false;
+  Report benchmark = Report::None;
   uint32_t iterations = 10; // at least
   double warmUp = 200;      // milliseconds
   double duration = 3;      // seconds, at least

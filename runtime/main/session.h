@@ -58,7 +58,9 @@ Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs);
 // The modes. Mismatches are reported through `matched`.
 Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
                bool &matched);
-Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs);
+// `interrupted`: the signal that ended it early, whose results are printed too; else unchanged.
+Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs,
+                    int &interrupted);
 Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs);
 Status runCounters(const Options &options, Session &session, std::vector<HostTensor> &inputs);
 Status printInfo(const Options &options, const rt::Payload &payload);
