@@ -122,6 +122,25 @@ static int set_sizes(cameo_context *context, int count, char **arguments) {
   return 0;
 }
 
+/* Whether all sizes of the inputs are known; says which to give. */
+static int check_sizes(cameo_model *model, cameo_context *context) {
+  for (uint32_t i = 0; i < cameo_model_tensor_count(model, 0, CAMEO_INPUT); ++i) {
+    uint64_t bytes = 0;
+    CAMEO_INIT(cameo_tensor_info, info);
+    if (cameo_context_get_bytes(context, CAMEO_INPUT, i, &bytes) == CAMEO_STATUS_OK)
+      continue;
+    if (cameo_model_tensor_info(model, 0, CAMEO_INPUT, i, &info))
+      return fail("cannot ask about an input");
+    fprintf(stderr, "input '%s' has open sizes; give", info.name);
+    for (uint32_t d = 0; d < info.rank; ++d)
+      if (info.dims[d] < 0)
+        fprintf(stderr, " %s=SIZE", info.symbols[d]);
+    fprintf(stderr, " behind INPUT.raw\n");
+    return 1;
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
   cameo_device *device = NULL;
   cameo_model *model = NULL;
@@ -154,6 +173,8 @@ int main(int argc, char **argv) {
     fail("cannot set the input");
     goto done;
   }
+  if (check_sizes(model, context))
+    goto done;
   output_count = cameo_model_tensor_count(model, 0, CAMEO_OUTPUT);
   outputs = calloc(output_count ? output_count : 1, sizeof *outputs);
   if (!outputs || bind_outputs(context, output_count, outputs))
