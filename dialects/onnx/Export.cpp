@@ -2,6 +2,7 @@
 // read from the op, never known here.
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Exporter.h"
+#include "dialects/onnx/OutputFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -381,37 +382,35 @@ static int64_t constantBytesOf(ModuleOp module) {
 
 LogicalResult cameo::onnx::exportOnnxFile(ModuleOp module, StringRef path,
                                           const ExportOptions &options) {
-  auto open = [&](StringRef file, std::optional<llvm::raw_fd_ostream> &stream) -> LogicalResult {
-    std::error_code error;
-    stream.emplace(file, error);
-    if (error)
-      return module.emitError("cannot write '") << file << "': " << error.message();
-    return success();
+  auto fail = [&](llvm::Error error) -> LogicalResult {
+    return module.emitError(llvm::toString(std::move(error)));
   };
-  auto close = [&](StringRef file, llvm::raw_fd_ostream &stream) -> LogicalResult {
-    stream.close();
-    if (!stream.has_error())
-      return success();
-    std::string why = stream.error().message();
-    stream.clear_error();
-    return module.emitError("cannot write '") << file << "': " << why;
-  };
-  ModelProto model;
+  std::unique_ptr<OutputFile> data;
+  ExternalData external;
   if (constantBytesOf(module) >= options.externalFrom) {
     std::string dataPath = (path + ".data").str();
-    std::optional<llvm::raw_fd_ostream> data;
-    if (failed(open(dataPath, data)))
-      return failure();
-    ExternalData external{llvm::sys::path::filename(dataPath).str(), &*data};
-    if (failed(Exporter(module, &external).run(model)) || failed(close(dataPath, *data)))
-      return failure();
-  } else if (failed(Exporter(module, nullptr).run(model))) {
-    return failure();
+    llvm::Expected<std::unique_ptr<OutputFile>> file = OutputFile::create(dataPath);
+    if (!file)
+      return fail(file.takeError());
+    data = std::move(*file);
+    external = {llvm::sys::path::filename(dataPath).str(), &data->stream()};
   }
-  FailureOr<std::string> bytes = serialise(module, model);
-  std::optional<llvm::raw_fd_ostream> stream;
-  if (failed(bytes) || failed(open(path, stream)))
+  ModelProto model;
+  if (failed(Exporter(module, data ? &external : nullptr).run(model)))
     return failure();
-  *stream << *bytes;
-  return close(path, *stream);
+  FailureOr<std::string> bytes = serialise(module, model);
+  if (failed(bytes))
+    return failure();
+  llvm::Expected<std::unique_ptr<OutputFile>> file = OutputFile::create(path);
+  if (!file)
+    return fail(file.takeError());
+  (*file)->stream() << *bytes;
+  // Both are whole before one gets its name.
+  for (OutputFile *whole : {data.get(), file->get()})
+    if (llvm::Error error = whole ? whole->close() : llvm::Error::success())
+      return fail(std::move(error));
+  for (OutputFile *whole : {data.get(), file->get()})
+    if (llvm::Error error = whole ? whole->keep() : llvm::Error::success())
+      return fail(std::move(error));
+  return success();
 }
