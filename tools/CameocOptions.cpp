@@ -194,8 +194,10 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
 }
 
 void cameo::printCameocHelp(llvm::raw_ostream &output) {
-  output << "cameoc MODEL.onnx -o FILE [options]\n"
-            "Compiles an ONNX model into one executable file for NVIDIA GPUs.\n\n";
+  output
+      << "cameoc MODEL.onnx -o FILE [options]\n"
+         "Compiles an ONNX model into one executable file for NVIDIA GPUs. A model of the name - "
+         "comes from\nstandard input, and its external data from the working directory.\n\n";
   for (const Option &option : kOptions) {
     std::string left = option.name.str();
     if (!option.value.empty())

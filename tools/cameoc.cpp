@@ -5,12 +5,12 @@
 #include "codegen/emit/Manifest.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Export.h"
-#include "dialects/onnx/Import.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
 #include "passes/linalg/Lowering.h"
 #include "tools/CameocOptions.h"
 #include "tools/InputShapes.h"
+#include "tools/ModelInput.h"
 #include "tools/StageFiles.h"
 #include "tools/Version.h"
 
@@ -25,8 +25,8 @@
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Timer.h"
-#include "llvm/Support/xxhash.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <malloc.h>
 
@@ -153,6 +153,7 @@ private:
 
   LogicalResult compile();
   LogicalResult read();
+  std::vector<OutputName> outputs() const;
   LogicalResult runStages(Stage from, Stage to);
   LogicalResult write();
   LogicalResult writeText(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &code);
@@ -167,19 +168,45 @@ private:
   std::mutex printing;
   unsigned errors = 0;
   OwningOpRef<ModuleOp> module;
+  uint64_t modelHash = 0;
   SmallVector<TargetVariant> targets;
 };
 
 LogicalResult Compiler::read() {
   Stopwatch stopwatch(options.time, "read");
+  std::vector<std::string> inputs;
+  if (!isStream(options.input))
+    inputs = {options.input};
   if (options.startFrom) {
+    inputs.push_back(options.input + ".weights");
     module = readStageFile(options.input, &context);
-    return success(static_cast<bool>(module));
+    modelHash = isStream(options.input) ? 0 : hashFile(options.input);
+  } else {
+    ModelInput input = readModel(options.input, &context);
+    module = std::move(input.module);
+    modelHash = input.hash;
+    inputs.insert(inputs.end(), input.files.begin(), input.files.end());
   }
-  module = onnx::importOnnxFile(options.input, &context);
   if (!module)
     return failure();
-  return fixInputShapes(*module, options.shapes);
+  if (llvm::Error error = checkOutputs(inputs, outputs()))
+    return report(std::move(error));
+  return options.startFrom ? success() : fixInputShapes(*module, options.shapes);
+}
+
+/// The files that may be written.
+std::vector<OutputName> Compiler::outputs() const {
+  std::vector<OutputName> names;
+  if (options.output != "-") {
+    names.push_back({"-o", options.output});
+    if (options.emit == Emit::Onnx)
+      names.push_back({"-o's external data", options.output + ".data"});
+    else if (options.stopAfter || options.emit == Emit::Mlir)
+      names.push_back({"-o's weights", options.output + ".weights"});
+  }
+  if (!options.report.empty())
+    names.push_back({"--report", options.report});
+  return names;
 }
 
 LogicalResult Compiler::runStages(Stage from, Stage to) {
@@ -332,9 +359,8 @@ LogicalResult Compiler::write() {
   contents.module = *module;
   ManifestInfo info;
   info.compilerVersion = CAMEO_VERSION;
-  info.modelName = llvm::sys::path::stem(options.input).str();
-  if (auto input = llvm::MemoryBuffer::getFile(options.input, false, false))
-    info.modelHash = llvm::xxh3_64bits((*input)->getBuffer());
+  info.modelName = options.input == "-" ? "stdin" : llvm::sys::path::stem(options.input).str();
+  info.modelHash = modelHash;
   contents.manifest = makeManifest(*module, *variants, contents.sections, info);
   std::unique_ptr<llvm::MemoryBuffer> stub = llvm::MemoryBuffer::getMemBuffer("");
   if (options.emit != Emit::Plan) {
@@ -375,6 +401,8 @@ int main(int argc, char **argv) {
   // Weights have mappings of their own, which go back to the system as soon as they are freed. (By
   // default the C library puts ever larger blocks into the heap, where they leave holes.)
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  // A limit on the size of files is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   llvm::Expected<CameocOptions> options =
       parseCameocOptions(ArrayRef<const char *>(argv, argc).drop_front());
   if (!options) {

@@ -19,6 +19,8 @@ struct ImportOptions {
   int64_t maxUnfoldedBytes = int64_t(256) << 20;
   /// Where external data of a model from memory lies; empty refuses external data.
   std::string externalDataFolder;
+  /// Receives the paths of the files of external data that were read.
+  std::vector<std::string> *externalFiles = nullptr;
 };
 
 /// Imports a file. The model becomes one `func.func`; functions are inlined; every operator is

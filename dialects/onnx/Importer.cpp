@@ -260,6 +260,8 @@ OwningOpRef<ModuleOp> Importer::run() {
   context->loadDialect<OnnxDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(builder.getStringAttr(path)));
   (void)importModel(*module);
+  if (options.externalFiles)
+    *options.externalFiles = tensors.externalFiles();
   if (failed(reportProblems()) || failed(verify(*module)))
     return nullptr;
   return module;

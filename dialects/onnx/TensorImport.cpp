@@ -3,6 +3,8 @@
 #include "dialects/onnx/TensorImport.h"
 #include "dialects/onnx/Onnx.h"
 
+#include "llvm/Support/Path.h"
+
 using namespace mlir;
 namespace cameo::onnx {
 
@@ -256,6 +258,16 @@ llvm::Expected<ElementsAttr> TensorImporter::importExternal(const onnx_proto::Te
     return fail("needs " + Twine(wanted) + " bytes at offset " + Twine(offset) + " of '" +
                 location + "'; the file has " + Twine(size));
   return fromPacked(type, name, file->bytes().slice(offset, length.value_or(wanted)), file);
+}
+
+std::vector<std::string> TensorImporter::externalFiles() const {
+  std::vector<std::string> paths;
+  for (StringRef location : files.keys()) {
+    llvm::SmallString<256> path(*folder);
+    llvm::sys::path::append(path, location);
+    paths.push_back(std::string(path));
+  }
+  return paths;
 }
 
 llvm::Expected<ElementsAttr> TensorImporter::import(const onnx_proto::SparseTensorProto &tensor,

@@ -27,6 +27,9 @@ public:
   llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::SparseTensorProto &tensor,
                                             llvm::StringRef name);
 
+  /// Paths of the external data that were read.
+  std::vector<std::string> externalFiles() const;
+
 private:
   llvm::Expected<mlir::ElementsAttr> importExternal(const onnx_proto::TensorProto &tensor,
                                                     mlir::RankedTensorType type,
