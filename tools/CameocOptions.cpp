@@ -41,12 +41,23 @@ llvm::Error setStage(std::optional<Stage> &target, StringRef value) {
   return llvm::Error::success();
 }
 
+/// Whether `text` is a name and sizes, though these may be wrong.
+bool endsWithSizes(StringRef text) {
+  auto [name, sizes] = text.rsplit(':');
+  return !name.empty() && text.contains(':') &&
+         sizes.find_first_not_of("0123456789?x") == StringRef::npos;
+}
+
 /// "x:1x3x224x224,y:?x4"; a scalar is "x:".
 llvm::Error setShapes(CameocOptions &options, StringRef value) {
-  llvm::SmallVector<StringRef> inputs;
-  value.split(inputs, ',');
-  for (StringRef text : inputs) {
-    // Names may hold colons.
+  for (bool more = true; more;) {
+    // Names may hold colons and commas: what has no sizes behind its last colon is part of a name.
+    size_t end = value.find(',');
+    while (end != StringRef::npos && !endsWithSizes(value.take_front(end)))
+      end = value.find(',', end + 1);
+    StringRef text = value.take_front(end);
+    more = end != StringRef::npos;
+    value = more ? value.drop_front(end + 1) : StringRef();
     auto [name, sizes] = text.rsplit(':');
     if (name.empty() || !text.contains(':'))
       return fail("'" + text + "' is not of the form input:1x3x224x224");
@@ -114,6 +125,8 @@ const Option kOptions[] = {
      setString<&CameocOptions::report>},
     {"--remarks", "", "says on stderr what passes decided: schedules, what was folded and what not",
      setFlag<&CameocOptions::remarks>},
+    {"--Werror", "", "warnings are errors: no ptxas, for one, and thus PTX instead of cubins",
+     setFlag<&CameocOptions::warningsAreErrors>},
     {"--time", "", "says on stderr how long each stage takes", setFlag<&CameocOptions::time>},
     {"-j", "N", "threads; default one a core",
      [](CameocOptions &o, StringRef v) -> llvm::Error {
@@ -219,5 +232,6 @@ void cameo::printCameocHelp(llvm::raw_ostream &output) {
   }
   output << "\nStages:\n";
   for (const StageInfo &stage : stages())
-    output << llvm::formatv("  {0,-12} {1}\n", stage.name, stage.description);
+    if (stage.stage != Stage::Binary) // what --emit writes
+      output << llvm::formatv("  {0,-12} {1}\n", stage.name, stage.description);
 }

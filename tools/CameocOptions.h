@@ -25,6 +25,7 @@ struct CameocOptions {
   SimImageOptions::Forms simForms = SimImageOptions::Forms::Warp;
   bool time = false;
   bool remarks = false;
+  bool warningsAreErrors = false;
   std::string ptxas, libdevice, report;
   unsigned jobs = 0; // 0: one a core
   bool help = false, version = false, listOperators = false;

@@ -73,18 +73,19 @@ std::string describeLocation(Location location) {
   return "";
 }
 
-void printDiagnostic(Diagnostic &diagnostic) {
+void printDiagnostic(Diagnostic &diagnostic, bool warningsAreErrors) {
   StringRef severity = "error";
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
+  bool isWarning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
+  if (isWarning && !warningsAreErrors)
     severity = "warning";
   else if (diagnostic.getSeverity() == DiagnosticSeverity::Note)
     severity = "note";
   else if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
     severity = "remark";
   llvm::errs() << describeLocation(diagnostic.getLocation()) << severity << ": " << diagnostic.str()
-               << "\n";
+               << (isWarning && warningsAreErrors ? " [--Werror]\n" : "\n");
   for (Diagnostic &note : diagnostic.getNotes())
-    printDiagnostic(note);
+    printDiagnostic(note, warningsAreErrors);
 }
 
 /// The assembler that is named or stands in $CUDA_HOME; empty where the PATH is to be searched.
@@ -108,8 +109,10 @@ public:
     context.printOpOnDiagnostic(false);
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       std::lock_guard<std::mutex> lock(printing);
-      errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
-      printDiagnostic(diagnostic);
+      errors += diagnostic.getSeverity() == DiagnosticSeverity::Error ||
+                (this->options.warningsAreErrors &&
+                 diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+      printDiagnostic(diagnostic, this->options.warningsAreErrors);
       return success();
     });
   }
@@ -149,6 +152,12 @@ private:
     // The handler has printed diagnostics already.
     std::string message = llvm::toString(std::move(error));
     return errors ? failure() : report(message);
+  }
+
+  void warn(const Twine &message) {
+    errors += options.warningsAreErrors;
+    llvm::errs() << (options.warningsAreErrors ? "error: " : "warning: ") << message
+                 << (options.warningsAreErrors ? " [--Werror]\n" : "\n");
   }
 
   LogicalResult compile();
@@ -225,7 +234,7 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
     // Weights that the stage has replaced: as many bytes as the model has, twice over.
     onnx::releaseUnusedConstants(*module);
   }
-  return success();
+  return success(!errors); // warnings may be errors
 }
 
 LogicalResult Compiler::compile() {
@@ -297,9 +306,8 @@ llvm::Error Compiler::replaceCubinsByPtx() {
       target.ptx = true;
       names += (names.empty() ? "" : ", ") + target.target->name.str();
     }
-  llvm::errs() << "warning: " << where << ": " << names
-               << " as PTX only, which the driver compiles when the model is loaded" << hint
-               << "\n";
+  warn(Twine(where) + ": " + names +
+       " as PTX only, which the driver compiles when the model is loaded" + hint);
   return llvm::Error::success();
 }
 
@@ -336,6 +344,8 @@ LogicalResult Compiler::write() {
   llvm::Expected<CodeOptions> code = codeOptions();
   if (!code)
     return report(code.takeError());
+  if (errors)
+    return failure();
   llvm::Expected<std::vector<CodeVariant>> variants = findVariants(*module, targets);
   if (!variants)
     return report(variants.takeError());
@@ -353,7 +363,9 @@ LogicalResult Compiler::write() {
   }
   for (const Assembled &cubin : assembled)
     if (!cubin.warnings.empty())
-      llvm::errs() << "warning: ptxas, for " << cubin.target->name << ": " << cubin.warnings;
+      warn("ptxas, for " + cubin.target->name + ": " + StringRef(cubin.warnings).rtrim());
+  if (errors)
+    return failure();
   Stopwatch stopwatch(options.time, "write");
   contents.variantCount = variants->size();
   contents.module = *module;
