@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one precompiled header of everything that is compiled with MLIR: what several translation
-// units include anyway. The dialects' own classes are in it, because two hundred ONNX operators take
-// longer to parse than most files take otherwise. Files still include what they use.
+// units include anyway. The dialects' own classes are in it, because two hundred ONNX operators
+// take longer to parse than most files take otherwise. Files still include what they use.
 #pragma once
 
 #include "dialects/kernel/Kernel.h"

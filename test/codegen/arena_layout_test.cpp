@@ -51,11 +51,13 @@ void expectApart(const std::vector<ArenaRequest> &requests, const ArenaLayout &l
 
 std::vector<ArenaRequest> randomRequests(size_t count, int64_t steps, int64_t longest) {
   std::mt19937 engine(1);
-  auto upTo = [&](int64_t most) { return std::uniform_int_distribution<int64_t>(0, most)(engine); };
+  auto atMost = [&](int64_t most) {
+    return std::uniform_int_distribution<int64_t>(0, most)(engine);
+  };
   std::vector<ArenaRequest> requests;
   for (size_t i = 0; i < count; ++i) {
-    int64_t first = upTo(steps);
-    requests.push_back({upTo(5000), first, first + upTo(longest)});
+    int64_t first = atMost(steps);
+    requests.push_back({atMost(5000), first, first + atMost(longest)});
   }
   return requests;
 }
