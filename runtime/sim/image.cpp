@@ -68,7 +68,8 @@ std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &
     error = "cannot load the simulator image: " + error;
     return nullptr;
   }
-  image->table_ = static_cast<const CameoSimImage *>(image->object_->find("cameo_sim_image"));
+  image->table_ = static_cast<const CameoSimImage *>(
+      image->object_->find("cameo_sim_image", sizeof(CameoSimImage)));
   if (!image->table_) {
     error = "the simulator image has no table of kernels";
     return nullptr;

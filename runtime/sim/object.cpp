@@ -39,12 +39,12 @@ template <typename T> T *Object::inMemory(uint64_t address, uint64_t count) cons
 }
 
 std::unique_ptr<Object> Object::load(const void *bytes, size_t size, std::string &error,
-                                     bool &noMemory) {
-  noMemory = false;
+                                     bool &machineLacks) {
+  machineLacks = false;
   std::unique_ptr<Object> object(new Object(bytes, size));
-  if (!object->readHeaders(error) || !object->copySegments(error, noMemory) ||
+  if (!object->readHeaders(error) || !object->copySegments(error, machineLacks) ||
       !object->readTables(error) || !object->countSymbols(error) || !object->relocate(error) ||
-      !object->protect(error))
+      !object->protect(error, machineLacks))
     return nullptr;
   // The file's bytes need not stay.
   object->bytes_ = nullptr;
@@ -79,6 +79,8 @@ bool Object::readHeaders(std::string &error) {
         segment.p_filesz > segment.p_memsz || segment.p_vaddr > kMostBytes ||
         segment.p_memsz > kMostBytes)
       return fail(error, "a segment exceeds it");
+    if (!(segment.p_flags & PF_R))
+      return fail(error, "a segment cannot be read");
     // Each segment gets protection of its own.
     if (pageBelow(segment.p_vaddr) < pageAbove(end))
       return fail(error, "segments share a page or are out of order");
@@ -88,11 +90,11 @@ bool Object::readHeaders(std::string &error) {
   return end ? true : fail(error, "it has no segments");
 }
 
-bool Object::copySegments(std::string &error, bool &noMemory) {
+bool Object::copySegments(std::string &error, bool &machineLacks) {
   void *memory =
       mmap(nullptr, memoryBytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    noMemory = true;
+    machineLacks = true;
     error = format("%llu bytes of memory: %s", (unsigned long long)memoryBytes_, strerror(errno));
     return false;
   }
@@ -236,7 +238,7 @@ bool Object::relocateRelative(std::string &error) {
   return true;
 }
 
-bool Object::protect(std::string &error) {
+bool Object::protect(std::string &error, bool &machineLacks) {
   for (unsigned i = 0; i < header_->e_phnum; ++i) {
     const Elf64_Phdr &segment = segments_[i];
     uint64_t begin = pageBelow(segment.p_vaddr), end = pageAbove(segment.p_vaddr + segment.p_memsz);
@@ -244,9 +246,8 @@ bool Object::protect(std::string &error) {
     if (segment.p_type == PT_GNU_RELRO) // constant once it is relocated
       end = pageBelow(segment.p_vaddr + segment.p_memsz);
     else if (segment.p_type == PT_LOAD)
-      protection = (segment.p_flags & PF_R ? PROT_READ : 0) |
-                   (segment.p_flags & PF_W ? PROT_WRITE : 0) |
-                   (segment.p_flags & PF_X ? PROT_EXEC : 0);
+      protection |=
+          (segment.p_flags & PF_W ? PROT_WRITE : 0) | (segment.p_flags & PF_X ? PROT_EXEC : 0);
     else
       continue;
     if (begin >= end)
@@ -254,6 +255,7 @@ bool Object::protect(std::string &error) {
     if (end > memoryBytes_)
       return fail(error, "a segment exceeds it");
     if (mprotect(memory_ + begin, end - begin, protection) != 0) {
+      machineLacks = true;
       error = format("the system does not let memory be executed: %s", strerror(errno));
       return false;
     }
@@ -261,13 +263,16 @@ bool Object::protect(std::string &error) {
   return true;
 }
 
-const void *Object::find(const char *symbol) const {
+const void *Object::find(const char *symbol, size_t bytes) const {
   const char *strings = inMemory<char>(tables_.strings, tables_.stringBytes);
+  const size_t length = strlen(symbol) + 1;
   for (uint64_t i = 0; i < symbolCount_; ++i) {
     const Elf64_Sym &known = symbols_[i];
+    // Relocations may have been written anywhere, over the strings' last NUL as well.
     if (known.st_shndx != SHN_UNDEF && known.st_name < tables_.stringBytes &&
-        strcmp(strings + known.st_name, symbol) == 0)
-      return inMemory<uint8_t>(known.st_value, 1);
+        length <= tables_.stringBytes - known.st_name &&
+        memcmp(strings + known.st_name, symbol, length) == 0)
+      return inMemory<uint8_t>(known.st_value, bytes);
   }
   return nullptr;
 }

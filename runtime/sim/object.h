@@ -16,15 +16,16 @@ namespace cameo::sim {
 /// thread-local variables and initialisers. Anything else is refused.
 class Object {
 public:
-  /// Null on failure, with the reason in `error`; `noMemory` says whether it is that.
+  /// Null on failure, with the reason in `error`; `machineLacks` says whether it is memory, or the
+  /// right to execute it, and not the object.
   static std::unique_ptr<Object> load(const void *bytes, size_t size, std::string &error,
-                                      bool &noMemory);
+                                      bool &machineLacks);
   ~Object();
   Object(const Object &) = delete;
   Object &operator=(const Object &) = delete;
 
-  /// Null where there is no such symbol.
-  const void *find(const char *symbol) const;
+  /// Null where there is no such symbol of so many bytes.
+  const void *find(const char *symbol, size_t bytes) const;
 
 private:
   /// What the dynamic section says; addresses are relative to the object's beginning.
@@ -38,13 +39,13 @@ private:
   Object(const void *bytes, size_t size)
       : bytes_(static_cast<const uint8_t *>(bytes)), size_(size) {}
   bool readHeaders(std::string &error);
-  bool copySegments(std::string &error, bool &noMemory);
+  bool copySegments(std::string &error, bool &machineLacks);
   bool readTables(std::string &error);
   bool countSymbols(std::string &error);
   bool relocate(std::string &error);
   bool relocateBy(uint64_t table, uint64_t bytes, std::string &error);
   bool relocateRelative(std::string &error);
-  bool protect(std::string &error);
+  bool protect(std::string &error, bool &machineLacks);
 
   /// `count` elements of the file, or of the object in memory; null where they exceed it.
   template <typename T> const T *inFile(uint64_t offset, uint64_t count) const;

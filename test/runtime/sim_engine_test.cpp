@@ -466,6 +466,21 @@ TEST(SimImage, LoadsFromMemory) {
   EXPECT_EQ(x[3], 8.f);
 }
 
+// Whatever the loader reads of an image may be wrong: an error, or an image, but no crash.
+TEST(SimImage, DamagedImages) {
+  std::vector<char> bytes = readFile(SIM_TEST_IMAGE);
+  std::string error;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (char flip : {char(1 << i % 8), char(0xff)}) {
+      bytes[i] ^= flip;
+      error.clear();
+      if (!Image::load(bytes.data(), bytes.size(), error))
+        EXPECT_NE(error, "") << i;
+      bytes[i] ^= flip;
+    }
+  EXPECT_TRUE(Image::load(bytes.data(), bytes.size(), error)) << error;
+}
+
 TEST(SimImage, RefusesWhatItIsNot) {
   std::string error;
   EXPECT_FALSE(Image::load("nonsense", 8, error));
