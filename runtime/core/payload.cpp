@@ -120,15 +120,17 @@ Status Payload::parse(const uint8_t *file, uint64_t size) {
     return failure(Code::Corrupt, "no model file, or a truncated one: it does not end in '%s'",
                    CAMEO_TRAILER_MAGIC);
   uint64_t room = size - sizeof trailer;
-  if (trailer.payload_offset % CAMEO_PAGE || trailer.payload_offset > room)
-    return corrupt("the payload's offset", trailer.payload_offset, room);
-  if (trailer.payload_size != room - trailer.payload_offset || trailer.payload_size < sizeof header)
+  if (trailer.payload_offset % CAMEO_PAGE || trailer.payload_offset > room ||
+      trailer.payload_size != room - trailer.payload_offset || trailer.payload_size < sizeof header)
     return failure(
         Code::Corrupt,
-        "damaged model file: its payload was %llu bytes long when it was written, and is "
-        "%llu now; was something cut off, inserted or appended?",
-        (unsigned long long)trailer.payload_size,
-        (unsigned long long)(room - trailer.payload_offset));
+        "damaged model file: it has %llu bytes; when it was written it had %llu (%llu in front of "
+        "the payload, %llu of payload, %zu behind it); was something cut off, inserted or "
+        "appended?",
+        (unsigned long long)size,
+        (unsigned long long)(trailer.payload_offset + trailer.payload_size + sizeof trailer),
+        (unsigned long long)trailer.payload_offset, (unsigned long long)trailer.payload_size,
+        sizeof trailer);
   payloadSize = trailer.payload_size;
   CAMEO_RETURN_IF_ERROR(parseHeader(file, trailer, header));
   const uint8_t *payload = file + trailer.payload_offset;

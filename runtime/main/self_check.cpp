@@ -60,20 +60,31 @@ const char *startedAs(char **environment) {
   return "";
 }
 
+bool read(long file, void *data, size_t bytes, uint64_t offset) {
+  return call(SYS_pread64, file, long(data), long(bytes), long(offset)) == long(bytes);
+}
+
 // Whether the file ends in a payload that this program's format describes, and what is in front of
 // that is not what it was. Whatever else is wrong is for those to say who read the payload.
-bool isDamaged(const char *file, uint64_t size) {
+bool isDamaged(long file) {
   CameoTrailer trailer;
   CameoPayloadHeader header;
-  __builtin_memcpy(&trailer, file + size - sizeof trailer, sizeof trailer);
-  if (!equal(trailer.magic, CAMEO_TRAILER_MAGIC, sizeof trailer.magic) ||
-      trailer.payload_offset % CAMEO_PAGE ||
-      trailer.payload_offset > size - sizeof trailer - sizeof header)
+  long size = call(SYS_lseek, file, 0, SEEK_END);
+  if (size < long(sizeof trailer) ||
+      !read(file, &trailer, sizeof trailer, uint64_t(size) - sizeof trailer) ||
+      !equal(trailer.magic, CAMEO_TRAILER_MAGIC, sizeof trailer.magic) || !trailer.payload_offset ||
+      trailer.payload_offset > uint64_t(size) ||
+      !read(file, &header, sizeof header, trailer.payload_offset) ||
+      !equal(header.magic, CAMEO_PAYLOAD_MAGIC, sizeof header.magic) ||
+      header.version != CAMEO_PAYLOAD_VERSION)
     return false;
-  __builtin_memcpy(&header, file + trailer.payload_offset, sizeof header);
-  return equal(header.magic, CAMEO_PAYLOAD_MAGIC, sizeof header.magic) &&
-         header.version == CAMEO_PAYLOAD_VERSION &&
-         XXH3_64bits(file, trailer.payload_offset) != header.stub_hash;
+  long stub = call(SYS_mmap, 0, long(trailer.payload_offset), PROT_READ, MAP_PRIVATE, file, 0);
+  if (stub < 0 && stub >= -4095)
+    return false;
+  bool same =
+      XXH3_64bits(reinterpret_cast<const void *>(stub), trailer.payload_offset) == header.stub_hash;
+  call(SYS_munmap, stub, long(trailer.payload_offset));
+  return !same;
 }
 
 void checkOwnFile(int, char **, char **environment) {
@@ -83,18 +94,11 @@ void checkOwnFile(int, char **, char **environment) {
     file = call(SYS_open, long(name), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return;
-  long size = call(SYS_lseek, file, 0, SEEK_END);
-  if (size >= long(sizeof(CameoTrailer) + sizeof(CameoPayloadHeader))) {
-    long memory = call(SYS_mmap, 0, size, PROT_READ, MAP_PRIVATE, file, 0);
-    bool mapped = memory >= 0 || memory < -4095;
-    if (mapped && isDamaged(reinterpret_cast<const char *>(memory), uint64_t(size))) {
-      print("error: ");
-      print(name);
-      print(": damaged model file: the hash of the program in front of the model does not match\n");
-      call(SYS_exit_group, kBadFile);
-    }
-    if (mapped)
-      call(SYS_munmap, memory, size);
+  if (isDamaged(file)) {
+    print("error: ");
+    print(name);
+    print(": damaged model file: the hash of the program in front of the model does not match\n");
+    call(SYS_exit_group, kBadFile);
   }
   call(SYS_close, file);
 }

@@ -247,6 +247,16 @@ def check_exit_codes(tests):
                     else f"{step.how()}: {step.output}", step)
 
 
+    # What is too long says by how much, and names the file as its user does.
+    damaged.write_bytes(contents.data + contents.data[contents.offset:])
+    damaged.chmod(0o755)
+    step = harness.run(["./damaged", "--info"], SECONDS, cwd=tests.folder)
+    words = (f"error: ./damaged: damaged model file: it has {damaged.stat().st_size} bytes; when it "
+             f"was written it had {len(contents.data)} ")
+    tests.check("appended", "" if step.code == 4 and words in step.output
+                else f"{step.how()}: {step.output}", step)
+
+
 def outcome(step, same):
     """How a run of a damaged executable ended; None where it must not end so."""
     if step.code == 4:

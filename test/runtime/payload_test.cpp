@@ -99,10 +99,11 @@ TEST(Payload, InsertedAndAppendedBytes) {
   twice.insert(twice.end(), whole.begin(), whole.end());
   EXPECT_EQ(load(PayloadFile(twice), &message), Code::Corrupt);
   size_t bytes = whole.size() - sizeof(CameoTrailer);
-  EXPECT_EQ(message, "damaged model file: its payload was " + std::to_string(bytes) +
-                         " bytes long when it was written, and is " +
-                         std::to_string(bytes + whole.size()) +
-                         " now; was something cut off, inserted or appended?");
+  EXPECT_EQ(message, "damaged model file: it has " + std::to_string(twice.size()) +
+                         " bytes; when it was written it had " + std::to_string(whole.size()) +
+                         " (0 in front of the payload, " + std::to_string(bytes) +
+                         " of payload, 32 behind it); was something cut off, inserted or "
+                         "appended?");
 }
 
 TEST(Payload, EveryTruncation) {
