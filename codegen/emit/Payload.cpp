@@ -165,8 +165,10 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
   if (!llvm::sys::fs::status(path, status)) {
     if (status.type() == llvm::sys::fs::file_type::directory_file)
       return fail("it is a folder");
-    // Devices and pipes are written to, not replaced.
-    if (status.type() != llvm::sys::fs::file_type::regular_file) {
+    // Devices and pipes are written to, not replaced, and so is what names of the system stand for:
+    // /dev/stdout may be a file.
+    if (status.type() != llvm::sys::fs::file_type::regular_file || path.starts_with("/dev/") ||
+        path.starts_with("/proc/")) {
       int descriptor = -1;
       if (std::error_code error =
               llvm::sys::fs::openFileForWrite(path, descriptor, llvm::sys::fs::CD_OpenExisting))

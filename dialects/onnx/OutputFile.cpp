@@ -11,7 +11,8 @@ Error OutputFile::fail(std::error_code error) const {
 
 Expected<std::unique_ptr<OutputFile>> OutputFile::create(StringRef path) {
   std::unique_ptr<OutputFile> file(new OutputFile(path));
-  if (path == "-" || (sys::fs::exists(path) && !sys::fs::is_regular_file(path))) {
+  if (path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") ||
+      (sys::fs::exists(path) && !sys::fs::is_regular_file(path))) {
     std::error_code error;
     file->output.emplace(path, error);
     if (error)

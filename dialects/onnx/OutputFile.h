@@ -11,7 +11,8 @@
 namespace cameo::onnx {
 
 /// Is written beside the file of its name, and removed again where it is not kept. Standard output
-/// (`-`), devices and pipes are written to as they are.
+/// (`-`), devices, pipes and what names of the system stand for (`/dev/stdout`) are written to as
+/// they are.
 class OutputFile {
 public:
   static llvm::Expected<std::unique_ptr<OutputFile>> create(llvm::StringRef path);

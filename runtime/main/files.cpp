@@ -156,8 +156,11 @@ Status writeFile(const std::string &path, const std::vector<uint8_t> &bytes) {
   struct stat info;
   bool exists = stat(path.c_str(), &info) == 0;
   int error = 0;
-  if (exists && !S_ISREG(info.st_mode)) {
-    error = writeInPlace(path, bytes); // devices and pipes stay what they are
+  // Devices and pipes stay what they are, and so does what names of the system stand for:
+  // /dev/stdout may be a file.
+  if (exists && (!S_ISREG(info.st_mode) || path.compare(0, 5, "/dev/") == 0 ||
+                 path.compare(0, 6, "/proc/") == 0)) {
+    error = writeInPlace(path, bytes);
   } else {
     // Links stay links.
     char *real = exists ? realpath(path.c_str(), nullptr) : nullptr;
