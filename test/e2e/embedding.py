@@ -103,7 +103,7 @@ def main():
             tests.expect(f"{name}-sim", command, expected)
             command[command.index("sim")] = "cuda"
             tests.expect(f"{name}-cuda", command, expected, fake)
-        tests.refuse("no-size", run_file[:-1], "input 'image' has no shape yet")
+        tests.refuse("no-size", run_file[:-1], "input 'image' has open sizes; give N=SIZE")
         tests.refuse("small-input", [*run_file[:3], "one.raw", run_file[-1]],
                      "bytes are bound, its shape needs")
         tests.refuse("no-model", [*run_file[:2], "none", *run_file[3:]], "cannot open")
