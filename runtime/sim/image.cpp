@@ -69,7 +69,7 @@ std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &
     return nullptr;
   }
   image->table_ = static_cast<const CameoSimImage *>(
-      image->object_->find("cameo_sim_image", sizeof(CameoSimImage)));
+      image->object_->find("cameo_sim_image", sizeof(CameoSimImage), alignof(CameoSimImage)));
   if (!image->table_) {
     error = "the simulator image has no table of kernels";
     return nullptr;

@@ -263,7 +263,7 @@ bool Object::protect(std::string &error, bool &machineLacks) {
   return true;
 }
 
-const void *Object::find(const char *symbol, size_t bytes) const {
+const void *Object::find(const char *symbol, size_t bytes, size_t alignment) const {
   const char *strings = inMemory<char>(tables_.strings, tables_.stringBytes);
   const size_t length = strlen(symbol) + 1;
   for (uint64_t i = 0; i < symbolCount_; ++i) {
@@ -272,7 +272,7 @@ const void *Object::find(const char *symbol, size_t bytes) const {
     if (known.st_shndx != SHN_UNDEF && known.st_name < tables_.stringBytes &&
         length <= tables_.stringBytes - known.st_name &&
         memcmp(strings + known.st_name, symbol, length) == 0)
-      return inMemory<uint8_t>(known.st_value, bytes);
+      return known.st_value % alignment ? nullptr : inMemory<uint8_t>(known.st_value, bytes);
   }
   return nullptr;
 }

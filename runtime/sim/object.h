@@ -24,8 +24,8 @@ public:
   Object(const Object &) = delete;
   Object &operator=(const Object &) = delete;
 
-  /// Null where there is no such symbol of so many bytes.
-  const void *find(const char *symbol, size_t bytes) const;
+  /// Null where there is no such symbol, or not so many bytes of that alignment.
+  const void *find(const char *symbol, size_t bytes, size_t alignment) const;
 
 private:
   /// What the dynamic section says; addresses are relative to the object's beginning.
