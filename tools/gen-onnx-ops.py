@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the table of ONNX operators from the schemas of the pinned onnx package.
 
-Two files come out, both committed:
-  dialects/onnx/Ops.td       one ODS op per operator of the default domain
-  dialects/onnx/Schemas.inc  what verifier, importer and exporter ask about an operator
+Three files come out, all committed:
+  dialects/onnx/Ops.td                one ODS op per operator of the default domain
+  dialects/onnx/Schemas.inc           what verifier, importer and exporter ask about an operator
+  dialects/onnx/AttributeVersions.inc  which attributes each version of an operator has
 
 Only facts are taken (names, arity, attribute types and defaults, type sets).
 With --check, nothing is written and a difference is an error.
@@ -18,6 +19,7 @@ from onnx import defs
 
 PINNED = "1.21.0"
 OPSET = 26
+OLDEST_OPSET = 7
 AttrType = defs.OpSchema.AttrType
 Option = defs.OpSchema.FormalParameterOption
 
@@ -185,6 +187,39 @@ def inc(all_schemas):
     return text + "};\n"
 
 
+def versions_in_force():
+    """The schemas that some opset from OLDEST_OPSET on has, by operator, the oldest first."""
+    history = {}
+    for s in defs.get_all_schemas_with_history():
+        if not s.domain and s.since_version <= OPSET:
+            history.setdefault(s.name, []).append(s)
+    for name in sorted(history):
+        schemas_of_op = sorted(history[name], key=lambda s: s.since_version)
+        first = max((s.since_version for s in schemas_of_op if s.since_version <= OLDEST_OPSET),
+                    default=0)
+        yield name, [s for s in schemas_of_op if s.since_version >= first]
+
+
+def attribute_versions():
+    """One row for each attribute and run of versions that have it alike."""
+    rows = []
+    for name, versions in versions_in_force():
+        runs = {}
+        for s in versions:
+            for a in attributes(s):
+                run = runs.setdefault((a.name, KINDS[a.type], a.required), [])
+                run.append(s.since_version)
+        for (attribute, kind, required), found in sorted(runs.items()):
+            between = [s.since_version for s in versions if found[0] <= s.since_version <= found[-1]]
+            assert between == found, (name, attribute)
+            rows.append('{"%s", "%s", AttrKind::%s, %s, %d, %d}' % (
+                name, attribute, kind, "true" if required else "false", found[0], found[-1]))
+    text = "// SPDX-License-Identifier: Apache-2.0\n// %s\n// clang-format off\n" % HEADER
+    text += "// Operator, attribute, kind, whether it is required, the first and last version with it.\n"
+    text += "static constexpr AttributeVersion versions[] = {\n"
+    return text + "".join("    %s,\n" % row for row in rows) + "};\n"
+
+
 def td(all_schemas):
     text = "// SPDX-License-Identifier: Apache-2.0\n// %s\n\n" % HEADER
     return text + "\n".join(ods(s) for s in all_schemas if s.name not in BY_HAND)
@@ -199,7 +234,9 @@ def main():
     folder = pathlib.Path(__file__).resolve().parent.parent / "dialects" / "onnx"
     all_schemas = schemas()
     stale = 0
-    for name, text in (("Ops.td", td(all_schemas)), ("Schemas.inc", inc(all_schemas))):
+    files = (("Ops.td", td(all_schemas)), ("Schemas.inc", inc(all_schemas)),
+             ("AttributeVersions.inc", attribute_versions()))
+    for name, text in files:
         path = folder / name
         if not check:
             path.write_text(text)
@@ -207,7 +244,7 @@ def main():
             print("%s is out of date; run tools/gen-onnx-ops.py" % path)
             stale += 1
     if check:
-        print("%d passed, %d failed" % (2 - stale, stale))
+        print("%d passed, %d failed" % (len(files) - stale, stale))
     sys.exit(1 if stale else 0)
 
 

@@ -1,5 +1,6 @@
-// Nodes: names to values, attributes, operators, constants and calls of functions.
+// Nodes: names to values, operators, constants and calls of functions.
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/AttributeValues.h"
 #include "dialects/onnx/Importer.h"
 #include "dialects/onnx/ResultTypes.h"
 
@@ -56,6 +57,12 @@ std::string Importer::explainUndefined(StringRef name, const Nodes &nodes) {
       .str();
 }
 
+Value Importer::placeholder(Location loc) {
+  return builder
+      .create<UnrealizedConversionCastOp>(loc, TypeRange{AnyType::get(context)}, ValueRange())
+      .getResult(0);
+}
+
 Value Importer::lookup(StringRef name, Frame &frame, Location loc) {
   for (Scope *scope = frame.scope; scope; scope = scope->outer)
     if (Value value = scope->values.lookup(name))
@@ -64,13 +71,10 @@ Value Importer::lookup(StringRef name, Frame &frame, Location loc) {
   problem(loc, explain ? explainUndefined(name, *frame.nodes)
                        : ("uses the value '" + name + "', which is not made before").str());
   // Stands in, so that one missing value is one problem.
-  Value placeholder =
-      builder
-          .create<UnrealizedConversionCastOp>(loc, TypeRange{AnyType::get(context)}, ValueRange())
-          .getResult(0);
-  frame.scope->values[name] = placeholder;
+  Value unknown = placeholder(loc);
+  frame.scope->values[name] = unknown;
   frame.scope->undefined.insert(name);
-  return placeholder;
+  return unknown;
 }
 
 void Importer::importNodes(const Nodes &nodes, Frame &frame) {
@@ -98,6 +102,17 @@ void Importer::importNode(const NodeProto &node, Frame &frame) {
   for (int i = 0; name.empty() && i < node.output_size(); ++i)
     name = node.output(i);
   Location loc = uniqueLoc(frame.prefix + (name.empty() ? node.op_type() : name));
+  importAnyNode(node, frame, loc);
+  standIn(node, frame, loc);
+}
+
+void Importer::standIn(const NodeProto &node, Frame &frame, Location loc) {
+  for (const std::string &output : node.output())
+    if (!output.empty() && !frame.scope->values.count(output))
+      define(output, placeholder(loc), frame, loc);
+}
+
+void Importer::importAnyNode(const NodeProto &node, Frame &frame, Location loc) {
   std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
   SmallVector<Value> inputs;
   for (const std::string &input : node.input())
@@ -116,7 +131,7 @@ void Importer::importNode(const NodeProto &node, Frame &frame) {
   if (!row)
     return importCustom(node, frame, loc, opset->second, inputs);
   if (node.op_type() == "Constant")
-    return importConstant(node, frame, loc);
+    return importConstant(node, row->sinceVersion, frame, loc);
   importOperator(node, frame, loc, opset->second, *row, inputs);
 }
 
@@ -131,148 +146,6 @@ void Importer::bindOutputs(const NodeProto &node, Frame &frame, Location loc, Va
       refine(value, *declared->second, name, loc);
     define(name, value, frame, loc);
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Attributes
-//===----------------------------------------------------------------------===//
-
-std::optional<Importer::BoundAttribute> Importer::resolve(const AttributeProto &attribute,
-                                                          Frame &frame) {
-  if (attribute.ref_attr_name().empty())
-    return BoundAttribute{&attribute, &frame};
-  if (!frame.attributes)
-    return std::nullopt;
-  auto found = frame.attributes->find(attribute.ref_attr_name());
-  return found == frame.attributes->end() ? std::nullopt : std::optional(found->second);
-}
-
-/// The type of an attribute: said, or from the one field that is set. UNDEFINED if there are two.
-static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
-  using A = AttributeProto;
-  std::pair<A::AttributeType, bool> fields[] = {
-      {A::FLOAT, attribute.has_f()},
-      {A::INT, attribute.has_i()},
-      {A::STRING, attribute.has_s()},
-      {A::TENSOR, attribute.has_t()},
-      {A::GRAPH, attribute.has_g()},
-      {A::SPARSE_TENSOR, attribute.has_sparse_tensor()},
-      {A::TYPE_PROTO, attribute.has_tp()},
-      {A::FLOATS, attribute.floats_size() > 0},
-      {A::INTS, attribute.ints_size() > 0},
-      {A::STRINGS, attribute.strings_size() > 0},
-      {A::TENSORS, attribute.tensors_size() > 0},
-      {A::GRAPHS, attribute.graphs_size() > 0},
-      {A::SPARSE_TENSORS, attribute.sparse_tensors_size() > 0},
-      {A::TYPE_PROTOS, attribute.type_protos_size() > 0}};
-  A::AttributeType type = attribute.type();
-  for (auto [fieldType, isSet] : fields) {
-    if (!isSet)
-      continue;
-    if (type == A::UNDEFINED)
-      type = fieldType;
-    else if (type != fieldType)
-      return A::UNDEFINED;
-  }
-  return type;
-}
-
-llvm::Expected<Attribute> Importer::importAttribute(const AttributeProto &attribute,
-                                                    StringRef resourceName) {
-  auto fail = [](const Twine &why) {
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), why);
-  };
-  switch (typeOf(attribute)) {
-  case AttributeProto::FLOAT:
-    return builder.getF32FloatAttr(attribute.f());
-  case AttributeProto::INT:
-    return builder.getI64IntegerAttr(attribute.i());
-  case AttributeProto::STRING:
-    return builder.getStringAttr(attribute.s());
-  case AttributeProto::FLOATS:
-    return builder.getDenseF32ArrayAttr(
-        ArrayRef(attribute.floats().data(), attribute.floats_size()));
-  case AttributeProto::INTS: {
-    SmallVector<int64_t> ints(attribute.ints().begin(), attribute.ints().end());
-    return builder.getDenseI64ArrayAttr(ints);
-  }
-  case AttributeProto::STRINGS: {
-    SmallVector<StringRef> strings(attribute.strings().begin(), attribute.strings().end());
-    return builder.getStrArrayAttr(strings);
-  }
-  case AttributeProto::TENSOR:
-    return tensors.import(attribute.t(), resourceName);
-  case AttributeProto::SPARSE_TENSOR:
-    return tensors.import(attribute.sparse_tensor(), resourceName);
-  case AttributeProto::TENSORS: {
-    SmallVector<Attribute> values;
-    for (const TensorProto &tensor : attribute.tensors()) {
-      llvm::Expected<ElementsAttr> value = tensors.import(tensor, resourceName);
-      if (!value)
-        return value.takeError();
-      values.push_back(*value);
-    }
-    return builder.getArrayAttr(values);
-  }
-  case AttributeProto::TYPE_PROTO: {
-    llvm::Expected<Type> type = importType(attribute.tp());
-    if (!type)
-      return type.takeError();
-    return TypeAttr::get(*type);
-  }
-  case AttributeProto::TYPE_PROTOS: {
-    SmallVector<Attribute> types;
-    for (const TypeProto &proto : attribute.type_protos()) {
-      llvm::Expected<Type> type = importType(proto);
-      if (!type)
-        return type.takeError();
-      types.push_back(TypeAttr::get(*type));
-    }
-    return builder.getArrayAttr(types);
-  }
-  case AttributeProto::UNDEFINED:
-    return fail("has no value, or two");
-  default:
-    return fail("is of a kind that is not supported");
-  }
-}
-
-LogicalResult Importer::readAttributes(
-    const NodeProto &node, Frame &frame, Location loc,
-    llvm::function_ref<SmallVector<Type>(const NamedAttrList &)> argumentTypes,
-    NamedAttrList &attributes,
-    SmallVectorImpl<std::pair<std::string, std::unique_ptr<Region>>> &regions) {
-  SmallVector<std::pair<std::string, BoundAttribute>> graphs;
-  llvm::StringSet<> names;
-  for (const AttributeProto &written : node.attribute()) {
-    std::optional<BoundAttribute> bound = resolve(written, frame);
-    // A reference to what the caller leaves out leaves this one out, too.
-    if (!bound)
-      continue;
-    const std::string &name = written.name();
-    if (name.empty() || !names.insert(name).second) {
-      problem(loc, node.op_type() + " has the attribute '" + name + "' twice or without a name");
-      return failure();
-    }
-    if (typeOf(*bound->attribute) == AttributeProto::GRAPH) {
-      graphs.emplace_back(name, *bound);
-      continue;
-    }
-    std::string resource = cast<NameLoc>(loc).getName().str();
-    if (node.op_type() != "Constant")
-      resource += "." + name;
-    llvm::Expected<Attribute> value = importAttribute(*bound->attribute, resource);
-    if (!value) {
-      problem(loc, node.op_type() + ": the attribute '" + name + "' " +
-                       llvm::toString(value.takeError()));
-      return failure();
-    }
-    attributes.set(name, *value);
-  }
-  SmallVector<Type> types = graphs.empty() ? SmallVector<Type>() : argumentTypes(attributes);
-  for (auto &[name, bound] : graphs)
-    regions.emplace_back(name, importSubgraph(bound.attribute->g(), *bound.frame, types, loc));
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -334,19 +207,17 @@ void Importer::importOperator(const NodeProto &node, Frame &frame, Location loc,
   };
   auto fail = [&](const Twine &why) {
     problem(loc, node.op_type() + " (opset " + Twine(opset) + ") " + why);
-    // Later nodes get something to refer to.
-    for (const std::string &output : node.output())
-      if (!output.empty() && !frame.scope->values.count(output))
-        define(output,
-               builder
-                   .create<UnrealizedConversionCastOp>(loc, TypeRange{AnyType::get(context)},
-                                                       ValueRange())
-                   .getResult(0),
-               frame, loc);
   };
   int64_t before = problemCount;
+  if (std::string text = attributeProblem(node, row.sinceVersion, frame); !text.empty())
+    return fail(text);
   if (failed(readAttributes(node, frame, loc, argumentTypes, foreign.attributes, foreign.regions)))
     return;
+  for (NamedAttribute named : foreign.attributes)
+    if (std::string text = attributeValueProblem(node.op_type(), row.sinceVersion, named.getName(),
+                                                 named.getValue());
+        !text.empty())
+      return fail(text);
   if (row.convert && failed(row.convert(foreign))) {
     if (foreign.isUnsupported)
       return importCustom(node, frame, loc, opset, inputs, foreign.problem);
@@ -367,7 +238,9 @@ void Importer::importOperator(const NodeProto &node, Frame &frame, Location loc,
   bindOutputs(node, frame, loc, foreign.results);
 }
 
-void Importer::importConstant(const NodeProto &node, Frame &frame, Location loc) {
+void Importer::importConstant(const NodeProto &node, int64_t version, Frame &frame, Location loc) {
+  if (std::string text = attributeProblem(node, version, frame); !text.empty())
+    return problem(loc, "Constant " + text);
   NamedAttrList attributes;
   SmallVector<std::pair<std::string, std::unique_ptr<Region>>> regions;
   auto noTypes = [](const NamedAttrList &) { return SmallVector<Type>(); };
@@ -408,8 +281,8 @@ void Importer::importConstant(const NodeProto &node, Frame &frame, Location loc)
         list.push_back(string.getValue());
     value = makeStringConstant(str(int64_t(list.size())), list);
   }
-  if (!value || !named.getName().strref().contains("value"))
-    return problem(loc, "Constant has the unknown attribute '" + named.getName().strref() + "'");
+  if (!value)
+    return problem(loc, "Constant: the attribute '" + named.getName().strref() + "' has no value");
   bindOutputs(node, frame, loc,
               builder
                   .create<ConstantOp>(loc, value.getType(), ValueRange(),

@@ -63,17 +63,21 @@ private:
                                                mlir::Location loc);
   mlir::DictionaryAttr modelAttributes(const Opsets &opsets);
 
-  // ImportNodes.cpp
+  // ImportNodes.cpp, ImportAttributes.cpp
   void importNodes(const Nodes &nodes, Frame &frame);
   void importNode(const onnx_proto::NodeProto &node, Frame &frame);
+  void importAnyNode(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc);
   void importOperator(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
                       int64_t opset, const ConversionRow &row, llvm::ArrayRef<mlir::Value> inputs);
-  void importConstant(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc);
+  void importConstant(const onnx_proto::NodeProto &node, int64_t version, Frame &frame,
+                      mlir::Location loc);
   void importCustom(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
                     int64_t version, llvm::ArrayRef<mlir::Value> inputs,
                     llvm::StringRef unsupported = {});
   void importCall(const onnx_proto::NodeProto &node, const onnx_proto::FunctionProto &function,
                   Frame &frame, mlir::Location loc, llvm::ArrayRef<mlir::Value> inputs);
+  /// Something for later nodes to refer to, after a problem: values of no known type.
+  void standIn(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc);
   void bindOutputs(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
                    mlir::ValueRange results);
   /// The node's attributes after references are resolved; graphs are imported as regions.
@@ -82,9 +86,13 @@ private:
       llvm::function_ref<llvm::SmallVector<mlir::Type>(const mlir::NamedAttrList &)> argumentTypes,
       mlir::NamedAttrList &attributes,
       llvm::SmallVectorImpl<std::pair<std::string, std::unique_ptr<mlir::Region>>> &regions);
+  /// What is wrong with the attributes that the node has, for a version of its operator; or
+  /// nothing.
+  std::string attributeProblem(const onnx_proto::NodeProto &node, int64_t version, Frame &frame);
   std::optional<BoundAttribute> resolve(const onnx_proto::AttributeProto &attribute, Frame &frame);
   llvm::Expected<mlir::Attribute> importAttribute(const onnx_proto::AttributeProto &attribute,
                                                   llvm::StringRef resourceName);
+  mlir::Value placeholder(mlir::Location loc);
   mlir::Value lookup(llvm::StringRef name, Frame &frame, mlir::Location loc);
   void define(llvm::StringRef name, mlir::Value value, Frame &frame, mlir::Location loc);
   /// Why a value is not there yet: never made, made later, or part of a cycle.

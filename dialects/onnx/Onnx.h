@@ -32,6 +32,10 @@ inline constexpr llvm::StringLiteral kOpsetAttr = "onnx.opset";
 inline constexpr llvm::StringLiteral kModelAttr = "onnx.model";
 inline constexpr llvm::StringLiteral kNameAttr = "onnx.name";
 inline constexpr llvm::StringLiteral kDimsAttr = "onnx.dims";
+/// What an older version asks of sizes, which only a lowering knows, on the op it has become: a
+/// Split's parts are equal; a Flatten's axis is an axis of what it flattens.
+inline constexpr llvm::StringLiteral kEvenSplitAttr = "onnx.even_split";
+inline constexpr llvm::StringLiteral kRowsAttr = "onnx.rows";
 
 namespace detail {
 /// What is wrong with an op's arity or types, or an empty string.

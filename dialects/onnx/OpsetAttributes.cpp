@@ -1,4 +1,5 @@
-// Converters for operators whose attributes became inputs, or whose defaults or names changed.
+// Converters for operators whose attributes became inputs, or whose defaults or names changed. What
+// a version requires is there: the importer has held the attributes against the version's.
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/OpsetConversion.h"
 
@@ -15,6 +16,9 @@ LogicalResult axesToInput(ForeignNode &node) {
 // Clip 6: bounds as attributes.
 LogicalResult clip(ForeignNode &node) {
   std::optional<float> low = node.takeFloat("min"), high = node.takeFloat("max");
+  if (low && high && !(*low <= *high))
+    return node.fail("has the attribute 'min' = " + std::to_string(*low) +
+                     " and 'max' = " + std::to_string(*high) + "; min must not be above max");
   for (auto [i, bound] : {std::pair(1, low), std::pair(2, high)}) {
     if (!bound)
       continue;
@@ -28,11 +32,8 @@ LogicalResult clip(ForeignNode &node) {
 
 // Pad 2: pads and value as attributes.
 LogicalResult pad(ForeignNode &node) {
-  std::optional<SmallVector<int64_t>> pads = node.takeInts("pads");
   std::optional<float> value = node.takeFloat("value");
-  if (!pads)
-    return node.fail("lacks the attribute 'pads'");
-  node.setInput(1, node.ints(*pads));
+  node.setInput(1, node.ints(*node.takeInts("pads")));
   if (!value || *value == 0)
     return success();
   Value scalar = node.scalarLike(*value, node.input(0));
@@ -44,13 +45,9 @@ LogicalResult pad(ForeignNode &node) {
 
 // Slice 1: bounds as attributes.
 LogicalResult slice(ForeignNode &node) {
-  std::optional<SmallVector<int64_t>> starts = node.takeInts("starts"),
-                                      ends = node.takeInts("ends"), axes = node.takeInts("axes");
-  if (!starts || !ends)
-    return node.fail("lacks the attribute 'starts' or 'ends'");
-  node.setInput(1, node.ints(*starts));
-  node.setInput(2, node.ints(*ends));
-  if (axes)
+  node.setInput(1, node.ints(*node.takeInts("starts")));
+  node.setInput(2, node.ints(*node.takeInts("ends")));
+  if (std::optional<SmallVector<int64_t>> axes = node.takeInts("axes"))
     node.setInput(3, node.ints(*axes));
   return success();
 }
@@ -64,17 +61,16 @@ LogicalResult split(ForeignNode &node) {
 
 // Split below 18: as many equal parts as there are outputs, where no sizes are given.
 LogicalResult splitCount(ForeignNode &node) {
-  if (isAbsent(node.input(1)))
+  if (isAbsent(node.input(1))) {
     node.attributes.set("num_outputs", node.builder.getI64IntegerAttr(node.outputUsed.size()));
+    node.attributes.set(kEvenSplitAttr, node.builder.getUnitAttr());
+  }
   return success();
 }
 
 // TopK 1: k as an attribute.
 LogicalResult topK(ForeignNode &node) {
-  std::optional<int64_t> k = node.takeInt("k");
-  if (!k)
-    return node.fail("lacks the attribute 'k'");
-  node.setInput(1, node.ints({*k}));
+  node.setInput(1, node.ints({*node.takeInt("k")}));
   return success();
 }
 

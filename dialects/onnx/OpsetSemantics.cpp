@@ -18,6 +18,8 @@ LogicalResult flattenedSoftmax(ForeignNode &node) {
     return success();
   }
   Value flat = node.emit("Flatten", {x}, {node.intAttr("axis", axis)});
+  if (Operation *flatten = flat.getDefiningOp<FlattenOp>())
+    flatten->setAttr(kRowsAttr, node.builder.getUnitAttr());
   Value rows = node.emit(node.op, {flat}, {node.intAttr("axis", 1)});
   node.results = {node.emit("Reshape", {rows, node.emit("Shape", {x})})};
   return success();
@@ -48,10 +50,13 @@ LogicalResult batchNormalization(ForeignNode &node) {
 
 // GroupNormalization 18: scale and bias per group, now per channel.
 LogicalResult groupNormalization(ForeignNode &node) {
-  auto groups = node.attributes.get("num_groups");
-  auto number = dyn_cast_or_null<IntegerAttr>(groups);
-  if (!number || number.getInt() <= 0)
-    return node.fail("lacks a positive attribute 'num_groups'");
+  auto number = cast<IntegerAttr>(node.attributes.get("num_groups"));
+  auto scale = dyn_cast<RankedTensorType>(node.input(1).getType());
+  if (scale && scale.getRank() == 1 && scale.hasStaticShape() &&
+      scale.getDimSize(0) != number.getInt())
+    return node.fail("has the attribute 'num_groups' = " + std::to_string(number.getInt()) +
+                     " and a scale of " + std::to_string(scale.getDimSize(0)) +
+                     " numbers; both must be one");
   // [G] ==> [G, 1] ==> [G, C / G] ==> [C]
   Value channels =
       node.emit("Shape", {node.input(0)}, {node.intAttr("start", 1), node.intAttr("end", 2)});
@@ -67,31 +72,20 @@ LogicalResult groupNormalization(ForeignNode &node) {
   return success();
 }
 
-static LogicalResult setResizeMode(ForeignNode &node, bool &nearest) {
+/// Whether the mode is "nearest".
+static bool setResizeMode(ForeignNode &node) {
   std::string mode = node.takeString("mode").value_or("nearest");
-  if (mode == "bilinear")
-    mode = "linear";
-  if (mode != "nearest" && mode != "linear")
-    return node.fail("has the unknown mode '" + mode + "'");
-  nearest = mode == "nearest";
   node.attributes.set("mode", node.builder.getStringAttr(mode));
   node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("asymmetric"));
-  return success();
+  return mode == "nearest";
 }
 
 // Upsample 7 and 9: a Resize that only enlarges, without shifting coordinates.
 LogicalResult upsample(ForeignNode &node) {
   Value scales = node.input(1);
-  if (node.sinceVersion == 7) {
-    std::optional<SmallVector<float>> values = node.takeFloats("scales");
-    if (!values)
-      return node.fail("lacks the attribute 'scales'");
-    scales = node.floats(*values);
-  }
-  bool nearest;
-  if (failed(setResizeMode(node, nearest)))
-    return failure();
-  if (nearest)
+  if (node.sinceVersion == 7)
+    scales = node.floats(*node.takeFloats("scales"));
+  if (setResizeMode(node))
     node.attributes.set("nearest_mode", node.builder.getStringAttr("floor"));
   node.op = "Resize";
   node.inputs = {node.input(0), node.none, scales};
@@ -102,10 +96,7 @@ LogicalResult upsample(ForeignNode &node) {
 // one Resize for each.
 LogicalResult resize10(ForeignNode &node) {
   Value x = node.input(0), scales = node.input(1);
-  bool nearest;
-  if (failed(setResizeMode(node, nearest)))
-    return failure();
-  if (nearest) {
+  if (setResizeMode(node)) {
     Value one = node.scalarLike(1, scales);
     if (!one)
       return node.fail("has scales whose element type is not known");

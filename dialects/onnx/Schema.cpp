@@ -1,5 +1,6 @@
 // The operator table: look-up, element types, and the verifier that reads it.
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/AttributeValues.h"
 #include "dialects/onnx/Onnx.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -337,6 +338,13 @@ std::string detail::schemaProblem(Operation *op) {
     check(type, schema->input(i), "input");
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
     check(type, schema->output(i), "output");
+  if (problem.empty())
+    for (NamedAttribute named : op->getAttrs()) {
+      std::string wrong = attributeValueProblem(schema->name, schema->sinceVersion, named.getName(),
+                                                named.getValue());
+      if (!wrong.empty())
+        return wrong;
+    }
   return problem;
 }
 

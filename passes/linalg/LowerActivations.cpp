@@ -106,16 +106,6 @@ static Value shrink(ScalarMath &m, Operation *op, ValueRange x) {
   return convertScalar(m.b, m.loc, result, r.type, given);
 }
 
-//===-- Operators that are more than a formula ------------------------------------------------===//
-
-static LogicalResult lowerGelu(Operation *op, Lowering &l) {
-  StringRef approximate = cast<onnx::GeluOp>(op).getApproximate();
-  if (approximate != "none" && approximate != "tanh")
-    return l.unsupported(op, "approximate = '" + approximate +
-                                 "'; nearest supported: 'none' or 'tanh'");
-  return lowerByFormula(op, l, kFloats, gelu);
-}
-
 void registerActivations(OperatorTable &table) {
   table["Relu"].lower = lowerElementwise<relu, kNumbers>;
   table["LeakyRelu"].lower = lowerElementwise<leakyRelu, kFloats>;
@@ -129,7 +119,7 @@ void registerActivations(OperatorTable &table) {
   table["Softplus"].lower = lowerElementwise<softplus, kFloats>;
   table["Softsign"].lower = lowerElementwise<softsign, kFloats>;
   table["ThresholdedRelu"].lower = lowerElementwise<thresholdedRelu, kFloats>;
-  table["Gelu"].lower = lowerGelu;
+  table["Gelu"].lower = lowerElementwise<gelu, kFloats>;
   table["Mish"].lower = lowerElementwise<mish, kFloats>;
   table["Swish"].lower = lowerElementwise<swish, kFloats>;
   table["Shrink"].lower = lowerElementwise<shrink, kNumbers>;

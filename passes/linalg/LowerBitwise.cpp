@@ -28,9 +28,6 @@ static Value shifted(ScalarMath &m, Operation *op, ValueRange x) {
 }
 
 static LogicalResult lowerBitShift(Operation *op, Lowering &l) {
-  StringRef direction = cast<onnx::BitShiftOp>(op).getDirection();
-  if (direction != "LEFT" && direction != "RIGHT")
-    return l.unsupported(op, "direction '" + direction + "'; nearest supported: LEFT or RIGHT");
   if (!Lowering::isUnsigned(Lowering::elementType(op->getOperand(0))))
     return l.unsupported(op, "elements of type " +
                                  onnx::elementText(Lowering::elementType(op->getOperand(0))) +

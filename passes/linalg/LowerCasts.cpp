@@ -38,8 +38,9 @@ static LogicalResult lowerBitCast(Operation *op, Lowering &l) {
   // A bool is a byte in memory.
   auto width = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
   if (width(from) != width(plain))
-    return l.unsupported(op, "bits of " + onnx::typeText(op->getOperand(0).getType()) + " as " +
-                                 onnx::elementText(to) + "; nearest supported: types of one width");
+    return l.unsupported(op, "to is " + onnx::elementText(to) + ", for the bits of " +
+                                 onnx::typeText(op->getOperand(0).getType()) +
+                                 "; both types must have one width");
   if (from == plain) {
     l.define(op, 0, input.tensor, input.sizes, to);
     return success();

@@ -41,9 +41,9 @@ static FailureOr<SmallVector<Axis>> spatialAxes(Lowering &l, Operation *op, cons
       return l.unsupported(op, Twine(name) + " holds " + Twine(values->size()) + " numbers for " +
                                    Twine(spatial) + " spatial dimensions");
     for (int64_t value : *values)
-      if (value < 0 || value > std::numeric_limits<int32_t>::max())
+      if (value > std::numeric_limits<int32_t>::max())
         return l.unsupported(op, Twine(name) + " has a value of " + Twine(value) +
-                                     "; 0 to 2147483647 are supported");
+                                     "; at most 2147483647 is supported");
   }
 
   SmallVector<Axis> axes;
@@ -96,10 +96,9 @@ static Value sourceIndex(OpBuilder &b, Location loc, const Axis &axis, Value o, 
 static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0), w = l.operand(op, 1);
   int64_t rank = x.rank(), groups = intAttribute(op, "group", 1);
-  if (rank < 3 || w.rank() != rank || groups <= 0)
+  if (rank < 3 || w.rank() != rank)
     return l.unsupported(op, "X of rank " + Twine(x.rank()) + ", W of rank " + Twine(w.rank()) +
-                                 ", group " + Twine(groups) +
-                                 "; one rank of 3 or more and a positive group are needed");
+                                 "; one rank of 3 or more is needed");
   OpFoldResult group = l.index(groups), zero = l.index(0);
   if (failed(l.check(op, l.equal(x.sizes[1], w.sizes[0]),
                      "the input has {0} channels, the weights {1}", x.sizes[1], w.sizes[0])) ||

@@ -21,8 +21,6 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   unsigned spatial = x.rank() - 2;
   int64_t groups = conv.getGroup();
   Sizes kernel(w.sizes.begin() + 2, w.sizes.end());
-  if (groups < 1)
-    return l.unsupported(op, "group is " + Twine(groups) + "; it must be 1 or more");
   FailureOr<WindowAttributes> attributes = windowAttributes(l, op, spatial);
   if (failed(attributes) || failed(checkKernelShape(l, op, kernel)))
     return failure();
@@ -30,7 +28,9 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   OpFoldResult channels = l.mul(w.sizes[1], l.index(groups));
   if (channels != x.sizes[1] &&
       failed(l.check(op, l.equal(channels, x.sizes[1]),
-                     "the weights take {0} channels, the input has {1}", channels, x.sizes[1])))
+                     groups == 1 ? "the weights take {0} channels, the input has {1}"
+                                 : "the weights and group take {0} channels, the input has {1}",
+                     channels, x.sizes[1])))
     return failure();
   OpFoldResult remainder = l.rem(w.sizes[0], l.index(groups));
   if (failed(l.check(op, l.equal(remainder, l.index(0)), "{0} filters are no multiple of group {1}",

@@ -82,9 +82,8 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
   auto depth = cast<onnx::DepthToSpaceOp>(op);
   Lowered data = l.operand(op, 0);
   int64_t block = depth.getBlocksize();
-  if (data.rank() != 4 || block < 1)
-    return l.unsupported(op, "rank " + Twine(data.rank()) + " and blocksize " + Twine(block) +
-                                 "; rank 4 and a blocksize of 1 or more are needed");
+  if (data.rank() != 4)
+    return l.unsupported(op, "the input has rank " + Twine(data.rank()) + "; it must have 4");
   Location loc = op->getLoc();
   ArrayRef<OpFoldResult> in = data.sizes;
   OpFoldResult size = l.index(block), area = l.index(block * block);
@@ -94,8 +93,6 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
                      area)))
     return failure();
   bool columnRow = depth.getMode() == "CRD";
-  if (!columnRow && depth.getMode() != "DCR")
-    return l.unsupported(op, "mode '" + depth.getMode() + "'; nearest supported: DCR or CRD");
   Sizes split = columnRow ? Sizes{in[0], channels, size, size, in[2], in[3]}
                           : Sizes{in[0], size, size, channels, in[2], in[3]};
   SmallVector<int64_t> order =
@@ -108,9 +105,8 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
 static LogicalResult lowerSpaceToDepth(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   int64_t block = cast<onnx::SpaceToDepthOp>(op).getBlocksize();
-  if (data.rank() != 4 || block < 1)
-    return l.unsupported(op, "rank " + Twine(data.rank()) + " and blocksize " + Twine(block) +
-                                 "; rank 4 and a blocksize of 1 or more are needed");
+  if (data.rank() != 4)
+    return l.unsupported(op, "the input has rank " + Twine(data.rank()) + "; it must have 4");
   Location loc = op->getLoc();
   ArrayRef<OpFoldResult> in = data.sizes;
   OpFoldResult size = l.index(block);

@@ -315,9 +315,8 @@ static LogicalResult lowerInstanceNormalization(Operation *op, Lowering &l) {
 static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
   int64_t groups = intAttribute(op, "num_groups", 0);
-  if (x.rank() < 2 || groups <= 0)
-    return l.unsupported(op, "rank " + Twine(x.rank()) + " and num_groups " + Twine(groups) +
-                                 "; rank 2 or more and a positive number are needed");
+  if (x.rank() < 2)
+    return l.unsupported(op, "the input has rank " + Twine(x.rank()) + "; it must have 2 or more");
   OpFoldResult channels = x.sizes[1], group = l.index(groups);
   if (failed(l.check(op, l.equal(l.rem(channels, group), l.index(0)),
                      "{0} channels are not a multiple of num_groups {1}", channels, group)))
@@ -458,8 +457,6 @@ static LogicalResult lowerLpNormalization(Operation *op, Lowering &l) {
   if (failed(axis))
     return failure();
   int64_t p = intAttribute(op, "p", 2);
-  if (p != 1 && p != 2)
-    return l.unsupported(op, "p = " + Twine(p) + "; nearest supported: 1 and 2");
   SmallVector<bool> reduced(x.rank(), false);
   reduced[*axis] = true;
   Type type = x.elementType;
@@ -500,9 +497,8 @@ static LogicalResult lowerLpNormalization(Operation *op, Lowering &l) {
 static LogicalResult lowerLrn(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
   int64_t size = intAttribute(op, "size", 0);
-  if (x.rank() < 2 || size <= 0)
-    return l.unsupported(op, "rank " + Twine(x.rank()) + " and size " + Twine(size) +
-                                 "; rank 2 or more and a positive size are needed");
+  if (x.rank() < 2)
+    return l.unsupported(op, "the input has rank " + Twine(x.rank()) + "; it must have 2 or more");
   double alpha = floatAttribute(op, "alpha", 1e-4f), beta = floatAttribute(op, "beta", 0.75f);
   double bias = floatAttribute(op, "bias", 1.0f);
   int64_t rank = x.rank();
@@ -564,7 +560,7 @@ void registerNormalizationOperators(OperatorTable &table) {
   table["LayerNormalization"] = {lowerRowNormalization<true>};
   table["RMSNormalization"] = {lowerRowNormalization<false>};
   table["MeanVarianceNormalization"] = {lowerMeanVarianceNormalization};
-  table["LpNormalization"] = {lowerLpNormalization, nullptr, "p is 1 or 2"};
+  table["LpNormalization"] = {lowerLpNormalization};
   table["LRN"] = {lowerLrn};
 }
 

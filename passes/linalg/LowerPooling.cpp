@@ -29,12 +29,8 @@ static FailureOr<PoolLoops> poolLoops(Lowering &l, Operation *op) {
   PoolLoops pool;
   pool.x = l.operand(op, 0);
   Sizes kernel;
-  for (int64_t size : intsAttribute(op, "kernel_shape", 0, 1)) {
-    if (size <= 0)
-      return l.unsupported(op,
-                           "kernel_shape has a size of " + Twine(size) + "; it must be 1 or more");
+  for (int64_t size : intsAttribute(op, "kernel_shape", 0, 1))
     kernel.push_back(l.index(size));
-  }
   FailureOr<Windows> windows = slidingWindows(l, op, pool.x, kernel);
   if (failed(windows))
     return failure();
@@ -222,8 +218,6 @@ template <Pool kind> static LogicalResult lowerSumPool(Operation *op, Lowering &
   if (failed(pool))
     return failure();
   int64_t p = intAttribute(op, "p", 2);
-  if (kind == Pool::Lp && p <= 0)
-    return l.unsupported(op, "p = " + Twine(p) + "; nearest supported: 1");
   bool padding = intAttribute(op, "count_include_pad", 0) != 0;
   Type type = pool->x.elementType, compute = accumulatorType(type);
   Value result = l.dispatch(
@@ -266,8 +260,6 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
   if (x.rank() < 3)
     return l.unsupported(op, "has rank " + Twine(x.rank()) + ", needs 3 or more");
   int64_t p = intAttribute(op, "p", 2);
-  if (kind == Pool::Lp && p <= 0)
-    return l.unsupported(op, "p = " + Twine(p) + "; nearest supported: 1");
   Type type = x.elementType, compute = kind == Pool::Max ? type : accumulatorType(type);
   Sizes rows = {x.sizes[0], x.sizes[1]};
   OpFoldResult count = l.product(ArrayRef(x.sizes).drop_front(2));

@@ -98,9 +98,6 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
   StringRef policy = op.getKeepAspectRatioPolicy();
   if (!hasSizes || policy == "stretch")
     return success();
-  if (policy != "not_larger" && policy != "not_smaller")
-    return l.unsupported(op, "keep_aspect_ratio_policy '" + policy +
-                                 "'; nearest supported: stretch, not_larger or not_smaller");
   OpFoldResult common;
   for (int64_t axis : axes) {
     if (!common)
@@ -118,12 +115,12 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
   return success();
 }
 
-/// Fills in where elements come from along an axis; false for an unknown transformation.
+/// Fills in where elements come from along an axis.
 ///
 /// What the specification calls length_resized is the result's size, also where scale times size is
 /// no whole number. align_corners alone takes that number, as ONNX's backend tests do: ONNX Runtime
 /// gives other results there (resize_downsample_scales_linear_align_corners).
-static bool coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldResult resultSize,
+static void coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldResult resultSize,
                         OpFoldResult roiStart, OpFoldResult roiEnd, ResizedAxis &axis) {
   OpFoldResult zero = l.floating(0), one = l.floating(1), half = l.floating(0.5);
   OpFoldResult size = l.toFloat(axis.size), last = l.fsub(size, one);
@@ -134,7 +131,7 @@ static bool coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldR
   axis.denominator = scale;
   axis.offset = zero;
   if (mode == "asymmetric")
-    return true;
+    return;
   if (mode == "align_corners" || mode == "tf_crop_and_resize") {
     OpFoldResult span = last, length = width;
     if (mode == "tf_crop_and_resize") {
@@ -145,53 +142,43 @@ static bool coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldR
     }
     axis.numerator = l.select(single, zero, span);
     axis.denominator = l.select(single, one, l.fsub(length, one));
-    return true;
+    return;
   }
   axis.shift = half;
   axis.offset = l.floating(-0.5);
   if (mode == "half_pixel")
-    return true;
+    return;
   if (mode == "pytorch_half_pixel") {
     axis.shift = l.select(single, zero, axis.shift);
     axis.offset = l.select(single, zero, axis.offset);
-    return true;
+    return;
   }
   if (mode == "half_pixel_symmetric") {
     OpFoldResult adjustment = l.fdiv(l.toFloat(resultSize), width);
     OpFoldResult center = l.fmul(size, half);
     axis.offset = l.fsub(l.fmul(center, l.fsub(one, adjustment)), half);
-    return true;
   }
-  return false;
 }
 
 static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   ResizePlan plan;
-  auto mode = llvm::StringSwitch<std::optional<Interpolation>>(op.getMode())
+  // The op's verifier lets no others pass.
+  auto mode = llvm::StringSwitch<Interpolation>(op.getMode())
                   .Case("nearest", Interpolation::nearest)
                   .Case("linear", Interpolation::linear)
-                  .Case("cubic", Interpolation::cubic)
-                  .Default(std::nullopt);
-  auto nearest = llvm::StringSwitch<std::optional<Nearest>>(op.getNearestMode())
+                  .Default(Interpolation::cubic);
+  auto nearest = llvm::StringSwitch<Nearest>(op.getNearestMode())
                      .Case("round_prefer_floor", Nearest::roundPreferFloor)
                      .Case("round_prefer_ceil", Nearest::roundPreferCeil)
                      .Case("floor", Nearest::floor)
-                     .Case("ceil", Nearest::ceil)
-                     .Default(std::nullopt);
-  if (!mode)
-    return l.unsupported(op, "mode '" + op.getMode() +
-                                 "'; nearest supported: nearest, linear or cubic");
-  if (!nearest)
-    return l.unsupported(op, "nearest_mode '" + op.getNearestMode() +
-                                 "'; nearest supported: round_prefer_floor, round_prefer_ceil, "
-                                 "floor or ceil");
-  bool antialias = op.getAntialias() != 0 && *mode != Interpolation::nearest;
+                     .Default(Nearest::ceil);
+  bool antialias = op.getAntialias() != 0 && mode != Interpolation::nearest;
   StringRef transformation = op.getCoordinateTransformationMode();
-  plan.mode = *mode;
-  plan.nearest = *nearest;
+  plan.mode = mode;
+  plan.nearest = nearest;
   plan.cubic = op.getCubicCoeffA().convertToDouble();
-  plan.excludeOutside = op.getExcludeOutside() != 0 && *mode != Interpolation::nearest;
+  plan.excludeOutside = op.getExcludeOutside() != 0 && mode != Interpolation::nearest;
   plan.normalized = plan.excludeOutside || antialias;
   plan.extrapolates = transformation == "tf_crop_and_resize";
   plan.extrapolation = op.getExtrapolationValue().convertToDouble();
@@ -232,13 +219,9 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
     ResizedAxis axis{};
     axis.axis = at;
     axis.size = data.sizes[at];
-    if (!coordinates(l, transformation, scales[at], plan.sizes[at], start, end, axis))
-      return l.unsupported(op, "coordinate_transformation_mode '" + transformation +
-                                   "'; nearest supported: half_pixel, half_pixel_symmetric, "
-                                   "pytorch_half_pixel, align_corners, asymmetric or "
-                                   "tf_crop_and_resize");
+    coordinates(l, transformation, scales[at], plan.sizes[at], start, end, axis);
     // Neighbours at floor(x) + firstTap and on: as far as the weights reach.
-    int64_t reach = *mode == Interpolation::cubic ? 2 : 1;
+    int64_t reach = mode == Interpolation::cubic ? 2 : 1;
     axis.density = antialias ? fmin(l, scales[at], l.floating(1)) : l.floating(1);
     OpFoldResult before = l.ffloor(l.fdiv(l.floating(-reach), axis.density));
     axis.firstTap = l.add(l.toInteger(before), l.index(1));

@@ -19,25 +19,20 @@ FailureOr<WindowAttributes> windowAttributes(Lowering &l, Operation *op, int64_t
   WindowAttributes result{
       intsAttribute(op, "strides", spatial, 1), intsAttribute(op, "dilations", spatial, 1),
       intsAttribute(op, "pads", 2 * spatial, 0), mode ? mode.getValue() : "NOTSET"};
-  auto problem = [&](StringRef name, ArrayRef<int64_t> values, int64_t count, int64_t least) {
+  auto problem = [&](StringRef name, ArrayRef<int64_t> values, int64_t count) {
     if (static_cast<int64_t>(values.size()) != count)
       return failed(l.unsupported(op, name + " holds " + Twine(values.size()) + " numbers for " +
                                           Twine(spatial) + " spatial dimensions; " + Twine(count) +
                                           " are needed"));
     for (int64_t value : values)
-      if (value < least || value > kMostStep)
-        return failed(l.unsupported(op, name + " has a value of " + Twine(value) + "; " +
-                                            Twine(least) + " to " + Twine(kMostStep) +
-                                            " are supported"));
+      if (value > kMostStep)
+        return failed(l.unsupported(op, name + " has a value of " + Twine(value) + "; at most " +
+                                            Twine(kMostStep) + " is supported"));
     return false;
   };
-  if (problem("strides", result.strides, spatial, 1) ||
-      problem("dilations", result.dilations, spatial, 1) ||
-      problem("pads", result.pads, 2 * spatial, 0))
+  if (problem("strides", result.strides, spatial) ||
+      problem("dilations", result.dilations, spatial) || problem("pads", result.pads, 2 * spatial))
     return failure();
-  if (!result.same() && result.autoPad != "NOTSET" && result.autoPad != "VALID")
-    return l.unsupported(op, "auto_pad '" + result.autoPad +
-                                 "'; nearest supported: NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   return result;
 }
 
@@ -60,8 +55,10 @@ FailureOr<Windows> slidingWindows(Lowering &l, Operation *op, const Lowered &x,
                                   ArrayRef<OpFoldResult> kernel) {
   int64_t spatial = x.rank() - 2;
   if (spatial < 1 || static_cast<int64_t>(kernel.size()) != spatial)
-    return l.unsupported(op, "a kernel of rank " + Twine(kernel.size()) +
-                                 " does not fit a tensor of rank " + Twine(x.rank()));
+    return l.unsupported(op, "kernel_shape holds " + Twine(kernel.size()) +
+                                 " numbers for an input of rank " + Twine(x.rank()) +
+                                 "; rank 3 or more and a number for each dimension after the "
+                                 "second are needed");
   FailureOr<WindowAttributes> attributes = windowAttributes(l, op, spatial);
   if (failed(attributes))
     return failure();

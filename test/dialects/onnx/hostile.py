@@ -66,6 +66,23 @@ def with_weight(weight):
     return model([helper.make_node("Add", ["x", "w"], ["y"])], initializers=[weight])
 
 
+def declared_weight(shape, kind=TensorProto.FLOAT):
+    """An initialiser that is an input, too, as up to IR version 3."""
+    return model([helper.make_node("Add", ["x", "w"], ["y"])],
+                 inputs=[value("x"), value("w", shape, kind)],
+                 initializers=[tensor(float_data=[1, 2])])
+
+
+def with_value(info):
+    made = with_weight(tensor(float_data=[1, 2]))
+    made.graph.value_info.append(info)
+    return made
+
+
+def one_node(operator, opset, **attributes):
+    return model([helper.make_node(operator, ["x"], ["y"], **attributes)], opset=opset)
+
+
 def external(location, offset=None, length=None):
     proto = tensor(data_location=TensorProto.EXTERNAL)
     for key, content in (("location", location), ("offset", offset), ("length", length)):
@@ -230,6 +247,28 @@ def corpus(folder):
     yield "attribute-kind", with_attributes(helper.make_attribute("alpha", [1])), "wrong kind"
     yield "attribute-twice", with_attributes(helper.make_attribute("alpha", 1.0),
                                              helper.make_attribute("alpha", 2.0)), "twice"
+    yield "attribute-newer", one_node("AveragePool", opset=9, kernel_shape=[1], ceil_mode=1), \
+        "unknown attribute 'ceil_mode', known from version 10 of it on"
+    yield "attribute-older", one_node("ReduceMax", opset=18, axes=[0]), \
+        "unknown attribute 'axes', known up to version 13 of it"
+    yield "attribute-missing", one_node("Upsample", opset=8), "lacks the attribute 'scales'"
+    yield "attribute-kind-older", one_node("Squeeze", opset=11, axes=1), "must be a list of ints"
+    yield "constant-kind", model([helper.make_node("Constant", [], ["y"], value_int=[1])],
+                                 inputs=[]), "wrong kind"
+    yield "constant-newer", model([helper.make_node("Constant", [], ["y"], value_int=1)], inputs=[],
+                                  opset=11), "unknown attribute 'value_int'"
+    yield "axes-negative", one_node("Squeeze", opset=9, axes=[-1]), "each must be 0 or more"
+    yield "scales-below-one", one_node("Upsample", opset=8, scales=[0.5]), "= [0.5]; each must be"
+    yield "ratio", one_node("Dropout", opset=9, ratio=1.0), "= 1; it must be 0 or more and less than 1"
+    yield "clip-order", one_node("Clip", opset=9, min=2.0, max=1.0), "min must not be above max"
+    yield "num-groups", model([helper.make_node("GroupNormalization", ["x", "w", "w"], ["y"],
+                                                num_groups=3)], opset=18, initializers=[
+        tensor(float_data=[1, 2])]), "'num_groups' = 3 and a scale of 2 numbers"
+    yield "initializer-shape", declared_weight((3,)), "'w' is declared to be float[3] but is float[2]"
+    yield "initializer-type", declared_weight((2,), TensorProto.INT64), "declared to be int64[2]"
+    yield "initializer-output", model([relu()], outputs=[value("y"), value("w", (3,))],
+                                      initializers=[tensor(float_data=[1, 2])]), "float[3]"
+    yield "initializer-value", with_value(value("w", (5,))), "'w' is declared to be float[5]"
     two = helper.make_attribute("alpha", 1.0)
     two.i = 3
     yield "attribute-two-values", with_attributes(two), "or two"

@@ -65,3 +65,84 @@ func.func @CustomGraphs() {
   onnx.Custom() {domain = "d", onnx_attributes = {}, op_type = "T", version = 1 : i64, graphs = ["body"]} : () -> ()
   return
 }
+
+// -----
+
+func.func @WordValue(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has the attribute 'approximate' = 'erf'; it must be 'none' or 'tanh'}}
+  %y = onnx.Gelu(%x) {approximate = "erf"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @FlagValue(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has the attribute 'keepdims' = 2; it must be 0 or 1}}
+  %y = onnx.ArgMax(%x) {keepdims = 2 : i64} : (tensor<4xf32>) -> tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @LeastValue(%x: tensor<1x1x4xf32>) {
+  // expected-error @+2 {{has the attribute 'group' = 0; it must be 1 or more}}
+  %n = onnx.None() : () -> none
+  %y = onnx.Conv(%x, %x, %n) {group = 0 : i64} : (tensor<1x1x4xf32>, tensor<1x1x4xf32>, none) -> tensor<1x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @LeastValues(%x: tensor<1x1x4x4xf32>) {
+  // expected-error @+1 {{has the attribute 'kernel_shape' = [2, 0]; each must be 1 or more}}
+  %y = onnx.AveragePool(%x) {kernel_shape = array<i64: 2, 0>} : (tensor<1x1x4x4xf32>) -> tensor<1x1x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @Between(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has the attribute 'p' = 3; it must be 1 to 2}}
+  %y = onnx.LpNormalization(%x) {p = 3 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @NotEmpty(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has the attribute 'axes' = []; it must have at least one number}}
+  %y = onnx.MeanVarianceNormalization(%x) {axes = array<i64>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @OneNumber(%x: tensor<1xi64>) {
+  // expected-error @+1 {{has the attribute 'value' = float[2]; it must hold one number}}
+  %y = onnx.ConstantOfShape(%x) {value = dense<[1.0, 2.0]> : tensor<2xf32>} : (tensor<1xi64>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @TypeNumber(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has the attribute 'to' = 99; it must number a type of TensorProto.DataType}}
+  %y = onnx.Cast(%x) {to = 99 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @FloatTypeNumber(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has the attribute 'stash_type' = 7; it must number a floating-point type of TensorProto.DataType: 1 (float), 10 (float16), 11 (double) or 16 (bfloat16)}}
+  %y = onnx.RMSNormalization(%x, %x) {stash_type = 7 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @Permutation(%x: tensor<2x2xf32>) {
+  // expected-error @+1 {{has the attribute 'perm' = [0, 0]; it must have each of 0 to 1 once}}
+  %y = onnx.Transpose(%x) {perm = array<i64: 0, 0>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return
+}

@@ -19,7 +19,7 @@ func.func @stride(%x: tensor<1x3x3xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x2x7x
 // expected-error@below {{1 node cannot be compiled}}
 func.func @rank(%x: tensor<1x3x3xf32>, %w: tensor<3x2xf32>) -> tensor<*xf32> {
   %none = onnx.None() : () -> none
-  // expected-note@below {{X of rank 3, W of rank 2, group 1; one rank of 3 or more and a positive group are needed}}
+  // expected-note@below {{X of rank 3, W of rank 2; one rank of 3 or more is needed}}
   %y = onnx.ConvTranspose(%x, %w, %none)
       : (tensor<1x3x3xf32>, tensor<3x2xf32>, none) -> tensor<*xf32>
   return %y : tensor<*xf32>

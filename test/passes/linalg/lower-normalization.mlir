@@ -44,8 +44,8 @@ func.func @group(%x: tensor<1x6x2x5xf32>, %c: tensor<6xf32>) -> tensor<1x6x2x5xf
 // -----
 
 // expected-error@below {{1 node cannot be compiled}}
-func.func @lp3(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // expected-note@below {{p = 3; nearest supported: 1 and 2}}
-  %y = onnx.LpNormalization(%x) {p = 3 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @no_such_axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-note@below {{axis 2 is outside [-2, 2)}}
+  %y = onnx.LpNormalization(%x) {axis = 2 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }

@@ -42,7 +42,7 @@ func.func @ceil(%x: tensor<1x1x5xf32>) -> tensor<1x1x3xf32> {
 
 // expected-error@below {{1 node cannot be compiled}}
 func.func @kernel_rank(%x: tensor<1x1x5xf32>) -> tensor<*xf32> {
-  // expected-note@below {{a kernel of rank 2 does not fit a tensor of rank 3}}
+  // expected-note@below {{kernel_shape holds 2 numbers for an input of rank 3}}
   %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 1, 1>}
       : (tensor<1x1x5xf32>) -> (tensor<*xf32>, none)
   return %y : tensor<*xf32>

@@ -41,11 +41,11 @@ func.func @antialias(%x: tensor<?xf32>) -> tensor<8xf32> {
 // -----
 
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
-func.func @area(%x: tensor<4xf32>) -> tensor<8xf32> {
+func.func @crop_of_nothing(%x: tensor<4xf32>) -> tensor<8xf32> {
   %none = onnx.None() : () -> none
   %sizes = onnx.Constant() {value = dense<8> : tensor<1xi64>} : () -> tensor<1xi64>
-  // expected-note @below {{mode 'area'; nearest supported: nearest, linear or cubic}}
-  %y = onnx.Resize(%x, %none, %none, %sizes) {mode = "area"}
+  // expected-note @below {{coordinate_transformation_mode 'tf_crop_and_resize' without roi; nearest supported: half_pixel}}
+  %y = onnx.Resize(%x, %none, %none, %sizes) {coordinate_transformation_mode = "tf_crop_and_resize"}
       : (tensor<4xf32>, none, none, tensor<1xi64>) -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
