@@ -21,6 +21,11 @@ std::optional<SmallVector<int64_t>> Fold::ints(unsigned i) const {
   return absent(i) ? std::nullopt : onnx::constantInts(op->getOperand(i));
 }
 
+std::optional<SmallVector<int64_t>> Fold::list(unsigned i) const {
+  auto type = absent(i) ? nullptr : dyn_cast<RankedTensorType>(op->getOperand(i).getType());
+  return type && type.getRank() <= 1 ? ints(i) : std::nullopt;
+}
+
 int64_t Fold::attribute(StringRef name, int64_t otherwise) const {
   auto value = op->getAttrOfType<IntegerAttr>(name);
   return value ? value.getInt() : otherwise;

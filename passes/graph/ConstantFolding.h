@@ -30,6 +30,8 @@ public:
   unsigned inputCount() const { return inputs.size(); }
   /// The integers of an operand, or nothing.
   std::optional<llvm::SmallVector<int64_t>> ints(unsigned i) const;
+  /// The same of an operand that has one dimension at most.
+  std::optional<llvm::SmallVector<int64_t>> list(unsigned i) const;
   int64_t attribute(llvm::StringRef name, int64_t otherwise) const;
   /// An axis counted from the front, or nothing.
   std::optional<int64_t> axis(int64_t given, int64_t rank) const;

@@ -82,7 +82,7 @@ static LogicalResult foldView(Fold &fold, ArrayRef<int64_t> shape) {
 }
 
 static LogicalResult foldReshape(Fold &fold) {
-  std::optional<SmallVector<int64_t>> shape = fold.ints(1);
+  std::optional<SmallVector<int64_t>> shape = fold.list(1);
   if (!shape)
     return failure();
   ArrayRef<int64_t> from = fold.input(0).shape();
@@ -125,7 +125,7 @@ static LogicalResult foldFlatten(Fold &fold) {
 /// Axes counted from the front, each once; those of 1 where none are given.
 static std::optional<SmallVector<bool>> axesOf(Fold &fold, int64_t rank) {
   SmallVector<bool> chosen(rank, false);
-  std::optional<SmallVector<int64_t>> axes = fold.ints(1);
+  std::optional<SmallVector<int64_t>> axes = fold.list(1);
   if (!axes)
     return std::nullopt;
   for (int64_t given : *axes) {
@@ -160,7 +160,7 @@ static LogicalResult foldSqueeze(Fold &fold) {
 
 static LogicalResult foldUnsqueeze(Fold &fold) {
   ArrayRef<int64_t> from = fold.input(0).shape();
-  std::optional<SmallVector<int64_t>> given = fold.ints(1);
+  std::optional<SmallVector<int64_t>> given = fold.list(1);
   if (!given)
     return failure();
   std::optional<SmallVector<bool>> added = axesOf(fold, from.size() + given->size());
@@ -174,7 +174,7 @@ static LogicalResult foldUnsqueeze(Fold &fold) {
 }
 
 static LogicalResult foldConstantOfShape(Fold &fold) {
-  std::optional<SmallVector<int64_t>> shape = fold.ints(0);
+  std::optional<SmallVector<int64_t>> shape = fold.list(0);
   std::optional<int64_t> count = shape ? fold.count(*shape) : std::nullopt;
   if (!count)
     return failure();
@@ -193,7 +193,7 @@ static LogicalResult foldConstantOfShape(Fold &fold) {
 static LogicalResult foldRange(Fold &fold) {
   int64_t ends[3];
   for (unsigned i = 0; i < 3; ++i) {
-    std::optional<SmallVector<int64_t>> value = fold.ints(i);
+    std::optional<SmallVector<int64_t>> value = fold.list(i);
     if (!value || value->size() != 1)
       return failure();
     ends[i] = value->front();
@@ -232,7 +232,7 @@ static LogicalResult foldTranspose(Fold &fold) {
 }
 
 static LogicalResult foldExpand(Fold &fold) {
-  std::optional<SmallVector<int64_t>> shape = fold.ints(1);
+  std::optional<SmallVector<int64_t>> shape = fold.list(1);
   if (!shape)
     return failure();
   ArrayRef<int64_t> from = fold.input(0).shape();
@@ -248,7 +248,7 @@ static LogicalResult foldExpand(Fold &fold) {
 }
 
 static LogicalResult foldTile(Fold &fold) {
-  std::optional<SmallVector<int64_t>> repeats = fold.ints(1);
+  std::optional<SmallVector<int64_t>> repeats = fold.list(1);
   ArrayRef<int64_t> from = fold.input(0).shape();
   if (!repeats || repeats->size() != from.size())
     return failure();
@@ -273,8 +273,8 @@ static LogicalResult foldTile(Fold &fold) {
 static LogicalResult foldSlice(Fold &fold) {
   ArrayRef<int64_t> from = fold.input(0).shape();
   SmallVector<int64_t> shape(from), strides = rowMajor(from);
-  std::optional<SmallVector<int64_t>> starts = fold.ints(1), ends = fold.ints(2),
-                                      axes = fold.ints(3), steps = fold.ints(4);
+  std::optional<SmallVector<int64_t>> starts = fold.list(1), ends = fold.list(2),
+                                      axes = fold.list(3), steps = fold.list(4);
   if (!starts || !ends || starts->size() != ends->size() ||
       (axes && axes->size() != starts->size()) || (steps && steps->size() != starts->size()))
     return failure();
@@ -311,9 +311,15 @@ static LogicalResult foldSplit(Fold &fold) {
   SmallVector<int64_t> sizes;
   if (fold.absent(1)) {
     int64_t each = llvm::divideCeil(size, parts);
+    // As the lowering checks: what an older version asks for, and parts that are not empty.
+    bool even = fold.op->hasAttr(onnx::kEvenSplitAttr);
+    if (even ? size % parts != 0
+             : fold.attribute("num_outputs", 0) != parts ||
+                   size - (parts - 1) * each < std::min<int64_t>(each, 1))
+      return failure();
     for (int64_t i = 0; i < parts; ++i)
       sizes.push_back(std::clamp<int64_t>(size - i * each, 0, each));
-  } else if (std::optional<SmallVector<int64_t>> given = fold.ints(1)) {
+  } else if (std::optional<SmallVector<int64_t>> given = fold.list(1)) {
     sizes = *given;
   }
   int64_t total = 0;

@@ -23,7 +23,7 @@ static std::optional<Reduced> reducedShape(Fold &fold) {
   ArrayRef<int64_t> from = fold.input(0).shape();
   SmallVector<int64_t> axes;
   if (!fold.absent(1)) {
-    std::optional<SmallVector<int64_t>> given = fold.ints(1);
+    std::optional<SmallVector<int64_t>> given = fold.list(1);
     if (!given)
       return std::nullopt;
     axes = *given;

@@ -46,10 +46,12 @@ static Value ifOneOperand(Operation *op) {
   return op->getNumOperands() == 1 ? op->getOperand(0) : Value();
 }
 
-/// Without training nothing is dropped; a mask that is used would be all true.
+/// Without training nothing is dropped; a mask that is used would be all true. A ratio that is
+/// given at run time is checked then.
 static Value dropout(Operation *op) {
   bool masks = op->getNumResults() > 1 && !op->getResult(1).use_empty();
-  if (masks || !(absent(op, 2) || allAre(op->getOperand(2), 0)))
+  bool open = !absent(op, 1) && !onnx::constantValue(op->getOperand(1));
+  if (masks || open || !(absent(op, 2) || allAre(op->getOperand(2), 0)))
     return {};
   return op->getOperand(0);
 }
@@ -97,7 +99,11 @@ static Value slice(Operation *op) {
   return toTheEnd && allAre(op->getOperand(1), 0) ? op->getOperand(0) : Value();
 }
 
-static Value split(Operation *op) { return op->getNumResults() == 1 ? op->getOperand(0) : Value(); }
+/// A size that is given at run time is checked then.
+static Value split(Operation *op) {
+  bool known = absent(op, 1) || onnx::constantValue(op->getOperand(1));
+  return known && op->getNumResults() == 1 ? op->getOperand(0) : Value();
+}
 
 static Value clip(Operation *op) {
   return absent(op, 1) && absent(op, 2) ? op->getOperand(0) : Value();

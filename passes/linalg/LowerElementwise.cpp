@@ -286,8 +286,22 @@ static LogicalResult lowerClip(Operation *op, Lowering &l) {
   return success();
 }
 
+/// A ratio that is known on the host is in [0, 1), although inference does not use it.
+static LogicalResult checkRatio(Operation *op, Lowering &l) {
+  if (l.absent(op, 1))
+    return success();
+  FailureOr<Sizes> host = l.tryHostValues(op->getOperand(1), 1);
+  if (failed(host) || host->size() != 1)
+    return success();
+  // The largest whole number that is not above it.
+  OpFoldResult whole = l.toInteger(l.ffloor((*host)[0]));
+  return l.check(op, l.equal(whole, l.index(0)), "ratio is not 0 or more and less than 1");
+}
+
 /// In inference the output is the input, and the mask is true everywhere.
 static LogicalResult lowerDropout(Operation *op, Lowering &l) {
+  if (failed(checkRatio(op, l)))
+    return failure();
   auto known = [&](unsigned operand, double otherwise) -> std::optional<double> {
     if (l.absent(op, operand))
       return otherwise;

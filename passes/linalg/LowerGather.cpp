@@ -229,8 +229,7 @@ static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
   OpFoldResult depth = (*given)[0];
   if (isa<FloatType>(Lowering::elementType(op->getOperand(1))))
     depth = l.toInteger(depth);
-  if (!knownNonNegative(depth) &&
-      failed(l.check(op, l.less(l.index(-1), depth), "depth is {0}; it must be 0 or more", depth)))
+  if (failed(l.check(op, l.less(l.index(0), depth), "depth is {0}; it must be 1 or more", depth)))
     return failure();
   Sizes sizes = indices.sizes;
   sizes.insert(sizes.begin() + *axis, depth);
@@ -284,6 +283,10 @@ static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
   int64_t rank = input.rank();
   if (rank < 2)
     return l.unsupported(op, "the input has rank " + Twine(rank) + "; it must have 2 or more");
+  if (!l.absent(op, 1) && !llvm::all_of(l.operand(op, 1).sizes,
+                                        [](OpFoldResult s) { return isConstantIntValue(s, 1); }))
+    return l.unsupported(op, "k is " + onnx::typeText(op->getOperand(1).getType()) +
+                                 "; it must hold one number");
   bool upper = cast<onnx::TriluOp>(op).getUpper() != 0;
   std::optional<int64_t> known = 0;
   if (!l.absent(op, 1))

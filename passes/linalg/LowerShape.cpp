@@ -281,6 +281,18 @@ static LogicalResult defineView(Operation *op, Lowering &l, const Lowered &data,
   return success();
 }
 
+/// At most one size is -1, those read at run time included.
+static LogicalResult checkInferred(Operation *op, Lowering &l, const Sizes &sizes,
+                                   ArrayRef<size_t> perhapsInferred, bool hasInferred) {
+  if (perhapsInferred.size() + hasInferred < 2)
+    return success();
+  OpFoldResult count = l.index(hasInferred);
+  for (size_t i : perhapsInferred)
+    count = l.add(count, l.equal(sizes[i], l.index(-1)));
+  return l.check(op, l.less(count, l.index(2)),
+                 "the shape has {0} sizes of -1; at most one size may be -1", count);
+}
+
 static LogicalResult lowerReshape(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   FailureOr<Sizes> shape = l.hostValues(op, 1);
@@ -320,6 +332,13 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
     sizes.push_back(size);
     others.push_back(size);
   }
+  // Before there is arithmetic on them.
+  for (size_t i : perhapsInferred)
+    if (failed(l.check(op, l.less(l.index(-2), sizes[i]),
+                       "the shape has a size of {0}; it must be 0 or more", sizes[i])))
+      return failure();
+  if (failed(checkInferred(op, l, sizes, perhapsInferred, inferred.has_value())))
+    return failure();
   if (inferred) {
     Quotient quotient(data.sizes, others);
     if (quotient.below == 0)
@@ -346,6 +365,8 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
 static LogicalResult lowerFlatten(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   int64_t given = cast<onnx::FlattenOp>(op).getAxis();
+  if (op->hasAttr(onnx::kRowsAttr) && !normalizedAxis(given, data.rank()))
+    return l.unsupported(op, outsideText(given, data.rank()));
   int64_t axis = given < 0 ? given + data.rank() : given;
   if (axis < 0 || axis > data.rank())
     return l.unsupported(op, "axis " + Twine(given) + " is outside [-" + Twine(data.rank()) + ", " +

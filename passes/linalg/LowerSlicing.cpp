@@ -237,13 +237,37 @@ static Window splitWindow(Lowering &l, const Lowered &data, int64_t axis,
   return window;
 }
 
+/// Parts that no list gives: as many as there are outputs, none of them empty.
+static LogicalResult checkPartCount(onnx::SplitOp op, Lowering &l, OpFoldResult whole) {
+  int64_t count = op->getNumResults();
+  if (op->hasAttr(onnx::kEvenSplitAttr))
+    return l.check(op, l.equal(l.rem(whole, l.index(count)), l.index(0)),
+                   "a size of {0} does not split into {1} equal parts", whole, l.index(count));
+  std::optional<int64_t> given = op.getNumOutputs();
+  if (!given)
+    return l.unsupported(op, "has neither split nor num_outputs; one of them is needed");
+  if (*given != count)
+    return l.unsupported(op, "num_outputs is " + Twine(*given) + "; the node has " + Twine(count) +
+                                 " outputs");
+  OpFoldResult part = l.ceilDiv(whole, l.index(count));
+  OpFoldResult last = l.sub(whole, l.mul(part, l.index(count - 1)));
+  return l.check(op, l.less(l.sub(l.min(part, l.index(1)), l.index(1)), last),
+                 "a size of {0} does not split into {1} parts of which only the last is smaller",
+                 whole, l.index(count));
+}
+
 static LogicalResult lowerSplit(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   auto split = cast<onnx::SplitOp>(op);
   std::optional<int64_t> axis = normalizedAxis(split.getAxis(), data.rank());
   if (!axis)
     return l.unsupported(op, outsideText(split.getAxis(), data.rank()));
-  if (!l.absent(op, 1)) {
+  if (l.absent(op, 1)) {
+    if (failed(checkPartCount(split, l, data.sizes[*axis])))
+      return failure();
+  } else {
+    if (split.getNumOutputs())
+      return l.unsupported(op, "has both split and num_outputs; only one of them may be given");
     FailureOr<Sizes> given = l.hostValues(op, 1);
     if (failed(given))
       return failure();
@@ -346,16 +370,11 @@ static Value paddedIndex(IndexMath &math, Lowering &l, Value x, OpFoldResult siz
 static LogicalResult lowerPad(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
   Type type = data.elementType;
-  StringRef name = cast<onnx::PadOp>(op).getMode();
-  std::optional<PadMode> mode = llvm::StringSwitch<std::optional<PadMode>>(name)
-                                    .Case("constant", PadMode::constant)
-                                    .Case("reflect", PadMode::reflect)
-                                    .Case("edge", PadMode::edge)
-                                    .Case("wrap", PadMode::wrap)
-                                    .Default(std::nullopt);
-  if (!mode)
-    return l.unsupported(op,
-                         "mode '" + name + "'; nearest supported: constant, reflect, edge or wrap");
+  auto mode = llvm::StringSwitch<PadMode>(cast<onnx::PadOp>(op).getMode())
+                  .Case("constant", PadMode::constant)
+                  .Case("reflect", PadMode::reflect)
+                  .Case("edge", PadMode::edge)
+                  .Default(PadMode::wrap);
   Sizes before, after;
   if (failed(padAmounts(op, l, data.rank(), before, after)))
     return failure();
@@ -367,14 +386,20 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
     OpFoldResult back = l.max(l.sub(zero, after[i]), zero);
     bool crop = !knownNonNegative(before[i]) || !knownNonNegative(after[i]);
     crops.push_back(crop ? front : zero);
-    OpFoldResult rest =
-        crop ? atLeastZero(l, l.sub(l.sub(data.sizes[i], front), back)) : data.sizes[i];
+    OpFoldResult rest = data.sizes[i];
+    if (crop) {
+      OpFoldResult taken = l.add(front, back);
+      if (failed(l.check(op, l.less(l.index(-1), l.sub(rest, taken)),
+                         "pads take away {0} elements of {1}", taken, rest)))
+        return failure();
+      rest = atLeastZero(l, l.sub(rest, taken));
+    }
     kept.push_back(rest);
     before[i] = atLeastZero(l, before[i]);
     after[i] = atLeastZero(l, after[i]);
     sizes.push_back(l.add(l.add(rest, before[i]), after[i]));
     bool grows = !isConstantIntValue(before[i], 0) || !isConstantIntValue(after[i], 0);
-    if (*mode != PadMode::constant && grows &&
+    if (mode != PadMode::constant && grows &&
         failed(l.check(op, l.select(l.equal(rest, zero), l.equal(sizes[i], zero), l.index(1)),
                        "a dimension of size 0 has no elements to be padded with")))
       return failure();
@@ -384,7 +409,7 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
     l.define(op, 0, data);
     return success();
   }
-  bool hasValue = *mode == PadMode::constant && !l.absent(op, 2);
+  bool hasValue = mode == PadMode::constant && !l.absent(op, 2);
   Lowered fill = hasValue ? l.operand(op, 2) : Lowered();
   if (hasValue &&
       !llvm::all_of(fill.sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); }))
@@ -398,10 +423,10 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
         for (int64_t i = 0; i < data.rank(); ++i) {
           Value x = math.sub(at[i], before[i]);
           bool grows = !isConstantIntValue(before[i], 0) || !isConstantIntValue(after[i], 0);
-          if (grows && *mode == PadMode::constant)
+          if (grows && mode == PadMode::constant)
             valid = math.both(valid, math.inside(x, kept[i]));
           else if (grows)
-            x = paddedIndex(math, l, x, kept[i], *mode);
+            x = paddedIndex(math, l, x, kept[i], mode);
           source.push_back(math.add(x, crops[i]));
         }
         if (!valid)

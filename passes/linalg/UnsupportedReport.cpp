@@ -158,7 +158,20 @@ std::string Lowering::describeDeviceValue(Value value) {
   return "is computed on the device";
 }
 
+/// Whether a list has one dimension, and a single number at most one; where the rank is known.
+static bool hasListRank(Operation *op, unsigned operand) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(operand).getType());
+  // A single number in one dimension, and axes of Unsqueeze in none, are common in models.
+  bool perhapsScalar =
+      isa<onnx::CumProdOp, onnx::CumSumOp, onnx::OneHotOp, onnx::RangeOp, onnx::UnsqueezeOp>(op);
+  return !type || type.getRank() == 1 || (type.getRank() == 0 && perhapsScalar);
+}
+
 FailureOr<Sizes> Lowering::hostValues(Operation *op, unsigned operand, int64_t limit) {
+  if (!hasListRank(op, operand))
+    return unsupported(op, inputText(op, operand) + " is " +
+                               onnx::typeText(op->getOperand(operand).getType()) +
+                               "; it must have one dimension");
   FailureOr<Sizes> result = tryHostValues(op->getOperand(operand), limit);
   if (succeeded(result))
     return result;

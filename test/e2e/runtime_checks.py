@@ -31,6 +31,7 @@ class Check:
     bad: list  # (the same, text of the error)
     attributes: dict = field(default_factory=dict)
     outputs: int = 1
+    opset: int = 21
     output_type: int = TensorProto.FLOAT
     before: list = field(default_factory=list)  # nodes that make its inputs
 
@@ -50,7 +51,7 @@ class Check:
         model = helper.make_model(helper.make_graph(
             [*self.before, node], "check", declared,
             [helper.make_tensor_value_info(name, self.output_type, None) for name in results],
-            weights), opset_imports=[helper.make_opsetid("", 21)])
+            weights), opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 10
         return model
 
@@ -158,7 +159,7 @@ def cases():
                 [([[2, 3], Values([[1], [1], [1]])], "batch sizes 2 and 3")], {"batch_dims": 1})
     yield Check("one-hot", "OneHot", [tensor("N", dtype=I64), tensor(dtype=I64), tensor(2)],
                 [[3], Values(4), [2]],
-                [([[3], Values(-1), [2]], "depth is -1; it must be 0 or more")])
+                [([[3], Values(-1), [2]], "depth is -1; it must be 1 or more")])
     yield Check("depth-to-space", "DepthToSpace", [tensor(1, "C", 2, 2)], [[1, 8, 2, 2]],
                 [([[1, 6, 2, 2]], "6 channels are not a multiple of 4")], {"blocksize": 2})
     yield Check("space-to-depth", "SpaceToDepth", [tensor(1, 2, "H", 2)], [[1, 2, 4, 2]],
@@ -192,6 +193,10 @@ def cases():
                 [[12], given(-1, 6)],
                 [([[12], given(5, 6)], "12 elements cannot take a shape of 30 elements"),
                  ([[12], given(-3, -4)], "the shape has a size of -3; it must be 0 or more")])
+    yield Check("reshape-two-open", "Reshape", [tensor("N"), tensor(2, dtype=I64)],
+                [[12], given(-1, 6)],
+                [([[12], given(-1, -1)],
+                  "the shape has 2 sizes of -1; at most one size may be -1")])
     yield Check("squeeze", "Squeeze", [tensor("N", 3), ints(0)], [[1, 3]],
                 [([[2, 3]], "a size of 2 cannot be squeezed; only 1 can")])
     yield Check("squeeze-axes", "Squeeze", [tensor("N", 3, 1), tensor(1, dtype=I64)],
@@ -221,6 +226,20 @@ def cases():
                 [[3, 4], given(1, -2), given(-1)],
                 [([[3, 4], given(1, 1), given(-3)],
                   "the 1 axes name 0 dimensions of a tensor of rank 2")])
+    yield Check("pad-crop", "Pad", [tensor("N"), tensor(2, dtype=I64)], [[3], given(-2, 4)],
+                [([[3], given(-5, 9)], "pads take away 5 elements of 3")])
+    yield Check("split-even", "Split", [tensor("N")], [[4]],
+                [([[5]], "a size of 5 does not split into 2 equal parts")], outputs=2, opset=17)
+    yield Check("split-count", "Split", [tensor("N")], [[5]],
+                [([[4]], "a size of 4 does not split into 3 parts of which only the last")],
+                {"num_outputs": 3}, outputs=3)
+    yield Check("dropout-ratio", "Dropout", [tensor("N"), tensor()], [[3], Values(0.25)],
+                [([[3], Values(1.0)], "ratio is not 0 or more and less than 1")])
+    # No names of sizes: each is a size of its own.
+    for name in ("?", "", "-1", "None"):
+        yield Check(f"nameless-{name or 'empty'}", "Add", [tensor(name, 4), tensor(name, 4)],
+                    [[3, 4], [1, 4]],
+                    [([[3, 4], [2, 4]], "sizes 3 and 2 cannot be broadcast together")])
     yield Check("pad-empty", "Pad", [tensor("N"), ints(1, 1)], [[2]],
                 [([[0]], "a dimension of size 0 has no elements to be padded with")],
                 {"mode": "edge"})

@@ -54,10 +54,47 @@ func.func @concat(%x: tensor<2xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
 // -----
 
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
-func.func @padding(%x: tensor<4xf32>, %pads: tensor<2xi64>) -> tensor<?xf32> {
+func.func @padding(%x: tensor<4xf32>, %pads: tensor<3xi64>) -> tensor<?xf32> {
   %none = onnx.None() : () -> none
-  // expected-note @below {{mode 'mirror'; nearest supported: constant, reflect, edge or wrap}}
-  %y = onnx.Pad(%x, %pads, %none, %none) {mode = "mirror"}
-      : (tensor<4xf32>, tensor<2xi64>, none, none) -> tensor<?xf32>
+  // expected-note @below {{pads holds 3 numbers for 1 axes; two an axis are needed}}
+  %y = onnx.Pad(%x, %pads, %none, %none)
+      : (tensor<4xf32>, tensor<3xi64>, none, none) -> tensor<?xf32>
   return %y : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @cropped_beyond(%x: tensor<3xf32>) -> tensor<?xf32> {
+  %none = onnx.None() : () -> none
+  %pads = onnx.Constant() {value = dense<[-5, 9]> : tensor<2xi64>} : () -> tensor<2xi64>
+  // expected-note @below {{pads take away 5 elements of 3}}
+  %y = onnx.Pad(%x, %pads, %none, %none)
+      : (tensor<3xf32>, tensor<2xi64>, none, none) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 5 nodes cannot be compiled}}
+func.func @parts(%x: tensor<5xf32>, %s: tensor<2xi64>)
+    -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %none = onnx.None() : () -> none
+  // expected-note @below {{num_outputs is 3; the node has 2 outputs}}
+  %a:2 = onnx.Split(%x, %none) {num_outputs = 3 : i64}
+      : (tensor<5xf32>, none) -> (tensor<?xf32>, tensor<?xf32>)
+  // expected-note @below {{has neither split nor num_outputs; one of them is needed}}
+  %b:2 = onnx.Split(%x, %none) : (tensor<5xf32>, none) -> (tensor<?xf32>, tensor<?xf32>)
+  // expected-note @below {{has both split and num_outputs; only one of them may be given}}
+  %c:2 = onnx.Split(%x, %s) {num_outputs = 2 : i64}
+      : (tensor<5xf32>, tensor<2xi64>) -> (tensor<?xf32>, tensor<?xf32>)
+  // What versions below 18 become.
+  // expected-note @below {{a size of 5 does not split into 2 equal parts}}
+  %d:2 = onnx.Split(%x, %none) {num_outputs = 2 : i64, onnx.even_split}
+      : (tensor<5xf32>, none) -> (tensor<?xf32>, tensor<?xf32>)
+  // expected-note @below {{a size of 5 does not split into 4 parts of which only the last is smaller}}
+  %e:4 = onnx.Split(%x, %none) {num_outputs = 4 : i64}
+      : (tensor<5xf32>, none) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>)
+  return %a#0, %b#0, %c#0, %d#0, %e#0
+      : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
 }
