@@ -61,6 +61,16 @@ llvm::Expected<Type> Importer::importType(const TypeProto &type) {
   return fail("no type is given");
 }
 
+/// Whether sizes of this name are one size. What exporters write where they know nothing ("?",
+/// "-1", "None", blanks) names none: two of them may differ.
+static bool isSizeName(StringRef name) {
+  int64_t number;
+  name = name.trim();
+  return llvm::any_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c < 0; }) &&
+         !name.equals_insensitive("none") &&
+         !(name.starts_with("-") && !name.getAsInteger(10, number));
+}
+
 ArrayAttr Importer::importDims(const TypeProto &type) {
   if (!type.has_tensor_type() || !type.tensor_type().has_shape())
     return {};
@@ -69,7 +79,7 @@ ArrayAttr Importer::importDims(const TypeProto &type) {
     if (dim.has_dim_value() && dim.dim_value() >= 0)
       dims.push_back(builder.getI64IntegerAttr(dim.dim_value()));
     else
-      dims.push_back(builder.getStringAttr(dim.dim_param()));
+      dims.push_back(builder.getStringAttr(isSizeName(dim.dim_param()) ? dim.dim_param() : ""));
   }
   return builder.getArrayAttr(dims);
 }
@@ -85,12 +95,11 @@ void Importer::refine(Value value, const TypeProto &declared, StringRef name, Lo
   Type found = value.getType();
   if (isa<AnyType>(found))
     return value.setType(*type);
-  if (unrankedType(found) != unrankedType(*type)) {
-    std::string text;
-    llvm::raw_string_ostream(text)
-        << "'" << name << "' is declared to be " << *type << " but is " << found;
-    return problem(loc, text);
-  }
+  auto known = dyn_cast<RankedTensorType>(found), said = dyn_cast<RankedTensorType>(*type);
+  if (unrankedType(found) != unrankedType(*type) ||
+      (known && said && failed(verifyCompatibleShape(known, said))))
+    return problem(loc, "'" + name + "' is declared to be " + typeText(*type) + " but is " +
+                            typeText(found));
   Operation *op = value.getDefiningOp();
   // Constants and arguments know better. Shapes inside sequences are kept as declared.
   if (op && !isa<ConstantOp>(op) && (!isa<RankedTensorType>(found) || isa<RankedTensorType>(*type)))

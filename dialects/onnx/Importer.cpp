@@ -27,8 +27,13 @@ void Importer::problem(Location loc, const Twine &text) {
 LogicalResult Importer::reportProblems() {
   if (problems.empty())
     return success();
-  if (problemCount == 1)
-    return emitError(problems.front().first) << path << ": " << problems.front().second;
+  if (problemCount == 1) {
+    auto &[loc, text] = problems.front();
+    auto name = dyn_cast<NameLoc>(loc);
+    // What concerns the model as a whole is at the place of its file, which the error begins with.
+    bool isWhole = name && name.getName() == path;
+    return emitError(loc) << (isWhole ? "" : path + ": ") << text;
+  }
   InFlightDiagnostic diag = emitError(builder.getUnknownLoc())
                             << path << ": the model has " << problemCount << " problems";
   for (auto &[loc, text] : problems)
@@ -76,6 +81,9 @@ void Importer::declareTypes(const GraphProto &graph, Frame &frame) {
     frame.types[info.name()] = &info.type();
   for (const ValueInfoProto &info : graph.output())
     frame.types[info.name()] = &info.type();
+  // Of initialisers, whose declarations these are.
+  for (const ValueInfoProto &info : graph.input())
+    frame.types[info.name()] = &info.type();
 }
 
 void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
@@ -83,12 +91,15 @@ void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
     Location loc = uniqueLoc(name);
     if (name.empty() && value)
       return problem(loc, "an initialiser has no name");
-    if (!value)
-      return problem(loc, "the initialiser '" + name + "' " + llvm::toString(value.takeError()));
-    define(name,
-           builder.create<ConstantOp>(loc, value->getType(), ValueRange(),
-                                      builder.getNamedAttr("value", *value)),
-           frame, loc);
+    if (!value) {
+      problem(loc, "the initialiser '" + name + "' " + llvm::toString(value.takeError()));
+      return define(name, placeholder(loc), frame, loc);
+    }
+    Value constant = builder.create<ConstantOp>(loc, value->getType(), ValueRange(),
+                                                builder.getNamedAttr("value", *value));
+    if (auto declared = frame.types.find(name); declared != frame.types.end())
+      refine(constant, *declared->second, name, loc);
+    define(name, constant, frame, loc);
   };
   for (const TensorProto &tensor : graph.initializer())
     add(tensor.name(), tensors.import(tensor, tensor.name()));

@@ -27,6 +27,13 @@ def names():
                   helper.make_node("Relu", ["b"], ["y"], name="first")])
 
 
+def nameless():
+    """Sizes that two inputs call alike without meaning that they are."""
+    inputs = [info("x", ("?", "", "-1", "None", "N", "unk__7")), info("y", ("?", None, -1, 4))]
+    return model([helper.make_node("Relu", ["x"], ["z"])], inputs,
+                 [helper.make_empty_tensor_value_info("z")])
+
+
 def aliases():
     w = numpy_helper.from_array(np.ones([4], np.float32), "w")
     return model([helper.make_node("Relu", ["x"], ["y"])],
