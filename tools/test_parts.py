@@ -39,6 +39,7 @@ def parts():
         Part("docs", [PYTHON, "test/docs/console_blocks.py"], 10),
         Part("onnx-table", [PYTHON, "tools/gen-onnx-ops.py", "--check"], 2),
         Part("onnx-hostile", [PYTHON, "test/dialects/onnx/hostile.py"], 5),
+        Part("onnx-spec-values", [PYTHON, "test/dialects/onnx/spec_values.py"], 15),
         Part("onnx-roundtrip", [PYTHON, "test/dialects/onnx/roundtrip.py"], 15),
         Part("onnx-rows", [PYTHON, "test/dialects/onnx/opset_rows.py"], 15),
         *(Part(path.name, [str(path)], 10) for path in sorted((BUILD / "bin").glob("*-test*"))),

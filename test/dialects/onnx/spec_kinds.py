@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What values the specification's text allows each attribute and each input that is read as sizes,
+axes or counts; and, for spec_values.py, values outside of that."""
+import numpy
+import onnx
+from onnx import TensorProto, defs, helper
+
+I64 = numpy.int64
+AttrType = defs.OpSchema.AttrType
+MOST = (1 << 63) - 1
+
+
+def attribute(name, value):
+    """Also of an empty list, which has no type of its own."""
+    if isinstance(value, list) and not value:
+        return helper.make_attribute(name, value, attr_type=onnx.AttributeProto.INTS)
+    return helper.make_attribute(name, value)
+
+
+def text(value):
+    if isinstance(value, numpy.ndarray):
+        return f"{value.dtype}{list(value.shape)}{value.tolist()}".replace(" ", "")
+    if isinstance(value, TensorProto):
+        return f"{list(value.dims)}"
+    return str(value).replace(" ", "")[:60] or "empty"
+
+
+def of_other_kind(name, schema):
+    """[(label, attribute)] of kinds that the schema does not have."""
+    others = {AttrType.INT: ("float", 1.0), AttrType.INTS: ("int", 1),
+              AttrType.FLOAT: ("int", 1), AttrType.FLOATS: ("float", 1.0),
+              AttrType.STRING: ("int", 1), AttrType.STRINGS: ("string", "1")}
+    for kind, value in (others.get(schema.type, ("ints", [1])), ("strings", ["a", "b"])):
+        if schema.type != AttrType.STRINGS or kind != "strings":
+            yield f"as-{kind}", helper.make_attribute(name, value)
+
+
+def rank(case, number=0):
+    value = case.inputs[number]
+    return numpy.ndim(value.array if hasattr(value, "array") else value)
+
+
+def spatial(case):
+    return rank(case) - 2
+
+
+# --- of attributes: functions of (operator, version, case) that yield (value, must be refused)
+
+def words(*some):
+    """Neither in another case nor with a blank."""
+    def values(operator, version, case):
+        for word in ("bogus", "", some[0].swapcase(), some[0] + " "):
+            yield word, True
+    return values
+
+
+def flag(operator, version, case):
+    for value in (2, -1):
+        yield value, True
+
+
+def axis(operator, version, case):
+    low, high = -rank(case), rank(case) - 1
+    if operator in ("Flatten", "OneHot"):
+        high += 1
+    if operator == "OneHot":
+        low -= 1
+    for value in (high + 1, low - 1, MOST, -MOST - 1):
+        yield value, True
+
+
+def axes(operator, version, case):
+    added = operator == "Unsqueeze"  # the axes are those of the result
+
+    def outside(n):
+        return rank(case) + n * added
+
+    for value in ([outside(1)], [-outside(1) - 1], [0, outside(2)], [MOST], [-MOST - 1]):
+        yield value, True
+    yield [0, 0], added and version >= 11
+    yield [], False
+    if operator in ("Squeeze", "Unsqueeze") and version < 11:
+        yield [-1], True  # "non-negative integers"
+
+
+def at_least(least):
+    def values(operator, version, case):
+        for value in (least - 1, least - 2, -MOST - 1):
+            yield value, True
+    return values
+
+
+def each_at_least(least, count):
+    """`count` is how many there must be for the case."""
+    def values(operator, version, case):
+        n = count(case)
+        for bad in (least - 1, -MOST - 1):
+            yield [least] * (n - 1) + [bad], True
+            yield [bad] * n, True
+        yield [max(least, 1)] * (n + 1), True
+        yield [max(least, 1)] * (n - 1), n > 1
+    return values
+
+
+def types(operator, version, case):
+    for number in (0, -1, 27, 99, MOST):
+        yield number, True
+    for number in TensorProto.DataType.values():
+        yield number, False
+
+
+def float_types(operator, version, case):
+    for number in (0, -1, 7, 99):
+        yield number, True
+    for number in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
+        yield number, False
+
+
+def permutation(operator, version, case):
+    r = rank(case)
+    straight = list(range(r))
+    for value in ([0] * r, straight[1:], straight + [r], straight[:-1] + [r],
+                  straight[:-1] + [-1]):
+        yield value, True
+
+
+def equation(operator, version, case):
+    assert len(case.inputs) == 2
+    for value in ("", "->", "ij", "i1,jk->ik", "ij,jk->iz", "ij,jk->ik->", "...ij.,jk->ik",
+                  "ij,jk,kl->il", "ij,jk-ik", "i....j,jk->ik", "ijk,jk->ik"):
+        yield value, True
+    yield "ij,jk->ii", False
+
+
+def ratio(operator, version, case):
+    for value in (-0.1, 1.5, float("nan")):
+        yield value, True
+    yield 1.0, True
+
+
+def scales(operator, version, case):
+    for value in ([1.0, 1.0, 0.5, 2.0], [1.0, 1.0, 0.0, 2.0], [1.0, 1.0, -1.0, 2.0], [1.0, 1.0, 2.0],
+                  [1.0, 1.0, float("nan"), 2.0]):
+        yield value, True
+
+
+def real(operator, version, case):
+    """Any number; ONNX Runtime may know better."""
+    for value in (float("nan"), float("inf"), -1.0, 0.0):
+        yield value, False
+
+
+def integer(operator, version, case):
+    for value in (MOST, -MOST - 1, -1000, 1000):
+        yield value, False
+
+
+def one_element(operator, version, case):
+    yield helper.make_tensor("v", TensorProto.INT64, [2], [7, 7]), True
+    yield helper.make_tensor("v", TensorProto.INT64, [0], []), True
+
+
+def anything(operator, version, case):
+    return ()
+
+
+def p_norm(operator, version, case):
+    wrong = (0, 3, -1, MOST) if operator == "LpNormalization" else (0, -1, -2)
+    for value in wrong:
+        yield value, True
+
+
+def slice_bounds(operator, version, case):
+    n = len(case.attributes["starts"])
+    yield [0] * (n + 1), True
+    yield [0] * (n - 1), True
+
+
+def pads2(operator, version, case):
+    n = 2 * rank(case)
+    yield [0] * (n - 1), True
+    yield [0] * (n + 2), True
+    yield [-100] + [0] * (n - 1), True
+
+
+def split_sizes(operator, version, case):
+    yield [7, 0, -1], True
+    yield [1, 3], True
+    yield [1, 3, 3], True
+    yield [], False
+
+
+def batch_dims(operator, version, case):
+    for value in (-1, rank(case), rank(case, 1), MOST):
+        yield value, True
+
+
+def groups(operator, version, case):
+    for value in (0, -1, 5, MOST):
+        yield value, True
+
+
+# By attribute; where operators differ, by (operator, attribute).
+KINDS = {
+    "auto_pad": words("SAME_UPPER"), "direction": words("LEFT"), "round_mode": words("up"),
+    "mode": words("linear"), ("Pad", "mode"): words("reflect"), ("DepthToSpace", "mode"): words("CRD"),
+    "approximate": words("tanh"), "nearest_mode": words("floor"),
+    "coordinate_transformation_mode": words("asymmetric"),
+    "keep_aspect_ratio_policy": words("stretch"), "equation": equation,
+    **{name: flag for name in (
+        "allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
+        "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
+        "select_last_index spatial storage_order training_mode transA transB upper").split()},
+    "axis": axis, "axes": axes, "perm": permutation, "to": types, "dtype": types,
+    "stash_type": float_types,
+    "strides": each_at_least(1, spatial), "dilations": each_at_least(1, spatial),
+    "kernel_shape": each_at_least(1, spatial), "pads": each_at_least(0, lambda c: 2 * spatial(c)),
+    "output_padding": each_at_least(0, spatial), "output_shape": each_at_least(0, spatial),
+    ("Pad", "pads"): pads2,
+    "group": groups, "num_groups": groups, "blocksize": at_least(1), "size": at_least(1),
+    "num_outputs": groups, "batch_dims": batch_dims, "p": p_norm, "split": split_sizes,
+    "ratio": ratio, "scales": scales, "starts": slice_bounds, "ends": slice_bounds,
+    **{name: real for name in (
+        "alpha beta gamma bias lambd epsilon momentum extrapolation_value cubic_coeff_a min max "
+        "value_float").split()},
+    ("Pad", "value"): real, ("Constant", "value"): anything, "value": one_element,
+    **{name: integer for name in ("k", "start", "end", "seed")},
+    **{name: anything for name in (
+        "sparse_value value_floats value_int value_ints value_string value_strings").split()},
+}
+
+
+def outside(operator, version, name, case):
+    kind = KINDS.get((operator, name)) or KINDS[name]
+    return kind(operator, version, case)
+
+
+# Other words by which a refusal may name an attribute: what it is called since.
+SYNONYMS = {"axes": ["axis"], "split": ["the parts"], "to": ["output 'output'"],
+            "dtype": ["output 'output'"]}
+
+
+# --- of inputs: functions of (operator, case, array) that yield (array, must be refused)
+
+def like(array, *numbers):
+    return numpy.array(numbers, array.dtype)
+
+
+def axes_input(operator, case, array):
+    r = rank(case) + (numpy.size(array) if operator == "Unsqueeze" else 0)
+    fill = (lambda v: numpy.full(array.shape, v, array.dtype))
+    for value in (r, -r - 1, MOST if array.dtype == I64 else 2**31 - 1):
+        yield fill(value), True
+    if operator not in ("CumSum", "CumProd"):
+        yield like(array, 0, 0), operator in ("Unsqueeze", "Squeeze")
+
+
+def sizes_input(operator, case, array):
+    yield numpy.concatenate([array[:-1], like(array, -2)]), True
+    yield numpy.concatenate([array[:-1], like(array, -MOST - 1)]), True
+    if operator != "Reshape":
+        yield numpy.concatenate([array[:-1], like(array, -1)]), True
+    else:
+        yield like(array, -1, -1), True
+        yield like(array, 5, 7), True
+        yield like(array, 0, 0, 0, 0, 0), True
+    yield array.reshape(1, -1), True
+
+
+def repeats_input(operator, case, array):
+    yield like(array, 1, -1), True
+    yield like(array, 1), True
+    yield like(array, 1, 1, 1), True
+
+
+def steps_input(operator, case, array):
+    yield numpy.zeros_like(array), True
+
+
+def split_input(operator, case, array):
+    yield like(array, 7, 0, -1), True
+    yield like(array, 1, 3), True
+    yield like(array, 1, 3, 3), True
+
+
+def pads_input(operator, case, array):
+    yield array[:-1], True
+    yield numpy.concatenate([array, like(array, 0, 0)]), True
+    yield numpy.concatenate([like(array, -100), array[1:]]), True
+
+
+def delta_input(operator, case, array):
+    yield numpy.zeros_like(array), True
+
+
+def depth_input(operator, case, array):
+    yield numpy.full_like(array, -1), True
+    yield numpy.full_like(array, 0), False
+    yield like(array, 3, 4), True
+
+
+def scales_input(operator, case, array):
+    if not array.size:
+        return
+    for value in (0, -1, float("nan")):
+        yield numpy.concatenate([array[:-1], like(array, value)]), True
+    yield array[:-1], True
+    yield numpy.concatenate([array, like(array, 1)]), True
+
+
+def resize_sizes_input(operator, case, array):
+    yield numpy.concatenate([array[:-1], like(array, -1)]), True
+    yield array[:-1], True
+    yield numpy.concatenate([array, like(array, 1)]), True
+
+
+def roi_input(operator, case, array):
+    if array.size:
+        yield array[:-1], True
+
+
+def ratio_input(operator, case, array):
+    yield like(array, 1.5).reshape(()), True
+    yield like(array, -0.5).reshape(()), True
+
+
+def two_numbers(operator, case, array):
+    yield like(array, 1, 2, 3), True
+    yield like(array, 1), True
+
+
+def one_number(operator, case, array):
+    yield like(array, 1, 2), True
+
+
+def indices_input(operator, case, array):
+    data = case.inputs[0]
+    most = max(data.shape)
+    yield numpy.full_like(array, most), False
+    yield numpy.full_like(array, -most - 1), False
+
+
+INPUTS = {
+    "axes": axes_input, ("CumSum", "axis"): axes_input, ("CumProd", "axis"): axes_input,
+    "shape": sizes_input, ("ConstantOfShape", "input"): sizes_input, "repeats": repeats_input,
+    "steps": steps_input, ("Split", "split"): split_input, "pads": pads_input,
+    "delta": delta_input, "depth": depth_input, "scales": scales_input,
+    ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
+    ("OneHot", "values"): two_numbers, ("Range", "start"): one_number, ("Trilu", "k"): one_number,
+    ("Clip", "min"): one_number, ("Pad", "constant_value"): one_number,
+}
+
+
+def outside_input(operator, name, case, number):
+    kind = INPUTS.get((operator, name)) or INPUTS.get(name)
+    given = case.inputs[number]
+    array = given.array if hasattr(given, "array") else given
+    return list(kind(operator, case, array)) if kind else []
