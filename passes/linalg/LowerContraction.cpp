@@ -200,8 +200,11 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
                                      " of C is known only at run time; nearest "
                                      "supported: 1, or the result's size of that dimension");
     }
-    operands.push_back(bias.tensor);
-    maps.push_back(AffineMap::get(2, 0, exprs, context));
+    // Nothing of C is added then, not even a NaN.
+    if (beta != 0) {
+      operands.push_back(bias.tensor);
+      maps.push_back(AffineMap::get(2, 0, exprs, context));
+    }
   }
   auto parallel = utils::IteratorType::parallel;
   Value product = l.dispatch(

@@ -284,6 +284,8 @@ def gemm(name, version):
     yield Case("transposed", [normal(7, 5), Fixed(normal(3, 7)), Fixed(normal(3))],
                {"transA": 1, "transB": 1, "alpha": 0.5, "beta": 2.0})
     yield Case("column-bias", [normal(5, 7), normal(7, 3), normal(5, 1)])
+    yield Case("no-beta", [normal(5, 7), normal(7, 3), Fixed(numpy.full(3, numpy.nan, F32))],
+               {"beta": 0.0})
     yield Case("float64", [normal(5, 7, dtype=F64), normal(7, 3, dtype=F64), normal(3, dtype=F64)])
     if version >= 11:
         yield Case("no-bias", [normal(70, 40), normal(40, 65)])
