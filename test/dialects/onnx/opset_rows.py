@@ -58,6 +58,11 @@ def node_tests():
     return found
 
 
+# What values older versions do not have: operator, attribute, first version with it.
+LATER_VALUES = {("Flatten", "axis"): (11, lambda value: value < 0),
+                ("Pad", "mode"): (19, lambda value: value == b"wrap")}
+
+
 def as_version(model, schema):
     """The one-node model as of an older version, or None where that cannot say it."""
     out = onnx.ModelProto()
@@ -65,6 +70,9 @@ def as_version(model, schema):
     node = out.graph.node[0]
     for attribute in list(node.attribute):
         if attribute.name not in schema.attributes:
+            return None
+        first, is_later = LATER_VALUES.get((node.op_type, attribute.name), (0, None))
+        if schema.since_version < first and is_later(helper.get_attribute_value(attribute)):
             return None
     if len(node.input) > schema.max_input or len(node.output) > schema.max_output:
         return None
