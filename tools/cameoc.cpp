@@ -4,6 +4,7 @@
 #include "codegen/emit/Code.h"
 #include "codegen/emit/Manifest.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/onnx/Differences.h"
 #include "dialects/onnx/Export.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
@@ -200,7 +201,11 @@ LogicalResult Compiler::read() {
     return failure();
   if (llvm::Error error = checkOutputs(inputs, outputs()))
     return report(std::move(error));
-  return options.startFrom ? success() : fixInputShapes(*module, options.shapes);
+  if (options.startFrom)
+    return success();
+  if (options.remarks)
+    onnx::remarkDifferences(*module);
+  return fixInputShapes(*module, options.shapes);
 }
 
 /// The files that may be written.

@@ -60,6 +60,7 @@ def parts():
         Part("planted-faults", [PYTHON, f"{E2E}/planted_faults.py"], 15),
         Part("growth", [PYTHON, f"{E2E}/growth.py"], 10),
         Part("hostile", [PYTHON, f"{E2E}/hostile.py"], 10),
+        Part("differences", [PYTHON, f"{E2E}/differences.py"], 5),
         Part("runtime-checks", [PYTHON, f"{E2E}/runtime_checks.py"], 5),
         Part("fuzz", [PYTHON, f"{E2E}/fuzz_models.py"], 10),
         Part("benchmarks", [PYTHON, f"{E2E}/benchmarks.py"], 15),

@@ -1,0 +1,13 @@
+// Where ONNX's reference implementation and ONNX Runtime are known to give different results.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cameo::onnx {
+
+/// A remark at each node of an imported model to which a difference of docs/onnx.md can apply, saying
+/// which of the two is followed.
+void remarkDifferences(mlir::ModuleOp module);
+
+} // namespace cameo::onnx

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Where ONNX's reference evaluator and ONNX Runtime differ: each row of the table of docs/onnx.md has
+a case here. The two must differ as the page says, Cameo must follow whom it says, and `cameoc
+--remarks` must speak of the node."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import re
+import sys
+import warnings
+from dataclasses import dataclass, field
+
+import numpy
+import onnx
+import onnx.reference
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+import batch
+import harness
+
+F32, I32, I64 = numpy.float32, numpy.int32, numpy.int64
+NAN, INF = numpy.nan, numpy.inf
+PAGE = harness.SOURCE / "docs" / "onnx.md"
+onnxruntime.set_default_logger_severity(4)
+warnings.filterwarnings("ignore")
+
+
+@dataclass
+class Difference:
+    """One node over `inputs`; those after the first that are in `fixed` are constants. `followed` is
+    "reference", "onnxruntime", or what Cameo computes where it is neither."""
+    row: str  # the first cells of the page's row
+    operator: str
+    inputs: list
+    followed: object
+    attributes: dict = field(default_factory=dict)
+    fixed: bool = True
+    opset: int = 22
+    outputs: int = 1
+
+    def model(self):
+        names, values, weights = [], [], []
+        for number, array in enumerate(self.inputs):
+            names.append("" if array is None else f"x{number}")
+            if array is None:
+                continue
+            if number and self.fixed:
+                weights.append(numpy_helper.from_array(array, names[-1]))
+            else:
+                values.append(helper.make_tensor_value_info(
+                    names[-1], helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
+        results = [f"y{number}" for number in range(self.outputs)]
+        node = helper.make_node(self.operator, names, results, name="it", **self.attributes)
+        model = helper.make_model(helper.make_graph(
+            [node], "difference", values, [helper.make_empty_tensor_value_info(r) for r in results],
+            weights), opset_imports=[helper.make_opsetid("", self.opset)])
+        model.ir_version = 10
+        return model
+
+    def feed(self):
+        return {f"x{number}": array for number, array in enumerate(self.inputs)
+                if array is not None and not (number and self.fixed)}
+
+
+def floats(*numbers, shape=None):
+    return numpy.array(numbers, F32).reshape(shape or [len(numbers)])
+
+
+def ints(*numbers, dtype=I64):
+    return numpy.array(numbers, dtype)
+
+
+def ramp(*shape):
+    return numpy.arange(numpy.prod(shape), dtype=F32).reshape(shape)
+
+
+def cases():
+    """In the order of the page."""
+    for mode in ("nearest", "linear"):
+        yield Difference("Resize, `align_corners`", "Resize", [ramp(1, 1, 5), None,
+                                                                floats(1, 1, 0.5)], "reference",
+                         {"mode": mode, "coordinate_transformation_mode": "align_corners"})
+    for operator in ("ReduceMax", "ReduceMin"):
+        yield Difference("ReduceMax, ReduceMin of NaN", operator, [floats(1, NAN, 3)], "reference")
+    large = ints(2**30, 2**30, 2**30, dtype=I32)
+    for operator in ("ReduceSum", "ReduceProd", "ReduceL1"):
+        yield Difference("ReduceSum, ReduceProd, ReduceL1, ReduceSumSquare of int32", operator,
+                         [large], "reference")
+    yield Difference("ReduceMean of no elements", "ReduceMean",
+                     [numpy.zeros((2, 0), F32), ints(1)], "reference")
+    yield Difference("MeanVarianceNormalization of equal elements", "MeanVarianceNormalization",
+                     [numpy.ones((1, 2, 3, 4), F32)], "reference")
+    yield Difference("Clip with a bound that is NaN", "Clip",
+                     [floats(1, -1), numpy.array(NAN, F32), numpy.array(1, F32)], "reference")
+    yield Difference("Pad, `reflect`, beyond the size", "Pad", [floats(1, 2, 3), ints(4, 5)],
+                     "reference", {"mode": "reflect"})
+    yield Difference("MaxPool of nothing but -inf", "MaxPool",
+                     [floats(-INF, -INF, -INF, 3, shape=[1, 1, 4])], "reference",
+                     {"kernel_shape": [2]})
+    for operator in ("Softmax", "LogSoftmax", "Hardmax"):
+        yield Difference("Softmax, LogSoftmax, Hardmax before opset 13", operator,
+                         [ramp(2, 3, 4) / 5], "onnxruntime", {"axis": 1}, opset=11)
+    for auto_pad in ("VALID", "SAME_UPPER"):
+        yield Difference("Conv with `auto_pad`", "Conv",
+                         [ramp(1, 1, 5, 7), numpy.ones((1, 1, 3, 3), F32)], "onnxruntime",
+                         {"auto_pad": auto_pad, "strides": [3, 2]})
+    x = ramp(1, 1, 7)
+    for operator in ("AveragePool", "LpPool"):
+        yield Difference("Pools with `ceil_mode`, `auto_pad` or Indices", operator, [x],
+                         "onnxruntime", {"kernel_shape": [3], "strides": [3], "ceil_mode": 1})
+    yield Difference("Pools with `ceil_mode`, `auto_pad` or Indices", "MaxPool", [x], "onnxruntime",
+                     {"kernel_shape": [3], "strides": [2], "auto_pad": "SAME_LOWER"})
+    yield Difference("Pools with `ceil_mode`, `auto_pad` or Indices", "MaxPool", [ramp(1, 1, 3, 4)],
+                     "onnxruntime", {"kernel_shape": [2, 2]}, outputs=2)
+    yield Difference("OneHot of an index out of range", "OneHot",
+                     [ints(-5, -4, 4, 0, 3), numpy.array(4), floats(0, 1)], "onnxruntime")
+    yield Difference("LRN", "LRN", [ramp(1, 8, 1, 1)], "onnxruntime", {"size": 3})
+    yield Difference("ReduceLogSumExp of nothing but -inf", "ReduceLogSumExp", [floats(-INF, -INF)],
+                     "onnxruntime")
+    for operator in ("ReduceMean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"):
+        yield Difference("ReduceMean, ReduceL2, ReduceLogSum, ReduceLogSumExp of integers", operator,
+                         [large], "onnxruntime")
+    yield Difference("Pow of an integer to a negative power", "Pow",
+                     [ints(2, -2, 0, 3, dtype=I32), ints(-1, 3, 0, -2, dtype=I32)], "onnxruntime")
+    yield Difference("Resize, `pytorch_half_pixel`, to one element", "Resize",
+                     [ramp(1, 1, 5), None, floats(1, 1, 0.3)], "onnxruntime",
+                     {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"})
+    yield Difference("Pad with negative amounts", "Pad", [floats(1, 2, 3), ints(2, -1)],
+                     "onnxruntime")
+    yield Difference("Cast of what does not fit to int32", "Cast",
+                     [floats(NAN, INF, -INF, 3e9, -3e9, 2.5)],
+                     [ints(0, 2**31 - 1, -2**31, 2**31 - 1, -2**31, 2, dtype=I32)],
+                     {"to": TensorProto.INT32})
+    yield Difference("Cast of what does not fit to int32", "Cast", [floats(NAN, INF, 300, -300)],
+                     [ints(0, -1, 44, -44, dtype=numpy.int8)], {"to": TensorProto.INT8})
+    yield Difference("ArgMax, ArgMin, Hardmax of NaN", "ArgMax", [floats(1, NAN, 3)], [ints(2)])
+    yield Difference("ArgMax, ArgMin, Hardmax of NaN", "ArgMin", [floats(NAN, 1, 3)], [ints(1)])
+    yield Difference("ArgMax, ArgMin, Hardmax of NaN", "Hardmax", [floats(NAN, 1, 2)],
+                     [floats(0, 0, 1)])
+    yield Difference("MaxPool, GlobalMaxPool of NaN", "MaxPool",
+                     [floats(1, NAN, 2, 3, shape=[1, 1, 4])], [floats(NAN, NAN, 3, shape=[1, 1, 3])],
+                     {"kernel_shape": [2]})
+    yield Difference("MaxPool, GlobalMaxPool of NaN", "GlobalMaxPool",
+                     [floats(1, NAN, 2, shape=[1, 1, 3])], [floats(NAN, shape=[1, 1, 1])])
+    yield Difference("Gather, GatherElements, GatherND out of range at run time", "GatherElements",
+                     [floats(1, 2, 3, 4), ints(4, -5)], [floats(4, 1)], fixed=False)
+
+
+def same(values, wanted):
+    """Whether two lists of arrays, of which one may be an error's text, agree."""
+    if isinstance(values, str) or isinstance(wanted, str):
+        return False
+    return all(value.shape == other.shape and value.dtype == other.dtype and
+               (numpy.allclose(value, other, rtol=1e-4, atol=1e-5, equal_nan=True)
+                if value.dtype.kind == "f" else numpy.array_equal(value, other))
+               for value, other in zip(values, wanted, strict=True))
+
+
+def attempt(run):
+    try:
+        with numpy.errstate(all="ignore"):
+            return [numpy.asarray(value) for value in run()]
+    except Exception as error:  # pylint: disable=broad-except
+        return f"an error: {str(error)[:100]}"
+
+
+class Differences:
+    def __init__(self, options):
+        self.options = options
+        self.suite = harness.Suite("differences", options.build.resolve())
+        self.runner = batch.Runner(self.suite, options)
+
+    def judge(self, case, entry, remarks):
+        """What is wrong, or None."""
+        if entry.failure or entry.refusal:
+            return entry.failure or f"refused: {entry.refusal}"
+        if not isinstance(case.followed, str):
+            if not same(entry.outputs, case.followed):
+                return f"{entry.outputs}, not {case.followed}"
+        elif not same(entry.outputs, entry.sides[case.followed]):
+            return f"{entry.outputs}, not {case.followed}'s {entry.sides[case.followed]}"
+        for name, values in entry.sides.items():
+            if name != case.followed and same(entry.outputs, values):
+                return f"is {name}'s result, too: the page says otherwise"
+        if not remarks:
+            return "cameoc --remarks says nothing of it"
+        return None
+
+    def run(self):
+        chosen = [case for case in cases() if re.search(self.options.filter, case.row)]
+        page = PAGE.read_text()
+        groups = {}
+        for number, case in enumerate(chosen):
+            entry = batch.Entry(f"{number}-{case.operator}", case.model(), case.feed())
+            bytes_of = entry.model.SerializeToString()
+            entry.sides = {
+                "reference": attempt(lambda: onnx.reference.ReferenceEvaluator(entry.model).run(
+                    None, entry.feed)),
+                "onnxruntime": attempt(lambda: onnxruntime.InferenceSession(bytes_of).run(
+                    None, entry.feed))}
+            known = next(values for values in (*entry.sides.values(), case.followed)
+                         if not isinstance(values, str))
+            for output, value in zip(entry.model.graph.output, known):
+                output.CopyFrom(helper.make_tensor_value_info(
+                    output.name, helper.np_dtype_to_tensor_dtype(value.dtype), None))
+            groups.setdefault(case.opset, []).append((case, entry))
+        for opset, members in groups.items():
+            entries = [entry for _, entry in members]
+            self.runner.run(f"opset-{opset}", entries)
+            model = self.suite.work / f"{opset}.onnx"
+            onnx.save(batch.merged(entries), model)
+            step = harness.run([self.suite.tool("cameoc"), model, "--remarks",
+                                "--stop-after=imported", "-o", model.with_suffix(".mlir")], 60)
+            for at, (case, entry) in enumerate(members):
+                remarks = re.findall(rf"^{at}/it: remark: .*\(docs/onnx\.md\)$", step.output,
+                                     re.MULTILINE)
+                reason = self.judge(case, entry, remarks)
+                if f"\n| {case.row} |" not in page:
+                    reason = "docs/onnx.md has no such row"
+                if reason:
+                    self.suite.fail(f"{case.row}: {case.operator}", reason, *entry.steps, step)
+                else:
+                    self.suite.ok(case.row)
+        table = re.findall(r"^\| (.*?) \|", page.split("## Where ONNX's reference")[1], re.MULTILINE)
+        for row in set(table[1:]) - {case.row for case in cases()}:
+            self.suite.fail(row, "is a row of docs/onnx.md without a case here")
+        return self.suite.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.set_defaults(target="sim:sm_80")
+    return Differences(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
