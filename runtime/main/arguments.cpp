@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 namespace cameo::cli {
 namespace {
@@ -187,13 +188,21 @@ Status randomTensor(const rt::PlanTensor &wanted, const Shape &shape, uint64_t &
   return {};
 }
 
-// Sizes for random inputs: --shapes, else the model's own with 1 where they are open.
+// What --shapes and the inputs that are given make of sizes that have a name.
+using NamedSizes = std::map<std::string, int64_t>;
+
+void collectSizes(const rt::PlanTensor &tensor, const Shape &shape, NamedSizes &sizes) {
+  for (size_t i = 0; i < tensor.symbols.size() && i < shape.size(); ++i)
+    if (*tensor.symbols[i] && shape[i] >= 0)
+      sizes.emplace(tensor.symbols[i], shape[i]);
+}
+
+// Sizes for random inputs: --shapes, else the model's own; open ones as in other inputs, or 1.
+// `sizes` has those of the inputs that are given.
 Status randomShapes(const Options &options, const std::vector<rt::PlanTensor> &tensors,
-                    std::vector<Shape> &shapes) {
-  for (const rt::PlanTensor &tensor : tensors) {
+                    NamedSizes sizes, std::vector<Shape> &shapes) {
+  for (const rt::PlanTensor &tensor : tensors)
     shapes.push_back(tensor.dims);
-    std::replace(shapes.back().begin(), shapes.back().end(), int64_t(-1), int64_t(1));
-  }
   // Sizes have no commas; names may.
   for (const std::string &text : options.shapes)
     for (size_t at = 0; at <= text.size();) {
@@ -206,8 +215,16 @@ Status randomShapes(const Options &options, const std::vector<rt::PlanTensor> &t
       shapes[index].clear();
       CAMEO_RETURN_IF_ERROR(parseSizes(text.substr(start, comma - start), shapes[index]));
       CAMEO_RETURN_IF_ERROR(rt::checkShape(tensors[index], shapes[index]));
+      collectSizes(tensors[index], shapes[index], sizes);
       at = comma + 1;
     }
+  for (size_t t = 0; t < tensors.size(); ++t)
+    for (size_t i = 0; i < shapes[t].size(); ++i)
+      if (shapes[t][i] < 0) {
+        auto known =
+            i < tensors[t].symbols.size() ? sizes.find(tensors[t].symbols[i]) : sizes.end();
+        shapes[t][i] = known == sizes.end() ? 1 : known->second;
+      }
   return {};
 }
 
@@ -272,12 +289,14 @@ Status gatherInputs(const Options &options, const Session &session,
   CAMEO_RETURN_IF_ERROR(readGiven("--input", options.inputs, tensors, given));
   inputs.assign(tensors.size(), {});
   std::vector<bool> taken(tensors.size());
+  NamedSizes sizes;
   for (GivenTensor &tensor : given) {
     taken[tensor.index] = true;
     inputs[tensor.index] = std::move(tensor.tensor);
+    collectSizes(tensors[tensor.index], inputs[tensor.index].shape, sizes);
   }
   std::vector<Shape> shapes;
-  CAMEO_RETURN_IF_ERROR(randomShapes(options, tensors, shapes));
+  CAMEO_RETURN_IF_ERROR(randomShapes(options, tensors, std::move(sizes), shapes));
   std::vector<uint32_t> missing;
   uint64_t state = options.randomSeed;
   for (size_t i = 0; i < tensors.size(); ++i) {

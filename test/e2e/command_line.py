@@ -15,7 +15,7 @@ import zlib
 
 import numpy
 import onnx
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 import harness
 import small_models
@@ -459,6 +459,33 @@ def check_special_files(tests):
         tests.suite.ok()
 
 
+def check_shapes(tests):
+    """Names with ':' and ','; sizes of one name are one size, of inputs that are not given, too."""
+    kinds = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, sizes)
+             for name, sizes in (("a:0", ["M", "K"]), ("b,1", ["K", "N"]), ("y", None))]
+    model = helper.make_model(helper.make_graph(
+        [helper.make_node("MatMul", ["a:0", "b,1"], ["y"])], "product", kinds[:2], kinds[2:]),
+        opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    onnx.save(model, tests.folder / "product.onnx")
+    compiler = [tests.suite.tool("cameoc"), tests.folder / "product.onnx", "--target=sim:sm_80"]
+    product = tests.folder / "product"
+    tests.judge("shapes-compile", harness.run([*compiler, "-o", product], SECONDS), 0)
+    run = [product, "--device=sim", "--benchmark", "--iterations=1", "--duration=0", "--warmUp=0"]
+    tests.judge("shapes-by-name", harness.run([*run, "--shapes=a:0:2x3"], SECONDS), 0, "2x3xf32",
+                "3x1xf32")
+    tests.judge("shapes-both", harness.run([*run, "--shapes=b,1:3x4,a:0:2x3"], SECONDS), 0,
+                "2x3xf32", "3x4xf32")
+    tests.judge("shapes-from-input", harness.run(
+        [*run, "--input=a:0=2x3xf32=1 2 3 4 5 6"], SECONDS), 0, "3x1xf32")
+    tests.judge("shapes-none", harness.run([*run, "--shapes=b:1:3x4"], SECONDS), 2,
+                "'b:1:3x4' names no input")
+    fixed = tests.folder / "product-fixed"
+    tests.judge("shapes-fixed", harness.run([*compiler, "-o", fixed, "--shapes=b,1:3x4,a:0:?x3"],
+                                            SECONDS), 0)
+    tests.judge("shapes-info", harness.run([fixed, "--info"], SECONDS), 0, "Mx3xf32", "3x4xf32")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
@@ -478,6 +505,7 @@ def main():
         check_profile(tests)
         check_exit_codes(tests)
         check_special_files(tests)
+        check_shapes(tests)
     return tests.suite.close()
 
 
