@@ -6,8 +6,8 @@
 
 namespace cameo::onnx {
 
-/// A remark at each node of an imported model to which a difference of docs/onnx.md can apply, saying
-/// which of the two is followed.
+/// A remark at each node of an imported model to which a difference of docs/onnx.md can apply,
+/// saying which of the two is followed.
 void remarkDifferences(mlir::ModuleOp module);
 
 } // namespace cameo::onnx

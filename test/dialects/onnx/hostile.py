@@ -231,7 +231,15 @@ def corpus(folder):
     yield "undefined", model([relu("q")]), "nothing makes"
     yield "no-output", model([relu("x", "z")]), "nothing makes"
     yield "twice", model([relu(), relu(name="m")]), "made twice"
-    yield "output-twice", model([relu()], outputs=[value("y"), value("y")]), "listed twice"
+    # Of the model as a whole, whose path the place says.
+    yield "output-twice", model([relu()], outputs=[value("y"), value("y")]), \
+        "): the output 'y' is listed twice"
+    # One problem, whatever uses what it leaves undefined; a single one comes without a list.
+    lost = external("nothing.bin")
+    lost.graph.node.append(helper.make_node("Mul", ["y", "w"], ["z"]))
+    yield "external-users", lost, ".onnx: the initialiser 'w'"
+    yield "no-opset", model([helper.make_node("Twist", ["x"], ["a"], domain="acme"), relu("a")]), \
+        ".onnx: Twist: no opset of the domain 'acme' is imported"
     yield "unsorted", model([relu("a", "y", "late"), relu("x", "a", "early")]), "sorted"
     yield "cycle", model([relu("b", "a", "first"), relu("a", "b", "second"), relu("b")]), "cycle"
     yield "self-cycle", model([relu("y", "y")]), "cycle"
