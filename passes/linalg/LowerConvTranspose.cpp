@@ -46,6 +46,12 @@ static FailureOr<SmallVector<Axis>> spatialAxes(Lowering &l, Operation *op, cons
                                      "; at most 2147483647 is supported");
   }
 
+  for (int64_t i = 0; i < spatial; ++i)
+    if (extra[i] >= std::max(strides[i], dilations[i]))
+      return l.unsupported(op, "output_padding has a value of " + Twine(extra[i]) +
+                                   "; it must be less than the stride of " + Twine(strides[i]) +
+                                   " or the dilation of " + Twine(dilations[i]));
+
   SmallVector<Axis> axes;
   OpFoldResult zero = l.index(0), one = l.index(1);
   for (int64_t i = 0; i < spatial; ++i) {
@@ -55,6 +61,13 @@ static FailureOr<SmallVector<Axis>> spatialAxes(Lowering &l, Operation *op, cons
     full = l.add(l.add(full, reach), l.index(1 + extra[i]));
     if (!shape.empty() || same) {
       axis.result = shape.empty() ? l.mul(axis.input, l.index(strides[i])) : l.index(shape[i]);
+      // What no window reaches is less than a stride, as between windows.
+      OpFoldResult most = l.add(full, l.index(strides[i]));
+      if (!shape.empty() &&
+          failed(l.check(op, l.less(axis.result, most),
+                         "output_shape has a size of {0}; it must be less than {1}", axis.result,
+                         most)))
+        return failure();
       OpFoldResult total = l.max(l.sub(full, axis.result), zero);
       OpFoldResult less = l.floorDiv(total, l.index(2));
       axis.before = autoPad == "SAME_UPPER" ? less : l.sub(total, less);
@@ -63,6 +76,9 @@ static FailureOr<SmallVector<Axis>> spatialAxes(Lowering &l, Operation *op, cons
       axis.before = l.index(padded ? pads[i] : 0);
       int64_t removed = padded ? pads[i] + pads[spatial + i] : 0;
       axis.result = l.max(l.sub(full, l.index(removed)), zero);
+      if (removed && failed(l.check(op, l.less(l.index(removed), full),
+                                    "pads take away {0} elements of {1}", l.index(removed), full)))
+        return failure();
     }
     axes.push_back(axis);
   }

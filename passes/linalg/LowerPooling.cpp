@@ -29,8 +29,15 @@ static FailureOr<PoolLoops> poolLoops(Lowering &l, Operation *op) {
   PoolLoops pool;
   pool.x = l.operand(op, 0);
   Sizes kernel;
-  for (int64_t size : intsAttribute(op, "kernel_shape", 0, 1))
+  SmallVector<int64_t> sizes = intsAttribute(op, "kernel_shape", 0, 1);
+  for (int64_t size : sizes)
     kernel.push_back(l.index(size));
+  // Else a window would have nothing of the input.
+  for (auto [i, pad] : llvm::enumerate(intsAttribute(op, "pads", 0, 0)))
+    if (!sizes.empty() && pad >= sizes[i % sizes.size()])
+      return l.unsupported(op, "pads has a value of " + Twine(pad) +
+                                   "; it must be less than the size of " +
+                                   Twine(sizes[i % sizes.size()]) + " in kernel_shape");
   FailureOr<Windows> windows = slidingWindows(l, op, pool.x, kernel);
   if (failed(windows))
     return failure();

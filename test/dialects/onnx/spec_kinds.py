@@ -99,6 +99,9 @@ def each_at_least(least, count):
             yield [bad] * n, True
         yield [max(least, 1)] * (n + 1), True
         yield [max(least, 1)] * (n - 1), n > 1
+        # As the text allows; whether the sizes allow it is another matter.
+        for value in (4, 30, 1 << 31):
+            yield [value] * n, False
     return values
 
 
@@ -237,7 +240,8 @@ def outside(operator, version, name, case):
 
 # Other words by which a refusal may name an attribute: what it is called since.
 SYNONYMS = {"axes": ["axis"], "split": ["the parts"], "to": ["output 'output'"],
-            "dtype": ["output 'output'"]}
+            "dtype": ["output 'output'"], "kernel_shape": ["a window of"],
+            "dilations": ["a window of", "the kernel spans"]}
 
 
 # --- of inputs: functions of (operator, case, array) that yield (array, must be refused)
@@ -334,10 +338,9 @@ def one_number(operator, case, array):
 
 
 def indices_input(operator, case, array):
-    data = case.inputs[0]
-    most = max(data.shape)
-    yield numpy.full_like(array, most), False
-    yield numpy.full_like(array, -most - 1), False
+    most = max(case.inputs[0].shape)
+    for value in (most, -most - 1):
+        yield numpy.full_like(array, value), True
 
 
 INPUTS = {
@@ -346,6 +349,7 @@ INPUTS = {
     "steps": steps_input, ("Split", "split"): split_input, "pads": pads_input,
     "delta": delta_input, "depth": depth_input, "scales": scales_input,
     ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
+    **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND")},
     ("OneHot", "values"): two_numbers, ("Range", "start"): one_number, ("Trilu", "k"): one_number,
     ("Clip", "min"): one_number, ("Pad", "constant_value"): one_number,
 }

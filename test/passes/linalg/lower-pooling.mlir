@@ -28,14 +28,14 @@ func.func @padded_bytes(%x: tensor<1x2x4xi8>) -> tensor<1x2x4xi8> {
 
 // -----
 
-// Rounded up, but no window begins in the padding: 3 positions, not 4.
+// Rounded up, but no window begins in the padding: 2 positions, not 3.
 // CHECK-LABEL: func @ceil
-// CHECK: tensor<1x1x3xf32>
-func.func @ceil(%x: tensor<1x1x5xf32>) -> tensor<1x1x3xf32> {
-  %y = onnx.AveragePool(%x) {ceil_mode = 1 : i64, kernel_shape = array<i64: 1>,
-                             pads = array<i64: 0, 1>, strides = array<i64: 2>}
-      : (tensor<1x1x5xf32>) -> tensor<1x1x3xf32>
-  return %y : tensor<1x1x3xf32>
+// CHECK: tensor<1x1x2xf32>
+func.func @ceil(%x: tensor<1x1x5xf32>) -> tensor<1x1x2xf32> {
+  %y = onnx.AveragePool(%x) {ceil_mode = 1 : i64, kernel_shape = array<i64: 2>,
+                             pads = array<i64: 0, 1>, strides = array<i64: 3>}
+      : (tensor<1x1x5xf32>) -> tensor<1x1x2xf32>
+  return %y : tensor<1x1x2xf32>
 }
 
 // -----
@@ -45,5 +45,16 @@ func.func @kernel_rank(%x: tensor<1x1x5xf32>) -> tensor<*xf32> {
   // expected-note@below {{kernel_shape holds 2 numbers for an input of rank 3}}
   %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 1, 1>}
       : (tensor<1x1x5xf32>) -> (tensor<*xf32>, none)
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// A window of nothing but padding has no greatest element.
+// expected-error@below {{1 node cannot be compiled}}
+func.func @padding_alone(%x: tensor<1x2x8xf32>) -> tensor<*xf32> {
+  // expected-note@below {{pads has a value of 2; it must be less than the size of 2 in kernel_shape}}
+  %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 2>, pads = array<i64: 0, 2>}
+      : (tensor<1x2x8xf32>) -> (tensor<*xf32>, none)
   return %y : tensor<*xf32>
 }
