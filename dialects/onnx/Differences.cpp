@@ -12,7 +12,7 @@ using namespace mlir;
 namespace cameo::onnx {
 namespace {
 
-/// The node's first input; for all that is known of it.
+/// The element type of a node's first input, where that is known.
 Type elementOf(Operation *op) {
   auto tensor = op->getNumOperands() ? dyn_cast<TensorType>(op->getOperand(0).getType()) : nullptr;
   return tensor ? tensor.getElementType() : Type();
