@@ -27,6 +27,8 @@ std::optional<ConstantBytes> constantBytes(ElementsAttr value) {
       return std::nullopt;
     return ConstantBytes(blob->getData(), /*splat=*/false);
   }
+  if (auto external = dyn_cast<ExternalAttr>(value))
+    return ConstantBytes(external.bytes(), /*splat=*/false);
   auto dense = dyn_cast<DenseIntOrFPElementsAttr>(value);
   if (!dense)
     return std::nullopt;
@@ -169,6 +171,15 @@ ElementsAttr makeConstant(RankedTensorType type, StringRef name, ArrayRef<char> 
   return makeConstant(type, name,
                       bytes.empty() ? HeapAsmResourceBlob::allocate(0, 16)
                                     : HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 16));
+}
+
+ElementsAttr largeConstantAs(RankedTensorType type, ElementsAttr value) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  if (auto external = dyn_cast<ExternalAttr>(value))
+    return ExternalAttr::get(type.getContext(), type, external.getName(), external.getFile(),
+                             external.getOffset(), external.getHash(), external.getData());
+  return nullptr;
 }
 
 ElementsAttr makeStringConstant(RankedTensorType type, ArrayRef<StringRef> values) {

@@ -65,6 +65,9 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::StringRef nam
 /// The same, from a copy of the bytes.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::StringRef name,
                                 llvm::ArrayRef<char> bytes);
+/// The same bytes of a large constant (one that is no dense attribute) as elements of another type;
+/// null for any other.
+mlir::ElementsAttr largeConstantAs(mlir::RankedTensorType type, mlir::ElementsAttr value);
 mlir::ElementsAttr makeStringConstant(mlir::RankedTensorType type,
                                       llvm::ArrayRef<llvm::StringRef> values);
 

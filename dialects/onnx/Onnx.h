@@ -12,12 +12,16 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/onnx/Constants.h"
+#include "dialects/onnx/WeightFiles.h"
 
 #include "dialects/onnx/OnnxDialect.h.inc"
 #include "dialects/onnx/Schema.h"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/onnx/OnnxTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/onnx/OnnxAttrs.h.inc"
 
 namespace cameo::onnx {
 

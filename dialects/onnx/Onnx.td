@@ -18,14 +18,18 @@ def Onnx_Dialect : Dialect {
     an operand's number is its ONNX input's number. An absent optional output has type `none`.
     Operators of other domains are `onnx.Custom`.
   }];
+  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
     /// The resources that makeConstant has made in this context and nobody has released.
     ConstantResources &constantResources() { return resources; }
+    /// The files that #onnx.external attributes of this context refer to.
+    WeightFiles &weightFiles() { return files; }
 
   private:
     ConstantResources resources;
+    WeightFiles files;
 
   public:
   }];
@@ -66,6 +70,35 @@ def ONNX_MapType : ONNX_Type<"Map", "map"> {
   let summary = "a map";
   let parameters = (ins "::mlir::Type":$keyType, "::mlir::Type":$valueType);
   let assemblyFormat = "`<` $keyType `,` $valueType `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+def ONNX_ExternalAttr : AttrDef<Onnx_Dialect, "External", [ElementsAttrInterface]> {
+  let mnemonic = "external";
+  let summary = "elements that lie in a file";
+  let description = [{
+    ```mlir
+    #onnx.external<"conv1.weight" in "model.mlir.weights" at 4096 xxh3 "9ff0a3b1c2d3e4f5">
+      : tensor<64x3x7x7xf32>
+    ```
+    What text has in place of large resources: the bytes at an offset, a multiple of 64, of a file
+    beside the text, or beneath its folder, whose XXH3 must be the one given. They are mapped and
+    checked when the attribute is parsed. In bytecode the attribute is the resource itself.
+  }];
+  let parameters = (ins AttributeSelfTypeParameter<"", "::mlir::RankedTensorType">:$type,
+                        StringRefParameter<"what resources of these contents are called">:$name,
+                        StringRefParameter<"the file, as seen from the text's folder">:$file,
+                        "uint64_t":$offset, "uint64_t":$hash,
+                        // Not printed. Owned by the dialect's weightFiles, or by who made the attribute.
+                        "const char *":$data);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The elements in ConstantBytes' form.
+    ::llvm::ArrayRef<char> bytes() const;
+  }];
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,11 +15,16 @@ using namespace cameo::onnx;
 #define GET_TYPEDEF_CLASSES
 #include "dialects/onnx/OnnxTypes.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "dialects/onnx/OnnxAttrs.cpp.inc"
+
 void OnnxDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/onnx/OnnxTypes.cpp.inc"
       >();
+  addAttributes<ExternalAttr>();
+  addInterface(makeBytecodeInterface(this));
   registerOnnxDialectOperations(this);
 }
 

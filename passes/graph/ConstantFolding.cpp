@@ -68,8 +68,8 @@ LogicalResult Fold::yieldView(unsigned operand, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, value.getElementType());
   if (type.getNumElements() != value.getNumElements())
     return failure();
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
-    results.push_back(DenseResourceElementsAttr::get(type, resource.getRawHandle()));
+  if (ElementsAttr large = onnx::largeConstantAs(type, value))
+    results.push_back(large);
   else if (auto dense = dyn_cast<DenseElementsAttr>(value))
     results.push_back(dense.reshape(type));
   else

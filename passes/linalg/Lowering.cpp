@@ -199,8 +199,8 @@ Value Lowering::constant(Location loc, ElementsAttr value) {
   Type wanted = signless(value.getElementType());
   if (wanted != value.getElementType()) {
     auto type = RankedTensorType::get(value.getShapedType().getShape(), wanted);
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
-      value = DenseResourceElementsAttr::get(type, resource.getRawHandle());
+    if (ElementsAttr large = onnx::largeConstantAs(type, value))
+      value = large;
     else
       value =
           DenseElementsAttr::getFromRawBuffer(type, cast<DenseElementsAttr>(value).getRawData());
