@@ -111,8 +111,9 @@ private:
     if (stage == Stage::Tiled && isKernel)
       return verifyMemorySpaces(op);
     if (stage >= Stage::Device && isKernel &&
-        !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) && !isa<gpu::ModuleEndOp>(op))
-      return error(op) << "kernels are llvm and nvvm by now";
+        !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
+        !isa<gpu::ModuleEndOp, kernel::PtxOp>(op))
+      return error(op) << "kernels are llvm, nvvm and kernel.ptx by now";
     if (stage >= Stage::Device && isa<LLVM::InlineAsmOp>(op))
       return error(op) << "inline assembly appears only in PTX";
     if (stage == Stage::Host && !isKernel && !isa<rt::ConstantOp>(op))

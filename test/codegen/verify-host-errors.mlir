@@ -34,7 +34,7 @@ rt.variant @v target "sm_80" {
 
 rt.variant @v target "sm_80" {
   gpu.module @k {
-    // expected-error @+1 {{'gpu.func' at stage host: kernels are llvm and nvvm by now}}
+    // expected-error @+1 {{'gpu.func' at stage host: kernels are llvm, nvvm and kernel.ptx by now}}
     gpu.func @k() kernel {
       gpu.return
     }
