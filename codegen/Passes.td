@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 //===-- dispatched, and every stage ----------------------------------------------------------===//
 
 def CreateVariants : Pass<"cameo-create-variants", "::mlir::ModuleOp"> {
-  let summary = "give each target architecture its own copy of the model";
+  let summary = "create a copy of the model for each target architecture";
   let description = [{
     Wraps the entry function in one `rt.variant` an architecture of the list, which is that of the
     command line's `--target`. Weights stay in the module, shared.
@@ -31,7 +31,7 @@ def CreateVariants : Pass<"cameo-create-variants", "::mlir::ModuleOp"> {
 }
 
 def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
-  let summary = "check that a module has the form that a stage promises";
+  let summary = "verify that a module has the form that a stage promises";
   let description = [{
     Says which operation breaks the invariant of the stage that is named; docs/stages.md has them
     all. Changes nothing.
@@ -50,12 +50,12 @@ def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
 //===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//
 
 def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
-  let summary = "Store weights in the order in which kernels read them";
+  let summary = "pack weights in the order in which kernels read them";
   let description = [{
     Asks the schedule class of each dispatch without a schedule in which order it wants the dimensions
     of inputs that are constants, and permutes constant and indexing maps alike. One packed constant
     serves all dispatches and variants that want the same order; constants that nothing reads any more
-    are left to `cameo-layout-weights`.
+    are left to `cameo-lay-out-weights`.
 
     ```mlir
     rt.constant @w0 = dense<...> : tensor<64x16x3x3xf32>
@@ -71,7 +71,7 @@ def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
 }
 
 def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
-  let summary = "Choose how each dispatch of a variant is computed";
+  let summary = "assign each dispatch of a variant a schedule: how it is computed";
   let description = [{
     Gives every `kernel.dispatch` that has none a `#kernel.schedule`: the first schedule class that
     supports it, with parameters chosen for the variant's target. A schedule that is there already is
@@ -115,7 +115,7 @@ def HoistConstants : Pass<"cameo-hoist-constants", "::cameo::rt::VariantOp"> {
 }
 
 def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
-  let summary = "Write the kernels of scheduled dispatches and launch them";
+  let summary = "lower scheduled dispatches to kernels and their launches";
   let description = [{
     Each dispatch becomes one or more `rt.launch`es of `gpu.func`s, one `gpu.module` each; equal
     dispatches share kernels. Kernels are in scf, arith, memref, vector and gpu on flat memory, and in
@@ -140,7 +140,7 @@ def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
 //===-- tiled -> device ------------------------------------------------------------------------===//
 
 def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Expand tile operations into what each thread does";
+  let summary = "expand tile operations into what each thread does";
   let description = [{
     Takes the tile operations of the kernel dialect to scf, vector, memref, arith and gpu. Kernels
     with tile operations have a one-dimensional `kernel.block`, over all threads of which each of
@@ -184,7 +184,7 @@ def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
 }
 
 def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Lower kernels from the tiled stage to llvm and nvvm";
+  let summary = "lower kernels from the tiled stage to llvm and nvvm";
   let description = [{
     Takes a `gpu.module` of the tiled stage (gpu, scf, cf, arith, math, vector and memref, with
     rank-1 contiguous memrefs) to the device stage: llvm and nvvm only. A memref becomes a bare

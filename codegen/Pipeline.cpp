@@ -98,7 +98,7 @@ static void populateHost(OpPassManager &passes) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   // After the plans, because weights that no plan uses are not stored.
-  passes.addPass(createLayoutWeights());
+  passes.addPass(createLayOutWeights());
 }
 
 void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOptions &options) {

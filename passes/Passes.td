@@ -117,7 +117,7 @@ def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
 }
 
 def SimplifyOperators : Pass<"cameo-simplify-operators", "::mlir::func::FuncOp"> {
-  let summary = "remove operators that compute nothing and merge those that are one together";
+  let summary = "simplify: remove operators that compute nothing, merge those that are one together";
   let description = [{
     Identity, Dropout in inference, Cast to the same type, Transpose that moves nothing, views and
     Expand to the same shape, Pad by nothing, Slice of everything, Concat of one, arithmetic with
@@ -197,8 +197,8 @@ def MergeDispatches : Pass<"cameo-merge-dispatches", "::mlir::func::FuncOp"> {
 
 //===-- tiled -> host -------------------------------------------------------------------------===//
 
-def LayoutWeights : Pass<"cameo-layout-weights", "::mlir::ModuleOp"> {
-  let summary = "place the weight pool's constants in the weight section";
+def LayOutWeights : Pass<"cameo-lay-out-weights", "::mlir::ModuleOp"> {
+  let summary = "lay out the weight pool's constants in the weight section";
   let description = [{
     Gives every `rt.constant` its offset in bytes, a multiple of 256. Equal contents share one place,
     whatever their types (a splat is compared with splats only); constants that no variant uses are
@@ -220,7 +220,7 @@ def LayoutWeights : Pass<"cameo-layout-weights", "::mlir::ModuleOp"> {
 }
 
 def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
-  let summary = "plan memory: an entry function on tensors becomes a launch plan on buffers";
+  let summary = "plan memory: make a launch plan on buffers of an entry function on tensors";
   let description = [{
     Every tensor gets a place: inputs and weights are where they are, results are written straight
     into outputs where that is possible, everything else shares the arena, by lifetime. A launch

@@ -203,7 +203,7 @@ LogicalResult PlanEmitter::emitWeight(rt::GetConstantOp op) {
           SymbolTable::lookupSymbolIn(scope, op.getConstantAttr()));
   if (!constant || !constant.getOffset())
     return op.emitError() << "constant " << op.getConstantAttr()
-                          << " has no place; cameo-layout-weights gives it one";
+                          << " has no place; cameo-lay-out-weights gives it one";
   FailureOr<int64_t> bytes = weightBytes(constant);
   if (failed(bytes))
     return failure();

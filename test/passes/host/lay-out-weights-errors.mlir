@@ -1,4 +1,4 @@
-// RUN: %cameo-opt --split-input-file --verify-diagnostics --cameo-layout-weights %s
+// RUN: %cameo-opt --split-input-file --verify-diagnostics --cameo-lay-out-weights %s
 
 // expected-error @+1 {{cannot be a weight: elements of type '!onnx.string'}}
 rt.constant @text = dense<"a"> : tensor<1x!onnx.string>

@@ -1,5 +1,5 @@
-// RUN: %cameo-opt --split-input-file --cameo-layout-weights %s | FileCheck %s
-// RUN: %cameo-opt --split-input-file --cameo-layout-weights --cameo-layout-weights %s | FileCheck %s
+// RUN: %cameo-opt --split-input-file --cameo-lay-out-weights %s | FileCheck %s
+// RUN: %cameo-opt --split-input-file --cameo-lay-out-weights --cameo-lay-out-weights %s | FileCheck %s
 
 // CHECK: rt.constant @first = dense<[1, 2]> : tensor<2xi64> at 0
 rt.constant @first = dense<[1, 2]> : tensor<2xi64>

@@ -79,7 +79,7 @@ bool sameContents(rt::ConstantOp a, rt::ConstantOp b) {
   return true;
 }
 
-struct LayoutWeights : cameo::impl::LayoutWeightsBase<LayoutWeights> {
+struct LayOutWeights : cameo::impl::LayOutWeightsBase<LayOutWeights> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::StringSet<> used;
