@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/target/Target.h"
+#include "dialects/onnx/Onnx.h"
 
 namespace cameo {
 #define GEN_PASS_DEF_CREATEVARIANTS
@@ -21,6 +22,9 @@ struct CreateVariants : cameo::impl::CreateVariantsBase<CreateVariants> {
     auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
     if (functions.empty())
       return;
+    for (func::FuncOp function : functions)
+      if (failed(verifyLowered(function)))
+        return signalPassFailure();
     // Commas end an option in a textual pipeline.
     std::string list = targets;
     std::replace(list.begin(), list.end(), ';', ',');
@@ -43,6 +47,19 @@ struct CreateVariants : cameo::impl::CreateVariantsBase<CreateVariants> {
     }
     for (func::FuncOp function : functions)
       function.erase();
+  }
+
+  /// What becomes of an operator is decided once, not once an architecture.
+  static LogicalResult verifyLowered(func::FuncOp function) {
+    WalkResult found = function.walk([](Operation *op) {
+      if (!isa<onnx::OnnxDialect>(op->getDialect()))
+        return WalkResult::advance();
+      emitError(op->getLoc()) << "'" << op->getName()
+                              << "' is no dispatch yet; operators are lowered before variants are "
+                                 "created";
+      return WalkResult::interrupt();
+    });
+    return failure(found.wasInterrupted());
   }
 };
 } // namespace

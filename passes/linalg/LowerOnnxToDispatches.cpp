@@ -180,6 +180,8 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
 namespace {
 struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispatches> {
   void runOnOperation() override {
+    if (failed(verifyNoOperatorsInVariants()))
+      return signalPassFailure();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     Lowering lowering(getOperation());
     for (func::FuncOp function : functions)
@@ -190,6 +192,23 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
         if (isOpTriviallyDead(&op))
           op.erase();
+  }
+
+  /// Variants are copies of what has been lowered; there would be as many weights as variants.
+  LogicalResult verifyNoOperatorsInVariants() {
+    for (auto variant : getOperation().getOps<rt::VariantOp>()) {
+      WalkResult found = variant.walk([](Operation *op) {
+        if (!isa<onnx::OnnxDialect>(op->getDialect()))
+          return WalkResult::advance();
+        emitError(op->getLoc()) << "'" << op->getName()
+                                << "' is in a variant; operators are lowered before variants are "
+                                   "created";
+        return WalkResult::interrupt();
+      });
+      if (found.wasInterrupted())
+        return failure();
+    }
+    return success();
   }
 };
 } // namespace
