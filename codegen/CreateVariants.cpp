@@ -4,6 +4,7 @@
 #include "codegen/Passes.h"
 #include "codegen/target/Target.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/Statistics.h"
 
 namespace cameo {
 #define GEN_PASS_DEF_CREATEVARIANTS
@@ -44,6 +45,7 @@ struct CreateVariants : cameo::impl::CreateVariantsBase<CreateVariants> {
       Block &body = op.getBody().emplaceBlock();
       for (func::FuncOp function : functions)
         body.push_back(function->clone());
+      count(&getContext(), getArgument(), "variants");
     }
     for (func::FuncOp function : functions)
       function.erase();

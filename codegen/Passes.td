@@ -28,6 +28,9 @@ def CreateVariants : Pass<"cameo-create-variants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cameo::rt::RtDialect"];
   let options = [Option<"targets", "targets", "std::string", /*default=*/"\"sm_80\"",
                         "architectures, e.g. sm_80;ptx;sim:sm_90a (also with commas)">];
+  let statistics = [
+    Statistic<"variants", "variants", "architectures">
+  ];
 }
 
 def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
@@ -68,6 +71,9 @@ def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::cameo::rt::RtDialect", "::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"packed", "packed", "constants that are stored in another order">
+  ];
 }
 
 def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
@@ -89,6 +95,10 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   let dependentDialects = ["::cameo::kernel::KernelDialect"];
   let options = [Option<"remarks", "remarks", "bool", "false",
                         "say of each dispatch which schedule was chosen">];
+  let statistics = [
+    Statistic<"chosen", "chosen", "dispatches that were given a schedule">,
+    Statistic<"kept", "kept", "dispatches that had one">
+  ];
 }
 
 def HoistConstants : Pass<"cameo-hoist-constants", "::cameo::rt::VariantOp"> {
@@ -135,6 +145,11 @@ def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"dispatches", "dispatches", "dispatches that became launches">,
+    Statistic<"launches", "launches", "launches">,
+    Statistic<"kernels", "kernels", "kernels that they share">
+  ];
 }
 
 //===-- tiled -> device ------------------------------------------------------------------------===//
@@ -181,6 +196,9 @@ def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"kernels", "kernels", "kernels with tile operations">
+  ];
 }
 
 def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
@@ -219,6 +237,9 @@ def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::cf::ControlFlowDialect", "::mlir::vector::VectorDialect"];
   let options = [Option<"target", "target", "std::string", /*default=*/"\"sm_80\"",
                         "architecture where the IR names none">];
+  let statistics = [
+    Statistic<"kernels", "kernels", "kernels">
+  ];
 }
 
 //===-- Tests of the simulator's checks --------------------------------------------------------===//
@@ -267,6 +288,9 @@ def PlantFault : Pass<"cameo-plant-fault", "::mlir::gpu::GPUModuleOp"> {
                         "in which of its places in the kernel, in the order of the text">,
                  Option<"kernel", "kernel", "std::string", /*default=*/"\"\"",
                         "in which kernel; all that there are without it">];
+  let statistics = [
+    Statistic<"planted", "planted", "faults">
+  ];
 }
 
 #endif

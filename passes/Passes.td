@@ -28,6 +28,9 @@ def FoldBatchNormIntoConv : Pass<"cameo-fold-batch-norm-into-conv", "::mlir::fun
   let options = [Option<"remarks", "remarks", "bool", "false",
                         "say what was not folded, and why">];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"folded", "folded", "operators that went into weights and bias">
+  ];
 }
 
 def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
@@ -56,6 +59,11 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
     Option<"remarks", "remarks", "bool", "false", "say what was not folded, and why">
   ];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"folded", "folded", "operators that became constants">,
+    Statistic<"grown", "bytes-added", "bytes by which the constants grew">,
+    Statistic<"kept", "kept", "operators left because of max-total-bytes">
+  ];
 }
 
 def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp"> {
@@ -114,6 +122,10 @@ def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
+  let statistics = [
+    Statistic<"inferred", "inferred", "values that were given a shape">,
+    Statistic<"folded", "folded", "operators on sizes that became constants">
+  ];
 }
 
 def SimplifyOperators : Pass<"cameo-simplify-operators", "::mlir::func::FuncOp"> {
@@ -136,6 +148,11 @@ def SimplifyOperators : Pass<"cameo-simplify-operators", "::mlir::func::FuncOp">
     ```
   }];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"removed", "removed", "operators that computed nothing">,
+    Statistic<"merged", "merged", "operators that became one with their operand">,
+    Statistic<"erased", "unused", "operators that nothing used">
+  ];
 }
 
 //===-- normalized -> dispatched --------------------------------------------------------------===//
@@ -172,6 +189,10 @@ def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::Modu
     "::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"dispatches", "dispatches", "units of device work">,
+    Statistic<"constants", "weights", "entries of the weight pool">
   ];
 }
 
@@ -217,6 +238,12 @@ def LayOutWeights : Pass<"cameo-lay-out-weights", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::cameo::rt::RtDialect"];
+  let statistics = [
+    Statistic<"erased", "unused", "constants that no variant uses">,
+    Statistic<"shared", "shared", "constants that share the place of another">,
+    Statistic<"saved", "bytes-saved", "bytes that sharing saves">,
+    Statistic<"stored", "bytes", "bytes of the weight section">
+  ];
 }
 
 def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
@@ -258,6 +285,11 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::cameo::rt::RtDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"views", "arena-buffers", "buffers in the arena">,
+    Statistic<"copies", "copies", "copies between buffers">,
+    Statistic<"saved", "bytes-saved", "bytes by which the arena is smaller than its tensors, where sizes are known">
+  ];
 }
 
 #endif

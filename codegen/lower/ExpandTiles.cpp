@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/lower/TileExpander.h"
+#include "passes/Statistics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -201,6 +202,7 @@ struct ExpandTiles : cameo::impl::ExpandTilesBase<ExpandTiles> {
       return kernel.emitOpError(
           "has tile operations and needs a kernel.block of one dimension, such as "
           "array<i32: 256, 1, 1>");
+    count(&getContext(), getArgument(), "kernels");
     return TileExpander(kernel, block[0]).expand();
   }
 };

@@ -5,6 +5,7 @@
 #include "codegen/lower/DevicePatterns.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/rt/Rt.h"
+#include "passes/Statistics.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -75,7 +76,10 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
     if (failed(verifyTypes(module)) || failed(verifyLimits(module, **found)) ||
         failed(makeExact(module, **found)) || failed(lowerStructuredControlFlow(module)) ||
         failed(lowerToLlvm(module, indexBits)))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+        count(&getContext(), getArgument(), "kernels");
   }
 
   std::string targetName(gpu::GPUModuleOp module) {

@@ -8,6 +8,7 @@
 #include "codegen/Passes.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/Statistics.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -132,6 +133,7 @@ private:
     std::vector<char> data =
         permuted(bytes->get(), type.getShape(), order, onnx::elementBytes(*kind));
     replaced.insert(constant);
+    count(&getContext(), getArgument(), "packed");
     OpBuilder builder(constant);
     builder.setInsertionPointAfter(constant);
     auto packed = RankedTensorType::get(shape, type.getElementType());

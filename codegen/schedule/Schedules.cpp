@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Statistics.h"
 
 using namespace mlir;
 
@@ -58,13 +59,16 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
     if (!target)
       return signalPassFailure();
     getOperation().walk([&](kernel::DispatchOp op) {
-      if (op.getSchedule()) // given: kept, checked where it is applied
+      if (op.getSchedule()) { // given: kept, checked where it is applied
+        count(&getContext(), getArgument(), "kept");
         return;
+      }
       for (const Schedule *schedule : schedules()) {
         if (!schedule->isSupported(op, *target))
           continue;
         op.setScheduleAttr(kernel::ScheduleAttr::get(op.getContext(), schedule->family(),
                                                      schedule->choose(op, *target)));
+        count(&getContext(), getArgument(), "chosen");
         if (remarks)
           op.emitRemark() << target->name << ": schedule " << op.getScheduleAttr();
         return;
@@ -81,6 +85,7 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
     KernelEmitter emitter(getOperation());
     SmallVector<kernel::DispatchOp> dispatches;
     getOperation().walk([&](kernel::DispatchOp op) { dispatches.push_back(op); });
+    int64_t launchesBefore = number<rt::LaunchOp>(), kernelsBefore = number<gpu::GPUFuncOp>();
     for (kernel::DispatchOp op : dispatches) {
       kernel::ScheduleAttr attribute = op.getScheduleAttr();
       if (!attribute) {
@@ -104,6 +109,16 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
         return signalPassFailure();
     }
     emitter.nameNodes();
+    count(&getContext(), getArgument(), "dispatches", dispatches.size());
+    count(&getContext(), getArgument(), "launches", number<rt::LaunchOp>() - launchesBefore);
+    count(&getContext(), getArgument(), "kernels", number<gpu::GPUFuncOp>() - kernelsBefore);
+  }
+
+private:
+  template <typename Op> int64_t number() {
+    int64_t found = 0;
+    getOperation().walk([&](Op) { ++found; });
+    return found;
   }
 };
 

@@ -8,6 +8,7 @@
 #include "codegen/Passes.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
+#include "passes/Statistics.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
@@ -559,6 +560,7 @@ private:
     function.emitRemark() << "fault " << kind.name << " " << index.getValue() << " in "
                           << function.getName() << ": " << places[index].op->getName();
     kind.plant(known, places[index]);
+    count(&getContext(), getArgument(), "planted");
     return success();
   }
 };

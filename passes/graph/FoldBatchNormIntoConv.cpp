@@ -10,6 +10,7 @@
 // Gemm are convolutions in this. Computed in double, rounded once.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
 
@@ -275,6 +276,7 @@ private:
     conv->setLoc(FusedLoc::get(op->getContext(), {conv->getLoc(), op->getLoc()}));
     replaceResult(op, 0, conv->getResult(0));
     eraseWithConstants(op);
+    count(&getContext(), getArgument(), "folded");
   }
 
   /// Gives an operand another constant, under the name that it had.

@@ -5,6 +5,7 @@
 //   4]>}
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/Statistics.h"
 #include "passes/graph/ConstantFolding.h"
 
 using namespace mlir;
@@ -38,9 +39,12 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
         if (remarks)
           emitRemark(op->getLoc())
               << "not folded: it would add " << growth << " B; " << left << " B are left";
+        count(&getContext(), getArgument(), "kept");
         continue;
       }
       left -= growth;
+      count(&getContext(), getArgument(), "folded");
+      count(&getContext(), getArgument(), "bytes-added", std::max<int64_t>(growth, 0));
       replace(op, *values);
     }
     updateFunctionType(function);

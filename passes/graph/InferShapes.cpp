@@ -13,6 +13,7 @@
 // and is marked, since such a model runs nowhere and its declarations are not checked.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
 #include "passes/linalg/Lowering.h"
@@ -139,7 +140,7 @@ private:
   }
 
   /// Sizes that are known either way; both ways must agree.
-  static LogicalResult refine(Operation *op, Lowering &lowering, SizeNames &names) {
+  LogicalResult refine(Operation *op, Lowering &lowering, SizeNames &names) {
     Builder b(op->getContext());
     SmallVector<Attribute> dims;
     bool named = false;
@@ -161,6 +162,8 @@ private:
       auto declared = dyn_cast<RankedTensorType>(result.getType());
       if (declared && failed(verifyCompatibleShape(declared, computed)))
         return contradiction(result, computed);
+      if (result.getType() != computed)
+        count(&getContext(), getArgument(), "inferred");
       result.setType(computed);
       named |= llvm::any_of(sizes, [](Attribute size) {
         auto name = dyn_cast<StringAttr>(size);
@@ -197,7 +200,7 @@ private:
     return onnx::makeConstant(type, nodeName(op), writeElements<int64_t>(*kind, numbers));
   }
 
-  static void foldKnownIntegers(Block &body, Lowering &lowering) {
+  void foldKnownIntegers(Block &body, Lowering &lowering) {
     // All of them first: the lowering knows values by where they are in memory.
     SmallVector<std::pair<Operation *, ElementsAttr>> known;
     for (Operation &op : body.without_terminator())
@@ -207,6 +210,7 @@ private:
       OpBuilder b(op);
       op->getResult(0).replaceAllUsesWith(createConstant(b, op->getLoc(), value));
       op->erase();
+      count(&getContext(), getArgument(), "folded");
     }
   }
 

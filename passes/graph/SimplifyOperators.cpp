@@ -8,6 +8,7 @@
 // one entry in the table of identities, or in that of merges.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/Statistics.h"
 #include "passes/graph/Graph.h"
 
 #include "mlir/IR/Iterators.h"
@@ -269,10 +270,12 @@ struct SimplifyOperators : impl::SimplifyOperatorsBase<SimplifyOperators> {
       if (!isa<onnx::OnnxDialect>(op->getDialect()))
         return;
       Merge merge = mergeRule(op->getName().stripDialect());
-      while (merge && succeeded(merge(op, b))) {
-      }
-      if (Value same = identityOf(op))
+      while (merge && succeeded(merge(op, b)))
+        count(&getContext(), getArgument(), "merged");
+      if (Value same = identityOf(op); same && !op->getResult(0).use_empty()) {
         replaceResult(op, 0, same);
+        count(&getContext(), getArgument(), "removed");
+      }
     });
     eraseUnused(function);
     updateFunctionType(function);
@@ -280,11 +283,13 @@ struct SimplifyOperators : impl::SimplifyOperatorsBase<SimplifyOperators> {
 
 private:
   /// Operators of ONNX have no effects but their results.
-  static void eraseUnused(func::FuncOp function) {
-    function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-      if (isa<onnx::OnnxDialect>(op->getDialect()) && !op->hasTrait<OpTrait::IsTerminator>() &&
-          op->use_empty())
-        op->erase();
+  void eraseUnused(func::FuncOp function) {
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+      if (!isa<onnx::OnnxDialect>(op->getDialect()) || op->hasTrait<OpTrait::IsTerminator>() ||
+          !op->use_empty())
+        return;
+      op->erase();
+      count(&getContext(), getArgument(), "unused");
     });
   }
 };

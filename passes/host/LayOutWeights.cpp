@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Passes.h"
+#include "passes/Statistics.h"
 #include "passes/host/ArenaLayout.h"
 #include "passes/host/WeightPool.h"
 
@@ -93,6 +94,7 @@ struct LayOutWeights : cameo::impl::LayOutWeightsBase<LayOutWeights> {
     for (auto constant : llvm::make_early_inc_range(module.getOps<rt::ConstantOp>())) {
       if (!used.contains(constant.getSymName())) {
         constant.erase();
+        count(&getContext(), getArgument(), "unused");
         continue;
       }
       FailureOr<int64_t> bytes = weightBytes(constant);
@@ -109,6 +111,8 @@ struct LayOutWeights : cameo::impl::LayOutWeightsBase<LayOutWeights> {
           candidates, [&](rt::ConstantOp other) { return sameContents(constant, other); });
       if (same != candidates.end()) {
         constant.setOffset(same->getOffset());
+        count(&getContext(), getArgument(), "shared");
+        count(&getContext(), getArgument(), "bytes-saved", *bytes);
         continue;
       }
       constant.setOffset(end);
@@ -116,7 +120,8 @@ struct LayOutWeights : cameo::impl::LayOutWeightsBase<LayOutWeights> {
       end += llvm::alignTo(*bytes, kBufferAlignment);
     }
     if (!isComplete)
-      signalPassFailure();
+      return signalPassFailure();
+    count(&getContext(), getArgument(), "bytes", end);
   }
 };
 

@@ -3,6 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Passes.h"
+#include "passes/Statistics.h"
 #include "passes/host/BufferPlanner.h"
 
 namespace cameo {
@@ -21,7 +22,14 @@ struct PlanBuffers : cameo::impl::PlanBuffersBase<PlanBuffers> {
     if (function->hasAttr(kPlanInputsAttr))
       return;
     if (failed(BufferPlanner(function).run()))
-      signalPassFailure();
+      return signalPassFailure();
+    function.walk([&](rt::ArenaViewOp) { count(&getContext(), getArgument(), "arena-buffers"); });
+    function.walk([&](rt::CopyOp) { count(&getContext(), getArgument(), "copies"); });
+    if (auto memory = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr)) {
+      auto bytes = [&](StringRef name) { return memory.getAs<IntegerAttr>(name).getInt(); };
+      int64_t fewer = bytes("tensor_sum_bytes") - bytes("arena_bytes");
+      count(&getContext(), getArgument(), "bytes-saved", std::max<int64_t>(fewer, 0));
+    }
   }
 };
 } // namespace

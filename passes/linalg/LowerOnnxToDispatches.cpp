@@ -6,6 +6,7 @@
 // is recorded or passed over, and all records come in one error.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/Statistics.h"
 #include "passes/linalg/UnsupportedReport.h"
 
 using namespace mlir;
@@ -192,6 +193,12 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
         if (isOpTriviallyDead(&op))
           op.erase();
+    if (functions.empty())
+      return;
+    getOperation().walk(
+        [&](kernel::DispatchOp) { count(&getContext(), getArgument(), "dispatches"); });
+    count(&getContext(), getArgument(), "weights",
+          llvm::range_size(getOperation().getOps<rt::ConstantOp>()));
   }
 
   /// Variants are copies of what has been lowered; there would be as many weights as variants.
