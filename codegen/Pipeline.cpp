@@ -64,7 +64,10 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.nest<kernel::DispatchOp>().addPass(createCSEPass());
   functions.addPass(createMergeDispatches());
-  passes.addPass(createCreateVariants({options.targets}));
+  // Commas would end the option in the pipeline's text.
+  std::string targets = options.targets;
+  std::replace(targets.begin(), targets.end(), ',', ';');
+  passes.addPass(createCreateVariants({targets}));
 }
 
 static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {

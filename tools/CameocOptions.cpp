@@ -128,6 +128,14 @@ const Option kOptions[] = {
     {"--Werror", "", "warnings are errors: no ptxas, for one, and thus PTX instead of cubins",
      setFlag<&CameocOptions::warningsAreErrors>},
     {"--time", "", "says on stderr how long each stage takes", setFlag<&CameocOptions::time>},
+    {"--statistics", "", "says on stderr what passes have counted",
+     setFlag<&CameocOptions::statistics>},
+    {"--print-pipeline", "",
+     "says on stderr which passes lead to each stage, as cameo-opt's --pass-pipeline takes them",
+     setFlag<&CameocOptions::printPipeline>},
+    {"--print-ir-after", "PASS",
+     "prints on stderr what this pass (cameo-fold-constants), or all, has changed; goes with -j 1",
+     setString<&CameocOptions::printIrAfter>},
     {"-j", "N", "threads; default one a core",
      [](CameocOptions &o, StringRef v) -> llvm::Error {
        if (v.getAsInteger(10, o.jobs) || o.jobs < 1 || o.jobs > 1024)
@@ -164,6 +172,9 @@ llvm::Error check(const CameocOptions &options) {
                 stageName(*options.stopAfter));
   if (options.startFrom && *options.startFrom > Stage::Imported && !options.shapes.empty())
     return fail("--shapes applies to models, not to --start-from=" + stageName(*options.startFrom));
+  // Passes that run at the same time would print into one another.
+  if (!options.printIrAfter.empty() && options.jobs != 1)
+    return fail("--print-ir-after needs -j 1");
   if (!options.report.empty() && !StringRef(options.report).ends_with(".json"))
     return fail("--report=" + options.report +
                 ": only JSON is written; use a name ending in .json");

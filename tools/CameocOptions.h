@@ -23,7 +23,9 @@ struct CameocOptions {
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   bool simChecks = false, simTrace = false;
   SimImageOptions::Forms simForms = SimImageOptions::Forms::Warp;
-  bool time = false;
+  bool time = false, statistics = false, printPipeline = false;
+  /// An option of cameo-opt without its dashes, or "all"; empty: nothing is printed.
+  std::string printIrAfter;
   bool remarks = false;
   bool warningsAreErrors = false;
   std::string ptxas, libdevice, report;

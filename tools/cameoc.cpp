@@ -8,6 +8,7 @@
 #include "dialects/onnx/Export.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
+#include "passes/Statistics.h"
 #include "passes/linalg/Lowering.h"
 #include "tools/CameocOptions.h"
 #include "tools/InputShapes.h"
@@ -24,6 +25,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Timer.h"
 
@@ -103,7 +105,7 @@ class Compiler {
 public:
   Compiler(const CameocOptions &options, std::string executable)
       : options(options), executable(std::move(executable)), threads(strategy()),
-        context(registry(), MLIRContext::Threading::DISABLED) {
+        context(registry(statistics), MLIRContext::Threading::DISABLED) {
     if (options.jobs != 1)
       context.setThreadPool(threads);
     // Notes with a whole kernel in generic form help nobody.
@@ -120,6 +122,8 @@ public:
 
   int run() {
     LogicalResult result = compile();
+    if (options.statistics)
+      statistics.print(llvm::errs());
     // Whatever fails has said why; if it has not, that must not be silent.
     if (failed(result) && !errors)
       (void)report("compilation failed without a message; please report this, with the model");
@@ -131,17 +135,15 @@ private:
     return jobs ? llvm::hardware_concurrency(jobs) : llvm::hardware_concurrency();
   }
   llvm::ThreadPoolStrategy strategy() const { return strategyFor(options.jobs); }
-  static const DialectRegistry &registry() {
-    static const DialectRegistry registry = [] {
-      DialectRegistry result;
-      result.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                    func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                    math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
-                    tensor::TensorDialect, vector::VectorDialect, onnx::OnnxDialect,
-                    kernel::KernelDialect, rt::RtDialect>();
-      return result;
-    }();
-    return registry;
+  static DialectRegistry registry(PassStatistics &statistics) {
+    DialectRegistry result;
+    result.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                  tensor::TensorDialect, vector::VectorDialect, onnx::OnnxDialect,
+                  kernel::KernelDialect, rt::RtDialect>();
+    statistics.attach(result);
+    return result;
   }
 
   LogicalResult report(const Twine &message) {
@@ -165,6 +167,8 @@ private:
   LogicalResult read();
   std::vector<OutputName> outputs() const;
   LogicalResult runStages(Stage from, Stage to);
+  LogicalResult checkPrintedPass(const PipelineOptions &pipeline);
+  void printIrAfter(PassManager &passes);
   LogicalResult write();
   LogicalResult writeText(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &code);
   llvm::Expected<CodeOptions> codeOptions();
@@ -174,6 +178,7 @@ private:
   const CameocOptions &options;
   std::string executable;
   llvm::DefaultThreadPool threads;
+  PassStatistics statistics;
   MLIRContext context;
   std::mutex printing;
   unsigned errors = 0;
@@ -228,18 +233,56 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
   pipeline.reportUnsupported = to >= Stage::Dispatched;
   pipeline.targets = options.target;
   pipeline.remarks = options.remarks;
+  if (failed(checkPrintedPass(pipeline)))
+    return failure();
   for (const StageInfo &info : stages()) {
     if (info.stage <= from || info.stage > to)
       continue;
     Stopwatch stopwatch(options.time, info.name);
     PassManager passes(&context, ModuleOp::getOperationName());
     populateStage(passes, info.stage, pipeline);
+    if (options.printPipeline) {
+      passes.printAsTextualPipeline(llvm::errs());
+      llvm::errs() << "\n";
+    }
+    if (!options.printIrAfter.empty())
+      printIrAfter(passes);
     if (failed(passes.run(*module)))
       return failure();
     // Weights that the stage has replaced: as many bytes as the model has, twice over.
     onnx::releaseUnusedConstants(*module);
   }
   return success(!errors); // warnings may be errors
+}
+
+/// Whether some stage's pipeline has the pass that is to be printed after.
+LogicalResult Compiler::checkPrintedPass(const PipelineOptions &pipeline) {
+  if (options.printIrAfter.empty() || options.printIrAfter == "all")
+    return success();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const StageInfo &info : stages()) {
+    PassManager passes(&context, ModuleOp::getOperationName());
+    populateStage(passes, info.stage, pipeline);
+    passes.printAsTextualPipeline(stream);
+  }
+  if (llvm::Regex("[(,]" + llvm::Regex::escape(options.printIrAfter) + "[,{)]").match(text))
+    return success();
+  return report("--print-ir-after: no pass of the pipeline is called '" +
+                Twine(options.printIrAfter) + "'; --print-pipeline lists them");
+}
+
+/// Prints what passes have changed, on stderr; of large constants the names only.
+void Compiler::printIrAfter(PassManager &passes) {
+  StringRef wanted = options.printIrAfter;
+  OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(16).elideLargeResourceString(64);
+  passes.enableIRPrinting([](Pass *, Operation *) { return false; },
+                          [wanted](Pass *pass, Operation *) {
+                            return wanted == "all" || wanted == pass->getArgument();
+                          },
+                          /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true,
+                          /*printAfterOnlyOnFailure=*/false, llvm::errs(), flags);
 }
 
 LogicalResult Compiler::compile() {

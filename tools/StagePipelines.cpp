@@ -1,0 +1,46 @@
+// A named pipeline for each stage that passes lead to.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/StagePipelines.h"
+
+#include "codegen/Pipeline.h"
+
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+struct StageOptions : PassPipelineOptions<StageOptions> {
+  Option<std::string> targets{
+      *this, "targets",
+      llvm::cl::desc("architectures, as cameoc's --target, e.g. sm_80;ptx;sim:sm_90a"),
+      llvm::cl::init(PipelineOptions().targets)};
+  Option<bool> remarks{*this, "remarks", llvm::cl::desc("passes say what they decided"),
+                       llvm::cl::init(false)};
+  Option<bool> reportUnsupported{*this, "report-unsupported",
+                                 llvm::cl::desc("at normalized: refuse what cannot be compiled"),
+                                 llvm::cl::init(true)};
+};
+
+} // namespace
+
+void cameo::registerStagePipelines() {
+  for (const StageInfo &info : stages()) {
+    if (info.stage == Stage::Imported || info.stage == Stage::Binary)
+      continue;
+    Stage stage = info.stage;
+    // Kept by the registry.
+    PassPipelineRegistration<StageOptions>(
+        "cameo-to-" + info.name.str(),
+        "from the stage before to " + info.name.str() + ": " + info.description.str(),
+        [stage](OpPassManager &passes, const StageOptions &given) {
+          PipelineOptions options;
+          options.targets = given.targets;
+          options.remarks = given.remarks;
+          options.reportUnsupported = given.reportUnsupported;
+          populateStage(passes, stage, options);
+        });
+  }
+}

@@ -1,0 +1,9 @@
+// The pipelines between stages as options of cameo-opt: --cameo-to-normalized and so on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace cameo {
+
+void registerStagePipelines();
+
+} // namespace cameo
