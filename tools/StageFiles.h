@@ -1,4 +1,4 @@
-// IR between stages as files: text, with large weights in a file beside it.
+// IR between stages as files: bytecode with everything in it, or text with large weights beside it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,12 +8,14 @@
 
 namespace cameo {
 
-/// Writes `path`, and `path`.weights where the module refers to large resources: the text only
-/// names those.
+/// Writes bytecode where `path` ends in .mlirbc, else text. Text refers to large weights by
+/// #onnx.external: they go into `path`.weights, and the module's attributes become such references.
+/// On standard output ("-") they stay in the text.
 llvm::Error writeStageFile(mlir::ModuleOp module, llvm::StringRef path);
 
-/// Reads what writeStageFile has written, or hand-written text, and verifies it. Null after a
-/// diagnostic. Weights stay mapped from their file for as long as the context lives.
+/// Reads MLIR of either form and verifies it: the IR, the checksum of bytecode and those of weights
+/// in files. Null after a diagnostic. Weights stay mapped from their file for as long as the
+/// context lives.
 mlir::OwningOpRef<mlir::ModuleOp> readStageFile(llvm::StringRef path, mlir::MLIRContext *context);
 
 } // namespace cameo

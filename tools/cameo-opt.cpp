@@ -1,11 +1,14 @@
 // cameo-opt: reads MLIR, runs passes, writes MLIR. Knows every dialect of ours and of MLIR's.
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/emit/Payload.h"
 #include "passes/Statistics.h"
+#include "tools/BytecodeChecksum.h"
 #include "tools/Registration.h"
 #include "tools/StagePipelines.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
 
 using namespace cameo;
 
@@ -16,13 +19,42 @@ static bool wantsStatistics() {
 }
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   registerEverything(registry);
   registerStagePipelines();
   PassStatistics statistics;
   statistics.attach(registry);
-  llvm::LogicalResult result = mlir::MlirOptMain(argc, argv, "Cameo's pass driver\n", registry);
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, "Cameo's pass driver\n", registry);
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects())
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  bool isUnchecked; // as other tools write it
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = openMlirFile(input, isUnchecked);
+  if (!file) {
+    llvm::errs() << "error: " << llvm::toString(file.takeError()) << "\n";
+    return 1;
+  }
+  // A file takes its name only when it is complete: it may be the input, mapped and still read.
+  llvm::Error error = writeFile(output, 0644, [&](llvm::raw_fd_ostream &target) -> llvm::Error {
+    std::unique_ptr<ChecksumStream> checksum;
+    if (target.supportsSeeking())
+      checksum = std::make_unique<ChecksumStream>(target);
+    llvm::raw_ostream &stream = checksum ? static_cast<llvm::raw_ostream &>(*checksum) : target;
+    // It has said why it fails.
+    if (failed(mlir::MlirOptMain(stream, std::move(*file), registry, config)))
+      return llvm::createStringError("");
+    if (checksum)
+      checksum->finish();
+    return llvm::Error::success();
+  });
   if (wantsStatistics())
     statistics.print(llvm::errs());
-  return mlir::asMainReturnCode(result);
+  if (!error)
+    return 0;
+  std::string message = llvm::toString(std::move(error));
+  if (!message.empty())
+    llvm::errs() << "error: " << message << "\n";
+  return 1;
 }

@@ -1,6 +1,7 @@
 // cameoc: compiles an ONNX model into a self-contained GPU executable.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
+#include "codegen/StageForm.h"
 #include "codegen/emit/Code.h"
 #include "codegen/emit/Manifest.h"
 #include "dialects/kernel/Kernel.h"
@@ -196,7 +197,15 @@ LogicalResult Compiler::read() {
     inputs.push_back(options.input + ".weights");
     module = readStageFile(options.input, &context);
     modelHash = isStream(options.input) ? 0 : hashFile(options.input);
+    if (!module)
+      return failure();
+    if (llvm::Error error = checkStageForm(*module, *options.startFrom, options.input))
+      return report(std::move(error));
   } else {
+    StringRef name = options.input;
+    if (name.ends_with(".mlir") || name.ends_with(".mlirbc"))
+      return report("'" + name +
+                    "' is IR by its name, no ONNX model; --start-from=STAGE says at which stage");
     ModelInput input = readModel(options.input, &context);
     module = std::move(input.module);
     modelHash = input.hash;
