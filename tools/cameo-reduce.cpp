@@ -1,13 +1,64 @@
 // cameo-reduce: makes IR that shows a bug smaller, while a script says that it still shows it.
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/Reduction.h"
 #include "tools/Registration.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Reducer/Passes.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace cameo;
+
+static LogicalResult runPasses(ModuleOp module, const PassPipelineCLParser &pipeline) {
+  PassManager passes(module.getContext());
+  return success(
+      succeeded(pipeline.addToPipeline(
+          passes, [&](const Twine &what) { return emitError(module.getLoc()) << what; })) &&
+      succeeded(passes.run(module)));
+}
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  cameo::registerEverything(registry);
-  mlir::MLIRContext context(registry);
-  return mlir::failed(mlir::mlirReduceMain(argc, argv, context)) ? 1 : 0;
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("FILE.mlir"),
+                                   llvm::cl::init("-"));
+  llvm::cl::opt<std::string> output("o", llvm::cl::desc("where to write; default standard output"),
+                                    llvm::cl::init("-"));
+  DialectRegistry registry;
+  registerEverything(registry);
+  registerReduction();
+  registerOptReductionPass();
+  PassPipelineCLParser pipeline("", "passes to run, such as --reduction-tree='test=SCRIPT'");
+  llvm::cl::ParseCommandLineOptions(argc, argv, "Cameo's reducer of MLIR\n");
+  if (!pipeline.hasAnyOccurrences()) {
+    llvm::errs()
+        << "error: no pass to run; --reduction-tree='test=SCRIPT' is the one that reduces\n";
+    return 1;
+  }
+
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &message);
+  std::unique_ptr<llvm::ToolOutputFile> target = file ? openOutputFile(output, &message) : nullptr;
+  if (!target) {
+    llvm::errs() << message << "\n";
+    return 1;
+  }
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(file), SMLoc());
+  MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
+  SourceMgrDiagnosticHandler handler(*sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  if (!module || failed(runPasses(*module, pipeline)))
+    return 1;
+  target->os() << *module << "\n";
+  target->keep();
+  return 0;
 }
