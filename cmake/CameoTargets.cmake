@@ -5,7 +5,8 @@
 # which takes a translation unit from 10 to 30 s to 2 s.
 function(cameo_compiler_options target)
   target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>
+                                              $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}>)
   separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
   target_compile_definitions(${target} PUBLIC ${definitions})
   target_compile_options(${target} PRIVATE -fno-exceptions)

@@ -49,6 +49,7 @@ def parts():
         Part("command-line", [PYTHON, f"{E2E}/command_line.py"], 5),
         Part("cuda-artefacts", [PYTHON, f"{E2E}/cuda_artefacts.py"], 15),
         Part("embedding", [PYTHON, f"{E2E}/embedding.py"], 5),
+        Part("install", [PYTHON, f"{E2E}/install.py"], 10),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
         Part("types", [PYTHON, f"{E2E}/type_tests.py"], 10),
         # All checks of the simulator on everything that they generate, in two orders of lanes.

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` copies: tools, runtime, headers, libraries and a CMake package. The tools
+# find stub and library beside themselves, so the prefix can be moved.
+include(CMakePackageConfigHelpers)
+
+# For programs that embed models: no LLVM.
+install(TARGETS cameo EXPORT CameoRuntimeTargets LIBRARY DESTINATION lib
+        INCLUDES DESTINATION include)
+install(FILES runtime/cameo.h DESTINATION include)
+
+# What cameoc appends payloads to.
+install(TARGETS cameo-stub RUNTIME DESTINATION lib/cameo)
+install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
+
+install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-lsp-server
+        EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
+
+# For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
+install(TARGETS CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses CameoCodegen
+        EXPORT CameoCompilerTargets ARCHIVE DESTINATION lib INCLUDES DESTINATION include/cameo)
+foreach(folder dialects passes codegen)
+  install(DIRECTORY ${folder} ${CMAKE_BINARY_DIR}/${folder} DESTINATION include/cameo
+          FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc
+          # Of the importer: they need protobuf.
+          PATTERN *.pb.h EXCLUDE PATTERN Importer.h EXCLUDE PATTERN Exporter.h EXCLUDE
+          PATTERN ModelParse.h EXCLUDE PATTERN TensorImport.h EXCLUDE
+          PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
+endforeach()
+install(FILES runtime/format.h DESTINATION include/cameo/runtime)
+install(FILES runtime/sim/abi.h runtime/sim/instructions.h DESTINATION include/cameo/runtime/sim)
+
+set(package lib/cmake/Cameo)
+install(EXPORT CameoRuntimeTargets NAMESPACE Cameo:: DESTINATION ${package})
+install(EXPORT CameoCompilerTargets NAMESPACE Cameo:: DESTINATION ${package})
+configure_package_config_file(cmake/CameoConfig.cmake.in ${CMAKE_BINARY_DIR}/CameoConfig.cmake
+                              INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/CameoConfigVersion.cmake
+                                 COMPATIBILITY ExactVersion)
+install(FILES ${CMAKE_BINARY_DIR}/CameoConfig.cmake ${CMAKE_BINARY_DIR}/CameoConfigVersion.cmake
+        DESTINATION ${package})
