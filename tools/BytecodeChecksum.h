@@ -25,11 +25,11 @@ private:
   llvm::SmallVector<uint64_t> hashes;
 };
 
-/// Passes MLIR on to a file that can be sought in. Bytecode gets a checksum on the way, text stays
-/// as it is.
+/// Passes MLIR on to a file, or memory, that can be written out of order. Bytecode gets a checksum
+/// on the way, text stays as it is.
 class ChecksumStream : public llvm::raw_ostream {
 public:
-  explicit ChecksumStream(llvm::raw_fd_ostream &file) : file(file), start(file.tell()) {}
+  explicit ChecksumStream(llvm::raw_pwrite_stream &file) : file(file), start(file.tell()) {}
   ~ChecksumStream() override { flush(); }
   /// Writes the checksum; called when everything else is written.
   void finish();
@@ -40,7 +40,7 @@ private:
   void writeHeader();
   void pass(llvm::StringRef bytes);
 
-  llvm::raw_fd_ostream &file;
+  llvm::raw_pwrite_stream &file;
   uint64_t start, position = 0;
   /// What has come of the header, until it is complete.
   std::string header;

@@ -11,6 +11,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -107,12 +108,19 @@ llvm::Error writeBytecode(ModuleOp module, StringRef path) {
   });
 }
 
+/// Standard output, devices and pipes have nothing beside them.
+bool canStandBeside(StringRef path) {
+  llvm::sys::fs::file_status status;
+  bool isNew = static_cast<bool>(llvm::sys::fs::status(path, status));
+  return path != "-" && (isNew || status.type() == llvm::sys::fs::file_type::regular_file);
+}
+
 } // namespace
 
 llvm::Error cameo::writeStageFile(ModuleOp module, StringRef path) {
   if (path.ends_with(".mlirbc"))
     return writeBytecode(module, path);
-  if (path != "-") {
+  if (canStandBeside(path)) {
     WeightLayout layout(module);
     std::string weights = path.str() + ".weights";
     if (!layout.empty()) {

@@ -10,7 +10,7 @@ namespace cameo {
 
 /// Writes bytecode where `path` ends in .mlirbc, else text. Text refers to large weights by
 /// #onnx.external: they go into `path`.weights, and the module's attributes become such references.
-/// On standard output ("-") they stay in the text.
+/// On standard output ("-") and in devices they stay in the text.
 llvm::Error writeStageFile(mlir::ModuleOp module, llvm::StringRef path);
 
 /// Reads MLIR of either form and verifies it: the IR, the checksum of bytecode and those of weights

@@ -18,6 +18,14 @@ static bool wantsStatistics() {
   return found != llvm::cl::getRegisteredOptions().end() && found->second->getNumOccurrences();
 }
 
+/// Runs what the command line says. It has said why it fails.
+static llvm::Error run(llvm::raw_ostream &output, std::unique_ptr<llvm::MemoryBuffer> input,
+                       mlir::DialectRegistry &registry, const mlir::MlirOptMainConfig &config) {
+  if (failed(mlir::MlirOptMain(output, std::move(input), registry, config)))
+    return llvm::createStringError("");
+  return llvm::Error::success();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
@@ -38,15 +46,17 @@ int main(int argc, char **argv) {
   }
   // A file takes its name only when it is complete: it may be the input, mapped and still read.
   llvm::Error error = writeFile(output, 0644, [&](llvm::raw_fd_ostream &target) -> llvm::Error {
-    std::unique_ptr<ChecksumStream> checksum;
-    if (target.supportsSeeking())
-      checksum = std::make_unique<ChecksumStream>(target);
-    llvm::raw_ostream &stream = checksum ? static_cast<llvm::raw_ostream &>(*checksum) : target;
-    // It has said why it fails.
-    if (failed(mlir::MlirOptMain(stream, std::move(*file), registry, config)))
-      return llvm::createStringError("");
-    if (checksum)
-      checksum->finish();
+    if (!config.shouldEmitBytecode())
+      return run(target, std::move(*file), registry, config);
+    // The checksum is known at the end and stands at the beginning, where a pipe cannot go back to.
+    llvm::SmallVector<char, 0> memory;
+    llvm::raw_svector_ostream buffer(memory);
+    const bool isPipe = !target.supportsSeeking();
+    ChecksumStream stream(isPipe ? static_cast<llvm::raw_pwrite_stream &>(buffer) : target);
+    if (llvm::Error error = run(stream, std::move(*file), registry, config))
+      return error;
+    stream.finish();
+    target.write(memory.data(), memory.size());
     return llvm::Error::success();
   });
   if (wantsStatistics())
