@@ -16,9 +16,12 @@ static constexpr llvm::StringLiteral kMagic("ML\xefR");
 static constexpr size_t kProducer = 5;
 static constexpr llvm::StringLiteral kMark(" xxh3 ");
 static constexpr size_t kDigits = 16;
-/// What the header grows by. Alignment is relative to the file's beginning and must stay as it is;
-/// a file cannot be mapped with more than that of a page.
-static constexpr size_t kExtension = 4096;
+/// The most that a mapped file can be aligned to.
+static constexpr size_t kPage = 4096;
+/// What the header grows by: whole pages, because alignment is relative to the file's beginning,
+/// and so many that readers map the file. What is smaller they copy to where memory is free, which
+/// is not aligned as the file's resources are, and MLIR's reader takes addresses for offsets.
+static constexpr size_t kExtension = 4 * kPage;
 
 void PieceHash::add(StringRef bytes) {
   while (!bytes.empty()) {
@@ -103,8 +106,7 @@ static llvm::Expected<bool> verifyChecksum(StringRef bytecode) {
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> cameo::openMlirFile(StringRef path,
                                                                         bool &isUnchecked) {
-  // MLIR's reader takes addresses for offsets; the memory of small files is not aligned by itself.
-  const llvm::Align alignment(kExtension);
+  const llvm::Align alignment(kPage);
   isUnchecked = false;
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
                                                  /*RequiresNullTerminator=*/true, alignment);
