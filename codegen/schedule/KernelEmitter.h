@@ -26,6 +26,9 @@ namespace cameo {
 
 class KernelEmitter;
 
+/// Threads of a warp.
+inline constexpr int64_t kWarp = 32;
+
 /// A kernel being written. Methods emit at `b`'s insertion point, inside the function.
 class Kernel {
 public:

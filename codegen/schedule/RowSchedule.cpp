@@ -24,7 +24,6 @@ using namespace mlir;
 namespace cameo {
 namespace {
 
-constexpr int64_t kWarp = 32;
 /// Steps of a thread along a row that are written out, so that what was read for one reduction may
 /// stay in registers for the next.
 constexpr int64_t kUnrolledSteps = 4;

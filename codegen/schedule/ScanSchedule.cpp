@@ -17,8 +17,6 @@ using namespace mlir;
 namespace cameo {
 namespace {
 
-constexpr int64_t kWarp = 32;
-
 /// The scan that the dispatch's result is, or is elementwise work on; null for other dispatches.
 kernel::ScanOp matchScan(kernel::DispatchOp op) {
   if (op.getNumResults() != 1)
