@@ -102,7 +102,7 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
 }
 
 def HoistConstants : Pass<"cameo-hoist-constants", "::cameo::rt::VariantOp"> {
-  let summary = "pass constants in which dispatches differ as scalars";
+  let summary = "hoist constants in which equal dispatches differ, as their scalars";
   let description = [{
     Dispatches with the same schedule and the same description but for constants' values become equal,
     and with that share a kernel: the constants in which they differ become scalars, arguments of
@@ -122,6 +122,7 @@ def HoistConstants : Pass<"cameo-hoist-constants", "::cameo::rt::VariantOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"hoisted", "hoisted", "constants that became scalars of a dispatch">];
 }
 
 def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {

@@ -214,6 +214,10 @@ def MergeDispatches : Pass<"cameo-merge-dispatches", "::mlir::func::FuncOp"> {
     return %0, %0 : tensor<4xf32>, tensor<4xf32>
     ```
   }];
+  let statistics = [
+    Statistic<"merged", "merged", "operations that were there already">,
+    Statistic<"removed", "removed", "operations whose results nobody used">
+  ];
 }
 
 //===-- tiled -> host -------------------------------------------------------------------------===//

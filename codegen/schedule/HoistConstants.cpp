@@ -9,6 +9,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/schedule/KernelEmitter.h"
+#include "passes/Statistics.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -22,7 +23,8 @@ namespace cameo {
 
 namespace {
 
-/// A kernel's parameters, an input's address and sizes and a scalar each, must fit 4352 bytes.
+/// All parameters of a kernel must fit 4352 bytes: the address and the sizes of up to 32 inputs, and
+/// these.
 constexpr size_t kMostScalars = 64;
 
 /// The type in which launches pass a constant; null for what they do not.
@@ -112,6 +114,7 @@ private:
     for (auto [op, constants] : llvm::zip(group.members, group.constants))
       for (size_t i : different)
         passAsScalar(op, constants[i]);
+    count(&getContext(), getArgument(), "hoisted", different.size() * group.members.size());
   }
 
   static void passAsScalar(kernel::DispatchOp op, arith::ConstantOp constant) {

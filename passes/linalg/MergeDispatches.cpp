@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 
 #include "dialects/kernel/Kernel.h"
+#include "passes/Statistics.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -56,8 +57,10 @@ struct MergeDispatches : impl::MergeDispatchesBase<MergeDispatches> {
   void runOnOperation() override {
     for (Block &block : getOperation().getBody()) {
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (isOpTriviallyDead(&op))
+        if (isOpTriviallyDead(&op)) {
           op.erase();
+          count(&getContext(), getArgument(), "removed");
+        }
       merge(block);
     }
   }
@@ -79,6 +82,7 @@ private:
       }
       op.replaceAllUsesWith(*equal);
       op.erase();
+      count(&getContext(), getArgument(), "merged");
     }
   }
 };
