@@ -350,13 +350,20 @@ def check_benchmark(tests):
         tests.suite.fail("benchmark-json-content", f"{wrong} {result}", step)
     # ^C: what was measured until then, and the signal for whoever waits for the program.
     command = [str(tests.artefact), "--device=sim", "--benchmark", "--warmUp=0", "--duration=1000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
-        while "random values" not in process.stderr.readline():
-            pass
+    # A shell's background jobs ignore the signal, and what they start does, too.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+                          ) as process:
+        for line in process.stderr:
+            if "random values" in line:
+                break
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=SECONDS)
+        try:
+            output, errors = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, errors = process.communicate()
     texts = ["Latency (simulated): min = ", "[W] interrupted after ", "&&&& FAILED"]
     if process.returncode != -signal.SIGINT or any(text not in output for text in texts):
         tests.suite.fail("interrupted", f"exit code {process.returncode}: {output} {errors}")
