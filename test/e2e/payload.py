@@ -16,8 +16,8 @@ KERNEL = struct.Struct("<10I")
 KINDS = {1: "manifest", 2: "plan", 3: "ptx", 4: "cubin", 5: "simulator image", 6: "weights",
          7: "weight hashes"}
 ARCH_A = 0x10000
-# What stub, plan, manifest and padding may take in a file.
-MOST_BEYOND = 1_500_000
+# What stub, plans of six architectures, manifest and padding may take in a file.
+MOST_BEYOND = 1_550_000
 
 
 @dataclass
