@@ -23,8 +23,8 @@ namespace cameo {
 
 namespace {
 
-/// All parameters of a kernel must fit 4352 bytes: the address and the sizes of up to 32 inputs, and
-/// these.
+/// All parameters of a kernel must fit 4352 bytes: the address and the sizes of up to 32 inputs,
+/// and these.
 constexpr size_t kMostScalars = 64;
 
 /// The type in which launches pass a constant; null for what they do not.
