@@ -71,7 +71,7 @@ SmallVector<arith::ConstantOp> plainConstants(kernel::DispatchOp op) {
 }
 
 /// The dispatch's text with zeros in place of these constants.
-std::string keyWithout(ArrayRef<arith::ConstantOp> constants, kernel::DispatchOp op) {
+std::string keyWithout(MutableArrayRef<arith::ConstantOp> constants, kernel::DispatchOp op) {
   Builder b(op.getContext());
   SmallVector<TypedAttr> values;
   for (arith::ConstantOp constant : constants) {
@@ -80,7 +80,7 @@ std::string keyWithout(ArrayRef<arith::ConstantOp> constants, kernel::DispatchOp
   }
   std::string key = dispatchKey(op);
   for (auto [constant, value] : llvm::zip(constants, values))
-    const_cast<arith::ConstantOp &>(constant).setValueAttr(value);
+    constant.setValueAttr(value);
   return key;
 }
 
