@@ -39,8 +39,8 @@ Type passedAs(Type type) {
   return type.isF64() ? b.getF64Type() : b.getF32Type();
 }
 
-/// Whether anything but the elements' values hangs on the constant: how a tensor is filled or
-/// padded, which schedules look at, or where an element is.
+/// Whether nothing but elements' values hangs on the constant: neither how a tensor is filled or
+/// padded, which schedules look at, nor where an element is.
 bool isPlainOperand(arith::ConstantOp constant, bool hasIndexCasts) {
   Type type = constant.getType();
   if (!passedAs(type) || (hasIndexCasts && type.isInteger()))
