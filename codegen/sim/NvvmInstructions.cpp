@@ -38,10 +38,6 @@ std::string shapeOf(NVVM::MMAShapeAttr shape) {
   return llvm::formatv("m{0}n{1}k{2}", shape.getM(), shape.getN(), shape.getK());
 }
 
-Value constant(OpBuilder &builder, Location loc, Type type, int64_t value) {
-  return builder.create<LLVM::ConstantOp>(loc, type, builder.getIntegerAttr(type, value));
-}
-
 /// Operations that differ from an instruction in nothing but their name.
 StringRef plainInstruction(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
@@ -112,8 +108,8 @@ Instruction wgmmaInstruction(NVVM::WgmmaMmaAsyncOp op, OpBuilder &builder) {
     result.text += llvm::formatv(",{0},{1}", int(op.getLayoutA() == NVVM::MMALayout::col),
                                  int(op.getLayoutB() == NVVM::MMALayout::row));
   Location loc = op.getLoc();
-  Value counts =
-      constant(builder, loc, builder.getI1Type(), op.getScaleD() == NVVM::WGMMAScaleOut::one);
+  Value counts = builder.create<LLVM::ConstantOp>(
+      loc, builder.getI1Type(), int64_t(op.getScaleD() == NVVM::WGMMAScaleOut::one));
   result.operands = {op.getDescriptorA(), op.getDescriptorB(), counts};
   auto sums = cast<LLVM::LLVMStructType>(op.getInouts().getType());
   for (size_t i = 0; i < sums.getBody().size(); ++i)
@@ -185,8 +181,9 @@ std::optional<Instruction> instructionOf(Operation *op, OpBuilder &builder) {
         return Instruction{"mbarrier.try_wait.parity.shared.b64", {op.getAddr(), op.getPhase()}};
       })
       .Case([&](NVVM::BarrierArriveOp op) {
-        Value id = op.getBarrierId() ? op.getBarrierId()
-                                     : constant(builder, op.getLoc(), builder.getI32Type(), 0);
+        Value id = op.getBarrierId();
+        if (!id)
+          id = builder.create<LLVM::ConstantOp>(op.getLoc(), builder.getI32Type(), int64_t(0));
         return Instruction{"bar.arrive", {id, op.getNumberOfThreads()}};
       })
       .Case([&](NVVM::ClusterArriveOp op) { return aligned(op, "barrier.cluster.arrive"); })
@@ -202,7 +199,8 @@ std::optional<Instruction> instructionOf(Operation *op, OpBuilder &builder) {
                           op.getRegCount());
       })
       .Case([&](NVVM::ElectSyncOp op) {
-        Value all = constant(builder, op.getLoc(), builder.getI32Type(), -1);
+        Value all =
+            builder.create<LLVM::ConstantOp>(op.getLoc(), builder.getI32Type(), int64_t(-1));
         return Instruction{"elect.sync", {all}, {}, /*firstResult=*/1};
       })
       .Case([&](NVVM::CpAsyncOp op) {

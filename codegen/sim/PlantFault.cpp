@@ -65,7 +65,7 @@ bool isLoadFrom(Operation *op, unsigned space) {
 constexpr unsigned kGlobal = NVVM::kGlobalMemorySpace, kShared = NVVM::kSharedMemorySpace;
 
 Value constant(OpBuilder &builder, Location loc, Type type, int64_t value) {
-  return builder.create<LLVM::ConstantOp>(loc, type, builder.getIntegerAttr(type, value));
+  return builder.create<LLVM::ConstantOp>(loc, type, value);
 }
 
 void setCondition(Kernel &kernel, Operation *op, unsigned operand, bool value) {

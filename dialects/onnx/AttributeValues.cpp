@@ -188,12 +188,12 @@ constexpr ValueRule rules[] = {
 };
 // clang-format on
 
-struct Index {
+struct VersionIndex {
   llvm::StringMap<ArrayRef<AttributeVersion>> versionsOf;
   /// By attribute.
   llvm::StringMap<SmallVector<const ValueRule *, 4>> rulesOf;
 
-  Index() {
+  VersionIndex() {
     ArrayRef<AttributeVersion> all(versions);
     for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
       while (end < all.size() && all[end].op == all[begin].op)
@@ -205,8 +205,8 @@ struct Index {
   }
 };
 
-const Index &index() {
-  static const Index instance;
+const VersionIndex &index() {
+  static const VersionIndex instance;
   return instance;
 }
 

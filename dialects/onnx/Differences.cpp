@@ -119,10 +119,10 @@ constexpr Difference differences[] = {
      "indices out of range are moved into it, not reported", kOpen},
 };
 
-struct Index {
+struct DifferenceIndex {
   llvm::StringMap<SmallVector<const Difference *, 2>> rowsOf;
 
-  Index() {
+  DifferenceIndex() {
     for (const Difference &row : differences) {
       SmallVector<StringRef> names;
       StringRef(row.ops).split(names, ' ');
@@ -135,7 +135,7 @@ struct Index {
 } // namespace
 
 void remarkDifferences(ModuleOp module) {
-  Index index;
+  DifferenceIndex index;
   for (auto function : module.getOps<func::FuncOp>())
     for (Operation &op : function.getOps()) {
       if (!schemaOf(&op))

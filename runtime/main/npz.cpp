@@ -117,10 +117,6 @@ Status readMember(const uint8_t *data, size_t size, const Member &member,
   return {};
 }
 
-bool endsWithNpy(const std::string &name) {
-  return name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0;
-}
-
 // Names come without ".npy".
 Status readDirectory(const uint8_t *data, size_t size, std::vector<Member> &members) {
   if (size < kEndBytes)
@@ -153,7 +149,7 @@ Status readDirectory(const uint8_t *data, size_t size, std::vector<Member> &memb
                   get32(entry + 24),
                   get32(entry + 42)};
     CAMEO_RETURN_IF_ERROR(readZip64(entry + kCentralBytes + nameBytes, extraBytes, member));
-    if (endsWithNpy(member.name))
+    if (endsWith(member.name, ".npy"))
       member.name.resize(member.name.size() - 4);
     members.push_back(std::move(member));
     at += kCentralBytes + nameBytes + extraBytes + commentBytes;

@@ -29,12 +29,6 @@ Status prepareOutputs(rt::Context &context, std::vector<HostTensor> &outputs) {
   return {};
 }
 
-bool endsWith(const std::string &text, const char *end) {
-  std::string tail(end);
-  return text.size() >= tail.size() &&
-         text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
-}
-
 Status writeTensor(const HostTensor &tensor, const std::string &path) {
   std::vector<uint8_t> bytes;
   if (endsWith(path, ".npy"))

@@ -8,12 +8,13 @@
 #include <cstring>
 
 namespace cameo::cli {
-namespace {
 
 bool endsWith(const std::string &text, const char *end) {
   size_t length = std::strlen(end);
   return text.size() >= length && text.compare(text.size() - length, length, end) == 0;
 }
+
+namespace {
 
 // "2x3xf32" or "f32".
 bool parseType(const std::string &text, Shape &shape, uint32_t &dtype) {

@@ -53,6 +53,8 @@ void formatTensorProto(const HostTensor &tensor, std::vector<uint8_t> &bytes);
 bool looksLikeLiteral(const std::string &text);
 Status parseLiteral(const std::string &text, HostTensor &tensor);
 
+bool endsWith(const std::string &text, const char *end);
+
 // By the file's extension: .npy, .npz, .pb; npz files may hold several.
 Status loadTensors(const std::string &path, const Members &wanted,
                    std::vector<HostTensor> &tensors);
