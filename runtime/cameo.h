@@ -252,7 +252,7 @@ typedef struct cameo_allocator {
   void (*release)(void *user, void *memory);
 } cameo_allocator;
 
-/* Never record the work for replay (CUDA graphs): for callers who capture the stream themselves. */
+/* Never make a CUDA graph of the work for replay. */
 #define CAMEO_CONTEXT_NO_GRAPH 1u
 
 typedef struct cameo_context_options {
@@ -261,7 +261,7 @@ typedef struct cameo_context_options {
   uint32_t profile;
   uint32_t flags; /* CAMEO_CONTEXT_* */
   uint32_t reserved;
-  void *stream; /* CUstream; NULL: a stream of the context's own */
+  void *stream; /* CUstream; NULL: a stream of the context's own. See Streams, below */
   void *arena;  /* device memory for intermediate values, aligned to 256; NULL: allocated */
   uint64_t arena_bytes;
   cameo_allocator allocator; /* allocate is NULL: the device's own */
@@ -321,18 +321,31 @@ CAMEO_API cameo_status cameo_context_bind_output(cameo_context *context, uint32_
 CAMEO_API cameo_status cameo_context_output_memory(cameo_context *context, uint32_t output,
                                                    void **data, uint64_t *bytes);
 /* State: after each run the output's value becomes the input's (a recurrent state, a cache of keys
- * and values). Type and shape must be equal, and the input must be bound to device memory, which
- * holds the first value. output = UINT32_MAX ends it. */
+ * and values). Type and shape must be equal. An input bound to device memory holds the value there,
+ * the first one too, and it is copied there after each run. Else the value is in memory of the
+ * context's own, where it need not be copied: its first value is that of the bound host memory,
+ * read at the first run after the binding, or zero where nothing is bound; a new shape begins anew;
+ * and cameo_context_output_memory says where it is. output = UINT32_MAX ends it. */
 CAMEO_API cameo_status cameo_context_set_state(cameo_context *context, uint32_t input,
                                                uint32_t output);
 /* Replaces the arena; the context's former work must be done. */
 CAMEO_API cameo_status cameo_context_set_arena(cameo_context *context, void *arena, uint64_t bytes);
+/* Streams. The context's own stream is ordered with the legacy default stream, as one of
+ * cudaStreamCreate is: what a program that names no stream has launched before a run is done before
+ * it, and what it launches after a run comes after it. The default streams themselves are
+ * (void *)0x1 (CU_STREAM_LEGACY) and (void *)0x2 (CU_STREAM_PER_THREAD); any other CUstream is
+ * taken as it is. Nothing waits for a caller's stream: it may be destroyed once the work on it is
+ * done. A stream that the caller records (cuStreamBeginCapture) takes the run into his graph; run
+ * once before, so that nothing is allocated meanwhile. Runs after a change of stream come after
+ * those before it. */
 CAMEO_API cameo_status cameo_context_set_stream(cameo_context *context, void *stream);
 CAMEO_API cameo_status cameo_context_get_stream(cameo_context *context, void **stream);
 
-/* Running. enqueue returns when the work is on the stream: host memory bound to inputs is read and
- * that bound to outputs is written when the stream gets there. Only the first run after a change of
- * shapes or host-read values computes sizes. */
+/* Running. enqueue returns when the work is on the stream. Host memory bound to outputs is written
+ * when the stream gets there. Host memory bound to inputs is read when the stream gets there if it
+ * is page-locked, and has been read when enqueue returns if it is not; above 64 MiB, transfers of
+ * memory that is not page-locked make enqueue wait for the stream. Work is prepared once for each
+ * combination of shapes and host-read values, and that of the last 16 is kept, with its graph. */
 CAMEO_API cameo_status cameo_context_enqueue(cameo_context *context);
 CAMEO_API cameo_status cameo_context_synchronize(cameo_context *context);
 /* enqueue and synchronize. */

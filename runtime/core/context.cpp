@@ -10,6 +10,8 @@ namespace {
 
 // Where growing memory stops being worth exact sizes.
 constexpr uint64_t kBufferGranularity = 4096;
+// How many shapes' work and graphs are kept.
+constexpr size_t kPreparedKept = 16;
 
 Status checkAlignment(const char *what, const char *name, uint64_t address, uint64_t alignment) {
   if (address % alignment == 0)
@@ -19,12 +21,11 @@ Status checkAlignment(const char *what, const char *name, uint64_t address, uint
                  (unsigned long long)address, (unsigned long long)alignment);
 }
 
-Status checkBinding(const char *role, const PlanTensor &tensor, const Binding &binding) {
-  if (binding.kind != Binding::Device)
-    return {};
-  std::string name = std::string("'") + tensor.name + "'";
-  return checkAlignment(role, name.c_str(), reinterpret_cast<uint64_t>(binding.data),
-                        kBindingAlignment);
+// A kernel that reads what it cannot reach ends the context, of this process's other users too.
+Status checkReach(Device &device, const char *what, const char *name, DevicePtr memory) {
+  Status status = memory ? device.checkDeviceMemory(memory) : Status();
+  return status.ok() ? std::move(status)
+                     : failure(status.code(), "%s%s: %s", what, name, status.message().c_str());
 }
 
 Status badIndex(const char *what, uint32_t index, size_t count) {
@@ -43,7 +44,13 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
   const Entry *entry = model->entries()[options.entry].get();
   std::unique_ptr<Context> context(new Context(std::move(model), entry));
   context->options = options;
-  context->graphsWork = options.useGraphs;
+  context->graphsWork = options.useGraphs && context->device().hasGraphs();
+  DeviceScope scope(context->device());
+  CAMEO_RETURN_IF_ERROR(std::move(scope.status));
+  CAMEO_RETURN_IF_ERROR(context->device().createEvent(context->done, /*timed=*/false));
+  CAMEO_RETURN_IF_ERROR(context->device().createEvent(context->inputsCopied, /*timed=*/false));
+  if (options.arena)
+    CAMEO_RETURN_IF_ERROR(checkReach(context->device(), "the arena", "", options.arena));
   if (!options.stream)
     CAMEO_RETURN_IF_ERROR(context->device().createStream(context->own));
   context->current = options.stream ? options.stream : context->own;
@@ -60,35 +67,46 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
 
 Context::~Context() {
   (void)settle();
-  dropGraph();
-  for (InputState &input : inputs)
+  prepared.clear();
+  for (InputState &input : inputs) {
     (void)releaseBuffer(input.device);
-  for (OutputState &output : outputs)
+    (void)device().releaseHost(input.staging.memory);
+  }
+  for (OutputState &output : outputs) {
     (void)releaseBuffer(output.device);
+    (void)device().releaseHost(output.staging.memory);
+  }
   (void)releaseBuffer(arena);
-  if (writeData)
-    (void)device().releaseHost(writeData);
+  for (Event event : {done, inputsCopied})
+    if (event)
+      (void)device().destroyEvent(event);
   if (own)
     (void)device().destroyStream(own);
 }
 
-// Waits for enqueued work, before memory that it uses goes away.
+// Waits for enqueued work, before memory that it uses goes away. By an event, not by the stream,
+// which may be the caller's, busy with other things, or gone.
 Status Context::settle() {
   if (!inFlight)
     return {};
-  inFlight = false;
-  return device().synchronize(current);
+  inFlight = inputsInFlight = false;
+  return device().synchronizeEvent(done);
 }
 
-void Context::invalidate() { prepared = resolved = false; }
+void Context::invalidate() {
+  active = nullptr;
+  resolved = false;
+}
 
 Status Context::setInputShape(uint32_t index, const Shape &shape) {
   if (index >= inputs.size())
     return badIndex("input", index, inputs.size());
   CAMEO_RETURN_IF_ERROR(checkShape(plan().inputs()[index], shape));
   InputState &input = inputs[index];
-  if (!input.shaped || input.shape != shape)
+  if (!input.shaped || input.shape != shape) {
     invalidate();
+    input.stateIsSet = false;
+  }
   input.shape = shape;
   input.shaped = true;
   return {};
@@ -129,7 +147,7 @@ Status Context::setInputValue(uint32_t index, const void *data, uint64_t bytes) 
   if (!(plan().inputs()[index].flags & CAMEO_TENSOR_HOST))
     return failure(Code::InvalidArgument, "input '%s' is not read on the host: bind memory to it",
                    inputName(index));
-  CAMEO_RETURN_IF_ERROR(settle()); // a transfer may still read the former values
+  // The device has taken the former values: they are in pageable memory or were copied.
   invalidate();
   if (!data) {
     input.hasValues = false;
@@ -167,7 +185,7 @@ Status Context::outputShape(uint32_t index, Shape &shape) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
   CAMEO_RETURN_IF_ERROR(prepare());
-  shape = work.outputShapes[index];
+  shape = work().outputShapes[index];
   return {};
 }
 
@@ -175,56 +193,72 @@ Status Context::outputBytes(uint32_t index, uint64_t &bytes) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
   CAMEO_RETURN_IF_ERROR(prepare());
-  bytes = work.outputBytes[index];
+  bytes = work().outputBytes[index];
   return {};
 }
 
 Status Context::arenaBytes(uint64_t &bytes) {
   CAMEO_RETURN_IF_ERROR(prepare());
-  bytes = work.arenaBytes;
+  bytes = work().arenaBytes;
   return {};
 }
 
 Status Context::workList(const WorkList *&list) {
   CAMEO_RETURN_IF_ERROR(prepare());
-  list = &work;
+  list = &work();
   return {};
 }
 
 Status Context::bindInput(uint32_t index, const Binding &binding) {
   if (index >= inputs.size())
     return badIndex("input", index, inputs.size());
-  CAMEO_RETURN_IF_ERROR(checkBinding("input ", plan().inputs()[index], binding));
   InputState &input = inputs[index];
-  if (input.binding.kind != binding.kind || input.binding.data != binding.data)
-    resolved = false;
-  input.binding = binding;
+  CAMEO_RETURN_IF_ERROR(
+      changeBinding("input ", plan().inputs()[index], binding, input.binding, input.pageable));
+  input.stateIsSet = false;
   return {};
 }
 
 Status Context::bindOutput(uint32_t index, const Binding &binding) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
-  CAMEO_RETURN_IF_ERROR(checkBinding("output ", plan().outputs()[index], binding));
   OutputState &output = outputs[index];
-  if (output.binding.kind != binding.kind || output.binding.data != binding.data)
+  return changeBinding("output ", plan().outputs()[index], binding, output.binding,
+                       output.pageable);
+}
+
+// Host memory is not in any launch: where it is changes nothing that has been prepared.
+Status Context::changeBinding(const char *role, const PlanTensor &tensor, const Binding &binding,
+                              Binding &bound, bool &pageable) {
+  bool moved = bound.kind != binding.kind || bound.data != binding.data;
+  bool isDevice = binding.kind == Binding::Device;
+  if (moved && isDevice) {
+    std::string name = std::string("'") + tensor.name + "'";
+    auto memory = reinterpret_cast<DevicePtr>(binding.data);
+    CAMEO_RETURN_IF_ERROR(checkAlignment(role, name.c_str(), memory, kBindingAlignment));
+    CAMEO_RETURN_IF_ERROR(checkReach(device(), role, name.c_str(), memory));
+  }
+  if (moved && binding.kind == Binding::Host)
+    CAMEO_RETURN_IF_ERROR(device().isPageable(binding.data, pageable));
+  if (moved && (isDevice || bound.kind != binding.kind))
     resolved = false;
-  output.binding = binding;
+  bound = binding;
   return {};
 }
 
 Status Context::outputMemory(uint32_t index, DevicePtr &memory, uint64_t &bytes) const {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
-  if (!prepared || !resolved)
+  if (!active || !resolved)
     return failure(Code::InvalidArgument, "output '%s' is nowhere before a run",
                    plan().outputs()[index].name);
   memory = outputAddress(index);
-  bytes = work.outputBytes[index];
+  bytes = work().outputBytes[index];
   return {};
 }
 
 Status Context::setState(uint32_t index, uint32_t output) {
+  swapStates();
   if (index >= inputs.size())
     return badIndex("input", index, inputs.size());
   if (output != UINT32_MAX) {
@@ -241,11 +275,13 @@ Status Context::setState(uint32_t index, uint32_t output) {
                      to.name);
   }
   inputs[index].state = output;
+  inputs[index].stateIsSet = false;
   return {};
 }
 
 Status Context::setArena(DevicePtr memory, uint64_t bytes) {
   CAMEO_RETURN_IF_ERROR(checkAlignment("the arena", "", memory, kArenaAlignment));
+  CAMEO_RETURN_IF_ERROR(checkReach(device(), "the arena", "", memory));
   CAMEO_RETURN_IF_ERROR(settle());
   options.arena = memory;
   options.arenaBytes = bytes;
@@ -253,40 +289,55 @@ Status Context::setArena(DevicePtr memory, uint64_t bytes) {
   return {};
 }
 
+// Runs of one context share memory: those on the new stream come after those on the old.
 Status Context::setStream(Stream stream) {
-  CAMEO_RETURN_IF_ERROR(settle());
   if (!stream && !own)
     CAMEO_RETURN_IF_ERROR(device().createStream(own));
-  current = stream ? stream : own;
-  resolved = false;
+  Stream next = stream ? stream : own;
+  if (inFlight && next != current)
+    CAMEO_RETURN_IF_ERROR(device().wait(next, done));
+  current = next;
   return {};
 }
 
+// Freeing device memory makes the whole GPU wait, so memory that grows again grows by more than is
+// asked for, where there is as much.
 Status Context::grow(Buffer &buffer, uint64_t bytes, const char *what) {
   if (bytes <= buffer.bytes)
     return {};
+  uint64_t wanted = std::max(bytes, buffer.bytes + buffer.bytes / 2);
+  if (buffer.memory)
+    CAMEO_RETURN_IF_ERROR(settle());
   CAMEO_RETURN_IF_ERROR(releaseBuffer(buffer));
-  uint64_t rounded = (bytes + kBufferGranularity - 1) / kBufferGranularity * kBufferGranularity;
-  Status status;
+  auto rounded = [](uint64_t size) {
+    return (size + kBufferGranularity - 1) / kBufferGranularity * kBufferGranularity;
+  };
   DevicePtr memory = 0;
-  if (options.allocator.allocate) {
-    memory =
-        reinterpret_cast<DevicePtr>(options.allocator.allocate(options.allocator.user, rounded));
-    if (!memory)
-      status = failure(Code::OutOfMemory, "the caller's allocator gave none");
-    else
-      status = checkAlignment("the caller's allocator", "", memory, kArenaAlignment);
-    if (memory && !status.ok() && options.allocator.release)
-      options.allocator.release(options.allocator.user, reinterpret_cast<void *>(memory));
-  } else {
-    status = device().allocate(rounded, memory);
+  uint64_t given = rounded(wanted);
+  Status status = allocate(given, memory);
+  if (status.code() == Code::OutOfMemory && rounded(bytes) < given) {
+    given = rounded(bytes);
+    status = allocate(given, memory);
   }
   if (!status.ok())
     return failure(status.code(), "%llu bytes of device memory for %s: %s",
-                   (unsigned long long)rounded, what, status.message().c_str());
-  buffer = {memory, rounded};
+                   (unsigned long long)given, what, status.message().c_str());
+  buffer = {memory, given};
   device().nameMemory(memory, what);
   return {};
+}
+
+Status Context::allocate(uint64_t bytes, DevicePtr &memory) {
+  const Allocator &allocator = options.allocator;
+  if (!allocator.allocate)
+    return device().allocate(bytes, memory);
+  memory = reinterpret_cast<DevicePtr>(allocator.allocate(allocator.user, bytes));
+  if (!memory)
+    return failure(Code::OutOfMemory, "the caller's allocator gave none");
+  Status status = checkAlignment("the caller's allocator", "", memory, kArenaAlignment);
+  if (!status.ok() && allocator.release)
+    allocator.release(allocator.user, reinterpret_cast<void *>(memory));
+  return status;
 }
 
 Status Context::releaseBuffer(Buffer &buffer) {
@@ -299,6 +350,24 @@ Status Context::releaseBuffer(Buffer &buffer) {
   if (options.allocator.release)
     options.allocator.release(options.allocator.user, reinterpret_cast<void *>(old.memory));
   return {};
+}
+
+MemoryUse Context::memoryUse() const {
+  MemoryUse use;
+  use.arena = options.arena ? options.arenaBytes : arena.bytes;
+  for (const InputState &input : inputs) {
+    use.buffers += input.device.bytes;
+    use.pinned += input.staging.bytes;
+  }
+  for (const OutputState &output : outputs) {
+    use.buffers += output.device.bytes;
+    use.pinned += output.staging.bytes;
+  }
+  for (const auto &one : prepared) {
+    use.pinned += one->work.data.size();
+    use.graphs += one->hasGraph();
+  }
+  return use;
 }
 
 // Reads host-resident inputs anew from bound host memory; a change makes the plan run again.
@@ -340,21 +409,34 @@ Status Context::prepare() {
     CAMEO_RETURN_IF_ERROR(inputShape(uint32_t(i), shape));
   }
   CAMEO_RETURN_IF_ERROR(refreshValues());
-  if (prepared)
+  if (active)
     return {};
-  CAMEO_RETURN_IF_ERROR(settle());
-  resolved = false;
-  std::vector<PlanInput> given(inputs.size());
-  // A pointer that is not null, for host-resident inputs of no elements.
-  static const uint64_t none = 0;
+  Prepared::Key key;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    given[i].shape = inputs[i].shape;
-    if (plan().inputs()[i].flags & CAMEO_TENSOR_HOST)
-      given[i].values =
-          inputs[i].values.empty() ? &none : static_cast<void *>(inputs[i].values.data());
+    key.shapes.push_back(inputs[i].shape);
+    bool onHost = plan().inputs()[i].flags & CAMEO_TENSOR_HOST;
+    key.values.push_back(onHost ? inputs[i].values : std::vector<uint8_t>());
   }
-  CAMEO_RETURN_IF_ERROR(runPlan(plan(), given, work));
-  prepared = true;
+  return findPrepared(std::move(key));
+}
+
+Status Context::findPrepared(Prepared::Key key) {
+  for (const auto &one : prepared)
+    if (one->key == key) {
+      active = one.get();
+      return {};
+    }
+  auto made = std::make_unique<Prepared>(device(), entry->plan, entry->kernels);
+  CAMEO_RETURN_IF_ERROR(made->create(std::move(key)));
+  if (prepared.size() == kPreparedKept) {
+    CAMEO_RETURN_IF_ERROR(settle());
+    prepared.erase(
+        std::min_element(prepared.begin(), prepared.end(),
+                         [](const auto &a, const auto &b) { return a->lastUsed < b->lastUsed; }));
+  }
+  active = made.get();
+  active->lastUsed = runs;
+  prepared.push_back(std::move(made));
   return {};
 }
 

@@ -3,8 +3,8 @@
 #ifndef CAMEO_RUNTIME_CORE_CONTEXT_H
 #define CAMEO_RUNTIME_CORE_CONTEXT_H
 
-#include "runtime/core/interpreter.h"
 #include "runtime/core/model.h"
+#include "runtime/core/prepared.h"
 
 #include <functional>
 
@@ -33,6 +33,14 @@ struct Binding {
   enum Kind { None, Host, Device } kind = None;
   void *data = nullptr; // of device memory: its address
   uint64_t bytes = 0;
+};
+
+// What a context holds, in bytes.
+struct MemoryUse {
+  uint64_t arena = 0;   // of the device; intermediate values
+  uint64_t buffers = 0; // of the device; inputs and outputs that are not in the caller's memory
+  uint64_t pinned = 0;  // of the host; page-locked
+  uint32_t graphs = 0;  // kept for replay
 };
 
 // Times of one launch, in milliseconds from the run's first.
@@ -74,6 +82,7 @@ public:
   Status setArena(DevicePtr memory, uint64_t bytes);
   Status setStream(Stream stream);
   Stream stream() const { return current; }
+  MemoryUse memoryUse() const;
 
   Status enqueue(const PhaseEvents *events = nullptr);
   Status synchronize();
@@ -85,18 +94,29 @@ private:
     DevicePtr memory = 0;
     uint64_t bytes = 0;
   };
+  // Page-locked memory between the caller's and the device.
+  struct Staging {
+    void *memory = nullptr;
+    uint64_t bytes = 0;
+  };
   struct InputState {
     Shape shape;
     bool shaped = false;
     Binding binding;
+    bool pageable = false;       // of bound host memory
     bool hasValues = false;      // set by setInputValue
     std::vector<uint8_t> values; // host-resident inputs: what the work list was made for
     Buffer device;               // where host memory is copied to
+    Staging staging;
     uint32_t state = UINT32_MAX; // the output that becomes this input
+    bool stateIsSet = false;     // `device` holds its value
+    bool swaps = false;          // `device` changes places with the output's before the next run
   };
   struct OutputState {
     Binding binding;
+    bool pageable = false; // of bound host memory
     Buffer device;
+    Staging staging;
   };
 
   Context(std::shared_ptr<Model> model, const Entry *entry)
@@ -104,8 +124,16 @@ private:
   Device &device() const { return *owner->device(); }
   const char *inputName(uint32_t input) const { return plan().inputs()[input].name; }
 
+  const WorkList &work() const { return active->work; }
+  bool ownsState(const InputState &input) const {
+    return input.state != UINT32_MAX && input.binding.kind != Binding::Device;
+  }
+
+  Status changeBinding(const char *role, const PlanTensor &tensor, const Binding &binding,
+                       Binding &bound, bool &pageable);
   Status prepare();
   Status refreshValues();
+  Status findPrepared(Prepared::Key key);
   Status resolve();
   Status allocateBuffers();
   Status checkBindings() const;
@@ -114,15 +142,19 @@ private:
   DevicePtr address(const Place &place) const;
   DevicePtr inputAddress(uint32_t input) const;
   DevicePtr outputAddress(uint32_t output) const;
+  Status enqueueAll(const PhaseEvents *events);
   Status copyInputs();
+  Status copyInput(uint32_t input);
   Status copyOutputs();
-  Status runSteps(std::vector<Event> *events);
-  Status runStep(const Step &step);
+  Status copyOutput(uint32_t output);
+  Status keepStates();
+  void swapStates();
   void discardOldContents();
   Status compute();
-  Status captureSteps();
-  void dropGraph();
+  bool mayStage(bool pageable, uint64_t bytes) const;
+  Status growStaging(Staging &staging, uint64_t bytes);
   Status grow(Buffer &buffer, uint64_t bytes, const char *what);
+  Status allocate(uint64_t bytes, DevicePtr &memory);
   Status releaseBuffer(Buffer &buffer);
   Status settle();
   void invalidate();
@@ -135,20 +167,16 @@ private:
   std::vector<OutputState> outputs;
   Buffer arena; // owned; options.arena otherwise
 
-  bool prepared = false; // `work` is right for shapes and values
-  bool resolved = false; // addresses are in `slots`
-  bool inFlight = false;
-  WorkList work;
-  std::vector<uint64_t> slots; // parameter values, as launches take them
-  std::vector<void *> pointers;
-  std::vector<uint64_t> argBytes; // of buffers
-  std::vector<const char *> argNames;
-  void *writeData = nullptr; // page-locked copy of work.data
-  uint64_t writeBytes = 0;
+  std::vector<std::unique_ptr<Prepared>> prepared; // for shapes and values of late
+  Prepared *active = nullptr;                      // right for those of now; null: not known yet
+  uint64_t runs = 0;
+  bool resolved = false;  // `active` knows its addresses
+  bool graphsWork = true; // and are wanted
+  bool capturing = false; // the caller records `current` during this run
 
-  Graph graph = nullptr;
-  bool graphsWork = true;
-  uint32_t runsSinceResolve = 0;
+  Event done = nullptr;         // recorded at the end of a run
+  Event inputsCopied = nullptr; // recorded when the inputs' staging memory may be written again
+  bool inFlight = false, inputsInFlight = false;
 };
 
 } // namespace cameo::rt

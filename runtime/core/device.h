@@ -28,6 +28,7 @@ using Event = void *;
 using Module = void *;
 using Kernel = void *;
 using Graph = void *;
+using GraphNode = void *;
 
 enum class DeviceKind { Cuda, Simulator };
 
@@ -91,15 +92,19 @@ public:
   virtual Status allocateHost(uint64_t bytes, void *&memory) = 0;
   virtual Status releaseHost(void *memory) = 0;
 
+  // Work on it is ordered with that of the default stream, as of a caller who knows no other, where
+  // the device has such a stream.
   virtual Status createStream(Stream &stream) = 0;
   virtual Status destroyStream(Stream stream) = 0;
   virtual Status synchronize(Stream stream) = 0;
 
-  virtual Status createEvent(Event &event) = 0; // with timing
+  // Without timing an event is cheaper, and serves for order alone.
+  virtual Status createEvent(Event &event, bool timed = true) = 0;
   virtual Status destroyEvent(Event event) = 0;
   virtual Status record(Event event, Stream stream) = 0;
   virtual Status wait(Stream stream, Event event) = 0; // later work of the stream waits
   virtual Status synchronizeEvent(Event event) = 0;    // the host waits
+  virtual Status queryEvent(Event event, bool &passed) = 0;
   virtual Status elapsed(Event start, Event stop, float &milliseconds) = 0; // both have passed
 
   virtual Status copyToDevice(DevicePtr target, const void *source, uint64_t bytes,
@@ -124,16 +129,73 @@ public:
   // What a counting simulator has counted of the launches since the last call, in their order.
   virtual void takeCounters(std::vector<sim::LaunchCounters> &counters);
 
-  // Recording of a stream's work for replay. Devices without it answer Code::Unsupported, and the
-  // executor enqueues the work each time.
-  virtual Status beginCapture(Stream) { return failure(Code::Unsupported, "no graph capture"); }
-  virtual Status endCapture(Stream, Graph &) {
-    return failure(Code::Unsupported, "no graph capture");
+  // Many calls follow by this thread: what each would set up anew is set up once. Use DeviceScope.
+  virtual Status beginCalls() { return {}; }
+  virtual void endCalls() {}
+
+  // What is known of the caller's memory. An error where a kernel cannot reach it.
+  virtual Status checkDeviceMemory(DevicePtr memory) { return {}; }
+  // Whether transfers from and to this memory make the calling thread wait.
+  virtual Status isPageable(const void *memory, bool &pageable) {
+    pageable = false;
+    return {};
   }
-  virtual Status launchGraph(Graph, Stream) {
-    return failure(Code::Unsupported, "no graph capture");
+  // Whether the caller records this stream's work: nothing may be waited for meanwhile.
+  virtual Status isCapturing(Stream stream, bool &capturing) {
+    capturing = false;
+    return {};
   }
-  virtual Status destroyGraph(Graph) { return failure(Code::Unsupported, "no graph capture"); }
+  // Calls a function when the stream gets there. The function must not call the device.
+  virtual Status callHost(Stream stream, void (*function)(void *), void *user) {
+    return failure(Code::Unsupported, "no calls from streams");
+  }
+
+  // Work that is put together once and replayed by one call. Nodes run one after the other, in the
+  // order in which they were added; arguments are read when they are. Devices without graphs answer
+  // false and then Code::Unsupported, and the executor enqueues the work each time.
+  virtual bool hasGraphs() const { return false; }
+  virtual Status createGraph(Graph &) { return noGraphs(); }
+  virtual Status addLaunch(Graph, const Launch &, GraphNode &) { return noGraphs(); }
+  virtual Status addCopy(Graph, DevicePtr target, DevicePtr source, uint64_t bytes, GraphNode &) {
+    return noGraphs();
+  }
+  // From page-locked host memory, which is read at each replay.
+  virtual Status addWrite(Graph, DevicePtr target, const void *source, uint64_t bytes,
+                          GraphNode &) {
+    return noGraphs();
+  }
+  virtual Status addRecord(Graph, Event) { return noGraphs(); }
+  // After it no nodes are added, and the graph can be launched.
+  virtual Status instantiate(Graph) { return noGraphs(); }
+  // Other arguments or addresses for a node, in launches of the graph from now on.
+  virtual Status setLaunch(Graph, GraphNode, const Launch &) { return noGraphs(); }
+  virtual Status setCopy(Graph, GraphNode, DevicePtr target, DevicePtr source, uint64_t bytes) {
+    return noGraphs();
+  }
+  virtual Status setWrite(Graph, GraphNode, DevicePtr target, const void *source, uint64_t bytes) {
+    return noGraphs();
+  }
+  virtual Status launchGraph(Graph, Stream) { return noGraphs(); }
+  virtual Status destroyGraph(Graph) { return noGraphs(); }
+
+private:
+  static Status noGraphs() { return failure(Code::Unsupported, "this device has no graphs"); }
+};
+
+class DeviceScope {
+public:
+  explicit DeviceScope(Device &device)
+      : status(device.beginCalls()), device(status.ok() ? &device : nullptr) {}
+  ~DeviceScope() {
+    if (device)
+      device->endCalls();
+  }
+  DeviceScope(const DeviceScope &) = delete;
+  void operator=(const DeviceScope &) = delete;
+  Status status;
+
+private:
+  Device *device; // null where the calls did not begin
 };
 
 // ---- CUDA (runtime/cuda) ------------------------------------------------------------------------

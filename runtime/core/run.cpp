@@ -1,10 +1,16 @@
-// Running a context's work: memory, addresses, transfers, launches, recorded graphs.
+// Running a context's work: memory, addresses, transfers, replay, states.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/context.h"
 
 #include <cstring>
 
 namespace cameo::rt {
+namespace {
+
+// How often a graph is made for the same shapes: again only where the driver could not change it.
+constexpr uint32_t kGraphsBuilt = 2;
+
+} // namespace
 
 DevicePtr Context::inputAddress(uint32_t index) const {
   const InputState &input = inputs[index];
@@ -40,15 +46,16 @@ Status Context::checkBindings() const {
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Binding &binding = inputs[i].binding;
-    if (binding.kind == Binding::None && !inputs[i].hasValues && work.inputBytes[i])
+    if (binding.kind == Binding::None && !inputs[i].hasValues && !ownsState(inputs[i]) &&
+        work().inputBytes[i])
       return failure(Code::InvalidArgument, "input '%s' is not bound", plan().inputs()[i].name);
-    if (binding.kind != Binding::None && binding.bytes < work.inputBytes[i])
-      return tooSmall("input", plan().inputs()[i], binding.bytes, work.inputBytes[i]);
+    if (binding.kind != Binding::None && binding.bytes < work().inputBytes[i])
+      return tooSmall("input", plan().inputs()[i], binding.bytes, work().inputBytes[i]);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Binding &binding = outputs[i].binding;
-    if (binding.kind != Binding::None && binding.bytes < work.outputBytes[i])
-      return tooSmall("output", plan().outputs()[i], binding.bytes, work.outputBytes[i]);
+    if (binding.kind != Binding::None && binding.bytes < work().outputBytes[i])
+      return tooSmall("output", plan().outputs()[i], binding.bytes, work().outputBytes[i]);
   }
   return checkStates();
 }
@@ -64,12 +71,14 @@ Status Context::checkOverlaps() const {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].binding.kind == Binding::Device)
       ranges.push_back(
-          {"output", plan().outputs()[i].name, outputAddress(uint32_t(i)), work.outputBytes[i]});
+          {"output", plan().outputs()[i].name, outputAddress(uint32_t(i)), work().outputBytes[i]});
   size_t written = ranges.size();
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].binding.kind == Binding::Device)
       ranges.push_back(
-          {"input", plan().inputs()[i].name, inputAddress(uint32_t(i)), work.inputBytes[i]});
+          {"input", plan().inputs()[i].name, inputAddress(uint32_t(i)), work().inputBytes[i]});
+  if (options.arena)
+    ranges.push_back({"the caller's", "arena", options.arena, work().arenaBytes});
   for (size_t i = 0; i < written; ++i)
     for (size_t j = i + 1; j < ranges.size(); ++j)
       if (ranges[i].start < ranges[j].start + ranges[j].bytes &&
@@ -87,15 +96,17 @@ Status Context::checkStates() const {
     if (output == UINT32_MAX)
       continue;
     const PlanTensor &tensor = plan().inputs()[i];
-    if (inputs[i].binding.kind != Binding::Device)
-      return failure(Code::InvalidArgument, "input '%s' is a state: bind device memory to it",
+    if (capturing && ownsState(inputs[i]))
+      return failure(Code::Unsupported,
+                     "input '%s' is a state that changes places from run to run, which a recording "
+                     "of the stream cannot; bind device memory to it",
                      tensor.name);
-    if (work.outputShapes[output] != inputs[i].shape)
+    if (work().outputShapes[output] != inputs[i].shape)
       return failure(Code::InvalidArgument,
                      "output '%s' of shape %s cannot become input '%s' of "
                      "shape %s",
                      plan().outputs()[output].name,
-                     formatType(work.outputShapes[output], tensor.dtype).c_str(), tensor.name,
+                     formatType(work().outputShapes[output], tensor.dtype).c_str(), tensor.name,
                      formatType(inputs[i].shape, tensor.dtype).c_str());
   }
   return {};
@@ -103,26 +114,17 @@ Status Context::checkStates() const {
 
 Status Context::allocateBuffers() {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (work.inputUsed[i] && inputs[i].binding.kind != Binding::Device)
-      CAMEO_RETURN_IF_ERROR(grow(inputs[i].device, work.inputBytes[i], plan().inputs()[i].name));
+    if ((work().inputUsed[i] || ownsState(inputs[i])) && inputs[i].binding.kind != Binding::Device)
+      CAMEO_RETURN_IF_ERROR(grow(inputs[i].device, work().inputBytes[i], plan().inputs()[i].name));
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].binding.kind != Binding::Device)
-      CAMEO_RETURN_IF_ERROR(grow(outputs[i].device, work.outputBytes[i], plan().outputs()[i].name));
-  if (options.arena && options.arenaBytes < work.arenaBytes)
+      CAMEO_RETURN_IF_ERROR(
+          grow(outputs[i].device, work().outputBytes[i], plan().outputs()[i].name));
+  if (options.arena && options.arenaBytes < work().arenaBytes)
     return failure(Code::InvalidArgument, "the arena has %llu bytes; these shapes need %llu",
-                   (unsigned long long)options.arenaBytes, (unsigned long long)work.arenaBytes);
+                   (unsigned long long)options.arenaBytes, (unsigned long long)work().arenaBytes);
   if (!options.arena)
-    CAMEO_RETURN_IF_ERROR(grow(arena, work.arenaBytes, "intermediate values"));
-  if (work.data.size() > writeBytes) {
-    if (writeData)
-      CAMEO_RETURN_IF_ERROR(device().releaseHost(writeData));
-    writeData = nullptr;
-    writeBytes = 0;
-    CAMEO_RETURN_IF_ERROR(device().allocateHost(work.data.size(), writeData));
-    writeBytes = work.data.size();
-  }
-  if (!work.data.empty())
-    std::memcpy(writeData, work.data.data(), work.data.size());
+    CAMEO_RETURN_IF_ERROR(grow(arena, work().arenaBytes, "intermediate values"));
   return {};
 }
 
@@ -132,151 +134,190 @@ Status Context::resolve() {
   if (resolved)
     return {};
   CAMEO_RETURN_IF_ERROR(checkOverlaps());
-  CAMEO_RETURN_IF_ERROR(settle());
-  dropGraph();
   CAMEO_RETURN_IF_ERROR(allocateBuffers());
-  slots.resize(work.args.size());
-  pointers.resize(work.args.size());
-  argBytes.resize(work.args.size());
-  argNames.resize(work.args.size());
-  for (size_t i = 0; i < work.args.size(); ++i) {
-    const ArgValue &arg = work.args[i];
-    slots[i] = arg.place.space == Place::None ? arg.bits : address(arg.place);
-    argBytes[i] = arg.place.bytes;
-    argNames[i] = arg.place.name;
-    pointers[i] = &slots[i]; // little endian: narrow parameters are the low bytes
-  }
-  runsSinceResolve = 0;
+  CAMEO_RETURN_IF_ERROR(
+      active->setAddresses([this](const Place &place) { return address(place); }));
   resolved = true;
   return {};
 }
 
-Status Context::copyInputs() {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    InputState &input = inputs[i];
-    if (!work.inputUsed[i] || !work.inputBytes[i] || input.binding.kind == Binding::Device)
-      continue;
-    const void *source = input.hasValues ? input.values.data() : input.binding.data;
-    CAMEO_RETURN_IF_ERROR(
-        device().copyToDevice(input.device.memory, source, work.inputBytes[i], current));
+// ---- Transfers ----------------------------------------------------------------------------------
+
+// Transfers from and to pageable memory make the caller wait for the stream. Up to this size they
+// go through page-locked memory of the context's own.
+constexpr uint64_t kStagedBytes = uint64_t(64) << 20;
+
+// A recording would copy what the memory held while it was recorded.
+bool Context::mayStage(bool pageable, uint64_t bytes) const {
+  return pageable && bytes <= kStagedBytes && !capturing;
+}
+
+Status Context::growStaging(Staging &staging, uint64_t bytes) {
+  if (bytes <= staging.bytes)
+    return {};
+  CAMEO_RETURN_IF_ERROR(settle());
+  if (staging.memory)
+    CAMEO_RETURN_IF_ERROR(device().releaseHost(staging.memory));
+  staging = {};
+  CAMEO_RETURN_IF_ERROR(device().allocateHost(bytes, staging.memory));
+  staging.bytes = bytes;
+  return {};
+}
+
+Status Context::copyInput(uint32_t index) {
+  InputState &input = inputs[index];
+  uint64_t bytes = work().inputBytes[index];
+  const void *source = input.hasValues ? input.values.data() : input.binding.data;
+  if (mayStage(input.pageable || input.hasValues, bytes)) {
+    CAMEO_RETURN_IF_ERROR(growStaging(input.staging, bytes));
+    if (inputsInFlight)
+      CAMEO_RETURN_IF_ERROR(device().synchronizeEvent(inputsCopied));
+    inputsInFlight = false;
+    std::memcpy(input.staging.memory, source, bytes);
+    source = input.staging.memory;
   }
+  return device().copyToDevice(input.device.memory, source, bytes, current);
+}
+
+Status Context::copyInputs() {
+  bool staged = false;
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    InputState &input = inputs[i];
+    uint64_t bytes = work().inputBytes[i];
+    bool owned = ownsState(input);
+    if (!bytes || input.binding.kind == Binding::Device || (owned && input.stateIsSet) ||
+        (!owned && !work().inputUsed[i]))
+      continue;
+    input.stateIsSet = owned;
+    if (owned && input.binding.kind == Binding::None) {
+      CAMEO_RETURN_IF_ERROR(device().fill(input.device.memory, 0, bytes, current));
+      continue;
+    }
+    CAMEO_RETURN_IF_ERROR(copyInput(i));
+    staged |= input.staging.memory != nullptr;
+  }
+  if (!staged || capturing)
+    return {};
+  CAMEO_RETURN_IF_ERROR(device().record(inputsCopied, current));
+  inputsInFlight = true;
+  return {};
+}
+
+namespace {
+
+// The last part of a transfer to pageable memory, when the stream gets there.
+struct HostCopy {
+  void *target;
+  const void *source;
+  uint64_t bytes;
+};
+
+void copyToCaller(void *user) {
+  std::unique_ptr<HostCopy> copy(static_cast<HostCopy *>(user));
+  std::memcpy(copy->target, copy->source, copy->bytes);
+}
+
+} // namespace
+
+Status Context::copyOutput(uint32_t index) {
+  OutputState &output = outputs[index];
+  uint64_t bytes = work().outputBytes[index];
+  if (!mayStage(output.pageable, bytes))
+    return device().copyToHost(output.binding.data, output.device.memory, bytes, current);
+  CAMEO_RETURN_IF_ERROR(growStaging(output.staging, bytes));
+  CAMEO_RETURN_IF_ERROR(
+      device().copyToHost(output.staging.memory, output.device.memory, bytes, current));
+  auto copy =
+      std::make_unique<HostCopy>(HostCopy{output.binding.data, output.staging.memory, bytes});
+  CAMEO_RETURN_IF_ERROR(device().callHost(current, copyToCaller, copy.get()));
+  (void)copy.release(); // it is the call's now
   return {};
 }
 
 Status Context::copyOutputs() {
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].binding.kind == Binding::Host && work.outputBytes[i])
-      CAMEO_RETURN_IF_ERROR(device().copyToHost(outputs[i].binding.data, outputs[i].device.memory,
-                                                work.outputBytes[i], current));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    uint32_t output = inputs[i].state;
-    if (output == UINT32_MAX || !work.inputBytes[i])
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].binding.kind == Binding::Host && work().outputBytes[i])
+      CAMEO_RETURN_IF_ERROR(copyOutput(i));
+  return keepStates();
+}
+
+// ---- States -------------------------------------------------------------------------------------
+
+// The value of a state's output becomes the input's: by a copy where one of them is in the caller's
+// memory, else the two memories change places before the next run.
+Status Context::keepStates() {
+  std::vector<bool> taken(outputs.size());
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    InputState &input = inputs[i];
+    if (input.state == UINT32_MAX || !work().inputBytes[i])
       continue;
-    DevicePtr target = inputAddress(uint32_t(i)), source = outputAddress(output);
+    if (ownsState(input) && outputs[input.state].binding.kind != Binding::Device &&
+        !taken[input.state]) {
+      input.swaps = taken[input.state] = true;
+      continue;
+    }
+    DevicePtr target = inputAddress(i), source = outputAddress(input.state);
     if (target != source)
-      CAMEO_RETURN_IF_ERROR(device().copyOnDevice(target, source, work.inputBytes[i], current));
+      CAMEO_RETURN_IF_ERROR(device().copyOnDevice(target, source, work().inputBytes[i], current));
   }
   return {};
 }
 
-Status Context::runStep(const Step &step) {
-  switch (step.kind) {
-  case Step::Launch: {
-    const LaunchStep &launch = work.launches[step.index];
-    const PlanKernel &kernel = plan().kernels()[launch.kernel];
-    Launch call{entry->kernels[launch.kernel],
-                {launch.grid[0], launch.grid[1], launch.grid[2]},
-                {kernel.block[0], kernel.block[1], kernel.block[2]},
-                launch.sharedDynamic,
-                pointers.data() + launch.firstArg,
-                argBytes.data() + launch.firstArg,
-                argNames.data() + launch.firstArg};
-    Status status = device().launch(call, current);
-    if (!status.ok())
-      return failure(status.code(), "kernel '%s' (%s): %s", kernel.name, launch.onnxNodes,
-                     status.message().c_str());
-    return {};
-  }
-  case Step::Copy: {
-    const CopyStep &copy = work.copies[step.index];
-    DevicePtr target = address(copy.target), source = address(copy.source);
-    return target == source ? Status() : device().copyOnDevice(target, source, copy.bytes, current);
-  }
-  default: {
-    const WriteStep &write = work.writes[step.index];
-    return device().copyToDevice(address(write.target),
-                                 static_cast<const char *>(writeData) + write.offset, write.bytes,
-                                 current);
-  }
-  }
+void Context::swapStates() {
+  for (InputState &input : inputs)
+    if (input.swaps) {
+      std::swap(input.device, outputs[input.state].device);
+      input.swaps = false;
+      resolved = false;
+    }
 }
+
+// ---- Runs ---------------------------------------------------------------------------------------
 
 // Nothing of an earlier run may be read. Of an output in the caller's memory that is also an input
 // (a state), the contents do count.
 void Context::discardOldContents() {
-  if (work.arenaBytes)
-    device().discard(options.arena ? options.arena : arena.memory, work.arenaBytes);
+  if (work().arenaBytes)
+    device().discard(options.arena ? options.arena : arena.memory, work().arenaBytes);
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].binding.kind != Binding::Device && work.outputBytes[i])
-      device().discard(outputs[i].device.memory, work.outputBytes[i]);
+    if (outputs[i].binding.kind != Binding::Device && work().outputBytes[i])
+      device().discard(outputs[i].device.memory, work().outputBytes[i]);
 }
 
-// Records two events a launch, where asked to.
-Status Context::runSteps(std::vector<Event> *events) {
-  discardOldContents();
-  auto birth = work.births.begin();
-  for (size_t i = 0; i < work.steps.size(); ++i) {
-    const Step &step = work.steps[i];
-    for (; birth != work.births.end() && birth->step == i; ++birth)
-      device().discard(address(birth->place), birth->place.bytes);
-    bool timed = events && step.kind == Step::Launch;
-    if (timed)
-      CAMEO_RETURN_IF_ERROR(device().record((*events)[2 * step.index], current));
-    CAMEO_RETURN_IF_ERROR(runStep(step));
-    if (timed)
-      CAMEO_RETURN_IF_ERROR(device().record((*events)[2 * step.index + 1], current));
-  }
-  return {};
-}
-
-void Context::dropGraph() {
-  if (graph)
-    (void)device().destroyGraph(graph);
-  graph = nullptr;
-}
-
-Status Context::captureSteps() {
-  Status begun = device().beginCapture(current);
-  if (begun.code() == Code::Unsupported) {
-    graphsWork = false;
-    return {};
-  }
-  CAMEO_RETURN_IF_ERROR(std::move(begun));
-  Status steps = runSteps(nullptr);
-  // The capture must be ended whatever happened in it.
-  Status ended = device().endCapture(current, graph);
-  if (steps.ok() && ended.ok())
-    return {};
-  dropGraph();
-  return steps.ok() ? std::move(ended) : std::move(steps);
-}
-
-// The first run with new addresses enqueues its work itself; the second records it for replay, as
-// there is then reason to expect more of the same.
+// The first run of its kind enqueues its work itself; the second makes the graph, as there is then
+// reason to expect more of the same. Where the driver does not make one, there is still the way of
+// the first run.
 Status Context::compute() {
-  if (graphsWork && !graph && runsSinceResolve == 1 && work.steps.size() > 1)
-    CAMEO_RETURN_IF_ERROR(captureSteps());
-  if (runsSinceResolve < 2)
-    ++runsSinceResolve;
-  if (graph)
-    return device().launchGraph(graph, current);
-  return runSteps(nullptr);
+  bool wanted = graphsWork && !capturing && active->work.steps.size() > 1;
+  if (wanted && !active->hasGraph() && active->runs > 0 && active->graphsBuilt < kGraphsBuilt)
+    (void)active->buildGraph();
+  ++active->runs;
+  discardOldContents();
+  return active->enqueue(current, wanted);
 }
 
 Status Context::enqueue(const PhaseEvents *events) {
+  DeviceScope scope(device());
+  CAMEO_RETURN_IF_ERROR(std::move(scope.status));
+  CAMEO_RETURN_IF_ERROR(device().isCapturing(current, capturing));
+  swapStates();
   CAMEO_RETURN_IF_ERROR(prepare());
   CAMEO_RETURN_IF_ERROR(resolve());
-  inFlight = true;
+  active->lastUsed = ++runs;
+  Status status = enqueueAll(events);
+  // An event that is recorded becomes part of the recording and cannot be waited for.
+  if (capturing)
+    return status;
+  if (status.ok())
+    status = device().record(done, current);
+  inFlight = status.ok();
+  // A part of the work is on its way, to memory that the caller will think his own again.
+  if (!inFlight)
+    (void)device().synchronize(current);
+  return status;
+}
+
+Status Context::enqueueAll(const PhaseEvents *events) {
   if (events)
     CAMEO_RETURN_IF_ERROR(device().record(events->begin, current));
   CAMEO_RETURN_IF_ERROR(copyInputs());
@@ -291,40 +332,12 @@ Status Context::enqueue(const PhaseEvents *events) {
   return {};
 }
 
+// Nothing may be on its way to the caller's memory afterwards, whatever the event says.
 Status Context::synchronize() {
-  inFlight = false;
-  return device().synchronize(current);
-}
-
-Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callback) {
-  CAMEO_RETURN_IF_ERROR(prepare());
-  CAMEO_RETURN_IF_ERROR(resolve());
-  struct Events : std::vector<Event> {
-    explicit Events(Device &device) : device(device) {}
-    ~Events() {
-      for (Event event : *this)
-        (void)device.destroyEvent(event);
-    }
-    Device &device;
-  } events(device());
-  for (size_t i = 0; i < 2 * work.launches.size(); ++i) {
-    Event event = nullptr;
-    CAMEO_RETURN_IF_ERROR(device().createEvent(event));
-    events.push_back(event);
-  }
-  inFlight = true;
-  CAMEO_RETURN_IF_ERROR(copyInputs());
-  CAMEO_RETURN_IF_ERROR(runSteps(&events));
-  CAMEO_RETURN_IF_ERROR(copyOutputs());
-  CAMEO_RETURN_IF_ERROR(synchronize());
-  for (size_t i = 0; i < work.launches.size(); ++i) {
-    float start = 0, duration = 0;
-    CAMEO_RETURN_IF_ERROR(device().elapsed(events[0], events[2 * i], start));
-    CAMEO_RETURN_IF_ERROR(device().elapsed(events[2 * i], events[2 * i + 1], duration));
-    const LaunchStep &step = work.launches[i];
-    callback({&plan().kernels()[step.kernel], &step, start, duration});
-  }
-  return {};
+  Status status = settle();
+  if (!status.ok())
+    (void)device().synchronize(current);
+  return status;
 }
 
 } // namespace cameo::rt

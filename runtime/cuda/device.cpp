@@ -31,7 +31,11 @@ std::string bytesText(uint64_t bytes) { return std::to_string(bytes) + " B"; }
 
 } // namespace
 
+thread_local CudaDevice::Calls CudaDevice::calls;
+
 CudaDevice::Current::Current(const CudaDevice &device) : driver(device.driver) {
+  if (calls.device == &device)
+    return;
   CUcontext current = nullptr;
   status = CAMEO_CUDA(driver, cuCtxGetCurrent, &current);
   if (!status.ok() || current == device.context)
@@ -46,6 +50,32 @@ CudaDevice::Current::~Current() {
   CUcontext ours;
   if (pushed)
     (void)driver.cuCtxPopCurrent_v2(&ours);
+}
+
+// Finding and pushing the context takes about as long as a short call, and a run makes hundreds.
+Status CudaDevice::beginCalls() {
+  if (calls.depth == 0) {
+    Current current(*this);
+    CAMEO_RETURN_IF_ERROR(std::move(current.status));
+    calls = {this, current.release(), 0};
+  }
+  ++calls.depth;
+  return Status();
+}
+
+void CudaDevice::endCalls() {
+  if (--calls.depth > 0)
+    return;
+  CUcontext ours;
+  if (calls.pushed)
+    (void)driver.cuCtxPopCurrent_v2(&ours); // as in ~Current
+  calls = {};
+}
+
+bool CudaDevice::Current::release() {
+  bool result = pushed;
+  pushed = false;
+  return result;
 }
 
 Status CudaDevice::create(const Driver &driver, const DeviceInfo &info,
@@ -133,7 +163,7 @@ Status CudaDevice::createStream(Stream &stream) {
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
   CUstream created = nullptr;
   CAMEO_RETURN_IF_ERROR(
-      checkEarlier(driver.cuStreamCreate(&created, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
+      checkEarlier(driver.cuStreamCreate(&created, CU_STREAM_DEFAULT), "cuStreamCreate"));
   stream = created;
   return Status();
 }
@@ -150,12 +180,13 @@ Status CudaDevice::synchronize(Stream stream) {
   return checkEarlier(driver.cuStreamSynchronize(nativeStream(stream)), "cuStreamSynchronize");
 }
 
-Status CudaDevice::createEvent(Event &event) {
+Status CudaDevice::createEvent(Event &event, bool timed) {
   Current current(*this);
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
   CUevent created = nullptr;
-  CAMEO_RETURN_IF_ERROR(
-      checkEarlier(driver.cuEventCreate(&created, CU_EVENT_DEFAULT), "cuEventCreate"));
+  CAMEO_RETURN_IF_ERROR(checkEarlier(
+      driver.cuEventCreate(&created, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+      "cuEventCreate"));
   event = created;
   return Status();
 }
@@ -184,6 +215,14 @@ Status CudaDevice::synchronizeEvent(Event event) {
   Current current(*this);
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
   return checkEarlier(driver.cuEventSynchronize(nativeEvent(event)), "cuEventSynchronize");
+}
+
+Status CudaDevice::queryEvent(Event event, bool &passed) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  CUresult result = driver.cuEventQuery(nativeEvent(event));
+  passed = result == CUDA_SUCCESS;
+  return result == CUDA_ERROR_NOT_READY ? Status() : checkEarlier(result, "cuEventQuery");
 }
 
 Status CudaDevice::elapsed(Event start, Event stop, float &milliseconds) {
@@ -229,6 +268,59 @@ Status CudaDevice::fill(DevicePtr target, uint8_t value, uint64_t bytes, Stream 
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
   return checkEarlier(driver.cuMemsetD8Async(target, value, bytes, nativeStream(stream)),
                       "cuMemsetD8Async", "filling " + bytesText(bytes) + " on the GPU");
+}
+
+// Memory that no driver call made has no attributes. A kernel that reads it loses the context, and
+// with the primary context all that other users of it in this process have.
+Status CudaDevice::checkDeviceMemory(DevicePtr memory) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  int kind = 0, owner = -1, reachable = 0;
+  CUresult result = driver.cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory);
+  if (result == CUDA_ERROR_INVALID_VALUE) {
+    CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceGetAttribute, &reachable,
+                                     CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+                                     deviceInfo.ordinal));
+    return reachable ? Status()
+                     : failure(Code::InvalidArgument, "0x%llx is no memory that %s can reach",
+                               (unsigned long long)memory, deviceInfo.name.c_str());
+  }
+  CAMEO_RETURN_IF_ERROR(checkEarlier(result, "cuPointerGetAttribute"));
+  if (kind != CU_MEMORYTYPE_DEVICE)
+    return Status();
+  CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuPointerGetAttribute, &owner,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, memory));
+  return owner == deviceInfo.ordinal
+             ? Status()
+             : failure(Code::InvalidArgument,
+                       "0x%llx is memory of CUDA device %d; the model is on %d",
+                       (unsigned long long)memory, owner, deviceInfo.ordinal);
+}
+
+Status CudaDevice::isPageable(const void *memory, bool &pageable) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  int kind = 0;
+  CUresult result = driver.cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                 reinterpret_cast<CUdeviceptr>(memory));
+  pageable = result == CUDA_ERROR_INVALID_VALUE;
+  return pageable ? Status() : checkEarlier(result, "cuPointerGetAttribute");
+}
+
+Status CudaDevice::isCapturing(Stream stream, bool &capturing) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  int state = 0;
+  CUresult result = driver.cuStreamIsCapturing(nativeStream(stream), &state);
+  capturing = state != 0;
+  return checkEarlier(result, "cuStreamIsCapturing");
+}
+
+Status CudaDevice::callHost(Stream stream, void (*function)(void *), void *user) {
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  return checkEarlier(driver.cuLaunchHostFunc(nativeStream(stream), function, user),
+                      "cuLaunchHostFunc");
 }
 
 } // namespace cuda

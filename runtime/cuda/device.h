@@ -18,6 +18,9 @@
 
 namespace cameo::rt::cuda {
 
+// "launching K, grid 4x1x1, block 128x1x1, 0 B of dynamic shared memory".
+std::string launchText(const std::string &kernel, const Launch &launch);
+
 class CudaDevice final : public Device {
 public:
   // Retains the primary context; `info` is of this device.
@@ -37,11 +40,12 @@ public:
   Status destroyStream(Stream stream) override;
   Status synchronize(Stream stream) override;
 
-  Status createEvent(Event &event) override;
+  Status createEvent(Event &event, bool timed) override;
   Status destroyEvent(Event event) override;
   Status record(Event event, Stream stream) override;
   Status wait(Stream stream, Event event) override;
   Status synchronizeEvent(Event event) override;
+  Status queryEvent(Event event, bool &passed) override;
   Status elapsed(Event start, Event stop, float &milliseconds) override;
 
   Status copyToDevice(DevicePtr target, const void *source, uint64_t bytes, Stream stream) override;
@@ -54,8 +58,27 @@ public:
   Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) override;
   Status launch(const Launch &launch, Stream stream) override;
 
-  Status beginCapture(Stream stream) override;
-  Status endCapture(Stream stream, Graph &graph) override;
+  Status beginCalls() override;
+  void endCalls() override;
+  Status checkDeviceMemory(DevicePtr memory) override;
+  Status isPageable(const void *memory, bool &pageable) override;
+  Status isCapturing(Stream stream, bool &capturing) override;
+  Status callHost(Stream stream, void (*function)(void *), void *user) override;
+
+  bool hasGraphs() const override { return driver.hasGraphs(); }
+  Status createGraph(Graph &graph) override;
+  Status addLaunch(Graph graph, const Launch &launch, GraphNode &node) override;
+  Status addCopy(Graph graph, DevicePtr target, DevicePtr source, uint64_t bytes,
+                 GraphNode &node) override;
+  Status addWrite(Graph graph, DevicePtr target, const void *source, uint64_t bytes,
+                  GraphNode &node) override;
+  Status addRecord(Graph graph, Event event) override;
+  Status instantiate(Graph graph) override;
+  Status setLaunch(Graph graph, GraphNode node, const Launch &launch) override;
+  Status setCopy(Graph graph, GraphNode node, DevicePtr target, DevicePtr source,
+                 uint64_t bytes) override;
+  Status setWrite(Graph graph, GraphNode node, DevicePtr target, const void *source,
+                  uint64_t bytes) override;
   Status launchGraph(Graph graph, Stream stream) override;
   Status destroyGraph(Graph graph) override;
 
@@ -65,12 +88,21 @@ private:
   public:
     explicit Current(const CudaDevice &device);
     ~Current();
+    // Leaves the context current; whether there is one to pop.
+    bool release();
     Status status;
 
   private:
     const Driver &driver;
     bool pushed = false;
   };
+  // Between beginCalls() and endCalls() of this thread; the outermost counts.
+  struct Calls {
+    const CudaDevice *device = nullptr;
+    bool pushed = false;
+    int depth = 0;
+  };
+  static thread_local Calls calls;
 
   struct LoadedKernel {
     CUmodule module;
@@ -78,6 +110,18 @@ private:
     CUfunction function;
     uint32_t sharedStatic;
   };
+
+  // A graph under construction, then its executable; nodes belong to the former.
+  struct BuiltGraph {
+    CUgraph graph = nullptr;
+    CUgraphExec executable = nullptr;
+    CUgraphNode last = nullptr; // what the next node runs after
+  };
+
+  // For launches and nodes: what the driver would only call invalid is said in full.
+  Status checkLaunch(const Launch &launch) const;
+  Status addMemcpy(Graph graph, const CUDA_MEMCPY3D &copy, GraphNode &node);
+  Status setMemcpy(Graph graph, GraphNode node, const CUDA_MEMCPY3D &copy);
 
   CudaDevice(const Driver &driver, const DeviceInfo &info, CUcontext context)
       : driver(driver), deviceInfo(info), context(context) {}

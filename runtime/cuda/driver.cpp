@@ -98,8 +98,10 @@ Status Driver::check(CUresult result, const char *call, const std::string &conte
 }
 
 bool Driver::hasGraphs() const {
-  return cuStreamBeginCapture_v2 && cuStreamEndCapture && cuGraphInstantiateWithFlags &&
-         cuGraphLaunch && cuGraphExecDestroy && cuGraphDestroy;
+  return cuGraphCreate && cuGraphAddKernelNode && cuGraphAddMemcpyNode &&
+         cuGraphAddEventRecordNode && cuGraphInstantiateWithFlags &&
+         cuGraphExecKernelNodeSetParams && cuGraphExecMemcpyNodeSetParams && cuGraphLaunch &&
+         cuGraphExecDestroy && cuGraphDestroy;
 }
 
 Status initialise(const Driver &driver, int &deviceCount, int &driverVersion) {

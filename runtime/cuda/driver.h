@@ -23,7 +23,7 @@ struct Driver {
   // `CUDA_ERROR_OUT_OF_MEMORY (2): out of memory`.
   std::string describe(CUresult result) const;
 
-  // Whether this driver can record and replay graphs.
+  // Whether this driver has graphs, and all that is wanted of them.
   bool hasGraphs() const;
 };
 

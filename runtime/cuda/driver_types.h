@@ -19,6 +19,38 @@ using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
+using CUgraphNode = struct CUgraphNode_st *;
+using CUhostFn = void (*)(void *);
+
+// Of the functions without suffix, which every driver with graphs has.
+struct CUDA_KERNEL_NODE_PARAMS {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void **kernelParams;
+  void **extra;
+};
+
+struct CUDA_MEMCPY3D {
+  size_t srcXInBytes, srcY, srcZ, srcLOD;
+  int srcMemoryType; // CUmemorytype
+  const void *srcHost;
+  CUdeviceptr srcDevice;
+  void *srcArray, *reserved0;
+  size_t srcPitch, srcHeight;
+
+  size_t dstXInBytes, dstY, dstZ, dstLOD;
+  int dstMemoryType;
+  void *dstHost;
+  CUdeviceptr dstDevice;
+  void *dstArray, *reserved1;
+  size_t dstPitch, dstHeight;
+
+  size_t WidthInBytes, Height, Depth;
+};
+static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 56 && sizeof(CUDA_MEMCPY3D) == 200,
+              "the driver's layouts");
 
 /// Results that are handled, rather than only reported.
 enum : CUresult {
@@ -45,6 +77,7 @@ enum : int { // CUdevice_attribute
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+  CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS = 88,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 };
 
@@ -61,10 +94,22 @@ enum : int { // CUjit_option
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
 
-enum : unsigned { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DEFAULT = 0, CU_MEMHOSTALLOC_PORTABLE = 1 };
+enum : unsigned {
+  CU_STREAM_DEFAULT = 0, // ordered with the legacy default stream
+  CU_STREAM_NON_BLOCKING = 1,
+  CU_EVENT_DEFAULT = 0,
+  CU_EVENT_DISABLE_TIMING = 2,
+  CU_MEMHOSTALLOC_PORTABLE = 1
+};
 
-enum : int { // CUstreamCaptureMode
-  CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1
+enum : int { // CUpointer_attribute
+  CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
+};
+
+enum : int { // CUmemorytype
+  CU_MEMORYTYPE_HOST = 1,
+  CU_MEMORYTYPE_DEVICE = 2
 };
 
 } // namespace cameo::rt::cuda

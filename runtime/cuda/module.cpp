@@ -1,4 +1,4 @@
-// The CUDA device: modules, kernels, launches and graphs.
+// The CUDA device: modules, kernels and launches.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/device.h"
@@ -15,6 +15,8 @@ constexpr size_t compilerLogBytes = 8192;
 
 CUstream nativeStream(Stream stream) { return static_cast<CUstream>(stream); }
 
+} // namespace
+
 std::string launchText(const std::string &kernel, const Launch &launch) {
   char text[160];
   snprintf(text, sizeof(text), ", grid %ux%ux%u, block %ux%ux%u, %u B of dynamic shared memory",
@@ -22,8 +24,6 @@ std::string launchText(const std::string &kernel, const Launch &launch) {
            launch.block[2], launch.sharedDynamic);
   return "launching " + kernel + text;
 }
-
-} // namespace
 
 Status CudaDevice::loadModule(const CodeSection &section, Module &module) {
   auto *bytes = static_cast<const char *>(section.data);
@@ -116,10 +116,10 @@ Status CudaDevice::findKernel(Module module, const KernelInfo &info, Kernel &ker
   return Status();
 }
 
-Status CudaDevice::launch(const Launch &launch, Stream stream) {
+// The driver would only say "invalid argument". Limits: CUDA C++ Programming Guide, "Technical
+// Specifications per Compute Capability"; the same for all that are supported.
+Status CudaDevice::checkLaunch(const Launch &launch) const {
   auto *kernel = static_cast<LoadedKernel *>(launch.kernel);
-  // The driver would only say "invalid argument". Limits: CUDA C++ Programming Guide, "Technical
-  // Specifications per Compute Capability"; the same for all that are supported.
   if (launch.grid[0] > 0x7fffffffu || launch.grid[1] > 65535 || launch.grid[2] > 65535)
     return failure(Code::Unsupported, "%s: a grid may be 2147483647x65535x65535 at most",
                    launchText(*kernel->name, launch).c_str());
@@ -127,6 +127,12 @@ Status CudaDevice::launch(const Launch &launch, Stream stream) {
     return failure(Code::NoCode, "%s: with %u B static, %s allows %u B in all",
                    launchText(*kernel->name, launch).c_str(), kernel->sharedStatic,
                    deviceInfo.name.c_str(), deviceInfo.maxSharedBytes);
+  return Status();
+}
+
+Status CudaDevice::launch(const Launch &launch, Stream stream) {
+  CAMEO_RETURN_IF_ERROR(checkLaunch(launch));
+  auto *kernel = static_cast<LoadedKernel *>(launch.kernel);
   Current current(*this);
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
   CUresult result =
@@ -138,53 +144,6 @@ Status CudaDevice::launch(const Launch &launch, Stream stream) {
     return Status();
   }
   return checkEarlier(result, "cuLaunchKernel", launchText(*kernel->name, launch));
-}
-
-Status CudaDevice::beginCapture(Stream stream) {
-  if (!driver.hasGraphs())
-    return failure(Code::Unsupported, "no graph capture: the driver is for CUDA %s, 11.4 has it",
-                   versionText(static_cast<int>(deviceInfo.driverVersion)).c_str());
-  Current current(*this);
-  CAMEO_RETURN_IF_ERROR(std::move(current.status));
-  // Other threads go on allocating and waiting meanwhile: only this thread's calls are restricted.
-  return checkEarlier(
-      driver.cuStreamBeginCapture_v2(nativeStream(stream), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-      "cuStreamBeginCapture_v2");
-}
-
-Status CudaDevice::endCapture(Stream stream, Graph &graph) {
-  Current current(*this);
-  CAMEO_RETURN_IF_ERROR(std::move(current.status));
-  CUgraph recorded = nullptr;
-  CAMEO_RETURN_IF_ERROR(checkEarlier(driver.cuStreamEndCapture(nativeStream(stream), &recorded),
-                                     "cuStreamEndCapture"));
-  CUgraphExec executable = nullptr;
-  Status status = checkEarlier(driver.cuGraphInstantiateWithFlags(&executable, recorded, 0),
-                               "cuGraphInstantiateWithFlags");
-  // The executable holds all it needs.
-  Status destroyed = checkEarlier(driver.cuGraphDestroy(recorded), "cuGraphDestroy");
-  if (!status.ok())
-    return status;
-  if (!destroyed.ok()) {
-    (void)driver.cuGraphExecDestroy(executable); // the failure at hand is reported
-    return destroyed;
-  }
-  graph = executable;
-  return Status();
-}
-
-Status CudaDevice::launchGraph(Graph graph, Stream stream) {
-  Current current(*this);
-  CAMEO_RETURN_IF_ERROR(std::move(current.status));
-  return checkEarlier(driver.cuGraphLaunch(static_cast<CUgraphExec>(graph), nativeStream(stream)),
-                      "cuGraphLaunch");
-}
-
-Status CudaDevice::destroyGraph(Graph graph) {
-  Current current(*this);
-  CAMEO_RETURN_IF_ERROR(std::move(current.status));
-  return checkEarlier(driver.cuGraphExecDestroy(static_cast<CUgraphExec>(graph)),
-                      "cuGraphExecDestroy");
 }
 
 } // namespace cameo::rt::cuda

@@ -51,25 +51,38 @@ Status runOn(Device &device, std::vector<float> &values, Cleanup &cleanup) {
   CAMEO_RETURN_IF_ERROR(device.fill(data, 0, bytes, streams[0]));
   CAMEO_RETURN_IF_ERROR(device.copyToDevice(data, staging, bytes, streams[0]));
 
-  CAMEO_RETURN_IF_ERROR(device.beginCapture(streams[0]));
-  Status recorded = launchScale(device, scale, data, 2, count, streams[0]);
+  CAMEO_RETURN_IF_ERROR(device.checkDeviceMemory(data));
+  bool pageable = true, capturing = true, passed = false;
+  CAMEO_RETURN_IF_ERROR(device.isPageable(staging, pageable));
+  CAMEO_RETURN_IF_ERROR(device.isCapturing(streams[0], capturing));
+  EXPECT_FALSE(pageable || capturing);
+
   Graph graph = nullptr;
-  // A capture is ended whatever became of what it recorded.
-  Status ended = device.endCapture(streams[0], graph);
-  if (ended.ok())
-    cleanup.add([&device, graph] { return device.destroyGraph(graph); });
-  CAMEO_RETURN_IF_ERROR(std::move(recorded));
-  CAMEO_RETURN_IF_ERROR(std::move(ended));
+  CAMEO_RETURN_IF_ERROR(device.createGraph(graph));
+  cleanup.add([&device, graph] { return device.destroyGraph(graph); });
+  GraphNode launched = nullptr, copied = nullptr;
+  CAMEO_RETURN_IF_ERROR(addScale(device, graph, scale, data, 5, count, launched));
+  CAMEO_RETURN_IF_ERROR(device.addCopy(graph, copy, data, bytes, copied));
+  CAMEO_RETURN_IF_ERROR(device.addRecord(graph, events[1]));
+  CAMEO_RETURN_IF_ERROR(device.instantiate(graph));
+  CAMEO_RETURN_IF_ERROR(setScale(device, graph, launched, scale, data, 2, count));
+  CAMEO_RETURN_IF_ERROR(device.setCopy(graph, copied, copy, data, bytes));
 
   CAMEO_RETURN_IF_ERROR(device.record(events[0], streams[0]));
   CAMEO_RETURN_IF_ERROR(device.launchGraph(graph, streams[0]));
-  CAMEO_RETURN_IF_ERROR(device.record(events[1], streams[0]));
   CAMEO_RETURN_IF_ERROR(device.wait(streams[1], events[1]));
-  CAMEO_RETURN_IF_ERROR(launchScale(device, scale, data, 3, count, streams[1]));
-  CAMEO_RETURN_IF_ERROR(device.copyOnDevice(copy, data, bytes, streams[1]));
-  CAMEO_RETURN_IF_ERROR(device.copyToHost(staging, copy, bytes, streams[1]));
+  CAMEO_RETURN_IF_ERROR(launchScale(device, scale, copy, 3, count, streams[1]));
+  CAMEO_RETURN_IF_ERROR(device.copyOnDevice(data, copy, bytes, streams[1]));
+  CAMEO_RETURN_IF_ERROR(device.copyToHost(staging, data, bytes, streams[1]));
   CAMEO_RETURN_IF_ERROR(device.record(events[2], streams[1]));
+  bool called = false;
+  CAMEO_RETURN_IF_ERROR(
+      device.callHost(streams[1], [](void *user) { *static_cast<bool *>(user) = true; }, &called));
   CAMEO_RETURN_IF_ERROR(device.synchronizeEvent(events[2]));
+  CAMEO_RETURN_IF_ERROR(device.queryEvent(events[2], passed));
+  EXPECT_TRUE(passed);
+  CAMEO_RETURN_IF_ERROR(device.synchronize(streams[1]));
+  EXPECT_TRUE(called);
   float milliseconds = -1;
   CAMEO_RETURN_IF_ERROR(device.elapsed(events[0], events[2], milliseconds));
   EXPECT_GT(milliseconds, 0);

@@ -49,6 +49,18 @@ inline Status launchScale(Device &device, Kernel kernel, DevicePtr data, float f
   return device.launch({kernel, {1, 1, 1}, {128, 1, 1}, 0, args}, stream);
 }
 
+inline Status addScale(Device &device, Graph graph, Kernel kernel, DevicePtr data, float factor,
+                       int count, GraphNode &node) {
+  void *args[] = {&data, &factor, &count};
+  return device.addLaunch(graph, {kernel, {1, 1, 1}, {128, 1, 1}, 0, args}, node);
+}
+
+inline Status setScale(Device &device, Graph graph, GraphNode node, Kernel kernel, DevicePtr data,
+                       float factor, int count) {
+  void *args[] = {&data, &factor, &count};
+  return device.setLaunch(graph, node, {kernel, {1, 1, 1}, {128, 1, 1}, 0, args});
+}
+
 /// Runs actions in reverse order when it ends; the first failure stands.
 class Cleanup {
 public:

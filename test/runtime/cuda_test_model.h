@@ -8,7 +8,7 @@
 
 namespace cuda_test {
 
-inline constexpr int weightCount = 300;
+inline constexpr int weightCount = 60000;
 
 inline const std::string ptx = ".version 7.5\n.target sm_75\n.address_size 64\n"
                                ".visible .entry scale(.param .u64 p, .param .f32 f, .param .u32 n)"
@@ -27,7 +27,7 @@ inline void registerKernels() {
   });
 }
 
-// y = 2 x + w for n <= 300 values; w[i] = i. x is copied to the arena and scaled there.
+// y = 2 x + w for n <= 60,000 values; w[i] = i. x is copied to the arena and scaled there.
 inline payload_test::Bytes makePlan() {
   payload_test::PlanBuilder plan;
   plan.input("x", CAMEO_FLOAT, {{-1, "n"}});

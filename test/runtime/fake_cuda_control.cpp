@@ -189,7 +189,7 @@ Live live() {
   result.allocations = static_cast<int>(s.memory.size());
   result.hostAllocations = static_cast<int>(s.pinned.size());
   result.modules = static_cast<int>(s.modules.size());
-  result.streams = static_cast<int>(s.streams.size() - s.streams.count(0));
+  result.streams = static_cast<int>(s.streams.size() - s.streams.count(0) - s.streams.count(2));
   result.events = static_cast<int>(s.events.size());
   result.graphs = static_cast<int>(s.graphs.size());
   result.graphExecs = static_cast<int>(s.graphExecs.size());

@@ -11,6 +11,11 @@ extern "C" {
   __attribute__((visibility("default"))) cameo::rt::cuda::CUresult name(__VA_ARGS__);
 using namespace cameo::rt::cuda;
 #include "runtime/cuda/driver_symbols.def"
+
+// What Cameo does not call, but its callers do.
+#define FAKE_CUDA_SYMBOL __attribute__((visibility("default"))) cameo::rt::cuda::CUresult
+FAKE_CUDA_SYMBOL cuStreamBeginCapture_v2(CUstream stream, int mode);
+FAKE_CUDA_SYMBOL cuStreamEndCapture(CUstream stream, CUgraph *graph);
 }
 
 namespace fakecuda {
@@ -39,11 +44,26 @@ template <typename Handle> uint64_t number(Handle handle) {
 }
 template <typename Handle> Handle handle(uint64_t value) { return reinterpret_cast<Handle>(value); }
 
+/// 0 and 1 are the legacy default stream, 2 is the thread's: they always exist.
+inline uint64_t streamId(CUstream stream) { return number(stream) == 1 ? 0 : number(stream); }
+
 inline std::string bytesOf(size_t bytes) { return std::to_string(bytes) + " B"; }
 
 /// The thread's stack of current contexts.
 std::vector<CUcontext> &contextStack();
 int currentDevice();
+
+struct LaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+};
+
+/// The work of a launch, with its parameters copied; an error where the driver refuses it.
+CUresult makeLaunch(const LaunchConfig &config, CUfunction function, void **parameters, Op &op);
+std::string describe(const LaunchConfig &config, CUfunction function);
+CUresult enqueueWork(CUstream stream, std::function<CUresult()> work);
+CUresult runOp(const Op &op);
 
 /// Runs everything enqueued so far on all streams.
 CUresult drainAll();

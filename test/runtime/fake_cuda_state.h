@@ -31,6 +31,7 @@ struct Op {
 
 struct Graph {
   std::vector<Op> ops;
+  std::vector<uint64_t> nodes; // handles of ops, where the graph was put together node by node
   std::set<uint64_t> streams;  // taking part in the capture
   std::set<uint64_t> unjoined; // forked and not yet waited for by the origin
   bool open = true, invalid = false;

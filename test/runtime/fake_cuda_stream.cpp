@@ -8,13 +8,6 @@ using namespace fakecuda;
 
 namespace {
 
-struct LaunchConfig {
-  unsigned gridDimX, gridDimY, gridDimZ;
-  unsigned blockDimX, blockDimY, blockDimZ;
-  unsigned sharedMemBytes;
-  CUstream hStream;
-};
-
 bool inMemory(CUdeviceptr pointer, size_t bytes) {
   auto &memory = state().memory;
   auto after = memory.upper_bound(pointer);
@@ -22,6 +15,10 @@ bool inMemory(CUdeviceptr pointer, size_t bytes) {
     return false;
   auto &[begin, extent] = *--after;
   return pointer - begin <= extent.first && bytes <= extent.first - (pointer - begin);
+}
+
+int deviceOf(CUdeviceptr pointer) {
+  return std::prev(state().memory.upper_bound(pointer))->second.second;
 }
 
 bool isPinned(const void *pointer, size_t bytes) {
@@ -36,13 +33,12 @@ bool isPinned(const void *pointer, size_t bytes) {
 
 std::shared_ptr<Stream> findStream(CUstream stream) {
   State &s = state();
-  if (!stream && !s.streams.count(0))
-    s.streams[0] = std::make_shared<Stream>();
-  auto found = s.streams.find(number(stream));
+  uint64_t id = streamId(stream);
+  if ((id == 0 || id == 2) && !s.streams.count(id))
+    s.streams[id] = std::make_shared<Stream>();
+  auto found = s.streams.find(id);
   return found == s.streams.end() ? nullptr : found->second;
 }
-
-CUresult runOp(const Op &op);
 
 // Runs the stream's work up to and with the recording of `event` under `ticket`, or all of it.
 CUresult drain(Stream &stream, const Event *event = nullptr, uint64_t ticket = 0) {
@@ -54,6 +50,26 @@ CUresult drain(Stream &stream, const Event *event = nullptr, uint64_t ticket = 0
   }
   return state().sticky;
 }
+
+CUresult enqueue(CUstream handle, Op op) {
+  auto stream = findStream(handle);
+  if (!stream)
+    return 400; // CUDA_ERROR_INVALID_HANDLE
+  if (stream->capture) {
+    if (stream->capture->invalid)
+      return 901; // CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+    stream->capture->ops.push_back(std::move(op));
+    if (!stream->origin)
+      stream->capture->unjoined.insert(number(handle));
+    return CUDA_SUCCESS;
+  }
+  stream->pending.push_back(std::move(op));
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+namespace fakecuda {
 
 CUresult runOp(const Op &op) {
   State &s = state();
@@ -75,29 +91,13 @@ CUresult runOp(const Op &op) {
   return CUDA_ERROR_UNKNOWN;
 }
 
-CUresult enqueue(CUstream handle, Op op) {
-  auto stream = findStream(handle);
-  if (!stream)
-    return 400; // CUDA_ERROR_INVALID_HANDLE
-  if (stream->capture) {
-    if (stream->capture->invalid)
-      return 901; // CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-    stream->capture->ops.push_back(std::move(op));
-    if (!stream->origin)
-      stream->capture->unjoined.insert(number(handle));
-    return CUDA_SUCCESS;
-  }
-  stream->pending.push_back(std::move(op));
-  return CUDA_SUCCESS;
-}
-
 CUresult enqueueWork(CUstream stream, std::function<CUresult()> work) {
   Op op;
   op.work = std::move(work);
   return enqueue(stream, std::move(op));
 }
 
-CUresult launch(const LaunchConfig &config, CUfunction function, void **parameters) {
+CUresult makeLaunch(const LaunchConfig &config, CUfunction function, void **parameters, Op &op) {
   State &s = state();
   auto found = s.functions.find(number(function));
   if (found == s.functions.end() || !s.modules.count(found->second.module))
@@ -130,14 +130,15 @@ CUresult launch(const LaunchConfig &config, CUfunction function, void **paramete
     auto *value = static_cast<const char *>(parameters[i]);
     launch.arguments.emplace_back(value, value + sizes[i]);
   }
-  return enqueueWork(config.hStream, [launch]() -> CUresult {
+  op.work = [launch]() -> CUresult {
     State &s = state();
     if (auto failing = s.failingKernels.find(launch.kernel); failing != s.failingKernels.end())
       return failing->second;
     if (auto found = s.registered.find(launch.kernel); found != s.registered.end())
       found->second.body(launch);
     return CUDA_SUCCESS;
-  });
+  };
+  return CUDA_SUCCESS;
 }
 
 std::string describe(const LaunchConfig &config, CUfunction function) {
@@ -148,10 +149,6 @@ std::string describe(const LaunchConfig &config, CUfunction function) {
          "x" + std::to_string(config.blockDimY) + "x" + std::to_string(config.blockDimZ) +
          " shared " + std::to_string(config.sharedMemBytes);
 }
-
-} // namespace
-
-namespace fakecuda {
 
 CUresult drainAll() {
   for (auto &[id, stream] : state().streams)
@@ -232,7 +229,7 @@ CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t by
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
-  ENTER(Context);
+  ENTER(Context, flags & CU_STREAM_NON_BLOCKING ? "non-blocking" : "blocking");
   uint64_t id = state().nextHandle++;
   state().streams[id] = std::make_shared<Stream>();
   *stream = handle<CUstream>(id);
@@ -312,7 +309,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   if (found == s.events.end() || !target)
     return 400;
   Event &e = *found->second;
-  e.stream = number(stream);
+  e.stream = streamId(stream);
   e.capture = target->capture;
   if (target->capture)
     return target->capture->invalid ? 901 : CUDA_SUCCESS;
@@ -354,15 +351,17 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,
                         unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
                         CUstream stream, void **parameters, void **extra) {
-  LaunchConfig config = {gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream};
+  LaunchConfig config = {gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes};
   ENTER(Context, describe(config, function));
-  return launch(config, function, parameters);
+  Op op;
+  CUresult error = makeLaunch(config, function, parameters, op);
+  return error ? error : enqueue(stream, std::move(op));
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
   ENTER(Context);
   auto found = findStream(stream);
-  if (!found || !stream)
+  if (!found || number(stream) < 2)
     return found ? 900 : 400;
   if (found->capture)
     return 1;
@@ -399,40 +398,43 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph graph,
-                                     unsigned long long flags) {
+CUresult cuStreamIsCapturing(CUstream stream, int *status) {
   ENTER(Context);
-  auto found = state().graphs.find(number(graph));
-  if (found == state().graphs.end())
+  auto found = findStream(stream);
+  if (!found)
     return 400;
-  uint64_t id = state().nextHandle++;
-  state().graphExecs[id] = found->second;
-  *executable = handle<CUgraphExec>(id);
+  *status = !found->capture ? 0 : found->capture->invalid ? 2 : 1;
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+CUresult cuEventQuery(CUevent event) {
   ENTER(Context);
-  auto found = state().graphExecs.find(number(executable));
-  if (found == state().graphExecs.end())
+  auto found = state().events.find(number(event));
+  if (found == state().events.end())
     return 400;
-  std::shared_ptr<Graph> graph = found->second;
-  return enqueueWork(stream, [graph]() -> CUresult {
-    for (const Op &op : graph->ops)
-      if (CUresult error = runOp(op))
-        return error;
+  return found->second->done < found->second->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
+  ENTER(Context);
+  return enqueueWork(stream, [=]() -> CUresult {
+    function(user);
     return CUDA_SUCCESS;
   });
 }
 
-CUresult cuGraphExecDestroy(CUgraphExec executable) {
-  ENTER_RELEASE(Context);
-  return state().graphExecs.erase(number(executable)) ? call.error : 400;
-}
-
-CUresult cuGraphDestroy(CUgraph graph) {
-  ENTER_RELEASE(Context);
-  return state().graphs.erase(number(graph)) ? call.error : 400;
+CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr pointer) {
+  ENTER(Context);
+  bool pinned = isPinned(reinterpret_cast<void *>(pointer), 1);
+  if (!pinned && !inMemory(pointer, 1))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+    *static_cast<int *>(value) = pinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  else if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+    *static_cast<int *>(value) = pinned ? 0 : deviceOf(pointer);
+  else
+    return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
 }
 
 } // extern "C"

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/prepared.h"
+
+#include <cstring>
+
+namespace cameo::rt {
+
+Prepared::~Prepared() {
+  dropGraph();
+  if (writeData)
+    (void)device.releaseHost(writeData);
+}
+
+Status Prepared::create(Key from) {
+  key = std::move(from);
+  std::vector<PlanInput> given(key.shapes.size());
+  // A pointer that is not null, for host-resident inputs of no elements.
+  static const uint64_t none = 0;
+  for (size_t i = 0; i < given.size(); ++i) {
+    given[i].shape = key.shapes[i];
+    if (plan.inputs()[i].flags & CAMEO_TENSOR_HOST)
+      given[i].values = key.values[i].empty() ? &none : static_cast<void *>(key.values[i].data());
+  }
+  CAMEO_RETURN_IF_ERROR(runPlan(plan, given, work));
+  if (!work.data.empty()) {
+    CAMEO_RETURN_IF_ERROR(device.allocateHost(work.data.size(), writeData));
+    std::memcpy(writeData, work.data.data(), work.data.size());
+  }
+  size_t count = work.args.size();
+  pointers.resize(count);
+  argBytes.resize(count);
+  argNames.resize(count);
+  slots.resize(count + 2 * work.copies.size() + work.writes.size());
+  births.resize(work.births.size());
+  for (size_t i = 0; i < count; ++i) {
+    slots[i] = work.args[i].bits;
+    argBytes[i] = work.args[i].place.bytes;
+    argNames[i] = work.args[i].place.name;
+    pointers[i] = &slots[i]; // little endian: narrow parameters are the low bytes
+  }
+  return {};
+}
+
+Status Prepared::setAddresses(const std::function<DevicePtr(const Place &)> &address) {
+  std::vector<uint64_t> before;
+  if (graph)
+    before = slots;
+  for (size_t i = 0; i < work.args.size(); ++i)
+    if (work.args[i].place.space != Place::None)
+      slots[i] = address(work.args[i].place);
+  for (uint32_t i = 0; i < work.copies.size(); ++i) {
+    slots[copySlot(i)] = address(work.copies[i].target);
+    slots[copySlot(i) + 1] = address(work.copies[i].source);
+  }
+  for (uint32_t i = 0; i < work.writes.size(); ++i)
+    slots[writeSlot(i)] = address(work.writes[i].target);
+  for (size_t i = 0; i < births.size(); ++i)
+    births[i] = address(work.births[i].place);
+  // A node that cannot be changed takes the graph with it: it is made anew when it is wanted.
+  for (size_t i = 0; graph && i < work.steps.size(); ++i)
+    if (!updateNode(i, before).ok())
+      dropGraph();
+  return {};
+}
+
+Status Prepared::updateNode(size_t index, const std::vector<uint64_t> &before) {
+  const Step &step = work.steps[index];
+  auto changed = [&](size_t first, size_t count) {
+    return std::memcmp(&slots[first], &before[first], count * sizeof slots[0]) != 0;
+  };
+  if (step.kind == Step::Launch) {
+    const LaunchStep &launch = work.launches[step.index];
+    uint32_t count = plan.kernels()[launch.kernel].argCount;
+    return count && changed(launch.firstArg, count)
+               ? device.setLaunch(graph, nodes[index], launchOf(launch))
+               : Status();
+  }
+  if (step.kind == Step::Copy) {
+    size_t slot = copySlot(step.index);
+    if (!changed(slot, 2) || !work.copies[step.index].bytes)
+      return {};
+    // The graph has a node exactly where the copy does something.
+    if (!nodes[index] || slots[slot] == slots[slot + 1])
+      return failure(Code::Unsupported, "a copy came or went");
+    return device.setCopy(graph, nodes[index], slots[slot], slots[slot + 1],
+                          work.copies[step.index].bytes);
+  }
+  const WriteStep &write = work.writes[step.index];
+  size_t slot = writeSlot(step.index);
+  return changed(slot, 1) && write.bytes
+             ? device.setWrite(graph, nodes[index], slots[slot],
+                               static_cast<const char *>(writeData) + write.offset, write.bytes)
+             : Status();
+}
+
+Launch Prepared::launchOf(const LaunchStep &step) {
+  const PlanKernel &kernel = plan.kernels()[step.kernel];
+  return {kernels[step.kernel],
+          {step.grid[0], step.grid[1], step.grid[2]},
+          {kernel.block[0], kernel.block[1], kernel.block[2]},
+          step.sharedDynamic,
+          pointers.data() + step.firstArg,
+          argBytes.data() + step.firstArg,
+          argNames.data() + step.firstArg};
+}
+
+Status Prepared::named(const LaunchStep &step, Status status) const {
+  if (status.ok())
+    return status;
+  return failure(status.code(), "kernel '%s' (%s): %s", plan.kernels()[step.kernel].name,
+                 step.onnxNodes, status.message().c_str());
+}
+
+Status Prepared::enqueueStep(const Step &step, Stream stream) {
+  switch (step.kind) {
+  case Step::Launch: {
+    const LaunchStep &launch = work.launches[step.index];
+    return named(launch, device.launch(launchOf(launch), stream));
+  }
+  case Step::Copy: {
+    size_t slot = copySlot(step.index);
+    return slots[slot] == slots[slot + 1]
+               ? Status()
+               : device.copyOnDevice(slots[slot], slots[slot + 1], work.copies[step.index].bytes,
+                                     stream);
+  }
+  default: {
+    const WriteStep &write = work.writes[step.index];
+    return device.copyToDevice(slots[writeSlot(step.index)],
+                               static_cast<const char *>(writeData) + write.offset, write.bytes,
+                               stream);
+  }
+  }
+}
+
+Status Prepared::enqueueSteps(Stream stream, const LaunchHook &hook) {
+  size_t birth = 0;
+  for (size_t i = 0; i < work.steps.size(); ++i) {
+    const Step &step = work.steps[i];
+    for (; birth < births.size() && work.births[birth].step == i; ++birth)
+      device.discard(births[birth], work.births[birth].place.bytes);
+    bool hooked = hook && step.kind == Step::Launch;
+    if (hooked)
+      CAMEO_RETURN_IF_ERROR(hook(step.index, false));
+    CAMEO_RETURN_IF_ERROR(enqueueStep(step, stream));
+    if (hooked)
+      CAMEO_RETURN_IF_ERROR(hook(step.index, true));
+  }
+  return {};
+}
+
+Status Prepared::addStep(Graph target, const Step &step, GraphNode &node) {
+  if (step.kind == Step::Launch) {
+    const LaunchStep &launch = work.launches[step.index];
+    return named(launch, device.addLaunch(target, launchOf(launch), node));
+  }
+  if (step.kind == Step::Copy) {
+    size_t slot = copySlot(step.index);
+    uint64_t bytes = work.copies[step.index].bytes;
+    return slots[slot] == slots[slot + 1] || !bytes
+               ? Status()
+               : device.addCopy(target, slots[slot], slots[slot + 1], bytes, node);
+  }
+  const WriteStep &write = work.writes[step.index];
+  return write.bytes ? device.addWrite(target, slots[writeSlot(step.index)],
+                                       static_cast<const char *>(writeData) + write.offset,
+                                       write.bytes, node)
+                     : Status();
+}
+
+Status Prepared::addSteps(Graph target, std::vector<GraphNode> &added, const LaunchHook &hook) {
+  added.assign(work.steps.size(), nullptr);
+  for (size_t i = 0; i < work.steps.size(); ++i) {
+    const Step &step = work.steps[i];
+    bool hooked = hook && step.kind == Step::Launch;
+    if (hooked)
+      CAMEO_RETURN_IF_ERROR(hook(step.index, false));
+    CAMEO_RETURN_IF_ERROR(addStep(target, step, added[i]));
+    if (hooked)
+      CAMEO_RETURN_IF_ERROR(hook(step.index, true));
+  }
+  return {};
+}
+
+Status Prepared::buildGraph() {
+  ++graphsBuilt;
+  Graph built = nullptr;
+  CAMEO_RETURN_IF_ERROR(device.createGraph(built));
+  Status status = addSteps(built, nodes);
+  if (status.ok())
+    status = device.instantiate(built);
+  if (status.ok())
+    graph = built;
+  else
+    (void)device.destroyGraph(built);
+  return status;
+}
+
+void Prepared::dropGraph() {
+  if (graph)
+    (void)device.destroyGraph(graph);
+  graph = nullptr;
+}
+
+Status Prepared::enqueue(Stream stream, bool replay) {
+  return replay && graph ? device.launchGraph(graph, stream) : enqueueSteps(stream);
+}
+
+} // namespace cameo::rt

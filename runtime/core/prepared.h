@@ -1,0 +1,90 @@
+// The work of an entry point for given shapes and host-read values, ready to be enqueued: with the
+// addresses that its launches take, and the graph that replays it. A context keeps several, so that
+// callers who alternate between shapes replay each.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CAMEO_RUNTIME_CORE_PREPARED_H
+#define CAMEO_RUNTIME_CORE_PREPARED_H
+
+#include "runtime/core/device.h"
+#include "runtime/core/interpreter.h"
+#include "runtime/core/plan.h"
+
+#include <functional>
+
+namespace cameo::rt {
+
+// Called before and after a launch, by its index among the launches.
+using LaunchHook = std::function<Status(size_t launch, bool after)>;
+
+class Prepared {
+public:
+  // What the work was made for, one an input.
+  struct Key {
+    std::vector<Shape> shapes;
+    std::vector<std::vector<uint8_t>> values; // of inputs that the plan reads on the host
+    bool operator==(const Key &other) const {
+      return shapes == other.shapes && values == other.values;
+    }
+  };
+
+  Prepared(Device &device, const Plan &plan, const std::vector<Kernel> &kernels)
+      : device(device), plan(plan), kernels(kernels) {}
+  // The work must be done.
+  ~Prepared();
+
+  // Runs the plan.
+  Status create(Key key);
+
+  // Where places are now. Launches and the graph are told of those that changed since the last
+  // call.
+  Status setAddresses(const std::function<DevicePtr(const Place &)> &address);
+
+  // Enqueues the work: by the graph, where there is one and it is wanted.
+  Status enqueue(Stream stream, bool replay);
+  // The same step by step.
+  Status enqueueSteps(Stream stream, const LaunchHook &hook = nullptr);
+  // Makes the graph for replay; needs addresses.
+  Status buildGraph();
+  bool hasGraph() const { return graph; }
+  void dropGraph();
+  // Adds the steps to a graph of the caller's. `nodes`: one a step, null where it does nothing.
+  Status addSteps(Graph graph, std::vector<GraphNode> &nodes, const LaunchHook &hook = nullptr);
+
+  Key key;
+  WorkList work;
+  uint64_t runs = 0;     // enqueued
+  uint64_t lastUsed = 0; // by the context's count of runs
+  uint32_t graphsBuilt = 0;
+
+private:
+  Launch launchOf(const LaunchStep &step);
+  Status named(const LaunchStep &step, Status status) const;
+  Status updateNode(size_t step, const std::vector<uint64_t> &before);
+  Status enqueueStep(const Step &step, Stream stream);
+  Status addStep(Graph graph, const Step &step, GraphNode &node);
+
+  // Of a copy (target, source) or of a write (target): where they are in `slots`.
+  size_t copySlot(uint32_t copy) const { return work.args.size() + 2 * copy; }
+  size_t writeSlot(uint32_t write) const {
+    return work.args.size() + 2 * work.copies.size() + write;
+  }
+
+  Device &device;
+  const Plan &plan;
+  const std::vector<Kernel> &kernels;
+
+  // Values of the launches' parameters; then addresses of copies and writes.
+  std::vector<uint64_t> slots;
+  std::vector<void *> pointers;       // to the parameters
+  std::vector<uint64_t> argBytes;     // of buffers
+  std::vector<const char *> argNames; // of buffers
+  std::vector<DevicePtr> births;      // addresses of work.births
+  void *writeData = nullptr;          // page-locked copy of work.data
+
+  Graph graph = nullptr;
+  std::vector<GraphNode> nodes; // one a step
+};
+
+} // namespace cameo::rt
+
+#endif
