@@ -121,6 +121,9 @@ public:
   virtual Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) = 0;
   virtual Status launch(const Launch &launch, Stream stream) = 0;
 
+  // "the last kernel launched was K", for who waits in vain; empty where it is not known.
+  virtual std::string lastLaunched() const { return ""; }
+
   // What a checking simulator wants to know; others ignore it. A name for reports, of memory that
   // allocate() gave; and that a range's contents no longer count, so that reading them is a fault.
   virtual void nameMemory(DevicePtr memory, const char *name) {}

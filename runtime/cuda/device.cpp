@@ -97,10 +97,19 @@ Status CudaDevice::checkEarlier(CUresult result, const char *call,
                                 const std::string &context) const {
   if (result == CUDA_SUCCESS)
     return Status();
-  std::string more = context;
-  if (const std::string *name = lastKernel.load(std::memory_order_relaxed))
-    more += (more.empty() ? "" : "; ") + ("the last kernel launched was " + *name);
+  std::string more = context, last = lastLaunched();
+  if (!last.empty())
+    more += (more.empty() ? "" : "; ") + last;
   return driver.check(result, call, more);
+}
+
+std::string CudaDevice::lastLaunched() const {
+  const std::string *name = lastKernel.load(std::memory_order_relaxed);
+  if (!name)
+    return "";
+  return (lastIsGraph.load(std::memory_order_relaxed) ? "the last graph launched ends with "
+                                                      : "the last kernel launched was ") +
+         *name;
 }
 
 Status CudaDevice::memoryInfo(uint64_t &available, uint64_t &total) {

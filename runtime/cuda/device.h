@@ -57,6 +57,7 @@ public:
   Status unloadModule(Module module) override;
   Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) override;
   Status launch(const Launch &launch, Stream stream) override;
+  std::string lastLaunched() const override;
 
   Status beginCalls() override;
   void endCalls() override;
@@ -116,6 +117,7 @@ private:
     CUgraph graph = nullptr;
     CUgraphExec executable = nullptr;
     CUgraphNode last = nullptr; // what the next node runs after
+    const std::string *lastKernel = nullptr;
   };
 
   // For launches and nodes: what the driver would only call invalid is said in full.
@@ -139,6 +141,7 @@ private:
   // Names outlive their modules, so that a late failure can still name its kernel.
   std::set<std::string> kernelNames;
   std::atomic<const std::string *> lastKernel{nullptr}; // null before the first launch
+  std::atomic<bool> lastIsGraph{false};                 // it is the last of a graph
 };
 
 } // namespace cameo::rt::cuda

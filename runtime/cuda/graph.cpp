@@ -63,6 +63,7 @@ Status CudaDevice::addLaunch(Graph graph, const Launch &launch, GraphNode &node)
                                                                  built->last ? 1 : 0, &parameters),
                                      "cuGraphAddKernelNode", launchText(*kernel->name, launch)));
   node = built->last = added;
+  built->lastKernel = kernel->name;
   return Status();
 }
 
@@ -144,9 +145,13 @@ Status CudaDevice::setWrite(Graph graph, GraphNode node, DevicePtr target, const
 Status CudaDevice::launchGraph(Graph graph, Stream stream) {
   Current current(*this);
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
-  return checkEarlier(driver.cuGraphLaunch(static_cast<BuiltGraph *>(graph)->executable,
-                                           static_cast<CUstream>(stream)),
-                      "cuGraphLaunch");
+  auto *built = static_cast<BuiltGraph *>(graph);
+  CAMEO_RETURN_IF_ERROR(checkEarlier(
+      driver.cuGraphLaunch(built->executable, static_cast<CUstream>(stream)), "cuGraphLaunch"));
+  if (built->lastKernel)
+    lastKernel.store(built->lastKernel, std::memory_order_relaxed);
+  lastIsGraph.store(built->lastKernel != nullptr, std::memory_order_relaxed);
+  return Status();
 }
 
 Status CudaDevice::destroyGraph(Graph graph) {

@@ -141,6 +141,7 @@ Status CudaDevice::launch(const Launch &launch, Stream stream) {
                             nativeStream(stream), launch.args, nullptr);
   if (result == CUDA_SUCCESS) {
     lastKernel.store(kernel->name, std::memory_order_relaxed);
+    lastIsGraph.store(false, std::memory_order_relaxed);
     return Status();
   }
   return checkEarlier(result, "cuLaunchKernel", launchText(*kernel->name, launch));

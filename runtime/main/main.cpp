@@ -1,6 +1,7 @@
 // The artefact's entry point: from a command line to an exit code.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/session.h"
+#include "runtime/main/watchdog.h"
 
 #include <cerrno>
 #include <csignal>
@@ -74,8 +75,10 @@ Status run(const Options &options, Outcome &outcome) {
   CAMEO_RETURN_IF_ERROR(openPayload(options, payload));
   if (options.info != Report::None)
     return printInfo(options, *payload);
+  Watchdog watchdog(options.timeout, DeviceFailure);
   Session session;
   CAMEO_RETURN_IF_ERROR(openSession(options, std::move(payload), session));
+  watchdog.watch(session.device);
   return runModes(options, session, outcome);
 }
 

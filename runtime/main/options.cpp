@@ -161,6 +161,7 @@ const Option kOptions[] = {
        return v.empty() ? Status() : parseNumber(v, UINT64_MAX, o.randomSeed);
      }},
     {"device", Required, parseDevice},
+    {"timeout", Required, [](const std::string &v, Options &o) { return parseReal(v, o.timeout); }},
     {"sim-checks", Optional,
      [](const std::string &v, Options &o) {
        o.simOnly = true;
@@ -312,6 +313,8 @@ Inputs and outputs; the name may be left out, and then the order counts
 Device
   --device=auto|cuda[:N]|sim  auto: a GPU; the simulator only where there is no driver at all
   --arch=sm_80                the code built for that architecture
+  --timeout=S                 ends the program after so many seconds, with exit code 3 and the last
+                              kernel launched
   --sim-checks[=race,bounds,init,sync]
                               checks of a model compiled with --sim-checks
   --sim-seed=N                order in which the simulator runs lanes, warps and blocks

@@ -33,6 +33,7 @@ struct Options {
 
   DeviceChoice device = DeviceChoice::Auto;
   int ordinal = 0;
+  double timeout = 0;   // seconds; 0: none
   bool simOnly = false; // an option was given that only the simulator knows
   rt::SimOptions sim;
   std::string counters; // file for what is counted; "": none

@@ -371,6 +371,13 @@ def check_benchmark(tests):
         tests.suite.ok()
 
 
+def check_timeout(tests):
+    step = tests.run("--input=@x.npy", "--benchmark", "--duration=1000", "--timeout=0.5")
+    tests.judge("timeout", step, 3, "error: not done after 0.5 s")
+    step = tests.run("--input=@x.npy", "--timeout=600")
+    tests.judge("no-timeout", step, 0, "result[0]")
+
+
 def check_profile(tests):
     """A trace as the Trace Event Format describes it, launch for launch what the report says."""
     path = tests.folder / "trace.json"
@@ -509,6 +516,7 @@ def main():
         check_names(tests)
         check_unwritten(tests)
         check_benchmark(tests)
+        check_timeout(tests)
         check_profile(tests)
         check_exit_codes(tests)
         check_special_files(tests)

@@ -258,6 +258,19 @@ TEST_F(CudaStreams, ArenaIsNoOutput) {
   EXPECT_EQ(error().find("output 'y' and the caller's 'arena' overlap"), 0u) << error();
 }
 
+TEST_F(CudaStreams, FaultInAReplay) {
+  open();
+  for (int run = 0; run < 3; ++run)
+    runAndCheck(10, 1);
+  fakecuda::failKernel("scale", CUDA_ERROR_ILLEGAL_ADDRESS);
+  std::vector<float> x(10), y;
+  EXPECT_EQ(Program::run(context, x, y), CAMEO_STATUS_DRIVER);
+  EXPECT_NE(error().find("(700): an illegal memory access was encountered; the last graph launched "
+                         "ends with add; the GPU's context is lost"),
+            std::string::npos)
+      << error();
+}
+
 TEST_F(CudaStreams, MemoryGrowsSeldom) {
   open();
   int before = fakecuda::callCount("cuMemAlloc_v2");

@@ -41,12 +41,17 @@ std::shared_ptr<Stream> findStream(CUstream stream) {
 }
 
 // Runs the stream's work up to and with the recording of `event` under `ticket`, or all of it.
+// After a sticky error nothing runs any more.
 CUresult drain(Stream &stream, const Event *event = nullptr, uint64_t ticket = 0) {
+  if (state().sticky)
+    stream.pending.clear();
   while (!stream.pending.empty() && !(event && event->done >= ticket)) {
     Op op = std::move(stream.pending.front());
     stream.pending.pop_front();
-    if (CUresult error = runOp(op))
+    if (CUresult error = runOp(op)) {
+      stream.pending.clear();
       return state().sticky = error;
+    }
   }
   return state().sticky;
 }
