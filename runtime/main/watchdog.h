@@ -5,7 +5,6 @@
 
 #include "runtime/core/device.h"
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -25,9 +24,8 @@ public:
 private:
   void run(double seconds, int exitCode);
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool over = false;
+  int pipe[2] = {-1, -1}; // closing its second end tells the thread that all is over
+  std::mutex mutex;       // of `device`
   std::shared_ptr<rt::Device> device;
   std::thread thread;
 };
