@@ -29,7 +29,7 @@ DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.9": "cubin sm_80"
 # GPU: what of TARGETS it loads, and the simulated architecture whose kernels are the same.
 EVERY_CODE = {"7.5": ("cubin sm_75", "sm_75"), "8.0": ("cubin sm_80", "sm_80"),
               "8.6": ("cubin sm_86", None), "8.7": ("cubin sm_86", None),
-              "8.9": ("cubin sm_89", None), "9.0": ("cubin sm_90", "sm_90a"),
+              "8.9": ("cubin sm_89", None), "9.0": ("cubin sm_90a", "sm_90a"),
               "12.0": ("PTX sm_90", None)}
 # Failures of these are looked over: they report earlier work's failures, or give something back
 # when all is done.

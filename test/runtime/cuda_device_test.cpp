@@ -305,15 +305,19 @@ TEST_F(CudaDevice, ManyThreads) {
 
 // ---- What users read ----------------------------------------------------------------------------
 
+// The driver hands memory out in blocks of 2 MiB, and its context takes some.
 TEST_F(CudaDevice, OutOfMemoryNamesSizes) {
-  fakecuda::setDevices({{"Tiny GPU", 8, 0, 1000}});
+  constexpr size_t mib = 1 << 20;
+  fakecuda::DeviceSpec tiny = {"Tiny GPU", 8, 0, 20 * mib};
+  tiny.contextBytes = 10 * mib;
+  fakecuda::setDevices({tiny});
   open();
   DevicePtr first = 0, second = 0;
-  ASSERT_TRUE(device->allocate(600, first).ok());
-  Status status = device->allocate(500, second);
+  ASSERT_TRUE(device->allocate(5 * mib, first).ok());
+  Status status = device->allocate(5 * mib, second);
   EXPECT_EQ(status.code(), Code::OutOfMemory);
   EXPECT_EQ(status.message(), "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory; asked "
-                              "for 500 B where 400 B of 1000 B are free");
+                              "for 5242880 B where 4194304 B of 20971520 B are free");
   EXPECT_EQ(second, 0u);
   ASSERT_TRUE(device->release(first).ok());
 }

@@ -1,12 +1,15 @@
 // Kernels for the fake driver: those of an artefact, run on the simulator. So a program over the
 // fake driver computes what it should, through every call of the CUDA path.
 // SPDX-License-Identifier: Apache-2.0
-#include "fake_cuda_state.h"
+#include "fake_cuda_entry.h"
 
 #include "runtime/core/device.h"
+#include "runtime/core/hash.h"
 #include "runtime/core/payload.h"
 #include "runtime/core/plan.h"
+#include "runtime/sim/engine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -17,67 +20,161 @@ using namespace cameo::rt;
 
 size_t sizeOf(uint32_t type) { return type == CAMEO_ARG_I32 || type == CAMEO_ARG_F32 ? 4 : 8; }
 
-// An artefact's simulator image, loaded; lives to the end of the process.
-struct Artefact {
-  std::unique_ptr<Payload> payload;
-  Plan plan;
-  std::unique_ptr<Device> simulator;
+// How far the memory goes that a kernel is given: to the end of the allocation that the address
+// lies in. False: the address is no memory of a GPU.
+bool extentOf(uint64_t address, uint64_t &bytes) {
+  bytes = 0;
+  if (!address)
+    return true; // of a tensor without elements
+  if (auto *found = findMemory(address, 0)) {
+    bytes = found->first + found->second.bytes - address;
+    return true;
+  }
+  bytes = pinnedFrom(reinterpret_cast<const void *>(address));
+  return bytes > 0;
+}
 
+KernelShape shapeOf(const PlanKernel &kernel) {
+  KernelShape shape;
+  for (uint32_t i = 0; i < kernel.argCount; ++i)
+    shape.sizes.push_back(sizeOf(kernel.argTypes[i]));
+  std::copy_n(kernel.block, 3, shape.block);
+  return shape;
+}
+
+KernelInfo infoOf(const PlanKernel &kernel) {
+  return {
+      kernel.name,         kernel.onnxNodes, {kernel.block[0], kernel.block[1], kernel.block[2]},
+      kernel.sharedStatic, kernel.flags,     kernel.argTypes,
+      kernel.argCount};
+}
+
+// An artefact and its simulator image, loaded; lives to the end of the process.
+class Artefact {
+public:
   Status load(const char *path);
+
+private:
+  Status parsePlan(const Section &code, Plan &plan) const;
+  Status checkCode() const;
+  Status loadSimulator(const Section &section);
   Status registerKernels(cameo::rt::Module module);
+  void run(const Launch &launch, cameo::rt::Kernel kernel, const KernelInfo &info);
+
+  std::unique_ptr<Payload> payload;
+  Plan plan; // of the simulator image
+  std::unique_ptr<Device> simulator;
+  std::unique_ptr<cameo::sim::Image> image; // for its table
 };
 
 Status Artefact::load(const char *path) {
   CAMEO_RETURN_IF_ERROR(Payload::open(path, payload));
-  CAMEO_RETURN_IF_ERROR(createSimDevice(SimOptions(), simulator));
-  const Section *image = nullptr, *code = nullptr;
+  CAMEO_RETURN_IF_ERROR(checkCode());
+  // One with checks finds addresses that are wrong.
+  const Section *chosen = nullptr;
   for (const Section &section : payload->sections())
-    if (section.kind == CAMEO_SECTION_SIM_IMAGE && !(section.flags & CAMEO_SIM_IMAGE_CHECKED))
-      image = &section;
-  if (!image)
+    if (section.kind == CAMEO_SECTION_SIM_IMAGE &&
+        (!chosen || section.flags & CAMEO_SIM_IMAGE_CHECKED))
+      chosen = &section;
+  if (!chosen)
     return failure(Code::NotFound, "it has no simulator image");
+  return loadSimulator(*chosen);
+}
+
+Status Artefact::parsePlan(const Section &code, Plan &plan) const {
   for (const Section &section : payload->sections())
-    if (section.kind == CAMEO_SECTION_PLAN && section.variant == image->variant)
-      code = &section;
-  if (!code)
-    return failure(Code::Corrupt, "its simulator image has no plan");
-  CAMEO_RETURN_IF_ERROR(Plan::parse(code->data, code->size, payload->weightBytes(), plan));
+    if (section.kind == CAMEO_SECTION_PLAN && section.variant == code.variant)
+      return Plan::parse(section.data, section.size, payload->weightBytes(), plan);
+  return failure(Code::Corrupt, "code of variant %u has no plan", code.variant);
+}
+
+// Every kernel of every plan against the code that is launched by it, for whatever GPU that is.
+Status Artefact::checkCode() const {
+  for (const Section &section : payload->sections()) {
+    if (section.kind != CAMEO_SECTION_CUBIN && section.kind != CAMEO_SECTION_PTX)
+      continue;
+    Plan launched;
+    CAMEO_RETURN_IF_ERROR(parsePlan(section, launched));
+    DeviceSpec device;
+    device.major = static_cast<int>((section.arch & ~CAMEO_ARCH_A) / 10);
+    device.minor = static_cast<int>((section.arch & ~CAMEO_ARCH_A) % 10);
+    fakecuda::Module module;
+    std::string log, about = describeImage(section.data);
+    if (CUresult error = readImage(section.data, device, 99000, module, log))
+      return failure(Code::Corrupt, "%s cannot be read: error %d", about.c_str(), error);
+    for (const PlanKernel &kernel : launched.kernels()) {
+      auto found = module.kernels.find(kernel.name);
+      std::string difference = found == module.kernels.end()
+                                   ? "the code does not have it"
+                                   : compareKernel(found->second, shapeOf(kernel));
+      if (!difference.empty())
+        misuse(about + ", kernel " + kernel.name + ": " + difference);
+    }
+    trace("checked " + about + ": " + std::to_string(launched.kernels().size()) + " kernels");
+  }
+  return Status();
+}
+
+Status Artefact::loadSimulator(const Section &section) {
+  SimOptions options;
+  options.checkBounds = section.flags & CAMEO_SIM_IMAGE_CHECKED;
+  CAMEO_RETURN_IF_ERROR(createSimDevice(options, simulator));
+  CAMEO_RETURN_IF_ERROR(parsePlan(section, plan));
+  std::string error;
+  image = cameo::sim::Image::load(section.data, section.size, error);
+  if (!image)
+    return failure(Code::Corrupt, "%s", error.c_str());
   cameo::rt::Module module = nullptr;
   CAMEO_RETURN_IF_ERROR(simulator->loadModule(
-      {image->kind, image->arch, image->flags, image->data, image->size}, module));
+      {section.kind, section.arch, section.flags, section.data, section.size}, module));
   return registerKernels(module);
 }
 
 Status Artefact::registerKernels(cameo::rt::Module module) {
   for (const PlanKernel &kernel : plan.kernels()) {
-    KernelInfo info = {
-        kernel.name,         kernel.onnxNodes, {kernel.block[0], kernel.block[1], kernel.block[2]},
-        kernel.sharedStatic, kernel.flags,     kernel.argTypes,
-        kernel.argCount};
+    KernelInfo info = infoOf(kernel);
     cameo::rt::Kernel handle = nullptr;
     CAMEO_RETURN_IF_ERROR(simulator->findKernel(module, info, handle));
-    std::vector<size_t> sizes;
-    for (uint32_t i = 0; i < kernel.argCount; ++i)
-      sizes.push_back(sizeOf(kernel.argTypes[i]));
-    registerKernel(kernel.name, sizes, [this, handle, info](const Launch &launch) {
-      if (memcmp(launch.block, info.block, sizeof(info.block)) != 0) {
-        misuse(launch.kernel + " is launched with another block size");
-        return;
-      }
-      std::vector<void *> arguments;
-      for (const std::vector<char> &argument : launch.arguments)
-        arguments.push_back(const_cast<char *>(argument.data()));
-      cameo::rt::Launch simulated = {handle,
-                                     {launch.grid[0], launch.grid[1], launch.grid[2]},
-                                     {launch.block[0], launch.block[1], launch.block[2]},
-                                     launch.sharedBytes,
-                                     arguments.data()};
-      Status status = simulator->launch(simulated, nullptr);
-      if (!status.ok())
-        misuse(launch.kernel + ": " + status.message());
-    });
+    KernelShape shape = shapeOf(kernel);
+    if (const CameoSimKernelInfo *found = image->find(kernel.name)) {
+      std::copy_n(found->cluster, 3, shape.cluster);
+      shape.clusterKnown = true;
+    }
+    registerKernel(kernel.name, std::move(shape),
+                   [this, handle, info](const Launch &launch) { run(launch, handle, info); });
   }
   return Status();
+}
+
+void Artefact::run(const Launch &launch, cameo::rt::Kernel kernel, const KernelInfo &info) {
+  if (memcmp(launch.block, info.block, sizeof(info.block)) != 0) {
+    misuse(launch.kernel + " is launched with another block size");
+    return;
+  }
+  std::vector<void *> arguments;
+  std::vector<uint64_t> extents(info.argCount);
+  std::vector<const char *> names(info.argCount, "");
+  for (uint32_t i = 0; i < info.argCount; ++i) {
+    arguments.push_back(const_cast<char *>(launch.arguments[i].data()));
+    if (info.argTypes[i] == CAMEO_ARG_BUFFER &&
+        !extentOf(launch.argument<uint64_t>(i), extents[i])) {
+      misuse(launch.kernel + ": argument " + std::to_string(i) + " is no address of the GPU's");
+      fault(CUDA_ERROR_ILLEGAL_ADDRESS);
+      return;
+    }
+  }
+  cameo::rt::Launch simulated = {kernel,
+                                 {launch.grid[0], launch.grid[1], launch.grid[2]},
+                                 {launch.block[0], launch.block[1], launch.block[2]},
+                                 launch.sharedBytes,
+                                 arguments.data(),
+                                 extents.data(),
+                                 names.data()};
+  Status status = simulator->launch(simulated, nullptr);
+  if (status.ok())
+    return;
+  misuse(launch.kernel + ": " + status.message());
+  fault(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 } // namespace

@@ -1,6 +1,11 @@
 // The fake driver's controls, for tests in the same process and, through the environment, for
 // programs started by tests:
 //   FAKECUDA_DEVICES=8.0,9.0  FAKECUDA_DRIVER=12040  FAKECUDA_FAIL=cuMemAlloc_v2:1:2
+//   FAKECUDA_REFUSE=cubin,PTX sm_80:222  as refuseImages()
+//   FAKECUDA_ORDER=lazy, eager or a seed, as setOrder()
+//   FAKECUDA_KERNEL_US=3.5 or name=3,other=5  what kernels take on the GPU
+//   FAKECUDA_COMPILE_MS=200  what compiling PTX takes, really
+//   FAKECUDA_MEMORY=8192 and FAKECUDA_PINNED=1024  memory of the GPUs and page-locked memory, MiB
 //   FAKECUDA_TRACE=file, to which calls, misuses and what is left at the end are appended
 //   FAKECUDA_ARTEFACT=file, whose simulator image supplies the kernels; without it they do nothing
 // SPDX-License-Identifier: Apache-2.0
@@ -26,8 +31,25 @@ Process &process() {
 
 void configure(State &s, std::vector<DeviceSpec> devices) {
   s.retains.assign(devices.size(), 0);
-  s.used.assign(devices.size(), 0);
+  s.blocks.assign(devices.size(), MemoryBlocks());
   s.devices = std::move(devices);
+}
+
+size_t megabytes(const char *variable, size_t otherwise) {
+  const char *value = getenv(variable);
+  return value ? strtoull(value, nullptr, 10) << 20 : otherwise;
+}
+
+void readKernelTimes(State &s, const char *list) {
+  char *end;
+  double all = strtod(list, &end);
+  if (end != list)
+    s.clock.model.kernel = all;
+  for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : nullptr) {
+    const char *equals = strchr(at, '=');
+    if (equals)
+      s.kernelTimes[std::string(at, equals)] = atof(equals + 1);
+  }
 }
 
 Process::Process() {
@@ -40,7 +62,23 @@ Process::Process() {
         devices.push_back(device);
     }
   }
+  for (DeviceSpec &device : devices) {
+    device.memory = megabytes("FAKECUDA_MEMORY", device.memory);
+    device.pinnedBytes = megabytes("FAKECUDA_PINNED", device.pinnedBytes);
+  }
   configure(state, devices);
+  if (const char *refused = getenv("FAKECUDA_REFUSE"))
+    state.refused = refused;
+  if (const char *times = getenv("FAKECUDA_KERNEL_US"))
+    readKernelTimes(state, times);
+  if (const char *milliseconds = getenv("FAKECUDA_COMPILE_MS"))
+    state.compileMilliseconds = atoi(milliseconds);
+  if (const char *order = getenv("FAKECUDA_ORDER")) {
+    state.order = !strcmp(order, "lazy")    ? Order::Lazy
+                  : !strcmp(order, "eager") ? Order::Eager
+                                            : Order::Seeded;
+    state.random.seed(strtoull(order, nullptr, 10));
+  }
   if (const char *version = getenv("FAKECUDA_DRIVER"))
     state.driverVersion = atoi(version);
   if (const char *trace = getenv("FAKECUDA_TRACE"))
@@ -106,6 +144,9 @@ void reset() {
   s.modules.clear();
   s.functions.clear();
   s.streams.clear();
+  s.defaultStreams.clear();
+  s.retired.clear();
+  s.captures.clear();
   s.events.clear();
   s.graphs.clear();
   s.graphExecs.clear();
@@ -113,6 +154,8 @@ void reset() {
   s.misuses.clear();
   s.registered.clear();
   s.failingKernels.clear();
+  s.kernelTimes.clear();
+  s.refused.clear();
   s.failing.clear();
   s.failed = false;
   s.log.clear();
@@ -120,7 +163,9 @@ void reset() {
   s.initialised = false;
   s.driverVersion = 13000;
   s.sticky = 0;
-  s.clock = 0;
+  s.clock.reset();
+  s.pinnedUsed = 0;
+  s.order = Order::Lazy;
   configure(s, {DeviceSpec()});
 }
 
@@ -141,14 +186,41 @@ bool failureHappened() { return state().failed; }
 
 void failKernel(const std::string &kernel, int error) { state().failingKernels[kernel] = error; }
 
+void fault(int error) { state().fault = error; }
+
+void refuseImages(const std::string &list) { state().refused = list; }
+
+void setOrder(Order order, uint64_t seed) {
+  state().order = order;
+  state().random.seed(seed);
+}
+
+void setClock(const ClockModel &model) { state().clock.model = model; }
+
+void setKernelTime(const std::string &kernel, double microseconds) {
+  state().kernelTimes[kernel] = microseconds;
+}
+
+double hostMicroseconds() {
+  std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  return state().clock.host();
+}
+
 void setCompilerLog(const std::string &log, int error) {
   state().log = log;
   state().logError = error;
 }
 
+void registerKernel(const std::string &kernel, KernelShape shape,
+                    std::function<void(const Launch &)> body) {
+  state().registered[kernel] = {std::move(shape), std::move(body)};
+}
+
 void registerKernel(const std::string &kernel, std::vector<size_t> sizes,
                     std::function<void(const Launch &)> body) {
-  state().registered[kernel] = {std::move(sizes), std::move(body)};
+  KernelShape shape;
+  shape.sizes = std::move(sizes);
+  registerKernel(kernel, std::move(shape), std::move(body));
 }
 
 std::vector<std::string> calls() {
@@ -189,7 +261,7 @@ Live live() {
   result.allocations = static_cast<int>(s.memory.size());
   result.hostAllocations = static_cast<int>(s.pinned.size());
   result.modules = static_cast<int>(s.modules.size());
-  result.streams = static_cast<int>(s.streams.size() - s.streams.count(0) - s.streams.count(2));
+  result.streams = static_cast<int>(s.streams.size());
   result.events = static_cast<int>(s.events.size());
   result.graphs = static_cast<int>(s.graphs.size());
   result.graphExecs = static_cast<int>(s.graphExecs.size());
