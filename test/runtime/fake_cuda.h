@@ -142,7 +142,7 @@ std::vector<char> makeCubin(int arch, const std::vector<std::string> &kernels,
 /// What ptxas notes of a kernel, in the order in which the fields are written.
 struct CubinKernel {
   std::string name;
-  std::vector<size_t> sizes;
+  std::vector<size_t> sizes = {};
   unsigned block[3] = {};   // .reqntid
   unsigned cluster[3] = {}; // .reqnctapercluster
   unsigned maxThreads = 0;  // .maxntid

@@ -18,15 +18,6 @@ void merge(std::vector<uint64_t> &into, const std::vector<uint64_t> &from) {
       into.push_back(node);
 }
 
-void endCapture(const std::shared_ptr<Capture> &capture) {
-  capture->open = false;
-  for (Stream *stream : capture->streams) {
-    stream->capture = nullptr;
-    stream->captureNodes.clear();
-  }
-  state().captures.erase(capture);
-}
-
 } // namespace
 
 // cuda.h, cuThreadExchangeStreamCaptureMode.
@@ -41,12 +32,22 @@ CUresult forbiddenInCapture() {
   return error;
 }
 
+void closeCapture(const std::shared_ptr<Capture> &capture) {
+  capture->open = false;
+  capture->origin = nullptr; // which holds the capture in turn
+  for (auto &[stream, owned] : capture->streams) {
+    stream->capture = nullptr;
+    stream->captureNodes.clear();
+  }
+  state().captures.erase(capture);
+}
+
 CUresult checkImplicit(const Stream &stream, bool invalidates) {
   if (stream.kind != Stream::Legacy)
     return CUDA_SUCCESS;
   CUresult error = CUDA_SUCCESS;
   for (const std::shared_ptr<Capture> &capture : state().captures)
-    for (const Stream *other : capture->streams)
+    for (auto &[other, owned] : capture->streams)
       if (other->kind == Stream::Blocking && other->device == stream.device) {
         capture->invalid |= invalidates;
         error = errorCaptureImplicit;
@@ -90,7 +91,7 @@ CUresult waitInCapture(const std::shared_ptr<Stream> &stream, Event &event) {
       return errorCaptureImplicit;
     }
     stream->capture = event.capture;
-    capture.streams.insert(stream.get());
+    capture.streams[stream.get()] = stream;
     capture.unjoined.insert(stream.get());
   }
   // Joined, if nothing has been added to that stream since the event was recorded.
@@ -141,7 +142,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
     return errorIllegalState;
   auto capture = std::make_shared<Capture>();
   capture->origin = found;
-  capture->streams.insert(found.get());
+  capture->streams[found.get()] = found;
   capture->mode = mode;
   capture->thread = std::this_thread::get_id();
   found->capture = capture;
@@ -163,8 +164,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     return errorCaptureUnmatched;
   if (capture->mode != modeRelaxed && capture->thread != std::this_thread::get_id())
     return errorCaptureWrongThread;
-  endCapture(capture);
-  capture->origin = nullptr; // which holds the capture in turn
+  closeCapture(capture);
   if (call.error)
     return call.error;
   if (capture->invalid)

@@ -9,7 +9,7 @@
 //   FAKECUDA_TRACE=file, to which calls, misuses and what is left at the end are appended
 //   FAKECUDA_ARTEFACT=file, whose simulator image supplies the kernels; without it they do nothing
 // SPDX-License-Identifier: Apache-2.0
-#include "fake_cuda_state.h"
+#include "fake_cuda_entry.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -146,7 +146,8 @@ void reset() {
   s.streams.clear();
   s.defaultStreams.clear();
   s.retired.clear();
-  s.captures.clear();
+  while (!s.captures.empty())
+    closeCapture(std::shared_ptr<Capture>(*s.captures.begin()));
   s.events.clear();
   s.graphs.clear();
   s.graphExecs.clear();

@@ -142,6 +142,8 @@ CUresult forbiddenInCapture();
 /// The legacy stream cannot be used while a blocking stream of the device captures.
 CUresult checkImplicit(const Stream &stream, bool invalidates);
 CUresult capture(const std::shared_ptr<Stream> &stream, Op op, Node::Kind kind);
+/// Its streams work as before.
+void closeCapture(const std::shared_ptr<Capture> &capture);
 /// Has the stream wait for an event of a capture, which it joins.
 CUresult waitInCapture(const std::shared_ptr<Stream> &stream, Event &event);
 void recordInCapture(const std::shared_ptr<Stream> &stream, Event &event);

@@ -91,7 +91,7 @@ struct GraphExec {
 struct Capture {
   Graph graph;
   std::shared_ptr<Stream> origin;
-  std::set<Stream *> streams;  // taking part
+  std::map<Stream *, std::shared_ptr<Stream>> streams; // taking part
   std::set<Stream *> unjoined; // of those, the ones that nothing has waited for since their last
   bool open = true, invalid = false;
   int mode = 0;

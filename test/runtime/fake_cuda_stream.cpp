@@ -80,6 +80,8 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   if (found->capture) {
     misuse("stream destroyed while it captures");
     found->capture->invalid = true;
+    if (found->capture->origin == found)
+      closeCapture(std::shared_ptr<Capture>(found->capture));
   }
   // The call does not wait: the work is done when it would have been.
   if (!found->pending.empty())
