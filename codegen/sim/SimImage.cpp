@@ -182,7 +182,7 @@ public:
          builder.getInt32(kernel.blocks.size()),
          llvm::ConstantDataArray::get(context, llvm::ArrayRef(kernel.cluster)),
          builder.getInt32(kernel.readOnlyParameters), builder.getInt32(kernel.genericProxyOnly),
-         builder.getInt32(0)}));
+         builder.getInt32(kernel.mapParameters)}));
     for (const CameoSimBasicBlock &block : kernel.blocks)
       blocks.push_back(llvm::ConstantDataArray::get(context, llvm::ArrayRef(block.counts)));
   }

@@ -2,6 +2,7 @@
 //
 //   llvm.func @k(%p: !llvm.ptr<1>, %n: i32)      ==>  llvm.func @k(%thread, %args) loads both and
 //                                                     calls k$body(%thread, %p, %n), inlined
+//   llvm.func @k(%m: !llvm.ptr {llvm.byval})     ==>  its body has the address that %args has
 //   nvvm.read.ptx.sreg.tid.x                     ==>  a load from the thread's context
 //   nvvm.barrier0, shfl.sync, vote, warp.sync    ==>  calls through thread->api
 //   llvm.mlir.addressof @shared                  ==>  thread->shared + offset
@@ -42,6 +43,8 @@ namespace {
 
 /// Dynamic shared memory follows the static, aligned to this (abi.h).
 constexpr uint64_t kDynamicSharedAlignment = 1024;
+constexpr uint64_t kTensorMapBytes = 128;
+constexpr unsigned kMapParameters = 32; // that CameoSimKernelInfo has a bit for
 
 std::string fileLocation(Location location) {
   std::string text;
@@ -107,7 +110,9 @@ public:
         operations.push_back(op);
     });
     layOutShared(operations, result.sharedStatic);
-    splitBody();
+    if (llvm::Error error = findMapParameters(result.mapParameters))
+      return std::move(error);
+    splitBody(result.mapParameters);
     if (checked) {
       countExecutions();
       insertUndefinedChecks(kernel, builder, [&](const UndefinedUse &use) { tellUndefined(use); });
@@ -214,10 +219,33 @@ private:
     sharedStatic = size;
   }
 
+  /// Parameters that are handed over by value in memory: tensor maps, whose addresses kernels take.
+  llvm::Error findMapParameters(uint32_t &maps) {
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+      auto value = kernel.getArgAttrOfType<TypeAttr>(i, LLVM::LLVMDialect::getByValAttrName());
+      if (!value)
+        continue;
+      uint64_t bytes = DataLayout::closest(kernel).getTypeSize(value.getValue());
+      // Any other is a copy that a thread has for itself.
+      bool isConstant = !!kernel.getArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName());
+      if (bytes != kTensorMapBytes || !isConstant)
+        return errorAt(kernel, llvm::formatv("parameter {0} is {1} B by value{2}; the simulator "
+                                             "takes tensor maps so, {3} B that are grid_constant",
+                                             i, bytes, isConstant ? "" : ", not grid_constant",
+                                             kTensorMapBytes));
+      if (i >= kMapParameters)
+        return errorAt(kernel, llvm::formatv("parameter {0} is a tensor map; the simulator takes "
+                                             "them among the first {1} parameters",
+                                             i, kMapParameters));
+      maps |= 1u << i;
+    }
+    return llvm::Error::success();
+  }
+
   /// Makes the kernel an inlined body with the thread in front of its parameters, and an entry
   /// that fetches these. The inliner keeps what `noalias` says of parameters; a plain load of them
   /// would not.
-  void splitBody() {
+  void splitBody(uint32_t maps) {
     auto module = kernel->getParentOfType<ModuleOp>();
     Location loc = kernel.getLoc();
     SmallVector<Type> parameters{ptr};
@@ -248,7 +276,8 @@ private:
     SmallVector<Value> operands{entry.getArgument(0)};
     for (unsigned i = 1; i < parameters.size(); ++i) {
       Value slot = loadInvariant(ptr, at(loc, entry.getArgument(1), 8 * (i - 1)));
-      operands.push_back(loadInvariant(parameters[i], slot));
+      bool isMap = i <= kMapParameters && maps >> (i - 1) & 1;
+      operands.push_back(isMap ? slot : loadInvariant(parameters[i], slot));
     }
     builder.create<LLVM::CallOp>(loc, kernel, operands);
     builder.create<LLVM::ReturnOp>(loc, ValueRange());

@@ -30,6 +30,7 @@ struct SimKernel {
   std::vector<CameoSimBasicBlock> blocks;    // where instrumented
   uint32_t readOnlyParameters = 0;           // CameoSimKernelInfo::read_only_parameters
   bool genericProxyOnly = true;              // and generic_proxy_only
+  uint32_t mapParameters = 0;                // and map_parameters
 };
 
 /// What kernels tell the engine of, besides what they need of it.

@@ -20,11 +20,12 @@
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 9u
+#define CAMEO_SIM_ABI_VERSION 10u
 
 typedef struct CameoSimThread CameoSimThread;
 
-/* args[i] points to the value of parameter i, as cuLaunchKernel's kernelParams. */
+/* args[i] points to the value of parameter i, as cuLaunchKernel's kernelParams: 128 bytes for a
+ * tensor map, up to 8 for all else. */
 typedef void (*CameoSimKernel)(CameoSimThread *thread, const void *const *args);
 
 typedef enum CameoSimShuffle {
@@ -201,7 +202,8 @@ typedef struct CameoSimKernelInfo {
    * through one of the other parameters. */
   uint32_t read_only_parameters;
   uint32_t generic_proxy_only; /* 1: no instruction goes through the asynchronous proxy */
-  uint32_t reserved;
+  /* Bit i: parameter i is a tensor map. The kernel has the address args[i] of it. */
+  uint32_t map_parameters;
 } CameoSimKernelInfo;
 
 typedef struct CameoSimBasicBlock {

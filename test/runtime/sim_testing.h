@@ -101,6 +101,7 @@ struct Shape {
   uint32_t stack = 64 << 10;
   uint32_t readOnly = 0;                 // CameoSimKernelInfo::read_only_parameters
   std::vector<BufferRange> buffers = {}; // Launch::buffers
+  uint32_t maps = 0;                     // CameoSimKernelInfo::map_parameters
 };
 
 class TestDevice {
@@ -120,9 +121,19 @@ public:
   }
   template <typename... Args>
   LaunchResult run(CameoSimKernel entry, const Shape &shape, const Args &...values) {
-    return launch(
-        {"test_kernel", entry, shape.shared, shape.stack, nullptr, 0, 0, 0, {0, 0, 0}, 0, 0, 0},
-        shape, values...);
+    return launch({"test_kernel",
+                   entry,
+                   shape.shared,
+                   shape.stack,
+                   nullptr,
+                   0,
+                   0,
+                   0,
+                   {0, 0, 0},
+                   0,
+                   0,
+                   shape.maps},
+                  shape, values...);
   }
   /// A kernel in the warp form.
   template <typename... Args>
@@ -138,7 +149,7 @@ public:
                    {0, 0, 0},
                    shape.readOnly,
                    1,
-                   0},
+                   shape.maps},
                   shape, values...);
   }
 
