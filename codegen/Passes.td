@@ -260,7 +260,7 @@ def PlantFault : Pass<"cameo-plant-fault", "::mlir::gpu::GPUModuleOp"> {
     | drop-shared-store, drop-global-store | a store is gone |
     | drop-copy, drop-commit, drop-async-wait, loosen-async-wait | of an asynchronous copy or a wgmma: it is gone; it stays out of its group; nobody waits; one group more may stay in flight |
     | weaken-async-wait | a bulk copy is waited for only until it has read its source |
-    | drop-fence, misplace-fence | a fence.proxy.async, fence.mbarrier_init or wgmma.fence is gone; one of global memory is one of shared memory, or the other way round |
+    | drop-fence, misplace-fence | a fence.proxy.async, fence.proxy.tensormap, fence.mbarrier_init or wgmma.fence is gone; one of global memory is one of shared memory, or the other way round |
     | diverge-warpgroup | every other warp goes past a wgmma.fence, commit_group or wait_group |
     | drop-mbarrier-wait, flip-parity, drop-mbarrier-arrival, drop-expectation | of an mbarrier: nobody waits; the other phase is waited for; an arrival is gone; it expects no bytes |
     | drop-cluster-barrier, stay-local, narrow-multicast | an arrival at the cluster's barrier and the wait are gone; the own block's address stands for another one's; a copy reaches the first block alone |

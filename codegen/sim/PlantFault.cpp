@@ -481,7 +481,7 @@ const Kind kKinds[] = {
      findInstruction<CAMEO_SIM_OP_CP_COMMIT, CAMEO_SIM_OP_BULK_COMMIT, CAMEO_SIM_OP_WGMMA_COMMIT>,
      erase},
     {"drop-fence",
-     findInstruction<CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_OP_MBAR_INIT_FENCE,
+     findInstruction<CAMEO_SIM_OP_PROXY_FENCE, CAMEO_SIM_OP_MBAR_INIT_FENCE, CAMEO_SIM_OP_MAP_FENCE,
                      CAMEO_SIM_OP_WGMMA_FENCE>,
      erase},
     {"weaken-async-wait", findFullWait, weakenWait},

@@ -125,6 +125,7 @@ private:
   LogicalResult atom();
   LogicalResult approx();
   LogicalResult mbarrier();
+  LogicalResult mapFence();
   LogicalResult nothing();
   LogicalResult wgmma();
   LogicalResult clusterBarrier();

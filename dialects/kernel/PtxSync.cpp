@@ -4,6 +4,8 @@
 #include "dialects/kernel/PtxParser.h"
 #include "runtime/sim/abi.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace cameo::kernel;
 
@@ -112,9 +114,35 @@ LogicalResult PtxParser::clusterBarrier() {
   return atEnd();
 }
 
+/// Parallel Synchronization and Communication Instructions: membar/fence, the fences of one
+/// direction between threads that write tensor maps and copies that use them.
+LogicalResult PtxParser::mapFence() {
+  bool acquires = take("acquire");
+  if (!acquires && !take("release"))
+    return failure();
+  uint8_t scope = llvm::StringSwitch<uint8_t>(takeAny())
+                      .Case("cta", CAMEO_SIM_SCOPE_CTA)
+                      .Case("cluster", CAMEO_SIM_SCOPE_CLUSTER)
+                      .Case("gpu", CAMEO_SIM_SCOPE_GPU)
+                      .Case("sys", CAMEO_SIM_SCOPE_SYS)
+                      .Default(kAbsent);
+  if (scope == kAbsent || failed(atEnd(acquires ? 1 : 0)))
+    return failure();
+  if (acquires && immediates[0] != 128)
+    return fail("acquires " + llvm::Twine(immediates[0]) + " B; a tensor map has 128");
+  result.opcode = CAMEO_SIM_OP_MAP_FENCE;
+  result.modifiers = {acquires, scope};
+  result.text = acquires ? llvm::formatv("{0} [{1}], 128;", name, in(PtxType::Global)).str()
+                         : name.str() + ";";
+  result.since = 90;
+  return success();
+}
+
 /// Fences, hints and the like: they do not change what one thread after the other computes. Some
 /// matter to the simulator's checks.
 LogicalResult PtxParser::nothing() {
+  if (parts[0] == "fence" && takeAll({"proxy", "tensormap::generic"}))
+    return mapFence();
   struct Row {
     StringRef name;
     unsigned since;

@@ -25,7 +25,8 @@ struct Warp;
 struct Worker;
 
 /// Who accesses memory: a thread, or an engine on its behalf.
-enum class Agent : uint8_t { Thread, Copy, Bulk, Tensor, Store, Wgmma };
+/// Map: a tensor copy that reads its map.
+enum class Agent : uint8_t { Thread, Copy, Bulk, Tensor, Store, Wgmma, Map };
 inline bool usesAsyncProxy(Agent agent) {
   return agent == Agent::Bulk || agent == Agent::Tensor || agent == Agent::Wgmma;
 }
@@ -91,10 +92,10 @@ public:
   void checkShared(const Fiber &fiber, uint64_t offset, uint32_t bytes, CameoSimAccess kind,
                    uint32_t site);
 
-  /// A bulk or tensor copy will read, write or update bytes of global memory from now on. Checked
-  /// as in touch.
+  /// A bulk or tensor copy will read, write or update bytes of global memory from now on, or read
+  /// its map (`agent`). Checked as in touch.
   void touchGlobal(Fiber &issuer, uint32_t operation, std::vector<Span> spans, CameoSimAccess kind,
-                   uint32_t site);
+                   uint32_t site, Agent agent);
   /// Whether an access of global memory may conflict with one by an operation.
   bool mayTouchGlobal(const char *begin, const char *end, CameoSimAccess kind) const {
     Span span{begin, end};

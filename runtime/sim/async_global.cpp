@@ -40,7 +40,7 @@ static bool touches(const std::vector<Span> &spans, const Span &bytes) {
 }
 
 void AsyncOperations::touchGlobal(Fiber &issuer, uint32_t number, std::vector<Span> spans,
-                                  CameoSimAccess kind, uint32_t site) {
+                                  CameoSimAccess kind, uint32_t site, Agent agent) {
   if (!number || spans.empty())
     return;
   const Worker &worker = *issuer.block->worker;
@@ -48,8 +48,7 @@ void AsyncOperations::touchGlobal(Fiber &issuer, uint32_t number, std::vector<Sp
   for (const Span &span : use.spans) {
     use.all.include(span);
     uint32_t bytes = uint32_t(span.end - span.begin);
-    checkRecordedGlobal(issuer, span.begin, bytes, kind, site, operations_[number].agent,
-                        /*notes=*/true);
+    checkRecordedGlobal(issuer, span.begin, bytes, kind, site, agent, /*notes=*/true);
     if (mayTouchGlobal(span.begin, span.end, kind))
       checkGlobal(issuer, span.begin, bytes, kind, site);
   }

@@ -11,6 +11,7 @@
 #include "runtime/sim/counting.h"
 #include "runtime/sim/engine.h"
 #include "runtime/sim/instructions.h"
+#include "runtime/sim/map_fences.h"
 #include "runtime/sim/memory.h"
 #include "runtime/sim/report.h"
 #include "runtime/sim/stacks.h"
@@ -297,6 +298,7 @@ struct Worker {
   std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
   std::vector<ClockRow> barrierArrivals;           // as well: by bar.arrive, [block][barrier]
   AsyncOperations async;                           // as well
+  std::vector<MapFence> mapFences;                 // as well: acquires, in their order
   uint64_t fruitlessPolls = 0;                     // tests of mbarriers since a phase ended
   alignas(64) char scratch[256];                   // stands in for memory after a reported access
   std::vector<std::unique_ptr<Counting>> counting; // by block of the cluster

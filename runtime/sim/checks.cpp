@@ -1,6 +1,7 @@
 // The check of one memory access: bounds, alignment, initialisation, races.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/map_fences.h"
 #include "runtime/sim/races.h"
 
 #include <algorithm>
@@ -27,8 +28,8 @@ __attribute__((noinline)) void reportConflict(const Fiber &fiber, FaultKind kind
                                      : CAMEO_SIM_READ;
   // The first of its lanes that the fiber is not ordered after.
   uint32_t lane = uint32_t(__builtin_ctz(other.lanes));
-  for (uint32_t rest = kind == FaultKind::MissingProxyFence ? 0 : other.lanes; rest;
-       rest &= rest - 1) {
+  bool unfenced = kind == FaultKind::MissingProxyFence || kind == FaultKind::MissingMapFence;
+  for (uint32_t rest = unfenced ? 0 : other.lanes; rest; rest &= rest - 1) {
     Access one = other;
     one.lanes = rest & -rest;
     lane = uint32_t(__builtin_ctz(rest));
@@ -229,7 +230,14 @@ bool checkForAgent(const Fiber &issuer, const Accessor &a, RaceShadow &shadow, s
         good = false;
         return;
       }
-      if (record.owner != a.owner || record.stamp < kFirstStamp || !usesAsyncProxy(agent))
+      if (record.owner != a.owner || record.stamp < kFirstStamp)
+        return;
+      if (agent == Agent::Map &&
+          !hasAcquiredWrite(issuer, reinterpret_cast<const char *>(begin), record)) {
+        reportConflict(issuer, FaultKind::MissingMapFence, a, record, isWrite, begin, bytes);
+        good = false;
+      }
+      if (!usesAsyncProxy(agent))
         return;
       FencedMemory memory = !a.shared ? FencedMemory::Global
                             : at / kSharedWindow == record.warp() / block.warpCount

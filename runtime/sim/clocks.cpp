@@ -105,9 +105,11 @@ void Clocks::fence(uint32_t thread, uint32_t space, uint32_t blockWarps) {
   const uint32_t *before = knownBy(w);
   for (uint32_t memory = 0; memory < kFencedMemories; ++memory) {
     bool isGlobal = FencedMemory(memory) == FencedMemory::Global;
-    if (space != CAMEO_SIM_FENCE_ALL && isGlobal != (space == CAMEO_SIM_FENCE_GLOBAL))
+    bool isMaps = FencedMemory(memory) == FencedMemory::TensorMap;
+    if (isMaps != (space == CAMEO_SIM_FENCE_MAPS) ||
+        (!isMaps && space != CAMEO_SIM_FENCE_ALL && isGlobal != (space == CAMEO_SIM_FENCE_GLOBAL)))
       continue;
-    uint32_t *mine = fencedBefore(w) + size_t(memory) * warps * kLanes;
+    uint32_t *mine = fencedFor(w, FencedMemory(memory));
     for (uint32_t v = 0; v < warps; ++v) {
       // Of the block's own shared memory alone: what its threads have done there, and others'.
       bool owns = v / blockWarps == w / blockWarps;

@@ -30,9 +30,10 @@ struct ClockRow {
 constexpr uint32_t kFirstStamp = 16;
 
 /// Of what memory a fence.proxy.async is asked for: global memory, the shared memory of the block
-/// whose thread has accessed it, that of another block.
-enum class FencedMemory : uint32_t { Global, OwnShared, OtherShared };
-constexpr uint32_t kFencedMemories = 3;
+/// whose thread has accessed it, that of another block. Or tensor maps, for a release by
+/// fence.proxy.tensormap.
+enum class FencedMemory : uint32_t { Global, OwnShared, OtherShared, TensorMap };
+constexpr uint32_t kFencedMemories = 4;
 
 /// Every warp counts its synchronisations; an access is stamped with its warp's count. Stamps grow
 /// from cluster to cluster of a worker, so shadows need no clearing. Warps are numbered through the
@@ -75,7 +76,10 @@ struct Clocks {
   void acquire(uint32_t w, const ClockRow &row);
   size_t fencedStamps() const { return size_t(kFencedMemories) * warps * kLanes; } // of a warp
   uint32_t *fencedBefore(uint32_t w) { return &fenced[w * fencedStamps()]; }
-  /// `thread` of the cluster executes fence.proxy.async, for `space` (CameoSimFence). Blocks have
+  uint32_t *fencedFor(uint32_t w, FencedMemory memory) {
+    return fencedBefore(w) + size_t(memory) * warps * kLanes;
+  }
+  /// `thread` of the cluster executes a proxy fence, for `space` (CameoSimFence). Blocks have
   /// `blockWarps` warps.
   void fence(uint32_t thread, uint32_t space, uint32_t blockWarps);
   /// Whether there is a fence between what `thread` did at `stamp` and what warp `w` does now.

@@ -59,6 +59,7 @@ enum class FaultKind : uint32_t {
   SharedRace,
   GlobalRace,
   MissingProxyFence, // an asynchronous access of what a thread accessed, without a fence between
+  MissingMapFence,   // a use of a tensor map in global memory that its block has not acquired
   UninitialisedRegister, // an operand that the thread has never given a value
   NotInMask,             // a lane executes a collective whose mask does not name it
   MismatchedOp,          // lanes with one mask execute different collectives

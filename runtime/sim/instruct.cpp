@@ -4,6 +4,7 @@
 #include "runtime/sim/instruct.h"
 
 #include "runtime/sim/block.h"
+#include "runtime/sim/map_fences.h"
 
 namespace cameo::sim {
 
@@ -190,6 +191,8 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
         fenceMbarrierInit(fiber);
     }
     return;
+  case CAMEO_SIM_OP_MAP_FENCE:
+    return executeMapFence(instruction, fiber, words, site);
   case CAMEO_SIM_OP_MBAR_INIT_FENCE:
     return fenceMbarrierInit(fiber);
   case CAMEO_SIM_OP_WGMMA_FENCE:

@@ -10,6 +10,7 @@
 #include "runtime/sim/block.h"
 #include "runtime/sim/formats.h"
 #include "runtime/sim/instruct.h"
+#include "runtime/sim/map_fences.h"
 #include "runtime/sim/tensor_map.h"
 
 #include <algorithm>
@@ -310,7 +311,17 @@ void claimGlobal(const BulkTransfer &transfer, uint32_t operation, CameoSimAcces
     spans.push_back({transfer.global, transfer.global + transfer.bytes});
   }
   transfer.issuer->block->worker->async.touchGlobal(*transfer.issuer, operation, std::move(spans),
-                                                    access, transfer.site);
+                                                    access, transfer.site,
+                                                    transfer.map ? Agent::Tensor : Agent::Bulk);
+}
+
+/// The operation will read its tensor map from now on.
+void claimMap(const BulkTransfer &transfer) {
+  if (!transfer.map || isMapParameter(*transfer.issuer, transfer.map))
+    return;
+  transfer.issuer->block->worker->async.touchGlobal(
+      *transfer.issuer, transfer.asyncOperation, {{transfer.map, transfer.map + kTensorMapBytes}},
+      CAMEO_SIM_READ, transfer.site, Agent::Map);
 }
 
 void startLoad(BulkTransfer transfer, const Block &target) {
@@ -325,6 +336,7 @@ void startLoad(BulkTransfer transfer, const Block &target) {
       target.worker->async.keepsBlock(transfer.asyncOperation);
     claimSource(transfer, transfer.global);
   } else {
+    claimMap(transfer);
     claimGlobal(transfer, transfer.asyncOperation, CAMEO_SIM_READ);
   }
   poison(transfer);
@@ -337,6 +349,9 @@ void startLoad(BulkTransfer transfer, const Block &target) {
 bool readTensor(Instruction instruction, Fiber &fiber, const uint32_t *words, uint32_t dimensions,
                 BulkTransfer &transfer) {
   TensorMapParameters map;
+  if (!mayReadMap(fiber, transfer.map, transfer.site))
+    return false;
+  checkMapUse(fiber, transfer.map, transfer.site);
   if (!decodeTensorMap(transfer.map, map) || map.rank != dimensions ||
       map.im2col != (instruction.opcode() == CAMEO_SIM_OP_TENSOR_LOAD && instruction.modifier(1))) {
     reportBadOperand(fiber, transfer.site,
@@ -361,7 +376,7 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
   switch (instruction.opcode()) {
   case CAMEO_SIM_OP_PREFETCH_MAP: {
     TensorMapParameters map;
-    if (!decodeTensorMap(readAddress(words), map))
+    if (mayReadMap(fiber, readAddress(words), site) && !decodeTensorMap(readAddress(words), map))
       reportBadOperand(fiber, site, "the tensor map is not one");
     return;
   }
@@ -445,6 +460,7 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
   if (!transfer.barrier) {
     Agent agent = transfer.map ? Agent::Tensor : Agent::Bulk;
     transfer.asyncOperation = worker.async.begin(fiber, agent, site);
+    claimMap(transfer);
     claimSource(transfer, transfer.shared);
     transfer.globalOperation = worker.async.begin(fiber, agent, site);
     claimGlobal(transfer, transfer.globalOperation,

@@ -61,9 +61,10 @@ typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_WGMMA_FENCE,     /* */
   CAMEO_SIM_OP_WGMMA_COMMIT,    /* */
   CAMEO_SIM_OP_WGMMA_WAIT,      /* groups that may stay in flight */
-  CAMEO_SIM_OP_UNDEFINED /* lanes that count; an operand at the site has no value, which it should
-                            have from the site of the 32 bits above the modifiers 0 to 2, minus one;
-                            0: not known */
+  CAMEO_SIM_OP_UNDEFINED, /* lanes that count; an operand at the site has no value, which it should
+                             have from the site of the 32 bits above the modifiers 0 to 2, minus
+                             one; 0: not known */
+  CAMEO_SIM_OP_MAP_FENCE  /* fence.proxy.tensormap: whether it acquires, CameoSimScope */
 } CameoSimOpcode;
 
 /* Memory that an instruction's address lies in. */
@@ -73,13 +74,22 @@ typedef enum CameoSimSpace {
   CAMEO_SIM_SHARED_CLUSTER /* of any block of the cluster */
 } CameoSimSpace;
 
-/* What memory a fence.proxy.async is for. */
+/* What memory a fence.proxy.async is for; or fence.proxy.tensormap, in its stead. */
 typedef enum CameoSimFence {
   CAMEO_SIM_FENCE_ALL = 0,
   CAMEO_SIM_FENCE_GLOBAL,
-  CAMEO_SIM_FENCE_SHARED,        /* of the thread's block */
-  CAMEO_SIM_FENCE_SHARED_CLUSTER /* of all blocks of the cluster */
+  CAMEO_SIM_FENCE_SHARED,         /* of the thread's block */
+  CAMEO_SIM_FENCE_SHARED_CLUSTER, /* of all blocks of the cluster */
+  CAMEO_SIM_FENCE_MAPS
 } CameoSimFence;
+
+/* Threads among which a fence orders. */
+typedef enum CameoSimScope {
+  CAMEO_SIM_SCOPE_CTA = 0,
+  CAMEO_SIM_SCOPE_CLUSTER,
+  CAMEO_SIM_SCOPE_GPU,
+  CAMEO_SIM_SCOPE_SYS /* and the host */
+} CameoSimScope;
 
 /* Types of matrix elements and of other operands. */
 typedef enum CameoSimType {

@@ -42,6 +42,7 @@ const char *faultName(FaultKind kind) {
   case FaultKind::GlobalRace:
     return "race on global memory";
   case FaultKind::MissingProxyFence:
+  case FaultKind::MissingMapFence:
     return "missing proxy fence";
   case FaultKind::UninitialisedRegister:
     return "read of an uninitialised register";
@@ -176,11 +177,12 @@ std::string describeAccess(CameoSimAccess access, Agent agent) {
                                        "by the bulk copy of",
                                        "by the tensor copy of",
                                        "by the asynchronous store of",
-                                       "by the wgmma of"};
+                                       "by the wgmma of",
+                                       "by the tensor copy of"};
   return format("%s %s", verb(access), agents[int(agent)]);
 }
 
-bool isAccess(FaultKind kind) { return kind <= FaultKind::MissingProxyFence; }
+bool isAccess(FaultKind kind) { return kind <= FaultKind::MissingMapFence; }
 
 bool isShared(const Fault &fault) {
   return fault.kind == FaultKind::SharedOutOfBounds ||
@@ -274,14 +276,20 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
                        describe(fault, report, launch, sharedBytes).c_str(),
                        fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
   bool unfenced = fault.kind == FaultKind::MissingProxyFence;
-  if (unfenced || fault.kind == FaultKind::SharedRace || fault.kind == FaultKind::GlobalRace) {
+  bool ofMap = fault.kind == FaultKind::MissingMapFence;
+  if (ofMap && !fault.detail.empty()) {
+    report.text += "\n  " + fault.detail;
+  } else if (ofMap || unfenced || fault.kind == FaultKind::SharedRace ||
+             fault.kind == FaultKind::GlobalRace) {
     uint32_t block[3];
     decode(fault.otherBlock, launch.grid, block);
-    report.text += format("\n  %s the %s block (%u,%u,%u) warp %u lane %u%s",
-                          unfenced ? "no fence.proxy.async after" : "not ordered after",
-                          describeAccess(fault.otherAccess, fault.otherAgent).c_str(), block[0],
-                          block[1], block[2], fault.otherThread / kLanes,
-                          fault.otherThread % kLanes, joinSite(other).c_str());
+    report.text += format(
+        "\n  %s the %s block (%u,%u,%u) warp %u lane %u%s",
+        unfenced ? "no fence.proxy.async after"
+        : ofMap  ? "no fence.proxy.tensormap::generic.release, then .acquire, after"
+                 : "not ordered after",
+        describeAccess(fault.otherAccess, fault.otherAgent).c_str(), block[0], block[1], block[2],
+        fault.otherThread / kLanes, fault.otherThread % kLanes, joinSite(other).c_str());
   } else if (std::string elsewhere = joinSite(other); !elsewhere.empty()) {
     report.text += (isRegister ? "\n  which comes from:" : "\n  the other one:") + elsewhere;
   }

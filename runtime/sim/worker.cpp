@@ -238,6 +238,7 @@ void Worker::runCluster(uint64_t index) {
   }
   if (checks & (kCheckRace | kCheckSync))
     async.restart(*this);
+  mapFences.clear();
   cluster.firstOrder = index * cluster.size;
   cluster.owner = state->ownerOf(index);
   cluster.arrived = 0;

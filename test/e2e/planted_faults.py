@@ -134,6 +134,8 @@ def kernel_cases():
         KernelCase("pipeline-wgmma", "pipeline_wgmma"),
         KernelCase("pipeline-multicast", "pipeline_multicast"),
         KernelCase("pipeline-global", "pipeline_global"),
+        # A tensor map that the kernel itself writes.
+        KernelCase("tensor-map", "tensor_map_written_gpu"),
         # A bulk copy from block to block, and a store in another block's shared memory.
         KernelCase("bulk-shared", "cluster_bulk_shared"),
         KernelCase("store-async",

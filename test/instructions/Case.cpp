@@ -55,6 +55,27 @@ $BODY
                {"BODY", body}});
 }
 
+std::string mapParameter(const char *name, MapPlace place) {
+  // CUDA C++'s `const __grid_constant__ CUtensorMap`.
+  const char *attributes = place == MapPlace::Global
+                               ? ""
+                               : " {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, "
+                                 "nvvm.grid_constant}";
+  return name + (": " + mapType(place)) + attributes;
+}
+
+std::string mapType(MapPlace place) {
+  return place == MapPlace::Global ? "!llvm.ptr<1>" : "!llvm.ptr";
+}
+
+std::string acquireMap(const char *name, MapPlace place) {
+  return place == MapPlace::Global
+             ? format("    kernel.ptx \"fence.proxy.tensormap::generic.acquire.sys 128\"(%s) : "
+                      "(!llvm.ptr<1>) -> ()\n",
+                      name)
+             : std::string();
+}
+
 std::string registerKernel(const std::string &name, const std::string &instruction,
                            const std::vector<std::string> &operands,
                            const std::vector<std::string> &results, unsigned threads,

@@ -18,11 +18,16 @@ namespace instructions {
 
 using Bytes = std::vector<uint8_t>;
 
-/// A tensor map for a kernel: the device writes it to buffer `map`, for the tensor in buffer
-/// `data`.
+/// Where a kernel has a tensor map: it is a parameter, or a parameter points to it and the kernel
+/// must acquire it.
+enum class MapPlace { Parameter, Global };
+
+/// A tensor map for a kernel: of 128 bytes, for the tensor in buffer `data`. It is the kernel's
+/// parameter number `map`, or the device writes it to the buffer of that number.
 struct TensorMap {
   unsigned map = 0, data = 0;
   cameo::sim::TensorMapParameters parameters;
+  MapPlace place = MapPlace::Parameter;
 };
 
 struct Case {
@@ -33,7 +38,7 @@ struct Case {
   unsigned blocks = 1, threads = 32;
   unsigned cluster = 1;       // blocks of a cluster, as the kernel says
   unsigned shared = 0;        // bytes of dynamic shared memory
-  std::vector<Bytes> buffers; // its parameters, pointers to global memory
+  std::vector<Bytes> buffers; // its parameters, pointers to global memory; or tensor maps
   std::vector<TensorMap> maps;
   /// What is wrong with the buffers after the run; empty: nothing.
   std::function<std::string(const std::vector<Bytes> &)> check;
@@ -100,6 +105,12 @@ std::string registerKernel(const std::string &name, const std::string &instructi
 std::string kernelOf(const std::string &name, const std::string &body, unsigned threads,
                      const std::string &parameters = "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>",
                      unsigned cluster = 0);
+
+/// A parameter that is a tensor map, or points to one; its type; what a thread does before its
+/// block uses one that the host has written.
+std::string mapParameter(const char *name, MapPlace place);
+std::string mapType(MapPlace place);
+std::string acquireMap(const char *name, MapPlace place);
 
 /// For bodies: the block copies `bytes` from %in to %shared, or back from there to %out. With
 /// barriers after, or before. Defines %zero.

@@ -302,14 +302,15 @@ void addBulk(std::vector<Case> &cases) {
 
 /// The second block of each cluster loads for the blocks in `mask`; a tensor's 16 x 16 box of f32,
 /// or as many plain bytes.
-void addMulticast(std::vector<Case> &cases, bool tensor, unsigned mask) {
+void addMulticast(std::vector<Case> &cases, bool tensor, unsigned mask,
+                  MapPlace place = MapPlace::Parameter) {
   std::string copy = tensor ? "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::"
                               "complete_tx::bytes.multicast::cluster"
                             : "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
                               "multicast::cluster";
   std::string call =
-      tensor ? "\"(%shared, %map, %two, %zero, %barrier, %mask16) : (!llvm.ptr<3>, !llvm.ptr<1>, "
-               "i32, i32, !llvm.ptr<3>, i16) -> ()\n"
+      tensor ? "\"(%shared, %map, %two, %zero, %barrier, %mask16) : (!llvm.ptr<3>, " +
+                   mapType(place) + ", i32, i32, !llvm.ptr<3>, i16) -> ()\n"
              : "\"(%shared, %in, %bytes, %barrier, %mask16) : (!llvm.ptr<3>, !llvm.ptr<1>, i32, "
                "!llvm.ptr<3>, i16) -> ()\n";
   std::string text =
@@ -322,8 +323,10 @@ void addMulticast(std::vector<Case> &cases, bool tensor, unsigned mask) {
              "    %%loads = llvm.and %%is_second, %%first_thread : i1\n",
              mask) +
       initialise("%one") + kExpect + kBarrier +
-      (tensor ? "    kernel.ptx \"prefetch.tensormap\"(%map) : (!llvm.ptr<1>) -> ()\n" : "") +
-      "    llvm.cond_br %loads, ^copy, ^copied\n  ^copy:\n    kernel.ptx \"" + copy + call +
+      (tensor ? "    kernel.ptx \"prefetch.tensormap\"(%map) : (" + mapType(place) + ") -> ()\n"
+              : "") +
+      "    llvm.cond_br %loads, ^copy, ^copied\n  ^copy:\n" +
+      (tensor ? acquireMap("%map", place) : "") + "    kernel.ptx \"" + copy + call +
       "    llvm.br ^copied\n  ^copied:\n    llvm.cond_br %is_target, ^wait, ^end\n"
       "  ^wait:\n"
       "    %done = kernel.ptx "
@@ -332,11 +335,15 @@ void addMulticast(std::vector<Case> &cases, bool tensor, unsigned mask) {
       "    llvm.cond_br %done, ^done, ^wait\n  ^done:\n" +
       access(true, "b", 4, 4, "i32", "%own", 3) + access(false, "b", 4, 4, "i32", "%to", 1) +
       "    llvm.br ^end\n  ^end:\n" + kBarrier;
-  Case made = makeCase(format("multicast_%s_%u", tensor ? "tensor" : "bulk", mask), copy, "");
+  Case made = makeCase(format("multicast_%s_%u%s", tensor ? "tensor" : "bulk", mask,
+                              place == MapPlace::Global ? "_global" : ""),
+                       copy, "");
   made.kernel = kernelOf(made.name, kBegin + text, kThreads,
-                         "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %map: !llvm.ptr<1>", kCluster);
-  made.buffers.push_back(Bytes(128));
+                         "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>" +
+                             (tensor ? ", " + mapParameter("%map", place) : std::string()),
+                         kCluster);
   if (tensor) {
+    made.buffers.push_back(Bytes(128));
     cameo::sim::TensorMapParameters map;
     map.type = 7; // f32
     map.rank = 2;
@@ -344,7 +351,7 @@ void addMulticast(std::vector<Case> &cases, bool tensor, unsigned mask) {
     map.sizes[1] = 16;
     map.strides[0] = 80;
     map.box[0] = map.box[1] = 16;
-    made.maps = {{2, 0, map}};
+    made.maps = {{2, 0, map, place}};
   }
   made.check = [=, in = made.buffers[0]](const std::vector<Bytes> &after) -> std::string {
     for (unsigned block = 0; block < kBlocks; ++block)
@@ -430,6 +437,7 @@ void addClusterCases(std::vector<Case> &cases) {
   for (unsigned mask : {15u, 6u})
     for (bool tensor : {false, true})
       addMulticast(cases, tensor, mask);
+  addMulticast(cases, /*tensor=*/true, 2, MapPlace::Global);
   addRelaxed(cases, false);
   addRelaxed(cases, true);
 }

@@ -52,9 +52,16 @@ public:
         status = CAMEO_CUDA(driver_, cuMemcpyHtoDAsync_v2, memory[i], buffers[i].data(),
                             buffers[i].size(), stream_);
     }
-    for (const TensorMap &map : one.maps)
-      if (status.ok())
-        status = encode(map, memory);
+    std::vector<EncodedMap> values(one.maps.size());
+    for (size_t i = 0; i < one.maps.size() && status.ok(); ++i) {
+      const TensorMap &map = one.maps[i];
+      status = encode(map, memory, values[i]);
+      if (map.place == MapPlace::Parameter)
+        arguments[map.map] = values[i].bytes;
+      else if (status.ok())
+        status = CAMEO_CUDA(driver_, cuMemcpyHtoDAsync_v2, memory[map.map], values[i].bytes,
+                            sizeof values[i].bytes, stream_);
+    }
     if (status.ok())
       status = CAMEO_CUDA(driver_, cuLaunchKernel, function, one.blocks, 1, 1, one.threads, 1, 1,
                           one.shared, stream_, arguments.data(), nullptr);
@@ -70,8 +77,8 @@ public:
   }
 
 private:
-  /// Has the driver make the map and copies it to its buffer.
-  Status encode(const TensorMap &map, const std::vector<CUdeviceptr> &memory) {
+  /// Has the driver make the map.
+  Status encode(const TensorMap &map, const std::vector<CUdeviceptr> &memory, EncodedMap &encoded) {
     using Tiled = CUresult (*)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
                                const uint32_t *, const uint32_t *, int, int, int, int);
     using Im2col =
@@ -80,23 +87,16 @@ private:
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     const cameo::sim::TensorMapParameters &p = map.parameters;
     auto *tensor = reinterpret_cast<void *>(memory[map.data]);
-    alignas(64) char encoded[128];
     CUresult result{};
     if (p.im2col)
       result = reinterpret_cast<Im2col>(dlsym(library, "cuTensorMapEncodeIm2col"))(
-          encoded, int(p.type), p.rank, tensor, p.sizes, p.strides, p.lower, p.upper, p.channels,
-          p.pixels, p.steps, 0, int(p.swizzle), 0, p.fillsNan);
+          encoded.bytes, int(p.type), p.rank, tensor, p.sizes, p.strides, p.lower, p.upper,
+          p.channels, p.pixels, p.steps, 0, int(p.swizzle), 0, p.fillsNan);
     else
       result = reinterpret_cast<Tiled>(dlsym(library, "cuTensorMapEncodeTiled"))(
-          encoded, int(p.type), p.rank, tensor, p.sizes, p.strides, p.box, p.steps, 0,
+          encoded.bytes, int(p.type), p.rank, tensor, p.sizes, p.strides, p.box, p.steps, 0,
           int(p.swizzle), 0, p.fillsNan);
-    Status status = driver_.check(result, "cuTensorMapEncode");
-    if (status.ok())
-      status = CAMEO_CUDA(driver_, cuMemcpyHtoDAsync_v2, memory[map.map], encoded, sizeof encoded,
-                          stream_);
-    if (status.ok()) // the copy reads this frame
-      status = CAMEO_CUDA(driver_, cuStreamSynchronize, stream_);
-    return status;
+    return driver_.check(result, "cuTensorMapEncode");
   }
 
   Driver driver_;

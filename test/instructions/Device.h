@@ -10,6 +10,11 @@
 
 namespace instructions {
 
+/// A tensor map as a launch hands it over.
+struct EncodedMap {
+  alignas(64) unsigned char bytes[128];
+};
+
 class Device {
 public:
   virtual ~Device() = default;

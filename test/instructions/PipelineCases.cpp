@@ -41,20 +41,23 @@ void addWarpSpecialised(std::vector<Case> &cases) {
   constexpr unsigned tiles = 5, depth = 64 * tiles, sums = 16;
   constexpr unsigned stageBytes = (64 + 32) * 128, outBytes = 64 * 32 * 4;
   constexpr unsigned outAt = 2 * stageBytes, barriersAt = outAt + outBytes;
-  auto load = [](const char *what, const char *place, const char *map) {
+  // One map is a parameter; the other one lies in memory, and the first thread acquires it.
+  constexpr MapPlace placeA = MapPlace::Parameter, placeB = MapPlace::Global;
+  auto load = [](const char *place, const char *map, MapPlace mapPlace) {
     return format("    kernel.ptx \"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::"
                   "complete_tx::bytes\"(%s, %s, %%column, %%n0, %%p_full) : (!llvm.ptr<3>, "
-                  "!llvm.ptr<1>, i32, i32, !llvm.ptr<3>) -> () // %s\n",
-                  place, map, what);
+                  "%s, i32, i32, !llvm.ptr<3>) -> ()\n",
+                  place, map, mapType(mapPlace).c_str());
   };
-  std::string body = numbers({0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 64, 128, stageBytes, outBytes}) +
-                     format("    %%barriers = llvm.getelementptr %%shared[%u] : (!llvm.ptr<3>) -> "
-                            "!llvm.ptr<3>, i8\n",
-                            barriersAt) +
-                     format("    %%staging = llvm.getelementptr %%shared[%u] : (!llvm.ptr<3>) -> "
-                            "!llvm.ptr<3>, i8\n",
-                            outAt) +
-                     fill(R"(    %first_thread = llvm.icmp "eq" %tid, %n0 : i32
+  std::string body =
+      numbers({0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 64, 128, stageBytes, outBytes}) +
+      format("    %%barriers = llvm.getelementptr %%shared[%u] : (!llvm.ptr<3>) -> "
+             "!llvm.ptr<3>, i8\n",
+             barriersAt) +
+      format("    %%staging = llvm.getelementptr %%shared[%u] : (!llvm.ptr<3>) -> "
+             "!llvm.ptr<3>, i8\n",
+             outAt) +
+      fill(R"(    %first_thread = llvm.icmp "eq" %tid, %n0 : i32
     %producer = llvm.icmp "eq" %tid, %n128 : i32
     %consumer = llvm.icmp "ult" %tid, %n128 : i32
     llvm.cond_br %first_thread, ^set_up, ^ready
@@ -67,7 +70,7 @@ void addWarpSpecialised(std::vector<Case> &cases) {
     kernel.ptx "mbarrier.init.shared.b64"(%empty0, %n128) : (!llvm.ptr<3>, i32) -> ()
     kernel.ptx "mbarrier.init.shared.b64"(%empty1, %n128) : (!llvm.ptr<3>, i32) -> ()
     kernel.ptx "fence.proxy.async"() : () -> ()
-    llvm.br ^ready
+$ACQUIRE    llvm.br ^ready
   ^ready:
     nvvm.barrier0
     llvm.cond_br %producer, ^produce(%n0 : i32), ^others
@@ -99,15 +102,16 @@ $TSTAGE$TWAIT    kernel.ptx "wgmma.fence.sync.aligned"() : () -> ()
     %t_chunk = llvm.lshr %t_place, %four : i64
     %t_first = llvm.add %t_chunk, %layout : i64
 )",
-                          {{"PSTAGE", stageOf("p", "%p")},
-                           {"PWAIT", waitFor("p_is_empty", "%p_empty", "%p_before")},
-                           {"LOADS", load("A", "%p_a", "%map_a") + load("B", "%p_b", "%map_b")},
-                           {"STAGE", std::to_string(stageBytes)},
-                           {"ZEROES", repeated(sums, "%zero")},
-                           {"TYPES", repeated(sums, "f32")},
-                           {"ARGUMENTS", list(sums, "%c", ": f32")},
-                           {"TSTAGE", stageOf("t", "%t")},
-                           {"TWAIT", waitFor("t_is_full", "%t_full", "%t_parity")}});
+           {{"PSTAGE", stageOf("p", "%p")},
+            {"PWAIT", waitFor("p_is_empty", "%p_empty", "%p_before")},
+            {"LOADS", load("%p_a", "%map_a", placeA) + load("%p_b", "%map_b", placeB)},
+            {"ACQUIRE", acquireMap("%map_b", placeB)},
+            {"STAGE", std::to_string(stageBytes)},
+            {"ZEROES", repeated(sums, "%zero")},
+            {"TYPES", repeated(sums, "f32")},
+            {"ARGUMENTS", list(sums, "%c", ": f32")},
+            {"TSTAGE", stageOf("t", "%t")},
+            {"TWAIT", waitFor("t_is_full", "%t_full", "%t_parity")}});
   std::string before = list(sums, "%c");
   for (unsigned k = 0; k < 4; ++k) {
     body += format("    %%k%u = llvm.mlir.constant(%u : i64) : i64\n"
@@ -160,9 +164,10 @@ $TSTAGE$TWAIT    kernel.ptx "wgmma.fence.sync.aligned"() : () -> ()
   made.since = 90;
   made.threads = 256;
   made.shared = barriersAt + 4 * 8;
-  made.kernel = kernelOf(made.name, body, made.threads,
-                         "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %map_a: !llvm.ptr<1>, %b: "
-                         "!llvm.ptr<1>, %map_b: !llvm.ptr<1>");
+  made.kernel =
+      kernelOf(made.name, body, made.threads,
+               "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, " + mapParameter("%map_a", placeA) +
+                   ", %b: !llvm.ptr<1>, " + mapParameter("%map_b", placeB));
   Bytes a = smallNumbers(64, depth, 4), b = smallNumbers(32, depth, 5);
   made.buffers = {a, Bytes(outBytes), Bytes(128), b, Bytes(128)};
   TensorMapParameters map;
@@ -173,9 +178,9 @@ $TSTAGE$TWAIT    kernel.ptx "wgmma.fence.sync.aligned"() : () -> ()
   map.strides[0] = depth * 2;
   map.box[0] = map.box[1] = 64;
   map.swizzle = 3;
-  made.maps.push_back({2, 0, map});
+  made.maps.push_back({2, 0, map, placeA});
   map.sizes[1] = map.box[1] = 32;
-  made.maps.push_back({4, 3, map});
+  made.maps.push_back({4, 3, map, placeB});
   made.check = [a, b](const std::vector<Bytes> &after) {
     return checkProduct(a.data(), b.data(), 64, 32, depth, after[1]);
   };

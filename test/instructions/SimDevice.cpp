@@ -31,15 +31,21 @@ public:
       memcpy(memory.back(), buffer.data(), buffer.size());
       engine_.markInitialised(memory.back(), buffer.size());
     }
-    for (const TensorMap &map : one.maps) {
+    std::vector<const void *> arguments;
+    for (void *&buffer : memory)
+      arguments.push_back(&buffer);
+    std::vector<EncodedMap> values(one.maps.size());
+    for (size_t i = 0; i < one.maps.size(); ++i) {
+      const TensorMap &map = one.maps[i];
       TensorMapParameters parameters = map.parameters;
       parameters.address = memory[map.data];
-      if (const char *error = encodeTensorMap(parameters, memory[map.map]))
+      bool isParameter = map.place == MapPlace::Parameter;
+      if (const char *error =
+              encodeTensorMap(parameters, isParameter ? values[i].bytes : memory[map.map]))
         return error;
+      if (isParameter)
+        arguments[map.map] = values[i].bytes;
     }
-    std::vector<const void *> arguments;
-    for (void *&one : memory)
-      arguments.push_back(&one);
     launch.args = arguments.data();
     LaunchResult result = engine_.launch(launch);
     for (size_t i = 0; i < buffers.size(); ++i) {

@@ -13,8 +13,11 @@ using cameo::sim::TensorMapParameters;
 
 constexpr unsigned kUint8 = 0, kUint32 = 2, kInt32 = 3, kFloat16 = 6, kFloat32 = 7;
 
+const char *const kPointers = "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>";
+
 /// The mbarrier lies behind the data.
-std::string loadKernel(const std::string &name, unsigned bytes, const std::string &copy) {
+std::string loadKernel(const std::string &name, unsigned bytes, const std::string &copy,
+                       const std::string &parameters) {
   return kernelOf(
       name,
       fill(R"(    %zero = llvm.mlir.constant(0 : i32) : i32
@@ -40,10 +43,11 @@ $COPY
   ^done:
 $EMPTY)",
            {{"BYTES", std::to_string(bytes)}, {"COPY", copy}, {"EMPTY", emptyShared(bytes)}}),
-      32, "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %map: !llvm.ptr<1>");
+      32, parameters);
 }
 
-std::string storeKernel(const std::string &name, unsigned bytes, const std::string &copy) {
+std::string storeKernel(const std::string &name, unsigned bytes, const std::string &copy,
+                        const std::string &parameters) {
   return kernelOf(name,
                   fillShared(bytes) + fill(R"(    %bytes = llvm.mlir.constant($BYTES : i32) : i32
     kernel.ptx "fence.proxy.async"() : () -> ()
@@ -57,7 +61,7 @@ $COPY
     llvm.br ^end
   ^end:)",
                                            {{"BYTES", std::to_string(bytes)}, {"COPY", copy}}),
-                  32, "%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %map: !llvm.ptr<1>");
+                  32, parameters);
 }
 
 /// Constants %c0 ... of coordinates, and their list and types.
@@ -135,7 +139,7 @@ void eachInBox(const Tensor &tensor, const std::vector<int> &start,
 }
 
 void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<int> &start,
-              const std::string &mode) {
+              const std::string &mode, MapPlace place = MapPlace::Parameter) {
   unsigned rank = tensor.map.rank, bytes = tensor.bytes;
   for (unsigned d = 0; d < rank; ++d)
     bytes *= tensor.map.box[d];
@@ -145,7 +149,7 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
   made.since = 90;
   made.shared = bytes + 16;
   std::string list, types, dimensions = std::to_string(rank) + "d";
-  std::string copy = constants("c", start, "i32", list, types);
+  std::string copy = acquireMap("%map", place) + constants("c", start, "i32", list, types);
   bool load = mode == "load";
   if (load)
     made.instruction = "cp.async.bulk.tensor." + dimensions +
@@ -157,11 +161,13 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
         ".tile.bulk_group";
   if (load)
     copy += "    kernel.ptx \"" + made.instruction + "\"(%shared, %map" + list +
-            ", %barrier) : (!llvm.ptr<3>, !llvm.ptr<1>" + types + ", !llvm.ptr<3>) -> ()";
+            ", %barrier) : (!llvm.ptr<3>, " + mapType(place) + types + ", !llvm.ptr<3>) -> ()";
   else
-    copy += "    kernel.ptx \"" + made.instruction + "\"(%map" + list +
-            ", %shared) : (!llvm.ptr<1>" + types + ", !llvm.ptr<3>) -> ()";
-  made.kernel = load ? loadKernel(made.name, bytes, copy) : storeKernel(made.name, bytes, copy);
+    copy += "    kernel.ptx \"" + made.instruction + "\"(%map" + list + ", %shared) : (" +
+            mapType(place) + types + ", !llvm.ptr<3>) -> ()";
+  std::string parameters = kPointers + (", " + mapParameter("%map", place));
+  made.kernel = load ? loadKernel(made.name, bytes, copy, parameters)
+                     : storeKernel(made.name, bytes, copy, parameters);
   Bytes memory = randomBytes(tensorBytes, cases.size());
   bool floats = tensor.map.type == kFloat32 && mode == "add"; // of small integers
   if (floats)
@@ -176,7 +182,7 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
   }
   made.buffers = load ? std::vector<Bytes>{memory, Bytes(bytes), Bytes(128)}
                       : std::vector<Bytes>{tile, memory, Bytes(128)};
-  made.maps = {{2, load ? 0u : 1u, tensor.map}};
+  made.maps = {{2, load ? 0u : 1u, tensor.map, place}};
   made.check = [=](const std::vector<Bytes> &after) -> std::string {
     Bytes wanted = load ? Bytes(bytes) : memory;
     eachInBox(tensor, start, [&](unsigned place, int64_t offset) {
@@ -211,7 +217,7 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
 
 /// "Im2col mode": of an N x H x W x C tensor, `pixels` pixels from (w, h, n) on, in the bounding
 /// box that the corners leave, each moved by the filter's offsets.
-void addIm2col(std::vector<Case> &cases, unsigned swizzle) {
+void addIm2col(std::vector<Case> &cases, unsigned swizzle, MapPlace place) {
   constexpr int channels = 32, width = 7, height = 5, images = 2, pixels = 24;
   constexpr int startC = 0, startW = 3, startH = 2, startN = 0, offsetW = 1, offsetH = 2;
   // A 3 x 3 filter with padding 1: corners at -1 and -1.
@@ -228,15 +234,17 @@ void addIm2col(std::vector<Case> &cases, unsigned swizzle) {
   made.instruction =
       "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes";
   std::string list, types, offsets, offsetTypes;
-  std::string copy = constants("c", {startC, startW, startH, startN}, "i32", list, types);
+  std::string copy = acquireMap("%map", place);
+  copy += constants("c", {startC, startW, startH, startN}, "i32", list, types);
   copy += constants("o", {offsetW, offsetH}, "i16", offsets, offsetTypes);
   copy += "    kernel.ptx \"" + made.instruction + "\"(%shared, %map" + list + ", %barrier" +
-          offsets + ") : (!llvm.ptr<3>, !llvm.ptr<1>" + types + ", !llvm.ptr<3>" + offsetTypes +
-          ") -> ()";
-  made.kernel = loadKernel(made.name, bytes, copy);
+          offsets + ") : (!llvm.ptr<3>, " + mapType(place) + types + ", !llvm.ptr<3>" +
+          offsetTypes + ") -> ()";
+  made.kernel =
+      loadKernel(made.name, bytes, copy, kPointers + (", " + mapParameter("%map", place)));
   Bytes memory = randomBytes(tensor.size(), 17 + swizzle);
   made.buffers = {memory, Bytes(bytes), Bytes(128)};
-  made.maps = {{2, 0, tensor.map}};
+  made.maps = {{2, 0, tensor.map, place}};
   made.check = [=](const std::vector<Bytes> &after) -> std::string {
     Bytes wanted(bytes);
     // The box has width x height pixels: from -1 to size - 2.
@@ -269,14 +277,55 @@ void addBulk(std::vector<Case> &cases, bool load) {
       load ? loadKernel(made.name, bytes,
                         "    kernel.ptx \"" + made.instruction +
                             "\"(%shared, %in, %bytes, %barrier) : (!llvm.ptr<3>, !llvm.ptr<1>, "
-                            "i32, !llvm.ptr<3>) -> ()")
+                            "i32, !llvm.ptr<3>) -> ()",
+                        kPointers)
            : storeKernel(made.name, bytes,
                          "    kernel.ptx \"" + made.instruction +
-                             "\"(%out, %shared, %bytes) : (!llvm.ptr<1>, !llvm.ptr<3>, i32) -> ()");
+                             "\"(%out, %shared, %bytes) : (!llvm.ptr<1>, !llvm.ptr<3>, i32) -> ()",
+                         kPointers);
   Bytes in = randomBytes(bytes, 1);
-  made.buffers = {in, Bytes(bytes), Bytes(128)};
+  made.buffers = {in, Bytes(bytes)};
   made.check = [in](const std::vector<Bytes> &after) -> std::string {
     return after[1] == in ? "" : "the copy differs";
+  };
+  cases.push_back(std::move(made));
+}
+
+/// A warp copies a map to other memory, from where it then uses it.
+void addWrittenMap(std::vector<Case> &cases, const std::string &scope) {
+  Tensor tensor = makeTensor(2, kFloat32, 0, {20, 10}, {8, 4});
+  constexpr unsigned bytes = 8 * 4 * 4;
+  Case made;
+  made.name = "tensor_map_written_" + scope;
+  made.since = 90;
+  made.shared = bytes + 16;
+  made.instruction = "fence.proxy.tensormap::generic.acquire." + scope;
+  std::string copy = fill(R"(    %two = llvm.mlir.constant(2 : i32) : i32
+    kernel.ptx "fence.proxy.tensormap::generic.acquire.$SCOPE 128"(%written) : (!llvm.ptr<1>) -> ()
+    kernel.ptx "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"(%shared, %written, %two, %two, %barrier) : (!llvm.ptr<3>, !llvm.ptr<1>, i32, i32, !llvm.ptr<3>) -> ())",
+                          {{"SCOPE", scope}});
+  made.kernel = loadKernel(made.name, bytes, copy,
+                           kPointers + (", " + mapParameter("%map", MapPlace::Parameter)) +
+                               ", %written: !llvm.ptr<1>");
+  std::string begin = "    llvm.cond_br %first_thread, ^set_up, ^ready\n";
+  made.kernel.insert(
+      made.kernel.find(begin),
+      fill(R"(    %map_from = llvm.getelementptr %map[%tid] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+    %map_to = llvm.getelementptr %written[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    %map_word = llvm.load %map_from : !llvm.ptr -> i32
+    llvm.store %map_word, %map_to : i32, !llvm.ptr<1>
+    kernel.ptx "fence.proxy.tensormap::generic.release.$SCOPE"() : () -> ()
+)",
+           {{"SCOPE", scope}}));
+  Bytes memory = randomBytes(tensor.size(), 5);
+  made.buffers = {memory, Bytes(bytes), Bytes(128), Bytes(128)};
+  made.maps = {{2, 0, tensor.map}};
+  made.check = [=](const std::vector<Bytes> &after) -> std::string {
+    Bytes wanted(bytes);
+    eachInBox(tensor, {2, 2}, [&](unsigned place, int64_t offset) {
+      memcpy(&wanted[place], &memory[size_t(offset)], tensor.bytes);
+    });
+    return after[1] == wanted ? "" : "the copy differs";
   };
   cases.push_back(std::move(made));
 }
@@ -306,8 +355,13 @@ void addTensorCases(std::vector<Case> &cases) {
     addTiled(cases, makeTensor(2, kUint32, 2, {70, 40}, {16, 16}), {4, 30}, mode);
   for (const char *mode : {"add", "min", "max"})
     addTiled(cases, makeTensor(2, kInt32, 2, {70, 40}, {16, 16}), {60, -3}, mode);
-  for (unsigned swizzle : {0u, 2u})
-    addIm2col(cases, swizzle);
+  for (const char *mode : {"load", "store", "add"})
+    addTiled(cases, makeTensor(2, kFloat32, 3, {70, 40}, {32, 16}), {4, 30}, mode,
+             MapPlace::Global);
+  addIm2col(cases, 0, MapPlace::Parameter);
+  addIm2col(cases, 2, MapPlace::Global);
+  for (const char *scope : {"cta", "cluster", "gpu", "sys"})
+    addWrittenMap(cases, scope);
   addBulk(cases, true);
   addBulk(cases, false);
 }

@@ -4,8 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim_async_testing.h"
 
-#include "runtime/sim/tensor_map.h"
-
 using namespace simtest;
 
 namespace {
@@ -148,7 +146,7 @@ TEST(SimAsyncGlobal, CopiesRaceWithOtherBlocks) {
 /// second warp then accesses a word of the tensor, too, without waiting.
 void tensorStoreBody(Gpu gpu) {
   auto *tensor = gpu.arg<uint32_t *>(0);
-  auto *map = gpu.arg<const void *>(1);
+  auto *map = gpu.args[1];
   auto combine = gpu.arg<uint32_t>(2), row = gpu.arg<uint32_t>(3), column = gpu.arg<uint32_t>(4);
   if (gpu.tid() < 16)
     gpu.store(gpu.shared<uint32_t>() + gpu.tid(), 1u, 1);
@@ -178,18 +176,10 @@ TEST(SimAsyncGlobal, BoxesOfTensors) {
   auto find = [&](uint32_t combine, uint32_t row, uint32_t column, uint32_t blocks = 1) {
     TestDevice device(kCheckRace, 0, /*threads=*/1);
     auto *tensor = device.upload(std::vector<uint32_t>(256), "tensor");
-    alignas(64) char map[128];
-    TensorMapParameters parameters;
-    parameters.type = 2; // u32
-    parameters.rank = 2;
-    parameters.address = tensor;
-    parameters.sizes[0] = parameters.sizes[1] = 16;
-    parameters.strides[0] = 64;
-    parameters.box[0] = parameters.box[1] = 4;
-    EXPECT_EQ(encodeTensorMap(parameters, map), nullptr);
-    const void *pointer = map;
-    return texts(device.run(kernel<tensorStoreBody>, {blocks, kThreads, 2048}, tensor, pointer,
-                            combine, row, column));
+    Shape shape{blocks, kThreads, 2048};
+    shape.maps = 2;
+    return texts(
+        device.run(kernel<tensorStoreBody>, shape, tensor, mapOf(tensor), combine, row, column));
   };
   const char *race = "by the tensor copy of block (0,0,0) warp 0 lane 0 (op 4";
   for (uint32_t row = 1; row < 7; ++row)

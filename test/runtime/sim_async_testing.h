@@ -8,6 +8,7 @@
 #include "sim_testing.h"
 
 #include "runtime/sim/instructions.h"
+#include "runtime/sim/tensor_map.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -78,6 +79,23 @@ inline void clusterBarrier(Gpu gpu, uint32_t site, bool aligned = false) {
   run(gpu, code(CAMEO_SIM_OP_CLUSTER_ARRIVE, 1, aligned), Words(), site);
   gpu.t->api->blocking_instruction(gpu.t, code(CAMEO_SIM_OP_CLUSTER_WAIT, aligned), kFullMask,
                                    nullptr, site);
+}
+
+struct Map {
+  alignas(64) char bytes[128];
+};
+/// A map of 16 x 16 words, for boxes of 4 x 4.
+inline Map mapOf(uint32_t *tensor) {
+  TensorMapParameters parameters;
+  parameters.type = 2; // u32
+  parameters.rank = 2;
+  parameters.address = tensor;
+  parameters.sizes[0] = parameters.sizes[1] = 16;
+  parameters.strides[0] = 64;
+  parameters.box[0] = parameters.box[1] = 4;
+  Map map;
+  EXPECT_EQ(encodeTensorMap(parameters, map.bytes), nullptr);
+  return map;
 }
 
 /// All texts, after "kind: ".

@@ -222,6 +222,22 @@ func.func @Registers() {
 
 // -----
 
+func.func @MapFenceBytes(%map: !llvm.ptr<1>) {
+  // expected-error @below {{acquires 64 B; a tensor map has 128}}
+  kernel.ptx "fence.proxy.tensormap::generic.acquire.sys 64"(%map) : (!llvm.ptr<1>) -> ()
+  return
+}
+
+// -----
+
+func.func @MapFenceScope() {
+  // expected-error @below {{'fence.proxy.tensormap::generic.release.warp' is not an instruction that is known here}}
+  kernel.ptx "fence.proxy.tensormap::generic.release.warp"() : () -> ()
+  return
+}
+
+// -----
+
 func.func @OperandCount(%a: i32) {
   // expected-error @below {{redux.sync.add.s32 has 2 operands, not 1}}
   %0 = kernel.ptx "redux.sync.add.s32"(%a) : (i32) -> i32
