@@ -245,13 +245,17 @@ void addBarrierCases(std::vector<Case> &cases) {
     return std::string("    nvvm.barrier id = ") + id + " number_of_threads = %both";
   };
   addHandOver(cases, "bar_arrive", "bar.arrive", 75, "", arrive("%one"), sync("%one"),
-              arrive("%two"),
+              // After the last round nobody waits, and no barrier stays half full at the end.
+              "    %r_after = llvm.add %r, %one : i32\n"
+              "    %r_early = llvm.icmp \"ult\" %r_after, %rounds : i32\n"
+              "    llvm.cond_br %r_early, ^r_give, ^r_given\n"
+              "  ^r_give:\n" +
+                  arrive("%two") + "\n    llvm.br ^r_given\n  ^r_given:",
               // Before the first round nobody has taken anything.
               "    %w_late = llvm.icmp \"ne\" %w, %zero : i32\n"
               "    llvm.cond_br %w_late, ^w_wait, ^w_go\n"
               "  ^w_wait:\n" +
                   sync("%two") + "\n    llvm.br ^w_go\n  ^w_go:");
-  // The consumer's last arrival at barrier 2 stays without its other half, as the ISA allows.
 
   addCopyArrival(cases, true);
   addCopyArrival(cases, false);

@@ -149,26 +149,39 @@ void addDifferent(std::vector<Case> &cases, bool loops) {
   cases.push_back(std::move(made));
 }
 
-/// Lane i waits for what lane i - 1 does once it has waited itself: lanes must go on one by one.
+/// Lane i may arrive once lane i - 1 has: lanes go on one by one. They look and arrive in turns
+/// that end for all of the warp together: behind a loop that each leaves by itself, ptxas has lanes
+/// wait for each other before they go on, and those that are still in it would wait for ever.
 void addChain(std::vector<Case> &cases) {
-  Case made = makeCase("wait_for_neighbour", "mbarrier.try_wait.parity.shared.b64", 90, R"(
+  Case made = makeCase("wait_for_neighbour", "mbarrier.test_wait.parity.shared.b64", 90, R"(
     %own_offset = llvm.mul %tid, %rounds : i32
     %eight = llvm.mlir.constant(8 : i32) : i32
+    %last = llvm.mlir.constant(63 : i32) : i32
+    %true = llvm.mlir.constant(true) : i1
+    %false = llvm.mlir.constant(false) : i1
     %own_place = llvm.mul %tid, %eight : i32
     %mine = llvm.getelementptr %shared[%own_place] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    kernel.ptx "mbarrier.init.shared.b64"(%mine, %one) : (!llvm.ptr<3>, i32) -> ()
-    nvvm.barrier0
-    llvm.cond_br %is_first, ^arrive, ^wait
-  ^wait:
-    %done = kernel.ptx "mbarrier.try_wait.parity.shared.b64"(%mine, %zero) : (!llvm.ptr<3>, i32) -> i1
-    llvm.cond_br %done, ^arrive, ^wait
-  ^arrive:
-    %last = llvm.mlir.constant(63 : i32) : i32
     %plus = llvm.add %tid, %one : i32
     %next = llvm.and %plus, %last : i32
     %next_place = llvm.mul %next, %eight : i32
     %theirs = llvm.getelementptr %shared[%next_place] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    kernel.ptx "mbarrier.init.shared.b64"(%mine, %one) : (!llvm.ptr<3>, i32) -> ()
+    nvvm.barrier0
+    llvm.br ^turn(%false : i1)
+  ^turn(%gone: i1):
+    %over = kernel.ptx "mbarrier.test_wait.parity.shared.b64"(%mine, %zero) : (!llvm.ptr<3>, i32) -> i1
+    %may = llvm.or %over, %is_first : i1
+    %stays = llvm.xor %gone, %true : i1
+    %goes = llvm.and %may, %stays : i1
+    llvm.cond_br %goes, ^arrive, ^turned
+  ^arrive:
     %state = kernel.ptx "mbarrier.arrive.shared.b64"(%theirs) : (!llvm.ptr<3>) -> i64
+    llvm.br ^turned
+  ^turned:
+    %gone_now = llvm.or %gone, %may : i1
+    %all_gone = kernel.ptx "vote.sync.all.pred"(%gone_now, %all) : (i1, i32) -> i1
+    llvm.cond_br %all_gone, ^done, ^turn(%gone_now : i1)
+  ^done:
     llvm.store %own_offset, %to : i32, !llvm.ptr<1>)");
   made.buffers = {Bytes(8), Bytes(kBlocks * kThreads * 4)};
   made.check = checkWords(kBlocks * kThreads, [](unsigned i) { return i % kThreads * 5; });
