@@ -123,7 +123,7 @@ class KernelCase:
 
     @staticmethod
     def finding(step):
-        found = re.match(r"\S+: \S+: ([a-z -]+):", step.output)
+        found = re.match(r"FAIL \S+: \S+: ([a-z -]+):", step.output)
         return ("found", found[1]) if found else ("failed", step.output)
 
 

@@ -15,12 +15,12 @@ public:
   Simulator(std::unique_ptr<Image> image, const Options &options)
       : image_(std::move(image)), engine_(options) {}
 
-  std::string run(const Case &one, std::vector<Bytes> &buffers) override {
+  Outcome run(const Case &one, std::vector<Bytes> &buffers) override {
     Launch launch;
     launch.image = &image_->table();
     launch.kernel = image_->find(one.name.c_str());
     if (!launch.kernel)
-      return "the image has no such kernel";
+      return {Outcome::Refused, "the image has no such kernel"};
     launch.grid[0] = one.blocks;
     launch.block[0] = one.threads;
     launch.nonPortableCluster = one.cluster > 8;
@@ -42,7 +42,7 @@ public:
       bool isParameter = map.place == MapPlace::Parameter;
       if (const char *error =
               encodeTensorMap(parameters, isParameter ? values[i].bytes : memory[map.map]))
-        return error;
+        return {Outcome::Refused, error};
       if (isParameter)
         arguments[map.map] = values[i].bytes;
     }
@@ -52,7 +52,9 @@ public:
       memcpy(buffers[i].data(), memory[i], buffers[i].size());
       engine_.release(memory[i]);
     }
-    return result.ok() ? "" : result.reports.empty() ? result.error : result.reports[0].text;
+    if (result.ok())
+      return {};
+    return {Outcome::Refused, result.reports.empty() ? result.error : result.reports[0].text};
   }
 
 private:

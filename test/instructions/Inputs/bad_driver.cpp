@@ -1,0 +1,75 @@
+// A libcuda.so.1 with which everything succeeds and nothing is done, but for the kernel named in
+// BAD_KERNEL: BAD_RESULT is 600 where it never ends, 701 where its launch is refused, or an error
+// that it causes and from which the context does not recover.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/driver_types.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+using namespace cameo::rt::cuda;
+
+namespace {
+CUresult streamResult = CUDA_SUCCESS;
+const char *kernel = "";
+} // namespace
+
+// Those that do something are below, under their own names.
+#define cuGetErrorName unusedErrorName
+#define cuDeviceGetCount unusedCount
+#define cuDriverGetVersion unusedVersion
+#define cuModuleGetFunction unusedFunction
+#define cuLaunchKernel unusedLaunch
+#define cuEventQuery unusedQuery
+#define cuStreamSynchronize unusedSynchronize
+#define CAMEO_CUDA_SYMBOL(name, ...)                                                               \
+  extern "C" CUresult name(__VA_ARGS__) { return CUDA_SUCCESS; }
+#define CAMEO_CUDA_OPTIONAL CAMEO_CUDA_SYMBOL
+#include "runtime/cuda/driver_symbols.def"
+#undef cuGetErrorName
+#undef cuDeviceGetCount
+#undef cuDriverGetVersion
+#undef cuModuleGetFunction
+#undef cuLaunchKernel
+#undef cuEventQuery
+#undef cuStreamSynchronize
+
+extern "C" {
+
+CUresult cuGetErrorName(CUresult, const char **name) {
+  *name = "CUDA_ERROR";
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int *count) {
+  *count = 1;
+  return CUDA_SUCCESS;
+}
+CUresult cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *name) {
+  kernel = name;
+  return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        unsigned, CUstream, void **, void **) {
+  const char *bad = getenv("BAD_KERNEL"), *result = getenv("BAD_RESULT");
+  if (!bad || !result || strcmp(bad, kernel))
+    return CUDA_SUCCESS;
+  CUresult wanted = CUresult(atoi(result));
+  if (wanted == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
+    return wanted;
+  streamResult = wanted;
+  return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent) { return streamResult; }
+CUresult cuStreamSynchronize(CUstream) {
+  while (streamResult == CUDA_ERROR_NOT_READY)
+    pause();
+  return streamResult;
+}
+
+} // extern "C"
