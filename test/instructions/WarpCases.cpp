@@ -15,7 +15,8 @@ constexpr unsigned kWarps = 16;
 using Reference = std::function<std::vector<uint64_t>(const std::vector<uint64_t> &values,
                                                       uint32_t active, unsigned lane)>;
 
-/// Operand 0 is random by `draw`, operand 1 (the only one where `alone`) the mask.
+/// Operand 0 is random by `draw`, and of all lanes of every second warp the same; operand 1 (the
+/// only one where `alone`) the mask.
 void add(std::vector<Case> &cases, const std::string &instruction, unsigned since,
          const std::string &type, const std::vector<std::string> &results, uint32_t active,
          bool alone, const std::function<uint64_t(Random &)> &draw, const Reference &reference) {
@@ -33,8 +34,9 @@ void add(std::vector<Case> &cases, const std::string &instruction, unsigned sinc
   Bytes in(kWarps * 32 * count * kSlot), out(kWarps * 32 * wide * kSlot);
   Random random(active ^ since);
   for (unsigned record = 0; record < kWarps * 32; ++record) {
+    bool same = record / 32 % 2 == 1 && record % 32;
     if (!alone)
-      setSlot(in, record, count, 0, draw(random));
+      setSlot(in, record, count, 0, same ? slot(in, record - 1, count, 0) : draw(random));
     setSlot(in, record, count, count - 1, active);
   }
   made.buffers = {in, out};

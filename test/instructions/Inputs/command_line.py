@@ -9,10 +9,11 @@ import sys
 KERNEL = "redux_sync_add_u32_00ff00ff"  # the one with which something is wrong
 
 
-def run(title, arguments, kernel="", result=0):
+def run(title, arguments, kernel="", result=0, architecture="sm_80", **variables):
     environment = dict(os.environ, LD_LIBRARY_PATH=sys.argv[1] + ".driver", BAD_KERNEL=kernel,
-                       BAD_RESULT=str(result))
-    step = subprocess.run(["cameo-instructions", "--arch=sm_80", *arguments], env=environment,
+                       BAD_RESULT=str(result), **variables)
+    step = subprocess.run(["cameo-instructions", f"--arch={architecture}", *arguments],
+                          env=environment,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
                           check=False)
     print(f"{title}\n{step.stdout}exit {step.returncode}")
@@ -28,6 +29,9 @@ def main():
     run("refusal", [*cuda, only], KERNEL, 701)
     run("one", [*cuda, f"--only=={KERNEL}"], KERNEL, 600)
     run("no code", ["--device=cuda", code + "missing"])
+    run("map", [*cuda, "--only==pipeline_wgmma"], architecture="sm_90a", MAP_PARAMETER="2")
+    run("pointer", [*cuda, "--only==pipeline_wgmma"], architecture="sm_90a", MAP_PARAMETER="4")
+    run("all", cuda, architecture="sm_90a")
     run("no time", ["--list", "--timeout=soon"])
 
 
