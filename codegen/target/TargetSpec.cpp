@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/target/Target.h"
 
+#include "runtime/cuda/places.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -76,10 +78,14 @@ llvm::Expected<llvm::SmallVector<TargetVariant>> cameo::parseTargetSpec(StringRe
 }
 
 llvm::Expected<const Target *> cameo::findNativeTarget() {
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void *driver = dlopen(CAMEO_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  for (const char *folder : cameoCudaFolders)
+    if (!driver)
+      driver =
+          dlopen((folder + std::string("/" CAMEO_CUDA_LIBRARY)).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!driver)
-    return llvm::createStringError("target 'native': no NVIDIA driver (libcuda.so.1) on this "
-                                   "machine; name an architecture instead, e.g. sm_80");
+    return llvm::createStringError("target 'native': no NVIDIA driver (" CAMEO_CUDA_LIBRARY
+                                   ") on this machine; name an architecture instead, e.g. sm_80");
   // The driver stays loaded: it does not support being unloaded and loaded again.
   auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
   auto count = reinterpret_cast<int (*)(int *)>(dlsym(driver, "cuDeviceGetCount"));

@@ -205,8 +205,8 @@ private:
 
 struct CudaProbe {
   enum State {
-    NoDriver, // libcuda.so.1 is not there
-    Failing,  // it is there, and it or its devices do not work: `message` says why
+    NoDriver, // neither libcuda.so.1 nor anything else of an NVIDIA GPU is there
+    Failing,  // something is there, and it does not work: `message` says why
     Usable,
   } state = NoDriver;
   int deviceCount = 0;
@@ -216,7 +216,7 @@ struct CudaProbe {
 };
 
 // Neither makes a context but createCudaDevice. `library` is the driver to open, for tests; null:
-// libcuda.so.1.
+// libcuda.so.1, wherever it is.
 CudaProbe probeCudaDriver(const char *library = nullptr);
 Status createCudaDevice(int ordinal, std::unique_ptr<Device> &device,
                         const char *library = nullptr);

@@ -2,39 +2,89 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/driver.h"
 
-#include <cerrno>
-#include <cstring>
+#include "runtime/cuda/places.h"
+
 #include <dlfcn.h>
+#include <iterator>
 #include <unistd.h>
 
 namespace cameo::rt::cuda {
 
 namespace {
 
-constexpr const char *driverLibrary = "libcuda.so.1";
 // The oldest driver that has every function of the list that is not optional.
 constexpr int oldestDriver = 11000;
 
-// Tells a library that is not there from one that is there and does not load: the loader names a
-// file it found by its path, and one it did not find by the name asked for, with ENOENT's text (in
-// whatever language).
-bool isMissing(const char *library, const char *message) {
-  if (strchr(library, '/'))
-    return access(library, F_OK) != 0 && errno == ENOENT;
-  size_t length = strlen(library);
-  const char *reason = strerror(ENOENT);
-  size_t messageLength = strlen(message), reasonLength = strlen(reason);
-  return !strncmp(message, library, length) && message[length] == ':' &&
-         messageLength >= reasonLength && !strcmp(message + messageLength - reasonLength, reason);
+bool exists(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
+
+// Tells a library that is not there from one that is there and does not load: of a name that it did
+// not find, the loader speaks by that name, of a file that it found by the file's path, or by the
+// name of what the file needs.
+bool isMissing(const std::string &library, const std::string &reason) {
+  if (library.find('/') != std::string::npos)
+    return !exists(library);
+  return reason.compare(0, library.size() + 1, library + ":") == 0;
 }
 
-// The device's context does not come back from these; every later call fails.
+std::string loaderReason() {
+  const char *reason = dlerror();
+  return reason ? reason : "unknown reason";
+}
+
+std::string joined(const std::vector<std::string> &words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  return text;
+}
+
+// Opens the library, and says which file or name it was.
+Status openLibrary(const DriverPlaces &places, void *&handle, std::string &opened) {
+  opened = places.library;
+  handle = dlopen(opened.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle)
+    return Status();
+  std::string reason = loaderReason();
+  if (!isMissing(places.library, reason))
+    return failure(Code::Driver, "the CUDA driver does not load: %s", reason.c_str());
+  for (const std::string &folder : places.folders) {
+    opened = folder + "/" + places.library;
+    if (!exists(opened))
+      continue;
+    handle = dlopen(opened.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      return failure(Code::Driver, "the CUDA driver does not load: %s", loaderReason().c_str());
+    return Status();
+  }
+  for (const std::string &trace : places.traces)
+    if (exists(trace))
+      return failure(
+          Code::Driver,
+          "there is an NVIDIA GPU or its driver (%s), but %s is neither in the loader's "
+          "path nor in %s; install the driver's CUDA library, or name its folder in "
+          "LD_LIBRARY_PATH; a container needs NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+          trace.c_str(), places.library.c_str(), joined(places.folders).c_str());
+  return failure(Code::NoDriver, "no CUDA driver: %s", reason.c_str());
+}
+
+// The device's context does not come back from these; every later call fails. They are the errors
+// of which cuda.h says that the process must be ended or the context destroyed, and the
+// uncorrectable ones of memory and links.
 bool losesContext(CUresult result) {
-  return (result >= CUDA_ERROR_ILLEGAL_ADDRESS && result <= CUDA_ERROR_LAUNCH_TIMEOUT &&
-          result != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES) ||
-         result == CUDA_ERROR_ASSERT ||
-         (result >= CUDA_ERROR_HARDWARE_STACK_ERROR && result <= CUDA_ERROR_LAUNCH_FAILED) ||
-         result == CUDA_ERROR_ECC_UNCORRECTABLE;
+  switch (result) {
+  case CUDA_ERROR_ECC_UNCORRECTABLE:
+  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+  case CUDA_ERROR_CONTAINED:
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+  case CUDA_ERROR_ASSERT:
+  case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+  case CUDA_ERROR_MPS_CLIENT_TERMINATED:
+  case CUDA_ERROR_EXTERNAL_DEVICE:
+    return true;
+  default:
+    return result >= CUDA_ERROR_HARDWARE_STACK_ERROR && result <= CUDA_ERROR_LAUNCH_FAILED;
+  }
 }
 
 } // namespace
@@ -43,18 +93,18 @@ std::string versionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-Status Driver::open(const char *library, Driver &driver) {
-  if (!library)
-    library = driverLibrary;
-  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char *reason = dlerror();
-    if (!reason)
-      reason = "unknown reason";
-    if (isMissing(library, reason))
-      return failure(Code::NoDriver, "no CUDA driver: %s", reason);
-    return failure(Code::Driver, "the CUDA driver does not load: %s", reason);
-  }
+DriverPlaces DriverPlaces::of(const char *library) {
+  if (library)
+    return {library, {}, {}};
+  return {CAMEO_CUDA_LIBRARY,
+          {std::begin(cameoCudaFolders), std::end(cameoCudaFolders)},
+          {std::begin(cameoCudaTraces), std::end(cameoCudaTraces)}};
+}
+
+Status Driver::open(const DriverPlaces &places, Driver &driver) {
+  void *handle = nullptr;
+  std::string opened;
+  CAMEO_RETURN_IF_ERROR(openLibrary(places, handle, opened));
   const char *missing = nullptr;
 #define CAMEO_CUDA_SYMBOL(name, ...)                                                               \
   driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(handle, #name));                     \
@@ -69,11 +119,11 @@ Status Driver::open(const char *library, Driver &driver) {
   if (driver.cuDriverGetVersion && driver.cuDriverGetVersion(&version) == CUDA_SUCCESS &&
       version < oldestDriver)
     return failure(Code::Driver, "the CUDA driver %s is for CUDA %s; CUDA %s or newer is needed",
-                   library, versionText(version).c_str(), versionText(oldestDriver).c_str());
+                   opened.c_str(), versionText(version).c_str(), versionText(oldestDriver).c_str());
   return failure(Code::Driver,
                  "the CUDA driver %s lacks %s; a driver for CUDA %s or newer is "
                  "needed",
-                 library, missing, versionText(oldestDriver).c_str());
+                 opened.c_str(), missing, versionText(oldestDriver).c_str());
 }
 
 std::string Driver::describe(CUresult result) const {
@@ -140,12 +190,7 @@ Status readDeviceInfo(const Driver &driver, int ordinal, DeviceInfo &info) {
   return Status();
 }
 
-} // namespace cameo::rt::cuda
-
-namespace cameo::rt {
-
-CudaProbe probeCudaDriver(const char *library) {
-  using namespace cuda;
+CudaProbe probe(const DriverPlaces &places) {
   CudaProbe probe;
   auto finish = [&](CudaProbe::State state, const Status &status) {
     probe.state = state;
@@ -153,7 +198,7 @@ CudaProbe probeCudaDriver(const char *library) {
     return probe;
   };
   Driver driver;
-  if (Status status = Driver::open(library, driver); !status.ok())
+  if (Status status = Driver::open(places, driver); !status.ok())
     return finish(status.code() == Code::NoDriver ? CudaProbe::NoDriver : CudaProbe::Failing,
                   status);
   int version = 0;
@@ -169,6 +214,14 @@ CudaProbe probeCudaDriver(const char *library) {
   probe.deviceCount = 0;
   probe.devices.clear();
   return finish(CudaProbe::Failing, status);
+}
+
+} // namespace cameo::rt::cuda
+
+namespace cameo::rt {
+
+CudaProbe probeCudaDriver(const char *library) {
+  return cuda::probe(cuda::DriverPlaces::of(library));
 }
 
 } // namespace cameo::rt
