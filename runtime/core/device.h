@@ -221,11 +221,20 @@ CudaProbe probeCudaDriver(const char *library = nullptr);
 Status createCudaDevice(int ordinal, std::unique_ptr<Device> &device,
                         const char *library = nullptr);
 
-// Which of a payload's code sections (the simulator's are passed over) a CUDA device runs: a cubin
-// made for it, else PTX that its driver can compile. Code::NoCode says what the GPU and the
-// driver are and what the sections hold.
-Status chooseCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo &device,
-                      size_t &chosen);
+// A code section that is meant for a device.
+struct CodeCandidate {
+  size_t index;        // in the list asked about
+  std::string refusal; // why the device's driver cannot take it; empty: nothing is known against it
+};
+
+// Those of a payload's code sections (the simulator's are passed over) that a CUDA device may run,
+// the best first: a cubin made for it, then PTX that its driver compiles. Code::NoCode where there
+// is none says what the GPU is and what the sections hold.
+Status orderCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo &device,
+                     std::vector<CodeCandidate> &order);
+
+// The error where each of them was refused.
+Status allCodeRefused(const DeviceInfo &device, const std::vector<std::string> &refusals);
 
 // ---- Simulator (runtime/sim) --------------------------------------------------------------------
 

@@ -79,11 +79,15 @@ std::string describeCode(const Section &section) {
 Status Model::create(std::unique_ptr<Payload> payload, std::shared_ptr<Device> device,
                      uint32_t arch, bool checked, std::shared_ptr<Model> &result) {
   std::shared_ptr<Model> model(new Model(std::move(payload), std::move(device)));
-  if (model->owner)
-    CAMEO_RETURN_IF_ERROR(model->chooseCode(arch, checked));
-  CAMEO_RETURN_IF_ERROR(model->parsePlans());
-  if (model->owner) {
-    CAMEO_RETURN_IF_ERROR(model->loadCode());
+  if (!model->owner) {
+    CAMEO_RETURN_IF_ERROR(model->parsePlans());
+  } else {
+    if (model->owner->info().kind == DeviceKind::Simulator) {
+      CAMEO_RETURN_IF_ERROR(model->chooseSimImage(arch, checked));
+      CAMEO_RETURN_IF_ERROR(model->loadCode());
+    } else {
+      CAMEO_RETURN_IF_ERROR(model->loadCudaCode(arch));
+    }
     CAMEO_RETURN_IF_ERROR(model->uploadWeights());
   }
   result = std::move(model);
@@ -93,15 +97,14 @@ Status Model::create(std::unique_ptr<Payload> payload, std::shared_ptr<Device> d
 Model::~Model() {
   if (!owner)
     return;
-  for (Module module : modules)
-    (void)owner->unloadModule(module);
+  unloadCode();
   if (weightMemory)
     (void)owner->release(weightMemory);
 }
 
-Status Model::chooseCode(uint32_t arch, bool checked) {
-  if (owner->info().kind == DeviceKind::Simulator)
-    return chooseSimImage(arch, checked);
+// The best code that the driver takes. What it takes can only be known by asking: cubins of a later
+// toolkit, PTX where the driver has no compiler or must not use it.
+Status Model::loadCudaCode(uint32_t arch) {
   std::vector<CodeSection> code;
   std::vector<const Section *> origin;
   for (const Section &section : file->sections()) {
@@ -111,10 +114,21 @@ Status Model::chooseCode(uint32_t arch, bool checked) {
     code.push_back({section.kind, section.arch, section.flags, section.data, section.size});
     origin.push_back(&section);
   }
-  size_t index = 0;
-  CAMEO_RETURN_IF_ERROR(chooseCudaCode(code, owner->info(), index));
-  chosen = origin[index];
-  return {};
+  std::vector<CodeCandidate> order;
+  CAMEO_RETURN_IF_ERROR(orderCudaCode(code, owner->info(), order));
+  for (CodeCandidate &candidate : order) {
+    if (!candidate.refusal.empty()) {
+      refusalList.push_back(std::move(candidate.refusal));
+      continue;
+    }
+    chosen = origin[candidate.index];
+    Status status = loadCode();
+    if (status.code() != Code::NoCode || order.size() == 1)
+      return status;
+    refusalList.push_back(status.message());
+    unloadCode();
+  }
+  return allCodeRefused(owner->info(), refusalList);
 }
 
 // The newest architecture simulated, and of its images the one whose checks are as asked for.
@@ -166,6 +180,7 @@ Status Model::parsePlans() {
 }
 
 Status Model::loadCode() {
+  CAMEO_RETURN_IF_ERROR(parsePlans());
   for (const Section &section : file->sections()) {
     if (section.kind != chosen->kind || section.variant != chosen->variant ||
         section.arch != chosen->arch || section.flags != chosen->flags)
@@ -178,6 +193,13 @@ Status Model::loadCode() {
   for (auto &entry : entryList)
     CAMEO_RETURN_IF_ERROR(findKernels(*entry));
   return {};
+}
+
+void Model::unloadCode() {
+  for (Module module : modules)
+    (void)owner->unloadModule(module);
+  modules.clear();
+  entryList.clear();
 }
 
 Status Model::findKernels(Entry &entry) {

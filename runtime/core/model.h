@@ -32,14 +32,18 @@ public:
   DevicePtr weights() const { return weightMemory; }
   // The code that runs; null without a device.
   const Section *code() const { return chosen; }
+  // Why the driver did not take code that would be better for the device.
+  const std::vector<std::string> &refusals() const { return refusalList; }
 
 private:
   Model(std::unique_ptr<Payload> payload, std::shared_ptr<Device> device)
       : file(std::move(payload)), owner(std::move(device)) {}
-  Status chooseCode(uint32_t arch, bool checked);
+  Status loadCudaCode(uint32_t arch);
   Status chooseSimImage(uint32_t arch, bool checked);
   Status parsePlans();
+  // Of `chosen`, with the plans of its variant.
   Status loadCode();
+  void unloadCode();
   Status findKernels(Entry &entry);
   Status uploadWeights();
 
@@ -48,6 +52,7 @@ private:
   std::vector<std::unique_ptr<Entry>> entryList;
   std::vector<Module> modules;
   const Section *chosen = nullptr;
+  std::vector<std::string> refusalList;
   DevicePtr weightMemory = 0;
 };
 

@@ -1,12 +1,13 @@
 // Which code of an artefact a GPU runs. A cubin runs on GPUs of the same major architecture with
-// the same or a higher minor one; PTX is compiled by the driver for its own and every later
-// architecture; code with the feature suffix `a` runs on exactly its own.
+// the same or a higher minor one, but on Tegra exactly its own; PTX is compiled by the driver for
+// its own and every later architecture; code with the feature suffix `a` runs on exactly its own.
 // Sources: CUDA C++ Programming Guide, "Binary Compatibility" and "PTX Compatibility".
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/code.h"
 
 #include "runtime/cuda/driver.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -55,9 +56,20 @@ bool parseVersion(const CodeSection &section, const char *at, int &major, int &m
   return number(minor);
 }
 
+// "Binary compatibility is supported only for the desktop" (CUDA C++ Programming Guide): neither on
+// Tegra nor between Tegra and others.
+bool isTegra(uint32_t arch) {
+  for (uint32_t tegra : {53u, 62u, 72u, 87u, 101u, 110u})
+    if (arch == tegra)
+      return true;
+  return false;
+}
+
 bool archFits(const CodeSection &section, uint32_t deviceArch) {
   uint32_t arch = section.arch & ~CAMEO_ARCH_A;
   if (section.arch & CAMEO_ARCH_A)
+    return arch == deviceArch;
+  if (section.kind == CAMEO_SECTION_CUBIN && (isTegra(arch) || isTegra(deviceArch)))
     return arch == deviceArch;
   if (section.kind == CAMEO_SECTION_CUBIN)
     return arch / 10 == deviceArch / 10 && arch <= deviceArch;
@@ -103,34 +115,40 @@ CodeNeeds codeNeeds(const CodeSection &section) {
 
 using namespace cuda;
 
-Status chooseCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo &device,
-                      size_t &chosen) {
-  bool found = false;
-  std::string held, tooNew;
+Status orderCudaCode(const std::vector<CodeSection> &sections, const DeviceInfo &device,
+                     std::vector<CodeCandidate> &order) {
+  order.clear();
+  std::string held;
   for (size_t i = 0; i < sections.size(); ++i) {
     const CodeSection &section = sections[i];
     if (section.kind != CAMEO_SECTION_CUBIN && section.kind != CAMEO_SECTION_PTX)
       continue;
     held += (held.empty() ? "" : ", ") + codeText(section);
-    if (!archFits(section, device.arch) ||
-        (found && preference(section) <= preference(sections[chosen])))
+    if (!archFits(section, device.arch))
       continue;
     CodeNeeds needs = codeNeeds(section);
-    if (device.driverVersion && static_cast<uint32_t>(needs.driver) > device.driverVersion) {
-      tooNew += (tooNew.empty() ? "" : ", ") + codeText(section) + " (" + needs.because +
-                ") needs a driver for CUDA " + versionText(needs.driver);
-      continue;
-    }
-    chosen = i;
-    found = true;
+    std::string refusal;
+    if (device.driverVersion && static_cast<uint32_t>(needs.driver) > device.driverVersion)
+      refusal = codeText(section) + " (" + needs.because + ") needs a driver for CUDA " +
+                versionText(needs.driver);
+    order.push_back({i, std::move(refusal)});
   }
-  if (found)
-    return Status();
-  if (!tooNew.empty())
-    return failure(Code::NoCode, "the driver of %s is for CUDA %s: %s", device.name.c_str(),
-                   versionText(static_cast<int>(device.driverVersion)).c_str(), tooNew.c_str());
-  return failure(Code::NoCode, "no code for %s, an sm_%u GPU: the artefact holds %s",
-                 device.name.c_str(), device.arch, held.empty() ? "none for GPUs" : held.c_str());
+  if (order.empty())
+    return failure(Code::NoCode, "no code for %s, an sm_%u GPU: the artefact holds %s",
+                   device.name.c_str(), device.arch, held.empty() ? "none for GPUs" : held.c_str());
+  std::sort(order.begin(), order.end(), [&](const CodeCandidate &a, const CodeCandidate &b) {
+    uint32_t left = preference(sections[a.index]), right = preference(sections[b.index]);
+    return left != right ? left > right : a.index < b.index;
+  });
+  return Status();
+}
+
+Status allCodeRefused(const DeviceInfo &device, const std::vector<std::string> &refusals) {
+  std::string text;
+  for (const std::string &refusal : refusals)
+    text += (text.empty() ? "" : "; ") + refusal;
+  return failure(Code::NoCode, "the driver of %s is for CUDA %s: %s", device.name.c_str(),
+                 versionText(static_cast<int>(device.driverVersion)).c_str(), text.c_str());
 }
 
 } // namespace cameo::rt

@@ -15,6 +15,22 @@ constexpr size_t compilerLogBytes = 8192;
 
 CUstream nativeStream(Stream stream) { return static_cast<CUstream>(stream); }
 
+// Another code section may do where the driver answers this.
+bool refusesCode(CUresult result) {
+  switch (result) {
+  case CUDA_ERROR_INVALID_IMAGE:
+  case CUDA_ERROR_NO_BINARY_FOR_GPU:
+  case CUDA_ERROR_INVALID_PTX:
+  case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+  case CUDA_ERROR_JIT_COMPILATION_DISABLED:
+  case CUDA_ERROR_INVALID_SOURCE:
+    return true;
+  default:
+    return false;
+  }
+}
+
 } // namespace
 
 std::string launchText(const std::string &kernel, const Launch &launch) {
@@ -36,8 +52,10 @@ Status CudaDevice::loadModule(const CodeSection &section, Module &module) {
             : section.size < 64 || memcmp(bytes, "\177ELF", 4) != 0)
     return failure(Code::Corrupt, "%s is damaged: %s", codeText(section).c_str(),
                    isPtx ? "the text does not end" : "it is no ELF file");
-  size_t chosen = 0;
-  CAMEO_RETURN_IF_ERROR(chooseCudaCode({section}, deviceInfo, chosen));
+  std::vector<CodeCandidate> order;
+  CAMEO_RETURN_IF_ERROR(orderCudaCode({section}, deviceInfo, order));
+  if (!order[0].refusal.empty())
+    return allCodeRefused(deviceInfo, {order[0].refusal});
 
   Current current(*this);
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
@@ -59,9 +77,7 @@ Status CudaDevice::loadModule(const CodeSection &section, Module &module) {
   if (!log.empty())
     context += "; the driver's compiler says: " + log;
   Status status = checkEarlier(result, "cuModuleLoadDataEx", context);
-  bool noCode = result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
-                result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-  return noCode ? Status(Code::NoCode, status.message()) : std::move(status);
+  return refusesCode(result) ? Status(Code::NoCode, status.message()) : std::move(status);
 }
 
 Status CudaDevice::unloadModule(Module module) {
@@ -95,7 +111,9 @@ Status CudaDevice::findKernel(Module module, const KernelInfo &info, Kernel &ker
   if (result == CUDA_ERROR_NOT_FOUND)
     return failure(Code::Corrupt, "the GPU code has no kernel %s, which the plan launches",
                    info.name);
-  CAMEO_RETURN_IF_ERROR(checkEarlier(result, "cuModuleGetFunction", context));
+  // A driver that loads functions when they are asked for may refuse them only now.
+  if (Status status = checkEarlier(result, "cuModuleGetFunction", context); !status.ok())
+    return refusesCode(result) ? Status(Code::NoCode, status.message()) : std::move(status);
 
   int sharedStatic = 0;
   CAMEO_RETURN_IF_ERROR(checkEarlier(

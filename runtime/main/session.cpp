@@ -60,6 +60,8 @@ Status openSession(const Options &options, std::unique_ptr<rt::Payload> payload,
   session.place = describeDevice(session.device->info());
   std::fprintf(stderr, "running on %s: %s\n", session.place.c_str(),
                rt::describeCode(*session.model->code()).c_str());
+  for (const std::string &refusal : session.model->refusals())
+    std::fprintf(stderr, "better code was not taken: %s\n", refusal.c_str());
   const auto &entries = session.model->entries();
   for (session.entry = 0; session.entry < entries.size(); ++session.entry)
     if (options.entry.empty() || options.entry == session.plan().name())

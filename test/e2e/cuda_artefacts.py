@@ -24,7 +24,8 @@ import small_models
 SECONDS = 120
 TARGETS = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx,sim:sm_75,sim:sm_80,sim:sm_90a"
 # GPU: what of the default target it loads.
-DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.9": "cubin sm_80",
+DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.7": "PTX sm_80",
+                "8.9": "cubin sm_80",
                 "9.0": "PTX sm_80", "10.0": "PTX sm_80", "12.0": "PTX sm_80"}
 # GPU: what of TARGETS it loads, and the simulated architecture whose kernels are the same.
 EVERY_CODE = {"7.5": ("cubin sm_75", "sm_75"), "8.0": ("cubin sm_80", "sm_80"),

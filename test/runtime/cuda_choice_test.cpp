@@ -60,20 +60,39 @@ DeviceInfo gpu(uint32_t arch, uint32_t driver = 13000) {
 std::string choose(const std::vector<std::string> &held, const DeviceInfo &device,
                    const std::string &toolkit = "13.0") {
   Artefact artefact(held, toolkit);
-  size_t chosen = 0;
-  Status status = chooseCudaCode(artefact.sections(), device, chosen);
+  std::vector<CodeCandidate> order;
+  Status status = orderCudaCode(artefact.sections(), device, order);
+  std::vector<std::string> refusals;
+  for (const CodeCandidate &candidate : order) {
+    if (candidate.refusal.empty())
+      return held[candidate.index];
+    refusals.push_back(candidate.refusal);
+  }
   if (status.ok())
-    return held[chosen];
+    status = allCodeRefused(device, refusals);
   EXPECT_EQ(status.code(), Code::NoCode);
   return status.message();
+}
+
+// Every candidate in its order, those that the driver is too old for in brackets.
+std::string inOrder(const std::vector<std::string> &held, const DeviceInfo &device) {
+  Artefact artefact(held);
+  std::vector<CodeCandidate> order;
+  EXPECT_TRUE(orderCudaCode(artefact.sections(), device, order).ok());
+  std::string text;
+  for (const CodeCandidate &candidate : order) {
+    const std::string &name = held[candidate.index];
+    text += (text.empty() ? "" : ", ") + (candidate.refusal.empty() ? name : "[" + name + "]");
+  }
+  return text;
 }
 
 TEST(CudaChoice, EveryGpuAgainstEveryTarget) {
   std::vector<std::string> held = {"cubin 75", "cubin 80",  "cubin 86", "cubin 89",
                                    "cubin 90", "cubin 90a", "ptx 75"};
   const std::pair<uint32_t, const char *> expected[] = {
-      {75, "cubin 75"},  {80, "cubin 80"}, {86, "cubin 86"}, {87, "cubin 86"}, {89, "cubin 89"},
-      {90, "cubin 90a"}, {100, "ptx 75"},  {103, "ptx 75"},  {110, "ptx 75"},  {120, "ptx 75"}};
+      {75, "cubin 75"},  {80, "cubin 80"}, {86, "cubin 86"}, {87, "ptx 75"},  {89, "cubin 89"},
+      {90, "cubin 90a"}, {100, "ptx 75"},  {103, "ptx 75"},  {110, "ptx 75"}, {120, "ptx 75"}};
   for (auto &[arch, choice] : expected)
     EXPECT_EQ(choose(held, gpu(arch)), choice) << "on sm_" << arch;
 }
@@ -103,6 +122,24 @@ TEST(CudaChoice, FeatureSuffixRunsOnItsOwnArchitectureOnly) {
             "sm_90a");
 }
 
+TEST(CudaChoice, OnTegraCubinsMatchExactly) {
+  std::vector<std::string> held = {"cubin 70", "cubin 72",  "cubin 80",  "cubin 86",
+                                   "cubin 87", "cubin 100", "cubin 110", "ptx 75"};
+  const std::pair<uint32_t, const char *> expected[] = {
+      {72, "cubin 72"}, {75, "cubin 70"},   {87, "cubin 87"},  {89, "cubin 86"},
+      {101, "ptx 75"},  {103, "cubin 100"}, {110, "cubin 110"}};
+  for (auto &[arch, choice] : expected)
+    EXPECT_EQ(choose(held, gpu(arch)), choice) << "on sm_" << arch;
+}
+
+TEST(CudaChoice, WhatFollowsWhereTheDriverRefuses) {
+  EXPECT_EQ(inOrder({"ptx 75", "ptx 80", "cubin 80", "cubin 86", "cubin 75"}, gpu(86)),
+            "cubin 86, cubin 80, ptx 80, ptx 75");
+  EXPECT_EQ(inOrder({"ptx 80", "cubin 90a", "ptx 90a", "cubin 90"}, gpu(90)),
+            "cubin 90a, cubin 90, ptx 90a, ptx 80");
+  EXPECT_EQ(inOrder({"cubin 80", "ptx 80"}, gpu(80, 12040)), "[cubin 80], ptx 80");
+}
+
 TEST(CudaChoice, NoCodeForThisGpu) {
   EXPECT_EQ(
       choose({"cubin 80", "ptx 80"}, gpu(75)),
@@ -117,9 +154,10 @@ TEST(CudaChoice, SimulatorImagesArePassedOver) {
   Artefact artefact({"cubin 80"});
   std::vector<CodeSection> sections = artefact.sections();
   sections.insert(sections.begin(), {CAMEO_SECTION_SIM_IMAGE, 80, 0, "", 0});
-  size_t chosen = 0;
-  ASSERT_TRUE(chooseCudaCode(sections, gpu(80), chosen).ok());
-  EXPECT_EQ(chosen, 1u);
+  std::vector<CodeCandidate> order;
+  ASSERT_TRUE(orderCudaCode(sections, gpu(80), order).ok());
+  ASSERT_EQ(order.size(), 1u);
+  EXPECT_EQ(order[0].index, 1u);
 }
 
 TEST(CudaChoice, OldDriverTakesWhatItCanRun) {
@@ -133,23 +171,23 @@ TEST(CudaChoice, OldDriverTakesWhatItCanRun) {
 TEST(CudaChoice, OldDriverIsNamedWithWhatIsNeeded) {
   EXPECT_EQ(choose({"cubin 80", "ptx 80 8.5"}, gpu(80, 12020)),
             "the driver of Test GPU is for CUDA 12.2: cubin for sm_80 (made by CUDA 13.0) needs a "
-            "driver for CUDA 13.0, PTX for sm_80 (PTX ISA 8.5) needs a driver for CUDA 12.5");
+            "driver for CUDA 13.0; PTX for sm_80 (PTX ISA 8.5) needs a driver for CUDA 12.5");
 }
 
 TEST(CudaChoice, UnknownNeedsAreLeftToTheDriver) {
   EXPECT_EQ(choose({"ptx 80 99.1"}, gpu(80, 12000)), "ptx 80 99.1");
   CodeSection bare = {CAMEO_SECTION_PTX, 80, 0, "no version here", 16};
-  size_t chosen = 7;
-  ASSERT_TRUE(chooseCudaCode({bare}, gpu(80), chosen).ok());
-  EXPECT_EQ(chosen, 0u);
+  std::vector<CodeCandidate> order;
+  ASSERT_TRUE(orderCudaCode({bare}, gpu(80), order).ok());
+  EXPECT_EQ(order[0].refusal, "");
 }
 
 TEST(CudaChoice, DamagedCodeIsNotReadBeyondItsEnd) {
   for (const char *text : {".version", ".version ", ".version 8", ".version 8.", ".version x"}) {
     std::vector<char> exact(text, text + strlen(text));
     CodeSection section = {CAMEO_SECTION_PTX, 80, 0, exact.data(), exact.size()};
-    size_t chosen = 0;
-    EXPECT_TRUE(chooseCudaCode({section}, gpu(80), chosen).ok()) << text;
+    std::vector<CodeCandidate> order;
+    EXPECT_TRUE(orderCudaCode({section}, gpu(80), order).ok()) << text;
   }
 }
 

@@ -72,6 +72,59 @@ TEST_F(CudaModel, WrongGpu) {
                "no code for Old GPU, an sm_70 GPU: the artefact holds PTX for sm_75");
 }
 
+TEST_F(CudaModel, RefusedCodeGivesWayToTheNext) {
+  PayloadFile file = makeModelWithCubin();
+  const std::vector<float> x(5, 7);
+  for (int error : {0, 200, 209, 218, 221, 222, 223}) {
+    SCOPED_TRACE(error);
+    fakecuda::reset();
+    registerKernels();
+    if (error)
+      fakecuda::failCall("cuModuleLoadDataEx", 1, error);
+    Program program;
+    ASSERT_EQ(program.open(file), CAMEO_STATUS_OK) << cameo_last_error();
+    std::vector<float> y;
+    ASSERT_EQ(Program::run(program.context, x, y), CAMEO_STATUS_OK) << cameo_last_error();
+    // The plan is the one of the code that runs.
+    EXPECT_EQ(y, expected(x, error ? 2 : 3));
+    EXPECT_EQ(fakecuda::live().modules, 1);
+  }
+}
+
+TEST_F(CudaModel, CodeRefusedWhenItsKernelsAreAskedForGivesWayToo) {
+  PayloadFile file = makeModelWithCubin();
+  fakecuda::failCall("cuModuleGetFunction", 2, 209);
+  Program program;
+  ASSERT_EQ(program.open(file), CAMEO_STATUS_OK) << cameo_last_error();
+  EXPECT_EQ(fakecuda::live().modules, 1);
+  const std::vector<float> x(5, 7);
+  std::vector<float> y;
+  ASSERT_EQ(Program::run(program.context, x, y), CAMEO_STATUS_OK) << cameo_last_error();
+  EXPECT_EQ(y, expected(x));
+}
+
+TEST_F(CudaModel, EveryRefusalIsInTheError) {
+  PayloadFile file = makeModelWithCubin();
+  fakecuda::setCompilerLog("", 209);
+  Program program;
+  EXPECT_EQ(program.open(file), CAMEO_STATUS_NO_CODE);
+  const std::string refused = "cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY_FOR_GPU (209): no kernel "
+                              "image is available for execution on the device; loading the ";
+  const std::string where = " on Fake GPU, sm_80, with a driver for CUDA 13.0";
+  EXPECT_EQ(cameo_last_error(), "the driver of Fake GPU is for CUDA 13.0: " + refused +
+                                    "cubin for sm_80" + where + "; " + refused + "PTX for sm_75" +
+                                    where);
+  EXPECT_EQ(fakecuda::live().modules, 0);
+}
+
+TEST_F(CudaModel, OtherFailuresOfLoadingEndIt) {
+  PayloadFile file = makeModelWithCubin();
+  fakecuda::failCall("cuModuleLoadDataEx", 1, 2);
+  Program program;
+  EXPECT_EQ(program.open(file), CAMEO_STATUS_OUT_OF_MEMORY) << cameo_last_error();
+  EXPECT_EQ(fakecuda::callCount("cuModuleLoadDataEx"), 1);
+}
+
 TEST_F(CudaModel, DamagedWeightsAreNotUploaded) {
   PayloadFile file = makeModel();
   Bytes content(file.data(), file.data() + file.size());

@@ -167,6 +167,24 @@ TEST_F(CudaProgram, WrongGpuAndOldDriver) {
       << outcome.output;
 }
 
+TEST_F(CudaProgram, SaysWhichBetterCodeWasRefused) {
+  write(makeModelWithCubin());
+  Outcome outcome = run("", runOnce);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "sm_80): cubin for sm_80\n")) << outcome.output;
+  EXPECT_FALSE(contains(outcome.output, "better code")) << outcome.output;
+  outcome = run("FAKECUDA_FAIL=cuModuleLoadDataEx:1:209", runOnce);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "sm_80): ptx for sm_75\nbetter code was not taken: "
+                                       "cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY_FOR_GPU (209)"))
+      << outcome.output;
+  outcome = run("FAKECUDA_DRIVER=12040", runOnce);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "better code was not taken: cubin for sm_80 (made by CUDA "
+                                       "13.0) needs a driver for CUDA 13.0\n"))
+      << outcome.output;
+}
+
 TEST_F(CudaProgram, OutOfMemory) {
   Outcome outcome = run("FAKECUDA_FAIL=cuMemAlloc_v2:1:2", runOnce);
   EXPECT_EQ(outcome.exitCode, 3) << outcome.output;

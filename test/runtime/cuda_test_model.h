@@ -27,8 +27,8 @@ inline void registerKernels() {
   });
 }
 
-// y = 2 x + w for n <= 60,000 values; w[i] = i. x is copied to the arena and scaled there.
-inline payload_test::Bytes makePlan() {
+// y = factor x + w for n <= 60,000 values; w[i] = i. x is copied to the arena and scaled there.
+inline payload_test::Bytes makePlan(double factor = 2) {
   payload_test::PlanBuilder plan;
   plan.input("x", CAMEO_FLOAT, {{-1, "n"}});
   plan.output("y", CAMEO_FLOAT, {{-1, "n"}});
@@ -38,7 +38,7 @@ inline payload_test::Bytes makePlan() {
   uint32_t n = plan.newRegister();
   plan.op(CAMEO_OP_DIM, {n, 0, 0});
   uint32_t bytes = plan.compute(CAMEO_OP_MUL, n, plan.constant(4));
-  uint32_t zero = plan.constant(0), one = plan.constant(1), two = plan.constantDouble(2);
+  uint32_t zero = plan.constant(0), one = plan.constant(1), times = plan.constantDouble(factor);
   uint32_t blocks = plan.compute(CAMEO_OP_CEILDIV, n, plan.constant(256));
   plan.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, n});
   plan.op(CAMEO_OP_ARENA_SIZE, {bytes});
@@ -49,21 +49,36 @@ inline payload_test::Bytes makePlan() {
   plan.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
   plan.op(CAMEO_OP_BUF_WEIGHT, {w, 0, 0, weightCount * 4, 0});
   plan.op(CAMEO_OP_COPY, {scaled, x, bytes});
-  plan.op(CAMEO_OP_LAUNCH, {scale, one, one, one, zero, scaled, two, n});
+  plan.op(CAMEO_OP_LAUNCH, {scale, one, one, one, zero, scaled, times, n});
   plan.op(CAMEO_OP_LAUNCH, {add, blocks, one, one, zero, y, scaled, w, n});
   plan.op(CAMEO_OP_END);
   return plan.finish();
 }
 
-inline payload_test::PayloadFile makeModel() {
+inline payload_test::Bytes makeWeights() {
   std::vector<float> w(weightCount);
   for (int i = 0; i < weightCount; ++i)
     w[i] = static_cast<float>(i);
   auto *begin = reinterpret_cast<const char *>(w.data());
+  return {begin, begin + w.size() * sizeof(float)};
+}
+
+inline payload_test::PayloadFile makeModel() {
   payload_test::PayloadBuilder builder;
   builder.section(CAMEO_SECTION_PLAN, makePlan());
   builder.ptx(ptx, 75);
-  builder.weights(payload_test::Bytes(begin, begin + w.size() * sizeof(float)));
+  builder.weights(makeWeights());
+  return builder.finish();
+}
+
+// A cubin that triples, in a variant of its own, beside the PTX that doubles.
+inline payload_test::PayloadFile makeModelWithCubin() {
+  payload_test::PayloadBuilder builder;
+  builder.section(CAMEO_SECTION_PLAN, makePlan(), 0);
+  builder.ptx(ptx, 75, 0);
+  builder.section(CAMEO_SECTION_PLAN, makePlan(3), 1);
+  builder.section(CAMEO_SECTION_CUBIN, fakecuda::makeCubin(80, {"scale", "add"}), 1, 80);
+  builder.weights(makeWeights());
   return builder.finish();
 }
 

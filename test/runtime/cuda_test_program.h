@@ -69,10 +69,10 @@ struct Program {
   }
 };
 
-inline std::vector<float> expected(const std::vector<float> &x) {
+inline std::vector<float> expected(const std::vector<float> &x, float factor = 2) {
   std::vector<float> y;
   for (size_t i = 0; i < x.size(); ++i)
-    y.push_back(2 * x[i] + static_cast<float>(i));
+    y.push_back(factor * x[i] + static_cast<float>(i));
   return y;
 }
 
