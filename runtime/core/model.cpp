@@ -3,7 +3,11 @@
 #include "runtime/core/model.h"
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstring>
+#include <mutex>
+#include <pthread.h>
 
 namespace cameo::rt {
 namespace {
@@ -60,11 +64,51 @@ private:
   int current = 0;
 };
 
+// Copying a chunk from the file and verifying it takes a thread longer than sending it takes the
+// bus.
+constexpr uint64_t kUploaders = 4;
+
+// Signals are the application's: threads of ours must not be chosen to handle them.
+class SignalsBlocked {
+public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    masked = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+  }
+  ~SignalsBlocked() {
+    if (masked)
+      (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+private:
+  sigset_t before;
+  bool masked;
+};
+
 std::string archName(uint32_t arch) {
   return "sm_" + std::to_string(arch & 0xffff) + (arch & CAMEO_ARCH_A ? "a" : "");
 }
 
 } // namespace
+
+// Threads take chunks until there are none, or one of them has failed.
+struct Model::Upload {
+  Model *model = nullptr;
+  uint64_t chunks = 0;
+  std::atomic<uint64_t> next{0};
+  std::mutex mutex;
+  Status status; // the first failure
+
+  void finish(Status result) {
+    if (result.ok())
+      return;
+    next = chunks;
+    std::lock_guard<std::mutex> lock(mutex);
+    if (status.ok())
+      status = std::move(result);
+  }
+};
 
 std::string describeCode(const Section &section) {
   const char *kind = section.kind == CAMEO_SECTION_PTX     ? "ptx"
@@ -230,9 +274,37 @@ Status Model::uploadWeights() {
     return failure(status.code(), "%llu bytes for weights: %s", (unsigned long long)total,
                    status.message().c_str());
   owner->nameMemory(weightMemory, "weights");
+  Upload upload;
+  upload.model = this;
+  upload.chunks = (total + CAMEO_WEIGHT_CHUNK - 1) / CAMEO_WEIGHT_CHUNK;
+  std::vector<pthread_t> threads;
+  {
+    SignalsBlocked blocked;
+    while (threads.size() < kUploaders - 1 && upload.chunks > kUploaders * (threads.size() + 1)) {
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, uploadInThread, &upload) != 0)
+        break; // those that there are do it all
+      threads.push_back(thread);
+    }
+  }
+  upload.finish(uploadChunks(upload));
+  for (pthread_t thread : threads)
+    pthread_join(thread, nullptr);
+  return std::move(upload.status);
+}
+
+void *Model::uploadInThread(void *argument) {
+  Upload &upload = *static_cast<Upload *>(argument);
+  upload.finish(upload.model->uploadChunks(upload));
+  return nullptr;
+}
+
+Status Model::uploadChunks(Upload &upload) {
   Staging staging(*owner);
+  const uint64_t total = file->weightBytes();
   CAMEO_RETURN_IF_ERROR(staging.create(std::min<uint64_t>(total, CAMEO_WEIGHT_CHUNK)));
-  for (uint64_t offset = 0, chunk = 0; offset < total; offset += CAMEO_WEIGHT_CHUNK, ++chunk) {
+  for (uint64_t chunk; (chunk = upload.next++) < upload.chunks;) {
+    uint64_t offset = chunk * CAMEO_WEIGHT_CHUNK;
     uint64_t bytes = std::min<uint64_t>(total - offset, CAMEO_WEIGHT_CHUNK);
     void *buffer = nullptr;
     CAMEO_RETURN_IF_ERROR(staging.next(buffer));

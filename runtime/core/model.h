@@ -45,7 +45,10 @@ private:
   Status loadCode();
   void unloadCode();
   Status findKernels(Entry &entry);
+  struct Upload;
   Status uploadWeights();
+  Status uploadChunks(Upload &upload);
+  static void *uploadInThread(void *upload);
 
   std::unique_ptr<Payload> file;
   std::shared_ptr<Device> owner;

@@ -136,6 +136,43 @@ TEST_F(CudaModel, DamagedWeightsAreNotUploaded) {
   EXPECT_EQ(fakecuda::callCount("cuMemcpyHtoDAsync_v2"), 0);
 }
 
+// More than a few chunks go up in several threads.
+TEST_F(CudaModel, ManyWeights) {
+  Bytes weights = makeWeights();
+  weights.resize(13 * CAMEO_WEIGHT_CHUNK + 1000);
+  for (size_t i = weightCount * sizeof(float); i < weights.size(); ++i)
+    weights[i] = static_cast<char>(i * 31 >> 10);
+  PayloadBuilder builder;
+  builder.section(CAMEO_SECTION_PLAN, makePlan());
+  builder.ptx(ptx, 75);
+  builder.weights(weights);
+  PayloadFile file = builder.finish();
+  {
+    Program program;
+    ASSERT_EQ(program.open(file), CAMEO_STATUS_OK) << cameo_last_error();
+    EXPECT_EQ(fakecuda::callCount("cuMemcpyHtoDAsync_v2"), 14);
+    EXPECT_GT(fakecuda::callCount("cuMemHostAlloc"), 2) << "two for each thread";
+    // The plan's weight starts where all of them do.
+    bool same = false;
+    fakecuda::registerKernel("add", {8, 8, 8, 8}, [&](const fakecuda::Launch &launch) {
+      same = memcmp(launch.pointer<char>(2), weights.data(), weights.size()) == 0;
+    });
+    std::vector<float> y;
+    ASSERT_EQ(Program::run(program.context, {1, 2}, y), CAMEO_STATUS_OK) << cameo_last_error();
+    EXPECT_TRUE(same);
+  }
+  for (size_t chunk : {0, 7, 13}) {
+    Bytes content(file.data(), file.data() + file.size());
+    content[CAMEO_PAGE + chunk * CAMEO_WEIGHT_CHUNK + 10] ^= 1;
+    PayloadFile damaged(content);
+    Program program;
+    EXPECT_EQ(program.open(damaged), CAMEO_STATUS_CORRUPT);
+    EXPECT_NE(std::string(cameo_last_error()).find("weight chunk " + std::to_string(chunk) + " "),
+              std::string::npos)
+        << cameo_last_error();
+  }
+}
+
 TEST_F(CudaModel, EveryFailureReachesTheCaller) {
   const char *const functions[] = {
 #define CAMEO_CUDA_SYMBOL(name, ...) #name,
