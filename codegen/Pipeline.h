@@ -38,7 +38,7 @@ llvm::Expected<Stage> findStage(llvm::StringRef name);
 
 struct PipelineOptions {
   /// As parseTargetSpec takes it.
-  std::string targets = "sm_80,ptx,sim:sm_80";
+  std::string targets = "sm_80,sm_90a,ptx,sim:sm_80";
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

@@ -89,12 +89,19 @@ template <bool CameocOptions::*Member> llvm::Error setFlag(CameocOptions &option
   return llvm::Error::success();
 }
 
+llvm::Error setTarget(CameocOptions &options, StringRef value) {
+  options.target = value.str();
+  options.targetGiven = true;
+  return llvm::Error::success();
+}
+
 const Option kOptions[] = {
     {"-o", "FILE", "where to write; -: standard output", setString<&CameocOptions::output>},
     {"--target", "LIST",
-     "architectures: sm_80 (a cubin), ptx (text that later GPUs can take), sim:sm_80 (code for the "
-     "simulated GPU), native; default sm_80,ptx,sim:sm_80",
-     setString<&CameocOptions::target>},
+     "architectures: sm_80 (a cubin), sm_90a:h200 (for that board), ptx (text that later GPUs can "
+     "take), ptx:sm_80, sim:sm_80 (code for the simulated GPU), native; default "
+     "sm_80,sm_90a,ptx,sim:sm_80, with --emit=ptx and --emit=cubin sm_80",
+     setTarget},
     {"--emit", "KIND",
      "exe (default), lib (shared library), plan (for cameo_model_load), ptx, cubin, onnx, mlir",
      setEmit},
@@ -215,6 +222,8 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
   }
   if (llvm::Error error = check(options))
     return std::move(error);
+  if (!options.targetGiven && (options.emit == Emit::Ptx || options.emit == Emit::Cubin))
+    options.target = "sm_80"; // one architecture's code
   return options;
 }
 

@@ -16,7 +16,8 @@ enum class Emit { Exe, Lib, Plan, Ptx, Cubin, Onnx, Mlir };
 
 struct CameocOptions {
   std::string input, output;
-  std::string target = "sm_80,ptx,sim:sm_80";
+  std::string target = "sm_80,sm_90a,ptx,sim:sm_80";
+  bool targetGiven = false; // by --target
   Emit emit = Emit::Exe;
   std::optional<Stage> stopAfter, startFrom;
   /// --shapes: sizes by input name, -1 where they are left open.

@@ -174,6 +174,7 @@ private:
   LogicalResult writeText(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &code);
   llvm::Expected<CodeOptions> codeOptions();
   llvm::Error replaceCubinsByPtx();
+  void dropAbsentTargets();
   std::string runtimeFile(StringRef name) const;
 
   const CameocOptions &options;
@@ -397,7 +398,21 @@ LogicalResult Compiler::writeText(ArrayRef<CodeVariant> variants, const CodeOpti
   return success();
 }
 
+/// Input of a late stage has the architectures that it has: of the default list those that are
+/// there are meant, if any is.
+void Compiler::dropAbsentTargets() {
+  auto isThere = [&](const TargetVariant &target) {
+    return llvm::any_of(module->getOps<rt::VariantOp>(), [&](rt::VariantOp variant) {
+      return variant.getTarget() == target.target->spelling();
+    });
+  };
+  if (llvm::any_of(targets, isThere))
+    llvm::erase_if(targets, [&](const TargetVariant &target) { return !isThere(target); });
+}
+
 LogicalResult Compiler::write() {
+  if (!options.targetGiven)
+    dropAbsentTargets();
   llvm::Expected<CodeOptions> code = codeOptions();
   if (!code)
     return report(code.takeError());

@@ -26,7 +26,7 @@ TARGETS = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx,sim:sm_75,sim:sm_80,sim:sm_9
 # GPU: what of the default target it loads.
 DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.7": "PTX sm_80",
                 "8.9": "cubin sm_80",
-                "9.0": "PTX sm_80", "10.0": "PTX sm_80", "12.0": "PTX sm_80"}
+                "9.0": "cubin sm_90", "10.0": "PTX sm_80", "12.0": "PTX sm_80"}
 # GPU: what of TARGETS it loads, and the simulated architecture whose kernels are the same.
 EVERY_CODE = {"7.5": ("cubin sm_75", "sm_75"), "8.0": ("cubin sm_80", "sm_80"),
               "8.6": ("cubin sm_86", None), "8.9": ("cubin sm_89", None),
@@ -262,13 +262,25 @@ def check_gpus(tests, name, artefact, model):
     expected = references(model.model, feed)
     words = tests.feed(artefact, feed)
     archive = artefact.with_suffix(".npz")
+    specific = tests.compile(f"{name}-sm_90a", model.model, "--target=sim:sm_90a")
     for gpu, code in DEFAULT_CODE.items():
         archive.unlink(missing_ok=True)
-        step, trace = tests.run(artefact, [*words, f"--output=@{archive}"], artefact, gpu)
+        kernels = specific if code == "cubin sm_90" else artefact
+        step, trace = tests.run(artefact, [*words, f"--output=@{archive}"], kernels, gpu)
         wrong = [harness.first_error(step.output)] if step.code else compare(archive, expected)
         if trace.details("cuModuleLoadDataEx") != [code]:
             wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
         tests.check(f"{name}-default-on-{gpu}", wrong + tidy(trace), step)
+    # A refused cubin gives way to the PTX of the other variant, with that one's plan.
+    archive.unlink(missing_ok=True)
+    step, trace = tests.run(artefact, [*words, f"--output=@{archive}"], artefact, "9.0",
+                            fail="cuModuleLoadDataEx:1:209")
+    wrong = [harness.first_error(step.output)] if step.code else compare(archive, expected)
+    if trace.details("cuModuleLoadDataEx") != ["cubin sm_90", "PTX sm_80"]:
+        wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
+    if "better code was not taken: cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY" not in step.output:
+        wrong.append("the refused cubin is not named")
+    tests.check(f"{name}-default-refused", wrong + tidy(trace), step)
     for gpu in ("7.5", "6.1"):
         step, trace = tests.run(artefact, words, artefact, gpu)
         text = f"error: no code for Fake GPU, an sm_{gpu.replace('.', '')} GPU: the artefact holds"
