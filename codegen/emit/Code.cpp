@@ -17,14 +17,14 @@ llvm::Expected<std::vector<CodeVariant>> cameo::findVariants(ModuleOp module,
   std::vector<CodeVariant> variants;
   for (const TargetVariant &target : targets) {
     auto ops = module.getOps<rt::VariantOp>();
-    auto found =
-        llvm::find_if(ops, [&](rt::VariantOp op) { return op.getTarget() == target.target->name; });
+    std::string wanted = target.target->spelling();
+    auto found = llvm::find_if(ops, [&](rt::VariantOp op) { return op.getTarget() == wanted; });
     if (found == ops.end()) {
       std::string held;
       for (rt::VariantOp op : ops)
         held += (held.empty() ? "" : ", ") + op.getTarget().str();
-      return llvm::createStringError("the input has no variant for " + target.target->name.str() +
-                                     "; it has " + (held.empty() ? "none" : held));
+      return llvm::createStringError("the input has no variant for " + wanted + "; it has " +
+                                     (held.empty() ? "none" : held));
     }
     variants.push_back({*found, target});
   }

@@ -340,7 +340,7 @@ public:
       // Time in units of multiply-adds: the blocks of the busiest multiprocessor, each tile's
       // operands read once from shared memory a step; fewer than eight warps leave it waiting.
       double blocks = std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * batch;
-      double blocksPerSm = std::ceil(blocks / target.smCount);
+      double blocksPerSm = std::ceil(blocks / target.board->sm_count);
       double warps = blocksPerSm * tile.threads() / 32;
       double work = double(tile.rows) * tile.columns;
       double reads = work * (1.0 / tile.threadRows + 1.0 / tile.threadColumns);

@@ -137,7 +137,7 @@ public:
         vector /= 2;
       // Enough threads to fill the GPU come before wide accesses.
       while (type.hasStaticShape() && vector > 1 &&
-             type.getNumElements() / vector < int64_t(target.smCount) * 256)
+             type.getNumElements() / vector < int64_t(target.board->sm_count) * 256)
         vector /= 2;
     }
     bool reduces = false;

@@ -562,12 +562,12 @@ private:
     if (accesses <= kWarp) {
       // Several rows a block, but not so many that multiprocessors are without blocks.
       int64_t perRow = llvm::PowerOf2Ceil(accesses), threads = 128;
-      while (threads > kWarp && count * perRow / threads < target.smCount)
+      while (threads > kWarp && count * perRow / threads < target.board->sm_count)
         threads /= 2;
       return {false, threads, threads / perRow, vector};
     }
     // Whole warps that are done after equally many steps; more of them where rows are few.
-    int64_t most = count < target.smCount ? 512 : 256;
+    int64_t most = count < target.board->sm_count ? 512 : 256;
     int64_t steps = llvm::divideCeil(accesses, most);
     int64_t threads = llvm::alignTo(llvm::divideCeil(accesses, steps), kWarp);
     return {false, threads, 1, vector};
@@ -590,20 +590,22 @@ private:
       vector /= 2;
     // Enough threads to fill the GPU come before wide accesses.
     bool allKnown = rows.rowType.hasStaticShape();
-    while (allKnown && vector > 1 && count * length / vector < int64_t(target.smCount) * 256)
+    while (allKnown && vector > 1 &&
+           count * length / vector < int64_t(target.board->sm_count) * 256)
       vector /= 2;
     int64_t side = known ? std::min<int64_t>(llvm::PowerOf2Ceil(innermost / vector), kWarp) : kWarp;
     // One thread a row where that is enough to fill the GPU, else up to a block of 256.
-    if (side == kWarp && count / vector >= int64_t(target.smCount) * 512)
+    if (side == kWarp && count / vector >= int64_t(target.board->sm_count) * 512)
       return {true, 128, 128 * vector, vector};
     // Rows of a whole line of memory are enough where more of them would leave multiprocessors
     // without blocks.
-    while (side * vector * bytes > kLine && count / (side * vector) < target.smCount)
+    while (side * vector * bytes > kLine && count / (side * vector) < target.board->sm_count)
       side /= 2;
     int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(length, 4));
     perRow = std::clamp<int64_t>(perRow, kWarp / side, 256 / side);
     // Blocks of several warps, where that leaves enough of them.
-    while (side >= kWarp && side * perRow < 128 && count / (2 * side * vector) >= target.smCount)
+    while (side >= kWarp && side * perRow < 128 &&
+           count / (2 * side * vector) >= target.board->sm_count)
       side *= 2;
     return {true, side * perRow, side * vector, vector};
   }

@@ -297,7 +297,7 @@ public:
     int64_t vector = 1;
     for (int64_t run : {2, 3, 5, 6, 7, 4, 8})
       if (!ShapedType::isDynamic(windows.width) && windows.width % run == 0 &&
-          elements / run >= int64_t(target.smCount) * 64)
+          elements / run >= int64_t(target.board->sm_count) * 64)
         vector = run;
     Builder b(op.getContext());
     return b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(128)),

@@ -217,13 +217,9 @@ private:
   llvm::Constant *target(const Target *target) {
     if (!target)
       return llvm::ConstantPointerNull::get(builder.getPtrTy());
-    auto number = [&](unsigned value) { return builder.getInt32(value); };
-    return array(llvm::ConstantStruct::getAnon(
-        {string(target->name), string(target->board),
-         llvm::ConstantFP::get(builder.getDoubleTy(), target->memoryGBps), number(target->smCount),
-         number(target->clockMHz), number(target->fp32FmaPerClock), number(target->fp64FmaPerClock),
-         number(target->fp16MmaFmaPerClock), number(target->tf32MmaFmaPerClock),
-         number(target->int8MmaFmaPerClock), number(0)}));
+    return array(llvm::ConstantStruct::getAnon({string(target->name), string(target->board->name),
+                                                builder.getInt32(target->archNumber()),
+                                                builder.getInt32(0)}));
   }
 
   llvm::Constant *array(llvm::ArrayRef<llvm::Constant *> rows) {

@@ -2,8 +2,7 @@
 //
 // Sources: limits from the CUDA C++ Programming Guide ("Compute Capabilities", table of technical
 // specifications per compute capability); PTX versions and instructions from the PTX ISA's "Target
-// ISA notes"; boards from the vendor's data sheets and architecture whitepapers (T4 and Turing,
-// A100, A10 and GA102, Jetson AGX Orin, L4 and Ada, H100 SXM).
+// ISA notes". runtime/boards.h has boards and rates.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/target/Target.h"
@@ -20,7 +19,7 @@ using llvm::StringRef;
 namespace {
 
 using T = MmaType;
-constexpr unsigned KiB = 1024, MiB = 1024 * 1024;
+constexpr unsigned KiB = 1024;
 
 // PTX ISA, "Matrix fragments for mma": the shapes Cameo may emit. Sub-byte and 1-bit shapes are
 // left out, and so are FP16 shapes that older hardware emulates (m8n8k4).
@@ -56,7 +55,7 @@ constexpr MmaShape wgmma90[] = {
     {T::S8, T::S8, T::S32, 64, 256, 32},     {T::U8, T::U8, T::S32, 64, 256, 32},
 };
 
-constexpr Target targets[] = {
+constexpr Target architectures[] = {
     {/*name=*/"sm_75",
      /*major=*/7,
      /*minor=*/5,
@@ -71,16 +70,6 @@ constexpr Target targets[] = {
      /*maxThreadsPerSm=*/1024,
      /*maxWarpsPerSm=*/32,
      /*maxBlocksPerSm=*/16,
-     /*board=*/"T4",
-     /*smCount=*/40,
-     /*clockMHz=*/1590,
-     /*memoryGBps=*/320,
-     /*l2Bytes=*/4 * MiB,
-     /*fp32FmaPerClock=*/64,
-     /*fp64FmaPerClock=*/2,
-     /*fp16MmaFmaPerClock=*/512,
-     /*tf32MmaFmaPerClock=*/0,
-     /*int8MmaFmaPerClock=*/1024,
      /*asyncCopy=*/false,
      /*bf16=*/false,
      /*nanMinMax=*/false,
@@ -90,29 +79,41 @@ constexpr Target targets[] = {
      /*wgmma=*/false,
      mma75,
      {}},
-    {"sm_80", 8,    0,    false,  70,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,   1024,
-     2048,    64,   32,   "A100", 108,  1410,     1555,      40 * MiB,  64,    32,    1024,
-     512,     2048, true, true,   true, true,     true,      false,     false, mma80, {}},
-    {"sm_86", 8,    6,    false, 71,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024,
-     1536,    48,   16,   "A10", 72,   1695,     600,      6 * MiB,   128,   2,     512,
-     256,     1024, true, true,  true, true,     true,     false,     false, mma80, {}},
-    {"sm_87",  8,         7,         false,   74,
-     48 * KiB, 163 * KiB, 164 * KiB, 65536,   255,
-     1024,     1536,      48,        16,      "Jetson AGX Orin 64GB",
-     16,       1300,      204.8,     4 * MiB, 128,
-     2,        1024,      512,       2048,    true,
-     true,     true,      true,      true,    false,
-     false,    mma80,     {}},
-    {"sm_89", 8,    9,    false, 84,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024,
-     1536,    48,   24,   "L4",  58,   2040,     300,      48 * MiB,  128,   2,     512,
-     256,     1024, true, true,  true, true,     true,     false,     false, mma89, {}},
-    {"sm_90", 9,    0,    false,      78,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,
-     2048,    64,   32,   "H100 SXM", 132,  1830,     3350,      50 * MiB,  128,   64,    2048,
-     1024,    4096, true, true,       true, true,     true,      true,      false, mma80, {}},
-    {"sm_90a", 9,    0,    true,       84,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,
-     2048,     64,   32,   "H100 SXM", 132,  1830,     3350,      50 * MiB,  128,   64,    2048,
-     1024,     4096, true, true,       true, true,     true,      true,      true,  mma80, wgmma90},
+    {"sm_80", 8,  0,    false, 70,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,   1024, 2048,
+     64,      32, true, true,  true, true,     true,      false,     false, mma80, {}},
+    {"sm_86", 8,  6,    false, 71,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024, 1536,
+     48,      16, true, true,  true, true,     true,     false,     false, mma80, {}},
+    {"sm_87", 8,  7,    false, 74,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,   1024, 1536,
+     48,      16, true, true,  true, true,     true,      false,     false, mma80, {}},
+    {"sm_89", 8,  9,    false, 84,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024, 1536,
+     48,      24, true, true,  true, true,     true,     false,     false, mma89, {}},
+    {"sm_90", 9,  0,    false, 78,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024, 2048,
+     64,      32, true, true,  true, true,     true,      true,      false, mma80, {}},
+    {"sm_90a", 9,  0,    true, 84,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,   2048,
+     64,       32, true, true, true, true,     true,      true,      true,  mma80, wgmma90},
 };
+
+/// Each architecture on its first board, in their order; then on each other board.
+const std::vector<Target> &allTargets() {
+  static const std::vector<Target> all = [] {
+    std::vector<Target> targets(std::begin(architectures), std::end(architectures));
+    for (const Target &architecture : architectures) {
+      Target &first = targets[&architecture - architectures];
+      for (const CameoBoard &board : cameoBoards) {
+        if (board.arch != architecture.major * 10 + architecture.minor)
+          continue;
+        if (!first.board) {
+          first.board = &board;
+          continue;
+        }
+        targets.push_back(architecture);
+        targets.back().board = &board;
+      }
+    }
+    return targets;
+  }();
+  return all;
+}
 
 /// The oldest PTX ISA that knows an architecture ("PTX ISA version history").
 unsigned oldestPtxVersion(const Target &target) {
@@ -176,20 +177,40 @@ bool Target::supportsMma(MmaType a, MmaType b, MmaType accumulator) const {
   });
 }
 
-llvm::ArrayRef<Target> cameo::knownTargets() { return targets; }
+std::string Target::spelling() const {
+  for (const CameoBoard &first : cameoBoards)
+    if (first.arch == board->arch)
+      return &first == board ? name.str() : name.str() + ":" + board->name;
+  llvm_unreachable("every board is in the table");
+}
+
+llvm::ArrayRef<Target> cameo::knownTargets() {
+  return llvm::ArrayRef(allTargets()).take_front(std::size(architectures));
+}
 
 llvm::Expected<const Target *> cameo::findTarget(StringRef name) {
-  for (const Target &target : targets)
-    if (target.name == name)
+  auto [arch, board] = name.split(':');
+  llvm::SmallVector<StringRef> known;
+  const bool hasBoard = name.contains(':');
+  for (const Target &target : allTargets()) {
+    if (target.name != arch)
+      continue;
+    if (!hasBoard || target.board->name == board)
       return &target;
-  std::string known = llvm::join(
-      llvm::map_range(targets, [](const Target &target) { return target.name.str(); }), ", ");
-  return llvm::createStringError("unknown GPU architecture '" + name.str() + "'; known: " + known);
+    known.push_back(target.board->name);
+  }
+  if (!known.empty())
+    return llvm::createStringError("unknown board '" + board.str() + "' of " + arch.str() +
+                                   "; known: " + llvm::join(known, ", "));
+  for (const Target &target : knownTargets())
+    known.push_back(target.name);
+  return llvm::createStringError("unknown GPU architecture '" + arch.str() +
+                                 "'; known: " + llvm::join(known, ", "));
 }
 
 llvm::Error cameo::checkTargets() {
   const Target *previous = nullptr;
-  for (const Target &target : targets) {
+  for (const Target &target : knownTargets()) {
     auto fail = [&](const char *what) {
       return llvm::createStringError(target.name.str() + ": " + what);
     };
@@ -213,11 +234,14 @@ llvm::Error cameo::checkTargets() {
     if (target.maxThreadsPerBlock > target.maxThreadsPerSm ||
         target.maxBlocksPerSm > target.maxWarpsPerSm)
       return fail("block limits exceed the multiprocessor's");
-    if (target.fp16MmaFmaPerClock != 0 && target.int8MmaFmaPerClock < target.fp16MmaFmaPerClock)
-      return fail("INT8 slower than FP16 on Tensor Cores");
+    auto *rates = llvm::find_if(cameoRates, [&](auto &row) { return row.arch == capability; });
+    if (!target.board || rates == std::end(cameoRates))
+      return fail("no board, or no rates");
+    if (rates->int8_mma < rates->fp16_mma || (rates->tf32_mma != 0) != target.bf16)
+      return fail("Tensor Core rates and instructions disagree");
     if ((capability >= 80) != target.asyncCopy || target.asyncCopy != target.bf16 ||
         target.asyncCopy != target.nanMinMax || target.asyncCopy != target.redux ||
-        target.asyncCopy != target.mbarrier || (target.tf32MmaFmaPerClock != 0) != target.bf16)
+        target.asyncCopy != target.mbarrier)
       return fail("sm_80 instructions and compute capability disagree");
     if ((capability >= 90) != target.tma ||
         (capability == 90 && target.archSpecific) != target.wgmma)

@@ -7,6 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/boards.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -48,18 +50,6 @@ struct Target {
   unsigned maxWarpsPerSm;
   unsigned maxBlocksPerSm;
 
-  // A typical board, for estimates only (the vendor's data sheets).
-  llvm::StringLiteral board;
-  unsigned smCount;
-  unsigned clockMHz; // boost
-  double memoryGBps; // bandwidth
-  unsigned l2Bytes;
-  unsigned fp32FmaPerClock;
-  unsigned fp64FmaPerClock;
-  unsigned fp16MmaFmaPerClock; // dense, Tensor Cores
-  unsigned tf32MmaFmaPerClock; // 0: none
-  unsigned int8MmaFmaPerClock;
-
   // Instructions.
   bool asyncCopy; // cp.async
   bool bf16;      // bf16 conversions and matrix instructions
@@ -72,23 +62,25 @@ struct Target {
   llvm::ArrayRef<MmaShape> mma;          // mma.sync
   llvm::ArrayRef<MmaShape> warpgroupMma; // wgmma
 
+  /// What schedules are chosen for and what estimates are of.
+  const CameoBoard *board = nullptr;
+
+  /// "sm_90a", or "sm_90a:h200" where the board is not the architecture's first.
+  std::string spelling() const;
   /// LLVM's feature string, e.g. "+ptx70".
   std::string features() const;
   /// "7.0": the PTX version as written in text.
   std::string ptxVersionText() const;
   /// CAMEO_SECTION's architecture number: 90, with CAMEO_ARCH_A for 90a.
   uint32_t archNumber() const;
-  double peakFp32Flops() const { return 2e6 * smCount * clockMHz * fp32FmaPerClock; }
-  double peakFp64Flops() const { return 2e6 * smCount * clockMHz * fp64FmaPerClock; }
-  double peakFp16MmaFlops() const { return 2e6 * smCount * clockMHz * fp16MmaFmaPerClock; }
-  double peakInt8MmaOps() const { return 2e6 * smCount * clockMHz * int8MmaFmaPerClock; }
   bool supportsMma(MmaType a, MmaType b, MmaType accumulator) const;
 };
 
-/// All architectures, in ascending order.
+/// All architectures with their first boards, in ascending order.
 llvm::ArrayRef<Target> knownTargets();
 
-/// The architecture called `name`, or an error that lists the known ones.
+/// The architecture called `name`, on its first board or as "sm_90a:h200" on the one named; an
+/// error lists the known ones.
 llvm::Expected<const Target *> findTarget(llvm::StringRef name);
 
 /// Checks the table against itself: order, limits that imply one another, features against compute
@@ -98,14 +90,17 @@ llvm::Error checkTargets();
 /// What is made of the kernels compiled for one architecture.
 struct TargetVariant {
   const Target *target;
+  bool boardNamed = false; // by the list; else it is the architecture's first
   bool cubin = false;
   bool ptx = false; // forward-compatible PTX text
   bool sim = false; // image for the simulator
 };
 
-/// The meaning of a list such as "sm_75,sm_80,sm_90a,ptx,sim:sm_80": each architecture once, in the
-/// table's order. `ptx` asks for the PTX of the highest plain architecture of the list (compute_75
-/// where it has none); `native` for the GPU present. Each word may come twice.
+/// The meaning of a list such as "sm_75,sm_80,sm_90a:h200,ptx,sim:sm_80": each architecture once,
+/// in the table's order. `ptx` asks for the PTX of the highest plain architecture of the list;
+/// where it has only specific ones, of the plain form of the highest (compute_90 beside sm_90a);
+/// where it has none, of the oldest known. `native` stands for the GPU present. Each word may come
+/// twice.
 llvm::Expected<llvm::SmallVector<TargetVariant>> parseTargetSpec(llvm::StringRef text);
 
 /// The architecture to compile for so that code runs on the first GPU of this machine, as told by

@@ -10,6 +10,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <dlfcn.h>
+#include <tuple>
 
 using namespace cameo;
 using llvm::StringRef;
@@ -18,20 +19,59 @@ namespace {
 
 TargetVariant &variantFor(llvm::SmallVectorImpl<TargetVariant> &variants, const Target *target) {
   auto found = llvm::find_if(
-      variants, [&](const TargetVariant &variant) { return variant.target == target; });
+      variants, [&](const TargetVariant &variant) { return variant.target->name == target->name; });
   if (found != variants.end())
     return *found;
   variants.push_back({target});
   return variants.back();
 }
 
-/// The highest architecture of the list whose PTX later GPUs can run.
-const Target *highestPlain(llvm::ArrayRef<TargetVariant> variants) {
+/// As in the table: by compute capability, the specific ones after the plain ones.
+bool isBelow(const Target &a, const Target &b) {
+  return std::tie(a.major, a.minor, a.archSpecific) < std::tie(b.major, b.minor, b.archSpecific);
+}
+
+/// Whose PTX `ptx` asks for: of the plain architectures listed the highest, since most GPUs can run
+/// that; of a list that has only specific ones, the plain form of the highest; of an empty one, the
+/// oldest there is.
+const Target &portable(llvm::ArrayRef<TargetVariant> variants) {
   const Target *highest = nullptr;
-  for (const TargetVariant &variant : variants)
-    if (!variant.target->archSpecific && (!highest || highest < variant.target))
-      highest = variant.target;
-  return highest;
+  for (const TargetVariant &variant : variants) {
+    const Target *target = variant.target;
+    if (!highest || target->archSpecific < highest->archSpecific ||
+        (target->archSpecific == highest->archSpecific && isBelow(*highest, *target)))
+      highest = target;
+  }
+  const Target *result = &knownTargets().front();
+  if (highest)
+    for (const Target &target : knownTargets())
+      if (!target.archSpecific && target.major == highest->major && target.minor == highest->minor)
+        result = &target;
+  return *result;
+}
+
+/// What a word with an architecture adds. Code for one architecture is for one board.
+llvm::Error addArchitecture(llvm::SmallVectorImpl<TargetVariant> &variants, StringRef word) {
+  bool sim = word.consume_front("sim:"), ptx = !sim && word.consume_front("ptx:");
+  if (word == "sim")
+    return llvm::createStringError("'sim' needs the architecture to simulate, e.g. sim:sm_80");
+  llvm::Expected<const Target *> target = findTarget(word);
+  if (!target)
+    return llvm::createStringError(
+        llvm::toString(target.takeError()) +
+        "; other entries: ptx, ptx:<architecture>, native, sim:<architecture>, "
+        "<architecture>:<board>");
+  TargetVariant &variant = variantFor(variants, *target);
+  if (word.contains(':')) {
+    if (variant.boardNamed && variant.target != *target)
+      return llvm::createStringError(variant.target->name.str() + " is listed for two boards, " +
+                                     variant.target->board->name + " and " +
+                                     (*target)->board->name);
+    variant.target = *target;
+    variant.boardNamed = true;
+  }
+  (sim ? variant.sim : ptx ? variant.ptx : variant.cubin) = true;
+  return llvm::Error::success();
 }
 
 } // namespace
@@ -57,22 +97,13 @@ llvm::Expected<llvm::SmallVector<TargetVariant>> cameo::parseTargetSpec(StringRe
       variantFor(variants, *target).cubin = true;
       continue;
     }
-    bool sim = word.consume_front("sim:");
-    if (word == "sim")
-      return llvm::createStringError("'sim' needs the architecture to simulate, e.g. sim:sm_80");
-    llvm::Expected<const Target *> target = findTarget(word);
-    if (!target)
-      return llvm::createStringError(llvm::toString(target.takeError()) +
-                                     "; other entries: ptx, native, sim:<architecture>");
-    TargetVariant &variant = variantFor(variants, *target);
-    (sim ? variant.sim : variant.cubin) = true;
+    if (llvm::Error error = addArchitecture(variants, word))
+      return std::move(error);
   }
-  if (ptx) {
-    const Target *target = highestPlain(variants);
-    variantFor(variants, target ? target : &knownTargets().front()).ptx = true;
-  }
+  if (ptx)
+    variantFor(variants, &portable(variants)).ptx = true;
   llvm::sort(variants, [](const TargetVariant &a, const TargetVariant &b) {
-    return a.target < b.target; // both point into the table, which is in ascending order
+    return isBelow(*a.target, *b.target);
   });
   return variants;
 }

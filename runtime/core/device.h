@@ -253,6 +253,7 @@ struct SimOptions {
   unsigned threads = 0;   // host threads; 0: one a core
   SimForm form = SimForm::Warp;
   bool counters = false; // for takeCounters(); needs such an image, too
+  std::string board;     // of runtime/boards.h, for estimates; "": the one the image was made for
   std::string trace;     // `kernel[,block[,warp]]` to print on stderr; needs a traced image
 };
 

@@ -65,9 +65,15 @@ std::string formatWork(const KernelCounters &work) {
   return text + "}," + member("accesses_not_grouped", work.ungrouped);
 }
 
-std::string formatEstimate(const Estimate &estimate, const CameoSimTarget &target) {
-  std::string text = "\"estimate\":{\"target\":" + quoteJson(target.name) +
-                     ",\"board\":" + quoteJson(target.board) +
+// "target":"sm_80","board":"a100-40"
+std::string formatBoard(const sim::LaunchCounters &counters) {
+  return (counters.target ? "\"target\":" + quoteJson(counters.target->name) + "," : "") +
+         "\"board\":" + quoteJson(counters.board->name);
+}
+
+std::string formatEstimate(const sim::LaunchCounters &counters) {
+  const Estimate &estimate = counters.estimate;
+  std::string text = "\"estimate\":{" + formatBoard(counters) +
                      ",\"microseconds\":" + microseconds(estimate.seconds) +
                      ",\"limited_by\":" + quoteJson(sim::resourceName(estimate.limit)) +
                      ",\"microseconds_of\":{";
@@ -102,22 +108,22 @@ std::string tableEstimate(const Estimate &estimate) {
 
 void printTable(const std::vector<sim::LaunchCounters> &launches, const KernelCounters &total,
                 double seconds) {
-  const CameoSimTarget *target = launches.empty() ? nullptr : launches[0].target;
+  const CameoBoard *board = launches.empty() ? nullptr : launches[0].board;
   std::printf("counted in the simulator; sectors are 32 B of global memory, wavefronts cycles of "
               "shared memory\n");
-  if (target)
-    std::printf("times are estimates for %s (%s), from a roofline, not measurements\n",
-                target->board, target->name);
+  if (board)
+    std::printf("times are estimates for %s (sm_%u), from a roofline, not measurements\n",
+                board->name, board->arch);
   std::printf("%-*s %10s %10s %10s %10s %10s %10s %9s %9s  %s\n", int(kNameWidth), "", "loaded",
               "ideal", "stored", "ideal", "shared", "bank", "matrix", "1e9",
-              target ? "  estimate" : "");
+              board ? "  estimate" : "");
   std::printf("%-*s %10s %10s %10s %10s %10s %10s %9s %9s  %s\n", int(kNameWidth), "kernel",
               "sectors", "sectors", "sectors", "sectors", "wavefronts", "conflicts", "instr.",
-              "f32 fma", target ? "        us  limited by" : "");
+              "f32 fma", board ? "        us  limited by" : "");
   for (const sim::LaunchCounters &launch : launches)
-    printRow(launch.kernel, launch.work, target ? tableEstimate(launch.estimate) : "");
+    printRow(launch.kernel, launch.work, board ? tableEstimate(launch.estimate) : "");
   char text[32] = "";
-  if (target)
+  if (board)
     std::snprintf(text, sizeof text, "%10.2f", seconds * 1e6);
   printRow("total of " + std::to_string(launches.size()) +
                (launches.size() == 1 ? " launch" : " launches"),
@@ -142,8 +148,7 @@ std::string nodeList(const char *nodes) {
 }
 
 std::string formatCounters(const sim::LaunchCounters &counters) {
-  return formatWork(counters.work) +
-         (counters.target ? "," + formatEstimate(counters.estimate, *counters.target) : "");
+  return formatWork(counters.work) + (counters.board ? "," + formatEstimate(counters) : "");
 }
 
 Status runCounters(const Options &options, Session &session, std::vector<HostTensor> &inputs) {
@@ -168,16 +173,15 @@ Status runCounters(const Options &options, Session &session, std::vector<HostTen
   printTable(launches, total, seconds);
   if (options.counters.empty())
     return {};
-  const CameoSimTarget *target = launches.empty() ? nullptr : launches[0].target;
   std::string text = "{\"device\":" + quoteJson(session.place) + ",\"launches\":[";
   for (size_t i = 0; i < launches.size(); ++i)
     text += std::string(i ? "," : "") + "\n{\"kernel\":" + quoteJson(launches[i].kernel) +
             ",\"onnx_nodes\":" + nodes[i] + "," + formatCounters(launches[i]) + "}";
   text += "\n],\n\"total\":{" + formatWork(total) +
-          (target ? ",\"estimate\":{\"target\":" + quoteJson(target->name) +
-                        ",\"board\":" + quoteJson(target->board) +
-                        ",\"microseconds\":" + microseconds(seconds) + "}"
-                  : "") +
+          (!launches.empty() && launches[0].board
+               ? ",\"estimate\":{" + formatBoard(launches[0]) +
+                     ",\"microseconds\":" + microseconds(seconds) + "}"
+               : "") +
           "}}\n";
   return writeFile(options.counters, std::vector<uint8_t>(text.begin(), text.end()));
 }

@@ -178,6 +178,12 @@ const Option kOptions[] = {
        o.counters = v;
        return Status();
      }},
+    {"board", Required,
+     [](const std::string &v, Options &o) {
+       o.simOnly = true;
+       o.sim.board = v;
+       return Status();
+     }},
     {"sim-trace", Required,
      [](const std::string &v, Options &o) {
        o.simOnly = true;
@@ -287,6 +293,8 @@ Status parseOptions(int argc, char **argv, Options &options) {
   }
   if (options.simOnly && options.device == DeviceChoice::Cuda)
     return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
+  if (!options.sim.board.empty() && !options.sim.counters)
+    return failure(Code::InvalidArgument, "--board names the GPU that --sim-counters estimates");
   return {};
 }
 
@@ -320,6 +328,7 @@ Device
   --sim-seed=N                order in which the simulator runs lanes, warps and blocks
   --sim-counters[=FILE.json]  what each kernel does to memory, and an estimate of its time on a
                               GPU; of a model compiled with --sim-checks
+  --board=NAME                the GPU of that estimate, e.g. h200; a wrong name lists them all
   --sim-trace=KERNEL[,BLOCK[,WARP]]
                               prints on stderr what each instruction computes; of a model compiled
                               with --sim-trace

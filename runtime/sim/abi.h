@@ -210,19 +210,11 @@ typedef struct CameoSimBasicBlock {
   uint32_t counts[CAMEO_SIM_COUNTS];
 } CameoSimBasicBlock;
 
-/* The GPU that the kernels were compiled for and a board with it, for estimates: codegen/target
- * says what the numbers are. Rates are per clock cycle and multiprocessor. */
+/* The GPU that the kernels were compiled for and a board with it, for estimates. */
 typedef struct CameoSimTarget {
   const char *name;  /* "sm_80" */
-  const char *board; /* "A100" */
-  double memory_gbps;
-  uint32_t sm_count;
-  uint32_t clock_mhz;
-  uint32_t fp32_fma;
-  uint32_t fp64_fma;
-  uint32_t fp16_mma_fma;
-  uint32_t tf32_mma_fma;
-  uint32_t int8_mma_fma;
+  const char *board; /* "a100-40", of runtime/boards.h */
+  uint32_t arch;     /* 80, with CAMEO_ARCH_A for "sm_90a" */
   uint32_t reserved;
 } CameoSimTarget;
 

@@ -42,8 +42,8 @@ void *mutablePointer(DevicePtr memory) { return reinterpret_cast<void *>(memory)
 
 class SimDevice final : public Device {
 public:
-  SimDevice(const sim::Options &options, std::string again)
-      : engine_(options), again_(std::move(again)) {
+  SimDevice(const sim::Options &options, std::string again, const CameoBoard *board)
+      : engine_(options), again_(std::move(again)), board_(board) {
     unsigned threads =
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     info_.kind = DeviceKind::Simulator;
@@ -179,7 +179,8 @@ private:
 
   sim::Engine engine_;
   DeviceInfo info_;
-  const std::string again_; // options that give the same order and checks
+  const std::string again_;       // options that give the same order and checks
+  const CameoBoard *const board_; // of estimates; null: the one that the image names
   std::mutex counting_;
   std::vector<sim::LaunchCounters> counters_;
 };
@@ -202,6 +203,10 @@ Status SimDevice::loadModule(const CodeSection &section, Module &module) {
   if (options.trace.sink && !loaded->image->table().traced)
     return failure(Code::NoCode, "this model's simulator image does not report what instructions "
                                  "compute; compile it with --sim-trace");
+  const CameoSimTarget *target = loaded->image->table().target;
+  if (board_ && target && !sim::runsOn(*target, *board_))
+    return failure(Code::NoCode, "code for %s does not run on %s, an sm_%u GPU", target->name,
+                   board_->name, board_->arch);
   module = loaded.release();
   return {};
 }
@@ -220,8 +225,9 @@ void SimDevice::keepCounters(const SimKernel &kernel, const Launch &launch,
   sim::LaunchCounters kept;
   kept.kernel = kernel.info->name;
   kept.target = kernel.module->image->table().target;
-  if (kept.target)
-    kept.estimate = sim::estimateLaunch(work, *kept.target, bytes);
+  kept.board = board_ ? board_ : kept.target ? sim::findBoard(kept.target->board) : nullptr;
+  if (kept.board)
+    kept.estimate = sim::estimateLaunch(work, *kept.board, bytes);
   kept.work = std::move(work);
   std::lock_guard<std::mutex> lock(counting_);
   counters_.push_back(std::move(kept));
@@ -340,7 +346,11 @@ Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &devic
       return failure(Code::InvalidArgument, "%s", error.c_str());
     engine.trace.sink = [](const std::string &lines) { std::fputs(lines.c_str(), stderr); };
   }
-  device = std::make_unique<SimDevice>(engine, simCommandLine(options));
+  const CameoBoard *board = nullptr;
+  if (!options.board.empty() && !(board = sim::findBoard(options.board)))
+    return failure(Code::InvalidArgument, "unknown board '%s'; known: %s", options.board.c_str(),
+                   sim::knownBoards().c_str());
+  device = std::make_unique<SimDevice>(engine, simCommandLine(options), board);
   return {};
 }
 

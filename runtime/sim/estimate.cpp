@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/estimate.h"
 
+#include "runtime/format.h"
 #include "runtime/sim/instructions.h"
 
 #include <algorithm>
@@ -15,22 +16,48 @@ constexpr double kLaunchSeconds = 0.5e-6;
 constexpr double kSpecialPerClock = 16;
 constexpr uint64_t kSectorBytes = 32;
 
-double matrixRate(uint64_t code, const CameoSimTarget &target) {
+double matrixRate(uint64_t code, const CameoRates &rates) {
   bool mma = (code & 0xff) == CAMEO_SIM_OP_MMA;
   switch (code >> (mma ? 32 : 16) & 0xff) { // the type of a
   case CAMEO_SIM_F16:
   case CAMEO_SIM_BF16:
-    return target.fp16_mma_fma;
+    return rates.fp16_mma;
   case CAMEO_SIM_TF32:
-    return target.tf32_mma_fma;
+    return rates.tf32_mma;
   case CAMEO_SIM_F64:
-    return target.fp64_fma;
+    return rates.fp64;
   default:
-    return target.int8_mma_fma;
+    return rates.int8_mma;
   }
 }
 
+const CameoRates &ratesOf(const CameoBoard &board) {
+  const CameoRates *rates = cameoRates;
+  while (rates->arch != board.arch)
+    ++rates;
+  return *rates;
+}
+
 } // namespace
+
+const CameoBoard *findBoard(const std::string &name) {
+  for (const CameoBoard &board : cameoBoards)
+    if (board.name == name)
+      return &board;
+  return nullptr;
+}
+
+std::string knownBoards() {
+  std::string names;
+  for (const CameoBoard &board : cameoBoards)
+    names += (names.empty() ? "" : ", ") + std::string(board.name);
+  return names;
+}
+
+bool runsOn(const CameoSimTarget &code, const CameoBoard &board) {
+  uint32_t arch = code.arch & ~CAMEO_ARCH_A;
+  return code.arch & CAMEO_ARCH_A ? arch == board.arch : arch <= board.arch;
+}
 
 const char *resourceName(Resource resource) {
   static const char *const names[] = {
@@ -39,35 +66,36 @@ const char *resourceName(Resource resource) {
   return names[uint32_t(resource)];
 }
 
-Estimate estimateLaunch(const KernelCounters &work, const CameoSimTarget &target,
-                        uint64_t bufferBytes) {
+Estimate estimateLaunch(const KernelCounters &work, const CameoBoard &board, uint64_t bufferBytes) {
+  const CameoRates &rates = ratesOf(board);
   Estimate estimate;
   auto time = [&](Resource resource) -> double & { return estimate.of[uint32_t(resource)]; };
   // With blocks that are alike, the multiprocessor with the most of them sets the time.
-  double rounds = double((work.blocks + target.sm_count - 1) / target.sm_count);
+  double rounds = double((work.blocks + board.sm_count - 1) / board.sm_count);
   double busy = rounds > 0 ? double(work.blocks) / rounds : 1;
-  double clocks = busy * target.clock_mhz * 1e6; // of all multiprocessors at work, a second
-  auto perClock = [&](double amount, double rate) { return rate > 0 ? amount / rate / clocks : 0; };
+  auto perClock = [&](double amount, double rate, double clockMHz) {
+    return rate > 0 ? amount / rate / (busy * clockMHz * 1e6) : 0;
+  };
 
   uint64_t traffic = work.globalSectors() * kSectorBytes + work.bulkLoadBytes + work.bulkStoreBytes;
   if (bufferBytes)
     traffic = std::min(traffic, bufferBytes);
-  time(Resource::Memory) = double(traffic) / (target.memory_gbps * 1e9);
-  time(Resource::SharedMemory) = perClock(double(work.sharedWavefronts()), 1);
+  time(Resource::Memory) = double(traffic) / (board.memory_gbps * 1e9);
+  time(Resource::SharedMemory) = perClock(double(work.sharedWavefronts()), 1, board.clock_mhz);
   const uint64_t *operations = work.operations;
   time(Resource::Fp32) =
       perClock(double(operations[CAMEO_SIM_COUNT_F32_FMA] + operations[CAMEO_SIM_COUNT_F32] +
                       operations[CAMEO_SIM_COUNT_F16]),
-               target.fp32_fma);
+               rates.fp32, board.clock_mhz);
   time(Resource::Fp64) =
       perClock(double(operations[CAMEO_SIM_COUNT_F64_FMA] + operations[CAMEO_SIM_COUNT_F64]),
-               target.fp64_fma);
+               rates.fp64, board.clock_mhz);
   time(Resource::Special) = perClock(
       double(operations[CAMEO_SIM_COUNT_SPECIAL] + 32 * work.of(InstructionKind::Approximation)),
-      kSpecialPerClock);
+      kSpecialPerClock, board.clock_mhz);
   for (const auto &[code, count] : work.matrix)
-    time(Resource::TensorCores) +=
-        perClock(double(count * matrixMultiplyAdds(code)), matrixRate(code, target));
+    time(Resource::TensorCores) += perClock(double(count * matrixMultiplyAdds(code)),
+                                            matrixRate(code, rates), board.matrix_clock_mhz);
   time(Resource::Launch) = kLaunchSeconds;
 
   double most = 0;

@@ -5,6 +5,7 @@
 #ifndef CAMEO_SIM_ESTIMATE_H
 #define CAMEO_SIM_ESTIMATE_H
 
+#include "runtime/boards.h"
 #include "runtime/sim/counters.h"
 
 namespace cameo::sim {
@@ -29,15 +30,22 @@ struct Estimate {
   double of[uint32_t(Resource::Count)] = {}; // seconds that each takes by itself
 };
 
+/// The board called `name`, or null; and all names, for an error.
+const CameoBoard *findBoard(const std::string &name);
+std::string knownBoards();
+
+/// Whether such code runs on the board, be it as PTX.
+bool runsOn(const CameoSimTarget &code, const CameoBoard &board);
+
 /// `bufferBytes`: of all buffers that the launch was given, each once; 0: not known.
-Estimate estimateLaunch(const KernelCounters &work, const CameoSimTarget &target,
-                        uint64_t bufferBytes);
+Estimate estimateLaunch(const KernelCounters &work, const CameoBoard &board, uint64_t bufferBytes);
 
 /// What a launch was counted to do.
 struct LaunchCounters {
   std::string kernel;
   KernelCounters work;
-  const CameoSimTarget *target = nullptr; // null: no estimate
+  const CameoSimTarget *target = nullptr;
+  const CameoBoard *board = nullptr; // null: no estimate
   Estimate estimate;
 };
 

@@ -17,7 +17,7 @@ std::string describe(llvm::StringRef text) {
     return "error: " + llvm::toString(variants.takeError());
   std::string result;
   for (const TargetVariant &variant : *variants)
-    result += variant.target->name.str() + (variant.cubin ? " cubin" : "") +
+    result += variant.target->spelling() + (variant.cubin ? " cubin" : "") +
               (variant.ptx ? " ptx" : "") + (variant.sim ? " sim" : "") + ";";
   return result;
 }
@@ -39,20 +39,45 @@ TEST(Target, DataOfOneArchitecture) {
   EXPECT_EQ(target->features(), "+ptx84");
   EXPECT_EQ(target->archNumber(), 90u | 0x10000u);
   EXPECT_TRUE(target->supportsMma(MmaType::BF16, MmaType::BF16, MmaType::F32));
-  EXPECT_NEAR(target->peakFp16MmaFlops(), 989e12, 2e12);
+  EXPECT_STREQ(target->board->name, "h100-sxm");
+  EXPECT_EQ(target->spelling(), "sm_90a");
+}
+
+TEST(Target, OnANamedBoard) {
+  const Target *target = llvm::cantFail(findTarget("sm_90a:h200"));
+  EXPECT_EQ(target->name, "sm_90a");
+  EXPECT_EQ(target->board->memory_gbps, 4800u);
+  EXPECT_EQ(target->spelling(), "sm_90a:h200");
+  EXPECT_EQ(llvm::cantFail(findTarget("sm_90:h100-sxm"))->spelling(), "sm_90");
+  for (const char *name : {"sm_80:h200", "sm_80:"}) {
+    llvm::Expected<const Target *> unknown = findTarget(name);
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(llvm::toString(unknown.takeError()),
+              "unknown board '" + std::string(name + 6) +
+                  "' of sm_80; known: a100-40, a100-80-sxm, a100-80-pcie, a30");
+  }
 }
 
 TEST(TargetSpec, DefaultList) {
-  EXPECT_EQ(describe("sm_80,ptx,sim:sm_80"), "sm_80 cubin ptx sim;");
+  EXPECT_EQ(describe("sm_80,sm_90a,ptx,sim:sm_80"), "sm_80 cubin ptx sim;sm_90a cubin;");
 }
 
 TEST(TargetSpec, PtxOfTheHighestPlainArchitecture) {
   EXPECT_EQ(describe("sm_90a,sm_80,sm_75,ptx"), "sm_75 cubin;sm_80 cubin ptx;sm_90a cubin;");
 }
 
-TEST(TargetSpec, PtxAlone) {
-  EXPECT_EQ(describe("ptx"), "sm_75 ptx;");
-  EXPECT_EQ(describe("sm_90a,ptx"), "sm_75 ptx;sm_90a cubin;");
+TEST(TargetSpec, PtxAlone) { EXPECT_EQ(describe("ptx"), "sm_75 ptx;"); }
+
+TEST(TargetSpec, PtxBesideSpecificArchitectures) {
+  EXPECT_EQ(describe("sm_90a,ptx"), "sm_90 ptx;sm_90a cubin;");
+  EXPECT_EQ(describe("sm_90a:h200,ptx"), "sm_90 ptx;sm_90a:h200 cubin;");
+  EXPECT_EQ(describe("sm_90a,sm_90,ptx"), "sm_90 cubin ptx;sm_90a cubin;");
+}
+
+TEST(TargetSpec, PtxOfANamedArchitecture) {
+  EXPECT_EQ(describe("sm_80,ptx:sm_90"), "sm_80 cubin;sm_90 ptx;");
+  EXPECT_EQ(describe("sm_90a,ptx:sm_90a"), "sm_90a cubin ptx;");
+  EXPECT_EQ(describe("sm_80,ptx,ptx:sm_75"), "sm_75 ptx;sm_80 cubin ptx;");
 }
 
 TEST(TargetSpec, SimulatedArchitectureCountsAsListed) {
@@ -61,6 +86,17 @@ TEST(TargetSpec, SimulatedArchitectureCountsAsListed) {
 
 TEST(TargetSpec, RepeatedWords) { EXPECT_EQ(describe("sm_80,sm_80,ptx,ptx"), "sm_80 cubin ptx;"); }
 
+TEST(TargetSpec, Boards) {
+  EXPECT_EQ(describe("sm_90a:h200,sim:sm_90a"), "sm_90a:h200 cubin sim;");
+  EXPECT_EQ(describe("sim:sm_90a,sm_90a:h200"), "sm_90a:h200 cubin sim;");
+  EXPECT_EQ(describe("sim:sm_80:a30,sm_75,ptx"), "sm_75 cubin;sm_80:a30 ptx sim;");
+  EXPECT_EQ(describe("sm_90:h200,sm_90a:gh200"), "sm_90:h200 cubin;sm_90a:gh200 cubin;");
+  EXPECT_EQ(describe("sm_90a:h200,sim:sm_90a:gh200"),
+            "error: sm_90a is listed for two boards, h200 and gh200");
+  EXPECT_EQ(describe("sm_90a:h100-sxm,sim:sm_90a:gh200"),
+            "error: sm_90a is listed for two boards, h100-sxm and gh200");
+}
+
 TEST(TargetSpec, Errors) {
   EXPECT_EQ(describe(""),
             "error: empty entry in target list ''; expected e.g. sm_80,ptx,sim:sm_80");
@@ -68,8 +104,10 @@ TEST(TargetSpec, Errors) {
             "error: empty entry in target list 'sm_80,'; expected e.g. sm_80,ptx,sim:sm_80");
   EXPECT_EQ(describe("sim"), "error: 'sim' needs the architecture to simulate, e.g. sim:sm_80");
   EXPECT_NE(describe("sim:gfx90a").find("unknown GPU architecture 'gfx90a'"), std::string::npos);
-  EXPECT_NE(describe("sm_99").find("other entries: ptx, native, sim:<architecture>"),
-            std::string::npos);
+  EXPECT_NE(
+      describe("sm_99").find("other entries: ptx, ptx:<architecture>, native, sim:<architecture>, "
+                             "<architecture>:<board>"),
+      std::string::npos);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim_testing.h"
 
+#include "runtime/format.h"
 #include "runtime/sim/estimate.h"
 #include "runtime/sim/instructions.h"
 
@@ -316,38 +317,93 @@ TEST(SimCounters, NothingIsCountedUnasked) {
 
 // ---- Estimates ----
 
-const CameoSimTarget kTarget{"sm_80", "A100", 1555, 108, 1410, 64, 32, 1024, 512, 2048, 0};
+const CameoBoard kBoard = *findBoard("a100-40");
 
 TEST(SimEstimate, LimitingResource) {
   KernelCounters work;
   work.blocks = 108;
-  EXPECT_EQ(estimateLaunch(work, kTarget, 0).limit, Resource::Launch);
+  EXPECT_EQ(estimateLaunch(work, kBoard, 0).limit, Resource::Launch);
 
   work.globalLoads.sectors = 1555000000 / 32; // 1.555 GB: a millisecond
-  Estimate estimate = estimateLaunch(work, kTarget, 0);
+  Estimate estimate = estimateLaunch(work, kBoard, 0);
   EXPECT_EQ(estimate.limit, Resource::Memory);
   EXPECT_NEAR(estimate.seconds, 1e-3, 2e-6);
   // What is read again comes from the caches.
-  EXPECT_NEAR(estimateLaunch(work, kTarget, 155500000).seconds, 1e-4, 2e-6);
+  EXPECT_NEAR(estimateLaunch(work, kBoard, 155500000).seconds, 1e-4, 2e-6);
 
   work.operations[CAMEO_SIM_COUNT_F32_FMA] = uint64_t(64) * 108 * 1410000000 / 100; // 10 ms
-  estimate = estimateLaunch(work, kTarget, 0);
+  estimate = estimateLaunch(work, kBoard, 0);
   EXPECT_EQ(estimate.limit, Resource::Fp32);
   EXPECT_NEAR(estimate.seconds, 10e-3, 1e-5);
   // One block more than multiprocessors takes nearly twice as long: some have two of them.
   work.blocks = 109;
-  EXPECT_NEAR(estimateLaunch(work, kTarget, 0).seconds, 10e-3 * 2 * 108 / 109, 1e-5);
+  EXPECT_NEAR(estimateLaunch(work, kBoard, 0).seconds, 10e-3 * 2 * 108 / 109, 1e-5);
 
   work.blocks = 108;
   work.sharedLoads.wavefronts = uint64_t(108) * 1410000000 / 50; // 20 ms
-  EXPECT_EQ(estimateLaunch(work, kTarget, 0).limit, Resource::SharedMemory);
-  EXPECT_NEAR(estimateLaunch(work, kTarget, 0).seconds, 20e-3, 1e-5);
+  EXPECT_EQ(estimateLaunch(work, kBoard, 0).limit, Resource::SharedMemory);
+  EXPECT_NEAR(estimateLaunch(work, kBoard, 0).seconds, 20e-3, 1e-5);
 
   uint64_t mma = CAMEO_SIM_OP_MMA | 16 << 8 | 8 << 16 | uint64_t(16) << 24; // f16
   work.matrix[mma] = uint64_t(1024) * 108 * 1410000000 / 2048 / 25;         // 40 ms
-  estimate = estimateLaunch(work, kTarget, 0);
+  estimate = estimateLaunch(work, kBoard, 0);
   EXPECT_EQ(estimate.limit, Resource::TensorCores);
   EXPECT_NEAR(estimate.seconds, 40e-3, 1e-5);
+}
+
+// What is computed from clocks and rates is what NVIDIA's data sheets say, in TFLOP/s.
+TEST(SimEstimate, BoardsDoWhatTheirDataSheetsSay) {
+  struct Sheet {
+    const char *name;
+    double fp32, fp16Matrix; // dense; 0: not looked at
+  };
+  const Sheet sheets[] = {{"t4", 8.1, 65},
+                          {"rtx2080ti", 13.4, 107.6},
+                          {"a100-40", 19.5, 312},
+                          {"a100-80-sxm", 19.5, 312},
+                          {"a100-80-pcie", 19.5, 312},
+                          {"a30", 10.3, 165},
+                          {"a10", 31.2, 125},
+                          {"a40", 37.4, 149.7},
+                          {"rtx-a6000", 38.7, 154.8},
+                          {"rtx3090", 35.6, 142},
+                          {"orin-agx-64", 5.3, 0},
+                          {"l4", 30.3, 121},
+                          {"l40s", 91.6, 366},
+                          {"rtx6000-ada", 91.1, 364},
+                          {"rtx4090", 82.6, 330},
+                          {"rtx4060", 15.1, 0},
+                          {"h100-sxm", 67, 989},
+                          {"h100-pcie", 51, 756},
+                          {"h200", 67, 989},
+                          {"gh200", 67, 989}};
+  EXPECT_EQ(std::size(sheets), std::size(cameoBoards));
+  for (const Sheet &sheet : sheets) {
+    const CameoBoard *board = findBoard(sheet.name);
+    ASSERT_NE(board, nullptr) << sheet.name;
+    // Each multiprocessor has a block, which does as much as it can in a millisecond.
+    KernelCounters work;
+    work.blocks = board->sm_count;
+    work.operations[CAMEO_SIM_COUNT_F32_FMA] = uint64_t(sheet.fp32 * 1e9 / 2);
+    double milliseconds = estimateLaunch(work, *board, 0).of[uint32_t(Resource::Fp32)] * 1e3;
+    EXPECT_NEAR(milliseconds, 1, 0.015) << sheet.name;
+    if (!sheet.fp16Matrix)
+      continue;
+    uint64_t mma = CAMEO_SIM_OP_MMA | 16 << 8 | 8 << 16 | uint64_t(16) << 24;
+    work.matrix[mma] = uint64_t(sheet.fp16Matrix * 1e9 / 2) / 2048;
+    milliseconds = estimateLaunch(work, *board, 0).of[uint32_t(Resource::TensorCores)] * 1e3;
+    EXPECT_NEAR(milliseconds, 1, 0.015) << sheet.name;
+  }
+}
+
+TEST(SimEstimate, CodeAndBoards) {
+  const CameoSimTarget plain = {"sm_80", "a100-40", 80, 0},
+                       specific = {"sm_90a", "h100-sxm", 90 | CAMEO_ARCH_A, 0};
+  EXPECT_TRUE(runsOn(plain, *findBoard("h200")));
+  EXPECT_FALSE(runsOn(plain, *findBoard("t4")));
+  EXPECT_TRUE(runsOn(specific, *findBoard("h200")));
+  EXPECT_FALSE(runsOn(specific, *findBoard("a30")));
+  EXPECT_EQ(findBoard("b17"), nullptr);
 }
 
 } // namespace

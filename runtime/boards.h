@@ -1,0 +1,63 @@
+/* GPUs by the name they are sold under, and what they can do at most: facts for estimates and for
+ * the choice of schedules. Plain C, shared by the compiler and the runtime.
+ *
+ * Sources: NVIDIA's data sheets of the boards, and its architecture whitepapers (Turing, GA100,
+ * GA102, Ada, Hopper) for multiprocessors, clocks and caches; the L2 cache of H200 and GH200 is
+ * what their driver reports. Rates a clock cycle: CUDA C++ Programming Guide, "Arithmetic
+ * Instructions", and the whitepapers' Tensor Core figures.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAMEO_RUNTIME_BOARDS_H
+#define CAMEO_RUNTIME_BOARDS_H
+
+#include <stdint.h>
+
+/* Multiply-adds a clock cycle and multiprocessor, by compute capability. Those of Tensor Cores are
+ * of dense matrices; GeForce boards accumulate f16 products in f32 at half the rate. */
+typedef struct CameoRates {
+  uint32_t arch; /* 80 */
+  uint32_t fp32, fp64;
+  uint32_t fp16_mma, tf32_mma, int8_mma; /* 0: none */
+} CameoRates;
+
+static const CameoRates cameoRates[] = {
+    {75, 64, 2, 512, 0, 1024},     {80, 64, 32, 1024, 512, 2048}, {86, 128, 2, 512, 256, 1024},
+    {87, 128, 2, 1024, 512, 2048}, {89, 128, 2, 512, 256, 1024},  {90, 128, 64, 2048, 1024, 4096},
+};
+
+typedef struct CameoBoard {
+  const char *name;
+  uint32_t arch;
+  uint32_t sm_count;
+  uint32_t clock_mhz;        /* boost */
+  uint32_t matrix_clock_mhz; /* boost with the Tensor Cores at work */
+  uint32_t memory_gbps;
+  uint32_t l2_kib;
+  uint32_t memory_gb;
+} CameoBoard;
+
+/* The first of an architecture is what code for it is made for where no board is named. */
+static const CameoBoard cameoBoards[] = {
+    {"t4", 75, 40, 1590, 1590, 320, 4096, 16},
+    {"rtx2080ti", 75, 68, 1545, 1545, 616, 5632, 11},
+    {"a100-40", 80, 108, 1410, 1410, 1555, 40960, 40},
+    {"a100-80-sxm", 80, 108, 1410, 1410, 2039, 40960, 80},
+    {"a100-80-pcie", 80, 108, 1410, 1410, 1935, 40960, 80},
+    {"a30", 80, 56, 1440, 1440, 933, 24576, 24},
+    {"a10", 86, 72, 1695, 1695, 600, 6144, 24},
+    {"a40", 86, 84, 1740, 1740, 696, 6144, 48},
+    {"rtx-a6000", 86, 84, 1800, 1800, 768, 6144, 48},
+    {"rtx3090", 86, 82, 1695, 1695, 936, 6144, 24},
+    {"orin-agx-64", 87, 16, 1300, 1300, 205, 4096, 64},
+    {"l4", 89, 58, 2040, 2040, 300, 49152, 24},
+    {"l40s", 89, 142, 2520, 2520, 864, 98304, 48},
+    {"rtx6000-ada", 89, 142, 2505, 2505, 960, 98304, 48},
+    {"rtx4090", 89, 128, 2520, 2520, 1008, 73728, 24},
+    {"rtx4060", 89, 24, 2460, 2460, 272, 24576, 8},
+    {"h100-sxm", 90, 132, 1980, 1830, 3350, 51200, 80},
+    {"h100-pcie", 90, 114, 1755, 1620, 2000, 51200, 80},
+    {"h200", 90, 132, 1980, 1830, 4800, 61440, 141},
+    {"gh200", 90, 132, 1980, 1830, 4000, 61440, 96},
+};
+
+#endif
