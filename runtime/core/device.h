@@ -117,7 +117,7 @@ public:
 
   virtual Status loadModule(const CodeSection &section, Module &module) = 0;
   virtual Status unloadModule(Module module) = 0;
-  // The kernel lives as long as its module. Opts in to as much shared memory as the device has.
+  // The kernel lives as long as its module.
   virtual Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) = 0;
   virtual Status launch(const Launch &launch, Stream stream) = 0;
 

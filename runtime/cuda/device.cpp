@@ -80,17 +80,19 @@ bool CudaDevice::Current::release() {
 
 Status CudaDevice::create(const Driver &driver, const DeviceInfo &info,
                           std::unique_ptr<Device> &device) {
+  CUdevice native = 0;
+  CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceGet, &native, info.ordinal));
   CUcontext context = nullptr;
-  if (CUresult result = driver.cuDevicePrimaryCtxRetain(&context, info.ordinal))
+  if (CUresult result = driver.cuDevicePrimaryCtxRetain(&context, native))
     return driver.check(result, "cuDevicePrimaryCtxRetain",
                         "on CUDA device " + std::to_string(info.ordinal) + ", " + info.name);
-  device.reset(new CudaDevice(driver, info, context));
+  device.reset(new CudaDevice(driver, info, native, context));
   return Status();
 }
 
 CudaDevice::~CudaDevice() {
   // Nobody is left to tell of a failure.
-  (void)driver.cuDevicePrimaryCtxRelease_v2(deviceInfo.ordinal);
+  (void)driver.cuDevicePrimaryCtxRelease_v2(native);
 }
 
 Status CudaDevice::checkEarlier(CUresult result, const char *call,

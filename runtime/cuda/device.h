@@ -10,6 +10,7 @@
 #include "runtime/cuda/driver.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -110,6 +111,7 @@ private:
     const std::string *name; // in kernelNames
     CUfunction function;
     uint32_t sharedStatic;
+    uint32_t sharedDynamic = 0; // what the driver was asked to allow
   };
 
   // A graph under construction, then its executable; nodes belong to the former.
@@ -120,22 +122,27 @@ private:
     const std::string *lastKernel = nullptr;
   };
 
-  // For launches and nodes: what the driver would only call invalid is said in full.
-  Status checkLaunch(const Launch &launch) const;
+  // For launches and nodes: what the driver would only call invalid is said in full, and much
+  // shared memory is asked for.
+  Status checkLaunch(const Launch &launch);
+  Status allowShared(LoadedKernel &kernel, uint32_t bytes);
   Status addMemcpy(Graph graph, const CUDA_MEMCPY3D &copy, GraphNode &node);
   Status setMemcpy(Graph graph, GraphNode node, const CUDA_MEMCPY3D &copy);
 
-  CudaDevice(const Driver &driver, const DeviceInfo &info, CUcontext context)
-      : driver(driver), deviceInfo(info), context(context) {}
+  CudaDevice(const Driver &driver, const DeviceInfo &info, CUdevice native, CUcontext context)
+      : driver(driver), deviceInfo(info), native(native), context(context) {}
 
   // For calls that report what went wrong in work enqueued earlier: adds the last kernel launched.
   Status checkEarlier(CUresult result, const char *call, const std::string &context = "") const;
 
   const Driver driver;
   const DeviceInfo deviceInfo;
+  const CUdevice native;
   CUcontext context;
 
   std::mutex kernelMutex;
+  // A driver that compiles PTX only when a kernel is asked for writes there then.
+  std::map<CUmodule, std::string> compilerLogs;
   // Unique by module and name; a kernel's address is its handle.
   std::vector<std::unique_ptr<LoadedKernel>> kernels;
   // Names outlive their modules, so that a late failure can still name its kernel.

@@ -13,6 +13,9 @@ namespace {
 // A driver's message is a few lines; what does not fit is cut off.
 constexpr size_t compilerLogBytes = 8192;
 
+// What every launch may use of shared memory (CUDA C++ Programming Guide, "Shared Memory").
+constexpr uint32_t unaskedShared = 48 << 10;
+
 CUstream nativeStream(Stream stream) { return static_cast<CUstream>(stream); }
 
 // Another code section may do where the driver answers this.
@@ -66,6 +69,8 @@ Status CudaDevice::loadModule(const CodeSection &section, Module &module) {
   CUresult result = driver.cuModuleLoadDataEx(&loaded, section.data, 2, options, values);
   if (result == CUDA_SUCCESS) {
     module = loaded;
+    std::lock_guard<std::mutex> lock(kernelMutex);
+    compilerLogs.emplace(loaded, std::move(log));
     return Status();
   }
   std::string context = "loading the " + codeText(section) + " on " + deviceInfo.name + ", sm_" +
@@ -92,7 +97,10 @@ Status CudaDevice::unloadModule(Module module) {
   }
   Current current(*this);
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
-  return checkEarlier(driver.cuModuleUnload(unloaded), "cuModuleUnload");
+  Status status = checkEarlier(driver.cuModuleUnload(unloaded), "cuModuleUnload");
+  std::lock_guard<std::mutex> lock(kernelMutex);
+  compilerLogs.erase(unloaded);
+  return status;
 }
 
 Status CudaDevice::findKernel(Module module, const KernelInfo &info, Kernel &kernel) {
@@ -115,28 +123,15 @@ Status CudaDevice::findKernel(Module module, const KernelInfo &info, Kernel &ker
   if (Status status = checkEarlier(result, "cuModuleGetFunction", context); !status.ok())
     return refusesCode(result) ? Status(Code::NoCode, status.message()) : std::move(status);
 
-  int sharedStatic = 0;
-  CAMEO_RETURN_IF_ERROR(checkEarlier(
-      driver.cuFuncGetAttribute(&sharedStatic, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
-      "cuFuncGetAttribute", context));
-  // Above 48 KB a kernel must ask for dynamic shared memory before it is launched. It does not cost
-  // anything to ask for all that its static shared memory leaves.
-  int most = static_cast<int>(deviceInfo.maxSharedBytes) - sharedStatic;
-  if (most > 0)
-    CAMEO_RETURN_IF_ERROR(checkEarlier(
-        driver.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most),
-        "cuFuncSetAttribute",
-        context + ", asking for " + std::to_string(most) + " B of dynamic shared memory"));
-  kernels.push_back(
-      std::make_unique<LoadedKernel>(LoadedKernel{loaded, &*kernelNames.emplace(info.name).first,
-                                                  function, static_cast<uint32_t>(sharedStatic)}));
+  kernels.push_back(std::make_unique<LoadedKernel>(
+      LoadedKernel{loaded, &*kernelNames.emplace(info.name).first, function, info.sharedStatic}));
   kernel = kernels.back().get();
   return Status();
 }
 
 // The driver would only say "invalid argument". Limits: CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability"; the same for all that are supported.
-Status CudaDevice::checkLaunch(const Launch &launch) const {
+Status CudaDevice::checkLaunch(const Launch &launch) {
   auto *kernel = static_cast<LoadedKernel *>(launch.kernel);
   if (launch.grid[0] > 0x7fffffffu || launch.grid[1] > 65535 || launch.grid[2] > 65535)
     return failure(Code::Unsupported, "%s: a grid may be 2147483647x65535x65535 at most",
@@ -145,6 +140,32 @@ Status CudaDevice::checkLaunch(const Launch &launch) const {
     return failure(Code::NoCode, "%s: with %u B static, %s allows %u B in all",
                    launchText(*kernel->name, launch).c_str(), kernel->sharedStatic,
                    deviceInfo.name.c_str(), deviceInfo.maxSharedBytes);
+  return launch.sharedDynamic + kernel->sharedStatic > unaskedShared
+             ? allowShared(*kernel, launch.sharedDynamic)
+             : Status();
+}
+
+// At the first launch that needs it, for all that static shared memory leaves. Asking for every
+// kernel would cost two calls each, and would load those that a driver loads at their first use.
+Status CudaDevice::allowShared(LoadedKernel &kernel, uint32_t bytes) {
+  std::lock_guard<std::mutex> lock(kernelMutex);
+  if (bytes <= kernel.sharedDynamic)
+    return Status();
+  Current current(*this);
+  CAMEO_RETURN_IF_ERROR(std::move(current.status));
+  std::string context = "for kernel " + *kernel.name;
+  int sharedStatic = 0;
+  CAMEO_RETURN_IF_ERROR(
+      checkEarlier(driver.cuFuncGetAttribute(&sharedStatic, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+                                             kernel.function),
+                   "cuFuncGetAttribute", context));
+  int most = static_cast<int>(deviceInfo.maxSharedBytes) - sharedStatic;
+  CAMEO_RETURN_IF_ERROR(checkEarlier(
+      driver.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                most),
+      "cuFuncSetAttribute",
+      context + ", asking for " + std::to_string(most) + " B of dynamic shared memory"));
+  kernel.sharedDynamic = static_cast<uint32_t>(most);
   return Status();
 }
 

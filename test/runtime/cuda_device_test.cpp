@@ -147,12 +147,11 @@ TEST_F(CudaDevice, CallsInOrder) {
   dispose();
   device.reset();
   EXPECT_EQ(fakecuda::actions(),
-            (std::vector<std::string>{"cuInit", "cuDevicePrimaryCtxRetain", "cuStreamCreate",
-                                      "cuMemAlloc_v2", "cuModuleLoadDataEx", "cuModuleGetFunction",
-                                      "cuFuncSetAttribute", "cuMemcpyHtoDAsync_v2",
-                                      "cuLaunchKernel", "cuMemcpyDtoHAsync_v2",
-                                      "cuStreamSynchronize", "cuModuleUnload", "cuMemFree_v2",
-                                      "cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2"}));
+            (std::vector<std::string>{
+                "cuInit", "cuDevicePrimaryCtxRetain", "cuStreamCreate", "cuMemAlloc_v2",
+                "cuModuleLoadDataEx", "cuModuleGetFunction", "cuMemcpyHtoDAsync_v2",
+                "cuLaunchKernel", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuModuleUnload",
+                "cuMemFree_v2", "cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2"}));
 }
 
 TEST_F(CudaDevice, KernelsAreLookedUpOnce) {
@@ -362,6 +361,13 @@ TEST_F(CudaDevice, LaunchLimits) {
   launch.sharedDynamic = 160 << 10; // above 48 KB, which needs the attribute
   EXPECT_TRUE(device->launch(launch, stream).ok());
   EXPECT_TRUE(device->synchronize(stream).ok());
+  EXPECT_EQ(fakecuda::callCount("cuFuncSetAttribute"), 1);
+  launch.sharedDynamic = 163 << 10;
+  EXPECT_TRUE(device->launch(launch, stream).ok());
+  launch.sharedDynamic = 48 << 10;
+  EXPECT_TRUE(device->launch(launch, stream).ok());
+  EXPECT_TRUE(device->synchronize(stream).ok());
+  EXPECT_EQ(fakecuda::callCount("cuFuncSetAttribute"), 1) << "it was asked for all at once";
   dispose();
 }
 

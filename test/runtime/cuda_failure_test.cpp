@@ -71,7 +71,7 @@ Status runOn(Device &device, std::vector<float> &values, Cleanup &cleanup) {
   CAMEO_RETURN_IF_ERROR(device.record(events[0], streams[0]));
   CAMEO_RETURN_IF_ERROR(device.launchGraph(graph, streams[0]));
   CAMEO_RETURN_IF_ERROR(device.wait(streams[1], events[1]));
-  CAMEO_RETURN_IF_ERROR(launchScale(device, scale, copy, 3, count, streams[1]));
+  CAMEO_RETURN_IF_ERROR(launchScale(device, scale, copy, 3, count, streams[1], 64 << 10));
   CAMEO_RETURN_IF_ERROR(device.copyOnDevice(data, copy, bytes, streams[1]));
   CAMEO_RETURN_IF_ERROR(device.copyToHost(staging, data, bytes, streams[1]));
   CAMEO_RETURN_IF_ERROR(device.record(events[2], streams[1]));

@@ -44,9 +44,9 @@ inline void registerScale() {
 }
 
 inline Status launchScale(Device &device, Kernel kernel, DevicePtr data, float factor, int count,
-                          Stream stream) {
+                          Stream stream, uint32_t sharedDynamic = 0) {
   void *args[] = {&data, &factor, &count};
-  return device.launch({kernel, {1, 1, 1}, {128, 1, 1}, 0, args}, stream);
+  return device.launch({kernel, {1, 1, 1}, {128, 1, 1}, sharedDynamic, args}, stream);
 }
 
 inline Status addScale(Device &device, Graph graph, Kernel kernel, DevicePtr data, float factor,
