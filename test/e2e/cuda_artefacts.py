@@ -7,9 +7,11 @@ transfers, recorded graphs, and that every single driver call may fail without h
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import ctypes
 import json
 import os
 import re
+import struct
 import sys
 from collections import Counter
 
@@ -19,9 +21,12 @@ import onnxruntime
 
 import harness
 import payload
+from cubin import Cubin
 import small_models
 
 SECONDS = 120
+# Orders of enqueued work other than the laziest.
+ORDERS = ("eager", "1", "2", "3")
 TARGETS = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx,sim:sm_75,sim:sm_80,sim:sm_90a"
 # GPU: what of the default target it loads.
 DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.7": "PTX sm_80",
@@ -239,6 +244,20 @@ def check_replay(tests, name, artefact, model):
         tests.check(f"{name}-replay-{streams}", wrong, step)
 
 
+def check_orders(tests, name, artefact, model):
+    """Work that the GPU comes to sooner or later than the laziest does the same."""
+    words = tests.feed(artefact, model.feeds[0])
+    expected = artefact.with_name(f"{artefact.name}-expected.npz")
+    numpy.savez(expected, **references(model.model, model.feeds[0]))
+    for order in ORDERS:
+        step, trace = tests.run(artefact, [*words, f"--expected_output=@{expected}", "--benchmark",
+                                           "--iterations=4", "--warmUp=0", "--duration=0",
+                                           "--streams=2"],
+                                kernels=artefact, FAKECUDA_ORDER=order)
+        wrong = tidy(trace) if step.code == 0 else [harness.first_error(step.output)]
+        tests.check(f"{name}-order-{order}", wrong, step)
+
+
 def check_arena(tests, name, model):
     """One arena, of the size that the report states."""
     feed = model.feeds[0]
@@ -319,6 +338,81 @@ def check_targets(tests, name, model):
         if trace.details("cuModuleLoadDataEx") != [code]:
             wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
         tests.check(f"{name}-every-on-{gpu}", wrong + tidy(trace), step)
+
+
+def mismatches(contents, kernel, code):
+    """Cubins and plans that differ in one thing each, as (what, section, its new contents, what is
+    to be said). Of two parameters of the same size nothing in a cubin tells which is which: for
+    those there are the results alone."""
+    original = contents.data[code.offset:code.offset + code.size]
+    sizes = [size for _, size in Cubin(original).parameters(kernel.name)]
+    small = sizes.index(4)
+    other = small - 1 if small and sizes[small - 1] == 8 else sizes.index(8)
+    swapped = list(sizes)
+    swapped[small], swapped[other] = swapped[other], swapped[small]
+    block = (kernel.block[0] // 2, 1, 1)
+    differs = r"parameter \d+ has [48] B in the plan, [48] B in the code"
+    for what, change, text in (
+            ("count", lambda c: c.set_sizes(kernel.name, sizes[:-1]),
+             f"the plan passes {len(sizes)} parameters, the code takes {len(sizes) - 1}"),
+            ("size", lambda c: c.set_sizes(kernel.name, [*sizes[:-1], 12 - sizes[-1]]), differs),
+            ("order", lambda c: c.set_sizes(kernel.name, swapped), differs),
+            ("block", lambda c: c.set_block(kernel.name, block), "blocks of .* in the plan, of "),
+            ("cluster", lambda c: c.set_cluster(kernel.name, (2, 1, 1)),
+             "clusters of .* in the simulator's image, of 2x1x1 in the code")):
+        cubin = Cubin(original)
+        change(cubin)
+        yield f"cubin-{what}", code, cubin.data, text
+    plan = next(s for s in contents.of_kind("plan") if s.variant == code.variant)
+    types = list(kernel.arguments)
+    types[small], types[other] = types[other], types[small]
+    i64 = 2
+    for what, values, at, text in (
+            ("size", [i64], kernel.arguments_offset + 4 * small, differs),
+            # Where one of them is a buffer the plan does not make sense in itself.
+            ("order", types, kernel.arguments_offset, f"{differs}|damaged launch plan: word"),
+            ("block", block, kernel.offset + 8, "blocks of .* in the plan, of ")):
+        changed = bytearray(contents.data[plan.offset:plan.offset + plan.size])
+        struct.pack_into(f"<{len(values)}I", changed, at - plan.offset, *values)
+        yield f"plan-{what}", plan, changed, text
+
+
+def check_mismatches(tests, name, model):
+    """What a cubin notes of its kernels is compared with the plan, for every GPU's; where they
+    differ the driver says so, and launches nothing."""
+    artefact = tests.suite.work / f"{name}-every"  # made by check_targets
+    driver = ctypes.CDLL(str(tests.fake / "libcuda.so.1"))
+    driver.fakecuda_hash.restype = ctypes.c_uint64
+
+    def hashed(content):
+        return driver.fakecuda_hash(content, ctypes.c_size_t(len(content)))
+
+    words = tests.feed(artefact, model.feeds[0])
+    contents = payload.Payload(artefact)
+    step, good = tests.run(artefact, words, artefact, "9.0")
+    wrong = tidy(good) if step.code == 0 else [harness.first_error(step.output)]
+    code = contents.of_kind("ptx", "cubin")
+    if sum(line.startswith("checked ") for line in good) != len(code):
+        wrong.append(f"not each of {len(code)} pieces of code was checked")
+    tests.check(f"{name}-plan-and-code", wrong, step)
+
+    cubin = next(section for section in code if section.arch_name() == "sm_90a")
+    kernels = contents.kernels(cubin.variant)
+    launched = {line.split(" ")[0] for line in good.details("cuLaunchKernel")}
+    kernel = next(k for k in kernels.values()
+                  if k.name in launched and len(set(map(payload.argument_bytes, k.arguments))) == 2)
+    planted = tests.suite.work / f"{name}-planted"
+    for what, section, content, text in mismatches(contents, kernel, cubin):
+        planted.write_bytes(contents.changed(section, content, hashed))
+        planted.chmod(0o755)
+        step, trace = tests.run(planted, words, planted, "9.0")
+        said = [line for line in trace if line.startswith("misuse") and kernel.name in line]
+        wrong = []
+        if not re.search(text, "\n".join([*said, step.output])):
+            wrong.append(f"nothing says '{text}'")
+        if step.code != 3:
+            wrong.append(f"{step.how()}, not 3")
+        tests.check(f"{name}-mismatch-{what}", wrong, step)
 
 
 def one_error(step, code, text):
@@ -402,10 +496,13 @@ def main():
         if not artefact:
             continue
         check_replay(tests, name, artefact, model)
+        check_orders(tests, name, artefact, model)
         if not model.data_dependent:
             check_arena(tests, name, model)
         check_gpus(tests, name, artefact, model)
         check_targets(tests, name, model)
+        if not model.data_dependent:
+            check_mismatches(tests, name, model)
         check_choice(tests, name, artefact, model)
         check_failures(tests, name, artefact, model)
     return tests.suite.close()

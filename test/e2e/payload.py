@@ -20,6 +20,11 @@ ARCH_A = 0x10000
 MOST_BEYOND = 1_550_000
 
 
+def argument_bytes(kind):
+    """Of a kernel's parameter, by its CameoArgType."""
+    return 4 if kind in (1, 3) else 8
+
+
 @dataclass
 class Section:
     kind: str
@@ -39,6 +44,9 @@ class Kernel:
     nodes: str
     block: tuple
     shared_static: int
+    arguments: tuple  # CameoArgType of each
+    offset: int       # of its entry in the file
+    arguments_offset: int
 
 
 class Payload:
@@ -78,7 +86,8 @@ class Payload:
         header = PLAN_HEADER.unpack_from(self.data, plan.offset)
         inputs, outputs, dims, count, arguments, words = header[1:7]
         at = plan.offset + PLAN_HEADER.size + (inputs + outputs) * TENSOR.size + dims * DIM.size
-        strings = at + count * KERNEL.size + (arguments * 4 + 7) // 8 * 8 + (words * 4 + 7) // 8 * 8
+        types = at + count * KERNEL.size
+        strings = types + (arguments * 4 + 7) // 8 * 8 + (words * 4 + 7) // 8 * 8
 
         def string(offset):
             begin = strings + offset
@@ -86,9 +95,23 @@ class Payload:
 
         kernels = {}
         for index in range(count):
-            name, nodes, *block, shared = KERNEL.unpack_from(self.data, at + index * KERNEL.size)[:6]
-            kernels[string(name)] = Kernel(string(name), string(nodes), tuple(block), shared)
+            offset = at + index * KERNEL.size
+            name, nodes, *block, shared, first, taken = KERNEL.unpack_from(self.data, offset)[:8]
+            kernels[string(name)] = Kernel(
+                string(name), string(nodes), tuple(block), shared,
+                struct.unpack_from(f"<{taken}I", self.data, types + 4 * first), offset,
+                types + 4 * first)
         return kernels
+
+    def changed(self, section, content, hashed):
+        """The file with other contents of the same size in a section; `hashed` is XXH3."""
+        data = bytearray(self.data)
+        data[section.offset:section.offset + section.size] = content
+        entry = self.offset + HEADER.size + self.sections.index(section) * SECTION.size
+        struct.pack_into("<Q", data, entry + SECTION.size - 8, hashed(bytes(content)))
+        trailer = len(data) - TRAILER.size
+        struct.pack_into("<Q", data, trailer + 16, hashed(bytes(data[self.offset:self.table_end])))
+        return bytes(data)
 
     def size_beyond_code_and_weights(self):
         """Bytes of the file that are neither weights nor kernels."""

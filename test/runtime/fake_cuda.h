@@ -109,6 +109,7 @@ double hostMicroseconds();
 /// difference is a misuse, and the kernel cannot be launched.
 struct KernelShape {
   std::vector<size_t> sizes; // bytes of each parameter
+  int sharedStatic = -1;     // -1: it does not say
   unsigned block[3] = {};
   unsigned cluster[3] = {};
   bool clusterKnown = false;

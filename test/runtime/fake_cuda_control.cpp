@@ -154,6 +154,7 @@ void reset() {
   s.calls.clear();
   s.misuses.clear();
   s.registered.clear();
+  s.mismatched.clear();
   s.failingKernels.clear();
   s.kernelTimes.clear();
   s.refused.clear();

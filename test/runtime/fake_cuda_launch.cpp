@@ -131,6 +131,9 @@ std::string compareKernel(const Kernel &code, const KernelShape &plan) {
       !std::equal(code.block, code.block + 3, plan.block))
     return "blocks of " + dims(plan.block) + " in the plan, of " + dims(code.block) +
            " in the code";
+  if (plan.sharedStatic >= 0 && code.parametersKnown && plan.sharedStatic != code.sharedStatic)
+    return bytesOf(plan.sharedStatic) + " of static shared memory in the plan, " +
+           bytesOf(code.sharedStatic) + " in the code";
   if (plan.clusterKnown && std::max(1u, product(plan.cluster)) == 1 && product(code.cluster) <= 1)
     return "";
   if (plan.clusterKnown && !std::equal(code.cluster, code.cluster + 3, plan.cluster))

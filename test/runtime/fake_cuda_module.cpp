@@ -51,13 +51,15 @@ void compile(const void *image) {
 
 void compareWithPlan(Function &function) {
   State &s = state();
-  auto plan = s.registered.find(function.kernel.name);
-  if (plan == s.registered.end())
+  const std::string &name = function.kernel.name;
+  function.mismatch = s.mismatched.count(name);
+  auto plan = s.registered.find(name);
+  if (plan == s.registered.end() || function.mismatch)
     return;
   std::string difference = compareKernel(function.kernel, plan->second.shape);
   function.mismatch = !difference.empty();
   if (function.mismatch)
-    misuse("kernel " + function.kernel.name + ": " + difference);
+    misuse("kernel " + name + ": " + difference);
 }
 
 // A function of the current device; null where it is none.

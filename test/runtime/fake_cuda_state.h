@@ -193,6 +193,7 @@ struct State {
   std::vector<std::pair<std::string, std::string>> calls;
   std::vector<std::string> misuses;
   std::map<std::string, Registered> registered;
+  std::set<std::string> mismatched; // kernels whose code and plan were found to differ
   std::map<std::string, CUresult> failingKernels;
   std::map<std::string, double> kernelTimes;
   std::string failing;
