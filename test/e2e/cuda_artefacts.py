@@ -31,7 +31,7 @@ TARGETS = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx,sim:sm_75,sim:sm_80,sim:sm_9
 # GPU: what of the default target it loads.
 DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.7": "PTX sm_80",
                 "8.9": "cubin sm_80",
-                "9.0": "cubin sm_90", "10.0": "PTX sm_80", "12.0": "PTX sm_80"}
+                "9.0": "cubin sm_90a", "10.0": "PTX sm_80", "12.0": "PTX sm_80"}
 # GPU: what of TARGETS it loads, and the simulated architecture whose kernels are the same.
 EVERY_CODE = {"7.5": ("cubin sm_75", "sm_75"), "8.0": ("cubin sm_80", "sm_80"),
               "8.6": ("cubin sm_86", None), "8.9": ("cubin sm_89", None),
@@ -284,7 +284,7 @@ def check_gpus(tests, name, artefact, model):
     specific = tests.compile(f"{name}-sm_90a", model.model, "--target=sim:sm_90a")
     for gpu, code in DEFAULT_CODE.items():
         archive.unlink(missing_ok=True)
-        kernels = specific if code == "cubin sm_90" else artefact
+        kernels = specific if code == "cubin sm_90a" else artefact
         step, trace = tests.run(artefact, [*words, f"--output=@{archive}"], kernels, gpu)
         wrong = [harness.first_error(step.output)] if step.code else compare(archive, expected)
         if trace.details("cuModuleLoadDataEx") != [code]:
@@ -295,11 +295,16 @@ def check_gpus(tests, name, artefact, model):
     step, trace = tests.run(artefact, [*words, f"--output=@{archive}"], artefact, "9.0",
                             fail="cuModuleLoadDataEx:1:209")
     wrong = [harness.first_error(step.output)] if step.code else compare(archive, expected)
-    if trace.details("cuModuleLoadDataEx") != ["cubin sm_90", "PTX sm_80"]:
+    if trace.details("cuModuleLoadDataEx") != ["cubin sm_90a", "PTX sm_80"]:
         wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
     if "better code was not taken: cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY" not in step.output:
         wrong.append("the refused cubin is not named")
     tests.check(f"{name}-default-refused", wrong + tidy(trace), step)
+    step, trace = tests.run(artefact, words, artefact, "9.0", FAKECUDA_REFUSE="cubin:209,ptx:221")
+    wrong = one_error(step, 3, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND (221)")
+    if "CUDA_ERROR_NO_BINARY_FOR_GPU (209)" not in step.output:
+        wrong.append("the refused cubin is not named")
+    tests.check(f"{name}-all-refused", wrong + tidy(trace), step)
     for gpu in ("7.5", "6.1"):
         step, trace = tests.run(artefact, words, artefact, gpu)
         text = f"error: no code for Fake GPU, an sm_{gpu.replace('.', '')} GPU: the artefact holds"

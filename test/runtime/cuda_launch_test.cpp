@@ -58,7 +58,7 @@ TEST_F(CudaLaunch, Registers) {
   kernel.registers = 128;
   CUfunction k = only(kernel);
   EXPECT_EQ(start(k, 1, 512), 0);
-  EXPECT_EQ(start(k, 1, 513), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  EXPECT_EQ(start(k, 1, 513), errorOutOfResources);
   EXPECT_EQ(start(k, 1, 1025), CUDA_ERROR_INVALID_VALUE);
 }
 

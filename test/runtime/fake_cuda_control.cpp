@@ -1,6 +1,7 @@
 // The fake driver's controls, for tests in the same process and, through the environment, for
 // programs started by tests:
 //   FAKECUDA_DEVICES=8.0,9.0  FAKECUDA_DRIVER=12040  FAKECUDA_FAIL=cuMemAlloc_v2:1:2
+//   FAKECUDA_FAULT=scale:700 or scale:hang  what becomes of the kernel when it runs
 //   FAKECUDA_REFUSE=cubin,PTX sm_80:222  as refuseImages()
 //   FAKECUDA_ORDER=lazy, eager or a seed, as setOrder()
 //   FAKECUDA_KERNEL_US=3.5 or name=3,other=5  what kernels take on the GPU
@@ -67,6 +68,10 @@ Process::Process() {
     device.pinnedBytes = megabytes("FAKECUDA_PINNED", device.pinnedBytes);
   }
   configure(state, devices);
+  if (const char *fault = getenv("FAKECUDA_FAULT"))
+    if (const char *colon = strchr(fault, ':'))
+      state.failingKernels[std::string(fault, colon)] =
+          !strcmp(colon, ":hang") ? State::hangs : atoi(colon + 1);
   if (const char *refused = getenv("FAKECUDA_REFUSE"))
     state.refused = refused;
   if (const char *times = getenv("FAKECUDA_KERNEL_US"))

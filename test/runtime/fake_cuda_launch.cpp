@@ -3,6 +3,7 @@
 #include "fake_cuda_entry.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 using namespace fakecuda;
 
@@ -56,7 +57,7 @@ CUresult checkLaunch(const Function &function, const LaunchConfig &config) {
   if (kernel.maxThreads && threads > kernel.maxThreads)
     return CUDA_ERROR_INVALID_VALUE;
   if (registersOf(kernel, threads) > registersOfBlock)
-    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    return errorOutOfResources;
   const int optin = sharedOptin(state().devices[currentDevice()]);
   if (config.sharedBytes > static_cast<unsigned>(function.dynamicShared) ||
       config.sharedBytes + kernel.sharedStatic > static_cast<unsigned>(optin))
@@ -75,8 +76,11 @@ double kernelTime(const Launch &launch) {
 
 CUresult runKernel(const Launch &launch) {
   State &s = state();
-  if (auto failing = s.failingKernels.find(launch.kernel); failing != s.failingKernels.end())
+  if (auto failing = s.failingKernels.find(launch.kernel); failing != s.failingKernels.end()) {
+    while (failing->second == State::hangs)
+      pause();
     return failing->second;
+  }
   s.fault = CUDA_SUCCESS;
   if (auto found = s.registered.find(launch.kernel); found != s.registered.end())
     found->second.body(launch);

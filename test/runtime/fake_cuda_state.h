@@ -28,6 +28,7 @@ enum : CUresult {
   errorInvalidPtx = 218,
   errorInvalidHandle = 400,
   errorIllegalState = 401,
+  errorOutOfResources = 701,
   errorNotPermitted = 800,
   errorCaptureUnsupported = 900,
   errorCaptureInvalidated = 901,
@@ -208,6 +209,7 @@ struct State {
   std::string artefactFile; // loaded by the first cuInit
 
   static constexpr uint64_t firstHandle = 0x1000;
+  static constexpr CUresult hangs = -1; // a kernel that does not end
 };
 
 State &state();
