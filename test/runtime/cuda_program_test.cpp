@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,6 +95,17 @@ TEST_F(CudaProgram, RunsAndLeavesNothing) {
   EXPECT_EQ(launches, 2);
 }
 
+payload_test::Bytes readFile(const char *path) {
+  payload_test::Bytes bytes;
+  if (FILE *file = fopen(path, "rb")) {
+    char buffer[4096];
+    for (size_t got; (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
+      bytes.insert(bytes.end(), buffer, buffer + got);
+    fclose(file);
+  }
+  return bytes;
+}
+
 // y = 2 x for four values, with a simulator image that has the kernel, too.
 payload_test::PayloadFile makeSimulatedModel() {
   payload_test::PlanBuilder plan;
@@ -110,17 +122,35 @@ payload_test::PayloadFile makeSimulatedModel() {
   plan.op(CAMEO_OP_COPY, {y, x, bytes});
   plan.op(CAMEO_OP_LAUNCH, {scale, one, one, one, zero, y});
   plan.op(CAMEO_OP_END);
-  payload_test::Bytes image;
-  if (FILE *file = fopen(SIM_TEST_IMAGE, "rb")) {
-    char buffer[4096];
-    for (size_t got; (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
-      image.insert(image.end(), buffer, buffer + got);
-    fclose(file);
-  }
   payload_test::PayloadBuilder builder;
   builder.section(CAMEO_SECTION_PLAN, plan.finish());
   builder.ptx(".version 7.5\n.target sm_75\n.visible .entry scale(.param .u64 p){ ret; }\n", 75);
-  builder.section(CAMEO_SECTION_SIM_IMAGE, image, 0, 75);
+  builder.section(CAMEO_SECTION_SIM_IMAGE, readFile(SIM_TEST_IMAGE), 0, 75);
+  return builder.finish();
+}
+
+// y[i + shift] = x[i] for four values; the image checks addresses.
+payload_test::PayloadFile makeShiftingModel(int64_t shift, const char *parameters) {
+  payload_test::PlanBuilder plan;
+  plan.input("x", CAMEO_FLOAT, {{4}});
+  plan.output("y", CAMEO_FLOAT, {{4}});
+  uint32_t copy = plan.kernel("copy", 4, {CAMEO_ARG_BUFFER, CAMEO_ARG_BUFFER, CAMEO_ARG_I32});
+  uint32_t zero = plan.constant(0), one = plan.constant(1), four = plan.constant(4),
+           by = plan.constant(shift);
+  uint32_t x = plan.newBuffer(), y = plan.newBuffer();
+  plan.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, four});
+  plan.op(CAMEO_OP_ARENA_SIZE, {zero});
+  plan.op(CAMEO_OP_BUF_INPUT, {x, 0});
+  plan.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+  plan.op(CAMEO_OP_LAUNCH, {copy, one, one, one, zero, x, y, by});
+  plan.op(CAMEO_OP_END);
+  payload_test::PayloadBuilder builder;
+  builder.section(CAMEO_SECTION_PLAN, plan.finish());
+  builder.ptx(std::string(".version 7.5\n.target sm_75\n.visible .entry copy(") + parameters +
+                  "){ ret; }\n",
+              75);
+  builder.section(CAMEO_SECTION_SIM_IMAGE, readFile(SIM_TEST_CHECKED_IMAGE), 0, 75,
+                  CAMEO_SIM_IMAGE_CHECKED);
   return builder.finish();
 }
 
@@ -136,6 +166,46 @@ TEST_F(CudaProgram, KernelsOfTheArtefactRunOnTheFake) {
       run("FAKECUDA_ARTEFACT='" + model + "'",
           "--device=cuda '--input=x=4xf32=1 2 3 4' '--expected_output=y=4xf32=2 4 6 9'");
   EXPECT_EQ(outcome.exitCode, 1) << outcome.output;
+}
+
+TEST_F(CudaProgram, AddressesBeyondTheMemoryAreFaults) {
+  const char *parameters = ".param .u64 x, .param .u64 y, .param .u32 s";
+  const std::string environment = "FAKECUDA_ARTEFACT='" + model + "'",
+                    options = "--device=cuda '--input=x=4xf32=1 2 3 4'";
+  write(makeShiftingModel(0, parameters));
+  Outcome outcome = run(environment, options + " '--expected_output=y=4xf32=1 2 3 4'");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  write(makeShiftingModel(1 << 20, parameters));
+  outcome = run(environment, options);
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "CUDA_ERROR_ILLEGAL_ADDRESS (700)")) << outcome.output;
+  std::vector<std::string> lines = traced();
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string &line) {
+    return contains(line, "misuse: copy: ");
+  }));
+  EXPECT_EQ(lines.back(), "left: nothing") << "the context goes with all that it had";
+}
+
+TEST_F(CudaProgram, KernelsThatFailOrHang) {
+  Outcome outcome = run("FAKECUDA_FAULT=add:719", runOnce);
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "CUDA_ERROR_LAUNCH_FAILED (719)")) << outcome.output;
+  outcome = run("FAKECUDA_FAULT=add:hang", runOnce + " --timeout=0.5");
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "error: not done after 0.5 s; ")) << outcome.output;
+}
+
+TEST_F(CudaProgram, PlansThatDoNotFitTheCodeAreNotLaunched) {
+  for (const char *parameters :
+       {".param .u64 x, .param .u64 y", ".param .u64 x, .param .u64 y, .param .u64 s",
+        ".param .u32 s, .param .u64 x, .param .u64 y"}) {
+    write(makeShiftingModel(0, parameters));
+    Outcome outcome =
+        run("FAKECUDA_ARTEFACT='" + model + "'", "--device=cuda '--input=x=4xf32=1 2 3 4'");
+    EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+    EXPECT_TRUE(contains(outcome.output, "cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1)"))
+        << outcome.output;
+  }
 }
 
 TEST_F(CudaProgram, AutoTakesTheGpu) {

@@ -82,6 +82,35 @@ TEST_F(CudaStreams, OwnStreamIsOrderedWithTheDefaultStream) {
   EXPECT_NE(std::find(calls.begin(), calls.end(), "cuStreamCreate blocking"), calls.end());
 }
 
+// The default stream, as PyTorch's, produces what the context reads, and goes on with what it
+// writes; a stream that is not ordered with it shows that the fake would show a race.
+TEST_F(CudaStreams, DataFlowsThroughTheDefaultStream) {
+  CallersMemory produced(50), in(50), out(50), taken(50);
+  std::vector<float> values(50, 4), old(50, 9);
+  std::copy(values.begin(), values.end(), produced.data());
+  CUstream unordered = nullptr;
+  ASSERT_EQ(cuStreamCreate(&unordered, CU_STREAM_NON_BLOCKING), 0);
+  for (CUstream stream : {CUstream(nullptr), unordered}) {
+    open(stream);
+    setLength(50);
+    bindDevice(true, in, 50);
+    bindDevice(false, out, 50);
+    for (int run = 0; run < 3; ++run) {
+      for (const CallersMemory *memory : {&in, &out, &taken})
+        std::copy(old.begin(), old.end(), memory->data());
+      ASSERT_EQ(cuMemcpyDtoDAsync_v2(in.pointer, produced.pointer, 200, nullptr), 0);
+      ASSERT_EQ(cameo_context_enqueue(context), CAMEO_STATUS_OK) << error();
+      ASSERT_EQ(cuMemcpyDtoDAsync_v2(taken.pointer, out.pointer, 200, nullptr), 0);
+      ASSERT_EQ(cuStreamSynchronize(nullptr), 0);
+      std::vector<float> seen(taken.data(), taken.data() + 50);
+      EXPECT_EQ(seen == expected(values), stream == nullptr) << "run " << run;
+      ASSERT_EQ(cameo_context_synchronize(context), CAMEO_STATUS_OK) << error();
+    }
+    program.close();
+  }
+  ASSERT_EQ(cuStreamDestroy_v2(unordered), 0);
+}
+
 TEST_F(CudaStreams, CallersStreamMayGo) {
   CallersMemory in(300), out(300);
   CUstream stream = nullptr;
