@@ -105,7 +105,7 @@ TEST_F(CudaModel, CodeRefusedWhenItsKernelsAreAskedForGivesWayToo) {
 
 TEST_F(CudaModel, EveryRefusalIsInTheError) {
   PayloadFile file = makeModelWithCubin();
-  fakecuda::setCompilerLog("", 209);
+  fakecuda::refuseImages("cubin:209,PTX:209");
   Program program;
   EXPECT_EQ(program.open(file), CAMEO_STATUS_NO_CODE);
   const std::string refused = "cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY_FOR_GPU (209): no kernel "
