@@ -148,11 +148,9 @@ void reset() {
   s.pinned.clear();
   s.modules.clear();
   s.functions.clear();
-  s.streams.clear();
-  s.defaultStreams.clear();
-  s.retired.clear();
   while (!s.captures.empty())
     closeCapture(std::shared_ptr<Capture>(*s.captures.begin()));
+  dropStreams(-1);
   s.events.clear();
   s.graphs.clear();
   s.graphExecs.clear();

@@ -132,7 +132,7 @@ CUresult waitFor(const Point &point);
 CUresult poll(const Point &point);
 /// Runs what the order of work (setOrder) has run on its own account.
 void runAhead();
-/// Forgets a context's streams and their work.
+/// Forgets a context's streams and their work; of -1, those of all.
 void dropStreams(int device);
 
 // ---- Capture (fake_cuda_capture.cpp) ------------------------------------------------------------

@@ -58,9 +58,9 @@ CUresult checkLaunch(const Function &function, const LaunchConfig &config) {
     return CUDA_ERROR_INVALID_VALUE;
   if (registersOf(kernel, threads) > registersOfBlock)
     return errorOutOfResources;
-  const int optin = sharedOptin(state().devices[currentDevice()]);
+  const int allowed = sharedOptin(state().devices[currentDevice()]);
   if (config.sharedBytes > static_cast<unsigned>(function.dynamicShared) ||
-      config.sharedBytes + kernel.sharedStatic > static_cast<unsigned>(optin))
+      config.sharedBytes + kernel.sharedStatic > static_cast<unsigned>(allowed))
     return CUDA_ERROR_INVALID_VALUE;
   return checkCluster(function, config);
 }

@@ -87,7 +87,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
     compile(image);
     error = readImage(image, s.devices[loaded.device], s.driverVersion, loaded, log);
   }
-  if (!error && !isCubin(image))
+  if (!error)
     error = s.logError;
   writeLog(log, error, optionCount, options, values);
   if (error)

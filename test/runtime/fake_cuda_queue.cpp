@@ -191,11 +191,16 @@ void runAhead() {
 
 void dropStreams(int device) {
   State &s = state();
-  auto gone = [device](const auto &entry) { return entry.second->device == device; };
-  for (auto it = s.streams.begin(); it != s.streams.end();)
-    it = gone(*it) ? s.streams.erase(it) : std::next(it);
-  for (auto it = s.defaultStreams.begin(); it != s.defaultStreams.end();)
-    it = gone(*it) ? s.defaultStreams.erase(it) : std::next(it);
+  auto isGone = [device](const Stream &stream) { return device < 0 || stream.device == device; };
+  for (const std::shared_ptr<Stream> &stream : allStreams())
+    if (isGone(*stream))
+      stream->pending.clear(); // whose events in turn hold the stream
+  auto drop = [&](auto &streams) {
+    for (auto it = streams.begin(); it != streams.end();)
+      it = isGone(*it->second) ? streams.erase(it) : std::next(it);
+  };
+  drop(s.streams);
+  drop(s.defaultStreams);
   s.retired.clear();
 }
 
