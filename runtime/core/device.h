@@ -40,6 +40,8 @@ struct DeviceInfo {
   uint64_t totalMemory = 0;    // bytes
   uint32_t maxSharedBytes = 0; // dynamic and static, a block, opt-in included
   uint32_t driverVersion = 0;  // as cuDriverGetVersion; 0 for the simulator
+  uint64_t cacheBytes = 0;     // of the last cache before memory; 0: not known
+  std::string pciBus;          // "0000:3b:00.0"; "": not known
 };
 
 // A code section of the payload. The bytes stay mapped while the module is loaded.

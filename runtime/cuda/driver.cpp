@@ -172,13 +172,15 @@ Status readDeviceInfo(const Driver &driver, int ordinal, DeviceInfo &info) {
   CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceGetName, name, sizeof(name) - 1, device));
   size_t memory = 0;
   CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceTotalMem_v2, &memory, device));
-  int major = 0, minor = 0, shared = 0, version = 0;
+  int major = 0, minor = 0, shared = 0, cache = 0, version = 0;
   CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceGetAttribute, &major,
                                    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
   CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceGetAttribute, &minor,
                                    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
   CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceGetAttribute, &shared,
                                    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device));
+  CAMEO_RETURN_IF_ERROR(
+      CAMEO_CUDA(driver, cuDeviceGetAttribute, &cache, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device));
   CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDriverGetVersion, &version));
   info.kind = DeviceKind::Cuda;
   info.ordinal = ordinal;
@@ -187,6 +189,11 @@ Status readDeviceInfo(const Driver &driver, int ordinal, DeviceInfo &info) {
   info.totalMemory = memory;
   info.maxSharedBytes = static_cast<uint32_t>(shared);
   info.driverVersion = static_cast<uint32_t>(version);
+  info.cacheBytes = static_cast<uint64_t>(cache);
+  char bus[32] = "";
+  if (driver.cuDeviceGetPCIBusId)
+    CAMEO_RETURN_IF_ERROR(CAMEO_CUDA(driver, cuDeviceGetPCIBusId, bus, sizeof(bus), device));
+  info.pciBus = bus;
   return Status();
 }
 

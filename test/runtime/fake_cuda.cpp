@@ -178,6 +178,9 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
     *value = multiprocessors(spec);
     return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+    *value = 1 << 20;
+    return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
     *value = sharedOptin(spec);
     return CUDA_SUCCESS;
@@ -191,6 +194,12 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
   ENTER(Initialised);
   *bytes = state().devices.at(device).memory;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
+  ENTER(Initialised);
+  snprintf(text, length, "0000:%02x:00.0", device + 1);
   return CUDA_SUCCESS;
 }
 
