@@ -50,11 +50,6 @@ struct LaunchTiming {
   double start, duration;
 };
 
-// Events that a run records as it goes, for benchmarks; all valid, or none.
-struct PhaseEvents {
-  Event begin = nullptr, inputsDone = nullptr, computeDone = nullptr, end = nullptr;
-};
-
 class Context {
 public:
   static Status create(std::shared_ptr<Model> model, const ContextOptions &options,
@@ -84,8 +79,10 @@ public:
   Stream stream() const { return current; }
   MemoryUse memoryUse() const;
 
-  Status enqueue(const PhaseEvents *events = nullptr);
+  Status enqueue();
   Status synchronize();
+  // Whether the next run of this kind is a replay.
+  bool replays() const { return active && active->hasGraph(); }
   Status runTimed(const std::function<void(const LaunchTiming &)> &callback);
 
 private:
@@ -142,7 +139,7 @@ private:
   DevicePtr address(const Place &place) const;
   DevicePtr inputAddress(uint32_t input) const;
   DevicePtr outputAddress(uint32_t output) const;
-  Status enqueueAll(const PhaseEvents *events);
+  Status enqueueAll();
   Status copyInputs();
   Status copyInput(uint32_t input);
   Status copyOutputs();

@@ -100,8 +100,9 @@ public:
   virtual Status destroyStream(Stream stream) = 0;
   virtual Status synchronize(Stream stream) = 0;
 
-  // Without timing an event is cheaper, and serves for order alone.
-  virtual Status createEvent(Event &event, bool timed = true) = 0;
+  // Without timing an event is cheaper, and serves for order alone. The host sleeps when it waits
+  // for one that is `blocking`; for others it may spin.
+  virtual Status createEvent(Event &event, bool timed = true, bool blocking = false) = 0;
   virtual Status destroyEvent(Event event) = 0;
   virtual Status record(Event event, Stream stream) = 0;
   virtual Status wait(Stream stream, Event event) = 0; // later work of the stream waits

@@ -296,7 +296,7 @@ Status Context::compute() {
   return active->enqueue(current, wanted);
 }
 
-Status Context::enqueue(const PhaseEvents *events) {
+Status Context::enqueue() {
   DeviceScope scope(device());
   CAMEO_RETURN_IF_ERROR(std::move(scope.status));
   CAMEO_RETURN_IF_ERROR(device().isCapturing(current, capturing));
@@ -304,7 +304,7 @@ Status Context::enqueue(const PhaseEvents *events) {
   CAMEO_RETURN_IF_ERROR(prepare());
   CAMEO_RETURN_IF_ERROR(resolve());
   active->lastUsed = ++runs;
-  Status status = enqueueAll(events);
+  Status status = enqueueAll();
   // An event that is recorded becomes part of the recording and cannot be waited for.
   if (capturing)
     return status;
@@ -317,19 +317,10 @@ Status Context::enqueue(const PhaseEvents *events) {
   return status;
 }
 
-Status Context::enqueueAll(const PhaseEvents *events) {
-  if (events)
-    CAMEO_RETURN_IF_ERROR(device().record(events->begin, current));
+Status Context::enqueueAll() {
   CAMEO_RETURN_IF_ERROR(copyInputs());
-  if (events)
-    CAMEO_RETURN_IF_ERROR(device().record(events->inputsDone, current));
   CAMEO_RETURN_IF_ERROR(compute());
-  if (events)
-    CAMEO_RETURN_IF_ERROR(device().record(events->computeDone, current));
-  CAMEO_RETURN_IF_ERROR(copyOutputs());
-  if (events)
-    CAMEO_RETURN_IF_ERROR(device().record(events->end, current));
-  return {};
+  return copyOutputs();
 }
 
 // Nothing may be on its way to the caller's memory afterwards, whatever the event says.

@@ -191,13 +191,13 @@ Status CudaDevice::synchronize(Stream stream) {
   return checkEarlier(driver.cuStreamSynchronize(nativeStream(stream)), "cuStreamSynchronize");
 }
 
-Status CudaDevice::createEvent(Event &event, bool timed) {
+Status CudaDevice::createEvent(Event &event, bool timed, bool blocking) {
   Current current(*this);
   CAMEO_RETURN_IF_ERROR(std::move(current.status));
   CUevent created = nullptr;
-  CAMEO_RETURN_IF_ERROR(checkEarlier(
-      driver.cuEventCreate(&created, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
-      "cuEventCreate"));
+  unsigned flags = (timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING) |
+                   (blocking ? CU_EVENT_BLOCKING_SYNC : CU_EVENT_DEFAULT);
+  CAMEO_RETURN_IF_ERROR(checkEarlier(driver.cuEventCreate(&created, flags), "cuEventCreate"));
   event = created;
   return Status();
 }

@@ -41,7 +41,7 @@ public:
   Status destroyStream(Stream stream) override;
   Status synchronize(Stream stream) override;
 
-  Status createEvent(Event &event, bool timed) override;
+  Status createEvent(Event &event, bool timed, bool blocking) override;
   Status destroyEvent(Event event) override;
   Status record(Event event, Stream stream) override;
   Status wait(Stream stream, Event event) override;

@@ -107,6 +107,7 @@ enum : unsigned {
   CU_STREAM_DEFAULT = 0, // ordered with the legacy default stream
   CU_STREAM_NON_BLOCKING = 1,
   CU_EVENT_DEFAULT = 0,
+  CU_EVENT_BLOCKING_SYNC = 1,
   CU_EVENT_DISABLE_TIMING = 2,
   CU_MEMHOSTALLOC_PORTABLE = 1
 };

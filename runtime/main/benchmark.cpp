@@ -1,24 +1,20 @@
 // --benchmark: repeated runs, and trtexec's table of their times.
 //
-// A stream keeps two runs enqueued, so that the device does not wait for the host between them. A
-// run's latency is what its stream spends on it: transfer in, computation, transfer out.
-// SPDX-License-Identifier: Apache-2.0
-#include "runtime/main/benchmark.h"
+// Before anything is measured the model runs once eagerly; what the measured runs compute is
+// compared with that afterwards. SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/benchmark_worker.h"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <thread>
 
 #include <unistd.h>
 
 namespace cameo::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // The signal that asks to stop measuring; 0: none did.
 std::atomic<int> interruptedBy{0};
@@ -53,123 +49,36 @@ private:
   struct sigaction before[kCount];
 };
 
-double millisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
+// Runs shorter than this are measured several at once: what the host and the device take to begin
+// one would count for much.
+constexpr double kShortRun = 0.2; // milliseconds
+constexpr uint32_t kMostTogether = 100;
+// Warming up ends when so many medians in a row agree so well, or after so many times its time.
+constexpr size_t kAgreeing = 3;
+constexpr double kAgreement = 0.01, kLongestWarmUp = 5;
+// Where the device does not tell its cache's size.
+constexpr uint64_t kLargeCache = uint64_t(128) << 20;
 
-// Page-locked host memory, freed with its device.
-class PinnedMemory {
-public:
-  PinnedMemory(rt::Device &device) : device(device) {}
-  ~PinnedMemory() {
-    for (void *block : blocks)
-      (void)device.releaseHost(block);
-  }
-  Status allocate(uint64_t bytes, void *&memory) {
-    CAMEO_RETURN_IF_ERROR(device.allocateHost(std::max<uint64_t>(bytes, 1), memory));
-    blocks.push_back(memory);
-    return {};
-  }
+using Workers = std::vector<std::unique_ptr<Worker>>;
 
-private:
-  rt::Device &device;
-  std::vector<void *> blocks;
+// What a phase of measuring does in each worker.
+struct Phase {
+  double milliseconds; // at least
+  uint64_t runs;       // of each worker, at least
+  uint32_t together = 1;
 };
-
-// One context with memory and events of its own.
-class Worker {
-public:
-  explicit Worker(Session &session) : session(session), memory(*session.device) {}
-  ~Worker() {
-    context.reset();
-    for (rt::Event event : events)
-      (void)session.device->destroyEvent(event);
-  }
-
-  Status prepare(const std::vector<HostTensor> &inputs);
-  // Runs for so many milliseconds at least and `iterations` in all.
-  Status measure(double milliseconds, uint32_t iterations, std::vector<Sample> &samples);
-
-private:
-  Status finish(int slot, std::vector<Sample> &samples);
-
-  static constexpr int kDepth = 2;
-  Session &session;
-  PinnedMemory memory;
-  std::unique_ptr<rt::Context> context;
-  std::vector<rt::Event> events;
-  rt::PhaseEvents phases[kDepth];
-  double enqueueTimes[kDepth] = {};
-};
-
-Status Worker::prepare(const std::vector<HostTensor> &inputs) {
-  rt::ContextOptions options;
-  options.entry = session.entry;
-  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, options, context));
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
-    void *data = nullptr;
-    CAMEO_RETURN_IF_ERROR(memory.allocate(inputs[i].data.size(), data));
-    if (!inputs[i].data.empty())
-      std::memcpy(data, inputs[i].data.data(), inputs[i].data.size());
-    CAMEO_RETURN_IF_ERROR(context->setInputShape(i, inputs[i].shape));
-    CAMEO_RETURN_IF_ERROR(context->bindInput(i, {rt::Binding::Host, data, inputs[i].data.size()}));
-  }
-  for (uint32_t i = 0; i < session.plan().outputs().size(); ++i) {
-    uint64_t bytes = 0;
-    void *data = nullptr;
-    CAMEO_RETURN_IF_ERROR(context->outputBytes(i, bytes));
-    CAMEO_RETURN_IF_ERROR(memory.allocate(bytes, data));
-    CAMEO_RETURN_IF_ERROR(context->bindOutput(i, {rt::Binding::Host, data, bytes}));
-  }
-  for (rt::PhaseEvents &phase : phases)
-    for (rt::Event *event : {&phase.begin, &phase.inputsDone, &phase.computeDone, &phase.end}) {
-      CAMEO_RETURN_IF_ERROR(session.device->createEvent(*event));
-      events.push_back(*event);
-    }
-  return {};
-}
-
-Status Worker::finish(int slot, std::vector<Sample> &samples) {
-  rt::Device &device = *session.device;
-  const rt::PhaseEvents &phase = phases[slot];
-  CAMEO_RETURN_IF_ERROR(device.synchronizeEvent(phase.end));
-  float in = 0, compute = 0, out = 0;
-  CAMEO_RETURN_IF_ERROR(device.elapsed(phase.begin, phase.inputsDone, in));
-  CAMEO_RETURN_IF_ERROR(device.elapsed(phase.inputsDone, phase.computeDone, compute));
-  CAMEO_RETURN_IF_ERROR(device.elapsed(phase.computeDone, phase.end, out));
-  samples.push_back({enqueueTimes[slot], in, compute, out});
-  return {};
-}
-
-Status Worker::measure(double milliseconds, uint32_t iterations, std::vector<Sample> &samples) {
-  Clock::time_point start = Clock::now();
-  uint64_t enqueued = 0;
-  // With a stop time alone, a run that lasts longer is still a sample.
-  while (!interruptedBy && (enqueued < iterations || millisecondsSince(start) < milliseconds)) {
-    int slot = int(enqueued % kDepth);
-    if (enqueued >= kDepth)
-      CAMEO_RETURN_IF_ERROR(finish(slot, samples));
-    Clock::time_point before = Clock::now();
-    CAMEO_RETURN_IF_ERROR(context->enqueue(&phases[slot]));
-    enqueueTimes[slot] = millisecondsSince(before);
-    ++enqueued;
-  }
-  uint64_t open = std::min<uint64_t>(enqueued, kDepth);
-  for (uint64_t i = enqueued - open; i < enqueued; ++i)
-    CAMEO_RETURN_IF_ERROR(finish(int(i % kDepth), samples));
-  return context->synchronize();
-}
 
 // Runs every worker in a thread of its own; the first failure stands.
-Status runWorkers(std::vector<std::unique_ptr<Worker>> &workers, double milliseconds,
-                  uint32_t iterations, std::vector<Sample> &samples) {
+Status runWorkers(Workers &workers, const Phase &phase, std::vector<Sample> &samples) {
   std::vector<std::vector<Sample>> own(workers.size());
   std::vector<Status> statuses(workers.size());
   std::vector<std::thread> threads;
+  auto work = [&](size_t i) {
+    statuses[i] = workers[i]->measure(phase.milliseconds, phase.runs, phase.together, own[i]);
+  };
   for (size_t i = 1; i < workers.size(); ++i)
-    threads.emplace_back(
-        [&, i] { statuses[i] = workers[i]->measure(milliseconds, iterations, own[i]); });
-  statuses[0] = workers[0]->measure(milliseconds, iterations, own[0]);
+    threads.emplace_back(work, i);
+  work(0);
   for (std::thread &thread : threads)
     thread.join();
   for (size_t i = 0; i < workers.size(); ++i) {
@@ -179,30 +88,152 @@ Status runWorkers(std::vector<std::unique_ptr<Worker>> &workers, double millisec
   return {};
 }
 
-} // namespace
+double medianCompute(const std::vector<Sample> &samples) {
+  std::vector<double> times;
+  for (const Sample &sample : samples)
+    times.push_back(sample.compute);
+  auto middle = times.begin() + times.size() / 2;
+  std::nth_element(times.begin(), middle, times.end());
+  return times.empty() ? 0 : *middle;
+}
 
-Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs,
-                    int &interrupted) {
-  InterruptGuard guard;
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (uint32_t i = 0; i < options.streams; ++i) {
-    workers.push_back(std::make_unique<Worker>(session));
-    CAMEO_RETURN_IF_ERROR(workers.back()->prepare(inputs));
+bool agree(const std::vector<double> &medians) {
+  if (medians.size() < kAgreeing)
+    return false;
+  auto [low, high] = std::minmax_element(medians.end() - kAgreeing, medians.end());
+  return *high <= *low * (1 + kAgreement);
+}
+
+// Clocks rise for a while after the first work, and caches and memory settle.
+Status warmUp(Workers &workers, const Options &options, bool simulated, WarmUp &result,
+              double &median) {
+  BenchmarkClock::time_point start = BenchmarkClock::now();
+  std::vector<Sample> samples;
+  // The second run of a context records it, the third is the first to replay that.
+  uint64_t fewest = (simulated ? 1 : 3) * workers[0]->setCount();
+  // Times of the simulator are those of a machine that does other things too.
+  bool waits = options.warmUp > 0 && !simulated;
+  CAMEO_RETURN_IF_ERROR(
+      runWorkers(workers, {waits ? options.warmUp / 4 : options.warmUp, fewest}, samples));
+  while (waits && !benchmarkInterrupted()) {
+    samples.clear();
+    CAMEO_RETURN_IF_ERROR(runWorkers(workers, {options.warmUp / 4, 1}, samples));
+    result.medians.push_back(medianCompute(samples));
+    result.wall = millisecondsSince(start);
+    result.settled = agree(result.medians);
+    if ((result.settled && result.wall >= options.warmUp) ||
+        result.wall >= options.warmUp * kLongestWarmUp)
+      break;
   }
-  BenchmarkResult result;
-  // Three at least: the second run of a context records a graph, the third is the first to use it.
-  CAMEO_RETURN_IF_ERROR(runWorkers(workers, options.warmUp, 3, result.samples));
-  result.samples.clear();
-  Clock::time_point start = Clock::now();
-  CAMEO_RETURN_IF_ERROR(runWorkers(workers, options.duration * 1000,
-                                   std::max<uint32_t>(options.iterations, 1), result.samples));
+  if (result.medians.size() > kAgreeing)
+    result.medians.erase(result.medians.begin(), result.medians.end() - kAgreeing);
   result.wall = millisecondsSince(start);
-  interrupted = interruptedBy;
-  result.interrupted = interrupted != 0;
+  median = medianCompute(samples);
+  return {};
+}
+
+Status workerOptions(const Options &options, const Session &session, WorkerOptions &result) {
+  result.transfers = options.transfers;
+  unsigned processors = std::thread::hardware_concurrency();
+  result.blocking = !options.spin && processors && options.streams > processors;
+  if (!options.cold)
+    return {};
+  if (session.simulated())
+    return failure(Code::InvalidArgument, "--cold is for GPUs: the simulator has no cache");
+  uint64_t cache = session.device->info().cacheBytes;
+  result.flushBytes = 2 * (cache ? cache : kLargeCache);
+  return {};
+}
+
+// Compares what was computed with the eager run's outputs, or with those that are expected.
+Status verify(const Options &options, Session &session, const std::vector<HostTensor> &reference,
+              Workers &workers, BenchmarkResult &result) {
+  if (result.interrupted) {
+    result.verification = "not compared: interrupted";
+    return {};
+  }
+  std::vector<GivenTensor> expected;
+  CAMEO_RETURN_IF_ERROR(readExpected(options, session, expected));
+  OutputCheck check = [&](uint32_t index, const HostTensor &actual, const char *what) {
+    for (const GivenTensor &given : expected)
+      if (given.index == index)
+        return compareOutput(index, actual, given.tensor, options);
+    return compareBits(index, actual, what, reference[index], "an eager run");
+  };
+  for (const std::unique_ptr<Worker> &worker : workers)
+    CAMEO_RETURN_IF_ERROR(worker->verify(check, result.matched));
+  bool all = expected.size() == reference.size();
+  result.verification = std::string(result.matched ? "the same as " : "NOT the same as ") +
+                        (all                ? "--expected_output's"
+                         : expected.empty() ? "an eager run's, bit for bit"
+                                            : "--expected_output's and an eager run's");
+  return {};
+}
+
+Status describeRuns(Workers &workers, const Session &session, BenchmarkResult &result) {
+  rt::Context &context = workers[0]->runs();
+  const rt::WorkList *work = nullptr;
+  CAMEO_RETURN_IF_ERROR(context.workList(work));
+  result.launches = work->launches.size();
+  result.replayed = context.replays();
+  result.memory.weights = session.model->payload().weightBytes();
+  for (const std::unique_ptr<Worker> &worker : workers)
+    result.memory.pinned += worker->pinnedByContexts();
+  uint64_t available = 0, total = 0;
+  CAMEO_RETURN_IF_ERROR(session.device->memoryInfo(available, total));
+  result.memory.fell = session.freeBytes > available ? session.freeBytes - available : 0;
+  return {};
+}
+
+void print(const Options &options, const Session &session, const BenchmarkResult &result) {
   if (result.samples.empty())
     std::fprintf(stderr, "nothing was measured\n");
+  else if (options.benchmark == Report::Json)
+    printBenchmarkJson(options, session, result);
   else
-    printBenchmark(options, session, result);
+    printBenchmarkTable(options, session, result);
+}
+
+} // namespace
+
+int benchmarkInterrupted() { return interruptedBy; }
+
+Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs,
+                    bool &matched, int &interrupted) {
+  InterruptGuard guard;
+  BenchmarkResult result;
+  WorkerOptions worker;
+  CAMEO_RETURN_IF_ERROR(workerOptions(options, session, worker));
+  result.blocking = worker.blocking;
+  result.flushBytes = worker.flushBytes;
+  std::vector<HostTensor> reference;
+  CAMEO_RETURN_IF_ERROR(runEagerly(session, inputs, reference));
+  Workers workers;
+  for (uint32_t i = 0; i < options.streams; ++i) {
+    workers.push_back(std::make_unique<Worker>(session, worker, result.memory));
+    CAMEO_RETURN_IF_ERROR(workers.back()->prepare(inputs));
+  }
+  double median = 0;
+  CAMEO_RETURN_IF_ERROR(warmUp(workers, options, session.simulated(), result.warmUp, median));
+  // A run with transfers of its own, or with a cold cache, is one that stands alone.
+  if (!session.simulated() && !options.transfers && !options.cold && median > 0)
+    result.together =
+        uint32_t(std::clamp(std::ceil(kShortRun / median), 1.0, double(kMostTogether)));
+
+  Monitor monitor(session.device->info());
+  monitor.start();
+  BenchmarkClock::time_point start = BenchmarkClock::now();
+  Phase phase = {options.duration * 1000, std::max<uint32_t>(options.iterations, 1),
+                 result.together};
+  CAMEO_RETURN_IF_ERROR(runWorkers(workers, phase, result.samples));
+  result.wall = millisecondsSince(start);
+  result.monitor = monitor.stop();
+  interrupted = benchmarkInterrupted();
+  result.interrupted = interrupted != 0;
+  CAMEO_RETURN_IF_ERROR(describeRuns(workers, session, result));
+  CAMEO_RETURN_IF_ERROR(verify(options, session, reference, workers, result));
+  matched = matched && result.matched;
+  print(options, session, result);
   return {};
 }
 

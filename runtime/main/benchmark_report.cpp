@@ -1,112 +1,132 @@
-// What --benchmark prints.
-// SPDX-License-Identifier: Apache-2.0
-#include "runtime/main/benchmark.h"
-#include "runtime/main/json.h"
+// The table that --benchmark prints. SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/benchmark_statistics.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <numeric>
 
 namespace cameo::cli {
 namespace {
 
-// By rank: the smallest value that so many percent do not exceed.
-double percentileOf(const std::vector<double> &sorted, double percentile) {
-  size_t rank = size_t(std::ceil(percentile / 100 * double(sorted.size())));
-  return sorted[std::min(std::max<size_t>(rank, 1), sorted.size()) - 1];
-}
-
-// Ten samples must lie above a percentile for it to mean anything.
-uint64_t samplesNeeded(double percentile) {
-  return uint64_t(std::ceil(10 / (1 - percentile / 100) - 1e-6));
-}
-
-// Of one column of times, in milliseconds.
-struct Statistics {
-  double min, max, mean, median, sum;
-  std::vector<std::pair<double, double>> percentiles; // with their values, those that mean anything
-};
-
-struct Column {
-  const char *title, *key; // of the table, of the JSON
-  double (*get)(const Sample &);
-};
-
-constexpr Column kColumns[] = {
-    {"Latency", "latency_ms", [](const Sample &s) { return s.latency(); }},
-    {"Enqueue Time", "enqueue_ms", [](const Sample &s) { return s.enqueue; }},
-    {"H2D Latency", "h2d_ms", [](const Sample &s) { return s.in; }},
-    {"GPU Compute Time", "compute_ms", [](const Sample &s) { return s.compute; }},
-    {"D2H Latency", "d2h_ms", [](const Sample &s) { return s.out; }}};
-
-Statistics statisticsOf(const Column &column, const std::vector<Sample> &samples,
-                        const std::vector<double> &percentiles) {
-  std::vector<double> values;
-  for (const Sample &sample : samples)
-    values.push_back(column.get(sample));
-  std::sort(values.begin(), values.end());
-  size_t count = values.size();
-  double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  double median = count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-  Statistics result = {values.front(), values.back(), sum / double(count), median, sum, {}};
-  for (double percentile : percentiles)
-    if (count >= samplesNeeded(percentile))
-      result.percentiles.emplace_back(percentile, percentileOf(values, percentile));
-  return result;
-}
-
-double throughput(const BenchmarkResult &result) {
-  return double(result.samples.size()) / result.wall * 1000;
-}
-
-void printAverages(const std::vector<Sample> &samples, uint32_t runs) {
-  for (size_t first = 0; runs && first + runs <= samples.size(); first += runs) {
-    Sample sum;
-    for (size_t i = first; i < first + runs; ++i) {
-      sum.enqueue += samples[i].enqueue;
-      sum.in += samples[i].in;
-      sum.compute += samples[i].compute;
-      sum.out += samples[i].out;
-    }
-    std::printf("Average on %u runs - GPU latency: %g ms - Host latency: %g ms (enqueue %g ms)\n",
-                runs, sum.compute / runs, sum.latency() / runs, sum.enqueue / runs);
+void printAverages(const BenchmarkResult &result, uint32_t runs) {
+  if (!runs)
+    return;
+  // Of whole samples.
+  size_t count = (runs + result.together - 1) / result.together;
+  for (size_t first = 0; first + count <= result.samples.size(); first += count) {
+    Sample sum = sumOf(result.samples, first, count);
+    std::printf("Average on %zu runs - GPU latency: %g ms - Host latency: %g ms (enqueue %g ms)\n",
+                count * result.together, sum.compute / double(count), sum.latency() / double(count),
+                sum.enqueue / double(count));
   }
 }
 
+// What was run, and how.
+void printCourse(const Session &session, const Options &options, const BenchmarkResult &result) {
+  const rt::DeviceInfo &info = session.device->info();
+  std::printf("Code: %s", rt::describeCode(*session.model->code()).c_str());
+  if (!session.simulated())
+    std::printf("; driver %s%sfor CUDA %u.%u", result.monitor.driver.c_str(),
+                result.monitor.driver.empty() ? "" : " ", info.driverVersion / 1000,
+                info.driverVersion % 1000 / 10);
+  std::printf("\nRun: %zu launch%s, %s", result.launches, result.launches == 1 ? "" : "es",
+              result.replayed ? "replayed as a graph" : "enqueued one by one");
+  if (result.together > 1)
+    std::printf(", %u runs back to back a sample", result.together);
+  std::printf("; %s", options.transfers ? "transfers in and out, overlapped with computing"
+                                        : "no data transfers");
+  if (options.streams > 1)
+    std::printf("; %u streams", options.streams);
+  if (result.blocking)
+    std::printf("; waiting does not spin");
+  std::printf("\n");
+  if (result.flushBytes)
+    std::printf("Cold: %llu bytes, twice the cache, are written before each run and not counted in "
+                "its times\n",
+                (unsigned long long)result.flushBytes);
+  std::printf("Warm-up: %g ms", result.warmUp.wall);
+  if (result.warmUp.settled)
+    std::printf(", until three medians of GPU time agreed within 1 %%");
+  std::printf("\n");
+}
+
+void printMonitor(const BenchmarkResult &result) {
+  const MonitorResult &monitor = result.monitor;
+  if (!monitor.missing.empty()) {
+    std::printf("Clocks: not available: %s\n", monitor.missing.c_str());
+    return;
+  }
+  std::printf("Clocks: ");
+  if (monitor.smHigh)
+    std::printf("SM %u to %u MHz, memory %u MHz", monitor.smLow, monitor.smHigh,
+                monitor.memoryClock);
+  else
+    std::printf("not told");
+  std::printf("; slowed down by: %s", rt::cuda::slowdownNames(monitor.slowedBy).c_str());
+  if (monitor.hottest)
+    std::printf("; %u C", monitor.hottest);
+  std::printf("\nPower: ");
+  if (monitor.watts > 0)
+    std::printf("%g W", monitor.watts);
+  else
+    std::printf("not told");
+  if (monitor.joules >= 0)
+    std::printf("; energy: %g J a run (%g J of the whole board)",
+                monitor.joules / double(result.runs()), monitor.joules);
+  else
+    std::printf("; energy: not told");
+  std::printf("\n");
+}
+
+void printMemory(const Session &session, const MemoryUse &use) {
+  std::printf("Memory: weights %s, intermediate values %s, inputs and outputs %s, page-locked %s",
+              bytesText(use.weights).c_str(), bytesText(use.arena).c_str(),
+              bytesText(use.tensors).c_str(), bytesText(use.pinned).c_str());
+  if (!session.simulated())
+    std::printf("; the GPU's free memory fell by %s", bytesText(use.fell).c_str());
+  std::printf("\n");
+}
+
 // What the table lacks, and what limits the throughput, as trtexec warns of it.
-void printWarnings(const Options &options, const Session &session,
-                   const std::vector<Sample> &samples) {
+void printWarnings(const Options &options, const Session &session, const BenchmarkResult &result) {
+  const std::vector<Sample> &samples = result.samples;
   for (double percentile : options.percentiles)
     if (samples.size() < samplesNeeded(percentile))
       std::printf("[W] percentile(%g%%) refused: %zu samples, %llu needed (--iterations=%llu)\n",
                   percentile, samples.size(), (unsigned long long)samplesNeeded(percentile),
-                  (unsigned long long)samplesNeeded(percentile));
+                  (unsigned long long)samplesNeeded(percentile) * result.together);
   if (session.simulated())
     return;
-  Sample sum;
-  for (const Sample &sample : samples) {
-    sum.enqueue += sample.enqueue;
-    sum.in += sample.in;
-    sum.compute += sample.compute;
-    sum.out += sample.out;
-  }
+  const std::vector<double> &medians = result.warmUp.medians;
+  if (!medians.empty() && !result.warmUp.settled)
+    std::printf("[W] GPU time did not settle while warming up: the last medians are %g, %g and %g "
+                "ms; a longer --warmUp may do\n",
+                medians.front(), medians[medians.size() / 2], medians.back());
+  Sample sum = sumOf(samples, 0, samples.size());
   if (sum.enqueue > sum.compute)
     std::printf("[W] Throughput may be bound by Enqueue Time rather than GPU Compute\n");
-  if (sum.in + sum.out > sum.compute)
-    std::printf("[W] Throughput may be bound by transfers between host and GPU\n");
+  if (sum.in > sum.compute || sum.out > sum.compute)
+    std::printf("[W] Throughput may be bound by transfers %s rather than GPU Compute; "
+                "--noDataTransfers leaves them out\n",
+                sum.in > sum.out ? "from host to GPU" : "from GPU to host");
+  if (options.transfers && sum.compute / double(samples.size()) < 0.2)
+    std::printf("[W] GPU Compute Time of runs this short holds what it takes to begin them; "
+                "--noDataTransfers measures several back to back\n");
 }
 
-void printTable(const Options &options, const Session &session, const BenchmarkResult &result) {
+} // namespace
+
+void printBenchmarkTable(const Options &options, const Session &session,
+                         const BenchmarkResult &result) {
   const char *note = session.simulated() ? " (simulated)" : "";
-  printAverages(result.samples, options.averageRuns);
+  printAverages(result, options.averageRuns);
   if (session.simulated())
     std::printf("=== Performance summary: SIMULATED, times of %s on this CPU and of no GPU ===\n",
                 session.place.c_str());
   else
     std::printf("=== Performance summary: %s ===\n", session.place.c_str());
-  std::printf("Throughput%s: %g qps\n", note, throughput(result));
+  printCourse(session, options, result);
+  if (!session.simulated())
+    printMonitor(result);
+  std::printf("Throughput%s: %g qps\n", note, throughputOf(result));
   double compute = 0;
   for (const Column &column : kColumns) {
     Statistics times = statisticsOf(column, result.samples, options.percentiles);
@@ -114,52 +134,17 @@ void printTable(const Options &options, const Session &session, const BenchmarkR
                 times.min, times.max, times.mean, times.median);
     for (auto [percentile, value] : times.percentiles)
       std::printf(", percentile(%g%%) = %g ms", percentile, value);
-    std::printf("\n");
-    if (std::strcmp(column.key, "compute_ms") == 0)
-      compute = times.sum;
+    std::printf(", iqr = %g ms\n", times.iqr);
+    if (&column == &kColumns[kComputeColumn])
+      compute = times.sum * result.together;
   }
   std::printf("Total Host Walltime: %g s\nTotal GPU Compute Time%s: %g s\n", result.wall / 1000,
               note, compute / 1000);
+  printMemory(session, result.memory);
+  std::printf("Results: %s\n", result.verification.c_str());
   if (result.interrupted)
-    std::printf("[W] interrupted after %zu runs\n", result.samples.size());
-  printWarnings(options, session, result.samples);
-}
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
-
-// Times are milliseconds.
-void printJson(const Options &options, const Session &session, const BenchmarkResult &result) {
-  std::string text = "{\"device\":" + quoteJson(session.place) +
-                     ",\"simulated\":" + (session.simulated() ? "true" : "false") +
-                     ",\"streams\":" + std::to_string(options.streams) +
-                     ",\"runs\":" + std::to_string(result.samples.size()) +
-                     ",\"interrupted\":" + (result.interrupted ? "true" : "false") +
-                     ",\"wall_ms\":" + number(result.wall) +
-                     ",\"throughput_qps\":" + number(throughput(result));
-  for (const Column &column : kColumns) {
-    Statistics times = statisticsOf(column, result.samples, options.percentiles);
-    text += std::string(",\n\"") + column.key + "\":{\"min\":" + number(times.min) +
-            ",\"max\":" + number(times.max) + ",\"mean\":" + number(times.mean) +
-            ",\"median\":" + number(times.median) + ",\"percentiles\":{";
-    for (size_t i = 0; i < times.percentiles.size(); ++i)
-      text += std::string(i ? "," : "") + "\"" + number(times.percentiles[i].first) +
-              "\":" + number(times.percentiles[i].second);
-    text += "}}";
-  }
-  std::printf("%s}\n", text.c_str());
-}
-
-} // namespace
-
-void printBenchmark(const Options &options, const Session &session, const BenchmarkResult &result) {
-  if (options.benchmark == Report::Json)
-    printJson(options, session, result);
-  else
-    printTable(options, session, result);
+    std::printf("[W] interrupted after %llu runs\n", (unsigned long long)result.runs());
+  printWarnings(options, session, result);
 }
 
 } // namespace cameo::cli

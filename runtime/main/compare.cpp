@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/session.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -62,6 +63,30 @@ bool compareOutput(uint32_t index, const HostTensor &actual, const HostTensor &e
               (unsigned long long)differing, (unsigned long long)parts, atol, rtol, largest);
   std::printf("  expected:\n%s\n  actual:\n%s\n", formatTensor(expected, kPrintedElements).c_str(),
               formatTensor(actual, kPrintedElements).c_str());
+  return false;
+}
+
+bool compareBits(uint32_t index, const HostTensor &actual, const char *what,
+                 const HostTensor &reference, const char *other) {
+  uint64_t differing = 0, first = 0, bytes = std::min(actual.data.size(), reference.data.size());
+  for (uint64_t i = 0; i < bytes; ++i)
+    if (actual.data[i] != reference.data[i] && !differing++)
+      first = i;
+  if (!differing && actual.shape == reference.shape)
+    return true;
+  std::string type = rt::formatType(actual.shape, actual.dtype);
+  if (actual.shape != reference.shape) {
+    std::printf("[FAILED] result[%u] of %s is %s, of %s %s\n", index, what, type.c_str(), other,
+                rt::formatType(reference.shape, reference.dtype).c_str());
+    return false;
+  }
+  uint64_t element = first * 8 / std::max(rt::dtypeBits(actual.dtype), 1u);
+  std::printf(
+      "[FAILED] result[%u] of %s: element at index %llu (%s) is not that of %s (%s) bit for "
+      "bit; %llu of %llu bytes differ\n",
+      index, what, (unsigned long long)element, formatElement(actual, element).c_str(), other,
+      formatElement(reference, element).c_str(), (unsigned long long)differing,
+      (unsigned long long)bytes);
   return false;
 }
 

@@ -19,17 +19,6 @@ void printTensors(const char *title, const std::vector<rt::PlanTensor> &tensors)
                 tensor.flags & CAMEO_TENSOR_HOST ? "  (read on the host)" : "");
 }
 
-std::string bytesText(uint64_t bytes) {
-  char text[48];
-  if (bytes < 10240)
-    std::snprintf(text, sizeof text, "%llu B", (unsigned long long)bytes);
-  else if (bytes < 10u << 20)
-    std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
-  else
-    std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
-  return text;
-}
-
 void printValue(const std::string &name, const Json &value, int indent) {
   std::printf("%*s%s%s", indent, "", name.c_str(), name.empty() ? "-" : ":");
   bool flat = true;
@@ -95,6 +84,17 @@ Status printEntries(const rt::Payload &payload) {
 }
 
 } // namespace
+
+std::string bytesText(uint64_t bytes) {
+  char text[48];
+  if (bytes < 10240)
+    std::snprintf(text, sizeof text, "%llu B", (unsigned long long)bytes);
+  else if (bytes < 10u << 20)
+    std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
+  else
+    std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
+  return text;
+}
 
 Status printInfo(const Options &options, const rt::Payload &payload) {
   std::string_view manifest = payload.manifest();

@@ -44,14 +44,15 @@ Status runModes(const Options &options, Session &session, Outcome &outcome) {
   CAMEO_RETURN_IF_ERROR(gatherInputs(options, session, inputs));
   bool measures =
       options.benchmark != Report::None || !options.profile.empty() || options.sim.counters;
-  if (!measures || !options.outputs.empty() || !options.expected.empty())
+  if (!measures || !options.outputs.empty() || !options.expected.empty() || options.runs > 1)
     CAMEO_RETURN_IF_ERROR(runOnce(options, session, inputs, outcome.matched));
   if (!options.profile.empty())
     CAMEO_RETURN_IF_ERROR(runProfile(options, session, inputs));
   if (options.sim.counters)
     CAMEO_RETURN_IF_ERROR(runCounters(options, session, inputs));
   if (options.benchmark != Report::None)
-    CAMEO_RETURN_IF_ERROR(runBenchmark(options, session, inputs, outcome.interrupted));
+    CAMEO_RETURN_IF_ERROR(
+        runBenchmark(options, session, inputs, outcome.matched, outcome.interrupted));
   return {};
 }
 

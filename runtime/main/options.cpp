@@ -28,6 +28,12 @@ Status parseNumber(const std::string &text, uint32_t &value) {
   return {};
 }
 
+// One at least.
+Status parseCount(const std::string &text, uint32_t &value) {
+  CAMEO_RETURN_IF_ERROR(parseNumber(text, value));
+  return value ? Status() : failure(Code::InvalidArgument, "one at least, not 0");
+}
+
 Status parseReal(const std::string &text, double &value) {
   char *end = nullptr;
   value = std::strtod(text.c_str(), &end);
@@ -226,11 +232,27 @@ const Option kOptions[] = {
                   ? Status()
                   : failure(Code::InvalidArgument, "1 to 256 streams, not %u", o.streams);
      }},
+    {"noDataTransfers", None,
+     [](const std::string &, Options &o) {
+       o.transfers = false;
+       return Status();
+     }},
+    {"useSpinWait", None,
+     [](const std::string &, Options &o) {
+       o.spin = true;
+       return Status();
+     }},
+    {"cold", None,
+     [](const std::string &, Options &o) {
+       o.cold = true;
+       return Status();
+     }},
     {"profile", Required,
      [](const std::string &v, Options &o) {
        o.profile = v;
        return Status();
      }},
+    {"runs", Required, [](const std::string &v, Options &o) { return parseCount(v, o.runs); }},
 };
 
 // Without case, dashes and underscores, in which tools differ: --warmup, --random_inputs.
@@ -295,6 +317,9 @@ Status parseOptions(int argc, char **argv, Options &options) {
     return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
   if (!options.sim.board.empty() && !options.sim.counters)
     return failure(Code::InvalidArgument, "--board names the GPU that --sim-counters estimates");
+  // What one stream's run finds in a cache is what another's left there.
+  if (options.cold && options.streams > 1)
+    return failure(Code::InvalidArgument, "--cold measures one stream, not %u", options.streams);
   return {};
 }
 
@@ -314,6 +339,7 @@ Inputs and outputs; the name may be left out, and then the order counts
   --atol=X --rtol=X           |actual - expected| <= atol + rtol * |expected|; by default 1e-5 and
                               1e-3 for floating-point types, 0 for integers
   --equal-nan                 NaN matches NaN; otherwise it matches nothing
+  --runs=N                    runs as often; results that differ in a bit are exit code 1
   --random-inputs[=SEED]      seeded values for inputs that are not given; what is only measured has
                               them unasked
   --shapes=NAME:2x3,...       their sizes where the model leaves them open (default: 1)
@@ -339,12 +365,16 @@ Device
 
 Measuring
   --benchmark[=json]          latency table, after trtexec's, or the same as JSON; ^C shows what was
-                              measured until then
+                              measured until then; results that are not those of a single run, bit
+                              for bit (or --expected_output's), are exit code 1
   --iterations=N --duration=S at least so many runs and seconds (10 and 3)
-  --warmUp=MS                 before measuring (200)
+  --warmUp=MS                 before measuring (200), and until the times agree; 0: not at all
   --avgRuns=N                 also averages of each N runs
-  --percentile=P,P            90, 95 and 99; percentile P needs 10 / (1 - P / 100) runs
+  --percentile=P,P            90, 95 and 99; percentile P needs 10 / (1 - P / 100) samples
   --streams=N                 contexts that run at once (1)
+  --noDataTransfers           inputs are uploaded once and outputs stay on the GPU
+  --cold                      the GPU's cache holds nothing of a run when it begins
+  --useSpinWait               waiting for the GPU spins even where streams outnumber processors
   --profile=FILE              times of every kernel as a trace that Perfetto opens
 
 The file

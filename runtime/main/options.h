@@ -45,7 +45,12 @@ struct Options {
   uint32_t averageRuns = 0; // 0: no averages are printed
   std::vector<double> percentiles = {90, 95, 99};
   uint32_t streams = 1;
-  std::string profile; // file; "": none
+  bool transfers = true; // between host and device, in each run
+  bool spin = false;     // waiting for the device spins, whatever there is of processors
+  bool cold = false;     // caches hold nothing of a run when it begins
+  std::string profile;   // file; "": none
+
+  uint32_t runs = 1; // plain ones
 };
 
 Status parseOptions(int argc, char **argv, Options &options);

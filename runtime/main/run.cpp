@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/session.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace cameo::cli {
@@ -90,14 +91,59 @@ void printOutputs(const std::vector<HostTensor> &outputs) {
                 formatTensor(outputs[i], kPrintedElements).c_str());
 }
 
+// The same context again and again: what it replays must give what its first run gave.
+Status repeat(uint32_t runs, rt::Context &context, std::vector<HostTensor> &outputs,
+              bool &matched) {
+  std::vector<HostTensor> first = outputs;
+  for (uint32_t run = 2; run <= runs; ++run) {
+    for (HostTensor &output : outputs)
+      std::fill(output.data.begin(), output.data.end(), uint8_t(0xa5));
+    CAMEO_RETURN_IF_ERROR(context.enqueue());
+    CAMEO_RETURN_IF_ERROR(context.synchronize());
+    std::string what = "run " + std::to_string(run);
+    bool same = true;
+    for (uint32_t i = 0; i < outputs.size(); ++i)
+      same = compareBits(i, outputs[i], what.c_str(), first[i], "run 1") && same;
+    if (!same) {
+      matched = false;
+      return {};
+    }
+  }
+  std::printf("%u runs gave the same results, bit for bit\n", runs);
+  return {};
+}
+
 } // namespace
+
+Status readExpected(const Options &options, const Session &session,
+                    std::vector<GivenTensor> &expected) {
+  const std::vector<rt::PlanTensor> &tensors = session.plan().outputs();
+  CAMEO_RETURN_IF_ERROR(readGiven("--expected_output", options.expected, tensors, expected));
+  for (GivenTensor &given : expected)
+    // A type that differs is a mismatch, and reported as one.
+    (void)adaptType(given.tensor, tensors[given.index].dtype);
+  return {};
+}
+
+Status runEagerly(Session &session, std::vector<HostTensor> &inputs,
+                  std::vector<HostTensor> &outputs) {
+  std::unique_ptr<rt::Context> context;
+  rt::ContextOptions options;
+  options.entry = session.entry;
+  options.useGraphs = false;
+  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, options, context));
+  CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
+  CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));
+  CAMEO_RETURN_IF_ERROR(context->enqueue());
+  return context->synchronize();
+}
 
 Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
                bool &matched) {
   const std::vector<rt::PlanTensor> &tensors = session.plan().outputs();
   std::vector<GivenTensor> expected;
   CAMEO_RETURN_IF_ERROR(checkOutputs(options, tensors));
-  CAMEO_RETURN_IF_ERROR(readGiven("--expected_output", options.expected, tensors, expected));
+  CAMEO_RETURN_IF_ERROR(readExpected(options, session, expected));
   // The outputs outlive the context, whose work writes them.
   std::vector<HostTensor> outputs;
   std::unique_ptr<rt::Context> context;
@@ -113,17 +159,14 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
     printOutputs(outputs);
   if (!options.outputs.empty())
     CAMEO_RETURN_IF_ERROR(writeOutputs(options, tensors, outputs));
-  for (GivenTensor &given : expected) {
-    // A type that differs is a mismatch, and reported as one.
-    (void)adaptType(given.tensor, tensors[given.index].dtype);
+  for (const GivenTensor &given : expected)
     if (!compareOutput(given.index, outputs[given.index], given.tensor, options))
       matched = false;
-  }
   if (!matched && session.simulated())
     std::fprintf(stderr, "to see it again: %s\n", rt::simCommandLine(options.sim).c_str());
   if (!expected.empty() && matched)
     std::printf("[SUCCESS] all outputs matched the expected values\n");
-  return {};
+  return options.runs > 1 ? repeat(options.runs, *context, outputs, matched) : Status();
 }
 
 } // namespace cameo::cli

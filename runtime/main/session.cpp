@@ -52,6 +52,9 @@ std::string describeDevice(const rt::DeviceInfo &info) {
 
 Status openSession(const Options &options, std::unique_ptr<rt::Payload> payload, Session &session) {
   CAMEO_RETURN_IF_ERROR(openDevice(options, session));
+  uint64_t total = 0;
+  if (options.benchmark != Report::None)
+    CAMEO_RETURN_IF_ERROR(session.device->memoryInfo(session.freeBytes, total));
   const rt::SimOptions &sim = options.sim;
   bool checked = sim.checkBounds || sim.checkUninitialised || sim.checkRaces || sim.counters ||
                  !sim.trace.empty();

@@ -17,7 +17,8 @@ struct Session {
   std::shared_ptr<rt::Device> device;
   std::shared_ptr<rt::Model> model;
   uint32_t entry = 0;
-  std::string place; // "NVIDIA H200 (cuda:0, sm_90)", "the simulator"
+  std::string place;      // "NVIDIA H200 (cuda:0, sm_90)", "the simulator"
+  uint64_t freeBytes = 0; // of the device's memory before the model was loaded, for --benchmark
 
   const rt::Plan &plan() const { return model->entries()[entry]->plan; }
   bool simulated() const { return device->info().kind == rt::DeviceKind::Simulator; }
@@ -52,19 +53,28 @@ struct GivenTensor {
 Status readGiven(const char *option, const std::vector<std::string> &texts,
                  const std::vector<rt::PlanTensor> &tensors, std::vector<GivenTensor> &given);
 
+// What --expected_output gives, in the outputs' types where that can be.
+Status readExpected(const Options &options, const Session &session,
+                    std::vector<GivenTensor> &expected);
+
 // Sets shapes and host bindings for `inputs`.
 Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs);
 
 // The modes. Mismatches are reported through `matched`.
 Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
                bool &matched);
+// A run whose launches are enqueued one by one, with nothing recorded.
+Status runEagerly(Session &session, std::vector<HostTensor> &inputs,
+                  std::vector<HostTensor> &outputs);
 // `interrupted`: the signal that ended it early, whose results are printed too; else unchanged.
 Status runBenchmark(const Options &options, Session &session, std::vector<HostTensor> &inputs,
-                    int &interrupted);
+                    bool &matched, int &interrupted);
 Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs);
 Status runCounters(const Options &options, Session &session, std::vector<HostTensor> &inputs);
 Status printInfo(const Options &options, const rt::Payload &payload);
 
+// "123 B", "1.5 KiB", "97.5 MiB".
+std::string bytesText(uint64_t bytes);
 // What was counted of a launch, as members of a JSON object.
 std::string formatCounters(const sim::LaunchCounters &counters);
 // "a,b" ==> ["a","b"]
@@ -73,6 +83,9 @@ std::string nodeList(const char *nodes);
 // Prints IREE's line for the first mismatch and one of statistics; whether all matched.
 bool compareOutput(uint32_t index, const HostTensor &actual, const HostTensor &expected,
                    const Options &options);
+// Whether two runs gave the same bits; prints where they did not. `what` and `other` name the runs.
+bool compareBits(uint32_t index, const HostTensor &actual, const char *what,
+                 const HostTensor &reference, const char *other);
 
 } // namespace cameo::cli
 

@@ -94,7 +94,7 @@ public:
   }
   Status synchronize(Stream) override { return {}; }
 
-  Status createEvent(Event &event, bool) override {
+  Status createEvent(Event &event, bool, bool) override {
     event = new Clock::time_point(Clock::now());
     return {};
   }

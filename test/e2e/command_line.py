@@ -244,6 +244,9 @@ USAGE = [
     (["--random-inputs", "--sim-checks=magic"], "magic"),
     (["--random-inputs", "--benchmark", "--streams=0"], "1 to 256 streams"),
     (["--random-inputs", "--benchmark", "--percentile=100"], "not between 0 and 100"),
+    (["--random-inputs", "--benchmark", "--cold"], "the simulator has no cache"),
+    (["--random-inputs", "--benchmark", "--cold", "--streams=2"], "measures one stream, not 2"),
+    (["--random-inputs", "--runs=0"], "one at least, not 0"),
     (["--random-inputs", "--benchmark", "--iterations=x"], "is no number"),
     (["--random-inputs", "--profile=/nowhere/trace.json"], "cannot write '/nowhere/trace.json'"),
     (["--info=xml"], "neither text nor json"),
@@ -346,8 +349,17 @@ def check_benchmark(tests):
     wrong = [key for key in ("latency_ms", "enqueue_ms", "h2d_ms", "compute_ms", "d2h_ms")
              if not 0 <= result[key]["min"] <= result[key]["median"] <= result[key]["max"]]
     if (wrong or result["runs"] != 100 or not result["simulated"] or result["interrupted"]
-            or list(result["latency_ms"]["percentiles"]) != ["50"]):
+            or list(result["latency_ms"]["percentiles"]) != ["50"] or not result["matched"]
+            or result["graph"] or result["transfers"] != "overlapped"
+            or result["memory"]["weight_bytes"] <= 0 or "monitor" in result):
         tests.suite.fail("benchmark-json-content", f"{wrong} {result}", step)
+    step = harness.run([tests.artefact, "--device=sim", "--benchmark", "--noDataTransfers",
+                        "--duration=0", "--warmUp=0"], SECONDS)
+    tests.judge("benchmark-no-transfers", step, 0, "enqueued one by one; no data transfers",
+                "H2D Latency (simulated): min = 0 ms, max = 0 ms",
+                "Results: the same as an eager run's, bit for bit", "&&&& PASSED")
+    tests.judge("runs", tests.run("--random-inputs", "--runs=3"), 0,
+                "3 runs gave the same results, bit for bit")
     # ^C: what was measured until then, and the signal for whoever waits for the program.
     command = [str(tests.artefact), "--device=sim", "--benchmark", "--warmUp=0", "--duration=1000"]
     # A shell's background jobs ignore the signal, and what they start does, too.

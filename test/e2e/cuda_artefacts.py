@@ -217,7 +217,9 @@ def check_runs(tests, name, model):
 
 
 def check_replay(tests, name, artefact, model):
-    """The second run makes a graph and all others replay it; streams share weights and code."""
+    """The second run of a context makes a graph and all others replay it; streams share weights
+    and code. A stream has two contexts, so that transfers of one overlap with computing of the other;
+    an eager run goes before, and one of each context, to compare results, behind."""
     words = tests.feed(artefact, model.feeds[0])
     _, single = tests.run(artefact, words)
     each = single.count("cuLaunchKernel")
@@ -225,13 +227,13 @@ def check_replay(tests, name, artefact, model):
         step, trace = tests.run(artefact, [*words, "--benchmark", "--iterations=6", "--warmUp=0",
                                            "--duration=0", f"--streams={streams}"],
                                 kernels=artefact)
-        runs = 3 + 6
+        contexts, runs = 2 * streams, 3 + 3 + 1
         wrong = tidy(trace) if step.code == 0 else [harness.first_error(step.output)]
         for function, count in (("cuModuleLoadDataEx", 1),
-                                ("cuGraphAddKernelNode", streams * each),
-                                ("cuGraphInstantiateWithFlags", streams),
-                                ("cuGraphLaunch", streams * (runs - 1)),
-                                ("cuLaunchKernel", streams * each)):
+                                ("cuGraphAddKernelNode", contexts * each),
+                                ("cuGraphInstantiateWithFlags", contexts),
+                                ("cuGraphLaunch", contexts * (runs - 1)),
+                                ("cuLaunchKernel", (1 + contexts) * each)):
             if trace.count(function) != count:
                 wrong.append(f"{function} {trace.count(function)} times, not {count}")
         weights = payload.Payload(artefact).bytes_of("weights")

@@ -264,9 +264,11 @@ TEST_F(CudaProgram, OutOfMemory) {
 
 // With --benchmark, which uses events, several streams and recorded work.
 TEST_F(CudaProgram, EveryFailureIsAnExitCode) {
-  const std::string options =
-      runOnce + " --benchmark --iterations=3 --warmUp=0 --duration=0 --percentile=50";
-  Outcome good = run("", options);
+  write(makeSimulatedModel());
+  const std::string kernels = "FAKECUDA_ARTEFACT='" + model + "' ";
+  const std::string options = "--device=cuda '--input=x=4xf32=1 2 3 4' --benchmark "
+                              "--iterations=3 --warmUp=0 --duration=0 --percentile=50";
+  Outcome good = run(kernels, options);
   ASSERT_EQ(good.exitCode, 0) << good.output;
   std::vector<std::string> lines = traced();
   EXPECT_EQ(lines.back(), "left: nothing");
@@ -284,7 +286,7 @@ TEST_F(CudaProgram, EveryFailureIsAnExitCode) {
         continue;
       SCOPED_TRACE(function + ", call " + std::to_string(nth));
       Outcome outcome =
-          run("FAKECUDA_FAIL=" + function + ":" + std::to_string(nth) + ":999", options);
+          run(kernels + "FAKECUDA_FAIL=" + function + ":" + std::to_string(nth) + ":999", options);
       EXPECT_TRUE(outcome.exitCode == 3 || outcome.exitCode == 0) << outcome.output;
       if (outcome.exitCode == 3)
         EXPECT_TRUE(contains(outcome.output, function + ": CUDA_ERROR_UNKNOWN (999)"))

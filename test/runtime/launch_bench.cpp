@@ -41,7 +41,7 @@ public:
   Status createStream(Stream &stream) override { return handle(stream); }
   Status destroyStream(Stream) override { return {}; }
   Status synchronize(Stream) override { return {}; }
-  Status createEvent(Event &event, bool) override { return handle(event); }
+  Status createEvent(Event &event, bool, bool) override { return handle(event); }
   Status destroyEvent(Event) override { return {}; }
   Status record(Event, Stream) override { return {}; }
   Status wait(Stream, Event) override { return {}; }
