@@ -48,7 +48,18 @@ struct LaunchTiming {
   const PlanKernel *kernel;
   const LaunchStep *step;
   double start, duration;
+  double spread; // between the quartiles of all replays
 };
+
+// How launches were timed. Times are milliseconds.
+struct TimedRun {
+  uint32_t replays = 0;       // of which times are the medians; 0: one run, launch by launch
+  std::string notReplayed;    // why not, where a graph was tried
+  double whole = 0;           // a replay from its first launch to its last, no events between
+  double floor = 0;           // what is shown for a launch that does nothing:
+  bool floorIsKernel = false; // for an empty kernel; else for no kernel at all
+};
+constexpr uint32_t kTimedReplays = 20;
 
 class Context {
 public:
@@ -83,7 +94,10 @@ public:
   Status synchronize();
   // Whether the next run of this kind is a replay.
   bool replays() const { return active && active->hasGraph(); }
-  Status runTimed(const std::function<void(const LaunchTiming &)> &callback);
+  // Calls back for every launch in order, once the run is done. `how`, where it is wanted, takes
+  // some replays more.
+  Status runTimed(const std::function<void(const LaunchTiming &)> &callback,
+                  uint32_t replays = kTimedReplays, TimedRun *how = nullptr);
 
 private:
   // Device memory that the context owns, and grows.
@@ -147,6 +161,12 @@ private:
   Status keepStates();
   void swapStates();
   void discardOldContents();
+  Status timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, TimedRun *how);
+  Status timeOnce(std::vector<LaunchTiming> &timings);
+  Status timeReplays(uint32_t replays, std::vector<LaunchTiming> &timings, TimedRun &how);
+  Status timeReference(uint32_t replays, size_t launches, TimedRun &how);
+  Status timeRange(size_t first, size_t last, bool together, uint32_t replays,
+                   std::vector<std::vector<float>> &times);
   Status compute();
   bool mayStage(bool pageable, uint64_t bytes) const;
   Status growStaging(Staging &staging, uint64_t bytes);

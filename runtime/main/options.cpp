@@ -252,6 +252,8 @@ const Option kOptions[] = {
        o.profile = v;
        return Status();
      }},
+    {"profileRuns", Required,
+     [](const std::string &v, Options &o) { return parseCount(v, o.profileRuns); }},
     {"runs", Required, [](const std::string &v, Options &o) { return parseCount(v, o.runs); }},
 };
 
@@ -376,6 +378,7 @@ Measuring
   --cold                      the GPU's cache holds nothing of a run when it begins
   --useSpinWait               waiting for the GPU spins even where streams outnumber processors
   --profile=FILE              times of every kernel as a trace that Perfetto opens
+  --profileRuns=N             of so many replays (20) the medians
 
 The file
   --info[=json]               what is in it

@@ -49,6 +49,7 @@ struct Options {
   bool spin = false;     // waiting for the device spins, whatever there is of processors
   bool cold = false;     // caches hold nothing of a run when it begins
   std::string profile;   // file; "": none
+  uint32_t profileRuns = 20;
 
   uint32_t runs = 1; // plain ones
 };

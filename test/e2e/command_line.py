@@ -247,6 +247,7 @@ USAGE = [
     (["--random-inputs", "--benchmark", "--cold"], "the simulator has no cache"),
     (["--random-inputs", "--benchmark", "--cold", "--streams=2"], "measures one stream, not 2"),
     (["--random-inputs", "--runs=0"], "one at least, not 0"),
+    (["--random-inputs", "--profile=t.json", "--profileRuns=0"], "one at least, not 0"),
     (["--random-inputs", "--benchmark", "--iterations=x"], "is no number"),
     (["--random-inputs", "--profile=/nowhere/trace.json"], "cannot write '/nowhere/trace.json'"),
     (["--info=xml"], "neither text nor json"),

@@ -260,6 +260,33 @@ def check_orders(tests, name, artefact, model):
         tests.check(f"{name}-order-{order}", wrong, step)
 
 
+def check_profile(tests, name, artefact, model):
+    """Times of kernels, from replays on the fake driver's clock, add up to that of a replay."""
+    words = tests.feed(artefact, model.feeds[0])
+    profile = artefact.with_suffix(".json")
+    profile.unlink(missing_ok=True)
+    step, trace = tests.run(artefact, [*words, f"--profile={profile}", "--profileRuns=5",
+                                       "--warmUp=1"], kernels=artefact)
+    if step.code:
+        tests.suite.fail(f"{name}-profile", harness.first_error(step.output), step)
+        return
+    document = json.loads(profile.read_text())
+    total = sum(event["dur"] for event in document["traceEvents"] if event["ph"] == "X")
+    times, wrong = document["otherData"], tidy(trace)
+    if times.get("replays") != 5 or times.get("floor_of") != "an empty kernel":
+        wrong.append(f"{times}")
+    elif abs(total - times["replay_us"]) > 0.1 * times["replay_us"]:
+        wrong.append(f"{total} us in kernels, {times['replay_us']} us a replay")
+    step, _ = tests.run(artefact, [*words, "--benchmark=json", "--noDataTransfers", "--warmUp=2",
+                                   "--duration=0", "--iterations=500"], kernels=artefact)
+    result = json.loads(step.output[step.output.index("{"):]) if step.code == 0 else {}
+    if not result.get("matched") or not result["graph"] or "sm_mhz_max" not in result["monitor"]:
+        wrong.append(harness.first_error(step.output) or f"{result}")
+    elif abs(total - 1000 * result["compute_ms"]["median"]) > 0.1 * total:
+        wrong.append(f"{total} us in kernels, {result['compute_ms']} ms a run")
+    tests.check(f"{name}-profile", wrong, step)
+
+
 def check_arena(tests, name, model):
     """One arena, of the size that the report states."""
     feed = model.feeds[0]
@@ -504,6 +531,7 @@ def main():
             continue
         check_replay(tests, name, artefact, model)
         check_orders(tests, name, artefact, model)
+        check_profile(tests, name, artefact, model)
         if not model.data_dependent:
             check_arena(tests, name, model)
         check_gpus(tests, name, artefact, model)
