@@ -403,7 +403,7 @@ LogicalResult Compiler::writeText(ArrayRef<CodeVariant> variants, const CodeOpti
 void Compiler::dropAbsentTargets() {
   auto isThere = [&](const TargetVariant &target) {
     return llvm::any_of(module->getOps<rt::VariantOp>(), [&](rt::VariantOp variant) {
-      return variant.getTarget() == target.target->spelling();
+      return variant.getTarget().split(':').first == target.target->name;
     });
   };
   if (llvm::any_of(targets, isThere))

@@ -15,16 +15,24 @@ using namespace cameo;
 llvm::Expected<std::vector<CodeVariant>> cameo::findVariants(ModuleOp module,
                                                              ArrayRef<TargetVariant> targets) {
   std::vector<CodeVariant> variants;
-  for (const TargetVariant &target : targets) {
+  for (TargetVariant target : targets) {
     auto ops = module.getOps<rt::VariantOp>();
-    std::string wanted = target.target->spelling();
-    auto found = llvm::find_if(ops, [&](rt::VariantOp op) { return op.getTarget() == wanted; });
+    auto found = llvm::find_if(ops, [&](rt::VariantOp op) {
+      return op.getTarget().split(':').first == target.target->name;
+    });
     if (found == ops.end()) {
       std::string held;
       for (rt::VariantOp op : ops)
         held += (held.empty() ? "" : ", ") + op.getTarget().str();
-      return llvm::createStringError("the input has no variant for " + wanted + "; it has " +
-                                     (held.empty() ? "none" : held));
+      return llvm::createStringError("the input has no variant for " + target.target->name.str() +
+                                     "; it has " + (held.empty() ? "none" : held));
+    }
+    // Estimates are for the board that the list names, else for the one that schedules were for.
+    if (!target.boardNamed) {
+      llvm::Expected<const Target *> own = findTarget((*found).getTarget());
+      if (!own)
+        return own.takeError();
+      target.target = *own;
     }
     variants.push_back({*found, target});
   }
