@@ -24,7 +24,7 @@ public:
 
   /// What went wrong, or empty.
   std::string open(const Bytes &code) {
-    Status status = Driver::open("libcuda.so.1", driver_);
+    Status status = Driver::open(nullptr, driver_);
     int devices = 0, version = 0;
     CUdevice device{};
     CUcontext context{};
