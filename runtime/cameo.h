@@ -364,8 +364,8 @@ typedef struct cameo_launch_timing {
 typedef void (*cameo_timing_callback)(void *user, const cameo_launch_timing *timing);
 /* A run that waits, and calls back for every launch in order. Slower than others. On a GPU whose
  * driver has graphs (CUDA 11.4) times are the medians of 20 replays of a graph with events between
- * launches, and hold what an event costs, 1 or 2 us; else, and in contexts without graphs, they are
- * those of one run, and of short kernels the host's. Its stream must not be being recorded. */
+ * launches, and hold what an event costs; else, and in contexts without graphs, they are those of
+ * one run, and of short kernels the host's. The stream must not be being recorded. */
 CAMEO_API cameo_status cameo_context_run_timed(cameo_context *context,
                                                cameo_timing_callback callback, void *user);
 

@@ -32,8 +32,7 @@ public:
   // "580.65.06"; "": not told.
   const std::string &driver() const { return driverText; }
   NvmlReading read() const;
-  // Millijoules since the driver was loaded, of the whole board; the counter moves a few ten times
-  // a second.
+  // Millijoules since the driver was loaded, of the whole board.
   Status energy(uint64_t &millijoules) const;
 
 private:
