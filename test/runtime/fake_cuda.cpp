@@ -128,7 +128,7 @@ CUresult cuInit(unsigned flags) {
   ENTER(Nothing);
   if (state().devices.empty())
     return CUDA_ERROR_NO_DEVICE;
-  if (!state().artefactFile.empty() && !useArtefact(state().artefactFile.c_str()))
+  if (!state().artefactFile.empty() && !useArtefacts(state().artefactFile))
     return CUDA_ERROR_UNKNOWN;
   state().artefactFile.clear();
   state().initialised = true;

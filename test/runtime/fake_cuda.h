@@ -121,9 +121,9 @@ void registerKernel(const std::string &kernel, KernelShape shape,
 void registerKernel(const std::string &kernel, std::vector<size_t> sizes,
                     std::function<void(const Launch &)> body);
 
-/// Runs the kernels of an artefact (by its simulator image) from here on; false, with a message on
-/// stderr, where it has none.
-bool useArtefact(const char *path);
+/// Runs the kernels of artefacts (by their simulator images; `file:file`) from here on; false, with
+/// a message on stderr, where it has none.
+bool useArtefacts(const std::string &paths);
 
 /// The calls so far, as `name` or `name detail`, e.g. `cuLaunchKernel add grid 4x1x1`.
 std::vector<std::string> calls();

@@ -197,12 +197,18 @@ extern "C" __attribute__((visibility("default"))) uint64_t fakecuda_hash(const v
   return cameo::rt::hash(data, bytes);
 }
 
-bool useArtefact(const char *path) {
-  auto *artefact = new Artefact;
-  Status status = artefact->load(path);
-  if (!status.ok())
-    fprintf(stderr, "fake CUDA driver: %s: %s\n", path, status.message().c_str());
-  return status.ok();
+bool useArtefacts(const std::string &paths) {
+  for (size_t at = 0; at <= paths.size();) {
+    std::string path = paths.substr(at, paths.find(':', at) - at);
+    auto *artefact = new Artefact;
+    Status status = artefact->load(path.c_str());
+    if (!status.ok()) {
+      fprintf(stderr, "fake CUDA driver: %s: %s\n", path.c_str(), status.message().c_str());
+      return false;
+    }
+    at += path.size() + 1;
+  }
+  return true;
 }
 
 } // namespace fakecuda

@@ -8,7 +8,8 @@
 //   FAKECUDA_COMPILE_MS=200  what compiling PTX takes, really
 //   FAKECUDA_MEMORY=8192 and FAKECUDA_PINNED=1024  memory of the GPUs and page-locked memory, MiB
 //   FAKECUDA_TRACE=file, to which calls, misuses and what is left at the end are appended
-//   FAKECUDA_ARTEFACT=file, whose simulator image supplies the kernels; without it they do nothing
+//   FAKECUDA_ARTEFACT=file:file, whose simulator images supply the kernels, which have different
+//   names; without it they do nothing
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_cuda_entry.h"
 
