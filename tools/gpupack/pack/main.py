@@ -1,0 +1,111 @@
+"""Proves on a machine with a GPU that what was built elsewhere works there, and measures it.
+
+Needs NVIDIA's driver and this Python alone. Every case runs in a process of its own under a time
+limit; whatever fails, the rest still runs. Results are in OUT/results.json as they come, and as a
+table in OUT/results.txt. Exit code 0: all is well; 1: not; 2: usage; 3: all that ran is well, but the
+time did not suffice for everything.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import os
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import cases
+import process
+from machine import Machine
+from pack import Pack
+from results import Book, Result
+from scheduler import Scheduler
+
+MOST_AT_ONCE = 8
+SANITIZERS_AT_ONCE = 4
+
+
+def arguments(root):
+    parser = argparse.ArgumentParser(prog="run", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose name matches")
+    parser.add_argument("--out", type=Path, default=Path("gpu-results"), metavar="DIR",
+                        help="where results go (gpu-results)")
+    parser.add_argument("--minutes", type=float, default=10, help="the time there is (10)")
+    parser.add_argument("--jobs", type=int, default=min(MOST_AT_ONCE, os.cpu_count() or 1),
+                        help="tests at a time; benchmarks run alone")
+    parser.add_argument("--driver", type=Path, metavar="DIR", help="the folder of libcuda.so.1")
+    parser.add_argument("--sanitizer", type=Path, metavar="FILE",
+                        help="compute-sanitizer, where it is in no usual place")
+    parser.add_argument("--dry-run", action="store_true",
+                        help="with the fake driver and the simulator: needs no GPU, proves nothing "
+                             "about one")
+    parser.add_argument("--work", type=Path, metavar="DIR",
+                        help="unpack here and leave it (default: a temporary folder)")
+    parser.add_argument("--list", action="store_true", help="name the cases and stop")
+    options = parser.parse_args()
+    try:
+        re.compile(options.only)
+    except re.error as error:
+        parser.error(f"--only: {error}")
+    if not (root / "content.tar.xz").exists():
+        parser.error(f"{root} has no content.tar.xz")
+    return options
+
+
+def phases(pack, chosen):
+    """(cases, how many at a time), in order; None stands for --jobs."""
+    def only(made):
+        return [case for case in made if any(map(chosen, case.names()))]
+
+    yield only(cases.first_cases(pack) + cases.api_cases(pack, alone=False)), None
+    yield only(cases.instruction_cases(pack, chosen)), None
+    yield only(cases.network_cases(pack)), None
+    yield only(cases.api_cases(pack, alone=True)), 1
+    yield only(cases.sanitizer_cases(pack)), SANITIZERS_AT_ONCE
+    yield only(cases.benchmark_cases(pack)), 1
+
+
+def run(root, scratch, options):
+    pack = Pack(root, scratch, options.driver, options.dry_run)
+    pack.machine = Machine(pack.environment, options.sanitizer, options.dry_run)
+    if options.list:
+        for made, _ in phases(pack, lambda name: re.search(options.only, name)):
+            for case in made:
+                print("\n".join(case.names()))
+        return 0
+    about = {"pack": pack.about["made"], "dry_run": options.dry_run, "only": options.only,
+             "machine": pack.machine.facts, "ended": False}
+    book = Book(options.out, about)
+    print(f"{pack.machine.facts['GPU']}; results go to {options.out}", flush=True)
+    problem = pack.machine.problem
+    book.add([Result("machine/gpu", "fail" if problem else "pass",
+                     message=problem or pack.machine.facts["GPU"])])
+    scheduler = Scheduler(book, options.minutes)
+
+    def interrupted(number, _frame):
+        scheduler.stop(f"interrupted by {signal.Signals(number).name}")
+        process.kill_all()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupted)
+
+    for made, workers in phases(pack, lambda name: re.search(options.only, name)):
+        scheduler.run(made, min(workers or options.jobs, max(len(made), 1)))
+    book.close()
+    print(book.table(), end="")
+    return book.exit_code()
+
+
+def main(root):
+    options = arguments(root)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if options.work:
+        options.work.mkdir(parents=True, exist_ok=True)
+        return run(root, options.work, options)
+    scratch = Path(tempfile.mkdtemp(prefix="gpu-pack-"))
+    try:
+        return run(root, scratch, options)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
