@@ -48,6 +48,7 @@ def parts():
         Part("artefact-files", [PYTHON, f"{E2E}/artefact_files.py"], 10),
         Part("command-line", [PYTHON, f"{E2E}/command_line.py"], 5),
         Part("cuda-artefacts", [PYTHON, f"{E2E}/cuda_artefacts.py"], 15),
+        Part("gpu-pack", [PYTHON, f"{E2E}/gpu_pack.py"], 10),
         Part("embedding", [PYTHON, f"{E2E}/embedding.py"], 5),
         Part("install", [PYTHON, f"{E2E}/install.py"], 10),
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""A small GPU pack: made, and run with the fake driver and the simulator. First every case passes;
+then, with faults planted in it, each of them is named, and everything else still passes."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+
+import numpy
+
+import harness
+
+SECONDS = 600
+HANGS, CRASHES = "redux_sync_add_s32_80000000", "elect_sync_00ff00ff"  # instruction tests
+INSTRUCTIONS = "^instruction/(redux|elect|bar|vote)"
+# The program that runs instruction tests, with a test that hangs and one that crashes.
+PLANTED_PROGRAM = """#!/bin/bash
+for word in "$@"; do case $word in --only=*) only=${{word#--only=}};; esac; done
+chosen() {{ [[ $only == "=$1" || $only != =* && $1 == *"$only"* ]]; }}
+chosen {hangs} && exec sleep 1000
+chosen {crashes} && kill -SEGV $$
+exec "$0.real" "$@"
+"""
+
+
+# What stands for compute-sanitizer: one tool finds something in one model.
+SANITIZER = """#!/bin/bash
+[[ $1 == --tool=* && $2 == --error-exitcode=* && $3 == --print-limit=* ]] || exit 2
+"${@:4}" || exit 2
+echo "========= COMPUTE-SANITIZER"
+[[ $1 != --tool=racecheck || $4 != */layers ]] || {
+  echo "========= Error: Race reported between Write access"; exit ${2#*=}; }
+[[ $1 == --tool=racecheck ]] && echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors)" ||
+  echo "========= ERROR SUMMARY: 0 errors"
+"""
+
+
+class PackTests:
+    def __init__(self, options):
+        self.suite = harness.Suite("gpu-pack", options.build.resolve())
+        self.jobs = options.jobs
+        self.pack = self.suite.work / "pack"
+
+    def make(self):
+        step = harness.run([harness.SOURCE / "tools" / "gpu-pack", "-o", self.pack, "--small",
+                            "--no-build", f"--build={self.suite.build}"], SECONDS)
+        if step.code:
+            self.suite.fail("make", step.how(), step)
+            return False
+        self.suite.ok("make")
+        return True
+
+    def run(self, pack, name, *arguments, environment=None, code=0):
+        """(results by name, text) of a dry run."""
+        out = self.suite.work / f"results-{name}"
+        shutil.rmtree(out, ignore_errors=True)
+        step = harness.run([pack / "run", "--dry-run", f"--out={out}", f"--jobs={self.jobs}",
+                            *arguments], SECONDS, env={**os.environ, **(environment or {})})
+        if step.code != code:
+            self.suite.fail(name, f"{step.how()}, not {code}", step)
+        return read(out)
+
+    def expect(self, case, good, why="", *steps):
+        if good:
+            self.suite.ok(case)
+        else:
+            self.suite.fail(case, why, *steps)
+
+    def check_dry_run(self):
+        """Everything passes but what cannot be tried without a GPU, with its reason."""
+        results = self.run(self.pack, "dry-run")
+        kinds = {"machine", "model", "api", "instruction", "family", "sanitizer", "benchmark",
+                 "profile"}
+        self.expect("kinds", kinds <= {name.split("/")[0] for name in results}, str(set(results)))
+        for name, result in results.items():
+            if result["status"] == "skip":
+                good = name.startswith("sanitizer/") or name.endswith(("/torch", "-torch"))
+                self.expect(name, good and result["message"], f"skipped: {result['message']}")
+            else:
+                good = result["status"] == "pass" and "its group failed" not in result["message"]
+                self.expect(name, good, result["message"])
+
+    def plant(self):
+        """A copy of the pack with faults, and which status each case must have because of them."""
+        planted = self.suite.work / "planted"
+        content = self.suite.work / "content"
+        for folder in (planted, content):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.pack, planted)
+        with tarfile.open(self.pack / "content.tar.xz") as archive:
+            archive.extractall(content)
+        about = json.loads((content / "pack.json").read_text())
+        models = {model["name"]: model for model in about["models"]}
+
+        program = content / "bin" / "cameo-instructions"
+        program.rename(program.with_name("cameo-instructions.real"))
+        program.write_text(PLANTED_PROGRAM.format(hangs=HANGS, crashes=CRASHES))
+        program.chmod(0o755)
+        # A wrong result, by much and by one bit.
+        change(content / models["fashion"]["feeds"][0]["expected"],
+               lambda values: values.reshape(-1).__setitem__(3, 1e4))
+        for file in models["fashion"]["feeds"][1]["simulated"].values():
+            change(content / file, lambda values: values.view(numpy.uint32).reshape(-1)
+                   .__setitem__(5, values.view(numpy.uint32).reshape(-1)[5] ^ 1))
+        # A file that lost its end.
+        damaged = content / models["shapes"]["files"]["ptx"]
+        damaged.write_bytes(damaged.read_bytes()[:-5000])
+        with tarfile.open(planted / "content.tar.xz", "w:xz", preset=0) as archive:
+            archive.add(content, ".")
+        # The test's own time is too short for the limits of a GPU's.
+        for name, old, new in (("instructions.py", "GROUP_SECONDS, SECONDS = 40, 15",
+                                "GROUP_SECONDS, SECONDS = 5, 2"),):
+            file = planted / "lib" / name
+            assert old in file.read_text()
+            file.write_text(file.read_text().replace(old, new))
+        return planted, {
+            f"instruction/{HANGS}": ("timeout", "no end within 2 s"),
+            f"instruction/{CRASHES}": ("crash", "killed by SIGSEGV"),
+            "model/fashion/cubin/0": ("fail", "against ONNX Runtime: logits: 1 of 20 values"),
+            "model/fashion/ptx/0": ("fail", "against ONNX Runtime: logits: 1 of 20 values"),
+            "model/fashion/cubin/1": ("fail", "against the simulator: logits: 1 of 50 values"),
+            "model/fashion/ptx/1": ("fail", "against the simulator: logits: 1 of 50 values"),
+            "model/shapes/ptx/0": ("fail", "exit code 4"),
+            "model/shapes/ptx/1": ("fail", "exit code 4"),
+        }
+
+    def check_planted(self):
+        planted, wanted = self.plant()
+        results = self.run(planted, "planted", f"--only={INSTRUCTIONS}|^model|^api/replay$", code=1)
+        for name, (status, words) in wanted.items():
+            has = results.pop(name, {"status": "missing", "message": ""})
+            self.expect(f"planted-{name}", has["status"] == status and words in has["message"],
+                        f"{has['status']}: {has['message']}")
+        bad = {name: r["message"] for name, r in results.items() if r["status"] != "pass"}
+        self.expect("planted-rest", not bad and len(results) > 50, f"{len(results)}: {bad}")
+
+    def check_sanitizer(self):
+        script = self.suite.work / "compute-sanitizer"
+        script.write_text(SANITIZER)
+        script.chmod(0o755)
+        results = self.run(self.pack, "sanitizer", f"--sanitizer={script}", "--only=^sanitizer/",
+                           code=1)
+        found = results.pop("sanitizer/racecheck/layers", {"status": "missing", "message": ""})
+        self.expect("sanitizer-finding", found["status"] == "fail" and
+                    found["message"] == "Error: Race reported between Write access", str(found))
+        wrong = {name: r for name, r in results.items() if r["status"] != "pass"}
+        self.expect("sanitizer", len(results) > 10 and not wrong, str(wrong))
+
+    def check_refused(self):
+        """The driver refuses an image; GPUs that the pack has no code for; no driver at all."""
+        results = self.run(self.pack, "refused-image", "--only=^model/layers", code=1,
+                           environment={"FAKECUDA_FAIL": "cuModuleLoadDataEx:1:209"})
+        # Where there is other code, that runs, which is not what the case asks for.
+        self.all_fail("refused-image", results, ("CUDA_ERROR_NO_BINARY_FOR_GPU", "not the cubin"))
+        only = "--only=^model/layers|^api/(no-code|replay)$|^instruction/elect"
+        results = self.run(self.pack, "old-gpu", only, code=1,
+                           environment={"FAKECUDA_DEVICES": "6.1"})
+        self.all_fail("old-gpu", results, ("no code for Fake GPU, an sm_61 GPU",
+                                           "PTX for sm_80 is not for this GPU"))
+        empty = self.suite.work / "empty"
+        empty.mkdir(exist_ok=True)
+        results = self.run(self.pack, "no-driver", only, f"--driver={empty}", code=1)
+        self.all_fail("no-driver", results, ("libcuda.so.1",))
+
+    def all_fail(self, case, results, words):
+        """All that needs the GPU fails, or is skipped, in one of those words; the simulated rest
+        passes."""
+        wrong = {name: r for name, r in results.items() if name != "machine/gpu" and (
+            r["status"] != "pass" if name.startswith("instruction/") else
+            r["status"] not in ("fail", "skip") or
+            not any(word in r["message"] + r["log"] for word in words))}
+        self.expect(case, len(results) > 4 and not wrong, f"{len(results)} results; {wrong}")
+
+    def check_time(self):
+        """What the time does not suffice for is listed; an interrupted run leaves its results."""
+        results = self.run(self.pack, "no-time", "--minutes=0.02", "--only=^(model|instruction)",
+                           code=3)
+        not_run = [r for r in results.values() if r["message"].startswith("not run: the 0.02 min")]
+        self.expect("no-time", not_run and len(results) > 600,
+                    f"{len(not_run)} of {len(results)} were not run")
+        out = self.suite.work / "results-interrupted"
+        shutil.rmtree(out, ignore_errors=True)
+        process = subprocess.Popen([self.pack / "run", "--dry-run", f"--out={out}", "--jobs=1"],
+                                   stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline and not (out / "results.json").exists():
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(SECONDS)
+        results = read(out)
+        not_run = [r for r in results.values() if "interrupted by SIGTERM" in r["message"]]
+        self.expect("interrupted", code in (1, 3) and not_run and len(results) > 600,
+                    f"exit code {code}, {len(not_run)} of {len(results)} were not run")
+
+
+def read(out):
+    """{case: result}; the table must be there as well."""
+    if not (out / "results.txt").exists():
+        return {}
+    return {case["name"]: case for case in json.loads((out / "results.json").read_text())["cases"]}
+
+
+def change(file, function):
+    """One array of an .npz file."""
+    with numpy.load(file) as archive:
+        arrays = {name: archive[name].copy() for name in archive}
+    function(next(iter(arrays.values())))
+    numpy.savez(file, **arrays)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    harness.add_arguments(parser)
+    options = parser.parse_args()
+    tests = PackTests(options)
+    if tests.make():
+        tests.check_dry_run()
+        tests.check_planted()
+        tests.check_sanitizer()
+        tests.check_refused()
+        tests.check_time()
+    return tests.suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
