@@ -103,12 +103,11 @@ SmallVector<Value> flatElements(Kernel &kernel, Value value, Value offset, int64
   return results;
 }
 
-class MapSchedule : public Schedule {
+class MapMatch : public ScheduleMatch {
 public:
-  StringRef family() const override { return "map"; }
-  bool isSupported(kernel::DispatchOp, const Target &) const override { return true; }
+  MapMatch(kernel::DispatchOp op, const Target &target) : ScheduleMatch(op, target) {}
 
-  DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
+  DictionaryAttr choose() const override {
     Builder b(op.getContext());
     int64_t vector = 16;
     bool flat = true;
@@ -150,8 +149,7 @@ public:
          b.getNamedAttr("vector", b.getI64IntegerAttr(std::max<int64_t>(vector, 1)))});
   }
 
-  LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
-                       const Target &target) const override {
+  LogicalResult verify(DictionaryAttr params) const override {
     auto threads = intParam(params, "threads"), vector = intParam(params, "vector");
     auto flat = params.getAs<BoolAttr>("flat");
     if (!threads || !vector || !flat)
@@ -175,8 +173,7 @@ public:
     return success();
   }
 
-  LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
-                     KernelEmitter &emitter) const override {
+  FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
     bool flat = params.getAs<BoolAttr>("flat").getValue();
     OpBuilder host(op);
@@ -218,9 +215,7 @@ public:
       for (auto [output, value] : llvm::zip(group, *launched))
         replacements[output] = value;
     }
-    op.replaceAllUsesWith(replacements);
-    op.erase();
-    return success();
+    return replacements;
   }
 
 private:
@@ -273,6 +268,15 @@ private:
     b.setInsertionPointToStart(rest.getBody());
     group(rest.getInductionVar(), 1);
     return success();
+  }
+};
+
+class MapSchedule : public Schedule {
+public:
+  StringRef family() const override { return "map"; }
+
+  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
+    return std::make_unique<MapMatch>(op, target);
   }
 };
 

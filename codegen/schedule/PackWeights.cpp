@@ -70,24 +70,30 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
       variant.walk([&](kernel::DispatchOp op) {
         if (op.getSchedule()) // chosen for the weights as they are
           return;
-        const auto *schedule = llvm::find_if(
-            schedules(), [&](const Schedule *known) { return known->isSupported(op, **target); });
+        SmallVector<unsigned> packable;
         for (unsigned input = 0; input < op.getInputs().size(); ++input)
-          pack(op, input, **schedule);
+          if (op.getInputs()[input].getDefiningOp<rt::GetConstantOp>() &&
+              isReadByMaps(op.getInputArgs()[input]))
+            packable.push_back(input);
+        if (packable.empty())
+          return;
+        // All orders before the first input is changed, and with it what was matched.
+        auto [schedule, match] = matchSchedule(op, **target);
+        SmallVector<SmallVector<unsigned>> orders;
+        for (unsigned input : packable)
+          orders.push_back(match->packing(input));
+        for (auto [input, order] : llvm::zip(packable, orders))
+          if (!llvm::is_sorted(order))
+            pack(op, input, order);
       });
     }
     eraseReplaced();
   }
 
 private:
-  void pack(kernel::DispatchOp op, unsigned input, const Schedule &schedule) {
+  void pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order) {
     auto get = op.getInputs()[input].getDefiningOp<rt::GetConstantOp>();
     BlockArgument argument = op.getInputArgs()[input];
-    if (!get || !isReadByMaps(argument))
-      return;
-    SmallVector<unsigned> order = schedule.packing(op, input);
-    if (llvm::is_sorted(order))
-      return;
     rt::ConstantOp packed = packedConstant(get.getConstant(), order);
     if (!packed)
       return;

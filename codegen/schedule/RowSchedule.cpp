@@ -437,27 +437,14 @@ private:
   SmallVector<Value> row;
 };
 
-class RowSchedule : public Schedule {
+StringRef familyOf(bool across) { return across ? "columns" : "rows"; }
+
+class RowMatch : public ScheduleMatch {
 public:
-  explicit RowSchedule(bool across) : across(across) {}
+  RowMatch(kernel::DispatchOp op, const Target &target, Rows rows, bool across)
+      : ScheduleMatch(op, target), rows(std::move(rows)), across(across) {}
 
-  StringRef family() const override { return across ? "columns" : "rows"; }
-
-  bool isSupported(kernel::DispatchOp op, const Target &) const override {
-    std::optional<Rows> rows = matchRows(op);
-    if (!rows || (across ? rows->alongRows || !rows->acrossRows : !rows->alongRows))
-      return false;
-    // Where elements depend on reductions, `map` would compute those for each element.
-    bool reused = llvm::any_of(rows->outputs,
-                               [](const RowOutput &output) { return !output.columnDims.empty(); });
-    int64_t shortest = !reused ? kWarp : across ? 2 : 8;
-    return llvm::all_of(rows->reductions, [&](const RowReduction &reduction) {
-      return rowLength(reduction, 1024) >= shortest;
-    });
-  }
-
-  DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
-    Rows rows = *matchRows(op);
+  DictionaryAttr choose() const override {
     int64_t longest = 1, count = 1, vector = across && !canWiden(rows) ? 1 : 16, widest = 8;
     for (const RowReduction &reduction : rows.reductions) {
       longest = std::max(longest, rowLength(reduction, 256));
@@ -490,39 +477,36 @@ public:
                                 number("vector", layout.vector)});
   }
 
-  LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
-                       const Target &target) const override {
-    auto threads = intParam(params, "threads"), rows = intParam(params, "rows"),
+  LogicalResult verify(DictionaryAttr params) const override {
+    StringRef family = familyOf(across);
+    auto threads = intParam(params, "threads"), block = intParam(params, "rows"),
          vector = intParam(params, "vector");
-    if (!threads || !rows || !vector || *threads < kWarp || *threads > target.maxThreadsPerBlock ||
+    if (!threads || !block || !vector || *threads < kWarp || *threads > target.maxThreadsPerBlock ||
         *threads % kWarp != 0)
-      return op.emitError() << "schedule '" << family()
+      return op.emitError() << "schedule '" << family
                             << "' needs rows, vector and threads, a multiple of " << kWarp
                             << " up to " << target.maxThreadsPerBlock;
     if (*vector < 1 || *vector > 16 || !llvm::isPowerOf2_64(*vector))
-      return op.emitError() << "schedule '" << family() << "': vector " << *vector
+      return op.emitError() << "schedule '" << family << "': vector " << *vector
                             << " is not 1, 2, 4, 8 or 16";
     if (across && *vector > 1) {
-      Rows matched = *matchRows(op);
-      if (!canWiden(matched) || (!ShapedType::isDynamic(matched.rowType.getShape().back()) &&
-                                 matched.rowType.getShape().back() % *vector != 0))
-        return op.emitError() << "schedule '" << family() << "': vector " << *vector
+      if (!canWiden(rows) || (!ShapedType::isDynamic(rows.rowType.getShape().back()) &&
+                              rows.rowType.getShape().back() % *vector != 0))
+        return op.emitError() << "schedule '" << family << "': vector " << *vector
                               << " does not divide the rows beside one another";
     }
     // Rows that share warps must share them evenly.
-    int64_t side = across ? *rows / *vector : *rows;
+    int64_t side = across ? *block / *vector : *block;
     if (side < 1 || *threads % side != 0 ||
-        (across ? !llvm::isPowerOf2_64(side) || *rows % *vector != 0
+        (across ? !llvm::isPowerOf2_64(side) || *block % *vector != 0
                 : side != 1 && (!llvm::isPowerOf2_64(*threads / side) || *threads / side > kWarp)))
-      return op.emitError() << "schedule '" << family() << "': " << *threads
-                            << " threads cannot share " << *rows << " rows"
+      return op.emitError() << "schedule '" << family << "': " << *threads
+                            << " threads cannot share " << *block << " rows"
                             << (across ? " by vectors of " + std::to_string(*vector) : "");
     return success();
   }
 
-  LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
-                     KernelEmitter &emitter) const override {
-    Rows rows = *matchRows(op);
+  FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     Layout layout{across, *intParam(params, "threads"), *intParam(params, "rows"),
                   *intParam(params, "vector")};
     OpBuilder host(op);
@@ -543,16 +527,10 @@ public:
       blocks = host.create<arith::SelectOp>(loc, whole, blocks, more);
     }
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    auto launched =
-        emitter.launch(op, "", layout.threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
-          RowEmitter(kernel, rows, layout).emit();
-          return success();
-        });
-    if (failed(launched))
-      return failure();
-    op.replaceAllUsesWith(*launched);
-    op.erase();
-    return success();
+    return emitter.launch(op, "", layout.threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
+      RowEmitter(kernel, rows, layout).emit();
+      return success();
+    });
   }
 
 private:
@@ -610,6 +588,32 @@ private:
     return {true, side * perRow, side * vector, vector};
   }
 
+  Rows rows;
+  bool across;
+};
+
+class RowSchedule : public Schedule {
+public:
+  explicit RowSchedule(bool across) : across(across) {}
+
+  StringRef family() const override { return familyOf(across); }
+
+  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
+    std::optional<Rows> rows = matchRows(op);
+    if (!rows || (across ? rows->alongRows || !rows->acrossRows : !rows->alongRows))
+      return nullptr;
+    // Where elements depend on reductions, `map` would compute those for each element.
+    bool reused = llvm::any_of(rows->outputs,
+                               [](const RowOutput &output) { return !output.columnDims.empty(); });
+    int64_t shortest = !reused ? kWarp : across ? 2 : 8;
+    if (llvm::any_of(rows->reductions, [&](const RowReduction &reduction) {
+          return rowLength(reduction, 1024) < shortest;
+        }))
+      return nullptr;
+    return std::make_unique<RowMatch>(op, target, std::move(*rows), across);
+  }
+
+private:
   bool across;
 };
 

@@ -35,22 +35,12 @@ kernel::ScanOp matchScan(kernel::DispatchOp op) {
   return root.getDefiningOp<kernel::ScanOp>();
 }
 
-class ScanSchedule : public Schedule {
+class ScanMatch : public ScheduleMatch {
 public:
-  StringRef family() const override { return "scan"; }
+  ScanMatch(kernel::DispatchOp op, const Target &target, kernel::ScanOp scan)
+      : ScheduleMatch(op, target), scan(scan) {}
 
-  bool isSupported(kernel::DispatchOp op, const Target &) const override {
-    kernel::ScanOp scan = matchScan(op);
-    if (!scan)
-      return false;
-    auto type = cast<RankedTensorType>(scan.getType());
-    unsigned bits = type.getElementTypeBitWidth();
-    int64_t length = type.getDimSize(scan.getAxis());
-    return (bits == 32 || bits == 64) && (ShapedType::isDynamic(length) || length >= 2 * kWarp);
-  }
-
-  DictionaryAttr choose(kernel::DispatchOp op, const Target &) const override {
-    kernel::ScanOp scan = matchScan(op);
+  DictionaryAttr choose() const override {
     int64_t length = cast<RankedTensorType>(scan.getType()).getDimSize(scan.getAxis());
     int64_t threads = ShapedType::isDynamic(length)
                           ? 256
@@ -59,8 +49,7 @@ public:
     return b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
   }
 
-  LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
-                       const Target &target) const override {
+  LogicalResult verify(DictionaryAttr params) const override {
     auto threads = intParam(params, "threads");
     if (!threads || *threads < kWarp || *threads > target.maxThreadsPerBlock ||
         *threads % kWarp != 0)
@@ -69,9 +58,7 @@ public:
     return success();
   }
 
-  LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
-                     KernelEmitter &emitter) const override {
-    kernel::ScanOp scan = matchScan(op);
+  FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     int64_t threads = *intParam(params, "threads");
     OpBuilder host(op);
     Location loc = op.getLoc();
@@ -80,13 +67,8 @@ public:
       if (dim != static_cast<int64_t>(scan.getAxis()))
         lines = host.createOrFold<arith::MulIOp>(
             loc, lines, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
-    auto launched = emitter.launch(op, "", threads, {lines, one, one}, {0},
-                                   [&](Kernel &kernel) { return emitBody(kernel, scan, threads); });
-    if (failed(launched))
-      return failure();
-    op.replaceAllUsesWith(*launched);
-    op.erase();
-    return success();
+    return emitter.launch(op, "", threads, {lines, one, one}, {0},
+                          [&](Kernel &kernel) { return emitBody(kernel, scan, threads); });
   }
 
 private:
@@ -190,6 +172,25 @@ private:
     }
     b.create<scf::YieldOp>(loc, total);
     return success();
+  }
+
+  mutable kernel::ScanOp scan;
+};
+
+class ScanSchedule : public Schedule {
+public:
+  StringRef family() const override { return "scan"; }
+
+  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
+    kernel::ScanOp scan = matchScan(op);
+    if (!scan)
+      return nullptr;
+    auto type = cast<RankedTensorType>(scan.getType());
+    unsigned bits = type.getElementTypeBitWidth();
+    int64_t length = type.getDimSize(scan.getAxis());
+    if ((bits != 32 && bits != 64) || (!ShapedType::isDynamic(length) && length < 2 * kWarp))
+      return nullptr;
+    return std::make_unique<ScanMatch>(op, target, scan);
   }
 };
 

@@ -1,8 +1,9 @@
 // Schedule classes: how a dispatch may be computed.
 //
-// Each class decides whether it can compute a dispatch, chooses parameters for a target, checks
-// parameters it is given (they can be edited), and emits the launches. Classes are asked in order,
-// from the most specific to `map`, which computes everything.
+// Each class says whether it can compute a dispatch by matching it, once: the match is what it has
+// recognised, and with it chooses parameters for a target, checks parameters it is given (they can
+// be edited), and emits the launches. Classes are asked in order, from the most specific to `map`,
+// which computes everything.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,25 +13,42 @@
 
 namespace cameo {
 
+/// A dispatch as a schedule class computes it on a target. It holds until the dispatch is changed.
+class ScheduleMatch {
+public:
+  virtual ~ScheduleMatch() = default;
+  /// The order in which the dimensions of an input (by position) that is a constant are wanted;
+  /// empty: as they are.
+  virtual llvm::SmallVector<unsigned> packing(unsigned) const { return {}; }
+  /// Parameters.
+  virtual mlir::DictionaryAttr choose() const = 0;
+  /// Whether parameters fit dispatch and target; emits an error where not.
+  virtual llvm::LogicalResult verify(mlir::DictionaryAttr params) const = 0;
+  /// Launches kernels made with `emitter` that compute the dispatch's results, and returns these.
+  virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>> emit(mlir::DictionaryAttr params,
+                                                               KernelEmitter &emitter) const = 0;
+
+protected:
+  ScheduleMatch(kernel::DispatchOp op, const Target &target) : op(op), target(target) {}
+
+  // MLIR's accessors are not const, so that const methods need a copy or this.
+  mutable kernel::DispatchOp op;
+  const Target &target;
+};
+
 class Schedule {
 public:
   virtual ~Schedule() = default;
   /// Name in #kernel.schedule.
   virtual llvm::StringRef family() const = 0;
-  /// Whether this class can compute the dispatch on the target.
-  virtual bool isSupported(kernel::DispatchOp op, const Target &target) const = 0;
-  /// Parameters; called only where isSupported.
-  virtual mlir::DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const = 0;
-  /// The order in which it wants the dimensions of an input (by position) that is a constant;
-  /// empty: as they are. Called only where isSupported.
-  virtual llvm::SmallVector<unsigned> packing(kernel::DispatchOp, unsigned) const { return {}; }
-  /// Whether parameters fit dispatch and target; emits an error where not.
-  virtual llvm::LogicalResult verify(kernel::DispatchOp op, mlir::DictionaryAttr params,
-                                     const Target &target) const = 0;
-  /// Replaces the dispatch by launches of kernels made with `emitter`.
-  virtual llvm::LogicalResult emit(kernel::DispatchOp op, mlir::DictionaryAttr params,
-                                   KernelEmitter &emitter) const = 0;
+  /// Null where this class cannot compute the dispatch on the target.
+  virtual std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op,
+                                               const Target &target) const = 0;
 };
+
+/// The first class that can compute the dispatch, and its match.
+std::pair<const Schedule *, std::unique_ptr<ScheduleMatch>> matchSchedule(kernel::DispatchOp op,
+                                                                          const Target &target);
 
 /// All classes, the most specific first.
 llvm::ArrayRef<const Schedule *> schedules();

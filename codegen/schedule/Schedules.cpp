@@ -35,6 +35,14 @@ const Schedule *findSchedule(StringRef family) {
   return nullptr;
 }
 
+std::pair<const Schedule *, std::unique_ptr<ScheduleMatch>> matchSchedule(kernel::DispatchOp op,
+                                                                          const Target &target) {
+  for (const Schedule *schedule : schedules())
+    if (std::unique_ptr<ScheduleMatch> match = schedule->match(op, target))
+      return {schedule, std::move(match)};
+  return {};
+}
+
 std::optional<int64_t> intParam(DictionaryAttr params, StringRef name) {
   if (auto attribute = params.getAs<IntegerAttr>(name))
     return attribute.getInt();
@@ -63,16 +71,12 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
         count(&getContext(), getArgument(), "kept");
         return;
       }
-      for (const Schedule *schedule : schedules()) {
-        if (!schedule->isSupported(op, *target))
-          continue;
-        op.setScheduleAttr(kernel::ScheduleAttr::get(op.getContext(), schedule->family(),
-                                                     schedule->choose(op, *target)));
-        count(&getContext(), getArgument(), "chosen");
-        if (remarks)
-          op.emitRemark() << target->name << ": schedule " << op.getScheduleAttr();
-        return;
-      }
+      auto [schedule, match] = matchSchedule(op, *target);
+      op.setScheduleAttr(
+          kernel::ScheduleAttr::get(op.getContext(), schedule->family(), match->choose()));
+      count(&getContext(), getArgument(), "chosen");
+      if (remarks)
+        op.emitRemark() << target->name << ": schedule " << op.getScheduleAttr();
     });
   }
 };
@@ -86,28 +90,9 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
     SmallVector<kernel::DispatchOp> dispatches;
     getOperation().walk([&](kernel::DispatchOp op) { dispatches.push_back(op); });
     int64_t launchesBefore = number<rt::LaunchOp>(), kernelsBefore = number<gpu::GPUFuncOp>();
-    for (kernel::DispatchOp op : dispatches) {
-      kernel::ScheduleAttr attribute = op.getScheduleAttr();
-      if (!attribute) {
-        op.emitError("has no schedule");
+    for (kernel::DispatchOp op : dispatches)
+      if (failed(lower(op, *target, emitter)))
         return signalPassFailure();
-      }
-      const Schedule *schedule = findSchedule(attribute.getFamily());
-      if (!schedule) {
-        auto diagnostic = op.emitError() << "no schedule class is called '" << attribute.getFamily()
-                                         << "'; known:";
-        for (const Schedule *known : schedules())
-          diagnostic << " " << known->family();
-        return signalPassFailure();
-      }
-      if (!schedule->isSupported(op, *target)) {
-        op.emitError() << "schedule '" << attribute.getFamily() << "' cannot compute this dispatch";
-        return signalPassFailure();
-      }
-      if (failed(schedule->verify(op, attribute.getParams(), *target)) ||
-          failed(schedule->emit(op, attribute.getParams(), emitter)))
-        return signalPassFailure();
-    }
     emitter.nameNodes();
     count(&getContext(), getArgument(), "dispatches", dispatches.size());
     count(&getContext(), getArgument(), "launches", number<rt::LaunchOp>() - launchesBefore);
@@ -115,6 +100,32 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
   }
 
 private:
+  static LogicalResult lower(kernel::DispatchOp op, const Target &target, KernelEmitter &emitter) {
+    kernel::ScheduleAttr attribute = op.getScheduleAttr();
+    if (!attribute)
+      return op.emitError("has no schedule");
+    const Schedule *schedule = findSchedule(attribute.getFamily());
+    if (!schedule) {
+      auto diagnostic = op.emitError()
+                        << "no schedule class is called '" << attribute.getFamily() << "'; known:";
+      for (const Schedule *known : schedules())
+        diagnostic << " " << known->family();
+      return diagnostic;
+    }
+    std::unique_ptr<ScheduleMatch> match = schedule->match(op, target);
+    if (!match)
+      return op.emitError() << "schedule '" << attribute.getFamily()
+                            << "' cannot compute this dispatch";
+    if (failed(match->verify(attribute.getParams())))
+      return failure();
+    auto results = match->emit(attribute.getParams(), emitter);
+    if (failed(results))
+      return failure();
+    op.replaceAllUsesWith(*results);
+    op.erase();
+    return success();
+  }
+
   template <typename Op> int64_t number() {
     int64_t found = 0;
     getOperation().walk([&](Op) { ++found; });

@@ -279,16 +279,12 @@ private:
   SmallVector<Value> loops, extents;
 };
 
-class WindowSchedule : public Schedule {
+class WindowMatch : public ScheduleMatch {
 public:
-  StringRef family() const override { return "window"; }
+  WindowMatch(kernel::DispatchOp op, const Target &target, Windows windows)
+      : ScheduleMatch(op, target), windows(std::move(windows)) {}
 
-  bool isSupported(kernel::DispatchOp op, const Target &) const override {
-    return matchWindows(op).has_value();
-  }
-
-  DictionaryAttr choose(kernel::DispatchOp op, const Target &target) const override {
-    Windows windows = *matchWindows(op);
+  DictionaryAttr choose() const override {
     int64_t elements = 1; // sizes known only at run time may be 1
     for (int64_t size : cast<RankedTensorType>(op.getResult(0).getType()).getShape())
       elements *= ShapedType::isDynamic(size) ? 1 : size;
@@ -304,13 +300,11 @@ public:
                                 b.getNamedAttr("vector", b.getI64IntegerAttr(vector))});
   }
 
-  LogicalResult verify(kernel::DispatchOp op, DictionaryAttr params,
-                       const Target &target) const override {
+  LogicalResult verify(DictionaryAttr params) const override {
     auto threads = intParam(params, "threads"), vector = intParam(params, "vector");
     if (!threads || !vector || *threads < 1 || *threads > target.maxThreadsPerBlock)
       return op.emitError() << "schedule 'window' needs vector, and threads of 1 to "
                             << target.maxThreadsPerBlock;
-    Windows windows = *matchWindows(op);
     if (*vector < 1 || *vector > kLargestWindow ||
         (*vector > 1 && (ShapedType::isDynamic(windows.width) || windows.width % *vector != 0)))
       return op.emitError() << "schedule 'window': vector " << *vector
@@ -318,9 +312,7 @@ public:
     return success();
   }
 
-  LogicalResult emit(kernel::DispatchOp op, DictionaryAttr params,
-                     KernelEmitter &emitter) const override {
-    Windows windows = *matchWindows(op);
+  FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
     OpBuilder host(op);
     Location loc = op.getLoc();
@@ -331,14 +323,9 @@ public:
           loc, count, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(
         loc, count, host.create<arith::ConstantIndexOp>(loc, threads * vector));
-    auto launched = emitter.launch(op, "", threads, {blocks, one, one}, {0}, [&](Kernel &kernel) {
+    return emitter.launch(op, "", threads, {blocks, one, one}, {0}, [&](Kernel &kernel) {
       return emitBody(kernel, windows, threads, vector);
     });
-    if (failed(launched))
-      return failure();
-    op.replaceAllUsesWith(*launched);
-    op.erase();
-    return success();
   }
 
 private:
@@ -380,6 +367,18 @@ private:
       kernel.storeVector(kernel.memory(destination), kernel.add(offset, kernel.constant(lane)),
                          ArrayRef(values).slice(lane, lanes));
     return success();
+  }
+
+  Windows windows;
+};
+
+class WindowSchedule : public Schedule {
+public:
+  StringRef family() const override { return "window"; }
+
+  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
+    std::optional<Windows> windows = matchWindows(op);
+    return windows ? std::make_unique<WindowMatch>(op, target, std::move(*windows)) : nullptr;
   }
 };
 

@@ -108,10 +108,10 @@ protected:
       auto variant = op->getParentOfType<rt::VariantOp>();
       const Target *target = llvm::cantFail(findTarget(variant.getTarget()));
       kernel::ScheduleAttr chosen = op.getScheduleAttr();
-      const Schedule *schedule = findSchedule(chosen.getFamily());
-      EXPECT_TRUE(succeeded(schedule->verify(op, chosen.getParams(), *target)))
+      std::unique_ptr<ScheduleMatch> match = findSchedule(chosen.getFamily())->match(op, *target);
+      EXPECT_TRUE(match && succeeded(match->verify(chosen.getParams())))
           << target->name.str() << ": " << problems;
-      families.insert(schedule->family().str());
+      families.insert(chosen.getFamily().str());
     });
   }
 

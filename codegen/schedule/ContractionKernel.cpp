@@ -1,0 +1,327 @@
+// Writing kernels of products.
+//
+// Two buffers a tile: while one is multiplied, the next is filled, so that an iteration needs one
+// barrier.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ContractionKernel.h"
+
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+/// Offsets into an operand's memory as a sum over loops, each with the distance that a step of it
+/// makes: so the part of each loop is computed where that loop's index is known.
+class Offsets {
+public:
+  Offsets(Kernel &kernel, const Operand &operand)
+      : kernel(kernel), operand(operand), distances(operand.map.getNumDims()) {
+    SmallVector<Value> sizes = kernel.sizes(operand.source);
+    Value stride = kernel.constant(1);
+    constant = kernel.constant(0);
+    for (size_t dim = sizes.size(); dim-- > 0;) {
+      SmallVector<int64_t> flat;
+      // Checked by matchProduct: without divisions, so that there is nothing but loops and a
+      // constant.
+      (void)getFlattenedAffineExpr(operand.map.getResult(dim), distances.size(), 0, &flat);
+      for (size_t loop = 0; loop < distances.size(); ++loop)
+        if (flat[loop] != 0) {
+          Value part = kernel.mul(kernel.constant(flat[loop]), stride);
+          distances[loop] = distances[loop] ? kernel.add(distances[loop], part) : part;
+        }
+      constant = kernel.add(constant, kernel.mul(kernel.constant(flat.back()), stride));
+      if (Value amount = lowPad(dim))
+        constant =
+            kernel.b.createOrFold<arith::SubIOp>(kernel.loc, constant, kernel.mul(amount, stride));
+      stride = kernel.mul(stride, sizes[dim]);
+    }
+  }
+
+  /// Offset of loop indices 0.
+  Value constantPart() const { return constant; }
+  /// `sum` and the part of `loop` at `index`.
+  Value add(Value sum, unsigned loop, Value index) const {
+    return distances[loop] ? kernel.add(sum, kernel.mul(index, distances[loop])) : sum;
+  }
+  /// How far dimension `dim` of the memory begins behind that of the padded tensor; null where it
+  /// is not padded.
+  Value lowPad(size_t dim) const { return operand.pad ? kernel.lowPad(operand.pad, dim) : Value(); }
+
+private:
+  Kernel &kernel;
+  const Operand &operand;
+  SmallVector<Value> distances; // by loop; null: the loop does not move it
+  Value constant;
+};
+
+/// An operand as a block copies it: its place in the product and in shared memory.
+struct Copied {
+  const Operand &operand;
+  ArrayRef<unsigned> across; // its loops of rows or columns
+  Value start;               // of the tile, along these
+  int64_t size;              // of the tile, along these
+  ContractionVectors::Copy vector;
+  Value shared;
+  int64_t stride; // between steps of depth in shared memory
+};
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(Kernel &kernel, const Product &product, const ContractionTile &tile,
+                     const ContractionVectors &vectors)
+      : kernel(kernel), b(kernel.b), loc(kernel.loc), product(product), tile(tile),
+        vectors(vectors) {}
+
+  void emit() {
+    extents = kernel.loopSizes(product.generic);
+    rows = total(product.rows), columns = total(product.columns);
+    Value depth = total(product.depth);
+    Value columnTiles = tilesOf(columns, tile.columns), rowTiles = tilesOf(rows, tile.rows);
+    SmallVector<Value> order{total(product.batch), rowTiles, columnTiles};
+    SmallVector<Value> block = kernel.delinearize(kernel.blockId(), order);
+    rowStart = kernel.mul(block[1], kernel.constant(tile.rows));
+    columnStart = kernel.mul(block[2], kernel.constant(tile.columns));
+    loops.resize(extents.size());
+    spread(product.batch, block[0], loops);
+
+    Value rowShared = kernel.sharedMemory(2 * tile.depth * tile.rowStride(), product.sumType);
+    Value columnShared = kernel.sharedMemory(2 * tile.depth * tile.columnStride(), product.sumType);
+    Copied row{product.row, product.rows, rowStart,        tile.rows,
+               vectors.row, rowShared,    tile.rowStride()};
+    Copied column{product.column, product.columns, columnStart,        tile.columns,
+                  vectors.column, columnShared,    tile.columnStride()};
+    store(multiply(row, column, depth));
+  }
+
+private:
+  //===-- Indices -----------------------------------------------------------------------------===//
+
+  SmallVector<Value> sizesOf(ArrayRef<unsigned> group) {
+    SmallVector<Value> sizes;
+    for (unsigned loop : group)
+      sizes.push_back(extents[loop]);
+    return sizes;
+  }
+
+  Value total(ArrayRef<unsigned> group) {
+    Value result = kernel.constant(1);
+    for (Value size : sizesOf(group))
+      result = kernel.mul(result, size);
+    return result;
+  }
+
+  Value tilesOf(Value extent, int64_t size) {
+    if (auto known = getConstantIntValue(extent))
+      return kernel.constant(llvm::divideCeil(*known, size));
+    return b.create<arith::DivUIOp>(loc, kernel.add(extent, kernel.constant(size - 1)),
+                                    kernel.constant(size));
+  }
+
+  /// Writes the indices of these loops, of which `index` is the flat one.
+  void spread(ArrayRef<unsigned> group, Value index, SmallVector<Value> &place) {
+    for (auto [loop, value] : llvm::zip(group, kernel.delinearize(index, sizesOf(group))))
+      place[loop] = value;
+  }
+
+  Value below(Value index, Value bound) {
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, bound);
+  }
+
+  //===-- Copies and products -----------------------------------------------------------------===//
+
+  /// The sums of the tile, along all of the depth.
+  Value multiply(const Copied &row, const Copied &column, Value depth) {
+    auto layout = kernel::ThreadTileAttr::get(
+        b.getContext(), tile.rows / tile.threadRows, tile.columns / tile.threadColumns,
+        tile.threadRows, tile.threadColumns, tile.threadColumns % 8 == 0 ? 8 : 4);
+    auto fragment =
+        kernel::FragmentType::get(b.getContext(), tile.rows, tile.columns, product.sumType, layout);
+    auto offsetOf = [&](const Copied &copied, Value buffer) {
+      return kernel.mul(buffer, kernel.constant(tile.depth * copied.stride));
+    };
+    auto fill = [&](Value step, Value buffer) {
+      Value start = kernel.mul(step, kernel.constant(tile.depth));
+      copy(row, start, offsetOf(row, buffer));
+      copy(column, start, offsetOf(column, buffer));
+    };
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(product.sumType));
+    Value sum = b.create<kernel::FillFragmentOp>(loc, fragment, zero);
+    fill(kernel.constant(0), kernel.constant(0));
+    Value steps = tilesOf(depth, tile.depth);
+    auto loop = b.create<scf::ForOp>(loc, kernel.constant(0), steps, kernel.constant(1), sum);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value step = loop.getInductionVar();
+    // All have filled this step's buffers and are done with the other ones.
+    b.create<gpu::BarrierOp>(loc);
+    Value next = b.create<arith::AddIOp>(loc, step, kernel.constant(1));
+    Value buffer = b.create<arith::RemUIOp>(loc, step, kernel.constant(2));
+    Value other = b.create<arith::SubIOp>(loc, kernel.constant(1), buffer);
+    fill(next, other);
+    Value rowOffset = offsetOf(row, buffer), columnOffset = offsetOf(column, buffer);
+    Value result = b.create<kernel::ContractTileOp>(
+        loc, fragment, row.shared, rowOffset, column.shared, columnOffset,
+        loop.getRegionIterArgs()[0], tile.depth, row.stride, column.stride);
+    b.create<scf::YieldOp>(loc, result);
+    return loop.getResult(0);
+  }
+
+  /// Copies an operand's tile of the depth from `depthStart` on to `offset` of its shared memory.
+  void copy(const Copied &copied, Value depthStart, Value offset) {
+    const Operand &operand = copied.operand;
+    auto type = cast<RankedTensorType>(operand.source.getType());
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+    // Rows of the copied tile are depth, columns go across, unless depth is what is consecutive.
+    bool alongRows = copied.vector.across == 1 && copied.vector.depth > 1;
+    int64_t width = alongRows ? copied.vector.depth : copied.vector.across;
+    while ((alongRows ? tile.depth : copied.size) % width != 0)
+      width /= 2;
+
+    SmallVector<Value> place(loops); // where an element is, in loop indices
+    for (Value &index : place)
+      if (!index)
+        index = kernel.constant(0);
+    Value inside;
+    auto require = [&](Value condition) {
+      inside = inside ? b.create<arith::AndIOp>(loc, inside, condition).getResult() : condition;
+    };
+    // What does not change within the tile is computed before it: a step of depth that stays within
+    // its innermost loop has one place in the others. Depth is always checked: the copy ahead of
+    // the last step asks for what is past the end.
+    std::optional<unsigned> steady = steadyLoop();
+    if (steady) {
+      require(below(depthStart, total(product.depth)));
+      spread(product.depth, depthStart, place);
+    }
+    Offsets offsets(kernel, operand);
+    Value fixed = offsets.constantPart();
+    for (unsigned loop : product.batch)
+      fixed = offsets.add(fixed, loop, place[loop]);
+    if (steady)
+      for (unsigned loop : product.depth)
+        fixed = offsets.add(fixed, loop, place[loop]);
+
+    auto copy = b.create<kernel::CopyTileOp>(loc, kernel.memory(operand.source), copied.shared,
+                                             offset, zero, tile.depth, copied.size, copied.stride,
+                                             1, width, alongRows && width > 1, tile.threads());
+    OpBuilder::InsertionGuard guard(b);
+    Block *body =
+        b.createBlock(&copy.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
+    Value localDepth = body->getArgument(0);
+    Value index = kernel.add(copied.start, body->getArgument(1));
+    Value acrossTotal = total(copied.across);
+    if (auto known = getConstantIntValue(acrossTotal); !known || *known % copied.size != 0)
+      require(below(index, acrossTotal));
+    spread(copied.across, index, place);
+    Value flat = kernel.constant(0);
+    for (unsigned loop : copied.across)
+      flat = offsets.add(flat, loop, place[loop]);
+    // The part of depth last: what goes across is the same in every step.
+    flat = kernel.add(flat, fixed);
+    if (steady) {
+      flat = offsets.add(flat, *steady, localDepth);
+    } else {
+      Value depth = kernel.add(depthStart, localDepth);
+      require(below(depth, total(product.depth)));
+      spread(product.depth, depth, place);
+      for (unsigned loop : product.depth)
+        flat = offsets.add(flat, loop, place[loop]);
+    }
+    if (tensor::PadOp pad = operand.pad) {
+      if (steady)
+        place[*steady] = kernel.add(place[*steady], localDepth);
+      SmallVector<Value> indices = kernel.apply(operand.map, place);
+      for (size_t dim = 0; dim < indices.size(); ++dim)
+        if (Value amount = offsets.lowPad(dim))
+          require(below(b.createOrFold<arith::SubIOp>(loc, indices[dim], amount),
+                        kernel.size(operand.source, dim)));
+    }
+    if (!inside)
+      inside = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+    b.create<kernel::YieldOp>(loc, ValueRange{flat, inside});
+  }
+
+  /// The innermost loop of depth, if a tile's depth stays within it.
+  std::optional<unsigned> steadyLoop() {
+    for (unsigned loop : llvm::reverse(product.depth)) {
+      int64_t range = product.ranges[loop];
+      if (range != 1)
+        return !ShapedType::isDynamic(range) && range % tile.depth == 0 ? std::optional(loop)
+                                                                        : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  //===-- Results -----------------------------------------------------------------------------===//
+
+  /// Stores the dispatch's result, of whose product these are the sums.
+  void store(Value sums) {
+    auto store = b.create<kernel::StoreFragmentOp>(
+        loc, sums, kernel.memory(kernel.op.getInitArgs()[0]), vectors.store);
+    Block *body =
+        b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), product.sumType},
+                      {loc, loc, loc});
+    Value row = kernel.add(rowStart, body->getArgument(0));
+    Value column = kernel.add(columnStart, body->getArgument(1));
+    auto isIn = [&](Value index, Value extent, int64_t size) -> Value {
+      auto known = getConstantIntValue(extent);
+      if (known && *known % size == 0)
+        return b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+      return below(index, extent);
+    };
+    Value rowIn = isIn(row, rows, tile.rows), columnIn = isIn(column, columns, tile.columns);
+    Value inside = b.createOrFold<arith::AndIOp>(loc, rowIn, columnIn);
+    SmallVector<Value> place(loops);
+    spread(product.rows, row, place);
+    spread(product.columns, column, place);
+    SmallVector<Value> indices = kernel.apply(product.outMap, place);
+    Value offset = kernel.linearize(indices, kernel.sizes(kernel.op.getInitArgs()[0]));
+    // Operands of the elementwise part are read only inside.
+    Value accumulated = body->getArgument(2);
+    Value described = linalg::GenericOp(product.generic).getResult(0);
+    kernel.keep(described, [accumulated](ValueRange) { return accumulated; });
+    Value value;
+    if (product.root == described) {
+      value = accumulated;
+    } else if (matchPattern(inside, m_One())) {
+      value = kernel.element(product.root, indices);
+    } else {
+      Type type = cast<RankedTensorType>(product.root.getType()).getElementType();
+      auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      b.create<scf::YieldOp>(loc, kernel.element(product.root, indices));
+      b.setInsertionPointToStart(branch.elseBlock());
+      Value nothing = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+      b.create<scf::YieldOp>(loc, nothing);
+      value = branch.getResult(0);
+    }
+    b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
+  }
+
+  Kernel &kernel;
+  OpBuilder &b;
+  Location loc;
+  const Product &product;
+  const ContractionTile &tile;
+  const ContractionVectors &vectors;
+  SmallVector<Value> extents, loops; // of all loops; indices of those of the batch
+  Value rows, columns;               // in all
+  Value rowStart, columnStart;       // of the block's tile
+};
+
+} // namespace
+
+void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
+                     const ContractionVectors &vectors) {
+  ContractionEmitter(kernel, product, tile, vectors).emit();
+}
+
+} // namespace cameo
