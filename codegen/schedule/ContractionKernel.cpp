@@ -21,7 +21,7 @@ namespace {
 /// makes: so the part of each loop is computed where that loop's index is known.
 class Offsets {
 public:
-  Offsets(Kernel &kernel, const Operand &operand)
+  Offsets(Kernel &kernel, const Access &operand)
       : kernel(kernel), operand(operand), distances(operand.map.getNumDims()) {
     SmallVector<Value> sizes = kernel.sizes(operand.source);
     Value stride = kernel.constant(1);
@@ -56,14 +56,14 @@ public:
 
 private:
   Kernel &kernel;
-  const Operand &operand;
+  const Access &operand;
   SmallVector<Value> distances; // by loop; null: the loop does not move it
   Value constant;
 };
 
 /// An operand as a block copies it: its place in the product and in shared memory.
 struct Copied {
-  const Operand &operand;
+  const Access &operand;
   ArrayRef<unsigned> across; // its loops of rows or columns
   Value start;               // of the tile, along these
   int64_t size;              // of the tile, along these
@@ -175,7 +175,7 @@ private:
 
   /// Copies an operand's tile of the depth from `depthStart` on to `offset` of its shared memory.
   void copy(const Copied &copied, Value depthStart, Value offset) {
-    const Operand &operand = copied.operand;
+    const Access &operand = copied.operand;
     auto type = cast<RankedTensorType>(operand.source.getType());
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
     // Rows of the copied tile are depth, columns go across, unless depth is what is consecutive.
@@ -288,16 +288,16 @@ private:
     Value described = linalg::GenericOp(product.generic).getResult(0);
     kernel.keep(described, [accumulated](ValueRange) { return accumulated; });
     Value value;
-    if (product.root == described) {
+    if (product.result == described) {
       value = accumulated;
     } else if (matchPattern(inside, m_One())) {
-      value = kernel.element(product.root, indices);
+      value = kernel.element(product.result, indices);
     } else {
-      Type type = cast<RankedTensorType>(product.root.getType()).getElementType();
+      Type type = cast<RankedTensorType>(product.result.getType()).getElementType();
       auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
-      b.create<scf::YieldOp>(loc, kernel.element(product.root, indices));
+      b.create<scf::YieldOp>(loc, kernel.element(product.result, indices));
       b.setInsertionPointToStart(branch.elseBlock());
       Value nothing = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
       b.create<scf::YieldOp>(loc, nothing);

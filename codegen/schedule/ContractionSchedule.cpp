@@ -73,7 +73,7 @@ public:
   /// copied as they are, 16 bytes at a time.
   SmallVector<unsigned> packing(unsigned input) const override {
     for (bool isRow : {true, false}) {
-      const Operand *operand = isRow ? &product.row : &product.column;
+      const Access *operand = isRow ? &product.row : &product.column;
       ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
       if (operand->source != op.getInputArgs()[input] || operand->pad ||
           !operand->map.isProjectedPermutation(/*allowZeroInResults=*/true))
@@ -128,7 +128,7 @@ public:
         best = &tile, bestCost = cost;
     }
     Builder b(op.getContext());
-    auto vector = [&](const Operand &operand, ArrayRef<unsigned> across) {
+    auto vector = [&](const Access &operand, ArrayRef<unsigned> across) {
       auto type = cast<RankedTensorType>(operand.tensor.getType());
       int64_t alongDepth = vectorAlong(operand.map, type, product.depth, product.ranges, kCopied);
       int64_t alongAcross = vectorAlong(operand.map, type, across, product.ranges, kCopied);
@@ -232,8 +232,9 @@ class ContractionSchedule : public Schedule {
 public:
   StringRef family() const override { return "contraction"; }
 
-  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
-    std::optional<Product> product = matchProduct(op);
+  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
+                                       const Target &target) const override {
+    std::optional<Product> product = matchProduct(computation);
     if (!product || product->sumType.isInteger(1))
       return nullptr;
     // A handful of rows or columns would leave most of a tile idle.
@@ -243,7 +244,7 @@ public:
       if (!ShapedType::isDynamic(extent) && extent < 8)
         return nullptr;
     }
-    return std::make_unique<ContractionMatch>(op, target, std::move(*product));
+    return std::make_unique<ContractionMatch>(computation.op, target, std::move(*product));
   }
 };
 

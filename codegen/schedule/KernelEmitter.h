@@ -3,8 +3,9 @@
 // A dispatch's body describes tensors; a kernel computes elements. `Kernel` is one gpu.func with
 // the dispatch's operands as arguments, and evaluates the description by pulling: the element of a
 // tensor at an index is loaded, or computed by inlining the operation that describes it, reductions
-// as loops. A schedule decides which thread pulls which elements and keeps what it has computed
-// (`keep`), so that later pulls find it.
+// as loops. Pulled again, it is what it was the first time, unless that is in a branch or a loop. A
+// schedule decides which thread pulls which elements and keeps what it has computed (`keep`), so
+// that later pulls find it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -77,7 +78,6 @@ public:
   mlir::Value lowPad(mlir::tensor::PadOp pad, int64_t dim);
   /// From now on elements of `tensor` are what `fn` gives.
   void keep(mlir::Value tensor, std::function<mlir::Value(mlir::ValueRange indices)> fn);
-  void forget(mlir::Value tensor) { kept.erase(tensor); }
 
   //===-- Memory ------------------------------------------------------------------------------===//
   /// Memory of an input or destination of the dispatch (its block argument).
@@ -103,6 +103,9 @@ public:
 private:
   friend class KernelEmitter;
   Kernel(kernel::DispatchOp op, mlir::OpBuilder b) : b(b), loc(op.getLoc()), op(op) {}
+  mlir::Value computeElement(mlir::Value tensor, mlir::ValueRange indices);
+  llvm::SmallVector<mlir::Value> computeElements(mlir::Value tensor, mlir::ValueRange indices,
+                                                 int64_t lanes);
   mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlineLoops(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices);
@@ -115,13 +118,19 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;
   mlir::IRMapping mapping;
-  /// Reductions computed so far.
-  struct Reduced {
-    mlir::Value tensor;
-    llvm::SmallVector<mlir::Value> indices;
-    mlir::Value value;
+
+  /// Elements from these indices on that were loaded or computed.
+  struct Computed {
+    llvm::SmallVector<mlir::Value> indices, lanes;
   };
-  llvm::SmallVector<Reduced> reduced;
+  /// Whether the value can be used at the insertion point: it may be in a branch or a loop.
+  bool isVisible(mlir::Value value);
+  /// What `compute` has given for the same before, or gives now.
+  llvm::SmallVector<mlir::Value> once(mlir::Value tensor, mlir::ValueRange indices, int64_t lanes,
+                                      llvm::function_ref<llvm::SmallVector<mlir::Value>()> compute);
+  /// By tensor and hash of indices and lanes.
+  llvm::DenseMap<std::pair<mlir::Value, size_t>, llvm::SmallVector<Computed, 1>> computed;
+
   llvm::SetVector<mlir::Value> *assumed = nullptr; // see assumingMultiples
 };
 

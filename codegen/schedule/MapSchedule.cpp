@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -39,69 +40,102 @@ SmallVector<SmallVector<int64_t>> groupOutputs(kernel::DispatchOp op) {
 
 int64_t bits(Type type) { return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth(); }
 
-/// Whether the value is an elementwise function of memory of its own shape and of single values, so
-/// that the shape does not matter.
-bool isFlat(Value value, kernel::DispatchOp op) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (isa<BlockArgument>(value))
-    return true;
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumReductionLoops() != 0 || generic.hasIndexSemantics())
+/// Whether the generic computes each element from single values and from elements at the same place
+/// of tensors of its own shape, which it adds to `read`.
+bool isFlat(linalg::GenericOp generic, ArrayRef<int64_t> shape, llvm::SetVector<Value> &read) {
+  if (generic.getNumReductionLoops() != 0 || generic.hasIndexSemantics())
     return false;
-  bool reads = false;
+  bool asks = false;
   generic.getBody()->walk(
-      [&](Operation *inner) { reads |= isa<tensor::ExtractOp, tensor::DimOp>(inner); });
-  if (reads)
+      [&](Operation *inner) { asks |= isa<tensor::ExtractOp, tensor::DimOp>(inner); });
+  if (asks)
     return false;
   for (OpOperand &operand : generic->getOpOperands()) {
     auto tensor = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!tensor)
       continue;
-    AffineMap map = generic.getMatchingIndexingMap(&operand);
+    bool isInput = generic.isDpsInput(&operand);
     if (tensor.getRank() == 0) {
-      if (generic.isDpsInput(&operand) && !isa<BlockArgument>(operand.get()))
+      if (isInput && !isa<BlockArgument>(operand.get()))
         return false;
       continue;
     }
-    if (!map.isIdentity() || tensor.getShape() != type.getShape())
-      return false;
     // Same static shape, or dynamic and then equal by the description's own rules.
-    if (generic.isDpsInput(&operand) && !isFlat(operand.get(), op))
+    if (!generic.getMatchingIndexingMap(&operand).isIdentity() || tensor.getShape() != shape)
+      return false;
+    if (isInput)
+      read.insert(operand.get());
+  }
+  return true;
+}
+
+/// Whether the value is an elementwise function of memory of its own shape and of single values, so
+/// that the shape does not matter.
+bool isFlat(Value value) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  llvm::SetVector<Value> read;
+  read.insert(value);
+  for (size_t i = 0; i < read.size(); ++i) { // grows meanwhile
+    if (isa<BlockArgument>(read[i]))
+      continue;
+    auto generic = read[i].getDefiningOp<linalg::GenericOp>();
+    if (!generic || !isFlat(generic, shape, read))
       return false;
   }
   return true;
 }
 
-/// Evaluates a flat value at consecutive places of its row-major order.
-SmallVector<Value> flatElements(Kernel &kernel, Value value, Value offset, int64_t lanes) {
-  // A single value may be computed in any way, by a reduction too.
-  if (cast<RankedTensorType>(value.getType()).getRank() == 0)
-    return SmallVector<Value>(lanes, kernel.element(value, {}));
-  if (Value memory = kernel.memory(value)) {
-    if (lanes == 1)
-      return {kernel.b.create<memref::LoadOp>(kernel.loc, memory, offset)};
-    Value vector = kernel.loadVector(memory, offset, lanes);
-    SmallVector<Value> result;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      result.push_back(kernel.b.create<vector::ExtractOp>(kernel.loc, vector, lane));
+/// Evaluates flat values at consecutive places of their row-major order, each once.
+class FlatElements {
+public:
+  FlatElements(Kernel &kernel, Value offset, int64_t lanes)
+      : kernel(kernel), b(kernel.b), offset(offset), lanes(lanes) {}
+
+  SmallVector<Value> of(Value value) {
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    SmallVector<Value> result = compute(value);
+    known[value] = result;
     return result;
   }
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  SmallVector<SmallVector<Value>> inputs;
-  for (OpOperand *input : generic.getDpsInputOperands())
-    inputs.push_back(isa<RankedTensorType>(input->get().getType())
-                         ? flatElements(kernel, input->get(), offset, lanes)
-                         : SmallVector<Value>(lanes, kernel.scalar(input->get())));
-  SmallVector<Value> results, loops(generic.getNumLoops());
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    SmallVector<Value> arguments;
-    for (auto &values : inputs)
-      arguments.push_back(values[lane]);
-    results.push_back(
-        kernel.inlineBody(generic, loops, arguments)[cast<OpResult>(value).getResultNumber()]);
+
+private:
+  SmallVector<Value> compute(Value value) {
+    // A single value may be computed in any way, by a reduction too.
+    if (cast<RankedTensorType>(value.getType()).getRank() == 0)
+      return SmallVector<Value>(lanes, kernel.element(value, {}));
+    if (Value memory = kernel.memory(value)) {
+      if (lanes == 1)
+        return {b.create<memref::LoadOp>(kernel.loc, memory, offset)};
+      Value vector = kernel.loadVector(memory, offset, lanes);
+      SmallVector<Value> result;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        result.push_back(b.create<vector::ExtractOp>(kernel.loc, vector, lane));
+      return result;
+    }
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    SmallVector<SmallVector<Value>> inputs;
+    for (OpOperand *input : generic.getDpsInputOperands())
+      inputs.push_back(isa<RankedTensorType>(input->get().getType())
+                           ? of(input->get())
+                           : SmallVector<Value>(lanes, kernel.scalar(input->get())));
+    SmallVector<Value> results, loops(generic.getNumLoops());
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      SmallVector<Value> arguments;
+      for (auto &values : inputs)
+        arguments.push_back(values[lane]);
+      results.push_back(
+          kernel.inlineBody(generic, loops, arguments)[cast<OpResult>(value).getResultNumber()]);
+    }
+    return results;
   }
-  return results;
-}
+
+  Kernel &kernel;
+  OpBuilder &b;
+  Value offset;
+  int64_t lanes;
+  llvm::DenseMap<Value, SmallVector<Value>> known;
+};
 
 class MapMatch : public ScheduleMatch {
 public:
@@ -113,7 +147,7 @@ public:
     bool flat = true;
     auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
     for (Value value : yield.getValues())
-      flat &= isFlat(value, op);
+      flat &= isFlat(value);
     auto limit = [&](Type type) {
       auto tensor = cast<RankedTensorType>(type);
       if (tensor.getElementType().isInteger(1))
@@ -161,7 +195,7 @@ public:
       return op.emitError() << "schedule 'map': vector " << *vector << " is not 1, 2, 4, 8 or 16";
     auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
     for (Value value : yield.getValues()) {
-      if (flat.getValue() && !isFlat(value, op))
+      if (flat.getValue() && !isFlat(value))
         return op.emitError("schedule 'map': the description is not flat");
       auto type = cast<RankedTensorType>(value.getType());
       if (*vector > 1 && !flat.getValue() &&
@@ -234,11 +268,12 @@ private:
     auto group = [&](Value offset, int64_t lanes) {
       SmallVector<SmallVector<Value>> results;
       SmallVector<Value> indices;
+      FlatElements elements(kernel, offset, lanes);
       if (!flat)
         indices = kernel.delinearize(offset, sizes);
       for (Value value : values) {
         if (flat)
-          results.push_back(flatElements(kernel, value, offset, lanes));
+          results.push_back(elements.of(value));
         else if (lanes > 1)
           results.push_back(kernel.elements(value, indices, lanes));
         else
@@ -275,8 +310,9 @@ class MapSchedule : public Schedule {
 public:
   StringRef family() const override { return "map"; }
 
-  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
-    return std::make_unique<MapMatch>(op, target);
+  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
+                                       const Target &target) const override {
+    return std::make_unique<MapMatch>(computation.op, target);
   }
 };
 

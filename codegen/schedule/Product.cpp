@@ -43,47 +43,26 @@ static bool isZero(Value value) {
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
-static std::optional<Operand> matchOperand(Value tensor, AffineMap map) {
-  Operand operand{tensor, nullptr, tensor, map};
-  if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
-    Value padding = pad.getConstantPaddingValue();
-    if (!padding || !isZero(padding))
-      return std::nullopt;
-    operand.pad = pad;
-    operand.source = pad.getSource();
-  }
-  if (!isa<BlockArgument>(operand.source))
-    return std::nullopt;
-  return operand;
+static bool isMemory(Access access) {
+  Value padding = access.pad ? access.pad.getConstantPaddingValue() : Value();
+  return isa<BlockArgument>(access.source) && (!access.pad || (padding && isZero(padding)));
 }
 
-std::optional<Product> matchProduct(kernel::DispatchOp op) {
-  if (op.getNumResults() != 1)
+std::optional<Product> matchProduct(const Computation &computation) {
+  if (computation.results.size() != 1 || !computation.root)
+    return std::nullopt;
+  auto generic = computation.root.getDefiningOp<linalg::GenericOp>();
+  if (!generic || !isMultiplyAccumulate(generic))
     return std::nullopt;
   Product product;
-  product.root = op.getBodyBlock()->getTerminator()->getOperand(0);
-  auto generic = product.root.getDefiningOp<linalg::GenericOp>();
-  if (!generic)
-    return std::nullopt;
-  if (generic.getNumReductionLoops() == 0) {
-    // Elementwise work whose first input is the product at the same place.
-    if (generic.getNumDpsInputs() == 0 || generic.getNumResults() != 1 ||
-        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isIdentity())
-      return std::nullopt;
-    OpOperand *first = generic.getDpsInputOperand(0);
-    if (!generic.getMatchingIndexingMap(first).isIdentity() || !first->get().hasOneUse())
-      return std::nullopt;
-    generic = first->get().getDefiningOp<linalg::GenericOp>();
-  }
-  if (!generic || generic.getNumReductionLoops() == 0 || !isMultiplyAccumulate(generic))
-    return std::nullopt;
+  product.result = computation.results.front();
   product.generic = generic;
   auto fill = generic.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
   if (!fill || !isZero(fill.getInputs()[0]))
     return std::nullopt;
   product.sumType = cast<RankedTensorType>(generic.getResult(0).getType()).getElementType();
   product.ranges = generic.getStaticLoopRanges();
-  MLIRContext *context = op.getContext();
+  MLIRContext *context = generic.getContext();
   unsigned loops = generic.getNumLoops();
   SmallVector<AffineExpr> simple;
   for (unsigned loop = 0; loop < loops; ++loop)
@@ -127,16 +106,14 @@ std::optional<Product> matchProduct(kernel::DispatchOp op) {
     else if (llvm::is_contained(rightLoops, loop))
       leftIsColumn = false;
   }
-  auto matched = [&](unsigned number, AffineMap map) {
-    return matchOperand(generic.getDpsInputOperand(number)->get(), map);
-  };
-  auto first = matched(0, left), second = matched(1, right);
-  if (!first || !second)
+  Access first = accessOf(generic.getDpsInputOperand(0)->get(), left);
+  Access second = accessOf(generic.getDpsInputOperand(1)->get(), right);
+  if (!isMemory(first) || !isMemory(second))
     return std::nullopt;
   // Depth runs as an operand's memory does, best one that no window slides over: then its elements
   // are consecutive along depth, and it is what packing decides (PackWeights.cpp).
-  const Operand &ordered =
-      right.isProjectedPermutation(/*allowZeroInResults=*/true) ? *second : *first;
+  const Access &ordered =
+      right.isProjectedPermutation(/*allowZeroInResults=*/true) ? second : first;
   auto placeIn = [&](unsigned loop) {
     for (auto [place, expr] : llvm::enumerate(ordered.map.getResults()))
       if (expr.isFunctionOfDim(loop))
@@ -146,8 +123,8 @@ std::optional<Product> matchProduct(kernel::DispatchOp op) {
   llvm::sort(product.depth, [&](unsigned a, unsigned b) {
     return std::pair(placeIn(a), a) < std::pair(placeIn(b), b);
   });
-  product.row = leftIsColumn ? *second : *first;
-  product.column = leftIsColumn ? *first : *second;
+  product.row = leftIsColumn ? second : first;
+  product.column = leftIsColumn ? first : second;
   product.rows = leftIsColumn ? rightLoops : leftLoops;
   product.columns = leftIsColumn ? leftLoops : rightLoops;
   return product;

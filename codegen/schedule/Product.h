@@ -7,28 +7,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dialects/kernel/Kernel.h"
-
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "codegen/schedule/Computation.h"
 
 #include <optional>
 
 namespace cameo {
 
-/// One operand of the product: memory, perhaps padded, and how loops index it.
-struct Operand {
-  mlir::Value tensor;      // as the generic reads it
-  mlir::tensor::PadOp pad; // null where it is memory itself
-  mlir::Value source;      // the block argument
-  mlir::AffineMap map;     // loops of extent 1 replaced by 0
-};
-
 /// See the file comment.
 struct Product {
   mlir::linalg::GenericOp generic;
-  mlir::Value root; // the dispatch's result: the product, or elementwise work on it
-  Operand row, column;
+  mlir::Value result; // of the dispatch: the product, or elementwise work on it
+  Access row, column; // memory, perhaps padded by zeros; maps have 0 for loops of extent 1
   mlir::AffineMap outMap;
   llvm::SmallVector<unsigned> batch, rows, columns, depth; // loops, outermost first
   mlir::Type sumType;
@@ -46,6 +35,6 @@ struct Product {
 };
 
 /// Nothing where the dispatch is not of this form.
-std::optional<Product> matchProduct(kernel::DispatchOp op);
+std::optional<Product> matchProduct(const Computation &computation);
 
 } // namespace cameo

@@ -598,8 +598,9 @@ public:
 
   StringRef family() const override { return familyOf(across); }
 
-  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
-    std::optional<Rows> rows = matchRows(op);
+  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
+                                       const Target &target) const override {
+    std::optional<Rows> rows = matchRows(computation);
     if (!rows || (across ? rows->alongRows || !rows->acrossRows : !rows->alongRows))
       return nullptr;
     // Where elements depend on reductions, `map` would compute those for each element.
@@ -610,7 +611,7 @@ public:
           return rowLength(reduction, 1024) < shortest;
         }))
       return nullptr;
-    return std::make_unique<RowMatch>(op, target, std::move(*rows), across);
+    return std::make_unique<RowMatch>(computation.op, target, std::move(*rows), across);
   }
 
 private:

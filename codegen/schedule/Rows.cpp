@@ -68,40 +68,28 @@ static bool isSearch(linalg::GenericOp generic) {
              generic.getMatchingIndexingMap(generic.getDpsInitOperand(1));
 }
 
-static bool isReduction(Value value) {
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  return generic && generic.getNumReductionLoops() != 0;
-}
-
-/// Whether `found` holds for the value or anything it is computed from inside the dispatch.
-static bool reads(Value value, function_ref<bool(Value)> found) {
-  if (found(value))
-    return true;
-  Operation *definition = value.getDefiningOp();
-  return definition && llvm::any_of(definition->getOperands(),
-                                    [&](Value operand) { return reads(operand, found); });
-}
-
-/// A reduction's result, or elementwise work on such results of the same shape.
-static bool isRowTensor(Value value) {
-  if (isReduction(value))
-    return true;
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.hasIndexSemantics())
-    return false;
-  bool any = false;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    if (!isa<RankedTensorType>(input->get().getType()) || !reads(input->get(), isReduction))
+/// Results of reductions, and elementwise work on such results of the same shape.
+static llvm::DenseSet<Value> rowTensors(const Computation &computation) {
+  llvm::DenseSet<Value> found;
+  for (Operation *op : computation.operations) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic)
       continue;
-    if (!isRowTensor(input->get()) || !generic.getMatchingIndexingMap(input).isIdentity())
-      return false;
-    any = true;
+    bool isRow = generic.getNumReductionLoops() != 0;
+    if (!isRow && !generic.hasIndexSemantics() && computation.isCombined(generic.getResult(0)))
+      isRow = computation.isElementwiseOnCombined(op) &&
+              llvm::all_of(generic.getDpsInputs(), [&](Value input) {
+                return !computation.isCombined(input) || found.contains(input);
+              });
+    if (isRow)
+      found.insert(op->result_begin(), op->result_end());
   }
-  return any;
+  return found;
 }
 
 /// How a result of the dispatch consists of rows.
-static std::optional<RowOutput> matchOutput(Value value) {
+static std::optional<RowOutput> matchOutput(Value value, const Computation &computation,
+                                            const llvm::DenseSet<Value> &rowTensors) {
   RowOutput output{value, {}, {}};
   auto type = cast<RankedTensorType>(value.getType());
   auto generic = value.getDefiningOp<linalg::GenericOp>();
@@ -114,9 +102,9 @@ static std::optional<RowOutput> matchOutput(Value value) {
       return std::nullopt;
     std::optional<AffineMap> through;
     for (OpOperand *input : generic.getDpsInputOperands()) {
-      if (!isRowTensor(input->get())) {
+      if (!rowTensors.contains(input->get())) {
         // Elementwise work on elements must not hide a reduction.
-        if (reads(input->get(), isReduction))
+        if (computation.isCombined(input->get()))
           return std::nullopt;
         continue;
       }
@@ -151,14 +139,12 @@ int64_t rowLength(const RowReduction &reduction, int64_t unknown) {
   return length;
 }
 
-std::optional<Rows> matchRows(kernel::DispatchOp op) {
+std::optional<Rows> matchRows(const Computation &computation) {
   Rows rows;
-  for (Operation &inner : op.getBodyBlock()->without_terminator()) {
-    if (isa<kernel::ScanOp>(inner))
-      return std::nullopt;
+  for (Operation *inner : computation.combining) {
     auto generic = dyn_cast<linalg::GenericOp>(inner);
-    if (!generic || generic.getNumReductionLoops() == 0)
-      continue;
+    if (!generic)
+      return std::nullopt;
     RowReduction reduction{generic, nullptr, {}};
     generic.getReductionDims(reduction.reduced);
     if (generic.getNumDpsInits() == 1)
@@ -179,7 +165,7 @@ std::optional<Rows> matchRows(kernel::DispatchOp op) {
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
     if (!out.isProjectedPermutation() || out.getNumResults() != generic.getNumParallelLoops())
       return std::nullopt;
-    AffineExpr along = getAffineDimExpr(reduction.reduced.back(), op.getContext());
+    AffineExpr along = getAffineDimExpr(reduction.reduced.back(), generic.getContext());
     for (OpOperand *input : generic.getDpsInputOperands()) {
       AffineMap map = generic.getMatchingIndexingMap(input);
       if (map.getNumResults() == 0)
@@ -189,8 +175,9 @@ std::optional<Rows> matchRows(kernel::DispatchOp op) {
           out.getNumResults() != 0 && map.getResults().back() == out.getResults().back();
     }
   }
-  for (Value value : op.getBodyBlock()->getTerminator()->getOperands()) {
-    std::optional<RowOutput> output = matchOutput(value);
+  llvm::DenseSet<Value> tensors = rowTensors(computation);
+  for (Value value : computation.results) {
+    std::optional<RowOutput> output = matchOutput(value, computation, tensors);
     if (!output)
       return std::nullopt;
     rows.outputs.push_back(*output);

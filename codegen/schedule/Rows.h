@@ -4,9 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dialects/kernel/Kernel.h"
-
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "codegen/schedule/Computation.h"
 
 #include <optional>
 
@@ -36,7 +34,7 @@ struct Rows {
 };
 
 /// Nothing where the dispatch is not of this form.
-std::optional<Rows> matchRows(kernel::DispatchOp op);
+std::optional<Rows> matchRows(const Computation &computation);
 
 /// Elements of a row; sizes known only at run time count as `unknown`.
 int64_t rowLength(const RowReduction &reduction, int64_t unknown);

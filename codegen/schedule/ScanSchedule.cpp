@@ -17,24 +17,6 @@ using namespace mlir;
 namespace cameo {
 namespace {
 
-/// The scan that the dispatch's result is, or is elementwise work on; null for other dispatches.
-kernel::ScanOp matchScan(kernel::DispatchOp op) {
-  if (op.getNumResults() != 1)
-    return {};
-  Value root = op.getBodyBlock()->getTerminator()->getOperand(0);
-  if (auto generic = root.getDefiningOp<linalg::GenericOp>()) {
-    if (generic.getNumReductionLoops() != 0 || generic.getNumResults() != 1 ||
-        generic.getNumDpsInputs() == 0 ||
-        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isIdentity())
-      return {};
-    OpOperand *first = generic.getDpsInputOperand(0);
-    if (!generic.getMatchingIndexingMap(first).isIdentity() || !first->get().hasOneUse())
-      return {};
-    root = first->get();
-  }
-  return root.getDefiningOp<kernel::ScanOp>();
-}
-
 class ScanMatch : public ScheduleMatch {
 public:
   ScanMatch(kernel::DispatchOp op, const Target &target, kernel::ScanOp scan)
@@ -181,8 +163,11 @@ class ScanSchedule : public Schedule {
 public:
   StringRef family() const override { return "scan"; }
 
-  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
-    kernel::ScanOp scan = matchScan(op);
+  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
+                                       const Target &target) const override {
+    if (computation.results.size() != 1 || !computation.root)
+      return nullptr;
+    auto scan = computation.root.getDefiningOp<kernel::ScanOp>();
     if (!scan)
       return nullptr;
     auto type = cast<RankedTensorType>(scan.getType());
@@ -190,7 +175,7 @@ public:
     int64_t length = type.getDimSize(scan.getAxis());
     if ((bits != 32 && bits != 64) || (!ShapedType::isDynamic(length) && length < 2 * kWarp))
       return nullptr;
-    return std::make_unique<ScanMatch>(op, target, scan);
+    return std::make_unique<ScanMatch>(computation.op, target, scan);
   }
 };
 

@@ -1,13 +1,14 @@
 // Schedule classes: how a dispatch may be computed.
 //
-// Each class says whether it can compute a dispatch by matching it, once: the match is what it has
-// recognised, and with it chooses parameters for a target, checks parameters it is given (they can
-// be edited), and emits the launches. Classes are asked in order, from the most specific to `map`,
-// which computes everything.
+// Each class says whether it can compute a dispatch by matching what was read of it, once: the
+// match is what it has recognised, and with it chooses parameters for a target, checks parameters
+// it is given (they can be edited), and emits the launches. Classes are asked in order, from the
+// most specific to `map`, which computes everything.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/schedule/Computation.h"
 #include "codegen/schedule/KernelEmitter.h"
 #include "codegen/target/Target.h"
 
@@ -42,7 +43,7 @@ public:
   /// Name in #kernel.schedule.
   virtual llvm::StringRef family() const = 0;
   /// Null where this class cannot compute the dispatch on the target.
-  virtual std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op,
+  virtual std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                                const Target &target) const = 0;
 };
 

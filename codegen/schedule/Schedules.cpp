@@ -37,8 +37,9 @@ const Schedule *findSchedule(StringRef family) {
 
 std::pair<const Schedule *, std::unique_ptr<ScheduleMatch>> matchSchedule(kernel::DispatchOp op,
                                                                           const Target &target) {
+  Computation computation(op);
   for (const Schedule *schedule : schedules())
-    if (std::unique_ptr<ScheduleMatch> match = schedule->match(op, target))
+    if (std::unique_ptr<ScheduleMatch> match = schedule->match(computation, target))
       return {schedule, std::move(match)};
   return {};
 }
@@ -112,7 +113,7 @@ private:
         diagnostic << " " << known->family();
       return diagnostic;
     }
-    std::unique_ptr<ScheduleMatch> match = schedule->match(op, target);
+    std::unique_ptr<ScheduleMatch> match = schedule->match(Computation(op), target);
     if (!match)
       return op.emitError() << "schedule '" << attribute.getFamily()
                             << "' cannot compute this dispatch";

@@ -26,32 +26,22 @@ constexpr int64_t kLargestWindow = 16, kUnrolledTaps = 64;
 /// A dispatch seen as windows; see the file comment.
 struct Windows {
   linalg::GenericOp generic;
-  Value root;               // the dispatch's result: the reduction, or elementwise work on it
-  unsigned input;           // the operand that windows slide over
-  unsigned across, taps;    // loops: x and k
-  int64_t stride, dilation; // of that operand along its last dimension
+  Value result;                     // of the dispatch: the reduction, or elementwise work on it
+  unsigned input;                   // the operand that windows slide over
+  unsigned across, taps;            // loops: x and k
+  int64_t stride, dilation;         // of that operand along its last dimension
   SmallVector<unsigned> reductions; // loops, `taps` last
   int64_t width, count;             // extents of x (kDynamic where unknown) and k
 };
 
-std::optional<Windows> matchWindows(kernel::DispatchOp op) {
-  if (op.getNumResults() != 1)
+std::optional<Windows> matchWindows(const Computation &computation) {
+  if (computation.results.size() != 1 || !computation.root)
+    return std::nullopt;
+  auto generic = computation.root.getDefiningOp<linalg::GenericOp>();
+  if (!generic)
     return std::nullopt;
   Windows windows;
-  windows.root = op.getBodyBlock()->getTerminator()->getOperand(0);
-  auto generic = windows.root.getDefiningOp<linalg::GenericOp>();
-  if (generic && generic.getNumReductionLoops() == 0) {
-    // Elementwise work whose first input is the reduction at the same place.
-    if (generic.getNumDpsInputs() == 0 || generic.getNumResults() != 1 ||
-        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isIdentity())
-      return std::nullopt;
-    OpOperand *first = generic.getDpsInputOperand(0);
-    if (!generic.getMatchingIndexingMap(first).isIdentity() || !first->get().hasOneUse())
-      return std::nullopt;
-    generic = first->get().getDefiningOp<linalg::GenericOp>();
-  }
-  if (!generic || generic.getNumReductionLoops() == 0 || generic.getNumResults() != 1)
-    return std::nullopt;
+  windows.result = computation.results.front();
   windows.generic = generic;
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!out.isProjectedPermutation() || out.getNumResults() == 0 ||
@@ -138,14 +128,15 @@ private:
     Value first = loops[windows.across];
     loops[windows.taps] = kernel.constant(0);
     OpOperand &slid = generic->getOpOperand(windows.input);
-    SmallVector<Value> begin = kernel.apply(generic.getMatchingIndexingMap(&slid), loops);
+    Access access = accessOf(slid.get(), generic.getMatchingIndexingMap(&slid));
+    SmallVector<Value> begin = kernel.apply(access.map, loops);
     SmallVector<int64_t> places;
     for (int64_t lane = 0; lane < vector; ++lane)
       for (int64_t tap = 0; tap < windows.count; ++tap)
         places.push_back(lane * windows.stride + tap * windows.dilation);
     llvm::sort(places);
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    SmallVector<Value> loaded = load(slid.get(), begin, places);
+    SmallVector<Value> loaded = load(access, begin, places);
     for (int64_t tap = 0; tap < windows.count; ++tap) {
       loops[windows.taps] = kernel.constant(tap);
       SmallVector<Value> shared(generic.getNumDpsInputs());
@@ -176,10 +167,10 @@ private:
     return sums;
   }
 
-  /// The elements of `tensor` at `begin` and `places` further along its last dimension.
-  SmallVector<Value> load(Value tensor, ArrayRef<Value> begin, ArrayRef<int64_t> places) {
-    auto pad = tensor.getDefiningOp<tensor::PadOp>();
-    Value source = pad ? pad.getSource() : tensor;
+  /// The elements of the tensor at `begin` and `places` further along its last dimension.
+  SmallVector<Value> load(const Access &access, ArrayRef<Value> begin, ArrayRef<int64_t> places) {
+    tensor::PadOp pad = access.pad;
+    Value source = access.source;
     size_t last = begin.size() - 1;
     std::optional<int64_t> low =
         pad ? getConstantIntValue(pad.getMixedLowPad()[last]) : std::optional<int64_t>(0);
@@ -187,7 +178,7 @@ private:
       SmallVector<Value> values, indices(begin);
       for (int64_t place : places) {
         indices[last] = kernel.add(begin[last], kernel.constant(place));
-        values.push_back(kernel.element(tensor, indices));
+        values.push_back(kernel.element(access.tensor, indices));
       }
       return values;
     }
@@ -350,13 +341,13 @@ private:
 
     SmallVector<Value> values = Emitter(kernel, windows, vector).reduce(indices);
     Value reduction = linalg::GenericOp(windows.generic).getResult(0);
-    if (windows.root != reduction)
+    if (windows.result != reduction)
       for (auto [lane, value] : llvm::enumerate(values)) {
         SmallVector<Value> place(indices);
         place.back() = kernel.add(place.back(), kernel.constant(lane));
         Value sum = value;
         kernel.keep(reduction, [sum](ValueRange) { return sum; });
-        value = kernel.element(windows.root, place);
+        value = kernel.element(windows.result, place);
       }
     Type element = values.front().getType();
     int64_t lanes = element.isInteger(1) ? 1 : 16 / bytesOf(element);
@@ -376,9 +367,11 @@ class WindowSchedule : public Schedule {
 public:
   StringRef family() const override { return "window"; }
 
-  std::unique_ptr<ScheduleMatch> match(kernel::DispatchOp op, const Target &target) const override {
-    std::optional<Windows> windows = matchWindows(op);
-    return windows ? std::make_unique<WindowMatch>(op, target, std::move(*windows)) : nullptr;
+  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
+                                       const Target &target) const override {
+    std::optional<Windows> windows = matchWindows(computation);
+    return windows ? std::make_unique<WindowMatch>(computation.op, target, std::move(*windows))
+                   : nullptr;
   }
 };
 

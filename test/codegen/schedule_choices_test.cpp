@@ -108,7 +108,8 @@ protected:
       auto variant = op->getParentOfType<rt::VariantOp>();
       const Target *target = llvm::cantFail(findTarget(variant.getTarget()));
       kernel::ScheduleAttr chosen = op.getScheduleAttr();
-      std::unique_ptr<ScheduleMatch> match = findSchedule(chosen.getFamily())->match(op, *target);
+      std::unique_ptr<ScheduleMatch> match =
+          findSchedule(chosen.getFamily())->match(Computation(op), *target);
       EXPECT_TRUE(match && succeeded(match->verify(chosen.getParams())))
           << target->name.str() << ": " << problems;
       families.insert(chosen.getFamily().str());

@@ -327,6 +327,73 @@ TEST(Schedules, ColumnsOfSizesOfRunTime) {
   }
 }
 
+//===-- contraction ---------------------------------------------------------------------------===//
+
+/// relu(x y + bias + residual), the elementwise part as two generics; the sum's operands in either
+/// order. 40 x 36 is not a multiple of any tile.
+TEST(Schedules, ProductsWithABiasAndAResidualAreComputed) {
+  for (bool productFirst : {true, false}) {
+    SCOPED_TRACE(productFirst);
+    std::string maps =
+        "#a = affine_map<(i, j, k) -> (i, k)>\n#b = affine_map<(i, j, k) -> (k, j)>\n"
+        "#c = affine_map<(i, j, k) -> (i, j)>\n#id = affine_map<(i, j) -> (i, j)>\n"
+        "#row = affine_map<(i, j) -> (j)>";
+    std::string out = "tensor<40x36xf32>";
+    std::string body = llvm::formatv(R"(
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : {0}) -> {0}
+      %g = linalg.generic {{indexing_maps = [#a, #b, #c],
+                            iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a0, %a1 : tensor<40x24xf32>, tensor<24x36xf32>) outs(%f : {0}) {{
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = math.fma %u, %v, %s : f32
+        linalg.yield %q : f32
+      } -> {0}
+      %h = linalg.generic {{indexing_maps = [#row, #id, #id],
+                            iterator_types = ["parallel", "parallel"]}
+          ins(%a2, %g : tensor<36xf32>, {0}) outs(%o : {0}) {{
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = arith.addf %v, %u : f32
+        linalg.yield %q : f32
+      } -> {0}
+      %r = linalg.generic {{indexing_maps = [#id, #id, #id],
+                            iterator_types = ["parallel", "parallel"]}
+          ins({1} : {0}, {0}) outs(%o : {0}) {{
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = arith.addf %u, %v : f32
+        %m = arith.maximumf %q, %z : f32
+        linalg.yield %m : f32
+      } -> {0}
+      kernel.yield %r : {0}
+)",
+                                     out, productFirst ? "%h, %a3" : "%a3, %h");
+    SimKernels kernels(
+        variant(maps, {"tensor<40x24xf32>", "tensor<24x36xf32>", "tensor<36xf32>", out}, out, body),
+        true);
+    ASSERT_EQ(kernels.error, "");
+    EXPECT_EQ(kernels.planned[0].schedule, "contraction");
+    std::vector<float> x = randomFloats(40 * 24), w = randomFloats(24 * 36),
+                       bias = randomFloats(36);
+    std::vector<float> residual = randomFloats(40 * 36), y = unwritten(40 * 36);
+    for (size_t i = 0; i < residual.size(); i += 3) // some sums are negative
+      residual[i] = -1000;
+    std::vector<double> wanted;
+    for (int i = 0; i < 40; ++i)
+      for (int j = 0; j < 36; ++j) {
+        double sum = double(bias[j]) + residual[i * 36 + j];
+        for (int k = 0; k < 24; ++k)
+          sum += double(x[i * 24 + k]) * w[k * 36 + j];
+        wanted.push_back(std::max(sum, 0.0));
+      }
+    const float *a = kernels.share(x, "x"), *b = kernels.share(w, "w");
+    const float *c = kernels.share(bias, "bias"), *d = kernels.share(residual, "residual");
+    float *result = kernels.share(y, "y");
+    sim::LaunchResult launched = kernels.launchPlanned(0, {&a, &b, &c, &d, &result});
+    ASSERT_TRUE(launched.ok()) << launched.error;
+    expectNear(y, wanted);
+  }
+}
+
 //===-- window --------------------------------------------------------------------------------===//
 
 /// A depthwise convolution, 3 x 3 with padding, of 2 x 3 images of 12 x `width`.

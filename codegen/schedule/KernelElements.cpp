@@ -1,0 +1,416 @@
+// Pulling elements of a dispatch's description into a kernel.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/KernelEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Elements ------------------------------------------------------------------------------===//
+
+void Kernel::keep(Value tensor, std::function<Value(ValueRange)> fn) {
+  kept[tensor] = std::move(fn);
+  computed.clear(); // some of it from that tensor
+}
+
+bool Kernel::isVisible(Value value) {
+  Block *block = value.getParentBlock(), *here = b.getInsertionBlock();
+  Operation *definition = value.getDefiningOp();
+  if (block == here)
+    return !definition || b.getInsertionPoint() == here->end() ||
+           definition->isBeforeInBlock(&*b.getInsertionPoint());
+  Operation *around = block->findAncestorOpInBlock(*here->getParentOp());
+  return around && (!definition || definition->isBeforeInBlock(around));
+}
+
+SmallVector<Value> Kernel::once(Value tensor, ValueRange indices, int64_t lanes,
+                                function_ref<SmallVector<Value>()> compute) {
+  size_t hash = llvm::hash_combine(lanes, llvm::hash_combine_range(indices.begin(), indices.end()));
+  std::pair<Value, size_t> key(tensor, hash);
+  if (auto found = computed.find(key); found != computed.end())
+    for (Computed &known : found->second)
+      if (static_cast<int64_t>(known.lanes.size()) == lanes &&
+          llvm::equal(known.indices, indices) &&
+          llvm::all_of(known.lanes, [&](Value value) { return isVisible(value); }))
+        return known.lanes;
+  SmallVector<Value> result = compute();
+  computed[key].push_back({SmallVector<Value>(indices), result});
+  return result;
+}
+
+Value Kernel::element(Value tensor, ValueRange indices) {
+  auto known = kept.find(tensor);
+  if (known != kept.end())
+    return known->second(indices);
+  return once(tensor, indices, 1,
+              [&] { return SmallVector<Value>{computeElement(tensor, indices)}; })[0];
+}
+
+Value Kernel::computeElement(Value tensor, ValueRange indices) {
+  Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
+  if (Value from = memory(tensor)) {
+    Value offset = linearize(indices, sizes(tensor));
+    return b.create<memref::LoadOp>(loc, from, offset);
+  }
+  Operation *definition = tensor.getDefiningOp();
+  if (!definition || isa<tensor::EmptyOp>(definition)) // a destination's former content
+    return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  if (isa<linalg::GenericOp>(definition))
+    return inlineGeneric(cast<OpResult>(tensor), indices);
+  if (auto fill = dyn_cast<linalg::FillOp>(definition))
+    return scalar(fill.getInputs()[0]);
+  if (auto pad = dyn_cast<tensor::PadOp>(definition))
+    return inlinePad(pad, indices);
+  if (auto scan = dyn_cast<kernel::ScanOp>(definition))
+    return inlineScan(scan, indices);
+  if (auto cast = dyn_cast<tensor::CastOp>(definition))
+    return element(cast.getSource(), indices);
+  if (auto constant = dyn_cast<arith::ConstantOp>(definition))
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return b.create<arith::ConstantOp>(loc, splat.getSplatValue<TypedAttr>());
+  definition->emitError("cannot be computed in a kernel");
+  broken = true;
+  return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+}
+
+/// Loop indices of a generic for an element of a result; reduction loops stay null.
+static SmallVector<Value> loopsOf(AffineMap outputMap, ValueRange indices) {
+  SmallVector<Value> loops(outputMap.getNumDims());
+  for (auto [expr, index] : llvm::zip(outputMap.getResults(), indices))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops[dim.getPosition()] = index;
+  return loops;
+}
+
+Value Kernel::inlineGeneric(OpResult result, ValueRange indices) {
+  auto generic = cast<linalg::GenericOp>(result.getOwner());
+  if (generic.getNumReductionLoops() == 0)
+    return inlineLoops(result, indices);
+  // A reduction inside another one's loop mostly does not depend on that loop: it is computed
+  // before it, once. Not out of conditions, which may guard its loads.
+  auto definedIn = [](Value value, Operation *scope) {
+    return scope->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  OpBuilder::InsertionGuard guard(b);
+  while (auto loop = dyn_cast<scf::ForOp>(b.getInsertionBlock()->getParentOp())) {
+    if (llvm::any_of(indices, [&](Value index) { return definedIn(index, loop); }))
+      break;
+    b.setInsertionPoint(loop);
+  }
+  return inlineLoops(result, indices);
+}
+
+Value Kernel::inlineLoops(OpResult result, ValueRange indices) {
+  auto generic = cast<linalg::GenericOp>(result.getOwner());
+  unsigned number = result.getResultNumber();
+  OpOperand *init = generic.getDpsInitOperand(number);
+  SmallVector<Value> loops = loopsOf(generic.getMatchingIndexingMap(init), indices);
+
+  // Nested loops over the reduction dimensions, innermost last, carrying every output.
+  SmallVector<Value> carried;
+  for (OpOperand &out : generic.getDpsInitsMutable())
+    carried.push_back(generic.payloadUsesValueFromOperand(&out) ? element(out.get(), indices)
+                                                                : Value());
+  SmallVector<unsigned> reductions;
+  generic.getReductionDims(reductions);
+  SmallVector<Value> extents;
+  if (!reductions.empty())
+    extents = loopSizes(generic);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Value> state;
+  for (Value value : carried)
+    if (value)
+      state.push_back(value);
+  scf::ForOp outermost;
+  SmallVector<scf::ForOp> nest;
+  for (unsigned dim : reductions) {
+    auto loop = b.create<scf::ForOp>(loc, constant(0), extents[dim], constant(1), state);
+    if (!outermost)
+      outermost = loop;
+    nest.push_back(loop);
+    loops[dim] = loop.getInductionVar();
+    state.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    b.setInsertionPointToStart(loop.getBody());
+  }
+  SmallVector<Value> arguments;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    if (!generic.payloadUsesValueFromOperand(input))
+      arguments.push_back(Value());
+    else if (isa<RankedTensorType>(input->get().getType()))
+      arguments.push_back(
+          element(input->get(), apply(generic.getMatchingIndexingMap(input), loops)));
+    else
+      arguments.push_back(scalar(input->get()));
+  }
+  auto current = state.begin();
+  for (Value value : carried)
+    arguments.push_back(value ? *current++ : Value());
+  SmallVector<Value> yielded = inlineBody(generic, loops, arguments);
+  if (nest.empty())
+    return yielded[number];
+  SmallVector<Value> next;
+  unsigned position = 0, mine = 0;
+  for (auto [index, value] : llvm::enumerate(carried)) {
+    if (!value)
+      continue;
+    if (index == number)
+      mine = position;
+    next.push_back(yielded[index]);
+    ++position;
+  }
+  for (scf::ForOp loop : llvm::reverse(nest)) {
+    b.setInsertionPointToEnd(loop.getBody());
+    b.create<scf::YieldOp>(loc, next);
+    next.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  return outermost.getResult(mine);
+}
+
+Value Kernel::padding(tensor::PadOp pad) {
+  Value value = scalar(pad.getConstantPaddingValue());
+  Operation *definition = value.getDefiningOp();
+  return definition && definition->getParentOfType<kernel::DispatchOp>()
+             ? b.clone(*definition)->getResult(0)
+             : value;
+}
+
+Value Kernel::lowPad(tensor::PadOp pad, int64_t dim) {
+  OpFoldResult low = pad.getMixedLowPad()[dim];
+  if (isConstantIntValue(low, 0) && isConstantIntValue(pad.getMixedHighPad()[dim], 0))
+    return {};
+  auto known = getConstantIntValue(low);
+  return known ? constant(*known) : scalar(cast<Value>(low));
+}
+
+Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
+  Value inside;
+  SmallVector<Value> shifted;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value amount = lowPad(pad, dim);
+    if (!amount) {
+      shifted.push_back(index);
+      continue;
+    }
+    Value at = isConstantIntValue(amount, 0)
+                   ? index
+                   : b.create<arith::SubIOp>(loc, index, amount).getResult();
+    // One unsigned comparison says that it is neither negative nor too large.
+    Value good =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, at, size(pad.getSource(), dim));
+    inside = inside ? b.create<arith::AndIOp>(loc, inside, good) : good;
+    shifted.push_back(at);
+  }
+  if (!inside)
+    return element(pad.getSource(), shifted);
+  Type type = cast<RankedTensorType>(pad.getType()).getElementType();
+  Value otherwise = padding(pad);
+  auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  b.create<scf::YieldOp>(loc, element(pad.getSource(), shifted));
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(loc, otherwise);
+  return branch.getResult(0);
+}
+
+Value Kernel::inlineScan(kernel::ScanOp scan, ValueRange indices) {
+  int64_t axis = scan.getAxis();
+  Type type = cast<RankedTensorType>(scan.getType()).getElementType();
+  bool real = isa<FloatType>(type), product = scan.getKind() == kernel::CombineKind::Mul;
+  auto one = real ? TypedAttr(b.getFloatAttr(type, 1)) : TypedAttr(b.getIntegerAttr(type, 1));
+  Value neutral = b.create<arith::ConstantOp>(loc, product ? one : TypedAttr(b.getZeroAttr(type)));
+  Value at = indices[axis], zero = constant(0), step = constant(1);
+  Value past = b.create<arith::AddIOp>(loc, at, step);
+  Value low = zero, high = scan.getExclusive() ? at : past;
+  if (scan.getReverse()) {
+    low = scan.getExclusive() ? past : at;
+    high = size(scan.getInput(), axis);
+  }
+  auto loop = b.create<scf::ForOp>(loc, low, high, step, neutral);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> place(indices);
+  place[axis] = loop.getInductionVar();
+  Value next = element(scan.getInput(), place), sofar = loop.getRegionIterArgs()[0];
+  Value combined;
+  if (product)
+    combined = real ? b.create<arith::MulFOp>(loc, sofar, next).getResult()
+                    : b.create<arith::MulIOp>(loc, sofar, next).getResult();
+  else
+    combined = real ? b.create<arith::AddFOp>(loc, sofar, next).getResult()
+                    : b.create<arith::AddIOp>(loc, sofar, next).getResult();
+  b.create<scf::YieldOp>(loc, combined);
+  return loop.getResult(0);
+}
+
+/// What an operation that only a description has becomes in a kernel; null for others.
+Value Kernel::replacement(Operation *operation) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(operation)) {
+    SmallVector<Value> indices;
+    for (Value index : extract.getIndices())
+      indices.push_back(scalar(index));
+    return element(extract.getTensor(), indices);
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(operation))
+    if (auto index = dim.getConstantIndex())
+      return size(dim.getSource(), *index);
+  return {};
+}
+
+SmallVector<Value> Kernel::inlineBody(linalg::GenericOp generic, ValueRange loops,
+                                      ValueRange arguments) {
+  Block *body = generic.getBody();
+  for (auto [argument, value] : llvm::zip(body->getArguments(), arguments))
+    if (value)
+      mapping.map(argument, value);
+  // A nested linalg.index belongs to this generic, whose loops are these.
+  auto convert = [&](Operation *operation) -> Value {
+    if (auto index = dyn_cast<linalg::IndexOp>(operation))
+      return loops[index.getDim()];
+    return replacement(operation);
+  };
+  for (Operation &operation : body->without_terminator()) {
+    if (Value value = convert(&operation)) {
+      mapping.map(operation.getResult(0), value);
+      continue;
+    }
+    // Arguments of blocks that have been copied before, for another element, would be left out.
+    operation.walk([&](Block *block) {
+      for (BlockArgument argument : block->getArguments())
+        mapping.erase(argument);
+    });
+    Operation *copy = b.clone(operation, mapping);
+    SmallVector<Operation *> nested;
+    copy->walk([&](Operation *inner) {
+      if (inner != copy && isa<linalg::IndexOp, tensor::ExtractOp, tensor::DimOp>(inner))
+        nested.push_back(inner);
+    });
+    for (Operation *inner : nested) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(inner);
+      if (Value value = convert(inner)) {
+        inner->getResult(0).replaceAllUsesWith(value);
+        inner->erase();
+      }
+    }
+  }
+  SmallVector<Value> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(scalar(value));
+  return results;
+}
+
+/// Operations of the dispatch's body on scalars go to the function's start, in order.
+void Kernel::copyScalarOps() {
+  for (Operation &operation : op.getBodyBlock()->without_terminator()) {
+    if (llvm::any_of(operation.getResultTypes(), llvm::IsaPred<TensorType>))
+      continue;
+    if (Value value = replacement(&operation))
+      mapping.map(operation.getResult(0), value);
+    else
+      b.clone(operation, mapping);
+  }
+}
+
+//===-- Several elements at once --------------------------------------------------------------===//
+
+SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t lanes) {
+  return once(tensor, indices, lanes, [&] { return computeElements(tensor, indices, lanes); });
+}
+
+SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int64_t lanes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto apart = [&](Value from) {
+    SmallVector<Value> result;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      SmallVector<Value> place(indices);
+      place.back() = add(place.back(), constant(lane));
+      result.push_back(element(from, place));
+    }
+    return result;
+  };
+  if (lanes == 1 || kept.count(tensor) || type.getRank() == 0)
+    return apart(tensor);
+  if (Value from = memory(tensor)) {
+    int64_t row = type.getShape().back();
+    Value size = this->size(tensor, type.getRank() - 1);
+    bool assume = ShapedType::isDynamic(row) && assumed && isa<BlockArgument>(size);
+    if ((ShapedType::isDynamic(row) ? !assume : row % lanes != 0) ||
+        type.getElementType().isInteger(1)) // has no vectors in memory
+      return apart(tensor);
+    if (assume)
+      assumed->insert(size);
+    return load(from, linearize(indices, sizes(tensor)), lanes);
+  }
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumReductionLoops() != 0)
+    return apart(tensor);
+  OpOperand *init = generic.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber());
+  AffineMap outputMap = generic.getMatchingIndexingMap(init);
+  auto lastDim = dyn_cast<AffineDimExpr>(outputMap.getResults().back());
+  if (!lastDim || llvm::any_of(generic.getDpsInitsMutable(), [&](OpOperand &out) {
+        return generic.payloadUsesValueFromOperand(&out);
+      }))
+    return apart(tensor);
+  unsigned last = lastDim.getPosition();
+  SmallVector<Value> loops = loopsOf(outputMap, indices);
+  SmallVector<SmallVector<Value>> scalars = inputs(generic, loops, last, lanes);
+  unsigned number = cast<OpResult>(tensor).getResultNumber();
+  SmallVector<Value> results;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    SmallVector<Value> arguments, shifted(loops);
+    shifted[last] = add(loops[last], constant(lane));
+    for (auto &values : scalars)
+      arguments.push_back(values.empty() ? Value() : values[lane]);
+    results.push_back(inlineBody(generic, shifted, arguments)[number]);
+  }
+  return results;
+}
+
+SmallVector<SmallVector<Value>> Kernel::inputs(linalg::GenericOp generic, ArrayRef<Value> loops,
+                                               unsigned dim, int64_t lanes) {
+  // Each input: the same for all lanes, consecutive, or neither.
+  SmallVector<SmallVector<Value>> result;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    SmallVector<Value> &values = result.emplace_back();
+    if (!generic.payloadUsesValueFromOperand(input))
+      continue;
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      values.assign(lanes, scalar(input->get()));
+      continue;
+    }
+    AffineMap map = generic.getMatchingIndexingMap(input);
+    ArrayRef<AffineExpr> exprs = map.getResults();
+    if (!map.isFunctionOfDim(dim)) {
+      values.assign(lanes, element(input->get(), apply(map, loops)));
+    } else if (exprs.back() == getAffineDimExpr(dim, b.getContext()) &&
+               llvm::none_of(exprs.drop_back(),
+                             [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); })) {
+      values = elements(input->get(), apply(map, loops), lanes);
+    } else {
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        SmallVector<Value> shifted(loops);
+        shifted[dim] = add(loops[dim], constant(lane));
+        values.push_back(element(input->get(), apply(map, shifted)));
+      }
+    }
+  }
+  return result;
+}
+
+llvm::SetVector<Value> Kernel::assumingMultiples(function_ref<void()> emit) {
+  llvm::SetVector<Value> used;
+  assumed = &used;
+  emit();
+  assumed = nullptr;
+  return used;
+}
+
+} // namespace cameo
