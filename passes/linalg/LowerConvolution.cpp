@@ -12,157 +12,166 @@ using namespace mlir;
 
 namespace cameo {
 
-static LogicalResult lowerConv(Operation *op, Lowering &l) {
-  auto conv = cast<onnx::ConvOp>(op);
-  Lowered x = l.operand(op, 0), w = l.operand(op, 1);
-  if (x.rank() < 3 || w.rank() != x.rank())
-    return l.unsupported(op, "X of rank " + Twine(x.rank()) + ", W of rank " + Twine(w.rank()) +
-                                 "; both need one rank of 3 or more");
-  unsigned spatial = x.rank() - 2;
-  int64_t groups = conv.getGroup();
-  Sizes kernel(w.sizes.begin() + 2, w.sizes.end());
-  FailureOr<WindowAttributes> attributes = windowAttributes(l, op, spatial);
-  if (failed(attributes) || failed(checkKernelShape(l, op, kernel)))
+namespace {
+/// The operands and windows of a convolution, checked.
+struct Convolution {
+  Lowered x, w;
+  std::optional<Lowered> bias;
+  int64_t groups;
+  Windows windows;
+  Sizes result;
+  bool isGrouped() const { return groups > 1; }
+};
+
+/// The loops n, [g,] f, o..., c, k... and where they read and write.
+struct ConvolutionLoops {
+  AffineMap input, weight, out;
+  SmallVector<utils::IteratorType> iterators;
+};
+} // namespace
+
+/// Reports or checks channels, filters and groups that do not go together.
+static LogicalResult checkChannels(Operation *op, Lowering &l, const Convolution &conv) {
+  OpFoldResult groups = l.index(conv.groups), channels = l.mul(conv.w.sizes[1], groups);
+  if (channels != conv.x.sizes[1] &&
+      failed(l.check(op, l.equal(channels, conv.x.sizes[1]),
+                     conv.isGrouped() ? "the weights and group take {0} channels, the input has {1}"
+                                      : "the weights take {0} channels, the input has {1}",
+                     channels, conv.x.sizes[1])))
     return failure();
-  auto &[strides, dilations, pads, autoPad] = *attributes;
-  OpFoldResult channels = l.mul(w.sizes[1], l.index(groups));
-  if (channels != x.sizes[1] &&
-      failed(l.check(op, l.equal(channels, x.sizes[1]),
-                     groups == 1 ? "the weights take {0} channels, the input has {1}"
-                                 : "the weights and group take {0} channels, the input has {1}",
-                     channels, x.sizes[1])))
+  return l.check(op, l.equal(l.rem(conv.w.sizes[0], groups), l.index(0)),
+                 "{0} filters are no multiple of group {1}", conv.w.sizes[0], groups);
+}
+
+static LogicalResult checkBias(Operation *op, Lowering &l, const Lowered &bias,
+                               OpFoldResult filters) {
+  if (bias.rank() != 1)
+    return l.unsupported(op, "the bias has rank " + Twine(bias.rank()) + ", needs 1");
+  return l.check(op, l.equal(bias.sizes[0], filters), "the bias has {0} values for {1} filters",
+                 bias.sizes[0], filters);
+}
+
+static FailureOr<Convolution> readConvolution(Operation *op, Lowering &l) {
+  Convolution conv{l.operand(op, 0), l.operand(op, 1), {}, intAttribute(op, "group", 1), {}, {}};
+  if (conv.x.rank() < 3 || conv.w.rank() != conv.x.rank())
+    return l.unsupported(op, "X of rank " + Twine(conv.x.rank()) + ", W of rank " +
+                                 Twine(conv.w.rank()) + "; both need one rank of 3 or more");
+  ArrayRef<OpFoldResult> kernel = ArrayRef(conv.w.sizes).drop_front(2);
+  if (failed(checkKernelShape(l, op, kernel)) || failed(checkChannels(op, l, conv)))
     return failure();
-  OpFoldResult remainder = l.rem(w.sizes[0], l.index(groups));
-  if (failed(l.check(op, l.equal(remainder, l.index(0)), "{0} filters are no multiple of group {1}",
-                     w.sizes[0], l.index(groups))))
-    return failure();
-  bool hasBias = !l.absent(op, 2);
-  if (hasBias) {
-    Lowered bias = l.operand(op, 2);
-    if (bias.rank() != 1)
-      return l.unsupported(op, "the bias has rank " + Twine(bias.rank()) + ", needs 1");
-    if (failed(l.check(op, l.equal(bias.sizes[0], w.sizes[0]),
-                       "the bias has {0} values for {1} filters", bias.sizes[0], w.sizes[0])))
+  if (!l.absent(op, 2)) {
+    conv.bias = l.operand(op, 2);
+    if (failed(checkBias(op, l, *conv.bias, conv.w.sizes[0])))
       return failure();
   }
+  FailureOr<Windows> windows = slidingWindows(l, op, conv.x, kernel);
+  if (failed(windows))
+    return failure();
+  conv.windows = *windows;
+  conv.result = {conv.x.sizes[0], conv.w.sizes[0]};
+  for (const Window &window : conv.windows)
+    conv.result.push_back(window.count);
+  return conv;
+}
 
-  Sizes low, high, out{x.sizes[0], w.sizes[0]};
-  for (unsigned i = 0; i < spatial; ++i) {
-    OpFoldResult extent =
-        l.add(l.mul(l.sub(kernel[i], l.index(1)), l.index(dilations[i])), l.index(1));
-    OpFoldResult size = x.sizes[i + 2], stride = l.index(strides[i]);
-    OpFoldResult before = l.index(pads[i]), after = l.index(pads[i + spatial]);
-    if (attributes->same()) {
-      OpFoldResult outputs = l.ceilDiv(size, stride);
-      OpFoldResult total =
-          l.max(l.index(0), l.sub(l.add(l.mul(l.sub(outputs, l.index(1)), stride), extent), size));
-      OpFoldResult half = l.floorDiv(total, l.index(2)), rest = l.sub(total, half);
-      before = autoPad == "SAME_UPPER" ? half : rest;
-      after = autoPad == "SAME_UPPER" ? rest : half;
-    } else if (autoPad == "VALID") {
-      before = after = l.index(0);
-    }
-    low.push_back(before);
-    high.push_back(after);
-    OpFoldResult room = l.sub(l.add(l.add(size, before), after), extent);
-    if (failed(l.check(op, l.less(l.index(-1), room),
-                       "the kernel spans {0} elements, the padded input has {1}", extent,
-                       l.add(l.add(size, before), after))))
-      return failure();
-    out.push_back(l.add(l.floorDiv(room, stride), l.index(1)));
-  }
-
-  // Loops: n, [g,] f, o..., c, k...
-  MLIRContext *context = op->getContext();
-  bool grouped = groups > 1;
-  unsigned dims = 0;
+static ConvolutionLoops convolutionLoops(MLIRContext *context, const Convolution &conv) {
+  unsigned spatial = conv.windows.size(), dims = 0;
   auto next = [&] { return getAffineDimExpr(dims++, context); };
-  AffineExpr n = next(), g = grouped ? next() : getAffineConstantExpr(0, context), f = next();
-  SmallVector<AffineExpr> o, k;
+  SmallVector<AffineExpr> input{next()}, weight, out(input), kernel;
+  if (conv.isGrouped()) {
+    AffineExpr group = next();
+    for (auto *exprs : {&input, &weight, &out})
+      exprs->push_back(group);
+  }
+  AffineExpr filter = next();
+  weight.push_back(filter);
+  out.push_back(filter);
   for (unsigned i = 0; i < spatial; ++i)
-    o.push_back(next());
-  unsigned parallel = dims;
-  AffineExpr c = next();
-  for (unsigned i = 0; i < spatial; ++i)
-    k.push_back(next());
-  auto places = [&](ArrayRef<AffineExpr> lead, ArrayRef<AffineExpr> tail) {
-    SmallVector<AffineExpr> exprs(lead);
-    llvm::append_range(exprs, tail);
-    return AffineMap::get(dims, 0, exprs, context);
+    out.push_back(next());
+  SmallVector<utils::IteratorType> iterators(dims, utils::IteratorType::parallel);
+  AffineExpr channel = next();
+  input.push_back(channel);
+  weight.push_back(channel);
+  for (auto [window, position] : llvm::zip(conv.windows, ArrayRef(out).take_back(spatial))) {
+    AffineExpr tap = next();
+    input.push_back(position * window.stride + tap * window.dilation);
+    weight.push_back(tap);
+  }
+  iterators.append(1 + spatial, utils::IteratorType::reduction);
+  auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(dims, 0, exprs, context); };
+  return {map(input), map(weight), map(out), iterators};
+}
+
+/// Inside a dispatch: the input between the zeros that its windows reach.
+static Value padInput(Lowering &l, OpBuilder &b, Location loc, const Lowered &input,
+                      const Windows &windows) {
+  unsigned lead = input.rank() - windows.size();
+  Sizes low(lead, b.getIndexAttr(0)), high(low), sizes(input.sizes);
+  for (auto [i, window] : llvm::enumerate(windows)) {
+    low.push_back(window.before);
+    high.push_back(window.after);
+    sizes[lead + i] = l.add(l.add(window.input, window.before), window.after);
+  }
+  if (llvm::all_of(llvm::concat<OpFoldResult>(low, high),
+                   [](OpFoldResult amount) { return isConstantIntValue(amount, 0); }))
+    return input.tensor;
+  RankedTensorType type = Lowering::tensorType(sizes, input.elementType);
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+  return b.create<tensor::PadOp>(loc, type, input.tensor, low, high, zero);
+}
+
+/// The sum and its bias, rounded to the type of the result.
+static Value addBias(Lowering &l, OpBuilder &b, Location loc, const Convolution &conv, Value sum,
+                     Value init, const Sizes &out) {
+  Type type = conv.x.elementType;
+  if (!conv.bias)
+    return epilogue(b, loc, sum, init, {}, {}, type, nullptr);
+  MLIRContext *context = b.getContext();
+  SmallVector<AffineExpr> place{getAffineDimExpr(1, context)};
+  Value bias = conv.bias->tensor;
+  if (conv.isGrouped()) {
+    bias = l.reshape(loc, *conv.bias, {l.index(conv.groups), out[2]}).tensor;
+    place.push_back(getAffineDimExpr(2, context));
+  }
+  auto finish = [&](OpBuilder &nested, Location where, ValueRange args) -> Value {
+    Value value = convertScalar(nested, where, args[1], type, args[0].getType());
+    return nested.create<arith::AddFOp>(where, args[0], value);
   };
-  SmallVector<AffineExpr> window;
-  for (unsigned i = 0; i < spatial; ++i)
-    window.push_back(o[i] * strides[i] + k[i] * dilations[i]);
-  // With groups, channels are seen as [g, c]: views of the operands.
+  return epilogue(b, loc, sum, init, bias, AffineMap::get(out.size(), 0, place, context), type,
+                  finish);
+}
+
+static LogicalResult lowerConv(Operation *op, Lowering &l) {
+  FailureOr<Convolution> conv = readConvolution(op, l);
+  if (failed(conv))
+    return failure();
   Location loc = op->getLoc();
-  Sizes result(out);
-  Lowered input = x, weight = w;
-  SmallVector<AffineExpr> inputLead{n, c}, weightLead{f, c}, outLead{n, f};
-  if (grouped) {
-    OpFoldResult filters = l.floorDiv(w.sizes[0], l.index(groups));
+  Lowered input = conv->x, weight = conv->w;
+  Sizes out(conv->result);
+  if (conv->isGrouped()) {
+    // Channels are seen as [g, c]: views of the operands.
+    OpFoldResult groups = l.index(conv->groups);
+    OpFoldResult filters = l.floorDiv(weight.sizes[0], groups);
     auto split = [&](const Sizes &sizes, unsigned at, OpFoldResult inner) {
       Sizes wide(sizes.begin(), sizes.begin() + at);
-      wide.push_back(l.index(groups));
-      wide.push_back(inner);
+      wide.append({groups, inner});
       wide.append(sizes.begin() + at + 1, sizes.end());
       return wide;
     };
-    input = l.reshape(loc, x, split(x.sizes, 1, w.sizes[1]));
-    weight = l.reshape(loc, w, split(w.sizes, 0, filters));
+    input = l.reshape(loc, conv->x, split(conv->x.sizes, 1, conv->w.sizes[1]));
+    weight = l.reshape(loc, conv->w, split(conv->w.sizes, 0, filters));
     out = split(out, 1, filters);
-    inputLead = {n, g, c};
-    weightLead = {g, f, c};
-    outLead = {n, g, f};
   }
-  SmallVector<utils::IteratorType> iterators(parallel, utils::IteratorType::parallel);
-  iterators.append(dims - parallel, utils::IteratorType::reduction);
-  Type type = x.elementType;
+  ConvolutionLoops loops = convolutionLoops(op->getContext(), *conv);
+  Type type = conv->x.elementType;
   Value sum =
       l.dispatch(loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
-        Value padded = input.tensor;
-        bool pad = llvm::any_of(llvm::concat<OpFoldResult>(low, high),
-                                [](OpFoldResult amount) { return !isConstantIntValue(amount, 0); });
-        if (pad) {
-          Sizes front(input.rank() - spatial, b.getIndexAttr(0)), back(front), sizes(input.sizes);
-          front.append(low);
-          back.append(high);
-          for (unsigned i = 0; i < spatial; ++i) {
-            unsigned dim = input.rank() - spatial + i;
-            sizes[dim] = l.add(l.add(sizes[dim], low[i]), high[i]);
-          }
-          Value zero = b.create<arith::ConstantOp>(at, b.getZeroAttr(Lowering::signless(type)));
-          padded = b.create<tensor::PadOp>(at, Lowering::tensorType(sizes, type), padded, front,
-                                           back, zero);
-        }
-        Value product = contract(b, at, padded, places(inputLead, window), weight.tensor,
-                                 places(weightLead, k), out,
-                                 AffineMap::get(
-                                     dims, 0,
-                                     [&] {
-                                       SmallVector<AffineExpr> exprs(outLead);
-                                       llvm::append_range(exprs, o);
-                                       return exprs;
-                                     }(),
-                                     context),
-                                 type, iterators, l);
-        if (!hasBias)
-          return SmallVector<Value>{epilogue(b, at, product, inits[0], {}, {}, type, nullptr)};
-        Lowered bias = l.operand(op, 2);
-        SmallVector<AffineExpr> place{getAffineDimExpr(1, context)};
-        Value biasTensor = bias.tensor;
-        if (grouped) {
-          biasTensor = l.reshape(loc, bias, {l.index(groups), out[2]}).tensor;
-          place = {getAffineDimExpr(1, context), getAffineDimExpr(2, context)};
-        }
-        AffineMap map = AffineMap::get(out.size(), 0, place, context);
-        auto finish = [&](OpBuilder &nested, Location where, ValueRange args) -> Value {
-          Value value = convertScalar(nested, where, args[1], type, args[0].getType());
-          return nested.create<arith::AddFOp>(where, args[0], value);
-        };
-        return SmallVector<Value>{
-            epilogue(b, at, product, inits[0], biasTensor, map, type, finish)};
+        Value padded = padInput(l, b, at, input, conv->windows);
+        Value product = contract(b, at, padded, loops.input, weight.tensor, loops.weight, out,
+                                 loops.out, type, loops.iterators, l);
+        return SmallVector<Value>{addBias(l, b, at, *conv, product, inits[0], out)};
       })[0];
-  l.define(op, 0, l.reshape(loc, Lowered{sum, out, type}, result));
+  l.define(op, 0, l.reshape(loc, Lowered{sum, out, type}, conv->result));
   return success();
 }
 

@@ -7,9 +7,9 @@ using namespace mlir;
 
 namespace cameo {
 
-static OpFoldResult extent(Lowering &l, const Window &window) {
-  OpFoldResult last = l.mul(l.sub(window.kernel, l.index(1)), l.index(window.dilation));
-  return l.add(last, l.index(1));
+/// From the first to the last tap.
+static OpFoldResult reach(Lowering &l, const Window &window) {
+  return l.mul(l.sub(window.kernel, l.index(1)), l.index(window.dilation));
 }
 
 FailureOr<WindowAttributes> windowAttributes(Lowering &l, Operation *op, int64_t spatial) {
@@ -51,6 +51,37 @@ LogicalResult checkKernelShape(Lowering &l, Operation *op, ArrayRef<OpFoldResult
   return success();
 }
 
+/// Shares `total` elements of padding between both ends as auto_pad has it.
+static void padSame(Lowering &l, Window &window, OpFoldResult total, StringRef autoPad) {
+  OpFoldResult less = l.floorDiv(total, l.index(2)), more = l.sub(total, less);
+  window.before = autoPad == "SAME_UPPER" ? less : more;
+  window.after = autoPad == "SAME_UPPER" ? more : less;
+}
+
+/// How often the window fits, beginning with the first tap at -before; reported or checked to be
+/// once at least.
+static LogicalResult countWindows(Lowering &l, Operation *op, Window &window) {
+  OpFoldResult stride = l.index(window.stride), one = l.index(1);
+  OpFoldResult size = l.add(reach(l, window), one);
+  OpFoldResult padded = l.add(window.input, l.add(window.before, window.after));
+  OpFoldResult room = l.sub(padded, size), steps;
+  if (intAttribute(op, "ceil_mode", 0) != 0) {
+    steps = l.ceilDiv(room, stride);
+    // No window begins in the padding after the input.
+    OpFoldResult begin = l.mul(steps, stride);
+    OpFoldResult fits = l.less(begin, l.add(window.input, window.before));
+    steps = l.select(fits, steps, l.sub(steps, one));
+  } else {
+    steps = l.floorDiv(room, stride);
+  }
+  if (failed(l.check(op, l.less(l.index(-1), steps),
+                     "a window of {0} elements is larger than the padded input of {1}", size,
+                     padded)))
+    return failure();
+  window.count = l.add(steps, one);
+  return success();
+}
+
 FailureOr<Windows> slidingWindows(Lowering &l, Operation *op, const Lowered &x,
                                   ArrayRef<OpFoldResult> kernel) {
   int64_t spatial = x.rank() - 2;
@@ -63,41 +94,101 @@ FailureOr<Windows> slidingWindows(Lowering &l, Operation *op, const Lowered &x,
   if (failed(attributes))
     return failure();
   auto &[strides, dilations, pads, autoPad] = *attributes;
-  bool ceil = intAttribute(op, "ceil_mode", 0) != 0;
 
   Windows windows;
   OpFoldResult zero = l.index(0), one = l.index(1);
   for (int64_t i = 0; i < spatial; ++i) {
     Window window{kernel[i], strides[i], dilations[i], x.sizes[2 + i], zero, zero, zero};
-    OpFoldResult stride = l.index(strides[i]), size = extent(l, window);
     if (attributes->same()) {
+      OpFoldResult stride = l.index(strides[i]);
       window.count = l.ceilDiv(window.input, stride);
       OpFoldResult last = l.mul(l.sub(window.count, one), stride);
-      OpFoldResult total = l.max(l.sub(l.add(last, size), window.input), zero);
-      OpFoldResult less = l.floorDiv(total, l.index(2)), more = l.sub(total, less);
-      window.before = autoPad == "SAME_UPPER" ? less : more;
-      window.after = autoPad == "SAME_UPPER" ? more : less;
+      OpFoldResult size = l.add(reach(l, window), one);
+      padSame(l, window, l.max(l.sub(l.add(last, size), window.input), zero), autoPad);
     } else {
       if (autoPad == "NOTSET") {
         window.before = l.index(pads[i]);
         window.after = l.index(pads[spatial + i]);
       }
-      OpFoldResult padded = l.add(window.input, l.index(pads[i] + pads[spatial + i]));
-      if (autoPad == "VALID")
-        padded = window.input;
-      OpFoldResult room = l.sub(padded, size);
-      OpFoldResult steps = ceil ? l.ceilDiv(room, stride) : l.floorDiv(room, stride);
-      if (ceil) {
-        // No window begins in the padding after the input.
-        OpFoldResult begin = l.mul(steps, stride);
-        OpFoldResult fits = l.less(begin, l.add(window.input, window.before));
-        steps = l.select(fits, steps, l.sub(steps, one));
-      }
-      if (failed(l.check(op, l.less(l.index(-1), steps),
-                         "a window of {0} elements is larger than the padded input of {1}", size,
-                         padded)))
+      if (failed(countWindows(l, op, window)))
         return failure();
-      window.count = l.max(l.add(steps, one), zero);
+    }
+    windows.push_back(window);
+  }
+  return windows;
+}
+
+namespace {
+/// What ConvTranspose says of its result beside the windows' attributes, checked.
+struct ResultAttributes {
+  SmallVector<int64_t> padding; // output_padding
+  SmallVector<int64_t> shape;   // output_shape without N and C; empty where it is not given
+};
+} // namespace
+
+static FailureOr<ResultAttributes> resultAttributes(Lowering &l, Operation *op, int64_t spatial,
+                                                    const WindowAttributes &windows) {
+  ResultAttributes result{intsAttribute(op, "output_padding", spatial, 0),
+                          intsAttribute(op, "output_shape", 0, 0)};
+  auto &[extra, shape] = result;
+  if (static_cast<int64_t>(shape.size()) == spatial + 2)
+    shape.erase(shape.begin(), shape.begin() + 2);
+  for (auto &[name, values] :
+       {std::pair("output_padding", &extra), std::pair("output_shape", &shape)}) {
+    if (!values->empty() && static_cast<int64_t>(values->size()) != spatial)
+      return l.unsupported(op, Twine(name) + " holds " + Twine(values->size()) + " numbers for " +
+                                   Twine(spatial) + " spatial dimensions");
+    for (int64_t value : *values)
+      if (value > std::numeric_limits<int32_t>::max())
+        return l.unsupported(op, Twine(name) + " has a value of " + Twine(value) +
+                                     "; at most 2147483647 is supported");
+  }
+  for (auto [more, stride, dilation] : llvm::zip(extra, windows.strides, windows.dilations))
+    if (more >= std::max(stride, dilation))
+      return l.unsupported(op, "output_padding has a value of " + Twine(more) +
+                                   "; it must be less than the stride of " + Twine(stride) +
+                                   " or the dilation of " + Twine(dilation));
+  return result;
+}
+
+FailureOr<Windows> transposedWindows(Lowering &l, Operation *op, const Lowered &x,
+                                     ArrayRef<OpFoldResult> kernel) {
+  int64_t spatial = x.rank() - 2;
+  FailureOr<WindowAttributes> attributes = windowAttributes(l, op, spatial);
+  if (failed(attributes) || failed(checkKernelShape(l, op, kernel)))
+    return failure();
+  FailureOr<ResultAttributes> asked = resultAttributes(l, op, spatial, *attributes);
+  if (failed(asked))
+    return failure();
+  auto &[strides, dilations, pads, autoPad] = *attributes;
+  auto &[extra, shape] = *asked;
+  bool padded = autoPad == "NOTSET";
+
+  Windows windows;
+  OpFoldResult zero = l.index(0), one = l.index(1);
+  for (int64_t i = 0; i < spatial; ++i) {
+    Window window{kernel[i], strides[i], dilations[i], zero, zero, zero, x.sizes[2 + i]};
+    OpFoldResult stride = l.index(strides[i]), taps = reach(l, window);
+    OpFoldResult full =
+        l.add(l.add(l.mul(l.sub(window.count, one), stride), taps), l.index(1 + extra[i]));
+    if (!shape.empty() || attributes->same()) {
+      window.input = shape.empty() ? l.mul(window.count, stride) : l.index(shape[i]);
+      // What no window reaches is less than a stride, as between windows.
+      OpFoldResult most = l.add(full, stride);
+      if (!shape.empty() &&
+          failed(l.check(op, l.less(window.input, most),
+                         "output_shape has a size of {0}; it must be less than {1}", window.input,
+                         most)))
+        return failure();
+      padSame(l, window, l.max(l.sub(full, window.input), zero), autoPad);
+    } else {
+      window.before = l.index(padded ? pads[i] : 0);
+      window.after = l.index(padded ? pads[spatial + i] : 0);
+      OpFoldResult removed = l.add(window.before, window.after);
+      window.input = l.max(l.sub(full, removed), zero);
+      if (removed != zero && failed(l.check(op, l.less(removed, full),
+                                            "pads take away {0} elements of {1}", removed, full)))
+        return failure();
     }
     windows.push_back(window);
   }

@@ -35,6 +35,12 @@ using Windows = llvm::SmallVector<Window>;
 mlir::FailureOr<Windows> slidingWindows(Lowering &l, mlir::Operation *op, const Lowered &x,
                                         llvm::ArrayRef<mlir::OpFoldResult> kernel);
 
+/// The windows of the convolution that a ConvTranspose of `x` transposes: they slide over its
+/// result, `input` of each, and `x` has an element a position. Attributes as above, output_padding
+/// and output_shape.
+mlir::FailureOr<Windows> transposedWindows(Lowering &l, mlir::Operation *op, const Lowered &x,
+                                           llvm::ArrayRef<mlir::OpFoldResult> kernel);
+
 /// The input index of tap `k` at position `o`, and whether it can be outside.
 mlir::Value tapIndex(mlir::OpBuilder &b, mlir::Location loc, const Window &window, mlir::Value o,
                      mlir::Value k);

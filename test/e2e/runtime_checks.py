@@ -108,7 +108,7 @@ def cases():
                 [([[1, 4, 5], [2, 3, 2]], "the weights take 3 channels, the input has 4")])
     yield Check("conv-extent", "Conv", [tensor(1, 3, "W"), tensor(2, 3, 4)],
                 [[1, 3, 4], [2, 3, 4]],
-                [([[1, 3, 3], [2, 3, 4]], "the kernel spans 4 elements, the padded input has 3")])
+                [([[1, 3, 3], [2, 3, 4]], "a window of 4 elements is larger than the padded input of 3")])
     yield Check("conv-bias", "Conv", [tensor(1, 3, 5), tensor("F", 3, 2), tensor("B")],
                 [[1, 3, 5], [2, 3, 2], [2]],
                 [([[1, 3, 5], [2, 3, 2], [3]], "the bias has 3 values for 2 filters")])

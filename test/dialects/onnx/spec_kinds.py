@@ -241,7 +241,7 @@ def outside(operator, version, name, case):
 # Other words by which a refusal may name an attribute: what it is called since.
 SYNONYMS = {"axes": ["axis"], "split": ["the parts"], "to": ["output 'output'"],
             "dtype": ["output 'output'"], "kernel_shape": ["a window of"],
-            "dilations": ["a window of", "the kernel spans"]}
+            "dilations": ["a window of"]}
 
 
 # --- of inputs: functions of (operator, case, array) that yield (array, must be refused)
