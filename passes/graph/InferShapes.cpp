@@ -13,6 +13,7 @@
 // and is marked, since such a model runs nowhere and its declarations are not checked.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/SizeNames.h"
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
@@ -26,68 +27,6 @@ namespace cameo {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-/// Names of sizes, written as expressions over the names of the inputs' sizes.
-class SizeNames {
-public:
-  SizeNames(func::FuncOp source) : source(source) {}
-
-  /// An empty string for what has no name or too long a one.
-  std::string of(Value value, unsigned depth = 0) {
-    auto known = names.find(value);
-    if (known != names.end())
-      return known->second;
-    if (depth > kLongest) // each operation takes a character at least
-      return "";
-    std::string name = write(value, depth);
-    return names[value] = name.size() <= kLongest ? name : "";
-  }
-
-private:
-  static constexpr size_t kLongest = 64;
-
-  std::string write(Value value, unsigned depth) {
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return "";
-    if (std::optional<int64_t> known = getConstantIntValue(value))
-      return std::to_string(*known);
-    if (auto dim = dyn_cast<tensor::DimOp>(op))
-      return inputSize(dim);
-    if (op->getNumOperands() != 2)
-      return "";
-    std::string left = of(op->getOperand(0), depth + 1), right = of(op->getOperand(1), depth + 1);
-    if (left.empty() || right.empty())
-      return "";
-    if (isa<arith::MinSIOp, arith::MaxSIOp>(op))
-      return (isa<arith::MinSIOp>(op) ? "min(" : "max(") + left + ", " + right + ")";
-    const char *sign = isa<arith::AddIOp>(op)         ? " + "
-                       : isa<arith::SubIOp>(op)       ? " - "
-                       : isa<arith::MulIOp>(op)       ? "*"
-                       : isa<arith::FloorDivSIOp>(op) ? " floordiv "
-                       : isa<arith::CeilDivSIOp>(op)  ? " ceildiv "
-                       : isa<arith::RemSIOp>(op)      ? " mod "
-                                                      : nullptr;
-    return sign ? parenthesized(left) + sign + parenthesized(right) : "";
-  }
-
-  static std::string parenthesized(const std::string &name) {
-    return name.find(' ') == std::string::npos ? name : "(" + name + ")";
-  }
-
-  std::string inputSize(tensor::DimOp dim) {
-    auto argument = dyn_cast<BlockArgument>(dim.getSource());
-    std::optional<int64_t> index = dim.getConstantIndex();
-    if (!argument || !index)
-      return "";
-    auto dims = source.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), onnx::kDimsAttr);
-    auto name = dims ? dyn_cast<StringAttr>(dims[*index]) : StringAttr();
-    return name ? name.getValue().str() : "";
-  }
-
-  func::FuncOp source;
-  DenseMap<Value, std::string> names;
-};
 
 bool isUnranked(Value value) { return isa<UnrankedTensorType>(value.getType()); }
 
@@ -110,7 +49,7 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
                      [](Type type) { return !isa<RankedTensorType>(type); }))
       return;
     (void)lowering.lowerInputs(function, outer);
-    SizeNames names(function);
+    onnx::SizeNames names(lowering.plan);
     bool good = true;
     Block &body = function.getBody().front();
     lowering.lowerNodes(body, [&](Operation *op) {
@@ -140,7 +79,7 @@ private:
   }
 
   /// Sizes that are known either way; both ways must agree.
-  LogicalResult refine(Operation *op, Lowering &lowering, SizeNames &names) {
+  LogicalResult refine(Operation *op, Lowering &lowering, onnx::SizeNames &names) {
     Builder b(op->getContext());
     SmallVector<Attribute> dims;
     bool named = false;
@@ -153,7 +92,7 @@ private:
       SmallVector<Attribute> sizes;
       for (OpFoldResult size : lowered->sizes) {
         std::optional<int64_t> known = getConstantIntValue(size);
-        std::string name = known ? "" : names.of(cast<Value>(size));
+        std::string name = known ? "" : names.of(size);
         shape.push_back(known.value_or(ShapedType::kDynamic));
         sizes.push_back(known ? Attribute(b.getI64IntegerAttr(*known)) : b.getStringAttr(name));
       }

@@ -93,8 +93,8 @@ FailureOr<Read> broadcastRead(Lowering &l, Operation *op, const Lowered &operand
                                                         : getAffineConstantExpr(0, context));
       continue;
     }
-    if (failed(l.check(op, l.equal(size, loops[dim]), "size {0} does not broadcast to {1}", size,
-                       loops[dim])))
+    if (failed(l.plan.check(op, l.plan.equal(size, loops[dim]),
+                            "size {0} does not broadcast to {1}", size, loops[dim])))
       return failure();
     exprs.push_back(getAffineDimExpr(dim, context));
   }

@@ -30,27 +30,13 @@ static std::optional<double> knownReal(OpFoldResult value) {
   return std::nullopt;
 }
 
-/// A double rounded as a computation in f32 would; what is exact already is left as it is.
-static OpFoldResult rounded(Lowering &l, OpFoldResult value) {
-  if (std::optional<double> known = knownReal(value))
-    return l.floating(static_cast<float>(*known));
-  Value real = cast<Value>(value);
-  if (isa_and_nonnull<arith::ExtFOp, arith::SelectOp, math::FloorOp, math::CeilOp>(
-          real.getDefiningOp()))
-    return value;
-  OpBuilder &b = l.builder();
-  Location loc = real.getLoc();
-  Value narrow = b.create<arith::TruncFOp>(loc, b.getF32Type(), real);
-  return b.create<arith::ExtFOp>(loc, b.getF64Type(), narrow).getResult();
-}
-
 static Sizes shapeOf(Operation *op, Lowering &l, unsigned operand) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(operand).getType());
   if (!type || !type.hasStaticShape())
     return l.operand(op, operand).sizes;
   Sizes sizes;
   for (int64_t size : type.getShape())
-    sizes.push_back(l.index(size));
+    sizes.push_back(l.plan.index(size));
   return sizes;
 }
 
@@ -98,7 +84,7 @@ static FailureOr<Sizes> onHost(Operation *op, unsigned result, Lowering &l) {
     FailureOr<OpFoldResult> value = formula(e, x);
     if (failed(value))
       return failure();
-    values.push_back(resultType.isF32() ? rounded(l, *value) : *value);
+    values.push_back(resultType.isF32() ? l.plan.fround(*value) : *value);
   }
   return values;
 }
@@ -106,68 +92,71 @@ static FailureOr<Sizes> onHost(Operation *op, unsigned result, Lowering &l) {
 //===-- Formulas ------------------------------------------------------------------------------===//
 
 static FailureOr<OpFoldResult> add(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.fadd(x[0], x[1]) : e.l.add(x[0], x[1]);
+  return e.isFloat() ? e.l.plan.fadd(x[0], x[1]) : e.l.plan.add(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> sub(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.fsub(x[0], x[1]) : e.l.sub(x[0], x[1]);
+  return e.isFloat() ? e.l.plan.fsub(x[0], x[1]) : e.l.plan.sub(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> mul(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.fmul(x[0], x[1]) : e.l.mul(x[0], x[1]);
+  return e.isFloat() ? e.l.plan.fmul(x[0], x[1]) : e.l.plan.mul(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> div(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
-    return e.l.fdiv(x[0], x[1]);
+    return e.l.plan.fdiv(x[0], x[1]);
   if (isConstantIntValue(x[1], 0))
     return failure();
-  return e.l.divTowardsZero(x[0], x[1]);
+  return e.l.plan.divTowardsZero(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> mod(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat() || isConstantIntValue(x[1], 0))
     return failure();
   if (llvm::cast<onnx::ModOp>(e.op).getFmod())
-    return e.l.rem(x[0], x[1]);
-  return e.l.sub(x[0], e.l.mul(e.l.floorDiv(x[0], x[1]), x[1]));
+    return e.l.plan.rem(x[0], x[1]);
+  return e.l.plan.sub(x[0], e.l.plan.mul(e.l.plan.floorDiv(x[0], x[1]), x[1]));
 }
 
 static FailureOr<OpFoldResult> neg(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.fsub(e.l.floating(-0.0), x[0]) : e.l.sub(e.l.index(0), x[0]);
+  return e.isFloat() ? e.l.plan.fsub(e.l.plan.floating(-0.0), x[0])
+                     : e.l.plan.sub(e.l.plan.index(0), x[0]);
 }
 
 static FailureOr<OpFoldResult> abs(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (!e.isFloat())
-    return e.l.max(x[0], e.l.sub(e.l.index(0), x[0]));
-  OpFoldResult zero = e.l.floating(0);
-  return e.l.select(e.l.less(x[0], zero), e.l.fsub(zero, x[0]), x[0]);
+    return e.l.plan.max(x[0], e.l.plan.sub(e.l.plan.index(0), x[0]));
+  OpFoldResult zero = e.l.plan.floating(0);
+  return e.l.plan.select(e.l.plan.less(x[0], zero), e.l.plan.fsub(zero, x[0]), x[0]);
 }
 
 static FailureOr<OpFoldResult> greatest(const HostElement &e, ArrayRef<OpFoldResult> x) {
   OpFoldResult result = x[0];
   for (OpFoldResult next : x.drop_front())
-    result = e.isFloat() ? e.l.select(e.l.less(result, next), next, result) : e.l.max(result, next);
+    result = e.isFloat() ? e.l.plan.select(e.l.plan.less(result, next), next, result)
+                         : e.l.plan.max(result, next);
   return result;
 }
 
 static FailureOr<OpFoldResult> least(const HostElement &e, ArrayRef<OpFoldResult> x) {
   OpFoldResult result = x[0];
   for (OpFoldResult next : x.drop_front())
-    result = e.isFloat() ? e.l.select(e.l.less(next, result), next, result) : e.l.min(result, next);
+    result = e.isFloat() ? e.l.plan.select(e.l.plan.less(next, result), next, result)
+                         : e.l.plan.min(result, next);
   return result;
 }
 
 static FailureOr<OpFoldResult> floorOf(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.ffloor(x[0]);
+  return e.l.plan.ffloor(x[0]);
 }
 
 static FailureOr<OpFoldResult> ceilOf(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.fceil(x[0]);
+  return e.l.plan.fceil(x[0]);
 }
 
 static FailureOr<OpFoldResult> reciprocal(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.fdiv(e.l.floating(1), x[0]);
+  return e.l.plan.fdiv(e.l.plan.floating(1), x[0]);
 }
 
 /// The plan has no square root: known values alone.
@@ -175,48 +164,48 @@ static FailureOr<OpFoldResult> root(const HostElement &e, ArrayRef<OpFoldResult>
   std::optional<double> known = knownReal(x[0]);
   if (!known)
     return failure();
-  return e.l.floating(std::sqrt(*known));
+  return e.l.plan.floating(std::sqrt(*known));
 }
 
 static FailureOr<OpFoldResult> equal(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.equal(x[0], x[1]);
+  return e.l.plan.equal(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> less(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.less(x[0], x[1]);
+  return e.l.plan.less(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> greater(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.less(x[1], x[0]);
+  return e.l.plan.less(x[1], x[0]);
 }
 
 /// Integers, whose order is total.
 static FailureOr<OpFoldResult> lessOrEqual(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
     return failure();
-  return e.l.sub(e.l.index(1), e.l.less(x[1], x[0]));
+  return e.l.plan.sub(e.l.plan.index(1), e.l.plan.less(x[1], x[0]));
 }
 
 static FailureOr<OpFoldResult> greaterOrEqual(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
     return failure();
-  return e.l.sub(e.l.index(1), e.l.less(x[0], x[1]));
+  return e.l.plan.sub(e.l.plan.index(1), e.l.plan.less(x[0], x[1]));
 }
 
 static FailureOr<OpFoldResult> logicalNot(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.sub(e.l.index(1), x[0]);
+  return e.l.plan.sub(e.l.plan.index(1), x[0]);
 }
 
 static FailureOr<OpFoldResult> logicalAnd(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.min(x[0], x[1]);
+  return e.l.plan.min(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> logicalOr(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.max(x[0], x[1]);
+  return e.l.plan.max(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> where(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.select(x[0], x[1], x[2]);
+  return e.l.plan.select(x[0], x[1], x[2]);
 }
 
 static FailureOr<OpFoldResult> identity(const HostElement &, ArrayRef<OpFoldResult> x) {
@@ -231,12 +220,12 @@ static FailureOr<OpFoldResult> converted(const HostElement &e, OpFoldResult x) {
   if (to.isInteger(1)) {
     if (e.type.isInteger(1))
       return x;
-    OpFoldResult zero = e.isFloat() ? e.l.floating(0) : e.l.index(0);
-    return e.l.sub(e.l.index(1), e.l.equal(x, zero));
+    OpFoldResult zero = e.isFloat() ? e.l.plan.floating(0) : e.l.plan.index(0);
+    return e.l.plan.sub(e.l.plan.index(1), e.l.plan.equal(x, zero));
   }
   if (toFloat)
-    return e.isFloat() ? x : e.l.toFloat(x);
-  OpFoldResult integer = e.isFloat() ? e.l.toInteger(x) : x;
+    return e.isFloat() ? x : e.l.plan.toFloat(x);
+  OpFoldResult integer = e.isFloat() ? e.l.plan.toInteger(x) : x;
   unsigned width = to.getIntOrFloatBitWidth();
   if (auto known = getConstantIntValue(integer); known && width < 64) {
     bool fits =

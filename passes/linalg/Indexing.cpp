@@ -42,18 +42,19 @@ FailureOr<SmallVector<int64_t>> normalizedAxes(Operation *op, Lowering &l, Array
 
 FailureOr<Sizes> amongAxes(Operation *op, Lowering &l, ArrayRef<OpFoldResult> axes, int64_t rank) {
   Sizes among;
-  OpFoldResult named = l.index(0), given = l.index(axes.size());
+  OpFoldResult named = l.plan.index(0), given = l.plan.index(axes.size());
   for (int64_t i = 0; i < rank; ++i) {
-    OpFoldResult here = l.index(0);
+    OpFoldResult here = l.plan.index(0);
     for (OpFoldResult axis : axes)
-      here = l.max(here, l.max(l.equal(axis, l.index(i)), l.equal(axis, l.index(i - rank))));
+      here = l.plan.max(here, l.plan.max(l.plan.equal(axis, l.plan.index(i)),
+                                         l.plan.equal(axis, l.plan.index(i - rank))));
     among.push_back(here);
-    named = l.add(named, here);
+    named = l.plan.add(named, here);
   }
-  if (failed(l.check(op, l.equal(named, given),
-                     "the {1} axes name {0} dimensions of a tensor of rank " + Twine(rank) +
-                         "; each must be in range and given once",
-                     named, given)))
+  if (failed(l.plan.check(op, l.plan.equal(named, given),
+                          "the {1} axes name {0} dimensions of a tensor of rank " + Twine(rank) +
+                              "; each must be in range and given once",
+                          named, given)))
     return failure();
   return among;
 }
@@ -89,52 +90,16 @@ Sizes remainingSizes(Lowering &l, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldR
   Sizes result;
   for (int64_t j = 0; j < count; ++j) {
     // The dimension with j remaining ones before it.
-    OpFoldResult size = l.index(1), before = l.index(0);
+    OpFoldResult size = l.plan.index(1), before = l.plan.index(0);
     for (auto [candidate, gone] : llvm::zip(sizes, removed)) {
-      OpFoldResult stays = l.sub(l.index(1), gone);
-      OpFoldResult here = l.mul(stays, l.equal(before, l.index(j)));
-      size = l.select(l.equal(here, l.index(1)), candidate, size);
-      before = l.add(before, stays);
+      OpFoldResult stays = l.plan.sub(l.plan.index(1), gone);
+      OpFoldResult here = l.plan.mul(stays, l.plan.equal(before, l.plan.index(j)));
+      size = l.plan.select(l.plan.equal(here, l.plan.index(1)), candidate, size);
+      before = l.plan.add(before, stays);
     }
     result.push_back(size);
   }
   return result;
-}
-
-/// `known` has what was found out: without it sums of sums would be looked through again and again.
-static bool isNonNegative(Value value, llvm::DenseMap<Operation *, bool> &known, unsigned depth) {
-  constexpr unsigned kDeepest = 100;
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return *constant >= 0;
-  Operation *op = value.getDefiningOp();
-  if (!op || depth > kDeepest)
-    return false;
-  auto [found, isNew] = known.try_emplace(op, false);
-  if (!isNew)
-    return found->second;
-  auto operand = [&](unsigned i) { return isNonNegative(op->getOperand(i), known, depth + 1); };
-  bool result =
-      isa<tensor::DimOp, arith::IndexCastUIOp>(op); // the latter is 0 or 1, a comparison's
-  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
-          arith::RemSIOp, arith::MinSIOp>(op))
-    result = operand(0) && operand(1);
-  else if (isa<arith::MaxSIOp>(op))
-    result = operand(0) || operand(1);
-  else if (isa<arith::SelectOp>(op))
-    result = operand(1) && operand(2);
-  return known[op] = result;
-}
-
-bool knownNonNegative(OpFoldResult ofr) {
-  if (std::optional<int64_t> known = getConstantIntValue(ofr))
-    return *known >= 0;
-  auto value = dyn_cast_if_present<Value>(ofr);
-  llvm::DenseMap<Operation *, bool> known;
-  return value && isNonNegative(value, known, 0);
-}
-
-OpFoldResult atLeastZero(Lowering &l, OpFoldResult value) {
-  return knownNonNegative(value) ? value : l.max(value, l.index(0));
 }
 
 //===-- Host tensors --------------------------------------------------------------------------===//

@@ -33,14 +33,8 @@ mlir::FailureOr<Sizes> amongAxes(mlir::Operation *op, Lowering &l,
 Sizes remainingSizes(Lowering &l, llvm::ArrayRef<mlir::OpFoldResult> sizes,
                      llvm::ArrayRef<mlir::OpFoldResult> removed, int64_t count);
 
-/// Whether the expression of a host value shows that it is not negative (sizes and what sums,
-/// products and quotients make of them).
-bool knownNonNegative(mlir::OpFoldResult value);
 /// Whether a value of the plan depends on what an input holds, not on shapes alone.
 bool readsInput(mlir::Value value);
-
-/// max(value, 0), without an operation where it is known not to be needed.
-mlir::OpFoldResult atLeastZero(Lowering &l, mlir::OpFoldResult value);
 
 /// A tensor whose values are on the host.
 struct HostArray {

@@ -48,20 +48,20 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
   OpFoldResult depth = a.sizes.back();
   OpFoldResult otherDepth = c.rank() == 1 ? c.sizes[0] : c.sizes[c.rank() - 2];
   if (depth != otherDepth &&
-      failed(l.check(op, l.equal(depth, otherDepth),
-                     "inner sizes {0} and {1} differ; they must be one", depth, otherDepth)))
+      failed(l.plan.check(op, l.plan.equal(depth, otherDepth),
+                          "inner sizes {0} and {1} differ; they must be one", depth, otherDepth)))
     return failure();
   bool hasM = a.rank() > 1, hasN = c.rank() > 1;
   Sizes batchA(a.sizes.begin(), a.sizes.end() - std::min<int64_t>(a.rank(), 2));
   Sizes batchC(c.sizes.begin(), c.sizes.end() - std::min<int64_t>(c.rank(), 2));
-  FailureOr<Sizes> batch = l.broadcast(op, {batchA, batchC});
+  FailureOr<Sizes> batch = l.plan.broadcast(op, {batchA, batchC});
   if (failed(batch))
     return failure();
   // One matrix on the right serves every batch: the batch is more rows.
   if (batchC.empty() && hasM && hasN && a.rank() > 2) {
-    OpFoldResult rows = l.index(1);
+    OpFoldResult rows = l.plan.index(1);
     for (OpFoldResult size : ArrayRef<OpFoldResult>(a.sizes).drop_back())
-      rows = l.mul(rows, size);
+      rows = l.plan.mul(rows, size);
     Sizes result(a.sizes);
     result.back() = c.sizes.back();
     a = l.reshape(loc, a, {rows, depth});
@@ -169,8 +169,8 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
   bool transA = gemm.getTransA() != 0, transB = gemm.getTransB() != 0;
   OpFoldResult depthA = a.sizes[transA ? 0 : 1], depthB = c.sizes[transB ? 1 : 0];
   if (depthA != depthB &&
-      failed(l.check(op, l.equal(depthA, depthB),
-                     "inner sizes {0} and {1} differ; they must be one", depthA, depthB)))
+      failed(l.plan.check(op, l.plan.equal(depthA, depthB),
+                          "inner sizes {0} and {1} differ; they must be one", depthA, depthB)))
     return failure();
   double alpha = gemm.getAlpha().convertToDouble(), beta = gemm.getBeta().convertToDouble();
   Type type = a.elementType;

@@ -56,20 +56,20 @@ static FailureOr<TransposedConvolution> readTransposed(Operation *op, Lowering &
   if (x.rank() < 3 || w.rank() != x.rank())
     return l.unsupported(op, "X of rank " + Twine(x.rank()) + ", W of rank " + Twine(w.rank()) +
                                  "; one rank of 3 or more is needed");
-  OpFoldResult group = l.index(conv.groups);
-  if (failed(l.check(op, l.equal(x.sizes[1], w.sizes[0]),
-                     "the input has {0} channels, the weights {1}", x.sizes[1], w.sizes[0])) ||
-      failed(l.check(op, l.equal(l.rem(x.sizes[1], group), l.index(0)),
-                     "{0} channels are not a multiple of group {1}", x.sizes[1], group)))
+  OpFoldResult group = l.plan.index(conv.groups);
+  if (failed(l.plan.check(op, l.plan.equal(x.sizes[1], w.sizes[0]),
+                          "the input has {0} channels, the weights {1}", x.sizes[1], w.sizes[0])) ||
+      failed(l.plan.check(op, l.plan.equal(l.plan.rem(x.sizes[1], group), l.plan.index(0)),
+                          "{0} channels are not a multiple of group {1}", x.sizes[1], group)))
     return failure();
   FailureOr<Windows> windows =
       transposedWindows(l, op, x, ArrayRef<OpFoldResult>(w.sizes).drop_front(2));
   if (failed(windows))
     return failure();
   conv.windows = *windows;
-  conv.channelsIn = l.floorDiv(x.sizes[1], group);
+  conv.channelsIn = l.plan.floorDiv(x.sizes[1], group);
   conv.channelsOut = w.sizes[1];
-  conv.result = {x.sizes[0], l.mul(conv.channelsOut, group)};
+  conv.result = {x.sizes[0], l.plan.mul(conv.channelsOut, group)};
   for (const Window &window : conv.windows)
     conv.result.push_back(window.input);
   if (l.absent(op, 2))
@@ -77,9 +77,9 @@ static FailureOr<TransposedConvolution> readTransposed(Operation *op, Lowering &
   conv.bias = l.operand(op, 2);
   if (conv.bias->rank() != 1)
     return l.unsupported(op, "the bias has rank " + Twine(conv.bias->rank()) + ", needs 1");
-  if (failed(l.check(op, l.equal(conv.bias->sizes[0], conv.result[1]),
-                     "the bias has {0} values for {1} channels", conv.bias->sizes[0],
-                     conv.result[1])))
+  if (failed(l.plan.check(op, l.plan.equal(conv.bias->sizes[0], conv.result[1]),
+                          "the bias has {0} values for {1} channels", conv.bias->sizes[0],
+                          conv.result[1])))
     return failure();
   return conv;
 }

@@ -32,23 +32,24 @@ struct ConvolutionLoops {
 
 /// Reports or checks channels, filters and groups that do not go together.
 static LogicalResult checkChannels(Operation *op, Lowering &l, const Convolution &conv) {
-  OpFoldResult groups = l.index(conv.groups), channels = l.mul(conv.w.sizes[1], groups);
+  OpFoldResult groups = l.plan.index(conv.groups), channels = l.plan.mul(conv.w.sizes[1], groups);
   if (channels != conv.x.sizes[1] &&
-      failed(l.check(op, l.equal(channels, conv.x.sizes[1]),
-                     conv.isGrouped() ? "the weights and group take {0} channels, the input has {1}"
-                                      : "the weights take {0} channels, the input has {1}",
-                     channels, conv.x.sizes[1])))
+      failed(l.plan.check(op, l.plan.equal(channels, conv.x.sizes[1]),
+                          conv.isGrouped()
+                              ? "the weights and group take {0} channels, the input has {1}"
+                              : "the weights take {0} channels, the input has {1}",
+                          channels, conv.x.sizes[1])))
     return failure();
-  return l.check(op, l.equal(l.rem(conv.w.sizes[0], groups), l.index(0)),
-                 "{0} filters are no multiple of group {1}", conv.w.sizes[0], groups);
+  return l.plan.check(op, l.plan.equal(l.plan.rem(conv.w.sizes[0], groups), l.plan.index(0)),
+                      "{0} filters are no multiple of group {1}", conv.w.sizes[0], groups);
 }
 
 static LogicalResult checkBias(Operation *op, Lowering &l, const Lowered &bias,
                                OpFoldResult filters) {
   if (bias.rank() != 1)
     return l.unsupported(op, "the bias has rank " + Twine(bias.rank()) + ", needs 1");
-  return l.check(op, l.equal(bias.sizes[0], filters), "the bias has {0} values for {1} filters",
-                 bias.sizes[0], filters);
+  return l.plan.check(op, l.plan.equal(bias.sizes[0], filters),
+                      "the bias has {0} values for {1} filters", bias.sizes[0], filters);
 }
 
 static FailureOr<Convolution> readConvolution(Operation *op, Lowering &l) {
@@ -110,7 +111,7 @@ static Value padInput(Lowering &l, OpBuilder &b, Location loc, const Lowered &in
   for (auto [i, window] : llvm::enumerate(windows)) {
     low.push_back(window.before);
     high.push_back(window.after);
-    sizes[lead + i] = l.add(l.add(window.input, window.before), window.after);
+    sizes[lead + i] = l.plan.add(l.plan.add(window.input, window.before), window.after);
   }
   if (llvm::all_of(llvm::concat<OpFoldResult>(low, high),
                    [](OpFoldResult amount) { return isConstantIntValue(amount, 0); }))
@@ -130,7 +131,7 @@ static Value addBias(Lowering &l, OpBuilder &b, Location loc, const Convolution 
   SmallVector<AffineExpr> place{getAffineDimExpr(1, context)};
   Value bias = conv.bias->tensor;
   if (conv.isGrouped()) {
-    bias = l.reshape(loc, *conv.bias, {l.index(conv.groups), out[2]}).tensor;
+    bias = l.reshape(loc, *conv.bias, {l.plan.index(conv.groups), out[2]}).tensor;
     place.push_back(getAffineDimExpr(2, context));
   }
   auto finish = [&](OpBuilder &nested, Location where, ValueRange args) -> Value {
@@ -150,8 +151,8 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   Sizes out(conv->result);
   if (conv->isGrouped()) {
     // Channels are seen as [g, c]: views of the operands.
-    OpFoldResult groups = l.index(conv->groups);
-    OpFoldResult filters = l.floorDiv(weight.sizes[0], groups);
+    OpFoldResult groups = l.plan.index(conv->groups);
+    OpFoldResult filters = l.plan.floorDiv(weight.sizes[0], groups);
     auto split = [&](const Sizes &sizes, unsigned at, OpFoldResult inner) {
       Sizes wide(sizes.begin(), sizes.begin() + at);
       wide.append({groups, inner});

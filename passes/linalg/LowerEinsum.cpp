@@ -125,9 +125,9 @@ static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
       if (isNew || known->second == size || isConstantIntValue(size, 1))
         continue;
       if (!isConstantIntValue(known->second, 1) &&
-          failed(l.check(op, l.equal(known->second, size),
-                         "one index of the equation has sizes {0} and {1}; it must have one",
-                         known->second, size)))
+          failed(l.plan.check(op, l.plan.equal(known->second, size),
+                              "one index of the equation has sizes {0} and {1}; it must have one",
+                              known->second, size)))
         return failure();
       if (isConstantIntValue(known->second, 1) || isa<Attribute>(size))
         known->second = size;

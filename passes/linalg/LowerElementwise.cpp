@@ -55,7 +55,7 @@ static LogicalResult lowerVariadic(Operation *op, Lowering &l) {
     inputs.push_back(l.operand(op, i));
     shapes.push_back(inputs.back().sizes);
   }
-  FailureOr<Sizes> sizes = l.broadcast(op, shapes);
+  FailureOr<Sizes> sizes = l.plan.broadcast(op, shapes);
   if (failed(sizes))
     return failure();
   Type type = inputs[0].elementType, result = Lowering::elementType(op->getResult(0));
@@ -223,7 +223,7 @@ static Value power(OpBuilder &b, Location loc, Value x, Type type, Value exponen
 static LogicalResult lowerPow(Operation *op, Lowering &l) {
   if (failed(checkElementType(op, l, 0, kNumbers)) || failed(checkElementType(op, l, 1, kNumbers)))
     return failure();
-  FailureOr<Sizes> sizes = l.broadcast(op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes});
+  FailureOr<Sizes> sizes = l.plan.broadcast(op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes});
   if (failed(sizes))
     return failure();
   Type type = Lowering::elementType(op->getOperand(0));
@@ -237,8 +237,8 @@ static LogicalResult lowerPow(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerWhere(Operation *op, Lowering &l) {
-  FailureOr<Sizes> sizes =
-      l.broadcast(op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes, l.operand(op, 2).sizes});
+  FailureOr<Sizes> sizes = l.plan.broadcast(
+      op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes, l.operand(op, 2).sizes});
   if (failed(sizes))
     return failure();
   Type type = Lowering::elementType(op->getOperand(1));
@@ -294,8 +294,9 @@ static LogicalResult checkRatio(Operation *op, Lowering &l) {
   if (failed(host) || host->size() != 1)
     return success();
   // The largest whole number that is not above it.
-  OpFoldResult whole = l.toInteger(l.ffloor((*host)[0]));
-  return l.check(op, l.equal(whole, l.index(0)), "ratio is not 0 or more and less than 1");
+  OpFoldResult whole = l.plan.toInteger(l.plan.ffloor((*host)[0]));
+  return l.plan.check(op, l.plan.equal(whole, l.plan.index(0)),
+                      "ratio is not 0 or more and less than 1");
 }
 
 /// In inference the output is the input, and the mask is true everywhere.

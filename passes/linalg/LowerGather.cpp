@@ -19,9 +19,9 @@ static LogicalResult checkIndexed(Operation *op, Lowering &l, OpFoldResult size,
                                   const Sizes &results) {
   if (std::optional<int64_t> known = getConstantIntValue(size); known && *known > 0)
     return success();
-  OpFoldResult none = l.equal(l.product(results), l.index(0));
-  return l.check(op, l.select(none, l.index(1), l.less(l.index(0), size)),
-                 "indices into a dimension of size {0}; it must be 1 or more", size);
+  OpFoldResult none = l.plan.equal(l.plan.product(results), l.plan.index(0));
+  return l.plan.check(op, l.plan.select(none, l.plan.index(1), l.plan.less(l.plan.index(0), size)),
+                      "indices into a dimension of size {0}; it must be 1 or more", size);
 }
 
 /// Checks a few indices that are computed from sizes. What an input holds is not read for it: such
@@ -36,8 +36,9 @@ static LogicalResult checkHostIndices(Operation *op, Lowering &l, OpFoldResult s
     OpFoldResult index = (*indices)[i];
     if (isa<Value>(index) && readsInput(cast<Value>(index)))
       continue;
-    OpFoldResult low = l.less(l.sub(l.sub(l.index(0), size), l.index(1)), index);
-    if (failed(l.check(op, l.mul(low, l.less(index, size)), message, index, size)))
+    OpFoldResult low =
+        l.plan.less(l.plan.sub(l.plan.sub(l.plan.index(0), size), l.plan.index(1)), index);
+    if (failed(l.plan.check(op, l.plan.mul(low, l.plan.less(index, size)), message, index, size)))
       return failure();
   }
   return success();
@@ -57,12 +58,13 @@ static LogicalResult checkConstantIndices(Operation *op, Lowering &l, OpFoldResu
     least = std::min(least, (*known)[i]);
     greatest = std::max(greatest, (*known)[i]);
   }
-  if (greatest >= 0 &&
-      failed(l.check(op, l.less(l.index(greatest), size), message, l.index(greatest), size)))
+  if (greatest >= 0 && failed(l.plan.check(op, l.plan.less(l.plan.index(greatest), size), message,
+                                           l.plan.index(greatest), size)))
     return failure();
   // -least may not be representable; -(least + 1) is.
   if (least < 0)
-    return l.check(op, l.less(l.index(-(least + 1)), size), message, l.index(least), size);
+    return l.plan.check(op, l.plan.less(l.plan.index(-(least + 1)), size), message,
+                        l.plan.index(least), size);
   return success();
 }
 
@@ -145,10 +147,11 @@ static LogicalResult lowerGatherElements(Operation *op, Lowering &l) {
   for (int64_t i = 0; i < data.rank(); ++i) {
     if (i == *axis || indices.sizes[i] == data.sizes[i])
       continue;
-    OpFoldResult outside = l.less(data.sizes[i], indices.sizes[i]);
-    if (failed(l.check(op, l.equal(outside, l.index(0)),
-                       "indices have a size of {0}, the data of {1}; indices may not be larger",
-                       indices.sizes[i], data.sizes[i])))
+    OpFoldResult outside = l.plan.less(data.sizes[i], indices.sizes[i]);
+    if (failed(
+            l.plan.check(op, l.plan.equal(outside, l.plan.index(0)),
+                         "indices have a size of {0}, the data of {1}; indices may not be larger",
+                         indices.sizes[i], data.sizes[i])))
       return failure();
   }
   OpFoldResult size = data.sizes[*axis];
@@ -183,9 +186,9 @@ static LogicalResult lowerGatherND(Operation *op, Lowering &l) {
                                  Twine(data.rank()) + " and indices of rank " +
                                  Twine(indices.rank()));
   for (int64_t i = 0; i < batches; ++i)
-    if (failed(l.check(op, l.equal(data.sizes[i], indices.sizes[i]),
-                       "batch sizes {0} and {1} of data and indices differ", data.sizes[i],
-                       indices.sizes[i])))
+    if (failed(l.plan.check(op, l.plan.equal(data.sizes[i], indices.sizes[i]),
+                            "batch sizes {0} and {1} of data and indices differ", data.sizes[i],
+                            indices.sizes[i])))
       return failure();
   Sizes sizes(indices.sizes.begin(), indices.sizes.end() - 1);
   sizes.append(data.sizes.begin() + batches + *depth, data.sizes.end());
@@ -228,8 +231,9 @@ static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
     return l.unsupported(op, "depth holds " + Twine(given->size()) + " numbers; it must hold one");
   OpFoldResult depth = (*given)[0];
   if (isa<FloatType>(Lowering::elementType(op->getOperand(1))))
-    depth = l.toInteger(depth);
-  if (failed(l.check(op, l.less(l.index(0), depth), "depth is {0}; it must be 1 or more", depth)))
+    depth = l.plan.toInteger(depth);
+  if (failed(l.plan.check(op, l.plan.less(l.plan.index(0), depth),
+                          "depth is {0}; it must be 1 or more", depth)))
     return failure();
   Sizes sizes = indices.sizes;
   sizes.insert(sizes.begin() + *axis, depth);

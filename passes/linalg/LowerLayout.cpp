@@ -86,11 +86,11 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
     return l.unsupported(op, "the input has rank " + Twine(data.rank()) + "; it must have 4");
   Location loc = op->getLoc();
   ArrayRef<OpFoldResult> in = data.sizes;
-  OpFoldResult size = l.index(block), area = l.index(block * block);
-  OpFoldResult channels = l.floorDiv(in[1], area);
-  if (failed(l.check(op, l.equal(l.mul(channels, area), in[1]),
-                     "{0} channels are not a multiple of {1}, the square of blocksize", in[1],
-                     area)))
+  OpFoldResult size = l.plan.index(block), area = l.plan.index(block * block);
+  OpFoldResult channels = l.plan.floorDiv(in[1], area);
+  if (failed(l.plan.check(op, l.plan.equal(l.plan.mul(channels, area), in[1]),
+                          "{0} channels are not a multiple of {1}, the square of blocksize", in[1],
+                          area)))
     return failure();
   bool columnRow = depth.getMode() == "CRD";
   Sizes split = columnRow ? Sizes{in[0], channels, size, size, in[2], in[3]}
@@ -98,7 +98,9 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
   SmallVector<int64_t> order =
       columnRow ? SmallVector<int64_t>{0, 1, 4, 2, 5, 3} : SmallVector<int64_t>{0, 3, 4, 1, 5, 2};
   Lowered moved = transposed(loc, l, l.reshape(loc, data, split), order);
-  l.define(op, 0, l.reshape(loc, moved, {in[0], channels, l.mul(in[2], size), l.mul(in[3], size)}));
+  l.define(
+      op, 0,
+      l.reshape(loc, moved, {in[0], channels, l.plan.mul(in[2], size), l.plan.mul(in[3], size)}));
   return success();
 }
 
@@ -109,16 +111,17 @@ static LogicalResult lowerSpaceToDepth(Operation *op, Lowering &l) {
     return l.unsupported(op, "the input has rank " + Twine(data.rank()) + "; it must have 4");
   Location loc = op->getLoc();
   ArrayRef<OpFoldResult> in = data.sizes;
-  OpFoldResult size = l.index(block);
-  OpFoldResult rows = l.floorDiv(in[2], size), columns = l.floorDiv(in[3], size);
+  OpFoldResult size = l.plan.index(block);
+  OpFoldResult rows = l.plan.floorDiv(in[2], size), columns = l.plan.floorDiv(in[3], size);
   for (auto [blocks, whole] : {std::pair(rows, in[2]), std::pair(columns, in[3])})
-    if (failed(l.check(op, l.equal(l.mul(blocks, size), whole),
-                       "a size of {0} is not a multiple of blocksize {1}", whole, size)))
+    if (failed(l.plan.check(op, l.plan.equal(l.plan.mul(blocks, size), whole),
+                            "a size of {0} is not a multiple of blocksize {1}", whole, size)))
       return failure();
   Lowered split = l.reshape(loc, data, {in[0], in[1], rows, size, columns, size});
   Lowered moved = transposed(loc, l, split, {0, 3, 5, 1, 2, 4});
   l.define(op, 0,
-           l.reshape(loc, moved, {in[0], l.mul(in[1], l.index(block * block)), rows, columns}));
+           l.reshape(loc, moved,
+                     {in[0], l.plan.mul(in[1], l.plan.index(block * block)), rows, columns}));
   return success();
 }
 
@@ -130,11 +133,11 @@ static LogicalResult lowerExpand(Operation *op, Lowering &l) {
   if (failed(shape))
     return failure();
   for (OpFoldResult size : *shape)
-    if (!knownNonNegative(size) &&
-        failed(l.check(op, l.less(l.index(-1), size),
-                       "the shape has a size of {0}; it must be 0 or more", size)))
+    if (!l.plan.isNonNegative(size) &&
+        failed(l.plan.check(op, l.plan.less(l.plan.index(-1), size),
+                            "the shape has a size of {0}; it must be 0 or more", size)))
       return failure();
-  FailureOr<Sizes> sizes = l.broadcast(op, {data.sizes, *shape});
+  FailureOr<Sizes> sizes = l.plan.broadcast(op, {data.sizes, *shape});
   if (failed(sizes))
     return failure();
   if (*sizes == data.sizes) {
@@ -187,11 +190,11 @@ static LogicalResult lowerTile(Operation *op, Lowering &l) {
                                  " numbers for an input of rank " + Twine(data.rank()));
   Sizes sizes;
   for (auto [size, repeat] : llvm::zip(data.sizes, *repeats)) {
-    if (!knownNonNegative(repeat) &&
-        failed(l.check(op, l.less(l.index(-1), repeat),
-                       "repeats has a value of {0}; it must be 0 or more", repeat)))
+    if (!l.plan.isNonNegative(repeat) &&
+        failed(l.plan.check(op, l.plan.less(l.plan.index(-1), repeat),
+                            "repeats has a value of {0}; it must be 0 or more", repeat)))
       return failure();
-    sizes.push_back(l.mul(size, repeat));
+    sizes.push_back(l.plan.mul(size, repeat));
   }
   if (sizes == data.sizes) {
     l.define(op, 0, data);
@@ -222,7 +225,7 @@ static FailureOr<Sizes> hostTile(Operation *op, unsigned, Lowering &l) {
     return failure();
   Sizes sizes;
   for (auto [size, repeat] : llvm::zip(data->shape, *repeats))
-    sizes.push_back(l.mul(l.index(size), repeat));
+    sizes.push_back(l.plan.mul(l.plan.index(size), repeat));
   FailureOr<SmallVector<int64_t>> shape = hostShape(sizes);
   if (failed(shape))
     return failure();
@@ -243,9 +246,9 @@ static constexpr size_t kMostParts = 32;
 /// The parts one after another along an axis; `sizes` are the result's.
 static Lowered joined(Location loc, Lowering &l, ArrayRef<Lowered> parts, int64_t axis,
                       const Sizes &sizes) {
-  Sizes starts{l.index(0)};
+  Sizes starts{l.plan.index(0)};
   for (const Lowered &part : parts.drop_back())
-    starts.push_back(l.add(starts.back(), part.sizes[axis]));
+    starts.push_back(l.plan.add(starts.back(), part.sizes[axis]));
   Type type = parts[0].elementType;
   Value result = l.compute(loc, sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
     // A search among the starts: logarithmic in the number of parts.
@@ -283,9 +286,9 @@ static LogicalResult lowerConcat(Operation *op, Lowering &l) {
 
   // The sum along the axis, and the other sizes, which all parts share.
   auto sum = [&](ArrayRef<Lowered> some) {
-    OpFoldResult total = l.index(0);
+    OpFoldResult total = l.plan.index(0);
     for (const Lowered &part : some)
-      total = l.add(total, part.sizes[*axis]);
+      total = l.plan.add(total, part.sizes[*axis]);
     return total;
   };
   Sizes sizes = parts[0].sizes;
@@ -294,10 +297,10 @@ static LogicalResult lowerConcat(Operation *op, Lowering &l) {
     for (int64_t i = 0; i < rank; ++i) {
       if (i == *axis || part.sizes[i] == sizes[i])
         continue;
-      if (failed(l.check(op, l.equal(part.sizes[i], sizes[i]),
-                         "sizes {0} and {1} of two inputs differ in dimension " + Twine(i) +
-                             "; only those along the axis may",
-                         part.sizes[i], sizes[i])))
+      if (failed(l.plan.check(op, l.plan.equal(part.sizes[i], sizes[i]),
+                              "sizes {0} and {1} of two inputs differ in dimension " + Twine(i) +
+                                  "; only those along the axis may",
+                              part.sizes[i], sizes[i])))
         return failure();
       if (isa<Attribute>(part.sizes[i]))
         sizes[i] = part.sizes[i];

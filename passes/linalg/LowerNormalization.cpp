@@ -29,10 +29,10 @@ static Rows rowsOf(Lowering &l, const Lowered &x, Type compute, ArrayRef<bool> r
   SmallVector<bool> flags(reduced.begin(), reduced.end());
   Rows rows{x, compute, flags, identityMap(context, x.rank()), {}, {}, {}};
   SmallVector<int64_t> kept;
-  rows.count = l.index(1);
+  rows.count = l.plan.index(1);
   for (int64_t i = 0; i < x.rank(); ++i) {
     if (reduced[i])
-      rows.count = l.mul(rows.count, x.sizes[i]);
+      rows.count = l.plan.mul(rows.count, x.sizes[i]);
     else
       kept.push_back(i);
   }
@@ -178,13 +178,13 @@ static Value normalize(Lowering &l, OpBuilder &b, Location loc, const Rows &rows
 static FailureOr<Read> channelRead(Lowering &l, Operation *op, unsigned operand, const Sizes &loops,
                                    int64_t dim) {
   Lowered list = l.operand(op, operand);
-  OpFoldResult channels = loops.size() > 1 ? loops[dim] : l.index(1);
+  OpFoldResult channels = loops.size() > 1 ? loops[dim] : l.plan.index(1);
   if (list.rank() != 1)
     return l.unsupported(op, "operand " + Twine(operand) + " has rank " + Twine(list.rank()) +
                                  ", needs one value a channel");
-  if (failed(l.check(op, l.equal(list.sizes[0], channels),
-                     "operand " + Twine(operand) + " has {0} values for {1} channels",
-                     list.sizes[0], channels)))
+  if (failed(l.plan.check(op, l.plan.equal(list.sizes[0], channels),
+                          "operand " + Twine(operand) + " has {0} values for {1} channels",
+                          list.sizes[0], channels)))
     return failure();
   AffineMap map = loops.size() > 1
                       ? selectDims(op->getContext(), loops.size(), {dim})
@@ -298,8 +298,8 @@ static LogicalResult lowerInstanceNormalization(Operation *op, Lowering &l) {
   if (x.rank() < 3)
     return l.unsupported(op, "has rank " + Twine(x.rank()) + ", needs 3 or more");
   // [N, C, ...] as [N, C, the rest]
-  Lowered lines = l.reshape(op->getLoc(), x,
-                            {x.sizes[0], x.sizes[1], l.product(ArrayRef(x.sizes).drop_front(2))});
+  Lowered lines = l.reshape(
+      op->getLoc(), x, {x.sizes[0], x.sizes[1], l.plan.product(ArrayRef(x.sizes).drop_front(2))});
   FailureOr<Read> scale = channelRead(l, op, 1, lines.sizes, 1);
   FailureOr<Read> bias = channelRead(l, op, 2, lines.sizes, 1);
   if (failed(scale) || failed(bias))
@@ -317,13 +317,13 @@ static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
   int64_t groups = intAttribute(op, "num_groups", 0);
   if (x.rank() < 2)
     return l.unsupported(op, "the input has rank " + Twine(x.rank()) + "; it must have 2 or more");
-  OpFoldResult channels = x.sizes[1], group = l.index(groups);
-  if (failed(l.check(op, l.equal(l.rem(channels, group), l.index(0)),
-                     "{0} channels are not a multiple of num_groups {1}", channels, group)))
+  OpFoldResult channels = x.sizes[1], group = l.plan.index(groups);
+  if (failed(l.plan.check(op, l.plan.equal(l.plan.rem(channels, group), l.plan.index(0)),
+                          "{0} channels are not a multiple of num_groups {1}", channels, group)))
     return failure();
   // [N, C, ...] as [N, groups, C / groups, the rest]
-  Sizes sizes = {x.sizes[0], group, l.floorDiv(channels, group),
-                 l.product(ArrayRef(x.sizes).drop_front(2))};
+  Sizes sizes = {x.sizes[0], group, l.plan.floorDiv(channels, group),
+                 l.plan.product(ArrayRef(x.sizes).drop_front(2))};
   Lowered grouped = l.reshape(op->getLoc(), x, sizes);
   AffineMap perChannel = selectDims(op->getContext(), 4, {1, 2});
   SmallVector<Read> reads;
@@ -403,7 +403,7 @@ template <bool hasMean> static LogicalResult lowerRowNormalization(Operation *op
   l.define(op, 0, results[0], x.sizes, type);
   Sizes kept = x.sizes;
   for (int64_t i = *axis; i < x.rank(); ++i)
-    kept[i] = l.index(1);
+    kept[i] = l.plan.index(1);
   unsigned next = 1;
   for (unsigned i : {0u, 1u})
     if (statistics[i]) {
@@ -504,10 +504,11 @@ static LogicalResult lowerLrn(Operation *op, Lowering &l) {
   int64_t rank = x.rank();
   Type type = x.elementType, compute = accumulatorType(type);
   // Channels outside of the tensor add nothing: very many of them are left out.
-  OpFoldResult before = l.index((size - 1) / 2), taps = l.index(size);
+  OpFoldResult before = l.plan.index((size - 1) / 2), taps = l.plan.index(size);
   if (size > 1024) {
-    before = l.min(before, x.sizes[1]);
-    taps = l.add(l.add(before, l.index(1)), l.min(l.index(size / 2), x.sizes[1]));
+    before = l.plan.min(before, x.sizes[1]);
+    taps = l.plan.add(l.plan.add(before, l.plan.index(1)),
+                      l.plan.min(l.plan.index(size / 2), x.sizes[1]));
   }
   Sizes loops = x.sizes;
   loops.push_back(taps);

@@ -23,7 +23,7 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
                                            outer.getFunctionType({}, {}));
   Block *entry = target.addEntryBlock();
   b.setInsertionPointToStart(entry);
-  hostLoc = function.getLoc();
+  plan.begin(function.getLoc());
 
   // Inputs: sizes with one symbolic name are one value, the first one's.
   llvm::StringMap<OpFoldResult> symbols;
@@ -50,7 +50,7 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
     Sizes sizes;
     for (int64_t i = 0; i < type.getRank(); ++i) {
       if (!type.isDynamicDim(i)) {
-        sizes.push_back(index(type.getDimSize(i)));
+        sizes.push_back(plan.index(type.getDimSize(i)));
         continue;
       }
       auto symbol = dims ? dyn_cast<StringAttr>(dims[i]) : StringAttr();
@@ -60,7 +60,7 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
       if (!*size)
         *size = b.create<tensor::DimOp>(argument.getLoc(), input, i).getResult();
       if (symbol && !symbol.empty())
-        symbolOf[cast<Value>(*size)] = symbol;
+        plan.setName(cast<Value>(*size), symbol);
       sizes.push_back(*size);
     }
     values[argument] = Lowered{input, sizes, type.getElementType()};
@@ -87,7 +87,7 @@ void Lowering::standIn(OpResult result) {
     if (ShapedType::isDynamic(size))
       sizes.push_back(b.create<tensor::DimOp>(result.getLoc(), tensor, i).getResult());
     else
-      sizes.push_back(index(size));
+      sizes.push_back(plan.index(size));
   }
   define(result.getOwner(), result.getResultNumber(), tensor, sizes, type.getElementType());
 }
@@ -98,15 +98,15 @@ void Lowering::lowerNode(Operation &op) {
     return onnx::isAbsent(operand) || onnx::constantValue(operand) || values.count(operand);
   });
   if (!ready) { // after a node that was refused
-    refused.insert(&op);
+    refusals.hide(&op);
     return;
   }
-  hostLoc = op.getLoc();
+  plan.setLocation(op.getLoc());
   const OperatorEntry &entry = supportedOperators().find(op.getName().stripDialect())->second;
   Block &plan = *b.getInsertionBlock();
   Operation *before = plan.empty() ? nullptr : &plan.back();
   if (failed(entry.lower(&op, *this))) {
-    if (!refused.contains(&op))
+    if (!refusals.contains(&op))
       (void)unsupported(&op, "not supported in this form");
     return;
   }
@@ -139,7 +139,7 @@ void Lowering::lowerNodes(Block &source, llvm::function_ref<void(Operation *)> a
       continue;
     if (succeeded(checkOperator(&op)))
       lowerNode(op);
-    if (refused.contains(&op))
+    if (refusals.contains(&op))
       for (OpResult result : op.getResults())
         if (!values.count(result))
           standIn(result);
@@ -154,7 +154,7 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
   lowerNodes(source, [](Operation *) {});
 
   checkOutputs(function);
-  if (failed(reportUnsupported(function)))
+  if (failed(reportRefusals(function, refusals)))
     return failure();
 
   Operation *terminator = source.getTerminator();

@@ -31,7 +31,7 @@ static FailureOr<PoolLoops> poolLoops(Lowering &l, Operation *op) {
   Sizes kernel;
   SmallVector<int64_t> sizes = intsAttribute(op, "kernel_shape", 0, 1);
   for (int64_t size : sizes)
-    kernel.push_back(l.index(size));
+    kernel.push_back(l.plan.index(size));
   // Else a window would have nothing of the input.
   for (auto [i, pad] : llvm::enumerate(intsAttribute(op, "pads", 0, 0)))
     if (!sizes.empty() && pad >= sizes[i % sizes.size()])
@@ -107,24 +107,25 @@ static Value addPower(OpBuilder &b, Location loc, Value accumulator, Value x, in
 static Read windowRead(Lowering &l, OpBuilder &b, Location loc, const PoolLoops &pool,
                        function_ref<Value()> padding) {
   int64_t rank = pool.x.rank(), loops = pool.loops.size();
-  Sizes low(2, l.index(0)), high(low), sizes(pool.x.sizes);
+  Sizes low(2, l.plan.index(0)), high(low), sizes(pool.x.sizes);
   SmallVector<AffineExpr> place{b.getAffineDimExpr(0), b.getAffineDimExpr(1)};
   bool pads = false;
   for (auto [i, window] : llvm::enumerate(pool.windows)) {
     place.push_back(b.getAffineDimExpr(2 + i) * window.stride +
                     b.getAffineDimExpr(rank + i) * window.dilation);
     low.push_back(window.before);
-    high.push_back(l.index(0));
+    high.push_back(l.plan.index(0));
     if (alwaysInside(window))
       continue;
     // Rounding the count up may leave the padding, too.
-    OpFoldResult reach =
-        l.add(l.add(l.mul(l.sub(window.count, l.index(1)), l.index(window.stride)),
-                    l.mul(l.sub(window.kernel, l.index(1)), l.index(window.dilation))),
-              l.index(1));
-    OpFoldResult before = l.add(window.input, window.before);
-    high.back() = l.max(l.sub(reach, before), l.index(0));
-    sizes[2 + i] = l.add(before, high.back());
+    OpFoldResult reach = l.plan.add(
+        l.plan.add(
+            l.plan.mul(l.plan.sub(window.count, l.plan.index(1)), l.plan.index(window.stride)),
+            l.plan.mul(l.plan.sub(window.kernel, l.plan.index(1)), l.plan.index(window.dilation))),
+        l.plan.index(1));
+    OpFoldResult before = l.plan.add(window.input, window.before);
+    high.back() = l.plan.max(l.plan.sub(reach, before), l.plan.index(0));
+    sizes[2 + i] = l.plan.add(before, high.back());
     pads = true;
   }
   Value tensor = pool.x.tensor;
@@ -269,7 +270,7 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
   int64_t p = intAttribute(op, "p", 2);
   Type type = x.elementType, compute = kind == Pool::Max ? type : accumulatorType(type);
   Sizes rows = {x.sizes[0], x.sizes[1]};
-  OpFoldResult count = l.product(ArrayRef(x.sizes).drop_front(2));
+  OpFoldResult count = l.plan.product(ArrayRef(x.sizes).drop_front(2));
   Lowered lines = l.reshape(op->getLoc(), x, {rows[0], rows[1], count});
   Combine combination = kind == Pool::Max ? Combine::Max : Combine::Add;
   Value result = l.dispatch(
@@ -299,7 +300,7 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
             inits[0])};
       })[0];
   Sizes sizes = rows;
-  sizes.resize(x.rank(), l.index(1));
+  sizes.resize(x.rank(), l.plan.index(1));
   l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, type}, sizes));
   return success();
 }

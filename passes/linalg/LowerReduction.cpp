@@ -48,13 +48,13 @@ static Loops knownLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<b
   loops.sizes = x.sizes;
   loops.reduced.assign(reduced.begin(), reduced.end());
   loops.read = identityMap(op->getContext(), x.rank());
-  loops.count = l.index(1);
+  loops.count = l.plan.index(1);
   SmallVector<int64_t> kept;
   for (int64_t i = 0; i < x.rank(); ++i) {
     if (reduced[i]) {
-      loops.count = l.mul(loops.count, x.sizes[i]);
+      loops.count = l.plan.mul(loops.count, x.sizes[i]);
       if (keep)
-        loops.result.push_back(l.index(1));
+        loops.result.push_back(l.plan.index(1));
       continue;
     }
     kept.push_back(i);
@@ -71,7 +71,7 @@ static Loops mergedLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<
   SmallVector<bool> merged;
   for (auto [size, isReduced] : llvm::zip(x.sizes, reduced)) {
     if (!merged.empty() && merged.back() == isReduced) {
-      sizes.back() = l.mul(sizes.back(), size);
+      sizes.back() = l.plan.mul(sizes.back(), size);
       continue;
     }
     sizes.push_back(size);
@@ -98,8 +98,8 @@ static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &
   SmallVector<AffineExpr> read;
   SmallVector<int64_t> kept;
   for (int64_t i = 0; i < rank; ++i) {
-    outer.push_back(l.select((*isReduced)[i], l.index(1), x.sizes[i]));
-    inner.push_back(l.select((*isReduced)[i], x.sizes[i], l.index(1)));
+    outer.push_back(l.plan.select((*isReduced)[i], l.plan.index(1), x.sizes[i]));
+    inner.push_back(l.plan.select((*isReduced)[i], x.sizes[i], l.plan.index(1)));
     read.push_back(getAffineDimExpr(i, context) + getAffineDimExpr(rank + i, context));
     kept.push_back(i);
   }
@@ -109,7 +109,7 @@ static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &
   loops.reduced.resize(2 * rank, true);
   loops.read = AffineMap::get(2 * rank, 0, read, context);
   loops.kept = selectDims(context, 2 * rank, kept);
-  loops.count = l.product(inner);
+  loops.count = l.plan.product(inner);
   if (intAttribute(op, "keepdims", 1) != 0) {
     loops.result = outer;
     return loops;
@@ -303,16 +303,16 @@ template <Reduction kind> static FailureOr<Sizes> hostReduce(Operation *op, unsi
   if (extremum && (real || values->empty()))
     return failure();
   double start = kind == Reduction::Prod ? 1 : 0;
-  OpFoldResult result = real ? l.floating(start) : l.index(static_cast<int64_t>(start));
+  OpFoldResult result = real ? l.plan.floating(start) : l.plan.index(static_cast<int64_t>(start));
   for (auto [number, value] : llvm::enumerate(*values)) {
     if (kind == Reduction::Prod)
-      result = real ? l.fmul(result, value) : l.mul(result, value);
+      result = real ? l.plan.fmul(result, value) : l.plan.mul(result, value);
     else if (kind == Reduction::Sum)
-      result = real ? l.fadd(result, value) : l.add(result, value);
+      result = real ? l.plan.fadd(result, value) : l.plan.add(result, value);
     else if (number == 0)
       result = value;
     else
-      result = kind == Reduction::Max ? l.max(result, value) : l.min(result, value);
+      result = kind == Reduction::Max ? l.plan.max(result, value) : l.plan.min(result, value);
   }
   return Sizes{result};
 }
@@ -361,24 +361,24 @@ template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op
                                  Twine(l.operand(op, 0).rank()) +
                                  "; one axis and rank 1 or more are needed");
   // Any axis, also one of run time, is the middle one of three.
-  OpFoldResult axis = (*axisValue)[0], zero = l.index(0), one = l.index(1);
+  OpFoldResult axis = (*axisValue)[0], zero = l.plan.index(0), one = l.plan.index(1);
   std::optional<int64_t> known = getConstantIntValue(axis);
   if (known) {
     FailureOr<int64_t> normal = normalAxis(l, op, *known, x.rank());
     if (failed(normal))
       return failure();
-    axis = l.index(*normal);
+    axis = l.plan.index(*normal);
   } else {
     if (failed(amongAxes(op, l, axis, x.rank())))
       return failure();
-    axis = l.select(l.less(axis, zero), l.add(axis, l.index(x.rank())), axis);
+    axis = l.plan.select(l.plan.less(axis, zero), l.plan.add(axis, l.plan.index(x.rank())), axis);
   }
   Sizes sizes(3, one);
   for (int64_t i = 0; i < x.rank(); ++i) {
-    OpFoldResult at = l.index(i);
-    sizes[0] = l.mul(sizes[0], l.select(l.less(at, axis), x.sizes[i], one));
-    sizes[1] = l.mul(sizes[1], l.select(l.equal(at, axis), x.sizes[i], one));
-    sizes[2] = l.mul(sizes[2], l.select(l.less(axis, at), x.sizes[i], one));
+    OpFoldResult at = l.plan.index(i);
+    sizes[0] = l.plan.mul(sizes[0], l.plan.select(l.plan.less(at, axis), x.sizes[i], one));
+    sizes[1] = l.plan.mul(sizes[1], l.plan.select(l.plan.equal(at, axis), x.sizes[i], one));
+    sizes[2] = l.plan.mul(sizes[2], l.plan.select(l.plan.less(axis, at), x.sizes[i], one));
   }
   Lowered flat = l.reshape(op->getLoc(), x, sizes);
   Type type = x.elementType, compute = accumulatorType(type);

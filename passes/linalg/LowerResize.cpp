@@ -43,7 +43,7 @@ struct ResizePlan {
 } // namespace
 
 static OpFoldResult fmin(Lowering &l, OpFoldResult a, OpFoldResult b) {
-  return l.select(l.less(a, b), a, b);
+  return l.plan.select(l.plan.less(a, b), a, b);
 }
 
 /// An operand that is there and not the empty tensor of older models.
@@ -59,7 +59,7 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
                                   Sizes &sizes, Sizes &scales) {
   Lowered data = l.operand(op, 0);
   sizes = data.sizes;
-  scales.assign(data.rank(), l.floating(1));
+  scales.assign(data.rank(), l.plan.floating(1));
   bool hasScales = given(op, l, 2), hasSizes = given(op, l, 3);
   if (hasScales == hasSizes)
     return l.unsupported(op, hasScales ? "has both scales and sizes; exactly one is needed"
@@ -71,28 +71,28 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
     return l.unsupported(op, inputText(op, hasScales ? 2 : 3) + " holds " + Twine(values->size()) +
                                  " numbers for " + Twine(axes.size()) + " axes");
   for (auto [axis, value] : llvm::zip(axes, *values)) {
-    OpFoldResult size = l.toFloat(data.sizes[axis]);
+    OpFoldResult size = l.plan.toFloat(data.sizes[axis]);
     if (hasScales) {
       scales[axis] = value;
-      if (failed(l.check(op, l.less(l.floating(0), value),
-                         "the scale of dimension " + Twine(axis) + " is not positive")))
+      if (failed(l.plan.check(op, l.plan.less(l.plan.floating(0), value),
+                              "the scale of dimension " + Twine(axis) + " is not positive")))
         return failure();
-      bool same = value == l.floating(1);
+      bool same = value == l.plan.floating(1);
       if (!same)
-        sizes[axis] = l.toInteger(l.ffloor(l.fmul(value, size)));
+        sizes[axis] = l.plan.toInteger(l.plan.ffloor(l.plan.fmul(value, size)));
       continue;
     }
     sizes[axis] = value;
-    if (!knownNonNegative(value) &&
-        failed(l.check(op, l.less(l.index(-1), value),
-                       "sizes has a size of {0}; it must be 0 or more", value)))
+    if (!l.plan.isNonNegative(value) &&
+        failed(l.plan.check(op, l.plan.less(l.plan.index(-1), value),
+                            "sizes has a size of {0}; it must be 0 or more", value)))
       return failure();
     if (value != data.sizes[axis])
-      scales[axis] = l.fdiv(l.toFloat(value), size);
-    OpFoldResult empty = l.equal(data.sizes[axis], l.index(0));
-    OpFoldResult stays = l.equal(value, l.index(0));
-    if (failed(l.check(op, l.select(empty, stays, l.index(1)),
-                       "a dimension of size 0 cannot become one of size {0}", value)))
+      scales[axis] = l.plan.fdiv(l.plan.toFloat(value), size);
+    OpFoldResult empty = l.plan.equal(data.sizes[axis], l.plan.index(0));
+    OpFoldResult stays = l.plan.equal(value, l.plan.index(0));
+    if (failed(l.plan.check(op, l.plan.select(empty, stays, l.plan.index(1)),
+                            "a dimension of size 0 cannot become one of size {0}", value)))
       return failure();
   }
   StringRef policy = op.getKeepAspectRatioPolicy();
@@ -105,12 +105,12 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
     else if (policy == "not_larger")
       common = fmin(l, common, scales[axis]);
     else
-      common = l.select(l.less(common, scales[axis]), scales[axis], common);
+      common = l.plan.select(l.plan.less(common, scales[axis]), scales[axis], common);
   }
   for (int64_t axis : axes) {
     scales[axis] = common;
-    OpFoldResult size = l.fmul(common, l.toFloat(data.sizes[axis]));
-    sizes[axis] = l.toInteger(l.ffloor(l.fadd(size, l.floating(0.5))));
+    OpFoldResult size = l.plan.fmul(common, l.plan.toFloat(data.sizes[axis]));
+    sizes[axis] = l.plan.toInteger(l.plan.ffloor(l.plan.fadd(size, l.plan.floating(0.5))));
   }
   return success();
 }
@@ -122,10 +122,10 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
 /// gives other results there (resize_downsample_scales_linear_align_corners).
 static void coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldResult resultSize,
                         OpFoldResult roiStart, OpFoldResult roiEnd, ResizedAxis &axis) {
-  OpFoldResult zero = l.floating(0), one = l.floating(1), half = l.floating(0.5);
-  OpFoldResult size = l.toFloat(axis.size), last = l.fsub(size, one);
-  OpFoldResult width = l.fmul(scale, size); // of the result, before it was cut to an integer
-  OpFoldResult single = l.equal(resultSize, l.index(1));
+  OpFoldResult zero = l.plan.floating(0), one = l.plan.floating(1), half = l.plan.floating(0.5);
+  OpFoldResult size = l.plan.toFloat(axis.size), last = l.plan.fsub(size, one);
+  OpFoldResult width = l.plan.fmul(scale, size); // of the result, before it was cut to an integer
+  OpFoldResult single = l.plan.equal(resultSize, l.plan.index(1));
   axis.shift = zero;
   axis.numerator = one;
   axis.denominator = scale;
@@ -135,28 +135,28 @@ static void coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldR
   if (mode == "align_corners" || mode == "tf_crop_and_resize") {
     OpFoldResult span = last, length = width;
     if (mode == "tf_crop_and_resize") {
-      span = l.fmul(l.fsub(roiEnd, roiStart), last);
-      OpFoldResult start = l.fmul(roiStart, last);
-      axis.offset = l.select(single, l.fadd(start, l.fmul(half, span)), start);
-      length = l.toFloat(resultSize);
+      span = l.plan.fmul(l.plan.fsub(roiEnd, roiStart), last);
+      OpFoldResult start = l.plan.fmul(roiStart, last);
+      axis.offset = l.plan.select(single, l.plan.fadd(start, l.plan.fmul(half, span)), start);
+      length = l.plan.toFloat(resultSize);
     }
-    axis.numerator = l.select(single, zero, span);
-    axis.denominator = l.select(single, one, l.fsub(length, one));
+    axis.numerator = l.plan.select(single, zero, span);
+    axis.denominator = l.plan.select(single, one, l.plan.fsub(length, one));
     return;
   }
   axis.shift = half;
-  axis.offset = l.floating(-0.5);
+  axis.offset = l.plan.floating(-0.5);
   if (mode == "half_pixel")
     return;
   if (mode == "pytorch_half_pixel") {
-    axis.shift = l.select(single, zero, axis.shift);
-    axis.offset = l.select(single, zero, axis.offset);
+    axis.shift = l.plan.select(single, zero, axis.shift);
+    axis.offset = l.plan.select(single, zero, axis.offset);
     return;
   }
   if (mode == "half_pixel_symmetric") {
-    OpFoldResult adjustment = l.fdiv(l.toFloat(resultSize), width);
-    OpFoldResult center = l.fmul(size, half);
-    axis.offset = l.fsub(l.fmul(center, l.fsub(one, adjustment)), half);
+    OpFoldResult adjustment = l.plan.fdiv(l.plan.toFloat(resultSize), width);
+    OpFoldResult center = l.plan.fmul(size, half);
+    axis.offset = l.plan.fsub(l.plan.fmul(center, l.plan.fsub(one, adjustment)), half);
   }
 }
 
@@ -208,13 +208,13 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
                                    Twine(axes.size()) + " axes; two an axis are needed");
   }
   for (auto [number, at] : llvm::enumerate(axes)) {
-    OpFoldResult start = l.floating(0), end = l.floating(1);
+    OpFoldResult start = l.plan.floating(0), end = l.plan.floating(1);
     if (plan.extrapolates) {
       start = roi[number];
       end = roi[number + axes.size()];
     }
-    bool same = scales[at] == l.floating(1) && plan.sizes[at] == data.sizes[at];
-    if (same && start == l.floating(0) && end == l.floating(1))
+    bool same = scales[at] == l.plan.floating(1) && plan.sizes[at] == data.sizes[at];
+    if (same && start == l.plan.floating(0) && end == l.plan.floating(1))
       continue;
     ResizedAxis axis{};
     axis.axis = at;
@@ -222,10 +222,10 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
     coordinates(l, transformation, scales[at], plan.sizes[at], start, end, axis);
     // Neighbours at floor(x) + firstTap and on: as far as the weights reach.
     int64_t reach = mode == Interpolation::cubic ? 2 : 1;
-    axis.density = antialias ? fmin(l, scales[at], l.floating(1)) : l.floating(1);
-    OpFoldResult before = l.ffloor(l.fdiv(l.floating(-reach), axis.density));
-    axis.firstTap = l.add(l.toInteger(before), l.index(1));
-    axis.taps = l.sub(l.index(2), l.mul(l.index(2), axis.firstTap));
+    axis.density = antialias ? fmin(l, scales[at], l.plan.floating(1)) : l.plan.floating(1);
+    OpFoldResult before = l.plan.ffloor(l.plan.fdiv(l.plan.floating(-reach), axis.density));
+    axis.firstTap = l.plan.add(l.plan.toInteger(before), l.plan.index(1));
+    axis.taps = l.plan.sub(l.plan.index(2), l.plan.mul(l.plan.index(2), axis.firstTap));
     plan.axes.push_back(axis);
   }
   return plan;
@@ -438,7 +438,7 @@ static LogicalResult lowerResize(Operation *op, Lowering &l) {
           Value place = original(math, axis, at[axis.axis]);
           places.push_back(place);
           if (plan.extrapolates) {
-            Value last = math.of(l.toFloat(l.sub(axis.size, l.index(1))));
+            Value last = math.of(l.plan.toFloat(l.plan.sub(axis.size, l.plan.index(1))));
             inside = indices.both(inside,
                                   math.compare(arith::CmpFPredicate::OGE, place, math.number(0)));
             inside = indices.both(inside, math.compare(arith::CmpFPredicate::OLE, place, last));

@@ -30,14 +30,14 @@ static FailureOr<Sizes> hostShapeOf(Operation *op, unsigned, Lowering &l) {
 
 static LogicalResult lowerShape(Operation *op, Lowering &l) {
   FailureOr<Sizes> values = hostShapeOf(op, 0, l);
-  Sizes sizes{l.index(values->size())};
+  Sizes sizes{l.plan.index(values->size())};
   Type type = Lowering::elementType(op->getResult(0));
   l.define(op, 0, l.fromHost(op->getLoc(), *values, sizes, type), sizes, type);
   return success();
 }
 
 static FailureOr<Sizes> hostSizeOf(Operation *op, unsigned, Lowering &l) {
-  return Sizes{l.product(l.operand(op, 0).sizes)};
+  return Sizes{l.plan.product(l.operand(op, 0).sizes)};
 }
 
 static LogicalResult lowerSize(Operation *op, Lowering &l) {
@@ -53,7 +53,7 @@ static LogicalResult lowerConstant(Operation *op, Lowering &l) {
   ElementsAttr value = cast<onnx::ConstantOp>(op).getValue();
   Sizes sizes;
   for (int64_t size : value.getShapedType().getShape())
-    sizes.push_back(l.index(size));
+    sizes.push_back(l.plan.index(size));
   l.define(op, 0, l.constant(op->getLoc(), value), sizes, value.getElementType());
   return success();
 }
@@ -84,9 +84,9 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
   if (failed(sizes))
     return failure();
   for (OpFoldResult size : *sizes)
-    if (!knownNonNegative(size) &&
-        failed(l.check(op, l.less(l.index(-1), size),
-                       "the shape has a size of {0}; it must be 0 or more", size)))
+    if (!l.plan.isNonNegative(size) &&
+        failed(l.plan.check(op, l.plan.less(l.plan.index(-1), size),
+                            "the shape has a size of {0}; it must be 0 or more", size)))
       return failure();
   Type type = Lowering::elementType(op->getResult(0));
   TypedAttr value = fillValue(cast<onnx::ConstantOfShapeOp>(op), type);
@@ -114,11 +114,11 @@ static FailureOr<Sizes> hostConstantOfShape(Operation *op, unsigned, Lowering &l
     return failure();
   OpFoldResult element;
   if (auto real = dyn_cast<FloatAttr>(value))
-    element = l.floating(real.getValueAsDouble());
+    element = l.plan.floating(real.getValueAsDouble());
   else if (Lowering::isUnsigned(type) || type.isInteger(1))
-    element = l.index(cast<IntegerAttr>(value).getValue().getZExtValue());
+    element = l.plan.index(cast<IntegerAttr>(value).getValue().getZExtValue());
   else
-    element = l.index(cast<IntegerAttr>(value).getValue().getSExtValue());
+    element = l.plan.index(cast<IntegerAttr>(value).getValue().getSExtValue());
   return hostElements(*shape, [&](ArrayRef<int64_t>) { return element; });
 }
 
@@ -126,16 +126,17 @@ static FailureOr<Sizes> hostConstantOfShape(Operation *op, unsigned, Lowering &l
 static FailureOr<OpFoldResult> rangeCount(Operation *op, Lowering &l, OpFoldResult start,
                                           OpFoldResult limit, OpFoldResult delta) {
   bool real = isa<FloatType>(Lowering::elementType(op->getResult(0)));
-  OpFoldResult zero = real ? l.floating(0) : l.index(0);
-  OpFoldResult isZero = l.equal(delta, zero);
-  if (failed(l.check(op, l.equal(isZero, l.index(0)), "delta is 0; it must not be")))
+  OpFoldResult zero = real ? l.plan.floating(0) : l.plan.index(0);
+  OpFoldResult isZero = l.plan.equal(delta, zero);
+  if (failed(l.plan.check(op, l.plan.equal(isZero, l.plan.index(0)), "delta is 0; it must not be")))
     return failure();
   if (!real) {
-    OpFoldResult divisor = l.select(isZero, l.index(1), delta);
-    return atLeastZero(l, l.ceilDiv(l.sub(limit, start), divisor));
+    OpFoldResult divisor = l.plan.select(isZero, l.plan.index(1), delta);
+    return l.plan.atLeastZero(l.plan.ceilDiv(l.plan.sub(limit, start), divisor));
   }
-  OpFoldResult divisor = l.select(isZero, l.floating(1), delta);
-  return atLeastZero(l, l.toInteger(l.fceil(l.fdiv(l.fsub(limit, start), divisor))));
+  OpFoldResult divisor = l.plan.select(isZero, l.plan.floating(1), delta);
+  return l.plan.atLeastZero(
+      l.plan.toInteger(l.plan.fceil(l.plan.fdiv(l.plan.fsub(limit, start), divisor))));
 }
 
 static LogicalResult lowerRange(Operation *op, Lowering &l) {
@@ -194,7 +195,7 @@ static FailureOr<Sizes> hostRange(Operation *op, unsigned, Lowering &l) {
   for (int64_t at = start; delta > 0 ? at < limit : at > limit; at += delta) {
     if (result.size() >= 4096)
       return failure();
-    result.push_back(l.index(at));
+    result.push_back(l.plan.index(at));
   }
   return result;
 }
@@ -245,8 +246,8 @@ struct Quotient {
 
   OpFoldResult product(Lowering &l, int64_t known, ArrayRef<Value> unknown) const {
     Sizes sizes(unknown.begin(), unknown.end());
-    sizes.push_back(l.index(known));
-    return l.product(sizes);
+    sizes.push_back(l.plan.index(known));
+    return l.plan.product(sizes);
   }
 
   /// Only for below != 0.
@@ -256,10 +257,11 @@ struct Quotient {
       OpFoldResult top = product(l, divisor == 1 ? above / below : above, aboveUnknown);
       OpFoldResult bottom = product(l, divisor, belowUnknown);
       // A divisor of 0 goes with no elements at all.
-      return l.floorDiv(top, knownPositive(bottom) ? bottom : l.max(bottom, l.index(1)));
+      return l.plan.floorDiv(top,
+                             knownPositive(bottom) ? bottom : l.plan.max(bottom, l.plan.index(1)));
     }
-    OpFoldResult bottom = l.max(product(l, below, belowUnknown), l.index(1));
-    return l.floorDiv(product(l, above, aboveUnknown), bottom);
+    OpFoldResult bottom = l.plan.max(product(l, below, belowUnknown), l.plan.index(1));
+    return l.plan.floorDiv(product(l, above, aboveUnknown), bottom);
   }
 
   static bool knownPositive(OpFoldResult value) {
@@ -272,9 +274,9 @@ struct Quotient {
 static LogicalResult defineView(Operation *op, Lowering &l, const Lowered &data,
                                 const Sizes &sizes) {
   if (!Quotient(data.sizes, sizes).isOne()) {
-    OpFoldResult have = l.product(data.sizes), want = l.product(sizes);
-    if (failed(l.check(op, l.equal(have, want), "{0} elements cannot take a shape of {1} elements",
-                       have, want)))
+    OpFoldResult have = l.plan.product(data.sizes), want = l.plan.product(sizes);
+    if (failed(l.plan.check(op, l.plan.equal(have, want),
+                            "{0} elements cannot take a shape of {1} elements", have, want)))
       return failure();
   }
   l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
@@ -286,11 +288,11 @@ static LogicalResult checkInferred(Operation *op, Lowering &l, const Sizes &size
                                    ArrayRef<size_t> perhapsInferred, bool hasInferred) {
   if (perhapsInferred.size() + hasInferred < 2)
     return success();
-  OpFoldResult count = l.index(hasInferred);
+  OpFoldResult count = l.plan.index(hasInferred);
   for (size_t i : perhapsInferred)
-    count = l.add(count, l.equal(sizes[i], l.index(-1)));
-  return l.check(op, l.less(count, l.index(2)),
-                 "the shape has {0} sizes of -1; at most one size may be -1", count);
+    count = l.plan.add(count, l.plan.equal(sizes[i], l.plan.index(-1)));
+  return l.plan.check(op, l.plan.less(count, l.plan.index(2)),
+                      "the shape has {0} sizes of -1; at most one size may be -1", count);
 }
 
 static LogicalResult lowerReshape(Operation *op, Lowering &l) {
@@ -314,7 +316,7 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
         return l.unsupported(op, "the shape has -1 at " + Twine(*inferred) + " and at " + Twine(i) +
                                      "; at most one size may be -1");
       inferred = i;
-      sizes.push_back(l.index(-1));
+      sizes.push_back(l.plan.index(-1));
       continue;
     }
     if (known && *known == 0 && copies) {
@@ -326,7 +328,7 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
     } else if (!known && readsInput(cast<Value>(size))) {
       // May be a 0 or -1 that means something; what is computed from sizes is a size.
       if (copies && hasInput)
-        size = l.select(l.equal(size, l.index(0)), data.sizes[i], size);
+        size = l.plan.select(l.plan.equal(size, l.plan.index(0)), data.sizes[i], size);
       perhapsInferred.push_back(i);
     }
     sizes.push_back(size);
@@ -334,8 +336,8 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
   }
   // Before there is arithmetic on them.
   for (size_t i : perhapsInferred)
-    if (failed(l.check(op, l.less(l.index(-2), sizes[i]),
-                       "the shape has a size of {0}; it must be 0 or more", sizes[i])))
+    if (failed(l.plan.check(op, l.plan.less(l.plan.index(-2), sizes[i]),
+                            "the shape has a size of {0}; it must be 0 or more", sizes[i])))
       return failure();
   if (failed(checkInferred(op, l, sizes, perhapsInferred, inferred.has_value())))
     return failure();
@@ -347,17 +349,19 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
     sizes[*inferred] = quotient.divided(l);
   } else if (!perhapsInferred.empty()) {
     // The product with -1 taken for 1.
-    OpFoldResult product = l.index(1);
+    OpFoldResult product = l.plan.index(1);
     for (OpFoldResult size : sizes)
-      product = l.mul(product, l.select(l.equal(size, l.index(-1)), l.index(1), size));
-    OpFoldResult found = l.floorDiv(l.product(data.sizes), l.max(product, l.index(1)));
+      product = l.plan.mul(
+          product, l.plan.select(l.plan.equal(size, l.plan.index(-1)), l.plan.index(1), size));
+    OpFoldResult found =
+        l.plan.floorDiv(l.plan.product(data.sizes), l.plan.max(product, l.plan.index(1)));
     for (size_t i : perhapsInferred)
-      sizes[i] = l.select(l.equal(sizes[i], l.index(-1)), found, sizes[i]);
+      sizes[i] = l.plan.select(l.plan.equal(sizes[i], l.plan.index(-1)), found, sizes[i]);
   }
   for (OpFoldResult size : sizes)
-    if (!knownNonNegative(size) &&
-        failed(l.check(op, l.less(l.index(-1), size),
-                       "the shape has a size of {0}; it must be 0 or more", size)))
+    if (!l.plan.isNonNegative(size) &&
+        failed(l.plan.check(op, l.plan.less(l.plan.index(-1), size),
+                            "the shape has a size of {0}; it must be 0 or more", size)))
       return failure();
   return defineView(op, l, data, sizes);
 }
@@ -372,8 +376,9 @@ static LogicalResult lowerFlatten(Operation *op, Lowering &l) {
     return l.unsupported(op, "axis " + Twine(given) + " is outside [-" + Twine(data.rank()) + ", " +
                                  Twine(data.rank()) + "]");
   ArrayRef<OpFoldResult> sizes = data.sizes;
-  return defineView(op, l, data,
-                    {l.product(sizes.take_front(axis)), l.product(sizes.drop_front(axis))});
+  return defineView(
+      op, l, data,
+      {l.plan.product(sizes.take_front(axis)), l.plan.product(sizes.drop_front(axis))});
 }
 
 /// Axes read at run time; the arithmetic on them grows with their square.
@@ -428,8 +433,8 @@ static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
   for (auto [i, size] : llvm::enumerate(data.sizes)) {
     if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
       sizes.push_back(size);
-    else if (failed(l.check(op, l.equal(size, l.index(1)),
-                            "a size of {0} cannot be squeezed; only 1 can", size)))
+    else if (failed(l.plan.check(op, l.plan.equal(size, l.plan.index(1)),
+                                 "a size of {0} cannot be squeezed; only 1 can", size)))
       return failure();
   }
   l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
@@ -449,13 +454,13 @@ static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
     if (failed(added))
       return failure();
     // As many sizes of the input come before as dimensions that are not added.
-    OpFoldResult before = l.index(0);
+    OpFoldResult before = l.plan.index(0);
     for (OpFoldResult isAdded : *added) {
-      OpFoldResult size = l.index(1);
+      OpFoldResult size = l.plan.index(1);
       for (auto [i, candidate] : llvm::enumerate(data.sizes))
-        size = l.select(l.equal(before, l.index(i)), candidate, size);
-      sizes.push_back(l.select(isAdded, l.index(1), size));
-      before = l.add(before, l.sub(l.index(1), isAdded));
+        size = l.plan.select(l.plan.equal(before, l.plan.index(i)), candidate, size);
+      sizes.push_back(l.plan.select(isAdded, l.plan.index(1), size));
+      before = l.plan.add(before, l.plan.sub(l.plan.index(1), isAdded));
     }
     l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
     return success();
@@ -465,7 +470,7 @@ static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
     return failure();
   int64_t next = 0;
   for (int64_t i = 0; i < rank; ++i)
-    sizes.push_back(llvm::is_contained(*axes, i) ? l.index(1) : data.sizes[next++]);
+    sizes.push_back(llvm::is_contained(*axes, i) ? l.plan.index(1) : data.sizes[next++]);
   l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
   return success();
 }

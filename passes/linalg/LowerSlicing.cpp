@@ -15,12 +15,12 @@ using namespace mlir;
 
 namespace cameo {
 
-/// A window: element i of a dimension is element start + i * step of the input's.
-struct Window {
+/// Where a part lies: element i of a dimension is element start + i * step of the input's.
+struct Bounds {
   Sizes starts, steps, sizes;
 };
 
-static Lowered windowed(Location loc, Lowering &l, const Lowered &data, const Window &window) {
+static Lowered windowed(Location loc, Lowering &l, const Lowered &data, const Bounds &window) {
   int64_t rank = data.rank();
   // As an affine map, whose linalg op must not take its loop bounds from the input: a dimension by
   // itself stands only for a whole one.
@@ -70,24 +70,24 @@ static OpFoldResult sliceBound(Lowering &l, OpFoldResult bound, OpFoldResult siz
     if (*known <= -kFar)
       return low;
     if (*known < 0)
-      return l.max(l.min(l.add(size, bound), high), low);
+      return l.plan.max(l.plan.min(l.plan.add(size, bound), high), low);
     // 0 is in the range of a size that is not known, unless the range ends before it.
     if (*known == 0 && high == size)
       return low;
-    return l.max(l.min(bound, high), low);
+    return l.plan.max(l.plan.min(bound, high), low);
   }
-  if (!knownNonNegative(bound)) {
-    bound = l.max(bound, l.index(-kFar));
-    bound = l.select(l.less(bound, l.index(0)), l.add(bound, size), bound);
+  if (!l.plan.isNonNegative(bound)) {
+    bound = l.plan.max(bound, l.plan.index(-kFar));
+    bound = l.plan.select(l.plan.less(bound, l.plan.index(0)), l.plan.add(bound, size), bound);
   } else if (isConstantIntValue(low, 0) && bound == high) {
     return bound;
   }
-  OpFoldResult top = l.min(bound, high);
-  return isConstantIntValue(low, 0) ? atLeastZero(l, top) : l.max(top, low);
+  OpFoldResult top = l.plan.min(bound, high);
+  return isConstantIntValue(low, 0) ? l.plan.atLeastZero(top) : l.plan.max(top, low);
 }
 
 /// The window of a Slice, or why there is none.
-static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &problem) {
+static FailureOr<Bounds> sliceWindow(Operation *op, Lowering &l, std::string &problem) {
   Lowered data = l.operand(op, 0);
   int64_t rank = data.rank();
   Sizes given[4]; // starts, ends, axes, steps
@@ -102,9 +102,9 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
   auto &[starts, ends, axes, steps] = given;
   if (l.absent(op, 3))
     for (size_t i = 0; i < starts.size(); ++i)
-      axes.push_back(l.index(i));
+      axes.push_back(l.plan.index(i));
   if (l.absent(op, 4))
-    steps.assign(starts.size(), l.index(1));
+    steps.assign(starts.size(), l.plan.index(1));
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       steps.size() != starts.size()) {
     problem = llvm::formatv("starts, ends, axes and steps hold {0}, {1}, {2} and {3} numbers; all "
@@ -112,7 +112,7 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
                             starts.size(), ends.size(), axes.size(), steps.size());
     return failure();
   }
-  Window window{Sizes(rank, l.index(0)), Sizes(rank, l.index(1)), data.sizes};
+  Bounds window{Sizes(rank, l.plan.index(0)), Sizes(rank, l.plan.index(1)), data.sizes};
   for (size_t k = 0; k < axes.size(); ++k) {
     OpFoldResult axis = axes[k], step = steps[k];
     if (std::optional<int64_t> known = getConstantIntValue(axis)) {
@@ -121,30 +121,31 @@ static FailureOr<Window> sliceWindow(Operation *op, Lowering &l, std::string &pr
         problem = outsideText(*known, rank);
         return failure();
       }
-      axis = l.index(*normalized);
+      axis = l.plan.index(*normalized);
     } else {
-      axis = l.select(l.less(axis, l.index(0)), l.add(axis, l.index(rank)), axis);
+      axis = l.plan.select(l.plan.less(axis, l.plan.index(0)), l.plan.add(axis, l.plan.index(rank)),
+                           axis);
     }
     if (isConstantIntValue(step, 0)) {
       problem = "a step of 0; steps must not be 0";
       return failure();
     }
     if (!isa<Attribute>(step)) // 0 is found by a check; nothing may be divided by it before that
-      step = l.select(l.equal(step, l.index(0)), l.index(1), step);
-    OpFoldResult backward = l.less(step, l.index(0));
+      step = l.plan.select(l.plan.equal(step, l.plan.index(0)), l.plan.index(1), step);
+    OpFoldResult backward = l.plan.less(step, l.plan.index(0));
     for (int64_t i = 0; i < rank; ++i) {
-      OpFoldResult here = l.equal(axis, l.index(i));
+      OpFoldResult here = l.plan.equal(axis, l.plan.index(i));
       if (isConstantIntValue(here, 0))
         continue;
-      OpFoldResult size = data.sizes[i], last = l.sub(size, l.index(1));
-      OpFoldResult high = l.select(backward, last, size);
-      OpFoldResult start = sliceBound(l, starts[k], size, l.index(0), high);
-      OpFoldResult end =
-          sliceBound(l, ends[k], size, l.select(backward, l.index(-1), l.index(0)), high);
-      OpFoldResult count = atLeastZero(l, l.ceilDiv(l.sub(end, start), step));
-      window.starts[i] = l.select(here, start, window.starts[i]);
-      window.steps[i] = l.select(here, step, window.steps[i]);
-      window.sizes[i] = l.select(here, count, window.sizes[i]);
+      OpFoldResult size = data.sizes[i], last = l.plan.sub(size, l.plan.index(1));
+      OpFoldResult high = l.plan.select(backward, last, size);
+      OpFoldResult start = sliceBound(l, starts[k], size, l.plan.index(0), high);
+      OpFoldResult end = sliceBound(
+          l, ends[k], size, l.plan.select(backward, l.plan.index(-1), l.plan.index(0)), high);
+      OpFoldResult count = l.plan.atLeastZero(l.plan.ceilDiv(l.plan.sub(end, start), step));
+      window.starts[i] = l.plan.select(here, start, window.starts[i]);
+      window.steps[i] = l.plan.select(here, step, window.steps[i]);
+      window.sizes[i] = l.plan.select(here, count, window.sizes[i]);
     }
   }
   return window;
@@ -157,14 +158,15 @@ static LogicalResult lowerSlice(Operation *op, Lowering &l) {
   if (!l.absent(op, 3) && failed(checkAxes(op, l, *l.hostValues(op, 3), l.operand(op, 0).rank())))
     return failure();
   std::string problem;
-  FailureOr<Window> window = sliceWindow(op, l, problem);
+  FailureOr<Bounds> window = sliceWindow(op, l, problem);
   if (failed(window))
     return l.unsupported(op, problem);
   if (!l.absent(op, 4)) {
     Sizes steps = *l.hostValues(op, 4);
     for (OpFoldResult step : steps)
-      if (failed(l.check(op, l.equal(l.equal(step, l.index(0)), l.index(0)),
-                         "a step of {0}; steps must not be 0", step)))
+      if (failed(l.plan.check(op,
+                              l.plan.equal(l.plan.equal(step, l.plan.index(0)), l.plan.index(0)),
+                              "a step of {0}; steps must not be 0", step)))
         return failure();
   }
   l.define(op, 0, windowed(op->getLoc(), l, l.operand(op, 0), *window));
@@ -172,7 +174,7 @@ static LogicalResult lowerSlice(Operation *op, Lowering &l) {
 }
 
 /// The values of a window of host values.
-static FailureOr<Sizes> hostWindow(const HostArray &data, const Window &window) {
+static FailureOr<Sizes> hostWindow(const HostArray &data, const Bounds &window) {
   FailureOr<SmallVector<int64_t>> shape = hostShape(window.sizes);
   if (failed(shape))
     return failure();
@@ -198,7 +200,7 @@ static FailureOr<Sizes> hostSlice(Operation *op, unsigned, Lowering &l) {
   FailureOr<HostArray> data = hostArray(op, 0, l);
   if (failed(data))
     return failure();
-  FailureOr<Window> window = sliceWindow(op, l, problem);
+  FailureOr<Bounds> window = sliceWindow(op, l, problem);
   if (failed(window))
     return failure();
   return hostWindow(*data, *window);
@@ -218,21 +220,22 @@ static FailureOr<Sizes> splitSizes(Operation *op, Lowering &l, int64_t axis) {
     return *given;
   }
   // Equal parts, the last one smaller where they do not divide the size.
-  OpFoldResult part = l.ceilDiv(whole, l.index(count));
+  OpFoldResult part = l.plan.ceilDiv(whole, l.plan.index(count));
   for (int64_t i = 0; i < count; ++i) {
     std::optional<int64_t> known = getConstantIntValue(whole);
-    OpFoldResult rest = l.sub(whole, l.mul(part, l.index(i)));
+    OpFoldResult rest = l.plan.sub(whole, l.plan.mul(part, l.plan.index(i)));
     bool even = known && *known % count == 0;
-    parts.push_back(even ? part : atLeastZero(l, l.min(part, rest)));
+    parts.push_back(even ? part : l.plan.atLeastZero(l.plan.min(part, rest)));
   }
   return parts;
 }
 
-static Window splitWindow(Lowering &l, const Lowered &data, int64_t axis,
+static Bounds splitWindow(Lowering &l, const Lowered &data, int64_t axis,
                           ArrayRef<OpFoldResult> parts, size_t number) {
-  Window window{Sizes(data.rank(), l.index(0)), Sizes(data.rank(), l.index(1)), data.sizes};
+  Bounds window{Sizes(data.rank(), l.plan.index(0)), Sizes(data.rank(), l.plan.index(1)),
+                data.sizes};
   for (OpFoldResult before : parts.take_front(number))
-    window.starts[axis] = l.add(window.starts[axis], before);
+    window.starts[axis] = l.plan.add(window.starts[axis], before);
   window.sizes[axis] = parts[number];
   return window;
 }
@@ -241,19 +244,21 @@ static Window splitWindow(Lowering &l, const Lowered &data, int64_t axis,
 static LogicalResult checkPartCount(onnx::SplitOp op, Lowering &l, OpFoldResult whole) {
   int64_t count = op->getNumResults();
   if (op->hasAttr(onnx::kEvenSplitAttr))
-    return l.check(op, l.equal(l.rem(whole, l.index(count)), l.index(0)),
-                   "a size of {0} does not split into {1} equal parts", whole, l.index(count));
+    return l.plan.check(op, l.plan.equal(l.plan.rem(whole, l.plan.index(count)), l.plan.index(0)),
+                        "a size of {0} does not split into {1} equal parts", whole,
+                        l.plan.index(count));
   std::optional<int64_t> given = op.getNumOutputs();
   if (!given)
     return l.unsupported(op, "has neither split nor num_outputs; one of them is needed");
   if (*given != count)
     return l.unsupported(op, "num_outputs is " + Twine(*given) + "; the node has " + Twine(count) +
                                  " outputs");
-  OpFoldResult part = l.ceilDiv(whole, l.index(count));
-  OpFoldResult last = l.sub(whole, l.mul(part, l.index(count - 1)));
-  return l.check(op, l.less(l.sub(l.min(part, l.index(1)), l.index(1)), last),
-                 "a size of {0} does not split into {1} parts of which only the last is smaller",
-                 whole, l.index(count));
+  OpFoldResult part = l.plan.ceilDiv(whole, l.plan.index(count));
+  OpFoldResult last = l.plan.sub(whole, l.plan.mul(part, l.plan.index(count - 1)));
+  return l.plan.check(
+      op, l.plan.less(l.plan.sub(l.plan.min(part, l.plan.index(1)), l.plan.index(1)), last),
+      "a size of {0} does not split into {1} parts of which only the last is smaller", whole,
+      l.plan.index(count));
 }
 
 static LogicalResult lowerSplit(Operation *op, Lowering &l) {
@@ -279,16 +284,16 @@ static LogicalResult lowerSplit(Operation *op, Lowering &l) {
   if (failed(parts))
     return failure();
   if (!l.absent(op, 1)) {
-    OpFoldResult sum = l.index(0);
+    OpFoldResult sum = l.plan.index(0);
     for (OpFoldResult part : *parts) {
-      if (!knownNonNegative(part) &&
-          failed(l.check(op, l.less(l.index(-1), part),
-                         "split has a size of {0}; it must be 0 or more", part)))
+      if (!l.plan.isNonNegative(part) &&
+          failed(l.plan.check(op, l.plan.less(l.plan.index(-1), part),
+                              "split has a size of {0}; it must be 0 or more", part)))
         return failure();
-      sum = l.add(sum, part);
+      sum = l.plan.add(sum, part);
     }
-    if (failed(l.check(op, l.equal(sum, data.sizes[*axis]),
-                       "the parts add up to {0}; the input has {1}", sum, data.sizes[*axis])))
+    if (failed(l.plan.check(op, l.plan.equal(sum, data.sizes[*axis]),
+                            "the parts add up to {0}; the input has {1}", sum, data.sizes[*axis])))
       return failure();
   }
   for (size_t i = 0; i < parts->size(); ++i)
@@ -328,24 +333,25 @@ static LogicalResult padAmounts(Operation *op, Lowering &l, int64_t rank, Sizes 
       return failure();
   } else {
     for (int64_t i = 0; i < rank; ++i)
-      axes.push_back(l.index(i));
+      axes.push_back(l.plan.index(i));
   }
   if (pads->size() != 2 * axes.size())
     return l.unsupported(op, "pads holds " + Twine(pads->size()) + " numbers for " +
                                  Twine(axes.size()) + " axes; two an axis are needed");
-  before.assign(rank, l.index(0));
-  after.assign(rank, l.index(0));
+  before.assign(rank, l.plan.index(0));
+  after.assign(rank, l.plan.index(0));
   for (size_t k = 0; k < axes.size(); ++k) {
     OpFoldResult axis = axes[k];
     if (std::optional<int64_t> known = getConstantIntValue(axis)) {
-      axis = l.index(*normalizedAxis(*known, rank));
+      axis = l.plan.index(*normalizedAxis(*known, rank));
     } else {
-      axis = l.select(l.less(axis, l.index(0)), l.add(axis, l.index(rank)), axis);
+      axis = l.plan.select(l.plan.less(axis, l.plan.index(0)), l.plan.add(axis, l.plan.index(rank)),
+                           axis);
     }
     for (int64_t i = 0; i < rank; ++i) {
-      OpFoldResult here = l.equal(axis, l.index(i));
-      before[i] = l.select(here, (*pads)[k], before[i]);
-      after[i] = l.select(here, (*pads)[k + axes.size()], after[i]);
+      OpFoldResult here = l.plan.equal(axis, l.plan.index(i));
+      before[i] = l.plan.select(here, (*pads)[k], before[i]);
+      after[i] = l.plan.select(here, (*pads)[k + axes.size()], after[i]);
     }
   }
   return success();
@@ -360,8 +366,8 @@ static Value paddedIndex(IndexMath &math, Lowering &l, Value x, OpFoldResult siz
   if (mode == PadMode::wrap)
     return math.modulo(x, size);
   // Back and forth between the first element and the last.
-  OpFoldResult period = l.mul(l.index(2), l.sub(size, l.index(1)));
-  period = l.max(period, l.index(1)); // one element: always itself
+  OpFoldResult period = l.plan.mul(l.plan.index(2), l.plan.sub(size, l.plan.index(1)));
+  period = l.plan.max(period, l.plan.index(1)); // one element: always itself
   Value turn = math.modulo(x, period);
   Value forth = math.compare(arith::CmpIPredicate::slt, turn, size);
   return math.select(forth, turn, math.sub(math.of(period), turn));
@@ -379,29 +385,31 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
   if (failed(padAmounts(op, l, data.rank(), before, after)))
     return failure();
   // Negative amounts crop the input first; what is added is added to what is left.
-  OpFoldResult zero = l.index(0);
+  OpFoldResult zero = l.plan.index(0);
   Sizes crops, kept, sizes;
   for (int64_t i = 0; i < data.rank(); ++i) {
-    OpFoldResult front = l.max(l.sub(zero, before[i]), zero);
-    OpFoldResult back = l.max(l.sub(zero, after[i]), zero);
-    bool crop = !knownNonNegative(before[i]) || !knownNonNegative(after[i]);
+    OpFoldResult front = l.plan.max(l.plan.sub(zero, before[i]), zero);
+    OpFoldResult back = l.plan.max(l.plan.sub(zero, after[i]), zero);
+    bool crop = !l.plan.isNonNegative(before[i]) || !l.plan.isNonNegative(after[i]);
     crops.push_back(crop ? front : zero);
     OpFoldResult rest = data.sizes[i];
     if (crop) {
-      OpFoldResult taken = l.add(front, back);
-      if (failed(l.check(op, l.less(l.index(-1), l.sub(rest, taken)),
-                         "pads take away {0} elements of {1}", taken, rest)))
+      OpFoldResult taken = l.plan.add(front, back);
+      if (failed(l.plan.check(op, l.plan.less(l.plan.index(-1), l.plan.sub(rest, taken)),
+                              "pads take away {0} elements of {1}", taken, rest)))
         return failure();
-      rest = atLeastZero(l, l.sub(rest, taken));
+      rest = l.plan.atLeastZero(l.plan.sub(rest, taken));
     }
     kept.push_back(rest);
-    before[i] = atLeastZero(l, before[i]);
-    after[i] = atLeastZero(l, after[i]);
-    sizes.push_back(l.add(l.add(rest, before[i]), after[i]));
+    before[i] = l.plan.atLeastZero(before[i]);
+    after[i] = l.plan.atLeastZero(after[i]);
+    sizes.push_back(l.plan.add(l.plan.add(rest, before[i]), after[i]));
     bool grows = !isConstantIntValue(before[i], 0) || !isConstantIntValue(after[i], 0);
     if (mode != PadMode::constant && grows &&
-        failed(l.check(op, l.select(l.equal(rest, zero), l.equal(sizes[i], zero), l.index(1)),
-                       "a dimension of size 0 has no elements to be padded with")))
+        failed(l.plan.check(
+            op,
+            l.plan.select(l.plan.equal(rest, zero), l.plan.equal(sizes[i], zero), l.plan.index(1)),
+            "a dimension of size 0 has no elements to be padded with")))
       return failure();
   }
   if (sizes == data.sizes &&

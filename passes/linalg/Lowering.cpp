@@ -9,8 +9,7 @@ using namespace mlir;
 
 namespace cameo {
 
-Lowering::Lowering(ModuleOp module)
-    : module(module), b(module.getContext()), hostLoc(UnknownLoc::get(module.getContext())) {}
+Lowering::Lowering(ModuleOp module) : module(module), b(module.getContext()), plan(b, refusals) {}
 
 //===-- Types ---------------------------------------------------------------------------------===//
 
@@ -60,7 +59,7 @@ Lowered Lowering::lowered(Value onnxValue) {
   result.tensor = constant(onnxValue.getLoc(), value);
   result.elementType = value.getElementType();
   for (int64_t size : value.getShapedType().getShape())
-    result.sizes.push_back(this->index(size));
+    result.sizes.push_back(plan.index(size));
   values[onnxValue] = result;
   return result;
 }
@@ -125,11 +124,11 @@ FailureOr<Sizes> Lowering::readInput(BlockArgument argument, int64_t limit) {
   bool real = isa<FloatType>(type.getElementType());
   Sizes result;
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    Value position = value(index(i));
-    Value read = b.create<rt::ReadOp>(hostLoc, real ? Type(b.getF64Type()) : b.getI64Type(),
+    Value position = plan.value(plan.index(i));
+    Value read = b.create<rt::ReadOp>(plan.location(), real ? Type(b.getF64Type()) : b.getI64Type(),
                                       input.tensor, position);
     if (!real)
-      read = b.create<arith::IndexCastOp>(hostLoc, b.getIndexType(), read);
+      read = b.create<arith::IndexCastOp>(plan.location(), b.getIndexType(), read);
     result.push_back(read);
   }
   return result;
@@ -232,7 +231,7 @@ Value Lowering::fromHost(Location loc, ArrayRef<OpFoldResult> elements, const Si
                          Type elementType) {
   SmallVector<Value> scalars;
   for (OpFoldResult element : elements)
-    scalars.push_back(value(element));
+    scalars.push_back(plan.value(element));
   return b.create<rt::FromScalarsOp>(loc, tensorType(sizes, elementType), scalars);
 }
 

@@ -3,21 +3,20 @@
 // An operator's lowering is a function in one table (SupportedOperators.cpp). It asks a Lowering
 // for its operands, computes result sizes as plan arithmetic and builds dispatches. Scalar
 // conventions: tensors are signless, sizes and host integers are `index`, host floats `f64`; a size
-// or host value is an OpFoldResult, an attribute (i64 in an IntegerAttr of index type, or an f64
-// FloatAttr) where it is known. Equal expressions give the same SSA value, so equality of sizes is
-// equality of OpFoldResults.
+// or host value is an OpFoldResult (dialects/onnx/shape/SizeBuilder.h).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "passes/Passes.h"
+#include "passes/linalg/PlanSizes.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace cameo {
 
-using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
+using onnx::Sizes;
 
 /// What an ONNX value has become.
 struct Lowered {
@@ -54,6 +53,15 @@ class Lowering {
 public:
   explicit Lowering(mlir::ModuleOp module);
 
+private:
+  mlir::ModuleOp module;
+  mlir::OpBuilder b;
+  onnx::Refusals refusals;
+
+public:
+  /// Sizes and host values, and checks of them at run time.
+  PlanSizes plan;
+
   //===-- Operands and results ----------------------------------------------------------------===//
   /// Whether an optional operand is absent (also beyond the operand list).
   bool absent(mlir::Operation *op, unsigned index);
@@ -79,45 +87,9 @@ public:
 
   /// Records that a node cannot be compiled and why ("nearest supported form" included); gives
   /// failure. All records come in one error.
-  llvm::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &reason);
-
-  //===-- Plan arithmetic ---------------------------------------------------------------------===//
-  mlir::OpFoldResult index(int64_t value);
-  mlir::OpFoldResult floating(double value);
-  mlir::OpFoldResult add(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult sub(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult mul(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult floorDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult ceilDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult divTowardsZero(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult rem(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult min(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult max(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  /// i1 values: 0 or 1 as index.
-  mlir::OpFoldResult equal(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult less(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult select(mlir::OpFoldResult condition, mlir::OpFoldResult a,
-                            mlir::OpFoldResult b);
-  // Host floats (f64); rounded where ONNX computes in float.
-  mlir::OpFoldResult fadd(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult fsub(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult fmul(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult fdiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult ffloor(mlir::OpFoldResult a);
-  mlir::OpFoldResult fceil(mlir::OpFoldResult a);
-  mlir::OpFoldResult toFloat(mlir::OpFoldResult integer);
-  mlir::OpFoldResult toInteger(mlir::OpFoldResult floating); // towards zero
-  /// Product of sizes.
-  mlir::OpFoldResult product(llvm::ArrayRef<mlir::OpFoldResult> sizes);
-  /// A check at run time, or a report now where the condition is known to fail.
-  llvm::LogicalResult check(mlir::Operation *op, mlir::OpFoldResult condition,
-                            const llvm::Twine &message, mlir::OpFoldResult a = {},
-                            mlir::OpFoldResult b = {});
-  /// An SSA value of an OpFoldResult, in the plan.
-  mlir::Value value(mlir::OpFoldResult ofr);
-  /// NumPy-style broadcast of several shapes; sizes that are not known to be equal are compared at
-  /// run time.
-  mlir::FailureOr<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Sizes> shapes);
+  llvm::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &reason) {
+    return refusals.add(op, reason);
+  }
 
   //===-- Dispatches --------------------------------------------------------------------------===//
   /// Called with a builder inside the body and the destinations; gives one tensor an output. The
@@ -169,16 +141,12 @@ public:
   std::optional<Lowered> tryLowered(mlir::Value onnxValue);
   mlir::OpBuilder &builder() { return b; }
   /// Whether a node is recorded, or hidden behind one that is.
-  bool isRefused(mlir::Operation *op) const { return refused.contains(op); }
+  bool isRefused(mlir::Operation *op) const { return refusals.contains(op); }
 
 private:
-  mlir::OpFoldResult binary(llvm::StringRef opName, mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult compare(mlir::arith::CmpIPredicate predicate, mlir::OpFoldResult a,
-                             mlir::OpFoldResult b);
   bool isHostValueKnown(mlir::Value value, int64_t limit) const;
   void evaluateOnHost(mlir::Value value, int64_t limit);
   mlir::FailureOr<Sizes> readInput(mlir::BlockArgument argument, int64_t limit);
-  llvm::LogicalResult reportUnsupported(mlir::func::FuncOp function);
   void checkOutputs(mlir::func::FuncOp function);
   llvm::LogicalResult checkOperator(mlir::Operation *op);
   void lowerNode(mlir::Operation &op);
@@ -187,20 +155,9 @@ private:
   /// The most numbers of an input that the plan reads.
   static constexpr int64_t kMostRead = 1024;
 
-  mlir::ModuleOp module;
-  mlir::OpBuilder b;
-  mlir::Location hostLoc;
   llvm::DenseMap<mlir::Value, Lowered> values;
-  llvm::DenseMap<mlir::Value, mlir::StringAttr> symbolOf; // sizes of inputs that have a name
   llvm::DenseMap<mlir::Value, Sizes> hostCache;
-  llvm::DenseMap<mlir::Value, int64_t> hostFailures; // for limits up to this one
-  llvm::StringMap<mlir::Value> expressions;          // value numbering of plan arithmetic
-  struct Problem {
-    mlir::Operation *op; // the function for what its inputs and outputs lack
-    std::string reason;
-  };
-  std::vector<Problem> problems;
-  llvm::DenseSet<mlir::Operation *> refused; // with a problem, or behind one that hides theirs
+  llvm::DenseMap<mlir::Value, int64_t> hostFailures;      // for limits up to this one
   llvm::DenseMap<mlir::Attribute, std::string> constants; // attribute -> symbol
   mlir::Operation *lastConstant = nullptr;                // the last one in the pool
 };

@@ -166,7 +166,7 @@ LogicalResult lowerByFormula(Operation *op, Lowering &l, unsigned accepted, Form
     shapes.push_back(l.operand(op, i).sizes);
     operands.push_back(i);
   }
-  FailureOr<Sizes> sizes = l.broadcast(op, shapes);
+  FailureOr<Sizes> sizes = l.plan.broadcast(op, shapes);
   if (failed(sizes))
     return failure();
   Type type = Lowering::elementType(op->getOperand(0));

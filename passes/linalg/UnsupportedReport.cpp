@@ -89,13 +89,6 @@ std::string inputText(Operation *op, unsigned operand) {
   return name + " " + std::to_string(operand + 1 - schema->inputs.size());
 }
 
-LogicalResult Lowering::unsupported(Operation *op, const Twine &reason) {
-  // One for a node, but several for the function, whose inputs have no op of their own.
-  if (refused.insert(op).second || isa<func::FuncOp>(op))
-    problems.push_back({op, reason.str()});
-  return failure();
-}
-
 /// Whether lowering has its own function for the operator and can represent its values.
 LogicalResult Lowering::checkOperator(Operation *op) {
   if (isa<onnx::NoneOp, onnx::ConstantOp, onnx::YieldOp>(op))
@@ -141,7 +134,7 @@ std::string Lowering::describeDeviceValue(Value value) {
              onnx::typeText(argument.getType());
     }
     Operation *op = value.getDefiningOp();
-    if (!op || refused.contains(op))
+    if (!op || refusals.contains(op))
       return "";
     if (isa<onnx::ConstantOp>(op))
       return "is a constant of type " + onnx::typeText(value.getType());
@@ -177,7 +170,7 @@ FailureOr<Sizes> Lowering::hostValues(Operation *op, unsigned operand, int64_t l
     return result;
   std::string where = describeDeviceValue(op->getOperand(operand));
   if (where.empty()) {
-    refused.insert(op);
+    refusals.hide(op);
     return failure();
   }
   return unsupported(op,
@@ -187,8 +180,8 @@ FailureOr<Sizes> Lowering::hostValues(Operation *op, unsigned operand, int64_t l
                          Twine(std::min<int64_t>(limit, kMostRead)) + " numbers");
 }
 
-LogicalResult Lowering::reportUnsupported(func::FuncOp function) {
-  if (problems.empty())
+LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusals) {
+  if (refusals.problems().empty())
     return success();
   // Nodes with one operator and one reason share a line.
   struct Line {
@@ -198,7 +191,7 @@ LogicalResult Lowering::reportUnsupported(func::FuncOp function) {
   std::vector<Line> lines;
   llvm::StringMap<size_t> lineOf;
   size_t counts[3] = {}; // inputs, outputs, nodes
-  for (const Problem &problem : problems) {
+  for (const onnx::Refusals::Problem &problem : refusals.problems()) {
     ++counts[problem.op != function ? 2 : StringRef(problem.reason).starts_with("output")];
     std::string text = problem.op == function ? "" : operatorText(problem.op);
     auto [known, isNew] = lineOf.try_emplace(text + "\n" + problem.reason, lines.size());
@@ -256,7 +249,7 @@ LogicalResult Lowering::checkFunction(func::FuncOp function) {
   (void)lowerInputs(function, outer);
   lowerNodes(source, [](Operation *) {});
   checkOutputs(function);
-  return reportUnsupported(function);
+  return reportRefusals(function, refusals);
 }
 
 } // namespace cameo

@@ -24,4 +24,7 @@ std::string sizeProblem(mlir::Type tensor);
 /// "input 'axes'" of an op, by the operator's schema.
 std::string inputText(mlir::Operation *op, unsigned operand);
 
+/// All that was refused in a function as one error; success where that is nothing.
+llvm::LogicalResult reportRefusals(mlir::func::FuncOp function, const onnx::Refusals &refusals);
+
 } // namespace cameo

@@ -9,7 +9,7 @@ namespace cameo {
 
 /// From the first to the last tap.
 static OpFoldResult reach(Lowering &l, const Window &window) {
-  return l.mul(l.sub(window.kernel, l.index(1)), l.index(window.dilation));
+  return l.plan.mul(l.plan.sub(window.kernel, l.plan.index(1)), l.plan.index(window.dilation));
 }
 
 FailureOr<WindowAttributes> windowAttributes(Lowering &l, Operation *op, int64_t spatial) {
@@ -44,16 +44,16 @@ LogicalResult checkKernelShape(Lowering &l, Operation *op, ArrayRef<OpFoldResult
     return l.unsupported(op, "kernel_shape holds " + Twine(said.size()) + " numbers, the weights " +
                                  "have " + Twine(kernel.size()) + " spatial dimensions");
   for (auto [size, known] : llvm::zip(said, kernel))
-    if (failed(l.check(op, l.equal(l.index(size), known),
-                       "kernel_shape has a size of {0}, the weights one of {1}", l.index(size),
-                       known)))
+    if (failed(l.plan.check(op, l.plan.equal(l.plan.index(size), known),
+                            "kernel_shape has a size of {0}, the weights one of {1}",
+                            l.plan.index(size), known)))
       return failure();
   return success();
 }
 
 /// Shares `total` elements of padding between both ends as auto_pad has it.
 static void padSame(Lowering &l, Window &window, OpFoldResult total, StringRef autoPad) {
-  OpFoldResult less = l.floorDiv(total, l.index(2)), more = l.sub(total, less);
+  OpFoldResult less = l.plan.floorDiv(total, l.plan.index(2)), more = l.plan.sub(total, less);
   window.before = autoPad == "SAME_UPPER" ? less : more;
   window.after = autoPad == "SAME_UPPER" ? more : less;
 }
@@ -61,24 +61,24 @@ static void padSame(Lowering &l, Window &window, OpFoldResult total, StringRef a
 /// How often the window fits, beginning with the first tap at -before; reported or checked to be
 /// once at least.
 static LogicalResult countWindows(Lowering &l, Operation *op, Window &window) {
-  OpFoldResult stride = l.index(window.stride), one = l.index(1);
-  OpFoldResult size = l.add(reach(l, window), one);
-  OpFoldResult padded = l.add(window.input, l.add(window.before, window.after));
-  OpFoldResult room = l.sub(padded, size), steps;
+  OpFoldResult stride = l.plan.index(window.stride), one = l.plan.index(1);
+  OpFoldResult size = l.plan.add(reach(l, window), one);
+  OpFoldResult padded = l.plan.add(window.input, l.plan.add(window.before, window.after));
+  OpFoldResult room = l.plan.sub(padded, size), steps;
   if (intAttribute(op, "ceil_mode", 0) != 0) {
-    steps = l.ceilDiv(room, stride);
+    steps = l.plan.ceilDiv(room, stride);
     // No window begins in the padding after the input.
-    OpFoldResult begin = l.mul(steps, stride);
-    OpFoldResult fits = l.less(begin, l.add(window.input, window.before));
-    steps = l.select(fits, steps, l.sub(steps, one));
+    OpFoldResult begin = l.plan.mul(steps, stride);
+    OpFoldResult fits = l.plan.less(begin, l.plan.add(window.input, window.before));
+    steps = l.plan.select(fits, steps, l.plan.sub(steps, one));
   } else {
-    steps = l.floorDiv(room, stride);
+    steps = l.plan.floorDiv(room, stride);
   }
-  if (failed(l.check(op, l.less(l.index(-1), steps),
-                     "a window of {0} elements is larger than the padded input of {1}", size,
-                     padded)))
+  if (failed(l.plan.check(op, l.plan.less(l.plan.index(-1), steps),
+                          "a window of {0} elements is larger than the padded input of {1}", size,
+                          padded)))
     return failure();
-  window.count = l.add(steps, one);
+  window.count = l.plan.add(steps, one);
   return success();
 }
 
@@ -96,19 +96,20 @@ FailureOr<Windows> slidingWindows(Lowering &l, Operation *op, const Lowered &x,
   auto &[strides, dilations, pads, autoPad] = *attributes;
 
   Windows windows;
-  OpFoldResult zero = l.index(0), one = l.index(1);
+  OpFoldResult zero = l.plan.index(0), one = l.plan.index(1);
   for (int64_t i = 0; i < spatial; ++i) {
     Window window{kernel[i], strides[i], dilations[i], x.sizes[2 + i], zero, zero, zero};
     if (attributes->same()) {
-      OpFoldResult stride = l.index(strides[i]);
-      window.count = l.ceilDiv(window.input, stride);
-      OpFoldResult last = l.mul(l.sub(window.count, one), stride);
-      OpFoldResult size = l.add(reach(l, window), one);
-      padSame(l, window, l.max(l.sub(l.add(last, size), window.input), zero), autoPad);
+      OpFoldResult stride = l.plan.index(strides[i]);
+      window.count = l.plan.ceilDiv(window.input, stride);
+      OpFoldResult last = l.plan.mul(l.plan.sub(window.count, one), stride);
+      OpFoldResult size = l.plan.add(reach(l, window), one);
+      padSame(l, window, l.plan.max(l.plan.sub(l.plan.add(last, size), window.input), zero),
+              autoPad);
     } else {
       if (autoPad == "NOTSET") {
-        window.before = l.index(pads[i]);
-        window.after = l.index(pads[spatial + i]);
+        window.before = l.plan.index(pads[i]);
+        window.after = l.plan.index(pads[spatial + i]);
       }
       if (failed(countWindows(l, op, window)))
         return failure();
@@ -165,29 +166,31 @@ FailureOr<Windows> transposedWindows(Lowering &l, Operation *op, const Lowered &
   bool padded = autoPad == "NOTSET";
 
   Windows windows;
-  OpFoldResult zero = l.index(0), one = l.index(1);
+  OpFoldResult zero = l.plan.index(0), one = l.plan.index(1);
   for (int64_t i = 0; i < spatial; ++i) {
     Window window{kernel[i], strides[i], dilations[i], zero, zero, zero, x.sizes[2 + i]};
-    OpFoldResult stride = l.index(strides[i]), taps = reach(l, window);
+    OpFoldResult stride = l.plan.index(strides[i]), taps = reach(l, window);
     OpFoldResult full =
-        l.add(l.add(l.mul(l.sub(window.count, one), stride), taps), l.index(1 + extra[i]));
+        l.plan.add(l.plan.add(l.plan.mul(l.plan.sub(window.count, one), stride), taps),
+                   l.plan.index(1 + extra[i]));
     if (!shape.empty() || attributes->same()) {
-      window.input = shape.empty() ? l.mul(window.count, stride) : l.index(shape[i]);
+      window.input = shape.empty() ? l.plan.mul(window.count, stride) : l.plan.index(shape[i]);
       // What no window reaches is less than a stride, as between windows.
-      OpFoldResult most = l.add(full, stride);
+      OpFoldResult most = l.plan.add(full, stride);
       if (!shape.empty() &&
-          failed(l.check(op, l.less(window.input, most),
-                         "output_shape has a size of {0}; it must be less than {1}", window.input,
-                         most)))
+          failed(l.plan.check(op, l.plan.less(window.input, most),
+                              "output_shape has a size of {0}; it must be less than {1}",
+                              window.input, most)))
         return failure();
-      padSame(l, window, l.max(l.sub(full, window.input), zero), autoPad);
+      padSame(l, window, l.plan.max(l.plan.sub(full, window.input), zero), autoPad);
     } else {
-      window.before = l.index(padded ? pads[i] : 0);
-      window.after = l.index(padded ? pads[spatial + i] : 0);
-      OpFoldResult removed = l.add(window.before, window.after);
-      window.input = l.max(l.sub(full, removed), zero);
-      if (removed != zero && failed(l.check(op, l.less(removed, full),
-                                            "pads take away {0} elements of {1}", removed, full)))
+      window.before = l.plan.index(padded ? pads[i] : 0);
+      window.after = l.plan.index(padded ? pads[spatial + i] : 0);
+      OpFoldResult removed = l.plan.add(window.before, window.after);
+      window.input = l.plan.max(l.plan.sub(full, removed), zero);
+      if (removed != zero &&
+          failed(l.plan.check(op, l.plan.less(removed, full), "pads take away {0} elements of {1}",
+                              removed, full)))
         return failure();
     }
     windows.push_back(window);

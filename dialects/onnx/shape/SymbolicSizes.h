@@ -1,0 +1,29 @@
+// Sizes without IR: attributes for expressions over named sizes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/shape/SizeBuilder.h"
+
+namespace cameo::onnx {
+
+/// Named sizes are string attributes, expressions are array attributes of an operation's number and
+/// its operands: MLIR keeps one of each kind, so that equal ones are equal whoever made them.
+class SymbolicSizes : public SizeBuilder {
+public:
+  using SizeBuilder::SizeBuilder;
+
+  /// A size known at run time only. Sizes of one name are equal; one without a name equals no
+  /// other.
+  static mlir::OpFoldResult size(mlir::StringAttr name);
+
+  mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
+
+protected:
+  mlir::OpFoldResult create(SizeOperation op, llvm::ArrayRef<mlir::OpFoldResult> operands) override;
+  void checkAtRunTime(mlir::Operation *, mlir::OpFoldResult, const llvm::Twine &,
+                      mlir::OpFoldResult, mlir::OpFoldResult) override {}
+  bool isSize(mlir::OpFoldResult given) const override;
+};
+
+} // namespace cameo::onnx

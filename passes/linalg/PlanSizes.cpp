@@ -1,0 +1,150 @@
+// Sizes as values of the host plan.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/PlanSizes.h"
+
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+using onnx::SizeOperation;
+
+PlanSizes::PlanSizes(OpBuilder &b, onnx::Refusals &refusals)
+    : SizeBuilder(b.getContext(), refusals), b(b), at(UnknownLoc::get(b.getContext())) {}
+
+void PlanSizes::begin(Location loc) {
+  at = loc;
+  constants.clear();
+  names.clear();
+  forget();
+}
+
+StringAttr PlanSizes::nameOf(OpFoldResult ofr) const {
+  auto value = dyn_cast_if_present<Value>(ofr);
+  return value ? names.lookup(value) : StringAttr();
+}
+
+bool PlanSizes::isSize(OpFoldResult given) const {
+  auto value = dyn_cast_if_present<Value>(given);
+  return value && value.getDefiningOp<tensor::DimOp>();
+}
+
+Value PlanSizes::value(OpFoldResult ofr) {
+  if (auto value = dyn_cast<Value>(ofr))
+    return value;
+  auto attribute = cast<TypedAttr>(cast<Attribute>(ofr));
+  Value &known = constants[attribute];
+  if (!known)
+    known = b.create<arith::ConstantOp>(at, attribute);
+  return known;
+}
+
+static StringRef nameOfBinary(SizeOperation op) {
+  switch (op) {
+  case SizeOperation::Add:
+    return "arith.addi";
+  case SizeOperation::Sub:
+    return "arith.subi";
+  case SizeOperation::Mul:
+    return "arith.muli";
+  case SizeOperation::FloorDiv:
+    return "arith.floordivsi";
+  case SizeOperation::CeilDiv:
+    return "arith.ceildivsi";
+  case SizeOperation::DivTowardsZero:
+    return "arith.divsi";
+  case SizeOperation::Rem:
+    return "arith.remsi";
+  case SizeOperation::Min:
+    return "arith.minsi";
+  case SizeOperation::Max:
+    return "arith.maxsi";
+  case SizeOperation::FAdd:
+    return "arith.addf";
+  case SizeOperation::FSub:
+    return "arith.subf";
+  case SizeOperation::FMul:
+    return "arith.mulf";
+  case SizeOperation::FDiv:
+    return "arith.divf";
+  default:
+    llvm_unreachable("not an operation of two operands and their type");
+  }
+}
+
+/// The i1 of a condition.
+Value PlanSizes::isTrue(OpFoldResult condition) {
+  Value number = value(condition), zero = value(index(0));
+  return b.create<arith::CmpIOp>(at, arith::CmpIPredicate::ne, number, zero);
+}
+
+Value PlanSizes::compare(SizeOperation op, Value left, Value right) {
+  bool less = op == SizeOperation::Less;
+  Value bit;
+  if (isa<FloatType>(left.getType()))
+    bit = b.create<arith::CmpFOp>(at, less ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OEQ,
+                                  left, right);
+  else
+    bit = b.create<arith::CmpIOp>(at, less ? arith::CmpIPredicate::slt : arith::CmpIPredicate::eq,
+                                  left, right);
+  return b.create<arith::IndexCastUIOp>(at, b.getIndexType(), bit);
+}
+
+OpFoldResult PlanSizes::create(SizeOperation op, ArrayRef<OpFoldResult> operands) {
+  if (op == SizeOperation::Select) {
+    Value bit = isTrue(operands[0]), then = value(operands[1]), otherwise = value(operands[2]);
+    return b.create<arith::SelectOp>(at, bit, then, otherwise).getResult();
+  }
+  Value left = value(operands[0]);
+  switch (op) {
+  case SizeOperation::FFloor:
+    return b.create<math::FloorOp>(at, left).getResult();
+  case SizeOperation::FCeil:
+    return b.create<math::CeilOp>(at, left).getResult();
+  case SizeOperation::FRound: {
+    Value narrow = b.create<arith::TruncFOp>(at, b.getF32Type(), left);
+    return b.create<arith::ExtFOp>(at, b.getF64Type(), narrow).getResult();
+  }
+  case SizeOperation::ToFloat: {
+    Value wide = b.create<arith::IndexCastOp>(at, b.getI64Type(), left);
+    return b.create<arith::SIToFPOp>(at, b.getF64Type(), wide).getResult();
+  }
+  case SizeOperation::ToInteger: {
+    Value wide = b.create<arith::FPToSIOp>(at, b.getI64Type(), left);
+    return b.create<arith::IndexCastOp>(at, b.getIndexType(), wide).getResult();
+  }
+  default:
+    break;
+  }
+  Value right = value(operands[1]);
+  if (op == SizeOperation::Equal || op == SizeOperation::Less)
+    return compare(op, left, right);
+  OperationState state(at, nameOfBinary(op));
+  state.addOperands({left, right});
+  state.addTypes(left.getType());
+  return b.create(state)->getResult(0);
+}
+
+void PlanSizes::checkAtRunTime(Operation *op, OpFoldResult condition, const Twine &message,
+                               OpFoldResult first, OpFoldResult second) {
+  SmallVector<Value> operands;
+  std::string text = message.str();
+  for (OpFoldResult operand : {first, second}) {
+    if (!operand)
+      continue;
+    std::string mark = "{" + std::to_string(operands.size()) + "}";
+    operands.push_back(value(operand));
+    StringAttr symbol = nameOf(operands.back());
+    if (size_t place = text.find(mark); symbol && place != std::string::npos)
+      text.insert(place + mark.size(), " ('" + symbol.str() + "')");
+  }
+  Value bit = isTrue(condition);
+  std::string name;
+  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
+    name = "node '" + loc.getName().str() + "': ";
+  b.create<rt::CheckOp>(at, bit, b.getStringAttr(name + text), operands);
+}
+
+} // namespace cameo

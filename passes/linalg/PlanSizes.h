@@ -1,0 +1,46 @@
+// Sizes as values of the host plan.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/shape/SizeBuilder.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace cameo {
+
+/// Expressions are `arith` and `math` operations where the builder stands, constants among them;
+/// what the model is given are values, too, some of which have a name.
+class PlanSizes : public onnx::SizeBuilder {
+public:
+  PlanSizes(mlir::OpBuilder &b, onnx::Refusals &refusals);
+
+  /// A fresh plan: the builder stands at its beginning.
+  void begin(mlir::Location loc);
+  /// What is made from now on is for the node there.
+  void setLocation(mlir::Location loc) { at = loc; }
+  mlir::Location location() const { return at; }
+  void setName(mlir::Value size, mlir::StringAttr name) { names[size] = name; }
+  mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
+
+  /// An SSA value of an OpFoldResult, in the plan.
+  mlir::Value value(mlir::OpFoldResult ofr);
+
+protected:
+  mlir::OpFoldResult create(onnx::SizeOperation op,
+                            llvm::ArrayRef<mlir::OpFoldResult> operands) override;
+  void checkAtRunTime(mlir::Operation *op, mlir::OpFoldResult condition, const llvm::Twine &message,
+                      mlir::OpFoldResult a, mlir::OpFoldResult b) override;
+  bool isSize(mlir::OpFoldResult given) const override;
+
+private:
+  mlir::Value isTrue(mlir::OpFoldResult condition);
+  mlir::Value compare(onnx::SizeOperation op, mlir::Value left, mlir::Value right);
+
+  mlir::OpBuilder &b;
+  mlir::Location at;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+  llvm::DenseMap<mlir::Value, mlir::StringAttr> names; // of inputs' sizes
+};
+
+} // namespace cameo
