@@ -75,7 +75,8 @@ llvm::LogicalResult checkElementType(mlir::Operation *op, Lowering &l, unsigned 
 /// The tensor computed from the elements of some operands after broadcasting; constants of one
 /// element are written into the body.
 mlir::Value elementwiseOf(mlir::Operation *op, Lowering &l, llvm::ArrayRef<unsigned> operands,
-                          const Sizes &sizes, mlir::Type elementType, Lowering::ScalarFunction fn);
+                          const Sizes &sizes, mlir::Type elementType,
+                          DispatchBuilder::ScalarFunction fn);
 
 /// Defines op's result by `formula` on all its operands, which have one element type; 16-bit floats
 /// are computed in f32.

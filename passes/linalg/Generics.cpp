@@ -47,7 +47,7 @@ Value combine(OpBuilder &b, Location loc, Combine kind, Type elementType, Value 
 }
 
 Value neutral(OpBuilder &b, Location loc, Combine kind, Type elementType) {
-  Type type = Lowering::signless(elementType);
+  Type type = signless(elementType);
   if (auto real = dyn_cast<FloatType>(type)) {
     double infinity = std::numeric_limits<double>::infinity();
     double value = kind == Combine::Add   ? 0
@@ -110,9 +110,9 @@ Sizes keptSizes(const Sizes &loops, ArrayRef<bool> reduced) {
 }
 
 Value mapGeneric(Lowering &l, OpBuilder &b, Location loc, const Sizes &sizes, Type elementType,
-                 ArrayRef<Read> reads, Lowering::ScalarFunction fn, Value init) {
+                 ArrayRef<Read> reads, DispatchBuilder::ScalarFunction fn, Value init) {
   if (!init)
-    init = l.empty(b, loc, sizes, elementType);
+    init = emptyTensor(b, loc, sizes, elementType);
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   for (const Read &read : reads) {
@@ -133,7 +133,7 @@ Value readThrough(Lowering &l, Location loc, const Lowered &data, ArrayRef<Affin
                   const Sizes &sizes) {
   AffineMap map = AffineMap::get(sizes.size(), 0, source, loc.getContext());
   auto same = [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; };
-  return l.dispatch(
+  return l.build.dispatch(
       loc, OutputSpec{sizes, data.elementType}, [&](OpBuilder &b, Location at, ValueRange inits) {
         return SmallVector<Value>{mapGeneric(l, b, at, sizes, data.elementType,
                                              {Read{data.tensor, map}}, same, inits[0])};
@@ -179,7 +179,7 @@ static ReductionOperands reductionOperands(Lowering &l, OpBuilder &b, Location l
   // Loops that no operand has as a dimension take their sizes from a tensor without contents, as
   // linalg's pooling operations do.
   if (!window.empty()) {
-    operands.inputs.push_back(l.empty(b, loc, windowSizes, b.getI8Type()));
+    operands.inputs.push_back(emptyTensor(b, loc, windowSizes, b.getI8Type()));
     operands.maps.push_back(selectDims(context, rank, window));
   }
   operands.output = selectDims(context, rank, kept);
@@ -198,7 +198,7 @@ Value reduceGeneric(Lowering &l, OpBuilder &b, Location loc, const Sizes &loops,
         },
         init);
   if (!init)
-    init = l.empty(b, loc, kept, accumulator);
+    init = emptyTensor(b, loc, kept, accumulator);
   Value start = neutral(b, loc, kind, accumulator);
   Value filled = b.create<linalg::FillOp>(loc, start, init).getResult(0);
   ReductionOperands operands = reductionOperands(l, b, loc, loops, reduced, reads);
@@ -219,9 +219,9 @@ std::pair<Value, Value> searchGeneric(Lowering &l, OpBuilder &b, Location loc, c
   Sizes kept = keptSizes(loops, reduced);
   Type position = b.getI64Type();
   if (!bestInit)
-    bestInit = l.empty(b, loc, kept, elementType);
+    bestInit = emptyTensor(b, loc, kept, elementType);
   if (!positionInit)
-    positionInit = l.empty(b, loc, kept, position);
+    positionInit = emptyTensor(b, loc, kept, position);
   Value start = neutral(b, loc, kind, elementType);
   Value first = b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(firstPosition));
   SmallVector<Value> filled = {b.create<linalg::FillOp>(loc, start, bestInit).getResult(0),

@@ -39,7 +39,7 @@ mlir::FailureOr<Read> broadcastRead(Lowering &l, mlir::Operation *op, const Lowe
 /// fresh tensor.
 mlir::Value mapGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Sizes &sizes,
                        mlir::Type elementType, llvm::ArrayRef<Read> reads,
-                       Lowering::ScalarFunction fn, mlir::Value init = {});
+                       DispatchBuilder::ScalarFunction fn, mlir::Value init = {});
 
 /// A dispatch whose result, of `sizes`, has the elements of `data` at `source`: for each dimension
 /// of `data` an expression of the result's indices.

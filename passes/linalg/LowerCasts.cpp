@@ -18,7 +18,7 @@ static LogicalResult lowerCast(Operation *op, Lowering &l) {
   Lowered input = l.operand(op, 0);
   Type from = Lowering::elementType(op->getOperand(0));
   Type to = Lowering::elementType(op->getResult(0));
-  if (Lowering::signless(from) == Lowering::signless(to)) {
+  if (signless(from) == signless(to)) {
     // Between signed and unsigned of one width the bits stay.
     l.define(op, 0, input.tensor, input.sizes, to);
     return success();
@@ -33,8 +33,8 @@ static LogicalResult lowerCast(Operation *op, Lowering &l) {
 
 static LogicalResult lowerBitCast(Operation *op, Lowering &l) {
   Lowered input = l.operand(op, 0);
-  Type from = Lowering::signless(Lowering::elementType(op->getOperand(0)));
-  Type to = Lowering::elementType(op->getResult(0)), plain = Lowering::signless(to);
+  Type from = signless(Lowering::elementType(op->getOperand(0)));
+  Type to = Lowering::elementType(op->getResult(0)), plain = signless(to);
   // A bool is a byte in memory.
   auto width = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
   if (width(from) != width(plain))

@@ -25,9 +25,9 @@ Value multiplyAccumulate(OpBuilder &b, Location loc, Value left, Value right, Va
 Value contract(OpBuilder &b, Location loc, Value left, AffineMap leftMap, Value right,
                AffineMap rightMap, const Sizes &sizes, AffineMap outMap, Type elementType,
                ArrayRef<utils::IteratorType> iterators, Lowering &l) {
-  Type sumType = accumulatorType(Lowering::signless(elementType));
+  Type sumType = accumulatorType(signless(elementType));
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumType));
-  Value init = l.empty(b, loc, sizes, sumType);
+  Value init = emptyTensor(b, loc, sizes, sumType);
   init = b.create<linalg::FillOp>(loc, zero, init).getResult(0);
   auto generic = b.create<linalg::GenericOp>(
       loc, TypeRange{init.getType()}, ValueRange{left, right}, ValueRange{init},
@@ -64,10 +64,10 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
       rows = l.plan.mul(rows, size);
     Sizes result(a.sizes);
     result.back() = c.sizes.back();
-    a = l.reshape(loc, a, {rows, depth});
+    a = l.build.reshape(loc, a, {rows, depth});
     Value product = matrixProduct(op, l, a, c);
     Lowered flat{product, {rows, c.sizes.back()}, a.elementType};
-    l.define(op, 0, l.reshape(loc, flat, result));
+    l.define(op, 0, l.build.reshape(loc, flat, result));
     return success();
   }
   for (auto [shape, operand] : {std::pair(batchA, 0), std::pair(batchC, 1)}) {
@@ -108,8 +108,8 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
     sizes.push_back(c.sizes.back());
   }
   Type type = Lowering::elementType(op->getResult(0));
-  Value product =
-      l.dispatch(loc, OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+  Value product = l.build.dispatch(
+      loc, OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
         Value sum = contract(b, at, a.tensor, AffineMap::get(dims, 0, left, context), c.tensor,
                              AffineMap::get(dims, 0, right, context), sizes,
                              AffineMap::get(dims, 0, out, context), a.elementType, iterators, l);
@@ -126,7 +126,7 @@ Value matrixProduct(Operation *op, Lowering &l, const Lowered &a, const Lowered 
   Sizes sizes{a.sizes[0], c.sizes[1]};
   Type type = a.elementType;
   auto parallel = utils::IteratorType::parallel;
-  return l.dispatch(
+  return l.build.dispatch(
       op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
         Value sum = contract(b, at, a.tensor, AffineMap::get(3, 0, {m, k}, context), c.tensor,
                              AffineMap::get(3, 0, {k, n}, context), sizes,
@@ -207,7 +207,7 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
     }
   }
   auto parallel = utils::IteratorType::parallel;
-  Value product = l.dispatch(
+  Value product = l.build.dispatch(
       op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
         AffineMap left = AffineMap::get(3, 0, transA ? ArrayRef{k, m} : ArrayRef{m, k}, context);
         AffineMap right = AffineMap::get(3, 0, transB ? ArrayRef{n, k} : ArrayRef{k, n}, context);

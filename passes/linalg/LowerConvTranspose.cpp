@@ -132,26 +132,28 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   Type type = conv->x.elementType, compute = accumulatorType(type);
   bool plain = !conv->bias && compute == type;
   OutputSpec output{conv->result, type};
-  Value value = l.dispatch(op->getLoc(), output, [&](OpBuilder &b, Location loc, ValueRange inits) {
-    auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange) {
-      return addTap(nested, at, *conv, accumulator);
-    };
-    Value sum = reduceGeneric(l, b, loc, loops, reduced, Combine::Add, compute, {}, step,
-                              plain ? inits[0] : Value());
-    if (plain)
-      return SmallVector<Value>{sum};
-    SmallVector<Read> reads = {{sum, identityMap(b.getContext(), rank)}};
-    if (conv->bias)
-      reads.push_back({conv->bias->tensor, selectDims(b.getContext(), rank, {1})});
-    auto finish = [&](OpBuilder &nested, Location at, ValueRange scalars) {
-      Value total = scalars[0];
-      if (conv->bias)
-        total =
-            nested.create<arith::AddFOp>(at, total, widen(nested, at, scalars[1], type, compute));
-      return widen(nested, at, total, compute, type);
-    };
-    return SmallVector<Value>{mapGeneric(l, b, loc, conv->result, type, reads, finish, inits[0])};
-  })[0];
+  Value value =
+      l.build.dispatch(op->getLoc(), output, [&](OpBuilder &b, Location loc, ValueRange inits) {
+        auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange) {
+          return addTap(nested, at, *conv, accumulator);
+        };
+        Value sum = reduceGeneric(l, b, loc, loops, reduced, Combine::Add, compute, {}, step,
+                                  plain ? inits[0] : Value());
+        if (plain)
+          return SmallVector<Value>{sum};
+        SmallVector<Read> reads = {{sum, identityMap(b.getContext(), rank)}};
+        if (conv->bias)
+          reads.push_back({conv->bias->tensor, selectDims(b.getContext(), rank, {1})});
+        auto finish = [&](OpBuilder &nested, Location at, ValueRange scalars) {
+          Value total = scalars[0];
+          if (conv->bias)
+            total = nested.create<arith::AddFOp>(at, total,
+                                                 widen(nested, at, scalars[1], type, compute));
+          return widen(nested, at, total, compute, type);
+        };
+        return SmallVector<Value>{
+            mapGeneric(l, b, loc, conv->result, type, reads, finish, inits[0])};
+      })[0];
   l.define(op, 0, value, conv->result, type);
   return success();
 }

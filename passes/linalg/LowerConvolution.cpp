@@ -116,7 +116,7 @@ static Value padInput(Lowering &l, OpBuilder &b, Location loc, const Lowered &in
   if (llvm::all_of(llvm::concat<OpFoldResult>(low, high),
                    [](OpFoldResult amount) { return isConstantIntValue(amount, 0); }))
     return input.tensor;
-  RankedTensorType type = Lowering::tensorType(sizes, input.elementType);
+  RankedTensorType type = tensorType(sizes, input.elementType);
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
   return b.create<tensor::PadOp>(loc, type, input.tensor, low, high, zero);
 }
@@ -131,7 +131,7 @@ static Value addBias(Lowering &l, OpBuilder &b, Location loc, const Convolution 
   SmallVector<AffineExpr> place{getAffineDimExpr(1, context)};
   Value bias = conv.bias->tensor;
   if (conv.isGrouped()) {
-    bias = l.reshape(loc, *conv.bias, {l.plan.index(conv.groups), out[2]}).tensor;
+    bias = l.build.reshape(loc, *conv.bias, {l.plan.index(conv.groups), out[2]}).tensor;
     place.push_back(getAffineDimExpr(2, context));
   }
   auto finish = [&](OpBuilder &nested, Location where, ValueRange args) -> Value {
@@ -159,20 +159,20 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
       wide.append(sizes.begin() + at + 1, sizes.end());
       return wide;
     };
-    input = l.reshape(loc, conv->x, split(conv->x.sizes, 1, conv->w.sizes[1]));
-    weight = l.reshape(loc, conv->w, split(conv->w.sizes, 0, filters));
+    input = l.build.reshape(loc, conv->x, split(conv->x.sizes, 1, conv->w.sizes[1]));
+    weight = l.build.reshape(loc, conv->w, split(conv->w.sizes, 0, filters));
     out = split(out, 1, filters);
   }
   ConvolutionLoops loops = convolutionLoops(op->getContext(), *conv);
   Type type = conv->x.elementType;
-  Value sum =
-      l.dispatch(loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+  Value sum = l.build.dispatch(
+      loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
         Value padded = padInput(l, b, at, input, conv->windows);
         Value product = contract(b, at, padded, loops.input, weight.tensor, loops.weight, out,
                                  loops.out, type, loops.iterators, l);
         return SmallVector<Value>{addBias(l, b, at, *conv, product, inits[0], out)};
       })[0];
-  l.define(op, 0, l.reshape(loc, Lowered{sum, out, type}, conv->result));
+  l.define(op, 0, l.build.reshape(loc, Lowered{sum, out, type}, conv->result));
   return success();
 }
 

@@ -154,7 +154,7 @@ static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
   Type type = operands[0].elementType, compute = accumulatorType(type);
   Sizes result = keptSizes(loops, reduced);
   bool plain = compute == type;
-  Value value = l.dispatch(
+  Value value = l.build.dispatch(
       op->getLoc(), OutputSpec{result, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         auto step = [&](OpBuilder &nested, Location at, Value accumulator,
                         ValueRange scalars) -> Value {

@@ -59,7 +59,7 @@ static LogicalResult lowerVariadic(Operation *op, Lowering &l) {
   if (failed(sizes))
     return failure();
   Type type = inputs[0].elementType, result = Lowering::elementType(op->getResult(0));
-  Type computed = accumulatorType(Lowering::signless(type));
+  Type computed = accumulatorType(signless(type));
   ArrayRef<Lowered> rest = inputs;
   SmallVector<Lowered> group; // what is known of the result, and the next inputs
   while (!rest.empty()) {
@@ -67,7 +67,7 @@ static LogicalResult lowerVariadic(Operation *op, Lowering &l) {
     group.append(rest.begin(), rest.begin() + count);
     rest = rest.drop_front(count);
     Type given = rest.empty() ? result : computed;
-    Value tensor = l.elementwise(
+    Value tensor = l.build.elementwise(
         op->getLoc(), group, *sizes, given, [&](OpBuilder &b, Location loc, ValueRange elements) {
           ScalarMath m(b, loc, computed, Lowering::isUnsigned(type));
           SmallVector<Value> x;
@@ -76,7 +76,7 @@ static LogicalResult lowerVariadic(Operation *op, Lowering &l) {
           Value value = fold(m, op, x);
           if (rest.empty())
             value = finish(m, op, value);
-          return convertScalar(b, loc, value, value.getType(), Lowering::signless(given));
+          return convertScalar(b, loc, value, value.getType(), signless(given));
         });
     group = {{tensor, *sizes, given}};
   }
@@ -193,7 +193,7 @@ static std::optional<double> constantReal(Value value) {
 static Value power(OpBuilder &b, Location loc, Value x, Type type, Value exponent,
                    Type exponentType) {
   bool real = isa<FloatType>(type), realExponent = isa<FloatType>(exponentType);
-  Type plain = Lowering::signless(type);
+  Type plain = signless(type);
   if (!real && !realExponent) {
     Type wide = b.getI64Type();
     Type from = exponentType;
@@ -275,7 +275,7 @@ static LogicalResult lowerClip(Operation *op, Lowering &l) {
   Sizes sizes = l.operand(op, 0).sizes;
   Value tensor =
       elementwiseOf(op, l, operands, sizes, type, [&](OpBuilder &b, Location loc, ValueRange x) {
-        ScalarMath m(b, loc, Lowering::signless(type), Lowering::isUnsigned(type));
+        ScalarMath m(b, loc, signless(type), Lowering::isUnsigned(type));
         Value result = x[0];
         for (auto [operand, bound] : llvm::zip(operands, x))
           if (operand)
@@ -323,10 +323,10 @@ static LogicalResult lowerDropout(Operation *op, Lowering &l) {
   l.define(op, 0, data);
   if (op->getNumResults() > 1 && !isa<NoneType>(op->getResult(1).getType())) {
     Type bit = Lowering::elementType(op->getResult(1));
-    Value mask = l.elementwise(op->getLoc(), {}, data.sizes, bit,
-                               [&](OpBuilder &b, Location loc, ValueRange) {
-                                 return scalarConstant(b, loc, b.getI1Type(), 1);
-                               });
+    Value mask = l.build.elementwise(op->getLoc(), {}, data.sizes, bit,
+                                     [&](OpBuilder &b, Location loc, ValueRange) {
+                                       return scalarConstant(b, loc, b.getI1Type(), 1);
+                                     });
     l.define(op, 1, mask, data.sizes, bit);
   }
   return success();

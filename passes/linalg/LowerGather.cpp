@@ -85,7 +85,7 @@ static LogicalResult lowerGather(Operation *op, Lowering &l) {
   std::optional<SmallVector<int64_t>> known = onnx::constantInts(op->getOperand(1), 1);
   if (known && known->size() != 1)
     known.reset();
-  Value result = l.compute(
+  Value result = l.build.compute(
       op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
         SmallVector<Value> source(at.take_front(*axis));
@@ -157,15 +157,15 @@ static LogicalResult lowerGatherElements(Operation *op, Lowering &l) {
   OpFoldResult size = data.sizes[*axis];
   if (failed(checkIndexed(op, l, size, indices.sizes)) || failed(checkConstantIndices(op, l, size)))
     return failure();
-  Value result = l.compute(op->getLoc(), indices.sizes, data.elementType,
-                           [&](OpBuilder &b, Location loc, ValueRange at) {
-                             IndexMath math(b, loc);
-                             SmallVector<Value> source(at);
-                             Value index =
-                                 math.toIndex(math.element(indices, at), indices.elementType);
-                             source[*axis] = math.wrapNegative(index, size);
-                             return math.element(data, source);
-                           });
+  Value result = l.build.compute(op->getLoc(), indices.sizes, data.elementType,
+                                 [&](OpBuilder &b, Location loc, ValueRange at) {
+                                   IndexMath math(b, loc);
+                                   SmallVector<Value> source(at);
+                                   Value index =
+                                       math.toIndex(math.element(indices, at), indices.elementType);
+                                   source[*axis] = math.wrapNegative(index, size);
+                                   return math.element(data, source);
+                                 });
   l.define(op, 0, result, indices.sizes, data.elementType);
   return success();
 }
@@ -196,7 +196,7 @@ static LogicalResult lowerGatherND(Operation *op, Lowering &l) {
     if (failed(checkIndexed(op, l, data.sizes[batches + i], sizes)) ||
         failed(checkConstantIndices(op, l, data.sizes[batches + i], i, *depth)))
       return failure();
-  Value result = l.compute(
+  Value result = l.build.compute(
       op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
         SmallVector<Value> source(at.take_front(batches));
@@ -237,7 +237,7 @@ static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
     return failure();
   Sizes sizes = indices.sizes;
   sizes.insert(sizes.begin() + *axis, depth);
-  Value result = l.compute(
+  Value result = l.build.compute(
       op->getLoc(), sizes, values.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
         SmallVector<Value> place(at.take_front(*axis));
@@ -269,12 +269,12 @@ static LogicalResult lowerEyeLike(Operation *op, Lowering &l) {
   constexpr int64_t kFar = int64_t(1) << 30;
   int64_t k = std::clamp<int64_t>(cast<onnx::EyeLikeOp>(op).getK(), -kFar, kFar);
   Type type = Lowering::elementType(op->getResult(0));
-  Value result =
-      l.compute(op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+  Value result = l.build.compute(
+      op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
         Value diagonal =
             math.compare(arith::CmpIPredicate::eq, at[1], math.add(at[0], b.getIndexAttr(k)));
-        Type plain = Lowering::signless(type);
+        Type plain = signless(type);
         return math.select(diagonal, scalarConstant(b, loc, plain, 1),
                            scalarConstant(b, loc, plain, 0));
       });
@@ -296,8 +296,8 @@ static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
   if (!l.absent(op, 1))
     known = onnx::constantInt(op->getOperand(1));
   Type type = input.elementType;
-  Value result =
-      l.compute(op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+  Value result = l.build.compute(
+      op->getLoc(), input.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
         // Beyond the sizes k changes nothing; there it might not fit an index.
         Type wide = b.getI64Type();
@@ -322,7 +322,7 @@ static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
               return IndexMath(inner, place).element(input, at);
             },
             [&](OpBuilder &inner, Location place) {
-              return scalarConstant(inner, place, Lowering::signless(type), 0);
+              return scalarConstant(inner, place, signless(type), 0);
             });
       });
   l.define(op, 0, result, input.sizes, type);

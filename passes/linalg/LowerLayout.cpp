@@ -27,7 +27,7 @@ static Lowered transposed(Location loc, Lowering &l, const Lowered &data,
       moving.push_back(from);
   }
   if (llvm::is_sorted(moving))
-    return l.reshape(loc, data, sizes);
+    return l.build.reshape(loc, data, sizes);
   SmallVector<AffineExpr> source(permutation.size());
   for (auto [to, from] : llvm::enumerate(permutation))
     source[from] = getAffineDimExpr(to, loc.getContext());
@@ -97,10 +97,10 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
                           : Sizes{in[0], size, size, channels, in[2], in[3]};
   SmallVector<int64_t> order =
       columnRow ? SmallVector<int64_t>{0, 1, 4, 2, 5, 3} : SmallVector<int64_t>{0, 3, 4, 1, 5, 2};
-  Lowered moved = transposed(loc, l, l.reshape(loc, data, split), order);
-  l.define(
-      op, 0,
-      l.reshape(loc, moved, {in[0], channels, l.plan.mul(in[2], size), l.plan.mul(in[3], size)}));
+  Lowered moved = transposed(loc, l, l.build.reshape(loc, data, split), order);
+  l.define(op, 0,
+           l.build.reshape(loc, moved,
+                           {in[0], channels, l.plan.mul(in[2], size), l.plan.mul(in[3], size)}));
   return success();
 }
 
@@ -117,11 +117,11 @@ static LogicalResult lowerSpaceToDepth(Operation *op, Lowering &l) {
     if (failed(l.plan.check(op, l.plan.equal(l.plan.mul(blocks, size), whole),
                             "a size of {0} is not a multiple of blocksize {1}", whole, size)))
       return failure();
-  Lowered split = l.reshape(loc, data, {in[0], in[1], rows, size, columns, size});
+  Lowered split = l.build.reshape(loc, data, {in[0], in[1], rows, size, columns, size});
   Lowered moved = transposed(loc, l, split, {0, 3, 5, 1, 2, 4});
   l.define(op, 0,
-           l.reshape(loc, moved,
-                     {in[0], l.plan.mul(in[1], l.plan.index(block * block)), rows, columns}));
+           l.build.reshape(loc, moved,
+                           {in[0], l.plan.mul(in[1], l.plan.index(block * block)), rows, columns}));
   return success();
 }
 
@@ -145,8 +145,8 @@ static LogicalResult lowerExpand(Operation *op, Lowering &l) {
     return success();
   }
   Value result =
-      l.elementwise(op->getLoc(), data, *sizes, data.elementType,
-                    [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; });
+      l.build.elementwise(op->getLoc(), data, *sizes, data.elementType,
+                          [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; });
   l.define(op, 0, result, *sizes, data.elementType);
   return success();
 }
@@ -200,7 +200,7 @@ static LogicalResult lowerTile(Operation *op, Lowering &l) {
     l.define(op, 0, data);
     return success();
   }
-  Value result = l.compute(
+  Value result = l.build.compute(
       op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
         SmallVector<Value> source;
@@ -250,10 +250,13 @@ static Lowered joined(Location loc, Lowering &l, ArrayRef<Lowered> parts, int64_
   for (const Lowered &part : parts.drop_back())
     starts.push_back(l.plan.add(starts.back(), part.sizes[axis]));
   Type type = parts[0].elementType;
-  Value result = l.compute(loc, sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
-    // A search among the starts: logarithmic in the number of parts.
-    std::function<Value(OpBuilder &, Location, size_t, size_t)> find =
-        [&](OpBuilder &inner, Location place, size_t first, size_t count) {
+  Value result =
+      l.build.compute(loc, sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
+        // A search among the starts: logarithmic in the number of parts.
+        std::function<Value(OpBuilder &, Location, size_t, size_t)> find = [&](OpBuilder &inner,
+                                                                               Location place,
+                                                                               size_t first,
+                                                                               size_t count) {
           IndexMath math(inner, place);
           if (count == 1) {
             SmallVector<Value> source(indices);
@@ -266,8 +269,8 @@ static Lowered joined(Location loc, Lowering &l, ArrayRef<Lowered> parts, int64_
               isLow, [&](OpBuilder &b, Location loc) { return find(b, loc, first, low); },
               [&](OpBuilder &b, Location loc) { return find(b, loc, first + low, count - low); });
         };
-    return find(b, at, 0, parts.size());
-  });
+        return find(b, at, 0, parts.size());
+      });
   return {result, sizes, type};
 }
 

@@ -75,7 +75,7 @@ static Value sumRows(Lowering &l, OpBuilder &b, Location loc, const Rows &rows, 
 }
 
 static Value mapRows(Lowering &l, OpBuilder &b, Location loc, const Rows &rows, Value source,
-                     Lowering::ScalarFunction fn, Type type = {}, Value init = {}) {
+                     DispatchBuilder::ScalarFunction fn, Type type = {}, Value init = {}) {
   return mapGeneric(l, b, loc, rows.sizes, type ? type : rows.compute,
                     Read{source, identityMap(b.getContext(), rows.sizes.size())}, fn, init);
 }
@@ -204,7 +204,7 @@ static LogicalResult lowerTrainingBatchNormalization(Operation *op, Lowering &l,
   reduced[1] = false;
   Rows rows = rowsOf(l, x, compute, reduced);
   Type runningType = Lowering::elementType(op->getOperand(3));
-  SmallVector<Value> results = l.dispatch(
+  SmallVector<Value> results = l.build.dispatch(
       op->getLoc(),
       {OutputSpec{x.sizes, x.elementType}, OutputSpec{rows.sizes, runningType},
        OutputSpec{rows.sizes, runningType}},
@@ -257,7 +257,7 @@ static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
     return lowerTrainingBatchNormalization(op, l, x, channels, compute);
   float epsilon = floatAttribute(op, "epsilon", 1e-5f);
   Type type = x.elementType;
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         SmallVector<Read> reads = {{x.tensor, identityMap(b.getContext(), x.rank())}};
         llvm::append_range(reads, channels);
@@ -283,14 +283,15 @@ static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
 
 static Value normalizeByMean(Lowering &l, Location loc, const Rows &rows, double epsilon,
                              const Affine &affine) {
-  return l.dispatch(loc, OutputSpec{rows.x.sizes, rows.x.elementType},
-                    [&](OpBuilder &b, Location at, ValueRange inits) {
-                      Value mean = meanOfRows(l, b, at, rows);
-                      Value variance = varianceOfRows(l, b, at, rows, mean);
-                      Value inverse = inverseDeviation(l, b, at, rows, variance, epsilon);
-                      return SmallVector<Value>{normalize(l, b, at, rows, mean, inverse, affine,
-                                                          rows.x.elementType, inits[0])};
-                    })[0];
+  return l.build.dispatch(loc, OutputSpec{rows.x.sizes, rows.x.elementType},
+                          [&](OpBuilder &b, Location at, ValueRange inits) {
+                            Value mean = meanOfRows(l, b, at, rows);
+                            Value variance = varianceOfRows(l, b, at, rows, mean);
+                            Value inverse = inverseDeviation(l, b, at, rows, variance, epsilon);
+                            return SmallVector<Value>{normalize(l, b, at, rows, mean, inverse,
+                                                                affine, rows.x.elementType,
+                                                                inits[0])};
+                          })[0];
 }
 
 static LogicalResult lowerInstanceNormalization(Operation *op, Lowering &l) {
@@ -298,7 +299,7 @@ static LogicalResult lowerInstanceNormalization(Operation *op, Lowering &l) {
   if (x.rank() < 3)
     return l.unsupported(op, "has rank " + Twine(x.rank()) + ", needs 3 or more");
   // [N, C, ...] as [N, C, the rest]
-  Lowered lines = l.reshape(
+  Lowered lines = l.build.reshape(
       op->getLoc(), x, {x.sizes[0], x.sizes[1], l.plan.product(ArrayRef(x.sizes).drop_front(2))});
   FailureOr<Read> scale = channelRead(l, op, 1, lines.sizes, 1);
   FailureOr<Read> bias = channelRead(l, op, 2, lines.sizes, 1);
@@ -308,7 +309,7 @@ static LogicalResult lowerInstanceNormalization(Operation *op, Lowering &l) {
   Rows rows = rowsOf(l, lines, accumulatorType(type), trailing(3, 2));
   Value result = normalizeByMean(l, op->getLoc(), rows, floatAttribute(op, "epsilon", 1e-5f),
                                  Affine{*scale, *bias, type, type});
-  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, lines.sizes, type}, x.sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, lines.sizes, type}, x.sizes));
   return success();
 }
 
@@ -324,20 +325,20 @@ static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
   // [N, C, ...] as [N, groups, C / groups, the rest]
   Sizes sizes = {x.sizes[0], group, l.plan.floorDiv(channels, group),
                  l.plan.product(ArrayRef(x.sizes).drop_front(2))};
-  Lowered grouped = l.reshape(op->getLoc(), x, sizes);
+  Lowered grouped = l.build.reshape(op->getLoc(), x, sizes);
   AffineMap perChannel = selectDims(op->getContext(), 4, {1, 2});
   SmallVector<Read> reads;
   for (unsigned i : {1u, 2u}) {
     if (failed(channelRead(l, op, i, x.sizes, 1)))
       return failure();
-    Lowered list = l.reshape(op->getLoc(), l.operand(op, i), {sizes[1], sizes[2]});
+    Lowered list = l.build.reshape(op->getLoc(), l.operand(op, i), {sizes[1], sizes[2]});
     reads.push_back({list.tensor, perChannel});
   }
   Type type = x.elementType;
   Rows rows = rowsOf(l, grouped, accumulatorType(type), trailing(4, 2));
   Value result = normalizeByMean(l, op->getLoc(), rows, floatAttribute(op, "epsilon", 1e-5f),
                                  Affine{reads[0], reads[1], type, type});
-  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, sizes, type}, x.sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, sizes, type}, x.sizes));
   return success();
 }
 
@@ -381,7 +382,7 @@ template <bool hasMean> static LogicalResult lowerRowNormalization(Operation *op
       outputs.push_back({rows.sizes, Lowering::elementType(op->getResult(i))});
     }
   SmallVector<Value> results =
-      l.dispatch(op->getLoc(), outputs, [&](OpBuilder &b, Location loc, ValueRange inits) {
+      l.build.dispatch(op->getLoc(), outputs, [&](OpBuilder &b, Location loc, ValueRange inits) {
         Value mean = hasMean ? meanOfRows(l, b, loc, rows) : Value();
         Value variance = varianceOfRows(l, b, loc, rows, mean);
         Value inverse = inverseDeviation(l, b, loc, rows, variance, epsilon);
@@ -409,7 +410,7 @@ template <bool hasMean> static LogicalResult lowerRowNormalization(Operation *op
     if (statistics[i]) {
       Lowered value{results[next], rows.sizes, outputs[next].elementType};
       ++next;
-      l.define(op, i + 1, l.reshape(op->getLoc(), value, kept));
+      l.define(op, i + 1, l.build.reshape(op->getLoc(), value, kept));
     }
   return success();
 }
@@ -431,7 +432,7 @@ static LogicalResult lowerMeanVarianceNormalization(Operation *op, Lowering &l) 
   }
   Type type = x.elementType;
   Rows rows = rowsOf(l, x, accumulatorType(type), reduced);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         Value mean = meanOfRows(l, b, loc, rows);
         Value variance = varianceOfRows(l, b, loc, rows, mean);
@@ -461,7 +462,7 @@ static LogicalResult lowerLpNormalization(Operation *op, Lowering &l) {
   reduced[*axis] = true;
   Type type = x.elementType;
   Rows rows = rowsOf(l, x, accumulatorType(type), reduced);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         Value sum = sumRows(
             l, b, loc, rows, {},
@@ -514,7 +515,7 @@ static LogicalResult lowerLrn(Operation *op, Lowering &l) {
   loops.push_back(taps);
   SmallVector<bool> reduced(rank, false);
   reduced.push_back(true);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         Value sum = reduceGeneric(
             l, b, loc, loops, reduced, Combine::Add, compute, {},

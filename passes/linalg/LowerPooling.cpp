@@ -130,8 +130,8 @@ static Read windowRead(Lowering &l, OpBuilder &b, Location loc, const PoolLoops 
   }
   Value tensor = pool.x.tensor;
   if (pads)
-    tensor = b.create<tensor::PadOp>(loc, Lowering::tensorType(sizes, pool.x.elementType), tensor,
-                                     low, high, padding());
+    tensor = b.create<tensor::PadOp>(loc, tensorType(sizes, pool.x.elementType), tensor, low, high,
+                                     padding());
   return {tensor, AffineMap::get(loops, 0, place, b.getContext())};
 }
 
@@ -155,7 +155,7 @@ static Value flatPosition(OpBuilder &b, Location loc, const PoolLoops &pool, con
 static LogicalResult lowerMaxPoolWithIndices(Operation *op, Lowering &l, const PoolLoops &pool) {
   Type type = pool.x.elementType, i64 = l.builder().getI64Type();
   bool columns = intAttribute(op, "storage_order", 0) != 0;
-  SmallVector<Value> results = l.dispatch(
+  SmallVector<Value> results = l.build.dispatch(
       op->getLoc(), {OutputSpec{pool.result, type}, OutputSpec{pool.result, i64}},
       [&](OpBuilder &b, Location loc, ValueRange inits) {
         auto search = [&](OpBuilder &nested, Location at, Value best, Value position,
@@ -189,7 +189,7 @@ static LogicalResult lowerMaxPool(Operation *op, Lowering &l) {
   if (op->getNumResults() > 1 && !op->getResult(1).use_empty())
     return lowerMaxPoolWithIndices(op, l, *pool);
   Type type = pool->x.elementType;
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{pool->result, type},
       [&](OpBuilder &b, Location loc, ValueRange inits) {
         auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
@@ -228,7 +228,7 @@ template <Pool kind> static LogicalResult lowerSumPool(Operation *op, Lowering &
   int64_t p = intAttribute(op, "p", 2);
   bool padding = intAttribute(op, "count_include_pad", 0) != 0;
   Type type = pool->x.elementType, compute = accumulatorType(type);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{pool->result, type},
       [&](OpBuilder &b, Location loc, ValueRange inits) {
         auto step = [&](OpBuilder &nested, Location at, Value accumulator,
@@ -240,8 +240,7 @@ template <Pool kind> static LogicalResult lowerSumPool(Operation *op, Lowering &
         };
         Value sum = reduceGeneric(
             l, b, loc, pool->loops, pool->reduced, Combine::Add, compute,
-            windowRead(l, b, loc, *pool,
-                       [&] { return scalarConstant(b, loc, Lowering::signless(type), 0); }),
+            windowRead(l, b, loc, *pool, [&] { return scalarConstant(b, loc, signless(type), 0); }),
             step);
         return SmallVector<Value>{mapGeneric(
             l, b, loc, pool->result, type, Read{sum, identityMap(b.getContext(), pool->x.rank())},
@@ -271,9 +270,9 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
   Type type = x.elementType, compute = kind == Pool::Max ? type : accumulatorType(type);
   Sizes rows = {x.sizes[0], x.sizes[1]};
   OpFoldResult count = l.plan.product(ArrayRef(x.sizes).drop_front(2));
-  Lowered lines = l.reshape(op->getLoc(), x, {rows[0], rows[1], count});
+  Lowered lines = l.build.reshape(op->getLoc(), x, {rows[0], rows[1], count});
   Combine combination = kind == Pool::Max ? Combine::Max : Combine::Add;
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         Read element{lines.tensor, identityMap(b.getContext(), 3)};
         auto step = [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
@@ -301,7 +300,7 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
       })[0];
   Sizes sizes = rows;
   sizes.resize(x.rank(), l.plan.index(1));
-  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, type}, sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, type}, sizes));
   return success();
 }
 

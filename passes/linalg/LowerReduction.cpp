@@ -78,7 +78,7 @@ static Loops mergedLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<
     merged.push_back(isReduced);
   }
   Sizes result = knownLoops(l, op, x, reduced).result;
-  Loops loops = knownLoops(l, op, l.reshape(op->getLoc(), x, sizes), merged);
+  Loops loops = knownLoops(l, op, l.build.reshape(op->getLoc(), x, sizes), merged);
   loops.result = result;
   return loops;
 }
@@ -165,7 +165,7 @@ static Value absolute(OpBuilder &b, Location loc, Value x, Type type) {
     return b.create<math::AbsFOp>(loc, x);
   if (Lowering::isUnsigned(type))
     return x;
-  Value zero = scalarConstant(b, loc, Lowering::signless(type), 0);
+  Value zero = scalarConstant(b, loc, signless(type), 0);
   return b.create<arith::MaxSIOp>(loc, x, b.create<arith::SubIOp>(loc, zero, x));
 }
 
@@ -195,7 +195,7 @@ static Value finish(OpBuilder &b, Location loc, Reduction kind, Type type, OpFol
     if (isa<FloatType>(type))
       return b.create<arith::DivFOp>(loc, x, fromIndex(b, loc, number, type));
     number = b.create<arith::MaxSIOp>(loc, number, indexConstant(b, loc, 1));
-    number = fromIndex(b, loc, number, Lowering::signless(type));
+    number = fromIndex(b, loc, number, signless(type));
     if (Lowering::isUnsigned(type))
       return b.create<arith::DivUIOp>(loc, x, number);
     return b.create<arith::DivSIOp>(loc, x, number);
@@ -253,7 +253,7 @@ template <Reduction kind> static LogicalResult lowerReduce(Operation *op, Loweri
     return failure();
   Type type = x.elementType, compute = computeType(kind, type);
   Sizes rows = keptSizes(loops->sizes, loops->reduced);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         if (kind == Reduction::LogSumExp)
           return SmallVector<Value>{logSumExp(l, b, loc, loops->source, *loops, compute, inits[0])};
@@ -277,7 +277,7 @@ template <Reduction kind> static LogicalResult lowerReduce(Operation *op, Loweri
             },
             inits[0])};
       })[0];
-  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, type}, loops->result));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, type}, loops->result));
   return success();
 }
 
@@ -330,7 +330,7 @@ template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) 
   Loops loops = knownLoops(l, op, x, reduced);
   Type type = x.elementType, i64 = l.builder().getI64Type();
   Sizes rows = keptSizes(x.sizes, reduced);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{rows, i64}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         auto search = [&](OpBuilder &nested, Location at, Value best, Value position,
                           ValueRange scalars) -> std::pair<Value, Value> {
@@ -345,7 +345,7 @@ template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) 
                 .second;
         return SmallVector<Value>{position};
       })[0];
-  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, rows, i64}, loops.result));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, i64}, loops.result));
   return success();
 }
 
@@ -380,9 +380,9 @@ template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op
     sizes[1] = l.plan.mul(sizes[1], l.plan.select(l.plan.equal(at, axis), x.sizes[i], one));
     sizes[2] = l.plan.mul(sizes[2], l.plan.select(l.plan.less(axis, at), x.sizes[i], one));
   }
-  Lowered flat = l.reshape(op->getLoc(), x, sizes);
+  Lowered flat = l.build.reshape(op->getLoc(), x, sizes);
   Type type = x.elementType, compute = accumulatorType(type);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         AffineMap identity = identityMap(b.getContext(), 3);
         auto convert = [&](Value source, Type from, Type to, Value init) {
@@ -395,13 +395,13 @@ template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op
         };
         bool wider = compute != type;
         Value source = wider ? convert(flat.tensor, type, compute, {}) : flat.tensor;
-        Value init = wider ? l.empty(b, loc, sizes, compute) : inits[0];
+        Value init = wider ? emptyTensor(b, loc, sizes, compute) : inits[0];
         Value scanned = b.create<kernel::ScanOp>(loc, init.getType(), kind, source, init,
                                                  /*axis=*/1, intAttribute(op, "exclusive", 0) != 0,
                                                  intAttribute(op, "reverse", 0) != 0);
         return SmallVector<Value>{wider ? convert(scanned, compute, type, inits[0]) : scanned};
       })[0];
-  l.define(op, 0, l.reshape(op->getLoc(), Lowered{result, sizes, type}, x.sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, sizes, type}, x.sizes));
   return success();
 }
 

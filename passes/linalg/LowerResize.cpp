@@ -428,7 +428,7 @@ static LogicalResult lowerResize(Operation *op, Lowering &l) {
     std::optional<int64_t> taps = getConstantIntValue(axis.taps);
     neighbours = taps && neighbours <= 16 ? neighbours * *taps : 17;
   }
-  Value result = l.compute(
+  Value result = l.build.compute(
       op->getLoc(), plan.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         FloatMath math(b, loc, b.getF32Type());
         IndexMath indices(b, loc);

@@ -32,7 +32,7 @@ static LogicalResult lowerShape(Operation *op, Lowering &l) {
   FailureOr<Sizes> values = hostShapeOf(op, 0, l);
   Sizes sizes{l.plan.index(values->size())};
   Type type = Lowering::elementType(op->getResult(0));
-  l.define(op, 0, l.fromHost(op->getLoc(), *values, sizes, type), sizes, type);
+  l.define(op, 0, l.build.fromHost(op->getLoc(), *values, sizes, type), sizes, type);
   return success();
 }
 
@@ -43,7 +43,7 @@ static FailureOr<Sizes> hostSizeOf(Operation *op, unsigned, Lowering &l) {
 static LogicalResult lowerSize(Operation *op, Lowering &l) {
   FailureOr<Sizes> values = hostSizeOf(op, 0, l);
   Type type = Lowering::elementType(op->getResult(0));
-  l.define(op, 0, l.fromHost(op->getLoc(), *values, {}, type), {}, type);
+  l.define(op, 0, l.build.fromHost(op->getLoc(), *values, {}, type), {}, type);
   return success();
 }
 
@@ -54,13 +54,13 @@ static LogicalResult lowerConstant(Operation *op, Lowering &l) {
   Sizes sizes;
   for (int64_t size : value.getShapedType().getShape())
     sizes.push_back(l.plan.index(size));
-  l.define(op, 0, l.constant(op->getLoc(), value), sizes, value.getElementType());
+  l.define(op, 0, l.build.constant(op->getLoc(), value), sizes, value.getElementType());
   return success();
 }
 
 /// The one element of ConstantOfShape's attribute as bytes' worth of APInt or APFloat.
 static TypedAttr fillValue(onnx::ConstantOfShapeOp op, Type type) {
-  Type plain = Lowering::signless(type);
+  Type plain = signless(type);
   Builder b(op.getContext());
   auto value = op.getValueAttr();
   if (!value)
@@ -93,12 +93,12 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
   if (!value)
     return l.unsupported(op,
                          "value holds no number of the result's type; it must hold exactly one");
-  Value filled = l.dispatch(op->getLoc(), OutputSpec{*sizes, type},
-                            [&](OpBuilder &b, Location loc, ValueRange inits) {
-                              Value scalar = b.create<arith::ConstantOp>(loc, value);
-                              auto fill = b.create<linalg::FillOp>(loc, scalar, inits[0]);
-                              return SmallVector<Value>(fill.getResults());
-                            })[0];
+  Value filled = l.build.dispatch(op->getLoc(), OutputSpec{*sizes, type},
+                                  [&](OpBuilder &b, Location loc, ValueRange inits) {
+                                    Value scalar = b.create<arith::ConstantOp>(loc, value);
+                                    auto fill = b.create<linalg::FillOp>(loc, scalar, inits[0]);
+                                    return SmallVector<Value>(fill.getResults());
+                                  })[0];
   l.define(op, 0, filled, *sizes, type);
   return success();
 }
@@ -156,10 +156,10 @@ static LogicalResult lowerRange(Operation *op, Lowering &l) {
   Type type = Lowering::elementType(op->getResult(0));
   Lowered start = l.operand(op, 0), delta = l.operand(op, 2);
   Sizes sizes{*count};
-  Value range =
-      l.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+  Value range = l.build.compute(
+      op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         IndexMath math(b, loc);
-        Type sumType = accumulatorType(Lowering::signless(type));
+        Type sumType = accumulatorType(signless(type));
         Value from = convertScalar(b, loc, math.only(start), type, sumType);
         Value step = convertScalar(b, loc, math.only(delta), type, sumType);
         Type wide = b.getI64Type();
@@ -279,7 +279,7 @@ static LogicalResult defineView(Operation *op, Lowering &l, const Lowered &data,
                             "{0} elements cannot take a shape of {1} elements", have, want)))
       return failure();
   }
-  l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), data, sizes));
   return success();
 }
 
@@ -437,7 +437,7 @@ static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
                                  "a size of {0} cannot be squeezed; only 1 can", size)))
       return failure();
   }
-  l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), data, sizes));
   return success();
 }
 
@@ -462,7 +462,7 @@ static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
       sizes.push_back(l.plan.select(isAdded, l.plan.index(1), size));
       before = l.plan.add(before, l.plan.sub(l.plan.index(1), isAdded));
     }
-    l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+    l.define(op, 0, l.build.reshape(op->getLoc(), data, sizes));
     return success();
   }
   FailureOr<SmallVector<int64_t>> axes = normalizedAxes(op, l, *known, rank);
@@ -471,7 +471,7 @@ static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
   int64_t next = 0;
   for (int64_t i = 0; i < rank; ++i)
     sizes.push_back(llvm::is_contained(*axes, i) ? l.plan.index(1) : data.sizes[next++]);
-  l.define(op, 0, l.reshape(op->getLoc(), data, sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), data, sizes));
   return success();
 }
 

@@ -39,8 +39,8 @@ static Lowered windowed(Location loc, Lowering &l, const Lowered &data, const Bo
     return data;
   Type type = data.elementType;
   if (!affine) {
-    Value result =
-        l.compute(loc, window.sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
+    Value result = l.build.compute(
+        loc, window.sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
           IndexMath math(b, at);
           SmallVector<Value> source;
           for (int64_t i = 0; i < rank; ++i)
@@ -424,7 +424,7 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
     return l.unsupported(op, "constant_value is " + onnx::typeText(op->getOperand(2).getType()) +
                                  "; it must hold one number");
   Value result =
-      l.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+      l.build.compute(op->getLoc(), sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);
         SmallVector<Value> source;
         Value valid;
@@ -447,7 +447,7 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
             [&](OpBuilder &inner, Location place) -> Value {
               if (hasValue)
                 return IndexMath(inner, place).only(fill);
-              return scalarConstant(inner, place, Lowering::signless(type), 0);
+              return scalarConstant(inner, place, signless(type), 0);
             });
       });
   l.define(op, 0, result, sizes, type);

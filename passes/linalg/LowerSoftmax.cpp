@@ -44,7 +44,7 @@ template <bool isLog> static LogicalResult lowerSoftmax(Operation *op, Lowering 
     return failure();
   const Lowered &x = rows->x;
   Type type = x.elementType, compute = accumulatorType(type);
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         Read element{x.tensor, rows->element};
         Value largest = reduceGeneric(
@@ -89,7 +89,7 @@ static LogicalResult lowerHardmax(Operation *op, Lowering &l) {
     return failure();
   const Lowered &x = rows->x;
   Type type = x.elementType;
-  Value result = l.dispatch(
+  Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         auto here = [&](OpBuilder &nested, Location at) {
           return fromIndex(nested, at, nested.create<linalg::IndexOp>(at, rows->axis),

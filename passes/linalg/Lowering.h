@@ -8,23 +8,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "passes/Passes.h"
-#include "passes/linalg/PlanSizes.h"
+#include "passes/linalg/DispatchBuilder.h"
+#include "passes/linalg/Scalars.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace cameo {
-
-using onnx::Sizes;
-
-/// What an ONNX value has become.
-struct Lowered {
-  mlir::Value tensor; // signless builtin tensor; its static sizes are those of `sizes`
-  Sizes sizes;
-  mlir::Type elementType; // ONNX's: unsigned types are ui8 ... ui64
-  int64_t rank() const { return sizes.size(); }
-};
 
 class Lowering;
 /// Lowers one operator, defining each of its results, or reports with Lowering::unsupported.
@@ -43,12 +33,6 @@ using OperatorTable = llvm::StringMap<OperatorEntry>; // by ONNX name, e.g. "Con
 /// The table of supported operators.
 const OperatorTable &supportedOperators();
 
-/// One output of a dispatch.
-struct OutputSpec {
-  Sizes sizes;
-  mlir::Type elementType; // ONNX's or signless
-};
-
 class Lowering {
 public:
   explicit Lowering(mlir::ModuleOp module);
@@ -61,6 +45,8 @@ private:
 public:
   /// Sizes and host values, and checks of them at run time.
   PlanSizes plan;
+  /// Dispatches and tensors.
+  DispatchBuilder build;
 
   //===-- Operands and results ----------------------------------------------------------------===//
   /// Whether an optional operand is absent (also beyond the operand list).
@@ -74,8 +60,6 @@ public:
               mlir::Type elementType);
   /// Element type of a result or operand as ONNX has it.
   static mlir::Type elementType(mlir::Value onnxValue);
-  /// ui8 -> i8; other types as they are.
-  static mlir::Type signless(mlir::Type type);
   static bool isUnsigned(mlir::Type type) { return type.isUnsignedInteger(); }
 
   /// The values of a tensor on the host in row-major order: from a constant, from shapes, or read
@@ -90,42 +74,6 @@ public:
   llvm::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &reason) {
     return refusals.add(op, reason);
   }
-
-  //===-- Dispatches --------------------------------------------------------------------------===//
-  /// Called with a builder inside the body and the destinations; gives one tensor an output. The
-  /// body may use any value of the plan: tensors become inputs, other values scalars, constants are
-  /// copied in.
-  using BodyFunction = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-      mlir::OpBuilder &, mlir::Location, mlir::ValueRange inits)>;
-  llvm::SmallVector<mlir::Value> dispatch(mlir::Location loc, llvm::ArrayRef<OutputSpec> outputs,
-                                          BodyFunction body);
-
-  /// One output, computed element by element from the elements of `inputs` at the same place after
-  /// broadcasting (`fn` gets their scalars, signless).
-  using ScalarFunction =
-      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange scalars)>;
-  mlir::Value elementwise(mlir::Location loc, llvm::ArrayRef<Lowered> inputs, const Sizes &sizes,
-                          mlir::Type elementType, ScalarFunction fn);
-
-  /// One output, computed element by element from its indices (index values); `fn` reads tensors
-  /// of the plan with tensor.extract at indices it keeps inside.
-  using IndexFunction =
-      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange indices)>;
-  mlir::Value compute(mlir::Location loc, const Sizes &sizes, mlir::Type elementType,
-                      IndexFunction fn);
-
-  /// A view of the same elements under other sizes; no device work.
-  Lowered reshape(mlir::Location loc, const Lowered &source, const Sizes &sizes);
-  /// A device tensor of host values.
-  mlir::Value fromHost(mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> values,
-                       const Sizes &sizes, mlir::Type elementType);
-  /// A constant of the weight pool.
-  mlir::Value constant(mlir::Location loc, mlir::ElementsAttr value);
-  /// tensor<sizes x signless element>.
-  static mlir::RankedTensorType tensorType(const Sizes &sizes, mlir::Type elementType);
-  /// A tensor.empty of the plan or of a body.
-  mlir::Value empty(mlir::OpBuilder &b, mlir::Location loc, const Sizes &sizes,
-                    mlir::Type elementType);
 
   //===-- The pass's own part -----------------------------------------------------------------===//
   llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
@@ -157,23 +105,7 @@ private:
 
   llvm::DenseMap<mlir::Value, Lowered> values;
   llvm::DenseMap<mlir::Value, Sizes> hostCache;
-  llvm::DenseMap<mlir::Value, int64_t> hostFailures;      // for limits up to this one
-  llvm::DenseMap<mlir::Attribute, std::string> constants; // attribute -> symbol
-  mlir::Operation *lastConstant = nullptr;                // the last one in the pool
+  llvm::DenseMap<mlir::Value, int64_t> hostFailures; // for limits up to this one
 };
-
-//===-- Scalars inside dispatches -------------------------------------------------------------===//
-
-/// A constant of index type inside a body.
-mlir::Value indexConstant(mlir::OpBuilder &b, mlir::Location loc, int64_t value);
-/// A scalar constant of a signless type, from a double or an integer.
-mlir::Value scalarConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, double value);
-/// An OpFoldResult as an index value inside a body (constants are made there, values are captured).
-mlir::Value bodyValue(mlir::OpBuilder &b, mlir::Location loc, mlir::OpFoldResult ofr);
-/// Converts a signless scalar from one ONNX element type to another with ONNX's Cast semantics.
-mlir::Value convertScalar(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar,
-                          mlir::Type from, mlir::Type to);
-/// The type in which sums of `type` are accumulated: f32 for 16-bit floats, else itself.
-mlir::Type accumulatorType(mlir::Type type);
 
 } // namespace cameo

@@ -123,7 +123,7 @@ LogicalResult checkElementType(Operation *op, Lowering &l, unsigned operand, uns
 }
 
 Value elementwiseOf(Operation *op, Lowering &l, ArrayRef<unsigned> operands, const Sizes &sizes,
-                    Type elementType, Lowering::ScalarFunction fn) {
+                    Type elementType, DispatchBuilder::ScalarFunction fn) {
   SmallVector<Lowered> tensors;
   SmallVector<Attribute> constants; // null where the element is read
   for (unsigned index : operands) {
@@ -136,12 +136,12 @@ Value elementwiseOf(Operation *op, Lowering &l, ArrayRef<unsigned> operands, con
     if (!constant)
       tensors.push_back(l.operand(op, index));
   }
-  return l.elementwise(
+  return l.build.elementwise(
       op->getLoc(), tensors, sizes, elementType,
       [&](OpBuilder &b, Location loc, ValueRange scalars) {
         SmallVector<Value> elements;
         for (auto [index, constant] : llvm::zip(operands, constants)) {
-          Type type = Lowering::signless(Lowering::elementType(op->getOperand(index)));
+          Type type = signless(Lowering::elementType(op->getOperand(index)));
           if (!constant) {
             elements.push_back(scalars.front());
             scalars = scalars.drop_front();
@@ -170,7 +170,7 @@ LogicalResult lowerByFormula(Operation *op, Lowering &l, unsigned accepted, Form
   if (failed(sizes))
     return failure();
   Type type = Lowering::elementType(op->getOperand(0));
-  Type computed = accumulatorType(Lowering::signless(type));
+  Type computed = accumulatorType(signless(type));
   Type resultType = Lowering::elementType(op->getResult(0));
   Value tensor = elementwiseOf(
       op, l, operands, *sizes, resultType, [&](OpBuilder &b, Location loc, ValueRange elements) {
@@ -180,7 +180,7 @@ LogicalResult lowerByFormula(Operation *op, Lowering &l, unsigned accepted, Form
           x.push_back(convertScalar(b, loc, element, element.getType(), computed));
         Value result = formula(m, op, x);
         // Back to 16 bits; formulas give booleans as they are.
-        return convertScalar(b, loc, result, result.getType(), Lowering::signless(resultType));
+        return convertScalar(b, loc, result, result.getType(), signless(resultType));
       });
   l.define(op, 0, tensor, *sizes, resultType);
   return success();

@@ -1,13 +1,29 @@
 // Scalars inside dispatches: constants, ONNX's Cast and the types sums are accumulated in.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/linalg/Lowering.h"
+#include "passes/linalg/Scalars.h"
 
 #include <cmath>
 
 using namespace mlir;
 
 namespace cameo {
+
+Type signless(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return IntegerType::get(type.getContext(), integer.getWidth());
+  return type;
+}
+
+Value indexConstant(OpBuilder &b, Location loc, int64_t value) {
+  return b.create<arith::ConstantIndexOp>(loc, value);
+}
+
+Value bodyValue(OpBuilder &b, Location loc, OpFoldResult ofr) {
+  if (auto value = dyn_cast<Value>(ofr))
+    return value;
+  return b.create<arith::ConstantOp>(loc, cast<TypedAttr>(cast<Attribute>(ofr)));
+}
 
 Value scalarConstant(OpBuilder &b, Location loc, Type type, double value) {
   if (auto real = dyn_cast<FloatType>(type))
@@ -58,14 +74,14 @@ static Value saturatingToSigned(OpBuilder &b, Location loc, Value x, unsigned wi
 
 static Value floatToInteger(OpBuilder &b, Location loc, Value x, Type to) {
   unsigned width = to.getIntOrFloatBitWidth();
-  Type integer = Lowering::signless(to);
+  Type integer = signless(to);
   // Narrow types wrap, as on the hosts of NumPy and ONNX Runtime, which convert to 32 bits first;
   // so do negative values to unsigned types.
   if (width < 32) {
     Value wide = saturatingToSigned(b, loc, x, 32);
     return b.create<arith::TruncIOp>(loc, integer, wide);
   }
-  if (!Lowering::isUnsigned(to))
+  if (!to.isUnsignedInteger())
     return saturatingToSigned(b, loc, x, width);
   if (width == 32)
     return b.create<arith::TruncIOp>(loc, integer, saturatingToSigned(b, loc, x, 64));
@@ -96,7 +112,7 @@ static Value floatToFloat(OpBuilder &b, Location loc, Value x, Type to) {
 }
 
 Value convertScalar(OpBuilder &b, Location loc, Value scalar, Type from, Type to) {
-  Type target = Lowering::signless(to);
+  Type target = signless(to);
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
   if (from == to)
     return scalar;
@@ -110,7 +126,7 @@ Value convertScalar(OpBuilder &b, Location loc, Value scalar, Type from, Type to
       scalar = floatToFloat(b, loc, scalar, b.getF32Type());
     return floatToInteger(b, loc, scalar, to);
   }
-  bool zeroExtends = Lowering::isUnsigned(from) || from.isInteger(1);
+  bool zeroExtends = from.isUnsignedInteger() || from.isInteger(1);
   if (toFloat) {
     // 16-bit floats by way of f32.
     Type wide = accumulatorType(target);

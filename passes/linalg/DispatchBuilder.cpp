@@ -1,0 +1,229 @@
+// Dispatches and tensors of the host plan.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/DispatchBuilder.h"
+
+#include "passes/linalg/Scalars.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+RankedTensorType tensorType(const Sizes &sizes, Type elementType) {
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : sizes) {
+    auto attribute = dyn_cast_if_present<IntegerAttr>(dyn_cast<Attribute>(size));
+    shape.push_back(attribute ? attribute.getInt() : ShapedType::kDynamic);
+  }
+  return RankedTensorType::get(shape, signless(elementType));
+}
+
+Value emptyTensor(OpBuilder &builder, Location loc, const Sizes &sizes, Type elementType) {
+  SmallVector<Value> dynamic;
+  for (OpFoldResult size : sizes)
+    if (auto value = dyn_cast<Value>(size))
+      dynamic.push_back(value);
+  return builder.create<tensor::EmptyOp>(loc, tensorType(sizes, elementType), dynamic);
+}
+
+//===-- Tensors of the plan -------------------------------------------------------------------===//
+
+Value DispatchBuilder::constant(Location loc, ElementsAttr value) {
+  Type wanted = signless(value.getElementType());
+  if (wanted != value.getElementType()) {
+    auto type = RankedTensorType::get(value.getShapedType().getShape(), wanted);
+    if (ElementsAttr large = onnx::largeConstantAs(type, value))
+      value = large;
+    else
+      value =
+          DenseElementsAttr::getFromRawBuffer(type, cast<DenseElementsAttr>(value).getRawData());
+  }
+  std::string &symbol = constants[value];
+  if (symbol.empty()) {
+    symbol = "w" + std::to_string(constants.size() - 1);
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    if (lastConstant) // in order of first use
+      top.setInsertionPointAfter(lastConstant);
+    lastConstant = top.create<rt::ConstantOp>(loc, symbol, value, IntegerAttr());
+  }
+  return b.create<rt::GetConstantOp>(loc, value.getShapedType(), symbol);
+}
+
+Lowered DispatchBuilder::reshape(Location loc, const Lowered &source, const Sizes &sizes) {
+  RankedTensorType type = tensorType(sizes, source.elementType);
+  if (type == source.tensor.getType() && sizes == source.sizes)
+    return source;
+  SmallVector<Value> dynamic;
+  for (OpFoldResult size : sizes)
+    if (auto value = dyn_cast<Value>(size))
+      dynamic.push_back(value);
+  Value view = b.create<rt::ReshapeOp>(loc, type, source.tensor, dynamic);
+  return {view, sizes, source.elementType};
+}
+
+Value DispatchBuilder::fromHost(Location loc, ArrayRef<OpFoldResult> elements, const Sizes &sizes,
+                                Type elementType) {
+  SmallVector<Value> scalars;
+  for (OpFoldResult element : elements)
+    scalars.push_back(plan.value(element));
+  return b.create<rt::FromScalarsOp>(loc, tensorType(sizes, elementType), scalars);
+}
+
+//===-- Dispatches ----------------------------------------------------------------------------===//
+
+SmallVector<Value> DispatchBuilder::dispatch(Location loc, ArrayRef<OutputSpec> outputs,
+                                             BodyFunction body) {
+  SmallVector<Value> inits;
+  for (const OutputSpec &output : outputs)
+    inits.push_back(emptyTensor(b, loc, output.sizes, output.elementType));
+
+  // The body is first written into a region that sees the plan, then isolated from it.
+  Region region;
+  Block *block = new Block;
+  region.push_back(block);
+  OpBuilder inner(b.getContext());
+  inner.setInsertionPointToStart(block);
+  SmallVector<Value> destinations;
+  for (Value init : inits)
+    destinations.push_back(block->addArgument(init.getType(), loc));
+  SmallVector<Value> results = body(inner, loc, destinations);
+  inner.create<kernel::YieldOp>(loc, results);
+
+  llvm::SetVector<Value> captured;
+  block->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Region *scope = operand.getParentRegion(); !region.isAncestor(scope))
+        captured.insert(operand);
+  });
+  SmallVector<Value> inputs, scalars;
+  IRMapping mapping;
+  OpBuilder front(b.getContext());
+  front.setInsertionPointToStart(block);
+  for (Value outside : captured) {
+    if (Operation *definition = outside.getDefiningOp();
+        definition && definition->hasTrait<OpTrait::ConstantLike>())
+      mapping.map(outside, front.clone(*definition)->getResult(0));
+    else
+      (isa<RankedTensorType>(outside.getType()) ? inputs : scalars).push_back(outside);
+  }
+  auto op = b.create<kernel::DispatchOp>(loc, inputs, scalars, inits);
+  // The op's block has the arguments; the body moves in.
+  Block *target = op.getBodyBlock();
+  for (auto [outside, argument] : llvm::zip(inputs, op.getInputArgs()))
+    mapping.map(outside, argument);
+  for (auto [outside, argument] : llvm::zip(scalars, op.getScalarArgs()))
+    mapping.map(outside, argument);
+  for (auto [destination, argument] : llvm::zip(destinations, op.getInitArgs()))
+    destination.replaceAllUsesWith(argument);
+  target->getOperations().splice(target->end(), block->getOperations());
+  target->walk([&](Operation *nested) {
+    for (OpOperand &use : nested->getOpOperands())
+      if (Value replacement = mapping.lookupOrNull(use.get()))
+        use.set(replacement);
+  });
+  // `region` still owns the emptied block.
+  return llvm::to_vector(ValueRange(op.getResults()));
+}
+
+namespace {
+/// How an operand is read after broadcasting to `sizes`: by a map or, where a size may be 1 or not
+/// at run time, at indices chosen in the body.
+class BroadcastOperand {
+public:
+  BroadcastOperand(const Lowered &operand, const Sizes &sizes) : operand(operand), sizes(sizes) {}
+
+  bool isChosen() const {
+    for (int64_t i = 0; i < operand.rank(); ++i)
+      if (isOpen(i))
+        return true;
+    return false;
+  }
+
+  AffineMap map(Builder &b) const {
+    SmallVector<AffineExpr> exprs;
+    for (int64_t i = 0; i < operand.rank(); ++i)
+      exprs.push_back(isRepeated(i) ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(dim(i)));
+    return AffineMap::get(sizes.size(), 0, exprs, b.getContext());
+  }
+
+  Value read(OpBuilder &b, Location loc) const {
+    SmallVector<Value> indices;
+    Value zero = indexConstant(b, loc, 0), one = indexConstant(b, loc, 1);
+    for (int64_t i = 0; i < operand.rank(); ++i) {
+      Value at = b.create<linalg::IndexOp>(loc, dim(i));
+      if (isRepeated(i))
+        at = zero;
+      else if (isOpen(i))
+        at = b.create<arith::SelectOp>(loc,
+                                       b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                                               bodyValue(b, loc, operand.sizes[i]),
+                                                               one),
+                                       zero, at);
+      indices.push_back(at);
+    }
+    return b.create<tensor::ExtractOp>(loc, operand.tensor, indices);
+  }
+
+private:
+  int64_t dim(int64_t i) const { return static_cast<int64_t>(sizes.size()) - operand.rank() + i; }
+  bool isRepeated(int64_t i) const {
+    return isConstantIntValue(operand.sizes[i], 1) && operand.sizes[i] != sizes[dim(i)];
+  }
+  /// 1 or the result's size, which is not known before run time.
+  bool isOpen(int64_t i) const {
+    return operand.sizes[i] != sizes[dim(i)] && !isa<Attribute>(operand.sizes[i]);
+  }
+
+  const Lowered &operand;
+  const Sizes &sizes;
+};
+} // namespace
+
+Value DispatchBuilder::elementwise(Location loc, ArrayRef<Lowered> inputs, const Sizes &sizes,
+                                   Type elementType, ScalarFunction fn) {
+  OutputSpec output{sizes, elementType};
+  return dispatch(loc, output, [&](OpBuilder &inner, Location at, ValueRange inits) {
+    SmallVector<AffineMap> maps;
+    SmallVector<Value> mapped;
+    for (const Lowered &input : inputs)
+      if (BroadcastOperand operand(input, sizes); !operand.isChosen()) {
+        maps.push_back(operand.map(inner));
+        mapped.push_back(input.tensor);
+      }
+    maps.push_back(inner.getMultiDimIdentityMap(sizes.size()));
+    SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
+    auto body = [&](OpBuilder &nested, Location place, ValueRange arguments) {
+      SmallVector<Value> scalars;
+      unsigned next = 0;
+      for (const Lowered &input : inputs) {
+        BroadcastOperand operand(input, sizes);
+        scalars.push_back(operand.isChosen() ? operand.read(nested, place) : arguments[next++]);
+      }
+      nested.create<linalg::YieldOp>(place, fn(nested, place, scalars));
+    };
+    auto generic =
+        inner.create<linalg::GenericOp>(at, inits.getTypes(), mapped, inits, maps, iterators, body);
+    return SmallVector<Value>(generic.getResults());
+  })[0];
+}
+
+Value DispatchBuilder::compute(Location loc, const Sizes &sizes, Type elementType,
+                               IndexFunction fn) {
+  OutputSpec output{sizes, elementType};
+  return dispatch(loc, output, [&](OpBuilder &inner, Location at, ValueRange inits) {
+    int64_t rank = sizes.size();
+    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+    auto generic = inner.create<linalg::GenericOp>(
+        at, inits.getTypes(), ValueRange(), inits,
+        ArrayRef<AffineMap>{inner.getMultiDimIdentityMap(rank)}, iterators,
+        [&](OpBuilder &nested, Location place, ValueRange) {
+          SmallVector<Value> indices;
+          for (int64_t i = 0; i < rank; ++i)
+            indices.push_back(nested.create<linalg::IndexOp>(place, i));
+          nested.create<linalg::YieldOp>(place, fn(nested, place, indices));
+        });
+    return SmallVector<Value>(generic.getResults());
+  })[0];
+}
+
+} // namespace cameo

@@ -1,0 +1,77 @@
+// Dispatches and tensors of the host plan.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/Passes.h"
+#include "passes/linalg/PlanSizes.h"
+
+namespace cameo {
+
+using onnx::Sizes;
+
+/// What an ONNX value has become.
+struct Lowered {
+  mlir::Value tensor; // signless builtin tensor; its static sizes are those of `sizes`
+  Sizes sizes;
+  mlir::Type elementType; // ONNX's: unsigned types are ui8 ... ui64
+  int64_t rank() const { return sizes.size(); }
+};
+
+/// One output of a dispatch.
+struct OutputSpec {
+  Sizes sizes;
+  mlir::Type elementType; // ONNX's or signless
+};
+
+/// tensor<sizes x signless element>.
+mlir::RankedTensorType tensorType(const Sizes &sizes, mlir::Type elementType);
+/// A tensor.empty of the plan or of a body.
+mlir::Value emptyTensor(mlir::OpBuilder &b, mlir::Location loc, const Sizes &sizes,
+                        mlir::Type elementType);
+
+class DispatchBuilder {
+public:
+  /// Weights join `module`; all else is built where `b` stands.
+  DispatchBuilder(mlir::ModuleOp module, mlir::OpBuilder &b, PlanSizes &plan)
+      : module(module), b(b), plan(plan) {}
+
+  /// Called with a builder inside the body and the destinations; gives one tensor an output. The
+  /// body may use any value of the plan: tensors become inputs, other values scalars, constants are
+  /// copied in.
+  using BodyFunction = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::OpBuilder &, mlir::Location, mlir::ValueRange inits)>;
+  llvm::SmallVector<mlir::Value> dispatch(mlir::Location loc, llvm::ArrayRef<OutputSpec> outputs,
+                                          BodyFunction body);
+
+  /// One output, computed element by element from the elements of `inputs` at the same place after
+  /// broadcasting (`fn` gets their scalars, signless).
+  using ScalarFunction =
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange scalars)>;
+  mlir::Value elementwise(mlir::Location loc, llvm::ArrayRef<Lowered> inputs, const Sizes &sizes,
+                          mlir::Type elementType, ScalarFunction fn);
+
+  /// One output, computed element by element from its indices (index values); `fn` reads tensors
+  /// of the plan with tensor.extract at indices it keeps inside.
+  using IndexFunction =
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange indices)>;
+  mlir::Value compute(mlir::Location loc, const Sizes &sizes, mlir::Type elementType,
+                      IndexFunction fn);
+
+  /// A view of the same elements under other sizes; no device work.
+  Lowered reshape(mlir::Location loc, const Lowered &source, const Sizes &sizes);
+  /// A device tensor of host values.
+  mlir::Value fromHost(mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> values,
+                       const Sizes &sizes, mlir::Type elementType);
+  /// A constant of the weight pool.
+  mlir::Value constant(mlir::Location loc, mlir::ElementsAttr value);
+
+private:
+  mlir::ModuleOp module;
+  mlir::OpBuilder &b;
+  PlanSizes &plan;
+  llvm::DenseMap<mlir::Attribute, std::string> constants; // attribute -> symbol
+  mlir::Operation *lastConstant = nullptr;                // the last one in the pool
+};
+
+} // namespace cameo
