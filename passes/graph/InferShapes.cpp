@@ -126,7 +126,7 @@ private:
         !lowering.tryLowered(op->getResult(0)))
       return {};
     std::optional<onnx::ElementKind> kind = onnx::innerKind(type);
-    FailureOr<Sizes> values = lowering.tryHostValues(op->getResult(0));
+    FailureOr<Sizes> values = lowering.host.tryValues(op->getResult(0));
     if (!kind || failed(values) || static_cast<int64_t>(values->size()) != type.getNumElements())
       return {};
     SmallVector<int64_t> numbers;

@@ -49,7 +49,7 @@ static FailureOr<SmallVector<Sizes>> hostOperands(Operation *op, Lowering &l) {
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     if (onnx::isAbsent(op->getOperand(i)))
       return failure();
-    FailureOr<Sizes> values = l.tryHostValues(op->getOperand(i));
+    FailureOr<Sizes> values = l.host.tryValues(op->getOperand(i));
     if (failed(values))
       return failure();
     operands.push_back(*values);
@@ -242,7 +242,7 @@ static FailureOr<OpFoldResult> castOf(const HostElement &e, ArrayRef<OpFoldResul
 
 /// CastLike takes nothing but the type from its second operand.
 static FailureOr<Sizes> castLikeOnHost(Operation *op, unsigned, Lowering &l) {
-  FailureOr<Sizes> values = l.tryHostValues(op->getOperand(0));
+  FailureOr<Sizes> values = l.host.tryValues(op->getOperand(0));
   if (failed(values))
     return failure();
   HostElement e{l, op, Lowering::elementType(op->getOperand(0))};

@@ -131,7 +131,7 @@ FailureOr<HostArray> hostArray(Operation *op, unsigned operand, Lowering &l) {
   FailureOr<SmallVector<int64_t>> shape = hostShape(l.operand(op, operand).sizes);
   if (failed(shape))
     return failure();
-  FailureOr<Sizes> values = l.tryHostValues(op->getOperand(operand));
+  FailureOr<Sizes> values = l.host.tryValues(op->getOperand(operand));
   int64_t count = 1;
   for (int64_t size : *shape)
     count *= size;

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Elementwise.h"
-#include "passes/linalg/UnsupportedReport.h"
+#include "passes/linalg/RefusalReport.h"
 
 using namespace mlir;
 
@@ -290,7 +290,7 @@ static LogicalResult lowerClip(Operation *op, Lowering &l) {
 static LogicalResult checkRatio(Operation *op, Lowering &l) {
   if (l.absent(op, 1))
     return success();
-  FailureOr<Sizes> host = l.tryHostValues(op->getOperand(1), 1);
+  FailureOr<Sizes> host = l.host.tryValues(op->getOperand(1), 1);
   if (failed(host) || host->size() != 1)
     return success();
   // The largest whole number that is not above it.
@@ -306,7 +306,7 @@ static LogicalResult lowerDropout(Operation *op, Lowering &l) {
   auto known = [&](unsigned operand, double otherwise) -> std::optional<double> {
     if (l.absent(op, operand))
       return otherwise;
-    FailureOr<Sizes> host = l.tryHostValues(op->getOperand(operand), 1);
+    FailureOr<Sizes> host = l.host.tryValues(op->getOperand(operand), 1);
     if (failed(host) || host->size() != 1)
       return std::nullopt;
     auto attribute = dyn_cast<Attribute>((*host)[0]);

@@ -29,7 +29,7 @@ static LogicalResult checkIndexed(Operation *op, Lowering &l, OpFoldResult size,
 static LogicalResult checkHostIndices(Operation *op, Lowering &l, OpFoldResult size,
                                       StringRef message, int64_t first, int64_t stride) {
   constexpr int64_t kMostChecked = 16;
-  FailureOr<Sizes> indices = l.tryHostValues(op->getOperand(1), kMostChecked);
+  FailureOr<Sizes> indices = l.host.tryValues(op->getOperand(1), kMostChecked);
   if (failed(indices))
     return success();
   for (size_t i = first; i < indices->size(); i += stride) {
@@ -224,7 +224,7 @@ static LogicalResult lowerOneHot(Operation *op, Lowering &l) {
   if (values.rank() != 1 || !isConstantIntValue(values.sizes[0], 2))
     return l.unsupported(op, "values is " + onnx::typeText(op->getOperand(2).getType()) +
                                  "; it must hold two numbers");
-  FailureOr<Sizes> given = l.hostValues(op, 1);
+  FailureOr<Sizes> given = l.host.values(op, 1);
   if (failed(given))
     return failure();
   if (given->size() != 1)

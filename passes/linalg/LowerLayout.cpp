@@ -129,7 +129,7 @@ static LogicalResult lowerSpaceToDepth(Operation *op, Lowering &l) {
 
 static LogicalResult lowerExpand(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
-  FailureOr<Sizes> shape = l.hostValues(op, 1);
+  FailureOr<Sizes> shape = l.host.values(op, 1);
   if (failed(shape))
     return failure();
   for (OpFoldResult size : *shape)
@@ -153,7 +153,7 @@ static LogicalResult lowerExpand(Operation *op, Lowering &l) {
 
 static FailureOr<Sizes> hostExpand(Operation *op, unsigned, Lowering &l) {
   FailureOr<HostArray> data = hostArray(op, 0, l);
-  FailureOr<Sizes> wanted = l.tryHostValues(op->getOperand(1));
+  FailureOr<Sizes> wanted = l.host.tryValues(op->getOperand(1));
   if (failed(data) || failed(wanted))
     return failure();
   FailureOr<SmallVector<int64_t>> shape = hostShape(*wanted);
@@ -182,7 +182,7 @@ static FailureOr<Sizes> hostExpand(Operation *op, unsigned, Lowering &l) {
 
 static LogicalResult lowerTile(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
-  FailureOr<Sizes> repeats = l.hostValues(op, 1);
+  FailureOr<Sizes> repeats = l.host.values(op, 1);
   if (failed(repeats))
     return failure();
   if (static_cast<int64_t>(repeats->size()) != data.rank())
@@ -220,7 +220,7 @@ static LogicalResult lowerTile(Operation *op, Lowering &l) {
 
 static FailureOr<Sizes> hostTile(Operation *op, unsigned, Lowering &l) {
   FailureOr<HostArray> data = hostArray(op, 0, l);
-  FailureOr<Sizes> repeats = l.tryHostValues(op->getOperand(1));
+  FailureOr<Sizes> repeats = l.host.tryValues(op->getOperand(1));
   if (failed(data) || failed(repeats) || repeats->size() != data->shape.size())
     return failure();
   Sizes sizes;

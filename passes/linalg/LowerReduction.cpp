@@ -121,7 +121,7 @@ static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &
 static FailureOr<Loops> reductionLoops(Lowering &l, Operation *op, const Lowered &x) {
   Sizes axes;
   if (!l.absent(op, 1)) {
-    FailureOr<Sizes> values = l.hostValues(op, 1);
+    FailureOr<Sizes> values = l.host.values(op, 1);
     if (failed(values))
       return failure();
     axes = *values;
@@ -286,12 +286,12 @@ template <Reduction kind> static FailureOr<Sizes> hostReduce(Operation *op, unsi
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   if (!type || type.getRank() > 1)
     return failure();
-  FailureOr<Sizes> values = l.tryHostValues(op->getOperand(0));
+  FailureOr<Sizes> values = l.host.tryValues(op->getOperand(0));
   if (failed(values))
     return failure();
   bool axesGiven = false;
   if (!l.absent(op, 1)) {
-    FailureOr<Sizes> axes = l.tryHostValues(op->getOperand(1));
+    FailureOr<Sizes> axes = l.host.tryValues(op->getOperand(1));
     if (failed(axes))
       return failure();
     axesGiven = !axes->empty();
@@ -353,7 +353,7 @@ template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) 
 
 template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
-  FailureOr<Sizes> axisValue = l.hostValues(op, 1, 1);
+  FailureOr<Sizes> axisValue = l.host.values(op, 1, 1);
   if (failed(axisValue))
     return failure();
   if (axisValue->size() != 1 || x.rank() == 0)

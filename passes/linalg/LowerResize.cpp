@@ -10,7 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Indexing.h"
-#include "passes/linalg/UnsupportedReport.h"
+#include "passes/linalg/RefusalReport.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -64,7 +64,7 @@ static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64
   if (hasScales == hasSizes)
     return l.unsupported(op, hasScales ? "has both scales and sizes; exactly one is needed"
                                        : "has neither scales nor sizes; exactly one is needed");
-  FailureOr<Sizes> values = l.hostValues(op, hasScales ? 2 : 3);
+  FailureOr<Sizes> values = l.host.values(op, hasScales ? 2 : 3);
   if (failed(values))
     return failure();
   if (values->size() != axes.size())
@@ -199,7 +199,7 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
     if (!given(op, l, 1))
       return l.unsupported(op, "coordinate_transformation_mode 'tf_crop_and_resize' without roi; "
                                "nearest supported: half_pixel");
-    FailureOr<Sizes> values = l.hostValues(op, 1);
+    FailureOr<Sizes> values = l.host.values(op, 1);
     if (failed(values))
       return failure();
     roi = *values;

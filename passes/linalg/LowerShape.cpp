@@ -7,7 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Indexing.h"
-#include "passes/linalg/UnsupportedReport.h"
+#include "passes/linalg/RefusalReport.h"
 
 using namespace mlir;
 
@@ -80,7 +80,7 @@ static TypedAttr fillValue(onnx::ConstantOfShapeOp op, Type type) {
 }
 
 static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
-  FailureOr<Sizes> sizes = l.hostValues(op, 0);
+  FailureOr<Sizes> sizes = l.host.values(op, 0);
   if (failed(sizes))
     return failure();
   for (OpFoldResult size : *sizes)
@@ -104,7 +104,7 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
 }
 
 static FailureOr<Sizes> hostConstantOfShape(Operation *op, unsigned, Lowering &l) {
-  FailureOr<Sizes> sizes = l.tryHostValues(op->getOperand(0));
+  FailureOr<Sizes> sizes = l.host.tryValues(op->getOperand(0));
   if (failed(sizes))
     return failure();
   FailureOr<SmallVector<int64_t>> shape = hostShape(*sizes);
@@ -142,7 +142,7 @@ static FailureOr<OpFoldResult> rangeCount(Operation *op, Lowering &l, OpFoldResu
 static LogicalResult lowerRange(Operation *op, Lowering &l) {
   Sizes ends;
   for (unsigned i = 0; i < 3; ++i) {
-    FailureOr<Sizes> value = l.hostValues(op, i);
+    FailureOr<Sizes> value = l.host.values(op, i);
     if (failed(value))
       return failure();
     if (value->size() != 1)
@@ -180,7 +180,7 @@ static FailureOr<Sizes> hostRange(Operation *op, unsigned, Lowering &l) {
     return failure();
   SmallVector<int64_t> ends;
   for (unsigned i = 0; i < 3; ++i) {
-    FailureOr<Sizes> value = l.tryHostValues(op->getOperand(i));
+    FailureOr<Sizes> value = l.host.tryValues(op->getOperand(i));
     std::optional<int64_t> known;
     if (succeeded(value) && value->size() == 1)
       known = getConstantIntValue((*value)[0]);
@@ -297,7 +297,7 @@ static LogicalResult checkInferred(Operation *op, Lowering &l, const Sizes &size
 
 static LogicalResult lowerReshape(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
-  FailureOr<Sizes> shape = l.hostValues(op, 1);
+  FailureOr<Sizes> shape = l.host.values(op, 1);
   if (failed(shape))
     return failure();
   bool copies = cast<onnx::ReshapeOp>(op).getAllowzero() == 0;
@@ -418,7 +418,7 @@ static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
         axes.push_back(i);
     }
   } else {
-    FailureOr<Sizes> given = l.hostValues(op, 1, kMostAxes);
+    FailureOr<Sizes> given = l.host.values(op, 1, kMostAxes);
     if (failed(given))
       return failure();
     std::optional<SmallVector<int64_t>> known = knownAxes(*given);
@@ -443,7 +443,7 @@ static LogicalResult lowerSqueeze(Operation *op, Lowering &l) {
 
 static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0);
-  FailureOr<Sizes> given = l.hostValues(op, 1, kMostAxes);
+  FailureOr<Sizes> given = l.host.values(op, 1, kMostAxes);
   if (failed(given))
     return failure();
   int64_t rank = data.rank() + given->size();
@@ -477,7 +477,7 @@ static LogicalResult lowerUnsqueeze(Operation *op, Lowering &l) {
 
 /// The same values in the same order.
 static FailureOr<Sizes> hostSame(Operation *op, unsigned, Lowering &l) {
-  return l.tryHostValues(op->getOperand(0));
+  return l.host.tryValues(op->getOperand(0));
 }
 
 void registerShapeOperators(OperatorTable &table) {

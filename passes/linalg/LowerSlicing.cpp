@@ -94,7 +94,7 @@ static FailureOr<Bounds> sliceWindow(Operation *op, Lowering &l, std::string &pr
   for (unsigned i = 0; i < 4; ++i) {
     if (l.absent(op, i + 1))
       continue;
-    FailureOr<Sizes> values = l.tryHostValues(op->getOperand(i + 1));
+    FailureOr<Sizes> values = l.host.tryValues(op->getOperand(i + 1));
     if (failed(values))
       return failure();
     given[i] = *values;
@@ -153,16 +153,16 @@ static FailureOr<Bounds> sliceWindow(Operation *op, Lowering &l, std::string &pr
 
 static LogicalResult lowerSlice(Operation *op, Lowering &l) {
   for (unsigned i = 1; i <= 4; ++i)
-    if (!l.absent(op, i) && failed(l.hostValues(op, i)))
+    if (!l.absent(op, i) && failed(l.host.values(op, i)))
       return failure();
-  if (!l.absent(op, 3) && failed(checkAxes(op, l, *l.hostValues(op, 3), l.operand(op, 0).rank())))
+  if (!l.absent(op, 3) && failed(checkAxes(op, l, *l.host.values(op, 3), l.operand(op, 0).rank())))
     return failure();
   std::string problem;
   FailureOr<Bounds> window = sliceWindow(op, l, problem);
   if (failed(window))
     return l.unsupported(op, problem);
   if (!l.absent(op, 4)) {
-    Sizes steps = *l.hostValues(op, 4);
+    Sizes steps = *l.host.values(op, 4);
     for (OpFoldResult step : steps)
       if (failed(l.plan.check(op,
                               l.plan.equal(l.plan.equal(step, l.plan.index(0)), l.plan.index(0)),
@@ -214,7 +214,7 @@ static FailureOr<Sizes> splitSizes(Operation *op, Lowering &l, int64_t axis) {
   int64_t count = op->getNumResults();
   Sizes parts;
   if (!l.absent(op, 1)) {
-    FailureOr<Sizes> given = l.tryHostValues(op->getOperand(1));
+    FailureOr<Sizes> given = l.host.tryValues(op->getOperand(1));
     if (failed(given) || static_cast<int64_t>(given->size()) != count)
       return failure();
     return *given;
@@ -273,7 +273,7 @@ static LogicalResult lowerSplit(Operation *op, Lowering &l) {
   } else {
     if (split.getNumOutputs())
       return l.unsupported(op, "has both split and num_outputs; only one of them may be given");
-    FailureOr<Sizes> given = l.hostValues(op, 1);
+    FailureOr<Sizes> given = l.host.values(op, 1);
     if (failed(given))
       return failure();
     if (given->size() != op->getNumResults())
@@ -320,12 +320,12 @@ static FailureOr<Sizes> hostSplit(Operation *op, unsigned result, Lowering &l) {
 /// What Pad adds (or, negative, takes away) before and after each dimension.
 static LogicalResult padAmounts(Operation *op, Lowering &l, int64_t rank, Sizes &before,
                                 Sizes &after) {
-  FailureOr<Sizes> pads = l.hostValues(op, 1);
+  FailureOr<Sizes> pads = l.host.values(op, 1);
   if (failed(pads))
     return failure();
   Sizes axes;
   if (!l.absent(op, 3)) {
-    FailureOr<Sizes> given = l.hostValues(op, 3);
+    FailureOr<Sizes> given = l.host.values(op, 3);
     if (failed(given))
       return failure();
     axes = *given;

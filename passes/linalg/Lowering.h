@@ -9,6 +9,7 @@
 #pragma once
 
 #include "passes/linalg/DispatchBuilder.h"
+#include "passes/linalg/HostValues.h"
 #include "passes/linalg/Scalars.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -47,6 +48,8 @@ public:
   PlanSizes plan;
   /// Dispatches and tensors.
   DispatchBuilder build;
+  /// Values of tensors on the host.
+  HostValues host;
 
   //===-- Operands and results ----------------------------------------------------------------===//
   /// Whether an optional operand is absent (also beyond the operand list).
@@ -61,13 +64,6 @@ public:
   /// Element type of a result or operand as ONNX has it.
   static mlir::Type elementType(mlir::Value onnxValue);
   static bool isUnsigned(mlir::Type type) { return type.isUnsignedInteger(); }
-
-  /// The values of a tensor on the host in row-major order: from a constant, from shapes, or read
-  /// from an input of the model; failure (reported for `op`) where they are computed on the device
-  /// or too many. At most `limit` elements.
-  mlir::FailureOr<Sizes> hostValues(mlir::Operation *op, unsigned operand, int64_t limit = 4096);
-  /// hostValues without a report.
-  mlir::FailureOr<Sizes> tryHostValues(mlir::Value onnxValue, int64_t limit = 4096);
 
   /// Records that a node cannot be compiled and why ("nearest supported form" included); gives
   /// failure. All records come in one error.
@@ -88,24 +84,17 @@ public:
   /// What a value has become, or nothing where it was not lowered.
   std::optional<Lowered> tryLowered(mlir::Value onnxValue);
   mlir::OpBuilder &builder() { return b; }
+  /// Leaves a node out, as one behind a node that is refused.
+  void hide(mlir::Operation *op) { refusals.hide(op); }
   /// Whether a node is recorded, or hidden behind one that is.
   bool isRefused(mlir::Operation *op) const { return refusals.contains(op); }
 
 private:
-  bool isHostValueKnown(mlir::Value value, int64_t limit) const;
-  void evaluateOnHost(mlir::Value value, int64_t limit);
-  mlir::FailureOr<Sizes> readInput(mlir::BlockArgument argument, int64_t limit);
   void checkOutputs(mlir::func::FuncOp function);
   llvm::LogicalResult checkOperator(mlir::Operation *op);
   void lowerNode(mlir::Operation &op);
   void standIn(mlir::OpResult result);
-  std::string describeDeviceValue(mlir::Value value);
-  /// The most numbers of an input that the plan reads.
-  static constexpr int64_t kMostRead = 1024;
-
   llvm::DenseMap<mlir::Value, Lowered> values;
-  llvm::DenseMap<mlir::Value, Sizes> hostCache;
-  llvm::DenseMap<mlir::Value, int64_t> hostFailures; // for limits up to this one
 };
 
 } // namespace cameo

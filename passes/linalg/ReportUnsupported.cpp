@@ -5,7 +5,7 @@
 // it are looked at, too; without such a shape they are looked at as far as operators and types go.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/linalg/UnsupportedReport.h"
+#include "passes/linalg/RefusalReport.h"
 
 using namespace mlir;
 

@@ -130,7 +130,7 @@ Value elementwiseOf(Operation *op, Lowering &l, ArrayRef<unsigned> operands, con
     Attribute constant;
     ElementsAttr value = onnx::constantValue(op->getOperand(index));
     if (value && value.getNumElements() == 1)
-      if (FailureOr<Sizes> host = l.tryHostValues(op->getOperand(index), 1); succeeded(host))
+      if (FailureOr<Sizes> host = l.host.tryValues(op->getOperand(index), 1); succeeded(host))
         constant = dyn_cast<Attribute>((*host)[0]);
     constants.push_back(constant);
     if (!constant)

@@ -21,6 +21,12 @@ std::optional<std::string> typeProblem(mlir::Type type);
 /// where one may.
 std::string sizeProblem(mlir::Type tensor);
 
+/// The name of a node, or that it has none.
+std::string nodeNameOf(mlir::Operation *op);
+
+/// "Conv, opset 17": the operator, and the opset that the model gives its domain.
+std::string operatorText(mlir::Operation *op);
+
 /// "input 'axes'" of an op, by the operator's schema.
 std::string inputText(mlir::Operation *op, unsigned operand);
 

@@ -1,0 +1,141 @@
+// Collects what cannot be compiled, and says it in one error: a line for each reason, with the
+// nodes that it holds for.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/RefusalReport.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+/// Names in a line, and lines in a report, that are told in full; the others are counted.
+static constexpr size_t kToldNames = 3, kToldReasons = 100;
+
+std::string nodeNameOf(Operation *op) {
+  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
+    return loc.getName().str();
+  return "(unnamed)";
+}
+
+std::string operatorText(Operation *op) {
+  auto custom = dyn_cast<onnx::CustomOp>(op);
+  if (!custom) {
+    std::string name = op->getName().stripDialect().str();
+    auto model = op->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(onnx::kModelAttr);
+    auto opset = model ? model.getAs<IntegerAttr>("opset") : IntegerAttr();
+    return opset ? name + ", opset " + std::to_string(opset.getInt()) : name;
+  }
+  std::string domain = custom.getDomain().str();
+  return (domain.empty() ? "" : domain + ".") + custom.getOpType().str() + ", opset " +
+         std::to_string(custom.getVersion());
+}
+
+static StringRef nearestType(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (isa<onnx::OptType>(type))
+    return "a tensor that is always there";
+  if (!tensor)
+    return "tensors";
+  Type element = tensor.getElementType();
+  if (isa<onnx::StringType>(element))
+    return "numbers that stand for the strings, such as int64";
+  if (isa<ComplexType>(element))
+    return "real and imaginary parts in a dimension of size 2";
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return integer.isUnsigned() ? "uint8" : "int8";
+  return "float16, bfloat16 or float";
+}
+
+std::optional<std::string> typeProblem(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (isa<NoneType>(type))
+    return std::nullopt;
+  Type element = tensor ? tensor.getElementType() : Type();
+  bool known =
+      tensor && (element.isF16() || element.isBF16() || element.isF32() || element.isF64());
+  if (auto integer = dyn_cast_if_present<IntegerType>(element))
+    known = llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  if (known)
+    return std::nullopt;
+  return "is " + (tensor ? "of type " + onnx::elementText(element) : onnx::typeText(type)) +
+         "; nearest supported: " + nearestType(type).str();
+}
+
+std::string sizeProblem(Type type) {
+  // 128 GiB: no GPU holds more, and a size like this is an error of the model.
+  constexpr double kMostBytes = double(int64_t(1) << 37);
+  auto tensor = cast<RankedTensorType>(type);
+  double bytes = llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+  for (int64_t size : tensor.getShape())
+    if (!ShapedType::isDynamic(size))
+      bytes *= static_cast<double>(size);
+  if (bytes <= kMostBytes)
+    return "";
+  return llvm::formatv("of type {0} takes {1:e} B; at most {2} B (128 GiB) are supported",
+                       onnx::typeText(type), bytes, int64_t(kMostBytes));
+}
+
+std::string inputText(Operation *op, unsigned operand) {
+  const onnx::OpSchema *schema = onnx::schemaOf(op);
+  if (!schema || schema->inputs.empty())
+    return "input " + std::to_string(operand);
+  const onnx::Formal &formal = schema->input(operand);
+  std::string name = (Twine("input '") + formal.name + "'").str();
+  if (formal.option != onnx::Option::Variadic)
+    return name;
+  return name + " " + std::to_string(operand + 1 - schema->inputs.size());
+}
+
+LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusals) {
+  if (refusals.problems().empty())
+    return success();
+  // Nodes with one operator and one reason share a line.
+  struct Line {
+    std::string operatorText, reason;
+    SmallVector<Operation *> ops;
+  };
+  std::vector<Line> lines;
+  llvm::StringMap<size_t> lineOf;
+  size_t counts[3] = {}; // inputs, outputs, nodes
+  for (const onnx::Refusals::Problem &problem : refusals.problems()) {
+    ++counts[problem.op != function ? 2 : StringRef(problem.reason).starts_with("output")];
+    std::string text = problem.op == function ? "" : operatorText(problem.op);
+    auto [known, isNew] = lineOf.try_emplace(text + "\n" + problem.reason, lines.size());
+    if (isNew)
+      lines.push_back({text, problem.reason, {}});
+    lines[known->second].ops.push_back(problem.op);
+  }
+  InFlightDiagnostic diagnostic = emitError(function.getLoc()) << "unsupported: ";
+  const char *separator = "";
+  static constexpr StringLiteral kinds[] = {"input", "output", "node"};
+  for (auto [count, what] : llvm::zip(counts, kinds))
+    if (count) {
+      diagnostic << separator << count << " " << what << (count == 1 ? "" : "s");
+      separator = " and ";
+    }
+  diagnostic << " cannot be compiled";
+  size_t told = 0;
+  for (auto &[operatorText, reason, ops] : lines) {
+    if (++told > kToldReasons) {
+      diagnostic.attachNote(function.getLoc())
+          << "and " << lines.size() - kToldReasons << " reasons more";
+      break;
+    }
+    Diagnostic &note = diagnostic.attachNote(ops.front()->getLoc());
+    if (operatorText.empty()) {
+      note << reason;
+      continue;
+    }
+    note << (ops.size() == 1 ? "node " : "nodes ");
+    for (auto [i, op] : llvm::enumerate(ArrayRef(ops).take_front(kToldNames)))
+      note << (i ? ", '" : "'") << nodeNameOf(op) << "'";
+    if (ops.size() > kToldNames)
+      note << " and " << ops.size() - kToldNames << " more";
+    note << " (" << operatorText << "): " << reason;
+  }
+  return diagnostic;
+}
+
+} // namespace cameo
