@@ -288,24 +288,6 @@ Value widen(OpBuilder &b, Location loc, Value scalar, Type from, Type to) {
   return from == to ? scalar : convertScalar(b, loc, scalar, from, to);
 }
 
-int64_t intAttribute(Operation *op, StringRef name, int64_t otherwise) {
-  auto attribute = op->getAttrOfType<IntegerAttr>(name);
-  return attribute ? attribute.getInt() : otherwise;
-}
-
-float floatAttribute(Operation *op, StringRef name, float otherwise) {
-  auto attribute = op->getAttrOfType<FloatAttr>(name);
-  return attribute ? attribute.getValue().convertToFloat() : otherwise;
-}
-
-SmallVector<int64_t> intsAttribute(Operation *op, StringRef name, int64_t count,
-                                   int64_t otherwise) {
-  auto attribute = op->getAttrOfType<DenseI64ArrayAttr>(name);
-  if (attribute && !attribute.empty())
-    return llvm::to_vector(attribute.asArrayRef());
-  return SmallVector<int64_t>(count, otherwise);
-}
-
 FailureOr<int64_t> normalAxis(Lowering &l, Operation *op, int64_t axis, int64_t rank) {
   int64_t normal = axis < 0 ? axis + rank : axis;
   if (normal < 0 || normal >= rank)

@@ -7,9 +7,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/shape/Attributes.h"
 #include "passes/linalg/Lowering.h"
 
 namespace cameo {
+
+using onnx::floatAttribute;
+using onnx::intAttribute;
+using onnx::intsAttribute;
 
 /// A tensor and where a generic reads it: a map from its loops.
 struct Read {
@@ -90,12 +95,6 @@ mlir::Value fromIndex(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index,
 mlir::Value widen(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar, mlir::Type from,
                   mlir::Type to);
 
-/// An integer attribute of an ONNX node, or its default.
-int64_t intAttribute(mlir::Operation *op, llvm::StringRef name, int64_t otherwise);
-float floatAttribute(mlir::Operation *op, llvm::StringRef name, float otherwise);
-/// A list of integers, or `count` times the default.
-llvm::SmallVector<int64_t> intsAttribute(mlir::Operation *op, llvm::StringRef name, int64_t count,
-                                         int64_t otherwise);
 /// An axis in [0, rank), from [-rank, rank); reported where it is outside.
 mlir::FailureOr<int64_t> normalAxis(Lowering &l, mlir::Operation *op, int64_t axis, int64_t rank);
 

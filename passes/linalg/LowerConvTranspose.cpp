@@ -7,7 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
-#include "passes/linalg/Windows.h"
+#include "passes/linalg/WindowTaps.h"
 
 using namespace mlir;
 
@@ -38,7 +38,7 @@ static Value sourceIndex(OpBuilder &b, Location loc, const Window &window, Value
 }
 
 namespace {
-/// Operands, windows and result sizes, checked.
+/// Operands, windows and result sizes.
 struct TransposedConvolution {
   Lowered x, w;
   std::optional<Lowered> bias;
@@ -52,35 +52,18 @@ struct TransposedConvolution {
 static FailureOr<TransposedConvolution> readTransposed(Operation *op, Lowering &l) {
   TransposedConvolution conv{
       l.operand(op, 0), l.operand(op, 1), {}, intAttribute(op, "group", 1), {}, {}, {}, {}};
-  const Lowered &x = conv.x, &w = conv.w;
-  if (x.rank() < 3 || w.rank() != x.rank())
-    return l.unsupported(op, "X of rank " + Twine(x.rank()) + ", W of rank " + Twine(w.rank()) +
-                                 "; one rank of 3 or more is needed");
-  OpFoldResult group = l.plan.index(conv.groups);
-  if (failed(l.plan.check(op, l.plan.equal(x.sizes[1], w.sizes[0]),
-                          "the input has {0} channels, the weights {1}", x.sizes[1], w.sizes[0])) ||
-      failed(l.plan.check(op, l.plan.equal(l.plan.rem(x.sizes[1], group), l.plan.index(0)),
-                          "{0} channels are not a multiple of group {1}", x.sizes[1], group)))
+  SmallVector<Sizes> operands{conv.x.sizes, conv.w.sizes};
+  if (!l.absent(op, 2)) {
+    conv.bias = l.operand(op, 2);
+    operands.push_back(conv.bias->sizes);
+  }
+  FailureOr<onnx::WindowShape> shape = onnx::inferConvTranspose(l.plan, op, operands);
+  if (failed(shape))
     return failure();
-  FailureOr<Windows> windows =
-      transposedWindows(l, op, x, ArrayRef<OpFoldResult>(w.sizes).drop_front(2));
-  if (failed(windows))
-    return failure();
-  conv.windows = *windows;
-  conv.channelsIn = l.plan.floorDiv(x.sizes[1], group);
-  conv.channelsOut = w.sizes[1];
-  conv.result = {x.sizes[0], l.plan.mul(conv.channelsOut, group)};
-  for (const Window &window : conv.windows)
-    conv.result.push_back(window.input);
-  if (l.absent(op, 2))
-    return conv;
-  conv.bias = l.operand(op, 2);
-  if (conv.bias->rank() != 1)
-    return l.unsupported(op, "the bias has rank " + Twine(conv.bias->rank()) + ", needs 1");
-  if (failed(l.plan.check(op, l.plan.equal(conv.bias->sizes[0], conv.result[1]),
-                          "the bias has {0} values for {1} channels", conv.bias->sizes[0],
-                          conv.result[1])))
-    return failure();
+  conv.windows = shape->windows;
+  conv.result = shape->result;
+  conv.channelsIn = l.plan.floorDiv(conv.x.sizes[1], l.plan.index(conv.groups));
+  conv.channelsOut = conv.w.sizes[1];
   return conv;
 }
 

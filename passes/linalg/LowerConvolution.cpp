@@ -6,14 +6,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Contraction.h"
 #include "passes/linalg/Families.h"
-#include "passes/linalg/Windows.h"
+#include "passes/linalg/WindowTaps.h"
 
 using namespace mlir;
 
 namespace cameo {
 
 namespace {
-/// The operands and windows of a convolution, checked.
+/// The operands and windows of a convolution.
 struct Convolution {
   Lowered x, w;
   std::optional<Lowered> bias;
@@ -30,48 +30,18 @@ struct ConvolutionLoops {
 };
 } // namespace
 
-/// Reports or checks channels, filters and groups that do not go together.
-static LogicalResult checkChannels(Operation *op, Lowering &l, const Convolution &conv) {
-  OpFoldResult groups = l.plan.index(conv.groups), channels = l.plan.mul(conv.w.sizes[1], groups);
-  if (channels != conv.x.sizes[1] &&
-      failed(l.plan.check(op, l.plan.equal(channels, conv.x.sizes[1]),
-                          conv.isGrouped()
-                              ? "the weights and group take {0} channels, the input has {1}"
-                              : "the weights take {0} channels, the input has {1}",
-                          channels, conv.x.sizes[1])))
-    return failure();
-  return l.plan.check(op, l.plan.equal(l.plan.rem(conv.w.sizes[0], groups), l.plan.index(0)),
-                      "{0} filters are no multiple of group {1}", conv.w.sizes[0], groups);
-}
-
-static LogicalResult checkBias(Operation *op, Lowering &l, const Lowered &bias,
-                               OpFoldResult filters) {
-  if (bias.rank() != 1)
-    return l.unsupported(op, "the bias has rank " + Twine(bias.rank()) + ", needs 1");
-  return l.plan.check(op, l.plan.equal(bias.sizes[0], filters),
-                      "the bias has {0} values for {1} filters", bias.sizes[0], filters);
-}
-
 static FailureOr<Convolution> readConvolution(Operation *op, Lowering &l) {
   Convolution conv{l.operand(op, 0), l.operand(op, 1), {}, intAttribute(op, "group", 1), {}, {}};
-  if (conv.x.rank() < 3 || conv.w.rank() != conv.x.rank())
-    return l.unsupported(op, "X of rank " + Twine(conv.x.rank()) + ", W of rank " +
-                                 Twine(conv.w.rank()) + "; both need one rank of 3 or more");
-  ArrayRef<OpFoldResult> kernel = ArrayRef(conv.w.sizes).drop_front(2);
-  if (failed(checkKernelShape(l, op, kernel)) || failed(checkChannels(op, l, conv)))
-    return failure();
+  SmallVector<Sizes> operands{conv.x.sizes, conv.w.sizes};
   if (!l.absent(op, 2)) {
     conv.bias = l.operand(op, 2);
-    if (failed(checkBias(op, l, *conv.bias, conv.w.sizes[0])))
-      return failure();
+    operands.push_back(conv.bias->sizes);
   }
-  FailureOr<Windows> windows = slidingWindows(l, op, conv.x, kernel);
-  if (failed(windows))
+  FailureOr<onnx::WindowShape> shape = onnx::inferConv(l.plan, op, operands);
+  if (failed(shape))
     return failure();
-  conv.windows = *windows;
-  conv.result = {conv.x.sizes[0], conv.w.sizes[0]};
-  for (const Window &window : conv.windows)
-    conv.result.push_back(window.count);
+  conv.windows = shape->windows;
+  conv.result = shape->result;
   return conv;
 }
 

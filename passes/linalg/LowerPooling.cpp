@@ -7,7 +7,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
-#include "passes/linalg/Windows.h"
+#include "passes/linalg/WindowTaps.h"
 
 using namespace mlir;
 
@@ -28,25 +28,13 @@ struct PoolLoops {
 static FailureOr<PoolLoops> poolLoops(Lowering &l, Operation *op) {
   PoolLoops pool;
   pool.x = l.operand(op, 0);
-  Sizes kernel;
-  SmallVector<int64_t> sizes = intsAttribute(op, "kernel_shape", 0, 1);
-  for (int64_t size : sizes)
-    kernel.push_back(l.plan.index(size));
-  // Else a window would have nothing of the input.
-  for (auto [i, pad] : llvm::enumerate(intsAttribute(op, "pads", 0, 0)))
-    if (!sizes.empty() && pad >= sizes[i % sizes.size()])
-      return l.unsupported(op, "pads has a value of " + Twine(pad) +
-                                   "; it must be less than the size of " +
-                                   Twine(sizes[i % sizes.size()]) + " in kernel_shape");
-  FailureOr<Windows> windows = slidingWindows(l, op, pool.x, kernel);
-  if (failed(windows))
+  FailureOr<onnx::WindowShape> shape = onnx::inferPool(l.plan, op, pool.x.sizes);
+  if (failed(shape))
     return failure();
-  pool.windows = *windows;
-  pool.result = {pool.x.sizes[0], pool.x.sizes[1]};
+  pool.windows = shape->windows;
+  pool.result = pool.loops = shape->result;
   for (const Window &window : pool.windows)
-    pool.result.push_back(window.count);
-  pool.loops = pool.result;
-  llvm::append_range(pool.loops, kernel);
+    pool.loops.push_back(window.kernel);
   pool.reduced.assign(pool.result.size(), false);
   pool.reduced.resize(pool.loops.size(), true);
   return pool;
@@ -264,8 +252,9 @@ template <Pool kind> static LogicalResult lowerSumPool(Operation *op, Lowering &
 
 template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
-  if (x.rank() < 3)
-    return l.unsupported(op, "has rank " + Twine(x.rank()) + ", needs 3 or more");
+  FailureOr<Sizes> sizes = onnx::inferGlobalPool(l.plan, op, x.sizes);
+  if (failed(sizes))
+    return failure();
   int64_t p = intAttribute(op, "p", 2);
   Type type = x.elementType, compute = kind == Pool::Max ? type : accumulatorType(type);
   Sizes rows = {x.sizes[0], x.sizes[1]};
@@ -298,9 +287,7 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
             },
             inits[0])};
       })[0];
-  Sizes sizes = rows;
-  sizes.resize(x.rank(), l.plan.index(1));
-  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, type}, sizes));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, type}, *sizes));
   return success();
 }
 

@@ -91,6 +91,10 @@ public:
   /// run time.
   mlir::FailureOr<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Sizes> shapes);
 
+  /// Reports that a node cannot be compiled, and why; gives failure.
+  llvm::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &reason) {
+    return refusals.add(op, reason);
+  }
   /// A check at run time, or a report now where the condition is known to fail.
   llvm::LogicalResult check(mlir::Operation *op, mlir::OpFoldResult condition,
                             const llvm::Twine &message, mlir::OpFoldResult a = {},
