@@ -36,7 +36,7 @@ namespace {
 /// A number, or a value of the plan, or unknown.
 struct Amount {
   double known = 0;
-  Value value;
+  Value value = {};
   bool unknown = false;
 };
 
