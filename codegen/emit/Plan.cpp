@@ -19,6 +19,17 @@ using namespace cameo;
 
 namespace {
 
+/// Static shared memory of a kernel, laid out as ptxas does: each variable at its alignment.
+uint32_t sharedBytes(Operation *module) {
+  DataLayout layout = DataLayout::closest(module);
+  uint64_t bytes = 0;
+  for (auto global : module->getRegion(0).getOps<LLVM::GlobalOp>())
+    if (global.getAddrSpace() == NVVM::kSharedMemorySpace)
+      bytes = llvm::alignTo(bytes, global.getAlignment().value_or(1)) +
+              layout.getTypeSize(global.getType());
+  return bytes;
+}
+
 class PlanEmitter {
 public:
   explicit PlanEmitter(func::FuncOp function)
@@ -123,10 +134,7 @@ FailureOr<uint32_t> PlanEmitter::kernelOf(rt::LaunchOp launch) {
   entry.onnx_nodes = plan.string(nodes ? nodes.getValue() : "");
   for (int i = 0; i < 3; ++i)
     entry.block[i] = i < block.size() ? block[i] : 1;
-  DataLayout layout = DataLayout::closest(kernel);
-  for (auto global : kernel->getParentOp()->getRegion(0).getOps<LLVM::GlobalOp>())
-    if (global.getAddrSpace() == NVVM::kSharedMemorySpace)
-      entry.shared_static += layout.getTypeSize(global.getType());
+  entry.shared_static = sharedBytes(kernel->getParentOp());
   entry.first_arg = plan.argTypes.size();
   entry.arg_count = kernel.getNumArguments();
   entry.flags = kernel->hasAttr("kernel.no_sync") ? CAMEO_KERNEL_NO_SYNC : 0;
