@@ -2,15 +2,16 @@
  * the choice of schedules. Plain C, shared by the compiler and the runtime.
  *
  * Sources: NVIDIA's data sheets of the boards, and its architecture whitepapers (Turing, GA100,
- * GA102, Ada, Hopper) for multiprocessors, clocks and caches; the L2 cache of H200 and GH200 is
- * what their driver reports. Rates a clock cycle: CUDA C++ Programming Guide, "Arithmetic
- * Instructions", and the whitepapers' Tensor Core figures.
+ * GA102, Ada, Hopper) for multiprocessors, clocks and caches. No data sheet has the L2 cache of
+ * H200 and GH200: 60 MiB is that of the whole chip. Rates a clock cycle: CUDA C++ Programming
+ * Guide, "Arithmetic Instructions", and the whitepapers' Tensor Core figures.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CAMEO_RUNTIME_BOARDS_H
 #define CAMEO_RUNTIME_BOARDS_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* Multiply-adds a clock cycle and multiprocessor, by compute capability. Those of Tensor Cores are
  * of dense matrices; GeForce boards accumulate f16 products in f32 at half the rate. */
@@ -46,7 +47,7 @@ static const CameoBoard cameoBoards[] = {
     {"a30", 80, 56, 1440, 1440, 933, 24576, 24},
     {"a10", 86, 72, 1695, 1695, 600, 6144, 24},
     {"a40", 86, 84, 1740, 1740, 696, 6144, 48},
-    {"rtx-a6000", 86, 84, 1800, 1800, 768, 6144, 48},
+    {"a6000", 86, 84, 1800, 1800, 768, 6144, 48},
     {"rtx3090", 86, 82, 1695, 1695, 936, 6144, 24},
     {"orin-agx-64", 87, 16, 1300, 1300, 205, 4096, 64},
     {"l4", 89, 58, 2040, 2040, 300, 49152, 24},
@@ -59,5 +60,12 @@ static const CameoBoard cameoBoards[] = {
     {"h200", 90, 132, 1980, 1830, 4800, 61440, 141},
     {"gh200", 90, 132, 1980, 1830, 4000, 61440, 96},
 };
+
+/* Whether that is what the board is called: a100 is the first of a100-40, a100-80-sxm, ... */
+static inline int cameoIsBoard(const CameoBoard *board, const char *name) {
+  size_t length = strlen(name);
+  return length && strncmp(board->name, name, length) == 0 &&
+         (board->name[length] == 0 || board->name[length] == '-');
+}
 
 #endif

@@ -195,7 +195,7 @@ llvm::Expected<const Target *> cameo::findTarget(StringRef name) {
   for (const Target &target : allTargets()) {
     if (target.name != arch)
       continue;
-    if (!hasBoard || target.board->name == board)
+    if (!hasBoard || cameoIsBoard(target.board, board.str().c_str()))
       return &target;
     known.push_back(target.board->name);
   }

@@ -42,7 +42,7 @@ const CameoRates &ratesOf(const CameoBoard &board) {
 
 const CameoBoard *findBoard(const std::string &name) {
   for (const CameoBoard &board : cameoBoards)
-    if (board.name == name)
+    if (cameoIsBoard(&board, name.c_str()))
       return &board;
   return nullptr;
 }

@@ -49,6 +49,7 @@ TEST(Target, OnANamedBoard) {
   EXPECT_EQ(target->board->memory_gbps, 4800u);
   EXPECT_EQ(target->spelling(), "sm_90a:h200");
   EXPECT_EQ(llvm::cantFail(findTarget("sm_90:h100-sxm"))->spelling(), "sm_90");
+  EXPECT_EQ(llvm::cantFail(findTarget("sm_80:a100"))->spelling(), "sm_80");
   for (const char *name : {"sm_80:h200", "sm_80:"}) {
     llvm::Expected<const Target *> unknown = findTarget(name);
     ASSERT_FALSE(unknown);

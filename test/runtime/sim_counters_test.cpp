@@ -365,7 +365,7 @@ TEST(SimEstimate, BoardsDoWhatTheirDataSheetsSay) {
                           {"a30", 10.3, 165},
                           {"a10", 31.2, 125},
                           {"a40", 37.4, 149.7},
-                          {"rtx-a6000", 38.7, 154.8},
+                          {"a6000", 38.7, 154.8},
                           {"rtx3090", 35.6, 142},
                           {"orin-agx-64", 5.3, 0},
                           {"l4", 30.3, 121},
@@ -399,6 +399,10 @@ TEST(SimEstimate, BoardsDoWhatTheirDataSheetsSay) {
 TEST(SimEstimate, CodeAndBoards) {
   const CameoSimTarget plain = {"sm_80", "a100-40", 80, 0},
                        specific = {"sm_90a", "h100-sxm", 90 | CAMEO_ARCH_A, 0};
+  EXPECT_EQ(findBoard("a100"), findBoard("a100-40"));
+  EXPECT_EQ(findBoard("h100"), findBoard("h100-sxm"));
+  EXPECT_EQ(findBoard("a1"), nullptr);
+  EXPECT_EQ(findBoard(""), nullptr);
   EXPECT_TRUE(runsOn(plain, *findBoard("h200")));
   EXPECT_FALSE(runsOn(plain, *findBoard("t4")));
   EXPECT_TRUE(runsOn(specific, *findBoard("h200")));
