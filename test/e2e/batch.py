@@ -103,7 +103,8 @@ class Runner:
                       for array in entry.feed.values())
         reduced = {node.op_type for entry in entries for node in entry.model.graph.node} <= REDUCED
         array_bytes = REDUCTION_BYTES if doubles and reduced else 0
-        if reason := harness.gate(work / "report.json", array_bytes):
+        if reason := harness.gate(self.options.build, work / "model", work / "report.json",
+                                 array_bytes):
             return steps, reason
         command, files = [], []
         for number, entry in enumerate(entries):

@@ -163,10 +163,11 @@ def for_each(cases, check, jobs):
             yield futures[future], future.result()
 
 
-def gate(report, array_bytes=0):
-    """Why a kernel of a compile report must not be shipped, or None: ptxas had something to say, or
-    a kernel spills registers. A stack alone is an array that a kernel indexes; kernels have none but
-    `array_bytes`, for functions of libdevice that need it."""
+def gate(build, artefact, report, array_bytes=0):
+    """Why a kernel of an artefact must not be shipped, or None: ptxas had something to say in the
+    compile report, a kernel spills registers, or plan and code differ. A stack alone is an array
+    that a kernel indexes; kernels have none but `array_bytes`, for functions of libdevice that need
+    it."""
     found = json.loads(Path(report).read_text())
     for warning in found["warnings"]:
         return f"ptxas: {warning}"
@@ -174,7 +175,13 @@ def gate(report, array_bytes=0):
         if kernel["spill_bytes"] or kernel["stack_bytes"] > array_bytes:
             return (f"{kernel['name']} on {kernel['target']} spills {kernel['spill_bytes']} B and "
                     f"has a stack of {kernel['stack_bytes']} B")
-    return None
+    return compare_code(build, artefact)
+
+
+def compare_code(build, artefact):
+    """How the plans of an artefact and its GPU code differ, or None."""
+    step = run([Path(build) / "bin" / "cameo-compare-code", artefact], 60)
+    return None if step.code == 0 else f"plan and code: {first_error(step.output)}"
 
 
 def add_arguments(parser):

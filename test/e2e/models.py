@@ -69,7 +69,7 @@ def check(suite, name, network, options):
           f"of which {beyond / 1e6:.2f} MB are neither weights nor kernels", flush=True)
     if beyond > payload.MOST_BEYOND and not options.instrumented:
         suite.fail(f"{name}-size", f"{beyond} B are neither weights nor kernels", compiled)
-    reason = harness.gate(report)
+    reason = harness.gate(options.build, artefact, report)
     if reason:
         suite.fail(f"{name}-kernels", reason, compiled)
     else:

@@ -193,7 +193,7 @@ class NodeTests:
         if compiled.code:
             return (*self.judge_refusal(name, unclaimed, compiled), [compiled])
         steps = [compiled]
-        if reason := harness.gate(work / "report.json"):
+        if reason := harness.gate(self.options.build, artefact, work / "report.json"):
             return "failed", reason, steps
         if self.options.compile_only:
             shutil.rmtree(work)

@@ -125,6 +125,10 @@ void registerKernel(const std::string &kernel, std::vector<size_t> sizes,
 /// a message on stderr, where it has none.
 bool useArtefacts(const std::string &paths);
 
+/// Whether the plans of an artefact fit its GPU code in parameters, blocks, clusters and shared
+/// memory, for all of its GPUs; how many kernels were compared, and what differs.
+bool compareCode(const char *path, int &kernels, std::vector<std::string> &differences);
+
 /// The calls so far, as `name` or `name detail`, e.g. `cuLaunchKernel add grid 4x1x1`.
 std::vector<std::string> calls();
 /// Only the names, without the queries (cuGet*, cuCtx*, attributes).

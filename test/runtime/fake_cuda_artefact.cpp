@@ -61,12 +61,58 @@ uint32_t preference(const Section &image) {
 }
 
 // An artefact and its simulator image, loaded; lives to the end of the process.
+Status parsePlan(const Payload &payload, const Section &code, Plan &plan) {
+  for (const Section &section : payload.sections())
+    if (section.kind == CAMEO_SECTION_PLAN && section.variant == code.variant)
+      return Plan::parse(section.data, section.size, payload.weightBytes(), plan);
+  return failure(Code::Corrupt, "code of variant %u has no plan", code.variant);
+}
+
+// Every kernel of every plan against the code that is launched by it, for whatever GPU that is.
+struct Comparison {
+  std::vector<std::string> code;                                // what was read
+  std::vector<std::pair<std::string, std::string>> differences; // by kernel
+  int kernels = 0;
+
+  Status compare(const Payload &payload);
+  Status compare(const Payload &payload, const Section &section);
+};
+
+Status Comparison::compare(const Payload &payload) {
+  for (const Section &section : payload.sections())
+    if (section.kind == CAMEO_SECTION_CUBIN || section.kind == CAMEO_SECTION_PTX)
+      CAMEO_RETURN_IF_ERROR(compare(payload, section));
+  return Status();
+}
+
+Status Comparison::compare(const Payload &payload, const Section &section) {
+  Plan plan;
+  CAMEO_RETURN_IF_ERROR(parsePlan(payload, section, plan));
+  DeviceSpec device;
+  device.major = static_cast<int>((section.arch & ~CAMEO_ARCH_A) / 10);
+  device.minor = static_cast<int>((section.arch & ~CAMEO_ARCH_A) % 10);
+  fakecuda::Module module;
+  std::string log, about = describeImage(section.data);
+  if (CUresult error = readImage(section.data, device, 99000, module, log))
+    return failure(Code::Corrupt, "%s cannot be read: error %d", about.c_str(), error);
+  for (const PlanKernel &kernel : plan.kernels()) {
+    auto found = module.kernels.find(kernel.name);
+    std::string difference = found == module.kernels.end()
+                                 ? "the code does not have it"
+                                 : compareKernel(found->second, shapeOf(kernel));
+    if (!difference.empty())
+      differences.emplace_back(kernel.name, about + ", kernel " + kernel.name + ": " + difference);
+  }
+  kernels += static_cast<int>(plan.kernels().size());
+  code.push_back(about + ": " + std::to_string(plan.kernels().size()) + " kernels");
+  return Status();
+}
+
 class Artefact {
 public:
   Status load(const char *path);
 
 private:
-  Status parsePlan(const Section &code, Plan &plan) const;
   Status checkCode() const;
   Status loadSimulator(const Section &section);
   Status registerKernels(cameo::rt::Module module);
@@ -91,39 +137,16 @@ Status Artefact::load(const char *path) {
   return loadSimulator(*chosen);
 }
 
-Status Artefact::parsePlan(const Section &code, Plan &plan) const {
-  for (const Section &section : payload->sections())
-    if (section.kind == CAMEO_SECTION_PLAN && section.variant == code.variant)
-      return Plan::parse(section.data, section.size, payload->weightBytes(), plan);
-  return failure(Code::Corrupt, "code of variant %u has no plan", code.variant);
-}
-
-// Every kernel of every plan against the code that is launched by it, for whatever GPU that is.
+// For the driver that the artefact is given to: what does not fit is never launched.
 Status Artefact::checkCode() const {
-  for (const Section &section : payload->sections()) {
-    if (section.kind != CAMEO_SECTION_CUBIN && section.kind != CAMEO_SECTION_PTX)
-      continue;
-    Plan launched;
-    CAMEO_RETURN_IF_ERROR(parsePlan(section, launched));
-    DeviceSpec device;
-    device.major = static_cast<int>((section.arch & ~CAMEO_ARCH_A) / 10);
-    device.minor = static_cast<int>((section.arch & ~CAMEO_ARCH_A) % 10);
-    fakecuda::Module module;
-    std::string log, about = describeImage(section.data);
-    if (CUresult error = readImage(section.data, device, 99000, module, log))
-      return failure(Code::Corrupt, "%s cannot be read: error %d", about.c_str(), error);
-    for (const PlanKernel &kernel : launched.kernels()) {
-      auto found = module.kernels.find(kernel.name);
-      std::string difference = found == module.kernels.end()
-                                   ? "the code does not have it"
-                                   : compareKernel(found->second, shapeOf(kernel));
-      if (difference.empty())
-        continue;
-      misuse(about + ", kernel " + kernel.name + ": " + difference);
-      state().mismatched.insert(kernel.name);
-    }
-    trace("checked " + about + ": " + std::to_string(launched.kernels().size()) + " kernels");
+  Comparison comparison;
+  CAMEO_RETURN_IF_ERROR(comparison.compare(*payload));
+  for (const auto &[kernel, text] : comparison.differences) {
+    misuse(text);
+    state().mismatched.insert(kernel);
   }
+  for (const std::string &code : comparison.code)
+    trace("checked " + code);
   return Status();
 }
 
@@ -131,7 +154,7 @@ Status Artefact::loadSimulator(const Section &section) {
   SimOptions options;
   options.checkBounds = section.flags & CAMEO_SIM_IMAGE_CHECKED;
   CAMEO_RETURN_IF_ERROR(createSimDevice(options, simulator));
-  CAMEO_RETURN_IF_ERROR(parsePlan(section, plan));
+  CAMEO_RETURN_IF_ERROR(parsePlan(*payload, section, plan));
   std::string error;
   image = cameo::sim::Image::load(section.data, section.size, error);
   if (!image)
@@ -195,6 +218,20 @@ void Artefact::run(const Launch &launch, cameo::rt::Kernel kernel, const KernelI
 extern "C" __attribute__((visibility("default"))) uint64_t fakecuda_hash(const void *data,
                                                                          size_t bytes) {
   return cameo::rt::hash(data, bytes);
+}
+
+bool compareCode(const char *path, int &kernels, std::vector<std::string> &differences) {
+  std::unique_ptr<Payload> payload;
+  Comparison comparison;
+  Status status = Payload::open(path, payload);
+  if (status.ok())
+    status = comparison.compare(*payload);
+  if (!status.ok())
+    differences.push_back(status.message());
+  for (auto &[kernel, difference] : comparison.differences)
+    differences.push_back(difference);
+  kernels = comparison.kernels;
+  return differences.empty();
 }
 
 bool useArtefacts(const std::string &paths) {
