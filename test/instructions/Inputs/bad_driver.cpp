@@ -71,7 +71,7 @@ CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsi
   if (!bad || !result || strcmp(bad, kernel))
     return CUDA_SUCCESS;
   CUresult wanted = CUresult(atoi(result));
-  if (wanted == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
+  if (wanted == 701) // CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, of the launch alone
     return wanted;
   streamResult = wanted;
   return CUDA_SUCCESS;
