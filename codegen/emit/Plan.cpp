@@ -19,7 +19,7 @@ using namespace cameo;
 
 namespace {
 
-/// Static shared memory of a kernel, laid out as ptxas does: each variable at its alignment.
+/// Static shared memory of a kernel: its variables in their order, each at its alignment.
 uint32_t sharedBytes(Operation *module) {
   DataLayout layout = DataLayout::closest(module);
   uint64_t bytes = 0;

@@ -40,15 +40,15 @@ std::string joined(const std::vector<std::string> &words) {
 
 // Opens the library, and says which file or name it was.
 Status openLibrary(const DriverPlaces &places, void *&handle, std::string &opened) {
-  opened = places.library;
+  opened = places.name;
   handle = dlopen(opened.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle)
     return Status();
   std::string reason = loaderReason();
-  if (!isMissing(places.library, reason))
+  if (!isMissing(places.name, reason))
     return failure(Code::Driver, "the CUDA driver does not load: %s", reason.c_str());
   for (const std::string &folder : places.folders) {
-    opened = folder + "/" + places.library;
+    opened = folder + "/" + places.name;
     if (!exists(opened))
       continue;
     handle = dlopen(opened.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -63,7 +63,7 @@ Status openLibrary(const DriverPlaces &places, void *&handle, std::string &opene
           "there is an NVIDIA GPU or its driver (%s), but %s is neither in the loader's "
           "path nor in %s; install the driver's CUDA library, or name its folder in "
           "LD_LIBRARY_PATH; a container needs NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-          trace.c_str(), places.library.c_str(), joined(places.folders).c_str());
+          trace.c_str(), places.name.c_str(), joined(places.folders).c_str());
   return failure(Code::NoDriver, "no CUDA driver: %s", reason.c_str());
 }
 

@@ -13,7 +13,7 @@ namespace cameo::rt::cuda {
 
 // Where a driver is looked for.
 struct DriverPlaces {
-  std::string library;              // a name, for the loader's path, or a path
+  std::string name;                 // of the library, for the loader's path, or a path
   std::vector<std::string> folders; // tried where the loader does not find the name
   std::vector<std::string> traces;  // files that only a machine with an NVIDIA GPU has
 

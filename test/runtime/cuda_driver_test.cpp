@@ -75,7 +75,7 @@ TEST_F(CudaDriver, NothingOfAGpuIsNoDriver) {
 
 TEST_F(CudaDriver, SystemPlaces) {
   DriverPlaces places = DriverPlaces::of(nullptr);
-  EXPECT_EQ(places.library, "libcuda.so.1");
+  EXPECT_EQ(places.name, "libcuda.so.1");
   for (const std::vector<std::string> &paths : {places.folders, places.traces}) {
     EXPECT_FALSE(paths.empty());
     for (const std::string &path : paths)
