@@ -4,7 +4,7 @@
 #pragma once
 
 #include "codegen/schedule/KernelEmitter.h"
-#include "codegen/schedule/Product.h"
+#include "dialects/kernel/form/Product.h"
 
 namespace cameo {
 

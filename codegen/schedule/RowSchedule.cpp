@@ -9,8 +9,8 @@
 // threads take neighbouring rows, each as many as 16 bytes have elements where their number allows.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/schedule/Rows.h"
 #include "codegen/schedule/Schedule.h"
+#include "dialects/kernel/form/Rows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -8,9 +8,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/schedule/Computation.h"
 #include "codegen/schedule/KernelEmitter.h"
 #include "codegen/target/Target.h"
+#include "dialects/kernel/form/Computation.h"
 
 namespace cameo {
 

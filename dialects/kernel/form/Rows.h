@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/schedule/Computation.h"
+#include "dialects/kernel/form/Computation.h"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // Recognising rows in descriptions.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/schedule/Rows.h"
+#include "dialects/kernel/form/Rows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,7 +1,7 @@
 // Recognising products in descriptions.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/schedule/Product.h"
+#include "dialects/kernel/form/Product.h"
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

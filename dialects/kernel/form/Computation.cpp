@@ -1,7 +1,7 @@
 // Reading dispatches.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/schedule/Computation.h"
+#include "dialects/kernel/form/Computation.h"
 
 using namespace mlir;
 
