@@ -64,6 +64,11 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.nest<kernel::DispatchOp>().addPass(createCSEPass());
   functions.addPass(createMergeDispatches());
+  if (options.level >= 1) {
+    // After equal dispatches are one, because those that had several readers may have one now.
+    functions.addPass(createFuseDispatches());
+    functions.nest<kernel::DispatchOp>().addPass(createCSEPass());
+  }
   // Commas would end the option in the pipeline's text.
   std::string targets = options.targets;
   std::replace(targets.begin(), targets.end(), ',', ';');

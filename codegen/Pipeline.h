@@ -39,6 +39,8 @@ llvm::Expected<Stage> findStage(llvm::StringRef name);
 struct PipelineOptions {
   /// As parseTargetSpec takes it.
   std::string targets = "sm_80,sm_90a,ptx,sim:sm_80";
+  /// 0: one dispatch an operator; 1: also what keeps every bit; 2: also what agrees to rounding.
+  unsigned level = 2;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

@@ -196,6 +196,41 @@ def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::Modu
   ];
 }
 
+def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "fuse dispatches with those that read their results";
+  let description = [{
+    Dispatches become one where schedules can compute it as well as its parts and it takes less
+    time: bytes that need not move and a launch less, against elements that are computed more than
+    once. Elementwise work joins the product, window or rows that it reads, or the elementwise work
+    and rows that read it; reductions of the same rows join one another; copies that only move
+    elements join products that read them. A result that others read, too, stays a result. Products
+    are never computed twice. Every bit stays: no sum is reordered, and values are rounded to the
+    types that they had in memory.
+
+    ```mlir
+    %y = kernel.dispatch ins(%x, %w : ...) outs(%e : ...) { %p = linalg.generic ...; kernel.yield %p }
+    %z = kernel.dispatch ins(%y : ...) outs(%f : ...) { %r = linalg.generic ins(%arg) ... }
+    ```
+    ==>
+    ```mlir
+    %z = kernel.dispatch ins(%x, %w : ...) outs(%f : ...) {
+      %p = linalg.generic ...
+      %r = linalg.generic ins(%p) ...
+      kernel.yield %r
+    }
+    ```
+  }];
+  let options = [
+    Option<"maxTensors", "max-tensors", "int64_t", "24", "tensors of a dispatch at most">,
+    Option<"maxOperations", "max-operations", "int64_t", "64",
+           "operations of a dispatch's description at most">
+  ];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"fused", "fused", "dispatches that joined another">
+  ];
+}
+
 def MergeDispatches : Pass<"cameo-merge-dispatches", "::mlir::func::FuncOp"> {
   let summary = "merge equal operations of a launch plan";
   let description = [{

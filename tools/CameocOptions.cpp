@@ -105,6 +105,15 @@ const Option kOptions[] = {
     {"--emit", "KIND",
      "exe (default), lib (shared library), plan (for cameo_model_load), ptx, cubin, onnx, mlir",
      setEmit},
+    {"-O", "LEVEL",
+     "0: one kernel an operator; 1: operators share kernels where every bit stays; 2 (default): "
+     "also "
+     "what agrees to rounding",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       if (v.getAsInteger(10, o.level) || o.level > 2)
+         return fail("it takes 0, 1 or 2, not '" + v + "'");
+       return llvm::Error::success();
+     }},
     {"--shapes", "x:1x3x224x224,...", "fixes sizes of inputs; ? leaves one open", setShapes},
     {"--stop-after", "STAGE",
      "writes the IR that this stage reaches: as bytecode to a FILE.mlirbc, as text to any other",

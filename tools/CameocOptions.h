@@ -19,6 +19,7 @@ struct CameocOptions {
   std::string target = "sm_80,sm_90a,ptx,sim:sm_80";
   bool targetGiven = false; // by --target
   Emit emit = Emit::Exe;
+  unsigned level = PipelineOptions().level; // -O
   std::optional<Stage> stopAfter, startFrom;
   /// --shapes: sizes by input name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;

@@ -17,6 +17,10 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
       *this, "targets",
       llvm::cl::desc("architectures, as cameoc's --target, e.g. sm_80;ptx;sim:sm_90a"),
       llvm::cl::init(PipelineOptions().targets)};
+  Option<unsigned> level{*this, "level",
+                         llvm::cl::desc("0: one dispatch an operator; 1: fusion; 2: also what "
+                                        "agrees to rounding"),
+                         llvm::cl::init(PipelineOptions().level)};
   Option<bool> remarks{*this, "remarks", llvm::cl::desc("passes say what they decided"),
                        llvm::cl::init(false)};
   Option<bool> reportUnsupported{*this, "report-unsupported",
@@ -38,6 +42,7 @@ void cameo::registerStagePipelines() {
         [stage](OpPassManager &passes, const StageOptions &given) {
           PipelineOptions options;
           options.targets = given.targets;
+          options.level = given.level;
           options.remarks = given.remarks;
           options.reportUnsupported = given.reportUnsupported;
           populateStage(passes, stage, options);

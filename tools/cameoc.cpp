@@ -243,6 +243,7 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
   pipeline.reportUnsupported = to >= Stage::Dispatched;
   pipeline.targets = options.target;
   pipeline.remarks = options.remarks;
+  pipeline.level = options.level;
   if (failed(checkPrintedPass(pipeline)))
     return failure();
   for (const StageInfo &info : stages()) {

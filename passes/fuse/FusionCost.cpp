@@ -1,0 +1,225 @@
+// What fusion asks of dispatches.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/fuse/FusionCost.h"
+
+#include "dialects/kernel/form/Product.h"
+#include "dialects/kernel/form/Rows.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+double known(int64_t size) { return ShapedType::isDynamic(size) ? kUnknownSize : double(size); }
+
+double elementsOf(Type type) {
+  double count = 1;
+  for (int64_t size : cast<RankedTensorType>(type).getShape())
+    count *= known(size);
+  return count;
+}
+
+double bytesOf(Type type) {
+  int64_t bits = cast<RankedTensorType>(type).getElementTypeBitWidth();
+  return elementsOf(type) * std::max<int64_t>(bits, 8) / 8;
+}
+
+double iterationsOf(linalg::GenericOp generic) {
+  double count = 1;
+  for (int64_t range : generic.getStaticLoopRanges())
+    count *= known(range);
+  return count;
+}
+
+/// Operations on elements in a generic's body, in additions: a division is some, a function of the
+/// math dialect many.
+double workOf(linalg::GenericOp generic) {
+  double work = 0;
+  generic.getBody()->walk([&](Operation *op) {
+    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(op))
+      work += 8;
+    else if (isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp>(op))
+      work += 1;
+    else if (isa<math::MathDialect>(op->getDialect()))
+      work += 16;
+    else if (isa<arith::ArithDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op))
+      work += 1;
+  });
+  return work;
+}
+
+DispatchForm formOf(const Computation &computation) {
+  if (computation.combining.empty())
+    return DispatchForm::Pointwise;
+  if (matchProduct(computation))
+    return DispatchForm::Product;
+  if (matchRows(computation))
+    return DispatchForm::Rows;
+  return computation.root && isa<linalg::GenericOp>(computation.combining.front())
+             ? DispatchForm::Reduced
+             : DispatchForm::Other;
+}
+
+/// Whether the operation gives nothing but elements of its operands.
+bool movesOnly(Operation *op) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return generic.getNumReductionLoops() == 0 && generic.getNumDpsInputs() == 1 &&
+           generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0);
+  return !isa<kernel::ScanOp, linalg::FillOp>(op);
+}
+
+/// The arguments of a dispatch's body that stand for results of another one.
+SmallVector<std::pair<BlockArgument, unsigned>> readResults(kernel::DispatchOp producer,
+                                                            kernel::DispatchOp consumer) {
+  SmallVector<std::pair<BlockArgument, unsigned>> found;
+  for (auto [input, argument] : llvm::zip(consumer.getInputs(), consumer.getInputArgs()))
+    if (auto result = dyn_cast<OpResult>(input); result && result.getOwner() == producer)
+      found.push_back({argument, result.getResultNumber()});
+  return found;
+}
+
+/// How a body reads one of its arguments.
+struct Reads {
+  double count = 0;      // of elements
+  bool isMapped = true;  // by maps of linalg operations alone
+  bool isAligned = true; // neighbours of what is computed are neighbours of what is read
+};
+
+Reads readsOf(BlockArgument argument) {
+  Reads reads;
+  for (OpOperand &use : argument.getUses()) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (generic && generic.isDpsInput(&use)) {
+      reads.count += iterationsOf(generic);
+      AffineMap map = generic.getMatchingIndexingMap(&use);
+      unsigned loops = map.getNumDims();
+      if (map.getNumResults() != 0 && loops != 0)
+        for (AffineExpr expr : map.getResults().drop_back())
+          reads.isAligned &= !expr.isFunctionOfDim(loops - 1);
+    } else if (isa<tensor::PadOp>(use.getOwner())) {
+      reads.count += elementsOf(use.getOwner()->getResult(0).getType());
+    } else if (auto around = use.getOwner()->getParentOfType<linalg::GenericOp>()) {
+      reads.count += iterationsOf(around);
+      reads.isMapped = false;
+    } else {
+      reads.count += elementsOf(argument.getType());
+    }
+  }
+  return reads;
+}
+
+} // namespace
+
+Description::Description(kernel::DispatchOp op)
+    : op(op), computation(op), form(formOf(computation)) {
+  for (Type type : op.getResultTypes())
+    elements.push_back(elementsOf(type));
+  for (Operation *inner : computation.operations) {
+    movement &= movesOnly(inner);
+    if (auto generic = dyn_cast<linalg::GenericOp>(inner))
+      work += workOf(generic) * iterationsOf(generic);
+  }
+}
+
+bool mayFuse(const Description &producer, const Description &consumer, const FusionLimits &limits) {
+  using Form = DispatchForm;
+  if (static_cast<int64_t>(producer.computation.operations.size() +
+                           consumer.computation.operations.size()) > limits.operations)
+    return false;
+  switch (producer.form) {
+  case Form::Pointwise:
+    return consumer.form == Form::Pointwise || consumer.form == Form::Rows ||
+           (producer.isMovement() && consumer.form == Form::Product);
+  case Form::Product:
+  case Form::Reduced:
+    return consumer.form == Form::Pointwise;
+  case Form::Rows:
+    return consumer.form == Form::Pointwise || consumer.form == Form::Rows;
+  case Form::Other:
+    return false;
+  }
+  return false;
+}
+
+bool keepsResults(const Description &producer, const Description &consumer) {
+  // One launch writes results of one shape.
+  Type type = consumer.op.getResult(0).getType();
+  auto shape = cast<RankedTensorType>(type).getShape();
+  if (producer.form == DispatchForm::Rows || consumer.form == DispatchForm::Rows)
+    return true;
+  return llvm::all_of(producer.op.getInits(), [&](Value init) {
+    auto mine = init.getDefiningOp<tensor::EmptyOp>();
+    auto other = consumer.op.getInits()[0].getDefiningOp<tensor::EmptyOp>();
+    return mine && other && mine.getType().getShape() == shape &&
+           mine.getDynamicSizes() == other.getDynamicSizes();
+  });
+}
+
+bool pays(const Description &producer, const Description &consumer, const FusionLimits &limits,
+          bool repeats) {
+  double saved = limits.launchBytes, extra = 0;
+  for (auto [argument, result] : readResults(producer.op, consumer.op)) {
+    Reads reads = readsOf(argument);
+    double bytes = bytesOf(argument.getType()), count = producer.elements[result];
+    saved += repeats ? 0 : 2 * bytes;
+    // Elements that are asked for again are computed again, and read again what they come from.
+    double again = std::max(0.0, reads.count / count - 1);
+    if (!producer.isMovement() && !reads.isMapped && again > 0)
+      return false;
+    extra += again * producer.work / limits.operationsPerByte;
+    // Each of several inputs would be read across its rows, where now the result alone is.
+    if (!reads.isAligned)
+      for (Value input : ValueRange(producer.op.getInputs()).drop_front())
+        extra += 3 * bytesOf(input.getType());
+  }
+  return extra < saved;
+}
+
+/// Whether neighbours in an operand's memory are neighbours in the product: copied to shared memory
+/// as they lie.
+static bool isReadInOrder(const Product &product) {
+  for (const Access *access : {&product.row, &product.column}) {
+    if (access->map.getNumResults() == 0)
+      continue;
+    auto last = dyn_cast<AffineDimExpr>(access->map.getResults().back());
+    ArrayRef<unsigned> across = access == &product.row ? product.rows : product.columns;
+    if (last && !llvm::is_contained(across, last.getPosition()) &&
+        !llvm::is_contained(product.depth, last.getPosition()))
+      return false;
+  }
+  return true;
+}
+
+bool isWellFormed(const Description &producer, const Description &consumer,
+                  const Description &merged, const FusionLimits &limits) {
+  using Form = DispatchForm;
+  kernel::DispatchOp op = merged.op;
+  if (static_cast<int64_t>(op.getInputs().size() + op.getNumResults()) > limits.tensors ||
+      static_cast<int64_t>(op.getScalars().size()) > limits.scalars ||
+      static_cast<int64_t>(op.getNumResults()) > limits.results)
+    return false;
+  bool isProduct = producer.form == Form::Product || consumer.form == Form::Product;
+  if (isProduct) {
+    std::optional<Product> product = matchProduct(merged.computation);
+    return product && isReadInOrder(*product);
+  }
+  if (producer.form == Form::Rows || consumer.form == Form::Rows) {
+    std::optional<Rows> rows = matchRows(merged.computation);
+    if (!rows)
+      return false;
+    // Elements of rows that one block each computes need enough rows.
+    double count = elementsOf(rows->rowType);
+    bool grows = consumer.form == Form::Pointwise && consumer.elements[0] > count;
+    return !grows || count >= limits.rows || rowLength(rows->reductions[0], 64) <= 4096;
+  }
+  return merged.form == (producer.form == Form::Reduced ? Form::Reduced : Form::Pointwise);
+}
+
+} // namespace cameo

@@ -1,0 +1,56 @@
+// What fusion asks of dispatches: what they compute, whether two may become one, and whether that
+// is cheaper.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/form/Computation.h"
+#include "passes/fuse/FusionLimits.h"
+
+namespace cameo {
+
+/// What the schedule classes know a dispatch as.
+enum class DispatchForm : uint8_t {
+  Pointwise, // elements from elements: arithmetic, movement
+  Product,   // a multiply-accumulate, and elementwise work on it
+  Reduced,   // another reduction, and elementwise work on it
+  Rows,      // reductions of the same rows, and elements computed from them
+  Other
+};
+
+/// A dispatch, read once.
+class Description {
+public:
+  explicit Description(kernel::DispatchOp op);
+
+  mutable kernel::DispatchOp op; // whose accessors are not const
+  Computation computation;
+  DispatchForm form;
+  /// Elements of each result; sizes known only at run time count as kUnknownSize.
+  llvm::SmallVector<double> elements;
+  /// Operations on elements, in all.
+  double work = 0;
+
+  /// Whether it only takes elements from one place to another.
+  bool isMovement() const { return movement; }
+
+private:
+  bool movement = true;
+};
+
+/// What a size known only at run time is taken for.
+inline constexpr double kUnknownSize = 64;
+
+/// Whether dispatches of these forms may become one at all. Cheap: asked of all pairs.
+bool mayFuse(const Description &producer, const Description &consumer, const FusionLimits &limits);
+/// Whether the merged dispatch can have results of the producer beside the consumer's.
+bool keepsResults(const Description &producer, const Description &consumer);
+/// Whether the merged dispatch, in which the producer is perhaps computed again for this consumer,
+/// takes less time than the two.
+bool pays(const Description &producer, const Description &consumer, const FusionLimits &limits,
+          bool repeats);
+/// Whether the merged dispatch is still of the form that its parts promise, within limits.
+bool isWellFormed(const Description &producer, const Description &consumer,
+                  const Description &merged, const FusionLimits &limits);
+
+} // namespace cameo

@@ -1,0 +1,28 @@
+// What fusion has to know of the machines that a model is compiled for: plain numbers, which code
+// generation fills in.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace cameo {
+
+struct FusionLimits {
+  /// Tensors that a kernel reads and writes at most, and operations of its description: registers
+  /// and parameters bound both, and every decision reads a description as a whole.
+  int64_t tensors = 24;
+  int64_t operations = 64;
+  /// Host scalars that are passed to a kernel at most.
+  int64_t scalars = 48;
+  /// Results of one kernel at most: each is a store of its own.
+  int64_t results = 4;
+  /// What one more launch costs, in bytes of memory traffic: 2 us at 2 TB/s.
+  int64_t launchBytes = 4 << 20;
+  /// Operations on elements in the time in which a byte moves.
+  double operationsPerByte = 8;
+  /// Rows below which a block a row leaves most multiprocessors idle.
+  int64_t rows = 64;
+};
+
+} // namespace cameo

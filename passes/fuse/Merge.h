@@ -1,0 +1,19 @@
+// Two dispatches as one description.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/Kernel.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace cameo {
+
+/// A dispatch, where `builder` stands, that computes what `producer` and then `consumer` compute.
+/// Its results are those of the producer's that are `kept`, then the consumer's. Null where a
+/// destination is not new memory. Nothing is erased or replaced.
+kernel::DispatchOp mergeDispatches(mlir::OpBuilder &builder, kernel::DispatchOp producer,
+                                   kernel::DispatchOp consumer, const llvm::BitVector &kept);
+
+} // namespace cameo

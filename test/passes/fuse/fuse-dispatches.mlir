@@ -1,0 +1,127 @@
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches))' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches{max-operations=1}))' | FileCheck %s --check-prefix=LIMIT
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches,cameo-fuse-dispatches))' | FileCheck %s
+
+// A product, a bias, a residual (as the first operand) and an activation: one dispatch, in the
+// order in which each value is rounded.
+// CHECK-LABEL: func @product
+// CHECK: kernel.dispatch ins({{.*}} : tensor<64x32xf32>, tensor<32x48xf32>, tensor<48xf32>, tensor<64x48xf32>)
+// CHECK:   math.fma
+// CHECK:   arith.addf
+// CHECK:   arith.addf
+// CHECK:   arith.maximumf
+// CHECK-NOT: kernel.dispatch
+// LIMIT-LABEL: func @product
+// LIMIT-COUNT-4: kernel.dispatch
+func.func @product(%x: tensor<64x32xf32>, %w: tensor<32x48xf32>, %b: tensor<48xf32>,
+                   %r: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  %0 = onnx.MatMul(%x, %w) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %1 = onnx.Add(%0, %b) : (tensor<64x48xf32>, tensor<48xf32>) -> tensor<64x48xf32>
+  %2 = onnx.Add(%r, %1) : (tensor<64x48xf32>, tensor<64x48xf32>) -> tensor<64x48xf32>
+  %3 = onnx.Relu(%2) : (tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %3 : tensor<64x48xf32>
+}
+
+// -----
+
+// Of two products that are added one takes the addition; neither is computed twice.
+// CHECK-LABEL: func @two_products
+// CHECK: kernel.dispatch
+// CHECK:   math.fma
+// CHECK-NOT: addf
+// CHECK: kernel.dispatch
+// CHECK:   math.fma
+// CHECK:   arith.addf
+// CHECK-NOT: kernel.dispatch
+func.func @two_products(%x: tensor<64x32xf32>, %w: tensor<32x48xf32>) -> tensor<64x48xf32> {
+  %0 = onnx.MatMul(%x, %w) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %1 = onnx.Relu(%x) : (tensor<64x32xf32>) -> tensor<64x32xf32>
+  %2 = onnx.MatMul(%1, %w) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %3 = onnx.Add(%0, %2) : (tensor<64x48xf32>, tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %3 : tensor<64x48xf32>
+}
+
+// -----
+
+// A product whose result another product reads, too, stays by itself: its elements would be
+// computed twice.
+// CHECK-LABEL: func @shared_product
+// CHECK-COUNT-3: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @shared_product(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>)
+    -> (tensor<32x32xf32>, tensor<32x32xf32>) {
+  %0 = onnx.MatMul(%x, %w) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  %1 = onnx.MatMul(%0, %w) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  %2 = onnx.Neg(%0) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %1, %2 : tensor<32x32xf32>, tensor<32x32xf32>
+}
+
+// -----
+
+// A diamond is one dispatch with one result.
+// CHECK-LABEL: func @diamond
+// CHECK: kernel.dispatch ins(%{{.*}} : tensor<?x4xf32>)
+// CHECK: kernel.yield %{{.*}} : tensor<?x4xf32>
+// CHECK-NOT: kernel.dispatch
+func.func @diamond(%x: tensor<?x4xf32> {onnx.name = "x", onnx.dims = ["N", 4]})
+    -> tensor<?x4xf32> {
+  %0 = onnx.Exp(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = onnx.Neg(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %2 = onnx.Sqrt(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %3 = onnx.Mul(%1, %2) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %3 : tensor<?x4xf32>
+}
+
+// -----
+
+// A value that is read later, too, is a second result.
+// CHECK-LABEL: func @second_result
+// CHECK: %[[R:.*]]:2 = kernel.dispatch
+// CHECK: kernel.yield %[[A:.*]], %{{.*}} : tensor<8x4xf32>, tensor<8x4xf32>
+// CHECK: %[[T:.*]] = kernel.dispatch ins(%[[R]]#0,
+// CHECK: return %[[R]]#1, %[[T]]
+func.func @second_result(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>)
+    -> (tensor<8x4xf32>, tensor<8x16xf32>) {
+  %0 = onnx.Exp(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = onnx.Neg(%0) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = onnx.MatMul(%0, %w) : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  return %1, %2 : tensor<8x4xf32>, tensor<8x16xf32>
+}
+
+// -----
+
+// Elementwise work joins the rows that read it and that it reads: mask, scale and softmax.
+// CHECK-LABEL: func @rows
+// CHECK: kernel.dispatch
+// CHECK:   arith.mulf
+// CHECK:   math.exp
+// CHECK-NOT: kernel.dispatch
+func.func @rows(%x: tensor<128x64xf32>, %m: tensor<64xf32>) -> tensor<128x64xf32> {
+  %0 = onnx.Mul(%x, %m) : (tensor<128x64xf32>, tensor<64xf32>) -> tensor<128x64xf32>
+  %1 = onnx.Softmax(%0) {axis = -1 : i64} : (tensor<128x64xf32>) -> tensor<128x64xf32>
+  return %1 : tensor<128x64xf32>
+}
+
+// -----
+
+// A product and the rows of its result are two: a block has a tile of rows and columns, not rows.
+// CHECK-LABEL: func @product_rows
+// CHECK-COUNT-2: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @product_rows(%x: tensor<128x64xf32>, %w: tensor<64x64xf32>) -> tensor<128x64xf32> {
+  %0 = onnx.MatMul(%x, %w) : (tensor<128x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
+  %1 = onnx.Softmax(%0) {axis = -1 : i64} : (tensor<128x64xf32>) -> tensor<128x64xf32>
+  return %1 : tensor<128x64xf32>
+}
+
+// -----
+
+// Two elements a row would be computed a thousand times each: cheaper to keep them.
+// CHECK-LABEL: func @broadcast
+// CHECK-COUNT-2: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @broadcast(%x: tensor<4096x1xf32>, %y: tensor<4096x8192xf32>) -> tensor<4096x8192xf32> {
+  %0 = onnx.Erf(%x) : (tensor<4096x1xf32>) -> tensor<4096x1xf32>
+  %1 = onnx.Mul(%0, %y) : (tensor<4096x1xf32>, tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
+  return %1 : tensor<4096x8192xf32>
+}
