@@ -6,7 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ContractionKernel.h"
 
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "dialects/kernel/form/Runs.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -24,22 +25,20 @@ public:
   Offsets(Kernel &kernel, const Access &operand)
       : kernel(kernel), operand(operand), distances(operand.map.getNumDims()) {
     SmallVector<Value> sizes = kernel.sizes(operand.source);
+    AffineMap place = operand.place();
     Value stride = kernel.constant(1);
     constant = kernel.constant(0);
     for (size_t dim = sizes.size(); dim-- > 0;) {
-      SmallVector<int64_t> flat;
-      // Checked by matchProduct: without divisions, so that there is nothing but loops and a
-      // constant.
-      (void)getFlattenedAffineExpr(operand.map.getResult(dim), distances.size(), 0, &flat);
+      // Checked by matchProduct: without divisions.
+      SmallVector<int64_t> factors = *factorsOf(place, dim);
       for (size_t loop = 0; loop < distances.size(); ++loop)
-        if (flat[loop] != 0) {
-          Value part = kernel.mul(kernel.constant(flat[loop]), stride);
+        if (factors[loop] != 0) {
+          Value part = kernel.mul(kernel.constant(factors[loop]), stride);
           distances[loop] = distances[loop] ? kernel.add(distances[loop], part) : part;
         }
-      constant = kernel.add(constant, kernel.mul(kernel.constant(flat.back()), stride));
-      if (Value amount = lowPad(dim))
-        constant =
-            kernel.b.createOrFold<arith::SubIOp>(kernel.loc, constant, kernel.mul(amount, stride));
+      constant = kernel.add(constant, kernel.mul(kernel.constant(factors.back()), stride));
+      if (operand.pad)
+        takeOffPadding(*factorsOf(operand.beneath, dim), stride);
       stride = kernel.mul(stride, sizes[dim]);
     }
   }
@@ -50,11 +49,17 @@ public:
   Value add(Value sum, unsigned loop, Value index) const {
     return distances[loop] ? kernel.add(sum, kernel.mul(index, distances[loop])) : sum;
   }
-  /// How far dimension `dim` of the memory begins behind that of the padded tensor; null where it
-  /// is not padded.
-  Value lowPad(size_t dim) const { return operand.pad ? kernel.lowPad(operand.pad, dim) : Value(); }
 
 private:
+  /// Of a dimension of the memory that is a sum, with these factors, over those of what is padded.
+  void takeOffPadding(ArrayRef<int64_t> factors, Value stride) {
+    for (size_t dim = 0; dim + 1 < factors.size(); ++dim)
+      if (Value amount = factors[dim] != 0 ? kernel.lowPad(operand.pad, dim) : Value()) {
+        Value part = kernel.mul(kernel.mul(amount, kernel.constant(factors[dim])), stride);
+        constant = kernel.b.createOrFold<arith::SubIOp>(kernel.loc, constant, part);
+      }
+  }
+
   Kernel &kernel;
   const Access &operand;
   SmallVector<Value> distances; // by loop; null: the loop does not move it
@@ -97,7 +102,9 @@ public:
                vectors.row, rowShared,    tile.rowStride()};
     Copied column{product.column, product.columns, columnStart,        tile.columns,
                   vectors.column, columnShared,    tile.columnStride()};
-    store(multiply(row, column, depth));
+    Value sums = multiply(row, column, depth);
+    for (size_t number = 0; number < product.epilogues.size(); ++number)
+      store(sums, number);
   }
 
 private:
@@ -239,9 +246,9 @@ private:
         place[*steady] = kernel.add(place[*steady], localDepth);
       SmallVector<Value> indices = kernel.apply(operand.map, place);
       for (size_t dim = 0; dim < indices.size(); ++dim)
-        if (Value amount = offsets.lowPad(dim))
+        if (Value amount = kernel.lowPad(pad, dim))
           require(below(b.createOrFold<arith::SubIOp>(loc, indices[dim], amount),
-                        kernel.size(operand.source, dim)));
+                        kernel.size(pad.getSource(), dim)));
     }
     if (!inside)
       inside = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
@@ -261,10 +268,14 @@ private:
 
   //===-- Results -----------------------------------------------------------------------------===//
 
-  /// Stores the dispatch's result, of whose product these are the sums.
-  void store(Value sums) {
-    auto store = b.create<kernel::StoreFragmentOp>(
-        loc, sums, kernel.memory(kernel.op.getInitArgs()[0]), vectors.store);
+  /// Stores a result of the dispatch, of whose product these are the sums.
+  void store(Value sums, size_t number) {
+    const Epilogue &epilogue = product.epilogues[number];
+    Value destination = kernel.op.getInitArgs()[number];
+    auto store =
+        b.create<kernel::StoreFragmentOp>(loc, sums, kernel.memory(destination),
+                                          std::min(vectors.store, storeVector(product, number)));
+    OpBuilder::InsertionGuard guard(b);
     Block *body =
         b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), product.sumType},
                       {loc, loc, loc});
@@ -281,23 +292,27 @@ private:
     SmallVector<Value> place(loops);
     spread(product.rows, row, place);
     spread(product.columns, column, place);
-    SmallVector<Value> indices = kernel.apply(product.outMap, place);
-    Value offset = kernel.linearize(indices, kernel.sizes(kernel.op.getInitArgs()[0]));
+    SmallVector<Value> root = kernel.apply(product.outMap, place);
+    for (const Bound &bound : epilogue.bounds)
+      inside = b.createOrFold<arith::AndIOp>(
+          loc, inside, below(kernel.apply(bound.at, root), kernel.constant(bound.size)));
+    SmallVector<Value> indices = kernel.apply(epilogue.place, root);
+    Value offset = kernel.linearize(indices, kernel.sizes(destination));
     // Operands of the elementwise part are read only inside.
     Value accumulated = body->getArgument(2);
     Value described = linalg::GenericOp(product.generic).getResult(0);
     kernel.keep(described, [accumulated](ValueRange) { return accumulated; });
     Value value;
-    if (product.result == described) {
+    if (epilogue.value == described) {
       value = accumulated;
     } else if (matchPattern(inside, m_One())) {
-      value = kernel.element(product.result, indices);
+      value = kernel.element(epilogue.value, indices);
     } else {
-      Type type = cast<RankedTensorType>(product.result.getType()).getElementType();
+      Type type = cast<RankedTensorType>(epilogue.value.getType()).getElementType();
       auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
-      b.create<scf::YieldOp>(loc, kernel.element(product.result, indices));
+      b.create<scf::YieldOp>(loc, kernel.element(epilogue.value, indices));
       b.setInsertionPointToStart(branch.elseBlock());
       Value nothing = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
       b.create<scf::YieldOp>(loc, nothing);
@@ -318,6 +333,16 @@ private:
 };
 
 } // namespace
+
+int64_t storeVector(const Product &product, size_t number) {
+  const Epilogue &epilogue = product.epilogues[number];
+  SmallVector<Bound> bounds;
+  for (const Bound &bound : epilogue.bounds)
+    bounds.push_back({bound.at.compose(product.outMap), bound.size});
+  auto type = cast<RankedTensorType>(epilogue.value.getType());
+  return vectorAlong(epilogue.place.compose(product.outMap), type, product.columns, product.ranges,
+                     kGroup, bounds);
+}
 
 void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
                      const ContractionVectors &vectors) {

@@ -34,8 +34,14 @@ struct ContractionVectors {
     int64_t across, depth;
   };
   Copy row, column;
-  int64_t store;
+  int64_t store; // at most; less where a result's elements are further apart
 };
+
+/// The columns that a thread has beside one another.
+inline constexpr int64_t kGroup = 4;
+
+/// Elements of the dispatch's result `number` that may be stored at once.
+int64_t storeVector(const Product &product, size_t number);
 
 /// Writes the kernel: a block a tile.
 void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,

@@ -6,7 +6,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ContractionKernel.h"
+#include "codegen/schedule/Epilogues.h"
 #include "codegen/schedule/Schedule.h"
+#include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -16,47 +18,8 @@ using namespace mlir;
 namespace cameo {
 namespace {
 
-/// Length of the run of consecutive elements that the innermost of `loops` walk in a tensor with
-/// this map: its last dimensions are those loops, each over the whole dimension.
-int64_t contiguousRun(AffineMap map, RankedTensorType type, ArrayRef<unsigned> loops,
-                      ArrayRef<int64_t> ranges) {
-  int64_t run = 1;
-  int64_t result = map.getNumResults() - 1;
-  for (unsigned loop : llvm::reverse(loops)) {
-    if (ranges[loop] == 1)
-      continue;
-    // Dimensions of extent 1 do not matter.
-    while (result >= 0 && type.getDimSize(result) == 1)
-      --result;
-    if (result < 0)
-      break;
-    auto dim = dyn_cast<AffineDimExpr>(map.getResult(result));
-    if (!dim || dim.getPosition() != loop || ShapedType::isDynamic(ranges[loop]) ||
-        type.getDimSize(result) != ranges[loop])
-      break;
-    for (auto [other, expr] : llvm::enumerate(map.getResults()))
-      if (static_cast<int64_t>(other) != result && expr.isFunctionOfDim(loop))
-        return run;
-    run *= ranges[loop];
-    --result;
-  }
-  return run;
-}
-
-/// Elements that a thread copies at once at most, and the columns that it has beside one another.
-constexpr int64_t kCopied = 8, kGroup = 4;
-
-/// Elements that may be accessed at once along `loops`: a power of two of at most `most` elements
-/// and 16 bytes.
-int64_t vectorAlong(AffineMap map, RankedTensorType type, ArrayRef<unsigned> loops,
-                    ArrayRef<int64_t> ranges, int64_t most) {
-  unsigned bits = type.getElementTypeBitWidth();
-  int64_t run = contiguousRun(map, type, loops, ranges), vector = bits < 8 ? 1 : 128 / bits;
-  vector = std::min<int64_t>(vector, most);
-  while (vector > 1 && run % vector != 0)
-    vector /= 2;
-  return vector;
-}
+/// Elements that a thread copies at once at most.
+constexpr int64_t kCopied = 8;
 
 constexpr ContractionTile kTiles[] = {
     {128, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 16, 8, 8},
@@ -129,15 +92,17 @@ public:
     }
     Builder b(op.getContext());
     auto vector = [&](const Access &operand, ArrayRef<unsigned> across) {
-      auto type = cast<RankedTensorType>(operand.tensor.getType());
-      int64_t alongDepth = vectorAlong(operand.map, type, product.depth, product.ranges, kCopied);
-      int64_t alongAcross = vectorAlong(operand.map, type, across, product.ranges, kCopied);
+      auto type = cast<RankedTensorType>(operand.source.getType());
+      AffineMap place = operand.place();
+      int64_t alongDepth = vectorAlong(place, type, product.depth, product.ranges, kCopied);
+      int64_t alongAcross = vectorAlong(place, type, across, product.ranges, kCopied);
       if (operand.pad) // inside and outside would mix
         alongDepth = alongAcross = 1;
       return SmallVector<int64_t>{alongAcross, alongDepth};
     };
-    auto out = cast<RankedTensorType>(op.getResult(0).getType());
-    int64_t store = vectorAlong(product.outMap, out, product.columns, product.ranges, kGroup);
+    int64_t store = 1; // the widest of all results
+    for (size_t number = 0; number < product.epilogues.size(); ++number)
+      store = std::max(store, storeVector(product, number));
     return b.getDictionaryAttr(
         {b.getNamedAttr("column_vector",
                         b.getDenseI64ArrayAttr(vector(product.column, product.columns))),
@@ -199,14 +164,15 @@ public:
                                *intParam(params, "store_vector")};
     OpBuilder host(op);
     Location loc = op.getLoc();
-    // Blocks: batch * ceil(rows / tile) * ceil(columns / tile), from the result's sizes.
+    // Blocks: batch * ceil(rows / tile) * ceil(columns / tile).
+    SmallVector<Value> sizes = planSizesOfRoot(host, op, product.epilogues.front(),
+                                               linalg::GenericOp(product.generic).getResult(0));
     auto count = [&](ArrayRef<unsigned> loops) -> Value {
       Value product_ = host.create<arith::ConstantIndexOp>(loc, 1);
       for (unsigned loop : loops)
         for (auto [dim, expr] : llvm::enumerate(product.outMap.getResults()))
           if (expr == getAffineDimExpr(loop, op.getContext()))
-            product_ = host.createOrFold<arith::MulIOp>(
-                loc, product_, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
+            product_ = host.createOrFold<arith::MulIOp>(loc, product_, sizes[dim]);
       return product_;
     };
     auto blocksOf = [&](Value extent, int64_t size) {
@@ -218,7 +184,8 @@ public:
     Value blocks = host.createOrFold<arith::MulIOp>(loc, rowBlocks, columnBlocks);
     blocks = host.createOrFold<arith::MulIOp>(loc, blocks, count(product.batch));
     Value one = host.create<arith::ConstantIndexOp>(loc, 1);
-    return emitter.launch(op, "", tile.threads(), {blocks, one, one}, {0}, [&](Kernel &kernel) {
+    auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
+    return emitter.launch(op, "", tile.threads(), {blocks, one, one}, outputs, [&](Kernel &kernel) {
       emitContraction(kernel, product, tile, vectors);
       return success();
     });
@@ -235,15 +202,8 @@ public:
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
     std::optional<Product> product = matchProduct(computation);
-    if (!product || product->sumType.isInteger(1))
+    if (!product || !product->fillsTiles())
       return nullptr;
-    // A handful of rows or columns would leave most of a tile idle.
-    for (ArrayRef<unsigned> loops :
-         {ArrayRef(product->rows), ArrayRef(product->columns), ArrayRef(product->depth)}) {
-      int64_t extent = product->extent(loops);
-      if (!ShapedType::isDynamic(extent) && extent < 8)
-        return nullptr;
-    }
     return std::make_unique<ContractionMatch>(computation.op, target, std::move(*product));
   }
 };

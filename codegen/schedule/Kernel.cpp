@@ -63,6 +63,17 @@ Value Kernel::size(Value tensor, int64_t dim) {
                  amount(pad.getMixedHighPad()[dim]));
   } else if (auto style = dyn_cast_if_present<DestinationStyleOpInterface>(definition)) {
     result = size(style.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
+  } else if (auto cast = dyn_cast_if_present<tensor::CastOp>(definition)) {
+    result = size(cast.getSource(), dim);
+  } else if (auto expand = dyn_cast_if_present<tensor::ExpandShapeOp>(definition)) {
+    result = scalar(expand.getOutputShape()[type.getDynamicDimIndex(dim)]);
+  } else if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(definition)) {
+    result = constant(1);
+    for (int64_t part : collapse.getReassociationIndices()[dim])
+      result = mul(result, size(collapse.getSrc(), part));
+  } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(definition)) {
+    if (slice.getType().getRank() == slice.getSourceType().getRank())
+      result = scalar(llvm::cast<Value>(slice.getMixedSizes()[dim]));
   }
   if (!result) {
     emitError(loc) << "size " << dim << " of a tensor in the description is not known";
@@ -131,32 +142,31 @@ SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
   return result;
 }
 
-static Value applyExpr(Kernel &kernel, AffineExpr expr, ValueRange dims) {
+Value Kernel::apply(AffineExpr expr, ValueRange dims) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return kernel.constant(constant.getValue());
+  if (auto known = dyn_cast<AffineConstantExpr>(expr))
+    return constant(known.getValue());
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  Value left = applyExpr(kernel, binary.getLHS(), dims);
-  Value right = applyExpr(kernel, binary.getRHS(), dims);
+  Value left = apply(binary.getLHS(), dims), right = apply(binary.getRHS(), dims);
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    return kernel.add(left, right);
+    return add(left, right);
   case AffineExprKind::Mul:
-    return kernel.mul(left, right);
+    return mul(left, right);
   case AffineExprKind::Mod:
-    return kernel.b.create<arith::RemSIOp>(kernel.loc, left, right);
+    return b.create<arith::RemSIOp>(loc, left, right);
   case AffineExprKind::FloorDiv:
-    return kernel.b.create<arith::FloorDivSIOp>(kernel.loc, left, right);
+    return b.create<arith::FloorDivSIOp>(loc, left, right);
   default:
-    return kernel.b.create<arith::CeilDivSIOp>(kernel.loc, left, right);
+    return b.create<arith::CeilDivSIOp>(loc, left, right);
   }
 }
 
 SmallVector<Value> Kernel::apply(AffineMap map, ValueRange dims) {
   SmallVector<Value> result;
   for (AffineExpr expr : map.getResults())
-    result.push_back(applyExpr(*this, expr, dims));
+    result.push_back(apply(expr, dims));
   return result;
 }
 

@@ -70,8 +70,9 @@ Value Kernel::computeElement(Value tensor, ValueRange indices) {
     return inlinePad(pad, indices);
   if (auto scan = dyn_cast<kernel::ScanOp>(definition))
     return inlineScan(scan, indices);
-  if (auto cast = dyn_cast<tensor::CastOp>(definition))
-    return element(cast.getSource(), indices);
+  if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
+          definition))
+    return inlineMovement(definition, indices);
   if (auto constant = dyn_cast<arith::ConstantOp>(definition))
     if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
       return b.create<arith::ConstantOp>(loc, splat.getSplatValue<TypedAttr>());
@@ -218,6 +219,42 @@ Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
   b.setInsertionPointToStart(branch.elseBlock());
   b.create<scf::YieldOp>(loc, otherwise);
   return branch.getResult(0);
+}
+
+Value Kernel::inlineMovement(Operation *definition, ValueRange indices) {
+  if (auto cast = dyn_cast<tensor::CastOp>(definition))
+    return element(cast.getSource(), indices);
+  SmallVector<Value> source;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition)) {
+    auto part = [&](OpFoldResult ofr) {
+      auto known = getConstantIntValue(ofr);
+      return known ? constant(*known) : scalar(cast<Value>(ofr));
+    };
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (auto [dim, offset, stride] :
+         llvm::enumerate(slice.getMixedOffsets(), slice.getMixedStrides())) {
+      Value index = dropped.test(dim) ? constant(0) : indices.front();
+      indices = indices.drop_front(dropped.test(dim) ? 0 : 1);
+      source.push_back(add(mul(index, part(stride)), part(offset)));
+    }
+    return element(slice.getSource(), source);
+  }
+  Value from = definition->getOperand(0), to = definition->getResult(0);
+  auto sizesOf = [&](Value tensor, ArrayRef<int64_t> dims) {
+    SmallVector<Value> result;
+    for (int64_t dim : dims)
+      result.push_back(size(tensor, dim));
+    return result;
+  };
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(definition)) {
+    for (auto [index, group] : llvm::zip(indices, collapse.getReassociationIndices()))
+      llvm::append_range(source, delinearize(index, sizesOf(from, group)));
+    return element(from, source);
+  }
+  for (const ReassociationIndices &group :
+       cast<tensor::ExpandShapeOp>(definition).getReassociationIndices())
+    source.push_back(linearize(indices.slice(group.front(), group.size()), sizesOf(to, group)));
+  return element(from, source);
 }
 
 Value Kernel::inlineScan(kernel::ScanOp scan, ValueRange indices) {

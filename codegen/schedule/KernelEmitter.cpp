@@ -104,6 +104,8 @@ static Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int6
                         loc, source, host.create<arith::ConstantIndexOp>(loc, *low + *high))
                   : Value();
   }
+  if (auto cast = dyn_cast<tensor::CastOp>(definition))
+    return planSize(host, op, cast.getSource(), dim);
   if (auto style = dyn_cast<DestinationStyleOpInterface>(definition))
     return planSize(host, op, style.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
   return {};

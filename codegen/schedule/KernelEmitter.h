@@ -71,6 +71,7 @@ public:
                                             mlir::ValueRange arguments);
   /// Affine map applied to loop indices.
   llvm::SmallVector<mlir::Value> apply(mlir::AffineMap map, mlir::ValueRange dims);
+  mlir::Value apply(mlir::AffineExpr expr, mlir::ValueRange dims);
   /// What a padded tensor has beside its source.
   mlir::Value padding(mlir::tensor::PadOp pad);
   /// How far dimension `dim` of the source begins behind the padded tensor's; null where it is not
@@ -109,6 +110,8 @@ private:
   mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlineLoops(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices);
+  /// Of a reshape, a slice or a cast.
+  mlir::Value inlineMovement(mlir::Operation *definition, mlir::ValueRange indices);
   mlir::Value inlineScan(kernel::ScanOp scan, mlir::ValueRange indices);
   void copyScalarOps();
   mlir::Value replacement(mlir::Operation *op);

@@ -57,32 +57,35 @@ public:
       : kernel(kernel), b(kernel.b), loc(kernel.loc), rows(rows), layout(layout) {}
 
   void emit() {
-    Value shape = kernel.op.getInitArgs()[0];
-    auto type = cast<RankedTensorType>(shape.getType());
-    ArrayRef<unsigned> dims = rows.outputs.front().rowDims;
-    if (layout.beside() == 1 || !type.isDynamicDim(dims.back()))
-      return emitRows(shape, dims);
+    if (layout.beside() == 1 || !rows.rowType.isDynamicDim(rows.rowType.getRank() - 1))
+      return emitRows();
     // Where rows are not a multiple of what a thread would have, it has one, and blocks have fewer.
     Layout wide = layout;
-    vectorize(ShapedType::kDynamic, kernel.size(shape, dims.back()), {}, [&](int64_t lanes) {
+    vectorize(ShapedType::kDynamic, rowSizes().back(), {}, [&](int64_t lanes) {
       layout = {true, wide.threads, wide.side() * lanes, lanes};
-      emitRows(shape, dims);
+      emitRows();
       return State();
     });
   }
 
 private:
-  void emitRows(Value shape, ArrayRef<unsigned> dims) {
+  /// Of the rows' dimensions: numbers, or as the first result has them.
+  SmallVector<Value> rowSizes() {
     SmallVector<Value> sizes;
-    int64_t total = 1;
+    for (auto [dim, size] : llvm::enumerate(rows.rowType.getShape()))
+      sizes.push_back(ShapedType::isDynamic(size)
+                          ? kernel.size(kernel.op.getInitArgs()[0], *rows.outputs[0].rowDims[dim])
+                          : kernel.constant(size));
+    return sizes;
+  }
+
+  void emitRows() {
+    SmallVector<Value> sizes = rowSizes();
+    int64_t total =
+        rows.rowType.hasStaticShape() ? rows.rowType.getNumElements() : ShapedType::kDynamic;
     Value count = kernel.constant(1), thread = kernel.threadId();
-    for (unsigned dim : dims) {
-      int64_t known = cast<RankedTensorType>(shape.getType()).getDimSize(dim);
-      total = ShapedType::isDynamic(known) || ShapedType::isDynamic(total) ? ShapedType::kDynamic
-                                                                           : total * known;
-      sizes.push_back(kernel.size(shape, dim));
-      count = kernel.mul(count, sizes.back());
-    }
+    for (Value size : sizes)
+      count = kernel.mul(count, size);
     // Which row of the block's, and which thread of that row's.
     Value divisor = kernel.constant(layout.across ? layout.side() : layout.perRow());
     local = b.createOrFold<arith::RemUIOp>(loc, thread, divisor);
@@ -396,9 +399,10 @@ private:
 
   void write(const RowOutput &output, Value destination) {
     auto type = cast<RankedTensorType>(destination.getType());
-    SmallVector<Value> place(type.getRank()), sizes;
+    SmallVector<Value> place(type.getRank(), kernel.constant(0)), sizes;
     for (auto [dim, index] : llvm::zip(output.rowDims, row))
-      place[dim] = index;
+      if (dim)
+        place[*dim] = index;
     Value count = kernel.constant(1);
     int64_t known = 1;
     for (unsigned dim : output.columnDims) {
@@ -512,15 +516,18 @@ public:
     OpBuilder host(op);
     Location loc = op.getLoc();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;
-    for (unsigned dim : rows.outputs.front().rowDims)
-      count = host.createOrFold<arith::MulIOp>(
-          loc, count, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
+    auto sizeOf = [&](unsigned dim) -> Value {
+      if (!rows.rowType.isDynamicDim(dim))
+        return host.create<arith::ConstantIndexOp>(loc, rows.rowType.getDimSize(dim));
+      return host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], *rows.outputs[0].rowDims[dim]);
+    };
+    for (int64_t dim = 0; dim < rows.rowType.getRank(); ++dim)
+      count = host.createOrFold<arith::MulIOp>(loc, count, sizeOf(dim));
     auto constant = [&](int64_t value) { return host.create<arith::ConstantIndexOp>(loc, value); };
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(loc, count, constant(layout.rows));
     if (layout.beside() > 1 && rows.rowType.isDynamicDim(rows.rowType.getRank() - 1)) {
       // As the kernel decides: vectors of rows, or a row a thread.
-      Value size =
-          host.create<tensor::DimOp>(loc, op.getInits()[0], rows.outputs.front().rowDims.back());
+      Value size = sizeOf(rows.rowType.getRank() - 1);
       Value rest = host.create<arith::RemSIOp>(loc, size, constant(layout.vector));
       Value whole = host.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, constant(0));
       Value more = host.create<arith::CeilDivSIOp>(loc, count, constant(layout.side()));
@@ -555,7 +562,7 @@ private:
   static bool canWiden(const Rows &rows) {
     return llvm::all_of(rows.outputs, [](const RowOutput &output) {
       unsigned rank = cast<RankedTensorType>(output.value.getType()).getRank();
-      return !output.rowDims.empty() && output.rowDims.back() + 1 == rank;
+      return !output.rowDims.empty() && output.rowDims.back() && *output.rowDims.back() + 1 == rank;
     });
   }
 
@@ -601,15 +608,7 @@ public:
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
     std::optional<Rows> rows = matchRows(computation);
-    if (!rows || (across ? rows->alongRows || !rows->acrossRows : !rows->alongRows))
-      return nullptr;
-    // Where elements depend on reductions, `map` would compute those for each element.
-    bool reused = llvm::any_of(rows->outputs,
-                               [](const RowOutput &output) { return !output.columnDims.empty(); });
-    int64_t shortest = !reused ? kWarp : across ? 2 : 8;
-    if (llvm::any_of(rows->reductions, [&](const RowReduction &reduction) {
-          return rowLength(reduction, 1024) < shortest;
-        }))
+    if (!rows || !rows->isFor(across))
       return nullptr;
     return std::make_unique<RowMatch>(computation.op, target, std::move(*rows), across);
   }

@@ -5,7 +5,9 @@
 // came before is carried along. Linear in the line's length, where `map` is quadratic.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/Epilogues.h"
 #include "codegen/schedule/Schedule.h"
+#include "dialects/kernel/form/Form.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,8 +21,8 @@ namespace {
 
 class ScanMatch : public ScheduleMatch {
 public:
-  ScanMatch(kernel::DispatchOp op, const Target &target, kernel::ScanOp scan)
-      : ScheduleMatch(op, target), scan(scan) {}
+  ScanMatch(const Computation &computation, const Target &target, kernel::ScanOp scan)
+      : ScheduleMatch(computation.op, target), epilogues(computation.epilogues), scan(scan) {}
 
   DictionaryAttr choose() const override {
     int64_t length = cast<RankedTensorType>(scan.getType()).getDimSize(scan.getAxis());
@@ -45,16 +47,17 @@ public:
     OpBuilder host(op);
     Location loc = op.getLoc();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), lines = one;
-    for (int64_t dim = 0; dim < cast<RankedTensorType>(scan.getType()).getRank(); ++dim)
-      if (dim != static_cast<int64_t>(scan.getAxis()))
-        lines = host.createOrFold<arith::MulIOp>(
-            loc, lines, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
-    return emitter.launch(op, "", threads, {lines, one, one}, {0},
-                          [&](Kernel &kernel) { return emitBody(kernel, scan, threads); });
+    for (auto [dim, size] :
+         llvm::enumerate(planSizesOfRoot(host, op, epilogues.front(), scan.getResult())))
+      if (dim != scan.getAxis())
+        lines = host.createOrFold<arith::MulIOp>(loc, lines, size);
+    auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
+    return emitter.launch(op, "", threads, {lines, one, one}, outputs,
+                          [&](Kernel &kernel) { return emitBody(kernel, threads); });
   }
 
 private:
-  static LogicalResult emitBody(Kernel &kernel, kernel::ScanOp scan, int64_t threads) {
+  LogicalResult emitBody(Kernel &kernel, int64_t threads) const {
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
     kernel.synchronises = true;
@@ -72,8 +75,7 @@ private:
     Value neutral =
         b.create<arith::ConstantOp>(loc, product ? one : TypedAttr(b.getZeroAttr(type)));
 
-    Value destination = kernel.op.getInitArgs()[0];
-    SmallVector<Value> sizes = kernel.sizes(destination), outer(sizes);
+    SmallVector<Value> sizes = kernel.sizes(scan.getResult()), outer(sizes);
     Value length = sizes[axis];
     outer[axis] = kernel.constant(1);
     SmallVector<Value> place = kernel.delinearize(kernel.blockId(), outer);
@@ -146,16 +148,14 @@ private:
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(store.thenBlock());
-      kernel.keep(scan.getResult(), [value](ValueRange) { return value; });
-      Value root = kernel.op.getBodyBlock()->getTerminator()->getOperand(0);
-      Value result = kernel.element(root, place);
-      b.create<memref::StoreOp>(loc, result, kernel.memory(destination),
-                                kernel.linearize(place, sizes));
+      for (auto [number, epilogue] : llvm::enumerate(epilogues))
+        storeResult(kernel, scan.getResult(), epilogue, number, place, {value}, Value());
     }
     b.create<scf::YieldOp>(loc, total);
     return success();
   }
 
+  SmallVector<Epilogue> epilogues;
   mutable kernel::ScanOp scan;
 };
 
@@ -165,17 +165,8 @@ public:
 
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
-    if (computation.results.size() != 1 || !computation.root)
-      return nullptr;
-    auto scan = computation.root.getDefiningOp<kernel::ScanOp>();
-    if (!scan)
-      return nullptr;
-    auto type = cast<RankedTensorType>(scan.getType());
-    unsigned bits = type.getElementTypeBitWidth();
-    int64_t length = type.getDimSize(scan.getAxis());
-    if ((bits != 32 && bits != 64) || (!ShapedType::isDynamic(length) && length < 2 * kWarp))
-      return nullptr;
-    return std::make_unique<ScanMatch>(computation.op, target, scan);
+    kernel::ScanOp scan = matchScan(computation);
+    return scan ? std::make_unique<ScanMatch>(computation, target, scan) : nullptr;
   }
 };
 

@@ -7,9 +7,11 @@
 // from registers. Loops over taps are unrolled.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/Epilogues.h"
 #include "codegen/schedule/Schedule.h"
+#include "dialects/kernel/form/Runs.h"
+#include "dialects/kernel/form/Windows.h"
 
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,61 +22,8 @@ using namespace mlir;
 namespace cameo {
 namespace {
 
-/// Windows along the last dimension may be this large, and so many taps in all are unrolled.
-constexpr int64_t kLargestWindow = 16, kUnrolledTaps = 64;
-
-/// A dispatch seen as windows; see the file comment.
-struct Windows {
-  linalg::GenericOp generic;
-  Value result;                     // of the dispatch: the reduction, or elementwise work on it
-  unsigned input;                   // the operand that windows slide over
-  unsigned across, taps;            // loops: x and k
-  int64_t stride, dilation;         // of that operand along its last dimension
-  SmallVector<unsigned> reductions; // loops, `taps` last
-  int64_t width, count;             // extents of x (kDynamic where unknown) and k
-};
-
-std::optional<Windows> matchWindows(const Computation &computation) {
-  if (computation.results.size() != 1 || !computation.root)
-    return std::nullopt;
-  auto generic = computation.root.getDefiningOp<linalg::GenericOp>();
-  if (!generic)
-    return std::nullopt;
-  Windows windows;
-  windows.result = computation.results.front();
-  windows.generic = generic;
-  AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-  if (!out.isProjectedPermutation() || out.getNumResults() == 0 ||
-      out.getNumResults() != generic.getNumParallelLoops())
-    return std::nullopt;
-  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
-  windows.across = cast<AffineDimExpr>(out.getResults().back()).getPosition();
-  generic.getReductionDims(windows.reductions);
-  windows.taps = windows.reductions.back();
-  windows.width = ranges[windows.across];
-  windows.count = ranges[windows.taps];
-  if (ShapedType::isDynamic(windows.count) || windows.count > kLargestWindow)
-    return std::nullopt;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    AffineMap map = generic.getMatchingIndexingMap(input);
-    SmallVector<int64_t> flat;
-    if (map.getNumResults() == 0 ||
-        failed(getFlattenedAffineExpr(map.getResults().back(), map.getNumDims(), 0, &flat)) ||
-        flat.size() != map.getNumDims() + 1)
-      continue;
-    windows.stride = flat[windows.across];
-    windows.dilation = flat[windows.taps];
-    flat[windows.across] = flat[windows.taps] = 0;
-    bool others = llvm::any_of(flat, [](int64_t factor) { return factor != 0; });
-    for (AffineExpr expr : map.getResults().drop_back())
-      others |= expr.isFunctionOfDim(windows.across) || expr.isFunctionOfDim(windows.taps);
-    if (others || windows.stride <= 0 || windows.dilation <= 0)
-      continue;
-    windows.input = input->getOperandNumber();
-    return windows;
-  }
-  return std::nullopt;
-}
+/// So many taps in all are unrolled.
+constexpr int64_t kUnrolledTaps = 64;
 
 int64_t bytesOf(Type type) { return type.isInteger(1) ? 1 : type.getIntOrFloatBitWidth() / 8; }
 
@@ -127,16 +76,14 @@ private:
   SmallVector<Value> row(SmallVector<Value> sums) {
     Value first = loops[windows.across];
     loops[windows.taps] = kernel.constant(0);
-    OpOperand &slid = generic->getOpOperand(windows.input);
-    Access access = accessOf(slid.get(), generic.getMatchingIndexingMap(&slid));
-    SmallVector<Value> begin = kernel.apply(access.map, loops);
+    SmallVector<Value> begin = kernel.apply(windows.slid.map, loops);
     SmallVector<int64_t> places;
     for (int64_t lane = 0; lane < vector; ++lane)
       for (int64_t tap = 0; tap < windows.count; ++tap)
         places.push_back(lane * windows.stride + tap * windows.dilation);
     llvm::sort(places);
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    SmallVector<Value> loaded = load(access, begin, places);
+    SmallVector<Value> loaded = load(begin, places);
     for (int64_t tap = 0; tap < windows.count; ++tap) {
       loops[windows.taps] = kernel.constant(tap);
       SmallVector<Value> shared(generic.getNumDpsInputs());
@@ -167,26 +114,27 @@ private:
     return sums;
   }
 
-  /// The elements of the tensor at `begin` and `places` further along its last dimension.
-  SmallVector<Value> load(const Access &access, ArrayRef<Value> begin, ArrayRef<int64_t> places) {
+  /// The elements of the slid tensor at `begin` and `places` further along its last dimension.
+  SmallVector<Value> load(ArrayRef<Value> begin, ArrayRef<int64_t> places) {
+    const Access &access = windows.slid;
     tensor::PadOp pad = access.pad;
-    Value source = access.source;
     size_t last = begin.size() - 1;
     std::optional<int64_t> low =
         pad ? getConstantIntValue(pad.getMixedLowPad()[last]) : std::optional<int64_t>(0);
-    if (!kernel.memory(source) || !low) {
+    if (!low) {
       SmallVector<Value> values, indices(begin);
       for (int64_t place : places) {
         indices[last] = kernel.add(begin[last], kernel.constant(place));
-        values.push_back(kernel.element(access.tensor, indices));
+        values.push_back(widened(kernel.element(access.tensor, indices)));
       }
       return values;
     }
     SmallVector<Value> indices(begin);
+    Value source = pad ? pad.getSource() : access.source;
     if (!pad)
       return loadRow(source, indices, places, 0, Value());
     // One condition for the row, others for elements that may be beside it.
-    Value inside, padding = kernel.padding(pad);
+    Value inside, padding = widened(kernel.padding(pad));
     for (size_t dim = 0; dim <= last; ++dim) {
       Value amount = kernel.lowPad(pad, dim);
       if (!amount)
@@ -211,12 +159,28 @@ private:
     return llvm::to_vector_of<Value>(branch.getResults());
   }
 
-  /// The same of memory; `indices` are at place 0, which is `low` before the row's beginning for
-  /// the first x. With `padding`, elements beside the row are that.
+  /// What is read as the reduction's body reads it.
+  Value widened(Value value) {
+    Type type = windows.slid.elementType;
+    return value.getType() == type ? value : b.create<arith::ExtFOp>(loc, type, value).getResult();
+  }
+
+  /// The same of what may be padded; `indices` are at place 0, which is `low` before the row's
+  /// beginning for the first x. With `padding`, elements beside the row are that.
   SmallVector<Value> loadRow(Value source, ArrayRef<Value> indices, ArrayRef<int64_t> places,
                              int64_t low, Value padding) {
     auto type = cast<RankedTensorType>(source.getType());
-    Value memory = kernel.memory(source), begin = kernel.linearize(indices, kernel.sizes(source));
+    Value memory = kernel.memory(source), begin; // null: computed element by element
+    if (memory)
+      begin = kernel.linearize(indices, kernel.sizes(source));
+    auto element = [&](int64_t place) {
+      if (memory)
+        return widened(
+            b.create<memref::LoadOp>(loc, memory, kernel.add(begin, kernel.constant(place))));
+      SmallVector<Value> at(indices);
+      at.back() = kernel.add(at.back(), kernel.constant(place));
+      return widened(kernel.element(source, at));
+    };
     int64_t row = type.getShape().back();
     bool isKnown = !ShapedType::isDynamic(row) && !ShapedType::isDynamic(windows.width);
     int64_t reach = isKnown ? (windows.width - vector) * windows.stride - low : 0; // of the last x
@@ -226,7 +190,7 @@ private:
       if (values[i])
         continue;
       // As many elements as are aligned, inside whatever x is, and mostly wanted.
-      int64_t at = places[i] - low, lanes = isKnown && at >= 0 ? widest : 1;
+      int64_t at = places[i] - low, lanes = memory && isKnown && at >= 0 ? widest : 1;
       auto fits = [&] {
         size_t wanted = llvm::lower_bound(places, places[i] + lanes) - (places.begin() + i);
         return at % lanes == 0 && row % lanes == 0 && vector * windows.stride % lanes == 0 &&
@@ -234,26 +198,26 @@ private:
       };
       while (lanes > 1 && !fits())
         lanes /= 2;
-      Value offset = kernel.add(begin, kernel.constant(places[i]));
       if (lanes > 1) {
+        Value offset = kernel.add(begin, kernel.constant(places[i]));
         Value loaded = kernel.loadVector(memory, offset, lanes);
         for (size_t next = i; next < places.size() && places[next] < places[i] + lanes; ++next)
-          values[next] = b.create<vector::ExtractOp>(loc, loaded, places[next] - places[i]);
+          values[next] =
+              widened(b.create<vector::ExtractOp>(loc, loaded, places[next] - places[i]));
         continue;
       }
       bool always = isKnown && at >= 0 && reach + places[i] < row;
       if (!padding || always) {
-        values[i] = b.create<memref::LoadOp>(loc, memory, offset);
+        values[i] = element(places[i]);
         continue;
       }
       Value index = kernel.add(indices.back(), kernel.constant(places[i]));
       Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index,
                                              kernel.size(source, type.getRank() - 1));
-      auto branch = b.create<scf::IfOp>(loc, TypeRange{type.getElementType()}, inside, true);
+      auto branch = b.create<scf::IfOp>(loc, TypeRange{padding.getType()}, inside, true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
-      Value value = b.create<memref::LoadOp>(loc, memory, offset);
-      b.create<scf::YieldOp>(loc, value);
+      b.create<scf::YieldOp>(loc, element(places[i]));
       b.setInsertionPointToStart(branch.elseBlock());
       b.create<scf::YieldOp>(loc, padding);
       values[i] = branch.getResult(0);
@@ -277,7 +241,7 @@ public:
 
   DictionaryAttr choose() const override {
     int64_t elements = 1; // sizes known only at run time may be 1
-    for (int64_t size : cast<RankedTensorType>(op.getResult(0).getType()).getShape())
+    for (int64_t size : cast<RankedTensorType>(root().getType()).getShape())
       elements *= ShapedType::isDynamic(size) ? 1 : size;
     // Two warps on every multiprocessor come before long runs; runs that are stored 16 bytes at a
     // time before others.
@@ -307,25 +271,23 @@ public:
     int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
     OpBuilder host(op);
     Location loc = op.getLoc();
-    auto type = cast<RankedTensorType>(op.getResult(0).getType());
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      count = host.createOrFold<arith::MulIOp>(
-          loc, count, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
+    for (Value size : planSizesOfRoot(host, op, windows.epilogues.front(), root()))
+      count = host.createOrFold<arith::MulIOp>(loc, count, size);
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(
         loc, count, host.create<arith::ConstantIndexOp>(loc, threads * vector));
-    return emitter.launch(op, "", threads, {blocks, one, one}, {0}, [&](Kernel &kernel) {
-      return emitBody(kernel, windows, threads, vector);
-    });
+    auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
+    return emitter.launch(op, "", threads, {blocks, one, one}, outputs,
+                          [&](Kernel &kernel) { return emitBody(kernel, threads, vector); });
   }
 
 private:
-  static LogicalResult emitBody(Kernel &kernel, const Windows &windows, int64_t threads,
-                                int64_t vector) {
+  Value root() const { return linalg::GenericOp(windows.generic).getResult(0); }
+
+  LogicalResult emitBody(Kernel &kernel, int64_t threads, int64_t vector) const {
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
-    Value destination = kernel.op.getInitArgs()[0];
-    SmallVector<Value> groups = kernel.sizes(destination);
+    SmallVector<Value> groups = kernel.sizes(root());
     if (vector > 1)
       groups.back() = kernel.constant(windows.width / vector);
     Value count = kernel.constant(1);
@@ -340,23 +302,9 @@ private:
     indices.back() = kernel.mul(indices.back(), kernel.constant(vector));
 
     SmallVector<Value> values = Emitter(kernel, windows, vector).reduce(indices);
-    Value reduction = linalg::GenericOp(windows.generic).getResult(0);
-    if (windows.result != reduction)
-      for (auto [lane, value] : llvm::enumerate(values)) {
-        SmallVector<Value> place(indices);
-        place.back() = kernel.add(place.back(), kernel.constant(lane));
-        Value sum = value;
-        kernel.keep(reduction, [sum](ValueRange) { return sum; });
-        value = kernel.element(windows.result, place);
-      }
-    Type element = values.front().getType();
-    int64_t lanes = element.isInteger(1) ? 1 : 16 / bytesOf(element);
-    while (vector % lanes != 0)
-      lanes /= 2;
-    Value offset = kernel.mul(group, kernel.constant(vector));
-    for (int64_t lane = 0; lane < vector; lane += lanes)
-      kernel.storeVector(kernel.memory(destination), kernel.add(offset, kernel.constant(lane)),
-                         ArrayRef(values).slice(lane, lanes));
+    Value flat = kernel.mul(group, kernel.constant(vector));
+    for (auto [number, epilogue] : llvm::enumerate(windows.epilogues))
+      storeResult(kernel, root(), epilogue, number, indices, values, flat);
     return success();
   }
 

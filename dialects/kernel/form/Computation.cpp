@@ -3,45 +3,91 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/kernel/form/Computation.h"
 
+#include "dialects/kernel/form/Places.h"
+
 using namespace mlir;
 
 namespace cameo {
-
-Access accessOf(Value tensor, AffineMap map) {
-  auto pad = tensor.getDefiningOp<tensor::PadOp>();
-  return {tensor, pad, pad ? pad.getSource() : tensor, map};
-}
-
-/// Visits the operands whose elements the operation or its body reads, not those that only say how
-/// large something is.
-static void forEachRead(Operation *op, function_ref<void(OpOperand &)> visit) {
-  op->walk([&](Operation *inner) {
-    auto generic = dyn_cast<linalg::GenericOp>(inner);
-    for (OpOperand &operand : inner->getOpOperands())
-      if (!isa<tensor::DimOp>(inner) && !(generic && generic.isDpsInit(&operand) &&
-                                          !generic.payloadUsesValueFromOperand(&operand)))
-        visit(operand);
-  });
-}
 
 static bool isCombining(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return isa<kernel::ScanOp>(op) || (generic && generic.getNumReductionLoops() != 0);
 }
 
-bool Computation::isElementwiseOnCombined(Operation *inner) const {
-  auto generic = dyn_cast<linalg::GenericOp>(inner);
-  if (!generic)
-    return false;
-  bool elementwise = llvm::all_of(generic.getDpsInitsMutable(), [&](OpOperand &init) {
-    return generic.getMatchingIndexingMap(&init).isIdentity();
-  });
-  forEachRead(inner, [&](OpOperand &operand) {
-    if (isCombined(operand.get()))
-      elementwise &= operand.getOwner() == inner && generic.isDpsInput(&operand) &&
-                     generic.getMatchingIndexingMap(&operand).isIdentity();
-  });
-  return elementwise;
+/// Solves `map`, from a result's indices to the root's, for the result's. Nothing where several of
+/// its elements are computed from one of the root's, or one cannot tell.
+static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorType root) {
+  MLIRContext *context = map.getContext();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  Epilogue epilogue{value, {}, {}};
+  SmallVector<AffineExpr> indices(shape.size());
+  for (auto [dim, extent] : llvm::enumerate(root.getShape())) {
+    std::optional<SmallVector<int64_t>> factors = factorsOf(map, dim);
+    if (!factors)
+      return std::nullopt;
+    // The index is digits, the result's indices, of a number that begins at the constant.
+    int64_t begin = factors->pop_back_val(), size = 1;
+    SmallVector<unsigned> digits; // the least first
+    for (unsigned i = 0; i < factors->size(); ++i)
+      if ((*factors)[i] != 0)
+        digits.push_back(i);
+    llvm::sort(digits, [&](unsigned a, unsigned b) { return (*factors)[a] < (*factors)[b]; });
+    AffineExpr at = getAffineDimExpr(dim, context) - begin, rest = at;
+    for (unsigned digit : digits) {
+      if (ShapedType::isDynamic(size) || (*factors)[digit] != size || indices[digit])
+        return std::nullopt;
+      size = ShapedType::isDynamic(shape[digit]) ? ShapedType::kDynamic : size * shape[digit];
+    }
+    for (unsigned digit : llvm::reverse(digits)) {
+      indices[digit] = rest.floorDiv((*factors)[digit]);
+      rest = rest % (*factors)[digit];
+    }
+    if (!ShapedType::isDynamic(size) && (begin != 0 || size != extent))
+      epilogue.bounds.push_back({at, size});
+    else if (begin != 0)
+      return std::nullopt;
+  }
+  for (auto [index, extent] : llvm::zip(indices, shape)) {
+    if (!index && extent != 1) // each of its elements is another one's copy
+      return std::nullopt;
+    if (!index)
+      index = getAffineConstantExpr(0, context);
+  }
+  epilogue.place = AffineMap::get(root.getRank(), 0, indices, context);
+  return epilogue;
+}
+
+std::optional<unsigned> sameDimension(const Epilogue &epilogue, unsigned dim) {
+  AffineMap place = epilogue.place;
+  return place.getResultPosition(getAffineDimExpr(dim, place.getContext()));
+}
+
+void Computation::findRoot() {
+  if (combining.size() != 1 || combining.front()->getNumResults() != 1)
+    return;
+  Value combined = combining.front()->getResult(0);
+  auto type = cast<RankedTensorType>(combined.getType());
+  Places places;
+  places.set(combined,
+             simplifiedWithin(AffineMap::getMultiDimIdentityMap(type.getRank(), op.getContext()),
+                              type.getShape()));
+  for (Operation *inner : operations)
+    if (inner != combining.front() && failed(places.follow(inner)))
+      return;
+  SmallVector<Epilogue> found;
+  for (Value result : results) {
+    AffineMap map = places.lookup(result);
+    std::optional<Epilogue> epilogue = map ? solved(result, map, type) : std::nullopt;
+    if (!epilogue)
+      return;
+    found.push_back(std::move(*epilogue));
+  }
+  // The plan takes sizes known only at run time from the first result.
+  for (unsigned dim = 0; dim < type.getRank(); ++dim)
+    if (found.empty() || (type.isDynamicDim(dim) && !sameDimension(found.front(), dim)))
+      return;
+  root = combined;
+  epilogues = std::move(found);
 }
 
 Computation::Computation(kernel::DispatchOp op)
@@ -55,23 +101,14 @@ Computation::Computation(kernel::DispatchOp op)
         needed.insert(definition);
     });
   }
-  bool followsPlace = true; // all that is computed from what is combined
   for (Operation &inner : op.getBodyBlock()->without_terminator()) {
     if (!needed.contains(&inner))
       continue;
     operations.push_back(&inner);
-    bool reads = false;
-    forEachRead(&inner, [&](OpOperand &operand) { reads |= isCombined(operand.get()); });
-    if (reads)
-      followsPlace &= isElementwiseOnCombined(&inner);
     if (isCombining(&inner))
       combining.push_back(&inner);
-    if (reads || isCombining(&inner))
-      combined.insert(inner.result_begin(), inner.result_end());
   }
-  if (followsPlace && combining.size() == 1 && combining.front()->getNumResults() == 1 &&
-      llvm::all_of(results, [&](Value result) { return isCombined(result); }))
-    root = combining.front()->getResult(0);
+  findRoot();
 }
 
 } // namespace cameo

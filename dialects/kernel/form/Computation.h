@@ -4,24 +4,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/form/Movement.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace cameo {
 
-/// How an operation reads a tensor: with which indices, and what is padded to be it.
-struct Access {
-  mlir::Value tensor;      // as the operation reads it
-  mlir::tensor::PadOp pad; // null where nothing is padded
-  mlir::Value source;      // what is padded, or the tensor; a block argument where
-                           // it is memory
-  mlir::AffineMap map;
+/// A condition on the place of an element: `at` of its indices is in [0, size).
+struct Bound {
+  mlir::AffineExpr at;
+  int64_t size;
 };
 
-Access accessOf(mlir::Value tensor, mlir::AffineMap map);
+/// A result of a dispatch whose every element is elementwise work on one element of the root, and
+/// on no two the same: perhaps a part of the root, perhaps in another order or shape.
+struct Epilogue {
+  mlir::Value value;
+  /// Indices of an element of the root to those of what is computed from it.
+  mlir::AffineMap place;
+  /// Elements of the root that have a place in the result: those for which all of these hold.
+  llvm::SmallVector<Bound> bounds;
+};
 
 /// Visits each value and operation once, however often it is used.
 class Computation {
@@ -34,18 +37,17 @@ public:
   llvm::SmallVector<mlir::Operation *> operations;
   /// Those of them that make one element of several: reductions and scans.
   llvm::SmallVector<mlir::Operation *> combining;
-  /// Where there is one such operation, with one result, and all results of the dispatch are that,
-  /// or elementwise work that has read it at the place that it writes: the operation's result.
+  /// Where there is one such operation, with one result, and all results of the dispatch are
+  /// elementwise work on that (or it): the operation's result.
   mlir::Value root;
-
-  /// Whether the value is, or is computed from, a result of a combining operation.
-  bool isCombined(mlir::Value value) const { return combined.contains(value); }
-
-  /// Whether elements of its results depend on combined ones at their own place alone.
-  bool isElementwiseOnCombined(mlir::Operation *inner) const;
+  /// The dispatch's results in terms of the root, where there is one.
+  llvm::SmallVector<Epilogue> epilogues;
 
 private:
-  llvm::DenseSet<mlir::Value> combined;
+  void findRoot();
 };
+
+/// The dimension of the result that is dimension `dim` of the root; nothing where none is.
+std::optional<unsigned> sameDimension(const Epilogue &epilogue, unsigned dim);
 
 } // namespace cameo

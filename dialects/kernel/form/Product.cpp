@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/kernel/form/Product.h"
 
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -48,14 +47,23 @@ static bool isMemory(Access access) {
   return isa<BlockArgument>(access.source) && (!access.pad || (padding && isZero(padding)));
 }
 
+bool Product::fillsTiles() const {
+  return !sumType.isInteger(1) &&
+         llvm::all_of(ArrayRef{ArrayRef(rows), ArrayRef(columns), ArrayRef(depth)},
+                      [&](ArrayRef<unsigned> loops) {
+                        int64_t size = extent(loops);
+                        return ShapedType::isDynamic(size) || size >= 8;
+                      });
+}
+
 std::optional<Product> matchProduct(const Computation &computation) {
-  if (computation.results.size() != 1 || !computation.root)
+  if (!computation.root)
     return std::nullopt;
   auto generic = computation.root.getDefiningOp<linalg::GenericOp>();
   if (!generic || !isMultiplyAccumulate(generic))
     return std::nullopt;
   Product product;
-  product.result = computation.results.front();
+  product.epilogues = computation.epilogues;
   product.generic = generic;
   auto fill = generic.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
   if (!fill || !isZero(fill.getInputs()[0]))
@@ -73,12 +81,11 @@ std::optional<Product> matchProduct(const Computation &computation) {
   };
   AffineMap left = simplified(generic.getDpsInputOperand(0));
   AffineMap right = simplified(generic.getDpsInputOperand(1));
-  for (AffineMap map : {left, right})
-    for (AffineExpr expr : map.getResults()) {
-      SmallVector<int64_t> flat; // loops, a constant, and a place more for every division
-      if (failed(getFlattenedAffineExpr(expr, loops, 0, &flat)) || flat.size() != loops + 1)
-        return std::nullopt;
-    }
+  Access first = accessOf(generic.getDpsInputOperand(0)->get(), left, product.ranges);
+  Access second = accessOf(generic.getDpsInputOperand(1)->get(), right, product.ranges);
+  left = first.place(), right = second.place();
+  if (!isMemory(first) || !isMemory(second) || !isLinear(left) || !isLinear(right))
+    return std::nullopt;
   product.outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   auto iterators = generic.getIteratorTypesArray();
   SmallVector<unsigned> leftLoops, rightLoops;
@@ -106,16 +113,11 @@ std::optional<Product> matchProduct(const Computation &computation) {
     else if (llvm::is_contained(rightLoops, loop))
       leftIsColumn = false;
   }
-  Access first = accessOf(generic.getDpsInputOperand(0)->get(), left);
-  Access second = accessOf(generic.getDpsInputOperand(1)->get(), right);
-  if (!isMemory(first) || !isMemory(second))
-    return std::nullopt;
   // Depth runs as an operand's memory does, best one that no window slides over: then its elements
   // are consecutive along depth, and it is what packing decides (PackWeights.cpp).
-  const Access &ordered =
-      right.isProjectedPermutation(/*allowZeroInResults=*/true) ? second : first;
+  AffineMap ordered = right.isProjectedPermutation(/*allowZeroInResults=*/true) ? right : left;
   auto placeIn = [&](unsigned loop) {
-    for (auto [place, expr] : llvm::enumerate(ordered.map.getResults()))
+    for (auto [place, expr] : llvm::enumerate(ordered.getResults()))
       if (expr.isFunctionOfDim(loop))
         return place;
     return size_t(0); // of extent 1

@@ -16,7 +16,7 @@ namespace cameo {
 /// See the file comment.
 struct Product {
   mlir::linalg::GenericOp generic;
-  mlir::Value result; // of the dispatch: the product, or elementwise work on it
+  llvm::SmallVector<Epilogue> epilogues; // the dispatch's results
   Access row, column; // memory, perhaps padded by zeros; maps have 0 for loops of extent 1
   mlir::AffineMap outMap;
   llvm::SmallVector<unsigned> batch, rows, columns, depth; // loops, outermost first
@@ -32,6 +32,9 @@ struct Product {
     }
     return product;
   }
+  /// Whether there is more than a handful of rows, columns and depth, which would leave most of a
+  /// tile idle, and sums are numbers.
+  bool fillsTiles() const;
 };
 
 /// Nothing where the dispatch is not of this form.

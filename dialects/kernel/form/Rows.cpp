@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/kernel/form/Rows.h"
 
+#include "dialects/kernel/form/Places.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -68,65 +70,84 @@ static bool isSearch(linalg::GenericOp generic) {
              generic.getMatchingIndexingMap(generic.getDpsInitOperand(1));
 }
 
-/// Results of reductions, and elementwise work on such results of the same shape.
-static llvm::DenseSet<Value> rowTensors(const Computation &computation) {
-  llvm::DenseSet<Value> found;
+/// Whether each index of a row is one of the value's, or 0.
+static bool isPlain(AffineMap place) {
+  return place.isProjectedPermutation(/*allowZeroInResults=*/true);
+}
+
+/// The rows that elements belong to: of those computed from reductions, and of those that these or
+/// reductions read in any order of their own loops. Nothing where an element would need several
+/// rows.
+static std::optional<Places> placeInRows(const Computation &computation) {
+  Places places;
+  auto ownRows = [](linalg::GenericOp generic) { // of loops
+    return simplifiedWithin(generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)),
+                            generic.getStaticLoopRanges());
+  };
   for (Operation *op : computation.operations) {
+    if (!llvm::is_contained(computation.combining, op)) {
+      if (failed(places.follow(op)))
+        return std::nullopt;
+      for (OpResult result : op->getResults())
+        if (AffineMap place = places.lookup(result); place && !isPlain(place))
+          return std::nullopt;
+      continue;
+    }
+    FailureOr<AffineMap> read = places.readBy(op);
+    if (failed(read) || (*read && *read != ownRows(cast<linalg::GenericOp>(op))))
+      return std::nullopt;
+    for (OpResult result : op->getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      auto same = AffineMap::getMultiDimIdentityMap(type.getRank(), op->getContext());
+      places.set(result, simplifiedWithin(same, type.getShape()));
+    }
+  }
+  for (Operation *op : llvm::reverse(computation.operations)) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic)
       continue;
-    bool isRow = generic.getNumReductionLoops() != 0;
-    if (!isRow && !generic.hasIndexSemantics() && computation.isCombined(generic.getResult(0)))
-      isRow = computation.isElementwiseOnCombined(op) &&
-              llvm::all_of(generic.getDpsInputs(), [&](Value input) {
-                return !computation.isCombined(input) || found.contains(input);
-              });
-    if (isRow)
-      found.insert(op->result_begin(), op->result_end());
+    AffineMap rows; // of loops
+    if (generic.getNumReductionLoops() != 0)
+      rows = ownRows(generic);
+    else if (AffineMap place = places.lookup(generic.getResult(0)))
+      rows = place.compose(generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)));
+    for (OpOperand *input : generic.getDpsInputOperands()) {
+      AffineMap map = generic.getMatchingIndexingMap(input);
+      if (rows && map.isPermutation() && !places.contains(input->get()))
+        places.set(input->get(), rows.compose(inversePermutation(map)));
+    }
   }
-  return found;
+  return places;
 }
 
-/// How a result of the dispatch consists of rows.
-static std::optional<RowOutput> matchOutput(Value value, const Computation &computation,
-                                            const llvm::DenseSet<Value> &rowTensors) {
-  RowOutput output{value, {}, {}};
-  auto type = cast<RankedTensorType>(value.getType());
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!generic)
+/// How a result of the dispatch consists of rows: by the row of each of its elements.
+static std::optional<RowOutput> matchOutput(Value value, AffineMap place, RankedTensorType rows) {
+  if (!place || !isPlain(place) || !value.getDefiningOp())
     return std::nullopt;
-  if (generic.getNumReductionLoops() == 0) {
-    AffineMap outMap = generic.getMatchingIndexingMap(
-        generic.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
-    if (!outMap.isIdentity())
-      return std::nullopt;
-    std::optional<AffineMap> through;
-    for (OpOperand *input : generic.getDpsInputOperands()) {
-      if (!rowTensors.contains(input->get())) {
-        // Elementwise work on elements must not hide a reduction.
-        if (computation.isCombined(input->get()))
-          return std::nullopt;
-        continue;
-      }
-      AffineMap map = generic.getMatchingIndexingMap(input);
-      if (through && *through != map)
-        return std::nullopt;
-      through = map;
-    }
-    bool extracts = false;
-    generic.getBody()->walk([&](tensor::ExtractOp) { extracts = true; });
-    if (!through || !through->isProjectedPermutation() || extracts)
-      return std::nullopt;
-    for (AffineExpr expr : through->getResults())
-      output.rowDims.push_back(cast<AffineDimExpr>(expr).getPosition());
-  } else {
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      output.rowDims.push_back(dim);
+  RowOutput output{value, {}, {}};
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  for (auto [expr, extent] : llvm::zip(place.getResults(), rows.getShape())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (extent != (dim ? shape[dim.getPosition()] : 1))
+      return std::nullopt; // a part of the rows
+    output.rowDims.push_back(dim ? std::optional(dim.getPosition()) : std::nullopt);
   }
-  for (unsigned dim = 0; dim < type.getRank(); ++dim)
-    if (!llvm::is_contained(output.rowDims, dim))
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (extent != 1 && !llvm::is_contained(output.rowDims, dim))
       output.columnDims.push_back(dim);
   return output;
+}
+
+bool Rows::isFor(bool across) const {
+  if (across ? alongRows || !acrossRows : !alongRows)
+    return false;
+  // Where elements depend on reductions, one thread would compute those for each element.
+  bool reused =
+      llvm::any_of(outputs, [](const RowOutput &output) { return !output.columnDims.empty(); });
+  int64_t shortest = !reused ? 32 : across ? 2 : 8;
+  return llvm::all_of(reductions, [&](const RowReduction &reduction) {
+    return rowLength(reduction, 1024) >= shortest;
+  });
 }
 
 int64_t rowLength(const RowReduction &reduction, int64_t unknown) {
@@ -175,9 +196,11 @@ std::optional<Rows> matchRows(const Computation &computation) {
           out.getNumResults() != 0 && map.getResults().back() == out.getResults().back();
     }
   }
-  llvm::DenseSet<Value> tensors = rowTensors(computation);
+  std::optional<Places> places = placeInRows(computation);
+  if (!places)
+    return std::nullopt;
   for (Value value : computation.results) {
-    std::optional<RowOutput> output = matchOutput(value, computation, tensors);
+    std::optional<RowOutput> output = matchOutput(value, places->lookup(value), rows.rowType);
     if (!output)
       return std::nullopt;
     rows.outputs.push_back(*output);

@@ -22,7 +22,9 @@ struct RowReduction {
 /// A result of the dispatch in terms of rows.
 struct RowOutput {
   mlir::Value value;
-  llvm::SmallVector<unsigned> rowDims, columnDims; // of the result
+  /// By dimension of rows: that of the result; nothing for extent 1.
+  llvm::SmallVector<std::optional<unsigned>> rowDims;
+  llvm::SmallVector<unsigned> columnDims; // of the result, without those of extent 1
 };
 
 struct Rows {
@@ -31,6 +33,9 @@ struct Rows {
   mlir::RankedTensorType rowType; // of the reductions' results
   bool alongRows = false;         // a row's elements follow one another in memory
   bool acrossRows = false;        // those at the same place of neighbouring rows do
+
+  /// Whether threads share rows: neighbours within one, or (`across`) in neighbouring ones.
+  bool isFor(bool across) const;
 };
 
 /// Nothing where the dispatch is not of this form.

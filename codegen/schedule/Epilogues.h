@@ -1,0 +1,23 @@
+// Results of dispatches as elementwise work on a root, for schedule classes whose threads have
+// elements of that.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/schedule/KernelEmitter.h"
+#include "dialects/kernel/form/Computation.h"
+
+namespace cameo {
+
+/// Sizes of the root as values of the plan: numbers, or those of the first result's destination.
+llvm::SmallVector<mlir::Value> planSizesOfRoot(mlir::OpBuilder &host, kernel::DispatchOp op,
+                                               const Epilogue &first, mlir::Value root);
+
+/// Stores what result `number` of the dispatch has of the root's elements `values`, neighbours
+/// along its last dimension from `place` on, which is a multiple of their number. `flat`, where not
+/// null, is the place in row-major order.
+void storeResult(Kernel &kernel, mlir::Value root, const Epilogue &epilogue, size_t number,
+                 llvm::ArrayRef<mlir::Value> place, llvm::ArrayRef<mlir::Value> values,
+                 mlir::Value flat);
+
+} // namespace cameo

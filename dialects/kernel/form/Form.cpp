@@ -1,0 +1,42 @@
+// Telling forms apart.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/kernel/form/Form.h"
+
+#include "dialects/kernel/form/Product.h"
+#include "dialects/kernel/form/Rows.h"
+#include "dialects/kernel/form/Windows.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+/// Lines shorter than this are not shared by threads.
+static constexpr int64_t kShortestLine = 64;
+
+kernel::ScanOp matchScan(const Computation &computation) {
+  auto scan =
+      computation.root ? computation.root.getDefiningOp<kernel::ScanOp>() : kernel::ScanOp();
+  if (!scan)
+    return {};
+  auto type = cast<RankedTensorType>(scan.getType());
+  unsigned bits = type.getElementTypeBitWidth();
+  int64_t length = type.getDimSize(scan.getAxis());
+  bool isLong = ShapedType::isDynamic(length) || length >= kShortestLine;
+  return (bits == 32 || bits == 64) && isLong ? scan : kernel::ScanOp();
+}
+
+DispatchForm formOf(const Computation &computation) {
+  if (computation.combining.empty())
+    return DispatchForm::Pointwise;
+  if (std::optional<Product> product = matchProduct(computation); product && product->fillsTiles())
+    return DispatchForm::Product;
+  if (matchWindows(computation))
+    return DispatchForm::Window;
+  if (std::optional<Rows> rows = matchRows(computation);
+      rows && (rows->isFor(/*across=*/false) || rows->isFor(/*across=*/true)))
+    return DispatchForm::Rows;
+  return matchScan(computation) ? DispatchForm::Scan : DispatchForm::Other;
+}
+
+} // namespace cameo

@@ -1,0 +1,26 @@
+// Which class of kernels a dispatch is for.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/form/Computation.h"
+
+namespace cameo {
+
+enum class DispatchForm {
+  Product,   // tiles through shared memory
+  Window,    // threads that slide along rows
+  Rows,      // threads that reduce rows together
+  Scan,      // threads that combine along lines
+  Pointwise, // nothing is reduced
+  Other      // each element reduces on its own
+};
+
+/// The form whose class of schedules takes the dispatch, on any target.
+DispatchForm formOf(const Computation &computation);
+
+/// The scan that a dispatch is, with elementwise work on it; null where it is not, or its lines are
+/// too short for threads to share.
+kernel::ScanOp matchScan(const Computation &computation);
+
+} // namespace cameo

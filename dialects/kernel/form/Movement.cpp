@@ -1,0 +1,240 @@
+// Reading movement.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/kernel/form/Movement.h"
+
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+static ArrayRef<int64_t> shapeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
+//===-- Maps ----------------------------------------------------------------------------------===//
+
+static std::optional<SmallVector<int64_t>> factorsOf(AffineExpr expr, unsigned dims) {
+  SmallVector<int64_t> flat; // dimensions, a constant, and a place more for every division
+  if (failed(getFlattenedAffineExpr(expr, dims, 0, &flat)) || flat.size() != dims + 1)
+    return std::nullopt;
+  return flat;
+}
+
+std::optional<SmallVector<int64_t>> factorsOf(AffineMap map, unsigned result) {
+  return factorsOf(map.getResult(result), map.getNumDims());
+}
+
+bool isLinear(AffineMap map) {
+  for (unsigned i = 0; i < map.getNumResults(); ++i)
+    if (!factorsOf(map, i))
+      return false;
+  return true;
+}
+
+static int64_t floorOf(int64_t a, int64_t b) { return (a - (a % b + b) % b) / b; }
+
+/// `expr` divided by `divisor`, or what remains, where the part of it that `divisor` does not
+/// divide stays below it.
+static AffineExpr divided(AffineExpr expr, int64_t divisor, bool quotient,
+                          ArrayRef<int64_t> extents) {
+  std::optional<SmallVector<int64_t>> factors = factorsOf(expr, extents.size());
+  if (!factors)
+    return {};
+  MLIRContext *context = expr.getContext();
+  int64_t whole = floorOf(factors->back(), divisor), least = factors->back() - whole * divisor;
+  int64_t most = least;
+  AffineExpr left = getAffineConstantExpr(whole, context);
+  AffineExpr rest = getAffineConstantExpr(least, context);
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    int64_t factor = (*factors)[dim];
+    if (factor % divisor == 0) {
+      left = left + getAffineDimExpr(dim, context) * (factor / divisor);
+      continue;
+    }
+    if (factor < 0 || ShapedType::isDynamic(extent))
+      return {};
+    most += factor * (extent - 1);
+    rest = rest + getAffineDimExpr(dim, context) * factor;
+  }
+  return most < divisor ? (quotient ? left : rest) : AffineExpr();
+}
+
+static AffineExpr simplifiedWithin(AffineExpr expr, ArrayRef<int64_t> extents) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return expr;
+  AffineExpr left = simplifiedWithin(binary.getLHS(), extents);
+  AffineExpr right = simplifiedWithin(binary.getRHS(), extents);
+  auto divisor = dyn_cast<AffineConstantExpr>(right);
+  bool quotient = expr.getKind() == AffineExprKind::FloorDiv;
+  if (divisor && divisor.getValue() > 0 && (quotient || expr.getKind() == AffineExprKind::Mod))
+    if (AffineExpr simple = divided(left, divisor.getValue(), quotient, extents))
+      return simple;
+  return getAffineBinaryOpExpr(expr.getKind(), left, right);
+}
+
+AffineMap simplifiedWithin(AffineMap map, ArrayRef<int64_t> extents) {
+  MLIRContext *context = map.getContext();
+  SmallVector<AffineExpr> simple, results;
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    simple.push_back(extent == 1 ? getAffineConstantExpr(0, context)
+                                 : getAffineDimExpr(dim, context));
+  for (AffineExpr expr : map.getResults())
+    results.push_back(simplifyAffineExpr(simplifiedWithin(expr.replaceDims(simple), extents),
+                                         map.getNumDims(), 0));
+  return AffineMap::get(map.getNumDims(), 0, results, context);
+}
+
+//===-- Operations ----------------------------------------------------------------------------===//
+
+AffineMap loopsOfResult(linalg::GenericOp generic, unsigned result) {
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
+  return generic.getNumReductionLoops() == 0 && map.isPermutation() ? inversePermutation(map)
+                                                                    : AffineMap();
+}
+
+/// An index that a body computes, as an expression of the loops; null where it is not one.
+static AffineExpr indexExpr(Value value, linalg::GenericOp generic) {
+  MLIRContext *context = value.getContext();
+  if (auto index = value.getDefiningOp<linalg::IndexOp>())
+    return getAffineDimExpr(index.getDim(), context);
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return getAffineConstantExpr(number.getSExtValue(), context);
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return {};
+  AffineExpr left = indexExpr(op->getOperand(0), generic);
+  AffineExpr right = indexExpr(op->getOperand(1), generic);
+  if (!left || !right)
+    return {};
+  if (isa<arith::MulIOp>(op))
+    return left.isSymbolicOrConstant() || right.isSymbolicOrConstant() ? left * right
+                                                                       : AffineExpr();
+  return isa<arith::AddIOp>(op) ? left + right : left - right;
+}
+
+AffineMap extractedAt(linalg::GenericOp generic, tensor::ExtractOp extract) {
+  if (llvm::any_of(generic.getStaticLoopRanges(), ShapedType::isDynamic))
+    return {};
+  SmallVector<AffineExpr> exprs;
+  for (Value index : extract.getIndices()) {
+    exprs.push_back(indexExpr(index, generic));
+    if (!exprs.back())
+      return {};
+  }
+  return AffineMap::get(generic.getNumLoops(), 0, exprs, generic.getContext());
+}
+
+static std::optional<Read> movementOf(linalg::GenericOp generic, unsigned result) {
+  AffineMap loops = loopsOfResult(generic, result);
+  if (!loops)
+    return std::nullopt;
+  Value value = generic.getBody()->getTerminator()->getOperand(result);
+  while (auto cast = value.getDefiningOp<arith::ExtFOp>())
+    value = cast.getIn();
+  if (auto extract = value.getDefiningOp<tensor::ExtractOp>()) {
+    AffineMap at = extractedAt(generic, extract);
+    return at ? std::optional(Read{extract.getTensor(), at.compose(loops)}) : std::nullopt;
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != generic.getBody() ||
+      argument.getArgNumber() >= generic.getNumDpsInputs())
+    return std::nullopt;
+  OpOperand *input = generic.getDpsInputOperand(argument.getArgNumber());
+  if (!isa<RankedTensorType>(input->get().getType()))
+    return std::nullopt;
+  return Read{input->get(), generic.getMatchingIndexingMap(input).compose(loops)};
+}
+
+/// Several dimensions as one: its index of theirs, which are sums, and theirs of its.
+static std::optional<Read> movementOf(Value from, Value to, ArrayRef<ReassociationIndices> groups,
+                                      bool expands) {
+  MLIRContext *context = from.getContext();
+  ArrayRef<int64_t> parts = expands ? shapeOf(to) : shapeOf(from);
+  SmallVector<AffineExpr> results(expands ? shapeOf(from).size() : parts.size());
+  for (auto [number, group] : llvm::enumerate(groups)) {
+    AffineExpr sum = getAffineConstantExpr(0, context);
+    AffineExpr one = getAffineDimExpr(number, context);
+    int64_t stride = 1;
+    for (int64_t part : llvm::reverse(group)) {
+      if (ShapedType::isDynamic(stride))
+        return std::nullopt;
+      sum = sum + getAffineDimExpr(part, context) * stride;
+      if (!expands)
+        results[part] = part == group.front()                ? one.floorDiv(stride)
+                        : ShapedType::isDynamic(parts[part]) ? one
+                                                             : one.floorDiv(stride) % parts[part];
+      stride = ShapedType::isDynamic(parts[part]) ? ShapedType::kDynamic : stride * parts[part];
+    }
+    if (expands)
+      results[number] = sum;
+  }
+  return Read{from, AffineMap::get(shapeOf(to).size(), 0, results, context)};
+}
+
+static std::optional<Read> movementOf(tensor::ExtractSliceOp slice) {
+  MLIRContext *context = slice.getContext();
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  SmallVector<AffineExpr> results;
+  unsigned next = 0;
+  for (unsigned dim = 0; dim < shapeOf(slice.getSource()).size(); ++dim) {
+    int64_t offset = slice.getStaticOffsets()[dim], stride = slice.getStaticStrides()[dim];
+    if (ShapedType::isDynamic(offset) || ShapedType::isDynamic(stride) ||
+        ShapedType::isDynamic(slice.getStaticSizes()[dim]))
+      return std::nullopt;
+    AffineExpr index =
+        dropped.test(dim) ? getAffineConstantExpr(0, context) : getAffineDimExpr(next++, context);
+    results.push_back(index * stride + offset);
+  }
+  return Read{slice.getSource(), AffineMap::get(next, 0, results, context)};
+}
+
+std::optional<Read> movement(OpResult result) {
+  Operation *op = result.getOwner();
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return movementOf(generic, result.getResultNumber());
+  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    auto rank = shapeOf(cast.getSource()).size();
+    return Read{cast.getSource(), AffineMap::getMultiDimIdentityMap(rank, op->getContext())};
+  }
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return movementOf(expand.getSrc(), result, expand.getReassociationIndices(), true);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return movementOf(collapse.getSrc(), result, collapse.getReassociationIndices(), false);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return movementOf(slice);
+  return std::nullopt;
+}
+
+Access accessOf(Value tensor, AffineMap map, ArrayRef<int64_t> extents) {
+  Access access{tensor, {}, tensor, map, {}, getElementTypeOrSelf(tensor)};
+  while (auto result = dyn_cast<OpResult>(access.source)) {
+    if (auto pad = dyn_cast<tensor::PadOp>(result.getOwner())) {
+      if (access.pad || !pad.getConstantPaddingValue())
+        break;
+      access.tensor = pad;
+      access.pad = pad;
+      access.source = pad.getSource();
+      access.beneath =
+          AffineMap::getMultiDimIdentityMap(shapeOf(pad.getSource()).size(), tensor.getContext());
+      extents = shapeOf(pad.getSource());
+      continue;
+    }
+    std::optional<Read> read = movement(result);
+    if (!read)
+      break;
+    AffineMap &so_far = access.pad ? access.beneath : access.map;
+    so_far = simplifiedWithin(read->map.compose(so_far), extents);
+    access.source = read->tensor;
+    if (!access.pad)
+      access.tensor = read->tensor;
+  }
+  return access;
+}
+
+} // namespace cameo

@@ -1,0 +1,61 @@
+// How descriptions move elements: reshapes, slices, transpositions, paddings, and linalg operations
+// that yield what they read.
+//
+// All of it is read backwards: an affine map from where an element is to where it comes from.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/Kernel.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <optional>
+
+namespace cameo {
+
+/// Which element of a tensor an element of a result comes from.
+struct Read {
+  mlir::Value tensor;
+  mlir::AffineMap map; // of the indices of the result
+};
+
+/// What the elements of an operation's result are, where they are elements of one tensor, perhaps
+/// widened: reshapes, slices, casts, linalg operations that yield what they read.
+std::optional<Read> movement(mlir::OpResult result);
+
+/// Indices of a result of a linalg operation without reductions to its loops; null where several
+/// loops, or none, write a place.
+mlir::AffineMap loopsOfResult(mlir::linalg::GenericOp generic, unsigned result);
+
+/// Loops to the indices of a tensor.extract in the operation's body; null where they are more than
+/// affine, or sizes are known only at run time.
+mlir::AffineMap extractedAt(mlir::linalg::GenericOp generic, mlir::tensor::ExtractOp extract);
+
+/// The map without dimensions of extent 1, and without divisions where the extents say what their
+/// results are.
+mlir::AffineMap simplifiedWithin(mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
+
+/// The map's result as factors of its dimensions and a constant behind them; nothing where it has
+/// divisions.
+std::optional<llvm::SmallVector<int64_t>> factorsOf(mlir::AffineMap map, unsigned result);
+bool isLinear(mlir::AffineMap map);
+
+/// How an operation reads a tensor through what only moves it.
+struct Access {
+  mlir::Value tensor;      // what `map` gives indices of: what is padded on the way, or the source
+  mlir::tensor::PadOp pad; // null where nothing is padded
+  mlir::Value source;      // a block argument where it is memory
+  mlir::AffineMap map;     // of loops
+  mlir::AffineMap beneath; // indices of what the pad pads to those of the source
+  mlir::Type elementType;  // as the operation reads it, perhaps wider than the source's
+
+  /// Loops to indices of the source, but for how far padding moves them.
+  mlir::AffineMap place() const { return pad ? beneath.compose(map) : map; }
+};
+
+/// `map` is of loops of these extents (kDynamic where unknown).
+Access accessOf(mlir::Value tensor, mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
+
+} // namespace cameo
