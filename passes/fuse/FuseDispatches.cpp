@@ -15,6 +15,7 @@
 #include "passes/fuse/FusionCost.h"
 #include "passes/fuse/Merge.h"
 
+#include "dialects/rt/Rt.h"
 #include "passes/Statistics.h"
 
 using namespace mlir;
@@ -53,11 +54,14 @@ private:
         return;
       // The last one first: what it reads itself may be what `op` reads, too.
       SmallVector<kernel::DispatchOp> producers;
-      for (Value input : op.getInputs())
+      for (Value input : op.getInputs()) {
+        if (auto reshape = input.getDefiningOp<rt::ReshapeOp>())
+          input = reshape.getSource();
         if (auto producer = input.getDefiningOp<kernel::DispatchOp>();
             producer && !producer.getSchedule() && places.contains(producer) &&
             !llvm::is_contained(producers, producer))
           producers.push_back(producer);
+      }
       llvm::sort(producers,
                  [&](kernel::DispatchOp a, kernel::DispatchOp b) { return places[a] > places[b]; });
       for (kernel::DispatchOp producer : producers)
@@ -76,6 +80,11 @@ private:
     return *description;
   }
 
+  static bool isReshapeFor(Operation *op, kernel::DispatchOp reader) {
+    return isa<rt::ReshapeOp>(op) &&
+           llvm::all_of(op->getUsers(), [&](Operation *user) { return user == reader; });
+  }
+
   /// The two as one, or null where that is not possible or costs more.
   kernel::DispatchOp fuse(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
     const Description &first = describe(producer), &second = describe(consumer);
@@ -86,7 +95,7 @@ private:
     bool isEarly = false;
     for (auto [i, result] : llvm::enumerate(producer.getResults()))
       for (Operation *user : result.getUsers()) {
-        if (user == consumer)
+        if (user == consumer || isReshapeFor(user, consumer))
           continue;
         kept.set(i);
         isEarly |= places.lookup(user) < places.lookup(consumer);
@@ -115,10 +124,15 @@ private:
   void replace(kernel::DispatchOp producer, kernel::DispatchOp consumer, kernel::DispatchOp merged,
                const llvm::BitVector &kept) {
     unsigned next = 0;
-    for (unsigned i : kept.set_bits())
-      producer.getResult(i).replaceAllUsesExcept(merged.getResult(next++), consumer);
-    consumer.replaceAllUsesWith(merged.getResults().drop_front(next));
+    consumer.replaceAllUsesWith(merged.getResults().drop_front(kept.count()));
     forget(consumer);
+    for (Operation *user : llvm::to_vector(producer->getUsers()))
+      if (isa<rt::ReshapeOp>(user) && user->use_empty()) {
+        places.erase(user);
+        user->erase();
+      }
+    for (unsigned i : kept.set_bits())
+      producer.getResult(i).replaceAllUsesWith(merged.getResult(next++));
     if (producer.use_empty())
       forget(producer);
   }

@@ -5,6 +5,7 @@
 
 #include "dialects/kernel/form/Product.h"
 #include "dialects/kernel/form/Rows.h"
+#include "passes/fuse/Merge.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,18 +54,6 @@ double workOf(linalg::GenericOp generic) {
   return work;
 }
 
-DispatchForm formOf(const Computation &computation) {
-  if (computation.combining.empty())
-    return DispatchForm::Pointwise;
-  if (matchProduct(computation))
-    return DispatchForm::Product;
-  if (matchRows(computation))
-    return DispatchForm::Rows;
-  return computation.root && isa<linalg::GenericOp>(computation.combining.front())
-             ? DispatchForm::Reduced
-             : DispatchForm::Other;
-}
-
 /// Whether the operation gives nothing but elements of its operands.
 bool movesOnly(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
@@ -73,12 +62,13 @@ bool movesOnly(Operation *op) {
   return !isa<kernel::ScanOp, linalg::FillOp>(op);
 }
 
-/// The arguments of a dispatch's body that stand for results of another one.
+/// The arguments of a dispatch's body that stand for results of another one, perhaps reshaped, and
+/// which results.
 SmallVector<std::pair<BlockArgument, unsigned>> readResults(kernel::DispatchOp producer,
                                                             kernel::DispatchOp consumer) {
   SmallVector<std::pair<BlockArgument, unsigned>> found;
   for (auto [input, argument] : llvm::zip(consumer.getInputs(), consumer.getInputArgs()))
-    if (auto result = dyn_cast<OpResult>(input); result && result.getOwner() == producer)
+    if (OpResult result = resultBehind(input, producer))
       found.push_back({argument, result.getResultNumber()});
   return found;
 }
@@ -133,19 +123,13 @@ bool mayFuse(const Description &producer, const Description &consumer, const Fus
   if (static_cast<int64_t>(producer.computation.operations.size() +
                            consumer.computation.operations.size()) > limits.operations)
     return false;
-  switch (producer.form) {
-  case Form::Pointwise:
+  if (producer.form == Form::Pointwise)
     return consumer.form == Form::Pointwise || consumer.form == Form::Rows ||
-           (producer.isMovement() && consumer.form == Form::Product);
-  case Form::Product:
-  case Form::Reduced:
-    return consumer.form == Form::Pointwise;
-  case Form::Rows:
-    return consumer.form == Form::Pointwise || consumer.form == Form::Rows;
-  case Form::Other:
-    return false;
-  }
-  return false;
+           consumer.form == Form::Window ||
+           (consumer.form == Form::Product && producer.isMovement());
+  // What is not elementwise is computed where its elements are needed, once.
+  return consumer.form == Form::Pointwise ||
+         (producer.form == Form::Rows && consumer.form == Form::Rows);
 }
 
 bool keepsResults(const Description &producer, const Description &consumer) {
@@ -186,12 +170,14 @@ bool pays(const Description &producer, const Description &consumer, const Fusion
 /// as they lie.
 static bool isReadInOrder(const Product &product) {
   for (const Access *access : {&product.row, &product.column}) {
-    if (access->map.getNumResults() == 0)
+    AffineMap place = access->place();
+    if (place.getNumResults() == 0)
       continue;
-    auto last = dyn_cast<AffineDimExpr>(access->map.getResults().back());
+    AffineExpr last = place.getResults().back();
     ArrayRef<unsigned> across = access == &product.row ? product.rows : product.columns;
-    if (last && !llvm::is_contained(across, last.getPosition()) &&
-        !llvm::is_contained(product.depth, last.getPosition()))
+    auto moves = [&](unsigned loop) { return last.isFunctionOfDim(loop); };
+    if (!isa<AffineConstantExpr>(last) && llvm::none_of(across, moves) &&
+        llvm::none_of(product.depth, moves))
       return false;
   }
   return true;
@@ -205,21 +191,21 @@ bool isWellFormed(const Description &producer, const Description &consumer,
       static_cast<int64_t>(op.getScalars().size()) > limits.scalars ||
       static_cast<int64_t>(op.getNumResults()) > limits.results)
     return false;
-  bool isProduct = producer.form == Form::Product || consumer.form == Form::Product;
-  if (isProduct) {
+  Form expected = producer.form == Form::Pointwise ? consumer.form : producer.form;
+  if (merged.form != expected)
+    return false;
+  if (merged.form == Form::Product) {
     std::optional<Product> product = matchProduct(merged.computation);
-    return product && isReadInOrder(*product);
+    return isReadInOrder(*product);
   }
-  if (producer.form == Form::Rows || consumer.form == Form::Rows) {
+  if (merged.form == Form::Rows) {
     std::optional<Rows> rows = matchRows(merged.computation);
-    if (!rows)
-      return false;
     // Elements of rows that one block each computes need enough rows.
     double count = elementsOf(rows->rowType);
     bool grows = consumer.form == Form::Pointwise && consumer.elements[0] > count;
     return !grows || count >= limits.rows || rowLength(rows->reductions[0], 64) <= 4096;
   }
-  return merged.form == (producer.form == Form::Reduced ? Form::Reduced : Form::Pointwise);
+  return true;
 }
 
 } // namespace cameo

@@ -4,19 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dialects/kernel/form/Computation.h"
+#include "dialects/kernel/form/Form.h"
 #include "passes/fuse/FusionLimits.h"
 
 namespace cameo {
-
-/// What the schedule classes know a dispatch as.
-enum class DispatchForm : uint8_t {
-  Pointwise, // elements from elements: arithmetic, movement
-  Product,   // a multiply-accumulate, and elementwise work on it
-  Reduced,   // another reduction, and elementwise work on it
-  Rows,      // reductions of the same rows, and elements computed from them
-  Other
-};
 
 /// A dispatch, read once.
 class Description {

@@ -6,14 +6,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/fuse/Merge.h"
 
+#include "dialects/rt/Rt.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace cameo {
+
+OpResult resultBehind(Value value, kernel::DispatchOp producer) {
+  if (auto reshape = value.getDefiningOp<rt::ReshapeOp>())
+    value = reshape.getSource();
+  return value.getDefiningOp() == producer ? cast<OpResult>(value) : OpResult();
+}
+
 namespace {
+
+/// Sizes of a new tensor of the plan or of a reshape's result.
+SmallVector<OpFoldResult> sizesOf(RankedTensorType type, ValueRange dynamic) {
+  SmallVector<OpFoldResult> sizes;
+  Builder b(type.getContext());
+  for (int64_t size : type.getShape()) {
+    if (!ShapedType::isDynamic(size)) {
+      sizes.push_back(b.getIndexAttr(size));
+      continue;
+    }
+    sizes.push_back(dynamic.front());
+    dynamic = dynamic.drop_front();
+  }
+  return sizes;
+}
+
+/// Which dimensions of the one shape are which of the other, where a reshape splits or joins them
+/// and no more: sizes known only at run time are the same values.
+std::optional<SmallVector<ReassociationIndices>> dimensionsOf(rt::ReshapeOp reshape,
+                                                              tensor::EmptyOp source) {
+  auto from = cast<RankedTensorType>(source.getType()), to = reshape.getType();
+  bool expands = from.getRank() < to.getRank();
+  if (from.getRank() == to.getRank())
+    return std::nullopt;
+  auto groups = getReassociationIndicesForReshape(from, to);
+  if (!groups)
+    return std::nullopt;
+  SmallVector<OpFoldResult> few = sizesOf(from, source.getDynamicSizes());
+  SmallVector<OpFoldResult> many = sizesOf(to, reshape.getSizes());
+  if (!expands)
+    std::swap(few, many);
+  for (auto [whole, group] : llvm::zip(few, *groups)) {
+    SmallVector<Value> dynamic;
+    for (int64_t dim : group)
+      if (auto value = dyn_cast<Value>(many[dim]))
+        dynamic.push_back(value);
+    auto value = dyn_cast<Value>(whole);
+    if (!value ? !dynamic.empty() : dynamic.size() != 1 || dynamic.front() != value)
+      return std::nullopt;
+  }
+  return groups;
+}
 
 /// Copies bodies into the dispatch that takes their place.
 class Merger {
@@ -47,6 +99,25 @@ public:
 
   void define(Value outside, Value value) { inside[outside] = value; }
 
+  /// The value of the body that stands for this reshape of what is defined.
+  void defineReshape(rt::ReshapeOp reshape) {
+    auto result = cast<OpResult>(reshape.getSource());
+    auto producer = cast<kernel::DispatchOp>(result.getOwner());
+    auto groups = *dimensionsOf(
+        reshape, producer.getInits()[result.getResultNumber()].getDefiningOp<tensor::EmptyOp>());
+    Value source = inside.lookup(result);
+    if (cast<RankedTensorType>(source.getType()).getRank() > reshape.getType().getRank()) {
+      inside[reshape] =
+          body.create<tensor::CollapseShapeOp>(reshape.getLoc(), reshape.getType(), source, groups);
+      return;
+    }
+    SmallVector<Value> sizes;
+    for (Value size : reshape.getSizes())
+      sizes.push_back(inside.lookup(size));
+    inside[reshape] = body.create<tensor::ExpandShapeOp>(
+        reshape.getLoc(), reshape.getType(), source, groups, sizesOf(reshape.getType(), sizes));
+  }
+
   OpBuilder body;
 
 private:
@@ -68,21 +139,30 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
                                    kernel::DispatchOp consumer, const llvm::BitVector &kept) {
   llvm::SetVector<Value> inputs, scalars;
   SmallVector<Value> inits;
-  inputs.insert(producer.getInputs().begin(), producer.getInputs().end());
-  for (Value input : consumer.getInputs())
-    if (input.getDefiningOp() != producer)
-      inputs.insert(input);
+  SmallVector<rt::ReshapeOp> reshapes;
   for (kernel::DispatchOp op : {producer, consumer})
     scalars.insert(op.getScalars().begin(), op.getScalars().end());
   for (auto [i, init] : llvm::enumerate(producer.getInits())) {
-    if (kept[i]) {
-      inits.push_back(init);
-      continue;
-    }
     auto empty = init.getDefiningOp<tensor::EmptyOp>();
     if (!empty)
       return {};
-    scalars.insert(empty.getDynamicSizes().begin(), empty.getDynamicSizes().end());
+    if (kept[i])
+      inits.push_back(init);
+    else
+      scalars.insert(empty.getDynamicSizes().begin(), empty.getDynamicSizes().end());
+  }
+  inputs.insert(producer.getInputs().begin(), producer.getInputs().end());
+  for (Value input : consumer.getInputs()) {
+    OpResult result = resultBehind(input, producer);
+    if (!result) {
+      inputs.insert(input);
+    } else if (auto reshape = input.getDefiningOp<rt::ReshapeOp>()) {
+      Value init = producer.getInits()[result.getResultNumber()];
+      if (!dimensionsOf(reshape, init.getDefiningOp<tensor::EmptyOp>()))
+        return {};
+      reshapes.push_back(reshape);
+      scalars.insert(reshape.getSizes().begin(), reshape.getSizes().end());
+    }
   }
   llvm::append_range(inits, consumer.getInits());
 
@@ -97,6 +177,8 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
     if (kept[i])
       results.push_back(value);
   }
+  for (rt::ReshapeOp reshape : reshapes)
+    merger.defineReshape(reshape);
   llvm::append_range(results,
                      merger.copy(consumer, llvm::BitVector(consumer.getNumResults(), true), next));
   merger.body.create<kernel::YieldOp>(loc, results);

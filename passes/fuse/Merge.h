@@ -10,9 +10,13 @@
 
 namespace cameo {
 
+/// The result of `producer` that `value` is, or is a reshape of; null where it is neither.
+mlir::OpResult resultBehind(mlir::Value value, kernel::DispatchOp producer);
+
 /// A dispatch, where `builder` stands, that computes what `producer` and then `consumer` compute.
 /// Its results are those of the producer's that are `kept`, then the consumer's. Null where a
-/// destination is not new memory. Nothing is erased or replaced.
+/// destination is not new memory, or where the consumer reads a reshape that neither splits nor
+/// joins dimensions. Nothing is erased or replaced.
 kernel::DispatchOp mergeDispatches(mlir::OpBuilder &builder, kernel::DispatchOp producer,
                                    kernel::DispatchOp consumer, const llvm::BitVector &kept);
 

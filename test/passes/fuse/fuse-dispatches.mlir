@@ -125,3 +125,35 @@ func.func @broadcast(%x: tensor<4096x1xf32>, %y: tensor<4096x8192xf32>) -> tenso
   %1 = onnx.Mul(%0, %y) : (tensor<4096x1xf32>, tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
   return %1 : tensor<4096x8192xf32>
 }
+
+// -----
+
+// A transposition is how the product reads its operand: heads of attention, split from a width.
+// CHECK-LABEL: func @heads
+// CHECK: %[[Q:.*]] = rt.reshape
+// CHECK: kernel.dispatch ins(%[[Q]], %{{.*}} : tensor<2x16x4x32xf32>, tensor<2x4x32x16xf32>)
+// CHECK:   linalg.yield %in
+// CHECK:   math.fma
+// CHECK-NOT: kernel.dispatch
+func.func @heads(%x: tensor<2x16x128xf32>, %k: tensor<2x4x32x16xf32>) -> tensor<2x4x16x16xf32> {
+  %s = onnx.Constant() {value = dense<[2, 16, 4, 32]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %0 = onnx.Reshape(%x, %s) : (tensor<2x16x128xf32>, tensor<4xi64>) -> tensor<2x16x4x32xf32>
+  %1 = onnx.Transpose(%0) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x16x4x32xf32>) -> tensor<2x4x16x32xf32>
+  %2 = onnx.MatMul(%1, %k)
+      : (tensor<2x4x16x32xf32>, tensor<2x4x32x16xf32>) -> tensor<2x4x16x16xf32>
+  return %2 : tensor<2x4x16x16xf32>
+}
+
+// -----
+
+// A dimension of 1 between a reduction and what reads it is no obstacle.
+// CHECK-LABEL: func @keepdims
+// CHECK: kernel.dispatch
+// CHECK:   tensor.expand_shape
+// CHECK-NOT: kernel.dispatch
+func.func @keepdims(%x: tensor<128x64xf32>) -> tensor<128x64xf32> {
+  %a = onnx.Constant() {value = dense<[1]> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = onnx.ReduceMean(%x, %a) : (tensor<128x64xf32>, tensor<1xi64>) -> tensor<128x1xf32>
+  %1 = onnx.Sub(%x, %0) : (tensor<128x64xf32>, tensor<128x1xf32>) -> tensor<128x64xf32>
+  return %1 : tensor<128x64xf32>
+}
