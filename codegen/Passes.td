@@ -52,6 +52,30 @@ def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
 
 //===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//
 
+def SplitDispatches : Pass<"cameo-split-dispatches", "::cameo::rt::VariantOp"> {
+  let summary = "split dispatches that no schedule class takes at their reductions";
+  let description = [{
+    What is merged into one dispatch may turn out to be for no class of schedules: each thread would
+    compute a long reduction again, or a product that tiles are for would be a loop of a thread. The
+    first of its reductions becomes a dispatch of its own, and so does what a product's operands are
+    computed by, until a class takes each part.
+
+    ```mlir
+    %0 = kernel.dispatch ins(%x, %w) outs(%e) { product, transposed sum }
+    ```
+    ==>
+    ```mlir
+    %1 = tensor.empty() : tensor<64x64xf32>
+    %2 = kernel.dispatch ins(%x, %w) outs(%1) { product }
+    %0 = kernel.dispatch ins(%2) outs(%e) { transposed sum }
+    ```
+  }];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [Option<"remarks", "remarks", "bool", "false", "say which dispatches are split">];
+  let statistics = [Statistic<"split", "split", "dispatches that became two">];
+}
+
 def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
   let summary = "pack weights in the order in which kernels read them";
   let description = [{

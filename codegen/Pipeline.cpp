@@ -76,6 +76,8 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
 }
 
 static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
+  // First, because the others ask which class of schedules takes a dispatch.
+  passes.nest<rt::VariantOp>().addPass(createSplitDispatches({options.remarks}));
   // Before schedules are chosen, because how wide accesses can be depends on the order of weights.
   passes.addPass(createPackWeights());
   passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.remarks}));

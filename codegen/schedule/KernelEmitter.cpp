@@ -75,8 +75,7 @@ static bool fitsIn32Bits(kernel::DispatchOp op) {
                                [&](Value scalar) { return isIndex(op, scalar.getType()); });
 }
 
-/// A size of a tensor in the dispatch as a value of the plan; null where the plan does not have it.
-static Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim) {
+Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dim))

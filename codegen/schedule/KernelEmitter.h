@@ -137,6 +137,9 @@ private:
   llvm::SetVector<mlir::Value> *assumed = nullptr; // see assumingMultiples
 };
 
+/// A size of a tensor in the dispatch as a value of the plan; null where the plan does not have it.
+mlir::Value planSize(mlir::OpBuilder &host, kernel::DispatchOp op, mlir::Value tensor, int64_t dim);
+
 /// The dispatch as text without locations and names of operands: equal text, equal kernels.
 std::string dispatchKey(kernel::DispatchOp op);
 /// Whether integers of the description may become indices.

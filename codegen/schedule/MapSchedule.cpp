@@ -1,10 +1,11 @@
 // The map schedule: one thread a group of `vector` consecutive elements of the result.
 //
-// It computes every dispatch: reductions become loops inside the thread. Good for pointwise and
-// layout work, pooling, depthwise convolution; the fallback of everything else.
+// Reductions become loops inside the thread. Good for pointwise and layout work, and the fallback
+// of everything else, but for dispatches of which threads would compute long reductions repeatedly.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Schedule.h"
+#include "dialects/kernel/form/WastedWork.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -312,6 +313,8 @@ public:
 
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
+    if (wastesWork(computation))
+      return nullptr;
     return std::make_unique<MapMatch>(computation.op, target);
   }
 };

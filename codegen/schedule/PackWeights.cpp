@@ -79,6 +79,8 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
           return;
         // All orders before the first input is changed, and with it what was matched.
         auto [schedule, match] = matchSchedule(op, **target);
+        if (!match) // reported where schedules are assigned
+          return;
         SmallVector<SmallVector<unsigned>> orders;
         for (unsigned input : packable)
           orders.push_back(match->packing(input));

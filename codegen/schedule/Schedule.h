@@ -3,7 +3,8 @@
 // Each class says whether it can compute a dispatch by matching what was read of it, once: the
 // match is what it has recognised, and with it chooses parameters for a target, checks parameters
 // it is given (they can be edited), and emits the launches. Classes are asked in order, from the
-// most specific to `map`, which computes everything.
+// most specific to `map`, which computes everything that its threads would not compute repeatedly;
+// the rest is split (SplitDispatches.cpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -47,7 +48,7 @@ public:
                                                const Target &target) const = 0;
 };
 
-/// The first class that can compute the dispatch, and its match.
+/// The first class that can compute the dispatch, and its match; nulls where none can.
 std::pair<const Schedule *, std::unique_ptr<ScheduleMatch>> matchSchedule(kernel::DispatchOp op,
                                                                           const Target &target);
 

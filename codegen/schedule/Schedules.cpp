@@ -73,6 +73,11 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
         return;
       }
       auto [schedule, match] = matchSchedule(op, *target);
+      if (!schedule) {
+        op.emitError("no schedule class takes it: threads would compute a long reduction, or a "
+                     "product, again and again");
+        return signalPassFailure();
+      }
       op.setScheduleAttr(
           kernel::ScheduleAttr::get(op.getContext(), schedule->family(), match->choose()));
       count(&getContext(), getArgument(), "chosen");

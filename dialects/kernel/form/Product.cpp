@@ -57,13 +57,19 @@ bool Product::fillsTiles() const {
 }
 
 std::optional<Product> matchProduct(const Computation &computation) {
-  if (!computation.root)
+  auto generic =
+      computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
+  std::optional<Product> product = generic ? productOf(generic) : std::nullopt;
+  if (!product || !isMemory(product->row) || !isMemory(product->column))
     return std::nullopt;
-  auto generic = computation.root.getDefiningOp<linalg::GenericOp>();
-  if (!generic || !isMultiplyAccumulate(generic))
+  product->epilogues = computation.epilogues;
+  return product;
+}
+
+std::optional<Product> productOf(linalg::GenericOp generic) {
+  if (!isMultiplyAccumulate(generic))
     return std::nullopt;
   Product product;
-  product.epilogues = computation.epilogues;
   product.generic = generic;
   auto fill = generic.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
   if (!fill || !isZero(fill.getInputs()[0]))
@@ -84,7 +90,7 @@ std::optional<Product> matchProduct(const Computation &computation) {
   Access first = accessOf(generic.getDpsInputOperand(0)->get(), left, product.ranges);
   Access second = accessOf(generic.getDpsInputOperand(1)->get(), right, product.ranges);
   left = first.place(), right = second.place();
-  if (!isMemory(first) || !isMemory(second) || !isLinear(left) || !isLinear(right))
+  if (!isLinear(left) || !isLinear(right))
     return std::nullopt;
   product.outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   auto iterators = generic.getIteratorTypesArray();

@@ -40,4 +40,8 @@ struct Product {
 /// Nothing where the dispatch is not of this form.
 std::optional<Product> matchProduct(const Computation &computation);
 
+/// The product that an operation is; nothing where it is none. Without results of the dispatch, and
+/// with operands wherever they come from.
+std::optional<Product> productOf(mlir::linalg::GenericOp generic);
+
 } // namespace cameo

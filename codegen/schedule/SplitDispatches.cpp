@@ -1,0 +1,186 @@
+// Dispatches that no schedule class takes ==> several that classes take.
+//
+//   %0 = kernel.dispatch ins(%x, %w) {product, sum of it and its transposition}
+//     ==>
+//   %1 = kernel.dispatch ins(%x, %w) {product}
+//   %0 = kernel.dispatch ins(%1) {sum of it and its transposition}
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/Passes.h"
+#include "codegen/schedule/Schedule.h"
+#include "passes/Statistics.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_SPLITDISPATCHES
+#include "codegen/Passes.h.inc"
+
+namespace {
+
+/// A part of a dispatch in the making: what yields `values`, of which `given` are not computed but
+/// read.
+class Part {
+public:
+  Part(kernel::DispatchOp op, ArrayRef<Value> values, ArrayRef<Value> given)
+      : op(op), values(values), given(given) {
+    for (Value value : values)
+      need(value);
+  }
+
+  /// Makes it, in front of the dispatch, with `memory` in place of what is given. Destinations are
+  /// those of the dispatch, or new ones. Null where the plan does not know their sizes.
+  kernel::DispatchOp make(ValueRange memory, bool isLast) {
+    OpBuilder host(op);
+    Location loc = op.getLoc();
+    SmallVector<Value> inputs, inputArgs, scalars, scalarArgs, inits;
+    for (auto [outside, argument] : llvm::zip(op.getInputs(), op.getInputArgs()))
+      if (needed.contains(argument))
+        inputs.push_back(outside), inputArgs.push_back(argument);
+    llvm::append_range(inputs, memory);
+    llvm::append_range(inputArgs, given);
+    for (auto [outside, argument] : llvm::zip(op.getScalars(), op.getScalarArgs()))
+      if (needed.contains(argument))
+        scalars.push_back(outside), scalarArgs.push_back(argument);
+    if (isLast)
+      llvm::append_range(inits, op.getInits());
+    for (Value value : isLast ? ArrayRef<Value>() : values) {
+      auto type = cast<RankedTensorType>(value.getType());
+      SmallVector<Value> sizes;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim)) {
+          sizes.push_back(planSize(host, op, value, dim));
+          if (!sizes.back())
+            return {};
+        }
+      inits.push_back(host.create<tensor::EmptyOp>(loc, type, sizes));
+    }
+    // Former destinations give sizes only.
+    SmallVector<std::pair<Value, SmallVector<size_t>>> shapes; // with positions among scalars
+    for (auto [outside, argument] : llvm::zip(op.getInits(), op.getInitArgs())) {
+      if (isLast || !needed.contains(argument))
+        continue;
+      auto &[shape, sizes] = shapes.emplace_back(argument, SmallVector<size_t>());
+      for (int64_t dim = 0; dim < cast<RankedTensorType>(shape.getType()).getRank(); ++dim)
+        if (cast<RankedTensorType>(shape.getType()).isDynamicDim(dim)) {
+          sizes.push_back(scalars.size());
+          scalars.push_back(host.createOrFold<tensor::DimOp>(loc, outside, dim));
+        }
+    }
+    auto part = host.create<kernel::DispatchOp>(loc, inputs, scalars, inits);
+    IRMapping mapping;
+    mapping.map(inputArgs, part.getInputArgs());
+    for (auto [argument, scalar] : llvm::zip(scalarArgs, part.getScalarArgs()))
+      mapping.map(argument, scalar);
+    if (isLast)
+      mapping.map(op.getInitArgs(), part.getInitArgs());
+    OpBuilder inside = OpBuilder::atBlockBegin(part.getBodyBlock());
+    for (auto &[shape, positions] : shapes) {
+      SmallVector<Value> sizes;
+      for (size_t position : positions)
+        sizes.push_back(part.getScalarArgs()[position]);
+      mapping.map(shape, inside.create<tensor::EmptyOp>(loc, shape.getType(), sizes));
+    }
+    for (Operation &inner : op.getBodyBlock()->without_terminator())
+      if (operations.contains(&inner))
+        inside.clone(inner, mapping);
+    SmallVector<Value> yielded;
+    for (Value value : values)
+      yielded.push_back(mapping.lookup(value));
+    inside.create<kernel::YieldOp>(loc, yielded);
+    return part;
+  }
+
+private:
+  void need(Value value) {
+    SmallVector<Value> stack{value};
+    while (!stack.empty()) {
+      Value next = stack.pop_back_val();
+      if (!needed.insert(next).second || llvm::is_contained(given, next))
+        continue;
+      Operation *definition = next.getDefiningOp();
+      if (!definition || !operations.insert(definition).second)
+        continue;
+      definition->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *source = operand.getDefiningOp();
+              source ? source->getBlock() == op.getBodyBlock()
+                     : operand.getParentBlock() == op.getBodyBlock())
+            stack.push_back(operand);
+      });
+    }
+  }
+
+  kernel::DispatchOp op;
+  ArrayRef<Value> values, given;
+  llvm::DenseSet<Value> needed;
+  llvm::SmallPtrSet<Operation *, 16> operations;
+};
+
+/// What is computed first: the results of the first reduction, or, where that is all there is, what
+/// the elements are computed by that it reads.
+SmallVector<Value> firstPart(const Computation &computation) {
+  if (computation.combining.empty())
+    return {};
+  Operation *first = computation.combining.front();
+  bool isAll = computation.combining.size() == 1 &&
+               (computation.root || llvm::equal(computation.results, first->getResults()));
+  if (!isAll)
+    return SmallVector<Value>(first->getResults());
+  SmallVector<Value> values;
+  auto generic = dyn_cast<linalg::GenericOp>(first);
+  for (OpOperand *input : generic ? generic.getDpsInputOperands() : SmallVector<OpOperand *>()) {
+    if (!isa<RankedTensorType>(input->get().getType()))
+      continue;
+    Value source =
+        accessOf(input->get(), generic.getMatchingIndexingMap(input), generic.getStaticLoopRanges())
+            .source;
+    if (isa_and_present<linalg::GenericOp>(source.getDefiningOp()) &&
+        !llvm::is_contained(values, source))
+      values.push_back(source);
+  }
+  return values;
+}
+
+struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
+  using SplitDispatchesBase::SplitDispatchesBase;
+
+  void runOnOperation() override {
+    auto target = findTarget(getOperation().getTarget());
+    if (!target) {
+      getOperation().emitError(llvm::toString(target.takeError()));
+      return signalPassFailure();
+    }
+    SmallVector<kernel::DispatchOp> open;
+    getOperation().walk([&](kernel::DispatchOp op) {
+      if (!op.getSchedule())
+        open.push_back(op);
+    });
+    while (!open.empty()) {
+      kernel::DispatchOp op = open.pop_back_val();
+      if (matchSchedule(op, **target).first)
+        continue;
+      SmallVector<Value> values = firstPart(Computation(op));
+      kernel::DispatchOp front, back;
+      if (!values.empty())
+        front = Part(op, values, {}).make({}, /*isLast=*/false);
+      if (!front)
+        continue; // reported where schedules are assigned
+      SmallVector<Value> results(op.getBodyBlock()->getTerminator()->getOperands());
+      back = Part(op, results, values).make(front.getResults(), /*isLast=*/true);
+      if (remarks)
+        op.emitRemark() << (*target)->name << ": split, as no schedule class takes it whole";
+      op.replaceAllUsesWith(back);
+      op.erase();
+      count(&getContext(), getArgument(), "split");
+      open.append({front, back});
+    }
+  }
+};
+
+} // namespace
+
+} // namespace cameo

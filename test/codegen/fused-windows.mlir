@@ -1,0 +1,95 @@
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules,cameo-lower-dispatches))' | FileCheck %s
+
+// Windows and scans between other operations.
+
+// A ReLU, padded, pooled by sums of three, then two results: the sums halved, and those of
+// channel of them.
+// CHECK-LABEL: rt.variant @pool
+// CHECK: rt.launch {{.*}} writes [1, 2]
+// CHECK: gpu.func {{.*}}schedule<"window"
+// CHECK: arith.maximumf
+// CHECK: arith.mulf
+// CHECK: memref.store
+// CHECK: scf.if
+// CHECK: memref.store
+#in = affine_map<(c, x, k) -> (c, x + k)>
+#taps = affine_map<(c, x, k) -> (k)>
+#out = affine_map<(c, x, k) -> (c, x)>
+#id = affine_map<(c, x) -> (c, x)>
+#later = affine_map<(c, x) -> (c + 2, x)>
+rt.variant @pool target "sm_80" {
+  func.func @main(%x: tensor<6x16xf32>) -> (tensor<6x16xf32>, tensor<4x16xf32>) {
+    %e = tensor.empty() : tensor<6x16xf32>
+    %e2 = tensor.empty() : tensor<4x16xf32>
+    %y:2 = kernel.dispatch ins(%x : tensor<6x16xf32>) outs(%e, %e2 : tensor<6x16xf32>, tensor<4x16xf32>) {
+    ^bb0(%l: tensor<6x16xf32>, %o: tensor<6x16xf32>, %o2: tensor<4x16xf32>):
+      %z = arith.constant 0.0 : f32
+      %half = arith.constant 0.5 : f32
+      %relu = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%l : tensor<6x16xf32>) outs(%o : tensor<6x16xf32>) {
+      ^bb1(%u: f32, %t: f32):
+        %q = arith.maximumf %u, %z : f32
+        linalg.yield %q : f32
+      } -> tensor<6x16xf32>
+      %p = tensor.pad %relu low[0, 1] high[0, 1] {
+      ^bb1(%i: index, %j: index):
+        tensor.yield %half : f32
+      } : tensor<6x16xf32> to tensor<6x18xf32>
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<6x16xf32>) -> tensor<6x16xf32>
+      %n = tensor.empty() : tensor<3xf32>
+      %g = linalg.generic {indexing_maps = [#in, #taps, #out],
+                           iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%p, %n : tensor<6x18xf32>, tensor<3xf32>) outs(%f : tensor<6x16xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = arith.addf %u, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<6x16xf32>
+      %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%g : tensor<6x16xf32>) outs(%o : tensor<6x16xf32>) {
+      ^bb1(%u: f32, %t: f32):
+        %q = arith.mulf %u, %half : f32
+        linalg.yield %q : f32
+      } -> tensor<6x16xf32>
+      %i = linalg.generic {indexing_maps = [#later, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%h : tensor<6x16xf32>) outs(%o2 : tensor<4x16xf32>) {
+      ^bb1(%u: f32, %t: f32):
+        linalg.yield %u : f32
+      } -> tensor<4x16xf32>
+      kernel.yield %h, %i : tensor<6x16xf32>, tensor<4x16xf32>
+    } -> tensor<6x16xf32>, tensor<4x16xf32>
+    return %y#0, %y#1 : tensor<6x16xf32>, tensor<4x16xf32>
+  }
+}
+
+// -----
+
+// A scan of doubles of what is given, which is a result, as is its transposition.
+// CHECK-LABEL: rt.variant @scan
+// CHECK: rt.launch {{.*}} writes [1, 2]
+// CHECK: gpu.func {{.*}}schedule<"scan"
+// CHECK-COUNT-3: memref.store
+#id = affine_map<(i, j) -> (i, j)>
+#turn = affine_map<(i, j) -> (j, i)>
+rt.variant @scan target "sm_80" {
+  func.func @main(%x: tensor<3x256xf32>) -> (tensor<3x256xf32>, tensor<256x3xf32>) {
+    %e = tensor.empty() : tensor<3x256xf32>
+    %e2 = tensor.empty() : tensor<256x3xf32>
+    %y:2 = kernel.dispatch ins(%x : tensor<3x256xf32>) outs(%e, %e2 : tensor<3x256xf32>, tensor<256x3xf32>) {
+    ^bb0(%l: tensor<3x256xf32>, %o: tensor<3x256xf32>, %o2: tensor<256x3xf32>):
+      %d = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%l : tensor<3x256xf32>) outs(%o : tensor<3x256xf32>) {
+      ^bb1(%u: f32, %t: f32):
+        %q = arith.addf %u, %u : f32
+        linalg.yield %q : f32
+      } -> tensor<3x256xf32>
+      %s = kernel.scan add %d, %o {axis = 1 : i64} : tensor<3x256xf32>
+      %g = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%s : tensor<3x256xf32>) outs(%o2 : tensor<256x3xf32>) {
+      ^bb1(%u: f32, %t: f32):
+        linalg.yield %u : f32
+      } -> tensor<256x3xf32>
+      kernel.yield %s, %g : tensor<3x256xf32>, tensor<256x3xf32>
+    } -> tensor<3x256xf32>, tensor<256x3xf32>
+    return %y#0, %y#1 : tensor<3x256xf32>, tensor<256x3xf32>
+  }
+}
