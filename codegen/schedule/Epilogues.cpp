@@ -27,7 +27,7 @@ SmallVector<Value> planSizesOfRoot(OpBuilder &host, kernel::DispatchOp op, const
 }
 
 void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t number,
-                 ArrayRef<Value> place, ArrayRef<Value> values, Value flat) {
+                 ArrayRef<Value> place, ArrayRef<Value> values, function_ref<Value()> flat) {
   OpBuilder &b = kernel.b;
   Value destination = kernel.op.getInitArgs()[number];
   auto rootType = cast<RankedTensorType>(root.getType());
@@ -54,9 +54,13 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
     kernel.keep(root, [value](ValueRange) { return value; });
     return kernel.element(epilogue.value, kernel.apply(epilogue.place, placeOf(lane)));
   };
+  Value start;
   auto offsetOf = [&](int64_t lane) {
-    if (flat && epilogue.place == same)
-      return kernel.add(flat, kernel.constant(lane));
+    if (flat && epilogue.place == same && epilogue.bounds.empty()) {
+      if (!start)
+        start = flat();
+      return kernel.add(start, kernel.constant(lane));
+    }
     return kernel.linearize(kernel.apply(epilogue.place, placeOf(lane)), kernel.sizes(destination));
   };
   if (epilogue.bounds.empty()) {

@@ -14,10 +14,10 @@ llvm::SmallVector<mlir::Value> planSizesOfRoot(mlir::OpBuilder &host, kernel::Di
                                                const Epilogue &first, mlir::Value root);
 
 /// Stores what result `number` of the dispatch has of the root's elements `values`, neighbours
-/// along its last dimension from `place` on, which is a multiple of their number. `flat`, where not
-/// null, is the place in row-major order.
+/// along its last dimension from `place` on, which is a multiple of their number. `flat`, where
+/// given, is the place in row-major order.
 void storeResult(Kernel &kernel, mlir::Value root, const Epilogue &epilogue, size_t number,
                  llvm::ArrayRef<mlir::Value> place, llvm::ArrayRef<mlir::Value> values,
-                 mlir::Value flat);
+                 llvm::function_ref<mlir::Value()> flat = {});
 
 } // namespace cameo

@@ -149,7 +149,7 @@ private:
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(store.thenBlock());
       for (auto [number, epilogue] : llvm::enumerate(epilogues))
-        storeResult(kernel, scan.getResult(), epilogue, number, place, {value}, Value());
+        storeResult(kernel, scan.getResult(), epilogue, number, place, {value});
     }
     b.create<scf::YieldOp>(loc, total);
     return success();

@@ -302,7 +302,7 @@ private:
     indices.back() = kernel.mul(indices.back(), kernel.constant(vector));
 
     SmallVector<Value> values = Emitter(kernel, windows, vector).reduce(indices);
-    Value flat = kernel.mul(group, kernel.constant(vector));
+    auto flat = [&] { return kernel.mul(group, kernel.constant(vector)); };
     for (auto [number, epilogue] : llvm::enumerate(windows.epilogues))
       storeResult(kernel, root(), epilogue, number, indices, values, flat);
     return success();
