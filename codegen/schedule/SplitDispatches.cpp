@@ -138,8 +138,7 @@ SmallVector<Value> firstPart(const Computation &computation) {
     Value source =
         accessOf(input->get(), generic.getMatchingIndexingMap(input), generic.getStaticLoopRanges())
             .source;
-    if (isa_and_present<linalg::GenericOp>(source.getDefiningOp()) &&
-        !llvm::is_contained(values, source))
+    if (source.getDefiningOp<linalg::GenericOp>() && !llvm::is_contained(values, source))
       values.push_back(source);
   }
   return values;

@@ -42,9 +42,8 @@ static bool isZero(Value value) {
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
-static bool isMemory(Access access) {
-  Value padding = access.pad ? access.pad.getConstantPaddingValue() : Value();
-  return isa<BlockArgument>(access.source) && (!access.pad || (padding && isZero(padding)));
+static bool isPaddedByOther(Access access) {
+  return access.pad && !isZero(access.pad.getConstantPaddingValue());
 }
 
 bool Product::fillsTiles() const {
@@ -60,7 +59,8 @@ std::optional<Product> matchProduct(const Computation &computation) {
   auto generic =
       computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   std::optional<Product> product = generic ? productOf(generic) : std::nullopt;
-  if (!product || !isMemory(product->row) || !isMemory(product->column))
+  if (!product || !isa<BlockArgument>(product->row.source) ||
+      !isa<BlockArgument>(product->column.source))
     return std::nullopt;
   product->epilogues = computation.epilogues;
   return product;
@@ -90,7 +90,7 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
   Access first = accessOf(generic.getDpsInputOperand(0)->get(), left, product.ranges);
   Access second = accessOf(generic.getDpsInputOperand(1)->get(), right, product.ranges);
   left = first.place(), right = second.place();
-  if (!isLinear(left) || !isLinear(right))
+  if (isPaddedByOther(first) || isPaddedByOther(second) || !isLinear(left) || !isLinear(right))
     return std::nullopt;
   product.outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   auto iterators = generic.getIteratorTypesArray();

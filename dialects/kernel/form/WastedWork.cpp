@@ -90,8 +90,14 @@ bool wastesWork(const Computation &computation) {
   for (Operation *combining : computation.combining) {
     auto generic = dyn_cast<linalg::GenericOp>(combining);
     if (generic && !isProduct && stepsOf(combining) > kRepeatable) {
+      // That its operands are computed is no matter: they can be dispatches of their own.
+      auto canBeMemory = [](const Access &access) {
+        return isa<BlockArgument>(access.source) ||
+               access.source.getDefiningOp<linalg::GenericOp>();
+      };
       std::optional<Product> product = productOf(generic);
-      if (product && product->fillsTiles())
+      if (product && product->fillsTiles() && canBeMemory(product->row) &&
+          canBeMemory(product->column))
         return true;
     }
     if (cost.lookup(combining->getResult(0)) > kRepeatable && isRepeated(computation, combining))
