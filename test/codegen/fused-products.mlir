@@ -137,6 +137,54 @@ rt.variant @heads target "sm_80" {
 
 // -----
 
+// The other way round: the heads of a product of batches become columns, and a bias is added.
+// CHECK-LABEL: rt.variant @merged_heads
+// CHECK: gpu.func {{.*}}schedule<"contraction", {{.*}}store_vector = 4
+// CHECK: kernel.store_fragment {{.*}} vector 4
+#a = affine_map<(h, m, n, k) -> (h, m, k)>
+#b = affine_map<(h, m, n, k) -> (h, k, n)>
+#c = affine_map<(h, m, n, k) -> (h, m, n)>
+#in = affine_map<(s, h, d) -> (h, s, d)>
+#turned = affine_map<(s, h, d) -> (s, h, d)>
+#id = affine_map<(s, n) -> (s, n)>
+#row = affine_map<(s, n) -> (n)>
+rt.variant @merged_heads target "sm_80" {
+  func.func @main(%x: tensor<4x40x32xf32>, %w: tensor<4x32x16xf32>, %b: tensor<64xf32>) -> tensor<40x64xf32> {
+    %e = tensor.empty() : tensor<40x64xf32>
+    %y = kernel.dispatch ins(%x, %w, %b : tensor<4x40x32xf32>, tensor<4x32x16xf32>, tensor<64xf32>)
+                         outs(%e : tensor<40x64xf32>) {
+    ^bb0(%l: tensor<4x40x32xf32>, %m: tensor<4x32x16xf32>, %bias: tensor<64xf32>, %o: tensor<40x64xf32>):
+      %z = arith.constant 0.0 : f32
+      %t = tensor.empty() : tensor<4x40x16xf32>
+      %t2 = tensor.empty() : tensor<40x4x16xf32>
+      %f = linalg.fill ins(%z : f32) outs(%t : tensor<4x40x16xf32>) -> tensor<4x40x16xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #c],
+                           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+          ins(%l, %m : tensor<4x40x32xf32>, tensor<4x32x16xf32>) outs(%f : tensor<4x40x16xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = math.fma %u, %v, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<4x40x16xf32>
+      %h = linalg.generic {indexing_maps = [#in, #turned], iterator_types = ["parallel", "parallel", "parallel"]}
+          ins(%g : tensor<4x40x16xf32>) outs(%t2 : tensor<40x4x16xf32>) {
+      ^bb1(%u: f32, %s: f32):
+        linalg.yield %u : f32
+      } -> tensor<40x4x16xf32>
+      %i = tensor.collapse_shape %h [[0], [1, 2]] : tensor<40x4x16xf32> into tensor<40x64xf32>
+      %j = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%i, %bias : tensor<40x64xf32>, tensor<64xf32>) outs(%o : tensor<40x64xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = arith.addf %u, %v : f32
+        linalg.yield %q : f32
+      } -> tensor<40x64xf32>
+      kernel.yield %j : tensor<40x64xf32>
+    } -> tensor<40x64xf32>
+    return %y : tensor<40x64xf32>
+  }
+}
+
+// -----
+
 // A transposed result has its elements in a column: one by one.
 // CHECK-LABEL: rt.variant @transposed
 // CHECK: gpu.func {{.*}}schedule<"contraction", {{.*}}store_vector = 1

@@ -113,6 +113,29 @@ TEST(FusedDispatches, AProductIsStoredAsHeads) {
   expectNear(y, wanted);
 }
 
+TEST(FusedDispatches, HeadsOfAProductBecomeColumns) {
+  SimKernels kernels(variantOf("fused-products.mlir", "merged_heads"), true);
+  ASSERT_EQ(kernels.error, "");
+  EXPECT_EQ(kernels.planned[0].schedule, "contraction");
+  std::vector<float> x = randomFloats(4 * 40 * 32), w = randomFloats(4 * 32 * 16);
+  std::vector<float> bias = randomFloats(64), y = unwritten(40 * 64);
+  std::vector<double> wanted(40 * 64);
+  for (int head = 0; head < 4; ++head) {
+    std::vector<double> one =
+        product({x.begin() + head * 40 * 32, x.begin() + (head + 1) * 40 * 32},
+                {w.begin() + head * 32 * 16, w.begin() + (head + 1) * 32 * 16}, 40, 16, 32);
+    for (int i = 0; i < 40; ++i)
+      for (int d = 0; d < 16; ++d)
+        wanted[i * 64 + head * 16 + d] = one[i * 16 + d] + bias[head * 16 + d];
+  }
+  const float *a = kernels.share(x, "x"), *b = kernels.share(w, "w");
+  const float *c = kernels.share(bias, "bias");
+  float *d = kernels.share(y, "y");
+  sim::LaunchResult launched = kernels.launchPlanned(0, {&a, &b, &c, &d});
+  ASSERT_TRUE(launched.ok()) << launched.error;
+  expectNear(y, wanted);
+}
+
 TEST(FusedDispatches, AProductOfASizeOfRunTimeIsTransposed) {
   SimKernels kernels(variantOf("fused-products.mlir", "transposed"), true);
   ASSERT_EQ(kernels.error, "");

@@ -14,6 +14,47 @@ static bool isCombining(Operation *op) {
   return isa<kernel::ScanOp>(op) || (generic && generic.getNumReductionLoops() != 0);
 }
 
+/// A dimension of the root that is one digit of an index of the result, where dimensions became
+/// one: `index / divisor`, or that modulo the dimension's extent.
+struct Digit {
+  unsigned dim; // of the root
+  int64_t divisor;
+};
+
+/// The digit and of which index it is; nothing where the expression is none.
+static std::optional<std::pair<unsigned, int64_t>> digitOf(AffineExpr expr, int64_t extent) {
+  auto takeOff = [&](AffineExprKind kind) -> std::optional<int64_t> {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    auto by = binary && binary.getKind() == kind ? dyn_cast<AffineConstantExpr>(binary.getRHS())
+                                                 : AffineConstantExpr();
+    if (!by)
+      return std::nullopt;
+    expr = binary.getLHS();
+    return by.getValue();
+  };
+  std::optional<int64_t> modulus = takeOff(AffineExprKind::Mod);
+  std::optional<int64_t> quotient = takeOff(AffineExprKind::FloorDiv);
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  if (!dim || (!modulus && !quotient) || modulus.value_or(extent) != extent)
+    return std::nullopt;
+  return std::pair(dim.getPosition(), quotient.value_or(1));
+}
+
+/// The index of `extent` that has these digits; null where they leave some of it open.
+static AffineExpr joined(SmallVector<Digit> digits, int64_t extent, RankedTensorType root) {
+  MLIRContext *context = root.getContext();
+  llvm::sort(digits, [](Digit a, Digit b) { return a.divisor < b.divisor; });
+  AffineExpr sum = getAffineConstantExpr(0, context);
+  int64_t size = 1;
+  for (Digit digit : digits) {
+    if (digit.divisor != size || root.isDynamicDim(digit.dim))
+      return {};
+    sum = sum + getAffineDimExpr(digit.dim, context) * size;
+    size *= root.getDimSize(digit.dim);
+  }
+  return size == extent ? sum : AffineExpr();
+}
+
 /// Solves `map`, from a result's indices to the root's, for the result's. Nothing where several of
 /// its elements are computed from one of the root's, or one cannot tell.
 static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorType root) {
@@ -21,7 +62,12 @@ static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorTy
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
   Epilogue epilogue{value, {}, {}};
   SmallVector<AffineExpr> indices(shape.size());
+  SmallVector<SmallVector<Digit>> parts(shape.size()); // by index of the result
   for (auto [dim, extent] : llvm::enumerate(root.getShape())) {
+    if (auto digit = digitOf(map.getResult(dim), extent)) {
+      parts[digit->first].push_back({unsigned(dim), digit->second});
+      continue;
+    }
     std::optional<SmallVector<int64_t>> factors = factorsOf(map, dim);
     if (!factors)
       return std::nullopt;
@@ -47,7 +93,12 @@ static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorTy
     else if (begin != 0)
       return std::nullopt;
   }
-  for (auto [index, extent] : llvm::zip(indices, shape)) {
+  for (auto [index, extent, digits] : llvm::zip(indices, shape, parts)) {
+    if (!digits.empty()) {
+      if (index)
+        return std::nullopt;
+      index = joined(digits, extent, root);
+    }
     if (!index && extent != 1) // each of its elements is another one's copy
       return std::nullopt;
     if (!index)

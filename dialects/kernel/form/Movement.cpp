@@ -83,9 +83,12 @@ AffineMap simplifiedWithin(AffineMap map, ArrayRef<int64_t> extents) {
   for (auto [dim, extent] : llvm::enumerate(extents))
     simple.push_back(extent == 1 ? getAffineConstantExpr(0, context)
                                  : getAffineDimExpr(dim, context));
-  for (AffineExpr expr : map.getResults())
-    results.push_back(simplifyAffineExpr(simplifiedWithin(expr.replaceDims(simple), extents),
-                                         map.getNumDims(), 0));
+  for (AffineExpr expr : map.getResults()) {
+    AffineExpr result = simplifiedWithin(expr.replaceDims(simple), extents);
+    // Sums in one order; divisions that stay as they are, which solving a map knows.
+    AffineExpr sum = simplifyAffineExpr(result, map.getNumDims(), 0);
+    results.push_back(factorsOf(sum, map.getNumDims()) ? sum : result);
+  }
   return AffineMap::get(map.getNumDims(), 0, results, context);
 }
 
