@@ -67,8 +67,12 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   if (options.level >= 1) {
     // After equal dispatches are one, because those that had several readers may have one now.
     functions.addPass(createFuseDispatches());
-    functions.nest<kernel::DispatchOp>().addPass(createCSEPass());
   }
+  // After fusion, so that what is done with each product goes along.
+  if (options.level >= 2)
+    passes.addPass(createMergeProducts());
+  if (options.level >= 1)
+    passes.nest<func::FuncOp>().nest<kernel::DispatchOp>().addPass(createCSEPass());
   // Commas would end the option in the pipeline's text.
   std::string targets = options.targets;
   std::replace(targets.begin(), targets.end(), ',', ';');

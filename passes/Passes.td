@@ -196,6 +196,40 @@ def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::Modu
   ];
 }
 
+def MergeProducts : Pass<"cameo-merge-products", "::mlir::ModuleOp"> {
+  let summary = "merge products of the same operand with different weights into one";
+  let description = [{
+    Dispatches of products that read the same value, in the same way, with weights that differ in
+    one dimension at most become one dispatch: their weights one after the other in that dimension,
+    and each result from its slice of the wide product. The projections of attention, say, or the
+    1x1 convolutions of parallel branches. The value is read once, and one large launch fills more
+    of a GPU than several small ones. Every sum is the one it was.
+
+    ```mlir
+    %q = kernel.dispatch ins(%x, %wq : tensor<8x64xf32>, tensor<64x32xf32>) outs(%e : ...) {...}
+    %k = kernel.dispatch ins(%x, %wk : tensor<8x64xf32>, tensor<64x16xf32>) outs(%f : ...) {...}
+    ```
+    ==>
+    ```mlir
+    %qk:2 = kernel.dispatch ins(%x, %w : tensor<8x64xf32>, tensor<64x48xf32>) outs(%e, %f : ...) {
+      %wide = linalg.generic ...
+      %0 = tensor.extract_slice %wide[0, 0] [8, 32] [1, 1]
+      %1 = tensor.extract_slice %wide[0, 32] [8, 16] [1, 1]
+      kernel.yield %0, %1
+    }
+    ```
+  }];
+  let options = [
+    Option<"maxResults", "max-results", "int64_t", "4", "results of a dispatch at most">,
+    Option<"maxTensors", "max-tensors", "int64_t", "24", "tensors of a dispatch at most">
+  ];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"merged", "merged", "products that became part of a wide one">
+  ];
+}
+
 def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
   let summary = "fuse dispatches with those that read their results";
   let description = [{

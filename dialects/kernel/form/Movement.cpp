@@ -180,6 +180,14 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
   return Read{from, AffineMap::get(shapeOf(to).size(), 0, results, context)};
 }
 
+/// Whether the slice has all of a dimension: then its size need not be known.
+static bool isWhole(tensor::ExtractSliceOp slice, int64_t dim) {
+  auto size = dyn_cast<Value>(slice.getMixedSizes()[dim]);
+  auto of = size ? size.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  return of && of.getSource() == slice.getSource() && of.getConstantIndex() == dim &&
+         slice.getStaticOffsets()[dim] == 0 && slice.getStaticStrides()[dim] == 1;
+}
+
 static std::optional<Read> movementOf(tensor::ExtractSliceOp slice) {
   MLIRContext *context = slice.getContext();
   llvm::SmallBitVector dropped = slice.getDroppedDims();
@@ -188,7 +196,7 @@ static std::optional<Read> movementOf(tensor::ExtractSliceOp slice) {
   for (unsigned dim = 0; dim < shapeOf(slice.getSource()).size(); ++dim) {
     int64_t offset = slice.getStaticOffsets()[dim], stride = slice.getStaticStrides()[dim];
     if (ShapedType::isDynamic(offset) || ShapedType::isDynamic(stride) ||
-        ShapedType::isDynamic(slice.getStaticSizes()[dim]))
+        (ShapedType::isDynamic(slice.getStaticSizes()[dim]) && !isWhole(slice, dim)))
       return std::nullopt;
     AffineExpr index =
         dropped.test(dim) ? getAffineConstantExpr(0, context) : getAffineDimExpr(next++, context);
