@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/KernelEmitter.h"
 
+#include "dialects/kernel/form/Movement.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -71,8 +73,10 @@ Value Kernel::computeElement(Value tensor, ValueRange indices) {
   if (auto scan = dyn_cast<kernel::ScanOp>(definition))
     return inlineScan(scan, indices);
   if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
-          definition))
-    return inlineMovement(definition, indices);
+          definition)) {
+    Moved from = moved(definition, indices);
+    return element(from.source, from.indices);
+  }
   if (auto constant = dyn_cast<arith::ConstantOp>(definition))
     if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
       return b.create<arith::ConstantOp>(loc, splat.getSplatValue<TypedAttr>());
@@ -221,11 +225,17 @@ Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
   return branch.getResult(0);
 }
 
-Value Kernel::inlineMovement(Operation *definition, ValueRange indices) {
-  if (auto cast = dyn_cast<tensor::CastOp>(definition))
-    return element(cast.getSource(), indices);
-  SmallVector<Value> source;
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition)) {
+Kernel::Moved Kernel::moved(Operation *definition, ValueRange indices) {
+  Moved result{definition->getOperand(0), {}};
+  auto sizesOf = [&](Value tensor, ArrayRef<int64_t> dims) {
+    SmallVector<Value> sizes;
+    for (int64_t dim : dims)
+      sizes.push_back(size(tensor, dim));
+    return sizes;
+  };
+  if (isa<tensor::CastOp>(definition)) {
+    result.indices.assign(indices.begin(), indices.end());
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition)) {
     auto part = [&](OpFoldResult ofr) {
       auto known = getConstantIntValue(ofr);
       return known ? constant(*known) : scalar(cast<Value>(ofr));
@@ -235,26 +245,38 @@ Value Kernel::inlineMovement(Operation *definition, ValueRange indices) {
          llvm::enumerate(slice.getMixedOffsets(), slice.getMixedStrides())) {
       Value index = dropped.test(dim) ? constant(0) : indices.front();
       indices = indices.drop_front(dropped.test(dim) ? 0 : 1);
-      source.push_back(add(mul(index, part(stride)), part(offset)));
+      result.indices.push_back(add(mul(index, part(stride)), part(offset)));
     }
-    return element(slice.getSource(), source);
-  }
-  Value from = definition->getOperand(0), to = definition->getResult(0);
-  auto sizesOf = [&](Value tensor, ArrayRef<int64_t> dims) {
-    SmallVector<Value> result;
-    for (int64_t dim : dims)
-      result.push_back(size(tensor, dim));
-    return result;
-  };
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(definition)) {
+  } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(definition)) {
     for (auto [index, group] : llvm::zip(indices, collapse.getReassociationIndices()))
-      llvm::append_range(source, delinearize(index, sizesOf(from, group)));
-    return element(from, source);
+      llvm::append_range(result.indices, delinearize(index, sizesOf(result.source, group)));
+  } else {
+    auto expand = cast<tensor::ExpandShapeOp>(definition);
+    for (const ReassociationIndices &group : expand.getReassociationIndices())
+      result.indices.push_back(linearize(indices.slice(group.front(), group.size()),
+                                         sizesOf(expand.getResult(), group)));
   }
-  for (const ReassociationIndices &group :
-       cast<tensor::ExpandShapeOp>(definition).getReassociationIndices())
-    source.push_back(linearize(indices.slice(group.front(), group.size()), sizesOf(to, group)));
-  return element(from, source);
+  return result;
+}
+
+std::optional<Kernel::Moved> Kernel::movedTogether(Operation *definition, ValueRange indices,
+                                                   int64_t lanes) {
+  auto last = [](Value tensor) {
+    return cast<RankedTensorType>(tensor.getType()).getShape().back();
+  };
+  bool together = isa_and_present<tensor::CastOp>(definition);
+  if (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(definition)) {
+    // The last dimension of the two that is part of the other's.
+    Value from = definition->getOperand(0), to = definition->getResult(0);
+    int64_t part = last(isa<tensor::ExpandShapeOp>(definition) ? to : from);
+    together = part > 1 && part % lanes == 0;
+  } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(definition)) {
+    int64_t offset = slice.getStaticOffsets().back();
+    together = !slice.getDroppedDims().test(slice.getSourceType().getRank() - 1) &&
+               slice.getStaticStrides().back() == 1 && !ShapedType::isDynamic(offset) &&
+               offset % lanes == 0;
+  }
+  return together ? std::optional(moved(definition, indices)) : std::nullopt;
 }
 
 Value Kernel::inlineScan(kernel::ScanOp scan, ValueRange indices) {
@@ -386,6 +408,8 @@ SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int
       assumed->insert(size);
     return load(from, linearize(indices, sizes(tensor)), lanes);
   }
+  if (std::optional<Moved> moved = movedTogether(tensor.getDefiningOp(), indices, lanes))
+    return elements(moved->source, moved->indices, lanes);
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumReductionLoops() != 0)
     return apart(tensor);
@@ -425,11 +449,17 @@ SmallVector<SmallVector<Value>> Kernel::inputs(linalg::GenericOp generic, ArrayR
     }
     AffineMap map = generic.getMatchingIndexingMap(input);
     ArrayRef<AffineExpr> exprs = map.getResults();
+    // Whether lanes follow one another, from a multiple of them on.
+    auto follow = [&] {
+      std::optional<SmallVector<int64_t>> factors = factorsOf(map, map.getNumResults() - 1);
+      return factors && std::exchange((*factors)[dim], 0) == 1 &&
+             llvm::all_of(*factors, [&](int64_t factor) { return factor % lanes == 0; });
+    };
     if (!map.isFunctionOfDim(dim)) {
       values.assign(lanes, element(input->get(), apply(map, loops)));
-    } else if (exprs.back() == getAffineDimExpr(dim, b.getContext()) &&
-               llvm::none_of(exprs.drop_back(),
-                             [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); })) {
+    } else if (follow() && llvm::none_of(exprs.drop_back(), [&](AffineExpr expr) {
+                 return expr.isFunctionOfDim(dim);
+               })) {
       values = elements(input->get(), apply(map, loops), lanes);
     } else {
       for (int64_t lane = 0; lane < lanes; ++lane) {

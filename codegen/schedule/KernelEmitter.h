@@ -110,8 +110,15 @@ private:
   mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlineLoops(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices);
-  /// Of a reshape, a slice or a cast.
-  mlir::Value inlineMovement(mlir::Operation *definition, mlir::ValueRange indices);
+  /// Where an element of a reshape, a slice or a cast comes from.
+  struct Moved {
+    mlir::Value source;
+    llvm::SmallVector<mlir::Value> indices;
+  };
+  Moved moved(mlir::Operation *definition, mlir::ValueRange indices);
+  /// The same for `lanes` elements; nothing where theirs are not together, or for other operations.
+  std::optional<Moved> movedTogether(mlir::Operation *definition, mlir::ValueRange indices,
+                                     int64_t lanes);
   mlir::Value inlineScan(kernel::ScanOp scan, mlir::ValueRange indices);
   void copyScalarOps();
   mlir::Value replacement(mlir::Operation *op);
