@@ -17,7 +17,7 @@ void forEachRead(Operation *op, function_ref<void(OpOperand &)> visit) {
   });
 }
 
-FailureOr<AffineMap> Places::readBy(Operation *op) const {
+FailureOr<AffineMap> Places::placeRead(Operation *op) const {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   std::optional<Read> moved;
   if (!generic && op->getNumResults() == 1)
@@ -54,7 +54,7 @@ FailureOr<AffineMap> Places::readBy(Operation *op) const {
 }
 
 LogicalResult Places::follow(Operation *op) {
-  FailureOr<AffineMap> place = readBy(op);
+  FailureOr<AffineMap> place = placeRead(op);
   if (failed(place))
     return failure();
   if (!*place)

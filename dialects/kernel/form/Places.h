@@ -26,7 +26,7 @@ public:
   /// The one place of all elements with a place that the operation reads for an element, of its
   /// loops where it is a linalg.generic, else of its result's indices. Null where it reads none;
   /// failure where it reads several places, or more than one can tell.
-  llvm::FailureOr<mlir::AffineMap> readBy(mlir::Operation *op) const;
+  llvm::FailureOr<mlir::AffineMap> placeRead(mlir::Operation *op) const;
 
   /// Gives the results of an operation that computes each element from one place that place.
   /// Failure where it does not.

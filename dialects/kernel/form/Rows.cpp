@@ -93,7 +93,7 @@ static std::optional<Places> placeInRows(const Computation &computation) {
           return std::nullopt;
       continue;
     }
-    FailureOr<AffineMap> read = places.readBy(op);
+    FailureOr<AffineMap> read = places.placeRead(op);
     if (failed(read) || (*read && *read != ownRows(cast<linalg::GenericOp>(op))))
       return std::nullopt;
     for (OpResult result : op->getResults()) {

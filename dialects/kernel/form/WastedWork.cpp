@@ -37,7 +37,7 @@ static bool isRepeated(const Computation &computation, Operation *combining) {
                AffineMap::getMultiDimIdentityMap(cast<RankedTensorType>(result.getType()).getRank(),
                                                  combining->getContext()));
   for (Operation *op : computation.operations) {
-    FailureOr<AffineMap> place = op == combining ? FailureOr(AffineMap()) : places.readBy(op);
+    FailureOr<AffineMap> place = op == combining ? FailureOr(AffineMap()) : places.placeRead(op);
     if (failed(place))
       return true;
     if (!*place)
