@@ -4,6 +4,7 @@
 #include "codegen/Passes.h"
 #include "codegen/target/Target.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 
 namespace cameo {
@@ -34,6 +35,9 @@ struct CreateVariants : cameo::impl::CreateVariantsBase<CreateVariants> {
       emitError(module.getLoc()) << llvm::toString(variants.takeError());
       return signalPassFailure();
     }
+    // What was decided so far was decided for all variants.
+    for (func::FuncOp function : functions)
+      rt::moveLedger(function, module);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (const TargetVariant &variant : *variants) {
       if (module.lookupSymbol(variant.target->name)) {

@@ -72,7 +72,6 @@ def SplitDispatches : Pass<"cameo-split-dispatches", "::cameo::rt::VariantOp"> {
   }];
   let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let options = [Option<"remarks", "remarks", "bool", "false", "say which dispatches are split">];
   let statistics = [Statistic<"split", "split", "dispatches that became two">];
 }
 
@@ -117,8 +116,6 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
     ```
   }];
   let dependentDialects = ["::cameo::kernel::KernelDialect"];
-  let options = [Option<"remarks", "remarks", "bool", "false",
-                        "say of each dispatch which schedule was chosen">];
   let statistics = [
     Statistic<"chosen", "chosen", "dispatches that were given a schedule">,
     Statistic<"kept", "kept", "dispatches that had one">

@@ -42,10 +42,10 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   OpPassManager &functions = passes.nest<func::FuncOp>();
   // First, because what the model declares of shapes is not to be relied on.
   functions.addPass(createInferShapes());
-  functions.addPass(createFoldConstants({.remarks = options.remarks}));
+  functions.addPass(createFoldConstants());
   // Where a shape is computed by operators that only folding knows.
   functions.addPass(createInferShapes({/*missingOnly=*/true}));
-  functions.addPass(createFoldConstants({.remarks = options.remarks}));
+  functions.addPass(createFoldConstants());
   // After folding, which makes much of what is given at run time known; before anything else, since
   // from here on nodes are changed and become one with others.
   if (options.reportUnsupported)
@@ -54,7 +54,7 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // After operators that differed only in what they were called are gone, and before folding into
   // convolutions, which needs to see that a value has one use.
   functions.addPass(createCSEPass());
-  functions.addPass(createFoldBatchNormIntoConv({options.remarks}));
+  functions.addPass(createFoldBatchNormIntoConv());
 }
 
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
@@ -79,12 +79,12 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   passes.addPass(createCreateVariants({targets}));
 }
 
-static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
+static void populateScheduled(OpPassManager &passes) {
   // First, because the others ask which class of schedules takes a dispatch.
-  passes.nest<rt::VariantOp>().addPass(createSplitDispatches({options.remarks}));
+  passes.nest<rt::VariantOp>().addPass(createSplitDispatches());
   // Before schedules are chosen, because how wide accesses can be depends on the order of weights.
   passes.addPass(createPackWeights());
-  passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.remarks}));
+  passes.nest<rt::VariantOp>().addPass(createAssignSchedules());
 }
 
 static void populateTiled(OpPassManager &passes) {
@@ -129,7 +129,7 @@ void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOpti
     populateDispatched(passes, options);
     break;
   case Stage::Scheduled:
-    populateScheduled(passes, options);
+    populateScheduled(passes);
     break;
   case Stage::Tiled:
     populateTiled(passes);

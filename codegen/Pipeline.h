@@ -46,8 +46,6 @@ struct PipelineOptions {
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back
   /// may hold anything.
   bool reportUnsupported = false;
-  /// Passes say what they decided, as remarks.
-  bool remarks = false;
 };
 
 /// Adds the passes that lead from the stage before `stage` to it, for a pass manager on modules.

@@ -25,8 +25,6 @@ def FoldBatchNormIntoConv : Pass<"cameo-fold-batch-norm-into-conv", "::mlir::fun
         : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4xf32>
     ```
   }];
-  let options = [Option<"remarks", "remarks", "bool", "false",
-                        "say what was not folded, and why">];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
     Statistic<"folded", "folded", "operators that went into weights and bias">
@@ -55,8 +53,7 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
     Option<"maxBytes", "max-bytes", "int64_t", "1048576",
            "how many bytes one operator's results may add to the constants">,
     Option<"maxTotalBytes", "max-total-bytes", "int64_t", "67108864",
-           "how many bytes all of them may add together">,
-    Option<"remarks", "remarks", "bool", "false", "say what was not folded, and why">
+           "how many bytes all of them may add together">
   ];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
@@ -363,6 +360,28 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     Statistic<"copies", "copies", "copies between buffers">,
     Statistic<"saved", "bytes-saved", "bytes by which the arena is smaller than its tensors, where sizes are known">
   ];
+}
+
+//===-- At any stage --------------------------------------------------------------------------===//
+
+def ReportDecisions : Pass<"cameo-report-decisions", "::mlir::ModuleOp"> {
+  let summary = "report what passes decided, as remarks";
+  let description = [{
+    Changes nothing. Every entry of the ledgers (`rt.ledger`) of module, variants and functions is a
+    remark at its nodes. `cameoc --remarks` says the same.
+
+    ```mlir
+    func.func @main() attributes {rt.ledger = [
+      {at = loc("add"), kind = "missed", text = "not folded", what = "fold",
+       why = "it would add 32 B; 14 B are left"}
+    ]}
+    ```
+    ==>
+    ```
+    remark: not folded: it would add 32 B; 14 B are left
+    ```
+  }];
+  let dependentDialects = ["::cameo::rt::RtDialect"];
 }
 
 #endif

@@ -21,8 +21,6 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                          llvm::cl::desc("0: one dispatch an operator; 1: fusion; 2: also what "
                                         "agrees to rounding"),
                          llvm::cl::init(PipelineOptions().level)};
-  Option<bool> remarks{*this, "remarks", llvm::cl::desc("passes say what they decided"),
-                       llvm::cl::init(false)};
   Option<bool> reportUnsupported{*this, "report-unsupported",
                                  llvm::cl::desc("at normalized: refuse what cannot be compiled"),
                                  llvm::cl::init(true)};
@@ -43,7 +41,6 @@ void cameo::registerStagePipelines() {
           PipelineOptions options;
           options.targets = given.targets;
           options.level = given.level;
-          options.remarks = given.remarks;
           options.reportUnsupported = given.reportUnsupported;
           populateStage(passes, stage, options);
         });

@@ -8,6 +8,7 @@
 #include "dialects/onnx/Differences.h"
 #include "dialects/onnx/Export.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
 #include "passes/Statistics.h"
 #include "passes/linalg/Lowering.h"
@@ -123,6 +124,8 @@ public:
 
   int run() {
     LogicalResult result = compile();
+    if (options.remarks && module)
+      rt::remarkDecisions(*module);
     if (options.statistics)
       statistics.print(llvm::errs());
     // Whatever fails has said why; if it has not, that must not be silent.
@@ -242,7 +245,6 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
   PipelineOptions pipeline;
   pipeline.reportUnsupported = to >= Stage::Dispatched;
   pipeline.targets = options.target;
-  pipeline.remarks = options.remarks;
   pipeline.level = options.level;
   if (failed(checkPrintedPass(pipeline)))
     return failure();

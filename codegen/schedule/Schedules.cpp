@@ -8,6 +8,7 @@
 #include "codegen/schedule/Schedule.h"
 
 #include "codegen/Passes.h"
+#include "dialects/rt/Ledger.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -61,12 +62,11 @@ static const Target *targetOf(rt::VariantOp variant) {
 namespace {
 
 struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
-  using AssignSchedulesBase::AssignSchedulesBase;
-
   void runOnOperation() override {
     const Target *target = targetOf(getOperation());
     if (!target)
       return signalPassFailure();
+    rt::Ledger ledger(getOperation());
     getOperation().walk([&](kernel::DispatchOp op) {
       if (op.getSchedule()) { // given: kept, checked where it is applied
         count(&getContext(), getArgument(), "kept");
@@ -81,8 +81,9 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
       op.setScheduleAttr(
           kernel::ScheduleAttr::get(op.getContext(), schedule->family(), match->choose()));
       count(&getContext(), getArgument(), "chosen");
-      if (remarks)
-        op.emitRemark() << target->name << ": schedule " << op.getScheduleAttr();
+      std::string text;
+      llvm::raw_string_ostream(text) << "schedule " << op.getScheduleAttr();
+      ledger.chosen("schedule", op.getLoc(), text);
     });
   }
 };

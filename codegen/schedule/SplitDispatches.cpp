@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/schedule/Schedule.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -145,14 +146,13 @@ SmallVector<Value> firstPart(const Computation &computation) {
 }
 
 struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
-  using SplitDispatchesBase::SplitDispatchesBase;
-
   void runOnOperation() override {
     auto target = findTarget(getOperation().getTarget());
     if (!target) {
       getOperation().emitError(llvm::toString(target.takeError()));
       return signalPassFailure();
     }
+    rt::Ledger ledger(getOperation());
     SmallVector<kernel::DispatchOp> open;
     getOperation().walk([&](kernel::DispatchOp op) {
       if (!op.getSchedule())
@@ -170,8 +170,7 @@ struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
         continue; // reported where schedules are assigned
       SmallVector<Value> results(op.getBodyBlock()->getTerminator()->getOperands());
       back = Part(op, results, values).make(front.getResults(), /*isLast=*/true);
-      if (remarks)
-        op.emitRemark() << (*target)->name << ": split, as no schedule class takes it whole";
+      ledger.applied("split", op.getLoc(), "split, as no schedule class takes it whole");
       op.replaceAllUsesWith(back);
       op.erase();
       count(&getContext(), getArgument(), "split");

@@ -2,6 +2,8 @@
 // The rt dialect: registration and verifiers.
 #include "dialects/rt/Rt.h"
 
+#include "dialects/rt/Ledger.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -24,6 +26,10 @@ void RtDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "dialects/rt/RtTypes.cpp.inc"
       >();
+}
+
+LogicalResult RtDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return attribute.getName() == kLedgerAttr ? verifyLedger(op, attribute.getValue()) : success();
 }
 
 LogicalResult GetConstantOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -14,7 +14,19 @@ def Rt_Dialect : Dialect {
   let name = "rt";
   let cppNamespace = "::cameo::rt";
   let summary = "Variants, weights and the launch plan";
+  let description = [{
+    What passes decided stands in `rt.ledger`, an attribute of modules, variants and functions: an
+    array with a dictionary a decision. Nothing but remarks and reports reads it.
+
+    ```mlir
+    func.func @main() attributes {rt.ledger = [
+      {at = loc("add"), kind = "missed", text = "not folded", what = "fold",
+       why = "it would add 32 B; 14 B are left"}
+    ]}
+    ```
+  }];
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 class Rt_Op<string mnemonic, list<Trait> traits = []> : Op<Rt_Dialect, mnemonic, traits>;

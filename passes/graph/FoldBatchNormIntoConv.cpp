@@ -10,6 +10,7 @@
 // Gemm are convolutions in this. Computed in double, rounded once.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
@@ -235,21 +236,20 @@ FailureOr<std::pair<Producer, unsigned>> producerBefore(Operation *op) {
 }
 
 struct FoldBatchNormIntoConv : impl::FoldBatchNormIntoConvBase<FoldBatchNormIntoConv> {
-  using FoldBatchNormIntoConvBase::FoldBatchNormIntoConvBase;
-
   void runOnOperation() override {
+    rt::Ledger ledger(getOperation());
     SmallVector<Operation *> candidates;
     getOperation().walk([&](Operation *op) {
       if (isa<onnx::BatchNormalizationOp, onnx::MulOp, onnx::AddOp, onnx::SubOp>(op))
         candidates.push_back(op);
     });
     for (Operation *op : candidates)
-      foldIntoProducer(op);
+      foldIntoProducer(op, ledger);
     updateFunctionType(getOperation());
   }
 
 private:
-  void foldIntoProducer(Operation *op) {
+  void foldIntoProducer(Operation *op, rt::Ledger &ledger) {
     FailureOr<std::pair<Producer, unsigned>> found = producerBefore(op);
     // Statistics that a batch normalization yields beside its result are those of training.
     bool more = llvm::any_of(op->getResults().drop_front(), [](Value v) { return !v.use_empty(); });
@@ -260,11 +260,13 @@ private:
     std::optional<Affine> affine = affineOf(op, use, producer, why);
     std::optional<Folded> folded = affine ? fold(producer, *affine, why) : std::optional<Folded>();
     if (!folded) {
-      if (remarks && !why.empty())
-        emitRemark(op->getLoc()) << "not folded into the convolution before it: " << why;
+      if (!why.empty())
+        ledger.missed("fold-batch-norm", op->getLoc(), "not folded into the convolution before it",
+                      why);
       return;
     }
     Operation *conv = producer.op;
+    ledger.applied("fold-batch-norm", op->getLoc(), "folded into the convolution before it");
     if (!folded->weight.empty())
       replaceConstant(conv, 1, producer.weight.type, nodeName(conv).str() + ".weight",
                       folded->weight);

@@ -5,6 +5,7 @@
 //   4]>}
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/graph/ConstantFolding.h"
 
@@ -26,6 +27,7 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
     // Before the operators of its regions, which may use what it folds to.
     function.walk<WalkOrder::PreOrder>([&](Operation *op) { operators.push_back(op); });
     int64_t left = maxTotalBytes;
+    rt::Ledger ledger(function);
     for (Operation *op : operators) {
       if (op == function || op->hasAttr(kKeptUnfoldedAttr) || op->getNumRegions())
         continue;
@@ -36,9 +38,8 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
         continue;
       if (growth > left) {
         op->setAttr(kKeptUnfoldedAttr, UnitAttr::get(op->getContext()));
-        if (remarks)
-          emitRemark(op->getLoc())
-              << "not folded: it would add " << growth << " B; " << left << " B are left";
+        ledger.missed("fold", op->getLoc(), "not folded",
+                      "it would add " + Twine(growth) + " B; " + Twine(left) + " B are left");
         count(&getContext(), getArgument(), "kept");
         continue;
       }

@@ -6,6 +6,7 @@
 // is recorded or passed over, and all records come in one error.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/linalg/Lowering.h"
 
@@ -23,9 +24,11 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
       return signalPassFailure();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     Lowering lowering(getOperation());
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : functions) {
+      rt::moveLedger(function, getOperation()); // the function is made anew
       if (failed(lowering.lowerFunction(function)))
         return signalPassFailure();
+    }
     // What only shapes needed has no use any more.
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))

@@ -1,4 +1,4 @@
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{remarks=true}))' -verify-diagnostics -o /dev/null
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules),cameo-report-decisions)' -verify-diagnostics -o /dev/null
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules))' -o /dev/null 2>&1 | count 0
 
 #id = affine_map<(d0) -> (d0)>

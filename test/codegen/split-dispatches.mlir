@@ -1,5 +1,5 @@
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-split-dispatches,cameo-assign-schedules))' | FileCheck %s
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-split-dispatches{remarks=true}))' 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-split-dispatches),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // A product whose results are asked for at two places each: the product alone, and the rest.
 // CHECK-LABEL: rt.variant @product_and_transposed

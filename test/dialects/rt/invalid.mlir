@@ -63,3 +63,17 @@ func.func @LaunchResults(%n: index, %x: tensor<4xf32>) {
       -> tensor<4xf32>, tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{'rt.ledger' is no array}}
+func.func @LedgerForm() attributes {rt.ledger = "fused"} { return }
+
+// -----
+
+// expected-error @below {{entry 1 of 'rt.ledger' needs the strings 'kind' (applied, missed or chosen), 'what' and 'text', and the location 'at'}}
+func.func @LedgerEntry() attributes {rt.ledger = [
+    {at = loc("a"), kind = "missed", text = "not folded", what = "fold"},
+    {at = loc("a"), kind = "avoided", text = "not folded", what = "fold"}]} {
+  return
+}

@@ -1,6 +1,6 @@
-// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-fold-batch-norm-into-conv{remarks=true}))' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-fold-batch-norm-into-conv),cameo-report-decisions)' | FileCheck %s
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-batch-norm-into-conv))' > %t
-// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-batch-norm-into-conv))' | diff %t -
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-batch-norm-into-conv,cameo-fold-batch-norm-into-conv))' | diff %t -
 
 // scale / sqrt(var + epsilon) is [2, 3]; b' = (bias - mean) * [2, 3] + b.
 // CHECK-LABEL: func @conv
@@ -17,6 +17,7 @@ func.func @conv(%x: tensor<1x1x4xf32>) -> tensor<1x2x4xf32> {
   %var = onnx.Constant() {value = dense<[3.5, 0.5]> : tensor<2xf32>} : () -> tensor<2xf32>
   %none = onnx.None() : () -> none
   %0 = onnx.Conv(%x, %w, %c) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4xf32>
+  // expected-remark @+1 {{folded into the convolution before it}}
   %1:3 = onnx.BatchNormalization(%0, %scale, %b, %mean, %var) {epsilon = 0.5 : f32} : (tensor<1x2x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<1x2x4xf32>, none, none)
   return %1#0 : tensor<1x2x4xf32>
 }
@@ -33,6 +34,7 @@ func.func @convTranspose(%x: tensor<1x2x4xf32>) -> tensor<1x4x4xf32> {
   %c = onnx.Constant() {value = dense<[[1.0], [2.0], [3.0], [4.0]]> : tensor<4x1xf32>} : () -> tensor<4x1xf32>
   %none = onnx.None() : () -> none
   %0 = onnx.ConvTranspose(%x, %w, %none) {group = 2 : i64} : (tensor<1x2x4xf32>, tensor<2x2x1xf32>, none) -> tensor<1x4x4xf32>
+  // expected-remark @+1 {{folded into the convolution before it}}
   %1 = onnx.Mul(%c, %0) : (tensor<4x1xf32>, tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
   return %1 : tensor<1x4x4xf32>
 }
@@ -52,8 +54,11 @@ func.func @gemm(%x: tensor<4x1xf32>) -> tensor<4x2xf32> {
   %s = onnx.Constant() {value = dense<[[2.0, 3.0]]> : tensor<1x2xf32>} : () -> tensor<1x2xf32>
   %t = onnx.Constant() {value = dense<[5.0, 4.0]> : tensor<2xf32>} : () -> tensor<2xf32>
   %0 = onnx.Gemm(%x, %w, %c) {beta = 0.5 : f32} : (tensor<4x1xf32>, tensor<1x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  // expected-remark @+1 {{folded into the convolution before it}}
   %1 = onnx.Sub(%0, %one) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  // expected-remark @+1 {{folded into the convolution before it}}
   %2 = onnx.Mul(%1, %s) : (tensor<4x2xf32>, tensor<1x2xf32>) -> tensor<4x2xf32>
+  // expected-remark @+1 {{folded into the convolution before it}}
   %3 = onnx.Add(%t, %2) : (tensor<2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
   return %3 : tensor<4x2xf32>
 }

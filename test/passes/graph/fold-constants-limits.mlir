@@ -1,4 +1,4 @@
-// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-fold-constants{max-bytes=40 max-total-bytes=16 remarks=true}))' > %t
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-fold-constants{max-bytes=40 max-total-bytes=16}),cameo-report-decisions)' > %t
 // RUN: FileCheck %s < %t
 // RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-constants{max-bytes=40 max-total-bytes=16}))' | diff %t -
 
