@@ -8,9 +8,11 @@
 #include "codegen/Passes.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <cstring>
@@ -67,6 +69,7 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
         variant.emitError(llvm::toString(target.takeError()));
         return signalPassFailure();
       }
+      rt::Ledger ledger(variant);
       variant.walk([&](kernel::DispatchOp op) {
         if (op.getSchedule()) // chosen for the weights as they are
           return;
@@ -86,19 +89,23 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
           orders.push_back(match->packing(input));
         for (auto [input, order] : llvm::zip(packable, orders))
           if (!llvm::is_sorted(order))
-            pack(op, input, order);
+            pack(op, input, order, ledger);
       });
     }
     eraseReplaced();
   }
 
 private:
-  void pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order) {
+  void pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order, rt::Ledger &ledger) {
     auto get = op.getInputs()[input].getDefiningOp<rt::GetConstantOp>();
     BlockArgument argument = op.getInputArgs()[input];
     rt::ConstantOp packed = packedConstant(get.getConstant(), order);
     if (!packed)
       return;
+    std::string dims =
+        llvm::join(llvm::map_range(order, [](unsigned dim) { return std::to_string(dim); }), ", ");
+    ledger.applied("pack", op.getLoc(),
+                   "weights of input " + Twine(input) + " packed, dimensions " + dims);
     Type type = cast<ElementsAttr>(packed.getValue()).getType();
     OpBuilder builder(op);
     op.getInputsMutable()[input].set(
