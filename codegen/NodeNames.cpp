@@ -20,3 +20,17 @@ std::string cameo::nodeNames(Location location) {
   collectNodeNames(location, names);
   return llvm::join(names, ",");
 }
+
+Operation *cameo::kernelOf(rt::LaunchOp launch) {
+  return SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
+}
+
+std::string cameo::kernelNodes(Operation *kernel) {
+  auto nodes = kernel ? kernel->getAttrOfType<StringAttr>("kernel.nodes") : StringAttr();
+  return nodes ? nodes.getValue().str() : "";
+}
+
+std::string cameo::launchNodes(rt::LaunchOp launch) {
+  std::string nodes = nodeNames(launch.getLoc());
+  return nodes.empty() ? kernelNodes(kernelOf(launch)) : nodes;
+}

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/rt/Rt.h"
+
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -13,5 +15,11 @@ void collectNodeNames(mlir::Location location, llvm::SetVector<llvm::StringRef> 
 
 /// The same, separated by commas.
 std::string nodeNames(mlir::Location location);
+
+/// The function that a launch names; null where there is none.
+mlir::Operation *kernelOf(rt::LaunchOp launch);
+/// All nodes that a kernel computes, separated by commas; those of a launch alone.
+std::string kernelNodes(mlir::Operation *kernel);
+std::string launchNodes(rt::LaunchOp launch);
 
 } // namespace cameo

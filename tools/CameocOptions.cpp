@@ -138,9 +138,11 @@ const Option kOptions[] = {
      setString<&CameocOptions::ptxas>},
     {"--libdevice", "FILE", "NVIDIA's libdevice.10.bc; else looked for beside ptxas",
      setString<&CameocOptions::libdevice>},
-    {"--report", "FILE.json", "writes what was compiled: kernels and memory",
+    {"--report", "FILE.json|FILE.html",
+     "writes what was compiled and why: kernels, memory, decisions; as data or as a page",
      setString<&CameocOptions::report>},
-    {"--remarks", "", "says on stderr what passes decided: schedules, what was folded and what not",
+    {"--remarks", "",
+     "says on stderr what passes decided: schedules, what was folded or fused and what not",
      setFlag<&CameocOptions::remarks>},
     {"--Werror", "", "warnings are errors: no ptxas, for one, and thus PTX instead of cubins",
      setFlag<&CameocOptions::warningsAreErrors>},
@@ -192,9 +194,14 @@ llvm::Error check(const CameocOptions &options) {
   // Passes that run at the same time would print into one another.
   if (!options.printIrAfter.empty() && options.jobs != 1)
     return fail("--print-ir-after needs -j 1");
-  if (!options.report.empty() && !StringRef(options.report).ends_with(".json"))
+  if (StringRef report = options.report;
+      !report.empty() && !report.ends_with(".json") && !report.ends_with(".html"))
     return fail("--report=" + options.report +
-                ": only JSON is written; use a name ending in .json");
+                ": JSON or a page is written; use a name ending in .json or .html");
+  bool isArtefact =
+      options.emit == Emit::Exe || options.emit == Emit::Lib || options.emit == Emit::Plan;
+  if (!options.report.empty() && (options.stopAfter || !isArtefact))
+    return fail("--report tells of artefacts; it goes with --emit=exe, lib and plan");
   return llvm::Error::success();
 }
 

@@ -4,6 +4,7 @@
 #include "codegen/StageForm.h"
 #include "codegen/emit/Code.h"
 #include "codegen/emit/Manifest.h"
+#include "codegen/emit/Report.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Differences.h"
 #include "dialects/onnx/Export.h"
@@ -174,6 +175,9 @@ private:
   LogicalResult checkPrintedPass(const PipelineOptions &pipeline);
   void printIrAfter(PassManager &passes);
   LogicalResult write();
+  LogicalResult emitReport(const ManifestInfo &info, ArrayRef<CodeVariant> variants,
+                           ArrayRef<Assembled> assembled);
+  void keepGraph(Stage stage);
   LogicalResult writeText(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &code);
   llvm::Expected<CodeOptions> codeOptions();
   llvm::Error replaceCubinsByPtx();
@@ -190,6 +194,7 @@ private:
   OwningOpRef<ModuleOp> module;
   uint64_t modelHash = 0;
   SmallVector<TargetVariant> targets;
+  std::vector<StageGraph> graphs;
 };
 
 LogicalResult Compiler::read() {
@@ -264,6 +269,7 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
       return failure();
     // Weights that the stage has replaced: as many bytes as the model has, twice over.
     onnx::releaseUnusedConstants(*module);
+    keepGraph(info.stage);
   }
   return success(!errors); // warnings may be errors
 }
@@ -313,6 +319,7 @@ LogicalResult Compiler::compile() {
     to = *options.stopAfter;
   if (from > to)
     return report("the input is past stage " + stageName(to) + ", which --emit=onnx needs");
+  keepGraph(from);
   if (failed(runStages(from, to)))
     return failure();
   if (options.emit == Emit::Onnx)
@@ -460,15 +467,28 @@ LogicalResult Compiler::write() {
   }
   if (llvm::Error error = writeArtefact(options.output, stub->getBuffer(), contents))
     return report(std::move(error));
-  if (options.report.empty())
-    return success();
-  std::string text = makeReport(*variants, assembled);
+  return options.report.empty() ? success() : emitReport(info, *variants, assembled);
+}
+
+LogicalResult Compiler::emitReport(const ManifestInfo &info, ArrayRef<CodeVariant> variants,
+                                   ArrayRef<Assembled> assembled) {
+  ReportContents contents{info.modelName, info.compilerVersion, *module, variants, assembled,
+                          graphs};
+  std::string text = StringRef(options.report).ends_with(".html") ? makeReportPage(contents)
+                                                                  : makeReport(contents);
   if (llvm::Error error = writeFile(options.report, 0644, [&](llvm::raw_fd_ostream &output) {
         output << text;
         return llvm::Error::success();
       }))
     return report(std::move(error));
   return success();
+}
+
+/// For the report: later stages have forgotten the graphs of those before.
+void Compiler::keepGraph(Stage stage) {
+  if (!options.report.empty() &&
+      llvm::is_contained({Stage::Imported, Stage::Normalized, Stage::Dispatched}, stage))
+    graphs.push_back(readGraph(stage, *module));
 }
 
 } // namespace

@@ -46,6 +46,7 @@ def parts():
         Part("graph-passes", [PYTHON, f"{E2E}/graph_passes.py"], 15),
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
         Part("artefact-files", [PYTHON, f"{E2E}/artefact_files.py"], 10),
+        Part("report", [PYTHON, f"{E2E}/report.py"], 5),
         Part("command-line", [PYTHON, f"{E2E}/command_line.py"], 5),
         Part("cuda-artefacts", [PYTHON, f"{E2E}/cuda_artefacts.py"], 15),
         Part("gpu-pack", [PYTHON, f"{E2E}/gpu_pack.py"], 10),

@@ -1,4 +1,4 @@
-// Attributes of plans and kernels ==> JSON.
+// What an artefact says of itself ==> JSON.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Manifest.h"
@@ -8,7 +8,6 @@
 #include "passes/host/BufferPlanner.h"
 #include "passes/host/WeightPool.h"
 
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/xxhash.h"
@@ -38,21 +37,6 @@ static json::Array tensors(func::FuncOp function, StringRef attribute) {
     });
   }
   return list;
-}
-
-static Operation *kernelOf(rt::LaunchOp launch) {
-  return SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
-}
-
-static std::string nodesOf(Operation *kernel) {
-  auto nodes = kernel ? kernel->getAttrOfType<StringAttr>("kernel.nodes") : StringAttr();
-  return nodes ? json::fixUTF8(nodes.getValue()) : "";
-}
-
-/// Of the launch itself: kernels serve several nodes.
-static std::string nodesOf(rt::LaunchOp launch) {
-  std::string nodes = nodeNames(launch.getLoc());
-  return nodes.empty() ? nodesOf(kernelOf(launch)) : json::fixUTF8(nodes);
 }
 
 static std::string hex(uint64_t hash) { return llvm::formatv("{0:x-16}", hash); }
@@ -97,7 +81,7 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
         if (kernel && seen.insert(kernel).second)
           kernels.push_back(json::Object{
               {"name", launch.getKernel().getLeafReference().getValue()},
-              {"onnx_nodes", nodesOf(kernel)},
+              {"onnx_nodes", json::fixUTF8(kernelNodes(kernel))},
           });
       });
       entries.push_back(json::Object{{"name", function.getName()},
@@ -127,127 +111,4 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
   manifest["weight_bytes"] = static_cast<int64_t>(weightSectionBytes(module));
   manifest["model_xxh3"] = hex(info.modelHash);
   return llvm::formatv("{0}", json::Value(std::move(manifest)));
-}
-
-/// Attributes that earlier stages leave on launches, by the report's names.
-static void addAttributes(json::Object &object, Operation *op) {
-  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
-    StringRef name = attribute.getName().strref();
-    if (!name.consume_front("kernel.") || name == "nodes" || name == "block" || name == "no_sync")
-      continue;
-    if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()))
-      object[name] = number.getInt();
-    else if (auto text = dyn_cast<StringAttr>(attribute.getValue()))
-      object[name] = json::fixUTF8(text.getValue());
-    else
-      object[name] = json::fixUTF8([&] {
-        std::string printed;
-        llvm::raw_string_ostream(printed) << attribute.getValue();
-        return printed;
-      }());
-  }
-}
-
-/// Bytes of a buffer where the plan states them as constants.
-static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
-  auto tensorBytes = [&](StringRef attribute, uint64_t index) -> std::optional<int64_t> {
-    auto dictionary = cast<DictionaryAttr>(function->getAttrOfType<ArrayAttr>(attribute)[index]);
-    auto kind = onnx::elementKind(dictionary.getAs<TypeAttr>("element").getValue());
-    int64_t bytes = kind ? onnx::elementBytes(*kind) : 0;
-    for (Attribute dim : dictionary.getAs<ArrayAttr>("dims")) {
-      auto size = dyn_cast<IntegerAttr>(dim);
-      if (!size)
-        return std::nullopt;
-      bytes *= size.getInt();
-    }
-    return bytes;
-  };
-  if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
-    return getConstantIntValue(view.getBytes());
-  if (auto input = buffer.getDefiningOp<rt::InputOp>())
-    return tensorBytes(kPlanInputsAttr, input.getIndex());
-  if (auto output = buffer.getDefiningOp<rt::OutputOp>())
-    return tensorBytes(kPlanOutputsAttr, output.getIndex());
-  if (auto get = buffer.getDefiningOp<rt::GetConstantOp>()) {
-    auto module = function->getParentOfType<ModuleOp>();
-    auto constant = module.lookupSymbol<rt::ConstantOp>(get.getConstant());
-    if (FailureOr<int64_t> bytes = weightBytes(constant); succeeded(bytes))
-      return *bytes;
-  }
-  return std::nullopt;
-}
-
-/// What a launch moves at least, each of its buffers once, and where in the arena they are; only
-/// where all of it is known.
-static void addMemory(json::Object &object, rt::LaunchOp launch, func::FuncOp function) {
-  int64_t total = 0;
-  json::Array arena;
-  llvm::DenseSet<Value> seen;
-  for (Value operand : launch.getOperands_()) {
-    if (!isa<rt::BufferType>(operand.getType()) || !seen.insert(operand).second)
-      continue;
-    std::optional<int64_t> bytes = bytesOf(operand, function);
-    if (!bytes)
-      return;
-    total += *bytes;
-    if (auto view = operand.getDefiningOp<rt::ArenaViewOp>())
-      if (std::optional<int64_t> offset = getConstantIntValue(view.getOffset()))
-        arena.push_back(json::Object{{"offset", *offset}, {"bytes", *bytes}});
-  }
-  object["bytes_min"] = total;
-  object["arena"] = std::move(arena);
-}
-
-/// `resources`: one object a kernel and cubin; `warnings`: what else ptxas said.
-static void addAssembled(json::Object &report, ArrayRef<Assembled> assembled) {
-  json::Array resources, warnings;
-  for (const Assembled &cubin : assembled) {
-    for (const KernelResources &kernel : cubin.kernels)
-      resources.push_back(
-          json::Object{{"target", cubin.target->name},
-                       {"name", kernel.name},
-                       {"registers", kernel.registers},
-                       {"stack_bytes", kernel.stackBytes},
-                       {"spill_bytes", kernel.spillStoreBytes + kernel.spillLoadBytes},
-                       {"shared_bytes", kernel.sharedBytes},
-                       {"constant_bytes", kernel.constantBytes},
-                       {"barriers", kernel.barriers}});
-    SmallVector<StringRef> lines;
-    StringRef(cubin.warnings).split(lines, '\n', -1, /*KeepEmpty=*/false);
-    for (StringRef line : lines)
-      warnings.push_back((cubin.target->name + ": " + line.trim()).str());
-  }
-  report["resources"] = std::move(resources);
-  report["warnings"] = std::move(warnings);
-}
-
-std::string cameo::makeReport(ArrayRef<CodeVariant> variants, ArrayRef<Assembled> assembled) {
-  json::Array kernels;
-  json::Object memory, report;
-  if (!variants.empty()) {
-    rt::VariantOp variant = variants.front().op;
-    report["target"] = variant.getTarget();
-    for (auto function : variant.getOps<func::FuncOp>()) {
-      function.walk([&](rt::LaunchOp launch) {
-        if (launch->hasAttr("kernel.fallback"))
-          return;
-        Operation *kernel = kernelOf(launch);
-        json::Object object{{"name", launch.getKernel().getLeafReference().getValue()},
-                            {"onnx_nodes", nodesOf(launch)},
-                            {"stream", 0}};
-        if (kernel)
-          addAttributes(object, kernel);
-        addAttributes(object, launch);
-        addMemory(object, launch, function);
-        kernels.push_back(std::move(object));
-      });
-      if (auto attributes = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr))
-        for (NamedAttribute attribute : attributes)
-          memory[attribute.getName().strref()] = cast<IntegerAttr>(attribute.getValue()).getInt();
-    }
-  }
-  report["kernels"] = std::move(kernels);
-  report["memory"] = std::move(memory);
-  addAssembled(report, assembled);
-  return llvm::formatv("{0:2}\n", json::Value(std::move(report)));
 }

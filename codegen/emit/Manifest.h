@@ -1,4 +1,4 @@
-// The manifest, an artefact's description of itself, and the report of a compilation: both JSON.
+// The manifest: an artefact's description of itself, as JSON.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,9 +16,5 @@ struct ManifestInfo {
 
 std::string makeManifest(mlir::ModuleOp module, llvm::ArrayRef<CodeVariant> variants,
                          llvm::ArrayRef<PayloadSection> sections, const ManifestInfo &info);
-
-/// One object a launch of the first variant, in launch order, with whatever is known of it, and
-/// the memory it takes.
-std::string makeReport(llvm::ArrayRef<CodeVariant> variants, llvm::ArrayRef<Assembled> assembled);
 
 } // namespace cameo

@@ -134,6 +134,22 @@ Value BufferPlanner::buffer(unsigned number, Location user) {
   return result;
 }
 
+/// For reports: buffers have no shapes.
+static ArrayAttr shapesOf(rt::LaunchOp launch) {
+  SmallVector<std::string> shapes;
+  for (Type type : launch.getOperands_().getTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      continue;
+    llvm::raw_string_ostream out(shapes.emplace_back());
+    for (int64_t size : tensor.getShape())
+      ShapedType::isDynamic(size) ? out << "?x" : out << size << "x";
+    out << tensor.getElementType();
+  }
+  SmallVector<StringRef> texts(shapes.begin(), shapes.end());
+  return Builder(launch.getContext()).getStrArrayAttr(texts);
+}
+
 void BufferPlanner::emit() {
   Operation *end = block.getTerminator();
   builder.setInsertionPoint(end);
@@ -166,6 +182,7 @@ void BufferPlanner::emit() {
         step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(),
         operands, launch.getOutputsAttr(), launch.getFlops(), launch.getBytes());
     planned->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
+    planned->setAttr(kLaunchShapesAttr, shapesOf(launch));
   }
   erase();
 }

@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kPlanOutputsAttr = "rt.outputs";
 /// On a planned entry function whose sizes are all known: a dictionary of `arena_bytes`,
 /// `live_max_bytes` and `tensor_sum_bytes`.
 inline constexpr llvm::StringLiteral kPlanMemoryAttr = "rt.memory";
+/// On a planned launch: an array of strings, shape and element type ("1x?x4xf32") of each tensor
+/// whose buffer it gets, in order.
+inline constexpr llvm::StringLiteral kLaunchShapesAttr = "rt.shapes";
 
 class BufferPlanner {
 public:

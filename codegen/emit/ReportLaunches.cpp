@@ -1,0 +1,219 @@
+// Kernels and memory of a variant's plan, for the report.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/NodeNames.h"
+#include "codegen/emit/Report.h"
+#include "dialects/onnx/Schema.h"
+#include "passes/host/BufferPlanner.h"
+#include "passes/host/WeightPool.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace cameo;
+namespace json = llvm::json;
+
+static std::string printed(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return json::fixUTF8(text);
+}
+
+/// Attributes that earlier stages leave on launches and kernels, by the report's names.
+static void addAttributes(json::Object &object, Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName().strref();
+    if (!name.consume_front("kernel.") || name == "nodes" || name == "block" || name == "no_sync")
+      continue;
+    if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()))
+      object[name] = number.getInt();
+    else if (auto text = dyn_cast<StringAttr>(attribute.getValue()))
+      object[name] = json::fixUTF8(text.getValue());
+    else
+      object[name] = printed(attribute.getValue());
+  }
+}
+
+static bool isWritten(rt::LaunchOp launch, int64_t operand) {
+  return llvm::is_contained(launch.getOutputs(), operand);
+}
+
+/// "1x64x56x56xf32" for each tensor that the launch reads, and for each that it writes.
+static void addShapes(json::Object &object, rt::LaunchOp launch) {
+  auto shapes = launch->getAttrOfType<ArrayAttr>(kLaunchShapesAttr);
+  if (!shapes)
+    return;
+  json::Array inputs, outputs;
+  size_t next = 0;
+  for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
+    if (!isa<rt::BufferType>(operand.getType()) || next == shapes.size())
+      continue;
+    if (auto shape = dyn_cast<StringAttr>(shapes[next++]))
+      (isWritten(launch, i) ? outputs : inputs).push_back(json::fixUTF8(shape.getValue()));
+  }
+  object["inputs"] = std::move(inputs);
+  object["outputs"] = std::move(outputs);
+}
+
+/// Bytes of a buffer where the plan states them as constants.
+static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
+  auto tensorBytes = [&](StringRef attribute, uint64_t index) -> std::optional<int64_t> {
+    auto dictionary = cast<DictionaryAttr>(function->getAttrOfType<ArrayAttr>(attribute)[index]);
+    auto kind = onnx::elementKind(dictionary.getAs<TypeAttr>("element").getValue());
+    int64_t bytes = kind ? onnx::elementBytes(*kind) : 0;
+    for (Attribute dim : dictionary.getAs<ArrayAttr>("dims")) {
+      auto size = dyn_cast<IntegerAttr>(dim);
+      if (!size)
+        return std::nullopt;
+      bytes *= size.getInt();
+    }
+    return bytes;
+  };
+  if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
+    return getConstantIntValue(view.getBytes());
+  if (auto input = buffer.getDefiningOp<rt::InputOp>())
+    return tensorBytes(kPlanInputsAttr, input.getIndex());
+  if (auto output = buffer.getDefiningOp<rt::OutputOp>())
+    return tensorBytes(kPlanOutputsAttr, output.getIndex());
+  if (auto get = buffer.getDefiningOp<rt::GetConstantOp>()) {
+    auto module = function->getParentOfType<ModuleOp>();
+    auto constant = module.lookupSymbol<rt::ConstantOp>(get.getConstant());
+    if (FailureOr<int64_t> bytes = weightBytes(constant); succeeded(bytes))
+      return *bytes;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// What a plan does, in order, and from which step to which a range of the arena is in use.
+class PlanSteps {
+public:
+  explicit PlanSteps(func::FuncOp function) : function(function) {
+    function.walk([&](Operation *op) {
+      if (!isa<rt::LaunchOp, rt::CopyOp, rt::WriteOp>(op))
+        return;
+      // The same step for sizes beyond 32 bits.
+      if (!op->hasAttr("kernel.fallback"))
+        ++count;
+      numbers[op] = count - 1;
+      for (Value operand : op->getOperands())
+        if (auto view = operand.getDefiningOp<rt::ArenaViewOp>())
+          use(view, count - 1);
+    });
+  }
+
+  int64_t numberOf(Operation *op) const { return numbers.lookup(op); }
+  int64_t size() const { return count; }
+
+  struct Slot {
+    std::optional<int64_t> offset, bytes; // where they are known
+    int64_t first, last;
+    Location loc;
+    json::Object describe() const {
+      auto value = [](std::optional<int64_t> number) {
+        return number ? json::Value(*number) : json::Value(nullptr);
+      };
+      return json::Object{
+          {"offset", value(offset)}, {"bytes", value(bytes)}, {"steps", json::Array{first, last}}};
+    }
+  };
+  ArrayRef<Slot> slots() const { return list; }
+  const Slot &slotOf(rt::ArenaViewOp view) const { return list[places.lookup(view)]; }
+
+  func::FuncOp function;
+
+private:
+  void use(rt::ArenaViewOp view, int64_t step) {
+    auto [place, isNew] = places.try_emplace(view, list.size());
+    if (isNew)
+      list.push_back({getConstantIntValue(view.getOffset()), getConstantIntValue(view.getBytes()),
+                      step, step, view.getLoc()});
+    list[place->second].last = step;
+  }
+
+  int64_t count = 0;
+  DenseMap<Operation *, int64_t> numbers;
+  DenseMap<Operation *, size_t> places;
+  std::vector<Slot> list;
+};
+
+} // namespace
+
+/// What a launch moves at least, each of its buffers read once and written once, where all of them
+/// are known; and where in the arena they are.
+static void addMemory(json::Object &object, rt::LaunchOp launch, const PlanSteps &steps) {
+  std::optional<int64_t> total = 0;
+  json::Array arena;
+  llvm::DenseSet<Value> read, written, placed;
+  for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
+    if (!isa<rt::BufferType>(operand.getType()))
+      continue;
+    if ((isWritten(launch, i) ? written : read).insert(operand).second) {
+      std::optional<int64_t> bytes = bytesOf(operand, steps.function);
+      total = total && bytes ? std::optional(*total + *bytes) : std::nullopt;
+    }
+    if (auto view = operand.getDefiningOp<rt::ArenaViewOp>(); view && placed.insert(operand).second)
+      arena.push_back(steps.slotOf(view).describe());
+  }
+  if (total)
+    object["bytes_min"] = *total;
+  object["arena"] = std::move(arena);
+}
+
+json::Array cameo::launchesOf(rt::VariantOp variant) {
+  json::Array kernels;
+  for (auto function : variant.getOps<func::FuncOp>()) {
+    PlanSteps steps(function);
+    function.walk([&](rt::LaunchOp launch) {
+      if (launch->hasAttr("kernel.fallback"))
+        return;
+      json::Object object{{"name", launch.getKernel().getLeafReference().getValue()},
+                          {"onnx_nodes", json::fixUTF8(launchNodes(launch))},
+                          {"stream", 0},
+                          {"step", steps.numberOf(launch)}};
+      if (Operation *kernel = kernelOf(launch))
+        addAttributes(object, kernel);
+      addAttributes(object, launch);
+      addShapes(object, launch);
+      addMemory(object, launch, steps);
+      kernels.push_back(std::move(object));
+    });
+  }
+  return kernels;
+}
+
+json::Object cameo::memorySumsOf(rt::VariantOp variant) {
+  json::Object memory;
+  for (auto function : variant.getOps<func::FuncOp>())
+    if (auto attributes = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr))
+      for (NamedAttribute attribute : attributes)
+        if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()))
+          memory[attribute.getName().strref()] = number.getInt();
+  return memory;
+}
+
+json::Object cameo::memoryOf(rt::VariantOp variant) {
+  json::Object memory = memorySumsOf(variant);
+  json::Array slots, live;
+  bool known = true; // all sizes
+  for (auto function : variant.getOps<func::FuncOp>()) {
+    PlanSteps steps(function);
+    std::vector<int64_t> change(steps.size() + 1);
+    for (const PlanSteps::Slot &slot : steps.slots()) {
+      json::Object object = slot.describe();
+      object["onnx_nodes"] = json::fixUTF8(nodeNames(slot.loc));
+      slots.push_back(std::move(object));
+      known &= slot.bytes.has_value();
+      change[slot.first] += slot.bytes.value_or(0);
+      change[slot.last + 1] -= slot.bytes.value_or(0);
+    }
+    int64_t bytes = 0;
+    for (int64_t step = 0; step < steps.size(); ++step)
+      live.push_back(bytes += change[step]);
+  }
+  memory["slots"] = std::move(slots);
+  if (known)
+    memory["live_bytes"] = std::move(live);
+  return memory;
+}

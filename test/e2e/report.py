@@ -1,0 +1,373 @@
+#!/usr/bin/env python3
+"""Reports of compilations: the JSON against docs/report.schema.json and against itself, the page
+against the JSON, and the page as a browser draws it (Debian's chromium-headless-shell)."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import html.parser
+import json
+import re
+import sys
+import urllib.parse
+
+import fastjsonschema
+import numpy
+import onnx
+from onnx import TensorProto, helper
+
+import harness
+import small_models
+
+SECONDS = 120
+BROWSER = "chromium-headless-shell"
+# A name that ends the script it stands in, if the page lets it.
+HOSTILE = "</script><b id='injected'>ü&amp;"
+VOID = {"meta", "input", "br", "link", "img", "hr"}
+
+
+def convolutions():
+    """Two branches of convolutions and normalizations, one of which cannot be folded."""
+    random = numpy.random.default_rng(5)
+    nodes, weights = [], {}
+
+    def constant(name, array):
+        weights[name] = array.astype(numpy.float32)
+        return name
+
+    def conv(x, name, channels, variance):
+        weight = constant(f"{name}.w", random.normal(size=(8, channels, 3, 3)))
+        nodes.append(helper.make_node("Conv", [x, weight], [f"{name}.c"], name,
+                                      pads=[1, 1, 1, 1]))
+        norm = [constant(f"{name}.{part}", array) for part, array in (
+            ("scale", numpy.ones(8)), ("shift", numpy.zeros(8)), ("mean", numpy.zeros(8)),
+            ("variance", numpy.full(8, variance)))]
+        nodes.append(helper.make_node("BatchNormalization", [f"{name}.c", *norm], [f"{name}.n"],
+                                      f"{name}-norm"))
+        nodes.append(helper.make_node("Relu", [f"{name}.n"], [f"{name}.r"], f"{name}-relu"))
+        return f"{name}.r"
+
+    first = conv("x", HOSTILE, 3, 1.0)
+    left, right = conv(first, "left", 8, 2.0), conv(first, "right", 8, -1.0)
+    nodes.append(helper.make_node("Identity", [left], ["same"], "identity"))
+    nodes.append(helper.make_node("Add", ["same", right], ["sum"], "add"))
+    nodes.append(helper.make_node("GlobalAveragePool", ["sum"], ["y"], "pool"))
+    return small_models.build("convolutions", nodes, [("x", TensorProto.FLOAT, [1, 3, 16, 16])],
+                              [("y", TensorProto.FLOAT, [1, 8, 1, 1])], weights)
+
+
+class Page(html.parser.HTMLParser):
+    """What can be said of a page without drawing it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.problems, self.ids, self.references = [], [], set(), set()
+        self.data, self.scripts, self.count = None, "", {}
+        self.feed(text)
+        self.close()
+        self.problems += [f"<{tag}> is not closed" for tag in self.open]
+        self.problems += [f"nothing is called '{name}'" for name in self.references - self.ids]
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in attributes:
+            if attributes["id"] in self.ids:
+                self.problems.append(f"two have the id '{attributes['id']}'")
+            self.ids.add(attributes["id"])
+        self.references.update(attributes.get("aria-labelledby", "").split())
+        for name in ("src", "href", "srcset", "action", "data"):
+            target = attributes.get(name, "#")
+            if not target.startswith("#"):
+                self.problems.append(f"{name}='{target}' loads something")
+            elif target != "#":
+                self.references.add(target[1:])
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open[-1] != tag:
+            self.problems.append(f"</{tag}> ends {self.open[-1:] or 'nothing'}")
+        else:
+            self.open.pop()
+
+    def handle_data(self, data):
+        if self.open[-1:] == ["script"]:
+            if self.data is None:
+                self.data = json.loads(data)
+            else:
+                self.scripts += data
+
+
+class Reports:
+    def __init__(self, options):
+        self.suite = harness.Suite("report", options.build.resolve())
+        self.work = self.suite.work
+        schema = json.loads((harness.SOURCE / "docs" / "report.schema.json").read_text())
+        self.validate = fastjsonschema.compile(schema)
+
+    def judge(self, case, problem, *steps):
+        if problem:
+            self.suite.fail(case, problem, *steps)
+        else:
+            self.suite.ok(case)
+
+    def compile(self, name, source, *flags, ending="json"):
+        """A report's text, and what cameoc said; None where it failed."""
+        report = self.work / f"{name}.{ending}"
+        report.unlink(missing_ok=True)
+        step = harness.run([self.suite.tool("cameoc"), source, "-o", self.work / name,
+                            f"--report={report}", *flags], SECONDS)
+        if step.code or not report.exists():
+            self.suite.fail(f"{name}-compile", harness.first_error(step.output), step)
+            return None, step.output
+        return report.read_text(), step.output
+
+    def check_all(self):
+        target = "--target=sim:sm_80,sim:sm_90a"
+        model = self.work / "convolutions.onnx"
+        onnx.save(convolutions(), model)
+        text, said = self.compile("convolutions", model, target, "--remarks")
+        again, _ = self.compile("convolutions", model, target)
+        page, _ = self.compile("convolutions", model, target, ending="html")
+        if not text or not again or not page:
+            return
+        self.judge("deterministic", None if text == again else "a second report differs")
+        report = json.loads(text)
+        self.check_report("convolutions", report)
+        self.judge("decisions", self.wrong_decisions(report, said))
+        self.judge("graph", self.wrong_graph(report))
+        self.judge("memory", self.wrong_memory(report))
+        self.judge("traffic", self.wrong_traffic(report))
+        self.check_page("convolutions", report, page)
+        self.check_drawn(report)
+
+        # Symbolic sizes: what is not known is left out or null.
+        layers = self.work / "layers.onnx"
+        onnx.save(small_models.layers().model, layers)
+        text, _ = self.compile("layers", layers, target)
+        page, _ = self.compile("layers", layers, target, ending="html")
+        if text and page:
+            self.check_report("layers", json.loads(text))
+            self.check_page("layers", json.loads(text), page)
+            self.judge("layers-drawn", self.draw("layers")[1])
+        self.check_resumed(report, model, target)
+        self.check_fusions()
+
+    def check_fusions(self):
+        """Those that a ledger has, apart from its other decisions; from a text that is edited."""
+        stage = self.work / "scheduled.mlir"
+        entries = ("""{at = loc("add"), bytes = 64 : i64, from = loc("left-relu"), kind = "missed",
+                       text = "not fused with 'left-relu'", what = "fuse", why = "a reason"}, """
+                   """{at = loc("pool"), bytes = 32 : i64, from = loc("add"), kind = "applied",
+                       text = "fused with 'add'", what = "fuse"}, """)
+        text = stage.read_text().replace("rt.ledger = [", f"rt.ledger = [{entries}", 1)
+        edited = self.work / "fused.mlir"
+        edited.write_text(text)
+        # The weights are where the text says.
+        text, _ = self.compile("fused", edited, "--start-from=scheduled", "--target=sim:sm_80")
+        page, _ = self.compile("fused", edited, "--start-from=scheduled", "--target=sim:sm_80",
+                               ending="html")
+        if not text or not page:
+            return
+        report = json.loads(text)
+        self.check_report("fused", report)
+        missed = {"kind": "missed", "what": "fuse", "text": "not fused with 'left-relu'",
+                  "why": "a reason", "onnx_nodes": ["add"], "producer": ["left-relu"], "bytes": 64}
+        applied = {"kind": "applied", "what": "fuse", "text": "fused with 'add'",
+                   "onnx_nodes": ["pool"], "producer": ["add"], "bytes": 32}
+        found = report["fusions"]
+        apart = all(each["what"] != "fuse" for each in report["decisions"])
+        self.judge("fusions", None if apart and missed in found["missed"] and
+                   applied in found["applied"] else f"{found}")
+        document, problem = self.draw("fused")
+        drawn = document.split('id="fusion-tables"')[-1].split("<section", 1)[0]
+        self.judge("fusions-drawn", problem or (None if "a reason" in drawn else drawn))
+
+    def check_resumed(self, report, model, target):
+        """A stage file has the ledger of the stages before it, in either form."""
+        for ending in ("mlir", "mlirbc"):
+            stage = self.work / f"scheduled.{ending}"
+            step = harness.run([self.suite.tool("cameoc"), model, "-o", stage, target,
+                                "--stop-after=scheduled"], SECONDS)
+            if step.code:
+                self.suite.fail(f"resumed-{ending}", harness.first_error(step.output), step)
+                continue
+            text, _ = self.compile(f"resumed-{ending}", stage, target, "--start-from=scheduled")
+            if not text:
+                continue
+            resumed = json.loads(text)
+            self.check_report(f"resumed-{ending}", resumed)
+            same = ("decisions", "fusions", "variants", "kernels", "memory")
+            differ = [name for name in same if resumed[name] != report[name]]
+            if resumed["graph"]:
+                differ.append("graph")
+            self.judge(f"resumed-{ending}-same", f"other {differ}" if differ else None)
+
+    def check_report(self, name, report):
+        try:
+            self.validate(report)
+        except fastjsonschema.JsonSchemaException as error:
+            self.suite.fail(f"{name}-schema", str(error))
+            return
+        self.suite.ok()
+        first = report["variants"][0]
+        problem = None
+        if report["target"] != first["target"] or report["kernels"] != first["kernels"]:
+            problem = "the top level does not have the first variant"
+        elif any(first["memory"][key] != value for key, value in report["memory"].items()):
+            problem = "the top level has another memory than the first variant"
+        self.judge(f"{name}-first", problem)
+
+    @staticmethod
+    def wrong_decisions(report, said):
+        about = {(each["what"], each["kind"], node) for each in report["decisions"]
+                 for node in each["onnx_nodes"]}
+        for wanted in (("fold-batch-norm", "applied", f"{HOSTILE}-norm"),
+                       ("fold-batch-norm", "missed", "right-norm")):
+            if wanted not in about:
+                return f"{wanted} is not among {sorted(about)}"
+        for variant in report["variants"]:
+            chosen = [each for each in variant["decisions"] if each["what"] == "schedule"]
+            if len(chosen) != len(variant["kernels"]):
+                return f"{len(chosen)} schedules for {len(variant['kernels'])} kernels"
+        # --remarks says the same.
+        for each in [*report["decisions"], *report["variants"][1]["decisions"]]:
+            sentence = each["text"] + (f": {each['why']}" if "why" in each else "")
+            if sentence not in said:
+                return f"--remarks does not say '{sentence}'"
+        return None
+
+    @staticmethod
+    def wrong_graph(report):
+        graphs = report["graph"]
+        if list(graphs) != ["imported", "normalized", "dispatched"]:
+            return f"stages {list(graphs)}"
+        for stage, graph in graphs.items():
+            nodes = graph["nodes"]
+            if graph["node_count"] != len(nodes):
+                return f"{stage}: node_count is {graph['node_count']}, there are {len(nodes)}"
+            if graph["edge_count"] != sum(len(node["from"]) for node in nodes):
+                return f"{stage}: edge_count is {graph['edge_count']}"
+            if any(number >= i for i, node in enumerate(nodes) for number in node["from"]):
+                return f"{stage}: a node reads what comes after it"
+        operators = [node["op"] for node in graphs["imported"]["nodes"]]
+        if len(operators) != 12 or operators.count("BatchNormalization") != 3:
+            return f"imported: {operators}"
+        operators = [node["op"] for node in graphs["normalized"]["nodes"]]
+        if "Identity" in operators or operators.count("BatchNormalization") != 1:
+            return f"normalized: {operators}"
+        last = graphs["dispatched"]["nodes"][-1]
+        if "pool" not in last["name"].split(",") or last["results"] != ["1x8xf32"]:
+            return f"dispatched: it ends in {last}"
+        return None
+
+    @staticmethod
+    def wrong_memory(report):
+        for variant in report["variants"]:
+            memory = variant["memory"]
+            slots, live = memory["slots"], memory["live_bytes"]
+            if max(live) != memory["live_max_bytes"]:
+                return f"at most {max(live)} B live, live_max_bytes is {memory['live_max_bytes']}"
+            if sum(slot["bytes"] for slot in slots) != memory["tensor_sum_bytes"]:
+                return f"tensor_sum_bytes is {memory['tensor_sum_bytes']}"
+            if max(slot["offset"] + slot["bytes"] for slot in slots) > memory["arena_bytes"]:
+                return "a slot lies outside of the arena"
+            for i, a in enumerate(slots):
+                for b in slots[:i]:
+                    if (a["steps"][0] <= b["steps"][1] and b["steps"][0] <= a["steps"][1] and
+                            a["offset"] < b["offset"] + b["bytes"] and
+                            b["offset"] < a["offset"] + a["bytes"]):
+                        return f"{a} and {b} overlap"
+            places = [{key: slot[key] for key in ("offset", "bytes", "steps")} for slot in slots]
+            for kernel in variant["kernels"]:
+                for slot in kernel["arena"]:
+                    if slot not in places:
+                        return f"{kernel['name']} uses {slot}, which memory does not have"
+                    if not slot["steps"][0] <= kernel["step"] <= slot["steps"][1]:
+                        return f"{kernel['name']} uses {slot} at step {kernel['step']}"
+        return None
+
+    @staticmethod
+    def wrong_traffic(report):
+        """Of every kernel; the tensors are float32."""
+        for kernel in report["kernels"]:
+            tensors = [*kernel["inputs"], *kernel["outputs"]]
+            size = sum(4 * numpy.prod([int(d) for d in text.split("x")[:-1]]) for text in tensors)
+            if size != kernel["bytes_min"]:
+                return f"{kernel['name']}: {tensors} take {size} B, bytes_min is " \
+                       f"{kernel['bytes_min']}"
+            if not kernel["schedule"].startswith("#kernel.schedule<"):
+                return f"{kernel['name']}: schedule {kernel['schedule']}"
+        return None
+
+    def check_page(self, name, report, text):
+        page = Page(text)
+        self.judge(f"{name}-page", "; ".join(page.problems))
+        wanted = {key: value for key, value in report.items()
+                  if key not in ("target", "kernels", "memory")}
+        self.judge(f"{name}-page-data", None if page.data == wanted else "the data are others")
+        urls = set(re.findall(r"https?://[^'\"\s]*", page.scripts + text.split("<script", 1)[0]))
+        urls -= {"http://www.w3.org/2000/svg"}  # a name, which is never loaded
+        loads = re.findall(r"\b(?:fetch|XMLHttpRequest|import|WebSocket|url)\s*\(", page.scripts)
+        self.judge(f"{name}-page-alone", f"{urls} {loads}" if urls or loads else None)
+
+    def draw(self, name, query=""):
+        """The document after its scripts have run, and what went wrong, if anything."""
+        link = urllib.parse.quote(str(self.work / f"{name}.html"))
+        step = harness.run([BROWSER, "--no-sandbox", "--disable-gpu", "--dump-dom",
+                            "--virtual-time-budget=5000", "--enable-logging=stderr", f"file://{link}#?{query}"], SECONDS)
+        complaints = [line for line in step.output.splitlines() if ":CONSOLE" in line]
+        if step.code or complaints:
+            return "", complaints[0] if complaints else step.how()
+        return step.output, None
+
+    def check_drawn(self, report):
+        document, problem = self.draw("convolutions", "open")
+        self.judge("drawn", problem)
+        if problem:
+            return
+        first, second = report["variants"]
+        rows = self.kernel_rows(document)
+        self.judge("drawn-kernels", None if len(rows) == len(first["kernels"]) else
+                   f"{len(rows)} rows for {len(first['kernels'])} launches")
+        slots = document.count('class="slot"')
+        self.judge("drawn-slots", None if slots == len(first["memory"]["slots"]) else
+                   f"{slots} rectangles for {len(first['memory']['slots'])} slots")
+        self.judge("drawn-names", "a node's name is markup" if "<b id=" in document.split(
+            "<main", 1)[1].split("<script", 1)[0] else None)
+        missed = "variance + epsilon of channel 0"
+        self.judge("drawn-decisions", None if missed in document.split("<script", 1)[0] else
+                   f"'{missed}' is not shown")
+        nodes = sum(graph["node_count"] for graph in report["graph"].values())
+        drawn = document.split('id="graphs"')[1].split("<section", 1)[0]
+        shown = drawn.count('<td class="number">')
+        self.judge("drawn-graphs", None if shown > nodes else f"{shown} cells for {nodes} nodes")
+
+        query = f"target={second['target']}&sort=flops&descending&filter=LEFT"
+        document, problem = self.draw("convolutions", query)
+        rows = self.kernel_rows(document) if not problem else []
+        wanted = sorted((kernel for kernel in second["kernels"] if "left" in
+                         (kernel["onnx_nodes"] + kernel["name"] + kernel["schedule"]).lower()),
+                        key=lambda kernel: -kernel["flops"])
+        if not problem and [row[-1] for row in rows] != [kernel["name"] for kernel in wanted]:
+            problem = f"{[row[-1] for row in rows]}"
+        if not problem and 'aria-sort="descending"' not in document:
+            problem = "no column says that it is sorted"
+        self.judge("drawn-sorted", problem)
+
+    @staticmethod
+    def kernel_rows(document):
+        table = document.split('id="kernel-table"')[1].split("</table>", 1)[0]
+        body = table.split("<tbody>")[1]
+        return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in body.split("<tr>")[1:]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    harness.add_arguments(parser)
+    reports = Reports(parser.parse_args())
+    reports.check_all()
+    return reports.suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
