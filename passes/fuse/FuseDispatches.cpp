@@ -15,6 +15,7 @@
 #include "passes/fuse/FusionCost.h"
 #include "passes/fuse/Merge.h"
 
+#include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
 #include "passes/Statistics.h"
 
@@ -27,10 +28,31 @@ namespace cameo {
 
 namespace {
 
+/// The dispatch that gives an operand its values, perhaps under another shape; null for none.
+kernel::DispatchOp producerOf(Value input) {
+  if (auto reshape = input.getDefiningOp<rt::ReshapeOp>())
+    input = reshape.getSource();
+  return input.getDefiningOp<kernel::DispatchOp>();
+}
+
+/// What is written by one and read by the other; nothing where sizes are known only at run time.
+std::optional<int64_t> bytesBetween(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
+  int64_t bytes = 0;
+  for (Value input : consumer.getInputs()) {
+    if (producerOf(input) != producer)
+      continue;
+    auto type = cast<RankedTensorType>(input.getType());
+    if (!type.hasStaticShape())
+      return std::nullopt;
+    bytes += type.getNumElements() * std::max<int64_t>(type.getElementTypeBitWidth(), 8) / 8;
+  }
+  return bytes;
+}
+
 /// Fuses the dispatches of one block.
 class Fuser {
 public:
-  explicit Fuser(const FusionLimits &limits) : limits(limits) {}
+  Fuser(const FusionLimits &limits, rt::Ledger &ledger) : limits(limits), ledger(ledger) {}
 
   void run(Block &block) {
     SmallVector<kernel::DispatchOp> dispatches;
@@ -41,6 +63,7 @@ public:
     }
     for (kernel::DispatchOp op : dispatches)
       fuseProducers(op);
+    recordMissed(block);
   }
 
   int64_t fused = 0;
@@ -53,15 +76,7 @@ private:
       if (static_cast<int64_t>(op.getInputs().size()) > limits.tensors)
         return;
       // The last one first: what it reads itself may be what `op` reads, too.
-      SmallVector<kernel::DispatchOp> producers;
-      for (Value input : op.getInputs()) {
-        if (auto reshape = input.getDefiningOp<rt::ReshapeOp>())
-          input = reshape.getSource();
-        if (auto producer = input.getDefiningOp<kernel::DispatchOp>();
-            producer && !producer.getSchedule() && places.contains(producer) &&
-            !llvm::is_contained(producers, producer))
-          producers.push_back(producer);
-      }
+      SmallVector<kernel::DispatchOp> producers = producersOf(op);
       llvm::sort(producers,
                  [&](kernel::DispatchOp a, kernel::DispatchOp b) { return places[a] > places[b]; });
       for (kernel::DispatchOp producer : producers)
@@ -70,6 +85,38 @@ private:
           changed = true;
           break;
         }
+    }
+  }
+
+  /// Those of the block that may become one with `op`, each once.
+  SmallVector<kernel::DispatchOp> producersOf(kernel::DispatchOp op) {
+    SmallVector<kernel::DispatchOp> producers;
+    for (Value input : op.getInputs())
+      if (kernel::DispatchOp producer = producerOf(input); producer && !producer.getSchedule() &&
+                                                           places.contains(producer) &&
+                                                           !llvm::is_contained(producers, producer))
+        producers.push_back(producer);
+    return producers;
+  }
+
+  /// The two stay two, for now. Places are kept when dispatches are replaced.
+  kernel::DispatchOp keep(kernel::DispatchOp producer, kernel::DispatchOp consumer, StringRef why) {
+    reasons[{places.lookup(producer), places.lookup(consumer)}] = why;
+    return {};
+  }
+
+  /// At the end, because what could not be fused at first may have been fused later.
+  void recordMissed(Block &block) {
+    for (auto op : block.getOps<kernel::DispatchOp>()) {
+      if (op.getSchedule())
+        continue;
+      for (kernel::DispatchOp producer : producersOf(op)) {
+        StringRef why = reasons.lookup({places.lookup(producer), places.lookup(op)});
+        std::optional<int64_t> bytes = bytesBetween(producer, op);
+        ledger.notFused(producer.getLoc(), op.getLoc(),
+                        why.empty() ? "the reader has too many operands" : why,
+                        bytes ? std::optional(2 * *bytes) : std::nullopt);
+      }
     }
   }
 
@@ -89,7 +136,7 @@ private:
   kernel::DispatchOp fuse(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
     const Description &first = describe(producer), &second = describe(consumer);
     if (!mayFuse(first, second, limits))
-      return {};
+      return keep(producer, consumer, "one kernel cannot compute both");
     // Results that others read stay results; these must come after the merged dispatch.
     llvm::BitVector kept(producer.getNumResults());
     bool isEarly = false;
@@ -102,23 +149,33 @@ private:
       }
     bool repeats = kept.any() && (isEarly || !keepsResults(first, second));
     if (repeats && !first.isMovement())
-      return {};
+      return keep(producer, consumer, "its result has other readers; it would be computed again");
     if (repeats)
       kept.reset();
     if (!pays(first, second, limits, repeats))
-      return {};
+      return keep(producer, consumer, "it would cost more than it saves");
     OpBuilder builder(consumer);
     kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept);
     if (!merged)
-      return {};
+      return keep(producer, consumer, "a result is not new memory");
     places[merged] = places.lookup(consumer);
     if (!isWellFormed(first, second, describe(merged), limits)) {
       forget(merged);
-      return {};
+      return keep(producer, consumer, "together they are more than one kernel can compute");
     }
+    recordFused(producer, consumer, kept, repeats);
     replace(producer, consumer, merged, kept);
     ++fused;
     return merged;
+  }
+
+  void recordFused(kernel::DispatchOp producer, kernel::DispatchOp consumer,
+                   const llvm::BitVector &kept, bool repeats) {
+    std::optional<int64_t> bytes = bytesBetween(producer, consumer);
+    // Written once and read once, unless somebody else reads it.
+    if (bytes)
+      bytes = repeats ? 0 : kept.any() ? *bytes : 2 * *bytes;
+    ledger.fused(producer.getLoc(), consumer.getLoc(), bytes);
   }
 
   void replace(kernel::DispatchOp producer, kernel::DispatchOp consumer, kernel::DispatchOp merged,
@@ -144,6 +201,8 @@ private:
   }
 
   const FusionLimits &limits;
+  rt::Ledger &ledger;
+  llvm::DenseMap<std::pair<int64_t, int64_t>, StringRef> reasons; // by places
   llvm::DenseMap<Operation *, int64_t> places; // in the block; of a merged dispatch: its consumer's
   llvm::DenseMap<Operation *, std::unique_ptr<Description>> known;
 };
@@ -155,8 +214,9 @@ struct FuseDispatches : impl::FuseDispatchesBase<FuseDispatches> {
     FusionLimits limits;
     limits.tensors = maxTensors;
     limits.operations = maxOperations;
+    rt::Ledger ledger(getOperation());
     for (Block &block : getOperation().getBody()) {
-      Fuser fuser(limits);
+      Fuser fuser(limits, ledger);
       fuser.run(block);
       count(&getContext(), getArgument(), "fused", fuser.fused);
     }
