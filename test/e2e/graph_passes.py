@@ -21,6 +21,7 @@ import onnx.backend.test
 import onnxruntime
 
 import harness
+import modern_networks
 import networks
 import row_cases
 
@@ -151,7 +152,7 @@ class GraphPasses:
         self.report("rows")
 
     def networks(self):
-        for name, make in networks.NETWORKS.items():
+        for name, make in {**networks.NETWORKS, **modern_networks.SMALL_NETWORKS}.items():
             if not self.chosen(name):
                 continue
             network = make()

@@ -16,6 +16,7 @@ import onnx
 import onnxruntime
 
 import harness
+import modern_networks
 import networks
 import payload
 
@@ -130,7 +131,8 @@ def main():
     parser.add_argument("--save", metavar="FOLDER", type=harness.Path,
                         help="only write the networks as FOLDER/NAME.onnx")
     options = parser.parse_args()
-    chosen = {**networks.NETWORKS, **(networks.LONG_NETWORKS if options.long else {})}
+    chosen = {**networks.NETWORKS, **({**networks.LONG_NETWORKS, **modern_networks.FULL_NETWORKS}
+                                      if options.long else {})}
     chosen = {name: make for name, make in chosen.items() if re.search(options.filter, name)}
     if options.save:
         for name, make in chosen.items():

@@ -55,11 +55,12 @@ class Builder:
     def uniform(self, size, low, high):
         return self.constant(self.random.uniform(low, high, size).astype(numpy.float32))
 
-    def conv_norm(self, x, inputs, outputs, kernel, stride=1, groups=1, gain=2.0):
+    def conv_norm(self, x, inputs, outputs, kernel, stride=1, groups=1, gain=2.0, dilation=1):
         fan_in = inputs // groups * kernel * kernel
         weight = self.normal((outputs, inputs // groups, kernel, kernel), (gain / fan_in) ** 0.5)
+        dilated = {"dilations": [dilation] * 2} if dilation != 1 else {}
         y = self.node("Conv", x, weight, kernel_shape=[kernel] * 2, strides=[stride] * 2,
-                      pads=[kernel // 2] * 4, group=groups)
+                      pads=[kernel // 2 * dilation] * 4, group=groups, **dilated)
         return self.node("BatchNormalization", y, self.uniform(outputs, 0.8, 1.2),
                          self.normal(outputs, 0.1), self.normal(outputs, 0.1),
                          self.uniform(outputs, 0.8, 1.2))
@@ -101,9 +102,9 @@ def value(name, shape, data_type=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, data_type, shape)
 
 
-def images(name="image"):
+def images(name="image", shape=(3, 224, 224)):
     def make(batch, random):
-        return {name: random.standard_normal((batch, 3, 224, 224), numpy.float32)}
+        return {name: random.standard_normal((batch, *shape), numpy.float32)}
     return make
 
 
@@ -116,8 +117,9 @@ def image_classifier(builder, logits, opset=13):
     rename_output(builder, logits, "logits")
     model = builder.model([value("image", ["N", 3, 224, 224])], [value("logits", ["N", 1000])],
                           opset)
-    calibrate(model)
-    return Network(model, images())
+    make = images()
+    calibrate(model, make(1, numpy.random.default_rng(0)))
+    return Network(model, make)
 
 
 def classify(builder, x, features):
@@ -270,8 +272,9 @@ def light(name):
     weights = {tensor.name for tensor in graph.initializer}
     keep_only(graph.input, lambda put: put.name in read and put.name not in weights)
     model.ir_version = 8  # before 4, every initializer had to be an input as well
-    calibrate(model)
-    return Network(model, images(graph.input[0].name), (1,))
+    make = images(graph.input[0].name)
+    calibrate(model, make(1, numpy.random.default_rng(0)))
+    return Network(model, make, (1,))
 
 
 def keep_only(repeated, wanted):
@@ -290,12 +293,11 @@ def run_probe(probe, names, feed):
     return onnxruntime.InferenceSession(probe.SerializeToString()).run(names, feed)
 
 
-def calibrate(model):
-    """Gives batch-norms the statistics of a random image, as training would: without them the
+def calibrate(model, feed):
+    """Gives batch-norms the statistics of one random image, as training would: without them the
     input's share shrinks layer by layer, until the output hardly depends on it."""
     graph = model.graph
     weights = {tensor.name: tensor for tensor in graph.initializer}
-    feed = images(graph.input[0].name)(1, numpy.random.default_rng(0))
     probe = onnx.ModelProto()
     probe.CopyFrom(model)
     norms = [node for node in graph.node if node.op_type == "BatchNormalization"]
