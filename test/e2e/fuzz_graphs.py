@@ -232,10 +232,15 @@ def draw(seed, most_nodes=14):
             del graph.weights[kept[0]:], graph.values[kept[1]:], graph.nodes[kept[2]:]
     if not graph.nodes:
         return draw(seed + (1 << 32), most_nodes)
+    return sample_of(graph, 0.15)
+
+
+def sample_of(graph, inner):
+    """A Sample; its outputs are what nothing reads, and of the rest this share."""
     used = {name for node in graph.nodes for name in node.input}
     results = [value for value in graph.values if value not in graph.inputs]
     outputs = [value for value in results if value.name not in used]
-    outputs += [value for value in results if value.name in used and graph.chance(0.15)]
+    outputs += [value for value in results if value.name in used and graph.chance(inner)]
     graph.weights = [weight for weight in graph.weights if weight.name in used]
     model = assemble(graph.nodes, [as_input(v.name, v.array, v.dims) for v in graph.inputs],
                      [v.name for v in outputs], graph.weights)

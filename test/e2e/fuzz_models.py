@@ -75,12 +75,18 @@ class Fuzzer:
 
     # --- graphs
 
+    @staticmethod
+    def evaluator(model):
+        """A function from inputs to ONNX Runtime's results."""
+        session = fuzz_graphs.session(model, False)
+        return lambda feed: session.run(None, feed)
+
     def reference(self, sample, feed):
         """(arrays, allowed differences), or None where ONNX Runtime refuses these sizes, or its shape
         inference contradicts its own kernels (MaxPool with ceil_mode)."""
         try:
-            session = fuzz_graphs.session(sample.model, False)
-            arrays = session.run(None, feed)
+            evaluate = self.evaluator(sample.model)
+            arrays = evaluate(feed)
         except Exception:  # pylint: disable=broad-except
             return None
         random = numpy.random.default_rng(1)
@@ -92,7 +98,7 @@ class Fuzzer:
                 moved[name] = (array * (1 + random.uniform(-step, step, array.shape))
                                ).astype(array.dtype)
         try:
-            others = session.run(None, moved)
+            others = evaluate(moved)
         except Exception:  # pylint: disable=broad-except
             return None
         allowed = []
@@ -105,12 +111,15 @@ class Fuzzer:
             allowed.append(TOLERANCE[array.dtype.name] * numpy.abs(wide).max() + 30 * drift + 1e-7)
         return arrays, allowed
 
-    def execute(self, work, model, feeds, flags=(), run_flags=()):
-        """(steps, what went wrong, arrays for each feed). None stands for a run that was refused."""
+    def execute(self, work, model, feeds, flags=(), run_flags=(), source=None):
+        """(steps, what went wrong, arrays for each feed). What is compiled is the model, or `source`,
+        the same in another form."""
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
-        onnx.save(model, work / "model.onnx")
-        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
+        if not source:
+            source = work / "model.onnx"
+            onnx.save(model, source)
+        steps = [harness.run([self.cameoc, source, "-o", work / "model",
                               f"--target={self.options.target}", *flags], COMPILE_SECONDS)]
         if steps[0].code != 0:
             return steps, f"cameoc {steps[0].how()}: {harness.first_error(steps[0].output)}", []

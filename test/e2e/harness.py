@@ -15,6 +15,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# cameoc's options for one dispatch an operator, and for all that graph optimisation does.
+LEVELS = ("-O0", "-O2")
 SOURCE = Path(__file__).resolve().parent.parent.parent
 
 
@@ -87,13 +89,14 @@ def peak_memory(pid):
 
 
 KNOWN_FAILURES = Path(__file__).resolve().parent / "known_failures.txt"
+REORDERED_SUMS = Path(__file__).resolve().parent / "reordered_sums.txt"
 
 
-def read_known_failures(suite):
+def read_known_failures(suite, path=KNOWN_FAILURES):
     """`suite/case: reason` a line; the cases of one suite. A case of the list that passes is a
     failure, so that the list stays true; a crash is a failure whatever the list says."""
     known = {}
-    for line in KNOWN_FAILURES.read_text().splitlines():
+    for line in path.read_text().splitlines():
         line = line.split("#")[0].strip()
         if line:
             name, _, reason = (part.strip() for part in line.partition(": "))
@@ -155,6 +158,24 @@ class Suite:
         return 1 if self.failures or not self.passed else 0
 
 
+class ReorderedSums:
+    """What reordered_sums.txt says of one suite."""
+
+    def __init__(self, suite):
+        self.suite, self.needed = suite, set()
+        self.reasons = read_known_failures(suite, REORDERED_SUMS)
+
+    def explain(self, case):
+        """Whether a case whose bits differ may do so."""
+        patterns = {pattern for pattern in self.reasons if re.fullmatch(pattern, case)}
+        self.needed |= patterns
+        return bool(patterns)
+
+    def print_unneeded(self):
+        for pattern in sorted(set(self.reasons) - self.needed):
+            print(f"note: reordered_sums.txt has {self.suite}/{pattern}, which nothing needs")
+
+
 def for_each(cases, check, jobs):
     """Yields (case, check(case)) as they finish, `jobs` at a time."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -194,15 +215,22 @@ def add_arguments(parser):
                         help="compile for the simulator's checks and run with them (or a list)")
     parser.add_argument("--sim-compare", action="store_true",
                         help="run each kernel's warp form and thread form, and compare bits")
+    parser.add_argument("--levels", action="store_true",
+                        help="compile with -O0 and with -O2, and compare bits")
     parser.add_argument("--sim-seed", type=int, action="append", default=[], metavar="N",
                         help="order of lanes, warps and blocks; each one given is a run")
 
 
 def variant(options):
     """For Suite: which checks are on."""
-    if options.sim_compare:
-        return "-forms"
+    if options.sim_compare or options.levels:
+        return "-forms" if options.sim_compare else "-levels"
     return f"-checks-{options.sim_checks.replace(',', '-')}" if options.sim_checks else ""
+
+
+def level_flags(options):
+    """cameoc's options for each way of compiling that is asked for."""
+    return [[level] for level in LEVELS] if options.levels else [[]]
 
 
 def compile_flags(options):

@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Seeded graphs of the forms that graph optimisation acts on (graph_forms.py): each is compiled
+with -O0 and with -O2, run on the simulator at two sets of sizes, compared with ONNX Runtime, and
+bit by bit with one another. Some are run with all of the simulator's checks.
+
+A seed that fails is made smaller by cameo-reduce: what is left is in build/e2e/random-graphs/, and
+--seed=N --count=1 makes the whole graph again. --planted plants a defect in a compiler of -O2 and
+expects that it is found and that little more than the defect is left.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import collections
+import concurrent.futures
+import functools
+import pickle
+import re
+import shutil
+import sys
+from dataclasses import dataclass, field
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import fuzz_graphs
+import fuzz_models
+import graph_forms
+import harness
+
+REDUCE_SECONDS = 300
+MOST_REDUCED = 3  # of the seeds that fail in one run: a defect rarely fails alone
+INFER = "--pass-pipeline=builtin.module(func.func(cameo-infer-shapes))"
+# What --planted makes of each exponential, in the text of stage `dispatched`.
+DEFECT = ("math.exp %", "math.exp2 %")
+# Of the largest magnitude of an output, where a value goes through f16: it may round the other way.
+THROUGH_F16 = 5e-3
+
+
+# --- drawing
+
+def draw_inputs(graph):
+    for _ in range(graph.integer(1, 2)):
+        batch = graph.choose(["N", "N", 1, 2, 3])
+        length = graph.choose(["M", 1, 5, 7, 16, 31])
+        width = graph.choose([1, 3, 8, 13, 16, 32, 33, 64])
+        sides = [graph.choose([1, 5, 6, 7, 8, 9, 14]) for _ in range(2)]
+        channels = graph.choose([1, 3, 4, 8, 17])
+        graph.input(fuzz_graphs.F32, graph.choose([
+            [width], [length, width], [batch, length, width], [batch, length, width],
+            [batch, channels, *sides], [batch, channels, *sides]]))
+
+
+@dataclass
+class Drawn:
+    sample: fuzz_graphs.Sample
+    forms: list  # names
+    operators: list
+
+
+def draw(seed, most_nodes):
+    """The same for a seed."""
+    random = numpy.random.default_rng(seed)
+    graph = fuzz_graphs.Graph(random, {"N": int(random.integers(1, 5)),
+                                       "M": int(random.integers(1, 9))})
+    draw_inputs(graph)
+    wanted, names = graph.integer(5, most_nodes), []
+    for _ in range(200):
+        if len(graph.nodes) >= wanted:
+            break
+        kept = (len(graph.weights), len(graph.values), len(graph.nodes))
+        chosen = graph.choose(graph_forms.FORMS)
+        try:
+            chosen(graph)
+            names.append(chosen.__name__)
+        except fuzz_graphs.Redraw:
+            del graph.weights[kept[0]:], graph.values[kept[1]:], graph.nodes[kept[2]:]
+    return Drawn(fuzz_graphs.sample_of(graph, 0.1), names, [node.op_type for node in graph.nodes])
+
+
+# --- judging
+
+def goes_through_f16(node):
+    return node.op_type == "Cast" and node.attribute[0].i == TensorProto.FLOAT16
+
+
+def by_nodes(model, feed):
+    """The results of a model, each node run by itself."""
+    known = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    known.update(feed)
+    for node in model.graph.node:
+        values = [fuzz_graphs.Value(name, known[name], (), False) for name in node.input if name]
+        known.update(zip(node.output, fuzz_graphs.evaluate(node, values)))
+    return [known[output.name] for output in model.graph.output]
+
+
+@dataclass
+class Outcome:
+    seed: int
+    kind: str = ""  # of what went wrong, so that a smaller graph can be told to show the same
+    reason: str = ""
+    steps: list = field(default_factory=list)
+    drawn: Drawn = None
+    reordered: set = field(default_factory=set)  # operators that explain different bits
+
+
+class Checker(fuzz_models.Fuzzer):
+    """One process's part of the work."""
+
+    def __init__(self, options, work):
+        super().__init__(options, work)
+        self.cameoc = options.cameoc or self.cameoc
+        self.reordered = harness.read_known_failures("random-graphs", harness.REORDERED_SUMS)
+
+    @staticmethod
+    def evaluator(model):
+        """Node by node where f16 occurs: in a graph ONNX Runtime leaves out casts around operators
+        that its CPU does not have in f16, and with them the rounding."""
+        if not any(goes_through_f16(node) for node in model.graph.node):
+            return fuzz_models.Fuzzer.evaluator(model)
+        return functools.partial(by_nodes, model)
+
+    def wanted(self, sample, feed):
+        """(arrays, allowed differences), or None."""
+        found = fuzz_models.isolated(self.reference, sample, feed)
+        if not found or not any(goes_through_f16(node) for node in sample.model.graph.node):
+            return found
+        arrays, allowed = found
+        return arrays, [most + THROUGH_F16 * numpy.abs(array).max(initial=0)
+                        for array, most in zip(arrays, allowed)]
+
+    def judge(self, outcome, sample, work, checked, source=None):
+        """Fills in what went wrong, if anything."""
+        pairs = [(feed, self.wanted(sample, feed)) for feed in sample.feeds]
+        pairs = [(feed, wanted) for feed, wanted in pairs if wanted]
+        names = [output.name for output in sample.model.graph.output]
+        found = {}
+        for level in harness.LEVELS if pairs else ():
+            # Checks find what one level does wrong; the other one gives the bits.
+            check = checked and level == "-O2"
+            steps, reason, found[level] = self.execute(
+                work / level, sample.model, [feed for feed, _ in pairs],
+                [level, *(["--sim-checks"] if check else []),
+                 *(["--start-from=imported"] if source else [])],
+                ["--sim-checks=all", f"--sim-seed={outcome.seed}"] if check else [], source)
+            outcome.steps += steps
+            kind = "fails" if reason else "values"
+            for arrays, (_, (wanted, allowed)) in zip(found[level], pairs):
+                for name, value, right, most in zip(names, arrays, wanted, allowed):
+                    reason = reason or self.differs(name, value, right, most)
+            if reason:
+                outcome.kind, outcome.reason = f"{level} {kind}", f"{level}: {reason}"
+                return
+        self.compare_bits(outcome, sample, names, list(found.values()))
+
+    def compare_bits(self, outcome, sample, names, results):
+        if len(results) < 2:
+            return
+        reordered = {node.op_type for node in sample.model.graph.node} & set(self.reordered)
+        for one, other in zip(*results):
+            for name, a, b in zip(names, one, other):
+                if a.tobytes() == b.tobytes():
+                    continue
+                if not reordered:
+                    outcome.kind = "bits"
+                    outcome.reason = f"{name} has other bits at -O2 than at -O0"
+                outcome.reordered = reordered
+
+    def check(self, seed):
+        drawn = fuzz_models.isolated(draw, seed, self.options.nodes)
+        outcome = Outcome(seed, drawn=drawn)
+        if drawn:
+            work = self.work / f"seed-{seed}"
+            every = self.options.checked_every
+            self.judge(outcome, drawn.sample, work, every and seed % every == 0)
+            if not outcome.reason:
+                shutil.rmtree(work, ignore_errors=True)
+        return outcome
+
+
+# --- reducing
+
+def reduce(options, checker, outcome, work):
+    """Where what is left is, and of what operators it is, in words."""
+    work.mkdir(parents=True, exist_ok=True)
+    bin_folder = options.build.resolve() / "bin"
+    onnx.save(outcome.drawn.sample.model, work / "model.onnx")
+    (work / "sample.pickle").write_bytes(pickle.dumps(outcome.drawn.sample))
+    # As bytecode in between: so its weights are part of the text.
+    for command in ([bin_folder / "cameoc", work / "model.onnx", "-o", work / "imported.mlirbc",
+                     "--stop-after=imported"],
+                    [bin_folder / "cameo-opt", work / "imported.mlirbc", INFER, "-o",
+                     work / "whole.mlir"]):
+        step = harness.run(command, fuzz_models.COMPILE_SECONDS)
+        if step.code:
+            return f"cannot be reduced: {harness.first_error(step.output)}"
+    script = work / "shows.sh"
+    script.write_text("#!/bin/sh\n"
+                      f"exec '{sys.executable}' '{__file__}' --build='{options.build.resolve()}' "
+                      f"--cameoc='{checker.cameoc}' --target='{options.target}' "
+                      f"--shows='{outcome.kind}' --folder='{work}' \"$1\"\n")
+    script.chmod(0o755)
+    smaller = work / "reduced.mlir"
+    step = harness.run([bin_folder / "cameo-reduce", work / "whole.mlir",
+                        f"-reduction-tree=traversal-mode=0 test={script}", "-o", smaller],
+                       REDUCE_SECONDS, cwd=work)
+    if step.code:
+        return f"cannot be reduced: {harness.first_error(step.output)}"
+    left = re.findall(r"= onnx\.(?!Constant\b|None\b)(\w+)", smaller.read_text())
+    return f"{len(outcome.drawn.operators)} nodes became {', '.join(left)}: {smaller}"
+
+
+def as_feed(model, given, size):
+    """Inputs of a graph that was reduced: those it had, numbers for the others."""
+    random, feed = numpy.random.default_rng(1), {}
+    for put in model.graph.input:
+        kind = put.type.tensor_type
+        if put.name in given:
+            feed[put.name] = given[put.name]
+            continue
+        shape = [dim.dim_value if dim.HasField("dim_value") else size for dim in kind.shape.dim]
+        dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        feed[put.name] = (random.uniform(-2, 2, shape) if dtype.kind == "f" else
+                          random.integers(0, 2, shape)).astype(dtype)
+    return feed
+
+
+def shows(options):
+    """What cameo-reduce asks of a file: 1 where it still fails in the same way."""
+    work = options.folder / "trial"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    checker = Checker(options, work)
+    # Names and shapes of results may be out of date: the model is what the operators say.
+    step = harness.run([options.build.resolve() / "bin" / "cameoc", options.file,
+                        "--start-from=imported", "--stop-after=imported", "--emit=onnx", "-o",
+                        work / "model.onnx"], fuzz_models.COMPILE_SECONDS)
+    if step.code:
+        return 0
+    model = onnx.load(work / "model.onnx")
+    given = pickle.loads((options.folder / "sample.pickle").read_bytes()).feeds
+    open_sizes = sorted({size for feed in given for array in feed.values() for size in array.shape})
+    for feed in given:
+        for size in open_sizes or [1]:
+            outcome = Outcome(1)
+            sample = fuzz_graphs.Sample(model, [as_feed(model, feed, size)], {})
+            checker.judge(outcome, sample, work / "run", False, options.file)
+            if outcome.kind == options.shows:
+                return 1
+            if not any(dim.HasField("dim_param") or not dim.HasField("dim_value")
+                       for put in model.graph.input for dim in put.type.tensor_type.shape.dim):
+                break
+    return 0
+
+
+# --- all of them
+
+def start(options, work):
+    global CHECKER  # one in each process of the pool
+    CHECKER = Checker(options, work)
+
+
+def check(seed):
+    return CHECKER.check(seed)
+
+
+def print_coverage(outcomes):
+    drawn = [outcome.drawn for outcome in outcomes if outcome.drawn]
+    forms = collections.Counter(name for one in drawn for name in one.forms)
+    operators = collections.Counter(name for one in drawn for name in one.operators)
+    symbolic = sum(len(one.sample.feeds) > 1 for one in drawn)
+    inner = sum(bool({output.name for output in one.sample.model.graph.output} & {
+        name for node in one.sample.model.graph.node for name in node.input}) for one in drawn)
+    print(f"{len(drawn)} graphs, {sum(operators.values())} nodes; {symbolic} with symbolic sizes, "
+          f"{inner} with an output that is an inner value")
+    for what, counts in (("forms", forms), ("operators", operators)):
+        print(f"{what}: " + ", ".join(f"{name} {count}" for name, count in counts.most_common()))
+    return set(forms)
+
+
+def plant(options, suite):
+    """A compiler whose -O2 takes exponentials to another base: options that have it."""
+    broken, cameoc = suite.work / "broken-cameoc", suite.tool("cameoc")
+    broken.write_text(f"""#!/bin/sh
+case " $* " in *" -O2 "*) ;; *) exec '{cameoc}' "$@" ;; esac
+text=$(mktemp --suffix=.mlir)
+trap 'rm -f "$text"' EXIT
+'{cameoc}' "$@" --stop-after=dispatched -o "$text" || exit
+sed -i 's/{DEFECT[0]}/{DEFECT[1]}/' "$text"
+'{cameoc}' "$text" --start-from=dispatched --target='{options.target}' -o "$3"
+""")
+    broken.chmod(0o755)
+    options.cameoc = broken
+
+
+def run_planted(options, suite):
+    """The first seed that shows the defect, reduced."""
+    plant(options, suite)
+    checker = Checker(options, suite.work)
+    for seed in range(options.seed, options.seed + 100):
+        outcome = checker.check(seed)
+        if outcome.reason:
+            break
+    print(f"seed {outcome.seed}: {outcome.reason}")
+    text = reduce(options, checker, outcome, suite.work / f"seed-{outcome.seed}")
+    print(text)
+    left = re.search(r"became (.*):", text)
+    if outcome.kind != "-O2 values" or not left or len(left[1].split(",")) > 2:
+        suite.fail("planted", text, *outcome.steps)
+    else:
+        suite.ok("planted")
+
+
+def run(options):
+    suite = harness.Suite("random-graphs", options.build.resolve(),
+                          variant="-planted" if options.planted else "")
+    suite.tool("cameoc")
+    if options.planted:
+        run_planted(options, suite)
+        return suite.close()
+    seeds = range(options.seed, options.seed + options.count)
+    outcomes = []
+    with concurrent.futures.ProcessPoolExecutor(options.jobs, initializer=start,
+                                                initargs=(options, suite.work)) as pool:
+        for outcome in pool.map(check, seeds, chunksize=4):
+            outcomes.append(outcome)
+            if not outcome.reason and outcome.drawn:
+                suite.ok()
+    checker = Checker(options, suite.work)
+    for number, outcome in enumerate([one for one in outcomes if one.reason or not one.drawn]):
+        text = "" if not outcome.drawn or number >= MOST_REDUCED else "; " + reduce(
+            options, checker, outcome, suite.work / f"seed-{outcome.seed}")
+        suite.fail(f"seed {outcome.seed}", (outcome.reason or "cannot be drawn") + text,
+                   *outcome.steps)
+    forms = print_coverage(outcomes)
+    if missing := {chosen.__name__ for chosen in graph_forms.FORMS} - forms:
+        if options.count >= 300:
+            suite.fail("coverage", f"no graph has {', '.join(sorted(missing))}")
+    needed = {name for outcome in outcomes for name in outcome.reordered}
+    for name in sorted(set(checker.reordered) - needed):
+        print(f"note: reordered_sums.txt has random-graphs/{name}, which no seed needs")
+    return suite.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.set_defaults(target="sim:sm_80")
+    parser.add_argument("--seed", type=int, default=1, help="the first seed")
+    parser.add_argument("--count", type=int, default=500, metavar="N", help="how many seeds")
+    parser.add_argument("--nodes", type=int, default=16, metavar="N", help="about how many at most")
+    parser.add_argument("--checked-every", type=int, default=5, metavar="N",
+                        help="every N-th seed is run with the simulator's checks; 0: none")
+    parser.add_argument("--cameoc", help="another compiler than the build's")
+    parser.add_argument("--planted", action="store_true", help="find a defect that is planted")
+    parser.add_argument("--shows", help="whether FILE fails in this way: exit code 1")
+    parser.add_argument("--folder", type=harness.Path, help="of the seed, for --shows")
+    parser.add_argument("file", nargs="?", help="for --shows")
+    options = parser.parse_args()
+    return shows(options) if options.shows else run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
