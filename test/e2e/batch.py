@@ -53,6 +53,10 @@ def merged(entries):
             nodes.append(copy)
         inputs += map(renamed, graph.input)
         outputs += map(renamed, graph.output)
+        for put in [*inputs[-len(graph.input):], *outputs[-len(graph.output):]]:
+            for dim in put.type.tensor_type.shape.dim:
+                if dim.dim_param:
+                    dim.dim_param = f"{number}/{dim.dim_param}"
         weights += map(renamed, graph.initializer)
     model = helper.make_model(helper.make_graph(nodes, "batch", inputs, outputs, weights),
                               opset_imports=first.opset_import)
@@ -64,6 +68,8 @@ class Runner:
     def __init__(self, suite, options):
         self.suite, self.options = suite, options
         self.cameoc = suite.tool("cameoc")
+        self.levels = harness.level_flags(options)
+        self.reordered = harness.ReorderedSums(suite.name)
 
     def run(self, name, entries):
         """Fills in the entries' outputs, refusals and failures; `name` names the folder."""
@@ -89,40 +95,29 @@ class Runner:
             return
 
     def attempt(self, name, entries):
-        """(steps, what went wrong) of one compilation and run."""
+        """(steps, what went wrong) of one model's compilations and runs."""
         work = self.suite.work / name
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         onnx.save(merged(entries), work / "model.onnx")
-        steps = [harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
-                              *harness.compile_flags(self.options),
-                              f"--report={work / 'report.json'}"], SECONDS)]
-        if steps[0].code != 0:
-            return steps, f"cameoc: {harness.first_error(steps[0].output)}"
-        doubles = any(array.dtype == numpy.float64 for entry in entries
-                      for array in entry.feed.values())
-        reduced = {node.op_type for entry in entries for node in entry.model.graph.node} <= REDUCED
-        array_bytes = REDUCTION_BYTES if doubles and reduced else 0
-        if reason := harness.gate(self.options.build, work / "model", work / "report.json",
-                                 array_bytes):
-            return steps, reason
-        command, files = [], []
-        for number, entry in enumerate(entries):
-            for key, array in entry.feed.items():
-                file = work / f"{number}-{key}.pb"
-                file.write_bytes(numpy_helper.from_array(array).SerializeToString())
-                command.append(f"--input={number}/{key}=@{file}")
-            for output in entry.model.graph.output:
-                files.append((entry, work / f"{number}-{output.name}.pb"))
-                command.append(f"--output={number}/{output.name}=@{files[-1][1]}")
-        written = None
-        for flags in harness.run_flags(self.options):
-            steps.append(harness.run([work / "model", *flags, *command], SECONDS))
+        command, files = write_inputs(work, entries)
+        steps, written = [], None
+        for level in self.levels:
+            steps.append(harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
+                                      *harness.compile_flags(self.options), *level,
+                                      f"--report={work / 'report.json'}"], SECONDS))
             if steps[-1].code != 0:
-                return steps, f"{steps[-1].how()}: {harness.first_error(steps[-1].output)}"
-            before, written = written, [file.read_bytes() for _, file in files]
-            if before and before != written:
-                return steps, f"with {flags[-1]} the outputs are others than before"
+                return steps, f"cameoc: {harness.first_error(steps[-1].output)}"
+            if reason := harness.gate(self.options.build, work / "model", work / "report.json",
+                                     array_bytes(entries)):
+                return steps, reason
+            for flags in harness.run_flags(self.options):
+                steps.append(harness.run([work / "model", *flags, *command], SECONDS))
+                if steps[-1].code != 0:
+                    return steps, f"{steps[-1].how()}: {harness.first_error(steps[-1].output)}"
+                before, written = written, [file.read_bytes() for _, file in files]
+                if other := self.other_bits(files, before or written, written):
+                    return steps, f"with {[*level, *flags[1:]]} {other} is other than before"
         for entry in entries:
             entry.outputs, entry.steps = [], steps
         for entry, file in files:
@@ -130,6 +125,35 @@ class Runner:
             entry.outputs.append(numpy.asarray(numpy_helper.to_array(tensor)))
         shutil.rmtree(work)
         return steps, ""
+
+    def other_bits(self, files, before, after):
+        """The first output that differs and may not."""
+        for (entry, file), a, b in zip(files, before, after):
+            if a != b and not (self.options.levels and self.reordered.explain(entry.label)):
+                return file.stem
+        return ""
+
+
+def write_inputs(work, entries):
+    """The artefact's arguments, and (entry, file) of each output."""
+    command, files = [], []
+    for number, entry in enumerate(entries):
+        for key, array in entry.feed.items():
+            file = work / f"{number}-{key}.pb"
+            file.write_bytes(numpy_helper.from_array(array).SerializeToString())
+            command.append(f"--input={number}/{key}=@{file}")
+        for output in entry.model.graph.output:
+            files.append((entry, work / f"{number}-{output.name}.pb"))
+            command.append(f"--output={number}/{output.name}=@{files[-1][1]}")
+    return command, files
+
+
+def array_bytes(entries):
+    """What a stack may have: libdevice's array, where it is called."""
+    doubles = any(array.dtype == numpy.float64 for entry in entries
+                  for array in entry.feed.values())
+    operators = {node.op_type for entry in entries for node in entry.model.graph.node}
+    return REDUCTION_BYTES if doubles and operators <= REDUCED else 0
 
 
 def judge(entry, references):

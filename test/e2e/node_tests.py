@@ -25,12 +25,14 @@ import onnx
 import onnx.backend.test
 from onnx import TensorProto
 
+import batch
 import harness
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(onnx.backend.test.__file__).parent / "data"
 FOLDERS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 COMPILE_SECONDS, RUN_SECONDS = 120, 120
+BATCH = 32  # how many tests one model has with --levels
 
 # The reasons that an exception may have: what this release does not run by design.
 REASONS = ("string, sequence or optional types", "fp8 and sub-byte", "training mode",
@@ -214,6 +216,43 @@ class NodeTests:
             return "failed", "passes, so take it off node_exceptions.txt", steps
         return "passed", "", steps
 
+    def batched(self):
+        """Entries of the tests that are to pass, by what they import: small ones share a model."""
+        groups = collections.defaultdict(list)
+        for name in all_tests():
+            path = folder_of(name) / "model.onnx"
+            if "/" in name or name in self.exceptions or not re.search(self.options.filter, name):
+                continue
+            model = onnx.load(path)
+            if set(operators(model)) - self.claimed or model.functions:
+                continue
+            initialised = {tensor.name for tensor in model.graph.initializer}
+            names = [put.name for put in model.graph.input if put.name not in initialised]
+            data = data_files(folder_of(name) / "test_data_set_0", "input")
+            feed = {key: onnx.numpy_helper.to_array(onnx.TensorProto.FromString(file.read_bytes()))
+                    for key, file in zip(names, data)}
+            opsets = tuple((opset.domain, opset.version) for opset in model.opset_import)
+            groups[opsets].append(batch.Entry(name, model, feed))
+        for entries in groups.values():
+            for start in range(0, len(entries), BATCH):
+                yield entries[start:start + BATCH]
+
+    def run_levels(self):
+        """Bits alone: the other parts look at values."""
+        runner = batch.Runner(self.suite, self.options)
+        groups = list(enumerate(self.batched()))
+        for (_, entries), _ in harness.for_each(
+                groups, lambda group: runner.run(f"batch-{group[0]}", group[1]), self.options.jobs):
+            for entry in entries:
+                if entry.failure or entry.refusal:
+                    self.suite.fail(entry.label, entry.failure or entry.refusal, *entry.steps)
+                else:
+                    self.suite.ok(entry.label)
+        print(f"{len(groups)} models of up to {BATCH} tests")
+        if not self.options.filter:
+            runner.reordered.print_unneeded()
+        return self.suite.close()
+
     def judge_refusal(self, name, unclaimed, compiled):
         error = harness.first_error(compiled.output)
         if "error:" not in error:
@@ -277,7 +316,8 @@ def main():
     if options.list_operators:
         list_operators()
         return 0
-    return NodeTests(options).run()
+    tests = NodeTests(options)
+    return tests.run_levels() if options.levels else tests.run()
 
 
 if __name__ == "__main__":

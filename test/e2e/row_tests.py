@@ -83,6 +83,8 @@ class RowTests:
                 else:
                     self.suite.ok(name)
         print(f"{len(rows)} rows of the import table")
+        if self.options.levels and not self.options.filter:
+            self.runner.reordered.print_unneeded()
         return self.suite.close()
 
 
