@@ -44,15 +44,17 @@ ASYNC_KINDS = ("drop-async-wait", "loosen-async-wait", "drop-commit", "weaken-as
 
 @dataclass
 class Case:
-    """One ONNX operator whose kernels are broken. Sizes are such that every mask matters."""
+    """One ONNX operator, or several that become one kernel, which is broken. Sizes are such that
+    every mask matters."""
     name: str
-    node: onnx.NodeProto
+    nodes: list
     inputs: dict  # arrays; weights as well, which device text would keep beside it
     output: list
+    is_fused: bool = False  # all of it must be one kernel
 
     def model(self):
         graph = helper.make_graph(
-            [self.node], self.name,
+            self.nodes, self.name,
             [helper.make_tensor_value_info(key, TensorProto.FLOAT, value.shape)
              for key, value in self.inputs.items()],
             [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.output)])
@@ -102,6 +104,7 @@ class KernelCase:
     kernel: str
 
     ARCHITECTURE = "sm_90a"
+    is_fused = False
     PASS_PATH = "gpu.module(%s)"
     KINDS = SYNC_KINDS + ASYNC_KINDS + REGISTER_KINDS  # what the generated kernels do not have
 
@@ -153,30 +156,66 @@ def cases():
     return [
         # Tiles through shared memory, two stages, ragged on all three sides: in pairs of elements,
         # and one by one with all of the depth in the first stage.
-        Case("gemm", node("MatMul", ["x", "w"], ["y"], "product"), {"x": normal(70, 50),
+        Case("gemm", [node("MatMul", ["x", "w"], ["y"], "product")], {"x": normal(70, 50),
              "w": normal(50, 66)}, [70, 66]),
-        Case("gemm-shallow", node("MatMul", ["x", "w"], ["y"], "product"), {"x": normal(70, 11),
+        Case("gemm-shallow", [node("MatMul", ["x", "w"], ["y"], "product")], {"x": normal(70, 11),
              "w": normal(11, 67)}, [70, 67]),
-        Case("convolution", node("Conv", ["x", "w", "b"], ["y"], "convolution", pads=[1, 1, 1, 1]),
+        Case("convolution", [node("Conv", ["x", "w", "b"], ["y"], "convolution", pads=[1] * 4)],
              {"x": normal(2, 5, 9, 9), "w": normal(20, 5, 3, 3), "b": normal(20)},
              [2, 20, 9, 9]),
         # A block a row: loops over the row, shuffles, shared memory, barriers.
-        Case("softmax", node("Softmax", ["x"], ["y"], "softmax", axis=-1), {"x": normal(3, 500)},
+        Case("softmax", [node("Softmax", ["x"], ["y"], "softmax", axis=-1)], {"x": normal(3, 500)},
              [3, 500]),
         # Rows beside one another: two a thread, 16 threads side by side, 16 that share them.
-        Case("softmax-across", node("Softmax", ["x"], ["y"], "softmax", axis=1),
+        Case("softmax-across", [node("Softmax", ["x"], ["y"], "softmax", axis=1)],
              {"x": normal(2, 300, 100)}, [2, 300, 100]),
-        Case("layer-norm", node("LayerNormalization", ["x", "s", "b"], ["y"], "norm", axis=-1),
+        Case("layer-norm", [node("LayerNormalization", ["x", "s", "b"], ["y"], "norm", axis=-1)],
              {"x": normal(3, 500), "s": normal(500), "b": normal(500)}, [3, 500]),
-        Case("reduce", node("ReduceSum", ["x"], ["y"], "sum"), {"x": normal(5, 333)}, [1, 1]),
+        Case("reduce", [node("ReduceSum", ["x"], ["y"], "sum")], {"x": normal(5, 333)}, [1, 1]),
         # A thread an element or a group of them.
-        Case("add", node("Add", ["x", "w"], ["y"], "sum"), {"x": normal(3, 37),
+        Case("add", [node("Add", ["x", "w"], ["y"], "sum")], {"x": normal(3, 37),
              "w": normal(37)}, [3, 37]),
-        Case("pooling", node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[3, 3], strides=[2, 2],
-                             pads=[1, 1, 1, 1]), {"x": normal(1, 3, 9, 9)}, [1, 3, 5, 5]),
-        Case("depthwise", node("Conv", ["x", "w"], ["y"], "depthwise", group=6,
-                               pads=[1, 1, 1, 1]), {"x": normal(1, 6, 7, 7),
+        Case("pooling", [node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[3, 3], strides=[2, 2],
+                             pads=[1, 1, 1, 1])], {"x": normal(1, 3, 9, 9)}, [1, 3, 5, 5]),
+        Case("depthwise", [node("Conv", ["x", "w"], ["y"], "depthwise", group=6,
+                               pads=[1, 1, 1, 1])], {"x": normal(1, 6, 7, 7),
              "w": normal(6, 1, 3, 3)}, [1, 6, 7, 7]),
+    ]
+
+
+def fused_cases():
+    """Several operators that are one kernel."""
+    random = numpy.random.default_rng(6)
+
+    def normal(*shape):
+        return random.standard_normal(shape, numpy.float32)
+
+    node = helper.make_node
+    return [
+        # What follows a product, with a tensor that is read element by element.
+        Case("fused-product", [node("MatMul", ["x", "w"], ["p"], "product"),
+                               node("Add", ["p", "b"], ["q"], "bias"),
+                               node("Add", ["r", "q"], ["s"], "residual"),
+                               node("Relu", ["s"], ["y"], "activation")],
+             {"x": normal(70, 50), "w": normal(50, 66), "b": normal(66), "r": normal(70, 66)},
+             [70, 66], True),
+        Case("fused-convolution", [node("Conv", ["x", "w", "b"], ["p"], "product", pads=[1] * 4),
+                                   node("Sigmoid", ["p"], ["q"], "gate"),
+                                   node("Mul", ["p", "q"], ["s"], "swish"),
+                                   node("Add", ["s", "r"], ["y"], "residual")],
+             {"x": normal(2, 5, 9, 9), "w": normal(20, 5, 3, 3), "b": normal(20),
+              "r": normal(2, 20, 9, 9)}, [2, 20, 9, 9], True),
+        # Several reductions of the same rows, which are computed first.
+        Case("fused-rows", [node("Add", ["x", "r"], ["p"], "residual"),
+                            node("LayerNormalization", ["p", "s", "b"], ["y"], "norm", axis=-1)],
+             {"x": normal(3, 500), "r": normal(3, 500), "s": normal(500), "b": normal(500)},
+             [3, 500], True),
+        # A diamond whose input is read in another order.
+        Case("fused-diamond", [node("Transpose", ["x"], ["p"], "turn", perm=[1, 0]),
+                               node("Sigmoid", ["p"], ["q"], "gate"),
+                               node("Mul", ["p", "q"], ["s"], "swish"),
+                               node("Add", ["s", "r"], ["y"], "sum")],
+             {"x": normal(37, 13), "r": normal(13, 37)}, [13, 37], True),
     ]
 
 
@@ -228,6 +267,10 @@ class PlantedFaults:
             steps.append(case.execute(self.suite, work / "good", seed, seed == 0))
         if any(step.code != 0 for step in steps):
             self.suite.fail(case.name, "the kernel without a fault", *steps)
+            return []
+        kernels = (work / "device.mlir").read_text().count("gpu.module @")
+        if case.is_fused and kernels != 1:
+            self.suite.fail(case.name, f"is {kernels} kernels, not one", *steps)
             return []
         listed = harness.run([self.opt, work / "device.mlir", self.pipeline(case), "-o",
                               "/dev/null"], SECONDS)
@@ -284,7 +327,8 @@ class PlantedFaults:
         return (*outcome, steps)
 
     def run(self):
-        chosen = [case for case in cases() + kernel_cases() if re.search(self.options.filter, case.name)]
+        every = [*cases(), *fused_cases(), *kernel_cases()]
+        chosen = [case for case in every if re.search(self.options.filter, case.name)]
         faults = [fault for case in chosen for fault in self.prepare(case)]
         results = {}
         for fault, (outcome, what, steps) in harness.for_each(faults, self.check,
