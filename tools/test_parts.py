@@ -21,6 +21,7 @@ PYTHON = str(BUILD / "venv" / "bin" / "python")
 E2E = "test/e2e"
 CHECKS = ("--target=sim:sm_80", "--sim-checks=all", "--sim-seed=1", "--sim-seed=2")
 FORMS = ("--target=sim:sm_80", "--sim-compare")
+LEVELS = ("--target=sim:sm_80", "--levels")
 
 
 @dataclass
@@ -66,6 +67,12 @@ def parts():
         Part("differences", [PYTHON, f"{E2E}/differences.py"], 5),
         Part("runtime-checks", [PYTHON, f"{E2E}/runtime_checks.py"], 5),
         Part("fuzz", [PYTHON, f"{E2E}/fuzz_models.py"], 10),
+        Part("random-graphs", [PYTHON, f"{E2E}/random_graphs.py"], 15),
+        Part("random-graphs-planted", [PYTHON, f"{E2E}/random_graphs.py", "--planted",
+                                       "--nodes=5"], 10),
+        Part("launches", [PYTHON, f"{E2E}/launches.py"], 15),
+        Part("rows-levels", [PYTHON, f"{E2E}/row_tests.py", *LEVELS], 10),
+        Part("nodes-levels", [PYTHON, f"{E2E}/node_tests.py", *LEVELS], 10),
         Part("benchmarks", [PYTHON, f"{E2E}/benchmarks.py"], 15),
         Part("nodes", [PYTHON, f"{E2E}/node_tests.py"], 30),
         Part("models", [PYTHON, f"{E2E}/models.py"], 30),
@@ -80,6 +87,11 @@ def parts():
         Part("rows-long", [PYTHON, f"{E2E}/row_tests.py", "--long"], 60, True),
         Part("fuzz-long", [PYTHON, f"{E2E}/fuzz_models.py", "--seed=10000", "--graphs=3000",
                            "--mutations=10000"], 90, True),
+        Part("types-levels", [PYTHON, f"{E2E}/type_tests.py", *LEVELS], 30, True),
+        Part("random-graphs-checked", [PYTHON, f"{E2E}/random_graphs.py", "--checked-every=1"], 60,
+             True),
+        Part("random-graphs-long", [PYTHON, f"{E2E}/random_graphs.py", "--seed=10000",
+                                    "--count=5000"], 90, True),
         Part("tsan", ["tools/run-sanitized", "tsan"], 60, True),
         Part("asan", ["tools/run-sanitized", "asan"], 120, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
