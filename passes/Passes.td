@@ -12,7 +12,8 @@ def FoldBatchNormIntoConv : Pass<"cameo-fold-batch-norm-into-conv", "::mlir::fun
   let description = [{
     BatchNormalization in inference, and Mul, Add and Sub with a constant of one number a channel,
     go into the weights and bias of the Conv, ConvTranspose or Gemm whose only user they are, if
-    those are constants. Computed in double and rounded once. What is not folded: a variance that
+    those are constants. Computed in double and rounded once, so that results agree to rounding. What
+    is not folded: a variance that
     with epsilon is not positive and finite, and weights that would leave their type's range.
 
     ```mlir
@@ -37,7 +38,7 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
     Operators that move elements, arithmetic, comparisons, logic and reductions are computed by the
     compiler; only what IEEE 754 and two's complement define to the last bit, so that every host
     gives the same bytes. `Shape` and `Size` need a known shape alone. Views of large constants
-    share their bytes. Constants that have no other use do not count against the limits. An operator
+    share their bytes, and equal elements are one, however many. Constants that have no other use do not count against the limits. An operator
     that is kept because of `max-total-bytes` gets the attribute `onnx.kept_unfolded`.
 
     ```mlir
@@ -292,8 +293,8 @@ def LayOutWeights : Pass<"cameo-lay-out-weights", "::mlir::ModuleOp"> {
   let summary = "lay out the weight pool's constants in the weight section";
   let description = [{
     Gives every `rt.constant` its offset in bytes, a multiple of 256. Equal contents share one place,
-    whatever their types (a splat is compared with splats only); constants that no variant uses are
-    erased. Booleans take a byte each.
+    whatever their types; splats of one element share that of the longest (a splat is compared with
+    splats only). Constants that no variant uses are erased. Booleans take a byte each.
 
     ```mlir
     rt.constant @a = dense<1.0> : tensor<4xf32>

@@ -125,8 +125,7 @@ private:
     }
   }
 
-  /// The constant with its dimensions in this order; null for one whose data cannot be read or do
-  /// not depend on the order.
+  /// The constant with its dimensions in this order; null for one whose data cannot be read.
   rt::ConstantOp packedConstant(StringRef name, ArrayRef<unsigned> order) {
     std::string symbol = name.str();
     for (unsigned dim : order)
@@ -139,21 +138,24 @@ private:
     auto type = cast<RankedTensorType>(value.getType());
     std::optional<onnx::ElementKind> kind = onnx::elementKind(type.getElementType());
     std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
-    if (!kind || !bytes || bytes->isSplat() || onnx::elementBytes(*kind) == 0 ||
-        type.getNumElements() == 0)
+    if (!kind || !bytes || onnx::elementBytes(*kind) == 0 || type.getNumElements() == 0)
       return {};
     SmallVector<int64_t> shape;
     for (unsigned dim : order)
       shape.push_back(type.getDimSize(dim));
-    std::vector<char> data =
-        permuted(bytes->get(), type.getShape(), order, onnx::elementBytes(*kind));
+    auto packed = RankedTensorType::get(shape, type.getElementType());
+    // Equal elements have every order.
+    ElementsAttr data = bytes->isSplat()
+                            ? onnx::makeSplat(packed, bytes->get())
+                            : onnx::makeConstant(packed, symbol,
+                                                 permuted(bytes->get(), type.getShape(), order,
+                                                          onnx::elementBytes(*kind)));
     replaced.insert(constant);
     count(&getContext(), getArgument(), "packed");
     OpBuilder builder(constant);
     builder.setInsertionPointAfter(constant);
-    auto packed = RankedTensorType::get(shape, type.getElementType());
-    return entry->second = builder.create<rt::ConstantOp>(
-               constant.getLoc(), symbol, onnx::makeConstant(packed, symbol, data), IntegerAttr());
+    return entry->second =
+               builder.create<rt::ConstantOp>(constant.getLoc(), symbol, data, IntegerAttr());
   }
 
   /// Constants that are wanted in another order only, so that their bytes can be freed.

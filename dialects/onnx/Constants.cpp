@@ -173,6 +173,16 @@ ElementsAttr makeConstant(RankedTensorType type, StringRef name, ArrayRef<char> 
                                     : HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 16));
 }
 
+ElementsAttr makeSplat(RankedTensorType type, ArrayRef<char> element) {
+  if (!isa<IntegerType, FloatType>(type.getElementType()))
+    return nullptr;
+  if (type.getNumElements() == 0)
+    return DenseElementsAttr::get(type, ArrayRef<Attribute>());
+  if (type.getElementType().isInteger(1))
+    return DenseElementsAttr::get(type, element.front() != 0);
+  return DenseElementsAttr::getFromRawBuffer(type, element);
+}
+
 ElementsAttr largeConstantAs(RankedTensorType type, ElementsAttr value) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
     return DenseResourceElementsAttr::get(type, resource.getRawHandle());

@@ -68,6 +68,9 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::StringRef nam
 /// The same bytes of a large constant (one that is no dense attribute) as elements of another type;
 /// null for any other.
 mlir::ElementsAttr largeConstantAs(mlir::RankedTensorType type, mlir::ElementsAttr value);
+/// A constant of equal elements, from one element's bytes in ConstantBytes' form. It holds that one
+/// element, however many there are; null for types of elements that dense attributes do not have.
+mlir::ElementsAttr makeSplat(mlir::RankedTensorType type, llvm::ArrayRef<char> element);
 mlir::ElementsAttr makeStringConstant(mlir::RankedTensorType type,
                                       llvm::ArrayRef<llvm::StringRef> values);
 

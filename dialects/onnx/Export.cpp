@@ -194,6 +194,56 @@ LogicalResult Exporter::exportNode(Operation *op, GraphProto &graph) {
 }
 
 //===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+static int64_t bytesOf(ElementsAttr value) {
+  std::optional<ElementKind> kind = innerKind(value.getType());
+  return kind ? value.getNumElements() * elementBytes(*kind) : 0;
+}
+
+/// Whether a constant is large, of equal elements, and of a type that every ConstantOfShape has.
+static bool isLargeSplat(ElementsAttr value) {
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense || !dense.isSplat() || bytesOf(value) <= kMaxDenseBytes)
+    return false;
+  Type type = value.getElementType();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return isa<IntegerType>(type) ? bits == 1 || bits >= 8 : bits >= 16 && !type.isBF16();
+}
+
+LogicalResult Exporter::exportSplat(ConstantOp op, GraphProto &graph) {
+  ElementsAttr value = op.getValue();
+  ArrayRef<int64_t> sizes = value.getShapedType().getShape();
+  std::string name = names.lookup(op.getOutput());
+  TensorProto &shape = *graph.add_initializer();
+  shape.set_name(uniqueName(name + ".shape", valueNames));
+  shape.set_data_type(elementNumber(ElementKind::I64));
+  shape.add_dims(sizes.size());
+  shape.set_raw_data(sizes.data(), sizes.size() * sizeof(int64_t));
+  NodeProto &node = *graph.add_node();
+  node.set_op_type("ConstantOfShape");
+  node.set_name(uniqueName(name, nodeNames));
+  node.add_input(shape.name());
+  node.add_output(name);
+  AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(AttributeProto::TENSOR);
+  auto one = RankedTensorType::get({1}, value.getElementType());
+  return exportTensor(op, makeSplat(one, constantBytes(value)->get()), *attribute.mutable_t());
+}
+
+LogicalResult Exporter::exportConstant(ConstantOp op, GraphProto &graph) {
+  StringRef named = nameOf(op.getLoc());
+  nameResults(op, named.empty() ? "constant" : named);
+  if (isLargeSplat(op.getValue()))
+    return exportSplat(op, graph);
+  TensorProto &tensor = *graph.add_initializer();
+  tensor.set_name(names.lookup(op.getOutput()));
+  return exportTensor(op, op.getValue(), tensor);
+}
+
+//===----------------------------------------------------------------------===//
 // Graphs
 //===----------------------------------------------------------------------===//
 
@@ -204,11 +254,7 @@ LogicalResult Exporter::exportBlock(Block &block, GraphProto &graph) {
       continue;
     }
     if (auto constant = dyn_cast<ConstantOp>(op)) {
-      StringRef named = nameOf(op.getLoc());
-      nameResults(&op, named.empty() ? "constant" : named);
-      TensorProto &tensor = *graph.add_initializer();
-      tensor.set_name(names.lookup(constant.getOutput()));
-      if (failed(exportTensor(&op, constant.getValue(), tensor)))
+      if (failed(exportConstant(constant, graph)))
         return op.emitError("has a value that ONNX cannot hold");
       continue;
     }
@@ -374,8 +420,8 @@ FailureOr<std::string> cameo::onnx::exportOnnxBuffer(ModuleOp module) {
 static int64_t constantBytesOf(ModuleOp module) {
   int64_t total = 0;
   module.walk([&](ConstantOp constant) {
-    if (std::optional<ElementKind> kind = innerKind(constant.getType()))
-      total += constant.getValue().getNumElements() * elementBytes(*kind);
+    if (!isLargeSplat(constant.getValue()))
+      total += bytesOf(constant.getValue());
   });
   return total;
 }

@@ -35,6 +35,9 @@ private:
   mlir::LogicalResult exportRegion(mlir::Region &region, onnx_proto::GraphProto &graph,
                                    llvm::StringRef name);
   mlir::LogicalResult exportNode(mlir::Operation *op, onnx_proto::GraphProto &graph);
+  mlir::LogicalResult exportConstant(ConstantOp op, onnx_proto::GraphProto &graph);
+  /// A constant of equal elements, as a node that needs the bytes of one.
+  mlir::LogicalResult exportSplat(ConstantOp op, onnx_proto::GraphProto &graph);
   mlir::LogicalResult exportAttribute(mlir::Operation *op, llvm::StringRef name,
                                       mlir::Attribute value, onnx_proto::AttributeProto &proto);
   mlir::LogicalResult exportTensor(mlir::Operation *op, mlir::ElementsAttr value,

@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/ConstantFolding.h"
 
+#include "mlir/Dialect/Traits.h"
+
 using namespace mlir;
 
 namespace cameo {
 
 static int64_t bytesOf(const Elements &elements) {
-  return elements.count() * elements.elementBytes();
+  return (elements.isSplat() ? 1 : elements.count()) * elements.elementBytes();
 }
 
 Fold::Fold(Operation *op, int64_t limit, int64_t reclaimed)
@@ -55,7 +57,39 @@ std::optional<int64_t> Fold::count(ArrayRef<int64_t> shape) {
   return count;
 }
 
+bool Fold::canYieldSplat(ArrayRef<int64_t> shape) const {
+  // More elements than can be counted are no tensor of MLIR.
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (size <= 0 || llvm::MulOverflow(count, size, count))
+      return false;
+  return isa<IntegerType, FloatType>(elementType(results.size()));
+}
+
+LogicalResult Fold::yieldSplat(ArrayRef<int64_t> shape, ArrayRef<char> element) {
+  results.push_back(
+      onnx::makeSplat(RankedTensorType::get(shape, elementType(results.size())), element));
+  growth += static_cast<int64_t>(element.size()) - reclaimed;
+  reclaimed = 0;
+  return success();
+}
+
+void Fold::collapseSplats() {
+  SmallVector<int64_t> shape;
+  for (const std::optional<Elements> &input : inputs)
+    if (!input || !input->isSplat() ||
+        !OpTrait::util::getBroadcastedShape(SmallVector<int64_t>(shape), input->shape(), shape))
+      return;
+  if (!canYieldSplat(shape))
+    return;
+  for (std::optional<Elements> &input : inputs)
+    input->type = RankedTensorType::get({}, input->type.getElementType());
+  collapsed = shape;
+}
+
 LogicalResult Fold::yield(ArrayRef<int64_t> shape, ArrayRef<char> bytes) {
+  if (collapsed)
+    return yieldSplat(*collapsed, bytes);
   auto type = RankedTensorType::get(shape, elementType(results.size()));
   results.push_back(onnx::makeConstant(type, nodeName(op), bytes));
   growth += static_cast<int64_t>(bytes.size()) - reclaimed;
@@ -129,6 +163,9 @@ FailureOr<SmallVector<ElementsAttr>> foldToConstants(Operation *op, int64_t limi
       reclaimed += bytesOf(*elements);
   }
   Fold fold(op, limit, reclaimed);
+  // CastLike has an operand that its result does not broadcast with.
+  if (function == elementwiseFold(op->getName().stripDialect()) && !isa<onnx::CastLikeOp>(op))
+    fold.collapseSplats();
   if (failed(function(fold)) || fold.results.size() != op->getNumResults())
     return failure();
   growth = fold.growth;

@@ -41,9 +41,17 @@ public:
 
   /// The number of elements of a result, if its shape is one and it may be as large.
   std::optional<int64_t> count(llvm::ArrayRef<int64_t> shape);
-  /// Sets the next result. Without bytes: an operand's under another shape.
+  /// Whether equal elements may be yielded in this shape, which has elements.
+  bool canYieldSplat(llvm::ArrayRef<int64_t> shape) const;
+  /// Sets the next result. Without bytes: an operand's under another shape. A splat holds one
+  /// element, so that no limit concerns it.
   mlir::LogicalResult yield(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<char> bytes);
+  mlir::LogicalResult yieldSplat(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<char> element);
   mlir::LogicalResult yieldView(unsigned operand, llvm::ArrayRef<int64_t> shape);
+
+  /// Where all operands are splats: makes them scalars for an elementwise function, whose result
+  /// then is a splat of the shape that they broadcast to.
+  void collapseSplats();
 
   llvm::SmallVector<mlir::ElementsAttr> results;
   int64_t growth = 0; // bytes added so far
@@ -52,6 +60,7 @@ private:
   mlir::RankedTensorType typeOf(llvm::ArrayRef<int64_t> shape) const;
 
   llvm::SmallVector<std::optional<Elements>> inputs;
+  std::optional<llvm::SmallVector<int64_t>> collapsed; // the shape of what was made scalar
   int64_t limit, reclaimed;
 };
 

@@ -22,6 +22,8 @@ struct Elements {
   static std::optional<Elements> of(mlir::ElementsAttr value);
 
   int64_t count() const { return type.getNumElements(); }
+  /// One element stands for all, of which there are some.
+  bool isSplat() const { return bytes.isSplat() && count() > 0; }
   llvm::ArrayRef<int64_t> shape() const { return type.getShape(); }
   unsigned elementBytes() const { return onnx::elementBytes(kind); }
   const char *at(int64_t i) const {

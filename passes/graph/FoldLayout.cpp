@@ -33,6 +33,8 @@ static LogicalResult strided(Fold &fold, unsigned operand, ArrayRef<int64_t> sha
                              ArrayRef<int64_t> strides, int64_t offset = 0) {
   if (shape == fold.input(operand).shape() && ArrayRef<int64_t>(rowMajor(shape)) == strides)
     return fold.yieldView(operand, shape);
+  if (fold.input(operand).isSplat() && fold.canYieldSplat(shape))
+    return fold.yieldSplat(shape, fold.input(operand).bytes.get());
   std::optional<int64_t> count = fold.count(shape);
   if (!count)
     return failure();
@@ -175,17 +177,22 @@ static LogicalResult foldUnsqueeze(Fold &fold) {
 
 static LogicalResult foldConstantOfShape(Fold &fold) {
   std::optional<SmallVector<int64_t>> shape = fold.list(0);
-  std::optional<int64_t> count = shape ? fold.count(*shape) : std::nullopt;
-  if (!count)
-    return failure();
-  unsigned width = onnx::elementBytes(fold.kind());
   auto attr = fold.op->getAttrOfType<ElementsAttr>("value");
   std::optional<Elements> value = Elements::of(attr);
-  if (attr && (!value || value->count() != 1))
+  if (!shape || (attr && (!value || value->count() != 1)))
     return failure();
-  std::vector<char> bytes(*count * width, 0);
-  for (int64_t i = 0; value && i < *count; ++i)
-    std::memcpy(bytes.data() + i * width, value->at(0), width);
+  unsigned width = onnx::elementBytes(fold.kind());
+  std::vector<char> element(width, 0);
+  if (value)
+    std::memcpy(element.data(), value->at(0), width);
+  if (fold.canYieldSplat(*shape))
+    return fold.yieldSplat(*shape, element);
+  std::optional<int64_t> count = fold.count(*shape);
+  if (!count)
+    return failure();
+  std::vector<char> bytes(*count * width);
+  for (int64_t i = 0; i < *count; ++i)
+    std::memcpy(bytes.data() + i * width, element.data(), width);
   return fold.yield(*shape, bytes);
 }
 
@@ -264,6 +271,8 @@ static LogicalResult foldTile(Fold &fold) {
   }
   if (ArrayRef<int64_t>(shape) == from)
     return fold.yieldView(0, shape);
+  if (fold.input(0).isSplat() && fold.canYieldSplat(shape))
+    return fold.yieldSplat(shape, fold.input(0).bytes.get());
   std::optional<int64_t> count = fold.count(shape);
   if (!count)
     return failure();

@@ -6,6 +6,7 @@
 #include "passes/host/ArenaLayout.h"
 #include "passes/host/WeightPool.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/xxhash.h"
 
@@ -49,15 +50,19 @@ void cameo::forEachPiece(rt::ConstantOp constant, function_ref<void(ArrayRef<cha
 }
 
 SmallVector<rt::ConstantOp> cameo::weightSectionOrder(ModuleOp module) {
-  llvm::DenseMap<int64_t, rt::ConstantOp> byOffset;
-  SmallVector<rt::ConstantOp> order;
+  // The largest of those at one place: smaller splats are where it begins.
+  llvm::MapVector<int64_t, std::pair<int64_t, rt::ConstantOp>> byOffset;
   for (auto constant : module.getOps<rt::ConstantOp>()) {
     FailureOr<int64_t> bytes = weightBytes(constant);
     if (failed(bytes) || *bytes == 0 || !constant.getOffset())
       continue;
-    if (byOffset.try_emplace(*constant.getOffset(), constant).second)
-      order.push_back(constant);
+    auto &[most, largest] = byOffset[*constant.getOffset()];
+    if (*bytes > most)
+      std::tie(most, largest) = std::make_pair(*bytes, constant);
   }
+  SmallVector<rt::ConstantOp> order;
+  for (auto &[offset, entry] : byOffset)
+    order.push_back(entry.second);
   llvm::sort(order,
              [](rt::ConstantOp a, rt::ConstantOp b) { return *a.getOffset() < *b.getOffset(); });
   return order;
@@ -65,64 +70,92 @@ SmallVector<rt::ConstantOp> cameo::weightSectionOrder(ModuleOp module) {
 
 namespace {
 
-/// For constants of as many bytes; a splat equals splats only.
-bool sameContents(rt::ConstantOp a, rt::ConstantOp b) {
-  std::optional<onnx::ConstantBytes> left = bytesOf(a), right = bytesOf(b);
-  if (left->isSplat() != right->isSplat())
-    return false;
-  if (!left->isSplat())
-    return left->get() == right->get();
-  // Elements may differ in size: both repeat after the product of their sizes at the latest.
-  ArrayRef<char> x = left->get(), y = right->get();
-  for (size_t i = 0; i < x.size() * y.size(); ++i)
-    if (x[i % x.size()] != y[i % y.size()])
-      return false;
-  return true;
+bool isSplat(const onnx::ConstantBytes &bytes) { return bytes.isSplat() && !bytes.get().empty(); }
+
+/// What a splat repeats, as 16 bytes: the sizes of all elements divide that.
+std::string patternOf(const onnx::ConstantBytes &splat) {
+  std::string pattern;
+  while (pattern.size() < 16)
+    pattern.append(splat.get().begin(), splat.get().end());
+  return pattern;
 }
 
 struct LayOutWeights : cameo::impl::LayOutWeightsBase<LayOutWeights> {
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    llvm::StringSet<> used;
-    module.walk([&](rt::GetConstantOp get) { used.insert(get.getConstant()); });
-
-    // Candidates for equality have the same size and hash.
-    std::map<std::pair<int64_t, uint64_t>, SmallVector<rt::ConstantOp, 1>> known;
-    int64_t end = 0;
+    patterns.clear();
+    known.clear();
+    end = 0;
+    eraseUnused();
+    measureSplats();
     bool isComplete = true;
-    Builder builder(module.getContext());
-    for (auto constant : llvm::make_early_inc_range(module.getOps<rt::ConstantOp>())) {
-      if (!used.contains(constant.getSymName())) {
-        constant.erase();
-        count(&getContext(), getArgument(), "unused");
-        continue;
-      }
-      FailureOr<int64_t> bytes = weightBytes(constant);
-      if (failed(bytes)) {
+    for (auto constant : getOperation().getOps<rt::ConstantOp>())
+      if (FailureOr<int64_t> bytes = weightBytes(constant); succeeded(bytes))
+        place(constant, *bytes, *bytesOf(constant));
+      else
         isComplete = false;
-        continue;
-      }
-      uint64_t hash = 0;
-      if (std::optional<onnx::ConstantBytes> contents = bytesOf(constant); !contents->isSplat())
-        hash = llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(contents->get().data()),
-                                          contents->get().size()));
-      SmallVector<rt::ConstantOp, 1> &candidates = known[{*bytes, hash}];
-      auto *same = llvm::find_if(
-          candidates, [&](rt::ConstantOp other) { return sameContents(constant, other); });
-      if (same != candidates.end()) {
-        constant.setOffset(same->getOffset());
-        count(&getContext(), getArgument(), "shared");
-        count(&getContext(), getArgument(), "bytes-saved", *bytes);
-        continue;
-      }
-      constant.setOffset(end);
-      candidates.push_back(constant);
-      end += llvm::alignTo(*bytes, kBufferAlignment);
-    }
     if (!isComplete)
       return signalPassFailure();
     count(&getContext(), getArgument(), "bytes", end);
   }
+
+private:
+  void eraseUnused() {
+    llvm::StringSet<> used;
+    getOperation().walk([&](rt::GetConstantOp get) { used.insert(get.getConstant()); });
+    for (auto constant : llvm::make_early_inc_range(getOperation().getOps<rt::ConstantOp>()))
+      if (!used.contains(constant.getSymName())) {
+        constant.erase();
+        count(&getContext(), getArgument(), "unused");
+      }
+  }
+
+  /// A splat is where the largest one of the same pattern begins, so that one has to be known.
+  void measureSplats() {
+    for (auto constant : getOperation().getOps<rt::ConstantOp>())
+      if (std::optional<onnx::ConstantBytes> bytes = bytesOf(constant); bytes && isSplat(*bytes)) {
+        auto value = cast<ElementsAttr>(constant.getValue());
+        Splats &splats = patterns[patternOf(*bytes)];
+        splats.bytes =
+            std::max<int64_t>(splats.bytes, value.getNumElements() * int64_t(bytes->get().size()));
+      }
+  }
+
+  void place(rt::ConstantOp constant, int64_t bytes, const onnx::ConstantBytes &contents) {
+    if (isSplat(contents)) {
+      Splats &splats = patterns[patternOf(contents)];
+      if (splats.offset)
+        return share(constant, *splats.offset, bytes);
+      splats.offset = end;
+      constant.setOffset(end);
+      end += llvm::alignTo(splats.bytes, kBufferAlignment);
+      return;
+    }
+    uint64_t hash = llvm::xxh3_64bits(
+        ArrayRef(reinterpret_cast<const uint8_t *>(contents.get().data()), contents.get().size()));
+    SmallVector<rt::ConstantOp, 1> &candidates = known[{bytes, hash}];
+    auto *same = llvm::find_if(
+        candidates, [&](rt::ConstantOp other) { return bytesOf(other)->get() == contents.get(); });
+    if (same != candidates.end())
+      return share(constant, *same->getOffset(), bytes);
+    constant.setOffset(end);
+    candidates.push_back(constant);
+    end += llvm::alignTo(bytes, kBufferAlignment);
+  }
+
+  void share(rt::ConstantOp constant, int64_t offset, int64_t bytes) {
+    constant.setOffset(offset);
+    count(&getContext(), getArgument(), "shared");
+    count(&getContext(), getArgument(), "bytes-saved", bytes);
+  }
+
+  struct Splats {
+    int64_t bytes = 0; // of the largest
+    std::optional<int64_t> offset;
+  };
+  std::map<std::string, Splats> patterns;
+  // Candidates for equality have the same size and hash.
+  std::map<std::pair<int64_t, uint64_t>, SmallVector<rt::ConstantOp, 1>> known;
+  int64_t end = 0;
 };
 
 } // namespace

@@ -45,8 +45,19 @@ Value DispatchBuilder::constant(Location loc, ElementsAttr value) {
     if (lastConstant) // in order of first use
       top.setInsertionPointAfter(lastConstant);
     lastConstant = top.create<rt::ConstantOp>(loc, symbol, value, IntegerAttr());
+    if (auto dense = dyn_cast<DenseElementsAttr>(value); dense && dense.isSplat())
+      splats[b.getStringAttr(symbol)] = dense.getSplatValue<TypedAttr>();
   }
   return b.create<rt::GetConstantOp>(loc, value.getShapedType(), symbol);
+}
+
+Value DispatchBuilder::fill(Location loc, const Sizes &sizes, Type elementType, TypedAttr value) {
+  return dispatch(loc, OutputSpec{sizes, elementType},
+                  [&](OpBuilder &inner, Location at, ValueRange inits) {
+                    Value scalar = inner.create<arith::ConstantOp>(at, value);
+                    auto fill = inner.create<linalg::FillOp>(at, scalar, inits[0]);
+                    return SmallVector<Value>(fill.getResults());
+                  })[0];
 }
 
 Lowered DispatchBuilder::reshape(Location loc, const Lowered &source, const Sizes &sizes) {
@@ -71,6 +82,75 @@ Value DispatchBuilder::fromHost(Location loc, ArrayRef<OpFoldResult> elements, c
 
 //===-- Dispatches ----------------------------------------------------------------------------===//
 
+/// Larger constants of equal elements are written by a kernel where a body wants them in memory:
+/// the file would be larger by all of them.
+static constexpr int64_t kSplatWeightBytes = 16 << 20;
+
+/// The element of a tensor of the plan that is a constant of equal ones, or a view of one.
+TypedAttr DispatchBuilder::splatOf(Value tensor) const {
+  while (auto view = tensor.getDefiningOp<rt::ReshapeOp>())
+    tensor = view->getOperand(0);
+  auto get = tensor.getDefiningOp<rt::GetConstantOp>();
+  return get ? splats.lookup(get.getConstantAttr().getAttr()) : TypedAttr();
+}
+
+/// A loop without reductions reads equal elements as a number of its body.
+static void scalarizeOperand(linalg::GenericOp generic, OpOperand &use, TypedAttr value) {
+  unsigned number = use.getOperandNumber();
+  OpBuilder b = OpBuilder::atBlockBegin(generic.getBody());
+  generic.getBody()->getArgument(number).replaceAllUsesWith(
+      b.create<arith::ConstantOp>(generic.getLoc(), value));
+  generic.getBody()->eraseArgument(number);
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  maps.erase(maps.begin() + number);
+  generic.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  generic.getInputsMutable().erase(number);
+}
+
+/// Products keep such operands: their schedules want both of them in memory.
+void DispatchBuilder::scalarizeSplats(Region &body) {
+  SmallVector<std::pair<Operation *, Value>> reads;
+  body.walk([&](Operation *op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!isa<tensor::ExtractOp>(op) &&
+        !(generic && generic.getNumReductionLoops() == 0 && generic.hasPureTensorSemantics()))
+      return;
+    llvm::SmallSetVector<Value, 4> tensors(op->operand_begin(), op->operand_end());
+    for (Value tensor : tensors)
+      if (!body.isAncestor(tensor.getParentRegion()) && splatOf(tensor))
+        reads.emplace_back(op, tensor);
+  });
+  for (auto [op, tensor] : reads) {
+    TypedAttr value = splatOf(tensor);
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      for (int64_t i = generic.getNumDpsInputs(); i-- > 0;)
+        if (OpOperand *use = generic.getDpsInputOperand(i); use->get() == tensor)
+          scalarizeOperand(generic, *use, value);
+      continue;
+    }
+    OpBuilder b(op);
+    op->getResult(0).replaceAllUsesWith(b.create<arith::ConstantOp>(op->getLoc(), value));
+    op->erase();
+  }
+}
+
+Value DispatchBuilder::inMemory(Value tensor, int64_t most) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  TypedAttr value = splatOf(tensor);
+  if (!value || !type.hasStaticShape() ||
+      type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8) <=
+          static_cast<uint64_t>(most))
+    return tensor;
+  Value &filled = fills[tensor];
+  if (!filled) {
+    Sizes sizes;
+    for (int64_t size : type.getShape())
+      sizes.push_back(plan.index(size));
+    filled = fill(tensor.getLoc(), sizes, type.getElementType(), value);
+  }
+  return filled;
+}
+
 SmallVector<Value> DispatchBuilder::dispatch(Location loc, ArrayRef<OutputSpec> outputs,
                                              BodyFunction body) {
   SmallVector<Value> inits;
@@ -88,6 +168,7 @@ SmallVector<Value> DispatchBuilder::dispatch(Location loc, ArrayRef<OutputSpec> 
     destinations.push_back(block->addArgument(init.getType(), loc));
   SmallVector<Value> results = body(inner, loc, destinations);
   inner.create<kernel::YieldOp>(loc, results);
+  scalarizeSplats(region);
 
   llvm::SetVector<Value> captured;
   block->walk([&](Operation *op) {
@@ -103,10 +184,14 @@ SmallVector<Value> DispatchBuilder::dispatch(Location loc, ArrayRef<OutputSpec> 
     if (Operation *definition = outside.getDefiningOp();
         definition && definition->hasTrait<OpTrait::ConstantLike>())
       mapping.map(outside, front.clone(*definition)->getResult(0));
+    else if (isa<RankedTensorType>(outside.getType()))
+      inputs.push_back(outside);
     else
-      (isa<RankedTensorType>(outside.getType()) ? inputs : scalars).push_back(outside);
+      scalars.push_back(outside);
   }
-  auto op = b.create<kernel::DispatchOp>(loc, inputs, scalars, inits);
+  SmallVector<Value> sources =
+      llvm::map_to_vector(inputs, [&](Value input) { return inMemory(input, kSplatWeightBytes); });
+  auto op = b.create<kernel::DispatchOp>(loc, sources, scalars, inits);
   // The op's block has the arguments; the body moves in.
   Block *target = op.getBodyBlock();
   for (auto [outside, argument] : llvm::zip(inputs, op.getInputArgs()))

@@ -63,15 +63,28 @@ public:
   /// A device tensor of host values.
   mlir::Value fromHost(mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> values,
                        const Sizes &sizes, mlir::Type elementType);
-  /// A constant of the weight pool.
+  /// A constant of the weight pool. Of equal elements, bodies that read it element by element have
+  /// the element itself instead.
   mlir::Value constant(mlir::Location loc, mlir::ElementsAttr value);
+  /// A tensor of equal elements, written by a kernel.
+  mlir::Value fill(mlir::Location loc, const Sizes &sizes, mlir::Type elementType,
+                   mlir::TypedAttr value);
+  /// The tensor itself, or, for a constant of equal elements with more than `most` bytes, one that
+  /// a kernel writes, so that the file need not have them.
+  mlir::Value inMemory(mlir::Value tensor, int64_t most = onnx::kMaxDenseBytes);
 
 private:
+  mlir::TypedAttr splatOf(mlir::Value tensor) const;
+  /// Lets bodies have the elements of splats as numbers, where that is how they read them.
+  void scalarizeSplats(mlir::Region &body);
+
   mlir::ModuleOp module;
   mlir::OpBuilder &b;
   PlanSizes &plan;
-  llvm::DenseMap<mlir::Attribute, std::string> constants; // attribute -> symbol
-  mlir::Operation *lastConstant = nullptr;                // the last one in the pool
+  llvm::DenseMap<mlir::Attribute, std::string> constants;   // attribute -> symbol
+  mlir::Operation *lastConstant = nullptr;                  // the last one in the pool
+  llvm::DenseMap<mlir::StringAttr, mlir::TypedAttr> splats; // symbol -> element
+  llvm::DenseMap<mlir::Value, mlir::Value> fills;           // large splats in memory
 };
 
 } // namespace cameo

@@ -93,13 +93,7 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
   if (!value)
     return l.unsupported(op,
                          "value holds no number of the result's type; it must hold exactly one");
-  Value filled = l.build.dispatch(op->getLoc(), OutputSpec{*sizes, type},
-                                  [&](OpBuilder &b, Location loc, ValueRange inits) {
-                                    Value scalar = b.create<arith::ConstantOp>(loc, value);
-                                    auto fill = b.create<linalg::FillOp>(loc, scalar, inits[0]);
-                                    return SmallVector<Value>(fill.getResults());
-                                  })[0];
-  l.define(op, 0, filled, *sizes, type);
+  l.define(op, 0, l.build.fill(op->getLoc(), *sizes, type, value), *sizes, type);
   return success();
 }
 

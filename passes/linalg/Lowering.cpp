@@ -236,7 +236,7 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
     if (!onnx::constantValue(operand.get()) && !values.count(operand.get()))
       continue;
     Lowered result = lowered(operand.get());
-    results.push_back(result.tensor);
+    results.push_back(build.inMemory(result.tensor));
     NamedAttrList attrs(function.getResultAttrDict(operand.getOperandNumber()));
     attrs.set("onnx.type", TypeAttr::get(result.elementType));
     resultAttrs.push_back(attrs.getDictionary(b.getContext()));

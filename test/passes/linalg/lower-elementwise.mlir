@@ -143,3 +143,42 @@ func.func @training(%x: tensor<3xf32>, %mode: tensor<i1>) -> tensor<3xf32> {
       : (tensor<3xf32>, none, tensor<i1>) -> (tensor<3xf32>, none)
   return %y : tensor<3xf32>
 }
+
+// -----
+
+// Equal elements are a number, whatever their shape.
+// CHECK-LABEL: func @splats
+// CHECK: kernel.dispatch ins(%{{.*}} : tensor<2x3xf32>)
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{.*}} : tensor<2x3xf32>)
+// CHECK-DAG: arith.constant 2.0{{.*}} : f32
+// CHECK-DAG: arith.constant 3.0{{.*}} : f32
+// CHECK: return
+func.func @splats(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %two = onnx.Constant() {value = dense<2.0> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+  %three = onnx.Constant() {value = dense<3.0> : tensor<3xf32>} : () -> tensor<3xf32>
+  %y = onnx.Sum(%x, %two, %three) : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// -----
+
+// A product has both operands in memory, but for what the file had better not have: 32 MiB. What the function
+// returns is written by a kernel.
+// CHECK: rt.constant @[[W:.*]] = dense<2.0{{.*}}> : tensor<64x8xf32>
+// CHECK-LABEL: func @splatsInMemory
+// CHECK: %[[GET:.*]] = rt.get_constant @[[W]]
+// CHECK: kernel.dispatch ins(%{{.*}}, %[[GET]] : tensor<4x64xf32>, tensor<64x8xf32>)
+// CHECK: %[[LARGE:.*]] = kernel.dispatch outs(%{{.*}} : tensor<64x131072xf32>)
+// CHECK: linalg.fill
+// CHECK: kernel.dispatch ins(%{{.*}}, %[[LARGE]] : tensor<4x64xf32>, tensor<64x131072xf32>)
+// CHECK: %[[SHOWN:.*]] = kernel.dispatch outs(%{{.*}} : tensor<512xf32>)
+// CHECK: return %{{.*}}, %{{.*}}, %[[SHOWN]]
+func.func @splatsInMemory(%x: tensor<4x64xf32>) -> (tensor<4x8xf32>, tensor<4x131072xf32>, tensor<512xf32>) {
+  %w = onnx.Constant() {value = dense<2.0> : tensor<64x8xf32>} : () -> tensor<64x8xf32>
+  %v = onnx.Constant() {value = dense<3.0> : tensor<64x131072xf32>} : () -> tensor<64x131072xf32>
+  %o = onnx.Constant() {value = dense<4.0> : tensor<512xf32>} : () -> tensor<512xf32>
+  %0 = onnx.MatMul(%x, %w) : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  %1 = onnx.MatMul(%x, %v) : (tensor<4x64xf32>, tensor<64x131072xf32>) -> tensor<4x131072xf32>
+  return %0, %1, %o : tensor<4x8xf32>, tensor<4x131072xf32>, tensor<512xf32>
+}
