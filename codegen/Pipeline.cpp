@@ -51,6 +51,8 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   if (options.reportUnsupported)
     functions.addPass(createReportUnsupported());
   functions.addPass(createSimplifyOperators());
+  // After simplifying, which leaves no Pad by nothing.
+  functions.addPass(createFoldPadIntoWindow());
   // After operators that differed only in what they were called are gone, and before folding into
   // convolutions, which needs to see that a value has one use.
   functions.addPass(createCSEPass());

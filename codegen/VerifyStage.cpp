@@ -75,6 +75,8 @@ private:
     if (!op->hasAttr(kKeptUnfoldedAttr) && !op->getNumRegions() &&
         succeeded(foldToConstants(op, kFoldedBytes, /*reclaim=*/false, growth)))
       return error(op) << "its operands are constants, so its results are";
+    if (foldsIntoWindow(op))
+      return error(op) << "the padding before it can be its own";
     if (foldsIntoConvolution(op))
       return error(op) << "it can be folded into the convolution before it";
     return success();

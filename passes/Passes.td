@@ -64,6 +64,30 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FoldPadIntoWindow : Pass<"cameo-fold-pad-into-window", "::mlir::func::FuncOp"> {
+  let summary = "fold padding into the pads of convolutions and pools";
+  let description = [{
+    A Pad by constants, of spatial dimensions alone, becomes pads of the Conv, AveragePool or MaxPool
+    that reads it, where these see the same in their own padding: zeros before Conv, zeros that are
+    counted before AveragePool, -infinity or the least integer before MaxPool whose indices nobody
+    uses. Pads that depend on the input's size, counts that are rounded up and windows without any
+    element of the input stay as they are. Every bit of the result stays.
+
+    ```mlir
+    %0 = onnx.Pad(%x, %pads, %zero, %none)
+        : (tensor<1x1x4xf32>, tensor<6xi64>, tensor<f32>, none) -> tensor<1x1x6xf32>
+    %1 = onnx.Conv(%0, %w, %none) : (tensor<1x1x6xf32>, tensor<1x1x3xf32>, none) -> tensor<1x1x4xf32>
+    ```
+    ==>
+    ```mlir
+    %1 = onnx.Conv(%x, %w, %none) {pads = array<i64: 1, 1>}
+        : (tensor<1x1x4xf32>, tensor<1x1x3xf32>, none) -> tensor<1x1x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [Statistic<"folded", "folded", "Pads that a window took over">];
+}
+
 def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp"> {
   let summary = "report everything that cannot be compiled, in one error";
   let description = [{

@@ -46,6 +46,9 @@ mlir::Value identityOf(mlir::Operation *op);
 /// Whether the op is a batch normalization that cameo-fold-batch-norm-into-conv removes.
 bool foldsIntoConvolution(mlir::Operation *op);
 
+/// Whether the op reads a Pad that cameo-fold-pad-into-window folds into it.
+bool foldsIntoWindow(mlir::Operation *op);
+
 /// An operator of the function's body that yields a tensor without a rank although its lowering
 /// knows the shape; null where there is none.
 mlir::Operation *findUninferred(mlir::func::FuncOp function);
