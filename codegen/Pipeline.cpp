@@ -51,6 +51,9 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   if (options.reportUnsupported)
     functions.addPass(createReportUnsupported());
   functions.addPass(createSimplifyOperators());
+  if (options.level >= 1)
+    // Before folding into products, which transposes would stand in the way of.
+    functions.addPass(createSinkDataMovement());
   // After simplifying, which leaves no Pad by nothing.
   functions.addPass(createFoldPadIntoWindow());
   // After operators that differed only in what they were called are gone, and before folding into

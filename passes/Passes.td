@@ -177,6 +177,31 @@ def SimplifyOperators : Pass<"cameo-simplify-operators", "::mlir::func::FuncOp">
   ];
 }
 
+def SinkDataMovement : Pass<"cameo-sink-data-movement", "::mlir::func::FuncOp"> {
+  let summary = "sink transposes through elementwise operators, where fewer are left, and into products";
+  let description = [{
+    Operators that compute element by element and are connected with one another are one group. Where
+    fewer transposes are left at its boundary if all of it is computed with permuted dimensions, it is;
+    constants are permuted with it. Transposed matrices become `transA` and `transB` of a Gemm, which
+    MatMul of two matrices then is. Every bit of the results stays.
+
+    ```mlir
+    %0 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    %1 = onnx.Relu(%0) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+    %2 = onnx.Transpose(%1) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+    ```
+    ==>
+    ```mlir
+    %1 = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"permuted", "permuted", "operators that are computed with permuted dimensions">,
+    Statistic<"sunk", "into-products", "transposes that a product took over">
+  ];
+}
+
 //===-- normalized -> dispatched --------------------------------------------------------------===//
 
 def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::ModuleOp"> {
