@@ -60,6 +60,9 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // convolutions, which needs to see that a value has one use.
   functions.addPass(createCSEPass());
   functions.addPass(createFoldBatchNormIntoConv());
+  if (options.level >= 2)
+    // After batch normalizations are gone, whose factors it finds between products otherwise.
+    functions.addPass(createFoldScalesIntoWeights());
 }
 
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {

@@ -88,6 +88,33 @@ def FoldPadIntoWindow : Pass<"cameo-fold-pad-into-window", "::mlir::func::FuncOp
   let statistics = [Statistic<"folded", "folded", "Pads that a window took over">];
 }
 
+def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func::FuncOp"> {
+  let summary = "fold constant factors and shifts into the weights of products, and into one another";
+  let description = [{
+    Mul and Div by a constant of one number a channel go into the constant weights of the Conv,
+    ConvTranspose, Gemm or MatMul before or behind them, also past an Add of a constant; Add and Sub
+    before a Gemm, or a Conv without padding, go into its bias. Of two factors or two shifts after one
+    another, one is left, where it has no more numbers than the larger. Computed in double and rounded
+    once: results agree to rounding, where no intermediate result leaves its type's range.
+
+    ```mlir
+    %0 = onnx.Mul(%x, %c) : (tensor<4x1xf32>, tensor<1xf32>) -> tensor<4x1xf32>
+    %1 = onnx.MatMul(%0, %w) : (tensor<4x1xf32>, tensor<1x2xf32>) -> tensor<4x2xf32>
+    ```
+    ==>
+    ```mlir
+    %1 = onnx.MatMul(%x, %w_times_c) : (tensor<4x1xf32>, tensor<1x2xf32>) -> tensor<4x2xf32>
+    ```
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "false",
+                        "say what was not folded, and why">];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"folded", "folded", "operators that went into weights and bias">,
+    Statistic<"merged", "merged", "operators that became one with their operand">
+  ];
+}
+
 def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp"> {
   let summary = "report everything that cannot be compiled, in one error";
   let description = [{

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The passes on ONNX graphs against ONNX Runtime: `cameoc --emit=onnx --stop-after=normalized` of
-ONNX's node tests, of the models of row_tests.py and of full-size networks computes what the model
-computed, under the same names of inputs and outputs.
+ONNX's node tests, of the models of row_tests.py, of models made for the passes and of full-size
+networks computes what the model computed, under the same names of inputs and outputs. Of what is made
+for them, the passes leave the operators that they should, once, twice and again.
 
 Models that ONNX Runtime's CPU does not run are checked by the onnx package alone ("structure").
 """
@@ -18,11 +19,13 @@ from pathlib import Path
 import numpy
 import onnx
 import onnx.backend.test
+import onnx.numpy_helper
 import onnxruntime
 
 import harness
 import modern_networks
 import networks
+import pass_models
 import row_cases
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialects" / "onnx"))
@@ -52,6 +55,14 @@ def network_close(a, b):
         return onnx_models.same(a, b)
     return a.shape == b.shape and (
         numpy.abs(a - b).max() <= NETWORK_TOLERANCE * numpy.abs(a).max())
+
+
+def contents(model):
+    """Operators with their attributes, and the bytes of constants: all but names."""
+    return ([(node.op_type, [attribute.SerializeToString() for attribute in node.attribute])
+             for node in model.graph.node],
+            sorted(onnx.numpy_helper.to_array(tensor).tobytes()
+                   for tensor in model.graph.initializer))
 
 
 class GraphPasses:
@@ -151,6 +162,39 @@ class GraphPasses:
                     self.check(name, source, case.feed(), close)
         self.report("rows")
 
+    def patterns(self):
+        for name, make in pass_models.MODELS.items():
+            if not self.chosen(name):
+                continue
+            graph, model = make()
+            work = self.suite.work / name
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir(parents=True)
+            onnx.save(model, work / "model.onnx")
+            self.check(name, work / "model.onnx", graph.feed(), close)
+            self.check_form(name, work, graph.left)
+            shutil.rmtree(work)
+        self.report("patterns")
+
+    def check_form(self, name, work, left):
+        """What is left of a model, that it is the same each time, and that the passes then rest."""
+        for source, out in (("model", "once"), ("model", "twice"), ("once", "again")):
+            step = self.normalize(work / f"{source}.onnx", work / f"{out}.onnx")
+            if step.code != 0:
+                self.suite.fail(f"{name}-form", f"{step.how()}: {harness.first_error(step.output)}",
+                                step)
+                return
+        once, again = (onnx.load(work / f"{out}.onnx") for out in ("once", "again"))
+        found = sorted(node.op_type for node in once.graph.node)
+        if found != left:
+            self.suite.fail(f"{name}-form", f"what is left is {found}, not {left}")
+        elif (work / "once.onnx").read_bytes() != (work / "twice.onnx").read_bytes():
+            self.suite.fail(f"{name}-form", "two runs give two models")
+        elif contents(once) != contents(again):
+            self.suite.fail(f"{name}-form", "the passes change what they have made")
+        else:
+            self.suite.ok()
+
     def networks(self):
         for name, make in {**networks.NETWORKS, **modern_networks.SMALL_NETWORKS}.items():
             if not self.chosen(name):
@@ -173,6 +217,7 @@ def main():
     tests = GraphPasses(parser.parse_args())
     tests.node_tests()
     tests.rows()
+    tests.patterns()
     tests.networks()
     return tests.suite.close()
 

@@ -54,16 +54,37 @@ def factor(i):
 
 
 def constants(count):
-    """A chain of products, each by a constant of its own."""
-    nodes = [helper.make_node("Mul", [f"t{i}" if i else "x", f"c{i}"], [f"t{i + 1}"])
+    """A chain of products, each by a constant of its own, and roots, so that none becomes one with
+    another."""
+    nodes = [helper.make_node("Sqrt", [f"t{i}"], [f"t{i + 1}"]) if i % 2 else
+             helper.make_node("Mul", [f"t{i}" if i else "x", f"c{i}"], [f"t{i + 1}"])
              for i in range(count)]
 
     def reference(x):
         for i in range(count):
-            x = x * factor(i)
+            x = numpy.sqrt(x) if i % 2 else x * factor(i)
         return x
 
-    return finish(nodes, f"t{count}", [scalar(f"c{i}", factor(i)) for i in range(count)]), reference
+    factors = [scalar(f"c{i}", factor(i)) for i in range(0, count, 2)]
+    return finish(nodes, f"t{count}", factors), reference
+
+
+def transposes(count):
+    """Roots of a matrix that is turned before each."""
+    nodes = [helper.make_node("Reshape", ["x", "matrix"], ["t0"])]
+    nodes += [helper.make_node(("Transpose", "Sqrt")[i % 2], [f"t{i}"], [f"t{i + 1}"])
+              for i in range(count)]
+    nodes.append(helper.make_node("Reshape", [f"t{count}", "row"], ["y"]))
+    shapes = [numpy_helper.from_array(numpy.array(shape, numpy.int64), name)
+              for name, shape in (("matrix", [2, SIZE // 2]), ("row", [SIZE]))]
+
+    def reference(x):
+        x = x.reshape(2, SIZE // 2)
+        for i in range(count):
+            x = numpy.sqrt(x) if i % 2 else x.T
+        return x.reshape(SIZE)
+
+    return finish(nodes, "y", shapes), reference
 
 
 def tree(count):
@@ -108,7 +129,8 @@ def branches(count):
     return finish(nodes, "y", initializers), reference
 
 
-SHAPES = {"chain": chain, "tree": tree, "constants": constants, "branches": branches}
+SHAPES = {"chain": chain, "tree": tree, "constants": constants, "branches": branches,
+          "transposes": transposes}
 
 
 def compile_model(suite, name, model, *arguments):
@@ -165,7 +187,7 @@ def main():
     parser.add_argument("--table", action="store_true", help="print compile times")
     parser.add_argument("--stages", action="store_true", help="with each stage's time")
     parser.add_argument("--counts", default="1000,10000,100000", help="numbers of nodes")
-    parser.add_argument("--shapes", default="chain,tree,constants", help="of the table")
+    parser.add_argument("--shapes", default="chain,tree,constants,transposes", help="of the table")
     options = parser.parse_args()
     suite = harness.Suite("growth", options.build.resolve())
     if options.table or options.stages:
@@ -174,7 +196,8 @@ def main():
     else:
         check(suite, "chain", 5000, 2)
         check(suite, "tree", 5000, 2)
-        check(suite, "constants", 5000, 1)
+        check(suite, "constants", 5000, 2)
+        check(suite, "transposes", 5000, 2)
         check(suite, "branches", 2000, 70)
     return suite.close()
 
