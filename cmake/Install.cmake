@@ -16,8 +16,9 @@ install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-lsp-server
         EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
 
 # For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
-install(TARGETS CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses CameoCodegen
-        EXPORT CameoCompilerTargets ARCHIVE DESTINATION lib INCLUDES DESTINATION include/cameo)
+install(TARGETS CameoArena CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses
+        CameoCodegen EXPORT CameoCompilerTargets ARCHIVE DESTINATION lib
+        INCLUDES DESTINATION include/cameo)
 foreach(folder dialects passes codegen)
   install(DIRECTORY ${folder} ${CMAKE_BINARY_DIR}/${folder} DESTINATION include/cameo
           FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc

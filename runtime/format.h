@@ -17,7 +17,7 @@
 #define CAMEO_PAYLOAD_MAGIC "CAMEOPLD"
 #define CAMEO_TRAILER_MAGIC "CAMEOEND"
 /* Raised whenever a reader of the former version would misread a newer payload. */
-#define CAMEO_PAYLOAD_VERSION 2u
+#define CAMEO_PAYLOAD_VERSION 3u
 
 /* Last bytes of the file. */
 typedef struct CameoTrailer {
@@ -214,13 +214,19 @@ typedef enum CameoOpcode {
 
   CAMEO_OP_CHECK = 80, /* rc, s message, ra, rb: if rc is 0, fails with the message, in which {0}
                           and {1} stand for the integers ra and rb */
-  CAMEO_OP_OUTPUT_SHAPE = 81, /* output index, rank, r... */
-  CAMEO_OP_ARENA_SIZE = 82,   /* r bytes: once, before the first LAUNCH, COPY or WRITE */
-  CAMEO_OP_BUF_ARENA = 83,    /* bd, r offset, r bytes: what was in that memory is gone once bd is
-                          first used */
-  CAMEO_OP_BUF_WEIGHT = 84,   /* bd, offset low, high, bytes low, high */
-  CAMEO_OP_BUF_INPUT = 85,    /* bd, input index */
-  CAMEO_OP_BUF_OUTPUT = 86,   /* bd, output index; after its OUTPUT_SHAPE */
+  CAMEO_OP_OUTPUT_SHAPE = 81,  /* output index, rank, r... */
+  CAMEO_OP_ARENA_SIZE = 82,    /* r bytes: once, before the first LAUNCH, COPY or WRITE */
+  CAMEO_OP_ARENA_REQUEST = 94, /* rd offset, r bytes, first step, last step: a buffer that is in use
+                                  from one step to the other; rd is set by ARENA_LAYOUT */
+  CAMEO_OP_ARENA_LAYOUT = 95,  /* rd arena's bytes, rd most bytes in use at one step, rd sum of all
+                                  bytes: gives all requests their offsets, as runtime/arena.h says;
+                                  once, after the last request */
+  CAMEO_OP_ARENA_USE = 96,  /* r most bytes in use at one step, r sum of all bytes: for reports */
+  CAMEO_OP_BUF_ARENA = 83,  /* bd, r offset, r bytes: what was in that memory is gone once bd is
+                        first used */
+  CAMEO_OP_BUF_WEIGHT = 84, /* bd, offset low, high, bytes low, high */
+  CAMEO_OP_BUF_INPUT = 85,  /* bd, input index */
+  CAMEO_OP_BUF_OUTPUT = 86, /* bd, output index; after its OUTPUT_SHAPE */
   CAMEO_OP_LAUNCH = 87, /* kernel index, r grid x, y, z, r dynamic shared bytes, then an operand a
                            parameter: buffer or register as its CameoArgType says. A grid with a
                            zero is skipped. */

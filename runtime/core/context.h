@@ -3,6 +3,7 @@
 #ifndef CAMEO_RUNTIME_CORE_CONTEXT_H
 #define CAMEO_RUNTIME_CORE_CONTEXT_H
 
+#include "runtime/arena.h"
 #include "runtime/core/model.h"
 #include "runtime/core/prepared.h"
 
@@ -27,7 +28,7 @@ struct ContextOptions {
 
 // What kernels and copies count on of memory from the caller. The arena's buffers lie at multiples
 // of kArenaAlignment in it.
-constexpr uint64_t kBindingAlignment = 16, kArenaAlignment = 256;
+constexpr uint64_t kBindingAlignment = 16, kArenaAlignment = CAMEO_BUFFER_ALIGNMENT;
 
 struct Binding {
   enum Kind { None, Host, Device } kind = None;

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/interpreter.h"
 
+#include "runtime/arena.h"
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -42,6 +44,9 @@ private:
   Status load(const uint32_t *o);
   Status check(const uint32_t *o) const;
   Status outputShape(const uint32_t *o);
+  Status arenaRequest(const uint32_t *o);
+  Status layOutArena(const uint32_t *o);
+  Status arenaUse(const uint32_t *o);
   Status arenaBuffer(const uint32_t *o);
   Status launch(const uint32_t *o);
   Status copy(const uint32_t *o);
@@ -59,7 +64,9 @@ private:
   std::vector<Place> buffers;
   std::vector<bool> unborn; // buffers of the arena that no step has used yet
   std::vector<bool> shaped;
-  bool arenaKnown = false;
+  std::vector<CameoArenaRequest> requests;
+  std::vector<uint32_t> requestOffsets; // registers
+  bool arenaKnown = false, arenaLaidOut = false;
   const char *nextNodes = nullptr; // of the launch to come
   double nextFlops = -1, nextBytes = -1;
   uint32_t at = 0;
@@ -155,6 +162,12 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
       return fail(Code::Corrupt, "the arena's size is given twice");
     arenaKnown = true;
     return size(registers[o[0]], "the arena's size", work.arenaBytes);
+  case CAMEO_OP_ARENA_REQUEST:
+    return arenaRequest(o);
+  case CAMEO_OP_ARENA_LAYOUT:
+    return layOutArena(o);
+  case CAMEO_OP_ARENA_USE:
+    return arenaUse(o);
   case CAMEO_OP_BUF_ARENA:
     return arenaBuffer(o);
   case CAMEO_OP_BUF_WEIGHT:
@@ -345,6 +358,44 @@ Status Interpreter::outputShape(const uint32_t *o) {
   work.outputBytes[o[0]] = bytes;
   shaped[o[0]] = true;
   return {};
+}
+
+Status Interpreter::arenaRequest(const uint32_t *o) {
+  if (arenaLaidOut)
+    return fail(Code::Corrupt, "a buffer is requested of an arena that is laid out");
+  // Memory and time stay in proportion to the file, whatever loops are in it: a request has five
+  // words.
+  if (5 * (requests.size() + 1) > plan.codeWords())
+    return fail(Code::Corrupt, "the plan requests more buffers than it has instructions for that");
+  CameoArenaRequest request{0, o[2], o[3]};
+  CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "a buffer's size", request.bytes));
+  if (request.last < request.first)
+    return fail(Code::Corrupt, "a buffer's last step is before its first");
+  requests.push_back(request);
+  requestOffsets.push_back(o[0]);
+  return {};
+}
+
+Status Interpreter::layOutArena(const uint32_t *o) {
+  if (arenaLaidOut)
+    return fail(Code::Corrupt, "the arena is laid out twice");
+  arenaLaidOut = true;
+  std::vector<uint64_t> offsets(requests.size());
+  CameoArenaUse use;
+  if (cameoLayOutArena(requests.data(), uint32_t(requests.size()), offsets.data(), &use))
+    return fail(Code::OutOfRange, "the buffers of the arena take more than 2^63 bytes");
+  for (size_t i = 0; i < offsets.size(); ++i)
+    registers[requestOffsets[i]] = int64_t(offsets[i]);
+  registers[o[0]] = int64_t(use.arena_bytes);
+  registers[o[1]] = int64_t(use.live_bytes);
+  registers[o[2]] = int64_t(use.sum_bytes);
+  return {};
+}
+
+Status Interpreter::arenaUse(const uint32_t *o) {
+  work.arenaUseKnown = true;
+  CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's largest live set", work.arenaLiveBytes));
+  return size(registers[o[1]], "the sum of the arena's buffers", work.arenaSumBytes);
 }
 
 Status Interpreter::arenaBuffer(const uint32_t *o) {

@@ -73,6 +73,9 @@ struct WorkList {
   std::vector<uint64_t> inputBytes, outputBytes;
   std::vector<bool> inputUsed; // on the device
   uint64_t arenaBytes = 0;
+  // What is in the arena: at most at one step, and all that ever is. Where the plan tells.
+  bool arenaUseKnown = false;
+  uint64_t arenaLiveBytes = 0, arenaSumBytes = 0;
 };
 
 // `inputs` are one a plan input; their shapes must agree with the plan (checkShapes).

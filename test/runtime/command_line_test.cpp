@@ -164,7 +164,7 @@ TEST_F(CommandLine, Info) {
   result = run(path("model") + " --info=json");
   EXPECT_EQ(result.text, "{\"compiler\": \"test 1.0\", \"precision\": \"fp32\"}\n");
   EXPECT_EQ(run(path("model") + " --help").code, 0);
-  EXPECT_TRUE(has(run(path("model") + " --version").text, "payload versions 2 to 2"));
+  EXPECT_TRUE(has(run(path("model") + " --version").text, "payload versions 2 to 3"));
 }
 
 TEST_F(CommandLine, Benchmark) {

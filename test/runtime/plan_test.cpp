@@ -335,6 +335,81 @@ TEST(Interpreter, MemoryRules) {
             Code::OutOfRange);
 }
 
+// Where buffers stand is decided by the sizes that the registers have then.
+TEST(Interpreter, LaysTheArenaOut) {
+  auto layOut = [](int64_t a, int64_t b, WorkList &work) {
+    return run(planOf([&](PlanBuilder &p) {
+                 uint32_t sizes[] = {p.constant(uint64_t(a)), p.constant(uint64_t(b))};
+                 uint32_t offsets[3], arena = p.newRegister(), live = p.newRegister(),
+                                      sum = p.newRegister();
+                 for (uint32_t i = 0; i < 3; ++i) {
+                   offsets[i] = p.newRegister();
+                   p.op(CAMEO_OP_ARENA_REQUEST, {offsets[i], sizes[i % 2], i, i + 1});
+                 }
+                 p.op(CAMEO_OP_ARENA_LAYOUT, {arena, live, sum});
+                 p.op(CAMEO_OP_ARENA_SIZE, {arena});
+                 p.op(CAMEO_OP_ARENA_USE, {live, sum});
+                 uint32_t y = p.newBuffer();
+                 p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+                 for (uint32_t i = 0; i < 3; ++i) {
+                   uint32_t buffer = p.newBuffer();
+                   p.op(CAMEO_OP_BUF_ARENA, {buffer, offsets[i], sizes[i % 2]});
+                   p.op(CAMEO_OP_COPY, {buffer, y, p.constant(8)});
+                 }
+               }),
+               work);
+  };
+  WorkList work;
+  ASSERT_TRUE(layOut(8, 1000, work).ok());
+  EXPECT_EQ(work.arenaBytes, 1280u);
+  EXPECT_TRUE(work.arenaUseKnown);
+  EXPECT_EQ(work.arenaLiveBytes, 1008u);
+  EXPECT_EQ(work.arenaSumBytes, 1016u);
+  EXPECT_EQ(work.copies[0].target.offset, work.copies[2].target.offset);
+  EXPECT_NE(work.copies[0].target.offset, work.copies[1].target.offset);
+  ASSERT_TRUE(layOut(1000, 8, work).ok());
+  EXPECT_EQ(work.arenaBytes, 1280u);
+  EXPECT_EQ(work.arenaSumBytes, 2008u);
+  EXPECT_EQ(layOut(-1, 8, work).code(), Code::OutOfRange);
+  EXPECT_EQ(layOut(kMax, 8, work).code(), Code::OutOfRange);
+  EXPECT_EQ(layOut(kMax - 255, kMax - 255, work).code(), Code::OutOfRange);
+}
+
+TEST(Interpreter, ArenaRequestsAreChecked) {
+  auto code = [](const std::function<void(PlanBuilder &, uint32_t)> &build) {
+    WorkList work;
+    return run(planOf([&](PlanBuilder &p) { build(p, p.constant(8)); }), work).code();
+  };
+  using P = PlanBuilder &;
+  auto layOut = [](P p, uint32_t r) { p.op(CAMEO_OP_ARENA_LAYOUT, {r, r, r}); };
+  EXPECT_EQ(code([&](P p, uint32_t r) { layOut(p, r); }), Code::Ok);
+  // Steps in the wrong order; two layouts; a request too late.
+  EXPECT_EQ(code([](P p, uint32_t r) { p.op(CAMEO_OP_ARENA_REQUEST, {r, r, 2, 1}); }),
+            Code::Corrupt);
+  EXPECT_EQ(code([&](P p, uint32_t r) {
+              layOut(p, r);
+              layOut(p, r);
+            }),
+            Code::Corrupt);
+  EXPECT_EQ(code([&](P p, uint32_t r) {
+              layOut(p, r);
+              p.op(CAMEO_OP_ARENA_REQUEST, {r, r, 0, 1});
+            }),
+            Code::Corrupt);
+  // A loop of requests ends before memory does.
+  EXPECT_EQ(code([](P p, uint32_t r) {
+              uint32_t at = p.op(CAMEO_OP_ARENA_REQUEST, {r, r, 0, UINT32_MAX});
+              p.op(CAMEO_OP_JUMP, {at});
+            }),
+            Code::Corrupt);
+  EXPECT_EQ(code([](P p, uint32_t r) { p.op(CAMEO_OP_ARENA_USE, {r, p.constant(uint64_t(-1))}); }),
+            Code::OutOfRange);
+  EXPECT_EQ(parseCode([](P p) { p.op(CAMEO_OP_ARENA_REQUEST, {0, 1u << 20, 0, 0}); }),
+            Code::Corrupt);
+  EXPECT_EQ(parseCode([](P p) { p.op(CAMEO_OP_ARENA_REQUEST, {0, 0, 0}); }), Code::Corrupt);
+  EXPECT_EQ(parseCode([](P p) { p.op(CAMEO_OP_ARENA_LAYOUT, {0, 0, 1u << 20}); }), Code::Corrupt);
+}
+
 TEST(Interpreter, LivesBeginAtTheFirstUse) {
   Parsed parsed(planOf([](PlanBuilder &p) {
     uint32_t a = p.newBuffer(), b = p.newBuffer(), y = p.newBuffer();

@@ -42,11 +42,16 @@ inline Bytes testPlan(const std::string &name = "main") {
   p.op(CAMEO_OP_OUTPUT_SHAPE, {1, 1, four});
   p.op(CAMEO_OP_OUTPUT_SHAPE, {2, 1, two});
   uint32_t bytes = p.compute(CAMEO_OP_MUL, n, rowBytes);
-  p.op(CAMEO_OP_ARENA_SIZE, {bytes});
+  uint32_t offset = p.newRegister(), arena = p.newRegister(), live = p.newRegister();
+  uint32_t sum = p.newRegister();
+  p.op(CAMEO_OP_ARENA_REQUEST, {offset, bytes, 0, 1});
+  p.op(CAMEO_OP_ARENA_LAYOUT, {arena, live, sum});
+  p.op(CAMEO_OP_ARENA_SIZE, {arena});
+  p.op(CAMEO_OP_ARENA_USE, {live, sum});
   uint32_t x = p.newBuffer(), a = p.newBuffer(), y = p.newBuffer(), weights = p.newBuffer();
   uint32_t w = p.newBuffer(), s = p.newBuffer();
   p.op(CAMEO_OP_BUF_INPUT, {x, 0});
-  p.op(CAMEO_OP_BUF_ARENA, {a, zero, bytes});
+  p.op(CAMEO_OP_BUF_ARENA, {a, offset, bytes});
   p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
   p.op(CAMEO_OP_BUF_WEIGHT, {weights, 16, 0, 16, 0});
   p.op(CAMEO_OP_BUF_OUTPUT, {w, 1});
