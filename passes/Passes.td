@@ -106,8 +106,6 @@ def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func
     %1 = onnx.MatMul(%x, %w_times_c) : (tensor<4x1xf32>, tensor<1x2xf32>) -> tensor<4x2xf32>
     ```
   }];
-  let options = [Option<"remarks", "remarks", "bool", "false",
-                        "say what was not folded, and why">];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
     Statistic<"folded", "folded", "operators that went into weights and bias">,

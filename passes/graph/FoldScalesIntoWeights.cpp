@@ -8,6 +8,7 @@
 // double, rounded once.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/graph/ConstantFolding.h"
 #include "passes/graph/Weights.h"
@@ -97,9 +98,8 @@ std::vector<double> shiftBehind(const Weighted &weighted, ArrayRef<double> shift
 }
 
 struct FoldScalesIntoWeights : impl::FoldScalesIntoWeightsBase<FoldScalesIntoWeights> {
-  using FoldScalesIntoWeightsBase::FoldScalesIntoWeightsBase;
-
   void runOnOperation() override {
+    rt::Ledger ledger(getOperation());
     SmallVector<Operation *> candidates;
     getOperation().walk([&](Operation *op) {
       if (Arithmetic::of(op))
@@ -107,12 +107,12 @@ struct FoldScalesIntoWeights : impl::FoldScalesIntoWeightsBase<FoldScalesIntoWei
     });
     // Each behind what makes its operand, so that a chain becomes shorter from its beginning.
     for (Operation *op : candidates)
-      visit(op);
+      visit(op, ledger);
     updateFunctionType(getOperation());
   }
 
 private:
-  void visit(Operation *op) {
+  void visit(Operation *op, rt::Ledger &ledger) {
     Arithmetic arithmetic = *Arithmetic::of(op);
     std::string why;
     if (foldBehind(arithmetic, why))
@@ -124,8 +124,8 @@ private:
     for (std::optional<Arithmetic> next = arithmetic; next && foldBefore(*next, why);
          next = Arithmetic::of(next->x.getDefiningOp()))
       isFolded = true;
-    if (!isFolded && remarks && !why.empty())
-      emitRemark(arithmetic.op->getLoc()) << "not folded into weights: " << why;
+    if (!isFolded && !why.empty())
+      ledger.missed("fold-scales", arithmetic.op->getLoc(), "not folded into weights", why);
   }
 
   /// Into the product whose result it takes, or that times a factor with a shift between them.

@@ -1,4 +1,4 @@
-// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-fold-scales-into-weights{remarks=true}))' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-fold-scales-into-weights),cameo-report-decisions)' | FileCheck %s
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-scales-into-weights))' > %t
 // RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-scales-into-weights))' | diff %t -
 
