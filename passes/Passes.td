@@ -398,8 +398,8 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     into outputs where that is possible, everything else shares the arena, by lifetime. A launch
     updates a tensor in place if nothing reads the old value afterwards; elsewhere the value is
     copied first. Reshapes cost nothing. An output that is an input, a weight, another output or a
-    reshape of one is copied. Sizes known only at run time become arithmetic of the plan; buffers
-    whose sizes are multiples of the same run-time sizes are laid out together.
+    reshape of one is copied. Sizes known only at run time become arithmetic of the plan; where
+    there are any, `rt.lay_out_arena` gives all buffers their offsets when the plan runs.
 
     What callers see of inputs and outputs moves to the attributes `rt.inputs` and `rt.outputs`;
     `rt.memory` says how large the arena is and how small it could be, where all sizes are known.
@@ -420,7 +420,7 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     func.func @main() attributes {rt.inputs = [...], rt.outputs = [...]} {
       %n = rt.dim 0, 0
       rt.output_shape 0 sizes(%n, %c4)
-      rt.arena_size %c0
+      rt.arena_size %c0 live %c0 sum %c0
       %x = rt.input 0
       %y = rt.output 0
       rt.launch @relu::@relu grid(%n, %c1, %c1) args(%x, %y, %n : !rt.buffer, !rt.buffer, index)

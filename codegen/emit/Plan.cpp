@@ -44,6 +44,7 @@ private:
   LogicalResult emitWrite(rt::WriteOp op);
   LogicalResult emitLaunch(rt::LaunchOp op);
   void emitWork(rt::LaunchOp launch);
+  void emitArena(rt::LayOutArenaOp op);
   FailureOr<uint32_t> kernelOf(rt::LaunchOp launch);
   FailureOr<uint32_t> dataType(Operation *op, Type element);
   uint32_t newBuffer(Value value) { return buffers[value] = plan.newBuffer(); }
@@ -240,6 +241,18 @@ LogicalResult PlanEmitter::emitWrite(rt::WriteOp op) {
   return success();
 }
 
+void PlanEmitter::emitArena(rt::LayOutArenaOp op) {
+  for (auto [bytes, offset, first, last] :
+       llvm::zip(op.getBytes(), op.getOffsets(), op.getFirst(), op.getLast()))
+    scalars.set(offset,
+                plan.compute(CAMEO_OP_ARENA_REQUEST, {scalars.get(bytes), low(first), low(last)}));
+  uint32_t arena = plan.newRegister(), live = plan.newRegister(), sum = plan.newRegister();
+  plan.op(CAMEO_OP_ARENA_LAYOUT, {arena, live, sum});
+  scalars.set(op.getArena(), arena);
+  scalars.set(op.getLive(), live);
+  scalars.set(op.getSum(), sum);
+}
+
 LogicalResult PlanEmitter::emit(Operation &op) {
   if (auto dim = dyn_cast<rt::DimOp>(op)) {
     scalars.set(dim, plan.compute(CAMEO_OP_DIM, {low(dim.getInput()), low(dim.getDimension())}));
@@ -262,6 +275,10 @@ LogicalResult PlanEmitter::emit(Operation &op) {
     plan.op(CAMEO_OP_OUTPUT_SHAPE, words);
   } else if (auto size = dyn_cast<rt::ArenaSizeOp>(op)) {
     plan.op(CAMEO_OP_ARENA_SIZE, {scalars.get(size.getBytes())});
+    if (size.getLive())
+      plan.op(CAMEO_OP_ARENA_USE, {scalars.get(size.getLive()), scalars.get(size.getSum())});
+  } else if (auto layout = dyn_cast<rt::LayOutArenaOp>(op)) {
+    emitArena(layout);
   } else if (auto view = dyn_cast<rt::ArenaViewOp>(op)) {
     uint32_t offset = scalars.get(view.getOffset()), bytes = scalars.get(view.getBytes());
     plan.op(CAMEO_OP_BUF_ARENA, {newBuffer(view), offset, bytes});

@@ -75,3 +75,76 @@ LogicalResult LaunchOp::verify() {
                          << " written operands";
   return success();
 }
+
+//===-- The arena -----------------------------------------------------------------------------===//
+
+void LayOutArenaOp::build(OpBuilder &builder, OperationState &state, ValueRange bytes,
+                          ArrayRef<int64_t> first, ArrayRef<int64_t> last) {
+  SmallVector<Type> offsets(bytes.size(), builder.getIndexType());
+  build(builder, state, builder.getIndexType(), builder.getIndexType(), builder.getIndexType(),
+        offsets, bytes, builder.getDenseI64ArrayAttr(first), builder.getDenseI64ArrayAttr(last));
+}
+
+void LayOutArenaOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getArena(), "arena");
+  setName(getLive(), "live");
+  setName(getSum(), "sum");
+  if (!getOffsets().empty())
+    setName(getOffsets().front(), "offset");
+}
+
+ParseResult LayOutArenaOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> bytes;
+  SmallVector<int64_t> first, last;
+  auto parseRequest = [&]() -> ParseResult {
+    return failure(parser.parseOperand(bytes.emplace_back()) || parser.parseKeyword("from") ||
+                   parser.parseInteger(first.emplace_back()) || parser.parseKeyword("to") ||
+                   parser.parseInteger(last.emplace_back()));
+  };
+  Type index = parser.getBuilder().getIndexType();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseRequest) ||
+      parser.parseOptionalAttrDict(result.attributes) ||
+      parser.resolveOperands(bytes, index, result.operands))
+    return failure();
+  result.addAttribute(getFirstAttrName(result.name),
+                      parser.getBuilder().getDenseI64ArrayAttr(first));
+  result.addAttribute(getLastAttrName(result.name), parser.getBuilder().getDenseI64ArrayAttr(last));
+  result.addTypes(SmallVector<Type>(3 + bytes.size(), index));
+  return success();
+}
+
+void LayOutArenaOp::print(OpAsmPrinter &printer) {
+  printer << " [";
+  printer.increaseIndent();
+  bool isFirst = true;
+  for (auto [bytes, first, last] : llvm::zip(getBytes(), getFirst(), getLast())) {
+    printer << (isFirst ? "" : ",");
+    printer.printNewline();
+    printer << bytes << " from " << first << " to " << last;
+    isFirst = false;
+  }
+  printer.decreaseIndent();
+  if (!isFirst)
+    printer.printNewline();
+  printer << "]";
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getFirstAttrName(), getLastAttrName()});
+}
+
+LogicalResult LayOutArenaOp::verify() {
+  size_t count = getBytes().size();
+  if (getFirst().size() != count || getLast().size() != count || getOffsets().size() != count)
+    return emitOpError() << "has " << count << " sizes, " << getFirst().size() << " first and "
+                         << getLast().size() << " last steps, and " << getOffsets().size()
+                         << " offsets";
+  for (auto [i, first, last] : llvm::enumerate(getFirst(), getLast()))
+    if (first < 0 || last < first || last > UINT32_MAX)
+      return emitOpError() << "buffer " << i << " is in use from step " << first << " to step "
+                           << last << "; steps are in order and in [0, 2^32)";
+  return success();
+}
+
+LogicalResult ArenaSizeOp::verify() {
+  if (!getLive() != !getSum())
+    return emitOpError("states the live bytes or the sum of all bytes without the other");
+  return success();
+}

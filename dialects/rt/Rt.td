@@ -8,6 +8,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Rt_Dialect : Dialect {
@@ -156,10 +157,39 @@ def Rt_OutputShapeOp : Rt_Op<"output_shape"> {
   let assemblyFormat = "$output (`sizes` `(` $sizes^ `)`)? attr-dict";
 }
 
-def Rt_ArenaSizeOp : Rt_Op<"arena_size"> {
+def Rt_LayOutArenaOp : Rt_Op<"lay_out_arena", [
+    Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "gives buffers whose sizes are known only at run time their offsets in the arena";
+  let description = [{
+    Each buffer has a size in bytes and is in use from one step of the plan to another, both
+    included. Those that share a step do not overlap, whatever their sizes turn out to be; where
+    they stand is decided when the plan runs, by the algorithm that `cameo-plan-buffers` uses for
+    sizes that it knows (`runtime/arena.h`). The results are the arena's size, the most bytes in use
+    at one step, the sum of all bytes, and the offsets.
+    ```mlir
+    %arena, %live, %sum, %offset:2 = rt.lay_out_arena [
+      %a from 0 to 2,
+      %b from 1 to 3
+    ]
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$bytes, DenseI64ArrayAttr:$first, DenseI64ArrayAttr:$last);
+  let results = (outs Index:$arena, Index:$live, Index:$sum, Variadic<Index>:$offsets);
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$bytes, "::llvm::ArrayRef<int64_t>":$first,
+                                 "::llvm::ArrayRef<int64_t>":$last)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Rt_ArenaSizeOp : Rt_Op<"arena_size", [AttrSizedOperandSegments]> {
   let summary = "states the arena's size in bytes";
-  let arguments = (ins Index:$bytes);
-  let assemblyFormat = "$bytes attr-dict";
+  let description = [{
+    `live` is the most that is in use at one step, `sum` the size of all buffers: what reports set
+    the arena's size beside.
+  }];
+  let arguments = (ins Index:$bytes, Optional<Index>:$live, Optional<Index>:$sum);
+  let assemblyFormat = "$bytes (`live` $live^ `sum` $sum)? attr-dict";
+  let hasVerifier = 1;
 }
 
 // Not pure: two views of one range are two values, one after the other.

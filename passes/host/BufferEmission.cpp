@@ -2,10 +2,8 @@
 // where it is; shapes of outputs, the arena's size and what the device does follow it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/host/ArenaLayout.h"
 #include "passes/host/BufferPlanner.h"
-
-#include "llvm/ADT/MapVector.h"
+#include "runtime/arena.h"
 
 using namespace mlir;
 using namespace cameo;
@@ -25,16 +23,6 @@ Value BufferPlanner::value(OpFoldResult size) {
   return result;
 }
 
-OpFoldResult BufferPlanner::add(OpFoldResult a, OpFoldResult b) {
-  if (known(a) == 0)
-    return b;
-  if (known(b) == 0)
-    return a;
-  if (known(a) && known(b))
-    return constant(*known(a) + *known(b));
-  return builder.create<arith::AddIOp>(function.getLoc(), value(a), value(b)).getResult();
-}
-
 OpFoldResult BufferPlanner::mul(OpFoldResult a, OpFoldResult b) {
   if (known(a) == 1 || known(b) == 0)
     return b;
@@ -45,14 +33,6 @@ OpFoldResult BufferPlanner::mul(OpFoldResult a, OpFoldResult b) {
   return builder.create<arith::MulIOp>(function.getLoc(), value(a), value(b)).getResult();
 }
 
-OpFoldResult BufferPlanner::alignUp(OpFoldResult a) {
-  if (known(a))
-    return constant(llvm::alignTo(*known(a), kBufferAlignment));
-  Value units = builder.create<arith::CeilDivSIOp>(function.getLoc(), value(a),
-                                                   value(constant(kBufferAlignment)));
-  return mul(units, constant(kBufferAlignment));
-}
-
 OpFoldResult BufferPlanner::bytesOf(const Memory &memory) {
   OpFoldResult bytes = constant(1);
   for (Value dim : memory.dims)
@@ -60,56 +40,55 @@ OpFoldResult BufferPlanner::bytesOf(const Memory &memory) {
   return mul(bytes, constant(memory.factor));
 }
 
-/// Buffers whose sizes are multiples of the same run-time sizes are laid out together, in units of
-/// those sizes' product; each group has a region of its own.
-void BufferPlanner::layOut() {
+/// Gives everything in the arena its offset: as constants where all sizes are known, else by an
+/// instruction of the plan.
+LogicalResult BufferPlanner::layOut() {
   builder.setInsertionPoint(block.getTerminator());
-  using Group = SmallVector<unsigned>;
-  llvm::MapVector<SmallVector<int64_t>, Group, std::map<SmallVector<int64_t>, unsigned>> groups;
-  // The group without run-time sizes comes first: its offsets are constants then.
-  groups[{}];
-  for (auto [i, memory] : llvm::enumerate(memories)) {
-    if (memory.kind != Memory::Arena || memory.first < 0)
-      continue;
-    SmallVector<int64_t> key;
-    for (Value dim : memory.dims)
-      key.push_back(numberOf(dim));
-    groups[key].push_back(i);
-  }
-  arenaBytes = constant(0);
-  for (auto &[key, members] : groups) {
-    if (members.empty())
-      continue;
-    SmallVector<ArenaRequest> requests;
-    for (unsigned i : members)
-      requests.push_back({memories[i].factor, memories[i].first, memories[i].last});
-    ArenaLayout layout = layOutArena(requests, key.empty() ? kBufferAlignment : 1);
-    OpFoldResult unit = constant(1);
-    for (Value dim : memories[members.front()].dims)
-      unit = mul(unit, dim);
-    for (auto [i, offset, level] : llvm::zip(members, layout.offsets, layout.levels)) {
-      OpFoldResult place = alignUp(mul(unit, constant(offset)));
-      if (!key.empty())
-        place = add(place, constant(level * kBufferAlignment));
-      memories[i].offset = add(arenaBytes, place);
+  SmallVector<unsigned> members;
+  SmallVector<OpFoldResult> bytes;
+  for (auto [i, memory] : llvm::enumerate(memories))
+    if (memory.kind == Memory::Arena && memory.first >= 0) {
+      members.push_back(i);
+      bytes.push_back(bytesOf(memory));
     }
-    OpFoldResult bytes = alignUp(mul(unit, constant(layout.extent)));
-    if (!key.empty())
-      bytes = add(bytes, constant(layout.levelCount * kBufferAlignment));
-    arenaBytes = add(arenaBytes, bytes);
-    if (key.empty() && groups.size() == 1) {
-      int64_t sum = 0;
-      for (const ArenaRequest &request : requests)
-        sum += request.size;
-      function->setAttr(
-          kPlanMemoryAttr,
-          builder.getDictionaryAttr(
-              {builder.getNamedAttr("arena_bytes", builder.getI64IntegerAttr(*known(bytes))),
-               builder.getNamedAttr("live_max_bytes",
-                                    builder.getI64IntegerAttr(maxLiveUnits(requests))),
-               builder.getNamedAttr("tensor_sum_bytes", builder.getI64IntegerAttr(sum))}));
-    }
+  auto isKnown = [](OpFoldResult size) { return known(size).has_value(); };
+  if (llvm::all_of(bytes, isKnown))
+    return layOutNow(members, bytes);
+  SmallVector<Value> sizes;
+  SmallVector<int64_t> first, last;
+  for (auto [i, size] : llvm::zip(members, bytes)) {
+    sizes.push_back(value(size));
+    first.push_back(memories[i].first);
+    last.push_back(memories[i].last);
   }
+  auto op = builder.create<rt::LayOutArenaOp>(function.getLoc(), sizes, first, last);
+  for (auto [i, offset] : llvm::zip(members, op.getOffsets()))
+    memories[i].offset = offset;
+  arenaUse = {op.getArena(), op.getLive(), op.getSum()};
+  return success();
+}
+
+LogicalResult BufferPlanner::layOutNow(ArrayRef<unsigned> members, ArrayRef<OpFoldResult> bytes) {
+  std::vector<CameoArenaRequest> requests;
+  for (auto [i, size] : llvm::zip(members, bytes))
+    requests.push_back({static_cast<uint64_t>(*known(size)),
+                        static_cast<uint32_t>(memories[i].first),
+                        static_cast<uint32_t>(memories[i].last)});
+  std::vector<uint64_t> offsets(requests.size());
+  CameoArenaUse use;
+  if (cameoLayOutArena(requests.data(), requests.size(), offsets.data(), &use))
+    return function.emitError("its intermediate values take more than 2^63 bytes");
+  for (auto [i, offset] : llvm::zip(members, offsets))
+    memories[i].offset = constant(offset);
+  arenaUse = {constant(use.arena_bytes), constant(use.live_bytes), constant(use.sum_bytes)};
+  auto number = [&](StringRef name, uint64_t bytes) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(bytes));
+  };
+  function->setAttr(kPlanMemoryAttr,
+                    builder.getDictionaryAttr({number("arena_bytes", use.arena_bytes),
+                                               number("live_max_bytes", use.live_bytes),
+                                               number("tensor_sum_bytes", use.sum_bytes)}));
+  return success();
 }
 
 /// The buffer of a memory, made at `user`, the first step that uses it.
@@ -159,7 +138,8 @@ void BufferPlanner::emit() {
       values.push_back(value(size));
     builder.create<rt::OutputShapeOp>(end->getLoc(), i, values);
   }
-  builder.create<rt::ArenaSizeOp>(end->getLoc(), value(arenaBytes));
+  builder.create<rt::ArenaSizeOp>(end->getLoc(), value(arenaUse[0]), value(arenaUse[1]),
+                                  value(arenaUse[2]));
   for (const Step &step : steps) {
     if (!step.op) {
       Value target = buffer(step.memories[0], step.loc);

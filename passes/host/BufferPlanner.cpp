@@ -15,7 +15,8 @@ LogicalResult BufferPlanner::run() {
   if (failed(collect()))
     return failure();
   setMetadata();
-  layOut();
+  if (failed(layOut()))
+    return failure();
   emit();
   return success();
 }

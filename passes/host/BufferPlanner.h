@@ -5,6 +5,7 @@
 
 #include "passes/Passes.h"
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -73,16 +74,16 @@ private:
   void useAt(int memory, int64_t step);
   void addCopy(mlir::Location loc, unsigned target, unsigned source);
 
-  void layOut();
+  llvm::LogicalResult layOut();
+  llvm::LogicalResult layOutNow(llvm::ArrayRef<unsigned> members,
+                                llvm::ArrayRef<mlir::OpFoldResult> bytes);
   void emit();
   void erase();
   mlir::Value buffer(unsigned memory, mlir::Location user);
   mlir::OpFoldResult bytesOf(const Memory &memory);
   mlir::Value value(mlir::OpFoldResult size);
   mlir::OpFoldResult constant(int64_t number) { return builder.getIndexAttr(number); }
-  mlir::OpFoldResult add(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult mul(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  mlir::OpFoldResult alignUp(mlir::OpFoldResult a);
 
   mlir::func::FuncOp function;
   mlir::Block &block;
@@ -98,7 +99,7 @@ private:
   llvm::SmallVector<Sizes> outputSizes;
   llvm::SmallVector<mlir::Attribute> inputs, outputs; // metadata
   llvm::DenseSet<unsigned> hostInputs;
-  mlir::OpFoldResult arenaBytes;
+  std::array<mlir::OpFoldResult, 3> arenaUse; // the arena's bytes, the most live ones, their sum
   mlir::Operation *firstOp = nullptr;
 };
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Passes.h"
 #include "passes/Statistics.h"
-#include "passes/host/ArenaLayout.h"
 #include "passes/host/WeightPool.h"
+#include "runtime/arena.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -127,7 +127,7 @@ private:
         return share(constant, *splats.offset, bytes);
       splats.offset = end;
       constant.setOffset(end);
-      end += llvm::alignTo(splats.bytes, kBufferAlignment);
+      end += llvm::alignTo(splats.bytes, CAMEO_BUFFER_ALIGNMENT);
       return;
     }
     uint64_t hash = llvm::xxh3_64bits(
@@ -139,7 +139,7 @@ private:
       return share(constant, *same->getOffset(), bytes);
     constant.setOffset(end);
     candidates.push_back(constant);
-    end += llvm::alignTo(bytes, kBufferAlignment);
+    end += llvm::alignTo(bytes, CAMEO_BUFFER_ALIGNMENT);
   }
 
   void share(rt::ConstantOp constant, int64_t offset, int64_t bytes) {

@@ -77,3 +77,27 @@ func.func @LedgerEntry() attributes {rt.ledger = [
     {at = loc("a"), kind = "avoided", text = "not folded", what = "fold"}]} {
   return
 }
+
+// -----
+
+func.func @LayoutSteps(%n: index) {
+  // expected-error @below {{buffer 1 is in use from step 3 to step 2; steps are in order and in [0, 2^32)}}
+  %arena, %live, %sum, %offset:2 = rt.lay_out_arena [%n from 0 to 2, %n from 3 to 2]
+  return
+}
+
+// -----
+
+func.func @LayoutCounts(%n: index) {
+  // expected-error @below {{has 1 sizes, 2 first and 1 last steps, and 1 offsets}}
+  %0:4 = "rt.lay_out_arena"(%n) {first = array<i64: 0, 1>, last = array<i64: 2>} : (index) -> (index, index, index, index)
+  return
+}
+
+// -----
+
+func.func @ArenaUse(%n: index) {
+  // expected-error @below {{states the live bytes or the sum of all bytes without the other}}
+  "rt.arena_size"(%n, %n) {operandSegmentSizes = array<i32: 1, 1, 0>} : (index, index) -> ()
+  return
+}

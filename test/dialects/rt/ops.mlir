@@ -39,7 +39,16 @@ rt.variant @sm_80 target "sm_80" {
     %n = rt.dim 0, 1
     // CHECK: rt.read_input 1[%{{.*}}] -> f64
     %ratio = rt.read_input 1[%c0] -> f64
-    // CHECK: rt.arena_size %[[N]]
+    // CHECK: %arena, %live, %sum, %offset:2 = rt.lay_out_arena [
+    // CHECK-NEXT: %[[N]] from 0 to 2,
+    // CHECK-NEXT: %c0 from 2 to 3
+    // CHECK-NEXT: ]
+    %arena, %live, %sum, %offset:2 = rt.lay_out_arena [%n from 0 to 2, %c0 from 2 to 3]
+    // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = rt.lay_out_arena []
+    %none:3 = rt.lay_out_arena []
+    // CHECK: rt.arena_size %arena live %live sum %sum
+    rt.arena_size %arena live %live sum %sum
+    // CHECK: rt.arena_size %[[N]]{{$}}
     rt.arena_size %n
     // CHECK: rt.output_shape 0 sizes(%[[N]])
     rt.output_shape 0 sizes(%n)

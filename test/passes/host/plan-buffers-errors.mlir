@@ -52,3 +52,18 @@ rt.variant @v target "sm_80" {
     return %y : tensor<4294967296x4294967296xf32>
   }
 }
+
+// -----
+
+rt.variant @huge target "sm_80" {
+  // expected-error @below {{its intermediate values take more than 2^63 bytes}}
+  func.func @Huge(%x: tensor<4xi8>) -> tensor<4xi8> {
+    %c1 = arith.constant 1 : index
+    %e = tensor.empty() : tensor<4611686018427387904xi8>
+    %f = tensor.empty() : tensor<4xi8>
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %e : tensor<4xi8>, tensor<4611686018427387904xi8>) writes [1] -> tensor<4611686018427387904xi8>
+    %b = rt.launch @k::@k grid(%c1, %c1, %c1) args(%a, %e : tensor<4611686018427387904xi8>, tensor<4611686018427387904xi8>) writes [1] -> tensor<4611686018427387904xi8>
+    %c = rt.launch @k::@k grid(%c1, %c1, %c1) args(%b, %f : tensor<4611686018427387904xi8>, tensor<4xi8>) writes [1] -> tensor<4xi8>
+    return %c : tensor<4xi8>
+  }
+}

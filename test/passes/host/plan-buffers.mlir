@@ -18,7 +18,7 @@ rt.variant @chain target "sm_80" {
     // CHECK-DAG: %[[C256:.*]] = arith.constant 256 : index
     // CHECK-DAG: %[[C512:.*]] = arith.constant 512 : index
     // CHECK: rt.output_shape 0 sizes(%[[C64]])
-    // CHECK: rt.arena_size %[[C512]]
+    // CHECK: rt.arena_size %[[C512]] live %[[C512]] sum %{{.*}}
     // CHECK: %[[X:.*]] = rt.input 0
     // CHECK: %[[A:.*]] = rt.arena_view %[[C0]] bytes %[[C256]]
     // CHECK: rt.launch @k::@k {{.*}} args(%[[X]], %[[A]] : !rt.buffer, !rt.buffer) writes [1]
@@ -53,14 +53,54 @@ rt.variant @dynamic target "sm_80" {
     %m = tensor.dim %z, %c0 : tensor<?xf32>
     %e = tensor.empty(%n) : tensor<?x4xf32>
     // CHECK: %[[BYTES:.*]] = arith.muli %[[N]], %c16
+    // CHECK: %arena, %live, %sum, %offset = rt.lay_out_arena [
+    // CHECK-NEXT: %[[BYTES]] from 0 to 1
+    // CHECK-NEXT: ]
     // CHECK: rt.output_shape 0 sizes(%[[N]], %c4)
-    // CHECK: rt.arena_view %c0 bytes %[[BYTES]]
+    // CHECK: rt.arena_size %arena live %live sum %sum
+    // CHECK: rt.arena_view %offset bytes %[[BYTES]]
     // CHECK: rt.launch @k::@k grid(%[[N]], %[[N]], %c1)
     %a = rt.launch @k::@k grid(%n, %m, %c1) args(%x, %e : tensor<?x4xf32>, tensor<?x4xf32>) writes [1] -> tensor<?x4xf32>
     %rows = tensor.dim %a, %c0 : tensor<?x4xf32>
     %f = tensor.empty(%rows) : tensor<?x4xf32>
     %b = rt.launch @k::@k grid(%n, %c1, %c1) args(%a, %f : tensor<?x4xf32>, tensor<?x4xf32>) writes [1] -> tensor<?x4xf32>
     return %b : tensor<?x4xf32>
+  }
+}
+
+// -----
+
+// Sizes that cannot be compared share memory all the same: where each is, is decided when they are
+// known. Sizes that are known take part.
+rt.variant @unlike target "sm_80" {
+  // CHECK-LABEL: func.func @Unlike()
+  // CHECK-NOT: rt.memory
+  func.func @Unlike(%x: tensor<?xf32> {onnx.dims = ["N"]}, %z: tensor<?xf32> {onnx.dims = ["M"]})
+      -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %m = tensor.dim %z, %c0 : tensor<?xf32>
+    %e = tensor.empty(%n) : tensor<?xf32>
+    %f = tensor.empty(%m) : tensor<?xf32>
+    %g = tensor.empty() : tensor<8xf32>
+    // CHECK-DAG: %[[N:.*]] = rt.dim 0, 0
+    // CHECK-DAG: %[[M:.*]] = rt.dim 1, 0
+    // CHECK-DAG: %[[A:.*]] = arith.muli %[[N]], %c4
+    // CHECK-DAG: %[[B:.*]] = arith.muli %[[M]], %c4
+    // CHECK: %arena, %live, %sum, %offset:3 = rt.lay_out_arena [
+    // CHECK-NEXT: %[[A]] from 0 to 1,
+    // CHECK-NEXT: %[[B]] from 1 to 2,
+    // CHECK-NEXT: %c32 from 2 to 3
+    // CHECK-NEXT: ]
+    // CHECK: rt.arena_view %offset#0 bytes %[[A]]
+    %a = rt.launch @k::@k grid(%n, %c1, %c1) args(%x, %e : tensor<?xf32>, tensor<?xf32>) writes [1] -> tensor<?xf32>
+    // CHECK: rt.arena_view %offset#1 bytes %[[B]]
+    %b = rt.launch @k::@k grid(%m, %c1, %c1) args(%a, %f : tensor<?xf32>, tensor<?xf32>) writes [1] -> tensor<?xf32>
+    // CHECK: rt.arena_view %offset#2 bytes %c32
+    %c = rt.launch @k::@k grid(%c1, %c1, %c1) args(%b, %g : tensor<?xf32>, tensor<8xf32>) writes [1] -> tensor<8xf32>
+    %d = rt.launch @k::@k grid(%n, %c1, %c1) args(%c, %e : tensor<8xf32>, tensor<?xf32>) writes [1] -> tensor<?xf32>
+    return %d : tensor<?xf32>
   }
 }
 
