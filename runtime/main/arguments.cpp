@@ -282,6 +282,11 @@ Status readGiven(const char *option, const std::vector<std::string> &texts,
   return {};
 }
 
+Status chooseShapes(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+                    std::vector<Shape> &shapes) {
+  return randomShapes(options, tensors, {}, shapes);
+}
+
 Status gatherInputs(const Options &options, const Session &session,
                     std::vector<HostTensor> &inputs) {
   const std::vector<rt::PlanTensor> &tensors = session.plan().inputs();

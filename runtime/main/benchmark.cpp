@@ -175,6 +175,8 @@ Status describeRuns(Workers &workers, const Session &session, BenchmarkResult &r
   const rt::WorkList *work = nullptr;
   CAMEO_RETURN_IF_ERROR(context.workList(work));
   result.launches = work->launches.size();
+  result.arenaLive = work->arenaLiveBytes;
+  result.arenaSum = work->arenaSumBytes;
   result.replayed = context.replays();
   result.memory.weights = session.model->payload().weightBytes();
   for (const std::unique_ptr<Worker> &worker : workers)

@@ -49,6 +49,8 @@ struct BenchmarkResult {
   bool interrupted = false;
 
   size_t launches = 0; // a run
+  // What is in the arena, at most at once and in all; where the plan tells.
+  uint64_t arenaLive = 0, arenaSum = 0;
   bool replayed = false;
   bool blocking = false;    // waiting for the device does not spin
   uint64_t flushBytes = 0;  // written before each run

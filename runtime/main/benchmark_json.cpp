@@ -58,10 +58,15 @@ std::string warmUpOf(const WarmUp &warmUp) {
   return members.str();
 }
 
-std::string memoryOf(const MemoryUse &use, bool simulated) {
+std::string memoryOf(const BenchmarkResult &result, bool simulated) {
+  const MemoryUse &use = result.memory;
   JsonMembers members;
   members.add("weight_bytes", use.weights);
   members.add("arena_bytes", use.arena);
+  if (result.arenaSum) {
+    members.add("live_max_bytes", result.arenaLive);
+    members.add("tensor_sum_bytes", result.arenaSum);
+  }
   members.add("input_and_output_bytes", use.tensors);
   members.add("page_locked_bytes", use.pinned);
   if (!simulated)
@@ -125,7 +130,7 @@ void printBenchmarkJson(const Options &options, const Session &session,
   members.add("spins", !result.blocking);
   members.add("cold_bytes", result.flushBytes);
   members.add("warm_up", warmUpOf(result.warmUp));
-  members.add("memory", memoryOf(result.memory, simulated));
+  members.add("memory", memoryOf(result, simulated));
   if (!simulated)
     members.add("monitor", monitorOf(result));
   members.addText("results", result.verification);

@@ -76,10 +76,15 @@ void printMonitor(const BenchmarkResult &result) {
   std::printf("\n");
 }
 
-void printMemory(const Session &session, const MemoryUse &use) {
-  std::printf("Memory: weights %s, intermediate values %s, inputs and outputs %s, page-locked %s",
-              bytesText(use.weights).c_str(), bytesText(use.arena).c_str(),
-              bytesText(use.tensors).c_str(), bytesText(use.pinned).c_str());
+void printMemory(const Session &session, const BenchmarkResult &result) {
+  const MemoryUse &use = result.memory;
+  std::printf("Memory: weights %s, intermediate values %s", bytesText(use.weights).c_str(),
+              bytesText(use.arena).c_str());
+  if (result.arenaSum)
+    std::printf(" (a run has %s live at once and %s in all)", bytesText(result.arenaLive).c_str(),
+                bytesText(result.arenaSum).c_str());
+  std::printf(", inputs and outputs %s, page-locked %s", bytesText(use.tensors).c_str(),
+              bytesText(use.pinned).c_str());
   if (!session.simulated())
     std::printf("; the GPU's free memory fell by %s", bytesText(use.fell).c_str());
   std::printf("\n");
@@ -140,7 +145,7 @@ void printBenchmarkTable(const Options &options, const Session &session,
   }
   std::printf("Total Host Walltime: %g s\nTotal GPU Compute Time%s: %g s\n", result.wall / 1000,
               note, compute / 1000);
-  printMemory(session, result.memory);
+  printMemory(session, result);
   std::printf("Results: %s\n", result.verification.c_str());
   if (result.interrupted)
     std::printf("[W] interrupted after %llu runs\n", (unsigned long long)result.runs());

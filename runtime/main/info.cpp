@@ -37,32 +37,52 @@ void printValue(const std::string &name, const Json &value, int indent) {
   }
 }
 
-// What one run computes and moves, where no size is open and nothing depends on values.
-void printWork(const rt::Plan &plan) {
+// What one run computes, moves and keeps, for the sizes of --shapes; without it where no size is
+// open. Nothing is run, so nothing is known where it depends on values.
+Status printWork(const Options &options, const rt::Plan &plan) {
+  std::vector<Shape> shapes;
+  CAMEO_RETURN_IF_ERROR(chooseShapes(options, plan.inputs(), shapes));
   std::vector<rt::PlanInput> inputs;
-  for (const rt::PlanTensor &tensor : plan.inputs()) {
-    for (int64_t size : tensor.dims)
-      if (size < 0)
-        return;
-    if (tensor.flags & CAMEO_TENSOR_HOST)
-      return;
-    inputs.push_back({tensor.dims, nullptr});
+  std::string text;
+  bool isOpen = false;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const rt::PlanTensor &tensor = plan.inputs()[i];
+    if (tensor.flags & CAMEO_TENSOR_HOST) {
+      if (!options.shapes.empty())
+        std::printf("work: not known before a run: '%s' is read on the host\n", tensor.name);
+      return {};
+    }
+    isOpen |= shapes[i] != tensor.dims;
+    text +=
+        std::string(i ? ", " : "") + tensor.name + " " + rt::formatType(shapes[i], tensor.dtype);
+    inputs.push_back({shapes[i], nullptr});
   }
+  if (isOpen && options.shapes.empty())
+    return {};
   rt::WorkList work;
-  if (!rt::runPlan(plan, inputs, work).ok())
-    return;
+  if (Status status = rt::runPlan(plan, inputs, work); !status.ok())
+    return options.shapes.empty() ? Status() : std::move(status);
+  if (isOpen)
+    std::printf("for: %s\n", text.c_str());
   double flops = 0, bytes = 0;
+  bool isKnown = true;
   for (const rt::LaunchStep &launch : work.launches) {
-    if (launch.flops < 0 || launch.bytes < 0)
-      return;
+    isKnown &= launch.flops >= 0 && launch.bytes >= 0;
     flops += launch.flops;
     bytes += launch.bytes;
   }
-  std::printf("work: %zu launches, %.6g GFLOP, %.6g MB read and written\n", work.launches.size(),
-              flops / 1e9, bytes / 1e6);
+  if (isKnown)
+    std::printf("work: %zu launches, %.6g GFLOP, %.6g MB read and written\n", work.launches.size(),
+                flops / 1e9, bytes / 1e6);
+  if (work.arenaUseKnown)
+    std::printf("intermediate values: %llu B in the arena, %llu B of them live at once, %llu B in "
+                "all\n",
+                (unsigned long long)work.arenaBytes, (unsigned long long)work.arenaLiveBytes,
+                (unsigned long long)work.arenaSumBytes);
+  return {};
 }
 
-Status printEntries(const rt::Payload &payload) {
+Status printEntries(const Options &options, const rt::Payload &payload) {
   uint32_t variant = UINT32_MAX;
   for (const rt::Section &section : payload.sections()) {
     if (section.kind != CAMEO_SECTION_PLAN)
@@ -78,7 +98,7 @@ Status printEntries(const rt::Payload &payload) {
     printTensors("inputs:", plan.inputs());
     printTensors("outputs:", plan.outputs());
     std::printf("kernels: %zu\n", plan.kernels().size());
-    printWork(plan);
+    CAMEO_RETURN_IF_ERROR(printWork(options, plan));
   }
   return {};
 }
@@ -103,7 +123,7 @@ Status printInfo(const Options &options, const rt::Payload &payload) {
     std::printf("\n");
     return {};
   }
-  CAMEO_RETURN_IF_ERROR(printEntries(payload));
+  CAMEO_RETURN_IF_ERROR(printEntries(options, payload));
   std::printf("code:\n");
   for (const rt::Section &section : payload.sections())
     if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||

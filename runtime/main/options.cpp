@@ -344,7 +344,8 @@ Inputs and outputs; the name may be left out, and then the order counts
   --runs=N                    runs as often; results that differ in a bit are exit code 1
   --random-inputs[=SEED]      seeded values for inputs that are not given; what is only measured has
                               them unasked
-  --shapes=NAME:2x3,...       their sizes where the model leaves them open (default: 1)
+  --shapes=NAME:2x3,...       their sizes where the model leaves them open (default: 1); with
+                              --info, the sizes to tell work and memory for
 
 Device
   --device=auto|cuda[:N]|sim  auto: a GPU; the simulator only where there is no driver at all

@@ -57,6 +57,11 @@ Status readGiven(const char *option, const std::vector<std::string> &texts,
 Status readExpected(const Options &options, const Session &session,
                     std::vector<GivenTensor> &expected);
 
+// Sizes of all inputs: those of --shapes, else the model's own, else those of the same name that
+// are given, else 1.
+Status chooseShapes(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+                    std::vector<Shape> &shapes);
+
 // Sets shapes and host bindings for `inputs`.
 Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs);
 

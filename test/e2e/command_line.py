@@ -442,6 +442,10 @@ def check_exit_codes(tests):
     tests.judge("version", tests.run("--version"), 0, "cameo ", "payload versions")
     if max(map(len, help_text.output.splitlines())) > 100:
         tests.suite.fail("help-width", "a line is wider than 100 columns", help_text)
+    sizes = tests.run("--info", "--shapes=x:2x5x32")
+    tests.judge("info-shapes", sizes, 0, "\nfor: x 2x5x32xf32\n", "\nwork: ",
+                " B in the arena, ")
+    tests.judge("info-wrong-shapes", tests.run("--info", "--shapes=x:2x5x33"), 2, "'x'")
     info = tests.run("--info=json")
     tests.judge("info-json", info, 0)
     manifest = json.loads(info.output)

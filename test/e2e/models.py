@@ -3,7 +3,8 @@
 
 Each network is compiled once, for every architecture, and its artefact run at every batch size. The
 bound is what FP32 sums of a hundred layers in another order stay well within; NaN never passes. No
-kernel may spill registers on any architecture.
+kernel may spill registers on any architecture, and no arena may exceed 1.10 times what is live at once,
+at three sizes where the batch is symbolic.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -16,6 +17,7 @@ import onnx
 import onnxruntime
 
 import harness
+import memory
 import modern_networks
 import networks
 import payload
@@ -75,6 +77,7 @@ def check(suite, name, network, options):
         suite.fail(f"{name}-kernels", reason, compiled)
     else:
         suite.ok(f"{name}-kernels")
+    memory.check(suite, name, network, artefact)
     resources = json.loads(report.read_text())["resources"]
     if resources:
         print(f"  {len(resources)} kernels assembled; at most "
@@ -121,11 +124,29 @@ def check(suite, name, network, options):
         file.unlink()
 
 
+def check_memory(suite, name, network):
+    """Compiles for PTX, which is all that the figures need."""
+    path, artefact = suite.work / f"{name}.onnx", suite.work / name
+    onnx.save(network.model, path)
+    compiled = harness.run([suite.tool("cameoc"), path, "-o", artefact, "--target=ptx"],
+                           COMPILE_SECONDS)
+    if compiled.code != 0:
+        suite.fail(f"{name}-compile", f"{compiled.how()}: {harness.first_error(compiled.output)}",
+                   compiled)
+        return
+    print(name, flush=True)
+    memory.check(suite, name, network, artefact)
+    path.unlink()
+    artefact.unlink()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
     parser.set_defaults(target=TARGET)
     parser.add_argument("--long", action="store_true", help="more networks")
+    parser.add_argument("--memory", action="store_true",
+                        help="only print what the arenas take, and run nothing")
     parser.add_argument("--instrumented", action="store_true",
                         help="the build is a sanitizer's, whose stub is larger than what is shipped")
     parser.add_argument("--save", metavar="FOLDER", type=harness.Path,
@@ -141,7 +162,10 @@ def main():
     suite = harness.Suite("models", options.build.resolve(),
                           variant=harness.variant(options))
     for name, make in chosen.items():
-        check(suite, name, make(), options)
+        if options.memory:
+            check_memory(suite, name, make())
+        else:
+            check(suite, name, make(), options)
     return suite.close()
 
 

@@ -161,6 +161,10 @@ TEST_F(CommandLine, Info) {
   EXPECT_TRUE(has(result.text, "  simulator image for sm_80, ")) << result.text;
   EXPECT_TRUE(has(result.text, "weights: 32 B\n")) << result.text;
   EXPECT_TRUE(has(result.text, "compiler: test 1.0\n")) << result.text;
+  EXPECT_FALSE(has(result.text, "work:")) << result.text;
+  result = run(path("model") + " --info --shapes=x:2x64");
+  EXPECT_TRUE(has(result.text, "work: not known before a run: 'k' is read on the host\n"))
+      << result.text;
   result = run(path("model") + " --info=json");
   EXPECT_EQ(result.text, "{\"compiler\": \"test 1.0\", \"precision\": \"fp32\"}\n");
   EXPECT_EQ(run(path("model") + " --help").code, 0);
