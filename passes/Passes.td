@@ -116,8 +116,8 @@ def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func
 def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp"> {
   let summary = "report everything that cannot be compiled, in one error";
   let description = [{
-    Changes nothing. Every operator, attribute, type and shape that the lowerings refuse is one line:
-    the nodes, the reason with value and limit, and the nearest supported form.
+    Changes nothing. Every operator, attribute, type and shape that the shape rules refuse is one
+    line: the nodes, the reason with value and limit, and the nearest supported form.
 
     ```mlir
     %0 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
@@ -138,13 +138,12 @@ def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp">
 def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
   let summary = "infer every value's shape, with run-time sizes by name";
   let description = [{
-    The rules are those of the operators' lowerings: the function is lowered into a module that is
-    thrown away, and its sizes are read off. Sizes known only at run time become `?`, and their
-    names, expressions over those of the inputs' sizes, stand in the op's `onnx.dims`: a list for
-    each result; an empty name is a size of which nothing is known. Integers that are computed from
-    known sizes become constants. Values that cannot be lowered keep the shape that the model
-    declares, and `onnx.shape_declared` says so; a declared shape that contradicts the inferred one
-    is an error.
+    The rules are those that the operators' lowerings ask, too. Sizes known only at run time become
+    `?`, and their names, expressions over those of the inputs' sizes, stand in the op's `onnx.dims`:
+    a list for each result; an empty name is a size of which nothing is known. Integers that are
+    computed from known sizes become constants. Values of operators that are refused keep the shape
+    that the model declares, and `onnx.shape_declared` says so; a declared shape that contradicts the
+    inferred one is an error.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32> {onnx.dims = ["N", 4]}) -> tensor<*xf32> {

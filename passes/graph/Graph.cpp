@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/Graph.h"
 
+#include "dialects/onnx/shape/NodeText.h"
+
 using namespace mlir;
 
 namespace cameo {
@@ -76,11 +78,7 @@ void updateFunctionType(func::FuncOp function) {
                                      body.getTerminator()->getOperandTypes()));
 }
 
-StringRef nodeName(Operation *op) {
-  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
-    return loc.getName().getValue();
-  return "constant";
-}
+StringRef nodeName(Operation *op) { return onnx::nodeName(op).value_or("constant"); }
 
 Value createConstant(OpBuilder &b, Location loc, ElementsAttr value) {
   return b.create<onnx::ConstantOp>(loc, value.getType(), ValueRange(),

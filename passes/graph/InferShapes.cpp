@@ -6,18 +6,17 @@
 //     ==>
 //   %0 = onnx.Concat(%x, %x) {axis = 0, onnx.dims = [["N + N", 4]]} : ... -> tensor<?x4xf32>
 //
-// There is one set of shape rules, the operators' lowerings, which compute sizes as plan arithmetic
-// before they build anything on them. So this pass lowers the function into a module that it throws
-// away, and reads off what the sizes have become: attributes are static sizes, values are
-// expressions over the inputs' sizes. An operator that cannot be lowered keeps its declared shape
-// and is marked, since such a model runs nowhere and its declarations are not checked.
+// The rules are those that lowerings ask (dialects/onnx/shape/), here with symbols for sizes:
+// numbers are static sizes, others expressions over the inputs' sizes. An operator that is refused
+// keeps its declared shape and is marked, since such a model runs nowhere and its declarations are
+// not checked.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/SizeNames.h"
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
-#include "passes/linalg/Lowering.h"
+#include "passes/graph/ShapeWalk.h"
 
 using namespace mlir;
 
@@ -41,30 +40,23 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
           return llvm::any_of(op.getResults(), isMissing);
         }))
       return;
-    OwningOpRef<ModuleOp> scratch = ModuleOp::create(function.getLoc());
-    Lowering lowering(*scratch);
-    OpBuilder outer = OpBuilder::atBlockBegin(scratch->getBody());
-    // Arguments without a rank are refused when the function is lowered for good.
+    // Arguments without a rank are refused later.
     if (llvm::any_of(function.getArgumentTypes(),
                      [](Type type) { return !isa<RankedTensorType>(type); }))
       return;
-    (void)lowering.lowerInputs(function, outer);
-    onnx::SizeNames names(lowering.plan);
+    ShapeWalk walk(function);
+    onnx::SizeNames names(walk.sizes);
     bool good = true;
-    Block &body = function.getBody().front();
-    lowering.lowerNodes(body, [&](Operation *op) {
-      bool standsIn = lowering.isRefused(op) && llvm::any_of(op->getResults(), [&](Value result) {
-                        return lowering.tryLowered(result).has_value();
-                      });
-      if (standsIn)
+    walk.run([&](Operation *op) {
+      if (walk.standsIn(op))
         op->setAttr(kDeclaredShapeAttr, UnitAttr::get(op->getContext()));
       else
         op->removeAttr(kDeclaredShapeAttr);
-      good &= succeeded(refine(op, lowering, names));
+      good &= succeeded(refine(op, walk.shapes, names));
     });
     if (!good)
       return signalPassFailure();
-    foldKnownIntegers(body, lowering);
+    foldKnownIntegers(function.getBody().front(), walk.shapes);
     nameOutputs(function);
     updateFunctionType(function);
   }
@@ -79,18 +71,18 @@ private:
   }
 
   /// Sizes that are known either way; both ways must agree.
-  LogicalResult refine(Operation *op, Lowering &lowering, onnx::SizeNames &names) {
+  LogicalResult refine(Operation *op, const onnx::Shapes &shapes, onnx::SizeNames &names) {
     Builder b(op->getContext());
     SmallVector<Attribute> dims;
     bool named = false;
     for (OpResult result : op->getResults()) {
-      std::optional<Lowered> lowered = lowering.tryLowered(result);
+      std::optional<onnx::Sizes> inferred = shapes.find(result);
       dims.push_back(b.getArrayAttr({}));
-      if (!lowered)
+      if (!inferred)
         continue;
       SmallVector<int64_t> shape;
       SmallVector<Attribute> sizes;
-      for (OpFoldResult size : lowered->sizes) {
+      for (OpFoldResult size : *inferred) {
         std::optional<int64_t> known = getConstantIntValue(size);
         std::string name = known ? "" : names.of(size);
         shape.push_back(known.value_or(ShapedType::kDynamic));
@@ -118,15 +110,15 @@ private:
   }
 
   /// The value of a result that is computed from sizes that are known; null for others.
-  static ElementsAttr knownIntegers(Operation *op, Lowering &lowering) {
+  static ElementsAttr knownIntegers(Operation *op, onnx::Shapes &shapes) {
     if (op->getNumResults() != 1 || isa<onnx::ConstantOp, onnx::NoneOp>(op))
       return {};
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!type || !type.hasStaticShape() || !isa<IntegerType>(type.getElementType()) ||
-        !lowering.tryLowered(op->getResult(0)))
+        !shapes.find(op->getResult(0)))
       return {};
     std::optional<onnx::ElementKind> kind = onnx::innerKind(type);
-    FailureOr<Sizes> values = lowering.host.tryValues(op->getResult(0));
+    FailureOr<onnx::Sizes> values = shapes.host.tryValues(op->getResult(0));
     if (!kind || failed(values) || static_cast<int64_t>(values->size()) != type.getNumElements())
       return {};
     SmallVector<int64_t> numbers;
@@ -139,11 +131,11 @@ private:
     return onnx::makeConstant(type, nodeName(op), writeElements<int64_t>(*kind, numbers));
   }
 
-  void foldKnownIntegers(Block &body, Lowering &lowering) {
-    // All of them first: the lowering knows values by where they are in memory.
+  void foldKnownIntegers(Block &body, onnx::Shapes &shapes) {
+    // All of them first: host values are known by where operations are in memory.
     SmallVector<std::pair<Operation *, ElementsAttr>> known;
     for (Operation &op : body.without_terminator())
-      if (ElementsAttr value = knownIntegers(&op, lowering))
+      if (ElementsAttr value = knownIntegers(&op, shapes))
         known.push_back({&op, value});
     for (auto [op, value] : known) {
       OpBuilder b(op);
@@ -185,14 +177,11 @@ Operation *findUninferred(func::FuncOp function) {
   if (unranked.empty() || llvm::any_of(function.getArgumentTypes(),
                                        [](Type type) { return !isa<RankedTensorType>(type); }))
     return nullptr;
-  OwningOpRef<ModuleOp> scratch = ModuleOp::create(function.getLoc());
-  Lowering lowering(*scratch);
-  OpBuilder outer = OpBuilder::atBlockBegin(scratch->getBody());
-  (void)lowering.lowerInputs(function, outer);
-  lowering.lowerNodes(body, [](Operation *) {});
+  ShapeWalk walk(function);
+  walk.run();
   auto *found = llvm::find_if(unranked, [&](Operation *op) {
     return llvm::any_of(op->getResults(),
-                        [&](Value v) { return isUnranked(v) && lowering.tryLowered(v); });
+                        [&](Value v) { return isUnranked(v) && walk.shapes.find(v); });
   });
   return found == unranked.end() ? nullptr : *found;
 }

@@ -77,26 +77,14 @@ AffineMap identityMap(MLIRContext *context, int64_t rank) {
   return AffineMap::getMultiDimIdentityMap(rank, context);
 }
 
-FailureOr<Read> broadcastRead(Lowering &l, Operation *op, const Lowered &operand,
-                              const Sizes &loops) {
+Read broadcastRead(const Lowered &operand, const Sizes &loops) {
   int64_t rank = loops.size();
-  if (operand.rank() > rank)
-    return l.unsupported(op, "an operand of rank " + Twine(operand.rank()) +
-                                 " does not broadcast to rank " + Twine(rank));
-  MLIRContext *context = op->getContext();
+  MLIRContext *context = operand.tensor.getContext();
   SmallVector<AffineExpr> exprs;
   for (int64_t i = 0; i < operand.rank(); ++i) {
     int64_t dim = rank - operand.rank() + i;
-    OpFoldResult size = operand.sizes[i];
-    if (isConstantIntValue(size, 1)) {
-      exprs.push_back(isConstantIntValue(loops[dim], 1) ? getAffineDimExpr(dim, context)
-                                                        : getAffineConstantExpr(0, context));
-      continue;
-    }
-    if (failed(l.plan.check(op, l.plan.equal(size, loops[dim]),
-                            "size {0} does not broadcast to {1}", size, loops[dim])))
-      return failure();
-    exprs.push_back(getAffineDimExpr(dim, context));
+    bool repeats = isConstantIntValue(operand.sizes[i], 1) && !isConstantIntValue(loops[dim], 1);
+    exprs.push_back(repeats ? getAffineConstantExpr(0, context) : getAffineDimExpr(dim, context));
   }
   return Read{operand.tensor, AffineMap::get(rank, 0, exprs, context)};
 }
@@ -286,13 +274,6 @@ Value fromIndex(OpBuilder &b, Location loc, Value index, Type type) {
 
 Value widen(OpBuilder &b, Location loc, Value scalar, Type from, Type to) {
   return from == to ? scalar : convertScalar(b, loc, scalar, from, to);
-}
-
-FailureOr<int64_t> normalAxis(Lowering &l, Operation *op, int64_t axis, int64_t rank) {
-  int64_t normal = axis < 0 ? axis + rank : axis;
-  if (normal < 0 || normal >= rank)
-    return l.unsupported(op, outsideText(axis, rank));
-  return normal;
 }
 
 } // namespace cameo

@@ -36,9 +36,8 @@ mlir::Value neutral(mlir::OpBuilder &b, mlir::Location loc, Combine kind, mlir::
 mlir::AffineMap selectDims(mlir::MLIRContext *context, int64_t rank, llvm::ArrayRef<int64_t> dims);
 mlir::AffineMap identityMap(mlir::MLIRContext *context, int64_t rank);
 /// The loops (of `loops` sizes) that `operand` is read at, its last dimensions at the last loops;
-/// those known to be 1 at index 0. Sizes that differ are reported or checked at run time.
-mlir::FailureOr<Read> broadcastRead(Lowering &l, mlir::Operation *op, const Lowered &operand,
-                                    const Sizes &loops);
+/// those known to be 1 at index 0.
+Read broadcastRead(const Lowered &operand, const Sizes &loops);
 
 /// An all-parallel generic over `sizes`; `fn` may use linalg.index. Writes `init`, by default a
 /// fresh tensor.
@@ -94,8 +93,5 @@ mlir::Value fromIndex(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index,
 /// convertScalar to or from the compute type: nothing where they are one.
 mlir::Value widen(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar, mlir::Type from,
                   mlir::Type to);
-
-/// An axis in [0, rank), from [-rank, rank); reported where it is outside.
-mlir::FailureOr<int64_t> normalAxis(Lowering &l, mlir::Operation *op, int64_t axis, int64_t rank);
 
 } // namespace cameo

@@ -1,5 +1,4 @@
-// Index arithmetic inside dispatches and small tensors on the host, as the operators that only move
-// elements need them.
+// Index arithmetic inside dispatches, as the operators that only move elements need it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,51 +6,6 @@
 #include "passes/linalg/Lowering.h"
 
 namespace cameo {
-
-/// An axis counted from the end made one from the start; nothing where it is outside of the rank.
-std::optional<int64_t> normalizedAxis(int64_t axis, int64_t rank);
-/// The same, reported for `op`.
-mlir::FailureOr<int64_t> normalizedAxis(mlir::Operation *op, Lowering &l, int64_t axis,
-                                        int64_t rank);
-/// Reports or checks at run time that axes are in range and given once each.
-llvm::LogicalResult checkAxes(mlir::Operation *op, Lowering &l,
-                              llvm::ArrayRef<mlir::OpFoldResult> axes, int64_t rank);
-/// "axis 4 is outside [-3, 3)".
-std::string outsideText(int64_t axis, int64_t rank);
-
-/// Axes from an attribute or host values, normalized, each at most once; reports for `op`.
-mlir::FailureOr<llvm::SmallVector<int64_t>>
-normalizedAxes(mlir::Operation *op, Lowering &l, llvm::ArrayRef<int64_t> axes, int64_t rank);
-
-/// Axes as normalizedAxes has them, where they are known only at run time: for each dimension 1 if
-/// it is among them, else 0. That each axis is in range and given once is checked at run time.
-mlir::FailureOr<Sizes> amongAxes(mlir::Operation *op, Lowering &l,
-                                 llvm::ArrayRef<mlir::OpFoldResult> axes, int64_t rank);
-
-/// The sizes that are left, `count` of them, when the dimensions with 1 in `removed` are taken
-/// away.
-Sizes remainingSizes(Lowering &l, llvm::ArrayRef<mlir::OpFoldResult> sizes,
-                     llvm::ArrayRef<mlir::OpFoldResult> removed, int64_t count);
-
-/// Whether a value of the plan depends on what an input holds, not on shapes alone.
-bool readsInput(mlir::Value value);
-
-/// A tensor whose values are on the host.
-struct HostArray {
-  llvm::SmallVector<int64_t> shape;
-  Sizes values; // row-major
-  mlir::OpFoldResult at(llvm::ArrayRef<int64_t> indices) const;
-};
-
-/// The host values of an operand with a shape known at compile time; no report.
-mlir::FailureOr<HostArray> hostArray(mlir::Operation *op, unsigned operand, Lowering &l);
-
-/// Sizes known at compile time and few elements, or failure.
-mlir::FailureOr<llvm::SmallVector<int64_t>> hostShape(llvm::ArrayRef<mlir::OpFoldResult> sizes);
-
-/// Values of a host tensor of this shape, from its indices.
-Sizes hostElements(llvm::ArrayRef<int64_t> shape,
-                   llvm::function_ref<mlir::OpFoldResult(llvm::ArrayRef<int64_t> indices)> element);
 
 /// Index arithmetic in a body; operations with neutral operands are left out.
 class IndexMath {

@@ -107,22 +107,22 @@ static Value shrink(ScalarMath &m, Operation *op, ValueRange x) {
 }
 
 void registerActivations(OperatorTable &table) {
-  table["Relu"].lower = lowerElementwise<relu, kNumbers>;
-  table["LeakyRelu"].lower = lowerElementwise<leakyRelu, kFloats>;
-  table["PRelu"].lower = lowerElementwise<prelu, kNumbers>;
-  table["Elu"].lower = lowerElementwise<elu, kFloats>;
-  table["Selu"].lower = lowerElementwise<selu, kFloats>;
-  table["Celu"].lower = lowerElementwise<celu, kFloats>;
-  table["Sigmoid"].lower = lowerElementwise<sigmoid, kFloats>;
-  table["HardSigmoid"].lower = lowerElementwise<hardSigmoid, kFloats>;
-  table["HardSwish"].lower = lowerElementwise<hardSwish, kFloats>;
-  table["Softplus"].lower = lowerElementwise<softplus, kFloats>;
-  table["Softsign"].lower = lowerElementwise<softsign, kFloats>;
-  table["ThresholdedRelu"].lower = lowerElementwise<thresholdedRelu, kFloats>;
-  table["Gelu"].lower = lowerElementwise<gelu, kFloats>;
-  table["Mish"].lower = lowerElementwise<mish, kFloats>;
-  table["Swish"].lower = lowerElementwise<swish, kFloats>;
-  table["Shrink"].lower = lowerElementwise<shrink, kNumbers>;
+  table["Relu"].lower = lowerElementwise<relu>;
+  table["LeakyRelu"].lower = lowerElementwise<leakyRelu>;
+  table["PRelu"].lower = lowerElementwise<prelu>;
+  table["Elu"].lower = lowerElementwise<elu>;
+  table["Selu"].lower = lowerElementwise<selu>;
+  table["Celu"].lower = lowerElementwise<celu>;
+  table["Sigmoid"].lower = lowerElementwise<sigmoid>;
+  table["HardSigmoid"].lower = lowerElementwise<hardSigmoid>;
+  table["HardSwish"].lower = lowerElementwise<hardSwish>;
+  table["Softplus"].lower = lowerElementwise<softplus>;
+  table["Softsign"].lower = lowerElementwise<softsign>;
+  table["ThresholdedRelu"].lower = lowerElementwise<thresholdedRelu>;
+  table["Gelu"].lower = lowerElementwise<gelu>;
+  table["Mish"].lower = lowerElementwise<mish>;
+  table["Swish"].lower = lowerElementwise<swish>;
+  table["Shrink"].lower = lowerElementwise<shrink>;
 }
 
 } // namespace cameo

@@ -27,24 +27,16 @@ static Value shifted(ScalarMath &m, Operation *op, ValueRange x) {
   return m.select(inside, result, m.c(0));
 }
 
-static LogicalResult lowerBitShift(Operation *op, Lowering &l) {
-  if (!Lowering::isUnsigned(Lowering::elementType(op->getOperand(0))))
-    return l.unsupported(op, "elements of type " +
-                                 onnx::elementText(Lowering::elementType(op->getOperand(0))) +
-                                 "; nearest supported: uint8 to uint64");
-  return lowerByFormula(op, l, kIntegers, shifted);
-}
-
 void registerBitwiseOperators(OperatorTable &table) {
-  table["And"].lower = lowerElementwise<combined<arith::AndIOp>, kBools>;
-  table["Or"].lower = lowerElementwise<combined<arith::OrIOp>, kBools>;
-  table["Xor"].lower = lowerElementwise<combined<arith::XOrIOp>, kBools>;
-  table["Not"].lower = lowerElementwise<logicalNot, kBools>;
-  table["BitwiseAnd"].lower = lowerElementwise<combined<arith::AndIOp>, kIntegers>;
-  table["BitwiseOr"].lower = lowerElementwise<combined<arith::OrIOp>, kIntegers>;
-  table["BitwiseXor"].lower = lowerElementwise<combined<arith::XOrIOp>, kIntegers>;
-  table["BitwiseNot"].lower = lowerElementwise<bitwiseNot, kIntegers>;
-  table["BitShift"].lower = lowerBitShift;
+  table["And"].lower = lowerElementwise<combined<arith::AndIOp>>;
+  table["Or"].lower = lowerElementwise<combined<arith::OrIOp>>;
+  table["Xor"].lower = lowerElementwise<combined<arith::XOrIOp>>;
+  table["Not"].lower = lowerElementwise<logicalNot>;
+  table["BitwiseAnd"].lower = lowerElementwise<combined<arith::AndIOp>>;
+  table["BitwiseOr"].lower = lowerElementwise<combined<arith::OrIOp>>;
+  table["BitwiseXor"].lower = lowerElementwise<combined<arith::XOrIOp>>;
+  table["BitwiseNot"].lower = lowerElementwise<bitwiseNot>;
+  table["BitShift"].lower = lowerElementwise<shifted>;
 }
 
 } // namespace cameo

@@ -8,6 +8,8 @@ using namespace mlir;
 namespace cameo {
 
 static LogicalResult lowerIdentity(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   l.define(op, 0, l.operand(op, 0));
   return success();
 }
@@ -15,6 +17,8 @@ static LogicalResult lowerIdentity(Operation *op, Lowering &l) {
 /// Cast and CastLike: the result's type says it all. `saturate` and `round_mode` concern 8-bit
 /// floats alone.
 static LogicalResult lowerCast(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   Lowered input = l.operand(op, 0);
   Type from = Lowering::elementType(op->getOperand(0));
   Type to = Lowering::elementType(op->getResult(0));
@@ -32,15 +36,11 @@ static LogicalResult lowerCast(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerBitCast(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   Lowered input = l.operand(op, 0);
   Type from = signless(Lowering::elementType(op->getOperand(0)));
   Type to = Lowering::elementType(op->getResult(0)), plain = signless(to);
-  // A bool is a byte in memory.
-  auto width = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
-  if (width(from) != width(plain))
-    return l.unsupported(op, "to is " + onnx::elementText(to) + ", for the bits of " +
-                                 onnx::typeText(op->getOperand(0).getType()) +
-                                 "; both types must have one width");
   if (from == plain) {
     l.define(op, 0, input.tensor, input.sizes, to);
     return success();

@@ -5,9 +5,9 @@
 // Tap k reaches position o from input i where i * stride = o + before - k * dilation.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Convolution.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
-#include "passes/linalg/WindowTaps.h"
 
 using namespace mlir;
 
@@ -38,33 +38,17 @@ static Value sourceIndex(OpBuilder &b, Location loc, const Window &window, Value
 }
 
 namespace {
-/// Operands, windows and result sizes.
-struct TransposedConvolution {
-  Lowered x, w;
-  std::optional<Lowered> bias;
-  int64_t groups;
+struct TransposedConvolution : Convolution {
   OpFoldResult channelsIn, channelsOut; // of a group
-  Windows windows;
-  Sizes result;
 };
 } // namespace
 
 static FailureOr<TransposedConvolution> readTransposed(Operation *op, Lowering &l) {
-  TransposedConvolution conv{
-      l.operand(op, 0), l.operand(op, 1), {}, intAttribute(op, "group", 1), {}, {}, {}, {}};
-  SmallVector<Sizes> operands{conv.x.sizes, conv.w.sizes};
-  if (!l.absent(op, 2)) {
-    conv.bias = l.operand(op, 2);
-    operands.push_back(conv.bias->sizes);
-  }
-  FailureOr<onnx::WindowShape> shape = onnx::inferConvTranspose(l.plan, op, operands);
-  if (failed(shape))
+  FailureOr<Convolution> conv = readConvolution(op, l, onnx::inferConvTranspose);
+  if (failed(conv))
     return failure();
-  conv.windows = shape->windows;
-  conv.result = shape->result;
-  conv.channelsIn = l.plan.floorDiv(conv.x.sizes[1], l.plan.index(conv.groups));
-  conv.channelsOut = conv.w.sizes[1];
-  return conv;
+  OpFoldResult channels = l.plan.floorDiv(conv->x.sizes[1], l.plan.index(conv->groups));
+  return TransposedConvolution{*conv, channels, conv->w.sizes[1]};
 }
 
 /// accumulator + the product of a tap with what it reaches, 0 where that is nothing. The loops are

@@ -5,45 +5,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Contraction.h"
+#include "passes/linalg/Convolution.h"
 #include "passes/linalg/Families.h"
-#include "passes/linalg/WindowTaps.h"
 
 using namespace mlir;
 
 namespace cameo {
 
 namespace {
-/// The operands and windows of a convolution.
-struct Convolution {
-  Lowered x, w;
-  std::optional<Lowered> bias;
-  int64_t groups;
-  Windows windows;
-  Sizes result;
-  bool isGrouped() const { return groups > 1; }
-};
-
 /// The loops n, [g,] f, o..., c, k... and where they read and write.
 struct ConvolutionLoops {
   AffineMap input, weight, out;
   SmallVector<utils::IteratorType> iterators;
 };
 } // namespace
-
-static FailureOr<Convolution> readConvolution(Operation *op, Lowering &l) {
-  Convolution conv{l.operand(op, 0), l.operand(op, 1), {}, intAttribute(op, "group", 1), {}, {}};
-  SmallVector<Sizes> operands{conv.x.sizes, conv.w.sizes};
-  if (!l.absent(op, 2)) {
-    conv.bias = l.operand(op, 2);
-    operands.push_back(conv.bias->sizes);
-  }
-  FailureOr<onnx::WindowShape> shape = onnx::inferConv(l.plan, op, operands);
-  if (failed(shape))
-    return failure();
-  conv.windows = shape->windows;
-  conv.result = shape->result;
-  return conv;
-}
 
 static ConvolutionLoops convolutionLoops(MLIRContext *context, const Convolution &conv) {
   unsigned spatial = conv.windows.size(), dims = 0;
@@ -113,7 +88,7 @@ static Value addBias(Lowering &l, OpBuilder &b, Location loc, const Convolution 
 }
 
 static LogicalResult lowerConv(Operation *op, Lowering &l) {
-  FailureOr<Convolution> conv = readConvolution(op, l);
+  FailureOr<Convolution> conv = readConvolution(op, l, onnx::inferConv);
   if (failed(conv))
     return failure();
   Location loc = op->getLoc();

@@ -2,7 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Elementwise.h"
-#include "passes/linalg/RefusalReport.h"
 
 using namespace mlir;
 
@@ -43,21 +42,14 @@ static constexpr size_t kMostInputs = 32;
 
 /// Of any number of inputs: `formula` of all of them, if that is one kernel; else `fold` of groups,
 /// and `finish` of the result.
-template <Formula formula, unsigned accepted, Formula fold, Formula finish>
+template <Formula formula, Formula fold, Formula finish>
 static LogicalResult lowerVariadic(Operation *op, Lowering &l) {
   if (op->getNumOperands() <= kMostInputs)
-    return lowerByFormula(op, l, accepted, formula);
-  SmallVector<Lowered> inputs;
-  SmallVector<Sizes> shapes;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    if (failed(checkElementType(op, l, i, accepted)))
-      return failure();
-    inputs.push_back(l.operand(op, i));
-    shapes.push_back(inputs.back().sizes);
-  }
-  FailureOr<Sizes> sizes = l.plan.broadcast(op, shapes);
+    return lowerByFormula(op, l, formula);
+  FailureOr<Sizes> sizes = l.infer(op);
   if (failed(sizes))
     return failure();
+  SmallVector<Lowered> inputs = l.operands(op);
   Type type = inputs[0].elementType, result = Lowering::elementType(op->getResult(0));
   Type computed = accumulatorType(signless(type));
   ArrayRef<Lowered> rest = inputs;
@@ -144,14 +136,6 @@ static Value isInf(ScalarMath &m, Operation *op, ValueRange x) {
 
 //===-- Operators that are more than a formula ------------------------------------------------===//
 
-static LogicalResult lowerMod(Operation *op, Lowering &l) {
-  bool real = isa<FloatType>(Lowering::elementType(op->getOperand(0)));
-  if (real && !cast<onnx::ModOp>(op).getFmod())
-    return l.unsupported(op, "fmod = 0 on " + onnx::typeText(op->getOperand(0).getType()) +
-                                 "; nearest supported: fmod = 1, which takes the dividend's sign");
-  return lowerByFormula(op, l, kNumbers, modulo);
-}
-
 /// x to an integer power by repeated squaring, wrapping; 1 / x^n towards zero for negative n.
 static Value integerPower(ScalarMath &m, Value x, Value exponent, bool unsignedExponent) {
   OpBuilder &b = m.b;
@@ -221,9 +205,7 @@ static Value power(OpBuilder &b, Location loc, Value x, Type type, Value exponen
 }
 
 static LogicalResult lowerPow(Operation *op, Lowering &l) {
-  if (failed(checkElementType(op, l, 0, kNumbers)) || failed(checkElementType(op, l, 1, kNumbers)))
-    return failure();
-  FailureOr<Sizes> sizes = l.plan.broadcast(op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes});
+  FailureOr<Sizes> sizes = l.infer(op);
   if (failed(sizes))
     return failure();
   Type type = Lowering::elementType(op->getOperand(0));
@@ -237,8 +219,7 @@ static LogicalResult lowerPow(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerWhere(Operation *op, Lowering &l) {
-  FailureOr<Sizes> sizes = l.plan.broadcast(
-      op, {l.operand(op, 0).sizes, l.operand(op, 1).sizes, l.operand(op, 2).sizes});
+  FailureOr<Sizes> sizes = l.infer(op);
   if (failed(sizes))
     return failure();
   Type type = Lowering::elementType(op->getOperand(1));
@@ -251,30 +232,20 @@ static LogicalResult lowerWhere(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerClip(Operation *op, Lowering &l) {
-  if (failed(checkElementType(op, l, 0, kNumbers)))
+  FailureOr<Sizes> sizes = l.infer(op);
+  if (failed(sizes))
     return failure();
   SmallVector<unsigned> operands{0};
-  for (unsigned i : {1u, 2u}) {
-    if (l.absent(op, i))
-      continue;
-    // One element of higher rank is accepted as long as it adds no dimension.
-    const Sizes sizes = l.operand(op, i).sizes;
-    bool one = llvm::all_of(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
-    if (!one || l.operand(op, i).rank() > l.operand(op, 0).rank())
-      return l.unsupported(op, inputText(op, i) + " is " +
-                                   onnx::typeText(op->getOperand(i).getType()) +
-                                   "; it must hold one number; nearest supported: Max and Min, "
-                                   "which broadcast");
-    operands.push_back(i);
-  }
+  for (unsigned i : {1u, 2u})
+    if (!l.absent(op, i))
+      operands.push_back(i);
   Type type = Lowering::elementType(op->getOperand(0));
   if (operands.size() == 1) {
     l.define(op, 0, l.operand(op, 0));
     return success();
   }
-  Sizes sizes = l.operand(op, 0).sizes;
   Value tensor =
-      elementwiseOf(op, l, operands, sizes, type, [&](OpBuilder &b, Location loc, ValueRange x) {
+      elementwiseOf(op, l, operands, *sizes, type, [&](OpBuilder &b, Location loc, ValueRange x) {
         ScalarMath m(b, loc, signless(type), Lowering::isUnsigned(type));
         Value result = x[0];
         for (auto [operand, bound] : llvm::zip(operands, x))
@@ -282,43 +253,14 @@ static LogicalResult lowerClip(Operation *op, Lowering &l) {
             result = operand == 1 ? m.max(result, bound) : m.min(result, bound);
         return result;
       });
-  l.define(op, 0, tensor, sizes, type);
+  l.define(op, 0, tensor, *sizes, type);
   return success();
-}
-
-/// A ratio that is known on the host is in [0, 1), although inference does not use it.
-static LogicalResult checkRatio(Operation *op, Lowering &l) {
-  if (l.absent(op, 1))
-    return success();
-  FailureOr<Sizes> host = l.host.tryValues(op->getOperand(1), 1);
-  if (failed(host) || host->size() != 1)
-    return success();
-  // The largest whole number that is not above it.
-  OpFoldResult whole = l.plan.toInteger(l.plan.ffloor((*host)[0]));
-  return l.plan.check(op, l.plan.equal(whole, l.plan.index(0)),
-                      "ratio is not 0 or more and less than 1");
 }
 
 /// In inference the output is the input, and the mask is true everywhere.
 static LogicalResult lowerDropout(Operation *op, Lowering &l) {
-  if (failed(checkRatio(op, l)))
+  if (failed(l.infer(op)))
     return failure();
-  auto known = [&](unsigned operand, double otherwise) -> std::optional<double> {
-    if (l.absent(op, operand))
-      return otherwise;
-    FailureOr<Sizes> host = l.host.tryValues(op->getOperand(operand), 1);
-    if (failed(host) || host->size() != 1)
-      return std::nullopt;
-    auto attribute = dyn_cast<Attribute>((*host)[0]);
-    if (auto integer = dyn_cast_if_present<IntegerAttr>(attribute))
-      return integer.getInt();
-    if (auto real = dyn_cast_if_present<FloatAttr>(attribute))
-      return real.getValueAsDouble();
-    return std::nullopt;
-  };
-  if (known(2, 0) != 0 && known(1, 0.5) != 0)
-    return l.unsupported(op, "training mode: training_mode is not a constant false; nearest "
-                             "supported: inference, with training_mode absent or false");
   Lowered data = l.operand(op, 0);
   l.define(op, 0, data);
   if (op->getNumResults() > 1 && !isa<NoneType>(op->getResult(1).getType())) {
@@ -335,59 +277,56 @@ static LogicalResult lowerDropout(Operation *op, Lowering &l) {
 //===-- Table ---------------------------------------------------------------------------------===//
 
 void registerElementwiseOperators(OperatorTable &table) {
-  table["Abs"].lower = lowerElementwise<absolute, kNumbers>;
-  table["Neg"].lower = lowerElementwise<negative, kNumbers>;
-  table["Sign"].lower = lowerElementwise<sign, kNumbers>;
-  table["Ceil"].lower = lowerElementwise<function<math::CeilOp>, kFloats>;
-  table["Floor"].lower = lowerElementwise<function<math::FloorOp>, kFloats>;
-  table["Round"].lower = lowerElementwise<function<math::RoundEvenOp>, kFloats>;
-  table["Sqrt"].lower = lowerElementwise<function<math::SqrtOp>, kFloats>;
-  table["Reciprocal"].lower = lowerElementwise<reciprocal, kFloats>;
-  table["Exp"].lower = lowerElementwise<function<math::ExpOp>, kFloats>;
-  table["Log"].lower = lowerElementwise<function<math::LogOp>, kFloats>;
-  table["Erf"].lower = lowerElementwise<function<math::ErfOp>, kFloats>;
-  table["Sin"].lower = lowerElementwise<function<math::SinOp>, kFloats>;
-  table["Cos"].lower = lowerElementwise<function<math::CosOp>, kFloats>;
-  table["Tan"].lower = lowerElementwise<function<math::TanOp>, kFloats>;
-  table["Asin"].lower = lowerElementwise<function<math::AsinOp>, kFloats>;
-  table["Acos"].lower = lowerElementwise<function<math::AcosOp>, kFloats>;
-  table["Atan"].lower = lowerElementwise<function<math::AtanOp>, kFloats>;
-  table["Sinh"].lower = lowerElementwise<function<math::SinhOp>, kFloats>;
-  table["Cosh"].lower = lowerElementwise<function<math::CoshOp>, kFloats>;
-  table["Tanh"].lower = lowerElementwise<function<math::TanhOp>, kFloats>;
-  table["Asinh"].lower = lowerElementwise<function<math::AsinhOp>, kFloats>;
-  table["Acosh"].lower = lowerElementwise<function<math::AcoshOp>, kFloats>;
-  table["Atanh"].lower = lowerElementwise<function<math::AtanhOp>, kFloats>;
+  table["Abs"].lower = lowerElementwise<absolute>;
+  table["Neg"].lower = lowerElementwise<negative>;
+  table["Sign"].lower = lowerElementwise<sign>;
+  table["Ceil"].lower = lowerElementwise<function<math::CeilOp>>;
+  table["Floor"].lower = lowerElementwise<function<math::FloorOp>>;
+  table["Round"].lower = lowerElementwise<function<math::RoundEvenOp>>;
+  table["Sqrt"].lower = lowerElementwise<function<math::SqrtOp>>;
+  table["Reciprocal"].lower = lowerElementwise<reciprocal>;
+  table["Exp"].lower = lowerElementwise<function<math::ExpOp>>;
+  table["Log"].lower = lowerElementwise<function<math::LogOp>>;
+  table["Erf"].lower = lowerElementwise<function<math::ErfOp>>;
+  table["Sin"].lower = lowerElementwise<function<math::SinOp>>;
+  table["Cos"].lower = lowerElementwise<function<math::CosOp>>;
+  table["Tan"].lower = lowerElementwise<function<math::TanOp>>;
+  table["Asin"].lower = lowerElementwise<function<math::AsinOp>>;
+  table["Acos"].lower = lowerElementwise<function<math::AcosOp>>;
+  table["Atan"].lower = lowerElementwise<function<math::AtanOp>>;
+  table["Sinh"].lower = lowerElementwise<function<math::SinhOp>>;
+  table["Cosh"].lower = lowerElementwise<function<math::CoshOp>>;
+  table["Tanh"].lower = lowerElementwise<function<math::TanhOp>>;
+  table["Asinh"].lower = lowerElementwise<function<math::AsinhOp>>;
+  table["Acosh"].lower = lowerElementwise<function<math::AcoshOp>>;
+  table["Atanh"].lower = lowerElementwise<function<math::AtanhOp>>;
 
-  table["Add"].lower = lowerElementwise<sum, kNumbers>;
-  table["Sub"].lower = lowerElementwise<difference, kNumbers>;
-  table["Mul"].lower = lowerElementwise<product, kNumbers>;
-  table["Div"].lower = lowerElementwise<quotient, kNumbers>;
-  table["Mod"] = {lowerMod, nullptr, "floats with fmod = 1 only"};
+  table["Add"].lower = lowerElementwise<sum>;
+  table["Sub"].lower = lowerElementwise<difference>;
+  table["Mul"].lower = lowerElementwise<product>;
+  table["Div"].lower = lowerElementwise<quotient>;
+  table["Mod"] = {lowerElementwise<modulo>, "floats with fmod = 1 only"};
   table["Pow"].lower = lowerPow;
-  table["Max"].lower = lowerVariadic<greatest, kNumbers, greatest, same>;
-  table["Min"].lower = lowerVariadic<least, kNumbers, least, same>;
-  table["Sum"].lower = lowerVariadic<sum, kFloats, sum, same>;
-  table["Mean"].lower = lowerVariadic<mean, kFloats, sum, overCount>;
+  table["Max"].lower = lowerVariadic<greatest, greatest, same>;
+  table["Min"].lower = lowerVariadic<least, least, same>;
+  table["Sum"].lower = lowerVariadic<sum, sum, same>;
+  table["Mean"].lower = lowerVariadic<mean, sum, overCount>;
 
-  table["Equal"].lower = lowerElementwise<equal, kAll>;
-  table["Less"].lower = lowerElementwise<less, kNumbers>;
-  table["LessOrEqual"].lower = lowerElementwise<lessOrEqual, kNumbers>;
-  table["Greater"].lower = lowerElementwise<greater, kNumbers>;
-  table["GreaterOrEqual"].lower = lowerElementwise<greaterOrEqual, kNumbers>;
-  table["IsNaN"].lower = lowerElementwise<isNaN, kFloats>;
-  table["IsInf"].lower = lowerElementwise<isInf, kFloats>;
+  table["Equal"].lower = lowerElementwise<equal>;
+  table["Less"].lower = lowerElementwise<less>;
+  table["LessOrEqual"].lower = lowerElementwise<lessOrEqual>;
+  table["Greater"].lower = lowerElementwise<greater>;
+  table["GreaterOrEqual"].lower = lowerElementwise<greaterOrEqual>;
+  table["IsNaN"].lower = lowerElementwise<isNaN>;
+  table["IsInf"].lower = lowerElementwise<isInf>;
 
   table["Where"].lower = lowerWhere;
-  table["Clip"] = {lowerClip, nullptr, "min and max of one element"};
-  table["Dropout"] = {lowerDropout, nullptr, "inference only"};
+  table["Clip"] = {lowerClip, "min and max of one element"};
+  table["Dropout"] = {lowerDropout, "inference only"};
 
   registerActivations(table);
   registerCasts(table);
   registerBitwiseOperators(table);
-  for (auto &entry : table)
-    if (HostFunction host = hostElementwise(entry.getKey()))
-      entry.second.host = host;
 }
 
 } // namespace cameo

@@ -4,6 +4,7 @@
 //     ==>   kernel.dispatch { mean of rows; mean of squared differences; (x - mean) / deviation }
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Axes.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
 
@@ -174,30 +175,17 @@ static Value normalize(Lowering &l, OpBuilder &b, Location loc, const Rows &rows
 
 //===-- BatchNormalization --------------------------------------------------------------------===//
 
-/// A list of C values, one a channel of loops whose channel is dimension `dim`.
-static FailureOr<Read> channelRead(Lowering &l, Operation *op, unsigned operand, const Sizes &loops,
-                                   int64_t dim) {
-  Lowered list = l.operand(op, operand);
-  OpFoldResult channels = loops.size() > 1 ? loops[dim] : l.plan.index(1);
-  if (list.rank() != 1)
-    return l.unsupported(op, "operand " + Twine(operand) + " has rank " + Twine(list.rank()) +
-                                 ", needs one value a channel");
-  if (failed(l.plan.check(op, l.plan.equal(list.sizes[0], channels),
-                          "operand " + Twine(operand) + " has {0} values for {1} channels",
-                          list.sizes[0], channels)))
-    return failure();
+/// A list of C values, one a channel of loops whose channel is dimension 1.
+static Read channelRead(Lowering &l, Operation *op, unsigned operand, const Sizes &loops) {
   AffineMap map = loops.size() > 1
-                      ? selectDims(op->getContext(), loops.size(), {dim})
+                      ? selectDims(op->getContext(), loops.size(), {1})
                       : AffineMap::get(loops.size(), 0, getAffineConstantExpr(0, op->getContext()));
-  return Read{list.tensor, map};
+  return Read{l.operand(op, operand).tensor, map};
 }
 
 /// By statistics of the batch, which also move the running ones.
 static LogicalResult lowerTrainingBatchNormalization(Operation *op, Lowering &l, const Lowered &x,
                                                      ArrayRef<Read> channels, Type compute) {
-  if (x.rank() < 2)
-    return l.unsupported(op, "training mode on an input of rank " + Twine(x.rank()) +
-                                 "; it must have 2 or more");
   float epsilon = floatAttribute(op, "epsilon", 1e-5f);
   float momentum = floatAttribute(op, "momentum", 0.9f);
   SmallVector<bool> reduced(x.rank(), true);
@@ -239,17 +227,14 @@ static LogicalResult lowerTrainingBatchNormalization(Operation *op, Lowering &l,
 }
 
 static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   Lowered x = l.operand(op, 0);
-  if (x.rank() == 0)
-    return l.unsupported(op, "the input has rank 0; it must have 1 or more");
   SmallVector<Read> channels;
   SmallVector<Type> types;
   Type compute = accumulatorType(x.elementType);
   for (unsigned i = 1; i <= 4; ++i) {
-    FailureOr<Read> read = channelRead(l, op, i, x.sizes, 1);
-    if (failed(read))
-      return failure();
-    channels.push_back(*read);
+    channels.push_back(channelRead(l, op, i, x.sizes));
     types.push_back(Lowering::elementType(op->getOperand(i)));
     compute = wider(compute, types.back());
   }
@@ -295,33 +280,26 @@ static Value normalizeByMean(Lowering &l, Location loc, const Rows &rows, double
 }
 
 static LogicalResult lowerInstanceNormalization(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   Lowered x = l.operand(op, 0);
-  if (x.rank() < 3)
-    return l.unsupported(op, "has rank " + Twine(x.rank()) + ", needs 3 or more");
   // [N, C, ...] as [N, C, the rest]
   Lowered lines = l.build.reshape(
       op->getLoc(), x, {x.sizes[0], x.sizes[1], l.plan.product(ArrayRef(x.sizes).drop_front(2))});
-  FailureOr<Read> scale = channelRead(l, op, 1, lines.sizes, 1);
-  FailureOr<Read> bias = channelRead(l, op, 2, lines.sizes, 1);
-  if (failed(scale) || failed(bias))
-    return failure();
+  Read scale = channelRead(l, op, 1, lines.sizes), bias = channelRead(l, op, 2, lines.sizes);
   Type type = x.elementType;
   Rows rows = rowsOf(l, lines, accumulatorType(type), trailing(3, 2));
   Value result = normalizeByMean(l, op->getLoc(), rows, floatAttribute(op, "epsilon", 1e-5f),
-                                 Affine{*scale, *bias, type, type});
+                                 Affine{scale, bias, type, type});
   l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, lines.sizes, type}, x.sizes));
   return success();
 }
 
 static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
-  Lowered x = l.operand(op, 0);
-  int64_t groups = intAttribute(op, "num_groups", 0);
-  if (x.rank() < 2)
-    return l.unsupported(op, "the input has rank " + Twine(x.rank()) + "; it must have 2 or more");
-  OpFoldResult channels = x.sizes[1], group = l.plan.index(groups);
-  if (failed(l.plan.check(op, l.plan.equal(l.plan.rem(channels, group), l.plan.index(0)),
-                          "{0} channels are not a multiple of num_groups {1}", channels, group)))
+  if (failed(l.infer(op)))
     return failure();
+  Lowered x = l.operand(op, 0);
+  OpFoldResult channels = x.sizes[1], group = l.plan.index(intAttribute(op, "num_groups", 0));
   // [N, C, ...] as [N, groups, C / groups, the rest]
   Sizes sizes = {x.sizes[0], group, l.plan.floorDiv(channels, group),
                  l.plan.product(ArrayRef(x.sizes).drop_front(2))};
@@ -329,8 +307,6 @@ static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
   AffineMap perChannel = selectDims(op->getContext(), 4, {1, 2});
   SmallVector<Read> reads;
   for (unsigned i : {1u, 2u}) {
-    if (failed(channelRead(l, op, i, x.sizes, 1)))
-      return failure();
     Lowered list = l.build.reshape(op->getLoc(), l.operand(op, i), {sizes[1], sizes[2]});
     reads.push_back({list.tensor, perChannel});
   }
@@ -344,34 +320,26 @@ static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
 
 //===-- LayerNormalization, RMSNormalization --------------------------------------------------===//
 
-static FailureOr<Affine> rowAffine(Lowering &l, Operation *op, const Lowered &x) {
+static Affine rowAffine(Lowering &l, Operation *op, const Lowered &x) {
   Affine affine;
-  FailureOr<Read> scale = broadcastRead(l, op, l.operand(op, 1), x.sizes);
-  if (failed(scale))
-    return failure();
-  affine.scale = *scale;
+  affine.scale = broadcastRead(l.operand(op, 1), x.sizes);
   affine.scaleType = Lowering::elementType(op->getOperand(1));
   if (l.absent(op, 2))
     return affine;
-  FailureOr<Read> bias = broadcastRead(l, op, l.operand(op, 2), x.sizes);
-  if (failed(bias))
-    return failure();
-  affine.bias = *bias;
+  affine.bias = broadcastRead(l.operand(op, 2), x.sizes);
   affine.biasType = Lowering::elementType(op->getOperand(2));
   return affine;
 }
 
 template <bool hasMean> static LogicalResult lowerRowNormalization(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   Lowered x = l.operand(op, 0);
-  FailureOr<int64_t> axis = normalAxis(l, op, intAttribute(op, "axis", -1), x.rank());
-  if (failed(axis))
-    return failure();
-  FailureOr<Affine> affine = rowAffine(l, op, x);
-  if (failed(affine))
-    return failure();
+  int64_t axis = *onnx::normalizedAxis(intAttribute(op, "axis", -1), x.rank());
+  Affine affine = rowAffine(l, op, x);
   Type compute = accumulatorType(x.elementType);
-  compute = wider(compute, affine->scaleType);
-  Rows rows = rowsOf(l, x, compute, trailing(x.rank(), *axis));
+  compute = wider(compute, affine.scaleType);
+  Rows rows = rowsOf(l, x, compute, trailing(x.rank(), axis));
   float epsilon = floatAttribute(op, "epsilon", 1e-5f);
   Type type = Lowering::elementType(op->getResult(0));
   bool statistics[2] = {false, false};
@@ -387,7 +355,7 @@ template <bool hasMean> static LogicalResult lowerRowNormalization(Operation *op
         Value variance = varianceOfRows(l, b, loc, rows, mean);
         Value inverse = inverseDeviation(l, b, loc, rows, variance, epsilon);
         SmallVector<Value> all = {
-            normalize(l, b, loc, rows, mean, inverse, *affine, type, inits[0])};
+            normalize(l, b, loc, rows, mean, inverse, affine, type, inits[0])};
         for (unsigned i : {0u, 1u}) {
           if (!statistics[i])
             continue;
@@ -403,7 +371,7 @@ template <bool hasMean> static LogicalResult lowerRowNormalization(Operation *op
       });
   l.define(op, 0, results[0], x.sizes, type);
   Sizes kept = x.sizes;
-  for (int64_t i = *axis; i < x.rank(); ++i)
+  for (int64_t i = axis; i < x.rank(); ++i)
     kept[i] = l.plan.index(1);
   unsigned next = 1;
   for (unsigned i : {0u, 1u})
@@ -418,18 +386,16 @@ template <bool hasMean> static LogicalResult lowerRowNormalization(Operation *op
 //===-- MeanVarianceNormalization, LpNormalization --------------------------------------------===//
 
 static LogicalResult lowerMeanVarianceNormalization(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   Lowered x = l.operand(op, 0);
   auto given = op->getAttrOfType<DenseI64ArrayAttr>("axes");
   SmallVector<int64_t> axes = {0, 2, 3};
   if (given)
     axes = llvm::to_vector(given.asArrayRef());
   SmallVector<bool> reduced(x.rank(), false);
-  for (int64_t axis : axes) {
-    FailureOr<int64_t> normal = normalAxis(l, op, axis, x.rank());
-    if (failed(normal))
-      return failure();
-    reduced[*normal] = true;
-  }
+  for (int64_t axis : axes)
+    reduced[*onnx::normalizedAxis(axis, x.rank())] = true;
   Type type = x.elementType;
   Rows rows = rowsOf(l, x, accumulatorType(type), reduced);
   Value result = l.build.dispatch(
@@ -454,7 +420,7 @@ static LogicalResult lowerMeanVarianceNormalization(Operation *op, Lowering &l) 
 
 static LogicalResult lowerLpNormalization(Operation *op, Lowering &l) {
   Lowered x = l.operand(op, 0);
-  FailureOr<int64_t> axis = normalAxis(l, op, intAttribute(op, "axis", -1), x.rank());
+  FailureOr<int64_t> axis = onnx::axisAttribute(l.plan, op, -1, x.rank());
   if (failed(axis))
     return failure();
   int64_t p = intAttribute(op, "p", 2);
@@ -496,10 +462,10 @@ static LogicalResult lowerLpNormalization(Operation *op, Lowering &l) {
 
 /// x / (bias + alpha / size * sum of squares of the channels around) ^ beta
 static LogicalResult lowerLrn(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
   Lowered x = l.operand(op, 0);
   int64_t size = intAttribute(op, "size", 0);
-  if (x.rank() < 2)
-    return l.unsupported(op, "the input has rank " + Twine(x.rank()) + "; it must have 2 or more");
   double alpha = floatAttribute(op, "alpha", 1e-4f), beta = floatAttribute(op, "beta", 0.75f);
   double bias = floatAttribute(op, "bias", 1.0f);
   int64_t rank = x.rank();

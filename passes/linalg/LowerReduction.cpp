@@ -3,9 +3,10 @@
 //   "onnx.ReduceMean"(%x, %axes)   ==>   kernel.dispatch { linalg.generic sum; linalg.generic / n }
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Axes.h"
+#include "dialects/onnx/shape/Reductions.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
-#include "passes/linalg/Indexing.h"
 
 using namespace mlir;
 
@@ -23,7 +24,6 @@ struct Loops {
   SmallVector<bool> reduced;
   AffineMap read;     // to the tensor's dimensions
   AffineMap kept;     // to the row's dimensions
-  Sizes result;       // the operator's result
   OpFoldResult count; // elements a row
 };
 } // namespace
@@ -41,35 +41,33 @@ static Combine combineOf(Reduction kind) {
   }
 }
 
-static Loops knownLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<bool> reduced) {
-  bool keep = intAttribute(op, "keepdims", 1) != 0;
+static Loops knownLoops(Lowering &l, const Lowered &x, ArrayRef<bool> reduced) {
+  MLIRContext *context = x.tensor.getContext();
   Loops loops;
   loops.source = x;
   loops.sizes = x.sizes;
   loops.reduced.assign(reduced.begin(), reduced.end());
-  loops.read = identityMap(op->getContext(), x.rank());
+  loops.read = identityMap(context, x.rank());
   loops.count = l.plan.index(1);
   SmallVector<int64_t> kept;
   for (int64_t i = 0; i < x.rank(); ++i) {
-    if (reduced[i]) {
+    if (reduced[i])
       loops.count = l.plan.mul(loops.count, x.sizes[i]);
-      if (keep)
-        loops.result.push_back(l.plan.index(1));
-      continue;
-    }
-    kept.push_back(i);
-    loops.result.push_back(x.sizes[i]);
+    else
+      kept.push_back(i);
   }
-  loops.kept = selectDims(op->getContext(), x.rank(), kept);
+  loops.kept = selectDims(context, x.rank(), kept);
   return loops;
 }
 
 /// The same with neighbouring dimensions as one, where all of them are reduced or none is: fewer
 /// loops, and longer lines of consecutive elements.
-static Loops mergedLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<bool> reduced) {
+static Loops mergedLoops(Lowering &l, Location loc, const Lowered &x,
+                         ArrayRef<OpFoldResult> reduced) {
   Sizes sizes;
   SmallVector<bool> merged;
-  for (auto [size, isReduced] : llvm::zip(x.sizes, reduced)) {
+  for (auto [size, among] : llvm::zip(x.sizes, reduced)) {
+    bool isReduced = isConstantIntValue(among, 1);
     if (!merged.empty() && merged.back() == isReduced) {
       sizes.back() = l.plan.mul(sizes.back(), size);
       continue;
@@ -77,29 +75,22 @@ static Loops mergedLoops(Lowering &l, Operation *op, const Lowered &x, ArrayRef<
     sizes.push_back(size);
     merged.push_back(isReduced);
   }
-  Sizes result = knownLoops(l, op, x, reduced).result;
-  Loops loops = knownLoops(l, op, l.build.reshape(op->getLoc(), x, sizes), merged);
-  loops.result = result;
-  return loops;
+  return knownLoops(l, l.build.reshape(loc, x, sizes), merged);
 }
 
 /// Axes known only at run time: every dimension has an outer and a reduced loop, and one of them
 /// has size 1.
-static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &x,
-                                     const Sizes &axes) {
-  MLIRContext *context = op->getContext();
+static Loops openLoops(Lowering &l, const Lowered &x, ArrayRef<OpFoldResult> isReduced) {
+  MLIRContext *context = x.tensor.getContext();
   int64_t rank = x.rank();
-  FailureOr<Sizes> isReduced = amongAxes(op, l, axes, rank);
-  if (failed(isReduced))
-    return failure();
   Loops loops;
   loops.source = x;
   Sizes outer, inner;
   SmallVector<AffineExpr> read;
   SmallVector<int64_t> kept;
   for (int64_t i = 0; i < rank; ++i) {
-    outer.push_back(l.plan.select((*isReduced)[i], l.plan.index(1), x.sizes[i]));
-    inner.push_back(l.plan.select((*isReduced)[i], x.sizes[i], l.plan.index(1)));
+    outer.push_back(l.plan.select(isReduced[i], l.plan.index(1), x.sizes[i]));
+    inner.push_back(l.plan.select(isReduced[i], x.sizes[i], l.plan.index(1)));
     read.push_back(getAffineDimExpr(i, context) + getAffineDimExpr(rank + i, context));
     kept.push_back(i);
   }
@@ -110,34 +101,7 @@ static FailureOr<Loops> dynamicLoops(Lowering &l, Operation *op, const Lowered &
   loops.read = AffineMap::get(2 * rank, 0, read, context);
   loops.kept = selectDims(context, 2 * rank, kept);
   loops.count = l.plan.product(inner);
-  if (intAttribute(op, "keepdims", 1) != 0) {
-    loops.result = outer;
-    return loops;
-  }
-  loops.result = remainingSizes(l, x.sizes, *isReduced, rank - static_cast<int64_t>(axes.size()));
   return loops;
-}
-
-static FailureOr<Loops> reductionLoops(Lowering &l, Operation *op, const Lowered &x) {
-  Sizes axes;
-  if (!l.absent(op, 1)) {
-    FailureOr<Sizes> values = l.host.values(op, 1);
-    if (failed(values))
-      return failure();
-    axes = *values;
-  }
-  bool none = axes.empty() && intAttribute(op, "noop_with_empty_axes", 0) != 0;
-  SmallVector<bool> reduced(x.rank(), axes.empty() && !none);
-  for (OpFoldResult axis : axes) {
-    std::optional<int64_t> known = getConstantIntValue(axis);
-    if (!known)
-      return dynamicLoops(l, op, x, axes);
-    FailureOr<int64_t> normal = normalAxis(l, op, *known, x.rank());
-    if (failed(normal))
-      return failure();
-    reduced[*normal] = true;
-  }
-  return mergedLoops(l, op, x, reduced);
 }
 
 /// What a reduction computes in: wide enough for what is done to the sum.
@@ -247,21 +211,23 @@ static Value logSumExp(Lowering &l, OpBuilder &b, Location loc, const Lowered &x
 }
 
 template <Reduction kind> static LogicalResult lowerReduce(Operation *op, Lowering &l) {
-  Lowered x = l.operand(op, 0);
-  FailureOr<Loops> loops = reductionLoops(l, op, x);
-  if (failed(loops))
+  FailureOr<onnx::ReductionShape> shape = onnx::inferReduce(l.shapes, op);
+  if (failed(shape))
     return failure();
+  Lowered x = l.operand(op, 0);
+  Loops loops = shape->known ? mergedLoops(l, op->getLoc(), x, shape->reduced)
+                             : openLoops(l, x, shape->reduced);
   Type type = x.elementType, compute = computeType(kind, type);
-  Sizes rows = keptSizes(loops->sizes, loops->reduced);
+  Sizes rows = keptSizes(loops.sizes, loops.reduced);
   Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{rows, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         if (kind == Reduction::LogSumExp)
-          return SmallVector<Value>{logSumExp(l, b, loc, loops->source, *loops, compute, inits[0])};
+          return SmallVector<Value>{logSumExp(l, b, loc, loops.source, loops, compute, inits[0])};
         bool plain = kind != Reduction::L2 && kind != Reduction::LogSum &&
                      kind != Reduction::Mean && compute == type;
         Value accumulated = reduceGeneric(
-            l, b, loc, loops->sizes, loops->reduced, combineOf(kind), compute,
-            Read{loops->source.tensor, loops->read},
+            l, b, loc, loops.sizes, loops.reduced, combineOf(kind), compute,
+            Read{loops.source.tensor, loops.read},
             [&](OpBuilder &nested, Location at, Value accumulator, ValueRange scalars) {
               Value wide = widen(nested, at, scalars[0], type, compute);
               return accumulate(nested, at, kind, compute, accumulator, wide);
@@ -272,62 +238,27 @@ template <Reduction kind> static LogicalResult lowerReduce(Operation *op, Loweri
         return SmallVector<Value>{mapGeneric(
             l, b, loc, rows, type, Read{accumulated, identityMap(b.getContext(), rows.size())},
             [&](OpBuilder &nested, Location at, ValueRange scalars) {
-              Value done = finish(nested, at, kind, compute, loops->count, scalars[0]);
+              Value done = finish(nested, at, kind, compute, loops.count, scalars[0]);
               return widen(nested, at, done, compute, type);
             },
             inits[0])};
       })[0];
-  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, type}, loops->result));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, type}, shape->result));
   return success();
-}
-
-/// Of a list of host values, as in products of sizes.
-template <Reduction kind> static FailureOr<Sizes> hostReduce(Operation *op, unsigned, Lowering &l) {
-  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-  if (!type || type.getRank() > 1)
-    return failure();
-  FailureOr<Sizes> values = l.host.tryValues(op->getOperand(0));
-  if (failed(values))
-    return failure();
-  bool axesGiven = false;
-  if (!l.absent(op, 1)) {
-    FailureOr<Sizes> axes = l.host.tryValues(op->getOperand(1));
-    if (failed(axes))
-      return failure();
-    axesGiven = !axes->empty();
-  }
-  if (!axesGiven && intAttribute(op, "noop_with_empty_axes", 0) != 0)
-    return values;
-  bool real = isa<FloatType>(type.getElementType());
-  bool extremum = kind == Reduction::Max || kind == Reduction::Min;
-  if (extremum && (real || values->empty()))
-    return failure();
-  double start = kind == Reduction::Prod ? 1 : 0;
-  OpFoldResult result = real ? l.plan.floating(start) : l.plan.index(static_cast<int64_t>(start));
-  for (auto [number, value] : llvm::enumerate(*values)) {
-    if (kind == Reduction::Prod)
-      result = real ? l.plan.fmul(result, value) : l.plan.mul(result, value);
-    else if (kind == Reduction::Sum)
-      result = real ? l.plan.fadd(result, value) : l.plan.add(result, value);
-    else if (number == 0)
-      result = value;
-    else
-      result = kind == Reduction::Max ? l.plan.max(result, value) : l.plan.min(result, value);
-  }
-  return Sizes{result};
 }
 
 //===-- ArgMax, ArgMin ------------------------------------------------------------------------===//
 
 template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) {
-  Lowered x = l.operand(op, 0);
-  FailureOr<int64_t> axis = normalAxis(l, op, intAttribute(op, "axis", 0), x.rank());
-  if (failed(axis))
+  FailureOr<Sizes> shape = l.infer(op);
+  if (failed(shape))
     return failure();
+  Lowered x = l.operand(op, 0);
+  int64_t axis = *onnx::normalizedAxis(intAttribute(op, "axis", 0), x.rank());
   bool last = intAttribute(op, "select_last_index", 0) != 0;
   SmallVector<bool> reduced(x.rank(), false);
-  reduced[*axis] = true;
-  Loops loops = knownLoops(l, op, x, reduced);
+  reduced[axis] = true;
+  Loops loops = knownLoops(l, x, reduced);
   Type type = x.elementType, i64 = l.builder().getI64Type();
   Sizes rows = keptSizes(x.sizes, reduced);
   Value result = l.build.dispatch(
@@ -335,7 +266,7 @@ template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) 
         auto search = [&](OpBuilder &nested, Location at, Value best, Value position,
                           ValueRange scalars) -> std::pair<Value, Value> {
           Value better = isBetter(nested, at, scalars[0], best, type, isMax, last);
-          Value here = fromIndex(nested, at, nested.create<linalg::IndexOp>(at, *axis), i64);
+          Value here = fromIndex(nested, at, nested.create<linalg::IndexOp>(at, axis), i64);
           return {nested.create<arith::SelectOp>(at, better, scalars[0], best),
                   nested.create<arith::SelectOp>(at, better, here, position)};
         };
@@ -345,34 +276,19 @@ template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) 
                 .second;
         return SmallVector<Value>{position};
       })[0];
-  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, i64}, loops.result));
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, rows, i64}, *shape));
   return success();
 }
 
 //===-- CumSum, CumProd -----------------------------------------------------------------------===//
 
 template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op, Lowering &l) {
-  Lowered x = l.operand(op, 0);
-  FailureOr<Sizes> axisValue = l.host.values(op, 1, 1);
-  if (failed(axisValue))
+  FailureOr<onnx::ScanShape> shape = onnx::inferScan(l.shapes, op);
+  if (failed(shape))
     return failure();
-  if (axisValue->size() != 1 || x.rank() == 0)
-    return l.unsupported(op, "has " + Twine(axisValue->size()) + " axes for an input of rank " +
-                                 Twine(l.operand(op, 0).rank()) +
-                                 "; one axis and rank 1 or more are needed");
+  Lowered x = l.operand(op, 0);
   // Any axis, also one of run time, is the middle one of three.
-  OpFoldResult axis = (*axisValue)[0], zero = l.plan.index(0), one = l.plan.index(1);
-  std::optional<int64_t> known = getConstantIntValue(axis);
-  if (known) {
-    FailureOr<int64_t> normal = normalAxis(l, op, *known, x.rank());
-    if (failed(normal))
-      return failure();
-    axis = l.plan.index(*normal);
-  } else {
-    if (failed(amongAxes(op, l, axis, x.rank())))
-      return failure();
-    axis = l.plan.select(l.plan.less(axis, zero), l.plan.add(axis, l.plan.index(x.rank())), axis);
-  }
+  OpFoldResult axis = shape->axis, one = l.plan.index(1);
   Sizes sizes(3, one);
   for (int64_t i = 0; i < x.rank(); ++i) {
     OpFoldResult at = l.plan.index(i);
@@ -410,11 +326,11 @@ void registerReductionOperators(OperatorTable &table) {
   table["ReduceL2"] = {lowerReduce<Reduction::L2>};
   table["ReduceLogSum"] = {lowerReduce<Reduction::LogSum>};
   table["ReduceLogSumExp"] = {lowerReduce<Reduction::LogSumExp>};
-  table["ReduceMax"] = {lowerReduce<Reduction::Max>, hostReduce<Reduction::Max>};
+  table["ReduceMax"] = {lowerReduce<Reduction::Max>};
   table["ReduceMean"] = {lowerReduce<Reduction::Mean>};
-  table["ReduceMin"] = {lowerReduce<Reduction::Min>, hostReduce<Reduction::Min>};
-  table["ReduceProd"] = {lowerReduce<Reduction::Prod>, hostReduce<Reduction::Prod>};
-  table["ReduceSum"] = {lowerReduce<Reduction::Sum>, hostReduce<Reduction::Sum>};
+  table["ReduceMin"] = {lowerReduce<Reduction::Min>};
+  table["ReduceProd"] = {lowerReduce<Reduction::Prod>};
+  table["ReduceSum"] = {lowerReduce<Reduction::Sum>};
   table["ReduceSumSquare"] = {lowerReduce<Reduction::SumSquare>};
   table["ArgMax"] = {lowerArg<true>};
   table["ArgMin"] = {lowerArg<false>};

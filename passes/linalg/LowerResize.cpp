@@ -8,9 +8,9 @@
 // the input are its edge, unless exclude_outside drops them.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Resizes.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Indexing.h"
-#include "passes/linalg/RefusalReport.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -35,85 +35,12 @@ struct ResizePlan {
   Interpolation mode;
   Nearest nearest;
   double cubic;
-  bool excludeOutside, normalized, extrapolates;
+  bool antialias, excludeOutside, normalized, extrapolates;
   double extrapolation;
   Sizes sizes;
   SmallVector<ResizedAxis> axes;
 };
 } // namespace
-
-static OpFoldResult fmin(Lowering &l, OpFoldResult a, OpFoldResult b) {
-  return l.plan.select(l.plan.less(a, b), a, b);
-}
-
-/// An operand that is there and not the empty tensor of older models.
-static bool given(Operation *op, Lowering &l, unsigned operand) {
-  if (l.absent(op, operand))
-    return false;
-  Lowered tensor = l.operand(op, operand);
-  return tensor.rank() != 1 || !isConstantIntValue(tensor.sizes[0], 0);
-}
-
-/// Result sizes and scales of all dimensions; `resized` says which take part.
-static LogicalResult resizeScales(onnx::ResizeOp op, Lowering &l, ArrayRef<int64_t> axes,
-                                  Sizes &sizes, Sizes &scales) {
-  Lowered data = l.operand(op, 0);
-  sizes = data.sizes;
-  scales.assign(data.rank(), l.plan.floating(1));
-  bool hasScales = given(op, l, 2), hasSizes = given(op, l, 3);
-  if (hasScales == hasSizes)
-    return l.unsupported(op, hasScales ? "has both scales and sizes; exactly one is needed"
-                                       : "has neither scales nor sizes; exactly one is needed");
-  FailureOr<Sizes> values = l.host.values(op, hasScales ? 2 : 3);
-  if (failed(values))
-    return failure();
-  if (values->size() != axes.size())
-    return l.unsupported(op, inputText(op, hasScales ? 2 : 3) + " holds " + Twine(values->size()) +
-                                 " numbers for " + Twine(axes.size()) + " axes");
-  for (auto [axis, value] : llvm::zip(axes, *values)) {
-    OpFoldResult size = l.plan.toFloat(data.sizes[axis]);
-    if (hasScales) {
-      scales[axis] = value;
-      if (failed(l.plan.check(op, l.plan.less(l.plan.floating(0), value),
-                              "the scale of dimension " + Twine(axis) + " is not positive")))
-        return failure();
-      bool same = value == l.plan.floating(1);
-      if (!same)
-        sizes[axis] = l.plan.toInteger(l.plan.ffloor(l.plan.fmul(value, size)));
-      continue;
-    }
-    sizes[axis] = value;
-    if (!l.plan.isNonNegative(value) &&
-        failed(l.plan.check(op, l.plan.less(l.plan.index(-1), value),
-                            "sizes has a size of {0}; it must be 0 or more", value)))
-      return failure();
-    if (value != data.sizes[axis])
-      scales[axis] = l.plan.fdiv(l.plan.toFloat(value), size);
-    OpFoldResult empty = l.plan.equal(data.sizes[axis], l.plan.index(0));
-    OpFoldResult stays = l.plan.equal(value, l.plan.index(0));
-    if (failed(l.plan.check(op, l.plan.select(empty, stays, l.plan.index(1)),
-                            "a dimension of size 0 cannot become one of size {0}", value)))
-      return failure();
-  }
-  StringRef policy = op.getKeepAspectRatioPolicy();
-  if (!hasSizes || policy == "stretch")
-    return success();
-  OpFoldResult common;
-  for (int64_t axis : axes) {
-    if (!common)
-      common = scales[axis];
-    else if (policy == "not_larger")
-      common = fmin(l, common, scales[axis]);
-    else
-      common = l.plan.select(l.plan.less(common, scales[axis]), scales[axis], common);
-  }
-  for (int64_t axis : axes) {
-    scales[axis] = common;
-    OpFoldResult size = l.plan.fmul(common, l.plan.toFloat(data.sizes[axis]));
-    sizes[axis] = l.plan.toInteger(l.plan.ffloor(l.plan.fadd(size, l.plan.floating(0.5))));
-  }
-  return success();
-}
 
 /// Fills in where elements come from along an axis.
 ///
@@ -160,72 +87,60 @@ static void coordinates(Lowering &l, StringRef mode, OpFoldResult scale, OpFoldR
   }
 }
 
-static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
-  Lowered data = l.operand(op, 0);
+/// What the operator's attributes say. The op's verifier lets no other modes pass.
+static ResizePlan attributesOf(onnx::ResizeOp op) {
   ResizePlan plan;
-  // The op's verifier lets no others pass.
-  auto mode = llvm::StringSwitch<Interpolation>(op.getMode())
+  plan.mode = llvm::StringSwitch<Interpolation>(op.getMode())
                   .Case("nearest", Interpolation::nearest)
                   .Case("linear", Interpolation::linear)
                   .Default(Interpolation::cubic);
-  auto nearest = llvm::StringSwitch<Nearest>(op.getNearestMode())
+  plan.nearest = llvm::StringSwitch<Nearest>(op.getNearestMode())
                      .Case("round_prefer_floor", Nearest::roundPreferFloor)
                      .Case("round_prefer_ceil", Nearest::roundPreferCeil)
                      .Case("floor", Nearest::floor)
                      .Default(Nearest::ceil);
-  bool antialias = op.getAntialias() != 0 && mode != Interpolation::nearest;
-  StringRef transformation = op.getCoordinateTransformationMode();
-  plan.mode = mode;
-  plan.nearest = nearest;
+  bool interpolates = plan.mode != Interpolation::nearest;
   plan.cubic = op.getCubicCoeffA().convertToDouble();
-  plan.excludeOutside = op.getExcludeOutside() != 0 && mode != Interpolation::nearest;
-  plan.normalized = plan.excludeOutside || antialias;
-  plan.extrapolates = transformation == "tf_crop_and_resize";
+  plan.antialias = op.getAntialias() != 0 && interpolates;
+  plan.excludeOutside = op.getExcludeOutside() != 0 && interpolates;
+  plan.normalized = plan.excludeOutside || plan.antialias;
+  plan.extrapolates = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
   plan.extrapolation = op.getExtrapolationValue().convertToDouble();
+  return plan;
+}
 
-  SmallVector<int64_t> axes;
-  if (auto listed = op.getAxes()) {
-    FailureOr<SmallVector<int64_t>> normalized = normalizedAxes(op, l, *listed, data.rank());
-    if (failed(normalized))
-      return failure();
-    axes = *normalized;
-  } else {
-    axes = llvm::to_vector(llvm::seq<int64_t>(0, data.rank()));
-  }
-  Sizes scales, roi;
-  if (failed(resizeScales(op, l, axes, plan.sizes, scales)))
+/// Neighbours at floor(x) + firstTap and on: as far as the weights reach.
+static void countTaps(Lowering &l, const ResizePlan &plan, OpFoldResult scale, ResizedAxis &axis) {
+  int64_t reach = plan.mode == Interpolation::cubic ? 2 : 1;
+  OpFoldResult one = l.plan.floating(1), two = l.plan.index(2);
+  axis.density = plan.antialias ? onnx::lesser(l.plan, scale, one) : one;
+  OpFoldResult before = l.plan.ffloor(l.plan.fdiv(l.plan.floating(-reach), axis.density));
+  axis.firstTap = l.plan.add(l.plan.toInteger(before), l.plan.index(1));
+  axis.taps = l.plan.sub(two, l.plan.mul(two, axis.firstTap));
+}
+
+static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
+  FailureOr<onnx::ResizeShape> shape = onnx::inferResize(l.shapes, op);
+  if (failed(shape))
     return failure();
-  if (plan.extrapolates) {
-    if (!given(op, l, 1))
-      return l.unsupported(op, "coordinate_transformation_mode 'tf_crop_and_resize' without roi; "
-                               "nearest supported: half_pixel");
-    FailureOr<Sizes> values = l.host.values(op, 1);
-    if (failed(values))
-      return failure();
-    roi = *values;
-    if (roi.size() != 2 * axes.size())
-      return l.unsupported(op, "roi holds " + Twine(roi.size()) + " numbers for " +
-                                   Twine(axes.size()) + " axes; two an axis are needed");
-  }
-  for (auto [number, at] : llvm::enumerate(axes)) {
-    OpFoldResult start = l.plan.floating(0), end = l.plan.floating(1);
+  ResizePlan plan = attributesOf(op);
+  plan.sizes = shape->result;
+  Sizes old = l.operand(op, 0).sizes;
+  for (auto [number, at] : llvm::enumerate(shape->axes)) {
+    OpFoldResult one = l.plan.floating(1), start = l.plan.floating(0), end = one;
     if (plan.extrapolates) {
-      start = roi[number];
-      end = roi[number + axes.size()];
+      start = shape->roi[number];
+      end = shape->roi[number + shape->axes.size()];
     }
-    bool same = scales[at] == l.plan.floating(1) && plan.sizes[at] == data.sizes[at];
-    if (same && start == l.plan.floating(0) && end == l.plan.floating(1))
+    OpFoldResult scale = shape->scales[at];
+    bool same = scale == one && plan.sizes[at] == old[at];
+    if (same && start == l.plan.floating(0) && end == one)
       continue;
     ResizedAxis axis{};
     axis.axis = at;
-    axis.size = data.sizes[at];
-    coordinates(l, transformation, scales[at], plan.sizes[at], start, end, axis);
-    // Neighbours at floor(x) + firstTap and on: as far as the weights reach.
-    int64_t reach = mode == Interpolation::cubic ? 2 : 1;
-    axis.density = antialias ? fmin(l, scales[at], l.plan.floating(1)) : l.plan.floating(1);
-    OpFoldResult before = l.plan.ffloor(l.plan.fdiv(l.plan.floating(-reach), axis.density));
-    axis.firstTap = l.plan.add(l.plan.toInteger(before), l.plan.index(1));
-    axis.taps = l.plan.sub(l.plan.index(2), l.plan.mul(l.plan.index(2), axis.firstTap));
+    axis.size = old[at];
+    coordinates(l, op.getCoordinateTransformationMode(), scale, plan.sizes[at], start, end, axis);
+    countTaps(l, plan, scale, axis);
     plan.axes.push_back(axis);
   }
   return plan;
@@ -464,7 +379,7 @@ static LogicalResult lowerResize(Operation *op, Lowering &l) {
 }
 
 void registerResizeOperators(OperatorTable &table) {
-  table["Resize"] = {lowerResize, nullptr, "scales, sizes and roi known on the host"};
+  table["Resize"] = {lowerResize, "scales, sizes and roi known on the host"};
 }
 
 } // namespace cameo

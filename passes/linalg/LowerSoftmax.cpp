@@ -4,6 +4,7 @@
 //   }
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Axes.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
 
@@ -23,7 +24,7 @@ struct Rows {
 
 static FailureOr<Rows> rowsOf(Lowering &l, Operation *op) {
   Rows rows{l.operand(op, 0), 0, {}, {}, {}};
-  FailureOr<int64_t> axis = normalAxis(l, op, intAttribute(op, "axis", -1), rows.x.rank());
+  FailureOr<int64_t> axis = onnx::axisAttribute(l.plan, op, -1, rows.x.rank());
   if (failed(axis))
     return failure();
   rows.axis = *axis;

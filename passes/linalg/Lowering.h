@@ -1,32 +1,27 @@
 // What lowering an ONNX operator to dispatches is written in.
 //
-// An operator's lowering is a function in one table (SupportedOperators.cpp). It asks a Lowering
-// for its operands, computes result sizes as plan arithmetic and builds dispatches. Scalar
-// conventions: tensors are signless, sizes and host integers are `index`, host floats `f64`; a size
-// or host value is an OpFoldResult (dialects/onnx/shape/SizeBuilder.h).
+// An operator's lowering is a function in one table (SupportedOperators.cpp). It asks the
+// operator's shape rule for sizes, here plan arithmetic, and a Lowering for operands, and builds
+// dispatches. Scalar conventions: tensors are signless, sizes and host integers are `index`, host
+// floats `f64`; a size or host value is an OpFoldResult (dialects/onnx/shape/SizeBuilder.h).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/shape/ShapeRules.h"
 #include "passes/linalg/DispatchBuilder.h"
-#include "passes/linalg/HostValues.h"
 #include "passes/linalg/Scalars.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace cameo {
 
 class Lowering;
-/// Lowers one operator, defining each of its results, or reports with Lowering::unsupported.
+/// Lowers one operator, defining each of its results; fails where its shape rule refuses it.
 using LowerFunction = llvm::LogicalResult (*)(mlir::Operation *op, Lowering &lowering);
-/// Values of an operator's result computed on the host from its operands' host values.
-using HostFunction = mlir::FailureOr<Sizes> (*)(mlir::Operation *op, unsigned result,
-                                                Lowering &lowering);
 
 struct OperatorEntry {
   LowerFunction lower;
-  HostFunction host = nullptr; // where shapes may depend on it
   llvm::StringRef limits = {}; // for the documentation: what is not supported of it
 };
 using OperatorTable = llvm::StringMap<OperatorEntry>; // by ONNX name, e.g. "Conv"
@@ -48,52 +43,38 @@ public:
   PlanSizes plan;
   /// Dispatches and tensors.
   DispatchBuilder build;
-  /// Values of tensors on the host.
-  HostValues host;
+  /// Sizes of values, and what small ones hold on the host.
+  onnx::Shapes shapes;
 
-  //===-- Operands and results ----------------------------------------------------------------===//
+  /// The sizes of an op's first result by its shape rule.
+  mlir::FailureOr<Sizes> infer(mlir::Operation *op);
   /// Whether an optional operand is absent (also beyond the operand list).
-  bool absent(mlir::Operation *op, unsigned index);
+  bool absent(mlir::Operation *op, unsigned index) { return onnx::isAbsent(op, index); }
   /// An operand that was lowered.
-  Lowered operand(mlir::Operation *op, unsigned index);
-  Lowered lowered(mlir::Value onnxValue);
+  Lowered operand(mlir::Operation *op, unsigned index) { return lowered(op->getOperand(index)); }
+  /// All operands up to the last that is there.
+  llvm::SmallVector<Lowered> operands(mlir::Operation *op);
   void define(mlir::Operation *op, unsigned result, Lowered lowered);
   /// Defines result `result` as the tensor a dispatch gave, with the ONNX element type.
   void define(mlir::Operation *op, unsigned result, mlir::Value tensor, const Sizes &sizes,
               mlir::Type elementType);
   /// Element type of a result or operand as ONNX has it.
-  static mlir::Type elementType(mlir::Value onnxValue);
+  static mlir::Type elementType(mlir::Value onnxValue) { return onnx::elementType(onnxValue); }
   static bool isUnsigned(mlir::Type type) { return type.isUnsignedInteger(); }
-
-  /// Records that a node cannot be compiled and why ("nearest supported form" included); gives
-  /// failure. All records come in one error.
-  llvm::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &reason) {
-    return refusals.add(op, reason);
-  }
-
-  //===-- The pass's own part -----------------------------------------------------------------===//
-  llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
-  /// Lowers into the module given to the constructor, which nobody will use, and reports all that
-  /// cannot be compiled.
-  llvm::LogicalResult checkFunction(mlir::func::FuncOp function);
-  /// A function of the inputs alone, built by `outer`; nodes are lowered into it.
-  mlir::func::FuncOp lowerInputs(mlir::func::FuncOp function, mlir::OpBuilder &outer);
-  /// Lowers nodes in order; declared shapes stand in for results of those that are refused. `after`
-  /// is called for each, lowered or not.
-  void lowerNodes(mlir::Block &source, llvm::function_ref<void(mlir::Operation *)> after);
-  /// What a value has become, or nothing where it was not lowered.
-  std::optional<Lowered> tryLowered(mlir::Value onnxValue);
   mlir::OpBuilder &builder() { return b; }
-  /// Leaves a node out, as one behind a node that is refused.
-  void hide(mlir::Operation *op) { refusals.hide(op); }
-  /// Whether a node is recorded, or hidden behind one that is.
-  bool isRefused(mlir::Operation *op) const { return refusals.contains(op); }
+
+  /// The pass's own part: a function of builtin tensors in place of one of ONNX operators. All that
+  /// cannot be compiled is reported before anything is built.
+  llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
 
 private:
-  void checkOutputs(mlir::func::FuncOp function);
-  llvm::LogicalResult checkOperator(mlir::Operation *op);
-  void lowerNode(mlir::Operation &op);
-  void standIn(mlir::OpResult result);
+  Lowered lowered(mlir::Value onnxValue);
+  mlir::func::FuncOp lowerInputs(mlir::func::FuncOp function, mlir::OpBuilder &outer);
+  Sizes inputSizes(mlir::func::FuncOp function, unsigned number, mlir::Value input,
+                   llvm::StringMap<mlir::OpFoldResult> &symbols);
+  llvm::LogicalResult lowerNodes(mlir::func::FuncOp function);
+  llvm::LogicalResult lowerResults(mlir::func::FuncOp function, mlir::func::FuncOp target);
+
   llvm::DenseMap<mlir::Value, Lowered> values;
 };
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/PlanSizes.h"
 
+#include "dialects/onnx/shape/NodeText.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -18,7 +19,17 @@ void PlanSizes::begin(Location loc) {
   at = loc;
   constants.clear();
   names.clear();
+  inputs.clear();
   forget();
+}
+
+OpFoldResult PlanSizes::read(Value input, int64_t position, bool real) {
+  Value place = value(index(position));
+  Value number = b.create<rt::ReadOp>(location(), real ? Type(b.getF64Type()) : b.getI64Type(),
+                                      inputs.lookup(input), place);
+  if (!real)
+    number = b.create<arith::IndexCastOp>(location(), b.getIndexType(), number);
+  return number;
 }
 
 StringAttr PlanSizes::nameOf(OpFoldResult ofr) const {
@@ -142,8 +153,8 @@ void PlanSizes::checkAtRunTime(Operation *op, OpFoldResult condition, const Twin
   }
   Value bit = isTrue(condition);
   std::string name;
-  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
-    name = "node '" + loc.getName().str() + "': ";
+  if (std::optional<StringRef> known = onnx::nodeName(op))
+    name = "node '" + known->str() + "': ";
   b.create<rt::CheckOp>(at, bit, b.getStringAttr(name + text), operands);
 }
 

@@ -21,6 +21,9 @@ public:
   void setLocation(mlir::Location loc) { at = loc; }
   mlir::Location location() const { return at; }
   void setName(mlir::Value size, mlir::StringAttr name) { names[size] = name; }
+  /// The tensor of the plan that an input of the model has become.
+  void setInput(mlir::Value input, mlir::Value tensor) { inputs[input] = tensor; }
+  mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) override;
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
   /// An SSA value of an OpFoldResult, in the plan.
@@ -41,6 +44,7 @@ private:
   mlir::Location at;
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> names; // of inputs' sizes
+  llvm::DenseMap<mlir::Value, mlir::Value> inputs;
 };
 
 } // namespace cameo

@@ -1,7 +1,7 @@
 // Formulas on scalars and the loop that elementwise operators put around them.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/linalg/Elementwise.h"
+#include "passes/linalg/ScalarMath.h"
 
 using namespace mlir;
 
@@ -107,83 +107,6 @@ Value ScalarMath::tanh(Value x) { return unary<math::TanhOp>(x); }
 Value ScalarMath::sigmoid(Value x) { return div(c(1), add(c(1), exp(neg(x)))); }
 Value ScalarMath::softplus(Value x) {
   return add(max(x, c(0)), unary<math::Log1pOp>(exp(neg(abs(x)))));
-}
-
-//===-- The loop ------------------------------------------------------------------------------===//
-
-LogicalResult checkElementType(Operation *op, Lowering &l, unsigned operand, unsigned accepted) {
-  Type type = Lowering::elementType(op->getOperand(operand));
-  unsigned kind = isa<FloatType>(type) ? kFloats : type.isInteger(1) ? kBools : kIntegers;
-  if (kind & accepted)
-    return success();
-  StringRef nearest = accepted & kFloats ? "float" : accepted & kIntegers ? "int32" : "bool";
-  std::string text;
-  llvm::raw_string_ostream(text) << "elements of type " << type << "; cast to " << nearest;
-  return l.unsupported(op, text);
-}
-
-Value elementwiseOf(Operation *op, Lowering &l, ArrayRef<unsigned> operands, const Sizes &sizes,
-                    Type elementType, DispatchBuilder::ScalarFunction fn) {
-  SmallVector<Lowered> tensors;
-  SmallVector<Attribute> constants; // null where the element is read
-  for (unsigned index : operands) {
-    Attribute constant;
-    ElementsAttr value = onnx::constantValue(op->getOperand(index));
-    if (value && value.getNumElements() == 1)
-      if (FailureOr<Sizes> host = l.host.tryValues(op->getOperand(index), 1); succeeded(host))
-        constant = dyn_cast<Attribute>((*host)[0]);
-    constants.push_back(constant);
-    if (!constant)
-      tensors.push_back(l.operand(op, index));
-  }
-  return l.build.elementwise(
-      op->getLoc(), tensors, sizes, elementType,
-      [&](OpBuilder &b, Location loc, ValueRange scalars) {
-        SmallVector<Value> elements;
-        for (auto [index, constant] : llvm::zip(operands, constants)) {
-          Type type = signless(Lowering::elementType(op->getOperand(index)));
-          if (!constant) {
-            elements.push_back(scalars.front());
-            scalars = scalars.drop_front();
-          } else if (auto real = dyn_cast<FloatAttr>(constant)) {
-            elements.push_back(scalarConstant(b, loc, type, real.getValueAsDouble()));
-          } else {
-            APInt integer = cast<IntegerAttr>(constant).getValue();
-            auto exact = IntegerAttr::get(type, integer.sextOrTrunc(type.getIntOrFloatBitWidth()));
-            elements.push_back(b.create<arith::ConstantOp>(loc, exact));
-          }
-        }
-        return fn(b, loc, elements);
-      });
-}
-
-LogicalResult lowerByFormula(Operation *op, Lowering &l, unsigned accepted, Formula formula) {
-  SmallVector<Sizes> shapes;
-  SmallVector<unsigned> operands;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    if (failed(checkElementType(op, l, i, accepted)))
-      return failure();
-    shapes.push_back(l.operand(op, i).sizes);
-    operands.push_back(i);
-  }
-  FailureOr<Sizes> sizes = l.plan.broadcast(op, shapes);
-  if (failed(sizes))
-    return failure();
-  Type type = Lowering::elementType(op->getOperand(0));
-  Type computed = accumulatorType(signless(type));
-  Type resultType = Lowering::elementType(op->getResult(0));
-  Value tensor = elementwiseOf(
-      op, l, operands, *sizes, resultType, [&](OpBuilder &b, Location loc, ValueRange elements) {
-        ScalarMath m(b, loc, computed, Lowering::isUnsigned(type));
-        SmallVector<Value> x;
-        for (Value element : elements)
-          x.push_back(convertScalar(b, loc, element, element.getType(), computed));
-        Value result = formula(m, op, x);
-        // Back to 16 bits; formulas give booleans as they are.
-        return convertScalar(b, loc, result, result.getType(), signless(resultType));
-      });
-  l.define(op, 0, tensor, *sizes, resultType);
-  return success();
 }
 
 } // namespace cameo

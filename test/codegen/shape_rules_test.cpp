@@ -1,10 +1,15 @@
 // Shape rules on sizes that are symbols: no IR is made for them.
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/Contractions.h"
+#include "dialects/onnx/shape/ShapeRules.h"
 #include "dialects/onnx/shape/SizeNames.h"
 #include "dialects/onnx/shape/SymbolicSizes.h"
 #include "dialects/onnx/shape/Windows.h"
 
+#include "passes/linalg/Lowering.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -40,11 +45,47 @@ struct ShapeRules : testing::Test {
     return result;
   }
 
-  std::vector<std::string> names(const FailureOr<onnx::WindowShape> &shape) {
+  std::vector<std::string> names(const onnx::Sizes &sizes) {
     std::vector<std::string> result;
-    if (succeeded(shape))
-      for (OpFoldResult size : shape->result)
-        result.push_back(onnx::SizeNames(s).of(size));
+    for (OpFoldResult size : sizes)
+      result.push_back(onnx::SizeNames(s).of(size));
+    return result;
+  }
+
+  std::vector<std::string> names(const FailureOr<onnx::WindowShape> &shape) {
+    return succeeded(shape) ? names(shape->result) : std::vector<std::string>();
+  }
+
+  std::vector<std::string> names(const FailureOr<onnx::Sizes> &sizes) {
+    return succeeded(sizes) ? names(*sizes) : std::vector<std::string>();
+  }
+
+  /// What the table's rule says of the last operator of a function's body, whose arguments have the
+  /// sizes `inputs`.
+  std::vector<std::string> inferred(StringRef body, ArrayRef<onnx::Sizes> inputs) {
+    context.loadDialect<onnx::OnnxDialect, func::FuncDialect>();
+    std::string arguments;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      arguments += (i ? ", %" : "%") + std::to_string(i) + ": tensor<*xf32>";
+    std::string text = "func.func private @f(" + arguments + ") {\n" + body.str() + "\nreturn }";
+    module = parseSourceString<ModuleOp>(text, ParserConfig(&context, /*verifyAfterParse=*/false));
+    if (!module)
+      return {};
+    onnx::Shapes shapes(s, refusals);
+    Block &block = cast<func::FuncOp>(module->getBody()->front()).getBody().front();
+    for (auto [argument, sizes] : llvm::zip(block.getArguments(), inputs))
+      shapes.define(argument, sizes);
+    std::vector<std::string> result;
+    for (Operation &op : block.without_terminator()) {
+      if (!onnx::rulesOf(&op))
+        continue;
+      FailureOr<SmallVector<onnx::Sizes>> sizes = onnx::inferSizes(shapes, &op);
+      if (failed(sizes))
+        return {};
+      for (auto [value, own] : llvm::zip(op.getResults(), *sizes))
+        shapes.define(value, own);
+      result = names(sizes->front());
+    }
     return result;
   }
 
@@ -91,6 +132,67 @@ TEST_F(ShapeRules, WhatDoesNotGoTogetherIsRefused) {
   ASSERT_EQ(refusals.problems().size(), 1u);
   EXPECT_EQ(refusals.problems()[0].reason, "the weights take 3 channels, the input has 4");
   EXPECT_TRUE(refusals.contains(op));
+}
+
+// Lowering and inference know the same operators.
+TEST_F(ShapeRules, EveryOperatorHasARule) {
+  for (StringRef name : supportedOperators().keys())
+    EXPECT_TRUE(name == "Constant" || onnx::shapeRules().contains(name)) << name.str();
+  for (StringRef name : onnx::shapeRules().keys())
+    EXPECT_TRUE(supportedOperators().contains(name)) << name.str();
+}
+
+TEST_F(ShapeRules, MatMul) {
+  Operation *op = node("MatMul", "");
+  ASSERT_TRUE(op);
+  EXPECT_EQ(names(onnx::inferMatMul(s, op, {sizes({"N", "M", "K"}), sizes({"K", "8"})})),
+            (Names{"N", "M", "8"}));
+  EXPECT_EQ(names(onnx::inferMatMul(s, op, {sizes({"K"}), sizes({"N", "K", "8"})})),
+            (Names{"N", "8"}));
+  EXPECT_TRUE(failed(onnx::inferMatMul(s, op, {sizes({"2", "3"}), sizes({"4", "5"})})));
+  EXPECT_EQ(refusals.problems()[0].reason, "inner sizes 3 and 4 differ; they must be one");
+}
+
+TEST_F(ShapeRules, BatchesThatMayBeBroadcastAreRefused) {
+  Operation *op = node("MatMul", "");
+  ASSERT_TRUE(op);
+  EXPECT_TRUE(failed(onnx::inferMatMul(s, op, {sizes({"N", "2", "3"}), sizes({"M", "3", "4"})})));
+  ASSERT_EQ(refusals.problems().size(), 1u);
+}
+
+TEST_F(ShapeRules, EinsumGivesLoops) {
+  Operation *op = node("Einsum", "{equation = \"...ij,jk->...ik\"}");
+  ASSERT_TRUE(op);
+  FailureOr<onnx::EinsumShape> shape =
+      onnx::inferEinsum(s, op, {sizes({"N", "M", "3"}), sizes({"3", "1"})});
+  ASSERT_TRUE(succeeded(shape));
+  EXPECT_EQ(names(shape->result), (Names{"N", "M", "1"}));
+  EXPECT_EQ(names(shape->loops), (Names{"N", "M", "1", "3"}));
+  EXPECT_EQ(shape->operands[1], (SmallVector<int64_t>{3, 2}));
+}
+
+TEST_F(ShapeRules, ElementwiseOperatorsBroadcast) {
+  EXPECT_EQ(inferred("%y = onnx.Add(%0, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>",
+                     {sizes({"N", "1", "4"}), sizes({"C", "1"})}),
+            (Names{"N", "C", "4"}));
+}
+
+TEST_F(ShapeRules, ShapesOfShapes) {
+  EXPECT_EQ(inferred("%s = onnx.Shape(%0) : (tensor<*xf32>) -> tensor<2xi64>\n"
+                     "%p = onnx.Mul(%s, %s) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>\n"
+                     "%y = onnx.ConstantOfShape(%p) : (tensor<2xi64>) -> tensor<*xf32>",
+                     {sizes({"N", "3"})}),
+            (Names{"N*N", "9"}));
+  EXPECT_TRUE(refusals.problems().empty());
+}
+
+TEST_F(ShapeRules, WhatIsComputedOnTheDeviceIsNoShape) {
+  EXPECT_EQ(inferred("%i = onnx.Cast(%0) {to = 7 : i64} : (tensor<*xf32>) -> tensor<2xi64>\n"
+                     "%y = onnx.ConstantOfShape(%i) : (tensor<2xi64>) -> tensor<*xf32>",
+                     {sizes({"N"})}),
+            Names{});
+  ASSERT_EQ(refusals.problems().size(), 1u);
+  EXPECT_NE(refusals.problems()[0].reason.find("must be known on the host"), std::string::npos);
 }
 
 } // namespace

@@ -310,6 +310,21 @@ OpFoldResult SizeBuilder::atLeastZero(OpFoldResult value) {
   return isNonNegative(value) ? value : max(value, index(0));
 }
 
+bool SizeBuilder::readsInput(OpFoldResult value) const {
+  SmallVector<OpFoldResult> pending{value};
+  llvm::DenseSet<const void *> seen;
+  while (!pending.empty()) {
+    OpFoldResult at = pending.pop_back_val();
+    if (integer(at) || real(at) || !seen.insert(at.getOpaqueValue()).second)
+      continue;
+    if (const SizeExpression *made = expression(at))
+      llvm::append_range(pending, made->operands);
+    else if (!isSize(at))
+      return true;
+  }
+  return false;
+}
+
 //===-- Checks --------------------------------------------------------------------------------===//
 
 LogicalResult SizeBuilder::check(Operation *op, OpFoldResult condition, const Twine &message,

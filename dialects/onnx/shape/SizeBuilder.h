@@ -105,6 +105,10 @@ public:
   bool isNonNegative(mlir::OpFoldResult value) const;
   /// What an expression was made of; null for numbers and for what the back end was given.
   const SizeExpression *expression(mlir::OpFoldResult value) const;
+  /// Whether a value depends on what an input holds, not on shapes alone.
+  bool readsInput(mlir::OpFoldResult value) const;
+  /// Number `position` of an input of the model that holds integers, or floats (`real`).
+  virtual mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) = 0;
   /// The name of a size that the back end was given; null where it has none.
   virtual mlir::StringAttr nameOf(mlir::OpFoldResult value) const = 0;
 
@@ -116,7 +120,7 @@ protected:
   virtual void checkAtRunTime(mlir::Operation *op, mlir::OpFoldResult condition,
                               const llvm::Twine &message, mlir::OpFoldResult a,
                               mlir::OpFoldResult b) = 0;
-  /// Whether what the back end was given is a size of a tensor.
+  /// Whether what the back end was given is a size of a tensor, not a number that was read.
   virtual bool isSize(mlir::OpFoldResult given) const = 0;
   /// Forgets all expressions: those that are made from now on belong elsewhere.
   void forget();

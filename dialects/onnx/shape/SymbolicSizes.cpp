@@ -15,12 +15,20 @@ OpFoldResult SymbolicSizes::size(StringAttr name) {
   return name;
 }
 
+OpFoldResult SymbolicSizes::read(Value input, int64_t position, bool) {
+  // Equal to nothing else: HostValues reads each number once.
+  return DistinctAttr::create(Builder(input.getContext()).getI64IntegerAttr(position));
+}
+
 StringAttr SymbolicSizes::nameOf(OpFoldResult value) const {
   return dyn_cast_if_present<StringAttr>(dyn_cast<Attribute>(value));
 }
 
 bool SymbolicSizes::isSize(OpFoldResult given) const {
-  return isa_and_present<StringAttr, DistinctAttr>(dyn_cast<Attribute>(given));
+  auto attribute = dyn_cast<Attribute>(given);
+  auto unnamed = dyn_cast_if_present<DistinctAttr>(attribute);
+  return isa_and_present<StringAttr>(attribute) ||
+         (unnamed && isa<UnitAttr>(unnamed.getReferencedAttr()));
 }
 
 OpFoldResult SymbolicSizes::create(SizeOperation op, ArrayRef<OpFoldResult> operands) {

@@ -17,6 +17,7 @@ public:
   /// other.
   static mlir::OpFoldResult size(mlir::StringAttr name);
 
+  mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) override;
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
 protected:

@@ -4,6 +4,7 @@
 #include "dialects/onnx/shape/Windows.h"
 
 #include "dialects/onnx/shape/Attributes.h"
+#include "dialects/onnx/shape/ShapeRules.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -310,6 +311,37 @@ FailureOr<Sizes> inferGlobalPool(SizeBuilder &s, Operation *op, const Sizes &x) 
   Sizes result{x[0], x[1]};
   result.resize(x.size(), s.index(1));
   return result;
+}
+
+//===-- Table ---------------------------------------------------------------------------------===//
+
+template <auto rule>
+static FailureOr<SmallVector<Sizes>> inferConvolutionResult(Shapes &shapes, Operation *op) {
+  FailureOr<WindowShape> shape = rule(shapes.sizes, op, shapes.operands(op));
+  if (failed(shape))
+    return failure();
+  return SmallVector<Sizes>{shape->result};
+}
+
+/// MaxPool's indices have the shape of its output.
+static FailureOr<SmallVector<Sizes>> inferPoolResults(Shapes &shapes, Operation *op) {
+  FailureOr<WindowShape> shape = inferPool(shapes.sizes, op, shapes.of(op, 0));
+  if (failed(shape))
+    return failure();
+  return SmallVector<Sizes>(op->getNumResults(), shape->result);
+}
+
+static FailureOr<Sizes> inferGlobalPoolResult(Shapes &shapes, Operation *op) {
+  return inferGlobalPool(shapes.sizes, op, shapes.of(op, 0));
+}
+
+void registerWindowRules(RuleTable &table) {
+  table["Conv"] = {inferConvolutionResult<inferConv>};
+  table["ConvTranspose"] = {inferConvolutionResult<inferConvTranspose>};
+  for (StringRef name : {"MaxPool", "AveragePool", "LpPool"})
+    table[name] = {inferPoolResults};
+  for (StringRef name : {"GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool"})
+    table[name] = {fromShapes<inferGlobalPoolResult>};
 }
 
 } // namespace cameo::onnx

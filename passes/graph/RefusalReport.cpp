@@ -2,7 +2,7 @@
 // nodes that it holds for.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/linalg/RefusalReport.h"
+#include "passes/graph/RefusalReport.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -12,25 +12,6 @@ namespace cameo {
 
 /// Names in a line, and lines in a report, that are told in full; the others are counted.
 static constexpr size_t kToldNames = 3, kToldReasons = 100;
-
-std::string nodeNameOf(Operation *op) {
-  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
-    return loc.getName().str();
-  return "(unnamed)";
-}
-
-std::string operatorText(Operation *op) {
-  auto custom = dyn_cast<onnx::CustomOp>(op);
-  if (!custom) {
-    std::string name = op->getName().stripDialect().str();
-    auto model = op->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(onnx::kModelAttr);
-    auto opset = model ? model.getAs<IntegerAttr>("opset") : IntegerAttr();
-    return opset ? name + ", opset " + std::to_string(opset.getInt()) : name;
-  }
-  std::string domain = custom.getDomain().str();
-  return (domain.empty() ? "" : domain + ".") + custom.getOpType().str() + ", opset " +
-         std::to_string(custom.getVersion());
-}
 
 static StringRef nearestType(Type type) {
   auto tensor = dyn_cast<TensorType>(type);
@@ -63,29 +44,18 @@ std::optional<std::string> typeProblem(Type type) {
          "; nearest supported: " + nearestType(type).str();
 }
 
-std::string sizeProblem(Type type) {
+std::optional<std::string> sizeProblem(RankedTensorType tensor) {
   // 128 GiB: no GPU holds more, and a size like this is an error of the model.
   constexpr double kMostBytes = double(int64_t(1) << 37);
-  auto tensor = cast<RankedTensorType>(type);
   double bytes = llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
   for (int64_t size : tensor.getShape())
     if (!ShapedType::isDynamic(size))
       bytes *= static_cast<double>(size);
   if (bytes <= kMostBytes)
-    return "";
+    return std::nullopt;
   return llvm::formatv("of type {0} takes {1:e} B; at most {2} B (128 GiB) are supported",
-                       onnx::typeText(type), bytes, int64_t(kMostBytes));
-}
-
-std::string inputText(Operation *op, unsigned operand) {
-  const onnx::OpSchema *schema = onnx::schemaOf(op);
-  if (!schema || schema->inputs.empty())
-    return "input " + std::to_string(operand);
-  const onnx::Formal &formal = schema->input(operand);
-  std::string name = (Twine("input '") + formal.name + "'").str();
-  if (formal.option != onnx::Option::Variadic)
-    return name;
-  return name + " " + std::to_string(operand + 1 - schema->inputs.size());
+                       onnx::typeText(tensor), bytes, int64_t(kMostBytes))
+      .str();
 }
 
 LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusals) {
@@ -101,7 +71,7 @@ LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusa
   size_t counts[3] = {}; // inputs, outputs, nodes
   for (const onnx::Refusals::Problem &problem : refusals.problems()) {
     ++counts[problem.op != function ? 2 : StringRef(problem.reason).starts_with("output")];
-    std::string text = problem.op == function ? "" : operatorText(problem.op);
+    std::string text = problem.op == function ? "" : onnx::operatorText(problem.op);
     auto [known, isNew] = lineOf.try_emplace(text + "\n" + problem.reason, lines.size());
     if (isNew)
       lines.push_back({text, problem.reason, {}});
@@ -130,7 +100,7 @@ LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusa
     }
     note << (ops.size() == 1 ? "node " : "nodes ");
     for (auto [i, op] : llvm::enumerate(ArrayRef(ops).take_front(kToldNames)))
-      note << (i ? ", '" : "'") << nodeNameOf(op) << "'";
+      note << (i ? ", '" : "'") << onnx::nodeText(op) << "'";
     if (ops.size() > kToldNames)
       note << " and " << ops.size() - kToldNames << " more";
     note << " (" << operatorText << "): " << reason;

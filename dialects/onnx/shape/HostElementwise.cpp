@@ -1,20 +1,23 @@
 // Elementwise operators on small host values: the arithmetic of shapes.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/linalg/Elementwise.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/ShapeRules.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
 using namespace mlir;
 
-namespace cameo {
+namespace cameo::onnx {
 
 namespace {
 
 /// An element's computation; `type` is the first operand's element type.
 struct HostElement {
-  Lowering &l;
+  SizeBuilder &s;
   Operation *op;
   Type type;
   bool isFloat() const { return isa<FloatType>(type); }
@@ -30,32 +33,32 @@ static std::optional<double> knownReal(OpFoldResult value) {
   return std::nullopt;
 }
 
-static Sizes shapeOf(Operation *op, Lowering &l, unsigned operand) {
+static Sizes shapeOf(Shapes &shapes, Operation *op, unsigned operand) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(operand).getType());
   if (!type || !type.hasStaticShape())
-    return l.operand(op, operand).sizes;
+    return shapes.of(op, operand);
   Sizes sizes;
   for (int64_t size : type.getShape())
-    sizes.push_back(l.plan.index(size));
+    sizes.push_back(shapes.sizes.index(size));
   return sizes;
 }
 
 /// Values of each operand, as many as the result has. Operands are of one shape or of one element;
 /// more general broadcasting does not occur among shapes.
-static FailureOr<SmallVector<Sizes>> hostOperands(Operation *op, Lowering &l) {
+static FailureOr<SmallVector<Sizes>> hostOperands(Shapes &shapes, Operation *op) {
   SmallVector<Sizes> operands;
   std::optional<Sizes> shape; // of what is not one element
   size_t count = 1;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    if (onnx::isAbsent(op->getOperand(i)))
+    if (isAbsent(op, i))
       return failure();
-    FailureOr<Sizes> values = l.host.tryValues(op->getOperand(i));
+    FailureOr<Sizes> values = shapes.host.tryValues(op->getOperand(i));
     if (failed(values))
       return failure();
     operands.push_back(*values);
     if (values->size() == 1)
       continue;
-    Sizes own = shapeOf(op, l, i);
+    Sizes own = shapeOf(shapes, op, i);
     if (shape && *shape != own)
       return failure();
     shape = own;
@@ -68,14 +71,14 @@ static FailureOr<SmallVector<Sizes>> hostOperands(Operation *op, Lowering &l) {
 }
 
 template <HostFormula formula>
-static FailureOr<Sizes> onHost(Operation *op, unsigned result, Lowering &l) {
+static FailureOr<Sizes> onHost(Shapes &shapes, Operation *op, unsigned result) {
   if (result != 0)
     return failure();
-  FailureOr<SmallVector<Sizes>> operands = hostOperands(op, l);
+  FailureOr<SmallVector<Sizes>> operands = hostOperands(shapes, op);
   if (failed(operands))
     return failure();
-  HostElement e{l, op, Lowering::elementType(op->getOperand(0))};
-  Type resultType = Lowering::elementType(op->getResult(0));
+  HostElement e{shapes.sizes, op, elementType(op->getOperand(0))};
+  Type resultType = elementType(op->getResult(0));
   Sizes values;
   for (size_t i = 0; i < operands->front().size(); ++i) {
     SmallVector<OpFoldResult> x;
@@ -84,7 +87,7 @@ static FailureOr<Sizes> onHost(Operation *op, unsigned result, Lowering &l) {
     FailureOr<OpFoldResult> value = formula(e, x);
     if (failed(value))
       return failure();
-    values.push_back(resultType.isF32() ? l.plan.fround(*value) : *value);
+    values.push_back(resultType.isF32() ? e.s.fround(*value) : *value);
   }
   return values;
 }
@@ -92,71 +95,68 @@ static FailureOr<Sizes> onHost(Operation *op, unsigned result, Lowering &l) {
 //===-- Formulas ------------------------------------------------------------------------------===//
 
 static FailureOr<OpFoldResult> add(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.plan.fadd(x[0], x[1]) : e.l.plan.add(x[0], x[1]);
+  return e.isFloat() ? e.s.fadd(x[0], x[1]) : e.s.add(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> sub(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.plan.fsub(x[0], x[1]) : e.l.plan.sub(x[0], x[1]);
+  return e.isFloat() ? e.s.fsub(x[0], x[1]) : e.s.sub(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> mul(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.plan.fmul(x[0], x[1]) : e.l.plan.mul(x[0], x[1]);
+  return e.isFloat() ? e.s.fmul(x[0], x[1]) : e.s.mul(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> div(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
-    return e.l.plan.fdiv(x[0], x[1]);
+    return e.s.fdiv(x[0], x[1]);
   if (isConstantIntValue(x[1], 0))
     return failure();
-  return e.l.plan.divTowardsZero(x[0], x[1]);
+  return e.s.divTowardsZero(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> mod(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat() || isConstantIntValue(x[1], 0))
     return failure();
-  if (llvm::cast<onnx::ModOp>(e.op).getFmod())
-    return e.l.plan.rem(x[0], x[1]);
-  return e.l.plan.sub(x[0], e.l.plan.mul(e.l.plan.floorDiv(x[0], x[1]), x[1]));
+  if (llvm::cast<ModOp>(e.op).getFmod())
+    return e.s.rem(x[0], x[1]);
+  return e.s.sub(x[0], e.s.mul(e.s.floorDiv(x[0], x[1]), x[1]));
 }
 
 static FailureOr<OpFoldResult> neg(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.l.plan.fsub(e.l.plan.floating(-0.0), x[0])
-                     : e.l.plan.sub(e.l.plan.index(0), x[0]);
+  return e.isFloat() ? e.s.fsub(e.s.floating(-0.0), x[0]) : e.s.sub(e.s.index(0), x[0]);
 }
 
 static FailureOr<OpFoldResult> abs(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (!e.isFloat())
-    return e.l.plan.max(x[0], e.l.plan.sub(e.l.plan.index(0), x[0]));
-  OpFoldResult zero = e.l.plan.floating(0);
-  return e.l.plan.select(e.l.plan.less(x[0], zero), e.l.plan.fsub(zero, x[0]), x[0]);
+    return e.s.max(x[0], e.s.sub(e.s.index(0), x[0]));
+  OpFoldResult zero = e.s.floating(0);
+  return e.s.select(e.s.less(x[0], zero), e.s.fsub(zero, x[0]), x[0]);
 }
 
 static FailureOr<OpFoldResult> greatest(const HostElement &e, ArrayRef<OpFoldResult> x) {
   OpFoldResult result = x[0];
   for (OpFoldResult next : x.drop_front())
-    result = e.isFloat() ? e.l.plan.select(e.l.plan.less(result, next), next, result)
-                         : e.l.plan.max(result, next);
+    result = e.isFloat() ? e.s.select(e.s.less(result, next), next, result) : e.s.max(result, next);
   return result;
 }
 
 static FailureOr<OpFoldResult> least(const HostElement &e, ArrayRef<OpFoldResult> x) {
   OpFoldResult result = x[0];
   for (OpFoldResult next : x.drop_front())
-    result = e.isFloat() ? e.l.plan.select(e.l.plan.less(next, result), next, result)
-                         : e.l.plan.min(result, next);
+    result = e.isFloat() ? e.s.select(e.s.less(next, result), next, result) : e.s.min(result, next);
   return result;
 }
 
 static FailureOr<OpFoldResult> floorOf(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.ffloor(x[0]);
+  return e.s.ffloor(x[0]);
 }
 
 static FailureOr<OpFoldResult> ceilOf(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.fceil(x[0]);
+  return e.s.fceil(x[0]);
 }
 
 static FailureOr<OpFoldResult> reciprocal(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.fdiv(e.l.plan.floating(1), x[0]);
+  return e.s.fdiv(e.s.floating(1), x[0]);
 }
 
 /// The plan has no square root: known values alone.
@@ -164,48 +164,48 @@ static FailureOr<OpFoldResult> root(const HostElement &e, ArrayRef<OpFoldResult>
   std::optional<double> known = knownReal(x[0]);
   if (!known)
     return failure();
-  return e.l.plan.floating(std::sqrt(*known));
+  return e.s.floating(std::sqrt(*known));
 }
 
 static FailureOr<OpFoldResult> equal(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.equal(x[0], x[1]);
+  return e.s.equal(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> less(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.less(x[0], x[1]);
+  return e.s.less(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> greater(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.less(x[1], x[0]);
+  return e.s.less(x[1], x[0]);
 }
 
 /// Integers, whose order is total.
 static FailureOr<OpFoldResult> lessOrEqual(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
     return failure();
-  return e.l.plan.sub(e.l.plan.index(1), e.l.plan.less(x[1], x[0]));
+  return e.s.sub(e.s.index(1), e.s.less(x[1], x[0]));
 }
 
 static FailureOr<OpFoldResult> greaterOrEqual(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
     return failure();
-  return e.l.plan.sub(e.l.plan.index(1), e.l.plan.less(x[0], x[1]));
+  return e.s.sub(e.s.index(1), e.s.less(x[0], x[1]));
 }
 
 static FailureOr<OpFoldResult> logicalNot(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.sub(e.l.plan.index(1), x[0]);
+  return e.s.sub(e.s.index(1), x[0]);
 }
 
 static FailureOr<OpFoldResult> logicalAnd(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.min(x[0], x[1]);
+  return e.s.min(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> logicalOr(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.max(x[0], x[1]);
+  return e.s.max(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> where(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.l.plan.select(x[0], x[1], x[2]);
+  return e.s.select(x[0], x[1], x[2]);
 }
 
 static FailureOr<OpFoldResult> identity(const HostElement &, ArrayRef<OpFoldResult> x) {
@@ -215,21 +215,20 @@ static FailureOr<OpFoldResult> identity(const HostElement &, ArrayRef<OpFoldResu
 /// From the first operand's type to the result's. Integers that do not fit their type are left to
 /// the device.
 static FailureOr<OpFoldResult> converted(const HostElement &e, OpFoldResult x) {
-  Type to = Lowering::elementType(e.op->getResult(0));
+  Type to = elementType(e.op->getResult(0));
   bool toFloat = isa<FloatType>(to);
   if (to.isInteger(1)) {
     if (e.type.isInteger(1))
       return x;
-    OpFoldResult zero = e.isFloat() ? e.l.plan.floating(0) : e.l.plan.index(0);
-    return e.l.plan.sub(e.l.plan.index(1), e.l.plan.equal(x, zero));
+    OpFoldResult zero = e.isFloat() ? e.s.floating(0) : e.s.index(0);
+    return e.s.sub(e.s.index(1), e.s.equal(x, zero));
   }
   if (toFloat)
-    return e.isFloat() ? x : e.l.plan.toFloat(x);
-  OpFoldResult integer = e.isFloat() ? e.l.plan.toInteger(x) : x;
+    return e.isFloat() ? x : e.s.toFloat(x);
+  OpFoldResult integer = e.isFloat() ? e.s.toInteger(x) : x;
   unsigned width = to.getIntOrFloatBitWidth();
   if (auto known = getConstantIntValue(integer); known && width < 64) {
-    bool fits =
-        Lowering::isUnsigned(to) ? llvm::isUIntN(width, *known) : llvm::isIntN(width, *known);
+    bool fits = to.isUnsignedInteger() ? llvm::isUIntN(width, *known) : llvm::isIntN(width, *known);
     if (!fits)
       return failure();
   }
@@ -241,11 +240,11 @@ static FailureOr<OpFoldResult> castOf(const HostElement &e, ArrayRef<OpFoldResul
 }
 
 /// CastLike takes nothing but the type from its second operand.
-static FailureOr<Sizes> castLikeOnHost(Operation *op, unsigned, Lowering &l) {
-  FailureOr<Sizes> values = l.host.tryValues(op->getOperand(0));
+static FailureOr<Sizes> castLikeOnHost(Shapes &shapes, Operation *op, unsigned) {
+  FailureOr<Sizes> values = shapes.host.tryValues(op->getOperand(0));
   if (failed(values))
     return failure();
-  HostElement e{l, op, Lowering::elementType(op->getOperand(0))};
+  HostElement e{shapes.sizes, op, elementType(op->getOperand(0))};
   Sizes results;
   for (OpFoldResult value : *values) {
     FailureOr<OpFoldResult> result = converted(e, value);
@@ -288,4 +287,4 @@ HostFunction hostElementwise(StringRef name) {
       .Default(nullptr);
 }
 
-} // namespace cameo
+} // namespace cameo::onnx

@@ -1,7 +1,7 @@
 // What comes nearest to an operator that is not supported, for the report.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/linalg/RefusalReport.h"
+#include "passes/graph/RefusalReport.h"
 
 #include "dialects/onnx/OpsetConversion.h"
 

@@ -1,0 +1,173 @@
+// Shapes of elementwise operators: NumPy's broadcasting, and the element types that they take.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/NodeText.h"
+#include "dialects/onnx/shape/ShapeRules.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace cameo::onnx {
+
+/// Element types an operator takes.
+enum Accepted : unsigned { kBools = 1, kIntegers = 2, kFloats = 4, kNumbers = 6, kAll = 7 };
+
+static LogicalResult checkElementType(SizeBuilder &s, Operation *op, unsigned operand,
+                                      unsigned accepted) {
+  Type type = elementType(op->getOperand(operand));
+  unsigned kind = isa<FloatType>(type) ? kFloats : type.isInteger(1) ? kBools : kIntegers;
+  if (kind & accepted)
+    return success();
+  StringRef nearest = accepted & kFloats ? "float" : accepted & kIntegers ? "int32" : "bool";
+  std::string text;
+  llvm::raw_string_ostream(text) << "elements of type " << type << "; cast to " << nearest;
+  return s.refuse(op, text);
+}
+
+template <unsigned accepted>
+static FailureOr<Sizes> inferBroadcast(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (failed(checkElementType(s, op, i, accepted)))
+      return failure();
+  return s.broadcast(op, operands);
+}
+
+static FailureOr<Sizes> inferMod(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
+  Value dividend = op->getOperand(0);
+  if (isa<FloatType>(elementType(dividend)) && !cast<ModOp>(op).getFmod())
+    return s.refuse(op, "fmod = 0 on " + typeText(dividend.getType()) +
+                            "; nearest supported: fmod = 1, which takes the dividend's sign");
+  return inferBroadcast<kNumbers>(s, op, operands);
+}
+
+static FailureOr<Sizes> inferBitShift(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
+  Type type = elementType(op->getOperand(0));
+  if (!type.isUnsignedInteger())
+    return s.refuse(op, "elements of type " + elementText(type) +
+                            "; nearest supported: uint8 to uint64");
+  return inferBroadcast<kIntegers>(s, op, operands);
+}
+
+static FailureOr<Sizes> inferWhere(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
+  return s.broadcast(op, operands);
+}
+
+static FailureOr<Sizes> inferClip(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
+  if (failed(checkElementType(s, op, 0, kNumbers)))
+    return failure();
+  // One element of higher rank is accepted as long as it adds no dimension.
+  for (auto [i, sizes] : llvm::enumerate(operands)) {
+    bool one = llvm::all_of(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
+    if (i > 0 && (!one || sizes.size() > operands[0].size()))
+      return s.refuse(op, inputText(op, i) + " is " + typeText(op->getOperand(i).getType()) +
+                              "; it must hold one number; nearest supported: Max and Min, "
+                              "which broadcast");
+  }
+  return operands[0];
+}
+
+/// The shape of the first operand: Cast, and CastLike, which takes nothing but the type from its
+/// second one.
+static FailureOr<Sizes> inferSame(SizeBuilder &, Operation *, ArrayRef<Sizes> operands) {
+  return operands[0];
+}
+
+static FailureOr<Sizes> inferBitCast(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
+  Type from = elementType(op->getOperand(0)), to = elementType(op->getResult(0));
+  // A bool is a byte in memory.
+  auto width = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
+  if (width(from) != width(to))
+    return s.refuse(op, "to is " + elementText(to) + ", for the bits of " +
+                            typeText(op->getOperand(0).getType()) +
+                            "; both types must have one width");
+  return operands[0];
+}
+
+//===-- Dropout -------------------------------------------------------------------------------===//
+
+/// A ratio that is known on the host is in [0, 1), although inference does not use it.
+static LogicalResult checkRatio(Shapes &shapes, Operation *op) {
+  if (isAbsent(op, 1))
+    return success();
+  FailureOr<Sizes> host = shapes.host.tryValues(op->getOperand(1), 1);
+  if (failed(host) || host->size() != 1)
+    return success();
+  SizeBuilder &s = shapes.sizes;
+  // The largest whole number that is not above it.
+  OpFoldResult whole = s.toInteger(s.ffloor((*host)[0]));
+  return s.check(op, s.equal(whole, s.index(0)), "ratio is not 0 or more and less than 1");
+}
+
+/// An operand of one number, or what it is where it is absent; nothing where it is not known.
+static std::optional<double> knownNumber(Shapes &shapes, Operation *op, unsigned operand,
+                                         double otherwise) {
+  if (isAbsent(op, operand))
+    return otherwise;
+  FailureOr<Sizes> host = shapes.host.tryValues(op->getOperand(operand), 1);
+  if (failed(host) || host->size() != 1)
+    return std::nullopt;
+  auto attribute = dyn_cast<Attribute>((*host)[0]);
+  if (auto integer = dyn_cast_if_present<IntegerAttr>(attribute))
+    return integer.getInt();
+  if (auto real = dyn_cast_if_present<FloatAttr>(attribute))
+    return real.getValueAsDouble();
+  return std::nullopt;
+}
+
+/// The output, and the mask.
+static FailureOr<SmallVector<Sizes>> inferDropout(Shapes &shapes, Operation *op) {
+  if (failed(checkRatio(shapes, op)))
+    return failure();
+  if (knownNumber(shapes, op, 2, 0) != 0 && knownNumber(shapes, op, 1, 0.5) != 0)
+    return shapes.sizes.refuse(
+        op, "training mode: training_mode is not a constant false; nearest supported: inference, "
+            "with training_mode absent or false");
+  return SmallVector<Sizes>(op->getNumResults(), shapes.of(op, 0));
+}
+
+//===-- Table ---------------------------------------------------------------------------------===//
+
+void registerElementwiseRules(RuleTable &table) {
+  auto add = [&](ShapeRule rule, ArrayRef<StringRef> names) {
+    for (StringRef name : names)
+      table[name] = {rule, hostElementwise(name)};
+  };
+  add(fromSizes<inferBroadcast<kFloats>>, {"Ceil",       "Floor",
+                                           "Round",      "Sqrt",
+                                           "Reciprocal", "Exp",
+                                           "Log",        "Erf",
+                                           "Sin",        "Cos",
+                                           "Tan",        "Asin",
+                                           "Acos",       "Atan",
+                                           "Sinh",       "Cosh",
+                                           "Tanh",       "Asinh",
+                                           "Acosh",      "Atanh",
+                                           "Sum",        "Mean",
+                                           "IsNaN",      "IsInf",
+                                           "Elu",        "LeakyRelu",
+                                           "Selu",       "Celu",
+                                           "Sigmoid",    "HardSigmoid",
+                                           "HardSwish",  "Softplus",
+                                           "Softsign",   "ThresholdedRelu",
+                                           "Gelu",       "Mish",
+                                           "Swish"});
+  add(fromSizes<inferBroadcast<kNumbers>>,
+      {"Abs", "Neg", "Sign", "Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "LessOrEqual",
+       "Greater", "GreaterOrEqual", "Relu", "PRelu", "Shrink", "Pow"});
+  add(fromSizes<inferBroadcast<kIntegers>>,
+      {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
+  add(fromSizes<inferBroadcast<kBools>>, {"And", "Or", "Xor", "Not"});
+  add(fromSizes<inferBroadcast<kAll>>, {"Equal"});
+  add(fromSizes<inferMod>, {"Mod"});
+  add(fromSizes<inferBitShift>, {"BitShift"});
+  add(fromSizes<inferWhere>, {"Where"});
+  add(fromSizes<inferClip>, {"Clip"});
+  add(fromSizes<inferSame>, {"Identity", "Cast", "CastLike"});
+  add(fromSizes<inferBitCast>, {"BitCast"});
+  add(inferDropout, {"Dropout"});
+}
+
+} // namespace cameo::onnx

@@ -1,0 +1,21 @@
+// How messages name nodes, their operators, inputs and types.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+namespace cameo::onnx {
+
+/// The name of an op's node, where it has one.
+std::optional<llvm::StringRef> nodeName(mlir::Operation *op);
+/// The same for messages: "(unnamed)" where it has none.
+llvm::StringRef nodeText(mlir::Operation *op);
+
+/// "Conv, opset 17": the operator, and the opset that the model gives its domain.
+std::string operatorText(mlir::Operation *op);
+
+/// "input 'axes'" of an op, by the operator's schema.
+std::string inputText(mlir::Operation *op, unsigned operand);
+
+} // namespace cameo::onnx

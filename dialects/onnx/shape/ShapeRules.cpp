@@ -1,0 +1,44 @@
+// The table of shape rules.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/ShapeRules.h"
+
+using namespace mlir;
+
+namespace cameo::onnx {
+
+const RuleTable &shapeRules() {
+  static const RuleTable table = [] {
+    RuleTable rules;
+    registerElementwiseRules(rules);
+    registerContractionRules(rules);
+    registerWindowRules(rules);
+    registerNormalizationRules(rules);
+    registerReductionRules(rules);
+    registerLayoutRules(rules);
+    registerSlicingRules(rules);
+    registerReshapeRules(rules);
+    registerGeneratorRules(rules);
+    registerGatherRules(rules);
+    registerResizeRules(rules);
+    return rules;
+  }();
+  return table;
+}
+
+const OperatorRules *rulesOf(Operation *op) {
+  auto found = shapeRules().find(op->getName().stripDialect());
+  return found == shapeRules().end() ? nullptr : &found->second;
+}
+
+FailureOr<SmallVector<Sizes>> inferSizes(Shapes &shapes, Operation *op) {
+  const OperatorRules *rules = rulesOf(op);
+  assert(rules && "only for operators in the table");
+  FailureOr<SmallVector<Sizes>> results = rules->infer(shapes, op);
+  // A report says nothing where it is silent about a node.
+  if (failed(results))
+    return shapes.sizes.refuse(op, "not supported in this form");
+  return results;
+}
+
+} // namespace cameo::onnx

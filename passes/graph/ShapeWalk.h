@@ -1,0 +1,38 @@
+// Infers the sizes of a function's values, node by node, without building anything.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/shape/ShapeRules.h"
+#include "dialects/onnx/shape/SymbolicSizes.h"
+#include "passes/Passes.h"
+
+namespace cameo {
+
+class ShapeWalk {
+public:
+  explicit ShapeWalk(mlir::func::FuncOp function);
+
+  /// Infers in order what the function's outputs need; `after` is called for each of these nodes.
+  /// Declared shapes stand in for results of nodes that are refused.
+  void run(llvm::function_ref<void(mlir::Operation *)> after = [](mlir::Operation *) {});
+  /// Whether a node is refused and declared shapes stand in for its results.
+  bool standsIn(mlir::Operation *op) const;
+
+  onnx::Refusals refusals;
+  onnx::SymbolicSizes sizes;
+  onnx::Shapes shapes;
+
+private:
+  void beginInputs();
+  llvm::LogicalResult checkOperator(mlir::Operation *op);
+  void infer(mlir::Operation *op);
+  void standIn(mlir::OpResult result);
+
+  mlir::func::FuncOp function;
+};
+
+/// The operators on which what the block returns depends.
+llvm::DenseSet<mlir::Operation *> neededOperators(mlir::Block &block);
+
+} // namespace cameo

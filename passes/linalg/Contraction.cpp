@@ -1,0 +1,78 @@
+// Pieces that contractions are described with.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/linalg/Contraction.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+Value multiplyAccumulate(OpBuilder &b, Location loc, Value left, Value right, Value sum,
+                         Type from) {
+  Type type = sum.getType();
+  left = convertScalar(b, loc, left, from, type);
+  right = convertScalar(b, loc, right, from, type);
+  if (isa<FloatType>(type))
+    return b.create<math::FmaOp>(loc, left, right, sum);
+  return b.create<arith::AddIOp>(loc, sum, b.create<arith::MulIOp>(loc, left, right));
+}
+
+Value contract(OpBuilder &b, Location loc, Value left, AffineMap leftMap, Value right,
+               AffineMap rightMap, const Sizes &sizes, AffineMap outMap, Type elementType,
+               ArrayRef<utils::IteratorType> iterators, Lowering &l) {
+  Type sumType = accumulatorType(signless(elementType));
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumType));
+  Value init = emptyTensor(b, loc, sizes, sumType);
+  init = b.create<linalg::FillOp>(loc, zero, init).getResult(0);
+  auto generic = b.create<linalg::GenericOp>(
+      loc, TypeRange{init.getType()}, ValueRange{left, right}, ValueRange{init},
+      ArrayRef<AffineMap>{leftMap, rightMap, outMap}, iterators,
+      [&](OpBuilder &nested, Location place, ValueRange args) {
+        nested.create<linalg::YieldOp>(
+            place, multiplyAccumulate(nested, place, args[0], args[1], args[2], elementType));
+      });
+  return generic.getResult(0);
+}
+
+Value matrixProduct(Operation *op, Lowering &l, const Lowered &a, const Lowered &c) {
+  MLIRContext *context = op->getContext();
+  AffineExpr m, n, k;
+  bindDims(context, m, n, k);
+  Sizes sizes{a.sizes[0], c.sizes[1]};
+  Type type = a.elementType;
+  auto parallel = utils::IteratorType::parallel;
+  return l.build.dispatch(
+      op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        Value sum = contract(b, at, a.tensor, AffineMap::get(3, 0, {m, k}, context), c.tensor,
+                             AffineMap::get(3, 0, {k, n}, context), sizes,
+                             AffineMap::get(3, 0, {m, n}, context), type,
+                             {parallel, parallel, utils::IteratorType::reduction}, l);
+        return SmallVector<Value>{epilogue(b, at, sum, inits[0], {}, {}, type, nullptr)};
+      })[0];
+}
+
+Value epilogue(OpBuilder &b, Location loc, Value sum, Value init, ArrayRef<Value> operands,
+               ArrayRef<AffineMap> maps, Type elementType,
+               function_ref<Value(OpBuilder &, Location, ValueRange)> fn) {
+  Type target = cast<RankedTensorType>(init.getType()).getElementType();
+  Type sumType = cast<RankedTensorType>(sum.getType()).getElementType();
+  if (!fn && target == sumType)
+    return sum;
+  int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
+  SmallVector<Value> inputs{sum};
+  SmallVector<AffineMap> all{b.getMultiDimIdentityMap(rank)};
+  llvm::append_range(inputs, operands);
+  llvm::append_range(all, maps);
+  all.push_back(b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  auto generic = b.create<linalg::GenericOp>(
+      loc, TypeRange{init.getType()}, inputs, ValueRange{init}, all, iterators,
+      [&](OpBuilder &nested, Location place, ValueRange args) {
+        Value result = fn ? fn(nested, place, args.drop_back()) : args[0];
+        nested.create<linalg::YieldOp>(
+            place, convertScalar(nested, place, result, result.getType(), target));
+      });
+  return generic.getResult(0);
+}
+
+} // namespace cameo
