@@ -48,7 +48,7 @@ static FailureOr<Sizes> hostConstant(const SizeBuilder &s, ElementsAttr value, i
 /// Reads an input of the model on the host: only what is shaped like a list of sizes.
 FailureOr<Sizes> HostValues::readInput(BlockArgument argument, int64_t limit) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
-  if (!shapes.find(argument) || type.getRank() > 2)
+  if (!type || type.getRank() > 2 || !shapes.find(argument))
     return failure();
   if (!type.hasStaticShape() || type.getNumElements() > std::min<int64_t>(limit, kMostRead))
     return failure();
