@@ -57,7 +57,7 @@ static Value dropout(Operation *op) {
   return op->getOperand(0);
 }
 
-static Value cast(Operation *op) {
+static Value sameCast(Operation *op) {
   std::optional<onnx::ElementKind> from = onnx::innerKind(op->getOperand(0).getType());
   return from && from == onnx::innerKind(op->getResult(0).getType()) ? op->getOperand(0) : Value();
 }
@@ -154,7 +154,7 @@ static Identity identityRule(StringRef name) {
   return llvm::StringSwitch<Identity>(name)
       .Case("Identity", always)
       .Case("Dropout", dropout)
-      .Cases("Cast", "CastLike", cast)
+      .Cases("Cast", "CastLike", sameCast)
       .Case("Transpose", transpose)
       .Cases("Reshape", "Flatten", "Squeeze", "Unsqueeze", view)
       .Cases("Expand", "Tile", ifSameShape)
