@@ -164,6 +164,8 @@ static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
   };
   if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
     return getConstantIntValue(view.getBytes());
+  if (auto part = buffer.getDefiningOp<rt::BufferPartOp>())
+    return getConstantIntValue(part.getBytes());
   if (auto input = buffer.getDefiningOp<rt::InputOp>())
     return tensorBytes(kPlanInputsAttr, input.getIndex());
   if (auto output = buffer.getDefiningOp<rt::OutputOp>())
@@ -175,6 +177,18 @@ static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
       return *bytes;
   }
   return std::nullopt;
+}
+
+/// Where in the arena a buffer begins, where the plan states that as a constant.
+static std::optional<int64_t> arenaOffset(Value buffer) {
+  if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
+    return getConstantIntValue(view.getOffset());
+  auto part = buffer.getDefiningOp<rt::BufferPartOp>();
+  if (!part)
+    return std::nullopt;
+  std::optional<int64_t> begin = arenaOffset(part.getBuffer());
+  std::optional<int64_t> offset = getConstantIntValue(part.getOffset());
+  return begin && offset ? std::optional(*begin + *offset) : std::nullopt;
 }
 
 /// What a launch moves at least, each of its buffers once, and where in the arena they are; only
@@ -190,9 +204,8 @@ static void addMemory(json::Object &object, rt::LaunchOp launch, func::FuncOp fu
     if (!bytes)
       return;
     total += *bytes;
-    if (auto view = operand.getDefiningOp<rt::ArenaViewOp>())
-      if (std::optional<int64_t> offset = getConstantIntValue(view.getOffset()))
-        arena.push_back(json::Object{{"offset", *offset}, {"bytes", *bytes}});
+    if (std::optional<int64_t> offset = arenaOffset(operand))
+      arena.push_back(json::Object{{"offset", *offset}, {"bytes", *bytes}});
   }
   object["bytes_min"] = total;
   object["arena"] = std::move(arena);
