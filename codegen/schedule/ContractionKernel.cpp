@@ -23,10 +23,10 @@ class Offsets {
 public:
   Offsets(Kernel &kernel, const Access &operand)
       : kernel(kernel), operand(operand), distances(operand.map.getNumDims()) {
-    SmallVector<Value> sizes = kernel.sizes(operand.source);
+    int64_t rank = cast<RankedTensorType>(operand.source.getType()).getRank();
     Value stride = kernel.constant(1);
     constant = kernel.constant(0);
-    for (size_t dim = sizes.size(); dim-- > 0;) {
+    for (int64_t dim = rank; dim-- > 0;) {
       SmallVector<int64_t> flat;
       // Checked by matchProduct: without divisions, so that there is nothing but loops and a
       // constant.
@@ -40,7 +40,7 @@ public:
       if (Value amount = lowPad(dim))
         constant =
             kernel.b.createOrFold<arith::SubIOp>(kernel.loc, constant, kernel.mul(amount, stride));
-      stride = kernel.mul(stride, sizes[dim]);
+      stride = kernel.outerStride(operand.source, dim, stride);
     }
   }
 
@@ -282,7 +282,7 @@ private:
     spread(product.rows, row, place);
     spread(product.columns, column, place);
     SmallVector<Value> indices = kernel.apply(product.outMap, place);
-    Value offset = kernel.linearize(indices, kernel.sizes(kernel.op.getInitArgs()[0]));
+    Value offset = kernel.offset(kernel.op.getInitArgs()[0], indices);
     // Operands of the elementwise part are read only inside.
     Value accumulated = body->getArgument(2);
     Value described = linalg::GenericOp(product.generic).getResult(0);

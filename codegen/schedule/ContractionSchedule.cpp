@@ -134,10 +134,14 @@ public:
       int64_t alongAcross = vectorAlong(operand.map, type, across, product.ranges, kCopied);
       if (operand.pad) // inside and outside would mix
         alongDepth = alongAcross = 1;
+      int64_t most = operandLayout(op, operand.source).alignment;
+      alongDepth = std::min(alongDepth, most);
+      alongAcross = std::min(alongAcross, most);
       return SmallVector<int64_t>{alongAcross, alongDepth};
     };
     auto out = cast<RankedTensorType>(op.getResult(0).getType());
     int64_t store = vectorAlong(product.outMap, out, product.columns, product.ranges, kGroup);
+    store = std::min(store, operandLayout(op, op.getInitArgs()[0]).alignment);
     return b.getDictionaryAttr(
         {b.getNamedAttr("column_vector",
                         b.getDenseI64ArrayAttr(vector(product.column, product.columns))),

@@ -150,7 +150,7 @@ private:
       Value root = kernel.op.getBodyBlock()->getTerminator()->getOperand(0);
       Value result = kernel.element(root, place);
       b.create<memref::StoreOp>(loc, result, kernel.memory(destination),
-                                kernel.linearize(place, sizes));
+                                kernel.offset(destination, place));
     }
     b.create<scf::YieldOp>(loc, total);
     return success();

@@ -216,11 +216,12 @@ private:
   SmallVector<Value> loadRow(Value source, ArrayRef<Value> indices, ArrayRef<int64_t> places,
                              int64_t low, Value padding) {
     auto type = cast<RankedTensorType>(source.getType());
-    Value memory = kernel.memory(source), begin = kernel.linearize(indices, kernel.sizes(source));
+    Value memory = kernel.memory(source), begin = kernel.offset(source, indices);
     int64_t row = type.getShape().back();
     bool isKnown = !ShapedType::isDynamic(row) && !ShapedType::isDynamic(windows.width);
     int64_t reach = isKnown ? (windows.width - vector) * windows.stride - low : 0; // of the last x
     int64_t widest = type.getElementType().isInteger(1) ? 1 : 16 / bytesOf(type.getElementType());
+    widest = std::min(widest, kernel.layout(source).alignment);
     SmallVector<Value> values(places.size());
     for (size_t i = 0; i < places.size(); ++i) {
       if (values[i])
@@ -353,7 +354,9 @@ private:
     int64_t lanes = element.isInteger(1) ? 1 : 16 / bytesOf(element);
     while (vector % lanes != 0)
       lanes /= 2;
-    Value offset = kernel.mul(group, kernel.constant(vector));
+    Value offset = kernel.layout(destination).isContiguous()
+                       ? kernel.mul(group, kernel.constant(vector))
+                       : kernel.offset(destination, indices);
     for (int64_t lane = 0; lane < vector; lane += lanes)
       kernel.storeVector(kernel.memory(destination), kernel.add(offset, kernel.constant(lane)),
                          ArrayRef(values).slice(lane, lanes));
