@@ -64,6 +64,8 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.nest<kernel::DispatchOp>().addPass(createCSEPass());
   functions.addPass(createMergeDispatches());
+  // After equal dispatches are one, because a result that is two parts has a place for one of them.
+  functions.addPass(createPlaceConcatenations());
   // Commas would end the option in the pipeline's text.
   std::string targets = options.targets;
   std::replace(targets.begin(), targets.end(), ',', ';');
