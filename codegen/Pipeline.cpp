@@ -81,6 +81,9 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
     passes.addPass(createMergeProducts());
   if (options.level >= 1)
     passes.nest<func::FuncOp>().nest<kernel::DispatchOp>().addPass(createCSEPass());
+  // After equal dispatches are one, because a result that is two parts has a place for one of them,
+  // and after fusion, which a part's place would end.
+  passes.nest<func::FuncOp>().addPass(createPlaceConcatenations());
   // Commas would end the option in the pipeline's text.
   std::string targets = options.targets;
   std::replace(targets.begin(), targets.end(), ',', ';');

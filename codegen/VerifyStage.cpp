@@ -102,6 +102,8 @@ private:
       if (stage == Stage::Scheduled && !dispatch.getSchedule())
         return error(op) << "it has no schedule";
     }
+    if (isa<rt::ConcatOp>(op))
+      return error(op) << "concatenations have become storages by now";
     // Dispatches are not entered.
     if (isa<linalg::LinalgDialect>(op->getDialect()))
       return error(op) << "compute ops stand in dispatches";

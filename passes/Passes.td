@@ -360,6 +360,42 @@ def MergeDispatches : Pass<"cameo-merge-dispatches", "::mlir::func::FuncOp"> {
   ];
 }
 
+def PlaceConcatenations : Pass<"cameo-place-concatenations", "::mlir::func::FuncOp"> {
+  let summary = "place the parts of concatenations in one storage";
+  let description = [{
+    Makes a `rt.storage` of each `rt.concat`, and what computes a part write it where it is wanted: the
+    dispatch gets a view of the storage as its destination. So a concatenation costs nothing. A
+    concatenation that is a part of another one becomes a view of that one's storage.
+
+    A part is copied by a dispatch of its own where it has no such place: an input, a constant, values
+    of the host, what is an output of the model, what is a part already, and what is reshaped in a way
+    that strides cannot say. Neighbours are copied together, up to 32. Where nothing has a place, that
+    copy is all there is.
+
+    ```mlir
+    %a = kernel.dispatch ... outs(%e : tensor<1x64xf32>) { ... }
+    %y = rt.concat %a, %x dim 1 : tensor<1x64xf32>, tensor<1x32xf32> -> tensor<1x96xf32>
+    ```
+    ==>
+    ```mlir
+    %s = rt.storage : tensor<1x96xf32>
+    %v = rt.view %s[0, 0] : tensor<1x96xf32> -> tensor<1x64xf32>
+    %a = kernel.dispatch ... outs(%v : tensor<1x64xf32>) { ... }
+    %w = rt.view %s[0, 64] : tensor<1x96xf32> -> tensor<1x32xf32>
+    %b = kernel.dispatch ins(%x : tensor<1x32xf32>) outs(%w : tensor<1x32xf32>) { /* a copy */ }
+    %y = rt.assemble %s dim 1 of %a, %b : tensor<1x96xf32> of tensor<1x64xf32>, tensor<1x32xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"placed", "placed", "parts that are computed in their place">,
+    Statistic<"copied", "copied", "parts that are copied to their place">
+  ];
+}
+
 //===-- tiled -> host -------------------------------------------------------------------------===//
 
 def LayOutWeights : Pass<"cameo-lay-out-weights", "::mlir::ModuleOp"> {

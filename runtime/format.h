@@ -235,8 +235,10 @@ typedef enum CameoOpcode {
   CAMEO_OP_NODES = 90, /* s names: the ONNX nodes that the next LAUNCH computes; without it they are
                          all that its kernel is for */
   CAMEO_OP_BUF_NAME = 91, /* b, s: what reports call the buffer, after its definition */
-  CAMEO_OP_WORK = 92 /* ra, rb: doubles: arithmetic operations, and bytes read and written, of the
-                        next LAUNCH, for profiles */
+  CAMEO_OP_WORK = 92, /* ra, rb: doubles: arithmetic operations, and bytes read and written, of the
+                         next LAUNCH, for profiles */
+  CAMEO_OP_BUF_PART = 93 /* bd, b buffer, r offset, r bytes: a range of the buffer, which lives as
+                            long as the buffer does and has its name until it gets one */
 } CameoOpcode;
 
 #endif

@@ -284,6 +284,10 @@ LogicalResult PlanEmitter::emit(Operation &op) {
     plan.op(CAMEO_OP_BUF_ARENA, {newBuffer(view), offset, bytes});
     if (StringRef name = nameOf(view.getLoc()); !name.empty())
       nameBuffer(buffers.lookup(view), name);
+  } else if (auto part = dyn_cast<rt::BufferPartOp>(op)) {
+    uint32_t offset = scalars.get(part.getOffset()), bytes = scalars.get(part.getBytes());
+    uint32_t whole = buffers.lookup(part.getBuffer());
+    plan.op(CAMEO_OP_BUF_PART, {newBuffer(part), whole, offset, bytes});
   } else if (auto input = dyn_cast<rt::InputOp>(op)) {
     plan.op(CAMEO_OP_BUF_INPUT, {newBuffer(input), low(input.getIndex())});
   } else if (auto output = dyn_cast<rt::OutputOp>(op)) {

@@ -55,6 +55,13 @@ static void addShapes(json::Object &object, rt::LaunchOp launch) {
   object["outputs"] = std::move(outputs);
 }
 
+/// The range of the arena that a buffer is, or is a part of; null where it is elsewhere.
+static rt::ArenaViewOp arenaBehind(Value buffer) {
+  while (auto part = buffer.getDefiningOp<rt::BufferPartOp>())
+    buffer = part.getBuffer();
+  return buffer.getDefiningOp<rt::ArenaViewOp>();
+}
+
 /// Bytes of a buffer where the plan states them as constants.
 static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
   auto tensorBytes = [&](StringRef attribute, uint64_t index) -> std::optional<int64_t> {
@@ -71,6 +78,8 @@ static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
   };
   if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
     return getConstantIntValue(view.getBytes());
+  if (auto part = buffer.getDefiningOp<rt::BufferPartOp>())
+    return getConstantIntValue(part.getBytes());
   if (auto input = buffer.getDefiningOp<rt::InputOp>())
     return tensorBytes(kPlanInputsAttr, input.getIndex());
   if (auto output = buffer.getDefiningOp<rt::OutputOp>())
@@ -98,7 +107,7 @@ public:
         ++count;
       numbers[op] = count - 1;
       for (Value operand : op->getOperands())
-        if (auto view = operand.getDefiningOp<rt::ArenaViewOp>())
+        if (rt::ArenaViewOp view = arenaBehind(operand))
           use(view, count - 1);
     });
   }
@@ -145,7 +154,8 @@ private:
 static void addMemory(json::Object &object, rt::LaunchOp launch, const PlanSteps &steps) {
   std::optional<int64_t> total = 0;
   json::Array arena;
-  llvm::DenseSet<Value> read, written, placed;
+  llvm::DenseSet<Value> read, written;
+  llvm::DenseSet<Operation *> placed;
   for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
     if (!isa<rt::BufferType>(operand.getType()))
       continue;
@@ -153,7 +163,8 @@ static void addMemory(json::Object &object, rt::LaunchOp launch, const PlanSteps
       std::optional<int64_t> bytes = bytesOf(operand, steps.function);
       total = total && bytes ? std::optional(*total + *bytes) : std::nullopt;
     }
-    if (auto view = operand.getDefiningOp<rt::ArenaViewOp>(); view && placed.insert(operand).second)
+    if (rt::ArenaViewOp view = arenaBehind(operand);
+        view && placed.insert(view.getOperation()).second)
       arena.push_back(steps.slotOf(view).describe());
   }
   if (total)

@@ -24,11 +24,11 @@ class Offsets {
 public:
   Offsets(Kernel &kernel, const Access &operand)
       : kernel(kernel), operand(operand), distances(operand.map.getNumDims()) {
-    SmallVector<Value> sizes = kernel.sizes(operand.source);
+    int64_t rank = cast<RankedTensorType>(operand.source.getType()).getRank();
     AffineMap place = operand.place();
     Value stride = kernel.constant(1);
     constant = kernel.constant(0);
-    for (size_t dim = sizes.size(); dim-- > 0;) {
+    for (int64_t dim = rank; dim-- > 0;) {
       // Checked by matchProduct: without divisions.
       SmallVector<int64_t> factors = *factorsOf(place, dim);
       for (size_t loop = 0; loop < distances.size(); ++loop)
@@ -39,7 +39,7 @@ public:
       constant = kernel.add(constant, kernel.mul(kernel.constant(factors.back()), stride));
       if (operand.pad)
         takeOffPadding(*factorsOf(operand.beneath, dim), stride);
-      stride = kernel.mul(stride, sizes[dim]);
+      stride = kernel.outerStride(operand.source, dim, stride);
     }
   }
 
@@ -272,9 +272,9 @@ private:
   void store(Value sums, size_t number) {
     const Epilogue &epilogue = product.epilogues[number];
     Value destination = kernel.op.getInitArgs()[number];
-    auto store =
-        b.create<kernel::StoreFragmentOp>(loc, sums, kernel.memory(destination),
-                                          std::min(vectors.store, storeVector(product, number)));
+    int64_t width = std::min(
+        {vectors.store, storeVector(product, number), kernel.layout(destination).alignment});
+    auto store = b.create<kernel::StoreFragmentOp>(loc, sums, kernel.memory(destination), width);
     OpBuilder::InsertionGuard guard(b);
     Block *body =
         b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), product.sumType},
@@ -297,7 +297,7 @@ private:
       inside = b.createOrFold<arith::AndIOp>(
           loc, inside, below(kernel.apply(bound.at, root), kernel.constant(bound.size)));
     SmallVector<Value> indices = kernel.apply(epilogue.place, root);
-    Value offset = kernel.linearize(indices, kernel.sizes(destination));
+    Value offset = kernel.offset(destination, indices);
     // Operands of the elementwise part are read only inside.
     Value accumulated = body->getArgument(2);
     Value described = linalg::GenericOp(product.generic).getResult(0);

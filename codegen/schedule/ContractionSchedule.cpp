@@ -98,6 +98,9 @@ public:
       int64_t alongAcross = vectorAlong(place, type, across, product.ranges, kCopied);
       if (operand.pad) // inside and outside would mix
         alongDepth = alongAcross = 1;
+      int64_t most = operandLayout(op, operand.source).alignment;
+      alongDepth = std::min(alongDepth, most);
+      alongAcross = std::min(alongAcross, most);
       return SmallVector<int64_t>{alongAcross, alongDepth};
     };
     int64_t store = 1; // the widest of all results

@@ -56,12 +56,13 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
   };
   Value start;
   auto offsetOf = [&](int64_t lane) {
-    if (flat && epilogue.place == same && epilogue.bounds.empty()) {
+    if (flat && epilogue.place == same && epilogue.bounds.empty() &&
+        kernel.layout(destination).isContiguous()) {
       if (!start)
         start = flat();
       return kernel.add(start, kernel.constant(lane));
     }
-    return kernel.linearize(kernel.apply(epilogue.place, placeOf(lane)), kernel.sizes(destination));
+    return kernel.offset(destination, kernel.apply(epilogue.place, placeOf(lane)));
   };
   if (epilogue.bounds.empty()) {
     SmallVector<Value> stored;

@@ -170,6 +170,27 @@ SmallVector<Value> Kernel::apply(AffineMap map, ValueRange dims) {
   return result;
 }
 
+//===-- Addresses -----------------------------------------------------------------------------===//
+
+Value Kernel::outerStride(Value tensor, int64_t dim, Value stride) {
+  const OperandLayout &place = layout(tensor);
+  if (place.isContiguous() || dim == 0)
+    return mul(stride, size(tensor, dim));
+  int64_t known = place.strides[dim - 1];
+  return ShapedType::isDynamic(known) ? dynamicStrides.at({tensor, dim - 1}) : constant(known);
+}
+
+Value Kernel::offset(Value tensor, ValueRange indices) {
+  if (layout(tensor).isContiguous())
+    return linearize(indices, sizes(tensor));
+  Value stride = constant(1), result = constant(0);
+  for (size_t dim = indices.size(); dim-- > 0;) {
+    result = add(mul(indices[dim], stride), result);
+    stride = outerStride(tensor, dim, stride);
+  }
+  return result;
+}
+
 //===-- Memory and threads --------------------------------------------------------------------===//
 
 Value Kernel::sharedMemory(int64_t count, Type type) {
@@ -188,16 +209,21 @@ static IntegerAttr alignment(OpBuilder &b, Type type, int64_t lanes) {
   return b.getI64IntegerAttr(lanes * type.getIntOrFloatBitWidth() / 8);
 }
 
+int64_t Kernel::alignmentOf(Value memory, int64_t lanes) {
+  auto known = alignments.find(memory);
+  return known == alignments.end() ? lanes : std::min(lanes, known->second);
+}
+
 Value Kernel::loadVector(Value memory, Value offset, int64_t lanes) {
   Type type = cast<MemRefType>(memory.getType()).getElementType();
   auto load = b.create<vector::LoadOp>(loc, VectorType::get({lanes}, type), memory, offset);
-  load->setAttr("kernel.alignment", alignment(b, type, lanes));
+  load->setAttr("kernel.alignment", alignment(b, type, alignmentOf(memory, lanes)));
   return load;
 }
 
 SmallVector<Value> Kernel::load(Value memory, Value offset, int64_t lanes) {
-  int64_t piece =
-      std::min(lanes, widestAccess(cast<MemRefType>(memory.getType()).getElementType()));
+  int64_t piece = std::min(alignmentOf(memory, lanes),
+                           widestAccess(cast<MemRefType>(memory.getType()).getElementType()));
   SmallVector<Value> result;
   for (int64_t lane = 0; lane < lanes; lane += piece) {
     Value at = add(offset, constant(lane));
@@ -214,7 +240,7 @@ SmallVector<Value> Kernel::load(Value memory, Value offset, int64_t lanes) {
 
 void Kernel::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {
   Type type = lanes[0].getType();
-  int64_t piece = std::min<int64_t>(lanes.size(), widestAccess(type));
+  int64_t piece = std::min(alignmentOf(memory, lanes.size()), widestAccess(type));
   for (int64_t lane = 0, count = lanes.size(); lane < count; lane += piece) {
     Value at = add(offset, constant(lane));
     if (piece == 1) {

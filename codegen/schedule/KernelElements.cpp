@@ -58,8 +58,8 @@ Value Kernel::element(Value tensor, ValueRange indices) {
 Value Kernel::computeElement(Value tensor, ValueRange indices) {
   Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
   if (Value from = memory(tensor)) {
-    Value offset = linearize(indices, sizes(tensor));
-    return b.create<memref::LoadOp>(loc, from, offset);
+    Value at = offset(tensor, indices);
+    return b.create<memref::LoadOp>(loc, from, at);
   }
   Operation *definition = tensor.getDefiningOp();
   if (!definition || isa<tensor::EmptyOp>(definition)) // a destination's former content
@@ -406,7 +406,7 @@ SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int
       return apart(tensor);
     if (assume)
       assumed->insert(size);
-    return load(from, linearize(indices, sizes(tensor)), lanes);
+    return load(from, offset(tensor, indices), lanes);
   }
   if (std::optional<Moved> moved = movedTogether(tensor.getDefiningOp(), indices, lanes))
     return elements(moved->source, moved->indices, lanes);

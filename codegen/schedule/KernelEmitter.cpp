@@ -5,6 +5,7 @@
 
 #include "codegen/NodeNames.h"
 #include "codegen/schedule/Work.h"
+#include "dialects/rt/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,6 +28,28 @@ static std::string symbolFor(StringRef node) {
   return symbol;
 }
 
+OperandLayout operandLayout(kernel::DispatchOp op, Value blockArgument) {
+  OperandLayout result;
+  Value outside = op->getOperand(cast<BlockArgument>(blockArgument).getArgNumber());
+  if (rt::hasOwnMemory(outside))
+    return result;
+  std::optional<rt::Layout> layout = rt::layoutOf(outside); // the verifier of reshapes sees to it
+  result.alignment = layout->alignment(result.alignment);
+  if (!layout->isContiguous)
+    for (const rt::Extent &stride : layout->strides)
+      result.strides.push_back(stride.known().value_or(ShapedType::kDynamic));
+  return result;
+}
+
+/// Inputs and destinations that are not in memory of their own, as block arguments.
+static SmallVector<BlockArgument> viewsOf(kernel::DispatchOp op) {
+  SmallVector<BlockArgument> result;
+  for (auto [operand, argument] : llvm::zip(op->getOperands(), op.getBodyBlock()->getArguments()))
+    if (isa<RankedTensorType>(operand.getType()) && !rt::hasOwnMemory(operand))
+      result.push_back(argument);
+  return result;
+}
+
 std::string dispatchKey(kernel::DispatchOp op) {
   std::string key;
   llvm::raw_string_ostream out(key);
@@ -35,6 +58,11 @@ std::string dispatchKey(kernel::DispatchOp op) {
   out << op.getOperandTypes() << op->getAttrDictionary();
   for (Operation &inner : *op.getBodyBlock())
     inner.print(out, flags.useLocalScope());
+  for (BlockArgument view : viewsOf(op)) {
+    OperandLayout layout = operandLayout(op, view);
+    out << "view " << view.getArgNumber() << " aligned to " << layout.alignment << " strides ";
+    llvm::interleaveComma(layout.strides, out);
+  }
   return key;
 }
 
@@ -70,6 +98,8 @@ static bool fitsIn32Bits(kernel::DispatchOp op) {
         if (ShapedType::isDynamic(range) || range >= (int64_t(1) << 30))
           fits = false;
   });
+  for (BlockArgument view : viewsOf(op))
+    check(rt::layoutOf(op->getOperand(view.getArgNumber()))->root.getType());
   // Those of the plan may be anything.
   return fits && llvm::none_of(op.getScalars(),
                                [&](Value scalar) { return isIndex(op, scalar.getType()); });
@@ -159,6 +189,13 @@ static Value fitsAtRunTime(kernel::DispatchOp op) {
     }
     require(count);
   }
+  for (BlockArgument view : viewsOf(op)) {
+    Value root = rt::layoutOf(op->getOperand(view.getArgNumber()))->root;
+    rt::Extent elements;
+    for (int64_t dim = 0; dim < cast<RankedTensorType>(root.getType()).getRank(); ++dim)
+      elements = elements * rt::sizeOf(root, dim);
+    require(elements.value(host, loc));
+  }
   return all;
 }
 
@@ -219,17 +256,37 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
     operands.push_back(scalar);
     targets.push_back(argument);
   }
+  // Strides of views are among them, as those of dimension -1 - dim.
   llvm::MapVector<Value, SmallVector<std::pair<Value, int64_t>>> dynamic;
+  SmallVector<std::pair<rt::Extent, Value>> extents; // what there is a value for
+  auto extentValue = [&](const rt::Extent &extent) {
+    for (auto &[known, value] : extents)
+      if (known == extent)
+        return value;
+    extents.emplace_back(extent, extent.value(host, loc));
+    return extents.back().second;
+  };
   auto findSizes = [&](ValueRange outside, Block::BlockArgListType arguments) {
     for (auto [value, argument] : llvm::zip(outside, arguments)) {
       auto type = cast<RankedTensorType>(value.getType());
       for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        if (type.isDynamicDim(dim))
-          dynamic[host.createOrFold<tensor::DimOp>(loc, value, dim)].push_back({argument, dim});
+        if (type.isDynamicDim(dim)) {
+          Value size = value.getDefiningOp<rt::ViewOp>()
+                           ? extentValue(rt::sizeOf(value, dim))
+                           : host.createOrFold<tensor::DimOp>(loc, value, dim);
+          dynamic[size].push_back({argument, dim});
+          extents.emplace_back(rt::sizeOf(value, dim), size);
+        }
     }
   };
   findSizes(op.getInputs(), op.getInputArgs());
   findSizes(op.getInits(), op.getInitArgs());
+  for (BlockArgument view : viewsOf(op)) {
+    std::optional<rt::Layout> layout = rt::layoutOf(op->getOperand(view.getArgNumber()));
+    for (auto [dim, stride] : llvm::enumerate(layout->strides))
+      if (!layout->isContiguous && !stride.known())
+        dynamic[extentValue(stride)].push_back({view, -1 - static_cast<int64_t>(dim)});
+  }
   for (auto &[value, uses] : dynamic)
     operands.push_back(value);
 
@@ -265,15 +322,22 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
     Kernel kernel(op, OpBuilder::atBlockBegin(&entry));
     kernel.function = function;
     for (size_t i = 0; i < targets.size(); ++i) {
-      if (i < tensors)
+      if (i < tensors) {
         kernel.memories[targets[i]] = entry.getArgument(i);
-      else
+        kernel.layouts[targets[i]] = operandLayout(op, targets[i]);
+        kernel.alignments[entry.getArgument(i)] = kernel.layouts[targets[i]].alignment;
+      } else {
         kernel.mapping.map(targets[i], entry.getArgument(i));
+      }
     }
     size_t next = targets.size();
     for (auto &[value, uses] : dynamic) {
-      for (auto &use : uses)
-        kernel.dynamicSizes[use] = entry.getArgument(next);
+      for (auto &[argument, dim] : uses) {
+        if (dim >= 0)
+          kernel.dynamicSizes[{argument, dim}] = entry.getArgument(next);
+        else
+          kernel.dynamicStrides[{argument, -1 - dim}] = entry.getArgument(next);
+      }
       ++next;
     }
     kernel.copyScalarOps();

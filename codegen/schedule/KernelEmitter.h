@@ -30,6 +30,20 @@ class KernelEmitter;
 /// Threads of a warp.
 inline constexpr int64_t kWarp = 32;
 
+/// Where the elements of a dispatch's operand are in its memory, which begins with the first one.
+struct OperandLayout {
+  /// Elements from one to the next along each dimension, kDynamic where known at run time only;
+  /// nothing where everything is row-major in one piece.
+  llvm::SmallVector<int64_t> strides;
+  /// A power of two of elements: accesses of more than these are not aligned, or leave the pieces
+  /// that the operand consists of. Of memory of its own more than any access has.
+  int64_t alignment = 16;
+  bool isContiguous() const { return strides.empty(); }
+};
+
+/// Of an input or destination, by the dispatch's block argument.
+OperandLayout operandLayout(kernel::DispatchOp op, mlir::Value blockArgument);
+
 /// A kernel being written. Methods emit at `b`'s insertion point, inside the function.
 class Kernel {
 public:
@@ -85,6 +99,12 @@ public:
   mlir::Value memory(mlir::Value blockArgument) { return memories.lookup(blockArgument); }
   /// A value of the dispatch's body that is not a tensor.
   mlir::Value scalar(mlir::Value value) { return mapping.lookupOrDefault(value); }
+  /// Offset of an element of an input or destination (its block argument): all accesses to global
+  /// memory are made with this, or with strides.
+  mlir::Value offset(mlir::Value blockArgument, mlir::ValueRange indices);
+  /// Elements from one to the next along dimension `dim - 1`, given those along `dim`.
+  mlir::Value outerStride(mlir::Value blockArgument, int64_t dim, mlir::Value stride);
+  const OperandLayout &layout(mlir::Value blockArgument) { return layouts[blockArgument]; }
   /// Declares static shared memory of the block.
   mlir::Value sharedMemory(int64_t elements, mlir::Type type);
   /// Aligned vector load or store at an element offset; a store of more than 16 bytes is several.
@@ -124,7 +144,11 @@ private:
   mlir::Value replacement(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Value, mlir::Value> memories;
+  llvm::DenseMap<mlir::Value, OperandLayout> layouts; // of those with memories
+  llvm::DenseMap<mlir::Value, int64_t> alignments;    // by memory, see OperandLayout
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicSizes;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicStrides;
+  int64_t alignmentOf(mlir::Value memory, int64_t lanes);
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;
   mlir::IRMapping mapping;

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/WastedWork.h"
+#include "dialects/rt/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,9 +27,9 @@ SmallVector<SmallVector<int64_t>> groupOutputs(kernel::DispatchOp op) {
       auto first = op.getInits()[group.front()];
       if (cast<RankedTensorType>(first.getType()).getShape() != type.getShape())
         return false;
-      auto a = op.getInits()[i].getDefiningOp<tensor::EmptyOp>();
-      auto c = first.getDefiningOp<tensor::EmptyOp>();
-      return type.hasStaticShape() || (a && c && a.getDynamicSizes() == c.getDynamicSizes());
+      return llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t dim) {
+        return rt::sizeOf(op.getInits()[i], dim) == rt::sizeOf(first, dim);
+      });
     };
     auto found = llvm::find_if(groups, same);
     if (found == groups.end())
@@ -142,24 +143,32 @@ class MapMatch : public ScheduleMatch {
 public:
   MapMatch(kernel::DispatchOp op, const Target &target) : ScheduleMatch(op, target) {}
 
+  /// The shape does not matter where no operand is in several pieces either.
+  bool isFlat() const {
+    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
+    return llvm::all_of(yield.getValues(), [](Value value) { return cameo::isFlat(value); }) &&
+           llvm::all_of(op.getBodyBlock()->getArguments(), [&](BlockArgument argument) {
+             return !isa<RankedTensorType>(argument.getType()) ||
+                    operandLayout(op, argument).isContiguous();
+           });
+  }
+
   DictionaryAttr choose() const override {
     Builder b(op.getContext());
     int64_t vector = 16;
-    bool flat = true;
-    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
-    for (Value value : yield.getValues())
-      flat &= isFlat(value);
-    auto limit = [&](Type type) {
-      auto tensor = cast<RankedTensorType>(type);
+    bool flat = isFlat();
+    auto limit = [&](Value argument) {
+      auto tensor = cast<RankedTensorType>(argument.getType());
+      vector = std::min(vector, operandLayout(op, argument).alignment);
       if (tensor.getElementType().isInteger(1))
         vector = 1;
       vector = std::min<int64_t>(vector, 128 / bits(tensor.getElementType()));
     };
-    for (Value input : op.getInputs())
-      limit(input.getType());
-    for (Value init : op.getInits()) {
+    for (Value input : op.getInputArgs())
+      limit(input);
+    for (Value init : op.getInitArgs()) {
       auto type = cast<RankedTensorType>(init.getType());
-      limit(type);
+      limit(init);
       if (type.getRank() == 0) {
         vector = 1;
         continue;
@@ -194,10 +203,10 @@ public:
                             << " allows 1 to " << target.maxThreadsPerBlock;
     if (*vector < 1 || *vector > 16 || !llvm::isPowerOf2_64(*vector))
       return op.emitError() << "schedule 'map': vector " << *vector << " is not 1, 2, 4, 8 or 16";
+    if (flat.getValue() && !isFlat())
+      return op.emitError("schedule 'map': the description is not flat");
     auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
     for (Value value : yield.getValues()) {
-      if (flat.getValue() && !isFlat(value))
-        return op.emitError("schedule 'map': the description is not flat");
       auto type = cast<RankedTensorType>(value.getType());
       if (*vector > 1 && !flat.getValue() &&
           (type.getRank() == 0 || type.isDynamicDim(type.getRank() - 1) ||
@@ -237,13 +246,12 @@ public:
       auto launched =
           emitter.launch(op, part, threads, {blocks, one, one}, group,
                          [&, &group = group](Kernel &kernel) -> LogicalResult {
-                           SmallVector<Value> values, memories;
+                           SmallVector<Value> values, destinations;
                            for (int64_t output : group) {
                              values.push_back(yield.getValues()[output]);
-                             memories.push_back(kernel.memory(op.getInitArgs()[output]));
+                             destinations.push_back(op.getInitArgs()[output]);
                            }
-                           return emitBody(kernel, op.getInitArgs()[group.front()], values,
-                                           memories, threads, vector, flat);
+                           return emitBody(kernel, values, destinations, threads, vector, flat);
                          });
       if (failed(launched))
         return failure();
@@ -254,9 +262,10 @@ public:
   }
 
 private:
-  static LogicalResult emitBody(Kernel &kernel, Value shape, ArrayRef<Value> values,
-                                ArrayRef<Value> memories, int64_t threads, int64_t vector,
+  static LogicalResult emitBody(Kernel &kernel, ArrayRef<Value> values,
+                                ArrayRef<Value> destinations, int64_t threads, int64_t vector,
                                 bool flat) {
+    Value shape = destinations.front();
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
     SmallVector<Value> sizes = kernel.sizes(shape);
@@ -280,8 +289,12 @@ private:
         else
           results.push_back({kernel.element(value, indices)});
       }
-      for (auto [memory, lane] : llvm::zip(memories, results))
-        kernel.storeVector(memory, offset, lane);
+      for (auto [destination, lane] : llvm::zip(destinations, results))
+        kernel.storeVector(kernel.memory(destination),
+                           kernel.layout(destination).isContiguous()
+                               ? offset
+                               : kernel.offset(destination, indices),
+                           lane);
     };
     Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, base, count);
     auto guard = b.create<scf::IfOp>(loc, inside, false);

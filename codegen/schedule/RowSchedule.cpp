@@ -420,8 +420,7 @@ private:
           place[dim] = value;
         State values = lanes > 1 ? kernel.elements(output.value, place, lanes)
                                  : State{kernel.element(output.value, place)};
-        kernel.storeVector(kernel.memory(destination),
-                           kernel.linearize(place, kernel.sizes(destination)), values);
+        kernel.storeVector(kernel.memory(destination), kernel.offset(destination, place), values);
         return State();
       });
     };

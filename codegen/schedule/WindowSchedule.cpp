@@ -172,7 +172,7 @@ private:
     auto type = cast<RankedTensorType>(source.getType());
     Value memory = kernel.memory(source), begin; // null: computed element by element
     if (memory)
-      begin = kernel.linearize(indices, kernel.sizes(source));
+      begin = kernel.offset(source, indices);
     auto element = [&](int64_t place) {
       if (memory)
         return widened(
@@ -185,6 +185,7 @@ private:
     bool isKnown = !ShapedType::isDynamic(row) && !ShapedType::isDynamic(windows.width);
     int64_t reach = isKnown ? (windows.width - vector) * windows.stride - low : 0; // of the last x
     int64_t widest = type.getElementType().isInteger(1) ? 1 : 16 / bytesOf(type.getElementType());
+    widest = std::min(widest, kernel.layout(source).alignment);
     SmallVector<Value> values(places.size());
     for (size_t i = 0; i < places.size(); ++i) {
       if (values[i])

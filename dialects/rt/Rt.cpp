@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rt dialect: registration and verifiers.
-#include "dialects/rt/Rt.h"
+#include "dialects/rt/Layout.h"
 
 #include "dialects/rt/Ledger.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -48,18 +50,135 @@ LogicalResult GetConstantOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return emitOpError() << "no constant " << getConstantAttr() << " in any enclosing pool";
 }
 
+/// One size for each dynamic dimension of the result.
+static LogicalResult verifySizes(Operation *op, ValueRange sizes) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (static_cast<int64_t>(sizes.size()) == type.getNumDynamicDims())
+    return success();
+  return op->emitOpError() << "has " << sizes.size() << " sizes, its result "
+                           << type.getNumDynamicDims() << " dynamic dimensions";
+}
+
 LogicalResult ReshapeOp::verify() {
   auto type = cast<RankedTensorType>(getType());
   auto source = cast<RankedTensorType>(getSource().getType());
   if (type.getElementType() != source.getElementType())
     return emitOpError("cannot change the element type");
-  if (static_cast<int64_t>(getSizes().size()) != type.getNumDynamicDims())
-    return emitOpError() << "has " << getSizes().size() << " sizes, its result "
-                         << type.getNumDynamicDims() << " dynamic dimensions";
+  if (failed(verifySizes(*this, getSizes())))
+    return failure();
   if (type.hasStaticShape() && source.hasStaticShape() &&
       type.getNumElements() != source.getNumElements())
     return emitOpError() << "from " << source.getNumElements() << " to " << type.getNumElements()
                          << " elements";
+  if (!hasOwnMemory(getSource()) && !layoutOf(getResult()))
+    return emitOpError("of a view must leave its outer dimensions as they are, and only join or "
+                       "part inner ones that are in one piece");
+  return success();
+}
+
+//===-- Storages and views ------------------------------------------------------------------===//
+
+/// Whether tensors of these types can be parts of one, one after another along `dim`.
+static LogicalResult verifyParts(Operation *op, RankedTensorType whole, ValueRange parts,
+                                 int64_t dim) {
+  if (parts.empty())
+    return op->emitOpError("needs at least one part");
+  if (dim < 0 || dim >= whole.getRank())
+    return op->emitOpError() << "dimension " << dim << " is outside [0, " << whole.getRank() << ")";
+  int64_t sum = 0;
+  bool isKnown = !whole.isDynamicDim(dim);
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    auto type = cast<RankedTensorType>(part.getType());
+    if (type.getElementType() != whole.getElementType() || type.getRank() != whole.getRank())
+      return op->emitOpError() << "part " << i << " of type " << type << " cannot be in " << whole;
+    for (int64_t other = 0; other < whole.getRank(); ++other)
+      if (other != dim && !type.isDynamicDim(other) && !whole.isDynamicDim(other) &&
+          type.getDimSize(other) != whole.getDimSize(other))
+        return op->emitOpError() << "part " << i << " has " << type.getDimSize(other)
+                                 << " elements along dimension " << other << ", the whole "
+                                 << whole.getDimSize(other);
+    isKnown &= !type.isDynamicDim(dim);
+    sum += isKnown ? type.getDimSize(dim) : 0;
+  }
+  if (isKnown && sum != whole.getDimSize(dim))
+    return op->emitOpError() << "parts have " << sum << " elements along dimension " << dim
+                             << ", the whole " << whole.getDimSize(dim);
+  return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  if (failed(verifySizes(*this, getSizes())))
+    return failure();
+  return verifyParts(*this, cast<RankedTensorType>(getType()), getParts(), getDim());
+}
+
+LogicalResult StorageOp::verify() { return verifySizes(*this, getSizes()); }
+
+SmallVector<OpFoldResult> ViewOp::getMixedOffsets() {
+  Builder b(getContext());
+  return getMixedValues(getStaticOffsets(), getOffsets(), b);
+}
+
+LogicalResult ViewOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  auto source = cast<RankedTensorType>(getSource().getType());
+  if (type.getElementType() != source.getElementType() || type.getRank() != source.getRank())
+    return emitOpError() << "of type " << type << " cannot be in " << source;
+  if (static_cast<int64_t>(getStaticOffsets().size()) != type.getRank() ||
+      llvm::count_if(getStaticOffsets(), ShapedType::isDynamic) !=
+          static_cast<int64_t>(getOffsets().size()))
+    return emitOpError() << "needs an offset for each of the " << type.getRank() << " dimensions";
+  if (failed(verifySizes(*this, getSizes())))
+    return failure();
+  for (auto [dim, offset] : llvm::enumerate(getStaticOffsets())) {
+    if (ShapedType::isDynamic(offset))
+      continue;
+    int64_t size = type.isDynamicDim(dim) ? 0 : type.getDimSize(dim);
+    if (offset < 0 || (!source.isDynamicDim(dim) && offset + size > source.getDimSize(dim)))
+      return emitOpError() << "ends at " << offset + size << " of dimension " << dim
+                           << ", the source at " << source.getDimSize(dim);
+  }
+  return success();
+}
+
+/// The view of `storage` that the part was written to.
+static ViewOp viewOf(Value part, Value storage) {
+  while (part) {
+    auto view = part.getDefiningOp<ViewOp>();
+    if (view && view.getSource() == storage)
+      return view;
+    Operation *op = part.getDefiningOp();
+    part = isa_and_nonnull<ReshapeOp, tensor::CastOp>(op) ? op->getOperand(0) : destinationOf(part);
+  }
+  return {};
+}
+
+LogicalResult AssembleOp::verify() {
+  auto whole = cast<RankedTensorType>(getType());
+  int64_t dim = getDim();
+  if (!getStorage().getDefiningOp<StorageOp>() && !getStorage().getDefiningOp<ViewOp>())
+    return emitOpError("needs a rt.storage or a view of one");
+  if (failed(verifyParts(*this, whole, getParts(), dim)))
+    return failure();
+  llvm::SmallPtrSet<Operation *, 8> written;
+  std::optional<int64_t> end = 0; // of the parts so far, while it is known
+  for (auto [i, part] : llvm::enumerate(getParts())) {
+    ViewOp view = viewOf(part, getStorage());
+    if (!view)
+      return emitOpError() << "part " << i << " is not in the storage";
+    if (!written.insert(view).second)
+      return emitOpError() << "part " << i << " is where another part is";
+    for (auto [other, offset] : llvm::enumerate(view.getMixedOffsets())) {
+      std::optional<int64_t> known = getConstantIntValue(offset);
+      if (static_cast<int64_t>(other) != dim ? known != 0 : known && end && known != end)
+        return emitOpError() << "part " << i << " is not where the one before it ends";
+    }
+    int64_t size = cast<RankedTensorType>(view.getType()).getDimSize(dim);
+    end = end && !ShapedType::isDynamic(size) ? std::optional(*end + size) : std::nullopt;
+  }
+  for (Operation *user : getStorage().getUsers())
+    if (auto view = dyn_cast<ViewOp>(user); view && !written.contains(view))
+      return emitOpError("has a storage with a view that is no part");
   return success();
 }
 

@@ -10,6 +10,7 @@
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialects/rt/RtDialect.h.inc"
 #define GET_TYPEDEF_CLASSES

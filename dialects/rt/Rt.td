@@ -125,6 +125,88 @@ def Rt_ReshapeOp : Rt_Op<"reshape", [Pure]> {
   let hasVerifier = 1;
 }
 
+//===-- Storages and views ------------------------------------------------------------------===//
+
+def Rt_ConcatOp : Rt_Op<"concat", [Pure, AttrSizedOperandSegments]> {
+  let summary = "tensors one after another along a dimension";
+  let description = [{
+    `sizes` are those of the result's dynamic dimensions. `cameo-place-concatenations` makes a
+    storage and views of it.
+    ```mlir
+    %y = rt.concat %a, %b dim 1 : tensor<2x3xf32>, tensor<2x5xf32> -> tensor<2x8xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$parts, I64Attr:$dim, Variadic<Index>:$sizes);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $parts `dim` $dim (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($parts) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Rt_StorageOp : Rt_Op<"storage"> {
+  let summary = "memory for a tensor that is written in parts";
+  let description = [{
+    Row-major and in one piece, with one lifetime, from the first write of a part to the last read
+    of a part or of the whole. It has no values before `rt.assemble`: until then it is only there to
+    be viewed. `sizes` are those of the dynamic dimensions.
+  }];
+  let arguments = (ins Variadic<Index>:$sizes);
+  let results = (outs Res<AnyRankedTensor, "", [MemAlloc]>:$result);
+  let assemblyFormat = "(`sizes` `(` $sizes^ `)`)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Rt_ViewOp : Rt_Op<"view", [Pure, AttrSizedOperandSegments]> {
+  let summary = "a part of a tensor, in its memory";
+  let description = [{
+    The elements from `offsets` on, as many along each dimension as the result has: the distance
+    from an element to the next is the source's. `sizes` are those of the result's dynamic
+    dimensions.
+
+    Of a storage, or of a view of one, it is a place to write to: the destination of one dispatch or
+    the storage of another `rt.assemble`. What is written there is read in that place. Of another
+    tensor it is a part to be read.
+    ```mlir
+    %v = rt.view %s[0, 64, 0, 0] : tensor<1x96x7x7xf32> -> tensor<1x32x7x7xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$offsets,
+                       DenseI64ArrayAttr:$static_offsets, Variadic<Index>:$sizes);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `` custom<DynamicIndexList>($offsets, $static_offsets)
+    (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedOffsets();
+  }];
+  let hasVerifier = 1;
+}
+
+def Rt_AssembleOp : Rt_Op<"assemble", [Pure, AllTypesMatch<["storage", "result"]>]> {
+  let summary = "a storage whose parts have all been written";
+  let description = [{
+    `parts` are what was written to views of `storage`, a `rt.storage` or a view of one: all of its
+    views, in order, one after another along `dim`. No data moves.
+    ```mlir
+    %s = rt.storage : tensor<1x96x7x7xf32>
+    %v = rt.view %s[0, 0, 0, 0] : tensor<1x96x7x7xf32> -> tensor<1x64x7x7xf32>
+    %w = rt.view %s[0, 64, 0, 0] : tensor<1x96x7x7xf32> -> tensor<1x32x7x7xf32>
+    %a = kernel.dispatch ... outs(%v : tensor<1x64x7x7xf32>) ...
+    %b = kernel.dispatch ... outs(%w : tensor<1x32x7x7xf32>) ...
+    %y = rt.assemble %s dim 1 of %a, %b
+        : tensor<1x96x7x7xf32> of tensor<1x64x7x7xf32>, tensor<1x32x7x7xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$storage, I64Attr:$dim, Variadic<AnyRankedTensor>:$parts);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $storage `dim` $dim `of` $parts attr-dict `:` type($storage) `of` type($parts)
+  }];
+  let hasVerifier = 1;
+}
+
 //===-- Launches ----------------------------------------------------------------------------===//
 
 def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
@@ -216,6 +298,14 @@ def Rt_OutputOp : Rt_Op<"output"> {
   let arguments = (ins I64Attr:$index);
   let results = (outs Rt_BufferType:$result);
   let assemblyFormat = "$index attr-dict";
+}
+
+def Rt_BufferPartOp : Rt_Op<"buffer_part", [Pure]> {
+  let summary = "a range of a buffer, offset and size in bytes";
+  let description = [{ It lives as long as the buffer does. }];
+  let arguments = (ins Rt_BufferType:$buffer, Index:$offset, Index:$bytes);
+  let results = (outs Rt_BufferType:$result);
+  let assemblyFormat = "$buffer `at` $offset `bytes` $bytes attr-dict";
 }
 
 def Rt_CopyOp : Rt_Op<"copy"> {

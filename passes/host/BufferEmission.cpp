@@ -142,22 +142,22 @@ void BufferPlanner::emit() {
                                   value(arenaUse[2]));
   for (const Step &step : steps) {
     if (!step.op) {
-      Value target = buffer(step.memories[0], step.loc);
-      Value source = buffer(step.memories[1], step.loc);
-      Value bytes = value(bytesOf(memories[step.memories[0]]));
+      Value target = bufferAt(step.places[0], step.loc);
+      Value source = bufferAt(step.places[1], step.loc);
+      Value bytes = value(bytesOf(memoryOf(step.places[0])));
       builder.create<rt::CopyOp>(step.loc, source, target, bytes);
       continue;
     }
     if (auto from = dyn_cast<rt::FromScalarsOp>(step.op)) {
       builder.create<rt::WriteOp>(
-          step.loc, buffer(step.memories[0], step.loc),
+          step.loc, bufferAt(step.places[0], step.loc),
           TypeAttr::get(cast<RankedTensorType>(from.getType()).getElementType()), from.getValues());
       continue;
     }
     auto launch = cast<rt::LaunchOp>(step.op);
     SmallVector<Value> operands;
-    for (auto [memory, operand] : llvm::zip(step.memories, launch.getOperands_()))
-      operands.push_back(memory < 0 ? operand : buffer(memory, step.loc));
+    for (auto [place, operand] : llvm::zip(step.places, launch.getOperands_()))
+      operands.push_back(place < 0 ? operand : bufferAt(place, step.loc));
     auto planned = builder.create<rt::LaunchOp>(
         step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(),
         operands, launch.getOutputsAttr(), launch.getFlops(), launch.getBytes());

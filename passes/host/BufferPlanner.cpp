@@ -1,6 +1,7 @@
 // First half of buffer planning: which memory each tensor is in, and what the plan does in which
 // order. Launches update tensors in place where nobody reads the old value afterwards; elsewhere
-// the value is copied first. A tensor.empty is new memory wherever it is used.
+// the value is copied first. A tensor.empty is new memory wherever it is used; a rt.storage is one
+// memory, whose parts are written and read each by itself.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/host/BufferPlanner.h"
@@ -25,10 +26,10 @@ LogicalResult BufferPlanner::collect() {
   for (BlockArgument argument : block.getArguments()) {
     if (!isa<RankedTensorType>(argument.getType()))
       return function.emitError() << "input " << argument.getArgNumber() << " is no ranked tensor";
-    FailureOr<unsigned> memory = newMemory(Memory::Input, argument, argument.getArgNumber());
-    if (failed(memory))
+    FailureOr<unsigned> place = newMemory(Memory::Input, argument, argument.getArgNumber());
+    if (failed(place))
       return failure();
-    bind(argument, *memory);
+    bind(argument, *place);
   }
   SmallVector<Operation *> ops;
   for (Operation &op : block)
@@ -50,27 +51,40 @@ LogicalResult BufferPlanner::collect(Operation &op) {
   if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
     if (!isa<RankedTensorType>(get.getType()))
       return op.emitError("is planned already");
-    FailureOr<unsigned> memory = newMemory(Memory::Constant, get.getResult());
-    if (failed(memory))
+    FailureOr<unsigned> place = newMemory(Memory::Constant, get.getResult());
+    if (failed(place))
       return failure();
-    memories[*memory].constant = get.getConstantAttr();
-    bind(get.getResult(), *memory);
+    memoryOf(*place).constant = get.getConstantAttr();
+    bind(get.getResult(), *place);
     return success();
   }
   if (auto from = dyn_cast<rt::FromScalarsOp>(op)) {
-    FailureOr<unsigned> memory = newMemory(Memory::Arena, from);
-    if (failed(memory))
+    FailureOr<unsigned> place = newMemory(Memory::Arena, from);
+    if (failed(place))
       return failure();
-    bind(from, *memory);
-    useAt(*memory, steps.size());
-    steps.push_back({&op, op.getLoc(), {int(*memory)}});
+    bind(from, *place);
+    useAt(*place, steps.size());
+    steps.push_back({&op, op.getLoc(), {int(*place)}});
+    return success();
+  }
+  if (auto storage = dyn_cast<rt::StorageOp>(op)) {
+    FailureOr<unsigned> place = newMemory(Memory::Arena, storage);
+    if (failed(place))
+      return failure();
+    bind(storage, *place);
+    return success();
+  }
+  if (auto view = dyn_cast<rt::ViewOp>(op))
+    return collectView(view);
+  if (auto assemble = dyn_cast<rt::AssembleOp>(op)) {
+    bind(assemble, placeOf.at(assemble.getStorage()));
     return success();
   }
   if (auto cast = dyn_cast<tensor::CastOp>(op); cast && failed(checkCast(cast)))
     return failure();
   if (isa<rt::ReshapeOp, tensor::CastOp>(op)) {
-    auto source = memoryOf.find(op.getOperand(0));
-    if (source != memoryOf.end())
+    auto source = placeOf.find(op.getOperand(0));
+    if (source != placeOf.end())
       bind(op.getResult(0), source->second);
     return success();
   }
@@ -111,29 +125,34 @@ LogicalResult BufferPlanner::collect(Operation &op) {
 LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
   Step record{launch, launch.getLoc(), {}};
   SmallVector<std::pair<unsigned, unsigned>> copies; // target, source
-  DenseMap<unsigned, unsigned> written;              // operand -> memory
+  DenseMap<unsigned, unsigned> written;              // operand -> place
   for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
     if (!isa<RankedTensorType>(operand.getType())) {
-      record.memories.push_back(-1);
+      record.places.push_back(-1);
       continue;
     }
     unsigned first = launch.getOperands_().getBeginOperandIndex();
     bool isWritten = llvm::is_contained(launch.getOutputs(), static_cast<int64_t>(i));
-    auto known = memoryOf.find(operand);
-    bool isOwn = known != memoryOf.end() && memories[known->second].kind == Memory::Arena &&
-                 !isUsedAfter(memories[known->second], launch, first + i);
-    if (known != memoryOf.end() && (!isWritten || isOwn)) {
-      record.memories.push_back(known->second);
+    auto known = placeOf.find(operand);
+    bool isOwn =
+        known != placeOf.end() && memoryOf(known->second).kind == Memory::Arena &&
+        (isUnwritten(operand) || !isUsedAfter(places[known->second].part, launch, first + i));
+    if (known != placeOf.end() && (!isWritten || isOwn)) {
+      record.places.push_back(known->second);
     } else {
-      FailureOr<unsigned> memory = newMemory(Memory::Arena, operand);
-      if (failed(memory))
+      // The kernel has the view's strides.
+      if (!rt::hasOwnMemory(operand))
+        return launch.emitError() << "updates operand " << i
+                                  << ", a part of another tensor that is read later";
+      FailureOr<unsigned> place = newMemory(Memory::Arena, operand);
+      if (failed(place))
         return failure();
-      if (known != memoryOf.end())
-        copies.emplace_back(*memory, known->second);
-      record.memories.push_back(*memory);
+      if (known != placeOf.end())
+        copies.emplace_back(*place, known->second);
+      record.places.push_back(*place);
     }
     if (isWritten)
-      written[i] = record.memories.back();
+      written[i] = record.places.back();
   }
   for (auto [target, source] : copies)
     addCopy(launch.getLoc(), target, source);
@@ -142,14 +161,14 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
     if (failed(known))
       return failure();
     sizes[result] = *known;
-    auto memory = written.find(position);
-    if (memory == written.end())
+    auto place = written.find(position);
+    if (place == written.end())
       return launch.emitError() << "writes operand " << position << ", which is no tensor";
-    memories[memory->second].tensors.clear();
-    bind(result, memory->second);
+    parts[places[place->second].part].tensors.clear();
+    bind(result, place->second);
   }
-  for (int memory : record.memories)
-    useAt(memory, steps.size());
+  for (int place : record.places)
+    useAt(place, steps.size());
   steps.push_back(record);
   return success();
 }
@@ -162,12 +181,14 @@ LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
     if (failed(known))
       return failure();
     outputSizes.push_back(*known);
-    auto source = memoryOf.find(result);
+    auto source = placeOf.find(result);
     // Nobody has written it: its values may be anything.
-    if (source == memoryOf.end())
+    if (source == placeOf.end())
       continue;
-    Memory &memory = memories[source->second];
-    if (memory.kind == Memory::Arena) {
+    Memory &memory = memoryOf(source->second);
+    if (places[source->second].view && !rt::layoutOf(result)->isContiguous)
+      return op.emitError() << "output " << i << " is in several pieces of another tensor";
+    if (memory.kind == Memory::Arena && !places[source->second].view) {
       memory.kind = Memory::Output;
       memory.index = i;
     } else {
@@ -180,18 +201,34 @@ LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
   return success();
 }
 
-/// Whether a tensor in the memory is read after `writer`, or by it through another operand.
-bool BufferPlanner::isUsedAfter(const Memory &memory, Operation *writer, unsigned operand) {
-  for (Value tensor : memory.tensors)
+/// Whether one of the tensors is read after `writer`, or by it through another operand.
+bool BufferPlanner::isAnyUsedAfter(ArrayRef<Value> tensors, Operation *writer, unsigned operand) {
+  for (Value tensor : tensors)
     for (OpOperand &use : tensor.getUses()) {
       Operation *user = use.getOwner();
       // Other names for the same memory are in the list themselves, once they are reached.
-      if (isa<rt::ReshapeOp, tensor::CastOp>(user) && user->isBeforeInBlock(writer))
+      if (isa<rt::ReshapeOp, rt::ViewOp, rt::AssembleOp, tensor::CastOp>(user) &&
+          user->isBeforeInBlock(writer))
         continue;
       if (user == writer ? use.getOperandNumber() != operand : writer->isBeforeInBlock(user))
         if (!isa<tensor::DimOp>(user))
           return true;
     }
+  return false;
+}
+
+/// The same of what is in the part, in what it is a part of, and in its parts.
+bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned operand) {
+  for (auto around = parts[part].around; around; around = parts[*around].around)
+    if (isAnyUsedAfter(parts[*around].tensors, writer, operand))
+      return true;
+  SmallVector<unsigned> inside{part};
+  while (!inside.empty()) {
+    const Part &next = parts[inside.pop_back_val()];
+    if (isAnyUsedAfter(next.tensors, writer, operand))
+      return true;
+    inside.append(next.inside);
+  }
   return false;
 }
 
@@ -205,7 +242,7 @@ FailureOr<unsigned> BufferPlanner::newMemory(Memory::Kind kindOfMemory, Value te
   if (!kind || !onnx::elementBytes(*kind))
     return emitError(tensor.getLoc())
            << "a buffer cannot hold elements of type " << type.getElementType();
-  Memory memory{kindOfMemory, index, {}, 1, {}, {}, -1, -1, {}};
+  Memory memory{kindOfMemory, index, {}, 1, {}, -1, -1, {}};
   memory.factor = onnx::elementBytes(*kind);
   for (OpFoldResult size : *known) {
     if (auto dynamic = dyn_cast<Value>(size)) {
@@ -218,18 +255,22 @@ FailureOr<unsigned> BufferPlanner::newMemory(Memory::Kind kindOfMemory, Value te
   }
   llvm::sort(memory.dims, [&](Value a, Value b) { return numberOf(a) < numberOf(b); });
   memories.push_back(memory);
-  return memories.size() - 1;
+  parts.emplace_back();
+  places.push_back({unsigned(memories.size() - 1), unsigned(parts.size() - 1), {}, {}, {}});
+  return places.size() - 1;
 }
 
-void BufferPlanner::bind(Value tensor, unsigned memory) {
-  memoryOf[tensor] = memory;
-  memories[memory].tensors.push_back(tensor);
-}
-
-void BufferPlanner::useAt(int memory, int64_t step) {
-  if (memory < 0)
+void BufferPlanner::bind(Value tensor, unsigned place) {
+  placeOf[tensor] = place;
+  if (isUnwritten(tensor))
     return;
-  Memory &used = memories[memory];
+  parts[places[place].part].tensors.push_back(tensor);
+}
+
+void BufferPlanner::useAt(int place, int64_t step) {
+  if (place < 0)
+    return;
+  Memory &used = memoryOf(place);
   if (used.first < 0)
     used.first = step;
   used.last = step;
@@ -259,6 +300,12 @@ FailureOr<BufferPlanner::Sizes> BufferPlanner::sizesOf(Value tensor) {
       dynamic = empty.getDynamicSizes();
     else if (auto reshape = dyn_cast<rt::ReshapeOp>(op))
       dynamic = reshape.getSizes();
+    else if (auto storage = dyn_cast<rt::StorageOp>(op))
+      dynamic = storage.getSizes();
+    else if (auto view = dyn_cast<rt::ViewOp>(op))
+      dynamic = view.getSizes();
+    else if (auto assemble = dyn_cast<rt::AssembleOp>(op))
+      return sizesOf(assemble.getStorage());
     if (static_cast<int64_t>(dynamic.size()) != type.getNumDynamicDims())
       return op->emitError() << "has a result of unknown size: " << type;
     for (int64_t size : type.getShape()) {

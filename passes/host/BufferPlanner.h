@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/rt/Layout.h"
 #include "passes/Passes.h"
 
 #include <array>
@@ -34,7 +35,7 @@ public:
 private:
   using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
 
-  /// A range of memory that holds one tensor after another.
+  /// A range of memory that holds one tensor after another, or parts of one.
   struct Memory {
     enum Kind { Input, Constant, Arena, Output } kind;
     unsigned index = 0;               // of the input or output
@@ -42,21 +43,34 @@ private:
     /// Bytes: `factor` times the product of `dims`, which are in order of appearance.
     int64_t factor = 0;
     llvm::SmallVector<mlir::Value> dims;
-    /// The tensors that are in it now.
-    llvm::SmallVector<mlir::Value> tensors;
     int64_t first = -1, last = -1; // steps
     mlir::OpFoldResult offset;     // in the arena, bytes
+  };
+  /// What is written by itself: a memory, or a view of what is assembled in one. Those in the same
+  /// one are apart from one another.
+  struct Part {
+    std::optional<unsigned> around; // what it is a part of
+    llvm::SmallVector<unsigned> inside;
+    /// The tensors that are in it now, as a whole.
+    llvm::SmallVector<mlir::Value> tensors;
+  };
+  /// Where a tensor is.
+  struct Place {
+    unsigned memory, part;
+    mlir::Value view;                 // null: all of the memory
+    mlir::OpFoldResult offset, bytes; // of a view
   };
   /// What the plan does, in order.
   struct Step {
     mlir::Operation *op; // rt.launch, rt.from_scalars; null for a copy
     mlir::Location loc;
-    llvm::SmallVector<int> memories; // a launch's operands, -1 for scalars; else target, source
+    llvm::SmallVector<int> places; // a launch's operands, -1 for scalars; else target, source
   };
 
   llvm::LogicalResult collect();
   llvm::LogicalResult collect(mlir::Operation &op);
   llvm::LogicalResult collectLaunch(rt::LaunchOp launch);
+  llvm::LogicalResult collectView(rt::ViewOp view);
   llvm::LogicalResult collectReturn(mlir::func::ReturnOp op);
   llvm::FailureOr<Sizes> checkCast(mlir::tensor::CastOp op);
   void setMetadata();
@@ -66,12 +80,19 @@ private:
   llvm::FailureOr<Sizes> sizesOf(mlir::Value tensor);
   Sizes argumentSizes(mlir::BlockArgument argument);
   int64_t numberOf(mlir::Value value);
+  static int64_t bytesOfElement(mlir::Value tensor) {
+    return onnx::elementBytes(*onnx::elementKind(mlir::getElementTypeOrSelf(tensor)));
+  }
 
-  /// Memory of the tensor's size.
+  /// All of a memory of the tensor's size.
   llvm::FailureOr<unsigned> newMemory(Memory::Kind kind, mlir::Value tensor, unsigned index = 0);
-  void bind(mlir::Value tensor, unsigned memory);
-  bool isUsedAfter(const Memory &memory, mlir::Operation *writer, unsigned operand);
-  void useAt(int memory, int64_t step);
+  Memory &memoryOf(unsigned place) { return memories[places[place].memory]; }
+  void bind(mlir::Value tensor, unsigned place);
+  static bool isUnwritten(mlir::Value tensor);
+  bool isUsedAfter(unsigned part, mlir::Operation *writer, unsigned operand);
+  bool isAnyUsedAfter(llvm::ArrayRef<mlir::Value> tensors, mlir::Operation *writer,
+                      unsigned operand);
+  void useAt(int place, int64_t step);
   void addCopy(mlir::Location loc, unsigned target, unsigned source);
 
   llvm::LogicalResult layOut();
@@ -80,6 +101,10 @@ private:
   void emit();
   void erase();
   mlir::Value buffer(unsigned memory, mlir::Location user);
+  mlir::Value bufferAt(unsigned place, mlir::Location user);
+  mlir::OpFoldResult sum(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult product(const rt::Extent &extent);
+  mlir::OpFoldResult bytesOf(mlir::Value view, const rt::Layout &layout);
   mlir::OpFoldResult bytesOf(const Memory &memory);
   mlir::Value value(mlir::OpFoldResult size);
   mlir::OpFoldResult constant(int64_t number) { return builder.getIndexAttr(number); }
@@ -89,11 +114,14 @@ private:
   mlir::Block &block;
   mlir::OpBuilder builder;
   std::vector<Memory> memories;
+  std::vector<Part> parts;
+  std::vector<Place> places;
   std::vector<Step> steps;
-  llvm::DenseMap<mlir::Value, unsigned> memoryOf;
+  llvm::DenseMap<mlir::Value, unsigned> placeOf;
   llvm::DenseMap<mlir::Value, Sizes> sizes;
   llvm::DenseMap<mlir::Value, int64_t> numbers;
-  llvm::DenseMap<unsigned, mlir::Value> buffers;
+  llvm::DenseMap<unsigned, mlir::Value> buffers;        // by memory
+  llvm::DenseMap<unsigned, mlir::Value> buffersOfViews; // by place
   llvm::DenseMap<mlir::Attribute, mlir::Value> symbols; // a named size, once
   std::map<int64_t, mlir::Value> constants;
   llvm::SmallVector<Sizes> outputSizes;

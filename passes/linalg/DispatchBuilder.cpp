@@ -18,12 +18,17 @@ RankedTensorType tensorType(const Sizes &sizes, Type elementType) {
   return RankedTensorType::get(shape, signless(elementType));
 }
 
-Value emptyTensor(OpBuilder &builder, Location loc, const Sizes &sizes, Type elementType) {
+/// Those that are values of the plan.
+static SmallVector<Value> dynamicSizes(const Sizes &sizes) {
   SmallVector<Value> dynamic;
   for (OpFoldResult size : sizes)
     if (auto value = dyn_cast<Value>(size))
       dynamic.push_back(value);
-  return builder.create<tensor::EmptyOp>(loc, tensorType(sizes, elementType), dynamic);
+  return dynamic;
+}
+
+Value emptyTensor(OpBuilder &builder, Location loc, const Sizes &sizes, Type elementType) {
+  return builder.create<tensor::EmptyOp>(loc, tensorType(sizes, elementType), dynamicSizes(sizes));
 }
 
 //===-- Tensors of the plan -------------------------------------------------------------------===//
@@ -64,12 +69,19 @@ Lowered DispatchBuilder::reshape(Location loc, const Lowered &source, const Size
   RankedTensorType type = tensorType(sizes, source.elementType);
   if (type == source.tensor.getType() && sizes == source.sizes)
     return source;
-  SmallVector<Value> dynamic;
-  for (OpFoldResult size : sizes)
-    if (auto value = dyn_cast<Value>(size))
-      dynamic.push_back(value);
-  Value view = b.create<rt::ReshapeOp>(loc, type, source.tensor, dynamic);
+  Value view = b.create<rt::ReshapeOp>(loc, type, source.tensor, dynamicSizes(sizes));
   return {view, sizes, source.elementType};
+}
+
+Lowered DispatchBuilder::concat(Location loc, ArrayRef<Lowered> parts, int64_t dim,
+                                const Sizes &sizes) {
+  Type elementType = parts.front().elementType;
+  SmallVector<Value> tensors;
+  for (const Lowered &part : parts)
+    tensors.push_back(part.tensor);
+  Value whole = b.create<rt::ConcatOp>(loc, tensorType(sizes, elementType), tensors, dim,
+                                       dynamicSizes(sizes));
+  return {whole, sizes, elementType};
 }
 
 Value DispatchBuilder::fromHost(Location loc, ArrayRef<OpFoldResult> elements, const Sizes &sizes,

@@ -60,6 +60,9 @@ public:
 
   /// A view of the same elements under other sizes; no device work.
   Lowered reshape(mlir::Location loc, const Lowered &source, const Sizes &sizes);
+  /// Tensors one after another along a dimension; `sizes` are the result's.
+  Lowered concat(mlir::Location loc, llvm::ArrayRef<Lowered> parts, int64_t dim,
+                 const Sizes &sizes);
   /// A device tensor of host values.
   mlir::Value fromHost(mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> values,
                        const Sizes &sizes, mlir::Type elementType);

@@ -1,7 +1,7 @@
 // Operators that move elements: Transpose, Expand, Tile, DepthToSpace, SpaceToDepth, Concat.
 //
 //   onnx.Transpose  ==>  linalg.generic with a permutation as the input's map
-//   onnx.Concat     ==>  linalg.generic whose body finds the operand of an index
+//   onnx.Concat     ==>  rt.concat
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Layout.h"
@@ -126,41 +126,6 @@ static LogicalResult lowerTile(Operation *op, Lowering &l) {
 
 //===-- Concat --------------------------------------------------------------------------------===//
 
-/// One kernel takes at most this many parts: its parameters, a part's address and sizes each, must
-/// fit 4352 bytes.
-static constexpr size_t kMostParts = 32;
-
-/// The parts one after another along an axis; `sizes` are the result's.
-static Lowered joined(Location loc, Lowering &l, ArrayRef<Lowered> parts, int64_t axis,
-                      const Sizes &sizes) {
-  Sizes starts{l.plan.index(0)};
-  for (const Lowered &part : parts.drop_back())
-    starts.push_back(l.plan.add(starts.back(), part.sizes[axis]));
-  Type type = parts[0].elementType;
-  Value result =
-      l.build.compute(loc, sizes, type, [&](OpBuilder &b, Location at, ValueRange indices) {
-        // A search among the starts: logarithmic in the number of parts.
-        std::function<Value(OpBuilder &, Location, size_t, size_t)> find = [&](OpBuilder &inner,
-                                                                               Location place,
-                                                                               size_t first,
-                                                                               size_t count) {
-          IndexMath math(inner, place);
-          if (count == 1) {
-            SmallVector<Value> source(indices);
-            source[axis] = math.sub(indices[axis], starts[first]);
-            return math.element(parts[first], source);
-          }
-          size_t low = count / 2;
-          Value isLow = math.compare(arith::CmpIPredicate::slt, indices[axis], starts[first + low]);
-          return math.choose(
-              isLow, [&](OpBuilder &b, Location loc) { return find(b, loc, first, low); },
-              [&](OpBuilder &b, Location loc) { return find(b, loc, first + low, count - low); });
-        };
-        return find(b, at, 0, parts.size());
-      });
-  return {result, sizes, type};
-}
-
 static LogicalResult lowerConcat(Operation *op, Lowering &l) {
   FailureOr<onnx::ConcatShape> shape = onnx::inferConcat(l.shapes, op);
   if (failed(shape))
@@ -168,12 +133,6 @@ static LogicalResult lowerConcat(Operation *op, Lowering &l) {
   SmallVector<Lowered> parts = l.operands(op);
   int64_t axis = shape->axis;
   const Sizes &sizes = shape->result;
-  auto sum = [&](ArrayRef<Lowered> some) {
-    OpFoldResult total = l.plan.index(0);
-    for (const Lowered &part : some)
-      total = l.plan.add(total, part.sizes[axis]);
-    return total;
-  };
   SmallVector<Lowered> filled; // parts with elements
   for (const Lowered &part : parts)
     if (!isConstantIntValue(part.sizes[axis], 0))
@@ -184,17 +143,7 @@ static LogicalResult lowerConcat(Operation *op, Lowering &l) {
   }
   if (filled.empty())
     filled.push_back(parts[0]); // no elements at all
-  while (filled.size() > kMostParts) {
-    SmallVector<Lowered> fewer;
-    for (size_t i = 0; i < filled.size(); i += kMostParts) {
-      ArrayRef<Lowered> some = ArrayRef(filled).slice(i, std::min(kMostParts, filled.size() - i));
-      Sizes whole = sizes;
-      whole[axis] = sum(some);
-      fewer.push_back(joined(op->getLoc(), l, some, axis, whole));
-    }
-    filled = fewer;
-  }
-  l.define(op, 0, joined(op->getLoc(), l, filled, axis, sizes));
+  l.define(op, 0, l.build.concat(op->getLoc(), filled, axis, sizes));
   return success();
 }
 

@@ -32,7 +32,7 @@ class Interpreter {
 public:
   Interpreter(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work)
       : plan(plan), inputs(inputs), work(work), registers(plan.registerCount()),
-        buffers(plan.bufferCount()), unborn(plan.bufferCount()) {}
+        buffers(plan.bufferCount()), owners(plan.bufferCount()), unborn(plan.bufferCount()) {}
 
   Status run();
 
@@ -48,6 +48,7 @@ private:
   Status layOutArena(const uint32_t *o);
   Status arenaUse(const uint32_t *o);
   Status arenaBuffer(const uint32_t *o);
+  Status bufferPart(const uint32_t *o);
   Status launch(const uint32_t *o);
   Status copy(const uint32_t *o);
   Status write(const uint32_t *o);
@@ -62,7 +63,8 @@ private:
   WorkList &work;
   std::vector<int64_t> registers;
   std::vector<Place> buffers;
-  std::vector<bool> unborn; // buffers of the arena that no step has used yet
+  std::vector<uint32_t> owners; // of each buffer: the one that it is a part of, or itself
+  std::vector<bool> unborn;     // buffers of the arena that no step has used yet
   std::vector<bool> shaped;
   std::vector<CameoArenaRequest> requests;
   std::vector<uint32_t> requestOffsets; // registers
@@ -169,18 +171,24 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
   case CAMEO_OP_ARENA_USE:
     return arenaUse(o);
   case CAMEO_OP_BUF_ARENA:
+    owners[o[0]] = o[0];
     return arenaBuffer(o);
+  case CAMEO_OP_BUF_PART:
+    return bufferPart(o);
   case CAMEO_OP_BUF_WEIGHT:
+    owners[o[0]] = o[0];
     buffers[o[0]] = {Place::Weights, 0, o[1] | uint64_t(o[2]) << 32, o[3] | uint64_t(o[4]) << 32,
                      ""};
     return {};
   case CAMEO_OP_BUF_INPUT:
+    owners[o[0]] = o[0];
     buffers[o[0]] = {Place::Input, o[1], 0, work.inputBytes[o[1]], plan.inputs()[o[1]].name};
     work.inputUsed[o[1]] = true;
     return {};
   case CAMEO_OP_BUF_OUTPUT:
     if (!shaped[o[1]])
       return fail(Code::Corrupt, "an output is used before it has a shape");
+    owners[o[0]] = o[0];
     buffers[o[0]] = {Place::Output, o[1], 0, work.outputBytes[o[1]], plan.outputs()[o[1]].name};
     return {};
   case CAMEO_OP_LAUNCH:
@@ -407,6 +415,24 @@ Status Interpreter::arenaBuffer(const uint32_t *o) {
   return {};
 }
 
+Status Interpreter::bufferPart(const uint32_t *o) {
+  uint64_t offset = 0, bytes = 0;
+  CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a buffer's offset", offset));
+  CAMEO_RETURN_IF_ERROR(size(registers[o[3]], "a buffer's size", bytes));
+  Place place = buffers[o[1]];
+  if (place.space == Place::None)
+    return fail(Code::Corrupt, "a part of a buffer that is not defined");
+  if (offset > place.bytes || bytes > place.bytes - offset)
+    return failure(
+        Code::Corrupt, "launch plan, word %u: %llu bytes at %llu exceed a buffer of %llu bytes", at,
+        (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)place.bytes);
+  place.offset += offset;
+  place.bytes = bytes;
+  buffers[o[0]] = place;
+  owners[o[0]] = owners[o[1]];
+  return {};
+}
+
 // The buffer, which must be defined and, in the arena, lie within it: its size may be given after
 // its views.
 Status Interpreter::place(uint32_t buffer, Place &result) {
@@ -422,9 +448,10 @@ Status Interpreter::place(uint32_t buffer, Place &result) {
                    "launch plan, word %u: %llu bytes at %llu exceed the arena of %llu bytes", at,
                    (unsigned long long)result.bytes, (unsigned long long)result.offset,
                    (unsigned long long)work.arenaBytes);
-  if (unborn[buffer]) {
-    unborn[buffer] = false;
-    work.births.push_back({uint32_t(work.steps.size()), result});
+  uint32_t owner = owners[buffer];
+  if (unborn[owner]) {
+    unborn[owner] = false;
+    work.births.push_back({uint32_t(work.steps.size()), buffers[owner]});
   }
   return {};
 }

@@ -46,6 +46,7 @@ constexpr Pattern kPatterns[] = {
     {CAMEO_OP_NODES, "s"},
     {CAMEO_OP_WORK, "rr"},
     {CAMEO_OP_BUF_NAME, "bs"},
+    {CAMEO_OP_BUF_PART, "bbrr"},
 };
 
 const char *patternOf(uint32_t opcode) {

@@ -55,3 +55,13 @@ rt.variant @v target "sm_80" {
     return %y : tensor<4xf32>
   }
 }
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @main(%x: tensor<4xf32>) -> tensor<8xf32> {
+    // expected-error @+1 {{'rt.concat' at stage scheduled: concatenations have become storages by now}}
+    %y = rt.concat %x, %x dim 0 : tensor<4xf32>, tensor<4xf32> -> tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+}

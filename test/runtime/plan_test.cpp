@@ -410,6 +410,59 @@ TEST(Interpreter, ArenaRequestsAreChecked) {
   EXPECT_EQ(parseCode([](P p) { p.op(CAMEO_OP_ARENA_LAYOUT, {0, 0, 1u << 20}); }), Code::Corrupt);
 }
 
+TEST(Interpreter, PartsOfBuffers) {
+  auto code = [](int64_t offset, int64_t bytes, bool isDefined = true) {
+    WorkList work;
+    return run(planOf([=](PlanBuilder &p) {
+                 uint32_t a = p.newBuffer(), part = p.newBuffer(), y = p.newBuffer();
+                 uint32_t size = p.constant(uint64_t(16));
+                 p.op(CAMEO_OP_ARENA_SIZE, {size});
+                 if (isDefined)
+                   p.op(CAMEO_OP_BUF_ARENA, {a, p.constant(0), size});
+                 p.op(CAMEO_OP_BUF_PART,
+                      {part, a, p.constant(uint64_t(offset)), p.constant(uint64_t(bytes))});
+                 p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+                 p.op(CAMEO_OP_COPY, {part, y, p.constant(uint64_t(8))});
+               }),
+               work)
+        .code();
+  };
+  EXPECT_EQ(code(8, 8), Code::Ok);
+  EXPECT_EQ(code(8, 4), Code::Corrupt); // the copy
+  EXPECT_EQ(code(9, 8), Code::Corrupt);
+  EXPECT_EQ(code(17, 0), Code::Corrupt);
+  EXPECT_EQ(code(kMax, 8), Code::Corrupt);
+  EXPECT_EQ(code(-1, 8), Code::OutOfRange);
+  EXPECT_EQ(code(0, 8, false), Code::Corrupt);
+}
+
+TEST(Interpreter, PartsAreBornWithTheirWhole) {
+  Parsed parsed(planOf([](PlanBuilder &p) {
+    uint32_t whole = p.newBuffer(), inner = p.newBuffer(), part = p.newBuffer(), y = p.newBuffer();
+    uint32_t zero = p.constant(0), four = p.constant(4), eight = p.constant(8);
+    uint32_t bytes = p.constant(16);
+    p.op(CAMEO_OP_ARENA_SIZE, {bytes});
+    p.op(CAMEO_OP_BUF_ARENA, {whole, zero, bytes});
+    p.op(CAMEO_OP_BUF_NAME, {whole, p.string("whole")});
+    p.op(CAMEO_OP_BUF_PART, {inner, whole, four, eight});
+    p.op(CAMEO_OP_BUF_PART, {part, inner, four, four});
+    p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+    p.op(CAMEO_OP_COPY, {part, y, four});
+    p.op(CAMEO_OP_COPY, {whole, y, four});
+    p.op(CAMEO_OP_COPY, {inner, y, four});
+  }));
+  ASSERT_TRUE(parsed.status.ok()) << parsed.status.message();
+  WorkList work;
+  ASSERT_TRUE(runPlan(parsed.plan, someInputs(), work).ok());
+  ASSERT_EQ(work.births.size(), 1u);
+  EXPECT_EQ(work.births[0].step, 0u);
+  EXPECT_EQ(work.births[0].place.bytes, 16u);
+  ASSERT_EQ(work.copies.size(), 3u);
+  EXPECT_EQ(work.copies[0].target.offset, 8u);
+  EXPECT_EQ(work.copies[0].target.bytes, 4u);
+  EXPECT_STREQ(work.copies[0].target.name, "whole");
+}
+
 TEST(Interpreter, LivesBeginAtTheFirstUse) {
   Parsed parsed(planOf([](PlanBuilder &p) {
     uint32_t a = p.newBuffer(), b = p.newBuffer(), y = p.newBuffer();

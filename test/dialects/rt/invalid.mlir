@@ -66,6 +66,156 @@ func.func @LaunchResults(%n: index, %x: tensor<4xf32>) {
 
 // -----
 
+func.func @ReshapeView(%x: tensor<4x6xf32>) {
+  %v = rt.view %x[0, 0] : tensor<4x6xf32> -> tensor<4x3xf32>
+  // expected-error @below {{of a view must leave its outer dimensions as they are}}
+  %y = rt.reshape %v : tensor<4x3xf32> -> tensor<12xf32>
+  return
+}
+
+// -----
+
+func.func @ConcatSizes(%x: tensor<?xf32>) {
+  // expected-error @below {{has 0 sizes, its result 1 dynamic dimensions}}
+  %y = rt.concat %x dim 0 : tensor<?xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @ConcatNothing() {
+  // expected-error @below {{needs at least one part}}
+  %y = "rt.concat"() <{dim = 0 : i64, operandSegmentSizes = array<i32: 0, 0>}> : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @ConcatDimension(%x: tensor<4xf32>) {
+  // expected-error @below {{dimension 1 is outside [0, 1)}}
+  %y = rt.concat %x dim 1 : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @ConcatType(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  // expected-error @below {{part 1 of type 'tensor<4xi32>' cannot be in 'tensor<8xf32>'}}
+  %z = rt.concat %x, %y dim 0 : tensor<4xf32>, tensor<4xi32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @ConcatOther(%x: tensor<4x2xf32>, %y: tensor<4x3xf32>) {
+  // expected-error @below {{part 1 has 3 elements along dimension 1, the whole 2}}
+  %z = rt.concat %x, %y dim 0 : tensor<4x2xf32>, tensor<4x3xf32> -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func @ConcatSum(%x: tensor<4xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{parts have 7 elements along dimension 0, the whole 8}}
+  %z = rt.concat %x, %y dim 0 : tensor<4xf32>, tensor<3xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @StorageSizes() {
+  // expected-error @below {{has 0 sizes, its result 1 dynamic dimensions}}
+  %s = rt.storage : tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @ViewType(%x: tensor<4xf32>) {
+  // expected-error @below {{of type 'tensor<2x1xf32>' cannot be in 'tensor<4xf32>'}}
+  %v = rt.view %x[0] : tensor<4xf32> -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @ViewOffsets(%x: tensor<4x2xf32>) {
+  // expected-error @below {{needs an offset for each of the 2 dimensions}}
+  %v = rt.view %x[0] : tensor<4x2xf32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @ViewSizes(%x: tensor<4xf32>) {
+  // expected-error @below {{has 0 sizes, its result 1 dynamic dimensions}}
+  %v = rt.view %x[0] : tensor<4xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @ViewBounds(%x: tensor<4x2xf32>) {
+  // expected-error @below {{ends at 5 of dimension 0, the source at 4}}
+  %v = rt.view %x[3, 0] : tensor<4x2xf32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @AssembleTensor(%x: tensor<4xf32>) {
+  // expected-error @below {{needs a rt.storage or a view of one}}
+  %y = rt.assemble %x dim 0 of %x : tensor<4xf32> of tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @AssembleElsewhere(%x: tensor<4xf32>) {
+  %s = rt.storage : tensor<4xf32>
+  // expected-error @below {{part 0 is not in the storage}}
+  %y = rt.assemble %s dim 0 of %x : tensor<4xf32> of tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @AssembleTwice(%n: index) {
+  %s = rt.storage : tensor<4xf32>
+  %v = rt.view %s[0] : tensor<4xf32> -> tensor<2xf32>
+  %a = rt.launch @k::@f grid(%n, %n, %n) args(%v : tensor<2xf32>) writes [0] -> tensor<2xf32>
+  // expected-error @below {{part 1 is where another part is}}
+  %y = rt.assemble %s dim 0 of %a, %a : tensor<4xf32> of tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @AssembleOrder(%n: index) {
+  %s = rt.storage : tensor<4xf32>
+  %v = rt.view %s[0] : tensor<4xf32> -> tensor<2xf32>
+  %w = rt.view %s[2] : tensor<4xf32> -> tensor<2xf32>
+  %a = rt.launch @k::@f grid(%n, %n, %n) args(%v : tensor<2xf32>) writes [0] -> tensor<2xf32>
+  %b = rt.launch @k::@f grid(%n, %n, %n) args(%w : tensor<2xf32>) writes [0] -> tensor<2xf32>
+  // expected-error @below {{part 0 is not where the one before it ends}}
+  %y = rt.assemble %s dim 0 of %b, %a : tensor<4xf32> of tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @AssembleOther(%n: index) {
+  %s = rt.storage : tensor<4xf32>
+  %v = rt.view %s[0] : tensor<4xf32> -> tensor<4xf32>
+  %w = rt.view %s[2] : tensor<4xf32> -> tensor<2xf32>
+  %a = rt.launch @k::@f grid(%n, %n, %n) args(%v : tensor<4xf32>) writes [0] -> tensor<4xf32>
+  // expected-error @below {{has a storage with a view that is no part}}
+  %y = rt.assemble %s dim 0 of %a : tensor<4xf32> of tensor<4xf32>
+  return
+}
+
+// -----
+
 // expected-error @below {{'rt.ledger' is no array}}
 func.func @LedgerForm() attributes {rt.ledger = "fused"} { return }
 

@@ -31,6 +31,30 @@ rt.variant @sm_80 target "sm_80" {
     return %y : tensor<?x4xf32>
   }
 
+  // CHECK-LABEL: func.func @Views
+  func.func @Views(%x: tensor<?x3xf32>, %n: index, %c1: index) -> tensor<?x8xf32> {
+    // CHECK: rt.concat %{{.*}}, %{{.*}} dim 1 sizes(%{{.*}}) : tensor<?x3xf32>, tensor<?x3xf32> -> tensor<?x6xf32>
+    %twice = rt.concat %x, %x dim 1 sizes(%n) : tensor<?x3xf32>, tensor<?x3xf32> -> tensor<?x6xf32>
+    // CHECK: %[[S:.*]] = rt.storage sizes(%{{.*}}) : tensor<?x8xf32>
+    %s = rt.storage sizes(%n) : tensor<?x8xf32>
+    // CHECK: %[[V:.*]] = rt.view %[[S]][0, 0] sizes(%{{.*}}) : tensor<?x8xf32> -> tensor<?x3xf32>
+    %v = rt.view %s[0, 0] sizes(%n) : tensor<?x8xf32> -> tensor<?x3xf32>
+    // CHECK: %[[W:.*]] = rt.view %[[S]][0, 3]
+    %w = rt.view %s[0, 3] sizes(%n) : tensor<?x8xf32> -> tensor<?x5xf32>
+    // A view of a view; reshapes that leave its outer dimension as it is.
+    // CHECK: rt.view %[[W]][0, %{{.*}}] sizes(%{{.*}}, %{{.*}})
+    %open = rt.view %w[0, %c1] sizes(%n, %c1) : tensor<?x5xf32> -> tensor<?x?xf32>
+    // CHECK: %[[F:.*]] = rt.reshape %[[V]]
+    %folded = rt.reshape %v sizes(%n) : tensor<?x3xf32> -> tensor<?x1x3xf32>
+    %a = rt.launch @kernels::@relu grid(%n, %c1, %c1) args(%folded : tensor<?x1x3xf32>) writes [0] -> tensor<?x1x3xf32>
+    // CHECK: %[[A:.*]] = rt.reshape
+    %flat = rt.reshape %a sizes(%n) : tensor<?x1x3xf32> -> tensor<?x3xf32>
+    %b = rt.launch @kernels::@relu grid(%n, %c1, %c1) args(%w : tensor<?x5xf32>) writes [0] -> tensor<?x5xf32>
+    // CHECK: rt.assemble %[[S]] dim 1 of %[[A]], %{{.*}} : tensor<?x8xf32> of tensor<?x3xf32>, tensor<?x5xf32>
+    %y = rt.assemble %s dim 1 of %flat, %b : tensor<?x8xf32> of tensor<?x3xf32>, tensor<?x5xf32>
+    return %y : tensor<?x8xf32>
+  }
+
   // CHECK-LABEL: func.func @Buffers
   func.func @Buffers() {
     %c0 = arith.constant 0 : index
@@ -58,6 +82,8 @@ rt.variant @sm_80 target "sm_80" {
     %out = rt.output 0
     // CHECK: rt.arena_view %{{.*}} bytes %[[N]]
     %temp = rt.arena_view %c0 bytes %n
+    // CHECK: rt.buffer_part %{{.*}} at %{{.*}} bytes %[[N]]
+    %part = rt.buffer_part %in at %c0 bytes %n
     // CHECK: rt.write %{{.*}} as f32, %{{.*}} : f64
     rt.write %temp as f32, %ratio : f64
     // CHECK: rt.launch @kernels::@scale grid(%[[N]], {{[^)]*}})

@@ -67,3 +67,38 @@ rt.variant @huge target "sm_80" {
     return %c : tensor<4xi8>
   }
 }
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @ViewOfNothing() -> tensor<2xf32> {
+    %e = tensor.empty() : tensor<4xf32>
+    // expected-error @+1 {{is of a tensor that is in no memory}}
+    %v = rt.view %e[2] : tensor<4xf32> -> tensor<2xf32>
+    return %v : tensor<2xf32>
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @UpdatesPart(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %e = tensor.empty() : tensor<4xf32>
+    %y = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %e : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+    %v = rt.view %y[2] : tensor<4xf32> -> tensor<2xf32>
+    // expected-error @+1 {{updates operand 0, a part of another tensor that is read later}}
+    %z = rt.launch @u::@u grid(%c1, %c1, %c1) args(%v : tensor<2xf32>) writes [0] -> tensor<2xf32>
+    return %z, %y : tensor<2xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  func.func @OutputInPieces(%x: tensor<4x4xf32>) -> tensor<4x2xf32> {
+    %v = rt.view %x[0, 2] : tensor<4x4xf32> -> tensor<4x2xf32>
+    // expected-error @+1 {{output 0 is in several pieces of another tensor}}
+    return %v : tensor<4x2xf32>
+  }
+}

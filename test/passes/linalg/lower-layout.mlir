@@ -39,13 +39,10 @@ func.func @slice(%x: tensor<8xf32>) -> tensor<3xf32> {
 
 // -----
 
-// The operand of an index is found by the index.
 // CHECK-LABEL: func @concat
-// CHECK: kernel.dispatch ins(%arg0, %arg1 : tensor<2xf32>, tensor<?xf32>)
-// CHECK: scf.if
-// CHECK: tensor.extract
-// CHECK: else
-// CHECK: tensor.extract
+// CHECK: %[[N:.*]] = tensor.dim %arg1
+// CHECK: %[[SUM:.*]] = arith.addi %[[N]], %{{.*}}
+// CHECK: rt.concat %arg0, %arg1 dim 0 sizes(%[[SUM]]) : tensor<2xf32>, tensor<?xf32> -> tensor<?xf32>
 func.func @concat(%x: tensor<2xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %z = onnx.Concat(%x, %y) {axis = 0 : i64} : (tensor<2xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %z : tensor<?xf32>

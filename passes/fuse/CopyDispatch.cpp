@@ -1,0 +1,108 @@
+// Dispatches that copy tensors: one by one, or several by a search for the one that an index is in.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/fuse/CopyDispatch.h"
+
+#include "dialects/rt/Layout.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+OpFoldResult planSize(OpBuilder &b, Location loc, Value tensor, int64_t dim) {
+  rt::Extent size = rt::sizeOf(tensor, dim);
+  return size.known() ? OpFoldResult(b.getIndexAttr(*size.known())) : size.value(b, loc);
+}
+
+OpFoldResult planSum(OpBuilder &b, Location loc, OpFoldResult a, OpFoldResult c) {
+  auto x = getConstantIntValue(a), y = getConstantIntValue(c);
+  if (x && y)
+    return b.getIndexAttr(*x + *y);
+  if (x == 0 || y == 0)
+    return x == 0 ? c : a;
+  return b.createOrFold<arith::AddIOp>(loc, getValueOrCreateConstantIndexOp(b, loc, a),
+                                       getValueOrCreateConstantIndexOp(b, loc, c));
+}
+
+namespace {
+
+/// The body of a copy of several: finds the part that an index is in.
+struct Search {
+  SmallVector<Value> parts;
+  SmallVector<OpFoldResult> starts; // in the body
+  int64_t dim;
+
+  /// The element at `indices`, which are in one of `count` parts from `first` on: logarithmic in
+  /// the number of parts.
+  Value find(OpBuilder &b, Location loc, ArrayRef<Value> indices, size_t first, size_t count) {
+    auto start = [&](size_t i) { return getValueOrCreateConstantIndexOp(b, loc, starts[i]); };
+    if (count == 1) {
+      SmallVector<Value> source(indices);
+      if (!isConstantIntValue(starts[first], 0))
+        source[dim] = b.create<arith::SubIOp>(loc, source[dim], start(first));
+      return b.create<tensor::ExtractOp>(loc, parts[first], source);
+    }
+    size_t low = count / 2;
+    Value isLow =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, indices[dim], start(first + low));
+    auto branch = b.create<scf::IfOp>(
+        loc, isLow,
+        [&](OpBuilder &inner, Location at) {
+          inner.create<scf::YieldOp>(at, find(inner, at, indices, first, low));
+        },
+        [&](OpBuilder &inner, Location at) {
+          inner.create<scf::YieldOp>(at, find(inner, at, indices, first + low, count - low));
+        });
+    return branch.getResult(0);
+  }
+};
+
+} // namespace
+
+Value copyParts(OpBuilder &b, Location loc, ValueRange parts, int64_t dim, Value destination) {
+  llvm::SetVector<Value> inputs(parts.begin(), parts.end());
+  SmallVector<OpFoldResult> starts{b.getIndexAttr(0)};
+  for (Value part : parts.drop_back())
+    starts.push_back(planSum(b, loc, starts.back(), planSize(b, loc, part, dim)));
+  llvm::SetVector<Value> scalars;
+  for (OpFoldResult start : starts)
+    if (auto value = dyn_cast<Value>(start))
+      scalars.insert(value);
+  auto op =
+      b.create<kernel::DispatchOp>(loc, inputs.getArrayRef(), scalars.getArrayRef(), destination);
+  OpBuilder body = OpBuilder::atBlockBegin(op.getBodyBlock());
+  auto inside = [&](Value value) {
+    return op.getBodyBlock()->getArgument(llvm::find(op->getOperands(), value).getIndex());
+  };
+  Search search{{}, {}, dim};
+  for (auto [part, start] : llvm::zip(parts, starts)) {
+    search.parts.push_back(inside(part));
+    auto value = dyn_cast<Value>(start);
+    search.starts.push_back(value ? OpFoldResult(inside(value)) : start);
+  }
+  Value target = op.getInitArgs()[0];
+  int64_t rank = cast<RankedTensorType>(target.getType()).getRank();
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  AffineMap identity = b.getMultiDimIdentityMap(rank);
+  bool isOne = parts.size() == 1;
+  auto generic = body.create<linalg::GenericOp>(
+      loc, target.getType(), isOne ? ValueRange(search.parts) : ValueRange(), target,
+      SmallVector<AffineMap>(isOne ? 2 : 1, identity), iterators,
+      [&](OpBuilder &inner, Location at, ValueRange arguments) {
+        Value element = arguments[0];
+        if (!isOne) {
+          SmallVector<Value> indices;
+          for (int64_t i = 0; i < rank; ++i)
+            indices.push_back(inner.create<linalg::IndexOp>(at, i));
+          element = search.find(inner, at, indices, 0, search.parts.size());
+        }
+        inner.create<linalg::YieldOp>(at, element);
+      });
+  body.create<kernel::YieldOp>(loc, generic.getResults());
+  return op.getResult(0);
+}
+
+} // namespace cameo

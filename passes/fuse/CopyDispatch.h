@@ -1,0 +1,26 @@
+// Dispatches that copy tensors.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/Passes.h"
+
+namespace cameo {
+
+/// A dispatch copies at most this many: the parameters of a kernel, an address and sizes each, must
+/// fit 4352 bytes.
+inline constexpr size_t kMostCopied = 32;
+
+/// A size of a tensor of the plan.
+mlir::OpFoldResult planSize(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor,
+                            int64_t dim);
+/// a + b
+mlir::OpFoldResult planSum(mlir::OpBuilder &b, mlir::Location loc, mlir::OpFoldResult a,
+                           mlir::OpFoldResult c);
+
+/// A dispatch that writes `parts`, up to kMostCopied, one after another along `dim` to
+/// `destination`; its result.
+mlir::Value copyParts(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange parts, int64_t dim,
+                      mlir::Value destination);
+
+} // namespace cameo

@@ -1,0 +1,342 @@
+// Concatenations ==> storages whose parts are written where they are wanted.
+//
+//   %a = kernel.dispatch ... outs(%e)           %v = rt.view %s[0, 0], %w = rt.view %s[0, 64]
+//   %b = kernel.dispatch ... outs(%f)     ==>   %a = kernel.dispatch ... outs(%v)
+//                                               %b = kernel.dispatch ... outs(%w)
+//   %y = rt.concat %a, %b dim 1                 %y = rt.assemble %s dim 1 of %a, %b
+//
+// A part that has no such place is copied. Concatenations are taken in their order, so that one
+// that is a part of a later one is a storage by then, and becomes a view of the later one's.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Layout.h"
+#include "passes/Statistics.h"
+#include "passes/fuse/CopyDispatch.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <unordered_map>
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_PLACECONCATENATIONS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// More than any rank.
+constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
+
+/// What stands between a tensor and a place in another one's memory.
+struct Uses {
+  bool isFree = true;  // nothing needs it in memory of its own
+  int64_t kept = kAll; // outer dimensions that every reshape of it leaves as they are
+};
+
+int64_t keptBy(rt::ReshapeOp reshape) {
+  Value source = reshape.getSource(), result = reshape.getResult();
+  int64_t most = std::min(cast<RankedTensorType>(source.getType()).getRank(),
+                          cast<RankedTensorType>(result.getType()).getRank());
+  int64_t kept = 0;
+  while (kept < most && rt::sizeOf(source, kept) == rt::sizeOf(result, kept))
+    ++kept;
+  return kept;
+}
+
+Uses findUses(Value tensor) {
+  Uses uses;
+  SmallVector<Value> names{tensor};
+  while (!names.empty())
+    for (OpOperand &use : names.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      if (auto reshape = dyn_cast<rt::ReshapeOp>(user))
+        uses.kept = std::min(uses.kept, keptBy(reshape));
+      if (isa<rt::ReshapeOp, tensor::CastOp>(user)) {
+        names.push_back(user->getResult(0));
+        continue;
+      }
+      auto dispatch = dyn_cast<kernel::DispatchOp>(user);
+      bool reads = dispatch && use.getOperandNumber() < dispatch.getInputs().size();
+      uses.isFree &= reads || isa<tensor::DimOp, rt::ConcatOp, rt::ViewOp>(user);
+    }
+  return uses;
+}
+
+/// What several concatenations begin with is concatenated once: the first parts of one that are all
+/// those of another one become that one's result.
+void sharePrefixes(ArrayRef<rt::ConcatOp> concats) {
+  std::unordered_map<size_t, rt::ConcatOp> known; // by hash of all parts as they were
+  DenseMap<Operation *, SmallVector<Value>> partsOf;
+  for (rt::ConcatOp concat : concats) {
+    SmallVector<Value> &parts = partsOf[concat] = SmallVector<Value>(concat.getParts());
+    llvm::hash_code hash = llvm::hash_value(concat.getDim());
+    rt::ConcatOp longest;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      hash = llvm::hash_combine(hash, parts[i]);
+      auto found = known.find(hash);
+      if (i > 0 && i + 1 < parts.size() && found != known.end() &&
+          found->second.getDim() == concat.getDim() &&
+          ArrayRef(partsOf[found->second]) == ArrayRef(parts).take_front(i + 1))
+        longest = found->second;
+    }
+    known.try_emplace(hash, concat);
+    if (!longest)
+      continue;
+    SmallVector<Value> fewer{longest.getResult()};
+    fewer.append(parts.begin() + partsOf[longest].size(), parts.end());
+    concat.getPartsMutable().assign(fewer);
+  }
+}
+
+class Placer {
+public:
+  explicit Placer(Block &block) : block(block), b(block.getParentOp()->getContext()) {}
+
+  void place(rt::ConcatOp concat);
+  int64_t placed = 0, copied = 0;
+
+private:
+  /// A part, or several that are copied together.
+  struct Group {
+    SmallVector<Value> parts;
+    Value producer;             // what is written in its place; null: parts are copied
+    Operation *first = nullptr; // that needs the place
+    Value view;
+  };
+
+  const Uses &usesOf(Value tensor);
+  Group decide(Value part, int64_t outer);
+  SmallVector<Group> group(rt::ConcatOp concat, bool copiesAll);
+  bool hoistSizes(rt::ConcatOp concat, Operation *before);
+  bool hoist(Value value, Operation *before);
+  void addViews(rt::ConcatOp concat, Value storage, MutableArrayRef<Group> groups);
+  void move(const Group &group);
+  SmallVector<Value> dynamicSizes(Value tensor);
+
+  Block &block;
+  OpBuilder b;
+  llvm::DenseMap<Value, Uses> uses;
+  llvm::DenseSet<Value> hasPlace;
+  llvm::DenseMap<Value, int64_t> keptInside; // by result of rt.assemble: Uses::kept of its parts
+};
+
+const Uses &Placer::usesOf(Value tensor) {
+  auto known = uses.find(tensor);
+  return known != uses.end() ? known->second
+                             : uses.try_emplace(tensor, findUses(tensor)).first->second;
+}
+
+/// Whether the part has a place in a concatenation of which `outer` dimensions are outside of the
+/// pieces that a part consists of.
+Placer::Group Placer::decide(Value part, int64_t outer) {
+  Group copy{{part}, {}, nullptr, {}};
+  Value producer = part;
+  while (auto reshape = producer.getDefiningOp<rt::ReshapeOp>())
+    producer = reshape.getSource();
+  auto result = dyn_cast<OpResult>(producer);
+  if (!result || result.getOwner()->getBlock() != &block || hasPlace.contains(producer))
+    return copy;
+  if (auto dispatch = dyn_cast<kernel::DispatchOp>(result.getOwner())) {
+    if (!dispatch.getTiedOpOperand(result)->get().getDefiningOp<tensor::EmptyOp>())
+      return copy;
+    copy.first = dispatch;
+  } else if (auto assemble = dyn_cast<rt::AssembleOp>(result.getOwner())) {
+    if (producer != part || !assemble.getStorage().getDefiningOp<rt::StorageOp>() ||
+        keptInside[producer] < outer)
+      return copy;
+    copy.first = assemble.getStorage().getDefiningOp();
+  } else {
+    return copy;
+  }
+  const Uses &found = usesOf(producer);
+  if (!found.isFree || found.kept < outer)
+    return copy;
+  copy.producer = producer;
+  hasPlace.insert(producer);
+  return copy;
+}
+
+SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, bool copiesAll) {
+  auto type = cast<RankedTensorType>(concat.getType());
+  // Where all outer dimensions are 1, a part is one piece.
+  auto before = type.getShape().take_front(concat.getDim());
+  int64_t outer =
+      llvm::all_of(before, [](int64_t size) { return size == 1; }) ? 0 : concat.getDim();
+  SmallVector<Group> groups;
+  for (Value part : concat.getParts()) {
+    Group next = copiesAll ? Group{{part}, {}, nullptr, {}} : decide(part, outer);
+    if (!next.producer && !groups.empty() && !groups.back().producer &&
+        groups.back().parts.size() < kMostCopied)
+      groups.back().parts.push_back(part);
+    else
+      groups.push_back(next);
+  }
+  return groups;
+}
+
+/// Moves what a size is computed by in front of `before`, if that is nothing but arithmetic that
+/// cannot fail.
+bool Placer::hoist(Value value, Operation *before) {
+  llvm::SetVector<Operation *> needed;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != &block || op->isBeforeInBlock(before) || needed.contains(op))
+      continue;
+    bool isTensor = llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+    if (!isPure(op) || op->getNumRegions() || isTensor)
+      return false;
+    needed.insert(op);
+    open.append(op->operand_begin(), op->operand_end());
+  }
+  auto order = needed.takeVector();
+  llvm::sort(order, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  for (Operation *op : order)
+    op->moveBefore(before);
+  return true;
+}
+
+bool Placer::hoistSizes(rt::ConcatOp concat, Operation *before) {
+  for (Value size : concat.getSizes())
+    if (!hoist(size, before))
+      return false;
+  for (Value part : concat.getParts())
+    for (int64_t dim = 0; dim < cast<RankedTensorType>(part.getType()).getRank(); ++dim)
+      for (const rt::Extent::Size &size : rt::sizeOf(part, dim).sizes)
+        if (!hoist(size.value, before))
+          return false;
+  return true;
+}
+
+SmallVector<Value> Placer::dynamicSizes(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(getValueOrCreateConstantIndexOp(b, tensor.getLoc(),
+                                                      planSize(b, tensor.getLoc(), tensor, dim)));
+  return sizes;
+}
+
+/// One after another along the concatenation's dimension.
+void Placer::addViews(rt::ConcatOp concat, Value storage, MutableArrayRef<Group> groups) {
+  Location loc = concat.getLoc();
+  int64_t dim = concat.getDim();
+  auto whole = cast<RankedTensorType>(concat.getType());
+  OpFoldResult start = b.getIndexAttr(0);
+  for (Group &group : groups) {
+    OpFoldResult extent = b.getIndexAttr(0);
+    for (Value part : group.parts)
+      extent = planSum(b, loc, extent, planSize(b, loc, part, dim));
+    RankedTensorType type = cast<RankedTensorType>(group.parts.front().getType());
+    SmallVector<Value> sizes;
+    if (group.parts.size() == 1) {
+      sizes = dynamicSizes(group.parts.front());
+    } else {
+      SmallVector<int64_t> shape(whole.getShape());
+      shape[dim] = getConstantIntValue(extent).value_or(ShapedType::kDynamic);
+      type = RankedTensorType::get(shape, whole.getElementType());
+      for (int64_t i = 0; i < whole.getRank(); ++i)
+        if (ShapedType::isDynamic(shape[i]))
+          sizes.push_back(i == dim ? cast<Value>(extent)
+                                   : concat.getSizes()[whole.getDynamicDimIndex(i)]);
+    }
+    SmallVector<OpFoldResult> offsets(whole.getRank(), b.getIndexAttr(0));
+    offsets[dim] = start;
+    SmallVector<int64_t> known;
+    SmallVector<Value> open;
+    dispatchIndexOpFoldResults(offsets, open, known);
+    group.view = b.create<rt::ViewOp>(loc, type, storage, open, known, sizes);
+    start = planSum(b, loc, start, extent);
+  }
+}
+
+/// Has the group's producer write its view.
+void Placer::move(const Group &group) {
+  if (auto assemble = group.producer.getDefiningOp<rt::AssembleOp>()) {
+    Operation *storage = assemble.getStorage().getDefiningOp();
+    storage->getResult(0).replaceAllUsesWith(group.view);
+    storage->erase();
+    return;
+  }
+  auto dispatch = group.producer.getDefiningOp<kernel::DispatchOp>();
+  OpOperand *init = dispatch.getTiedOpOperand(cast<OpResult>(group.producer));
+  auto empty = init->get().getDefiningOp<tensor::EmptyOp>();
+  Value place = group.view;
+  if (group.producer != group.parts.front()) {
+    b.setInsertionPoint(dispatch);
+    place = b.create<rt::ReshapeOp>(dispatch.getLoc(), init->get().getType(), place,
+                                    empty.getDynamicSizes());
+  }
+  init->set(place);
+  if (empty->use_empty())
+    empty.erase();
+}
+
+void Placer::place(rt::ConcatOp concat) {
+  Location loc = concat.getLoc();
+  SmallVector<Group> groups = group(concat, /*copiesAll=*/false);
+  Operation *first = concat;
+  for (const Group &group : groups)
+    if (group.producer && group.first->isBeforeInBlock(first))
+      first = group.first;
+  if (first != concat && !hoistSizes(concat, first)) {
+    for (const Group &group : groups)
+      hasPlace.erase(group.producer);
+    groups = group(concat, /*copiesAll=*/true);
+    first = concat;
+  }
+  b.setInsertionPoint(first);
+  Value result;
+  if (groups.size() == 1 && !groups.front().producer) {
+    Value memory = b.create<tensor::EmptyOp>(loc, concat.getType(), concat.getSizes());
+    copied += groups.front().parts.size();
+    result = copyParts(b, loc, groups.front().parts, concat.getDim(), memory);
+  } else {
+    Value storage = b.create<rt::StorageOp>(loc, concat.getType(), concat.getSizes());
+    addViews(concat, storage, groups);
+    SmallVector<Value> parts;
+    int64_t kept = kAll;
+    for (const Group &group : groups) {
+      if (group.producer) {
+        move(group);
+        parts.push_back(group.parts.front());
+        kept = std::min(kept, usesOf(group.producer).kept);
+        if (auto inner = keptInside.find(group.producer); inner != keptInside.end())
+          kept = std::min(kept, inner->second);
+        ++placed;
+      } else {
+        b.setInsertionPoint(concat);
+        parts.push_back(copyParts(b, loc, group.parts, concat.getDim(), group.view));
+        copied += group.parts.size();
+      }
+    }
+    b.setInsertionPoint(concat);
+    result = b.create<rt::AssembleOp>(loc, concat.getType(), storage, concat.getDim(), parts);
+    keptInside[result] = kept;
+  }
+  concat.replaceAllUsesWith(result);
+  concat.erase();
+}
+
+struct PlaceConcatenations : impl::PlaceConcatenationsBase<PlaceConcatenations> {
+  void runOnOperation() override {
+    for (Block &block : getOperation().getBody()) {
+      auto concats = llvm::to_vector(block.getOps<rt::ConcatOp>());
+      sharePrefixes(concats);
+      Placer placer(block);
+      for (rt::ConcatOp concat : concats)
+        placer.place(concat);
+      count(&getContext(), getArgument(), "placed", placer.placed);
+      count(&getContext(), getArgument(), "copied", placer.copied);
+    }
+  }
+};
+
+} // namespace
+
+} // namespace cameo
