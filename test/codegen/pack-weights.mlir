@@ -94,9 +94,10 @@ rt.variant @given target "sm_80" {
 
 // -----
 
-// Nor is there anything to permute where all values are the same.
+// Where all values are the same, the shape alone is permuted.
+// CHECK: rt.constant @w_1_0 = dense<1.000000e+00> : tensor<16x8xf32>
 // CHECK-LABEL: rt.variant @splat
-// CHECK-NOT: @w_1_0
+// CHECK: rt.get_constant @w_1_0
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>

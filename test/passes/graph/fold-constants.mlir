@@ -155,12 +155,17 @@ func.func @shapes(%x: tensor<?x4x2xf32>) -> (tensor<2xi64>, tensor<3xi64>) {
 
 // -----
 
-// A gigabyte is not unfolded.
+// A gigabyte is not unfolded, unless all of it is one number.
 // CHECK-LABEL: func @huge
+// CHECK: onnx.Constant() {value = dense<1.000000e+00> : tensor<1024x1024x256xf32>}
 // CHECK: onnx.Expand
-func.func @huge() -> tensor<1024x1024x256xf32> {
+func.func @huge() -> (tensor<1024x1024x256xf32>, tensor<1024x1024x256xf32>) {
   %one = onnx.Constant() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %two = onnx.Constant() {value = dense<[[1.0], [2.0]]> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
   %shape = onnx.Constant() {value = dense<[1024, 1024, 256]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %long = onnx.Constant() {value = dense<[134217728, 2, 1]> : tensor<3xi64>} : () -> tensor<3xi64>
   %0 = onnx.Expand(%one, %shape) : (tensor<f32>, tensor<3xi64>) -> tensor<1024x1024x256xf32>
-  return %0 : tensor<1024x1024x256xf32>
+  %1 = onnx.Expand(%two, %long) : (tensor<2x1xf32>, tensor<3xi64>) -> tensor<134217728x2x1xf32>
+  %2 = onnx.Reshape(%1, %shape) : (tensor<134217728x2x1xf32>, tensor<3xi64>) -> tensor<1024x1024x256xf32>
+  return %0, %2 : tensor<1024x1024x256xf32>, tensor<1024x1024x256xf32>
 }

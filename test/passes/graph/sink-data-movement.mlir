@@ -41,9 +41,9 @@ func.func @joins(%x: tensor<?x2x3xf32> {onnx.dims = ["N", 2, 3]}, %y: tensor<?x2
 
 // Unlike ones become one that is both; what is not transposed is, where two others go.
 // CHECK-LABEL: func @merges
+// CHECK: %[[S:.*]] = onnx.Transpose(%arg1) {onnx.dims = {{\[}}[2, 3]], perm = array<i64: 1, 0>}
 // CHECK: %[[R:.*]] = onnx.Relu(%arg0)
 // CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[R]]) {perm = array<i64: 2, 0, 1>}
-// CHECK: %[[S:.*]] = onnx.Transpose(%arg1) {perm = array<i64: 1, 0>}
 // CHECK: %[[A:.*]] = onnx.Add(%arg2, %[[S]])
 // CHECK: %[[N:.*]] = onnx.Neg(%[[A]])
 // CHECK-NEXT: return %[[T]], %[[N]]
