@@ -34,23 +34,6 @@ Value contract(OpBuilder &b, Location loc, Value left, AffineMap leftMap, Value 
   return generic.getResult(0);
 }
 
-Value matrixProduct(Operation *op, Lowering &l, const Lowered &a, const Lowered &c) {
-  MLIRContext *context = op->getContext();
-  AffineExpr m, n, k;
-  bindDims(context, m, n, k);
-  Sizes sizes{a.sizes[0], c.sizes[1]};
-  Type type = a.elementType;
-  auto parallel = utils::IteratorType::parallel;
-  return l.build.dispatch(
-      op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
-        Value sum = contract(b, at, a.tensor, AffineMap::get(3, 0, {m, k}, context), c.tensor,
-                             AffineMap::get(3, 0, {k, n}, context), sizes,
-                             AffineMap::get(3, 0, {m, n}, context), type,
-                             {parallel, parallel, utils::IteratorType::reduction}, l);
-        return SmallVector<Value>{epilogue(b, at, sum, inits[0], {}, {}, type, nullptr)};
-      })[0];
-}
-
 Value epilogue(OpBuilder &b, Location loc, Value sum, Value init, ArrayRef<Value> operands,
                ArrayRef<AffineMap> maps, Type elementType,
                function_ref<Value(OpBuilder &, Location, ValueRange)> fn) {

@@ -26,8 +26,4 @@ epilogue(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value in
          mlir::Type elementType,
          llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> fn);
 
-/// A dispatch of the product of two matrices.
-mlir::Value matrixProduct(mlir::Operation *op, Lowering &lowering, const Lowered &left,
-                          const Lowered &right);
-
 } // namespace cameo

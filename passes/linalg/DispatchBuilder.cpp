@@ -227,7 +227,8 @@ namespace {
 /// at run time, at indices chosen in the body.
 class BroadcastOperand {
 public:
-  BroadcastOperand(const Lowered &operand, const Sizes &sizes) : operand(operand), sizes(sizes) {}
+  BroadcastOperand(const Lowered &operand, const Sizes &sizes, const PlanSizes &plan)
+      : operand(operand), sizes(sizes), plan(plan) {}
 
   bool isChosen() const {
     for (int64_t i = 0; i < operand.rank(); ++i)
@@ -268,11 +269,13 @@ private:
   }
   /// 1 or the result's size, which is not known before run time.
   bool isOpen(int64_t i) const {
-    return operand.sizes[i] != sizes[dim(i)] && !isa<Attribute>(operand.sizes[i]);
+    return operand.sizes[i] != sizes[dim(i)] && !isa<Attribute>(operand.sizes[i]) &&
+           !plan.isCapped(operand.sizes[i], sizes[dim(i)]);
   }
 
   const Lowered &operand;
   const Sizes &sizes;
+  const PlanSizes &plan;
 };
 } // namespace
 
@@ -283,7 +286,7 @@ Value DispatchBuilder::elementwise(Location loc, ArrayRef<Lowered> inputs, const
     SmallVector<AffineMap> maps;
     SmallVector<Value> mapped;
     for (const Lowered &input : inputs)
-      if (BroadcastOperand operand(input, sizes); !operand.isChosen()) {
+      if (BroadcastOperand operand(input, sizes, plan); !operand.isChosen()) {
         maps.push_back(operand.map(inner));
         mapped.push_back(input.tensor);
       }
@@ -293,7 +296,7 @@ Value DispatchBuilder::elementwise(Location loc, ArrayRef<Lowered> inputs, const
       SmallVector<Value> scalars;
       unsigned next = 0;
       for (const Lowered &input : inputs) {
-        BroadcastOperand operand(input, sizes);
+        BroadcastOperand operand(input, sizes, plan);
         scalars.push_back(operand.isChosen() ? operand.read(nested, place) : arguments[next++]);
       }
       nested.create<linalg::YieldOp>(place, fn(nested, place, scalars));

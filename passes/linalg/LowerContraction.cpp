@@ -15,18 +15,6 @@ namespace cameo {
 
 //===-- MatMul --------------------------------------------------------------------------------===//
 
-/// One matrix on the right serves every batch: the batch is more rows.
-static Lowered flatProduct(Operation *op, Lowering &l, const Lowered &a, const Lowered &c,
-                           const Sizes &result) {
-  Location loc = op->getLoc();
-  OpFoldResult rows = l.plan.index(1);
-  for (OpFoldResult size : ArrayRef(a.sizes).drop_back())
-    rows = l.plan.mul(rows, size);
-  Lowered flat = l.build.reshape(loc, a, {rows, a.sizes.back()});
-  Value product = matrixProduct(op, l, flat, c);
-  return l.build.reshape(loc, Lowered{product, {rows, c.sizes.back()}, a.elementType}, result);
-}
-
 namespace {
 /// The loops [b..., m, n, k] of a product and where they read and write; m or n is missing where
 /// the operand is a vector.
@@ -69,10 +57,6 @@ static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
   FailureOr<Sizes> sizes = onnx::inferMatMul(l.plan, op, {a.sizes, c.sizes});
   if (failed(sizes))
     return failure();
-  if (c.rank() == 2 && a.rank() > 2) {
-    l.define(op, 0, flatProduct(op, l, a, c, *sizes));
-    return success();
-  }
   ProductLoops loops = productLoops(op->getContext(), a, c, *sizes);
   Type type = Lowering::elementType(op->getResult(0));
   Value product = l.build.dispatch(

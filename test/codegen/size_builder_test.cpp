@@ -87,6 +87,16 @@ TEST_F(SizeBuilderTest, BroadcastComparesWhatIsNotKnownToBeEqual) {
   shape = s.broadcast(*node, {onnx::Sizes{n}, onnx::Sizes{m}});
   ASSERT_TRUE(succeeded(shape));
   EXPECT_EQ((*shape)[0], s.select(s.equal(n, number(1)), m, n));
+  // The first n of 512 are n, or do not go with n of something else; of one there is but one.
+  for (OpFoldResult least : {s.min(n, number(512)), s.min(number(512), n)})
+    for (auto shapes : {std::pair(n, least), std::pair(least, n)}) {
+      shape = s.broadcast(*node, {onnx::Sizes{shapes.first}, onnx::Sizes{shapes.second}});
+      ASSERT_TRUE(succeeded(shape));
+      EXPECT_EQ((*shape)[0], n);
+    }
+  EXPECT_FALSE(s.isCapped(s.min(n, number(1)), n));
+  EXPECT_FALSE(s.isCapped(s.min(n, m), n));
+  EXPECT_FALSE(s.isCapped(s.min(n, number(512)), m));
   EXPECT_TRUE(failed(s.broadcast(*node, {onnx::Sizes{number(3)}, onnx::Sizes{number(4)}})));
   ASSERT_EQ(refusals.problems().size(), 1u);
   EXPECT_EQ(refusals.problems()[0].reason, "sizes 3 and 4 cannot be broadcast together");

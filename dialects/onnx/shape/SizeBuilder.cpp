@@ -347,6 +347,14 @@ LogicalResult SizeBuilder::check(Operation *op, OpFoldResult condition, const Tw
   return refusals.add(op, text);
 }
 
+bool SizeBuilder::isCapped(OpFoldResult size, OpFoldResult whole) const {
+  const SizeExpression *least = expression(size);
+  if (!least || least->op != SizeOperation::Min)
+    return false;
+  OpFoldResult other = least->operands[least->operands[0] == whole ? 1 : 0];
+  return llvm::is_contained(least->operands, whole) && integer(other) && *integer(other) > 1;
+}
+
 FailureOr<Sizes> SizeBuilder::broadcast(Operation *op, ArrayRef<Sizes> shapes) {
   size_t rank = 0;
   for (const Sizes &shape : shapes)
@@ -361,6 +369,14 @@ FailureOr<Sizes> SizeBuilder::broadcast(Operation *op, ArrayRef<Sizes> shapes) {
         continue;
       if (integer(sofar) == 1) {
         sofar = size;
+        continue;
+      }
+      // Rows of a table of positions, say, as many as there are words.
+      if (isCapped(size, sofar) || isCapped(sofar, size)) {
+        if (failed(check(op, equal(size, sofar), "sizes {0} and {1} cannot be broadcast together",
+                         sofar, size)))
+          return failure();
+        sofar = isCapped(size, sofar) ? sofar : size;
         continue;
       }
       // Unknown against known: the larger one, if either is 1 or both are equal.

@@ -87,6 +87,9 @@ public:
   mlir::OpFoldResult product(llvm::ArrayRef<mlir::OpFoldResult> sizes);
   /// max(value, 0), without an operation where it is known not to be needed.
   mlir::OpFoldResult atLeastZero(mlir::OpFoldResult value);
+  /// Whether `size` is `whole` or a constant above 1, whichever is less. If the two can be
+  /// broadcast together, they are equal.
+  bool isCapped(mlir::OpFoldResult size, mlir::OpFoldResult whole) const;
   /// NumPy-style broadcast of several shapes; sizes that are not known to be equal are compared at
   /// run time.
   mlir::FailureOr<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Sizes> shapes);
