@@ -28,6 +28,8 @@ namespace cameo {
 
 namespace {
 
+constexpr int64_t kMostReaders = 64;
+
 /// The dispatch that gives an operand its values, perhaps under another shape; null for none.
 kernel::DispatchOp producerOf(Value input) {
   if (auto reshape = input.getDefiningOp<rt::ReshapeOp>())
@@ -132,6 +134,25 @@ private:
            llvm::all_of(op->getUsers(), [&](Operation *user) { return user == reader; });
   }
 
+  /// Sets the results that others than the consumer read, and says whether any of them comes before
+  /// it. Of a result that very many read, one is taken to: all of them are not looked through for
+  /// each of them.
+  bool hasEarlyReaders(kernel::DispatchOp producer, kernel::DispatchOp consumer,
+                       llvm::BitVector &kept) {
+    bool isEarly = false;
+    int64_t readers = 0;
+    for (auto [i, result] : llvm::enumerate(producer.getResults()))
+      for (Operation *user : result.getUsers()) {
+        if (user == consumer || isReshapeFor(user, consumer))
+          continue;
+        kept.set(i);
+        isEarly |= places.lookup(user) < places.lookup(consumer) || ++readers > kMostReaders;
+        if (isEarly)
+          break;
+      }
+    return isEarly;
+  }
+
   /// The two as one, or null where that is not possible or costs more.
   kernel::DispatchOp fuse(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
     const Description &first = describe(producer), &second = describe(consumer);
@@ -139,14 +160,7 @@ private:
       return keep(producer, consumer, "one kernel cannot compute both");
     // Results that others read stay results; these must come after the merged dispatch.
     llvm::BitVector kept(producer.getNumResults());
-    bool isEarly = false;
-    for (auto [i, result] : llvm::enumerate(producer.getResults()))
-      for (Operation *user : result.getUsers()) {
-        if (user == consumer || isReshapeFor(user, consumer))
-          continue;
-        kept.set(i);
-        isEarly |= places.lookup(user) < places.lookup(consumer);
-      }
+    bool isEarly = hasEarlyReaders(producer, consumer, kept);
     bool repeats = kept.any() && (isEarly || !keepsResults(first, second));
     if (repeats && !first.isMovement())
       return keep(producer, consumer, "its result has other readers; it would be computed again");

@@ -14,6 +14,7 @@
 
 #include "dialects/kernel/form/Form.h"
 #include "dialects/onnx/Constants.h"
+#include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
 #include "passes/Statistics.h"
 
@@ -94,6 +95,14 @@ std::optional<Branch> matchBranch(kernel::DispatchOp op) {
     }
   }
   return std::nullopt;
+}
+
+/// The same for branches that are alike.
+size_t hashOf(const Branch &branch) {
+  auto type = cast<RankedTensorType>(branch.constant.getType());
+  return llvm::hash_combine(branch.source, branch.loop, branch.weight,
+                            branch.product.getIndexingMaps(), branch.product.getIteratorTypes(),
+                            type.getElementType(), type.getNumElements() / branch.extent);
 }
 
 /// Whether the products differ in nothing but their weights, and in how many rows these have.
@@ -328,33 +337,31 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
 
   void runOnOperation() override {
     JoinedWeights weights(getOperation());
+    rt::Ledger ledger(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (Block &block : function.getBody())
-        mergeIn(block, weights);
+        mergeIn(block, weights, ledger);
   }
 
 private:
-  void mergeIn(Block &block, JoinedWeights &weights) {
-    // Those that read the same value, in order.
-    llvm::MapVector<Value, SmallVector<Branch>> bySource;
+  void mergeIn(Block &block, JoinedWeights &weights, rt::Ledger &ledger) {
+    // Those that may be alike, in order; a group that can take no more is followed by another one.
+    llvm::MapVector<size_t, SmallVector<SmallVector<Branch>>> groups;
     for (auto op : block.getOps<kernel::DispatchOp>())
-      if (std::optional<Branch> branch = matchBranch(op))
-        bySource[branch->source].push_back(*branch);
-    for (auto &[source, branches] : bySource)
-      while (branches.size() > 1) {
-        SmallVector<Branch> group, rest;
-        for (Branch &branch : branches)
-          (joins(group, branch) ? group : rest).push_back(branch);
-        if (group.size() > 1)
-          merge(group, weights);
-        branches = std::move(rest);
+      if (std::optional<Branch> branch = matchBranch(op)) {
+        auto &alike = groups[hashOf(*branch)];
+        if (alike.empty() || !joins(alike.back(), *branch))
+          alike.emplace_back();
+        alike.back().push_back(*branch);
       }
+    for (auto &[hash, alike] : groups)
+      for (SmallVector<Branch> &group : alike)
+        if (group.size() > 1)
+          merge(group, weights, ledger);
   }
 
   /// Whether the branch may be computed with these, where the first of them stands.
   bool joins(ArrayRef<Branch> group, Branch &branch) {
-    if (group.empty())
-      return true;
     Branch first = group.front();
     int64_t results = branch.op.getNumResults(), tensors = branch.op.getInputs().size();
     for (const Branch &member : group) {
@@ -382,7 +389,7 @@ private:
     return true;
   }
 
-  void merge(ArrayRef<Branch> group, JoinedWeights &weights) {
+  void merge(ArrayRef<Branch> group, JoinedWeights &weights, rt::Ledger &ledger) {
     rt::ConstantOp weight = weights.join(group);
     if (!weight)
       return;
@@ -398,6 +405,13 @@ private:
       merged.erase();
       return;
     }
+    // The shared operand is read once.
+    auto read = cast<RankedTensorType>(group.front().source.getType());
+    std::optional<int64_t> bytes;
+    if (read.hasStaticShape())
+      bytes = read.getNumElements() * std::max<int64_t>(read.getElementTypeBitWidth(), 8) / 8;
+    for (const Branch &branch : group.drop_front())
+      ledger.fused(first.getLoc(), branch.op.getLoc(), bytes);
     unsigned next = 0;
     for (const Branch &branch : group) {
       kernel::DispatchOp op = branch.op;

@@ -150,8 +150,7 @@ Value DispatchBuilder::inMemory(Value tensor, int64_t most) {
   auto type = cast<RankedTensorType>(tensor.getType());
   TypedAttr value = splatOf(tensor);
   if (!value || !type.hasStaticShape() ||
-      type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8) <=
-          static_cast<uint64_t>(most))
+      type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8)) <= most)
     return tensor;
   Value &filled = fills[tensor];
   if (!filled) {

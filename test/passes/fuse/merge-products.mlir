@@ -3,7 +3,8 @@
 
 // Projections of one input, with their biases: one product of 32 columns, whose weights are joined
 // along these, and a result for each.
-// CHECK-LABEL: rt.constant @w0_w1 = dense<
+// CHECK: rt.ledger = [{at = {{.*}}, bytes = 2048 : i64, from = {{.*}}, kind = "applied", text = "fused with {{.*}}", what = "fuse"
+// CHECK: rt.constant @w0_w1 = dense<
 // CHECK-SAME: tensor<8x32xf32>
 // CHECK-LABEL: func @projections
 // CHECK: %[[W:.*]] = rt.get_constant @w0_w1 : tensor<8x32xf32>
