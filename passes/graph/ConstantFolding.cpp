@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/ConstantFolding.h"
 
+#include "passes/graph/RefusalReport.h"
+
 #include "mlir/Dialect/Traits.h"
 
 using namespace mlir;
@@ -63,7 +65,10 @@ bool Fold::canYieldSplat(ArrayRef<int64_t> shape) const {
   for (int64_t size : shape)
     if (size <= 0 || llvm::MulOverflow(count, size, count))
       return false;
-  return isa<IntegerType, FloatType>(elementType(results.size()));
+  Type element = elementType(results.size());
+  // What no GPU holds is left for the report of all that cannot be compiled.
+  return isa<IntegerType, FloatType>(element) &&
+         !sizeProblem(RankedTensorType::get(shape, element));
 }
 
 LogicalResult Fold::yieldSplat(ArrayRef<int64_t> shape, ArrayRef<char> element) {

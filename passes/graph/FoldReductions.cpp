@@ -90,11 +90,14 @@ static LogicalResult reduce(Fold &fold, Reduction reduction, const Reduced &redu
   return fold.yield(reduced.shape, writeElements<C>(fold.kind(), results));
 }
 
+/// Elements that are reduced at most: equal ones take no memory, however many they are.
+static constexpr int64_t kMostReduced = 1 << 24;
+
 template <Reduction reduction> static LogicalResult foldReduction(Fold &fold) {
   std::optional<Reduced> reduced = reducedShape(fold);
   std::optional<int64_t> count = reduced ? fold.count(reduced->shape) : std::nullopt;
   // No elements make what the operator says for itself; that is left to it.
-  if (!count || fold.input(0).count() == 0)
+  if (!count || fold.input(0).count() == 0 || fold.input(0).count() > kMostReduced)
     return failure();
   switch (computesIn(fold.input(0).kind)) {
   case Computes::Float:

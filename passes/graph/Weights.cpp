@@ -9,6 +9,9 @@ using namespace mlir;
 
 namespace cameo {
 
+/// Numbers of a weight that takes memory only once it is folded into, at most.
+static constexpr int64_t kMostEqual = 1 << 26;
+
 static bool isReal(onnx::ElementKind kind) {
   Computes computes = computesIn(kind);
   return computes == Computes::Float || computes == Computes::Double;
@@ -57,6 +60,9 @@ FailureOr<Weighted> Weighted::of(Operation *op) {
   int64_t first = shape->groups * shape->first, second = shape->groups * shape->second;
   Weighted weighted{op, *weight, std::nullopt, shape->outputsFirst ? second : first,
                     shape->outputsFirst ? first : second};
+  // Equal weights take no memory, however many they are, until their factors differ.
+  if (weight->isSplat() && weight->count() > kMostEqual)
+    return failure();
   if (op->getNumOperands() < 3 || onnx::isAbsent(op->getOperand(2)))
     return weighted;
   weighted.bias = Elements::of(onnx::constantValue(op->getOperand(2)));

@@ -195,7 +195,7 @@ def main():
               options.shapes.split(","), options.stages)
     else:
         check(suite, "chain", 5000, 2)
-        check(suite, "tree", 5000, 2)
+        check(suite, "tree", 5000, 5)
         check(suite, "constants", 5000, 2)
         check(suite, "transposes", 5000, 2)
         check(suite, "branches", 2000, 70)
