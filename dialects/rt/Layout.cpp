@@ -149,6 +149,10 @@ static std::optional<Layout> reshaped(Layout layout, Value source, Value result)
     return std::nullopt;
   for (size_t dim = 0; dim < same; ++dim)
     inner[dim] = layout.strides[dim];
+  // Kernels step over no elements of the last dimension.
+  if (!inner.empty() && sizeOf(result, inner.size() - 1).known() != 1 &&
+      !(inner.back() == Extent()))
+    return std::nullopt;
   layout.strides = inner;
   findPiece(layout, result);
   return layout;

@@ -39,8 +39,10 @@ struct Uses {
 
 int64_t keptBy(rt::ReshapeOp reshape) {
   Value source = reshape.getSource(), result = reshape.getResult();
+  // Elements of the last dimension follow one another: kernels step over none.
   int64_t most = std::min(cast<RankedTensorType>(source.getType()).getRank(),
-                          cast<RankedTensorType>(result.getType()).getRank());
+                          cast<RankedTensorType>(result.getType()).getRank()) -
+                 1;
   int64_t kept = 0;
   while (kept < most && rt::sizeOf(source, kept) == rt::sizeOf(result, kept))
     ++kept;

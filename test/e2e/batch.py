@@ -15,9 +15,9 @@ import reference
 
 SECONDS = 120
 
-# libdevice reduces large arguments of the double-precision functions with an array of this many bytes.
+# libdevice reduces large arguments of these with an array of this many bytes at most.
 REDUCED = {"Sin", "Cos", "Tan"}
-REDUCTION_BYTES = 40  # __internal_trig_reduction_slowpathd's
+REDUCTION_BYTES = 40  # __internal_trig_reduction_slowpathd's; that of single precision has 28
 
 
 @dataclass

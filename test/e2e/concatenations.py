@@ -207,6 +207,20 @@ def nested_axes(g):
 
 
 @case
+def interleaved(g):
+    """Parts of one element: behind them nothing is left that elements follow one another in."""
+    x = g.input(4, 8, 16)
+    last = g.constant(numpy.array([-1], numpy.int64))
+    parts = [g.node("Unsqueeze", g.node(operator, x), last) for operator in ("Neg", "Exp")]
+    pairs = g.concat(*parts, axis=-1)
+    sums = [g.node("Unsqueeze", g.node(operator, x, keepdims=0, **{"axes": [0]}), last)
+            for operator in ("ReduceMax", "ReduceMin")]
+    columns = g.concat(g.node("Relu", sums[0]), sums[1], axis=-1)
+    shape = g.constant(numpy.array([4, 8, 32], numpy.int64))
+    return g.entry(g.node("Reshape", pairs, shape), columns)
+
+
+@case
 def outputs(g):
     """Parts that are outputs, and a concatenation in another one that is."""
     x = g.input(2, 3, 4)
