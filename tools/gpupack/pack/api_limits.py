@@ -33,7 +33,7 @@ def out_of_memory(setting):
     """A matrix larger than the memory; afterwards the same context multiplies a small one."""
     model = setting.load("outer")
     _, total = setting.driver.memory()
-    context = setting.library.context(model)
+    context = setting.runtime.context(model)
     driver = setting.driver
 
     def run(size):
@@ -98,5 +98,5 @@ def host_memory_as_device(setting):
 def second_device(setting):
     """A device that is not there is refused."""
     count = cameo.C.c_uint32()
-    setting.library.call("cameo_cuda_device_count", cameo.C.byref(count))
-    return refusal(1, [str(count.value)], setting.library.device, count.value)
+    setting.runtime.call("cameo_cuda_device_count", cameo.C.byref(count))
+    return refusal(1, [str(count.value)], setting.runtime.device, count.value)

@@ -44,13 +44,13 @@ def _made(structure, /, **values):
 
 class Library:
     def __init__(self, path):
-        self.library = C.CDLL(str(path))
-        self.library.cameo_last_error.restype = C.c_char_p
+        self.functions = C.CDLL(str(path))
+        self.functions.cameo_last_error.restype = C.c_char_p
 
     def call(self, name, *arguments):
-        status = getattr(self.library, name)(*arguments)
+        status = getattr(self.functions, name)(*arguments)
         if status:
-            raise Failure(status, self.library.cameo_last_error().decode())
+            raise Failure(status, self.functions.cameo_last_error().decode())
 
     def device(self, ordinal=0):
         device = C.c_void_p()
@@ -69,14 +69,14 @@ class Library:
 
 
 class Context:
-    def __init__(self, library, model, **options):
-        self.library = library
+    def __init__(self, runtime, model, **options):
+        self.runtime = runtime
         self.handle = C.c_void_p()
-        library.call("cameo_context_create", model, C.byref(_made(ContextOptions, **options)),
+        runtime.call("cameo_context_create", model, C.byref(_made(ContextOptions, **options)),
                      C.byref(self.handle))
 
     def call(self, name, *arguments):
-        self.library.call(f"cameo_context_{name}", self.handle, *arguments)
+        self.runtime.call(f"cameo_context_{name}", self.handle, *arguments)
 
     def set_shape(self, number, shape):
         self.call("set_input_shape", number, len(shape), (C.c_int64 * len(shape))(*shape))
@@ -125,4 +125,4 @@ class Context:
         return launches
 
     def destroy(self):
-        self.library.library.cameo_context_destroy(self.handle)
+        self.runtime.functions.cameo_context_destroy(self.handle)

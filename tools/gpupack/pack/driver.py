@@ -29,7 +29,7 @@ class Driver:
     """One device with its primary context current on the thread that made it."""
 
     def __init__(self):
-        self.library = open_library()
+        self.functions = open_library()
         self.call("cuInit", 0)
         self.device = C.c_int()
         self.call("cuDeviceGet", C.byref(self.device), 0)
@@ -42,10 +42,10 @@ class Driver:
         self.call("cuCtxPushCurrent_v2", self.context)
 
     def call(self, name, *arguments):
-        result = getattr(self.library, name)(*arguments)
+        result = getattr(self.functions, name)(*arguments)
         if result:
             text = C.c_char_p()
-            self.library.cuGetErrorName(result, C.byref(text))
+            self.functions.cuGetErrorName(result, C.byref(text))
             word = text.value.decode() if text.value else "unknown"
             raise DriverError(f"{name}: {word} ({result})")
 

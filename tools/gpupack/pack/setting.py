@@ -32,20 +32,20 @@ class Setting:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.driver = cuda.Driver()
-        self.library = cameo.Library(self.folder / "bin" / "libcameo.so")
-        self.device = self.library.device()
+        self.runtime = cameo.Library(self.folder / "bin" / "libcameo.so")
+        self.device = self.runtime.device()
         self.model = self.load("layers")
         self.random = random.Random(1)
         self.plain = {}
 
     def load(self, name):
-        return self.library.model(self.device, self.folder / "models" / name)
+        return self.runtime.model(self.device, self.folder / "models" / name)
 
     def values(self, count):
         return struct.pack(f"<{count}f", *(self.random.uniform(-2, 2) for _ in range(count)))
 
     def use(self, shape, context=None, model=None, outputs=2, **options):
-        return Use(self, shape, context or self.library.context(model or self.model, **options),
+        return Use(self, shape, context or self.runtime.context(model or self.model, **options),
                    outputs)
 
     def expected(self, shape, data):
