@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the table of ONNX operators from the schemas of the pinned onnx package.
 
-Three files come out, all committed:
-  dialects/onnx/Ops.td                one ODS op per operator of the default domain
+These files come out, all committed:
+  dialects/onnx/ops/*.td              one ODS op per operator of the default domain, a file a
+                                      subject, as ONNX's own sources have them
   dialects/onnx/Schemas.inc           what verifier, importer and exporter ask about an operator
   dialects/onnx/AttributeVersions.inc  which attributes each version of an operator has
 
@@ -220,9 +221,15 @@ def attribute_versions():
     return text + "".join("    %s,\n" % row for row in rows) + "};\n"
 
 
-def td(all_schemas):
-    text = "// SPDX-License-Identifier: Apache-2.0\n// %s\n\n" % HEADER
-    return text + "\n".join(ods(s) for s in all_schemas if s.name not in BY_HAND)
+def tds(all_schemas):
+    """(name, text) of a file for each subject: the folder of ONNX's sources that defines it."""
+    subjects = {}
+    for s in all_schemas:
+        if s.name not in BY_HAND:
+            subjects.setdefault(pathlib.PurePath(s.file).parent.name, []).append(ods(s))
+    head = "// SPDX-License-Identifier: Apache-2.0\n// %s\n\n" % HEADER
+    for subject, ops in sorted(subjects.items()):
+        yield "ops/%s.td" % subject.title().replace("_", ""), head + "\n".join(ops)
 
 
 def main():
@@ -234,8 +241,8 @@ def main():
     folder = pathlib.Path(__file__).resolve().parent.parent / "dialects" / "onnx"
     all_schemas = schemas()
     stale = 0
-    files = (("Ops.td", td(all_schemas)), ("Schemas.inc", inc(all_schemas)),
-             ("AttributeVersions.inc", attribute_versions()))
+    files = [*tds(all_schemas), ("Schemas.inc", inc(all_schemas)),
+             ("AttributeVersions.inc", attribute_versions())]
     for name, text in files:
         path = folder / name
         if not check:

@@ -188,6 +188,19 @@ def ONNX_YieldOp : ONNX_BaseOp<"Yield", [Pure, Terminator]> {
   let arguments = (ins Variadic<AnyType>:$outputs);
 }
 
-include "Ops.td"
+include "ops/Controlflow.td"
+include "ops/Generator.td"
+include "ops/Image.td"
+include "ops/Logical.td"
+include "ops/Math.td"
+include "ops/Nn.td"
+include "ops/ObjectDetection.td"
+include "ops/Optional.td"
+include "ops/Quantization.td"
+include "ops/Reduction.td"
+include "ops/Rnn.td"
+include "ops/Sequence.td"
+include "ops/Tensor.td"
+include "ops/Text.td"
 
 #endif // CAMEO_ONNX_TD
