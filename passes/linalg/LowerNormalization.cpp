@@ -4,9 +4,13 @@
 //     ==>   kernel.dispatch { mean of rows; mean of squared differences; (x - mean) / deviation }
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/Constants.h"
 #include "dialects/onnx/shape/Axes.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
+
+#include <cmath>
+#include <cstring>
 
 using namespace mlir;
 
@@ -226,6 +230,35 @@ static LogicalResult lowerTrainingBatchNormalization(Operation *op, Lowering &l,
   return success();
 }
 
+static std::optional<std::vector<float>> floatsOf(Value value) {
+  ElementsAttr constant = onnx::constantValue(value);
+  if (!constant || !constant.getElementType().isF32())
+    return std::nullopt;
+  std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(constant);
+  if (!bytes)
+    return std::nullopt;
+  onnx::ConstantBytes all = bytes->expanded(constant.getNumElements());
+  std::vector<float> floats(constant.getNumElements());
+  std::memcpy(floats.data(), all.get().data(), floats.size() * sizeof(float));
+  return floats;
+}
+
+/// Scale / sqrt(variance + epsilon) of each channel where that is known, with the same roundings as
+/// in a kernel; null where it is not, or is not finite.
+static Value constantFactor(Operation *op, Lowering &l, Type compute, float epsilon) {
+  std::optional<std::vector<float>> factors = floatsOf(op->getOperand(1));
+  std::optional<std::vector<float>> variances = floatsOf(op->getOperand(4));
+  if (!compute.isF32() || !factors || !variances || factors->size() != variances->size())
+    return {};
+  for (auto [factor, variance] : llvm::zip(*factors, *variances)) {
+    factor /= std::sqrt(variance + epsilon);
+    if (!std::isfinite(factor))
+      return {};
+  }
+  auto type = RankedTensorType::get({static_cast<int64_t>(factors->size())}, compute);
+  return l.build.constant(op->getLoc(), DenseElementsAttr::get(type, ArrayRef(*factors)));
+}
+
 static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
   if (failed(l.infer(op)))
     return failure();
@@ -242,6 +275,11 @@ static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
     return lowerTrainingBatchNormalization(op, l, x, channels, compute);
   float epsilon = floatAttribute(op, "epsilon", 1e-5f);
   Type type = x.elementType;
+  Value known = constantFactor(op, l, compute, epsilon);
+  if (known) {
+    channels[0].tensor = known;
+    channels.pop_back();
+  }
   Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         SmallVector<Read> reads = {{x.tensor, identityMap(b.getContext(), x.rank())}};
@@ -252,8 +290,10 @@ static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
               auto wide = [&](unsigned i) {
                 return widen(nested, at, scalars[i], i == 0 ? type : types[i - 1], compute);
               };
-              Value factor = nested.create<arith::DivFOp>(at, wide(1),
-                                                          deviation(nested, at, wide(4), epsilon));
+              Value factor = wide(1);
+              if (!known)
+                factor = nested.create<arith::DivFOp>(at, factor,
+                                                      deviation(nested, at, wide(4), epsilon));
               Value centred = nested.create<arith::SubFOp>(at, wide(0), wide(3));
               Value value = nested.create<math::FmaOp>(at, centred, factor, wide(2));
               return widen(nested, at, value, compute, type);

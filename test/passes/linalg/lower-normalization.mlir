@@ -32,6 +32,38 @@ func.func @batch(%x: tensor<?x3x4xf16>, %c: tensor<3xf32>) -> tensor<?x3x4xf16> 
 
 // -----
 
+// What is known of each channel is computed here: 3 / sqrt(4 + 0) and 1 / sqrt(16 + 0).
+// CHECK-LABEL: dense<[1.500000e+00, 2.500000e-01]> : tensor<2xf32>
+// CHECK-LABEL: func @known_batch
+// CHECK: kernel.dispatch ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x2x4xf32>, tensor<2xf32>, tensor<2xf32>)
+// CHECK-NOT: math.sqrt
+// CHECK: arith.subf
+// CHECK: math.fma
+func.func @known_batch(%x: tensor<?x2x4xf32>, %b: tensor<2xf32>) -> tensor<?x2x4xf32> {
+  %s = onnx.Constant() {value = dense<[3.0, 1.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %n = onnx.Constant() {value = dense<[4.0, 16.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y, %m, %v = onnx.BatchNormalization(%x, %s, %b, %b, %n) {epsilon = 0.0 : f32}
+      : (tensor<?x2x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+      -> (tensor<?x2x4xf32>, none, none)
+  return %y : tensor<?x2x4xf32>
+}
+
+// -----
+
+// Where a factor would be none, kernels compute it: 1 / sqrt(0 + 0).
+// CHECK-LABEL: func @infinite_batch
+// CHECK: math.sqrt
+func.func @infinite_batch(%x: tensor<?x1x4xf32>, %b: tensor<1xf32>) -> tensor<?x1x4xf32> {
+  %s = onnx.Constant() {value = dense<1.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %n = onnx.Constant() {value = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %y, %m, %v = onnx.BatchNormalization(%x, %s, %b, %b, %n) {epsilon = 0.0 : f32}
+      : (tensor<?x1x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+      -> (tensor<?x1x4xf32>, none, none)
+  return %y : tensor<?x1x4xf32>
+}
+
+// -----
+
 // Groups are a view.
 // CHECK-LABEL: func @group
 // CHECK: rt.reshape {{.*}} tensor<1x2x3x10xf32>
