@@ -190,8 +190,8 @@ LogicalResult TileExpander::expandStore(kernel::StoreFragmentOp op) {
   int64_t tileRows = layout.getTileRows(), group = layout.getGroup();
   int64_t rowGroups = layout.getTileCols() / group;
   int64_t vector = group % op.getVector() == 0 ? op.getVector() : 1;
-  Type element = cast<MemRefType>(op.getDest().getType()).getElementType();
-  int64_t alignment = accessAlignment(vector, element);
+  int64_t alignment =
+      accessAlignment(vector, cast<MemRefType>(op.getDest().getType()).getElementType());
 
   OpBuilder builder(op);
   Values rows, cols;
@@ -202,28 +202,51 @@ LogicalResult TileExpander::expandStore(kernel::StoreFragmentOp op) {
       cols.push_back(add(builder, loc, threadRemainder(layout.getThreadCols(), group),
                          j * layout.getThreadCols() * group + e));
 
-  ElementRegion region(op.getBody().front(), /*condition=*/2);
+  ElementRegion region(op.getBody().front(), /*condition=*/2, /*loaded=*/3);
+  SmallVector<int64_t> widths(op.getSources().size(), op.getVector());
+  if (op.getWidths())
+    widths.assign(op.getWidths()->begin(), op.getWidths()->end());
+  for (int64_t &width : widths)
+    width = std::min(width, vector);
+  SourceGroup sources(op.getSources(), widths, vector);
+  // Maps the region's arguments for elements of other memory.
+  auto read = [&](OpBuilder &b, int64_t row, int64_t col, MutableArrayRef<IRMapping> values) {
+    if (op.getSources().empty())
+      return;
+    SmallVector<IRMapping> places(vector);
+    Block &reads = op.getReads().front();
+    SmallVector<Value> loaded = sources.load(b, loc, [&](unsigned source, int64_t e) {
+      if (!places[e].contains(reads.getArgument(0))) {
+        places[e].map(reads.getArguments(), ValueRange{rows[row], cols[col + e]});
+        for (Operation &inner : reads.without_terminator())
+          b.clone(inner, places[e]);
+      }
+      return places[e].lookupOrDefault(reads.getTerminator()->getOperand(source));
+    });
+    for (int64_t e = 0; e < vector; ++e)
+      for (unsigned source = 0; source < op.getSources().size(); ++source)
+        values[e].map(op.getBody().getArgument(3 + source),
+                      sources.element(b, loc, loaded, source, e));
+  };
   auto storeFrom = [&](int64_t row, int64_t col) {
     SmallVector<IRMapping> values(vector);
     for (int64_t e = 0; e < vector; ++e) {
       Value sum = builder.create<vector::ExtractOp>(
           loc, (*fragment)[row * rowGroups + (col + e) / group], (col + e) % group);
-      values[e].map(op.getBody().getArguments(), ValueRange{rows[row], cols[col + e], sum});
+      values[e].map(op.getBody().getArguments().take_front(3),
+                    ValueRange{rows[row], cols[col + e], sum});
       // The first element speaks for all.
       region.inlineUnguarded(builder, values[e], /*withCondition=*/e == 0);
     }
     auto store = [&](OpBuilder &b) {
-      for (int64_t e = 0; e < vector; ++e)
+      read(b, row, col, values);
+      Values stored;
+      for (int64_t e = 0; e < vector; ++e) {
         region.inlineGuarded(b, values[e], /*withCondition=*/e == 0);
-      Value stored = region.result(values[0], 0);
-      if (vector > 1) {
-        auto type = VectorType::get(vector, element);
-        Value all = b.create<vector::BroadcastOp>(loc, type, stored);
-        for (int64_t e = 1; e < vector; ++e)
-          all = b.create<vector::InsertOp>(loc, region.result(values[e], 0), all, e);
-        stored = all;
+        stored.push_back(region.result(values[e], 0));
       }
-      storeElements(b, loc, stored, op.getDest(), region.result(values[0], 1), alignment);
+      storeElements(b, loc, joinElements(b, loc, stored), op.getDest(), region.result(values[0], 1),
+                    alignment);
     };
     Value inside = region.result(values[0], 2);
     if (isConstantIntValue(inside, 1) || isConstantIntValue(inside, -1))

@@ -154,6 +154,66 @@ void cameo::storeElements(OpBuilder &builder, Location loc, Value values, Value 
   store->setAttr(kAlignmentAttr, builder.getI64IntegerAttr(alignment));
 }
 
+Value cameo::joinElements(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
+  if (elements.size() == 1)
+    return elements[0];
+  auto type = VectorType::get(elements.size(), elements[0].getType());
+  Value all = builder.create<vector::BroadcastOp>(loc, type, elements[0]);
+  for (size_t i = 1; i < elements.size(); ++i)
+    all = builder.create<vector::InsertOp>(loc, elements[i], all, i);
+  return all;
+}
+
+//===-- Sources -------------------------------------------------------------------------------===//
+
+SourceGroup::SourceGroup(ValueRange memories, ArrayRef<int64_t> widths, int64_t vector) {
+  unsigned first = 0;
+  for (auto [memory, width] : llvm::zip(memories, widths)) {
+    Type element = cast<MemRefType>(memory.getType()).getElementType();
+    int64_t pieces = width == 0 ? 1 : vector / width;
+    sources.push_back({memory, element, width, pieces, first});
+    first += pieces;
+  }
+}
+
+SmallVector<Type> SourceGroup::types() const {
+  SmallVector<Type> types;
+  for (const Source &source : sources)
+    types.append(source.pieces, source.width <= 1
+                                    ? source.element
+                                    : Type(VectorType::get(source.width, source.element)));
+  return types;
+}
+
+SmallVector<Value>
+SourceGroup::load(OpBuilder &builder, Location loc,
+                  function_ref<Value(unsigned source, int64_t element)> offset) const {
+  SmallVector<Value> loaded;
+  for (auto [number, source] : llvm::enumerate(sources)) {
+    int64_t width = std::max<int64_t>(source.width, 1);
+    for (int64_t piece = 0; piece < source.pieces; ++piece)
+      loaded.push_back(loadElements(builder, loc, source.memory, offset(number, piece * width),
+                                    width, accessAlignment(width, source.element)));
+  }
+  return loaded;
+}
+
+Value SourceGroup::element(OpBuilder &builder, Location loc, ArrayRef<Value> loaded,
+                           unsigned number, int64_t element) const {
+  const Source &source = sources[number];
+  if (source.width <= 1)
+    return loaded[source.first + element * source.width];
+  return builder.create<vector::ExtractOp>(loc, loaded[source.first + element / source.width],
+                                           element % source.width);
+}
+
+int64_t SourceGroup::loads() const {
+  int64_t count = 0;
+  for (const Source &source : sources)
+    count += source.width == 0 ? 0 : source.pieces;
+  return count;
+}
+
 //===-- Element regions ---------------------------------------------------------------------===//
 
 /// The operation of `body` that `value` comes from, if any.
@@ -162,7 +222,7 @@ static Operation *definingOpIn(Block &body, Value value) {
   return op ? body.findAncestorOpInBlock(*op) : nullptr;
 }
 
-ElementRegion::ElementRegion(Block &body, unsigned condition) : body(body) {
+ElementRegion::ElementRegion(Block &body, unsigned condition, unsigned loaded) : body(body) {
   llvm::SmallVector<Operation *> work;
   auto take = [&](Value value) {
     if (Operation *op = definingOpIn(body, value))
@@ -176,9 +236,12 @@ ElementRegion::ElementRegion(Block &body, unsigned condition) : body(body) {
   for (Operation &op : body.without_terminator()) {
     bool depends = false;
     op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
+      for (Value operand : inner->getOperands()) {
         if (Operation *from = definingOpIn(body, operand))
           depends |= from != &op && guarded.contains(from);
+        auto argument = dyn_cast<BlockArgument>(operand);
+        depends |= argument && argument.getOwner() == &body && argument.getArgNumber() >= loaded;
+      }
     });
     if (depends || !isPure(&op))
       guarded.insert(&op);

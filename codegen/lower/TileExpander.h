@@ -19,8 +19,9 @@ namespace cameo {
 /// elements that are outside is told apart from what may not (loads, above all).
 class ElementRegion {
 public:
-  /// `condition` is the number of the yielded value that says whether an element is inside.
-  ElementRegion(mlir::Block &body, unsigned condition);
+  /// `condition` is the number of the yielded value that says whether an element is inside;
+  /// arguments from number `loaded` on are there only for elements that are.
+  ElementRegion(mlir::Block &body, unsigned condition, unsigned loaded = ~0u);
 
   /// What every element may compute, and with `withCondition` also whether it is inside.
   void inlineUnguarded(mlir::OpBuilder &builder, mlir::IRMapping &values, bool withCondition) const;
@@ -35,6 +36,35 @@ private:
   mlir::Block &body;
   llvm::SmallPtrSet<mlir::Operation *, 8> conditionSlice;
   llvm::SmallPtrSet<mlir::Operation *, 8> guarded;
+};
+
+/// Sources of which a thread loads what a group of neighbouring elements needs, before anything is
+/// computed: of each source the whole group at once, pieces of it, or one element for all.
+class SourceGroup {
+public:
+  /// `widths` as tile operations have them.
+  SourceGroup(mlir::ValueRange sources, llvm::ArrayRef<int64_t> widths, int64_t vector);
+
+  /// Of what `load` gives.
+  llvm::SmallVector<mlir::Type> types() const;
+  /// `offset` is asked for the place in a source of one of the group's elements.
+  llvm::SmallVector<mlir::Value>
+  load(mlir::OpBuilder &builder, mlir::Location loc,
+       llvm::function_ref<mlir::Value(unsigned source, int64_t element)> offset) const;
+  /// Of a source, the element that was loaded for an element of the group.
+  mlir::Value element(mlir::OpBuilder &builder, mlir::Location loc,
+                      llvm::ArrayRef<mlir::Value> loaded, unsigned source, int64_t element) const;
+  /// Loads of more than one element for all.
+  int64_t loads() const;
+
+private:
+  struct Source {
+    mlir::Value memory;
+    mlir::Type element;
+    int64_t width, pieces;
+    unsigned first; // piece
+  };
+  llvm::SmallVector<Source> sources;
 };
 
 class TileExpander {
@@ -105,6 +135,10 @@ int64_t bytesOf(mlir::Type element);
 /// What accesses of elements at multiples of `divisor` elements may promise, in bytes: at most the
 /// 16 that buffers are aligned to.
 int64_t accessAlignment(int64_t divisor, mlir::Type element);
+
+/// Elements as one value: a vector where there are several.
+mlir::Value joinElements(mlir::OpBuilder &builder, mlir::Location loc,
+                         llvm::ArrayRef<mlir::Value> elements);
 
 /// A load or store of one or more consecutive elements.
 mlir::Value loadElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memory,

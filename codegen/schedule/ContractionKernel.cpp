@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ContractionKernel.h"
 
+#include "codegen/schedule/Sources.h"
 #include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,8 +19,8 @@ using namespace mlir;
 namespace cameo {
 namespace {
 
-/// Offsets into an operand's memory as a sum over loops, each with the distance that a step of it
-/// makes: so the part of each loop is computed where that loop's index is known.
+/// Offsets into memory that an operand reads as a sum over loops, each with the distance that a
+/// step of it makes: so the part of each loop is computed where that loop's index is known.
 class Offsets {
 public:
   Offsets(Kernel &kernel, const Access &operand)
@@ -68,7 +69,7 @@ private:
 
 /// An operand as a block copies it: its place in the product and in shared memory.
 struct Copied {
-  const Access &operand;
+  const Operand &operand;
   ArrayRef<unsigned> across; // its loops of rows or columns
   Value start;               // of the tile, along these
   int64_t size;              // of the tile, along these
@@ -182,7 +183,8 @@ private:
 
   /// Copies an operand's tile of the depth from `depthStart` on to `offset` of its shared memory.
   void copy(const Copied &copied, Value depthStart, Value offset) {
-    const Access &operand = copied.operand;
+    const Operand &operand = copied.operand;
+    ArrayRef<Access> reads = operand.value.reads;
     auto type = cast<RankedTensorType>(operand.source.getType());
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
     // Rows of the copied tile are depth, columns go across, unless depth is what is consecutive.
@@ -207,18 +209,26 @@ private:
       require(below(depthStart, total(product.depth)));
       spread(product.depth, depthStart, place);
     }
-    Offsets offsets(kernel, operand);
-    Value fixed = offsets.constantPart();
-    for (unsigned loop : product.batch)
-      fixed = offsets.add(fixed, loop, place[loop]);
-    if (steady)
-      for (unsigned loop : product.depth)
-        fixed = offsets.add(fixed, loop, place[loop]);
+    SmallVector<Offsets> offsets;
+    SmallVector<Value> memories, fixed;
+    for (const Access &read : reads) {
+      Offsets &of = offsets.emplace_back(kernel, read);
+      memories.push_back(kernel.memory(read.source));
+      Value start = of.constantPart();
+      for (unsigned loop : product.batch)
+        start = of.add(start, loop, place[loop]);
+      if (steady)
+        for (unsigned loop : product.depth)
+          start = of.add(start, loop, place[loop]);
+      fixed.push_back(start);
+    }
 
-    auto copy = b.create<kernel::CopyTileOp>(loc, kernel.memory(operand.source), copied.shared,
-                                             offset, zero, tile.depth, copied.size, copied.stride,
-                                             1, width, alongRows && width > 1, tile.threads());
+    auto copy = b.create<kernel::CopyTileOp>(
+        loc, memories, copied.shared, offset, zero, tile.depth, copied.size, copied.stride, 1,
+        width, alongRows && width > 1, tile.threads(), DenseI64ArrayAttr());
     OpBuilder::InsertionGuard guard(b);
+    if (!operand.value.isMemory())
+      describeValue(copy, operand, alongRows ? ArrayRef(product.depth) : copied.across);
     Block *body =
         b.createBlock(&copy.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
     Value localDepth = body->getArgument(0);
@@ -227,19 +237,24 @@ private:
     if (auto known = getConstantIntValue(acrossTotal); !known || *known % copied.size != 0)
       require(below(index, acrossTotal));
     spread(copied.across, index, place);
-    Value flat = kernel.constant(0);
-    for (unsigned loop : copied.across)
-      flat = offsets.add(flat, loop, place[loop]);
+    SmallVector<Value> yielded;
     // The part of depth last: what goes across is the same in every step.
-    flat = kernel.add(flat, fixed);
-    if (steady) {
-      flat = offsets.add(flat, *steady, localDepth);
-    } else {
+    for (auto [of, start] : llvm::zip(offsets, fixed)) {
+      Value flat = kernel.constant(0);
+      for (unsigned loop : copied.across)
+        flat = of.add(flat, loop, place[loop]);
+      yielded.push_back(kernel.add(flat, start));
+    }
+    if (!steady) {
       Value depth = kernel.add(depthStart, localDepth);
       require(below(depth, total(product.depth)));
       spread(product.depth, depth, place);
-      for (unsigned loop : product.depth)
-        flat = offsets.add(flat, loop, place[loop]);
+    }
+    for (auto [of, flat] : llvm::zip(offsets, yielded)) {
+      if (steady)
+        flat = of.add(flat, *steady, localDepth);
+      for (unsigned loop : steady ? ArrayRef<unsigned>() : ArrayRef(product.depth))
+        flat = of.add(flat, loop, place[loop]);
     }
     if (tensor::PadOp pad = operand.pad) {
       if (steady)
@@ -252,7 +267,23 @@ private:
     }
     if (!inside)
       inside = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
-    b.create<kernel::YieldOp>(loc, ValueRange{flat, inside});
+    yielded.push_back(inside);
+    b.create<kernel::YieldOp>(loc, yielded);
+  }
+
+  /// Writes how a copy's elements are computed from what it reads.
+  void describeValue(kernel::CopyTileOp copy, const Operand &operand, ArrayRef<unsigned> along) {
+    SmallVector<int64_t> widths;
+    SmallVector<Type> types;
+    for (const Access &read : operand.value.reads) {
+      widths.push_back(loadWidth(kernel.op, read, along, product.ranges, copy.getVector()));
+      types.push_back(getElementTypeOrSelf(read.source));
+    }
+    copy.setWidths(widths);
+    Block *body =
+        b.createBlock(&copy.getValue(), {}, types, SmallVector<Location>(types.size(), loc));
+    Value value = computeElement(kernel, operand.value, body->getArguments());
+    b.create<kernel::YieldOp>(loc, value);
   }
 
   /// The innermost loop of depth, if a tile's depth stays within it.
@@ -268,17 +299,39 @@ private:
 
   //===-- Results -----------------------------------------------------------------------------===//
 
+  /// Loop indices of a row and a column of the block's tile.
+  SmallVector<Value> placeOf(Value row, Value column) {
+    SmallVector<Value> place(loops);
+    spread(product.rows, row, place);
+    spread(product.columns, column, place);
+    return place;
+  }
+
   /// Stores a result of the dispatch, of whose product these are the sums.
   void store(Value sums, size_t number) {
     const Epilogue &epilogue = product.epilogues[number];
     Value destination = kernel.op.getInitArgs()[number];
     int64_t width = std::min(
         {vectors.store, storeVector(product, number), kernel.layout(destination).alignment});
-    auto store = b.create<kernel::StoreFragmentOp>(loc, sums, kernel.memory(destination), width);
+    // Elements of memory are loaded beforehand where it can be told which; else with the work.
+    std::optional<Elementwise> work = workOf(epilogue);
+    SmallVector<Value> memories;
+    SmallVector<int64_t> widths;
+    SmallVector<Type> types{b.getIndexType(), b.getIndexType(), product.sumType};
+    for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>()) {
+      memories.push_back(kernel.memory(read.source));
+      widths.push_back(loadWidth(kernel.op, read, product.columns, product.ranges, width));
+      types.push_back(getElementTypeOrSelf(read.source));
+    }
+    auto store = b.create<kernel::StoreFragmentOp>(loc, sums, memories, kernel.memory(destination),
+                                                   width, b.getDenseI64ArrayAttr(widths));
+    if (memories.empty())
+      store.removeWidthsAttr();
     OpBuilder::InsertionGuard guard(b);
+    if (!memories.empty())
+      describeReads(store, *work);
     Block *body =
-        b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), product.sumType},
-                      {loc, loc, loc});
+        b.createBlock(&store.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
     Value row = kernel.add(rowStart, body->getArgument(0));
     Value column = kernel.add(columnStart, body->getArgument(1));
     auto isIn = [&](Value index, Value extent, int64_t size) -> Value {
@@ -289,36 +342,57 @@ private:
     };
     Value rowIn = isIn(row, rows, tile.rows), columnIn = isIn(column, columns, tile.columns);
     Value inside = b.createOrFold<arith::AndIOp>(loc, rowIn, columnIn);
-    SmallVector<Value> place(loops);
-    spread(product.rows, row, place);
-    spread(product.columns, column, place);
-    SmallVector<Value> root = kernel.apply(product.outMap, place);
+    SmallVector<Value> root = kernel.apply(product.outMap, placeOf(row, column));
     for (const Bound &bound : epilogue.bounds)
       inside = b.createOrFold<arith::AndIOp>(
           loc, inside, below(kernel.apply(bound.at, root), kernel.constant(bound.size)));
     SmallVector<Value> indices = kernel.apply(epilogue.place, root);
     Value offset = kernel.offset(destination, indices);
-    // Operands of the elementwise part are read only inside.
     Value accumulated = body->getArgument(2);
-    Value described = linalg::GenericOp(product.generic).getResult(0);
-    kernel.keep(described, [accumulated](ValueRange) { return accumulated; });
-    Value value;
-    if (epilogue.value == described) {
-      value = accumulated;
-    } else if (matchPattern(inside, m_One())) {
-      value = kernel.element(epilogue.value, indices);
-    } else {
-      Type type = cast<RankedTensorType>(epilogue.value.getType()).getElementType();
-      auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      b.create<scf::YieldOp>(loc, kernel.element(epilogue.value, indices));
-      b.setInsertionPointToStart(branch.elseBlock());
-      Value nothing = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
-      b.create<scf::YieldOp>(loc, nothing);
-      value = branch.getResult(0);
-    }
+    Value value =
+        work ? computeElement(kernel, *work, body->getArguments().drop_front(3), accumulated)
+             : pullElement(epilogue.value, indices, accumulated, inside);
     b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
+  }
+
+  /// The elementwise work on an element of the product, where it is the same for all.
+  std::optional<Elementwise> workOf(const Epilogue &epilogue) {
+    AffineMap place = simplifiedWithin(epilogue.place.compose(product.outMap), product.ranges);
+    Access access{epilogue.value, {}, epilogue.value,
+                  place,          {}, getElementTypeOrSelf(epilogue.value)};
+    return elementwiseOf(access, product.ranges, linalg::GenericOp(product.generic).getResult(0));
+  }
+
+  /// Writes where a store's other elements are.
+  void describeReads(kernel::StoreFragmentOp store, const Elementwise &work) {
+    Block *body =
+        b.createBlock(&store.getReads(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
+    SmallVector<Value> place = placeOf(kernel.add(rowStart, body->getArgument(0)),
+                                       kernel.add(columnStart, body->getArgument(1)));
+    for (Value &index : place)
+      if (!index)
+        index = kernel.constant(0);
+    SmallVector<Value> offsets;
+    for (const Access &read : work.reads)
+      offsets.push_back(kernel.offset(read.source, kernel.apply(read.map, place)));
+    b.create<kernel::YieldOp>(loc, offsets);
+  }
+
+  /// An element of a result that is computed by pulling; what it reads, only inside.
+  Value pullElement(Value result, ValueRange indices, Value accumulated, Value inside) {
+    kernel.keep(linalg::GenericOp(product.generic).getResult(0),
+                [accumulated](ValueRange) { return accumulated; });
+    if (matchPattern(inside, m_One()))
+      return kernel.element(result, indices);
+    Type type = getElementTypeOrSelf(result);
+    auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    b.create<scf::YieldOp>(loc, kernel.element(result, indices));
+    b.setInsertionPointToStart(branch.elseBlock());
+    Value nothing = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+    b.create<scf::YieldOp>(loc, nothing);
+    return branch.getResult(0);
   }
 
   Kernel &kernel;

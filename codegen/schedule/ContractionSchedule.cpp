@@ -36,7 +36,7 @@ public:
   /// copied as they are, 16 bytes at a time.
   SmallVector<unsigned> packing(unsigned input) const override {
     for (bool isRow : {true, false}) {
-      const Access *operand = isRow ? &product.row : &product.column;
+      const Operand *operand = isRow ? &product.row : &product.column;
       ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
       if (operand->source != op.getInputArgs()[input] || operand->pad ||
           !operand->map.isProjectedPermutation(/*allowZeroInResults=*/true))
@@ -91,17 +91,9 @@ public:
         best = &tile, bestCost = cost;
     }
     Builder b(op.getContext());
-    auto vector = [&](const Access &operand, ArrayRef<unsigned> across) {
-      auto type = cast<RankedTensorType>(operand.source.getType());
-      AffineMap place = operand.place();
-      int64_t alongDepth = vectorAlong(place, type, product.depth, product.ranges, kCopied);
-      int64_t alongAcross = vectorAlong(place, type, across, product.ranges, kCopied);
-      if (operand.pad) // inside and outside would mix
-        alongDepth = alongAcross = 1;
-      int64_t most = operandLayout(op, operand.source).alignment;
-      alongDepth = std::min(alongDepth, most);
-      alongAcross = std::min(alongAcross, most);
-      return SmallVector<int64_t>{alongAcross, alongDepth};
+    auto vector = [&](const Operand &operand, ArrayRef<unsigned> across) {
+      return SmallVector<int64_t>{copyVector(operand, across, across),
+                                  copyVector(operand, across, product.depth)};
     };
     int64_t store = 1; // the widest of all results
     for (size_t number = 0; number < product.epilogues.size(); ++number)
@@ -195,6 +187,31 @@ public:
   }
 
 private:
+  /// Elements of an operand that may be copied at once along `loops`: what each of the largest of
+  /// what it reads has together.
+  int64_t copyVector(const Operand &operand, ArrayRef<unsigned> across,
+                     ArrayRef<unsigned> loops) const {
+    if (operand.pad) // inside and outside would mix
+      return 1;
+    auto moves = [&](const Access &read, ArrayRef<unsigned> along) {
+      return ShapedType::isDynamic(sameAlong(read.place(), along, product.ranges)) ? 0 : 1;
+    };
+    int best = 0;
+    int64_t vector = 1;
+    for (const Access &read : operand.value.reads) {
+      int dimensions = moves(read, across) + moves(read, product.depth);
+      if (dimensions < best)
+        continue;
+      auto type = cast<RankedTensorType>(read.source.getType());
+      int64_t mine = std::min(vectorAlong(read.place(), type, loops, product.ranges, kCopied),
+                              operandLayout(op, read.source).alignment);
+      vector =
+          dimensions > best || &read == operand.value.reads.begin() ? mine : std::min(vector, mine);
+      best = dimensions;
+    }
+    return vector;
+  }
+
   Product product;
 };
 

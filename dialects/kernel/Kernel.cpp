@@ -112,20 +112,51 @@ static LogicalResult verifyRegion(Operation *op, Block &block, TypeRange argumen
   return success();
 }
 
+static Type elementOf(Value memref) { return cast<MemRefType>(memref.getType()).getElementType(); }
+
+/// Checks how much of each source is loaded at once.
+static LogicalResult verifyWidths(Operation *op, ValueRange sources,
+                                  std::optional<ArrayRef<int64_t>> widths, int64_t vector) {
+  for (Value source : sources)
+    if (failed(verifyFlat(op, source)))
+      return failure();
+  if (!widths)
+    return success();
+  if (widths->size() != sources.size())
+    return op->emitOpError() << "has " << widths->size() << " widths for " << sources.size()
+                             << " sources";
+  for (int64_t width : *widths)
+    if (width < 0 || (width > 0 && vector % width != 0))
+      return op->emitOpError() << "width of " << width << " does not divide the vector of "
+                               << vector;
+  return success();
+}
+
 LogicalResult CopyTileOp::verify() {
-  if (failed(verifyFlat(*this, getSource())) || failed(verifyFlat(*this, getDest())))
+  if (failed(verifyWidths(*this, getSources(), getWidths(), getVector())) ||
+      failed(verifyFlat(*this, getDest())))
     return failure();
+  if (!computes() && (getSources().size() != 1 || widthOf(0) != int64_t(getVector())))
+    return emitOpError(
+        "needs a value region where it reads more than one source or parts of vectors");
   int64_t extent = getAlongRows() ? getRows() : getCols(), vector = getVector();
   if (vector <= 0 || extent % vector != 0)
     return emitOpError() << "vector of " << vector << " does not divide the extent " << extent;
   int64_t threads = getThreads();
   if (threads <= 0 || threads > 1024)
     return emitOpError() << "needs 1 to 1024 threads, has " << threads;
-  if (getPadding().getType() != cast<MemRefType>(getSource().getType()).getElementType())
-    return emitOpError("padding must have the source's element type");
   auto index = IndexType::get(getContext());
-  return verifyRegion(*this, getBody().front(), {index, index},
-                      {index, IntegerType::get(getContext(), 1)});
+  SmallVector<Type> places(getSources().size(), index), elements;
+  places.push_back(IntegerType::get(getContext(), 1));
+  if (failed(verifyRegion(*this, getBody().front(), {index, index}, places)))
+    return failure();
+  if (!computes())
+    return getPadding().getType() == elementOf(getSources()[0])
+               ? success()
+               : emitOpError("padding must have the source's element type");
+  for (Value source : getSources())
+    elements.push_back(elementOf(source));
+  return verifyRegion(*this, getValue().front(), elements, getPadding().getType());
 }
 
 LogicalResult ContractTileOp::verify() {
@@ -144,13 +175,21 @@ LogicalResult ContractTileOp::verify() {
 }
 
 LogicalResult StoreFragmentOp::verify() {
-  if (failed(verifyFlat(*this, getDest())))
+  if (failed(verifyWidths(*this, getSources(), getWidths(), getVector())) ||
+      failed(verifyFlat(*this, getDest())))
     return failure();
+  if (getSources().empty() != getReads().empty())
+    return emitOpError("needs a region for where it reads exactly where it reads other memory");
   Type index = IndexType::get(getContext());
-  return verifyRegion(*this, getBody().front(),
-                      {index, index, getFragment().getType().getElementType()},
-                      {cast<MemRefType>(getDest().getType()).getElementType(), index,
-                       IntegerType::get(getContext(), 1)});
+  SmallVector<Type> arguments{index, index, getFragment().getType().getElementType()};
+  for (Value source : getSources())
+    arguments.push_back(elementOf(source));
+  SmallVector<Type> places(getSources().size(), index);
+  if (!getReads().empty() &&
+      failed(verifyRegion(*this, getReads().front(), {index, index}, places)))
+    return failure();
+  return verifyRegion(*this, getBody().front(), arguments,
+                      {elementOf(getDest()), index, IntegerType::get(getContext(), 1)});
 }
 
 //===-- Device code -------------------------------------------------------------------------===//

@@ -169,22 +169,47 @@ def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [SingleBlockImplicitTerminator<"Y
 
     ```mlir
     kernel.copy_tile %x to %s[%stage] rows 64 cols 16 strides [1, 68] vector 4 threads 256
-        padding %zero : memref<?xf32, 1> to memref<2176xf32, 3> {
+        padding %zero : f32 : memref<?xf32, 1> to memref<2176xf32, 3> {
     ^bb0(%r: index, %c: index):
       kernel.yield %offset, %inside : index, i1
     }
     ```
+
+    With a `value` region the elements are computed from those of one or more sources, between their
+    loads and the store; what is outside is `padding`, whatever the region makes of it. `widths` has a
+    number a source: of `vector` elements so many are consecutive and aligned in it; 0 says that all
+    of them read the same one.
+
+    ```mlir
+    kernel.copy_tile %x, %scale widths [4, 0] to %s[%stage] rows 64 cols 16 strides [1, 68] vector 4
+        threads 256 padding %zero : f32 : memref<?xf32, 1>, memref<?xf32, 1> to memref<2176xf32, 3> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %offset, %channel, %inside : index, index, i1
+    } value {
+    ^bb0(%a: f32, %b: f32):
+      %product = arith.mulf %a, %b : f32
+      kernel.yield %product : f32
+    }
+    ```
   }];
-  let arguments = (ins AnyMemRef:$source, AnyMemRef:$dest, Index:$dest_offset, AnyType:$padding,
-                       I64Attr:$rows, I64Attr:$cols, I64Attr:$stride_row, I64Attr:$stride_col,
-                       I64Attr:$vector, UnitAttr:$along_rows, I64Attr:$threads);
-  let regions = (region SizedRegion<1>:$body);
+  let arguments = (ins Variadic<AnyMemRef>:$sources, AnyMemRef:$dest, Index:$dest_offset,
+                       AnyType:$padding, I64Attr:$rows, I64Attr:$cols, I64Attr:$stride_row,
+                       I64Attr:$stride_col, I64Attr:$vector, UnitAttr:$along_rows, I64Attr:$threads,
+                       OptionalAttr<DenseI64ArrayAttr>:$widths);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$value);
   let assemblyFormat = [{
-    $source `to` $dest `[` $dest_offset `]` `rows` $rows `cols` $cols `strides` `[` $stride_row
-    `,` $stride_col `]` `vector` $vector (`along_rows` $along_rows^)? `threads` $threads
-    `padding` $padding `:` type($padding) attr-dict `:` type($source) `to` type($dest) $body
+    $sources (`widths` $widths^)? `to` $dest `[` $dest_offset `]` `rows` $rows `cols` $cols
+    `strides` `[` $stride_row `,` $stride_col `]` `vector` $vector (`along_rows` $along_rows^)?
+    `threads` $threads `padding` $padding `:` type($padding) attr-dict `:` type($sources) `to`
+    type($dest) $body (`value` $value^)?
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Of `vector` elements so many are loaded from source `number` at once; 0 for one in all.
+    int64_t widthOf(unsigned number) { return getWidths() ? (*getWidths())[number] : getVector(); }
+    /// Whether elements are computed from what is loaded.
+    bool computes() { return !getValue().empty(); }
+  }];
 }
 
 def Kernel_FillFragmentOp : Kernel_Op<"fill_fragment", [Pure]> {
@@ -222,11 +247,29 @@ def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
     For every element (r, c) of the fragment the region is given r, c and the accumulated value and
     yields the value to store, the element offset in `dest` and whether it is inside. `vector`
     consecutive columns are consecutive in dest, aligned, and inside or outside together.
+
+    Elements of other memory that are inside are loaded before, and follow the accumulated value in
+    the region's arguments: `reads` gives their offsets, `widths` a number a source as in
+    `copy_tile`.
+
+    ```mlir
+    kernel.store_fragment %f reading %residual, %bias widths [4, 0] to %y vector 4
+        : !kernel.fragment<...>, memref<?xf32, 1>, memref<?xf32, 1> to memref<?xf32, 1> {
+    ^bb0(%r: index, %c: index, %sum: f32, %a: f32, %b: f32):
+      ...
+      kernel.yield %value, %offset, %inside : f32, index, i1
+    } reads {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %from, %channel : index, index
+    }
+    ```
   }];
-  let arguments = (ins Kernel_FragmentType:$fragment, AnyMemRef:$dest, I64Attr:$vector);
-  let regions = (region SizedRegion<1>:$body);
+  let arguments = (ins Kernel_FragmentType:$fragment, Variadic<AnyMemRef>:$sources, AnyMemRef:$dest,
+                       I64Attr:$vector, OptionalAttr<DenseI64ArrayAttr>:$widths);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$reads);
   let assemblyFormat = [{
-    $fragment `to` $dest `vector` $vector attr-dict `:` type($fragment) `to` type($dest) $body
+    $fragment (`reading` $sources^)? (`widths` $widths^)? `to` $dest `vector` $vector attr-dict `:`
+    type($fragment) (`,` type($sources)^)? `to` type($dest) $body (`reads` $reads^)?
   }];
   let hasVerifier = 1;
 }

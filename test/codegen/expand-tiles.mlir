@@ -298,3 +298,127 @@ gpu.module @plain {
     gpu.return
   }
 }
+
+// -----
+
+#g = #gpu.address_space<global>
+#ws = #gpu.address_space<workgroup>
+
+// Elements that are computed: all sources of all groups are loaded before the first is stored, one
+// in vectors, one of an element for a group, one of pairs; what is outside is padding, not what the region
+// makes of zeros.
+// CHECK-LABEL: gpu.func @copy_value
+// CHECK-SAME: (%[[X:[^:]*]]: memref{{.*}}, %[[S:[^:]*]]: memref{{.*}}, %[[P:[^:]*]]: memref
+gpu.module @copy_value {
+  gpu.func @copy_value(%x: memref<?xf32, #g>, %scale: memref<?xf32, #g>, %pairs: memref<?xf32, #g>, %n: index)
+      workgroup(%s: memref<512xf32, #ws>) kernel
+      attributes {kernel.block = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    // CHECK: %[[PADDING:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
+    // CHECK: %[[IN:.*]] = arith.cmpi ult
+    // CHECK: %[[V:.*]]:4 = scf.if %[[IN]] -> (vector<4xf32>, f32, vector<2xf32>, vector<2xf32>)
+    // CHECK: vector.load %[[X]]
+    // CHECK: memref.load %[[S]]
+    // CHECK: vector.load %[[P]]{{.*}} : {{.*}}, vector<2xf32>
+    // CHECK: vector.load %[[P]]{{.*}} : {{.*}}, vector<2xf32>
+    // CHECK: scf.if
+    // CHECK: vector.load %[[X]]
+    // CHECK-NOT: scf.if
+    // CHECK: %[[A:.*]] = vector.extract %[[V]]#0[0]
+    // CHECK: %[[B:.*]] = vector.extract %[[V]]#2[0]
+    // CHECK: %[[M:.*]] = arith.mulf %[[A]], %[[V]]#1
+    // CHECK: arith.addf %[[M]], %[[B]]
+    // CHECK: vector.extract %[[V]]#3[1]
+    // CHECK-COUNT-2: vector.insert
+    // CHECK: %[[ALL:.*]] = vector.insert
+    // CHECK-NEXT: %[[STORED:.*]] = arith.select %[[IN]], %[[ALL]], %[[PADDING]] : vector<4xf32>
+    // CHECK-NEXT: vector.store %[[STORED]]
+    // CHECK-NOT: scf.if
+    kernel.copy_tile %x, %scale, %pairs widths [4, 0, 2] to %s[%c0] rows 16 cols 32 strides [32, 1] vector 4
+        threads 64 padding %zero : f32
+        : memref<?xf32, #g>, memref<?xf32, #g>, memref<?xf32, #g> to memref<512xf32, #ws> {
+    ^bb0(%r: index, %c: index):
+      %line = arith.muli %r, %n : index
+      %offset = arith.addi %line, %c : index
+      %inside = arith.cmpi ult, %c, %n : index
+      kernel.yield %offset, %r, %offset, %inside : index, index, index, i1
+    } value {
+    ^bb0(%a: f32, %b: f32, %p: f32):
+      %m = arith.mulf %a, %b : f32
+      %v = arith.addf %m, %p : f32
+      kernel.yield %v : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+#ws = #gpu.address_space<workgroup>
+
+// What cannot be computed outside is not.
+// CHECK-LABEL: gpu.func @copy_quotient
+// CHECK: %[[V:.*]]:2 = scf.if
+// CHECK: scf.if
+// CHECK: arith.divsi %[[V]]#0, %[[V]]#1
+// CHECK: else
+gpu.module @copy_quotient {
+  gpu.func @copy_quotient(%x: memref<?xi32, #g>, %y: memref<?xi32, #g>, %n: index)
+      workgroup(%s: memref<64xi32, #ws>) kernel attributes {kernel.block = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    kernel.copy_tile %x, %y to %s[%c0] rows 64 cols 1 strides [1, 1] vector 1 threads 64
+        padding %zero : i32 : memref<?xi32, #g>, memref<?xi32, #g> to memref<64xi32, #ws> {
+    ^bb0(%r: index, %c: index):
+      %inside = arith.cmpi ult, %r, %n : index
+      kernel.yield %r, %r, %inside : index, index, i1
+    } value {
+    ^bb0(%a: i32, %b: i32):
+      %v = arith.divsi %a, %b : i32
+      kernel.yield %v : i32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+#tile = #kernel.thread_tile<threads = 4 x 8, tile = 1 x 4, group = 4>
+
+// Other memory that a store reads, as wide as the store or once for it, where the store is inside.
+// CHECK-LABEL: gpu.func @store_reading
+// CHECK-SAME: (%[[Y:[^:]*]]: memref{{.*}}, %[[R:[^:]*]]: memref{{.*}}, %[[B:[^:]*]]: memref
+// CHECK: scf.if
+// CHECK: %[[OLD:.*]] = vector.load %[[R]]{{.*}}kernel.alignment = 16
+// CHECK: %[[BIAS:.*]] = memref.load %[[B]]
+// CHECK-NOT: load
+// CHECK: vector.extract %[[OLD]][0]
+// CHECK: arith.addf %{{.*}}, %[[BIAS]]
+// CHECK: vector.store %{{.*}}, %[[Y]]
+// CHECK-NOT: load
+gpu.module @store_reading {
+  gpu.func @store_reading(%y: memref<?xf32, #g>, %old: memref<?xf32, #g>, %bias: memref<?xf32, #g>, %n: index)
+      kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %one = arith.constant 1.0 : f32
+    %f = kernel.fill_fragment %one : f32 -> !kernel.fragment<4 by 32 of f32, #tile>
+    kernel.store_fragment %f reading %old, %bias widths [4, 0] to %y vector 4
+        : !kernel.fragment<4 by 32 of f32, #tile>, memref<?xf32, #g>, memref<?xf32, #g> to memref<?xf32, #g> {
+    ^bb0(%r: index, %c: index, %v: f32, %a: f32, %b: f32):
+      %line = arith.muli %r, %n : index
+      %offset = arith.addi %line, %c : index
+      %inside = arith.cmpi ult, %c, %n : index
+      %s = arith.addf %v, %a : f32
+      %t = arith.addf %s, %b : f32
+      kernel.yield %t, %offset, %inside : f32, index, i1
+    } reads {
+    ^bb0(%r: index, %c: index):
+      %line = arith.muli %r, %n : index
+      %offset = arith.addi %line, %c : index
+      kernel.yield %offset, %r : index, index
+    }
+    gpu.return
+  }
+}

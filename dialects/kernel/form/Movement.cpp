@@ -222,29 +222,34 @@ std::optional<Read> movement(OpResult result) {
   return std::nullopt;
 }
 
-Access accessOf(Value tensor, AffineMap map, ArrayRef<int64_t> extents) {
-  Access access{tensor, {}, tensor, map, {}, getElementTypeOrSelf(tensor)};
-  while (auto result = dyn_cast<OpResult>(access.source)) {
-    if (auto pad = dyn_cast<tensor::PadOp>(result.getOwner())) {
-      if (access.pad || !pad.getConstantPaddingValue())
-        break;
-      access.tensor = pad;
-      access.pad = pad;
-      access.source = pad.getSource();
-      access.beneath =
-          AffineMap::getMultiDimIdentityMap(shapeOf(pad.getSource()).size(), tensor.getContext());
-      extents = shapeOf(pad.getSource());
-      continue;
-    }
-    std::optional<Read> read = movement(result);
+void follow(Access &access, ArrayRef<int64_t> extents, Value end) {
+  if (access.pad)
+    extents = shapeOf(access.pad.getSource());
+  while (access.source != end) {
+    auto result = dyn_cast<OpResult>(access.source);
+    std::optional<Read> read = result ? movement(result) : std::nullopt;
     if (!read)
-      break;
+      return;
     AffineMap &so_far = access.pad ? access.beneath : access.map;
     so_far = simplifiedWithin(read->map.compose(so_far), extents);
     access.source = read->tensor;
     if (!access.pad)
       access.tensor = read->tensor;
   }
+}
+
+Access accessOf(Value tensor, AffineMap map, ArrayRef<int64_t> extents) {
+  Access access{tensor, {}, tensor, map, {}, getElementTypeOrSelf(tensor)};
+  follow(access, extents);
+  auto pad = access.source.getDefiningOp<tensor::PadOp>();
+  if (!pad || !pad.getConstantPaddingValue())
+    return access;
+  access.tensor = pad;
+  access.pad = pad;
+  access.source = pad.getSource();
+  access.beneath =
+      AffineMap::getMultiDimIdentityMap(shapeOf(pad.getSource()).size(), tensor.getContext());
+  follow(access, extents);
   return access;
 }
 

@@ -58,4 +58,7 @@ struct Access {
 /// `map` is of loops of these extents (kDynamic where unknown).
 Access accessOf(mlir::Value tensor, mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
 
+/// Follows an access further through what moves elements, but not through padding, up to `end`.
+void follow(Access &access, llvm::ArrayRef<int64_t> extents, mlir::Value end = {});
+
 } // namespace cameo

@@ -55,12 +55,23 @@ bool Product::fillsTiles() const {
                       });
 }
 
+/// Finds what the operand's elements are computed from; false where they are not memory or
+/// elementwise work on it, read at sums over loops.
+static bool findValue(Operand &operand, ArrayRef<int64_t> ranges) {
+  std::optional<Elementwise> value = elementwiseOf(operand, ranges);
+  if (!value || value->reads.empty() || value->reads.size() > Product::kMostReads)
+    return false;
+  operand.value = std::move(*value);
+  return llvm::all_of(operand.value.reads,
+                      [](const Access &read) { return isLinear(read.place()); });
+}
+
 std::optional<Product> matchProduct(const Computation &computation) {
   auto generic =
       computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   std::optional<Product> product = generic ? productOf(generic) : std::nullopt;
-  if (!product || !isa<BlockArgument>(product->row.source) ||
-      !isa<BlockArgument>(product->column.source))
+  if (!product || !findValue(product->row, product->ranges) ||
+      !findValue(product->column, product->ranges))
     return std::nullopt;
   product->epilogues = computation.epilogues;
   return product;
@@ -131,8 +142,8 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
   llvm::sort(product.depth, [&](unsigned a, unsigned b) {
     return std::pair(placeIn(a), a) < std::pair(placeIn(b), b);
   });
-  product.row = leftIsColumn ? second : first;
-  product.column = leftIsColumn ? first : second;
+  product.row = {leftIsColumn ? second : first, {}};
+  product.column = {leftIsColumn ? first : second, {}};
   product.rows = leftIsColumn ? rightLoops : leftLoops;
   product.columns = leftIsColumn ? leftLoops : rightLoops;
   return product;

@@ -8,16 +8,27 @@
 #pragma once
 
 #include "dialects/kernel/form/Computation.h"
+#include "dialects/kernel/form/Elementwise.h"
 
 #include <optional>
 
 namespace cameo {
 
+/// An operand: memory, or elementwise work on memory that is done as its elements are read. Padding
+/// comes after that work.
+struct Operand : Access {
+  Elementwise value;
+};
+
 /// See the file comment.
 struct Product {
+  /// Places in memory that an element of an operand is computed from at most: all of a thread's
+  /// elements are in registers before the first one is computed.
+  static constexpr size_t kMostReads = 8;
+
   mlir::linalg::GenericOp generic;
   llvm::SmallVector<Epilogue> epilogues; // the dispatch's results
-  Access row, column; // memory, perhaps padded by zeros; maps have 0 for loops of extent 1
+  Operand row, column; // perhaps padded by zeros; maps have 0 for loops of extent 1
   mlir::AffineMap outMap;
   llvm::SmallVector<unsigned> batch, rows, columns, depth; // loops, outermost first
   mlir::Type sumType;
@@ -41,7 +52,7 @@ struct Product {
 std::optional<Product> matchProduct(const Computation &computation);
 
 /// The product that an operation is; nothing where it is none. Without results of the dispatch, and
-/// with operands wherever they come from.
+/// with operands wherever they come from, whose values are not looked at.
 std::optional<Product> productOf(mlir::linalg::GenericOp generic);
 
 } // namespace cameo

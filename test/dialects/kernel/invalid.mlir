@@ -182,6 +182,103 @@ func.func @StoreRegion(%y: memref<?xf32>, %i: index, %ok: i1,
 
 // -----
 
+func.func @CopyOfTwo(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32, %ok: i1) {
+  // expected-error @below {{needs a value region where it reads more than one source or parts of vectors}}
+  kernel.copy_tile %x, %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf32>, memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %i, %ok : index, index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyWidths(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32, %ok: i1) {
+  // expected-error @below {{has 2 widths for 1 sources}}
+  kernel.copy_tile %x widths [4, 0] to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyWidth(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32, %ok: i1) {
+  // expected-error @below {{width of 3 does not divide the vector of 4}}
+  kernel.copy_tile %x widths [3] to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+func.func @CopyValue(%x: memref<?xf32>, %s: memref<64xf32, 3>, %i: index, %z: f32, %ok: i1) {
+  // expected-error @below {{region has the wrong arguments}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf32> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  } value {
+  ^bb0(%a: f32, %b: f32):
+    kernel.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @CopyValueType(%x: memref<?xf16>, %s: memref<64xf32, 3>, %i: index, %z: f32, %ok: i1) {
+  // expected-error @below {{region yields the wrong values}}
+  kernel.copy_tile %x to %s[%i] rows 4 cols 4 strides [4, 1] vector 4 threads 32
+      padding %z : f32 : memref<?xf16> to memref<64xf32, 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  } value {
+  ^bb0(%a: f16):
+    kernel.yield %a : f16
+  }
+  return
+}
+
+// -----
+
+#tile = #kernel.thread_tile<threads = 16 x 16, tile = 4 x 4, group = 4>
+func.func @StoreReads(%y: memref<?xf32>, %i: index, %ok: i1,
+                      %f: !kernel.fragment<64 by 64 of f32, #tile>) {
+  // expected-error @below {{needs a region for where it reads exactly where it reads other memory}}
+  kernel.store_fragment %f reading %y to %y vector 4
+      : !kernel.fragment<64 by 64 of f32, #tile>, memref<?xf32> to memref<?xf32> {
+  ^bb0(%r: index, %c: index, %v: f32, %a: f32):
+    kernel.yield %v, %i, %ok : f32, index, i1
+  }
+  return
+}
+
+// -----
+
+#tile = #kernel.thread_tile<threads = 16 x 16, tile = 4 x 4, group = 4>
+func.func @StoreReadsOffsets(%y: memref<?xf32>, %i: index, %ok: i1,
+                             %f: !kernel.fragment<64 by 64 of f32, #tile>) {
+  // expected-error @below {{region yields the wrong values}}
+  kernel.store_fragment %f reading %y to %y vector 4
+      : !kernel.fragment<64 by 64 of f32, #tile>, memref<?xf32> to memref<?xf32> {
+  ^bb0(%r: index, %c: index, %v: f32, %a: f32):
+    kernel.yield %v, %i, %ok : f32, index, i1
+  } reads {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %i : index, index
+  }
+  return
+}
+
+// -----
+
 func.func @UnknownInstruction(%a: i32) {
   // expected-error @below {{'redux.sync.mul.s32' is not an instruction that is known here}}
   %0 = kernel.ptx "redux.sync.mul.s32"(%a, %a) : (i32, i32) -> i32
