@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Epilogues.h"
 
+#include "codegen/schedule/Sources.h"
 #include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,6 +27,58 @@ SmallVector<Value> planSizesOfRoot(OpBuilder &host, kernel::DispatchOp op, const
   return sizes;
 }
 
+namespace {
+
+/// Elementwise work on neighbours along the root's last dimension, which reads other memory for
+/// several of them at once.
+class TogetherWork {
+public:
+  TogetherWork(Kernel &kernel, Value root, const Epilogue &epilogue, int64_t width)
+      : kernel(kernel), width(width) {
+    auto type = cast<RankedTensorType>(root.getType());
+    AffineMap place = simplifiedWithin(epilogue.place, type.getShape());
+    Access access{epilogue.value, {}, epilogue.value,
+                  place,          {}, getElementTypeOrSelf(epilogue.value)};
+    work = elementwiseOf(access, type.getShape(), root);
+    for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>())
+      widths.push_back(
+          loadWidth(kernel.op, read, {unsigned(type.getRank() - 1)}, type.getShape(), width));
+  }
+
+  /// Whether anything is to be gained.
+  bool reads() const {
+    return llvm::any_of(widths, [](int64_t width) { return width > 1; });
+  }
+
+  /// Of neighbours from `place` on, whose elements of the root are `values`.
+  SmallVector<Value> compute(ArrayRef<Value> place, ArrayRef<Value> values) {
+    SmallVector<SmallVector<Value>> loaded(width); // by lane, then by read
+    for (auto [read, step] : llvm::zip(work->reads, widths))
+      for (int64_t lane = 0; lane < width; lane += step == 0 ? width : step) {
+        SmallVector<Value> at(place);
+        at.back() = kernel.add(at.back(), kernel.constant(lane));
+        Value offset = kernel.offset(read.source, kernel.apply(read.map, at));
+        SmallVector<Value> lanes =
+            kernel.load(kernel.memory(read.source), offset, std::max<int64_t>(step, 1));
+        lanes.resize(step == 0 ? width : step, lanes.front());
+        for (auto [i, value] : llvm::enumerate(lanes))
+          loaded[lane + i].push_back(value);
+      }
+    SmallVector<Value> results;
+    for (auto [read, value] : llvm::zip(loaded, values))
+      results.push_back(computeElement(kernel, *work, read, value));
+    return results;
+  }
+
+private:
+  Kernel &kernel;
+  int64_t width;
+  std::optional<Elementwise> work;
+  SmallVector<int64_t> widths; // by read
+};
+
+} // namespace
+
 void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t number,
                  ArrayRef<Value> place, ArrayRef<Value> values, function_ref<Value()> flat) {
   OpBuilder &b = kernel.b;
@@ -47,12 +100,18 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
       at.back() = kernel.add(at.back(), kernel.constant(lane));
     return at;
   };
-  auto valueOf = [&](int64_t lane) {
-    Value value = values[lane];
+  TogetherWork together(kernel, root, epilogue, width);
+  auto valuesFrom = [&](int64_t first) {
+    SmallVector<Value> mine(values.slice(first, width));
     if (epilogue.value == root)
-      return value;
-    kernel.keep(root, [value](ValueRange) { return value; });
-    return kernel.element(epilogue.value, kernel.apply(epilogue.place, placeOf(lane)));
+      return mine;
+    if (together.reads())
+      return together.compute(placeOf(first), mine);
+    for (auto [i, value] : llvm::enumerate(mine)) {
+      kernel.keep(root, [value = value](ValueRange) { return value; });
+      value = kernel.element(epilogue.value, kernel.apply(epilogue.place, placeOf(first + i)));
+    }
+    return mine;
   };
   Value start;
   auto offsetOf = [&](int64_t lane) {
@@ -66,8 +125,8 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
   };
   if (epilogue.bounds.empty()) {
     SmallVector<Value> stored;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      stored.push_back(valueOf(lane));
+    for (int64_t lane = 0; lane < lanes; lane += width)
+      stored.append(valuesFrom(lane));
     for (int64_t lane = 0; lane < lanes; lane += width)
       kernel.storeVector(kernel.memory(destination), offsetOf(lane),
                          ArrayRef(stored).slice(lane, width));
@@ -83,10 +142,7 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
     }
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(b.create<scf::IfOp>(kernel.loc, inside, false).thenBlock());
-    SmallVector<Value> stored;
-    for (int64_t lane = first; lane < first + width; ++lane)
-      stored.push_back(valueOf(lane));
-    kernel.storeVector(kernel.memory(destination), offsetOf(first), stored);
+    kernel.storeVector(kernel.memory(destination), offsetOf(first), valuesFrom(first));
   }
 }
 

@@ -191,7 +191,7 @@ private:
       if (values[i])
         continue;
       // As many elements as are aligned, inside whatever x is, and mostly wanted.
-      int64_t at = places[i] - low, lanes = memory && isKnown && at >= 0 ? widest : 1;
+      int64_t at = places[i] - low, lanes = isKnown && at >= 0 ? widest : 1;
       auto fits = [&] {
         size_t wanted = llvm::lower_bound(places, places[i] + lanes) - (places.begin() + i);
         return at % lanes == 0 && row % lanes == 0 && vector * windows.stride % lanes == 0 &&
@@ -200,11 +200,19 @@ private:
       while (lanes > 1 && !fits())
         lanes /= 2;
       if (lanes > 1) {
-        Value offset = kernel.add(begin, kernel.constant(places[i]));
-        Value loaded = kernel.loadVector(memory, offset, lanes);
-        for (size_t next = i; next < places.size() && places[next] < places[i] + lanes; ++next)
-          values[next] =
-              widened(b.create<vector::ExtractOp>(loc, loaded, places[next] - places[i]));
+        SmallVector<Value> first(indices);
+        first.back() = kernel.add(first.back(), kernel.constant(places[i]));
+        Value loaded; // where it is memory
+        SmallVector<Value> computed;
+        if (memory)
+          loaded = kernel.loadVector(memory, kernel.add(begin, kernel.constant(places[i])), lanes);
+        else
+          computed = kernel.elements(source, first, lanes);
+        for (size_t next = i; next < places.size() && places[next] < places[i] + lanes; ++next) {
+          int64_t lane = places[next] - places[i];
+          values[next] = widened(memory ? b.create<vector::ExtractOp>(loc, loaded, lane).getResult()
+                                        : computed[lane]);
+        }
         continue;
       }
       bool always = isKnown && at >= 0 && reach + places[i] < row;
