@@ -5,11 +5,15 @@
 
 #include "dialects/kernel/form/Product.h"
 #include "dialects/kernel/form/Rows.h"
+#include "dialects/kernel/form/Windows.h"
 #include "passes/fuse/Merge.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -125,14 +129,16 @@ bool mayFuse(const Description &producer, const Description &consumer, const Fus
     return false;
   if (producer.form == Form::Pointwise)
     return consumer.form == Form::Pointwise || consumer.form == Form::Rows ||
-           consumer.form == Form::Window ||
-           (consumer.form == Form::Product && producer.isMovement());
+           consumer.form == Form::Window || consumer.form == Form::Product;
   // What is not elementwise is computed where its elements are needed, once.
   return consumer.form == Form::Pointwise ||
          (producer.form == Form::Rows && consumer.form == Form::Rows);
 }
 
 bool keepsResults(const Description &producer, const Description &consumer) {
+  // A product's blocks compute elements of its operands in no order that results have.
+  if (consumer.form == DispatchForm::Product)
+    return false;
   // One launch writes results of one shape.
   Type type = consumer.op.getResult(0).getType();
   auto shape = cast<RankedTensorType>(type).getShape();
@@ -146,13 +152,60 @@ bool keepsResults(const Description &producer, const Description &consumer) {
   });
 }
 
+/// What it costs, in bytes, to compute an operand of a product as its elements are loaded: once for
+/// each tile of the other operand, and where windows overlap for each of them, in loops that would
+/// multiply instead.
+static double costOfLoading(const Description &producer, unsigned result,
+                            const Description &consumer, BlockArgument argument,
+                            const FusionLimits &limits) {
+  auto generic = consumer.computation.root.getDefiningOp<linalg::GenericOp>();
+  Product product = *matchProduct(consumer.computation);
+  double cost = 0;
+  for (const Operand *operand : {&product.row, &product.column}) {
+    if (llvm::none_of(operand->value.reads,
+                      [&](const Access &read) { return read.source == argument; }))
+      continue;
+    double others = 1;
+    for (unsigned loop : operand == &product.row ? product.columns : product.rows)
+      others *= known(product.ranges[loop]);
+    double loads = iterationsOf(generic) / others * std::ceil(others / limits.productTile);
+    cost += loads * producer.work / producer.elements[result] / limits.operationsPerByte;
+    // Each of several inputs of the same size is loaded in place of one.
+    double bytes = -bytesOf(argument.getType());
+    for (Value input : ValueRange(producer.op.getInputs()))
+      bytes += bytesOf(input.getType());
+    cost += std::max(0.0, bytes) / producer.elements[result] * loads / limits.rereading;
+  }
+  return cost;
+}
+
+/// Of the reads of what windows slide over, how many a thread makes that computes several
+/// neighbours.
+static double sharedByWindows(const Description &consumer, BlockArgument argument,
+                              const FusionLimits &limits) {
+  std::optional<Windows> windows = matchWindows(consumer.computation);
+  if (!windows || windows->slid.source != argument)
+    return 1;
+  llvm::SmallSet<int64_t, 16> places;
+  for (int64_t lane = 0; lane < limits.windowRun; ++lane)
+    for (int64_t tap = 0; tap < windows->count; ++tap)
+      places.insert(lane * windows->stride + tap * windows->dilation);
+  return double(places.size()) / (limits.windowRun * windows->count);
+}
+
 bool pays(const Description &producer, const Description &consumer, const FusionLimits &limits,
           bool repeats) {
   double saved = limits.launchBytes, extra = 0;
   for (auto [argument, result] : readResults(producer.op, consumer.op)) {
     Reads reads = readsOf(argument);
+    if (consumer.form == DispatchForm::Window)
+      reads.count *= sharedByWindows(consumer, argument, limits);
     double bytes = bytesOf(argument.getType()), count = producer.elements[result];
     saved += repeats ? 0 : 2 * bytes;
+    if (consumer.form == DispatchForm::Product && !producer.isMovement()) {
+      extra += costOfLoading(producer, result, consumer, argument, limits);
+      continue;
+    }
     // Elements that are asked for again are computed again, and read again what they come from.
     double again = std::max(0.0, reads.count / count - 1);
     if (!producer.isMovement() && !reads.isMapped && again > 0)
@@ -169,17 +222,18 @@ bool pays(const Description &producer, const Description &consumer, const Fusion
 /// Whether neighbours in an operand's memory are neighbours in the product: copied to shared memory
 /// as they lie.
 static bool isReadInOrder(const Product &product) {
-  for (const Access *access : {&product.row, &product.column}) {
-    AffineMap place = access->place();
-    if (place.getNumResults() == 0)
-      continue;
-    AffineExpr last = place.getResults().back();
-    ArrayRef<unsigned> across = access == &product.row ? product.rows : product.columns;
-    auto moves = [&](unsigned loop) { return last.isFunctionOfDim(loop); };
-    if (!isa<AffineConstantExpr>(last) && llvm::none_of(across, moves) &&
-        llvm::none_of(product.depth, moves))
-      return false;
-  }
+  for (const Operand *operand : {&product.row, &product.column})
+    for (const Access &read : operand->value.reads) {
+      AffineMap place = read.place();
+      if (place.getNumResults() == 0)
+        continue;
+      AffineExpr last = place.getResults().back();
+      ArrayRef<unsigned> across = operand == &product.row ? product.rows : product.columns;
+      auto moves = [&](unsigned loop) { return last.isFunctionOfDim(loop); };
+      if (!isa<AffineConstantExpr>(last) && llvm::none_of(across, moves) &&
+          llvm::none_of(product.depth, moves))
+        return false;
+    }
   return true;
 }
 

@@ -19,6 +19,14 @@ struct FusionLimits {
   int64_t results = 4;
   /// What one more launch costs, in bytes of memory traffic: 2 us at 2 TB/s.
   int64_t launchBytes = 4 << 20;
+  /// Rows or columns of a product that a block computes: each element of the other operand is
+  /// loaded once for so many.
+  int64_t productTile = 64;
+  /// Neighbours of a window's result that a thread computes together: what their rows of taps share
+  /// is loaded once.
+  int64_t windowRun = 4;
+  /// How much faster what has been read before is read again.
+  double rereading = 4;
   /// Operations on elements in the time in which a byte moves.
   double operationsPerByte = 8;
   /// Rows below which a block a row leaves most multiprocessors idle.

@@ -157,3 +157,85 @@ func.func @keepdims(%x: tensor<128x64xf32>) -> tensor<128x64xf32> {
   %1 = onnx.Sub(%x, %0) : (tensor<128x64xf32>, tensor<128x1xf32>) -> tensor<128x64xf32>
   return %1 : tensor<128x64xf32>
 }
+
+// -----
+
+// Elementwise work joins the product that reads it, a 1x1 convolution, which computes it as elements are loaded.
+// CHECK-LABEL: func @value
+// CHECK: kernel.dispatch ins({{.*}} : tensor<1x32x8x8xf32>, tensor<32x1x1xf32>, tensor<32x32x1x1xf32>)
+// CHECK:   arith.mulf
+// CHECK:   arith.maximumf
+// CHECK:   math.fma
+// CHECK-NOT: kernel.dispatch
+// LIMIT-LABEL: func @value
+// LIMIT-COUNT-3: kernel.dispatch
+func.func @value(%x: tensor<1x32x8x8xf32>, %s: tensor<32x1x1xf32>, %w: tensor<32x32x1x1xf32>)
+    -> tensor<1x32x8x8xf32> {
+  %none = onnx.None() : () -> none
+  %0 = onnx.Mul(%x, %s) : (tensor<1x32x8x8xf32>, tensor<32x1x1xf32>) -> tensor<1x32x8x8xf32>
+  %1 = onnx.Relu(%0) : (tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  %2 = onnx.Conv(%1, %w, %none) : (tensor<1x32x8x8xf32>, tensor<32x32x1x1xf32>, none) -> tensor<1x32x8x8xf32>
+  return %2 : tensor<1x32x8x8xf32>
+}
+
+// -----
+
+// Padding is of the value: zeros stay zeros, whatever is added before.
+// CHECK-LABEL: func @padded_value
+// CHECK: kernel.dispatch
+// CHECK:   arith.addf
+// CHECK:   tensor.pad
+// CHECK:   math.fma
+// CHECK-NOT: kernel.dispatch
+func.func @padded_value(%x: tensor<1x32x8x8xf32>, %s: tensor<32x1x1xf32>, %w: tensor<32x32x3x3xf32>)
+    -> tensor<1x32x8x8xf32> {
+  %none = onnx.None() : () -> none
+  %0 = onnx.Add(%x, %s) : (tensor<1x32x8x8xf32>, tensor<32x1x1xf32>) -> tensor<1x32x8x8xf32>
+  %1 = onnx.Conv(%0, %w, %none) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x8x8xf32>, tensor<32x32x3x3xf32>, none) -> tensor<1x32x8x8xf32>
+  return %1 : tensor<1x32x8x8xf32>
+}
+
+// -----
+
+// Of what two products read, each would compute all of it again.
+// CHECK-LABEL: func @value_of_two
+// CHECK-COUNT-3: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @value_of_two(%x: tensor<64x32xf32>, %w: tensor<32x48xf32>) -> (tensor<64x48xf32>, tensor<64x48xf32>) {
+  %0 = onnx.Relu(%x) : (tensor<64x32xf32>) -> tensor<64x32xf32>
+  %1 = onnx.MatMul(%0, %w) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %2 = onnx.MatMul(%0, %w) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  return %1, %2 : tensor<64x48xf32>, tensor<64x48xf32>
+}
+
+// -----
+
+// 64 tiles of columns would each compute the exponentials.
+// CHECK-LABEL: func @expensive_value
+// CHECK-COUNT-2: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @expensive_value(%x: tensor<4096x1024xf32>, %w: tensor<1024x4096xf32>) -> tensor<4096x4096xf32> {
+  %0 = onnx.Exp(%x) : (tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %1 = onnx.MatMul(%0, %w) : (tensor<4096x1024xf32>, tensor<1024x4096xf32>) -> tensor<4096x4096xf32>
+  return %1 : tensor<4096x4096xf32>
+}
+
+// -----
+
+// The same cheap work on as much is worth it for few columns, not for two inputs as large and many.
+// CHECK-LABEL: func @gate
+// CHECK-COUNT-2: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+// CHECK-LABEL: func @narrow_gate
+// CHECK: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @gate(%x: tensor<4096x1024xf32>, %y: tensor<4096x1024xf32>, %w: tensor<1024x4096xf32>) -> tensor<4096x4096xf32> {
+  %0 = onnx.Mul(%x, %y) : (tensor<4096x1024xf32>, tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %1 = onnx.MatMul(%0, %w) : (tensor<4096x1024xf32>, tensor<1024x4096xf32>) -> tensor<4096x4096xf32>
+  return %1 : tensor<4096x4096xf32>
+}
+func.func @narrow_gate(%x: tensor<4096x1024xf32>, %y: tensor<4096x1024xf32>, %w: tensor<1024x64xf32>) -> tensor<4096x64xf32> {
+  %0 = onnx.Mul(%x, %y) : (tensor<4096x1024xf32>, tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %1 = onnx.MatMul(%0, %w) : (tensor<4096x1024xf32>, tensor<1024x64xf32>) -> tensor<4096x64xf32>
+  return %1 : tensor<4096x64xf32>
+}
