@@ -12,12 +12,16 @@ import numpy
 from onnx import TensorProto, helper, numpy_helper, save
 
 
-def model(operator, shape, result, weights=(), **attributes):
+def model(operator, shape, result, weights=(), before=(), after=(), **attributes):
+    """`before` it are operators of the input, `after` it of its result and the input."""
     stored = [numpy_helper.from_array(numpy.ones(size, "f"), f"w{i}")
               for i, size in enumerate(weights)]
-    node = helper.make_node(operator, ["x"] + [w.name for w in stored], ["y"], **attributes)
+    nodes = [helper.make_node(name, ["x", "x"], ["v"]) for name in before]
+    nodes.append(helper.make_node(operator, ["v" if before else "x"] + [w.name for w in stored],
+                                  ["r" if after else "y"], **attributes))
+    nodes += [helper.make_node(name, ["r", "x"], ["y"]) for name in after]
     graph = helper.make_graph(
-        [node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, result)], stored)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
@@ -27,6 +31,8 @@ MODELS = {
     "transpose-outer": model("Transpose", (8, 16, 64), (16, 8, 64), perm=[1, 0, 2]),
     "transpose-inner": model("Transpose", (64, 64), (64, 64)),
     "product": model("MatMul", (128, 64), (128, 128), weights=((64, 128),)),
+    "residual": model("MatMul", (128, 128), (128, 128), weights=((128, 128),), after=["Add"]),
+    "value": model("MatMul", (128, 64), (128, 128), weights=((64, 128),), before=["Mul"]),
     "softmax": model("Softmax", (32, 128), (32, 128)),
     "pool": model("MaxPool", (1, 8, 32, 32), (1, 8, 16, 16), kernel_shape=[2, 2], strides=[2, 2]),
 }
