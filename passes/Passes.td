@@ -307,8 +307,8 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
     Dispatches become one where schedules can compute it as well as its parts and it takes less
     time: bytes that need not move and a launch less, against elements that are computed more than
     once. Elementwise work joins the product, window or rows that it reads, or the elementwise work
-    and rows that read it; reductions of the same rows join one another; copies that only move
-    elements join products that read them. A result that others read, too, stays a result. Products
+    and rows that read it, or the product, for each of whose tiles it is then done again; reductions
+    of the same rows join one another; copies that only move elements join products that read them. A result that others read, too, stays a result. Products
     are never computed twice. Every bit stays: no sum is reordered, and values are rounded to the
     types that they had in memory.
 

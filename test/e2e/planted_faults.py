@@ -205,6 +205,12 @@ def fused_cases():
                                    node("Add", ["s", "r"], ["y"], "residual")],
              {"x": normal(2, 5, 9, 9), "w": normal(20, 5, 3, 3), "b": normal(20),
               "r": normal(2, 20, 9, 9)}, [2, 20, 9, 9], True),
+        # What precedes a product is computed as its operand is copied, and padded after that.
+        Case("fused-value", [node("Mul", ["x", "s"], ["p"], "scale"),
+                             node("Add", ["p", "s"], ["q"], "shift"),
+                             node("Conv", ["q", "w"], ["y"], "product", pads=[1] * 4)],
+             {"x": normal(2, 5, 9, 9), "s": normal(5, 1, 1), "w": normal(20, 5, 3, 3)},
+             [2, 20, 9, 9], True),
         # Several reductions of the same rows, which are computed first.
         Case("fused-rows", [node("Add", ["x", "r"], ["p"], "residual"),
                             node("LayerNormalization", ["p", "s", "b"], ["y"], "norm", axis=-1)],
