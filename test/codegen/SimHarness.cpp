@@ -15,6 +15,10 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
+#include <random>
 
 using namespace cameo;
 using namespace cameo::test;
@@ -105,4 +109,35 @@ sim::LaunchResult SimKernels::launchPlanned(size_t number, std::vector<const voi
   const Planned &plan = planned[number];
   return launch(plan.kernel.c_str(), plan.blocks ? plan.blocks : blocks, plan.threads,
                 std::move(parameters));
+}
+
+std::string cameo::test::variantOf(const std::string &file, const std::string &name) {
+  auto buffer = llvm::MemoryBuffer::getFile(CAMEO_TEST_INPUTS "/../" + file);
+  if (!buffer)
+    return {};
+  llvm::SmallVector<llvm::StringRef> pieces;
+  (*buffer)->getBuffer().split(pieces, "// -----");
+  for (llvm::StringRef piece : pieces)
+    if (piece.contains("rt.variant @" + name + " target"))
+      return piece.str();
+  return {};
+}
+
+std::vector<float> cameo::test::randomFloats(size_t count, float least) {
+  static std::mt19937 engine(1);
+  std::uniform_real_distribution<float> values(least, 2.0f);
+  std::vector<float> result(count);
+  for (float &value : result)
+    value = values(engine);
+  return result;
+}
+
+std::vector<float> cameo::test::unwritten(size_t count) { return std::vector<float>(count, NAN); }
+
+void cameo::test::expectNear(const std::vector<float> &got, const std::vector<double> &wanted,
+                             double absolute) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_TRUE(std::abs(got[i] - wanted[i]) <= 1e-5 * std::abs(wanted[i]) + absolute)
+        << "element " << i << " is " << got[i] << ", not " << wanted[i];
 }

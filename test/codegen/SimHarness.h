@@ -9,6 +9,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,5 +52,15 @@ public:
   };
   std::vector<Planned> planned;
 };
+
+/// The variant of that name in a lit test of this folder that is split by "// -----".
+std::string variantOf(const std::string &file, const std::string &name);
+
+/// From `least` to 2, the same in every run.
+std::vector<float> randomFloats(size_t count, float least = 0.5f);
+/// What no kernel has written yet: never near anything.
+std::vector<float> unwritten(size_t count);
+void expectNear(const std::vector<float> &got, const std::vector<double> &wanted,
+                double absolute = 0);
 
 } // namespace cameo::test

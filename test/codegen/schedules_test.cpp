@@ -38,25 +38,6 @@ std::string variant(const std::string &maps, std::vector<std::string> ins, const
          "\n  }\n}\n";
 }
 
-std::vector<float> randomFloats(size_t count) {
-  static std::mt19937 engine(1);
-  std::uniform_real_distribution<float> values(0.5f, 2.0f);
-  std::vector<float> result(count);
-  for (float &value : result)
-    value = values(engine);
-  return result;
-}
-
-void expectNear(const std::vector<float> &got, const std::vector<double> &wanted) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (size_t i = 0; i < got.size(); ++i)
-    // A NaN, such as an element that was never written, is not near.
-    ASSERT_TRUE(std::abs(got[i] - wanted[i]) <= 1e-5 * std::abs(wanted[i]))
-        << "element " << i << " is " << got[i] << ", not " << wanted[i];
-}
-
-std::vector<float> unwritten(size_t count) { return std::vector<float>(count, NAN); }
-
 //===-- rows, columns -------------------------------------------------------------------------===//
 
 /// x / sum(x) along the middle dimension of [outer, length, inner], the last one where `inner` is
