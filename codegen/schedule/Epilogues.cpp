@@ -29,20 +29,19 @@ SmallVector<Value> planSizesOfRoot(OpBuilder &host, kernel::DispatchOp op, const
 
 namespace {
 
-/// Elementwise work on neighbours along the root's last dimension, which reads other memory for
+/// Elementwise work on neighbours along the root's `laneDimension`, which reads other memory for
 /// several of them at once.
 class TogetherWork {
 public:
   TogetherWork(Kernel &kernel, Value root, const Epilogue &epilogue, int64_t width)
-      : kernel(kernel), width(width) {
+      : kernel(kernel), width(width), along(laneDimension(cast<RankedTensorType>(root.getType()))) {
     auto type = cast<RankedTensorType>(root.getType());
     AffineMap place = simplifiedWithin(epilogue.place, type.getShape());
     Access access{epilogue.value, {}, epilogue.value,
                   place,          {}, getElementTypeOrSelf(epilogue.value)};
     work = elementwiseOf(access, type.getShape(), root);
     for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>())
-      widths.push_back(
-          loadWidth(kernel.op, read, {unsigned(type.getRank() - 1)}, type.getShape(), width));
+      widths.push_back(loadWidth(kernel.op, read, {unsigned(along)}, type.getShape(), width));
   }
 
   /// Whether anything is to be gained.
@@ -56,7 +55,7 @@ public:
     for (auto [read, step] : llvm::zip(work->reads, widths))
       for (int64_t lane = 0; lane < width; lane += step == 0 ? width : step) {
         SmallVector<Value> at(place);
-        at.back() = kernel.add(at.back(), kernel.constant(lane));
+        at[along] = kernel.add(at[along], kernel.constant(lane));
         Value offset = kernel.offset(read.source, kernel.apply(read.map, at));
         SmallVector<Value> lanes =
             kernel.load(kernel.memory(read.source), offset, std::max<int64_t>(step, 1));
@@ -72,7 +71,7 @@ public:
 
 private:
   Kernel &kernel;
-  int64_t width;
+  int64_t width, along;
   std::optional<Elementwise> work;
   SmallVector<int64_t> widths; // by read
 };
@@ -85,10 +84,10 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
   Value destination = kernel.op.getInitArgs()[number];
   auto rootType = cast<RankedTensorType>(root.getType());
   auto type = cast<RankedTensorType>(destination.getType());
-  int64_t lanes = values.size(), width = 1;
+  int64_t lanes = values.size(), width = 1, along = laneDimension(rootType);
   if (lanes > 1)
-    width = vectorAlong(epilogue.place, type, {unsigned(rootType.getRank() - 1)},
-                        rootType.getShape(), lanes, epilogue.bounds);
+    width = vectorAlong(epilogue.place, type, {unsigned(along)}, rootType.getShape(), lanes,
+                        epilogue.bounds);
   while (lanes % width != 0)
     width /= 2;
   auto same = simplifiedWithin(
@@ -97,7 +96,7 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
   auto placeOf = [&](int64_t lane) {
     SmallVector<Value> at(place);
     if (lane != 0)
-      at.back() = kernel.add(at.back(), kernel.constant(lane));
+      at[along] = kernel.add(at[along], kernel.constant(lane));
     return at;
   };
   TogetherWork together(kernel, root, epilogue, width);

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -20,6 +21,10 @@ namespace cameo {
 void Kernel::keep(Value tensor, std::function<Value(ValueRange)> fn) {
   kept[tensor] = std::move(fn);
   computed.clear(); // some of it from that tensor
+}
+
+void Kernel::keepLanes(Value tensor, ArrayRef<Value> lanes) {
+  keep(tensor, [this, values = SmallVector<Value>(lanes)](ValueRange) { return values[lane]; });
 }
 
 bool Kernel::isVisible(Value value) {
@@ -69,7 +74,7 @@ Value Kernel::computeElement(Value tensor, ValueRange indices) {
   if (auto fill = dyn_cast<linalg::FillOp>(definition))
     return scalar(fill.getInputs()[0]);
   if (auto pad = dyn_cast<tensor::PadOp>(definition))
-    return inlinePad(pad, indices);
+    return inlinePad(pad, indices, 1)[0];
   if (auto scan = dyn_cast<kernel::ScanOp>(definition))
     return inlineScan(scan, indices);
   if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
@@ -194,7 +199,7 @@ Value Kernel::lowPad(tensor::PadOp pad, int64_t dim) {
   return known ? constant(*known) : scalar(cast<Value>(low));
 }
 
-Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
+SmallVector<Value> Kernel::inlinePad(tensor::PadOp pad, ValueRange indices, int64_t lanes) {
   Value inside;
   SmallVector<Value> shifted;
   for (auto [dim, index] : llvm::enumerate(indices)) {
@@ -212,17 +217,20 @@ Value Kernel::inlinePad(tensor::PadOp pad, ValueRange indices) {
     inside = inside ? b.create<arith::AndIOp>(loc, inside, good) : good;
     shifted.push_back(at);
   }
+  auto source = [&] {
+    return lanes == 1 ? SmallVector<Value>{element(pad.getSource(), shifted)}
+                      : elements(pad.getSource(), shifted, lanes);
+  };
   if (!inside)
-    return element(pad.getSource(), shifted);
-  Type type = cast<RankedTensorType>(pad.getType()).getElementType();
-  Value otherwise = padding(pad);
-  auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
+    return source();
+  SmallVector<Value> otherwise(lanes, padding(pad));
+  auto branch = b.create<scf::IfOp>(loc, ValueRange(otherwise).getTypes(), inside, true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  b.create<scf::YieldOp>(loc, element(pad.getSource(), shifted));
+  b.create<scf::YieldOp>(loc, source());
   b.setInsertionPointToStart(branch.elseBlock());
   b.create<scf::YieldOp>(loc, otherwise);
-  return branch.getResult(0);
+  return llvm::to_vector_of<Value>(branch.getResults());
 }
 
 Kernel::Moved Kernel::moved(Operation *definition, ValueRange indices) {
@@ -262,7 +270,8 @@ Kernel::Moved Kernel::moved(Operation *definition, ValueRange indices) {
 std::optional<Kernel::Moved> Kernel::movedTogether(Operation *definition, ValueRange indices,
                                                    int64_t lanes) {
   auto last = [](Value tensor) {
-    return cast<RankedTensorType>(tensor.getType()).getShape().back();
+    auto type = cast<RankedTensorType>(tensor.getType());
+    return type.getDimSize(laneDimension(type));
   };
   bool together = isa_and_present<tensor::CastOp>(definition);
   if (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(definition)) {
@@ -271,8 +280,9 @@ std::optional<Kernel::Moved> Kernel::movedTogether(Operation *definition, ValueR
     int64_t part = last(isa<tensor::ExpandShapeOp>(definition) ? to : from);
     together = part > 1 && part % lanes == 0;
   } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(definition)) {
-    int64_t offset = slice.getStaticOffsets().back();
-    together = !slice.getDroppedDims().test(slice.getSourceType().getRank() - 1) &&
+    int64_t rank = slice.getSourceType().getRank(), offset = slice.getStaticOffsets().back();
+    together = !slice.getDroppedDims().test(rank - 1) && last(definition->getResult(0)) != 1 &&
+               laneDimension(slice.getType()) + 1 == slice.getType().getRank() &&
                slice.getStaticStrides().back() == 1 && !ShapedType::isDynamic(offset) &&
                offset % lanes == 0;
   }
@@ -380,96 +390,113 @@ void Kernel::copyScalarOps() {
 
 //===-- Several elements at once --------------------------------------------------------------===//
 
+int64_t laneDimension(RankedTensorType type) {
+  int64_t dim = std::max<int64_t>(type.getRank() - 1, 0);
+  while (dim > 0 && type.getDimSize(dim) == 1)
+    --dim;
+  return type.getRank() != 0 && type.getDimSize(dim) != 1 ? dim : type.getRank() - 1;
+}
+
 SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t lanes) {
   return once(tensor, indices, lanes, [&] { return computeElements(tensor, indices, lanes); });
 }
 
+SmallVector<Value> Kernel::forLanes(int64_t lanes, function_ref<Value(int64_t)> compute) {
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < lanes; ++i) {
+    llvm::SaveAndRestore current(lane, i);
+    result.push_back(compute(i));
+  }
+  return result;
+}
+
 SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int64_t lanes) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  auto apart = [&](Value from) {
-    SmallVector<Value> result;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
+  int64_t along = laneDimension(type);
+  auto apart = [&] {
+    return forLanes(lanes, [&](int64_t lane) {
       SmallVector<Value> place(indices);
-      place.back() = add(place.back(), constant(lane));
-      result.push_back(element(from, place));
-    }
-    return result;
+      if (along >= 0)
+        place[along] = add(place[along], constant(lane));
+      return element(tensor, place);
+    });
   };
   if (lanes == 1 || kept.count(tensor) || type.getRank() == 0)
-    return apart(tensor);
+    return apart();
   if (Value from = memory(tensor)) {
-    int64_t row = type.getShape().back();
-    Value size = this->size(tensor, type.getRank() - 1);
+    int64_t row = type.getDimSize(along);
+    Value size = this->size(tensor, along);
     bool assume = ShapedType::isDynamic(row) && assumed && isa<BlockArgument>(size);
     if ((ShapedType::isDynamic(row) ? !assume : row % lanes != 0) ||
         type.getElementType().isInteger(1)) // has no vectors in memory
-      return apart(tensor);
+      return apart();
     if (assume)
       assumed->insert(size);
     return load(from, offset(tensor, indices), lanes);
   }
   if (std::optional<Moved> moved = movedTogether(tensor.getDefiningOp(), indices, lanes))
     return elements(moved->source, moved->indices, lanes);
+  auto pad = tensor.getDefiningOp<tensor::PadOp>();
+  if (pad && !lowPad(pad, along)) // all of the lanes are inside, or none
+    return inlinePad(pad, indices, lanes);
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumReductionLoops() != 0)
-    return apart(tensor);
-  OpOperand *init = generic.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber());
-  AffineMap outputMap = generic.getMatchingIndexingMap(init);
-  auto lastDim = dyn_cast<AffineDimExpr>(outputMap.getResults().back());
+    return apart();
+  unsigned number = cast<OpResult>(tensor).getResultNumber();
+  AffineMap outputMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(number));
+  auto lastDim = dyn_cast<AffineDimExpr>(outputMap.getResult(along));
   if (!lastDim || llvm::any_of(generic.getDpsInitsMutable(), [&](OpOperand &out) {
         return generic.payloadUsesValueFromOperand(&out);
       }))
-    return apart(tensor);
+    return apart();
   unsigned last = lastDim.getPosition();
   SmallVector<Value> loops = loopsOf(outputMap, indices);
   SmallVector<SmallVector<Value>> scalars = inputs(generic, loops, last, lanes);
-  unsigned number = cast<OpResult>(tensor).getResultNumber();
-  SmallVector<Value> results;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
+  return forLanes(lanes, [&](int64_t lane) {
     SmallVector<Value> arguments, shifted(loops);
     shifted[last] = add(loops[last], constant(lane));
     for (auto &values : scalars)
       arguments.push_back(values.empty() ? Value() : values[lane]);
-    results.push_back(inlineBody(generic, shifted, arguments)[number]);
-  }
-  return results;
+    return inlineBody(generic, shifted, arguments)[number];
+  });
 }
 
 SmallVector<SmallVector<Value>> Kernel::inputs(linalg::GenericOp generic, ArrayRef<Value> loops,
                                                unsigned dim, int64_t lanes) {
-  // Each input: the same for all lanes, consecutive, or neither.
   SmallVector<SmallVector<Value>> result;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    SmallVector<Value> &values = result.emplace_back();
-    if (!generic.payloadUsesValueFromOperand(input))
-      continue;
-    if (!isa<RankedTensorType>(input->get().getType())) {
-      values.assign(lanes, scalar(input->get()));
-      continue;
-    }
-    AffineMap map = generic.getMatchingIndexingMap(input);
-    ArrayRef<AffineExpr> exprs = map.getResults();
-    // Whether lanes follow one another, from a multiple of them on.
-    auto follow = [&] {
-      std::optional<SmallVector<int64_t>> factors = factorsOf(map, map.getNumResults() - 1);
-      return factors && std::exchange((*factors)[dim], 0) == 1 &&
-             llvm::all_of(*factors, [&](int64_t factor) { return factor % lanes == 0; });
-    };
-    if (!map.isFunctionOfDim(dim)) {
-      values.assign(lanes, element(input->get(), apply(map, loops)));
-    } else if (follow() && llvm::none_of(exprs.drop_back(), [&](AffineExpr expr) {
-                 return expr.isFunctionOfDim(dim);
-               })) {
-      values = elements(input->get(), apply(map, loops), lanes);
-    } else {
-      for (int64_t lane = 0; lane < lanes; ++lane) {
-        SmallVector<Value> shifted(loops);
-        shifted[dim] = add(loops[dim], constant(lane));
-        values.push_back(element(input->get(), apply(map, shifted)));
-      }
-    }
-  }
+  for (OpOperand *operand : generic.getDpsInputOperands())
+    result.push_back(generic.payloadUsesValueFromOperand(operand)
+                         ? input(operand, loops, dim, lanes)
+                         : SmallVector<Value>());
   return result;
+}
+
+SmallVector<Value> Kernel::input(OpOperand *operand, ArrayRef<Value> loops, unsigned dim,
+                                 int64_t lanes) {
+  auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+  if (!type)
+    return SmallVector<Value>(lanes, scalar(operand->get()));
+  // The same for all lanes, consecutive, or neither.
+  AffineMap map = cast<linalg::GenericOp>(operand->getOwner()).getMatchingIndexingMap(operand);
+  if (!map.isFunctionOfDim(dim))
+    return SmallVector<Value>(lanes, element(operand->get(), apply(map, loops)));
+  int64_t along = laneDimension(type);
+  // Whether lanes follow one another, from a multiple of them on.
+  auto follow = [&] {
+    std::optional<SmallVector<int64_t>> factors = factorsOf(map, along);
+    return factors && std::exchange((*factors)[dim], 0) == 1 &&
+           llvm::all_of(*factors, [&](int64_t factor) { return factor % lanes == 0; });
+  };
+  auto isElsewhere = [&](int64_t place) {
+    return place != along && map.getResult(place).isFunctionOfDim(dim);
+  };
+  if (follow() && llvm::none_of(llvm::seq<int64_t>(0, map.getNumResults()), isElsewhere))
+    return elements(operand->get(), apply(map, loops), lanes);
+  return forLanes(lanes, [&](int64_t lane) {
+    SmallVector<Value> shifted(loops);
+    shifted[dim] = add(loops[dim], constant(lane));
+    return element(operand->get(), apply(map, shifted));
+  });
 }
 
 llvm::SetVector<Value> Kernel::assumingMultiples(function_ref<void()> emit) {

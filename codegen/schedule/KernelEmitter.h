@@ -44,6 +44,10 @@ struct OperandLayout {
 /// Of an input or destination, by the dispatch's block argument.
 OperandLayout operandLayout(kernel::DispatchOp op, mlir::Value blockArgument);
 
+/// The dimension along which neighbours are consecutive in memory: the last of more than one
+/// element.
+int64_t laneDimension(mlir::RankedTensorType type);
+
 /// A kernel being written. Methods emit at `b`'s insertion point, inside the function.
 class Kernel {
 public:
@@ -68,8 +72,8 @@ public:
   //===-- Elements ----------------------------------------------------------------------------===//
   /// The element of a tensor of the description at indices. Null after an error was emitted.
   mlir::Value element(mlir::Value tensor, mlir::ValueRange indices);
-  /// `lanes` elements from indices on along the last dimension, which they do not leave; the last
-  /// index is a multiple of `lanes`.
+  /// `lanes` elements from indices on along `laneDimension`, which they do not leave; the index
+  /// there is a multiple of `lanes`.
   llvm::SmallVector<mlir::Value> elements(mlir::Value tensor, mlir::ValueRange indices,
                                           int64_t lanes);
   /// Input scalars of a linalg.generic's body for `lanes` loop indices from `loops` on along
@@ -77,6 +81,9 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> inputs(mlir::linalg::GenericOp generic,
                                                            llvm::ArrayRef<mlir::Value> loops,
                                                            unsigned dim, int64_t lanes);
+  /// The same of one of its inputs.
+  llvm::SmallVector<mlir::Value> input(mlir::OpOperand *operand, llvm::ArrayRef<mlir::Value> loops,
+                                       unsigned dim, int64_t lanes);
   /// Runs `emit`, during which last dimensions known only at run time are taken for multiples of
   /// the lanes asked for. Returns those whose being so was used: arguments of the kernel.
   llvm::SetVector<mlir::Value> assumingMultiples(llvm::function_ref<void()> emit);
@@ -93,6 +100,9 @@ public:
   mlir::Value lowPad(mlir::tensor::PadOp pad, int64_t dim);
   /// From now on elements of `tensor` are what `fn` gives.
   void keep(mlir::Value tensor, std::function<mlir::Value(mlir::ValueRange indices)> fn);
+  /// The same where each of several elements of a result that are computed at once needs one of
+  /// `tensor`: these.
+  void keepLanes(mlir::Value tensor, llvm::ArrayRef<mlir::Value> lanes);
 
   //===-- Memory ------------------------------------------------------------------------------===//
   /// Memory of an input or destination of the dispatch (its block argument).
@@ -129,7 +139,10 @@ private:
                                                  int64_t lanes);
   mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
   mlir::Value inlineLoops(mlir::OpResult result, mlir::ValueRange indices);
-  mlir::Value inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices);
+  llvm::SmallVector<mlir::Value> inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices,
+                                           int64_t lanes);
+  llvm::SmallVector<mlir::Value> forLanes(int64_t lanes,
+                                          llvm::function_ref<mlir::Value(int64_t)> compute);
   /// Where an element of a reshape, a slice or a cast comes from.
   struct Moved {
     mlir::Value source;
@@ -152,6 +165,7 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;
   mlir::IRMapping mapping;
+  int64_t lane = 0; // of several elements at once, which is being computed
 
   /// Elements from these indices on that were loaded or computed.
   struct Computed {

@@ -1,10 +1,13 @@
 // The window schedule: a thread computes several neighbouring elements of sliding windows.
 //
 // For reductions over the taps of small windows, such as depthwise convolutions and pools: an input
-// is read at x * stride + k * dilation along its last dimension, x being the result's last loop and
-// k the innermost reduction. A thread owns `vector` consecutive x; for every row of taps it loads
-// what their windows cover once, 16 bytes at a time where alignment and padding allow, and combines
-// from registers. Loops over taps are unrolled.
+// is read at x * stride + k * dilation along a dimension, x being a loop of the result and k the
+// innermost reduction. A thread owns consecutive x; for every row of taps it loads what their
+// windows cover once and combines from registers. Loops over taps are unrolled.
+//
+// Where x is the innermost dimension, a thread owns `vector` of them and loads 16 bytes at a time
+// where alignment and padding allow. Where another is, the channel, it owns `run` of them and
+// `vector` channels, and each load is of these: all of them are padding, or none.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Epilogues.h"
@@ -24,17 +27,25 @@ namespace {
 
 /// So many taps in all are unrolled.
 constexpr int64_t kUnrolledTaps = 64;
+/// Elements of a thread that has runs of several channels.
+constexpr int64_t kMostElements = 32;
 
 int64_t bytesOf(Type type) { return type.isInteger(1) ? 1 : type.getIntOrFloatBitWidth() / 8; }
+
+/// Elements of a thread: `run` neighbours along x, and of each `vector` beside one another.
+struct Share {
+  int64_t run, vector;
+  int64_t elements() const { return run * vector; }
+};
 
 /// Writes one thread's work.
 class Emitter {
 public:
-  Emitter(Kernel &kernel, const Windows &windows, int64_t vector)
+  Emitter(Kernel &kernel, const Windows &windows, Share share)
       : kernel(kernel), b(kernel.b), loc(kernel.loc), windows(windows), generic(windows.generic),
-        vector(vector) {}
+        share(share) {}
 
-  /// Values of the `vector` elements of the reduction from `indices` on.
+  /// Values of the thread's elements of the reduction from `indices` on, those of each x together.
   SmallVector<Value> reduce(ArrayRef<Value> indices) {
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
     loops.resize(generic.getNumLoops());
@@ -42,9 +53,8 @@ public:
       loops[cast<AffineDimExpr>(expr).getPosition()] = index;
     extents = kernel.loopSizes(generic);
     Value start = kernel.element(generic.getDpsInitOperand(0)->get(), indices);
-    int64_t unrolled = windows.count;
-    return nest(ArrayRef(windows.reductions).drop_back(), SmallVector<Value>(vector, start),
-                unrolled);
+    return nest(ArrayRef(windows.reductions).drop_back(),
+                SmallVector<Value>(share.elements(), start), windows.count);
   }
 
 private:
@@ -77,85 +87,107 @@ private:
     Value first = loops[windows.across];
     loops[windows.taps] = kernel.constant(0);
     SmallVector<Value> begin = kernel.apply(windows.slid.map, loops);
+    auto placeOf = [&](int64_t step, int64_t tap) {
+      return step * windows.stride + tap * windows.dilation;
+    };
     SmallVector<int64_t> places;
-    for (int64_t lane = 0; lane < vector; ++lane)
+    for (int64_t step = 0; step < share.run; ++step)
       for (int64_t tap = 0; tap < windows.count; ++tap)
-        places.push_back(lane * windows.stride + tap * windows.dilation);
+        places.push_back(placeOf(step, tap));
     llvm::sort(places);
     places.erase(std::unique(places.begin(), places.end()), places.end());
     SmallVector<Value> loaded = load(begin, places);
     for (int64_t tap = 0; tap < windows.count; ++tap) {
       loops[windows.taps] = kernel.constant(tap);
-      SmallVector<Value> shared(generic.getNumDpsInputs());
-      for (int64_t lane = 0; lane < vector; ++lane) {
-        loops[windows.across] = kernel.add(first, kernel.constant(lane));
-        SmallVector<Value> arguments;
-        for (OpOperand *input : generic.getDpsInputOperands()) {
-          unsigned number = input->getOperandNumber();
-          AffineMap map = generic.getMatchingIndexingMap(input);
-          if (number == windows.input) {
-            int64_t place = lane * windows.stride + tap * windows.dilation;
-            arguments.push_back(loaded[llvm::lower_bound(places, place) - places.begin()]);
-          } else if (!isa<RankedTensorType>(input->get().getType())) {
-            arguments.push_back(kernel.scalar(input->get()));
-          } else if (map.isFunctionOfDim(windows.across)) {
-            arguments.push_back(kernel.element(input->get(), kernel.apply(map, loops)));
-          } else {
-            if (!shared[number])
-              shared[number] = kernel.element(input->get(), kernel.apply(map, loops));
-            arguments.push_back(shared[number]);
-          }
-        }
-        arguments.push_back(sums[lane]);
-        sums[lane] = kernel.inlineBody(generic, loops, arguments)[0];
+      std::vector<SmallVector<Value>> shared(generic.getNumDpsInputs()); // by all steps
+      for (int64_t step = 0; step < share.run; ++step) {
+        loops[windows.across] = kernel.add(first, kernel.constant(step));
+        size_t place = llvm::lower_bound(places, placeOf(step, tap)) - places.begin();
+        combine(ArrayRef<Value>(loaded).slice(place * share.vector, share.vector), shared,
+                MutableArrayRef<Value>(sums).slice(step * share.vector, share.vector));
       }
     }
     loops[windows.across] = first;
     return sums;
   }
 
-  /// The elements of the slid tensor at `begin` and `places` further along its last dimension.
+  /// One tap of one x: `slid` elements of what is slid over to `sums`.
+  void combine(ArrayRef<Value> slid, std::vector<SmallVector<Value>> &shared,
+               MutableArrayRef<Value> sums) {
+    std::vector<SmallVector<Value>> inputs;
+    for (OpOperand *input : generic.getDpsInputOperands()) {
+      unsigned number = input->getOperandNumber();
+      if (number == windows.input) {
+        inputs.emplace_back(slid);
+        continue;
+      }
+      SmallVector<Value> own,
+          &known = generic.getMatchingIndexingMap(input).isFunctionOfDim(windows.across)
+                       ? own
+                       : shared[number];
+      if (known.empty())
+        known = kernel.input(input, loops, beside(), share.vector);
+      inputs.push_back(known);
+    }
+    Value first = loops[beside()];
+    for (auto [lane, sum] : llvm::enumerate(sums)) {
+      loops[beside()] = kernel.add(first, kernel.constant(lane));
+      SmallVector<Value> arguments;
+      for (const SmallVector<Value> &values : inputs)
+        arguments.push_back(values[lane]);
+      arguments.push_back(sum);
+      sum = kernel.inlineBody(generic, loops, arguments)[0];
+    }
+    loops[beside()] = first;
+  }
+
+  /// The loop of elements beside one another; any where there is one.
+  unsigned beside() const { return windows.beside.value_or(windows.across); }
+
+  /// The elements of the slid tensor at `begin` and `places` further along its dimension `dim`,
+  /// those beside one another together.
   SmallVector<Value> load(ArrayRef<Value> begin, ArrayRef<int64_t> places) {
     const Access &access = windows.slid;
     tensor::PadOp pad = access.pad;
-    size_t last = begin.size() - 1;
     std::optional<int64_t> low =
-        pad ? getConstantIntValue(pad.getMixedLowPad()[last]) : std::optional<int64_t>(0);
-    if (!low) {
-      SmallVector<Value> values, indices(begin);
-      for (int64_t place : places) {
-        indices[last] = kernel.add(begin[last], kernel.constant(place));
-        values.push_back(widened(kernel.element(access.tensor, indices)));
-      }
-      return values;
-    }
-    SmallVector<Value> indices(begin);
-    Value source = pad ? pad.getSource() : access.source;
-    if (!pad)
-      return loadRow(source, indices, places, 0, Value());
+        pad ? getConstantIntValue(pad.getMixedLowPad()[windows.dim]) : std::optional<int64_t>(0);
+    if (!low || !pad)
+      return low && !windows.beside ? loadRow(access.source, begin, places, 0, Value())
+                                    : loadEach(access.tensor, begin, places, 0, Value());
     // One condition for the row, others for elements that may be beside it.
+    SmallVector<Value> indices(begin);
+    Value source = pad.getSource();
     Value inside, padding = widened(kernel.padding(pad));
-    for (size_t dim = 0; dim <= last; ++dim) {
+    for (size_t dim = 0; dim < begin.size(); ++dim) {
       Value amount = kernel.lowPad(pad, dim);
       if (!amount)
         continue;
       indices[dim] = b.createOrFold<arith::SubIOp>(loc, indices[dim], amount);
-      if (dim == last)
+      if (dim == windows.dim)
         continue;
       Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, indices[dim],
                                            kernel.size(source, dim));
       inside = inside ? b.create<arith::AndIOp>(loc, inside, good) : good;
     }
-    bool beside = kernel.lowPad(pad, last) != nullptr;
-    if (!inside)
-      return loadRow(source, indices, places, *low, beside ? padding : Value());
-    SmallVector<Type> types(places.size(), padding.getType());
-    auto branch = b.create<scf::IfOp>(loc, types, inside, true);
+    Value outside = kernel.lowPad(pad, windows.dim) ? padding : Value();
+    auto loadInside = [&] {
+      return windows.beside ? loadEach(source, indices, places, *low, outside)
+                            : loadRow(source, indices, places, *low, outside);
+    };
+    return inside ? either(inside, loadInside,
+                           SmallVector<Value>(places.size() * share.vector, padding))
+                  : loadInside();
+  }
+
+  /// What `emit` gives where `condition` holds, and otherwise these.
+  SmallVector<Value> either(Value condition, function_ref<SmallVector<Value>()> emit,
+                            ArrayRef<Value> otherwise) {
+    auto branch = b.create<scf::IfOp>(loc, ValueRange(otherwise).getTypes(), condition, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    b.create<scf::YieldOp>(loc, loadRow(source, indices, places, *low, beside ? padding : Value()));
+    b.create<scf::YieldOp>(loc, emit());
     b.setInsertionPointToStart(branch.elseBlock());
-    b.create<scf::YieldOp>(loc, SmallVector<Value>(places.size(), padding));
+    b.create<scf::YieldOp>(loc, otherwise);
     return llvm::to_vector_of<Value>(branch.getResults());
   }
 
@@ -165,25 +197,61 @@ private:
     return value.getType() == type ? value : b.create<arith::ExtFOp>(loc, type, value).getResult();
   }
 
-  /// The same of what may be padded; `indices` are at place 0, which is `low` before the row's
-  /// beginning for the first x. With `padding`, elements beside the row are that.
+  /// Whether `place`, `low` of which are padding for the first x, is at or behind the beginning of
+  /// a row of that many elements, and `lanes` from it on are before its end, whatever x is.
+  bool isInside(int64_t place, int64_t lanes, int64_t low, int64_t row) const {
+    if (ShapedType::isDynamic(row) || ShapedType::isDynamic(windows.width))
+      return false;
+    return place >= low &&
+           (windows.width - share.run) * windows.stride - low + place + lanes <= row;
+  }
+
+  /// Whether the element at `place` of the row is inside it.
+  Value isInRow(Value source, ArrayRef<Value> indices, int64_t place) {
+    Value index = kernel.add(indices[windows.dim], kernel.constant(place));
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index,
+                                   kernel.size(source, windows.dim));
+  }
+
+  /// The elements at each place by themselves, as many as are beside one another. `indices` are at
+  /// place 0, which is `low` before the row's beginning for the first x; with `padding`, elements
+  /// beside the row are that.
+  SmallVector<Value> loadEach(Value source, ArrayRef<Value> indices, ArrayRef<int64_t> places,
+                              int64_t low, Value padding) {
+    int64_t row = cast<RankedTensorType>(source.getType()).getDimSize(windows.dim);
+    SmallVector<Value> result;
+    for (int64_t place : places) {
+      auto elements = [&] {
+        SmallVector<Value> at(indices), values;
+        at[windows.dim] = kernel.add(at[windows.dim], kernel.constant(place));
+        for (Value value : kernel.elements(source, at, share.vector))
+          values.push_back(widened(value));
+        return values;
+      };
+      if (!padding || isInside(place, 1, low, row))
+        llvm::append_range(result, elements());
+      else
+        llvm::append_range(result, either(isInRow(source, indices, place), elements,
+                                          SmallVector<Value>(share.vector, padding)));
+    }
+    return result;
+  }
+
+  /// The same of a row whose elements follow one another: as many at once as possible.
   SmallVector<Value> loadRow(Value source, ArrayRef<Value> indices, ArrayRef<int64_t> places,
                              int64_t low, Value padding) {
     auto type = cast<RankedTensorType>(source.getType());
-    Value memory = kernel.memory(source), begin; // null: computed element by element
+    Value memory = kernel.memory(source), begin; // null: computed
     if (memory)
       begin = kernel.offset(source, indices);
-    auto element = [&](int64_t place) {
+    auto elements = [&](int64_t place, int64_t lanes) {
       if (memory)
-        return widened(
-            b.create<memref::LoadOp>(loc, memory, kernel.add(begin, kernel.constant(place))));
+        return kernel.load(memory, kernel.add(begin, kernel.constant(place)), lanes);
       SmallVector<Value> at(indices);
       at.back() = kernel.add(at.back(), kernel.constant(place));
-      return widened(kernel.element(source, at));
+      return kernel.elements(source, at, lanes);
     };
     int64_t row = type.getShape().back();
-    bool isKnown = !ShapedType::isDynamic(row) && !ShapedType::isDynamic(windows.width);
-    int64_t reach = isKnown ? (windows.width - vector) * windows.stride - low : 0; // of the last x
     int64_t widest = type.getElementType().isInteger(1) ? 1 : 16 / bytesOf(type.getElementType());
     widest = std::min(widest, kernel.layout(source).alignment);
     SmallVector<Value> values(places.size());
@@ -191,45 +259,25 @@ private:
       if (values[i])
         continue;
       // As many elements as are aligned, inside whatever x is, and mostly wanted.
-      int64_t at = places[i] - low, lanes = isKnown && at >= 0 ? widest : 1;
+      int64_t lanes = isInside(places[i], 1, low, row) ? widest : 1;
       auto fits = [&] {
         size_t wanted = llvm::lower_bound(places, places[i] + lanes) - (places.begin() + i);
-        return at % lanes == 0 && row % lanes == 0 && vector * windows.stride % lanes == 0 &&
-               reach + places[i] + lanes <= row && 2 * int64_t(wanted) > lanes;
+        return (places[i] - low) % lanes == 0 && row % lanes == 0 &&
+               share.run * windows.stride % lanes == 0 && isInside(places[i], lanes, low, row) &&
+               2 * int64_t(wanted) > lanes;
       };
       while (lanes > 1 && !fits())
         lanes /= 2;
       if (lanes > 1) {
-        SmallVector<Value> first(indices);
-        first.back() = kernel.add(first.back(), kernel.constant(places[i]));
-        Value loaded; // where it is memory
-        SmallVector<Value> computed;
-        if (memory)
-          loaded = kernel.loadVector(memory, kernel.add(begin, kernel.constant(places[i])), lanes);
-        else
-          computed = kernel.elements(source, first, lanes);
-        for (size_t next = i; next < places.size() && places[next] < places[i] + lanes; ++next) {
-          int64_t lane = places[next] - places[i];
-          values[next] = widened(memory ? b.create<vector::ExtractOp>(loc, loaded, lane).getResult()
-                                        : computed[lane]);
-        }
+        SmallVector<Value> loaded = elements(places[i], lanes);
+        for (size_t next = i; next < places.size() && places[next] < places[i] + lanes; ++next)
+          values[next] = widened(loaded[places[next] - places[i]]);
         continue;
       }
-      bool always = isKnown && at >= 0 && reach + places[i] < row;
-      if (!padding || always) {
-        values[i] = element(places[i]);
-        continue;
-      }
-      Value index = kernel.add(indices.back(), kernel.constant(places[i]));
-      Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index,
-                                             kernel.size(source, type.getRank() - 1));
-      auto branch = b.create<scf::IfOp>(loc, TypeRange{padding.getType()}, inside, true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      b.create<scf::YieldOp>(loc, element(places[i]));
-      b.setInsertionPointToStart(branch.elseBlock());
-      b.create<scf::YieldOp>(loc, padding);
-      values[i] = branch.getResult(0);
+      auto element = [&] { return SmallVector<Value>{widened(elements(places[i], 1)[0])}; };
+      values[i] = !padding || isInside(places[i], 1, low, row)
+                      ? element()[0]
+                      : either(isInRow(source, indices, places[i]), element, padding)[0];
     }
     return values;
   }
@@ -239,7 +287,7 @@ private:
   Location loc;
   const Windows &windows;
   linalg::GenericOp generic;
-  int64_t vector;
+  Share share;
   SmallVector<Value> loops, extents;
 };
 
@@ -248,20 +296,58 @@ public:
   WindowMatch(kernel::DispatchOp op, const Target &target, Windows windows)
       : ScheduleMatch(op, target), windows(std::move(windows)) {}
 
+  /// Weights of channels that are innermost follow one another, too.
+  SmallVector<unsigned> packing(unsigned input) const override {
+    if (!windows.beside)
+      return {};
+    linalg::GenericOp generic = windows.generic;
+    for (OpOperand *operand : generic.getDpsInputOperands()) {
+      AffineMap map = generic.getMatchingIndexingMap(operand);
+      auto place = map.getResultPosition(getAffineDimExpr(*windows.beside, op.getContext()));
+      if (operand->get() != op.getInputArgs()[input] || !place)
+        continue;
+      SmallVector<unsigned> order;
+      for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
+        if (dim != *place)
+          order.push_back(dim);
+      order.push_back(*place);
+      return order;
+    }
+    return {};
+  }
+
   DictionaryAttr choose() const override {
     int64_t elements = 1; // sizes known only at run time may be 1
     for (int64_t size : cast<RankedTensorType>(root().getType()).getShape())
       elements *= ShapedType::isDynamic(size) ? 1 : size;
-    // Two warps on every multiprocessor come before long runs; runs that are stored 16 bytes at a
-    // time before others.
-    int64_t vector = 1;
-    for (int64_t run : {2, 3, 5, 6, 7, 4, 8})
-      if (!ShapedType::isDynamic(windows.width) && windows.width % run == 0 &&
-          elements / run >= int64_t(target.board->sm_count) * 64)
-        vector = run;
+    // Two warps on every multiprocessor come before long runs.
+    auto isFor = [&](int64_t extent, int64_t size, int64_t others) {
+      return !ShapedType::isDynamic(extent) && extent % size == 0 &&
+             elements / (size * others) >= int64_t(target.board->sm_count) * 64;
+    };
     Builder b(op.getContext());
-    return b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(128)),
-                                b.getNamedAttr("vector", b.getI64IntegerAttr(vector))});
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    Share share{1, 1};
+    if (!windows.beside) {
+      // Runs that are stored 16 bytes at a time come before others.
+      for (int64_t run : {2, 3, 5, 6, 7, 4, 8})
+        if (isFor(windows.width, run, 1))
+          share.run = run;
+      return b.getDictionaryAttr({number("threads", 128), number("vector", share.run)});
+    }
+    int64_t widest = 16 / bytesOf(getElementTypeOrSelf(windows.slid.source.getType()));
+    for (int64_t vector = 2; vector <= widest; vector *= 2)
+      if (isFor(windows.extent, vector, 1))
+        share.vector = vector;
+    // Runs are for what windows have in common.
+    for (int64_t run : {2, 3, 7, 4})
+      if (windows.count * windows.dilation > windows.stride &&
+          run * share.vector <= kMostElements && isFor(windows.width, run, share.vector))
+        share.run = run;
+    return b.getDictionaryAttr(
+        {number("run", share.run), number("threads", 128), number("vector", share.vector)});
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -269,36 +355,62 @@ public:
     if (!threads || !vector || *threads < 1 || *threads > target.maxThreadsPerBlock)
       return op.emitError() << "schedule 'window' needs vector, and threads of 1 to "
                             << target.maxThreadsPerBlock;
+    auto divides = [](int64_t size, int64_t extent) {
+      return size == 1 || (!ShapedType::isDynamic(extent) && extent % size == 0);
+    };
     if (*vector < 1 || *vector > kLargestWindow ||
-        (*vector > 1 && (ShapedType::isDynamic(windows.width) || windows.width % *vector != 0)))
+        !divides(*vector, windows.beside ? windows.extent : windows.width))
       return op.emitError() << "schedule 'window': vector " << *vector
                             << " does not divide the last dimension or exceeds " << kLargestWindow;
+    if (!windows.beside)
+      return success();
+    auto run = intParam(params, "run");
+    if (!run || *run < 1 || *run > kLargestWindow || !divides(*run, windows.width))
+      return op.emitError() << "schedule 'window' needs a run of 1 to " << kLargestWindow
+                            << " that divides the dimension along which windows slide";
+    if (!llvm::isPowerOf2_64(*vector))
+      return op.emitError() << "schedule 'window': vector " << *vector
+                            << " of channels is not a power of two";
     return success();
   }
 
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
+    Share share = windows.beside ? Share{*intParam(params, "run"), vector} : Share{vector, 1};
     OpBuilder host(op);
     Location loc = op.getLoc();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;
     for (Value size : planSizesOfRoot(host, op, windows.epilogues.front(), root()))
       count = host.createOrFold<arith::MulIOp>(loc, count, size);
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(
-        loc, count, host.create<arith::ConstantIndexOp>(loc, threads * vector));
+        loc, count, host.create<arith::ConstantIndexOp>(loc, threads * share.elements()));
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     return emitter.launch(op, "", threads, {blocks, one, one}, outputs,
-                          [&](Kernel &kernel) { return emitBody(kernel, threads, vector); });
+                          [&](Kernel &kernel) { return emitBody(kernel, threads, share); });
   }
 
 private:
   Value root() const { return linalg::GenericOp(windows.generic).getResult(0); }
 
-  LogicalResult emitBody(Kernel &kernel, int64_t threads, int64_t vector) const {
+  /// The dimension of the root that is this loop.
+  unsigned dimensionOf(unsigned loop) const {
+    linalg::GenericOp generic = windows.generic;
+    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    return *out.getResultPosition(getAffineDimExpr(loop, op.getContext()));
+  }
+
+  LogicalResult emitBody(Kernel &kernel, int64_t threads, Share share) const {
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
+    unsigned across = dimensionOf(windows.across);
     SmallVector<Value> groups = kernel.sizes(root());
-    if (vector > 1)
-      groups.back() = kernel.constant(windows.width / vector);
+    auto have = [&](unsigned dim, int64_t extent, int64_t size) {
+      if (size > 1)
+        groups[dim] = kernel.constant(extent / size);
+    };
+    have(across, windows.width, share.run);
+    if (windows.beside)
+      have(dimensionOf(*windows.beside), windows.extent, share.vector);
     Value count = kernel.constant(1);
     for (Value size : groups)
       count = kernel.mul(count, size);
@@ -308,12 +420,26 @@ private:
     auto guard = b.create<scf::IfOp>(loc, exists, false);
     b.setInsertionPointToStart(guard.thenBlock());
     SmallVector<Value> indices = kernel.delinearize(group, groups);
-    indices.back() = kernel.mul(indices.back(), kernel.constant(vector));
+    indices[across] = kernel.mul(indices[across], kernel.constant(share.run));
+    if (windows.beside) {
+      Value &index = indices[dimensionOf(*windows.beside)];
+      index = kernel.mul(index, kernel.constant(share.vector));
+    }
 
-    SmallVector<Value> values = Emitter(kernel, windows, vector).reduce(indices);
-    auto flat = [&] { return kernel.mul(group, kernel.constant(vector)); };
-    for (auto [number, epilogue] : llvm::enumerate(windows.epilogues))
-      storeResult(kernel, root(), epilogue, number, indices, values, flat);
+    SmallVector<Value> values = Emitter(kernel, windows, share).reduce(indices);
+    if (!windows.beside) {
+      auto flat = [&] { return kernel.mul(group, kernel.constant(share.run)); };
+      for (auto [number, epilogue] : llvm::enumerate(windows.epilogues))
+        storeResult(kernel, root(), epilogue, number, indices, values, flat);
+      return success();
+    }
+    Value first = indices[across];
+    for (int64_t step = 0; step < share.run; ++step) {
+      indices[across] = kernel.add(first, kernel.constant(step));
+      for (auto [number, epilogue] : llvm::enumerate(windows.epilogues))
+        storeResult(kernel, root(), epilogue, number, indices,
+                    ArrayRef<Value>(values).slice(step * share.vector, share.vector));
+    }
     return success();
   }
 

@@ -3,14 +3,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/kernel/form/Windows.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
 using namespace mlir;
 
 namespace cameo {
 
+/// Whether no index but that of `dim` depends on the loop.
+static bool isOnlyIn(AffineMap map, unsigned dim, unsigned loop) {
+  for (unsigned i = 0; i < map.getNumResults(); ++i)
+    if (i != dim && map.getResult(i).isFunctionOfDim(loop))
+      return false;
+  return true;
+}
+
+/// Sets what says how windows slide along `dim` of an input, `across` and `taps` being known.
+static bool slidesAlong(Windows &windows, AffineMap map, unsigned dim) {
+  std::optional<SmallVector<int64_t>> factors = factorsOf(map, dim);
+  if (!factors)
+    return false;
+  windows.dim = dim;
+  windows.stride = std::exchange((*factors)[windows.across], 0);
+  windows.dilation = std::exchange((*factors)[windows.taps], 0);
+  return windows.stride > 0 && windows.dilation > 0 &&
+         llvm::all_of(*factors, [](int64_t factor) { return factor == 0; }) &&
+         isOnlyIn(map, dim, windows.across) && isOnlyIn(map, dim, windows.taps);
+}
+
+/// The last dimension of more than one element; nothing where there is none.
+static std::optional<unsigned> innermost(ArrayRef<int64_t> shape) {
+  for (size_t dim = shape.size(); dim-- > 0;)
+    if (shape[dim] != 1)
+      return dim;
+  return std::nullopt;
+}
+
+/// The same where the innermost loop of the result, `beside`, is that of the input, and windows
+/// slide along another dimension, which need not be padded as the innermost must not be.
+static bool slidesBeside(Windows &windows, unsigned beside, ArrayRef<int64_t> ranges) {
+  const Access &slid = windows.slid;
+  AffineMap map = slid.map,
+            out = windows.generic.getMatchingIndexingMap(windows.generic.getDpsInitOperand(0));
+  std::optional<unsigned> last =
+      innermost(cast<RankedTensorType>(slid.tensor.getType()).getShape());
+  if (!last || map.getResult(*last) != getAffineDimExpr(beside, map.getContext()) ||
+      !isOnlyIn(map, *last, beside))
+    return false;
+  auto isZero = [&](OpFoldResult amount) { return isConstantIntValue(amount, 0); };
+  if (tensor::PadOp pad = slid.pad;
+      pad && !(isZero(pad.getMixedLowPad()[*last]) && isZero(pad.getMixedHighPad()[*last])))
+    return false;
+  for (unsigned dim = map.getNumResults(); dim-- > 0;)
+    for (AffineExpr expr : out.getResults()) {
+      windows.across = cast<AffineDimExpr>(expr).getPosition();
+      // A window that goes nowhere is a reduction of rows.
+      if (dim == *last || ranges[windows.across] == 1 || !slidesAlong(windows, map, dim))
+        continue;
+      windows.beside = beside;
+      windows.extent = ranges[beside];
+      return true;
+    }
+  return false;
+}
+
 std::optional<Windows> matchWindows(const Computation &computation) {
-  if (!computation.root)
-    return std::nullopt;
-  auto generic = computation.root.getDefiningOp<linalg::GenericOp>();
+  auto generic =
+      computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   if (!generic)
     return std::nullopt;
   Windows windows;
@@ -21,33 +79,26 @@ std::optional<Windows> matchWindows(const Computation &computation) {
       out.getNumResults() != generic.getNumParallelLoops())
     return std::nullopt;
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
-  windows.across = cast<AffineDimExpr>(out.getResults().back()).getPosition();
   generic.getReductionDims(windows.reductions);
   windows.taps = windows.reductions.back();
-  windows.width = ranges[windows.across];
   windows.count = ranges[windows.taps];
   if (ShapedType::isDynamic(windows.count) || windows.count > kLargestWindow)
     return std::nullopt;
+  unsigned last = out.getDimPosition(out.getNumResults() - 1);
+  std::optional<unsigned> beside =
+      innermost(cast<RankedTensorType>(computation.root.getType()).getShape());
   for (OpOperand *input : generic.getDpsInputOperands()) {
     if (!isa<RankedTensorType>(input->get().getType()))
       continue;
-    Access slid = accessOf(input->get(), generic.getMatchingIndexingMap(input), ranges);
-    AffineMap map = slid.map;
-    std::optional<SmallVector<int64_t>> last;
-    if (map.getNumResults() != 0)
-      last = factorsOf(map, map.getNumResults() - 1);
-    if (!last)
-      continue;
-    windows.stride = (*last)[windows.across];
-    windows.dilation = (*last)[windows.taps];
-    (*last)[windows.across] = (*last)[windows.taps] = 0;
-    bool others = llvm::any_of(*last, [](int64_t factor) { return factor != 0; });
-    for (AffineExpr expr : map.getResults().drop_back())
-      others |= expr.isFunctionOfDim(windows.across) || expr.isFunctionOfDim(windows.taps);
-    if (others || windows.stride <= 0 || windows.dilation <= 0)
-      continue;
     windows.input = input->getOperandNumber();
-    windows.slid = slid;
+    windows.slid = accessOf(input->get(), generic.getMatchingIndexingMap(input), ranges);
+    AffineMap map = windows.slid.map;
+    windows.across = last;
+    if (map.getNumResults() == 0 ||
+        (!slidesAlong(windows, map, map.getNumResults() - 1) &&
+         !(beside && slidesBeside(windows, out.getDimPosition(*beside), ranges))))
+      continue;
+    windows.width = ranges[windows.across];
     return windows;
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-"""What stands in the PTX of small models' kernels.
+"""What stands in the PTX of small models' kernels, and of dispatches that no model has yet.
 
 ptx-gates.py CAMEOC FOLDER: a line a model, `name: FAMILY, N wide, M narrow, F fma, LOOPS`.
 Wide accesses to global memory have 16 bytes. LOOPS are `lean` if there is no local memory, and in
@@ -84,6 +84,19 @@ MODELS = {
 }
 
 
+# Of lit tests: (file, variant).
+DISPATCHES = {
+    "depthwise-channels": ("channels-last.mlir", "depthwise"),
+    "depthwise-groups": ("channels-last.mlir", "grouped"),
+    "pool-channels": ("channels-last.mlir", "pool"),
+}
+
+
+def variant_of(file, name):
+    pieces = (Path(__file__).parent.parent / file).read_text().split("// -----")
+    return next(piece for piece in pieces if f"rt.variant @{name} target" in piece)
+
+
 def bits(instruction):
     found = re.match(r"(?:ld|st)\.global(?:\.nc)?(?:\.v(\d))?\.[a-z]+(\d+)", instruction)
     return int(found[1] or 1) * BITS[found[2]]
@@ -116,10 +129,15 @@ def verdict(text):
 
 cameoc, folder = sys.argv[1], Path(sys.argv[2])
 folder.mkdir(parents=True, exist_ok=True)
-for name, made in MODELS.items():
-    save(made, folder / f"{name}.onnx")
-    done = subprocess.run([cameoc, folder / f"{name}.onnx", "-o", folder / f"{name}.ptx",
-                           "--emit=ptx", "--target=sm_80", "--remarks"], check=True,
+for name, made in {**MODELS, **DISPATCHES}.items():
+    if name in MODELS:
+        source, options = folder / f"{name}.onnx", []
+        save(made, source)
+    else:
+        source, options = folder / f"{name}.mlir", ["--start-from=dispatched"]
+        source.write_text(variant_of(*made))
+    done = subprocess.run([cameoc, source, "-o", folder / f"{name}.ptx",
+                           "--emit=ptx", "--target=sm_80", "--remarks", *options], check=True,
                           stderr=subprocess.PIPE, text=True)
     families = re.findall(r'#kernel.schedule<"(\w+)"', done.stderr)
     text = (folder / f"{name}.ptx").read_text()
