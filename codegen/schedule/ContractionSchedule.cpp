@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -191,8 +192,8 @@ private:
   /// what it reads has together.
   int64_t copyVector(const Operand &operand, ArrayRef<unsigned> across,
                      ArrayRef<unsigned> loops) const {
-    if (operand.pad) // inside and outside would mix
-      return 1;
+    if (operand.pad) // of what is computed, too, inside and outside would mix
+      return operand.value.isMemory() ? paddedVector(operand.value.reads.front(), loops) : 1;
     auto moves = [&](const Access &read, ArrayRef<unsigned> along) {
       return ShapedType::isDynamic(sameAlong(read.place(), along, product.ranges)) ? 0 : 1;
     };
@@ -210,6 +211,28 @@ private:
       best = dimensions;
     }
     return vector;
+  }
+
+  /// The same of memory that is padded: only loops along which all of them are padding, or none.
+  int64_t paddedVector(const Access &read, ArrayRef<unsigned> loops) const {
+    tensor::PadOp pad = read.pad;
+    SmallVector<AffineExpr> shifted;
+    size_t first = 0; // of the innermost loops along which padding does not change
+    for (auto [expr, low, high] :
+         llvm::zip(read.map.getResults(), pad.getMixedLowPad(), pad.getMixedHighPad())) {
+      std::optional<int64_t> begin = getConstantIntValue(low);
+      if (!begin)
+        return 1;
+      shifted.push_back(expr - *begin);
+      for (size_t i = 0; i < loops.size(); ++i)
+        if (expr.isFunctionOfDim(loops[i]) && !(begin == 0 && isConstantIntValue(high, 0)))
+          first = std::max(first, i + 1);
+    }
+    AffineMap place = read.beneath.compose(
+        AffineMap::get(read.map.getNumDims(), 0, shifted, read.map.getContext()));
+    auto type = cast<RankedTensorType>(read.source.getType());
+    return std::min(vectorAlong(place, type, loops.drop_front(first), product.ranges, kCopied),
+                    operandLayout(op, read.source).alignment);
   }
 
   Product product;

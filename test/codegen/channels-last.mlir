@@ -206,3 +206,42 @@ rt.variant @mean target "sm_80" {
     return %r : tensor<2x256xf32>
   }
 }
+
+// -----
+
+// A convolution with padding is a product whose depth ends with the channels, consecutive in both
+// operands: what is padded is padded for all of a vector along them.
+// CHECK-LABEL: rt.variant @convolution
+// CHECK: schedule <"contraction", {column_vector = array<i64: 4, 1>, row_vector = array<i64: 1, 4>
+// KERNEL-LABEL: rt.variant @convolution
+// KERNEL: kernel.copy_tile {{.*}} vector 4 along_rows
+// KERNEL: kernel.copy_tile {{.*}} vector 4
+#in = affine_map<(n, y, x, f, ky, kx, c) -> (n, y + ky, x + kx, c)>
+#w = affine_map<(n, y, x, f, ky, kx, c) -> (ky, kx, c, f)>
+#out = affine_map<(n, y, x, f, ky, kx, c) -> (n, y, x, f)>
+rt.variant @convolution target "sm_80" {
+  func.func @main(%x0: tensor<1x9x9x24xf32>,
+                  %x1: tensor<3x3x24x40xf32>) -> tensor<1x9x9x40xf32> {
+    %e = tensor.empty() : tensor<1x9x9x40xf32>
+    %r = kernel.dispatch ins(%x0, %x1 : tensor<1x9x9x24xf32>, tensor<3x3x24x40xf32>)
+                         outs(%e : tensor<1x9x9x40xf32>) {
+    ^bb0(%a0: tensor<1x9x9x24xf32>, %a1: tensor<3x3x24x40xf32>, %o: tensor<1x9x9x40xf32>):
+      %z = arith.constant 0.0 : f32
+      %p = tensor.pad %a0 low[0, 1, 1, 0] high[0, 1, 1, 0] {
+      ^bb1(%i0: index, %i1: index, %i2: index, %i3: index):
+        tensor.yield %z : f32
+      } : tensor<1x9x9x24xf32> to tensor<1x11x11x24xf32>
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<1x9x9x40xf32>) -> tensor<1x9x9x40xf32>
+      %g = linalg.generic {indexing_maps = [#in, #w, #out], iterator_types =
+          ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+          ins(%p, %a1 : tensor<1x11x11x24xf32>, tensor<3x3x24x40xf32>)
+          outs(%f : tensor<1x9x9x40xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = math.fma %u, %v, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<1x9x9x40xf32>
+      kernel.yield %g : tensor<1x9x9x40xf32>
+    } -> tensor<1x9x9x40xf32>
+    return %r : tensor<1x9x9x40xf32>
+  }
+}

@@ -120,4 +120,23 @@ TEST(ChannelsLast, MeansAreComputed) {
   expectNear(y, wanted);
 }
 
+TEST(ChannelsLast, ConvolutionsAreComputed) {
+  Image in{1, 9, 9, 24}, out{1, 9, 9, 40};
+  std::vector<float> x = randomFloats(in.size()), w = randomFloats(9 * 24 * 40),
+                     y = unwritten(out.size());
+  std::vector<double> wanted;
+  forEach(out, [&](int n, int row, int column, int f) {
+    double sum = 0;
+    for (int tap = 0; tap < 9; ++tap)
+      for (int c = 0; c < 24; ++c) {
+        int r = row + tap / 3 - 1, s = column + tap % 3 - 1;
+        if (r >= 0 && r < 9 && s >= 0 && s < 9)
+          sum += double(x[in.at(n, r, s, c)]) * w[(tap * 24 + c) * 40 + f];
+      }
+    wanted.push_back(sum);
+  });
+  run("channels-last.mlir", "convolution", "contraction", 0, x, w, y);
+  expectNear(y, wanted);
+}
+
 } // namespace

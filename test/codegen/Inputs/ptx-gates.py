@@ -89,6 +89,7 @@ DISPATCHES = {
     "depthwise-channels": ("channels-last.mlir", "depthwise"),
     "depthwise-groups": ("channels-last.mlir", "grouped"),
     "pool-channels": ("channels-last.mlir", "pool"),
+    "convolution-channels": ("channels-last.mlir", "convolution"),
 }
 
 
