@@ -62,6 +62,7 @@ const Schedule *windowSchedule();
 const Schedule *rowSchedule();
 const Schedule *columnSchedule();
 const Schedule *scanSchedule();
+const Schedule *transposeSchedule();
 const Schedule *mapSchedule();
 
 /// An integer parameter; nothing where it is missing or of another type.

@@ -24,8 +24,9 @@ namespace cameo {
 #include "codegen/Passes.h.inc"
 
 ArrayRef<const Schedule *> schedules() {
-  static const Schedule *const all[] = {contractionSchedule(), windowSchedule(), rowSchedule(),
-                                        columnSchedule(),      scanSchedule(),   mapSchedule()};
+  static const Schedule *const all[] = {
+      contractionSchedule(), windowSchedule(),    rowSchedule(), columnSchedule(),
+      scanSchedule(),        transposeSchedule(), mapSchedule()};
   return all;
 }
 

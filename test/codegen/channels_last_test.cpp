@@ -1,4 +1,4 @@
-// Kernels of tensors whose channels are innermost: the dispatches of the lit
+// Transpositions, and kernels of tensors whose channels are innermost: the dispatches of the lit
 // tests, run on the simulator with all its checks.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -8,11 +8,18 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 using namespace cameo;
 using namespace cameo::test;
 
 namespace {
+
+template <typename T> std::vector<T> counted(size_t count) {
+  std::vector<T> result(count);
+  std::iota(result.begin(), result.end(), T(1));
+  return result;
+}
 
 /// Launches the one kernel of a variant with these tensors, which the checks know.
 template <typename... T>
@@ -27,6 +34,76 @@ void run(const char *file, const char *variant, const char *schedule, unsigned b
     parameters.push_back(&pointer);
   sim::LaunchResult launched = kernels.launchPlanned(0, parameters, blocks);
   EXPECT_TRUE(launched.ok()) << launched.error;
+}
+
+//===-- transpose -----------------------------------------------------------------------------===//
+
+/// Element i of the result is element `from(i)` of `count`.
+template <typename T>
+void expectMoved(const char *variant, size_t count, const std::function<size_t(size_t)> &from) {
+  SCOPED_TRACE(variant);
+  std::vector<T> x = counted<T>(count), y(count), wanted(count);
+  for (size_t i = 0; i < count; ++i)
+    wanted[i] = x[from(i)];
+  run("transpose-schedule.mlir", variant, "transpose", 0, x, y);
+  EXPECT_EQ(y, wanted);
+}
+
+TEST(Transposes, EveryWidthIsMoved) {
+  expectMoved<float>("matrix", 7200, [](size_t i) { return i % 100 * 72 + i / 100; });
+  expectMoved<int8_t>("bytes", 130 * 192, [](size_t i) { return i % 130 * 192 + i / 130; });
+  expectMoved<double>("doubles", 3000, [](size_t i) { return i % 50 * 60 + i / 50; });
+  expectMoved<uint16_t>("heads", 3 * 4 * 64 * 40, [](size_t i) {
+    size_t s = i % 40, d = i / 40 % 64, h = i / 2560 % 4, b = i / 10240;
+    return ((b * 40 + s) * 4 + h) * 64 + d;
+  });
+}
+
+TEST(Transposes, DimensionsThatAreOneInMemoryAreMoved) {
+  expectMoved<float>("back", 2 * 24 * 196,
+                     [](size_t i) { return (i / (24 * 196) * 196 + i % 196) * 24 + i / 196 % 24; });
+  expectMoved<float>("tokens", 2 * 49 * 96,
+                     [](size_t i) { return (i / (49 * 96) * 96 + i % 96) * 49 + i / 96 % 49; });
+}
+
+TEST(Transposes, WorkOnTheWayReadsOtherOperands) {
+  std::vector<float> x = randomFloats(2 * 24 * 196), s = randomFloats(24),
+                     r = randomFloats(2 * 196 * 24), y = unwritten(r.size());
+  run("transpose-schedule.mlir", "image", "transpose", 0, x, s, r, y);
+  std::vector<double> wanted;
+  for (size_t i = 0; i < r.size(); ++i)
+    wanted.push_back(double(x[(i / (24 * 196) * 24 + i % 24) * 196 + i / 24 % 196]) + s[i % 24] +
+                     r[i]);
+  expectNear(y, wanted);
+}
+
+TEST(Transposes, OperandsOfUnlikeTypesHaveTiles) {
+  // Halves of 1.0 and 2.0.
+  std::vector<float> x = randomFloats(80 * 64), y = unwritten(80 * 64);
+  std::vector<uint16_t> factors(80 * 128);
+  for (size_t i = 0; i < factors.size(); ++i)
+    factors[i] = i % 3 == 0 ? 0x3c00 : 0x4000;
+  run("transpose-schedule.mlir", "scaled", "transpose", 0, x, factors, y);
+  std::vector<double> wanted;
+  for (size_t i = 0; i < y.size(); ++i)
+    wanted.push_back(x[i % 80 * 64 + i / 80] * ((i % 80 * 128 + 64 + i / 80) % 3 == 0 ? 1.0 : 2.0));
+  expectNear(y, wanted);
+}
+
+TEST(Transposes, SizesOfRunTime) {
+  for (size_t rows : {1, 33, 100}) {
+    SimKernels kernels(variantOf("transpose-schedule.mlir", "open"), true);
+    ASSERT_EQ(kernels.error, "");
+    std::vector<float> x = randomFloats(rows * 96), y = unwritten(rows * 96);
+    const float *a = kernels.share(x, "x");
+    float *b = kernels.share(y, "y");
+    int32_t size = rows;
+    sim::LaunchResult launched =
+        kernels.launchPlanned(0, {&a, &b, &size, &size}, 3 * ((rows + 31) / 32));
+    ASSERT_TRUE(launched.ok()) << launched.error;
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_EQ(y[i], x[i % rows * 96 + i / rows]) << "element " << i << " of " << rows << " rows";
+  }
 }
 
 //===-- channels last -------------------------------------------------------------------------===//

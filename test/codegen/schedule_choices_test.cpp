@@ -57,6 +57,14 @@ std::string unary(StringRef op, StringRef attributes, ArrayRef<int64_t> sizes, S
   return model(x, x, x, llvm::formatv("  %y = onnx.{0}(%a) {1} : ({2}) -> {2}", op, attributes, x));
 }
 
+std::string transposed(int64_t rows, int64_t columns, StringRef element) {
+  std::string x = tensorOf({3, rows, columns}, element), y = tensorOf({3, columns, rows}, element);
+  return model(x, x, y,
+               llvm::formatv("  %y = onnx.Transpose(%a) {{perm = array<i64: 0, 2, 1>} : ({0}) -> "
+                             "{1}",
+                             x, y));
+}
+
 std::string runningSum(int64_t length, StringRef element) {
   std::string x = tensorOf({length}, element);
   return model(x, x, x,
@@ -143,7 +151,7 @@ TEST_F(ScheduleChoices, ConvolutionsAreAccepted) {
   EXPECT_TRUE(families.count("contraction"));
 }
 
-TEST_F(ScheduleChoices, RowsWindowsAndScansAreAccepted) {
+TEST_F(ScheduleChoices, OthersAreAccepted) {
   for (const char *element : kFloats)
     for (int64_t length : {1, 5, 64, 1000, 4096, 100000}) {
       expectAccepted(unary("Softmax", "{axis = -1 : i64}", {16, length}, element));
@@ -151,10 +159,14 @@ TEST_F(ScheduleChoices, RowsWindowsAndScansAreAccepted) {
       expectAccepted(unary("Relu", "", {3, length}, element));
       expectAccepted(runningSum(length, element));
     }
+  for (const char *element : {"i1", "i8", "f16", "f32", "f64"})
+    for (int64_t rows : {1, 3, 8, 100, 512})
+      for (int64_t columns : {1, 7, 64, 1000})
+        expectAccepted(transposed(rows, columns, element));
   for (const char *element : kFloats)
     for (int64_t window : {2, 3, 11})
       expectAccepted(pool(64, 56, window, element));
-  for (const char *family : {"rows", "columns", "window", "scan", "map"})
+  for (const char *family : {"rows", "columns", "window", "scan", "transpose", "map"})
     EXPECT_TRUE(families.count(family)) << family;
 }
 

@@ -12,7 +12,8 @@ import numpy
 from onnx import TensorProto, helper, numpy_helper, save
 
 
-def model(operator, shape, result, weights=(), before=(), after=(), **attributes):
+def model(operator, shape, result, weights=(), before=(), after=(), kind=TensorProto.FLOAT,
+          **attributes):
     """`before` it are operators of the input, `after` it of its result and the input."""
     stored = [numpy_helper.from_array(numpy.ones(size, "f"), f"w{i}")
               for i, size in enumerate(weights)]
@@ -21,8 +22,8 @@ def model(operator, shape, result, weights=(), before=(), after=(), **attributes
                                   ["r" if after else "y"], **attributes))
     nodes += [helper.make_node(name, ["r", "x"], ["y"]) for name in after]
     graph = helper.make_graph(
-        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, result)], stored)
+        nodes, "g", [helper.make_tensor_value_info("x", kind, shape)],
+        [helper.make_tensor_value_info("y", kind, result)], stored)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
@@ -30,6 +31,11 @@ MODELS = {
     "elementwise": model("Relu", (64, 256), (64, 256)),
     "transpose-outer": model("Transpose", (8, 16, 64), (16, 8, 64), perm=[1, 0, 2]),
     "transpose-inner": model("Transpose", (64, 64), (64, 64)),
+    "transpose-image": model("Transpose", (1, 64, 14, 14), (1, 14, 14, 64), perm=[0, 2, 3, 1]),
+    "transpose-half": model("Transpose", (1, 128, 4, 64), (1, 4, 64, 128), perm=[0, 2, 3, 1],
+                            kind=TensorProto.FLOAT16),
+    "transpose-byte": model("Transpose", (256, 256), (256, 256), kind=TensorProto.INT8),
+    "transpose-double": model("Transpose", (64, 64), (64, 64), kind=TensorProto.DOUBLE),
     "product": model("MatMul", (128, 64), (128, 128), weights=((64, 128),)),
     "residual": model("MatMul", (128, 128), (128, 128), weights=((128, 128),), after=["Add"]),
     "value": model("MatMul", (128, 64), (128, 128), weights=((64, 128),), before=["Mul"]),

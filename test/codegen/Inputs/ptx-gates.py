@@ -56,6 +56,8 @@ MODELS = {
                          weights=((256, 512),)),
     "product-f16": model("MatMul", (256, 256), (256, 512), kind=F16, weights=((256, 512),)),
     "transpose-inner": model("Transpose", (4096, 1024), (1024, 4096), perm=[1, 0]),
+    "transpose-image": model("Transpose", ("N", 96, 14, 14), ("N", 14, 14, 96), kind=F16,
+                             perm=[0, 2, 3, 1]),
     "average-pool": model("AveragePool", ("N", 64, 56, 56), ("N", 64, 56, 56), kernel_shape=[3, 3],
                           pads=[1, 1, 1, 1]),
     "scan": scan_model(),
@@ -86,6 +88,7 @@ MODELS = {
 
 # Of lit tests: (file, variant).
 DISPATCHES = {
+    "transpose-image-sum": ("transpose-schedule.mlir", "image"),
     "depthwise-channels": ("channels-last.mlir", "depthwise"),
     "depthwise-groups": ("channels-last.mlir", "grouped"),
     "pool-channels": ("channels-last.mlir", "pool"),
