@@ -72,6 +72,15 @@ bool bounded(Operation *op) { return isReal(op) && (isPresent(op, 1) || isPresen
 bool wasFlattened(Operation *op) { return op->hasAttr(kRowsAttr); }
 bool givenAtRunTime(Operation *op) { return !constantValue(op->getOperand(1)); }
 
+bool hidesKeys(Operation *op) { return isPresent(op, 3); }
+bool capsMasked(Operation *op) {
+  auto cap = op->getAttrOfType<FloatAttr>("softcap");
+  return cap && cap.getValueAsDouble() > 0 && (isPresent(op, 3) || isSet(op, "is_causal"));
+}
+bool showsScores(Operation *op) {
+  return isSet(op, "qk_matmul_output_mode") && !op->getResult(3).use_empty();
+}
+
 struct Difference {
   const char *ops; // separated by spaces
   bool (*applies)(Operation *);
@@ -99,6 +108,12 @@ constexpr Difference differences[] = {
     {"Clip", bounded, "a bound that is NaN makes the result NaN", kReference},
     {"Pad", reflects, "a pad beyond the size goes back and forth", kReference},
     {"MaxPool", isReal, "the greatest of nothing but -inf is -inf", kReference},
+    {"Attention", hidesKeys, "a query that sees no key makes NaN", kReference},
+    {"Attention", hidesKeys, "a mask is broadcast to the queries, and hides the keys it lacks",
+     kReference},
+    {"Attention", capsMasked, "softcap is applied to scores that are masked", kReference},
+    {"Attention", showsScores, "qk_matmul_output is as the specification counts its modes",
+     kReference},
     {"Flatten", wasFlattened, "Softmax and its like before opset 13 work on rows of a matrix",
      kText},
     {"Conv", paddedItself, "auto_pad pads as its text says", kText},

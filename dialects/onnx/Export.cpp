@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Exporter.h"
 #include "dialects/onnx/OutputFile.h"
+#include "dialects/onnx/shape/Attention.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -143,10 +144,13 @@ LogicalResult Exporter::exportNode(Operation *op, GraphProto &graph) {
   if (custom && custom.getUnsupported())
     return op->emitError() << custom.getOpType() << " cannot be written at opset " << kOpset << ": "
                            << *custom.getUnsupported();
-  NodeProto &node = *graph.add_node();
   std::string type = custom ? custom.getOpType().str() : schema->name.str();
   StringRef named = nameOf(op->getLoc());
-  node.set_name(uniqueName(named.empty() ? StringRef(type) : named, nodeNames));
+  std::string name = uniqueName(named.empty() ? StringRef(type) : named, nodeNames);
+  auto attention = dyn_cast<AttentionOp>(op);
+  std::string mask = attention ? exportMask(attention, name, graph) : "";
+  NodeProto &node = *graph.add_node();
+  node.set_name(name);
   node.set_op_type(type);
   if (custom) {
     node.set_domain(custom.getDomain().str());
@@ -159,6 +163,8 @@ LogicalResult Exporter::exportNode(Operation *op, GraphProto &graph) {
   for (auto [operand, name] : llvm::zip(op->getOperands(), node.input()))
     if (name.empty() && !isAbsent(operand))
       return op->emitError("uses a value that cannot be written as ONNX");
+  if (!mask.empty())
+    node.set_input(kMask, mask);
   nameResults(op, node.name());
   for (Value result : op->getResults())
     node.add_output(names.lookup(result));

@@ -35,6 +35,8 @@ private:
   mlir::LogicalResult exportRegion(mlir::Region &region, onnx_proto::GraphProto &graph,
                                    llvm::StringRef name);
   mlir::LogicalResult exportNode(mlir::Operation *op, onnx_proto::GraphProto &graph);
+  /// The name of an Attention's mask; one row for all queries becomes one for each.
+  std::string exportMask(AttentionOp op, llvm::StringRef node, onnx_proto::GraphProto &graph);
   mlir::LogicalResult exportConstant(ConstantOp op, onnx_proto::GraphProto &graph);
   /// A constant of equal elements, as a node that needs the bytes of one.
   mlir::LogicalResult exportSplat(ConstantOp op, onnx_proto::GraphProto &graph);

@@ -20,7 +20,6 @@ StringRef nearestForm(StringRef op) {
   StringRef constant = "its values as an initializer";
   return llvm::StringSwitch<StringRef>(op)
       .Cases("AffineGrid", "Det", "matrices by MatMul, or the result as an input")
-      .Case("Attention", "MatMul, Softmax and MatMul")
       .Cases("Bernoulli", "Multinomial", given)
       .Cases("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", given)
       .Cases("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix", constant)

@@ -20,6 +20,7 @@ void registerConvolutionOperators(OperatorTable &table);   // Conv, ConvTranspos
 
 // Parts of families in files of their own, called by the family's function.
 void registerSoftmaxOperators(OperatorTable &table);
+void registerAttention(OperatorTable &table);
 void registerEinsum(OperatorTable &table);
 void registerConvTranspose(OperatorTable &table);
 

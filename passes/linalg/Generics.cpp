@@ -128,6 +128,23 @@ Value readThrough(Lowering &l, Location loc, const Lowered &data, ArrayRef<Affin
       })[0];
 }
 
+Lowered transposed(Lowering &l, Location loc, const Lowered &data, ArrayRef<int64_t> permutation) {
+  Sizes sizes;
+  SmallVector<int64_t> moving; // those that are not 1
+  for (int64_t from : permutation) {
+    sizes.push_back(data.sizes[from]);
+    if (!isConstantIntValue(data.sizes[from], 1))
+      moving.push_back(from);
+  }
+  if (llvm::is_sorted(moving))
+    return l.build.reshape(loc, data, sizes);
+  SmallVector<AffineExpr> source(permutation.size());
+  for (auto [to, from] : llvm::enumerate(permutation))
+    source[from] = getAffineDimExpr(to, loc.getContext());
+  Value result = readThrough(l, loc, data, source, sizes);
+  return {result, sizes, data.elementType};
+}
+
 namespace {
 /// The operands that reductions have in common.
 struct ReductionOperands {

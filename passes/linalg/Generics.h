@@ -50,6 +50,10 @@ mlir::Value mapGeneric(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, cons
 mlir::Value readThrough(Lowering &l, mlir::Location loc, const Lowered &data,
                         llvm::ArrayRef<mlir::AffineExpr> source, const Sizes &sizes);
 
+/// `data` with its dimensions in the order of `permutation`; a view where only sizes of 1 move.
+Lowered transposed(Lowering &l, mlir::Location loc, const Lowered &data,
+                   llvm::ArrayRef<int64_t> permutation);
+
 /// A generic over `loops` of which those marked `reduced` are reduced. `fn` gets the accumulator
 /// and the scalars read and gives the next accumulator. Where nothing is reduced, the result is
 /// that of one step.

@@ -143,6 +143,7 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
 void registerContractionOperators(OperatorTable &table) {
   table["MatMul"] = {lowerMatMul};
   table["Gemm"] = {lowerGemm};
+  registerAttention(table);
   registerEinsum(table);
 }
 

@@ -15,30 +15,11 @@ namespace cameo {
 
 //===-- Transpose -----------------------------------------------------------------------------===//
 
-/// `data` with its dimensions in the order of `permutation`.
-static Lowered transposed(Location loc, Lowering &l, const Lowered &data,
-                          ArrayRef<int64_t> permutation) {
-  Sizes sizes;
-  SmallVector<int64_t> moving; // those that are not 1
-  for (int64_t from : permutation) {
-    sizes.push_back(data.sizes[from]);
-    if (!isConstantIntValue(data.sizes[from], 1))
-      moving.push_back(from);
-  }
-  if (llvm::is_sorted(moving))
-    return l.build.reshape(loc, data, sizes);
-  SmallVector<AffineExpr> source(permutation.size());
-  for (auto [to, from] : llvm::enumerate(permutation))
-    source[from] = getAffineDimExpr(to, loc.getContext());
-  Value result = readThrough(l, loc, data, source, sizes);
-  return {result, sizes, data.elementType};
-}
-
 static LogicalResult lowerTranspose(Operation *op, Lowering &l) {
   FailureOr<onnx::TransposeShape> shape = onnx::inferTranspose(l.shapes, op);
   if (failed(shape))
     return failure();
-  l.define(op, 0, transposed(op->getLoc(), l, l.operand(op, 0), shape->permutation));
+  l.define(op, 0, transposed(l, op->getLoc(), l.operand(op, 0), shape->permutation));
   return success();
 }
 
@@ -58,7 +39,7 @@ static LogicalResult lowerDepthToSpace(Operation *op, Lowering &l) {
   SmallVector<int64_t> order =
       columnRow ? SmallVector<int64_t>{0, 1, 4, 2, 5, 3} : SmallVector<int64_t>{0, 3, 4, 1, 5, 2};
   Location loc = op->getLoc();
-  Lowered moved = transposed(loc, l, l.build.reshape(loc, data, split), order);
+  Lowered moved = transposed(l, loc, l.build.reshape(loc, data, split), order);
   l.define(op, 0, l.build.reshape(loc, moved, *result));
   return success();
 }
@@ -73,7 +54,7 @@ static LogicalResult lowerSpaceToDepth(Operation *op, Lowering &l) {
   OpFoldResult rows = (*result)[2], columns = (*result)[3];
   Location loc = op->getLoc();
   Lowered split = l.build.reshape(loc, data, {in[0], in[1], rows, size, columns, size});
-  Lowered moved = transposed(loc, l, split, {0, 3, 5, 1, 2, 4});
+  Lowered moved = transposed(l, loc, split, {0, 3, 5, 1, 2, 4});
   l.define(op, 0, l.build.reshape(loc, moved, *result));
   return success();
 }

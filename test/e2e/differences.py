@@ -74,6 +74,23 @@ def ramp(*shape):
     return numpy.arange(numpy.prod(shape), dtype=F32).reshape(shape)
 
 
+def attention_cases():
+    query, key, value = (ramp(1, 1, rows, 4) / 8 for rows in (2, 3, 3))
+    hidden = numpy.array([[False, False, False], [True, False, True]])
+    yield Difference("Attention of a query that sees no key", "Attention",
+                     [query, key, value, hidden], "reference", opset=24)
+    for mask in (floats(0, 1, 2, shape=[1, 3]), floats(0, 1, 2, 3, shape=[2, 2])):
+        yield Difference("Attention, `attn_mask` with one row, or fewer keys", "Attention",
+                         [query, key, value, mask], "reference", opset=24)
+    mask = floats(0, 1, -2, 3, 1, 0, shape=[2, 3])
+    yield Difference("Attention, `softcap` beside a mask", "Attention", [query, key, value, mask],
+                     "reference", {"softcap": 0.5}, opset=24)
+    for mode, cap in ((1, 0.0), (2, 0.5)):
+        yield Difference("Attention, `qk_matmul_output_mode` 1 and 2", "Attention",
+                         [query, key, value, mask], "reference",
+                         {"qk_matmul_output_mode": mode, "softcap": cap}, opset=24, outputs=4)
+
+
 def cases():
     """In the order of the page."""
     for mode in ("nearest", "linear"):
@@ -97,6 +114,7 @@ def cases():
     yield Difference("MaxPool of nothing but -inf", "MaxPool",
                      [floats(-INF, -INF, -INF, 3, shape=[1, 1, 4])], "reference",
                      {"kernel_shape": [2]})
+    yield from attention_cases()
     for operator in ("Softmax", "LogSoftmax", "Hardmax"):
         yield Difference("Softmax, LogSoftmax, Hardmax before opset 13", operator,
                          [ramp(2, 3, 4) / 5], "onnxruntime", {"axis": 1}, opset=11)

@@ -289,6 +289,16 @@ def matmul(g, name):
     g.add(name, [x, y], (*broadcast(x.dims[:-2], y.dims[:-2]), x.dims[-2], y.dims[-1]), exact=False)
 
 
+@operator("Attention")
+def attention(g, name):
+    x = g.pick(lambda v: v.dtype is F32 and v.rank == 4 and isinstance(v.dims[-1], int)
+               and isinstance(v.dims[1], int))
+    y = g.pick(lambda v: v.dtype is F32 and v.rank == 4 and v.dims[-1] == x.dims[-1]
+               and v.dims[:2] == x.dims[:2])
+    scale = {"scale": g.choose([0.25, 1.0])} if g.chance(0.5) else {}
+    g.add(name, [x, y, y], x.dims, exact=False, is_causal=g.integer(0, 1), **scale)
+
+
 @operator("Gemm", weight=2)
 def gemm(g, name):
     x = g.pick(lambda v: v.dtype in (F32, F64) and v.rank == 2)

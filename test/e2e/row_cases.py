@@ -278,6 +278,31 @@ def matmul(name, version):
         yield Case("int32", [whole(-9, 9, 5, 7, dtype=I32), whole(-9, 9, 7, 3, dtype=I32)])
 
 
+@operator("Attention")
+def attention(name, version):
+    query, key, value = normal(2, 3, 4, 6), normal(2, 3, 5, 6), normal(2, 3, 5, 7)
+    yield Case("heads", [query, key, value])
+    yield Case("mask", [query, key, value, normal(3, 4, 5)], {"scale": 0.25})
+    packed = {"q_num_heads": 4, "kv_num_heads": 2}
+    past = [normal(2, 2, 3, 6), normal(2, 2, 3, 7)]
+    yield Case("packed-past", [normal(2, 4, 24), normal(2, 5, 12), normal(2, 5, 14), None, *past],
+               {**packed, "is_causal": 1}, outputs=3)
+    hidden = whole(0, 2, 2, 1, 4, 5).astype(bool)
+    hidden[..., 0] = True
+    yield Case("boolean", [query, key, value, hidden], {"is_causal": 1})
+    yield Case("one-head-of-keys", [query, normal(2, 1, 5, 6), normal(2, 1, 5, 7)],
+               {"softcap": 2.0})
+    yield Case("causal", [normal(1, 2, 70, 16), normal(1, 2, 70, 16), normal(1, 2, 70, 16)],
+               {"is_causal": 1, "softmax_precision": TensorProto.DOUBLE})
+    for mode in (0, 3):
+        yield Case(f"scores-{mode}", [query, key, value], {"qk_matmul_output_mode": mode},
+                   outputs=4)
+    for label, dtype in same_label([F16, F64]):
+        yield Case(label, [x.astype(dtype) for x in (query, key, value)])
+    if version >= 24:
+        yield Case("lengths", [query, key, value, None, None, None, numpy.array([5, 2])])
+
+
 @operator("Gemm")
 def gemm(name, version):
     yield Case("plain", [normal(5, 7), normal(7, 3), normal(5, 3)])

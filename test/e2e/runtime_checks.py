@@ -86,6 +86,36 @@ def given(*numbers):
     return Values(list(numbers))
 
 
+def attention_cases():
+    def check(label, inputs, good, bad, text, **attributes):
+        return Check(f"attention-{label}", "Attention", inputs, good, [(bad, text)], attributes,
+                     opset=24)
+
+    query, value = tensor("N", 2, 3, "D"), tensor("M", 2, "V", 4)
+    inputs, scale = [query, tensor("N", 2, "K", "E"), value], {"scale": 0.5}
+    good = [[1, 2, 3, 4], [1, 2, 5, 4], [1, 2, 5, 4]]
+    for label, wrong, text in (
+            ("batch", [good[0], good[1], [2, 2, 5, 4]], "batch sizes 1 and 2 differ"),
+            ("lengths", [good[0], good[1], [1, 2, 6, 4]], "lengths of keys and values 5 and 6 differ"),
+            ("sizes", [good[0], [1, 2, 5, 3], good[2]], "head sizes 4 and 3 differ")):
+        yield check(label, inputs, good, wrong, text, **scale)
+    yield check("heads", [tensor(1, "H", 3, 4), tensor(1, "H", 5, 4), tensor(1, "G", 5, 4)], good,
+                [good[0], good[1], [1, 3, 5, 4]], "numbers of heads 2 and 3 differ")
+    yield check("packed", [tensor(1, 3, "D"), tensor(1, 5, "E"), tensor(1, 5, 8)],
+                [[1, 3, 8], [1, 5, 8], [1, 5, 8]], [[1, 3, 9], [1, 5, 8], [1, 5, 8]],
+                "size 9 is not a multiple of q_num_heads 2", q_num_heads=2, kv_num_heads=2, **scale)
+    fixed = [tensor(1, 2, 3, 4), tensor(1, 2, 5, 4), tensor(1, 2, 5, 4)]
+    yield check("mask", [*fixed, tensor("R", 5)], [*good, [3, 5]], [*good, [2, 5]],
+                "sizes of attn_mask and of the scores 2 and 3 differ")
+    yield check("mask-keys", [*fixed, tensor(3, "K")], [*good, [3, 4]], [*good, [3, 6]],
+                "attn_mask is for 6 keys; there are 5")
+    yield check("past", [*fixed, None, tensor(1, 2, "P", 4), tensor(1, 2, "R", 4)],
+                [*good, [1, 2, 3, 4], [1, 2, 3, 4]], [*good, [1, 2, 3, 4], [1, 2, 2, 4]],
+                "lengths of the past 3 and 2 differ")
+    yield check("nonpad", [*fixed, None, None, None, tensor("B", dtype=I64)],
+                [*good, [1]], [*good, [2]], "the number of lengths and the batch 2 and 1 differ")
+
+
 def cases():
     """In the order of the families' files."""
     yield Check("broadcast", "Add", [tensor("N"), tensor("M")], [[3], [1]],
@@ -99,6 +129,7 @@ def cases():
     yield Check("rank", "Relu", [tensor("N", 4)], [[3, 4]], [([[12]], "rank")])
     yield Check("matmul", "MatMul", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],
                 [([[2, 3], [5, 4]], "inner sizes 3 and 5 differ")])
+    yield from attention_cases()
     yield Check("gemm", "Gemm", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],
                 [([[2, 3], [5, 4]], "inner sizes 3 and 5 differ")])
     yield Check("einsum", "Einsum", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],

@@ -12,6 +12,7 @@ const RuleTable &shapeRules() {
     RuleTable rules;
     registerElementwiseRules(rules);
     registerContractionRules(rules);
+    registerAttentionRules(rules);
     registerWindowRules(rules);
     registerNormalizationRules(rules);
     registerReductionRules(rules);

@@ -58,6 +58,7 @@ mlir::FailureOr<llvm::SmallVector<Sizes>> fromShapes(Shapes &shapes, mlir::Opera
 // The families, one file each.
 void registerElementwiseRules(RuleTable &table);
 void registerContractionRules(RuleTable &table);
+void registerAttentionRules(RuleTable &table);
 void registerWindowRules(RuleTable &table);
 void registerNormalizationRules(RuleTable &table);
 void registerReductionRules(RuleTable &table);

@@ -198,6 +198,14 @@ def batch_dims(operator, version, case):
         yield value, True
 
 
+def one_of(count):
+    """One of the first numbers."""
+    def values(operator, version, case):
+        for value in (-1, count, MOST):
+            yield value, True
+    return values
+
+
 def groups(operator, version, case):
     for value in (0, -1, 5, MOST):
         yield value, True
@@ -213,7 +221,7 @@ KINDS = {
     **{name: flag for name in (
         "allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
-        "select_last_index spatial storage_order training_mode transA transB upper").split()},
+        "is_causal select_last_index spatial storage_order training_mode transA transB upper").split()},
     "axis": axis, "axes": axes, "perm": permutation, "to": types, "dtype": types,
     "stash_type": float_types,
     "strides": each_at_least(1, spatial), "dilations": each_at_least(1, spatial),
@@ -225,7 +233,9 @@ KINDS = {
     "ratio": ratio, "scales": scales, "starts": slice_bounds, "ends": slice_bounds,
     **{name: real for name in (
         "alpha beta gamma bias lambd epsilon momentum extrapolation_value cubic_coeff_a min max "
-        "value_float").split()},
+        "value_float scale softcap").split()},
+    "q_num_heads": groups, "kv_num_heads": groups, "softmax_precision": float_types,
+    "qk_matmul_output_mode": one_of(4),
     ("Pad", "value"): real, ("Constant", "value"): anything, "value": one_element,
     **{name: integer for name in ("k", "start", "end", "seed")},
     **{name: anything for name in (
