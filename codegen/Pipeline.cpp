@@ -63,6 +63,10 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   if (options.level >= 2)
     // After batch normalizations are gone, whose factors it finds between products otherwise.
     functions.addPass(createFoldScalesIntoWeights());
+  if (options.level >= 1)
+    // Last: what others take from between the products (transposes, scales that weights take over)
+    // is not hidden from them, and what remains is what attention is made of.
+    functions.addPass(createRecognizeAttention());
 }
 
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {

@@ -226,6 +226,34 @@ def SinkDataMovement : Pass<"cameo-sink-data-movement", "::mlir::func::FuncOp"> 
   ];
 }
 
+def RecognizeAttention : Pass<"cameo-recognize-attention", "::mlir::func::FuncOp"> {
+  let summary = "recognize attention written in primitives";
+  let description = [{
+    A Softmax along the last axis between two MatMuls becomes one Attention with them, with what
+    scales the queries, the keys or the scores by a number (Mul or Div) and with one mask, added or
+    chosen by (Where), if nobody else reads what is between. Keys are transposed as Attention wants
+    them. Every bit of the results stays: `onnx.arithmetic` has the numbers as they were, and
+    lowering repeats them. As an ONNX model, without the attribute, it agrees to rounding.
+
+    ```mlir
+    %0 = onnx.Transpose(%k) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x5x4xf32>) -> tensor<1x2x4x5xf32>
+    %1 = onnx.MatMul(%q, %0) : (tensor<1x2x3x4xf32>, tensor<1x2x4x5xf32>) -> tensor<1x2x3x5xf32>
+    %2 = onnx.Div(%1, %two) : (tensor<1x2x3x5xf32>, tensor<f32>) -> tensor<1x2x3x5xf32>
+    %3 = onnx.Softmax(%2) : (tensor<1x2x3x5xf32>) -> tensor<1x2x3x5xf32>
+    %4 = onnx.MatMul(%3, %v) : (tensor<1x2x3x5xf32>, tensor<1x2x5x4xf32>) -> tensor<1x2x3x4xf32>
+    ```
+    ==>
+    ```mlir
+    %1:4 = onnx.Attention(%q, %k, %v, %none, %none, %none, %none)
+        {scale = 5.000000e-01 : f32, onnx.arithmetic = {scores_divisor = 2.000000e+00 : f32}}
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"recognized", "recognized", "attentions that became one operator">
+  ];
+}
+
 //===-- normalized -> dispatched --------------------------------------------------------------===//
 
 def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::ModuleOp"> {

@@ -11,6 +11,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Statistics.h"
 #include "passes/graph/ConstantFolding.h"
+#include "passes/graph/Permutations.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
@@ -22,72 +23,6 @@ namespace cameo {
 
 #define GEN_PASS_DEF_SINKDATAMOVEMENT
 #include "passes/Passes.h.inc"
-
-//===-- Permutations --------------------------------------------------------------------------===//
-
-using Permutation = SmallVector<int64_t, 6>;
-
-/// Transpose(Transpose(x, first), second) is Transpose(x, composed).
-static Permutation composed(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
-  Permutation result;
-  for (int64_t axis : second)
-    result.push_back(first[axis]);
-  return result;
-}
-
-static Permutation inverse(ArrayRef<int64_t> permutation) {
-  Permutation result(permutation.size());
-  for (auto [i, axis] : llvm::enumerate(permutation))
-    result[axis] = i;
-  return result;
-}
-
-static bool isIdentity(ArrayRef<int64_t> permutation) {
-  return llvm::all_of(llvm::enumerate(permutation), [](auto entry) {
-    return entry.value() == static_cast<int64_t>(entry.index());
-  });
-}
-
-/// What a Transpose of a value of known rank does.
-static std::optional<Permutation> permutationOf(Operation *op) {
-  auto transpose = dyn_cast_or_null<onnx::TransposeOp>(op);
-  auto type = transpose ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : nullptr;
-  if (!type || !hasReliableShape(op->getOperand(0)) || !hasReliableShape(op->getResult(0)) ||
-      !isa<RankedTensorType>(op->getResult(0).getType()))
-    return std::nullopt;
-  if (!transpose.getPermAttr())
-    return Permutation(llvm::reverse(llvm::seq<int64_t>(0, type.getRank())));
-  Permutation permutation(transpose.getPermAttr().asArrayRef());
-  SmallVector<int64_t> sorted(permutation);
-  llvm::sort(sorted);
-  if (static_cast<int64_t>(sorted.size()) != type.getRank() || !isIdentity(sorted))
-    return std::nullopt;
-  return permutation;
-}
-
-static RankedTensorType permuted(Type type, ArrayRef<int64_t> permutation) {
-  auto ranked = cast<RankedTensorType>(type);
-  return RankedTensorType::get(composed(ranked.getShape(), permutation), ranked.getElementType());
-}
-
-/// Notes the sizes of an operator's only result.
-static void setDims(Operation *op, ArrayRef<Attribute> dims) {
-  Builder b(op->getContext());
-  Attribute all = b.getArrayAttr(dims);
-  op->setAttr(onnx::kDimsAttr, b.getArrayAttr(llvm::ArrayRef(all)));
-}
-
-/// A result's `onnx.dims` after a Transpose.
-static void permuteDims(Operation *op, ArrayRef<int64_t> permutation) {
-  auto all = op->getAttrOfType<ArrayAttr>(onnx::kDimsAttr);
-  auto dims = all && !all.empty() ? dyn_cast<ArrayAttr>(all[0]) : ArrayAttr();
-  if (!dims || dims.size() != permutation.size())
-    return;
-  SmallVector<Attribute> moved;
-  for (int64_t axis : permutation)
-    moved.push_back(dims[axis]);
-  setDims(op, moved);
-}
 
 //===-- Operators that compute element by element ---------------------------------------------===//
 
@@ -286,14 +221,7 @@ Value Group::enter(Value operand, ArrayRef<int64_t> permutation) {
     return value = source;
   OpBuilder b(operand.getContext());
   b.setInsertionPointAfterValue(operand);
-  auto transpose =
-      b.create<onnx::TransposeOp>(operand.getLoc(), permuted(source.getType(), needed), source,
-                                  b.getNamedAttr("perm", b.getDenseI64ArrayAttr(needed)));
-  if (ArrayAttr dims = knownDims(source)) {
-    setDims(transpose, dims.getValue());
-    permuteDims(transpose, needed);
-  }
-  return value = transpose->getResult(0);
+  return value = createTranspose(b, operand.getLoc(), source, needed);
 }
 
 /// Those outside of the group see what they saw.

@@ -93,6 +93,31 @@ def shifts():
     return g, g.model(g.node("Gemm", flat, g.constant(3, 24), transB=1, alpha=2.0))
 
 
+def attention():
+    """Two heads: queries scaled and divided scores, and a mask."""
+    g = Graph(2, 6, 8, left=["Add", "Attention", *["MatMul", "Reshape", "Transpose"] * 3])
+    heads = [g.node("Transpose", g.node("Reshape", g.node("MatMul", "x", g.constant(8, 8)),
+                                        g.ints(0, 0, 2, 4)), perm=perm)
+             for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])]
+    # The bias keeps the scale from the weights before it.
+    query = g.node("Mul", g.node("Add", heads[0], g.constant(6, 4)),
+                   g.constant(values=numpy.float32(0.7)))
+    scores = g.node("Div", g.node("MatMul", query, heads[1]),
+                    g.constant(values=numpy.float32(3)))
+    weights = g.node("Softmax", g.node("Add", scores, g.constant(2, 1, 6, 6)), axis=3)
+    return g, g.model(g.node("MatMul", weights, heads[2]))
+
+
+def attention_of_one_head():
+    """Each place sees itself and those before it; the keys are as the second product wants them."""
+    g = Graph(2, 6, 8, left=["Attention", "Transpose"])
+    later = g.constant(values=numpy.triu(numpy.ones((6, 6), bool), 1))
+    scores = g.node("MatMul", "x", g.node("Transpose", "x", perm=[0, 2, 1]))
+    hidden = g.node("Where", later, g.constant(values=numpy.float32(-1e9)), scores)
+    y = g.node("MatMul", g.node("Softmax", hidden, axis=-1), "x")
+    return g, g.model(g.node("Transpose", y, perm=[0, 2, 1]))
+
+
 def splats():
     """Four megabytes, and forty, of one number."""
     g = Graph(1, 1024, left=["Add", *["ConstantOfShape"] * 3, "Identity", "MatMul"])
@@ -108,4 +133,5 @@ def splats():
 
 
 MODELS = {make.__name__.replace("_", "-"): make
-          for make in (pad_conv, pad_pools, channels_last, matrices, scales, shifts, splats)}
+          for make in (pad_conv, pad_pools, channels_last, matrices, scales, shifts, attention,
+                       attention_of_one_head, splats)}
