@@ -207,7 +207,9 @@ def SinkDataMovement : Pass<"cameo-sink-data-movement", "::mlir::func::FuncOp"> 
     Operators that compute element by element and are connected with one another are one group. Where
     fewer transposes are left at its boundary if all of it is computed with permuted dimensions, it is;
     constants are permuted with it. Transposed matrices become `transA` and `transB` of a Gemm, which
-    MatMul of two matrices then is. Every bit of the results stays.
+    MatMul of two matrices then is. Transposes of both operands of a MatMul and of its result go where
+    together they do nothing, and so do views (Reshape, Flatten, Squeeze, Unsqueeze) on both sides of
+    elementwise operators. Every bit of the results stays.
 
     ```mlir
     %0 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
@@ -222,6 +224,7 @@ def SinkDataMovement : Pass<"cameo-sink-data-movement", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
     Statistic<"permuted", "permuted", "operators that are computed with permuted dimensions">,
+    Statistic<"unviewed", "unviewed", "operators that are computed without the views around them">,
     Statistic<"sunk", "into-products", "transposes that a product took over">
   ];
 }

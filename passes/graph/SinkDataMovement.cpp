@@ -11,7 +11,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Statistics.h"
 #include "passes/graph/ConstantFolding.h"
-#include "passes/graph/Permutations.h"
+#include "passes/graph/DataMovement.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
@@ -26,8 +26,7 @@ namespace cameo {
 
 //===-- Operators that compute element by element ---------------------------------------------===//
 
-/// Those whose operands all broadcast to their one result.
-static bool isElementwise(Operation *op) {
+bool isElementwise(Operation *op) {
   if (!isa<onnx::OnnxDialect>(op->getDialect()) || op->getNumResults() != 1)
     return false;
   return llvm::StringSwitch<bool>(op->getName().stripDialect())
@@ -44,12 +43,11 @@ static bool isElementwise(Operation *op) {
       .Default(false);
 }
 
-static RankedTensorType reliable(Value value) {
+RankedTensorType reliable(Value value) {
   return hasReliableShape(value) ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
 }
 
-/// Operands of one element are the same however the others are permuted.
-static bool isPlain(Value operand) {
+bool isPlain(Value operand) {
   RankedTensorType type = reliable(operand);
   return onnx::isAbsent(operand) || (type && type.hasStaticShape() && type.getNumElements() == 1);
 }
@@ -287,7 +285,8 @@ void Group::permute(ArrayRef<int64_t> permutation) {
 struct SinkDataMovement : impl::SinkDataMovementBase<SinkDataMovement> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    while (sweep(function.getBody().front())) {
+    Block &block = function.getBody().front();
+    while (sweep(block) || cancel(block)) {
     }
     function.walk([&](Operation *op) { sinkIntoProduct(op); });
     updateFunctionType(function);
@@ -322,6 +321,14 @@ private:
       changed = true;
     }
     return changed;
+  }
+
+  /// Whether there was something without effect around operators.
+  bool cancel(Block &block) {
+    int64_t viewed = cancelViews(block), products = cancelAroundProducts(block);
+    count(&getContext(), getArgument(), "unviewed", viewed);
+    count(&getContext(), getArgument(), "into-products", products);
+    return viewed + products > 0;
   }
 
   /// A transposed matrix is read by columns: Gemm has attributes for that, and MatMul of matrices

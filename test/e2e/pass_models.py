@@ -75,6 +75,17 @@ def matrices():
     return g, g.model(g.node("MatMul", g.node("Transpose", product, perm=[1, 0]), turned))
 
 
+def views():
+    """Rows for what does not need them; products that are transposed all around."""
+    g = Graph(2, 6, 8, left=["MatMul", "Mul", "Relu", "Reshape", "Sigmoid"])
+    rows = g.node("Reshape", "x", g.ints(12, 8))
+    gated = g.node("Mul", rows, g.node("Sigmoid", rows))
+    y = g.node("Relu", g.node("Reshape", gated, g.ints(2, -1, 8)))
+    turned = g.node("Transpose", y, perm=[0, 2, 1])
+    other = g.node("Transpose", g.node("Reshape", "x", g.ints(2, 8, 6)), perm=[0, 2, 1])
+    return g, g.model(g.node("Transpose", g.node("MatMul", turned, other), perm=[0, 2, 1]))
+
+
 def scales():
     g = Graph(2, 3, 4, left=["Add", "MatMul", "MatMul", "Relu", "Relu"])
     product = g.node("MatMul", g.node("Div", "x", g.constant(4)), g.constant(4, 5))
@@ -133,5 +144,5 @@ def splats():
 
 
 MODELS = {make.__name__.replace("_", "-"): make
-          for make in (pad_conv, pad_pools, channels_last, matrices, scales, shifts, attention,
+          for make in (pad_conv, pad_pools, channels_last, matrices, views, scales, shifts, attention,
                        attention_of_one_head, splats)}

@@ -114,3 +114,88 @@ func.func @products(%x: tensor<2x3xf32>, %y: tensor<1x2x3xf32>) -> (tensor<3x3xf
   %2 = onnx.MatMul(%t, %x) : (tensor<1x3x2xf32>, tensor<2x3xf32>) -> tensor<1x3x3xf32>
   return %0, %1, %2 : tensor<3x3xf32>, tensor<3x3xf32>, tensor<1x3x3xf32>
 }
+
+// -----
+
+// Views on both sides of a diamond; a number may stay. One view has another reader.
+// CHECK-LABEL: func @views
+// CHECK: %[[S:.*]] = onnx.Sigmoid(%arg0) {onnx.dims = {{\[}}["N", 6]]} : (tensor<?x6xf32>) -> tensor<?x6xf32>
+// CHECK: %[[M:.*]] = onnx.Mul(%arg0, %[[S]])
+// CHECK: %[[H:.*]] = onnx.Mul(%[[M]], %{{.*}}) {{.*}} -> tensor<?x6xf32>
+// CHECK: return %[[H]], %{{.*}} : tensor<?x6xf32>, tensor<?x2x3xf32>
+func.func @views(%x: tensor<?x6xf32> {onnx.dims = ["N", 6]}) -> (tensor<?x6xf32>, tensor<?x2x3xf32>) {
+  %half = onnx.Constant() {value = dense<0.5> : tensor<1xf32>} : () -> tensor<1xf32>
+  %a = onnx.Constant() {value = dense<[0, 2, 3]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %0 = onnx.Reshape(%x, %a) {onnx.dims = [["N", 2, 3]]} : (tensor<?x6xf32>, tensor<3xi64>) -> tensor<?x2x3xf32>
+  %1 = onnx.Sigmoid(%0) {onnx.dims = [["N", 2, 3]]} : (tensor<?x2x3xf32>) -> tensor<?x2x3xf32>
+  %2 = onnx.Mul(%0, %1) {onnx.dims = [["N", 2, 3]]} : (tensor<?x2x3xf32>, tensor<?x2x3xf32>) -> tensor<?x2x3xf32>
+  %3 = onnx.Mul(%2, %half) {onnx.dims = [["N", 2, 3]]} : (tensor<?x2x3xf32>, tensor<1xf32>) -> tensor<?x2x3xf32>
+  %4 = onnx.Flatten(%3) {axis = 1 : i64, onnx.dims = [["N", 6]]} : (tensor<?x2x3xf32>) -> tensor<?x6xf32>
+  return %4, %0 : tensor<?x6xf32>, tensor<?x2x3xf32>
+}
+
+// -----
+
+// Not where what is between has another reader, is broadcast, has a constant of more numbers, or where
+// the views lead to another shape.
+// CHECK-LABEL: func @keeps_views
+// CHECK-COUNT-8: onnx.Reshape
+func.func @keeps_views(%x: tensor<6xf32>, %row: tensor<3xf32>, %a: tensor<2xi64>) -> (tensor<6xf32>, tensor<2x3xf32>, tensor<6xf32>, tensor<6xf32>, tensor<3x2xf32>) {
+  %c = onnx.Constant() {value = dense<[1.0, 2.0, 3.0]> : tensor<3xf32>} : () -> tensor<3xf32>
+  %s = onnx.Constant() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %f = onnx.Constant() {value = dense<6> : tensor<1xi64>} : () -> tensor<1xi64>
+  %t = onnx.Constant() {value = dense<[3, 2]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = onnx.Reshape(%x, %s) : (tensor<6xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %1 = onnx.Relu(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = onnx.Reshape(%1, %f) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<6xf32>
+  %3 = onnx.Reshape(%x, %s) : (tensor<6xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %4 = onnx.Add(%3, %row) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %5 = onnx.Reshape(%4, %f) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<6xf32>
+  %6 = onnx.Reshape(%x, %s) : (tensor<6xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %7 = onnx.Mul(%6, %c) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %8 = onnx.Reshape(%7, %f) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<6xf32>
+  %9 = onnx.Reshape(%x, %s) : (tensor<6xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %10 = onnx.Abs(%9) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %11 = onnx.Reshape(%10, %t) : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<3x2xf32>
+  return %2, %1, %5, %8, %11 : tensor<6xf32>, tensor<2x3xf32>, tensor<6xf32>, tensor<6xf32>, tensor<3x2xf32>
+}
+
+// -----
+
+// (A' B')' is B A; batches in another order.
+// CHECK-LABEL: func @products
+// CHECK-NEXT: %[[Y:.*]] = onnx.MatMul(%arg1, %arg0) : (tensor<2x5x4xf32>, tensor<2x4x3xf32>) -> tensor<2x5x3xf32>
+// CHECK-NEXT: %[[Z:.*]] = onnx.MatMul(%arg2, %arg3) : (tensor<2x3x4x5xf32>, tensor<2x3x5x6xf32>) -> tensor<2x3x4x6xf32>
+// CHECK-NEXT: return %[[Y]], %[[Z]]
+func.func @products(%a: tensor<2x4x3xf32>, %b: tensor<2x5x4xf32>, %c: tensor<2x3x4x5xf32>, %d: tensor<2x3x5x6xf32>) -> (tensor<2x5x3xf32>, tensor<2x3x4x6xf32>) {
+  %0 = onnx.Transpose(%a) {perm = array<i64: 0, 2, 1>} : (tensor<2x4x3xf32>) -> tensor<2x3x4xf32>
+  %1 = onnx.Transpose(%b) {perm = array<i64: 0, 2, 1>} : (tensor<2x5x4xf32>) -> tensor<2x4x5xf32>
+  %2 = onnx.MatMul(%0, %1) : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %3 = onnx.Transpose(%2) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
+  %4 = onnx.Transpose(%c) {perm = array<i64: 1, 0, 2, 3>} : (tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32>
+  %5 = onnx.Transpose(%d) {perm = array<i64: 1, 0, 2, 3>} : (tensor<2x3x5x6xf32>) -> tensor<3x2x5x6xf32>
+  %6 = onnx.MatMul(%4, %5) : (tensor<3x2x4x5xf32>, tensor<3x2x5x6xf32>) -> tensor<3x2x4x6xf32>
+  %7 = onnx.Transpose(%6) {perm = array<i64: 1, 0, 2, 3>} : (tensor<3x2x4x6xf32>) -> tensor<2x3x4x6xf32>
+  return %3, %7 : tensor<2x5x3xf32>, tensor<2x3x4x6xf32>
+}
+
+// -----
+
+// Not where one batch is broadcast, where the result is read as it is, or where more than batches and
+// matrices is exchanged.
+// CHECK-LABEL: func @keeps_products
+// CHECK-COUNT-8: onnx.Transpose
+func.func @keeps_products(%a: tensor<2x4x3xf32>, %b: tensor<1x5x4xf32>, %c: tensor<2x5x4xf32>, %d: tensor<4x2x4xf32>) -> (tensor<2x5x3xf32>, tensor<2x5x3xf32>, tensor<2x3x5xf32>, tensor<4x2x2xf32>) {
+  %0 = onnx.Transpose(%a) {perm = array<i64: 0, 2, 1>} : (tensor<2x4x3xf32>) -> tensor<2x3x4xf32>
+  %1 = onnx.Transpose(%b) {perm = array<i64: 0, 2, 1>} : (tensor<1x5x4xf32>) -> tensor<1x4x5xf32>
+  %2 = onnx.MatMul(%0, %1) : (tensor<2x3x4xf32>, tensor<1x4x5xf32>) -> tensor<2x3x5xf32>
+  %3 = onnx.Transpose(%2) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
+  %4 = onnx.Transpose(%c) {perm = array<i64: 0, 2, 1>} : (tensor<2x5x4xf32>) -> tensor<2x4x5xf32>
+  %5 = onnx.MatMul(%0, %4) : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %6 = onnx.Transpose(%5) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
+  %7 = onnx.Transpose(%d) {perm = array<i64: 2, 1, 0>} : (tensor<4x2x4xf32>) -> tensor<4x2x4xf32>
+  %8 = onnx.Transpose(%d) {perm = array<i64: 2, 0, 1>} : (tensor<4x2x4xf32>) -> tensor<4x4x2xf32>
+  %9 = onnx.MatMul(%7, %8) : (tensor<4x2x4xf32>, tensor<4x4x2xf32>) -> tensor<4x2x2xf32>
+  %10 = onnx.Transpose(%9) {perm = array<i64: 0, 2, 1>} : (tensor<4x2x2xf32>) -> tensor<4x2x2xf32>
+  return %3, %6, %5, %10 : tensor<2x5x3xf32>, tensor<2x5x3xf32>, tensor<2x3x5xf32>, tensor<4x2x2xf32>
+}
