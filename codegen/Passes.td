@@ -172,6 +172,8 @@ def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
     Statistic<"launches", "launches", "launches">,
     Statistic<"kernels", "kernels", "kernels that they share">
   ];
+  let options = [Option<"indexBound", "index-bound", "int64_t", /*default=*/"1073741824",
+                        "elements of a tensor that 32-bit indices reach; less is for tests">];
 }
 
 //===-- tiled -> device ------------------------------------------------------------------------===//

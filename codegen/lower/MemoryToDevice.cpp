@@ -9,6 +9,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/DevicePatterns.h"
+#include "dialects/kernel/Kernel.h"
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -204,6 +205,17 @@ struct LowerCast : AccessPattern<memref::CastOp> {
   }
 };
 
+struct LowerAdvance : AccessPattern<kernel::AdvanceOp> {
+  using AccessPattern::AccessPattern;
+
+  LogicalResult matchAndRewrite(kernel::AdvanceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, address(op, cast<MemRefType>(op.getMemory().getType()),
+                                   adaptor.getMemory(), adaptor.getOffset(), rewriter));
+    return success();
+  }
+};
+
 /// For operations that take an address as an integer, such as shared-memory descriptors.
 struct LowerExtractPointer : AccessPattern<memref::ExtractAlignedPointerAsIndexOp> {
   using AccessPattern::AccessPattern;
@@ -221,5 +233,5 @@ struct LowerExtractPointer : AccessPattern<memref::ExtractAlignedPointerAsIndexO
 void cameo::populateMemoryToDevicePatterns(const DeviceTypeConverter &converter,
                                            RewritePatternSet &patterns) {
   patterns.add<LowerLoad, LowerStore, LowerVectorLoad, LowerVectorStore, LowerAtomic, LowerAlloca,
-               LowerCast, LowerExtractPointer>(converter);
+               LowerCast, LowerAdvance, LowerExtractPointer>(converter);
 }

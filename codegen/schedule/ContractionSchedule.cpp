@@ -161,7 +161,7 @@ public:
     OpBuilder host(op);
     Location loc = op.getLoc();
     // Blocks: batch * ceil(rows / tile) * ceil(columns / tile).
-    SmallVector<Value> sizes = planSizesOfRoot(host, op, product.epilogues.front(),
+    SmallVector<Value> sizes = gridSizesOfRoot(host, emitter, op, product.epilogues.front(),
                                                linalg::GenericOp(product.generic).getResult(0));
     auto count = [&](ArrayRef<unsigned> loops) -> Value {
       Value product_ = host.create<arith::ConstantIndexOp>(loc, 1);

@@ -14,13 +14,12 @@ using namespace mlir;
 
 namespace cameo {
 
-SmallVector<Value> planSizesOfRoot(OpBuilder &host, kernel::DispatchOp op, const Epilogue &first,
-                                   Value root) {
+SmallVector<Value> gridSizesOfRoot(OpBuilder &host, KernelEmitter &emitter, kernel::DispatchOp op,
+                                   const Epilogue &first, Value root) {
   SmallVector<Value> sizes;
   for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>(root.getType()).getShape())) {
     if (ShapedType::isDynamic(size))
-      sizes.push_back(host.createOrFold<tensor::DimOp>(op.getLoc(), op.getInits()[0],
-                                                       *sameDimension(first, dim)));
+      sizes.push_back(emitter.gridSize(host, op, 0, *sameDimension(first, dim)));
     else
       sizes.push_back(host.create<arith::ConstantIndexOp>(op.getLoc(), size));
   }

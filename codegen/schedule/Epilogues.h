@@ -9,9 +9,11 @@
 
 namespace cameo {
 
-/// Sizes of the root as values of the plan: numbers, or those of the first result's destination.
-llvm::SmallVector<mlir::Value> planSizesOfRoot(mlir::OpBuilder &host, kernel::DispatchOp op,
-                                               const Epilogue &first, mlir::Value root);
+/// Sizes of the root as a grid has to cover it: numbers, or those of the first result's
+/// destination.
+llvm::SmallVector<mlir::Value> gridSizesOfRoot(mlir::OpBuilder &host, KernelEmitter &emitter,
+                                               kernel::DispatchOp op, const Epilogue &first,
+                                               mlir::Value root);
 
 /// Stores what result `number` of the dispatch has of the root's elements `values`, neighbours
 /// along its last dimension from `place` on, which is a multiple of their number. `flat`, where

@@ -41,8 +41,7 @@ OperandLayout operandLayout(kernel::DispatchOp op, Value blockArgument) {
   return result;
 }
 
-/// Inputs and destinations that are not in memory of their own, as block arguments.
-static SmallVector<BlockArgument> viewsOf(kernel::DispatchOp op) {
+SmallVector<BlockArgument> viewsOf(kernel::DispatchOp op) {
   SmallVector<BlockArgument> result;
   for (auto [operand, argument] : llvm::zip(op->getOperands(), op.getBodyBlock()->getArguments()))
     if (isa<RankedTensorType>(operand.getType()) && !rt::hasOwnMemory(operand))
@@ -75,34 +74,8 @@ bool castsToIndex(kernel::DispatchOp op) {
       .wasInterrupted();
 }
 
-/// Whether a scalar of the plan may be part of an index of the kernel: an offset, say.
-static bool isIndex(kernel::DispatchOp op, Type scalar) {
+bool isIndex(kernel::DispatchOp op, Type scalar) {
   return scalar.isIndex() || (isa<IntegerType>(scalar) && castsToIndex(op));
-}
-
-/// Whether every index of the kernel stays well below 2^31.
-static bool fitsIn32Bits(kernel::DispatchOp op) {
-  bool fits = true;
-  auto check = [&](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (tensor && (!tensor.hasStaticShape() || tensor.getNumElements() >= (int64_t(1) << 30)))
-      fits = false;
-  };
-  op->walk([&](Operation *inner) {
-    for (Type type : inner->getOperandTypes())
-      check(type);
-    for (Type type : inner->getResultTypes())
-      check(type);
-    if (auto generic = dyn_cast<linalg::GenericOp>(inner))
-      for (int64_t range : generic.getStaticLoopRanges())
-        if (ShapedType::isDynamic(range) || range >= (int64_t(1) << 30))
-          fits = false;
-  });
-  for (BlockArgument view : viewsOf(op))
-    check(rt::layoutOf(op->getOperand(view.getArgNumber()))->root.getType());
-  // Those of the plan may be anything.
-  return fits && llvm::none_of(op.getScalars(),
-                               [&](Value scalar) { return isIndex(op, scalar.getType()); });
 }
 
 Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim) {
@@ -140,124 +113,84 @@ Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim
   return {};
 }
 
-/// For a dispatch with sizes known only at run time: a condition of the plan under which
-/// fitsIn32Bits would hold. Null where it cannot be told from tensors' sizes alone.
-static Value fitsAtRunTime(kernel::DispatchOp op) {
-  OpBuilder host(op);
+void KernelEmitter::begin(kernel::DispatchOp op) {
+  chunks = fitsIn32Bits(op, bound) ? std::nullopt : chunksOf(op, bound);
+}
+
+Value KernelEmitter::gridSize(OpBuilder &host, kernel::DispatchOp op, unsigned output,
+                              int64_t dim) {
   Location loc = op.getLoc();
-  Value bound = host.create<arith::ConstantIndexOp>(loc, int64_t(1) << 30), all;
-  auto require = [&](Value value) {
-    // Unsigned: negative values need the wide kernel, too.
-    Value small = host.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, value, bound);
-    all = all ? host.create<arith::AndIOp>(loc, all, small).getResult() : small;
-  };
-  for (Value scalar : op.getScalars()) {
-    if (!isIndex(op, scalar.getType()))
-      continue;
-    if (!scalar.getType().isIndex())
-      return {};
-    require(scalar);
-  }
-  llvm::SetVector<Value> tensors;
-  for (BlockArgument argument : op.getBodyBlock()->getArguments())
-    if (isa<RankedTensorType>(argument.getType()))
-      tensors.insert(argument);
-  WalkResult products = op.getBody().walk([&](Operation *inner) {
-    for (Value result : inner->getResults())
-      if (isa<RankedTensorType>(result.getType()))
-        tensors.insert(result);
-    // Indices that a body multiplies itself have no bound.
-    return isa<arith::MulIOp>(inner) && inner->getResult(0).getType().isIndex()
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  if (products.wasInterrupted())
-    return {};
-  for (Value tensor : tensors) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (type.hasStaticShape()) {
-      if (type.getNumElements() >= (int64_t(1) << 30))
-        return {};
-      continue;
-    }
-    Value count;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      Value size = planSize(host, op, tensor, dim);
-      if (!size)
-        return {};
-      count = count ? host.createOrFold<arith::MulIOp>(loc, count, size) : size;
-    }
-    require(count);
-  }
-  for (BlockArgument view : viewsOf(op)) {
-    Value root = rt::layoutOf(op->getOperand(view.getArgNumber()))->root;
-    rt::Extent elements;
-    for (int64_t dim = 0; dim < cast<RankedTensorType>(root.getType()).getRank(); ++dim)
-      elements = elements * rt::sizeOf(root, dim);
-    require(elements.value(host, loc));
-  }
-  return all;
+  Value size = host.createOrFold<tensor::DimOp>(loc, op.getInits()[output], dim);
+  if (!chunks || dim != 0 || !chunks->steps.count(op.getInitArgs()[output]))
+    return size;
+  Value most = host.create<arith::ConstantIndexOp>(loc, chunks->size);
+  return host.createOrFold<arith::MinSIOp>(loc, size, most);
 }
 
 FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, StringRef part,
                                                     int64_t threads, ValueRange grid,
                                                     ArrayRef<int64_t> outputs,
                                                     function_ref<LogicalResult(Kernel &)> body) {
-  if (fitsIn32Bits(op))
-    return launch(op, part, threads, grid, outputs, op.getInits(), 32, body);
-  Value fits = fitsAtRunTime(op);
+  OpBuilder host(op);
+  Location loc = op.getLoc();
+  if (chunks) {
+    Value extent;
+    for (auto [init, argument] : llvm::zip(op.getInits(), op.getInitArgs()))
+      if (!extent && chunks->steps.count(argument))
+        extent = host.createOrFold<tensor::DimOp>(loc, init, 0);
+    SmallVector<Value> cut(grid);
+    cut[2] = host.create<arith::CeilDivSIOp>(
+        loc, extent, host.create<arith::ConstantIndexOp>(loc, chunks->size));
+    return launch(op, part, threads, cut, outputs, op.getInits(), {32, /*inChunks=*/true}, body);
+  }
+  if (fitsIn32Bits(op, bound))
+    return launch(op, part, threads, grid, outputs, op.getInits(), {32}, body);
+  Value fits = fitsAtRunTime(op, bound);
   if (!fits)
-    return launch(op, part, threads, grid, outputs, op.getInits(), 64, body);
+    return launch(op, part, threads, grid, outputs, op.getInits(), {64}, body);
   // Both kernels, one of them with an empty grid, which costs a comparison in the plan: 64-bit
   // indices take twice the registers and instructions, and hardly any run has them.
-  OpBuilder host(op);
-  Value zero = host.create<arith::ConstantIndexOp>(op.getLoc(), 0);
+  Value zero = host.create<arith::ConstantIndexOp>(loc, 0);
   auto gridWhere = [&](Value yes, Value no) {
     SmallVector<Value> result(grid);
-    result[0] = host.create<arith::SelectOp>(op.getLoc(), fits, yes, no);
+    result[0] = host.create<arith::SelectOp>(loc, fits, yes, no);
     return result;
   };
   auto narrow =
-      launch(op, part, threads, gridWhere(grid[0], zero), outputs, op.getInits(), 32, body);
+      launch(op, part, threads, gridWhere(grid[0], zero), outputs, op.getInits(), {32}, body);
   if (failed(narrow))
     return failure();
   SmallVector<Value> destinations(op.getInits());
   for (auto [output, value] : llvm::zip(outputs, *narrow))
     destinations[output] = value;
-  auto wide = launch(op, (part + "_wide").str(), threads, gridWhere(zero, grid[0]), outputs,
-                     destinations, 64, body);
+  auto wide = launch(op, part, threads, gridWhere(zero, grid[0]), outputs, destinations,
+                     {64, /*inChunks=*/false, "_wide"}, body);
   if (succeeded(wide))
     wide->front().getDefiningOp()->setAttr("kernel.fallback", host.getUnitAttr()); // for reports
   return wide;
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const Twine &partName,
-                                                    int64_t threads, ValueRange grid,
-                                                    ArrayRef<int64_t> outputs,
-                                                    ValueRange destinations, int indexBits,
-                                                    function_ref<LogicalResult(Kernel &)> body) {
-  std::string part = partName.str();
-  MLIRContext *context = op.getContext();
+KernelEmitter::Operands KernelEmitter::operandsOf(kernel::DispatchOp op, ArrayRef<int64_t> outputs,
+                                                  ValueRange destinations, Form form) {
   OpBuilder host(op);
   Location loc = op.getLoc();
-
-  // Arguments: inputs, destinations of this launch, scalars, sizes known only at run time. Sizes
-  // that are one value of the plan are one argument.
-  SmallVector<Value> operands(op.getInputs());
-  SmallVector<Value> targets(op.getInputArgs().begin(), op.getInputArgs().end());
-  SmallVector<int64_t> written;
+  // Inputs, destinations of this launch, scalars, sizes known only at run time. Sizes that are one
+  // value of the plan are one argument.
+  Operands result;
+  llvm::append_range(result.values, op.getInputs());
+  llvm::append_range(result.targets, op.getInputArgs());
   for (int64_t output : outputs) {
-    written.push_back(operands.size());
-    operands.push_back(destinations[output]);
-    targets.push_back(op.getInitArgs()[output]);
+    result.written.push_back(result.values.size());
+    result.values.push_back(destinations[output]);
+    result.targets.push_back(op.getInitArgs()[output]);
   }
-  size_t tensors = operands.size();
+  result.tensors = result.values.size();
   for (auto [scalar, argument] : llvm::zip(op.getScalars(), op.getScalarArgs())) {
-    operands.push_back(scalar);
-    targets.push_back(argument);
+    if (form.inChunks && chunks->extents.contains(argument))
+      continue;
+    result.values.push_back(scalar);
+    result.targets.push_back(argument);
   }
-  // Strides of views are among them, as those of dimension -1 - dim.
-  llvm::MapVector<Value, SmallVector<std::pair<Value, int64_t>>> dynamic;
   SmallVector<std::pair<rt::Extent, Value>> extents; // what there is a value for
   auto extentValue = [&](const rt::Extent &extent) {
     for (auto &[known, value] : extents)
@@ -274,7 +207,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
           Value size = value.getDefiningOp<rt::ViewOp>()
                            ? extentValue(rt::sizeOf(value, dim))
                            : host.createOrFold<tensor::DimOp>(loc, value, dim);
-          dynamic[size].push_back({argument, dim});
+          result.dynamic[size].push_back({argument, dim});
           extents.emplace_back(rt::sizeOf(value, dim), size);
         }
     }
@@ -285,53 +218,85 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
     std::optional<rt::Layout> layout = rt::layoutOf(op->getOperand(view.getArgNumber()));
     for (auto [dim, stride] : llvm::enumerate(layout->strides))
       if (!layout->isContiguous && !stride.known())
-        dynamic[extentValue(stride)].push_back({view, -1 - static_cast<int64_t>(dim)});
+        result.dynamic[extentValue(stride)].push_back({view, -1 - static_cast<int64_t>(dim)});
   }
-  for (auto &[value, uses] : dynamic)
-    operands.push_back(value);
+  if (form.inChunks) // all of them are one, of any number of bits
+    result.values.push_back(
+        host.create<arith::IndexCastOp>(loc, host.getI64Type(), result.dynamic.front().first));
+  else
+    for (auto &[value, uses] : result.dynamic)
+      result.values.push_back(value);
+  return result;
+}
 
-  std::string key = dispatchKey(op) + part;
-  for (auto &[value, uses] : dynamic) {
-    key += "|";
+/// The kernel's operands begin at the block's chunk, and have its size.
+void KernelEmitter::beginChunk(Kernel &kernel, const Operands &operands) {
+  OpBuilder &b = kernel.b;
+  Location loc = kernel.loc;
+  Type wide = b.getI64Type();
+  auto number = [&](int64_t value) { return b.create<arith::ConstantIntOp>(loc, value, wide); };
+  Value chunk = b.create<arith::IndexCastUIOp>(loc, wide, kernel.blockId(gpu::Dimension::z));
+  Value extent = kernel.function.getArguments().back();
+  Value start = b.create<arith::MulIOp>(loc, chunk, number(chunks->size));
+  Value left = b.create<arith::SubIOp>(loc, extent, start);
+  Value most = b.create<arith::MinSIOp>(loc, left, number(chunks->size));
+  Value size = b.create<arith::IndexCastOp>(loc, b.getIndexType(), most);
+  for (auto &[value, uses] : operands.dynamic)
     for (auto &[argument, dim] : uses)
-      key += llvm::formatv("{0}.{1},", cast<BlockArgument>(argument).getArgNumber(), dim);
+      kernel.dynamicSizes[{argument, dim}] = size;
+  for (Value argument : chunks->extents)
+    kernel.mapping.map(argument, size);
+  for (Value argument : ArrayRef(operands.targets).take_front(operands.tensors)) {
+    auto step = chunks->steps.find(argument);
+    if (step == chunks->steps.end())
+      continue;
+    Value whole = kernel.memories[argument];
+    Value offset = b.create<arith::MulIOp>(loc, chunk, number(chunks->size * step->second));
+    Value memory = b.create<kernel::AdvanceOp>(loc, whole.getType(), whole, offset);
+    kernel.memories[argument] = memory;
+    int64_t alignment = kernel.alignments.lookup(whole);
+    kernel.alignments[memory] = alignment;
   }
-  auto &[function, nodes] = known[key];
-  collectNodeNames(loc, nodes);
-  if (!function) {
-    std::string name = llvm::formatv("k{0}_{1}{2}", count++,
-                                     symbolFor(nodes.empty() ? "kernel" : nodes.front()), part);
-    OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
-    auto module = outer.create<gpu::GPUModuleOp>(loc, name);
-    module->setAttr("kernel.index_bits", outer.getI32IntegerAttr(indexBits));
-    SmallVector<Type> types;
-    for (auto [position, operand] : llvm::enumerate(operands))
-      types.push_back(position < tensors
-                          ? globalMemory(cast<RankedTensorType>(operand.getType()).getElementType())
-                          : operand.getType());
-    OpBuilder inside = OpBuilder::atBlockBegin(module.getBody());
-    function = inside.create<gpu::GPUFuncOp>(loc, name, outer.getFunctionType(types, {}));
-    function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), outer.getUnitAttr());
-    function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
-    if (kernel::ScheduleAttr schedule = op.getScheduleAttr())
-      function->setAttr("kernel.schedule", schedule); // for reports
-    for (size_t i = 0; i < tensors; ++i)
-      function.setArgAttr(i, "llvm.noalias", outer.getUnitAttr());
+}
 
-    Block &entry = function.getBody().front();
-    Kernel kernel(op, OpBuilder::atBlockBegin(&entry));
-    kernel.function = function;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      if (i < tensors) {
-        kernel.memories[targets[i]] = entry.getArgument(i);
-        kernel.layouts[targets[i]] = operandLayout(op, targets[i]);
-        kernel.alignments[entry.getArgument(i)] = kernel.layouts[targets[i]].alignment;
-      } else {
-        kernel.mapping.map(targets[i], entry.getArgument(i));
-      }
+gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64_t threads,
+                                    const Operands &operands, Form form,
+                                    function_ref<LogicalResult(Kernel &)> body) {
+  Location loc = op.getLoc();
+  OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
+  auto module = outer.create<gpu::GPUModuleOp>(loc, name);
+  module->setAttr("kernel.index_bits", outer.getI32IntegerAttr(form.indexBits));
+  SmallVector<Type> types;
+  for (auto [position, operand] : llvm::enumerate(operands.values))
+    types.push_back(position < operands.tensors
+                        ? globalMemory(cast<RankedTensorType>(operand.getType()).getElementType())
+                        : operand.getType());
+  OpBuilder inside = OpBuilder::atBlockBegin(module.getBody());
+  auto function = inside.create<gpu::GPUFuncOp>(loc, name, outer.getFunctionType(types, {}));
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), outer.getUnitAttr());
+  function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  if (kernel::ScheduleAttr schedule = op.getScheduleAttr())
+    function->setAttr("kernel.schedule", schedule); // for reports
+  for (size_t i = 0; i < operands.tensors; ++i)
+    function.setArgAttr(i, "llvm.noalias", outer.getUnitAttr());
+
+  Block &entry = function.getBody().front();
+  Kernel kernel(op, OpBuilder::atBlockBegin(&entry));
+  kernel.function = function;
+  for (auto [i, target] : llvm::enumerate(operands.targets)) {
+    if (i < operands.tensors) {
+      kernel.memories[target] = entry.getArgument(i);
+      kernel.layouts[target] = operandLayout(op, target);
+      kernel.alignments[entry.getArgument(i)] = kernel.layouts[target].alignment;
+    } else {
+      kernel.mapping.map(target, entry.getArgument(i));
     }
-    size_t next = targets.size();
-    for (auto &[value, uses] : dynamic) {
+  }
+  if (form.inChunks) {
+    beginChunk(kernel, operands);
+  } else {
+    size_t next = operands.targets.size();
+    for (auto &[value, uses] : operands.dynamic) {
       for (auto &[argument, dim] : uses) {
         if (dim >= 0)
           kernel.dynamicSizes[{argument, dim}] = entry.getArgument(next);
@@ -340,13 +305,44 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
       }
       ++next;
     }
-    kernel.copyScalarOps();
-    if (failed(body(kernel)) || kernel.broken)
+  }
+  kernel.copyScalarOps();
+  if (failed(body(kernel)) || kernel.broken)
+    return {};
+  kernel.b.setInsertionPointToEnd(&entry);
+  kernel.b.create<gpu::ReturnOp>(loc);
+  if (!kernel.synchronises)
+    function->setAttr("kernel.no_sync", outer.getUnitAttr());
+  return function;
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, StringRef part,
+                                                    int64_t threads, ValueRange grid,
+                                                    ArrayRef<int64_t> outputs,
+                                                    ValueRange destinations, Form form,
+                                                    function_ref<LogicalResult(Kernel &)> body) {
+  MLIRContext *context = op.getContext();
+  OpBuilder host(op);
+  Location loc = op.getLoc();
+  Operands operands = operandsOf(op, outputs, destinations, form);
+
+  std::string key = dispatchKey(op) + (part + form.suffix).str();
+  for (auto &[value, uses] : operands.dynamic) {
+    key += "|";
+    for (auto &[argument, dim] : uses)
+      key += llvm::formatv("{0}.{1},", cast<BlockArgument>(argument).getArgNumber(), dim);
+  }
+  if (form.inChunks)
+    key += llvm::formatv("chunks {0}", chunks->size);
+  auto &[function, nodes] = known[key];
+  collectNodeNames(loc, nodes);
+  if (!function) {
+    std::string name =
+        llvm::formatv("k{0}_{1}{2}{3}", count++,
+                      symbolFor(nodes.empty() ? "kernel" : nodes.front()), part, form.suffix);
+    function = write(op, name, threads, operands, form, body);
+    if (!function)
       return failure();
-    kernel.b.setInsertionPointToEnd(&entry);
-    kernel.b.create<gpu::ReturnOp>(loc);
-    if (!kernel.synchronises)
-      function->setAttr("kernel.no_sync", outer.getUnitAttr());
   }
 
   auto symbol = SymbolRefAttr::get(context, function->getParentOfType<gpu::GPUModuleOp>().getName(),
@@ -354,8 +350,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, const
   SmallVector<Type> resultTypes;
   for (int64_t output : outputs)
     resultTypes.push_back(op.getInits()[output].getType());
-  auto launched = host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, Value(), operands,
-                                            host.getDenseI64ArrayAttr(written), Value(), Value());
+  auto launched =
+      host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, Value(), operands.values,
+                                host.getDenseI64ArrayAttr(operands.written), Value(), Value());
   OpBuilder before(launched);
   stateWork(before, launched, op, outputs,
             [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });

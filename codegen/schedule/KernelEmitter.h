@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/schedule/IndexWidth.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/rt/Rt.h"
 
@@ -40,6 +41,9 @@ struct OperandLayout {
   int64_t alignment = 16;
   bool isContiguous() const { return strides.empty(); }
 };
+
+/// Inputs and destinations that are not in memory of their own, as block arguments.
+llvm::SmallVector<mlir::BlockArgument> viewsOf(kernel::DispatchOp op);
 
 /// Of an input or destination, by the dispatch's block argument.
 OperandLayout operandLayout(kernel::DispatchOp op, mlir::Value blockArgument);
@@ -189,16 +193,28 @@ mlir::Value planSize(mlir::OpBuilder &host, kernel::DispatchOp op, mlir::Value t
 std::string dispatchKey(kernel::DispatchOp op);
 /// Whether integers of the description may become indices.
 bool castsToIndex(kernel::DispatchOp op);
+/// Whether a scalar of the plan may be part of an index of the kernel: an offset, say.
+bool isIndex(kernel::DispatchOp op, mlir::Type scalar);
 
 /// Makes the kernels of one variant and launches them in place of its dispatches. Dispatches with
 /// the same description and schedule share kernels.
 class KernelEmitter {
 public:
-  explicit KernelEmitter(rt::VariantOp variant) : variant(variant) {}
+  /// Kernels with 32-bit indices reach `bound` elements.
+  explicit KernelEmitter(rt::VariantOp variant, int64_t bound = kIndexBound)
+      : variant(variant), bound(bound) {}
+
+  /// From now on `op` is launched.
+  void begin(kernel::DispatchOp op);
+
+  /// Size of a destination (by position) along a dimension as a grid has to cover it: where the
+  /// launch is in chunks, that of the first one.
+  mlir::Value gridSize(mlir::OpBuilder &host, kernel::DispatchOp op, unsigned output, int64_t dim);
 
   /// Writes a kernel for `op` by `body`, unless one was already written for an equal dispatch under
   /// the same `part`, and launches it before `op` with `grid`; the launch writes the destinations
-  /// `outputs` (positions). Results are those destinations after the launch.
+  /// `outputs` (positions). Results are those destinations after the launch. The grid has one
+  /// dimension: chunks are along z.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   launch(kernel::DispatchOp op, llvm::StringRef part, int64_t threads, mlir::ValueRange grid,
          llvm::ArrayRef<int64_t> outputs, llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
@@ -207,11 +223,34 @@ public:
   void nameNodes();
 
 private:
-  /// The same with the indices' width in bits, writing `destinations` in place of the dispatch's.
+  /// How one launch differs from others of the dispatch.
+  struct Form {
+    int indexBits = 32;
+    bool inChunks = false;
+    llvm::StringRef suffix = ""; // of the kernel's name
+  };
+  /// The same in a form, writing `destinations` in place of the dispatch's.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
-  launch(kernel::DispatchOp op, const llvm::Twine &part, int64_t threads, mlir::ValueRange grid,
-         llvm::ArrayRef<int64_t> outputs, mlir::ValueRange destinations, int indexBits,
+  launch(kernel::DispatchOp op, llvm::StringRef part, int64_t threads, mlir::ValueRange grid,
+         llvm::ArrayRef<int64_t> outputs, mlir::ValueRange destinations, Form form,
          llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
+
+  /// What a launch passes to its kernel.
+  struct Operands {
+    llvm::SmallVector<mlir::Value> values;
+    llvm::SmallVector<mlir::Value> targets; // the block arguments that the first of them are
+    size_t tensors;                         // of these, in front
+    llvm::SmallVector<int64_t> written;     // positions
+    /// Sizes known only at run time, and where they are sizes: dimension `dim` of a block argument,
+    /// or its stride along dimension -1 - `dim`.
+    llvm::MapVector<mlir::Value, llvm::SmallVector<std::pair<mlir::Value, int64_t>>> dynamic;
+  };
+  Operands operandsOf(kernel::DispatchOp op, llvm::ArrayRef<int64_t> outputs,
+                      mlir::ValueRange destinations, Form form);
+  mlir::gpu::GPUFuncOp write(kernel::DispatchOp op, llvm::StringRef name, int64_t threads,
+                             const Operands &operands, Form form,
+                             llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
+  void beginChunk(Kernel &kernel, const Operands &operands);
 
   struct Known {
     mlir::gpu::GPUFuncOp function;
@@ -219,6 +258,8 @@ private:
   };
 
   rt::VariantOp variant;
+  int64_t bound;
+  std::optional<Chunks> chunks; // of the dispatch that is launched
   llvm::StringMap<Known> known;
   unsigned count = 0;
 };

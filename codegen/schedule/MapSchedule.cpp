@@ -236,8 +236,8 @@ public:
       } else {
         Value count = host.create<arith::ConstantIndexOp>(loc, 1);
         for (int64_t dim = 0; dim < type.getRank(); ++dim)
-          count = host.createOrFold<arith::MulIOp>(
-              loc, count, host.createOrFold<tensor::DimOp>(loc, first, dim));
+          count = host.createOrFold<arith::MulIOp>(loc, count,
+                                                   emitter.gridSize(host, op, group.front(), dim));
         blocks = host.create<arith::CeilDivSIOp>(
             loc, count, host.create<arith::ConstantIndexOp>(loc, perBlock));
       }

@@ -518,7 +518,7 @@ public:
     auto sizeOf = [&](unsigned dim) -> Value {
       if (!rows.rowType.isDynamicDim(dim))
         return host.create<arith::ConstantIndexOp>(loc, rows.rowType.getDimSize(dim));
-      return host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], *rows.outputs[0].rowDims[dim]);
+      return emitter.gridSize(host, op, 0, *rows.outputs[0].rowDims[dim]);
     };
     for (int64_t dim = 0; dim < rows.rowType.getRank(); ++dim)
       count = host.createOrFold<arith::MulIOp>(loc, count, sizeOf(dim));

@@ -48,7 +48,7 @@ public:
     Location loc = op.getLoc();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), lines = one;
     for (auto [dim, size] :
-         llvm::enumerate(planSizesOfRoot(host, op, epilogues.front(), scan.getResult())))
+         llvm::enumerate(gridSizesOfRoot(host, emitter, op, epilogues.front(), scan.getResult())))
       if (dim != scan.getAxis())
         lines = host.createOrFold<arith::MulIOp>(loc, lines, size);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));

@@ -90,11 +90,13 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
 };
 
 struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
+  using LowerDispatchesBase::LowerDispatchesBase;
+
   void runOnOperation() override {
     const Target *target = targetOf(getOperation());
     if (!target)
       return signalPassFailure();
-    KernelEmitter emitter(getOperation());
+    KernelEmitter emitter(getOperation(), indexBound);
     SmallVector<kernel::DispatchOp> dispatches;
     getOperation().walk([&](kernel::DispatchOp op) { dispatches.push_back(op); });
     int64_t launchesBefore = number<rt::LaunchOp>(), kernelsBefore = number<gpu::GPUFuncOp>();
@@ -126,6 +128,7 @@ private:
                             << "' cannot compute this dispatch";
     if (failed(match->verify(attribute.getParams())))
       return failure();
+    emitter.begin(op);
     auto results = match->emit(attribute.getParams(), emitter);
     if (failed(results))
       return failure();

@@ -380,7 +380,7 @@ public:
     OpBuilder host(op);
     Location loc = op.getLoc();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;
-    for (Value size : planSizesOfRoot(host, op, windows.epilogues.front(), root()))
+    for (Value size : gridSizesOfRoot(host, emitter, op, windows.epilogues.front(), root()))
       count = host.createOrFold<arith::MulIOp>(loc, count, size);
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(
         loc, count, host.create<arith::ConstantIndexOp>(loc, threads * share.elements()));

@@ -192,6 +192,8 @@ LogicalResult StoreFragmentOp::verify() {
                       {elementOf(getDest()), index, IntegerType::get(getContext(), 1)});
 }
 
+LogicalResult AdvanceOp::verify() { return verifyFlat(*this, getMemory()); }
+
 //===-- Device code -------------------------------------------------------------------------===//
 
 LogicalResult PtxOp::verify() {

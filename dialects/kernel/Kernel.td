@@ -274,6 +274,22 @@ def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
   let hasVerifier = 1;
 }
 
+def Kernel_AdvanceOp : Kernel_Op<"advance", [Pure, AllTypesMatch<["memory", "result"]>]> {
+  let summary = "memory from an element on";
+  let description = [{
+    The offset is in elements and has 64 bits, whatever the width of the kernel's indices: where
+    an operand of a block begins may be farther than these reach.
+
+    ```mlir
+    %part = kernel.advance %x by %offset : memref<?xf32, #gpu.address_space<global>>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, I64:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$memory `by` $offset attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+}
+
 //===-- Device code -------------------------------------------------------------------------===//
 
 def Kernel_PtxOp : Kernel_Op<"ptx", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {

@@ -4,14 +4,14 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Sizes known only at run time: the plan compares the tensor's elements with 2^30 and gives one of
+// Several sizes known only at run time: the plan compares the tensor's elements with 2^30 and gives one of
 // two kernels an empty grid. What a launch costs is arithmetic of the plan, too.
 // CHECK-LABEL: rt.variant @dynamic
 // CHECK: %[[BOUND:.*]] = arith.constant 1073741824 : index
 // CHECK: arith.cmpi ult, %{{.*}}, %[[BOUND]] : index
 // CHECK: %[[NARROW:.*]] = arith.select %[[FITS:.*]], %[[BLOCKS:.*]], %{{.*}} : index
 // CHECK: %[[ROWS:.*]] = arith.sitofp %{{.*}} : i64 to f64
-// CHECK: %[[COLUMNS:.*]] = arith.constant 4.096000e+03 : f64
+// CHECK: %[[COLUMNS:.*]] = arith.sitofp %{{.*}} : i64 to f64
 // CHECK: %[[COUNT:.*]] = arith.mulf %[[ROWS]], %[[COLUMNS]] : f64
 // CHECK: %[[FOUR:.*]] = arith.constant 4.000000e+00 : f64
 // CHECK: %[[WRITTEN:.*]] = arith.mulf %[[COUNT]], %[[FOUR]] : f64
@@ -22,19 +22,19 @@
 // CHECK: gpu.module @[[K]] attributes {kernel.index_bits = 32 : i32}
 // CHECK: gpu.module @[[W]] attributes {kernel.index_bits = 64 : i32}
 rt.variant @dynamic target "sm_80" {
-  func.func @main(%x: tensor<?x4096xf32>, %n: index) -> tensor<?x4096xf32> {
-    %e = tensor.empty(%n) : tensor<?x4096xf32>
-    %r = kernel.dispatch ins(%x : tensor<?x4096xf32>) outs(%e : tensor<?x4096xf32>) {
-    ^bb0(%a: tensor<?x4096xf32>, %o: tensor<?x4096xf32>):
+  func.func @main(%x: tensor<?x?xf32>, %n: index, %m: index) -> tensor<?x?xf32> {
+    %e = tensor.empty(%n, %m) : tensor<?x?xf32>
+    %r = kernel.dispatch ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%a: tensor<?x?xf32>, %o: tensor<?x?xf32>):
       %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
-          ins(%a : tensor<?x4096xf32>) outs(%o : tensor<?x4096xf32>) {
+          ins(%a : tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) {
       ^bb1(%v: f32, %w: f32):
         %q = math.exp %v : f32
         linalg.yield %q : f32
-      } -> tensor<?x4096xf32>
-      kernel.yield %g : tensor<?x4096xf32>
-    } -> tensor<?x4096xf32>
-    return %r : tensor<?x4096xf32>
+      } -> tensor<?x?xf32>
+      kernel.yield %g : tensor<?x?xf32>
+    } -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
   }
 }
 

@@ -356,3 +356,11 @@ func.func @ResultType(%a: i32) {
   %0 = kernel.ptx "redux.sync.add.s32"(%a, %a) : (i32, i32) -> f64
   return
 }
+
+// -----
+
+func.func @AdvanceRank(%x: memref<4x4xf32>, %i: i64) {
+  // expected-error @below {{needs rank-1 contiguous memory, has 'memref<4x4xf32>'}}
+  %0 = kernel.advance %x by %i : memref<4x4xf32>
+  return
+}

@@ -91,6 +91,13 @@ func.func @Tiles(%x: memref<?xf32, 1>, %h: memref<?xf16, 1>, %s: memref<2176xf32
   return
 }
 
+// CHECK-LABEL: func @Advance
+func.func @Advance(%x: memref<?xf32, 1>, %i: i64) -> memref<?xf32, 1> {
+  // CHECK: kernel.advance %{{.*}} by %{{.*}} : memref<?xf32, 1>
+  %y = kernel.advance %x by %i : memref<?xf32, 1>
+  return %y : memref<?xf32, 1>
+}
+
 // CHECK-LABEL: func @Instructions
 func.func @Instructions(%row: !llvm.ptr<3>, %from: !llvm.ptr<1>, %mask: i32) {
   // CHECK: kernel.ptx "ldmatrix.sync.aligned.m8n8.x2.shared.b16"(%{{.*}}) : (!llvm.ptr<3>) -> (i32, i32)
