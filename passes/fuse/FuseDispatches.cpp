@@ -169,11 +169,12 @@ private:
     if (!pays(first, second, limits, repeats))
       return keep(producer, consumer, "it would cost more than it saves");
     OpBuilder builder(consumer);
-    kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept);
+    bool isSure = !repeats && isSurelyWellFormed(first, second, limits);
+    kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept, isSure);
     if (!merged)
       return keep(producer, consumer, "a result is not new memory");
     places[merged] = places.lookup(consumer);
-    if (!isWellFormed(first, second, describe(merged), limits)) {
+    if (!isSure && !isWellFormed(first, second, describe(merged), limits)) {
       forget(merged);
       return keep(producer, consumer, "together they are more than one kernel can compute");
     }

@@ -237,6 +237,25 @@ static bool isReadInOrder(const Product &product) {
   return true;
 }
 
+bool isSurelyWellFormed(const Description &producer, const Description &consumer,
+                        const FusionLimits &limits) {
+  if (producer.form != DispatchForm::Pointwise || consumer.form != DispatchForm::Pointwise)
+    return false;
+  auto within = [](size_t a, size_t b, int64_t limit) { return int64_t(a + b) <= limit; };
+  // Sizes of values between the two become scalars, too.
+  size_t sizes = 0;
+  for (kernel::DispatchOp op : {producer.op, consumer.op})
+    for (Value operand : op->getOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+        sizes += type.getNumDynamicDims();
+  size_t results = producer.op.getNumResults() + consumer.op.getNumResults();
+  return within(producer.op.getInputs().size() + consumer.op.getInputs().size(), results,
+                limits.tensors) &&
+         within(producer.op.getScalars().size() + consumer.op.getScalars().size(), sizes,
+                limits.scalars) &&
+         within(results, 0, limits.results);
+}
+
 bool isWellFormed(const Description &producer, const Description &consumer,
                   const Description &merged, const FusionLimits &limits) {
   using Form = DispatchForm;

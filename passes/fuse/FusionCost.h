@@ -40,6 +40,10 @@ bool keepsResults(const Description &producer, const Description &consumer);
 /// takes less time than the two.
 bool pays(const Description &producer, const Description &consumer, const FusionLimits &limits,
           bool repeats);
+/// Whether `isWellFormed` holds of the two merged, whatever they are: then they need not be copied
+/// to find out.
+bool isSurelyWellFormed(const Description &producer, const Description &consumer,
+                        const FusionLimits &limits);
 /// Whether the merged dispatch is still of the form that its parts promise, within limits.
 bool isWellFormed(const Description &producer, const Description &consumer,
                   const Description &merged, const FusionLimits &limits);

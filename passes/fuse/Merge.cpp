@@ -67,21 +67,21 @@ std::optional<SmallVector<ReassociationIndices>> dimensionsOf(rt::ReshapeOp resh
   return groups;
 }
 
-/// Copies bodies into the dispatch that takes their place.
+/// Copies or moves bodies into the dispatch that takes their place.
 class Merger {
 public:
-  explicit Merger(kernel::DispatchOp merged)
-      : body(OpBuilder::atBlockEnd(merged.getBodyBlock())), merged(merged) {
+  Merger(kernel::DispatchOp merged, bool takes)
+      : body(OpBuilder::atBlockEnd(merged.getBodyBlock())), merged(merged), takes(takes) {
     for (auto [outside, argument] : llvm::zip(merged.getInputs(), merged.getInputArgs()))
       inside[outside] = argument;
     for (auto [outside, argument] : llvm::zip(merged.getScalars(), merged.getScalarArgs()))
       inside[outside] = argument;
   }
 
-  /// Copies the body of `op`, whose inputs are arguments or, as in `computed`, values of the body;
-  /// its destinations are those from position `next` on where `kept`, else tensor.empty. Returns
-  /// what it yields.
-  SmallVector<Value> copy(kernel::DispatchOp op, const llvm::BitVector &kept, unsigned &next) {
+  /// Copies or moves the body of `op`, whose inputs are arguments or, as in `inside`, values of the
+  /// body; its destinations are those from position `next` on where `kept`, else tensor.empty.
+  /// Returns what it yields.
+  SmallVector<Value> add(kernel::DispatchOp op, const llvm::BitVector &kept, unsigned &next) {
     IRMapping mapping;
     for (auto [outside, argument] : llvm::zip(op.getInputs(), op.getInputArgs()))
       mapping.map(argument, inside.lookup(outside));
@@ -89,11 +89,19 @@ public:
       mapping.map(argument, inside.lookup(outside));
     for (auto [i, outside, argument] : llvm::enumerate(op.getInits(), op.getInitArgs()))
       mapping.map(argument, kept[i] ? Value(merged.getInitArgs()[next++]) : empty(outside));
-    for (Operation &inner : op.getBodyBlock()->without_terminator())
-      body.clone(inner, mapping);
+    Block *source = op.getBodyBlock(), *target = merged.getBodyBlock();
+    if (takes) {
+      for (BlockArgument argument : source->getArguments())
+        argument.replaceAllUsesWith(mapping.lookup(argument));
+      target->getOperations().splice(target->end(), source->getOperations(), source->begin(),
+                                     std::prev(source->end()));
+    } else {
+      for (Operation &inner : source->without_terminator())
+        body.clone(inner, mapping);
+    }
     SmallVector<Value> yielded;
-    for (Value value : op.getBodyBlock()->getTerminator()->getOperands())
-      yielded.push_back(mapping.lookup(value));
+    for (Value value : source->getTerminator()->getOperands())
+      yielded.push_back(mapping.lookupOrDefault(value)); // what was moved is itself
     return yielded;
   }
 
@@ -130,13 +138,15 @@ private:
   }
 
   kernel::DispatchOp merged;
+  bool takes;
   DenseMap<Value, Value> inside;
 };
 
 } // namespace
 
 kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp producer,
-                                   kernel::DispatchOp consumer, const llvm::BitVector &kept) {
+                                   kernel::DispatchOp consumer, const llvm::BitVector &kept,
+                                   bool takes) {
   llvm::SetVector<Value> inputs, scalars;
   SmallVector<Value> inits;
   SmallVector<rt::ReshapeOp> reshapes;
@@ -169,9 +179,9 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
   Location loc = builder.getFusedLoc({producer.getLoc(), consumer.getLoc()});
   auto merged =
       builder.create<kernel::DispatchOp>(loc, inputs.getArrayRef(), scalars.getArrayRef(), inits);
-  Merger merger(merged);
+  Merger merger(merged, takes);
   unsigned next = 0;
-  SmallVector<Value> results, first = merger.copy(producer, kept, next);
+  SmallVector<Value> results, first = merger.add(producer, kept, next);
   for (auto [i, value] : llvm::enumerate(first)) {
     merger.define(producer.getResult(i), value);
     if (kept[i])
@@ -180,7 +190,7 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
   for (rt::ReshapeOp reshape : reshapes)
     merger.defineReshape(reshape);
   llvm::append_range(results,
-                     merger.copy(consumer, llvm::BitVector(consumer.getNumResults(), true), next));
+                     merger.add(consumer, llvm::BitVector(consumer.getNumResults(), true), next));
   merger.body.create<kernel::YieldOp>(loc, results);
   return merged;
 }

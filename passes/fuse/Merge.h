@@ -16,8 +16,10 @@ mlir::OpResult resultBehind(mlir::Value value, kernel::DispatchOp producer);
 /// A dispatch, where `builder` stands, that computes what `producer` and then `consumer` compute.
 /// Its results are those of the producer's that are `kept`, then the consumer's. Null where a
 /// destination is not new memory, or where the consumer reads a reshape that neither splits nor
-/// joins dimensions. Nothing is erased or replaced.
+/// joins dimensions. Nothing is replaced or erased, but with `takes` the bodies of the two are
+/// moved into it, and all that is left to do with them is to replace and erase them.
 kernel::DispatchOp mergeDispatches(mlir::OpBuilder &builder, kernel::DispatchOp producer,
-                                   kernel::DispatchOp consumer, const llvm::BitVector &kept);
+                                   kernel::DispatchOp consumer, const llvm::BitVector &kept,
+                                   bool takes = false);
 
 } // namespace cameo
