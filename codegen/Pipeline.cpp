@@ -4,8 +4,10 @@
 #include "codegen/Pipeline.h"
 
 #include "codegen/Passes.h"
+#include "codegen/target/Target.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/Passes.h"
+#include "passes/fuse/FusionLimits.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -69,6 +71,43 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
     functions.addPass(createRecognizeAttention());
 }
 
+/// Registers that a tensor takes in a kernel: an address, and elements of it that are worked on.
+static constexpr int64_t kRegistersPerTensor = 10;
+/// Parameters that a tensor takes: an address, and sizes and strides known only at run time.
+static constexpr int64_t kParametersPerTensor = 9;
+/// Microseconds of a launch.
+static constexpr int64_t kLaunchTime = 2;
+
+/// What all targets of the list allow, and no less than all need.
+static FusionLimits fusionLimits(StringRef targets) {
+  FusionLimits limits;
+  auto variants = parseTargetSpec(targets);
+  if (!variants) { // said by the pass that makes variants
+    llvm::consumeError(variants.takeError());
+    return limits;
+  }
+  bool isFirst = true;
+  auto least = [&](auto &limit, int64_t value) {
+    limit = isFirst ? value : std::min<int64_t>(limit, value);
+  };
+  for (const TargetVariant &variant : *variants) {
+    const Target &target = *variant.target;
+    const CameoBoard &board = *target.board;
+    limits.tensors =
+        std::min<int64_t>(limits.tensors, target.maxRegistersPerThread / kRegistersPerTensor);
+    limits.scalars = std::min<int64_t>(limits.scalars, target.maxParameterBytes() / 8 -
+                                                           limits.tensors * kParametersPerTensor);
+    least(limits.launchBytes, kLaunchTime * board.memory_gbps * 1000);
+    const CameoRates *rates =
+        llvm::find_if(cameoRates, [&](const CameoRates &row) { return row.arch == board.arch; });
+    int64_t operations = int64_t(rates->fp32) * board.sm_count * board.clock_mhz;
+    least(limits.operationsPerByte, operations / (int64_t(board.memory_gbps) * 1000));
+    least(limits.rows, board.sm_count / 2);
+    isFirst = false;
+  }
+  return limits;
+}
+
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerOnnxToDispatches());
   // Before there are several copies of everything, because the work is done once then. Bodies come
@@ -76,13 +115,16 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.nest<kernel::DispatchOp>().addPass(createCSEPass());
   functions.addPass(createMergeDispatches());
+  FusionLimits limits = fusionLimits(options.targets);
   if (options.level >= 1) {
     // After equal dispatches are one, because those that had several readers may have one now.
-    functions.addPass(createFuseDispatches());
+    functions.addPass(
+        createFuseDispatches({limits.tensors, limits.operations, limits.scalars, limits.results,
+                              limits.launchBytes, limits.operationsPerByte, limits.rows}));
   }
   // After fusion, so that what is done with each product goes along.
   if (options.level >= 2)
-    passes.addPass(createMergeProducts());
+    passes.addPass(createMergeProducts({limits.results, limits.tensors}));
   if (options.level >= 1)
     passes.nest<func::FuncOp>().nest<kernel::DispatchOp>().addPass(createCSEPass());
   // After equal dispatches are one, because a result that is two parts has a place for one of them,

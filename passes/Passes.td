@@ -359,7 +359,15 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
   let options = [
     Option<"maxTensors", "max-tensors", "int64_t", "24", "tensors of a dispatch at most">,
     Option<"maxOperations", "max-operations", "int64_t", "64",
-           "operations of a dispatch's description at most">
+           "operations of a dispatch's description at most">,
+    Option<"maxScalars", "max-scalars", "int64_t", "48", "scalars of a dispatch at most">,
+    Option<"maxResults", "max-results", "int64_t", "4", "results of a dispatch at most">,
+    Option<"launchBytes", "launch-bytes", "int64_t", "4000000",
+           "bytes of memory traffic in the time that one more launch takes">,
+    Option<"operationsPerByte", "operations-per-byte", "int64_t", "8",
+           "operations on elements in the time in which a byte moves">,
+    Option<"rows", "rows", "int64_t", "64",
+           "rows below which a block a row leaves most multiprocessors idle">
   ];
   let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [

@@ -65,6 +65,8 @@ struct Target {
   /// What schedules are chosen for and what estimates are of.
   const CameoBoard *board = nullptr;
 
+  /// Bytes of a kernel's parameters (PTX ISA, "Kernel Function Parameters").
+  unsigned maxParameterBytes() const { return ptxVersion >= 81 ? 32764 : 4096; }
   /// "sm_90a", or "sm_90a:h200" where the board is not the architecture's first.
   std::string spelling() const;
   /// LLVM's feature string, e.g. "+ptx70".

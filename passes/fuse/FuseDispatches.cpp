@@ -229,6 +229,11 @@ struct FuseDispatches : impl::FuseDispatchesBase<FuseDispatches> {
     FusionLimits limits;
     limits.tensors = maxTensors;
     limits.operations = maxOperations;
+    limits.scalars = maxScalars;
+    limits.results = maxResults;
+    limits.launchBytes = launchBytes;
+    limits.operationsPerByte = operationsPerByte;
+    limits.rows = rows;
     rt::Ledger ledger(getOperation());
     for (Block &block : getOperation().getBody()) {
       Fuser fuser(limits, ledger);

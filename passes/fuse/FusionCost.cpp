@@ -210,7 +210,7 @@ bool pays(const Description &producer, const Description &consumer, const Fusion
     double again = std::max(0.0, reads.count / count - 1);
     if (!producer.isMovement() && !reads.isMapped && again > 0)
       return false;
-    extra += again * producer.work / limits.operationsPerByte;
+    extra += again * producer.work / double(limits.operationsPerByte);
     // Each of several inputs would be read across its rows, where now the result alone is.
     if (!reads.isAligned)
       for (Value input : ValueRange(producer.op.getInputs()).drop_front())

@@ -1,5 +1,6 @@
 // What fusion has to know of the machines that a model is compiled for: plain numbers, which code
-// generation fills in.
+// generation takes from its targets (codegen/Pipeline.cpp). Fusion is done once for all of them, so
+// that each number is the least of theirs. The defaults are those of no machine in particular.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,7 +19,7 @@ struct FusionLimits {
   /// Results of one kernel at most: each is a store of its own.
   int64_t results = 4;
   /// What one more launch costs, in bytes of memory traffic: 2 us at 2 TB/s.
-  int64_t launchBytes = 4 << 20;
+  int64_t launchBytes = 4000000;
   /// Rows or columns of a product that a block computes: each element of the other operand is
   /// loaded once for so many.
   int64_t productTile = 64;
@@ -28,7 +29,7 @@ struct FusionLimits {
   /// How much faster what has been read before is read again.
   double rereading = 4;
   /// Operations on elements in the time in which a byte moves.
-  double operationsPerByte = 8;
+  int64_t operationsPerByte = 8;
   /// Rows below which a block a row leaves most multiprocessors idle.
   int64_t rows = 64;
 };
