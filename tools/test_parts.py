@@ -2,6 +2,9 @@
 
 A part is a command. It has passed if it exits 0 and its output has no failure; one that crashes,
 overruns its limit or reports nothing counts as a failure.
+
+Parts run two at a time, since few of them keep all cores busy throughout: reading models, reference
+results and the last of a part's processes leave the others idle.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -10,6 +13,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +32,13 @@ LEVELS = ("--target=sim:sm_80", "--levels")
 class Part:
     name: str
     command: list
-    minutes: int  # a limit well above what the part takes on 2 cores
+    minutes: int  # a limit well above what the part takes beside another one on 2 cores
     only_long: bool = False
+
+    @property
+    def builds(self):
+        """Whether it runs cmake in the build folder, which one may at a time."""
+        return self.name in ("benchmarks", "gpu-pack", "install")
 
 
 def parts():
@@ -124,37 +133,92 @@ def count(output):
     return totals
 
 
+def wait(process, seconds):
+    """(exit code, how it ended, seconds of CPU of it and of all that it waited for)"""
+    def end_group():
+        try:  # whatever it has left running, too
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    late = threading.Timer(seconds, end_group)
+    late.start()
+    _, status, used = os.wait4(process.pid, 0)
+    overran = not late.is_alive()
+    late.cancel()
+    end_group()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    how = (f"no end within {seconds // 60} minutes" if overran else
+           f"exit code {process.returncode}")
+    return 1 if overran else process.returncode, how, used.ru_utime + used.ru_stime
+
+
 def run(part):
-    """Counts of one part; its output goes to a log, of which a failing part shows the end."""
-    print(f"--- {part.name}", flush=True)
+    """Counts of one part, and its lines for the screen; its output goes to a log, of which a failing
+    part shows the end."""
     log = LOGS / f"{part.name}.out"
     start = time.monotonic()
     with log.open("w") as file:
         process = subprocess.Popen(part.command, cwd=SOURCE, stdin=subprocess.DEVNULL, stdout=file,
                                    stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            code = process.wait(part.minutes * 60)
-            ending = f"exit code {code}"
-        except subprocess.TimeoutExpired:
-            code, ending = 1, f"no end within {part.minutes} minutes"
-        try:  # whatever it has left running, too
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+        code, ending, cpu = wait(process, part.minutes * 60)
     output = log.read_text(errors="replace")
     totals = count(output)
     if code and not totals["failed"]:
         totals["failed"] = 1
     if not sum(totals.values()):
         totals["failed"], ending = 1, "reported no test"
+    text = f"--- {part.name}\n"
     if totals["failed"]:
-        print("".join(f"    {line}\n" for line in output.splitlines()[-60:]), end="")
-        print(f"    [{ending}; all of it: {log.relative_to(SOURCE)}]")
+        text += "".join(f"    {line}\n" for line in output.splitlines()[-60:])
+        text += f"    [{ending}; all of it: {log.relative_to(SOURCE)}]\n"
     skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
-    print(f"    {part.name}: {totals['passed']} ok, {totals['failed']} not ok{skipped}, "
-          f"{time.monotonic() - start:.0f} s", flush=True)
-    return totals
+    text += (f"    {part.name}: {totals['passed']} ok, {totals['failed']} not ok{skipped}, "
+             f"{time.monotonic() - start:.0f} s, {cpu:.0f} s of CPU")
+    return totals, text
+
+
+class Driver:
+    """Runs parts in order, several at a time."""
+
+    def __init__(self, parts):
+        self.waiting, self.totals = list(parts), {"passed": 0, "failed": 0, "skipped": 0}
+        self.left = len(self.waiting)
+        self.is_building = False
+        self.changed = threading.Condition()
+
+    def take(self):
+        """The next part that may run beside those that do; None where no more is left."""
+        with self.changed:
+            while self.waiting:
+                for part in self.waiting:
+                    if not (part.builds and self.is_building):
+                        self.waiting.remove(part)
+                        self.is_building |= part.builds
+                        return part
+                self.changed.wait()
+        return None
+
+    def work(self):
+        while part := self.take():
+            totals, text = run(part)
+            with self.changed:
+                self.left -= 1
+                self.is_building &= not part.builds
+                for kind, number in totals.items():
+                    self.totals[kind] += number
+                print(text, flush=True)
+                self.changed.notify_all()
+
+    def run(self, at_once):
+        threads = [threading.Thread(target=self.work, daemon=True) for _ in range(at_once)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self.left:
+            sys.exit(f"error: {self.left} parts were not run")
+        return self.totals
 
 
 def main():
@@ -162,6 +226,7 @@ def main():
     parser.add_argument("--long", action="store_true", help="the parts that take hours as well")
     parser.add_argument("--only", default="", metavar="REGEX", help="only parts that match whole")
     parser.add_argument("--list", action="store_true", help="name the parts and stop")
+    parser.add_argument("--at-once", type=int, default=2, metavar="N", help="parts at a time")
     options = parser.parse_args()
     chosen = [part for part in parts() if options.long or not part.only_long]
     if options.only:
@@ -172,10 +237,7 @@ def main():
         return 0
     LOGS.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    totals = {"passed": 0, "failed": 0, "skipped": 0}
-    for part in chosen:
-        for kind, number in run(part).items():
-            totals[kind] += number
+    totals = Driver(chosen).run(options.at_once)
     print(f"tests took {(time.monotonic() - start) / 60:.1f} minutes")
     skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
     print(f"{totals['passed']} passed, {totals['failed']} failed{skipped}")
