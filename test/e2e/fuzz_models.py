@@ -256,13 +256,14 @@ class Fuzzer:
         return self.graph(seed) if kind == "graph" else self.mutation(seed)
 
 
-def start(options, work):
-    global FUZZER  # one in each process of the pool
-    FUZZER = Fuzzer(options, work)
+def start(kind, options, work):
+    """In each process of a pool: what its cases are given to, a Fuzzer or what is made of one."""
+    global CHECKER
+    CHECKER = kind(options, work)
 
 
 def check(case):
-    return FUZZER.check(case)
+    return CHECKER.check(case)
 
 
 def run(options):
@@ -273,7 +274,7 @@ def run(options):
         if re.search(options.only, kind):
             cases += [(kind, options.seed + i) for i in range(options.count or count)]
     endings = collections.Counter()
-    with multiprocessing.Pool(options.jobs, start, (options, suite.work)) as pool:
+    with multiprocessing.Pool(options.jobs, start, (Fuzzer, options, suite.work)) as pool:
         for outcome in pool.imap_unordered(check, cases):
             if outcome.reason:
                 suite.fail(f"{outcome.kind}, seed {outcome.seed}", outcome.reason, *outcome.steps)

@@ -275,15 +275,6 @@ def shows(options):
 
 # --- all of them
 
-def start(options, work):
-    global CHECKER  # one in each process of the pool
-    CHECKER = Checker(options, work)
-
-
-def check(seed):
-    return CHECKER.check(seed)
-
-
 def print_coverage(outcomes):
     drawn = [outcome.drawn for outcome in outcomes if outcome.drawn]
     forms = collections.Counter(name for one in drawn for name in one.forms)
@@ -340,9 +331,9 @@ def run(options):
         return suite.close()
     seeds = range(options.seed, options.seed + options.count)
     outcomes = []
-    with concurrent.futures.ProcessPoolExecutor(options.jobs, initializer=start,
-                                                initargs=(options, suite.work)) as pool:
-        for outcome in pool.map(check, seeds, chunksize=4):
+    with concurrent.futures.ProcessPoolExecutor(options.jobs, initializer=fuzz_models.start,
+                                                initargs=(Checker, options, suite.work)) as pool:
+        for outcome in pool.map(fuzz_models.check, seeds):
             outcomes.append(outcome)
             if not outcome.reason and outcome.drawn:
                 suite.ok()
