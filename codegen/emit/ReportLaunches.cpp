@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/NodeNames.h"
 #include "codegen/emit/Report.h"
+#include "codegen/emit/StatedSizes.h"
 #include "dialects/onnx/Schema.h"
 #include "passes/host/BufferPlanner.h"
 #include "passes/host/WeightPool.h"
@@ -98,7 +99,7 @@ namespace {
 /// What a plan does, in order, and from which step to which a range of the arena is in use.
 class PlanSteps {
 public:
-  explicit PlanSteps(func::FuncOp function) : function(function) {
+  explicit PlanSteps(func::FuncOp function) : function(function), sizes(function) {
     function.walk([&](Operation *op) {
       if (!isa<rt::LaunchOp, rt::CopyOp, rt::WriteOp>(op))
         return;
@@ -116,7 +117,7 @@ public:
   int64_t size() const { return count; }
 
   struct Slot {
-    std::optional<int64_t> offset, bytes; // where they are known
+    std::optional<int64_t> offset, bytes; // where they are known, or can be stated
     int64_t first, last;
     Location loc;
     json::Object describe() const {
@@ -131,13 +132,14 @@ public:
   const Slot &slotOf(rt::ArenaViewOp view) const { return list[places.lookup(view)]; }
 
   func::FuncOp function;
+  StatedSizes sizes;
 
 private:
   void use(rt::ArenaViewOp view, int64_t step) {
     auto [place, isNew] = places.try_emplace(view, list.size());
     if (isNew)
-      list.push_back({getConstantIntValue(view.getOffset()), getConstantIntValue(view.getBytes()),
-                      step, step, view.getLoc()});
+      list.push_back(
+          {sizes.of(view.getOffset()), sizes.of(view.getBytes()), step, step, view.getLoc()});
     list[place->second].last = step;
   }
 
@@ -196,11 +198,20 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
 
 json::Object cameo::memorySumsOf(rt::VariantOp variant) {
   json::Object memory;
-  for (auto function : variant.getOps<func::FuncOp>())
-    if (auto attributes = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr))
-      for (NamedAttribute attribute : attributes)
-        if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()))
-          memory[attribute.getName().strref()] = number.getInt();
+  for (auto function : variant.getOps<func::FuncOp>()) {
+    StatedSizes sizes(function);
+    for (auto arena : function.getOps<rt::ArenaSizeOp>()) {
+      auto add = [&](StringRef name, Value value) {
+        if (std::optional<int64_t> bytes = value ? sizes.of(value) : std::nullopt)
+          memory[name] = *bytes;
+      };
+      add("arena_bytes", arena.getBytes());
+      add("live_max_bytes", arena.getLive());
+      add("tensor_sum_bytes", arena.getSum());
+    }
+    if (sizes.areAssumed() && !memory.empty())
+      memory["symbolic_sizes"] = kStatedSize;
+  }
   return memory;
 }
 
