@@ -102,8 +102,9 @@ private:
   }
 
   /// The two stay two, for now. Places are kept when dispatches are replaced.
-  kernel::DispatchOp keep(kernel::DispatchOp producer, kernel::DispatchOp consumer, StringRef why) {
-    reasons[{places.lookup(producer), places.lookup(consumer)}] = why;
+  kernel::DispatchOp keep(kernel::DispatchOp producer, kernel::DispatchOp consumer,
+                          std::string why) {
+    reasons[{places.lookup(producer), places.lookup(consumer)}] = std::move(why);
     return {};
   }
 
@@ -113,10 +114,10 @@ private:
       if (op.getSchedule())
         continue;
       for (kernel::DispatchOp producer : producersOf(op)) {
-        StringRef why = reasons.lookup({places.lookup(producer), places.lookup(op)});
+        const std::string &why = reasons[{places.lookup(producer), places.lookup(op)}];
         std::optional<int64_t> bytes = bytesBetween(producer, op);
         ledger.notFused(producer.getLoc(), op.getLoc(),
-                        why.empty() ? "the reader has too many operands" : why,
+                        why.empty() ? "the reader has too many operands" : StringRef(why),
                         bytes ? std::optional(2 * *bytes) : std::nullopt);
       }
     }
@@ -156,8 +157,8 @@ private:
   /// The two as one, or null where that is not possible or costs more.
   kernel::DispatchOp fuse(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
     const Description &first = describe(producer), &second = describe(consumer);
-    if (!mayFuse(first, second, limits))
-      return keep(producer, consumer, "one kernel cannot compute both");
+    if (std::string why = whyApart(first, second, limits); !why.empty())
+      return keep(producer, consumer, std::move(why));
     // Results that others read stay results; these must come after the merged dispatch.
     llvm::BitVector kept(producer.getNumResults());
     bool isEarly = hasEarlyReaders(producer, consumer, kept);
@@ -166,17 +167,19 @@ private:
       return keep(producer, consumer, "its result has other readers; it would be computed again");
     if (repeats)
       kept.reset();
-    if (!pays(first, second, limits, repeats))
-      return keep(producer, consumer, "it would cost more than it saves");
+    if (std::string why = whyDearer(first, second, limits, repeats); !why.empty())
+      return keep(producer, consumer, std::move(why));
     OpBuilder builder(consumer);
     bool isSure = !repeats && isSurelyWellFormed(first, second, limits);
     kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept, isSure);
     if (!merged)
       return keep(producer, consumer, "a result is not new memory");
     places[merged] = places.lookup(consumer);
-    if (!isSure && !isWellFormed(first, second, describe(merged), limits)) {
+    std::string why =
+        isSure ? std::string() : whyMalformed(first, second, describe(merged), limits);
+    if (!why.empty()) {
       forget(merged);
-      return keep(producer, consumer, "together they are more than one kernel can compute");
+      return keep(producer, consumer, std::move(why));
     }
     recordFused(producer, consumer, kept, repeats);
     replace(producer, consumer, merged, kept);
@@ -217,7 +220,7 @@ private:
 
   const FusionLimits &limits;
   rt::Ledger &ledger;
-  llvm::DenseMap<std::pair<int64_t, int64_t>, StringRef> reasons; // by places
+  llvm::DenseMap<std::pair<int64_t, int64_t>, std::string> reasons; // by places
   llvm::DenseMap<Operation *, int64_t> places; // in the block; of a merged dispatch: its consumer's
   llvm::DenseMap<Operation *, std::unique_ptr<Description>> known;
 };

@@ -109,6 +109,29 @@ Reads readsOf(BlockArgument argument) {
   return reads;
 }
 
+/// With its article, for sentences.
+std::string nameOf(DispatchForm form) {
+  switch (form) {
+  case DispatchForm::Product:
+    return "a product";
+  case DispatchForm::Window:
+    return "a sliding window";
+  case DispatchForm::Rows:
+    return "a reduction of rows";
+  case DispatchForm::Scan:
+    return "a scan";
+  case DispatchForm::Pointwise:
+    return "elementwise work";
+  case DispatchForm::Other:
+    return "a reduction";
+  }
+  llvm_unreachable("all forms are above");
+}
+
+std::string beyond(int64_t count, StringRef what, int64_t most) {
+  return ("one kernel would have " + Twine(count) + " " + what + "; at most " + Twine(most)).str();
+}
+
 } // namespace
 
 Description::Description(kernel::DispatchOp op)
@@ -122,17 +145,22 @@ Description::Description(kernel::DispatchOp op)
   }
 }
 
-bool mayFuse(const Description &producer, const Description &consumer, const FusionLimits &limits) {
+std::string whyApart(const Description &producer, const Description &consumer,
+                     const FusionLimits &limits) {
   using Form = DispatchForm;
-  if (static_cast<int64_t>(producer.computation.operations.size() +
-                           consumer.computation.operations.size()) > limits.operations)
-    return false;
-  if (producer.form == Form::Pointwise)
-    return consumer.form == Form::Pointwise || consumer.form == Form::Rows ||
-           consumer.form == Form::Window || consumer.form == Form::Product;
+  int64_t operations =
+      producer.computation.operations.size() + consumer.computation.operations.size();
+  if (operations > limits.operations)
+    return beyond(operations, "operations", limits.operations);
+  bool isElementwise = producer.form == Form::Pointwise;
+  if (consumer.form == Form::Pointwise ||
+      (consumer.form == Form::Rows && (isElementwise || producer.form == Form::Rows)) ||
+      ((consumer.form == Form::Window || consumer.form == Form::Product) && isElementwise))
+    return {};
   // What is not elementwise is computed where its elements are needed, once.
-  return consumer.form == Form::Pointwise ||
-         (producer.form == Form::Rows && consumer.form == Form::Rows);
+  if (isElementwise)
+    return nameOf(consumer.form) + " would compute its elements again for each use";
+  return nameOf(consumer.form) + " needs what many blocks of " + nameOf(producer.form) + " compute";
 }
 
 bool keepsResults(const Description &producer, const Description &consumer) {
@@ -193,9 +221,9 @@ static double sharedByWindows(const Description &consumer, BlockArgument argumen
   return double(places.size()) / (limits.windowRun * windows->count);
 }
 
-bool pays(const Description &producer, const Description &consumer, const FusionLimits &limits,
-          bool repeats) {
-  double saved = limits.launchBytes, extra = 0;
+std::string whyDearer(const Description &producer, const Description &consumer,
+                      const FusionLimits &limits, bool repeats) {
+  double saved = limits.launchBytes, repeated = 0, scattered = 0;
   for (auto [argument, result] : readResults(producer.op, consumer.op)) {
     Reads reads = readsOf(argument);
     if (consumer.form == DispatchForm::Window)
@@ -203,20 +231,23 @@ bool pays(const Description &producer, const Description &consumer, const Fusion
     double bytes = bytesOf(argument.getType()), count = producer.elements[result];
     saved += repeats ? 0 : 2 * bytes;
     if (consumer.form == DispatchForm::Product && !producer.isMovement()) {
-      extra += costOfLoading(producer, result, consumer, argument, limits);
+      repeated += costOfLoading(producer, result, consumer, argument, limits);
       continue;
     }
     // Elements that are asked for again are computed again, and read again what they come from.
     double again = std::max(0.0, reads.count / count - 1);
     if (!producer.isMovement() && !reads.isMapped && again > 0)
-      return false;
-    extra += again * producer.work / double(limits.operationsPerByte);
+      return "its elements would be computed again where an index asks for them";
+    repeated += again * producer.work / double(limits.operationsPerByte);
     // Each of several inputs would be read across its rows, where now the result alone is.
     if (!reads.isAligned)
       for (Value input : ValueRange(producer.op.getInputs()).drop_front())
-        extra += 3 * bytesOf(input.getType());
+        scattered += 3 * bytesOf(input.getType());
   }
-  return extra < saved;
+  if (repeated + scattered < saved)
+    return {};
+  return repeated < scattered ? "several inputs would be read across their rows, not one"
+                              : "computing its elements again would cost more than it saves";
 }
 
 /// Whether neighbours in an operand's memory are neighbours in the product: copied to shared memory
@@ -256,29 +287,33 @@ bool isSurelyWellFormed(const Description &producer, const Description &consumer
          within(results, 0, limits.results);
 }
 
-bool isWellFormed(const Description &producer, const Description &consumer,
-                  const Description &merged, const FusionLimits &limits) {
+std::string whyMalformed(const Description &producer, const Description &consumer,
+                         const Description &merged, const FusionLimits &limits) {
   using Form = DispatchForm;
   kernel::DispatchOp op = merged.op;
-  if (static_cast<int64_t>(op.getInputs().size() + op.getNumResults()) > limits.tensors ||
-      static_cast<int64_t>(op.getScalars().size()) > limits.scalars ||
-      static_cast<int64_t>(op.getNumResults()) > limits.results)
-    return false;
+  auto tensors = static_cast<int64_t>(op.getInputs().size() + op.getNumResults());
+  auto scalars = static_cast<int64_t>(op.getScalars().size());
+  auto results = static_cast<int64_t>(op.getNumResults());
+  if (tensors > limits.tensors)
+    return beyond(tensors, "tensors", limits.tensors);
+  if (scalars > limits.scalars)
+    return beyond(scalars, "sizes", limits.scalars);
+  if (results > limits.results)
+    return beyond(results, "results", limits.results);
   Form expected = producer.form == Form::Pointwise ? consumer.form : producer.form;
   if (merged.form != expected)
-    return false;
-  if (merged.form == Form::Product) {
-    std::optional<Product> product = matchProduct(merged.computation);
-    return isReadInOrder(*product);
-  }
+    return "together they would not be " + nameOf(expected) + " any more";
+  if (merged.form == Form::Product && !isReadInOrder(*matchProduct(merged.computation)))
+    return "neighbours of the product would not lie side by side in its operand";
   if (merged.form == Form::Rows) {
     std::optional<Rows> rows = matchRows(merged.computation);
     // Elements of rows that one block each computes need enough rows.
     double count = elementsOf(rows->rowType);
     bool grows = consumer.form == Form::Pointwise && consumer.elements[0] > count;
-    return !grows || count >= limits.rows || rowLength(rows->reductions[0], 64) <= 4096;
+    if (grows && count < limits.rows && rowLength(rows->reductions[0], 64) > 4096)
+      return "its few long rows would leave most of a GPU idle";
   }
-  return true;
+  return {};
 }
 
 } // namespace cameo

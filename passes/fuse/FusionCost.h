@@ -32,20 +32,23 @@ private:
 /// What a size known only at run time is taken for.
 inline constexpr double kUnknownSize = 64;
 
-/// Whether dispatches of these forms may become one at all. Cheap: asked of all pairs.
-bool mayFuse(const Description &producer, const Description &consumer, const FusionLimits &limits);
+/// Why dispatches of these forms cannot become one; empty where they may. Cheap: asked of all
+/// pairs.
+std::string whyApart(const Description &producer, const Description &consumer,
+                     const FusionLimits &limits);
 /// Whether the merged dispatch can have results of the producer beside the consumer's.
 bool keepsResults(const Description &producer, const Description &consumer);
-/// Whether the merged dispatch, in which the producer is perhaps computed again for this consumer,
-/// takes less time than the two.
-bool pays(const Description &producer, const Description &consumer, const FusionLimits &limits,
-          bool repeats);
-/// Whether `isWellFormed` holds of the two merged, whatever they are: then they need not be copied
-/// to find out.
+/// Why the merged dispatch, in which the producer is perhaps computed again for this consumer,
+/// takes more time than the two; empty where it takes less.
+std::string whyDearer(const Description &producer, const Description &consumer,
+                      const FusionLimits &limits, bool repeats);
+/// Whether `whyMalformed` is empty for the two merged, whatever they are: then they need not be
+/// copied to find out.
 bool isSurelyWellFormed(const Description &producer, const Description &consumer,
                         const FusionLimits &limits);
-/// Whether the merged dispatch is still of the form that its parts promise, within limits.
-bool isWellFormed(const Description &producer, const Description &consumer,
-                  const Description &merged, const FusionLimits &limits);
+/// Why the merged dispatch is not of the form that its parts promise, within limits; empty where it
+/// is.
+std::string whyMalformed(const Description &producer, const Description &consumer,
+                         const Description &merged, const FusionLimits &limits);
 
 } // namespace cameo

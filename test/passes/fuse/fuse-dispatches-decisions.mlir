@@ -1,12 +1,27 @@
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches),cameo-report-decisions)' -o /dev/null 2>&1 | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches),cameo-report-decisions)' -o /dev/null 2>&1 | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches{max-tensors=3 max-operations=3}),cameo-report-decisions)' -o /dev/null 2>&1 | FileCheck %s --check-prefix=LIMIT
 
 // Every pair that became one, and every one that did not.
 // CHECK: remark: loc("relu"): fused with 'product'; it saves 8192 B of memory traffic
-// CHECK-NEXT: remark: loc("second"): not fused with 'product': one kernel cannot compute both; it would save 8192 B of memory traffic
-// CHECK-NOT: remark
+// CHECK-NEXT: remark: loc("second"): not fused with 'product': a product needs what many blocks of a product compute; it would save 8192 B of memory traffic
+// LIMIT: remark: loc("relu"): not fused with 'product': one kernel would have 5 operations; at most 3; it would save 8192 B of memory traffic
 func.func @main(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %0 = onnx.MatMul(%x, %w) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("product")
   %1 = onnx.Relu(%0) : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("relu")
   %2 = onnx.MatMul(%1, %w) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("second")
   return %2 : tensor<32x32xf32>
+}
+
+// -----
+
+// CHECK-NEXT: remark: loc("sum"): not fused with 'left': a product would compute its elements again for each use; it would save
+// CHECK-NEXT: remark: loc("sum"): not fused with 'norm': a product needs what many blocks of a reduction of rows compute; it would save
+// CHECK-NEXT: remark: loc("turned"): not fused with 'norm': its result has other readers; it would be computed again; it would save
+// CHECK-NOT: remark
+func.func @shared(%x: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>) {
+  %0 = onnx.Relu(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("left")
+  %1 = onnx.Softmax(%x) {axis = 1 : i64} : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("norm")
+  %2 = onnx.MatMul(%0, %1) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("sum")
+  %3 = onnx.Transpose(%1) {perm = array<i64: 1, 0>} : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("turned")
+  return %2, %3 : tensor<32x32xf32>, tensor<32x32xf32>
 }
