@@ -87,8 +87,8 @@ void Ledger::record(const Decision &decision) {
   entries.insert(b.getDictionaryAttr(members));
 }
 
-void Ledger::applied(StringRef what, Location at, const Twine &text) {
-  record({DecisionKind::Applied, what, text.str(), {}, at, {}, {}});
+void Ledger::applied(StringRef what, Location at, const Twine &text, const Twine &why) {
+  record({DecisionKind::Applied, what, text.str(), why.str(), at, {}, {}});
 }
 
 void Ledger::missed(StringRef what, Location at, const Twine &text, const Twine &why) {
@@ -99,8 +99,8 @@ void Ledger::chosen(StringRef what, Location at, const Twine &text) {
   record({DecisionKind::Chosen, what, text.str(), {}, at, {}, {}});
 }
 
-/// The first node that a location has, or nothing. Locations of merged operations may be long.
-static StringRef firstNode(LocationAttr location) {
+/// Locations of merged operations may be long.
+StringRef rt::firstNode(LocationAttr location) {
   StringRef found;
   location.walk([&](Location part) {
     auto name = dyn_cast<NameLoc>(part);
@@ -126,6 +126,12 @@ void Ledger::notFused(Location producer, Location consumer, const Twine &why,
                       std::optional<int64_t> bytes) {
   std::string text = withProducer("not fused with", producer), reason = why.str();
   record({DecisionKind::Missed, "fuse", text, reason, consumer, producer, bytes});
+}
+
+void Ledger::merged(Location other, Location at, StringRef like, std::optional<int64_t> bytes) {
+  StringRef node = firstNode(other);
+  std::string text = "merged with " + (node.empty() ? "" : "'" + node.str() + "', ") + like.str();
+  record({DecisionKind::Applied, "merge", text, {}, at, other, bytes});
 }
 
 void rt::moveLedger(Operation *from, Operation *to) {

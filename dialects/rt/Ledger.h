@@ -40,7 +40,7 @@ struct Decision {
   llvm::StringRef why;
   /// The nodes. Of two that were or might have been made one, those of the consumer.
   mlir::LocationAttr at;
-  /// The producer's; null where there is none.
+  /// The producer's, or those of another one that it became one with; null where there is none.
   mlir::LocationAttr from;
   /// What it saves or would have saved in memory traffic, where that is known.
   std::optional<int64_t> bytes;
@@ -59,7 +59,8 @@ public:
 
   void record(const Decision &decision);
 
-  void applied(llvm::StringRef what, mlir::Location at, const llvm::Twine &text);
+  void applied(llvm::StringRef what, mlir::Location at, const llvm::Twine &text,
+               const llvm::Twine &why = {});
   void missed(llvm::StringRef what, mlir::Location at, const llvm::Twine &text,
               const llvm::Twine &why);
   void chosen(llvm::StringRef what, mlir::Location at, const llvm::Twine &text);
@@ -71,11 +72,19 @@ public:
   void notFused(mlir::Location producer, mlir::Location consumer, const llvm::Twine &why,
                 std::optional<int64_t> bytes);
 
+  /// One that neither reads the other nor is read by it became one with it; `like` says what the
+  /// other one is: "an equal dispatch".
+  void merged(mlir::Location other, mlir::Location at, llvm::StringRef like,
+              std::optional<int64_t> bytes = {});
+
 private:
   mlir::Operation *holder;
   llvm::SetVector<mlir::Attribute> entries;
   size_t before; // entries that the holder had
 };
+
+/// The first node that a location names, or nothing.
+llvm::StringRef firstNode(mlir::LocationAttr location);
 
 /// What is recorded on this operation itself.
 llvm::SmallVector<Decision> decisionsOn(mlir::Operation *holder);

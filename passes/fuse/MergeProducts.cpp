@@ -411,7 +411,7 @@ private:
     if (read.hasStaticShape())
       bytes = read.getNumElements() * std::max<int64_t>(read.getElementTypeBitWidth(), 8) / 8;
     for (const Branch &branch : group.drop_front())
-      ledger.fused(first.getLoc(), branch.op.getLoc(), bytes);
+      ledger.merged(first.getLoc(), branch.op.getLoc(), "a product of the same operand", bytes);
     unsigned next = 0;
     for (const Branch &branch : group) {
       kernel::DispatchOp op = branch.op;

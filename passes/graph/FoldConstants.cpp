@@ -44,6 +44,7 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
         continue;
       }
       left -= growth;
+      ledger.applied("fold", op->getLoc(), "folded to a constant");
       count(&getContext(), getArgument(), "folded");
       count(&getContext(), getArgument(), "bytes-added", std::max<int64_t>(growth, 0));
       replace(op, *values);

@@ -8,6 +8,7 @@
 // one entry in the table of identities, or in that of merges.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/graph/Graph.h"
 
@@ -259,35 +260,65 @@ static Merge mergeRule(StringRef name) {
 
 namespace {
 
+/// Where a value comes from, for sentences.
+std::string originOf(func::FuncOp function, Value value) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition) {
+    auto argument = cast<BlockArgument>(value);
+    auto name =
+        argument.getOwner() == &function.front()
+            ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), onnx::kNameAttr)
+            : StringAttr();
+    return name ? "the input '" + name.str() + "'" : "an input";
+  }
+  StringRef node = rt::firstNode(definition->getLoc());
+  return node.empty() ? "what it reads" : "that of '" + node.str() + "'";
+}
+
 struct SimplifyOperators : impl::SimplifyOperatorsBase<SimplifyOperators> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    rt::Ledger ledger(function);
+    replaced.clear();
     // First, because what is used only by what nothing uses must not keep others.
-    eraseUnused(function);
+    eraseUnused(function, ledger);
     // Operators come after their operands, so that one walk sees each of them in its final form.
     OpBuilder b(function.getContext());
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isa<onnx::OnnxDialect>(op->getDialect()))
         return;
       Merge merge = mergeRule(op->getName().stripDialect());
-      while (merge && succeeded(merge(op, b)))
+      while (merge) {
+        Operation *before = op->getOperand(0).getDefiningOp();
+        if (failed(merge(op, b)))
+          break;
+        StringRef kind = before->getName().stripDialect();
+        ledger.merged(before->getLoc(), op->getLoc(), ("the " + kind + " before it").str());
         count(&getContext(), getArgument(), "merged");
+      }
       if (Value same = identityOf(op); same && !op->getResult(0).use_empty()) {
+        ledger.applied("remove", op->getLoc(), "removed",
+                       "its result is " + originOf(function, same));
         replaceResult(op, 0, same);
+        replaced.insert(op);
         count(&getContext(), getArgument(), "removed");
       }
     });
-    eraseUnused(function);
+    eraseUnused(function, ledger);
     updateFunctionType(function);
   }
 
 private:
+  llvm::DenseSet<Operation *> replaced; // by others' results, which the ledger names
+
   /// Operators of ONNX have no effects but their results.
-  void eraseUnused(func::FuncOp function) {
+  void eraseUnused(func::FuncOp function, rt::Ledger &ledger) {
     function.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
       if (!isa<onnx::OnnxDialect>(op->getDialect()) || op->hasTrait<OpTrait::IsTerminator>() ||
           !op->use_empty())
         return;
+      if (!isa<onnx::ConstantOp, onnx::NoneOp>(op) && !replaced.contains(op))
+        ledger.applied("remove", op->getLoc(), "removed", "nothing reads its result");
       op->erase();
       count(&getContext(), getArgument(), "unused");
     });

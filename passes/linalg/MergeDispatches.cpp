@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,18 +56,19 @@ llvm::hash_code hashOf(Operation *root) {
 
 struct MergeDispatches : impl::MergeDispatchesBase<MergeDispatches> {
   void runOnOperation() override {
+    rt::Ledger ledger(getOperation());
     for (Block &block : getOperation().getBody()) {
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
         if (isOpTriviallyDead(&op)) {
           op.erase();
           count(&getContext(), getArgument(), "removed");
         }
-      merge(block);
+      merge(block, ledger);
     }
   }
 
 private:
-  void merge(Block &block) {
+  void merge(Block &block, rt::Ledger &ledger) {
     std::unordered_map<size_t, SmallVector<Operation *, 1>> known;
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
       if (!isMemoryEffectFree(&op) || op.getNumResults() == 0)
@@ -80,6 +82,8 @@ private:
         like.push_back(&op);
         continue;
       }
+      if (isa<kernel::DispatchOp>(op))
+        ledger.merged((*equal)->getLoc(), op.getLoc(), "an equal dispatch");
       op.replaceAllUsesWith(*equal);
       op.erase();
       count(&getContext(), getArgument(), "merged");

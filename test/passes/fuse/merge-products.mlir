@@ -3,7 +3,7 @@
 
 // Projections of one input, with their biases: one product of 32 columns, whose weights are joined
 // along these, and a result for each.
-// CHECK: rt.ledger = [{at = {{.*}}, bytes = 2048 : i64, from = {{.*}}, kind = "applied", text = "fused with {{.*}}", what = "fuse"
+// CHECK: rt.ledger = [{at = {{.*}}, bytes = 2048 : i64, from = {{.*}}, kind = "applied", text = "merged with a product of the same operand", what = "merge"
 // CHECK: rt.constant @w0_w1 = dense<
 // CHECK-SAME: tensor<8x32xf32>
 // CHECK-LABEL: func @projections

@@ -11,6 +11,7 @@ func.func @total(%x: tensor<2xi8>) -> (tensor<10xi8>, tensor<40xi8>, tensor<2xi8
   %two = onnx.Constant() {value = dense<[2, 3]> : tensor<2xi8>} : () -> tensor<2xi8>
   %a = onnx.Constant() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
   %b = onnx.Constant() {value = dense<20> : tensor<1xi64>} : () -> tensor<1xi64>
+  // expected-remark @+1 {{folded to a constant}}
   %0 = onnx.Tile(%one, %a) : (tensor<2xi8>, tensor<1xi64>) -> tensor<10xi8>
   // expected-remark @+1 {{not folded: it would add 32 B; 14 B are left}}
   %1 = onnx.Tile(%two, %b) : (tensor<2xi8>, tensor<1xi64>) -> tensor<40xi8>
@@ -30,6 +31,7 @@ func.func @one(%x: tensor<f32>) -> (tensor<f32>, tensor<24xf32>, tensor<2xf32>, 
   %times = onnx.Constant() {value = dense<12> : tensor<1xi64>} : () -> tensor<1xi64>
   %large = onnx.Constant() {value = dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]]> : tensor<2x6xf32>} : () -> tensor<2x6xf32>
   %0 = onnx.Tile(%one, %times) : (tensor<2xf32>, tensor<1xi64>) -> tensor<24xf32>
+  // expected-remark @+1 {{folded to a constant}}
   %1 = onnx.Transpose(%large) {perm = array<i64: 1, 0>} : (tensor<2x6xf32>) -> tensor<6x2xf32>
   return %x, %0, %one, %1 : tensor<f32>, tensor<24xf32>, tensor<2xf32>, tensor<6x2xf32>
 }
@@ -45,11 +47,17 @@ func.func @splats() -> (tensor<1000x8xf32>, tensor<1000xi1>) {
   %shape = onnx.Constant() {value = dense<[8, 1000]> : tensor<2xi64>} : () -> tensor<2xi64>
   %row = onnx.Constant() {value = dense<1000> : tensor<1xi64>} : () -> tensor<1xi64>
   %one = onnx.Constant() {value = dense<1.5> : tensor<f32>} : () -> tensor<f32>
+  // expected-remark @+1 {{folded to a constant}}
   %0 = onnx.ConstantOfShape(%shape) {value = dense<2.5> : tensor<1xf32>} : (tensor<2xi64>) -> tensor<8x1000xf32>
+  // expected-remark @+1 {{folded to a constant}}
   %1 = onnx.Expand(%one, %row) : (tensor<f32>, tensor<1xi64>) -> tensor<1000xf32>
+  // expected-remark @+1 {{folded to a constant}}
   %2 = onnx.Add(%0, %1) : (tensor<8x1000xf32>, tensor<1000xf32>) -> tensor<8x1000xf32>
+  // expected-remark @+1 {{folded to a constant}}
   %3 = onnx.Transpose(%2) : (tensor<8x1000xf32>) -> tensor<1000x8xf32>
+  // expected-remark @+1 {{folded to a constant}}
   %4 = onnx.Less(%1, %one) : (tensor<1000xf32>, tensor<f32>) -> tensor<1000xi1>
+  // expected-remark @+1 {{folded to a constant}}
   %5 = onnx.Not(%4) : (tensor<1000xi1>) -> tensor<1000xi1>
   return %3, %5 : tensor<1000x8xf32>, tensor<1000xi1>
 }
