@@ -327,8 +327,12 @@ public:
     SmallVector<int64_t> loads;
     for (const TransposedOperand &operand : transposition.operands)
       loads.push_back(operand.vector);
-    // Doubles have tiles of 256, of which two are an access.
-    int64_t threads = std::min<int64_t>(256, transposition.tile * transposition.tile / 2);
+    // Two loads of 16 bytes a thread, up to four before blocks have more than four warps.
+    int64_t bytes = 0;
+    for (const TransposedOperand &operand : transposition.operands)
+      bytes = std::max(bytes, operand.bytes());
+    int64_t loads16 = transposition.tile * transposition.tile * bytes / 16;
+    int64_t threads = std::max(loads16 / 4, std::min(loads16 / 2, 4 * kWarp));
     return b.getDictionaryAttr(
         {b.getNamedAttr("load_vector", b.getDenseI64ArrayAttr(loads)),
          b.getNamedAttr("store_vector", b.getI64IntegerAttr(transposition.vector)),

@@ -179,17 +179,27 @@ static bool goesOn(kernel::DispatchOp op, const TransposedOperand &operand, unsi
   return a && b && *a + 1 == *b && operandLayout(op, operand.tensor).isContiguous();
 }
 
+/// The same of a destination, whose dimensions they are.
+static bool goesOn(kernel::DispatchOp op, BlockArgument init, unsigned outer, unsigned inner,
+                   int64_t extent) {
+  OperandLayout layout = operandLayout(op, init);
+  if (layout.isContiguous())
+    return true;
+  int64_t far = layout.strides[outer], near = layout.strides[inner];
+  return !ShapedType::isDynamic(far) && !ShapedType::isDynamic(near) &&
+         !ShapedType::isDynamic(extent) && far == near * extent;
+}
+
 static void findRuns(kernel::DispatchOp op, Transposition &result) {
   ArrayRef<int64_t> shape = typeOf(op.getInits().front()).getShape();
-  bool inOnePiece = llvm::all_of(
-      op.getInitArgs(), [&](BlockArgument init) { return operandLayout(op, init).isContiguous(); });
   for (unsigned dim = 0; dim < shape.size(); ++dim) {
     if (shape[dim] == 1)
       continue;
-    bool together = inOnePiece && !result.runs.empty() &&
-                    llvm::all_of(result.operands, [&](const TransposedOperand &operand) {
-                      return goesOn(op, operand, result.runs.back().back(), dim, shape[dim]);
-                    });
+    auto goOn = [&](const auto &memory) {
+      return goesOn(op, memory, result.runs.back().back(), dim, shape[dim]);
+    };
+    bool together = !result.runs.empty() && llvm::all_of(result.operands, goOn) &&
+                    llvm::all_of(op.getInitArgs(), goOn);
     if (!together) {
       result.runs.emplace_back();
       result.extents.push_back(1);

@@ -31,7 +31,7 @@ struct Transposition {
   /// dimension in all of the memory is together.
   llvm::SmallVector<llvm::SmallVector<unsigned>> runs;
   llvm::SmallVector<int64_t> extents; // of runs, kDynamic where unknown
-  size_t along;                       // the run along which operands' elements follow one another
+  size_t along = 0;                   // the run along which operands' elements follow one another
   int64_t tile;                       // elements along either side of a tile
   int64_t vector;                     // elements of results that may be accessed at once
 

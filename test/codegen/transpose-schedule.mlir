@@ -4,7 +4,7 @@
 // A matrix: read and written 16 bytes at a time, and a word at a time in between. Both sides have a
 // tile that is not whole.
 // CHECK-LABEL: rt.variant @matrix
-// CHECK: schedule <"transpose", {load_vector = array<i64: 4>, store_vector = 4 : i64, threads = 256 : i64}>
+// CHECK: schedule <"transpose", {load_vector = array<i64: 4>, store_vector = 4 : i64, threads = 128 : i64}>
 // KERNEL-LABEL: rt.variant @matrix
 // KERNEL: workgroup(%[[TILE:.*]] : memref<1055xf32
 // KERNEL: scf.if
@@ -152,7 +152,7 @@ rt.variant @bytes target "sm_80" {
 
 // Doubles: tiles of 16 x 16.
 // CHECK-LABEL: rt.variant @doubles
-// CHECK: schedule <"transpose", {load_vector = array<i64: 2>, store_vector = 2 : i64, threads = 128 : i64}>
+// CHECK: schedule <"transpose", {load_vector = array<i64: 2>, store_vector = 2 : i64, threads = 64 : i64}>
 #in = affine_map<(i, j) -> (j, i)>
 #out = affine_map<(i, j) -> (i, j)>
 rt.variant @doubles target "sm_80" {
