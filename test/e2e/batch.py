@@ -49,7 +49,7 @@ def merged(entries):
         for node in graph.node:
             copy = renamed(node)
             copy.input[:] = [f"{number}/{name}" if name else "" for name in node.input]
-            copy.output[:] = [f"{number}/{name}" for name in node.output]
+            copy.output[:] = [f"{number}/{name}" if name else "" for name in node.output]
             nodes.append(copy)
         inputs += map(renamed, graph.input)
         outputs += map(renamed, graph.output)
