@@ -97,7 +97,7 @@ Reads readsOf(BlockArgument argument) {
       if (map.getNumResults() != 0 && loops != 0)
         for (AffineExpr expr : map.getResults().drop_back())
           reads.isAligned &= !expr.isFunctionOfDim(loops - 1);
-    } else if (isa<tensor::PadOp>(use.getOwner())) {
+    } else if (isa<tensor::PadOp, tensor::ExtractSliceOp>(use.getOwner())) {
       reads.count += elementsOf(use.getOwner()->getResult(0).getType());
     } else if (auto around = use.getOwner()->getParentOfType<linalg::GenericOp>()) {
       reads.count += iterationsOf(around);

@@ -1,7 +1,8 @@
 // Slice, Split and Pad: windows into a tensor, and a tensor inside a larger one.
 //
-//   onnx.Slice  ==>  linalg.generic with start + step * d as the input's map where the bounds are
-//                    known; a body that computes the index otherwise
+//   onnx.Slice  ==>  tensor.extract_slice where the bounds are known; a body that computes the
+//   index
+//                    otherwise
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Slicing.h"
@@ -15,41 +16,52 @@ using namespace mlir;
 
 namespace cameo {
 
+/// A window whose place is known, as a slice.
+static Value sliced(Location loc, Lowering &l, const Lowered &data, const onnx::Bounds &window) {
+  auto copy = [&](OpBuilder &b, Location at, ValueRange inits) {
+    SmallVector<OpFoldResult> sizes;
+    for (auto [dim, size] : llvm::enumerate(window.result))
+      sizes.push_back(
+          isa<Attribute>(size)
+              ? size
+              : OpFoldResult(b.create<tensor::DimOp>(at, data.tensor, dim).getResult()));
+    Value slice =
+        b.create<tensor::ExtractSliceOp>(at, data.tensor, window.starts, sizes, window.steps);
+    auto same = [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; };
+    AffineMap identity = b.getMultiDimIdentityMap(data.rank());
+    return SmallVector<Value>{mapGeneric(l, b, at, window.result, data.elementType,
+                                         {Read{slice, identity}}, same, inits[0])};
+  };
+  return l.build.dispatch(loc, OutputSpec{window.result, data.elementType}, copy)[0];
+}
+
 static Lowered windowed(Location loc, Lowering &l, const Lowered &data,
                         const onnx::Bounds &window) {
   int64_t rank = data.rank();
-  // As an affine map, whose linalg op must not take its loop bounds from the input: a dimension by
-  // itself stands only for a whole one.
-  bool affine = true, whole = true;
+  bool isKnown = true, whole = true;
   for (int64_t i = 0; i < rank; ++i) {
     std::optional<int64_t> start = getConstantIntValue(window.starts[i]);
     std::optional<int64_t> step = getConstantIntValue(window.steps[i]);
     bool all = start == 0 && step == 1 && window.result[i] == data.sizes[i];
     whole &= all;
-    affine &= all || (start && step && *step > 0 && *start >= 0 && (*start > 0 || *step > 1) &&
-                      isa<Attribute>(window.result[i]));
+    isKnown &=
+        all || (start && step && *step > 0 && *start >= 0 && isa<Attribute>(window.result[i]));
     // What has no elements may start beyond the input.
-    affine &= !isConstantIntValue(window.result[i], 0);
+    isKnown &= !isConstantIntValue(window.result[i], 0);
   }
   if (whole)
     return data;
   Type type = data.elementType;
-  if (!affine) {
-    Value result = l.build.compute(
-        loc, window.result, type, [&](OpBuilder &b, Location at, ValueRange indices) {
-          IndexMath math(b, at);
-          SmallVector<Value> source;
-          for (int64_t i = 0; i < rank; ++i)
-            source.push_back(math.add(math.mul(indices[i], window.steps[i]), window.starts[i]));
-          return math.element(data, source);
-        });
-    return {result, window.result, type};
-  }
-  SmallVector<AffineExpr> source;
-  for (int64_t i = 0; i < rank; ++i)
-    source.push_back(getAffineDimExpr(i, loc.getContext()) * *getConstantIntValue(window.steps[i]) +
-                     *getConstantIntValue(window.starts[i]));
-  Value result = readThrough(l, loc, data, source, window.result);
+  if (isKnown)
+    return {sliced(loc, l, data, window), window.result, type};
+  Value result =
+      l.build.compute(loc, window.result, type, [&](OpBuilder &b, Location at, ValueRange indices) {
+        IndexMath math(b, at);
+        SmallVector<Value> source;
+        for (int64_t i = 0; i < rank; ++i)
+          source.push_back(math.add(math.mul(indices[i], window.steps[i]), window.starts[i]));
+        return math.element(data, source);
+      });
   return {result, window.result, type};
 }
 
