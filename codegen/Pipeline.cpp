@@ -122,9 +122,13 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
         createFuseDispatches({limits.tensors, limits.operations, limits.scalars, limits.results,
                               limits.launchBytes, limits.operationsPerByte, limits.rows}));
   }
-  // After fusion, so that what is done with each product goes along.
-  if (options.level >= 2)
+  if (options.level >= 2) {
+    // After fusion, which it would take readers of single members from, and before products become
+    // columns of one, a few results each, which no batch could be made of.
+    passes.addPass(createBatchDispatches());
+    // After fusion, so that what is done with each product goes along.
     passes.addPass(createMergeProducts({limits.results, limits.tensors}));
+  }
   if (options.level >= 1)
     passes.nest<func::FuncOp>().nest<kernel::DispatchOp>().addPass(createCSEPass());
   // After equal dispatches are one, because a result that is two parts has a place for one of them,

@@ -332,6 +332,41 @@ def MergeProducts : Pass<"cameo-merge-products", "::mlir::ModuleOp"> {
   ];
 }
 
+def BatchDispatches : Pass<"cameo-batch-dispatches", "::mlir::ModuleOp"> {
+  let summary = "batch equal dispatches on different tensors as one with a dimension more";
+  let description = [{
+    Dispatches that compute the same of different tensors and do not depend on one another become
+    one with a dimension more, of as many members as they were: groups of a convolution, heads of
+    attention, experts, tables of embeddings. One launch fills more of a GPU than several small
+    ones. Nothing is copied for it. A member's operand is the same tensor for all, a slice at equal
+    distances, a constant (those are stacked), a member of an earlier batch, or a result that can be
+    written beside the other members'; its result is a view of the batch's. Where results follow one
+    another in a concatenation, the batch's result is that. Every sum is the one it was.
+
+    Dispatches that take longer than a launch are left alone, and so are products that
+    `cameo-merge-products` makes columns of one.
+
+    ```mlir
+    %a = kernel.dispatch ins(%x, %v : tensor<4x8xf32>, tensor<4xf32>) outs(%e : ...) {...}
+    %b = kernel.dispatch ins(%x, %w : tensor<4x8xf32>, tensor<4xf32>) outs(%e : ...) {...}
+    %y = rt.concat %a, %b dim 0 : tensor<4xf32>, tensor<4xf32> -> tensor<8xf32>
+    ```
+    ==>
+    ```mlir
+    %vw = rt.get_constant @v_x2 : tensor<2x4xf32>
+    %ab = kernel.dispatch ins(%x, %vw : tensor<4x8xf32>, tensor<2x4xf32>) outs(%f : ...) {...}
+        -> tensor<2x4xf32>
+    %y = rt.reshape %ab : tensor<2x4xf32> -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"batched", "batched", "dispatches that became a member of a batch">
+  ];
+}
+
 def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
   let summary = "fuse dispatches with those that read their results";
   let description = [{

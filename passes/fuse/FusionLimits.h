@@ -32,6 +32,9 @@ struct FusionLimits {
   int64_t operationsPerByte = 8;
   /// Rows below which a block a row leaves most multiprocessors idle.
   int64_t rows = 64;
+  /// Bytes of results that one launch writes for several: beyond that, what reads them would find
+  /// them in no cache.
+  int64_t batchBytes = 32 << 20;
 };
 
 } // namespace cameo
