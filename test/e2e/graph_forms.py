@@ -426,6 +426,46 @@ def product_of_views(g):
     epilogue(g, product(g, moved))
 
 
+@form(2)
+def equal_branches(g):
+    """The same steps on parts of a value, or on all of it, with weights of their own: heads, experts,
+    groups. One of them may differ, and one may be read beside the others."""
+    x = pick(g, accepts=lambda v: deep(v) and v.dims[-1] >= 2)
+    count, width = g.choose([2, 3, 5]), x.dims[-1]
+    parts = [x] * count
+    if width >= count and g.chance(0.6):
+        width //= count
+        parts = [op(g, "Slice", x, g.ints(i * width), g.ints((i + 1) * width), g.ints(x.rank - 1),
+                    dims=(*x.dims[:-1], width)) for i in range(count)]
+    steps = [g.choose(("product", "scale", "softmax", "Tanh", "Transpose"))
+             for _ in range(g.integer(1, 3))]
+    columns = g.choose([4, 8, 9])
+    order = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
+    results = []
+    for i, y in enumerate(parts):
+        for step in steps[:len(steps) - (i == 1 and g.chance(0.1))]:
+            if step == "product" and deep(y):
+                y = op(g, "MatMul", y, g.weight(F32, [y.dims[-1], columns]),
+                       dims=(*y.dims[:-1], columns))
+            elif step == "scale" and isinstance(y.dims[-1], int):
+                y = op(g, "Mul", y, g.weight(F32, [y.dims[-1]]))
+            elif step == "softmax":
+                y = op(g, "Softmax", y, axis=-1)
+            elif step == "Transpose":
+                y = op(g, "Transpose", y, dims=tuple(y.dims[axis] for axis in order), perm=order)
+            else:
+                y = op(g, "Tanh", y)
+        results.append(y)
+    if g.chance(0.2):
+        results = results[::-1]
+    if g.chance(0.3):
+        epilogue(g, results[0])
+    if len({y.dims for y in results}) == 1:
+        whole = concat(g, results, g.integer(0, results[0].rank - 1)) if g.chance(0.7) else (
+            combine(g, results[0], results[-1]))
+        activation(g, whole)
+
+
 # --- convolutions
 
 def image(v):

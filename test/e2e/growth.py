@@ -129,8 +129,26 @@ def branches(count):
     return finish(nodes, "y", initializers), reference
 
 
+def equals(count):
+    """Products of x by a matrix each and their hyperbolic tangents, one after another: one launch."""
+    random = numpy.random.default_rng(0)
+    matrices = [random.standard_normal((SIZE, SIZE), numpy.float32) / 4 for _ in range(count // 2)]
+    nodes, initializers, parts = [], [], []
+    for i, matrix in enumerate(matrices):
+        initializers.append(numpy_helper.from_array(matrix, f"w{i}"))
+        nodes.append(helper.make_node("MatMul", ["x", f"w{i}"], [f"m{i}"]))
+        nodes.append(helper.make_node("Tanh", [f"m{i}"], [f"t{i}"]))
+        parts.append(f"t{i}")
+    nodes.append(helper.make_node("Concat", parts, ["y"], axis=0))
+
+    def reference(x):
+        return numpy.concatenate([numpy.tanh(x @ matrix) for matrix in matrices])
+
+    return finish(nodes, "y", initializers), reference
+
+
 SHAPES = {"chain": chain, "tree": tree, "constants": constants, "branches": branches,
-          "transposes": transposes}
+          "transposes": transposes, "equals": equals}
 
 
 def compile_model(suite, name, model, *arguments):
@@ -199,6 +217,7 @@ def main():
         check(suite, "constants", 5000, 2)
         check(suite, "transposes", 5000, 2)
         check(suite, "branches", 2000, 70)
+        check(suite, "equals", 4000, 1)
     return suite.close()
 
 
