@@ -125,7 +125,7 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   if (options.level >= 2) {
     // After fusion, which it would take readers of single members from, and before products become
     // columns of one, a few results each, which no batch could be made of.
-    passes.addPass(createBatchDispatches());
+    passes.addPass(createBatchDispatches({limits.launchBytes, limits.results}));
     // After fusion, so that what is done with each product goes along.
     passes.addPass(createMergeProducts({limits.results, limits.tensors}));
   }

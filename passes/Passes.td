@@ -359,6 +359,11 @@ def BatchDispatches : Pass<"cameo-batch-dispatches", "::mlir::ModuleOp"> {
     %y = rt.reshape %ab : tensor<2x4xf32> -> tensor<8xf32>
     ```
   }];
+  let options = [
+    Option<"launchBytes", "launch-bytes", "int64_t", "4000000",
+           "bytes of memory traffic in the time that one more launch takes">,
+    Option<"maxResults", "max-results", "int64_t", "4", "results of a dispatch at most">
+  ];
   let dependentDialects = ["::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect",
                            "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];

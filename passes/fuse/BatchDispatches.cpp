@@ -219,9 +219,13 @@ private:
 };
 
 struct BatchDispatches : impl::BatchDispatchesBase<BatchDispatches> {
+  using BatchDispatchesBase::BatchDispatchesBase;
+
   void runOnOperation() override {
     StackedConstants constants(getOperation());
     FusionLimits limits;
+    limits.launchBytes = launchBytes;
+    limits.results = maxResults;
     rt::Ledger ledger(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (Block &block : function.getBody()) {
