@@ -23,4 +23,15 @@ using ConvolutionRule = mlir::FailureOr<onnx::WindowShape> (*)(onnx::SizeBuilder
 mlir::FailureOr<Convolution> readConvolution(mlir::Operation *op, Lowering &l,
                                              ConvolutionRule rule);
 
+/// Sizes with dimension `at` as `outer` and `inner`.
+Sizes splitSizes(const Sizes &sizes, unsigned at, mlir::OpFoldResult outer,
+                 mlir::OpFoldResult inner);
+/// Inside a dispatch: a tensor with zeros around its last dimensions.
+mlir::Value padWithZeros(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Lowered &input,
+                         const Sizes &before, const Sizes &after);
+/// Inside a dispatch: the sum, of sizes `out`, which are n, a group where there are several,
+/// a channel of it and others, and the bias, rounded to the type of the result.
+mlir::Value addBias(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Convolution &conv,
+                    mlir::Value sum, mlir::Value init, const Sizes &out);
+
 } // namespace cameo

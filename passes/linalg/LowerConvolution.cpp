@@ -48,45 +48,6 @@ static ConvolutionLoops convolutionLoops(MLIRContext *context, const Convolution
   return {map(input), map(weight), map(out), iterators};
 }
 
-/// Inside a dispatch: the input between the zeros that its windows reach.
-static Value padInput(Lowering &l, OpBuilder &b, Location loc, const Lowered &input,
-                      const Windows &windows) {
-  unsigned lead = input.rank() - windows.size();
-  Sizes low(lead, b.getIndexAttr(0)), high(low), sizes(input.sizes);
-  for (auto [i, window] : llvm::enumerate(windows)) {
-    low.push_back(window.before);
-    high.push_back(window.after);
-    sizes[lead + i] = l.plan.add(l.plan.add(window.input, window.before), window.after);
-  }
-  if (llvm::all_of(llvm::concat<OpFoldResult>(low, high),
-                   [](OpFoldResult amount) { return isConstantIntValue(amount, 0); }))
-    return input.tensor;
-  RankedTensorType type = tensorType(sizes, input.elementType);
-  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
-  return b.create<tensor::PadOp>(loc, type, input.tensor, low, high, zero);
-}
-
-/// The sum and its bias, rounded to the type of the result.
-static Value addBias(Lowering &l, OpBuilder &b, Location loc, const Convolution &conv, Value sum,
-                     Value init, const Sizes &out) {
-  Type type = conv.x.elementType;
-  if (!conv.bias)
-    return epilogue(b, loc, sum, init, {}, {}, type, nullptr);
-  MLIRContext *context = b.getContext();
-  SmallVector<AffineExpr> place{getAffineDimExpr(1, context)};
-  Value bias = conv.bias->tensor;
-  if (conv.isGrouped()) {
-    bias = l.build.reshape(loc, *conv.bias, {l.plan.index(conv.groups), out[2]}).tensor;
-    place.push_back(getAffineDimExpr(2, context));
-  }
-  auto finish = [&](OpBuilder &nested, Location where, ValueRange args) -> Value {
-    Value value = convertScalar(nested, where, args[1], type, args[0].getType());
-    return nested.create<arith::AddFOp>(where, args[0], value);
-  };
-  return epilogue(b, loc, sum, init, bias, AffineMap::get(out.size(), 0, place, context), type,
-                  finish);
-}
-
 static LogicalResult lowerConv(Operation *op, Lowering &l) {
   FailureOr<Convolution> conv = readConvolution(op, l, onnx::inferConv);
   if (failed(conv))
@@ -98,21 +59,20 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
     // Channels are seen as [g, c]: views of the operands.
     OpFoldResult groups = l.plan.index(conv->groups);
     OpFoldResult filters = l.plan.floorDiv(weight.sizes[0], groups);
-    auto split = [&](const Sizes &sizes, unsigned at, OpFoldResult inner) {
-      Sizes wide(sizes.begin(), sizes.begin() + at);
-      wide.append({groups, inner});
-      wide.append(sizes.begin() + at + 1, sizes.end());
-      return wide;
-    };
-    input = l.build.reshape(loc, conv->x, split(conv->x.sizes, 1, conv->w.sizes[1]));
-    weight = l.build.reshape(loc, conv->w, split(conv->w.sizes, 0, filters));
-    out = split(out, 1, filters);
+    input = l.build.reshape(loc, conv->x, splitSizes(conv->x.sizes, 1, groups, conv->w.sizes[1]));
+    weight = l.build.reshape(loc, conv->w, splitSizes(conv->w.sizes, 0, groups, filters));
+    out = splitSizes(out, 1, groups, filters);
+  }
+  Sizes before, after;
+  for (const Window &window : conv->windows) {
+    before.push_back(window.before);
+    after.push_back(window.after);
   }
   ConvolutionLoops loops = convolutionLoops(op->getContext(), *conv);
   Type type = conv->x.elementType;
   Value sum = l.build.dispatch(
       loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
-        Value padded = padInput(l, b, at, input, conv->windows);
+        Value padded = padWithZeros(l, b, at, input, before, after);
         Value product = contract(b, at, padded, loops.input, weight.tensor, loops.weight, out,
                                  loops.out, type, loops.iterators, l);
         return SmallVector<Value>{addBias(l, b, at, *conv, product, inits[0], out)};

@@ -359,6 +359,23 @@ def conv_transpose(name, version):
     yield Case("same-upper", [x, Fixed(w)], {"strides": [2, 2], "auto_pad": "SAME_UPPER"})
     yield Case("1-d", [normal(2, 3, 9), Fixed(normal(3, 4, 3))], {"strides": [2]})
     yield Case("3-d", [normal(1, 2, 3, 4, 3), Fixed(normal(2, 3, 2, 2, 2))])
+    # Channels enough for products: in phases, and of taps.
+    x = normal(2, 16, 5, 6)
+    yield Case("phases", [x, Fixed(normal(16, 4, 2, 2)), Fixed(normal(4))], {"strides": [2, 2]})
+    yield Case("phases-given", [x, normal(16, 4, 2, 4)], {"strides": [2, 4]})
+    yield Case("phases-part", [x, Fixed(normal(16, 4, 4, 6))],
+               {"strides": [2, 3], "pads": [1, 2, 0, 1], "output_padding": [0, 2]})
+    yield Case("phases-groups", [x, Fixed(normal(16, 4, 4, 4)), Fixed(normal(8))],
+               {"strides": [2, 2], "group": 2, "auto_pad": "SAME_LOWER"})
+    yield Case("stride-1", [x, Fixed(normal(16, 3, 3, 2))],
+               {"dilations": [2, 1], "pads": [2, 0, 1, 1]})
+    yield Case("phases-3-d", [normal(1, 8, 3, 4, 3), Fixed(normal(8, 3, 2, 1, 3))],
+               {"strides": [2, 1, 3]})
+    yield Case("taps", [x, Fixed(normal(16, 4, 3, 3)), Fixed(normal(4))],
+               {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]})
+    yield Case("taps-groups", [x, normal(16, 2, 3, 4)], {"strides": [2, 3], "group": 2})
+    yield Case("taps-dilations", [x, Fixed(normal(16, 4, 2, 2))],
+               {"strides": [2, 3], "dilations": [2, 2]})
 
 
 @operator("BatchNormalization")

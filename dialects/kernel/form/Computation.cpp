@@ -15,14 +15,16 @@ static bool isCombining(Operation *op) {
 }
 
 /// A dimension of the root that is one digit of an index of the result, where dimensions became
-/// one: `index / divisor`, or that modulo the dimension's extent.
+/// one and perhaps a part of that was taken: `(index + begin) / divisor`, or that modulo the
+/// dimension's extent.
 struct Digit {
   unsigned dim; // of the root
-  int64_t divisor;
+  int64_t divisor, begin;
 };
 
-/// The digit and of which index it is; nothing where the expression is none.
-static std::optional<std::pair<unsigned, int64_t>> digitOf(AffineExpr expr, int64_t extent) {
+/// The digit that dimension `rootDim` is, and of which index; nothing where the expression is none.
+static std::optional<std::pair<unsigned, Digit>> digitOf(AffineExpr expr, unsigned rootDim,
+                                                         int64_t extent) {
   auto takeOff = [&](AffineExprKind kind) -> std::optional<int64_t> {
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     auto by = binary && binary.getKind() == kind ? dyn_cast<AffineConstantExpr>(binary.getRHS())
@@ -34,25 +36,37 @@ static std::optional<std::pair<unsigned, int64_t>> digitOf(AffineExpr expr, int6
   };
   std::optional<int64_t> modulus = takeOff(AffineExprKind::Mod);
   std::optional<int64_t> quotient = takeOff(AffineExprKind::FloorDiv);
+  int64_t begin = 0;
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr); sum && sum.getKind() == AffineExprKind::Add)
+    if (auto constant = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
+      begin = constant.getValue();
+      expr = sum.getLHS();
+    }
   auto dim = dyn_cast<AffineDimExpr>(expr);
   if (!dim || (!modulus && !quotient) || modulus.value_or(extent) != extent)
     return std::nullopt;
-  return std::pair(dim.getPosition(), quotient.value_or(1));
+  return std::pair(dim.getPosition(), Digit{rootDim, quotient.value_or(1), begin});
 }
 
-/// The index of `extent` that has these digits; null where they leave some of it open.
-static AffineExpr joined(SmallVector<Digit> digits, int64_t extent, RankedTensorType root) {
+/// The index of `extent` that has these digits, and the bounds of those that it has; null where
+/// they leave some of it open.
+static AffineExpr joined(SmallVector<Digit> digits, int64_t extent, RankedTensorType root,
+                         SmallVectorImpl<Bound> &bounds) {
   MLIRContext *context = root.getContext();
   llvm::sort(digits, [](Digit a, Digit b) { return a.divisor < b.divisor; });
-  AffineExpr sum = getAffineConstantExpr(0, context);
-  int64_t size = 1;
+  int64_t begin = digits.front().begin, size = 1;
+  AffineExpr sum = getAffineConstantExpr(-begin, context);
   for (Digit digit : digits) {
-    if (digit.divisor != size || root.isDynamicDim(digit.dim))
+    if (digit.divisor != size || digit.begin != begin || root.isDynamicDim(digit.dim))
       return {};
     sum = sum + getAffineDimExpr(digit.dim, context) * size;
     size *= root.getDimSize(digit.dim);
   }
-  return size == extent ? sum : AffineExpr();
+  if (ShapedType::isDynamic(extent) || begin < 0 || begin + extent > size)
+    return {};
+  if (begin != 0 || size != extent)
+    bounds.push_back({sum, extent});
+  return sum;
 }
 
 /// Solves `map`, from a result's indices to the root's, for the result's. Nothing where several of
@@ -64,8 +78,8 @@ static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorTy
   SmallVector<AffineExpr> indices(shape.size());
   SmallVector<SmallVector<Digit>> parts(shape.size()); // by index of the result
   for (auto [dim, extent] : llvm::enumerate(root.getShape())) {
-    if (auto digit = digitOf(map.getResult(dim), extent)) {
-      parts[digit->first].push_back({unsigned(dim), digit->second});
+    if (auto digit = digitOf(map.getResult(dim), dim, extent)) {
+      parts[digit->first].push_back(digit->second);
       continue;
     }
     std::optional<SmallVector<int64_t>> factors = factorsOf(map, dim);
@@ -97,7 +111,7 @@ static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorTy
     if (!digits.empty()) {
       if (index)
         return std::nullopt;
-      index = joined(digits, extent, root);
+      index = joined(digits, extent, root, epilogue.bounds);
     }
     if (!index && extent != 1) // each of its elements is another one's copy
       return std::nullopt;

@@ -200,6 +200,8 @@ static FailureOr<Windows> transposedWindows(SizeBuilder &s, Operation *op, const
                          "output_shape has a size of {0}; it must be less than {1}", window.input,
                          most)))
         return failure();
+      if (shape.empty())
+        window.more = 0;
       padSame(s, window, s.max(s.sub(full, window.input), zero), autoPad);
     } else {
       window.before = s.index(padded ? pads[i] : 0);
@@ -209,7 +211,14 @@ static FailureOr<Windows> transposedWindows(SizeBuilder &s, Operation *op, const
       if (removed != zero && failed(s.check(op, s.less(removed, full),
                                             "pads take away {0} elements of {1}", removed, full)))
         return failure();
+      // The check makes `input` of a known kernel linear in `count`.
+      if (std::optional<int64_t> last = getConstantIntValue(taps))
+        window.more = *last + 1 + extra[i] - strides[i] - *getConstantIntValue(removed);
     }
+    std::optional<int64_t> input = getConstantIntValue(window.input);
+    std::optional<int64_t> count = getConstantIntValue(window.count);
+    if (input && count)
+      window.more = *input - *count * strides[i];
     windows.push_back(window);
   }
   return windows;

@@ -17,6 +17,8 @@ struct Window {
   mlir::OpFoldResult kernel;
   int64_t stride, dilation;
   mlir::OpFoldResult input, before, after, count;
+  /// Of ConvTranspose: `input` less count * stride, where that is one number for all sizes.
+  std::optional<int64_t> more = {};
 };
 using Windows = llvm::SmallVector<Window>;
 
