@@ -51,6 +51,13 @@ static std::vector<char> permuted(ArrayRef<char> bytes, ArrayRef<int64_t> shape,
   return result;
 }
 
+/// The constant that an input is, perhaps in another shape.
+static rt::GetConstantOp constantOf(Value input) {
+  while (auto reshape = input.getDefiningOp<rt::ReshapeOp>())
+    input = reshape.getSource();
+  return input.getDefiningOp<rt::GetConstantOp>();
+}
+
 /// Whether the description only reads the input element by element, with maps.
 static bool isReadByMaps(BlockArgument argument) {
   return llvm::all_of(argument.getUses(), [](OpOperand &use) {
@@ -75,8 +82,8 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
           return;
         SmallVector<unsigned> packable;
         for (unsigned input = 0; input < op.getInputs().size(); ++input)
-          if (op.getInputs()[input].getDefiningOp<rt::GetConstantOp>() &&
-              isReadByMaps(op.getInputArgs()[input]))
+          if (cast<RankedTensorType>(op.getInputs()[input].getType()).hasStaticShape() &&
+              constantOf(op.getInputs()[input]) && isReadByMaps(op.getInputArgs()[input]))
             packable.push_back(input);
         if (packable.empty())
           return;
@@ -97,9 +104,10 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
 
 private:
   void pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order, rt::Ledger &ledger) {
-    auto get = op.getInputs()[input].getDefiningOp<rt::GetConstantOp>();
+    Value given = op.getInputs()[input];
+    rt::GetConstantOp get = constantOf(given);
     BlockArgument argument = op.getInputArgs()[input];
-    rt::ConstantOp packed = packedConstant(get.getConstant(), order);
+    rt::ConstantOp packed = packedConstant(get, cast<RankedTensorType>(given.getType()), order);
     if (!packed)
       return;
     std::string dims =
@@ -110,8 +118,11 @@ private:
     OpBuilder builder(op);
     op.getInputsMutable()[input].set(
         builder.create<rt::GetConstantOp>(get.getLoc(), type, packed.getSymName()));
-    if (get->use_empty())
-      get.erase();
+    for (Operation *unused = given.getDefiningOp(); unused && unused->use_empty();) {
+      Operation *above = unused == get ? nullptr : unused->getOperand(0).getDefiningOp();
+      unused->erase();
+      unused = above;
+    }
     argument.setType(type);
     for (OpOperand &use : argument.getUses()) {
       auto generic = cast<linalg::GenericOp>(use.getOwner());
@@ -125,17 +136,21 @@ private:
     }
   }
 
-  /// The constant with its dimensions in this order; null for one whose data cannot be read.
-  rt::ConstantOp packedConstant(StringRef name, ArrayRef<unsigned> order) {
-    std::string symbol = name.str();
+  /// The constant, seen as of `type`, with its dimensions in this order; null for one whose data
+  /// cannot be read.
+  rt::ConstantOp packedConstant(rt::GetConstantOp get, RankedTensorType type,
+                                ArrayRef<unsigned> order) {
+    std::string symbol = get.getConstant().str();
+    if (get.getType() != type)
+      for (int64_t size : type.getShape())
+        symbol += "x" + std::to_string(size);
     for (unsigned dim : order)
       symbol += "_" + std::to_string(dim);
     auto [entry, isNew] = known.try_emplace(symbol);
     if (!isNew)
       return entry->second;
-    auto constant = getOperation().lookupSymbol<rt::ConstantOp>(name);
+    auto constant = getOperation().lookupSymbol<rt::ConstantOp>(get.getConstant());
     auto value = cast<ElementsAttr>(constant.getValue());
-    auto type = cast<RankedTensorType>(value.getType());
     std::optional<onnx::ElementKind> kind = onnx::elementKind(type.getElementType());
     std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
     if (!kind || !bytes || onnx::elementBytes(*kind) == 0 || type.getNumElements() == 0)

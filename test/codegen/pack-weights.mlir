@@ -123,3 +123,41 @@ rt.variant @splat target "sm_80" {
     return %r : tensor<64x8xf32>
   }
 }
+
+// -----
+
+// In another shape: packed as it is read, and the original stays for who reads that.
+// CHECK: #[[SPLIT:.*]] = affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
+// CHECK: rt.constant @w = dense
+// CHECK: rt.constant @wx8x2x4_1_2_0 = dense<{{.*}}> : tensor<2x4x8xf32>
+// CHECK-LABEL: rt.variant @reshaped
+// CHECK: %[[W:.*]] = rt.get_constant @wx8x2x4_1_2_0 : tensor<2x4x8xf32>
+// CHECK-NOT: rt.reshape
+// CHECK: kernel.dispatch ins(%{{.*}}, %[[W]] :
+// CHECK: indexing_maps = [#{{.*}}, #[[SPLIT]], #{{.*}}]
+#x = affine_map<(n, m, a, b) -> (m, a, b)>
+#w = affine_map<(n, m, a, b) -> (n, a, b)>
+#y = affine_map<(n, m, a, b) -> (n, m)>
+rt.constant @w = dense<"0x000000000000803F0000004000004040000080400000A0400000C0400000E0400000004100001041000020410000304100004041000050410000604100007041000080410000884100009041000098410000A0410000A8410000B0410000B8410000C0410000C8410000D0410000D8410000E0410000E8410000F0410000F84100000042000004420000084200000C4200001042000014420000184200001C4200002042000024420000284200002C4200003042000034420000384200003C4200004042000044420000484200004C4200005042000054420000584200005C4200006042000064420000684200006C4200007042000074420000784200007C42"> : tensor<8x8xf32>
+rt.variant @reshaped target "sm_80" {
+  func.func @main(%x: tensor<64x2x4xf32>) -> (tensor<8x64xf32>, tensor<8x8xf32>) {
+    %w = rt.get_constant @w : tensor<8x8xf32>
+    %v = rt.reshape %w : tensor<8x8xf32> -> tensor<8x2x4xf32>
+    %e = tensor.empty() : tensor<8x64xf32>
+    %r = kernel.dispatch ins(%x, %v : tensor<64x2x4xf32>, tensor<8x2x4xf32>)
+                         outs(%e : tensor<8x64xf32>) {
+    ^bb0(%a: tensor<64x2x4xf32>, %b: tensor<8x2x4xf32>, %o: tensor<8x64xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<8x64xf32>) -> tensor<8x64xf32>
+      %g = linalg.generic {indexing_maps = [#x, #w, #y],
+                           iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+          ins(%a, %b : tensor<64x2x4xf32>, tensor<8x2x4xf32>) outs(%f : tensor<8x64xf32>) {
+      ^bb1(%u: f32, %v1: f32, %s: f32):
+        %q = math.fma %u, %v1, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<8x64xf32>
+      kernel.yield %g : tensor<8x64xf32>
+    } -> tensor<8x64xf32>
+    return %r, %w : tensor<8x64xf32>, tensor<8x8xf32>
+  }
+}
