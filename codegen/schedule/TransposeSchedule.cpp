@@ -372,8 +372,7 @@ public:
     for (auto [number, run] : llvm::enumerate(transposition.runs)) {
       Value extent = one;
       for (unsigned dim : run)
-        extent = host.createOrFold<arith::MulIOp>(
-            loc, extent, host.createOrFold<tensor::DimOp>(loc, op.getInits()[0], dim));
+        extent = host.createOrFold<arith::MulIOp>(loc, extent, emitter.gridSize(host, op, 0, dim));
       if (number == transposition.along || number == transposition.last())
         extent = host.createOrFold<arith::CeilDivSIOp>(
             loc, extent, host.create<arith::ConstantIndexOp>(loc, transposition.tile));
