@@ -28,7 +28,8 @@ foreach(folder dialects passes codegen)
           PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
 endforeach()
 install(FILES runtime/format.h DESTINATION include/cameo/runtime)
-install(FILES runtime/sim/abi.h runtime/sim/instructions.h DESTINATION include/cameo/runtime/sim)
+install(FILES runtime/sim/abi.h runtime/sim/instructions.h runtime/sim/instructions.def
+        DESTINATION include/cameo/runtime/sim)
 
 set(package lib/cmake/Cameo)
 install(EXPORT CameoRuntimeTargets NAMESPACE Cameo:: DESTINATION ${package})

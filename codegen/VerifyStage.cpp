@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
+#include "codegen/lower/TargetInstructions.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
 #include "passes/graph/ConstantFolding.h"
@@ -118,6 +119,8 @@ private:
         !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
         !isa<gpu::ModuleEndOp, kernel::PtxOp>(op))
       return error(op) << "kernels are llvm, nvvm and kernel.ptx by now";
+    if (auto instruction = dyn_cast<kernel::PtxOp>(op); instruction && stage >= Stage::Device)
+      return verifyInstruction(instruction);
     if (stage >= Stage::Device && isa<LLVM::InlineAsmOp>(op))
       return error(op) << "inline assembly appears only in PTX";
     if (stage == Stage::Host && !isKernel && !isa<rt::ConstantOp>(op))
@@ -131,6 +134,16 @@ private:
                               : !isa_and_nonnull<LLVM::LLVMFuncOp>(kernel))
       return error(launch) << "no kernel " << launch.getKernelAttr();
     return success();
+  }
+
+  /// Of a kernel in a variant, whose target is known.
+  LogicalResult verifyInstruction(kernel::PtxOp op) {
+    auto variant = op->getParentOfType<rt::VariantOp>();
+    llvm::Expected<const Target *> target = findTarget(variant.getTarget());
+    llvm::Error problem = target ? verifyTargetInstructions(op, **target) : target.takeError();
+    if (!problem)
+      return success();
+    return error(op) << llvm::toString(std::move(problem));
   }
 
   LogicalResult verifyMemorySpaces(Operation *op) {

@@ -9,7 +9,6 @@
 #include "dialects/kernel/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -57,20 +56,18 @@ Type registerType(PtxType type, Type given) {
 }
 
 void expand(kernel::PtxOp op) {
-  std::string error;
-  FailureOr<kernel::PtxInstruction> instruction =
-      kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), error);
+  const kernel::PtxInstruction &instruction = op.decode();
   OpBuilder builder(op);
   Location loc = op.getLoc();
   SmallVector<Value> operands;
   SmallVector<std::string> constraints;
   SmallVector<Type> results;
-  for (auto [type, result] : llvm::zip(instruction->results, op.getOutputs())) {
+  for (auto [type, result] : llvm::zip(instruction.results, op.getOutputs())) {
     results.push_back(registerType(type, result.getType()));
     constraints.push_back("=" + constraint(type).str());
   }
-  size_t untied = instruction->operands.size() - instruction->tied;
-  for (auto [index, type, value] : llvm::enumerate(instruction->operands, op.getInputs())) {
+  size_t untied = instruction.operands.size() - instruction.tied;
+  for (auto [index, type, value] : llvm::enumerate(instruction.operands, op.getInputs())) {
     Type wanted = registerType(type, value.getType());
     Value operand = value;
     if (type == PtxType::Shared)
@@ -80,7 +77,7 @@ void expand(kernel::PtxOp op) {
     operands.push_back(operand);
     constraints.push_back(index < untied ? constraint(type).str() : std::to_string(index - untied));
   }
-  if (!instruction->pure)
+  if (!instruction.isPure())
     constraints.push_back("~{memory}");
   Type returned = LLVM::LLVMVoidType::get(op.getContext());
   if (results.size() == 1)
@@ -88,8 +85,8 @@ void expand(kernel::PtxOp op) {
   else if (!results.empty())
     returned = LLVM::LLVMStructType::getLiteral(op.getContext(), results);
   auto assembly = builder.create<LLVM::InlineAsmOp>(
-      loc, returned, operands, instruction->text, llvm::join(constraints, ","),
-      /*has_side_effects=*/!instruction->pure, /*is_align_stack=*/false,
+      loc, returned, operands, instruction.text, llvm::join(constraints, ","),
+      /*has_side_effects=*/!instruction.isPure(), /*is_align_stack=*/false,
       LLVM::AsmDialectAttr::get(op.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
   for (auto [index, result] : llvm::enumerate(op.getOutputs())) {
     Value value = results.size() == 1
@@ -112,12 +109,4 @@ bool cameo::hasPtxInstructions(Operation *module) {
 
 void cameo::expandPtx(Operation *module) {
   module->walk([](kernel::PtxOp op) { expand(op); });
-}
-
-bool cameo::hasNvvmAssembly(Operation *module) {
-  return module
-      ->walk([](NVVM::BasicPtxBuilderInterface op) {
-        return op.hasIntrinsic() ? WalkResult::advance() : WalkResult::interrupt();
-      })
-      .wasInterrupted();
 }

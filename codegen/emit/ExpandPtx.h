@@ -1,4 +1,4 @@
-// `kernel.ptx`, and what of nvvm has no intrinsic, on the way to PTX.
+// `kernel.ptx` on the way to PTX.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,9 +12,5 @@ bool hasPtxInstructions(mlir::Operation *module);
 
 /// Replaces every `kernel.ptx` in `module` by inline assembly.
 void expandPtx(mlir::Operation *module);
-
-/// Whether some operation of nvvm in `module` has no translation to LLVM IR: MLIR's
-/// convert-nvvm-to-llvm must make it inline assembly.
-bool hasNvvmAssembly(mlir::Operation *module);
 
 } // namespace cameo

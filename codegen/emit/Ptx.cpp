@@ -6,9 +6,10 @@
 #include "codegen/emit/ExpandPtx.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
+#include "codegen/lower/NvvmInstructions.h"
+#include "codegen/lower/TargetInstructions.h"
 #include "codegen/lower/WgmmaResults.h"
 
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
@@ -235,18 +236,24 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
 
 /// A copy of the module with inline assembly, in which, where asked, each function has the scope
 /// that line tables need. MLIR's pass for that takes builtin modules only.
-OwningOpRef<ModuleOp> expandedCopy(gpu::GPUModuleOp module, bool lineInfo) {
+llvm::Expected<OwningOpRef<ModuleOp>> expandedCopy(gpu::GPUModuleOp module, const Target &target,
+                                                   bool lineInfo) {
   OwningOpRef<ModuleOp> copy = ModuleOp::create(module.getLoc(), module.getName());
   OpBuilder builder = OpBuilder::atBlockBegin(copy->getBody());
   for (Operation &op : module.getBody()->without_terminator())
     builder.clone(op);
+  llvm::Error errors = replaceNvvmInstructions(*copy);
+  errors = llvm::joinErrors(std::move(errors), verifyTargetInstructions(*copy, target));
+  errors = llvm::joinErrors(std::move(errors), verifyWgmmaResults(*copy));
+  if (errors)
+    return std::move(errors);
   expandPtx(*copy);
   PassManager passes(module.getContext());
-  if (hasNvvmAssembly(*copy))
-    passes.addPass(createConvertNVVMToLLVMPass());
   if (lineInfo)
     passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
-  return succeeded(passes.run(*copy)) ? std::move(copy) : nullptr;
+  if (failed(passes.run(*copy)))
+    return llvm::createStringError("cannot expand instructions or add line information to kernels");
+  return std::move(copy);
 }
 
 /// Reads libdevice where one of the modules may call it; a missing file is an error only once a
@@ -305,21 +312,24 @@ llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, c
   MLIRContext *context = modules.front()->getContext();
   registerDeviceTranslations(*context);
   initializeLlvmTargets();
-  llvm::Error early = llvm::Error::success();
-  for (gpu::GPUModuleOp module : modules)
-    early = llvm::joinErrors(std::move(early), verifyWgmmaResults(module));
-  if (early)
-    return std::move(early);
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> libdevice = readLibdevice(modules, options);
   if (!libdevice)
     return libdevice.takeError();
 
   std::vector<OwningOpRef<ModuleOp>> copies(modules.size());
-  for (size_t i = 0; i < modules.size(); ++i)
-    if (options.lineInfo || hasPtxInstructions(modules[i]) || hasNvvmAssembly(modules[i]))
-      if (copies[i] = expandedCopy(modules[i], options.lineInfo); !copies[i])
-        return llvm::createStringError(
-            "cannot expand instructions or add line information to kernels");
+  llvm::Error early = llvm::Error::success();
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (!options.lineInfo && !hasPtxInstructions(modules[i]) &&
+        !mayHaveNvvmInstructions(modules[i]))
+      continue;
+    llvm::Expected<OwningOpRef<ModuleOp>> copy = expandedCopy(modules[i], target, options.lineInfo);
+    if (copy)
+      copies[i] = std::move(*copy);
+    else
+      early = llvm::joinErrors(std::move(early), copy.takeError());
+  }
+  if (early)
+    return std::move(early);
 
   std::vector<std::string> texts(modules.size()), errors(modules.size());
   parallelFor(context, 0, modules.size(), [&](size_t i) {

@@ -8,7 +8,6 @@
 #include "dialects/kernel/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -43,25 +42,17 @@ struct Step {
 };
 
 Step stepOf(Operation *op) {
-  if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
-    return {Step::Commit};
-  if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op))
-    return {Step::Wait, Age(wait.getGroup())};
-  if (isa<NVVM::WgmmaMmaAsyncOp>(op))
-    return {Step::Multiply, 0, /*sums=*/1, /*first=*/0};
   auto instruction = dyn_cast<kernel::PtxOp>(op);
   if (!instruction)
     return {};
-  std::string unused; // the operation is valid
-  unsigned operands = instruction.getInputs().size();
-  auto parsed = kernel::parsePtxInstruction(instruction.getInstruction(), operands, unused);
-  switch (parsed->opcode) {
+  const kernel::PtxInstruction &known = instruction.decode();
+  switch (known.opcode) {
   case CAMEO_SIM_OP_WGMMA:
-    return {Step::Multiply, 0, parsed->tied, operands - parsed->tied};
+    return {Step::Multiply, 0, known.tied, unsigned(instruction.getInputs().size()) - known.tied};
   case CAMEO_SIM_OP_WGMMA_COMMIT:
     return {Step::Commit};
   case CAMEO_SIM_OP_WGMMA_WAIT:
-    return {Step::Wait, Age(parsed->modifiers[0])};
+    return {Step::Wait, Age(known.modifiers[0])};
   default:
     return {};
   }

@@ -8,9 +8,10 @@
 
 namespace cameo {
 
-/// Whether kernels of the device stage under `module` use what a wgmma computes only once a
-/// wgmma.wait_group has waited for it, on every way there; until then it may be the accumulator of
-/// another wgmma, and be passed on. The first uses that come too early are one error.
+/// Whether kernels of the device stage under `module`, in one spelling (NvvmInstructions.h), use
+/// what a wgmma computes only once a wgmma.wait_group has waited for it, on every way there; until
+/// then it may be the accumulator of another wgmma, and be passed on. The first uses that come too
+/// early are one error.
 llvm::Error verifyWgmmaResults(mlir::Operation *module);
 
 } // namespace cameo

@@ -6,6 +6,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
+#include "codegen/lower/DevicePatterns.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
 #include "passes/Statistics.h"
@@ -61,8 +62,6 @@ bool isLoadFrom(Operation *op, unsigned space) {
   auto load = dyn_cast<LLVM::LoadOp>(op);
   return load && addressSpace(load.getAddr()) == space;
 }
-
-constexpr unsigned kGlobal = NVVM::kGlobalMemorySpace, kShared = NVVM::kSharedMemorySpace;
 
 Value constant(OpBuilder &builder, Location loc, Type type, int64_t value) {
   return builder.create<LLVM::ConstantOp>(loc, type, value);
@@ -268,12 +267,7 @@ StringRef instructionOf(Operation *op) {
 
 CameoSimOpcode opcodeOf(Operation *op) {
   auto instruction = dyn_cast<kernel::PtxOp>(op);
-  if (!instruction)
-    return CAMEO_SIM_OP_NONE;
-  std::string unused; // the operation is valid
-  return kernel::parsePtxInstruction(instruction.getInstruction(), instruction.getInputs().size(),
-                                     unused)
-      ->opcode;
+  return instruction ? instruction.decode().opcode : CAMEO_SIM_OP_NONE;
 }
 
 template <CameoSimOpcode... Opcodes> void findInstruction(Kernel &, Operation *op, Add add) {

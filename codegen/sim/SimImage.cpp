@@ -259,7 +259,7 @@ llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImage
   for (gpu::GPUModuleOp module : modules) {
     registerDeviceTranslations(*module.getContext());
     llvm::Expected<SimModule> lowered =
-        lowerToSim(module, {options.checked, options.traced}, sites);
+        lowerToSim(module, options.target, {options.checked, options.traced}, sites);
     if (!lowered)
       return lowered.takeError();
     llvm::LLVMContext context;
@@ -288,7 +288,8 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   std::vector<SimModule> lowered;
   llvm::Error errors = llvm::Error::success();
   for (gpu::GPUModuleOp module : modules) {
-    llvm::Expected<SimModule> result = lowerToSim(module, {options.checked, options.traced}, sites);
+    llvm::Expected<SimModule> result =
+        lowerToSim(module, options.target, {options.checked, options.traced}, sites);
     if (result)
       lowered.push_back(std::move(*result));
     else

@@ -19,8 +19,9 @@
 #include "codegen/sim/SimLower.h"
 
 #include "codegen/lower/DevicePatterns.h"
+#include "codegen/lower/NvvmInstructions.h"
+#include "codegen/lower/TargetInstructions.h"
 #include "codegen/lower/WgmmaResults.h"
-#include "codegen/sim/NvvmInstructions.h"
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimCounts.h"
 #include "codegen/sim/SimTrace.h"
@@ -536,37 +537,6 @@ static unsigned wordsOf(Type type) {
   return type.getIntOrFloatBitWidth() == 64 ? 2 : 1;
 }
 
-static kernel::PtxInstruction parse(kernel::PtxOp op) {
-  std::string unused; // the operation is valid
-  return *kernel::parsePtxInstruction(op.getInstruction(), op.getInputs().size(), unused);
-}
-
-static bool mayWriteGlobal(const kernel::PtxInstruction &instruction) {
-  switch (instruction.opcode) {
-  case CAMEO_SIM_OP_ATOM:
-  case CAMEO_SIM_OP_TENSOR_STORE:
-  case CAMEO_SIM_OP_BULK_STORE:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// PTX ISA, "Memory Consistency Model: Proxies".
-static bool isOfAsyncProxy(const kernel::PtxInstruction &instruction) {
-  switch (instruction.opcode) {
-  case CAMEO_SIM_OP_WGMMA:
-  case CAMEO_SIM_OP_TENSOR_LOAD:
-  case CAMEO_SIM_OP_TENSOR_STORE:
-  case CAMEO_SIM_OP_BULK_LOAD:
-  case CAMEO_SIM_OP_BULK_STORE:
-  case CAMEO_SIM_OP_BULK_SHARED:
-    return true;
-  default:
-    return false;
-  }
-}
-
 static unsigned wordsOf(kernel::PtxOp op) {
   unsigned words = 0;
   for (Type type : op.getInputs().getTypes())
@@ -590,7 +560,7 @@ void KernelLowering::makeInstructionBuffers(ArrayRef<Operation *> operations) {
   unsigned most[2] = {0, 0};
   for (Operation *op : operations)
     if (auto instruction = dyn_cast<kernel::PtxOp>(op)) {
-      unsigned &known = most[parse(instruction).collective];
+      unsigned &known = most[instruction.decode().isCollective()];
       known = std::max({known, wordsOf(instruction), 1u}); // some have no operands
     }
   for (unsigned together : {0, 1})
@@ -600,13 +570,13 @@ void KernelLowering::makeInstructionBuffers(ArrayRef<Operation *> operations) {
 
 void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   Location loc = op.getLoc();
-  kernel::PtxInstruction instruction = parse(op);
-  writesAnywhere |= mayWriteGlobal(instruction);
-  usesAsyncProxy |= isOfAsyncProxy(instruction);
-  bool waits = instruction.blocks && !instruction.collective;
-  Value instructionBuffer = !waits        ? instructionBuffers[instruction.collective]
-                            : wordsOf(op) ? makeBuffer(loc, wordsOf(op))
-                                          : Value();
+  const kernel::PtxInstruction &instruction = op.decode();
+  uint32_t facts = cameoSimFacts(instruction.opcode);
+  writesAnywhere |= bool(facts & CAMEO_SIM_WRITES_GLOBAL);
+  usesAsyncProxy |= bool(facts & CAMEO_SIM_ASYNC_PROXY);
+  Value instructionBuffer = !instruction.blocks() ? instructionBuffers[instruction.isCollective()]
+                            : wordsOf(op)         ? makeBuffer(loc, wordsOf(op))
+                                                  : Value();
   unsigned words = 0;
   for (Value input : op.getInputs()) {
     Value stored = input;
@@ -622,7 +592,7 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
                                   /*alignment=*/4);
     words += wordsOf(input.getType());
   }
-  bool blocking = instruction.collective || instruction.blocks;
+  bool blocking = instruction.isCollective() || instruction.blocks();
   SmallVector<Value> operands{constant(loc, i64, instruction.code())};
   if (blocking)
     operands.push_back(instruction.mask < 0 ? constant(loc, i32, -1)
@@ -762,7 +732,7 @@ llvm::Error KernelLowering::lower(Operation *op) {
 
 } // namespace
 
-llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module,
+llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module, const Target *target,
                                             const SimInstrumentation &instrumentation,
                                             std::vector<SimSite> &sites) {
   SimModule result;
@@ -771,9 +741,11 @@ llvm::Expected<SimModule> cameo::lowerToSim(gpu::GPUModuleOp module,
   builder.setInsertionPointToStart(result.module->getBody());
   for (Operation &op : module.getBody()->without_terminator())
     builder.clone(op);
-  llvm::Error errors =
-      instrumentation.accesses ? verifyWgmmaResults(module) : llvm::Error::success();
-  errors = llvm::joinErrors(std::move(errors), replaceNvvmInstructions(*result.module));
+  llvm::Error errors = replaceNvvmInstructions(*result.module);
+  if (target)
+    errors = llvm::joinErrors(std::move(errors), verifyTargetInstructions(*result.module, *target));
+  if (instrumentation.accesses)
+    errors = llvm::joinErrors(std::move(errors), verifyWgmmaResults(*result.module));
   for (auto function : llvm::to_vector(result.module->getOps<LLVM::LLVMFuncOp>())) {
     if (function.isExternal())
       continue;

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/target/Target.h"
 #include "runtime/sim/abi.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -48,7 +49,7 @@ struct SimModule {
 
 /// Rewrites a copy of `module`. Sites are appended to `sites`. Operations that the
 /// simulator does not know are one error, which names them all.
-llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module,
+llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module, const Target *target,
                                      const SimInstrumentation &instrumentation,
                                      std::vector<SimSite> &sites);
 

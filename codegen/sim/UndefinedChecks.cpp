@@ -41,16 +41,11 @@ SmallVector<Judged> judgedOperands(Operation *op) {
     judged.push_back({i});
   if (!instruction)
     return judged;
-  std::string unused; // the operation is valid
-  auto parsed = kernel::parsePtxInstruction(instruction.getInstruction(),
-                                            instruction.getInputs().size(), unused);
-  // A row of a matrix each, and eight rows.
-  if (parsed->opcode == CAMEO_SIM_OP_LDMATRIX || parsed->opcode == CAMEO_SIM_OP_STMATRIX)
-    judged[0].lanes = 8 * parsed->modifiers[0];
-  // Before the accumulators stands whether they are read.
-  if (parsed->opcode == CAMEO_SIM_OP_WGMMA)
-    for (Judged &sum : MutableArrayRef(judged).take_back(parsed->tied))
-      sum.condition = op->getOperand(op->getNumOperands() - parsed->tied - 1);
+  const kernel::PtxInstruction &known = instruction.decode();
+  for (Judged &operand : judged)
+    operand.lanes = known.lanes;
+  for (Judged &former : MutableArrayRef(judged).take_back(known.tied))
+    former.condition = op->getOperand(op->getNumOperands() - known.tied - 1);
   return judged;
 }
 

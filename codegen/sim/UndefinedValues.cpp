@@ -38,12 +38,8 @@ LLVM::AllocaOp cameo::localArrayOf(Value address) {
 bool cameo::carriesOperands(Operation *op) {
   if (op->getNumResults() != 1)
     return false;
-  if (auto instruction = dyn_cast<kernel::PtxOp>(op)) {
-    std::string unused; // the operation is valid
-    auto parsed = kernel::parsePtxInstruction(instruction.getInstruction(),
-                                              instruction.getInputs().size(), unused);
-    return parsed->pure && !parsed->collective;
-  }
+  if (auto instruction = dyn_cast<kernel::PtxOp>(op))
+    return instruction.decode().isPure() && !instruction.decode().isCollective();
   // Functions are those of libdevice.
   return isa<LLVM::LLVMDialect>(op->getDialect()) &&
          (isMemoryEffectFree(op) || isa<LLVM::CallOp, LLVM::CallIntrinsicOp>(op));

@@ -39,22 +39,7 @@ static bool arrives(const Instruction &instruction) {
   if (!call || engineFunction(*call) != offsetof(CameoSimApi, instruction))
     return false;
   auto *code = dyn_cast<ConstantInt>(call->getArgOperand(1));
-  switch (code ? code->getZExtValue() & 0xff : CAMEO_SIM_OP_NONE) {
-  case CAMEO_SIM_OP_CP_MBARRIER:
-  case CAMEO_SIM_OP_BAR_ARRIVE:
-  case CAMEO_SIM_OP_MBAR_ARRIVE:
-  case CAMEO_SIM_OP_MBAR_EXPECT_TX:
-  case CAMEO_SIM_OP_MBAR_COMPLETE_TX:
-  case CAMEO_SIM_OP_TENSOR_LOAD:
-  case CAMEO_SIM_OP_BULK_LOAD:
-  case CAMEO_SIM_OP_BULK_SHARED:
-  case CAMEO_SIM_OP_CLUSTER_ARRIVE:
-  case CAMEO_SIM_OP_ASYNC_STORE:
-  case CAMEO_SIM_OP_ASYNC_REDUCE:
-    return true;
-  default:
-    return false;
-  }
+  return code && cameoSimFacts(code->getZExtValue()) & CAMEO_SIM_ARRIVES;
 }
 
 /// The collective instruction that a value was read from, right after it.

@@ -305,21 +305,22 @@ void computeBehindJoins(Function &function) {
     }
 }
 
-bool blocksWith(const CallInst &call, CameoSimOpcode opcode) {
+/// The code of an instruction that lanes wait at or execute together; none: another call.
+uint64_t blockingCode(const CallInst &call) {
   if (engineFunction(call) != offsetof(CameoSimApi, blocking_instruction))
-    return false;
+    return CAMEO_SIM_OP_NONE;
   auto *code = dyn_cast<ConstantInt>(call.getArgOperand(1));
-  return code && (code->getZExtValue() & 0xff) == opcode;
+  return code ? code->getZExtValue() : CAMEO_SIM_OP_NONE;
 }
 
 } // namespace
 
 bool cameo::isMbarrierWait(const CallInst &call) {
-  return blocksWith(call, CAMEO_SIM_OP_MBAR_WAIT);
+  return (blockingCode(call) & 0xff) == CAMEO_SIM_OP_MBAR_WAIT;
 }
 
 bool cameo::isWait(const CallInst &call) {
-  return isMbarrierWait(call) || blocksWith(call, CAMEO_SIM_OP_CLUSTER_WAIT);
+  return cameoSimFacts(blockingCode(call)) & CAMEO_SIM_BLOCKS;
 }
 
 Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> &block,

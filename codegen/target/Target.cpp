@@ -18,42 +18,7 @@ using llvm::StringRef;
 
 namespace {
 
-using T = MmaType;
 constexpr unsigned KiB = 1024;
-
-// PTX ISA, "Matrix fragments for mma": the shapes Cameo may emit. Sub-byte and 1-bit shapes are
-// left out, and so are FP16 shapes that older hardware emulates (m8n8k4).
-constexpr MmaShape mma75[] = {
-    {T::F16, T::F16, T::F16, 16, 8, 8}, {T::F16, T::F16, T::F32, 16, 8, 8},
-    {T::S8, T::S8, T::S32, 8, 8, 16},   {T::U8, T::U8, T::S32, 8, 8, 16},
-    {T::U8, T::S8, T::S32, 8, 8, 16},   {T::S8, T::U8, T::S32, 8, 8, 16},
-};
-
-#define CAMEO_MMA_80                                                                               \
-  {T::F16, T::F16, T::F16, 16, 8, 8}, {T::F16, T::F16, T::F32, 16, 8, 8},                          \
-      {T::F16, T::F16, T::F16, 16, 8, 16}, {T::F16, T::F16, T::F32, 16, 8, 16},                    \
-      {T::BF16, T::BF16, T::F32, 16, 8, 8}, {T::BF16, T::BF16, T::F32, 16, 8, 16},                 \
-      {T::TF32, T::TF32, T::F32, 16, 8, 4}, {T::TF32, T::TF32, T::F32, 16, 8, 8},                  \
-      {T::F64, T::F64, T::F64, 8, 8, 4}, {T::S8, T::S8, T::S32, 16, 8, 16},                        \
-      {T::S8, T::S8, T::S32, 16, 8, 32}, {T::U8, T::U8, T::S32, 16, 8, 32},                        \
-      {T::U8, T::S8, T::S32, 16, 8, 32}, {T::S8, T::U8, T::S32, 16, 8, 32}
-
-constexpr MmaShape mma80[] = {CAMEO_MMA_80};
-
-// FP8 on mma.sync needs sm_89 and PTX 8.4.
-constexpr MmaShape mma89[] = {
-    CAMEO_MMA_80,
-    {T::E4M3, T::E4M3, T::F32, 16, 8, 32},
-    {T::E5M2, T::E5M2, T::F32, 16, 8, 32},
-};
-
-// wgmma: n is any multiple of 8 up to 256 for floats; integers take fewer of them.
-constexpr MmaShape wgmma90[] = {
-    {T::F16, T::F16, T::F16, 64, 256, 16},   {T::F16, T::F16, T::F32, 64, 256, 16},
-    {T::BF16, T::BF16, T::F32, 64, 256, 16}, {T::TF32, T::TF32, T::F32, 64, 256, 8},
-    {T::E4M3, T::E4M3, T::F32, 64, 256, 32}, {T::E5M2, T::E5M2, T::F32, 64, 256, 32},
-    {T::S8, T::S8, T::S32, 64, 256, 32},     {T::U8, T::U8, T::S32, 64, 256, 32},
-};
 
 constexpr Target architectures[] = {
     {/*name=*/"sm_75",
@@ -76,21 +41,19 @@ constexpr Target architectures[] = {
      /*redux=*/false,
      /*mbarrier=*/false,
      /*tma=*/false,
-     /*wgmma=*/false,
-     mma75,
-     {}},
-    {"sm_80", 8,  0,    false, 70,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,   1024, 2048,
-     64,      32, true, true,  true, true,     true,      false,     false, mma80, {}},
-    {"sm_86", 8,  6,    false, 71,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024, 1536,
-     48,      16, true, true,  true, true,     true,     false,     false, mma80, {}},
-    {"sm_87", 8,  7,    false, 74,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,   1024, 1536,
-     48,      16, true, true,  true, true,     true,      false,     false, mma80, {}},
-    {"sm_89", 8,  9,    false, 84,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,   1024, 1536,
-     48,      24, true, true,  true, true,     true,     false,     false, mma89, {}},
-    {"sm_90", 9,  0,    false, 78,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024, 2048,
-     64,      32, true, true,  true, true,     true,      true,      false, mma80, {}},
-    {"sm_90a", 9,  0,    true, 84,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,   1024,   2048,
-     64,       32, true, true, true, true,     true,      true,      true,  mma80, wgmma90},
+     /*wgmma=*/false},
+    {"sm_80", 8,  0,  false, 70,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,  1024,
+     2048,    64, 32, true,  true, true,     true,      true,      false, false},
+    {"sm_86", 8,  6,  false, 71,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,  1024,
+     1536,    48, 16, true,  true, true,     true,     true,      false, false},
+    {"sm_87", 8,  7,  false, 74,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,  1024,
+     1536,    48, 16, true,  true, true,     true,      true,      false, false},
+    {"sm_89", 8,  9,  false, 84,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,  1024,
+     1536,    48, 24, true,  true, true,     true,     true,      false, false},
+    {"sm_90", 9,  0,  false, 78,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,  1024,
+     2048,    64, 32, true,  true, true,     true,      true,      true,  false},
+    {"sm_90a", 9,  0,  true, 84,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255, 1024,
+     2048,     64, 32, true, true, true,     true,      true,      true,  true},
 };
 
 /// Each architecture on its first board, in their order; then on each other board.
@@ -135,32 +98,6 @@ unsigned oldestPtxVersion(const Target &target) {
 
 } // namespace
 
-StringRef cameo::stringifyMmaType(MmaType type) {
-  static constexpr llvm::StringLiteral names[] = {"f16", "bf16", "tf32", "f32",  "f64",
-                                                  "s8",  "u8",   "s32",  "e4m3", "e5m2"};
-  return names[static_cast<unsigned>(type)];
-}
-
-unsigned cameo::bitWidth(MmaType type) {
-  switch (type) {
-  case MmaType::F64:
-    return 64;
-  case MmaType::F32:
-  case MmaType::TF32: // kept in 32-bit registers
-  case MmaType::S32:
-    return 32;
-  case MmaType::F16:
-  case MmaType::BF16:
-    return 16;
-  case MmaType::S8:
-  case MmaType::U8:
-  case MmaType::E4M3:
-  case MmaType::E5M2:
-    return 8;
-  }
-  llvm_unreachable("every matrix type has a width");
-}
-
 std::string Target::features() const { return llvm::formatv("+ptx{0}", ptxVersion); }
 
 std::string Target::ptxVersionText() const {
@@ -171,10 +108,24 @@ uint32_t Target::archNumber() const {
   return (major * 10 + minor) | (archSpecific ? CAMEO_ARCH_A : 0);
 }
 
-bool Target::supportsMma(MmaType a, MmaType b, MmaType accumulator) const {
-  return llvm::any_of(mma, [&](const MmaShape &shape) {
-    return shape.a == a && shape.b == b && shape.accumulator == accumulator;
-  });
+bool Target::isAtLeast(unsigned since, bool specific) const {
+  unsigned capability = 10 * major + minor;
+  return specific ? archSpecific && capability == since : capability >= since;
+}
+
+bool Target::has(const kernel::PtxInstruction &instruction) const {
+  return isAtLeast(instruction.since, instruction.archSpecific) &&
+         ptxVersion >= instruction.ptxVersion;
+}
+
+llvm::SmallVector<kernel::MatrixShape> Target::matrixShapes() const {
+  llvm::SmallVector<kernel::MatrixShape> shapes;
+  llvm::copy_if(kernel::matrixShapes(), std::back_inserter(shapes),
+                [&](const kernel::MatrixShape &shape) {
+                  return isAtLeast(shape.since, /*specific=*/shape.isWarpgroup()) &&
+                         ptxVersion >= shape.ptxVersion;
+                });
+  return shapes;
 }
 
 std::string Target::spelling() const {
@@ -246,23 +197,13 @@ llvm::Error cameo::checkTargets() {
     if ((capability >= 90) != target.tma ||
         (capability == 90 && target.archSpecific) != target.wgmma)
       return fail("sm_90 instructions and compute capability disagree");
-    if (target.wgmma != !target.warpgroupMma.empty())
+    auto shapes = target.matrixShapes();
+    auto has = [&](auto which) { return llvm::any_of(shapes, which); };
+    using Shape = const kernel::MatrixShape &;
+    if (target.wgmma != has([](Shape shape) { return shape.isWarpgroup(); }))
       return fail("wgmma without shapes, or shapes without wgmma");
-    for (const MmaShape &shape : target.mma) {
-      if (bitWidth(shape.a) != bitWidth(shape.b))
-        return fail("matrix shape with operands of two widths");
-      // A warp's fragments are whole 32-bit registers.
-      if (shape.m * shape.k * bitWidth(shape.a) % (32 * 32) != 0 ||
-          shape.m * shape.n * bitWidth(shape.accumulator) % (32 * 32) != 0)
-        return fail("matrix fragments are not whole registers");
-      if (!target.bf16 && (shape.a == T::BF16 || shape.a == T::TF32 || shape.a == T::F64))
-        return fail("matrix type before sm_80");
-      if ((shape.a == T::E4M3 || shape.a == T::E5M2) && (capability < 89 || target.ptxVersion < 84))
-        return fail("FP8 matrix instructions need sm_89 and PTX 8.4");
-    }
-    for (const MmaShape &shape : target.warpgroupMma)
-      if (shape.m != 64 || shape.n % 8 != 0 || shape.k * bitWidth(shape.a) != 256)
-        return fail("wgmma shape is not m64nNk(256 bits)");
+    if (target.bf16 != has([](Shape shape) { return shape.a == CAMEO_SIM_BF16; }))
+      return fail("bf16 and matrix shapes disagree");
     previous = &target;
   }
   return llvm::Error::success();

@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/kernel/Ptx.h"
 #include "runtime/boards.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -18,19 +19,6 @@
 #include <string>
 
 namespace cameo {
-
-/// Element kinds of matrix instructions, which know more of them than MLIR has types.
-enum class MmaType : uint8_t { F16, BF16, TF32, F32, F64, S8, U8, S32, E4M3, E5M2 };
-
-llvm::StringRef stringifyMmaType(MmaType type);
-unsigned bitWidth(MmaType type);
-
-/// One warp-wide mma.sync shape (PTX ISA, "Matrix multiply-accumulate operation using mma"), or one
-/// warpgroup-wide wgmma step, where n is the largest that the instruction takes.
-struct MmaShape {
-  MmaType a, b, accumulator;
-  unsigned m, n, k;
-};
 
 /// One architecture. Sizes are bytes; rates are per clock cycle and multiprocessor.
 struct Target {
@@ -59,9 +47,6 @@ struct Target {
   bool tma;       // cp.async.bulk.tensor, clusters
   bool wgmma;     // wgmma.mma_async, setmaxnreg
 
-  llvm::ArrayRef<MmaShape> mma;          // mma.sync
-  llvm::ArrayRef<MmaShape> warpgroupMma; // wgmma
-
   /// What schedules are chosen for and what estimates are of.
   const CameoBoard *board = nullptr;
 
@@ -75,7 +60,12 @@ struct Target {
   std::string ptxVersionText() const;
   /// CAMEO_SECTION's architecture number: 90, with CAMEO_ARCH_A for 90a.
   uint32_t archNumber() const;
-  bool supportsMma(MmaType a, MmaType b, MmaType accumulator) const;
+  /// The shapes of mma.sync that it has; of wgmma, too, where it has those.
+  llvm::SmallVector<kernel::MatrixShape> matrixShapes() const;
+  /// Whether it has what compute capability `since` (10 * major + minor) brought; of what is
+  /// `specific` to that architecture, no later one has anything.
+  bool isAtLeast(unsigned since, bool specific) const;
+  bool has(const kernel::PtxInstruction &instruction) const;
 };
 
 /// All architectures with their first boards, in ascending order.

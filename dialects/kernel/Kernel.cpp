@@ -9,8 +9,39 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <shared_mutex>
+
 using namespace mlir;
 using namespace cameo::kernel;
+
+namespace cameo::kernel {
+
+/// Instructions by their text and how many operands they have.
+class PtxInstructionCache {
+public:
+  const PtxInstruction *find(StringAttr text, unsigned operands, std::string &error) {
+    std::pair<Attribute, unsigned> key(text, operands);
+    {
+      std::shared_lock<std::shared_mutex> lock(mutex);
+      if (auto found = known.find(key); found != known.end())
+        return found->second.get();
+    }
+    FailureOr<PtxInstruction> parsed = parsePtxInstruction(text.getValue(), operands, error);
+    if (failed(parsed))
+      return nullptr;
+    std::unique_lock<std::shared_mutex> lock(mutex);
+    std::unique_ptr<PtxInstruction> &place = known[key];
+    if (!place) // another thread may have been faster
+      place = std::make_unique<PtxInstruction>(std::move(*parsed));
+    return place.get();
+  }
+
+private:
+  std::shared_mutex mutex;
+  llvm::DenseMap<std::pair<Attribute, unsigned>, std::unique_ptr<PtxInstruction>> known;
+};
+
+} // namespace cameo::kernel
 
 #include "dialects/kernel/KernelDialect.cpp.inc"
 #include "dialects/kernel/KernelEnums.cpp.inc"
@@ -22,6 +53,7 @@ using namespace cameo::kernel;
 #include "dialects/kernel/Kernel.cpp.inc"
 
 void KernelDialect::initialize() {
+  instructions = std::make_unique<PtxInstructionCache>();
   addOperations<
 #define GET_OP_LIST
 #include "dialects/kernel/Kernel.cpp.inc"
@@ -196,11 +228,25 @@ LogicalResult AdvanceOp::verify() { return verifyFlat(*this, getMemory()); }
 
 //===-- Device code -------------------------------------------------------------------------===//
 
+const PtxInstruction *KernelDialect::findInstruction(StringAttr text, unsigned operands,
+                                                     std::string &error) {
+  return instructions->find(text, operands, error);
+}
+
+static const PtxInstruction *findInstruction(PtxOp op, std::string &error) {
+  auto *dialect = cast<KernelDialect>(op->getDialect());
+  return dialect->findInstruction(op.getInstructionAttr(), op.getInputs().size(), error);
+}
+
+const PtxInstruction &PtxOp::decode() {
+  std::string unused;
+  return *findInstruction(*this, unused);
+}
+
 LogicalResult PtxOp::verify() {
   std::string error;
-  FailureOr<PtxInstruction> known =
-      parsePtxInstruction(getInstruction(), getInputs().size(), error);
-  if (failed(known))
+  const PtxInstruction *known = findInstruction(*this, error);
+  if (!known)
     return emitOpError() << error;
   auto check = [&](StringRef noun, TypeRange types, ArrayRef<PtxType> wanted) -> LogicalResult {
     if (types.size() != wanted.size())
@@ -218,9 +264,8 @@ LogicalResult PtxOp::verify() {
 
 void PtxOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   std::string error;
-  FailureOr<PtxInstruction> known =
-      parsePtxInstruction(getInstruction(), getInputs().size(), error);
-  if (succeeded(known) && known->pure)
+  const PtxInstruction *known = findInstruction(*this, error); // it may not be verified yet
+  if (known && known->isPure())
     return;
   effects.emplace_back(MemoryEffects::Read::get());
   effects.emplace_back(MemoryEffects::Write::get());

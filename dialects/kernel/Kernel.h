@@ -11,6 +11,11 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace cameo::kernel {
+struct PtxInstruction;
+class PtxInstructionCache;
+} // namespace cameo::kernel
+
 #include "dialects/kernel/KernelDialect.h.inc"
 #include "dialects/kernel/KernelEnums.h.inc"
 #define GET_ATTRDEF_CLASSES

@@ -19,6 +19,17 @@ def Kernel_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let extraClassDeclaration = [{
+    /// The instruction that `text` is, with so many operands; null: none, and `error` says why.
+    /// A text is parsed once.
+    const PtxInstruction *findInstruction(::mlir::StringAttr text, unsigned operands,
+                                          std::string &error);
+
+  private:
+    std::unique_ptr<PtxInstructionCache> instructions;
+
+  public:
+  }];
 }
 
 class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits>;
@@ -310,6 +321,10 @@ def Kernel_PtxOp : Kernel_Op<"ptx", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   let results = (outs Variadic<AnyType>:$outputs);
   let assemblyFormat = [{
     $instruction `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)
+  }];
+  let extraClassDeclaration = [{
+    /// What the instruction is. The operation must be valid.
+    const PtxInstruction &decode();
   }];
   let hasVerifier = 1;
 }

@@ -115,7 +115,6 @@ LogicalResult PtxParser::redux() {
   result.modifiers = {combine, typeOf(type)};
   std::string to = out(PtxType::B32), from = in(PtxType::B32);
   result.text = llvm::formatv("{0} {1}, {2}, {3};", name, to, from, in(PtxType::B32));
-  result.collective = true;
   result.mask = 1;
   result.since = 80;
   return success();
@@ -139,7 +138,6 @@ LogicalResult PtxParser::vote() {
   result.modifiers = {kind};
   std::string to = out(ballot ? PtxType::B32 : PtxType::Predicate), of = in(PtxType::Predicate);
   result.text = llvm::formatv("{0} {1}, {2}, {3};", name, to, of, in(PtxType::B32));
-  result.collective = true;
   result.mask = 1;
   return success();
 }
@@ -159,7 +157,6 @@ LogicalResult PtxParser::match() {
     to += "|" + out(PtxType::Predicate);
   std::string of = in(wide ? PtxType::B64 : PtxType::B32);
   result.text = llvm::formatv("{0} {1}, {2}, {3};", name, to, of, in(PtxType::B32));
-  result.collective = true;
   result.mask = 1;
   return success();
 }
@@ -171,7 +168,6 @@ LogicalResult PtxParser::elect() {
   result.opcode = CAMEO_SIM_OP_ELECT;
   std::string leader = out(PtxType::B32), elected = out(PtxType::Predicate);
   result.text = llvm::formatv("{0} {1}|{2}, {3};", name, leader, elected, in(PtxType::B32));
-  result.collective = true;
   result.mask = 0;
   result.since = 90;
   return success();
@@ -262,7 +258,6 @@ LogicalResult PtxParser::approx() {
   PtxType value = registerOf(type);
   std::string to = out(value);
   result.text = llvm::formatv("{0} {1}, {2};", name, to, in(value));
-  result.pure = true;
   result.since = isBf16 ? 90 : 75;
   return success();
 }

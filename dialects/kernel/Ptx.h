@@ -21,6 +21,19 @@ llvm::StringRef describe(PtxType type);
 /// Whether a value of the llvm dialect's `type` can be such an operand.
 bool accepts(PtxType ptx, mlir::Type type);
 
+/// One shape of mma.sync, or of wgmma, where n is the largest that the instruction takes. Types are
+/// CameoSimType. PTX ISA, "Matrix multiply-accumulate operation using mma" and "Asynchronous
+/// Warpgroup Level Matrix Instructions".
+struct MatrixShape {
+  unsigned m, n, k;
+  uint8_t a, b, accumulator;
+  unsigned since;          // as PtxInstruction's
+  unsigned ptxVersion = 0; // likewise
+  bool isWarpgroup() const { return m == 64; }
+};
+/// All of them but sub-byte and 1-bit shapes, and those that hardware emulates (m8n8k4 of f16).
+llvm::ArrayRef<MatrixShape> matrixShapes();
+
 struct PtxInstruction {
   CameoSimOpcode opcode = CAMEO_SIM_OP_NONE;
   /// Of the engine's instruction code; see instructions.h.
@@ -28,17 +41,25 @@ struct PtxInstruction {
   llvm::SmallVector<PtxType> operands, results;
   /// The statement, with $n for results and then operands.
   std::string text;
-  /// The lanes of a warp execute it together. `mask`: the operand that says which; -1: all.
-  bool collective = false;
+  /// Of a collective one, the operand that says which lanes execute it; -1: all.
   int mask = -1;
-  /// It may wait for other threads without being collective.
-  bool blocks = false;
-  /// Its results depend on its operands alone.
-  bool pure = false;
-  /// The last operands are the first results' former values: one register each.
+  /// How many lanes' operands count, the first ones.
+  unsigned lanes = 32;
+  /// The last operands are the first results' former values: one register each. They count only
+  /// where the operand before them is true.
   unsigned tied = 0;
-  /// The first architecture that has it: 10 * major + minor.
+  /// The first architecture that has it: 10 * major + minor; and of its like only those with an
+  /// 'a', whose code runs on no other.
   unsigned since = 75;
+  bool archSpecific = false;
+  /// The first PTX ISA that has it, 10 * major + minor, where that is a later one than the
+  /// architecture's first; else 0.
+  unsigned ptxVersion = 0;
+
+  /// See CameoSimFact.
+  bool isCollective() const { return cameoSimFacts(opcode) & CAMEO_SIM_COLLECTIVE; }
+  bool blocks() const { return cameoSimFacts(opcode) & CAMEO_SIM_BLOCKS; }
+  bool isPure() const { return cameoSimFacts(opcode) & CAMEO_SIM_PURE; }
 
   uint64_t code() const {
     uint64_t code = opcode;

@@ -16,7 +16,6 @@ LogicalResult PtxParser::mapAddress() {
   std::string to = out(maps ? PtxType::Shared : PtxType::B32), from = in(PtxType::Shared);
   result.text =
       llvm::formatv("{0} {1}, {2}{3};", name, to, from, maps ? ", " + in(PtxType::B32) : "");
-  result.pure = true;
   result.since = 90;
   return success();
 }

@@ -8,41 +8,39 @@
 using namespace mlir;
 using namespace cameo::kernel;
 
+#define CAMEO_SHAPE(M, N, K, A, B, D, ...)                                                         \
+  {M, N, K, CAMEO_SIM_##A, CAMEO_SIM_##B, CAMEO_SIM_##D, __VA_ARGS__}
+// Types that go together in any mix.
+#define CAMEO_MIX(M, N, K, A, B, D, ...)                                                           \
+  CAMEO_SHAPE(M, N, K, A, A, D, __VA_ARGS__), CAMEO_SHAPE(M, N, K, A, B, D, __VA_ARGS__),          \
+      CAMEO_SHAPE(M, N, K, B, A, D, __VA_ARGS__), CAMEO_SHAPE(M, N, K, B, B, D, __VA_ARGS__)
+
+static constexpr MatrixShape kMatrixShapes[] = {
+    CAMEO_SHAPE(16, 8, 8, F16, F16, F16, 75),      CAMEO_SHAPE(16, 8, 8, F16, F16, F32, 75),
+    CAMEO_SHAPE(16, 8, 16, F16, F16, F16, 80),     CAMEO_SHAPE(16, 8, 16, F16, F16, F32, 80),
+    CAMEO_SHAPE(16, 8, 8, BF16, BF16, F32, 80),    CAMEO_SHAPE(16, 8, 16, BF16, BF16, F32, 80),
+    CAMEO_SHAPE(16, 8, 4, TF32, TF32, F32, 80),    CAMEO_SHAPE(16, 8, 8, TF32, TF32, F32, 80),
+    CAMEO_SHAPE(8, 8, 4, F64, F64, F64, 80),       CAMEO_MIX(8, 8, 16, S8, U8, S32, 75),
+    CAMEO_MIX(16, 8, 16, S8, U8, S32, 80),         CAMEO_MIX(16, 8, 32, S8, U8, S32, 80),
+    CAMEO_MIX(16, 8, 32, E4M3, E5M2, F32, 89, 84), CAMEO_SHAPE(64, 256, 16, F16, F16, F16, 90),
+    CAMEO_SHAPE(64, 256, 16, F16, F16, F32, 90),   CAMEO_SHAPE(64, 256, 16, BF16, BF16, F32, 90),
+    CAMEO_SHAPE(64, 256, 8, TF32, TF32, F32, 90),  CAMEO_MIX(64, 256, 32, E4M3, E5M2, F16, 90),
+    CAMEO_MIX(64, 256, 32, E4M3, E5M2, F32, 90),   CAMEO_MIX(64, 256, 32, S8, U8, S32, 90),
+};
+
+llvm::ArrayRef<MatrixShape> cameo::kernel::matrixShapes() { return kMatrixShapes; }
+
+/// The shape with these types, n counting only where it is fixed; null: there is none.
+static const MatrixShape *findShape(const unsigned (&shape)[3], uint8_t a, uint8_t b, uint8_t d) {
+  const MatrixShape *found = llvm::find_if(kMatrixShapes, [&](const MatrixShape &known) {
+    return known.m == shape[0] && (known.isWarpgroup() || known.n == shape[1]) &&
+           known.k == shape[2] && known.a == a && known.b == b && known.accumulator == d;
+  });
+  return found == std::end(kMatrixShapes) ? nullptr : found;
+}
+
 /// Warp Level Matrix Multiply-Accumulate Instructions: mma.
 LogicalResult PtxParser::mma() {
-  struct Shape {
-    unsigned m, n, k;
-    StringRef inputs, accumulator;
-    unsigned since;
-  };
-  // One letter an input type that the shape takes: see `kind`.
-  static const Shape shapes[] = {
-      {16, 8, 8, "h", "f16", 75},  {16, 8, 8, "h", "f32", 75},  {16, 8, 16, "h", "f16", 80},
-      {16, 8, 16, "h", "f32", 80}, {16, 8, 8, "b", "f32", 80},  {16, 8, 16, "b", "f32", 80},
-      {16, 8, 4, "t", "f32", 80},  {16, 8, 8, "t", "f32", 80},  {8, 8, 4, "d", "f64", 80},
-      {8, 8, 16, "i", "s32", 75},  {16, 8, 16, "i", "s32", 80}, {16, 8, 32, "i", "s32", 80},
-      {16, 8, 32, "e", "f32", 89},
-  };
-  auto kind = [](uint8_t type) -> StringRef {
-    switch (type) {
-    case CAMEO_SIM_F16:
-      return "h";
-    case CAMEO_SIM_BF16:
-      return "b";
-    case CAMEO_SIM_TF32:
-      return "t";
-    case CAMEO_SIM_F64:
-      return "d";
-    case CAMEO_SIM_S8:
-    case CAMEO_SIM_U8:
-      return "i";
-    case CAMEO_SIM_E4M3:
-    case CAMEO_SIM_E5M2:
-      return "e";
-    default:
-      return "none";
-    }
-  };
   unsigned shape[3];
   if (!takeAll({"sync", "aligned"}) || !takeShape(shape) || !takeAll({"row", "col"}))
     return failure();
@@ -50,15 +48,9 @@ LogicalResult PtxParser::mma() {
   StringRef d = takeAny();
   uint8_t a = typeOf(takeAny()), b = typeOf(takeAny());
   StringRef c = takeAny();
-  bool mixes = kind(a) == "i" || kind(a) == "e";
-  if (failed(atEnd()) || c != d || kind(a) != kind(b) || (!mixes && a != b) ||
-      (satfinite && kind(a) != "i"))
-    return failure();
-  const Shape *found = llvm::find_if(shapes, [&](const Shape &known) {
-    return known.m == shape[0] && known.n == shape[1] && known.k == shape[2] &&
-           known.inputs == kind(a) && known.accumulator == d;
-  });
-  if (found == std::end(shapes))
+  const MatrixShape *found = findShape(shape, a, b, typeOf(d));
+  if (failed(atEnd()) || !found || found->isWarpgroup() || c != d ||
+      (satfinite && found->accumulator != CAMEO_SIM_S32))
     return failure();
   uint8_t accumulator = typeOf(d);
   auto registers = [&](unsigned rows, unsigned cols, uint8_t type) {
@@ -75,8 +67,8 @@ LogicalResult PtxParser::mma() {
   std::string bText = in(input, registers(found->k, found->n, b), true);
   std::string cText = in(sum, sums, true);
   result.text = llvm::formatv("{0} {1}, {2}, {3}, {4};", name, dText, aText, bText, cText);
-  result.collective = result.pure = true;
   result.since = found->since;
+  result.ptxVersion = found->ptxVersion;
   return success();
 }
 
@@ -91,6 +83,7 @@ LogicalResult PtxParser::matrixMemory() {
     return failure();
   result.opcode = load ? CAMEO_SIM_OP_LDMATRIX : CAMEO_SIM_OP_STMATRIX;
   result.modifiers = {uint8_t(count), transposed};
+  result.lanes = 8 * count; // each gives a row of a matrix
   if (load) {
     std::string to = out(PtxType::B32, count, true);
     result.text = llvm::formatv("{0} {1}, [{2}];", name, to, in(PtxType::Shared));
@@ -99,7 +92,6 @@ LogicalResult PtxParser::matrixMemory() {
     result.text = llvm::formatv("{0} [{1}], {2};", name, to, in(PtxType::B32, count, true));
     result.since = 90;
   }
-  result.collective = true;
   return success();
 }
 
@@ -107,6 +99,7 @@ LogicalResult PtxParser::matrixMemory() {
 /// the descriptor of B, whether the accumulators count, the accumulators; immediates as in PTX.
 LogicalResult PtxParser::wgmma() {
   result.since = 90;
+  result.archSpecific = true;
   if (take("wait_group")) {
     if (!takeAll({"sync", "aligned"}) || failed(atEnd(1)) || immediates[0] < 0 || immediates[0] > 7)
       return fail("waits for 0 to 7 groups");
@@ -126,20 +119,15 @@ LogicalResult PtxParser::wgmma() {
     return failure();
   bool satfinite = take("satfinite");
   uint8_t d = typeOf(takeAny()), a = typeOf(takeAny()), b = typeOf(takeAny());
-  if (next != parts.size() || d == kAbsent || a == kAbsent || b == kAbsent)
+  if (next != parts.size())
     return failure();
-  bool is16 = a == CAMEO_SIM_F16 || a == CAMEO_SIM_BF16;
-  bool isInteger = a == CAMEO_SIM_S8 || a == CAMEO_SIM_U8;
-  bool isFp8 = a == CAMEO_SIM_E4M3 || a == CAMEO_SIM_E5M2;
-  bool typesGo = a == b && (is16 || a == CAMEO_SIM_TF32);
-  typesGo |= isInteger && (b == CAMEO_SIM_S8 || b == CAMEO_SIM_U8);
-  typesGo |= isFp8 && (b == CAMEO_SIM_E4M3 || b == CAMEO_SIM_E5M2);
-  typesGo &= isInteger
-                 ? d == CAMEO_SIM_S32
-                 : d == CAMEO_SIM_F32 || (d == CAMEO_SIM_F16 && (a == CAMEO_SIM_F16 || isFp8));
+  const MatrixShape *found = findShape(shape, a, b, d);
+  if (!found || !found->isWarpgroup())
+    return failure();
+  bool is16 = bitsOf(a) == 16, isInteger = d == CAMEO_SIM_S32;
   unsigned n = shape[1];
-  if (!typesGo || (satfinite && !isInteger) || shape[0] != 64 || shape[2] != 256 / bitsOf(a) ||
-      n < 8 || n > 256 || n % 8 || (isInteger && n > 32 && n % 16))
+  if ((satfinite && !isInteger) || n < 8 || n > found->n || n % 8 ||
+      (isInteger && n > 32 && n % 16))
     return failure();
   unsigned sums = d == CAMEO_SIM_F16 ? n / 4 : n / 2;
   bool registers = operandCount == sums + 6;
@@ -168,6 +156,5 @@ LogicalResult PtxParser::wgmma() {
   result.opcode = CAMEO_SIM_OP_WGMMA;
   result.modifiers = {uint8_t(n / 8), a, b, d, flags};
   result.text = llvm::formatv("{0} {1}, {2}, {3}, {4}{5};", name, dText, aText, bText, scale, list);
-  result.collective = true;
   return success();
 }

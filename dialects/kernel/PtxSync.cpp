@@ -81,7 +81,6 @@ LogicalResult PtxParser::mbarrier() {
       return failure();
     result.opcode = CAMEO_SIM_OP_MBAR_WAIT;
     result.modifiers = {blocks, parity};
-    result.blocks = true;
     std::string done = out(PtxType::Predicate), barrier = in(PtxType::Shared);
     result.text = llvm::formatv("{0} {1}, [{2}], {3};", name, done, barrier,
                                 in(parity ? PtxType::B32 : PtxType::B64));
@@ -108,7 +107,6 @@ LogicalResult PtxParser::clusterBarrier() {
     result.modifiers = {releases, aligned};
   else
     result.modifiers = {aligned};
-  result.blocks = !arrives;
   result.text = name.str() + ";";
   result.since = 90;
   return atEnd();
@@ -187,5 +185,6 @@ LogicalResult PtxParser::nothing() {
     result.modifiers = {row->modifier};
   result.text = name.str() + (registers ? " " + std::to_string(immediates[0]) : "") + ";";
   result.since = row->since;
+  result.archSpecific = registers;
   return success();
 }

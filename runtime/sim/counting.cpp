@@ -52,47 +52,10 @@ bool isShared(const CameoSimThread *thread, const void *address, uint32_t space)
 
 InstructionKind kindOf(CameoSimOpcode opcode) {
   switch (opcode) {
-  case CAMEO_SIM_OP_MMA:
-  case CAMEO_SIM_OP_WGMMA:
-    return InstructionKind::Matrix;
-  case CAMEO_SIM_OP_LDMATRIX:
-    return InstructionKind::MatrixLoad;
-  case CAMEO_SIM_OP_STMATRIX:
-    return InstructionKind::MatrixStore;
-  case CAMEO_SIM_OP_REDUX:
-    return InstructionKind::Reduce;
-  case CAMEO_SIM_OP_VOTE:
-  case CAMEO_SIM_OP_MATCH:
-  case CAMEO_SIM_OP_ELECT:
-    return InstructionKind::Vote;
-  case CAMEO_SIM_OP_CP_ASYNC:
-  case CAMEO_SIM_OP_TENSOR_LOAD:
-  case CAMEO_SIM_OP_TENSOR_STORE:
-  case CAMEO_SIM_OP_BULK_LOAD:
-  case CAMEO_SIM_OP_BULK_STORE:
-  case CAMEO_SIM_OP_BULK_SHARED:
-  case CAMEO_SIM_OP_ASYNC_STORE:
-    return InstructionKind::AsyncCopy;
-  case CAMEO_SIM_OP_CP_MBARRIER:
-  case CAMEO_SIM_OP_MBAR_INIT:
-  case CAMEO_SIM_OP_MBAR_INVAL:
-  case CAMEO_SIM_OP_MBAR_ARRIVE:
-  case CAMEO_SIM_OP_MBAR_EXPECT_TX:
-  case CAMEO_SIM_OP_MBAR_COMPLETE_TX:
-  case CAMEO_SIM_OP_MBAR_WAIT:
-    return InstructionKind::Mbarrier;
-  case CAMEO_SIM_OP_CLUSTER_LOAD:
-    return InstructionKind::Load;
-  case CAMEO_SIM_OP_CLUSTER_STORE:
-    return InstructionKind::Store;
-  case CAMEO_SIM_OP_ASYNC_REDUCE:
-    return InstructionKind::Atomic;
-  case CAMEO_SIM_OP_APPROX:
-    return InstructionKind::Approximation;
-  case CAMEO_SIM_OP_BAR_ARRIVE:
-  case CAMEO_SIM_OP_CLUSTER_ARRIVE:
-  case CAMEO_SIM_OP_CLUSTER_WAIT:
-    return InstructionKind::Barrier;
+#define CAMEO_SIM_INSTRUCTION(NAME, FUNCTION, KIND, ...)                                           \
+  case CAMEO_SIM_OP_##NAME:                                                                        \
+    return InstructionKind::KIND;
+#include "runtime/sim/instructions.def"
   default:
     return InstructionKind::Other;
   }

@@ -1,4 +1,4 @@
-// Which family an instruction belongs to.
+// Executes an instruction by its row of instructions.def.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/instruct.h"
@@ -14,9 +14,10 @@ void reportBadOperand(Fiber &fiber, uint32_t site, const char *what) {
   fiber.block->worker->state->log.add(std::move(fault));
 }
 
-/// In the warp form all lanes go where a collective for all of them is; `lanes` alone would not
-/// have.
-static void reportParted(Fiber &fiber, uint32_t lanes, uint32_t site) {
+/// In the warp form all lanes go where a collective for all of them is; those of the code alone
+/// would not have.
+static void reportParted(Instruction instruction, Fiber &fiber, uint32_t *, uint32_t site) {
+  uint32_t lanes = uint32_t(instruction.code >> 32);
   Fault fault = makeFault(fiber, FaultKind::DivergentBarrier, site);
   fault.lanes = lanes;
   fault.values[0] = ~lanes;
@@ -24,7 +25,7 @@ static void reportParted(Fiber &fiber, uint32_t lanes, uint32_t site) {
 }
 
 /// Images with checks look for such operands all the time.
-static void reportUndefined(Fiber &fiber, Instruction instruction, uint32_t site) {
+static void reportUndefined(Instruction instruction, Fiber &fiber, uint32_t *, uint32_t site) {
   if (!(fiber.block->worker->checks & kCheckInit) || fiber.thread.lane >= instruction.modifier(0))
     return;
   Fault fault = makeFault(fiber, FaultKind::UninitialisedRegister, site);
@@ -32,25 +33,85 @@ static void reportUndefined(Fiber &fiber, Instruction instruction, uint32_t site
   fiber.block->worker->state->log.add(std::move(fault));
 }
 
-/// Executes an instruction on matrices, whose operands lie in rows. False: it is none.
-static bool executeOnRows(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
+static void executeNothing(Instruction, Fiber &, uint32_t *, uint32_t) {}
+
+static void executeBarrierArrive(Instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
+  arriveAtBarrier(fiber, words[0], words[1], site);
+}
+
+static void executeProxyFence(Instruction instruction, Fiber &fiber, uint32_t *, uint32_t) {
+  if (!fiber.block->clocks)
+    return;
+  fiber.block->worker->changeClocks().fence(threadInCluster(fiber), instruction.modifier(0),
+                                            fiber.block->warpCount);
+  if (instruction.modifier(0) != CAMEO_SIM_FENCE_GLOBAL)
+    fenceMbarrierInit(fiber);
+}
+
+static void executeMbarrierInitFence(Instruction, Fiber &fiber, uint32_t *, uint32_t) {
+  fenceMbarrierInit(fiber);
+}
+
+static void executeWgmmaOrder(Instruction instruction, Fiber &fiber, uint32_t *, uint32_t site) {
+  AsyncOperations &async = fiber.block->worker->async;
   switch (instruction.opcode()) {
-  case CAMEO_SIM_OP_MMA:
-    executeMma(instruction, rows);
-    return true;
-  case CAMEO_SIM_OP_LDMATRIX:
-    executeMatrixLoad(instruction, warp, rows, site);
-    return true;
-  case CAMEO_SIM_OP_STMATRIX:
-    executeMatrixStore(instruction, warp, rows, site);
-    return true;
-  case CAMEO_SIM_OP_WGMMA:
-    executeWgmma(instruction, warp, rows, site);
-    return true;
+  case CAMEO_SIM_OP_WGMMA_FENCE:
+    return async.fenceWgmma(fiber, instruction.code, site);
+  case CAMEO_SIM_OP_WGMMA_COMMIT:
+    return async.commitWgmma(fiber, instruction.code, site);
   default:
-    return false;
+    return async.waitForWgmma(fiber, instruction.code, site);
   }
 }
+
+namespace {
+
+/// What executes an instruction: one of these, or none.
+struct Execution {
+  using ForThread = void (*)(Instruction, Fiber &, uint32_t *words, uint32_t site);
+  using ForLanes = void (*)(Instruction, LaneWords, uint32_t lanes);
+  /// For all lanes of a warp; their words lie in rows.
+  using ForRows = void (*)(Instruction, Warp &, uint32_t *rows, uint32_t site);
+  ForThread forThread = nullptr;
+  ForLanes forLanes = nullptr;
+  ForRows forRows = nullptr;
+
+  constexpr Execution(std::nullptr_t) {}
+  constexpr Execution(ForThread function) : forThread(function) {}
+  constexpr Execution(ForLanes function) : forLanes(function) {}
+  constexpr Execution(ForRows function) : forRows(function) {}
+  constexpr bool isTogether() const { return forLanes || forRows; }
+};
+
+constexpr Execution kExecutions[] = {
+    nullptr, // CAMEO_SIM_OP_NONE
+#define CAMEO_SIM_INSTRUCTION(NAME, FUNCTION, ...) FUNCTION,
+#include "runtime/sim/instructions.def"
+};
+
+constexpr size_t kOpcodes = sizeof kExecutions / sizeof *kExecutions;
+
+#define CAMEO_SIM_INSTRUCTION(NAME, FUNCTION, KIND, FACTS, ...)                                    \
+  static_assert(Execution(FUNCTION).isTogether() == bool((FACTS) & CAMEO_SIM_COLLECTIVE));
+#include "runtime/sim/instructions.def"
+
+const Execution &executionOf(Instruction instruction) {
+  return kExecutions[instruction.opcode() < kOpcodes ? instruction.opcode() : CAMEO_SIM_OP_NONE];
+}
+
+/// Words a lane, operands and results, of an instruction that is executed on rows.
+uint32_t wordsOf(Instruction instruction) {
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_MMA:
+    return mmaWords(instruction);
+  case CAMEO_SIM_OP_WGMMA:
+    return wgmmaWords(instruction);
+  default: // an address, and a register a matrix
+    return 2 + instruction.modifier(0);
+  }
+}
+
+} // namespace
 
 /// Room for `count` words of each lane.
 static uint32_t *scratch(Warp &warp, uint32_t count) {
@@ -61,12 +122,13 @@ static uint32_t *scratch(Warp &warp, uint32_t count) {
 }
 
 /// For lanes whose operands lie apart.
-static void executeGathered(Instruction instruction, Warp &warp, uint32_t count, uint32_t site) {
+static void executeGathered(Instruction instruction, Warp &warp, uint32_t site) {
+  uint32_t count = wordsOf(instruction);
   uint32_t *rows = scratch(warp, count);
   for (uint32_t i = 0; i < count; ++i)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
       rows[size_t(i) * kLanes + lane] = warp.words[lane][i];
-  executeOnRows(instruction, warp, rows, site);
+  executionOf(instruction).forRows(instruction, warp, rows, site);
   for (uint32_t i = 0; i < count; ++i)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
       warp.words[lane][i] = rows[size_t(i) * kLanes + lane];
@@ -81,33 +143,15 @@ void executeTogether(Warp &warp, uint32_t lanes, uint32_t site) {
       return reportBadOperand(warp.fibers[lane], site,
                               "lanes execute different instructions together");
   }
-  bool wholeWarp =
-      instruction.opcode() == CAMEO_SIM_OP_MMA || instruction.opcode() == CAMEO_SIM_OP_LDMATRIX ||
-      instruction.opcode() == CAMEO_SIM_OP_STMATRIX || instruction.opcode() == CAMEO_SIM_OP_WGMMA;
-  if (wholeWarp && lanes != ~0u)
-    return reportBadOperand(warp.fibers[__builtin_ctz(lanes)], site,
-                            "needs all 32 lanes of the warp");
-  switch (instruction.opcode()) {
-  case CAMEO_SIM_OP_MMA:
-    return executeGathered(instruction, warp, mmaWords(instruction), site);
-  case CAMEO_SIM_OP_LDMATRIX:
-    return executeGathered(instruction, warp, 2 + instruction.modifier(0), site);
-  case CAMEO_SIM_OP_STMATRIX:
-    return executeGathered(instruction, warp, 2 + instruction.modifier(0), site);
-  case CAMEO_SIM_OP_WGMMA:
-    return executeGathered(instruction, warp, wgmmaWords(instruction), site);
-  case CAMEO_SIM_OP_REDUX:
-    return executeRedux(instruction, words, lanes);
-  case CAMEO_SIM_OP_VOTE:
-    return executeVote(instruction, words, lanes);
-  case CAMEO_SIM_OP_MATCH:
-    return executeMatch(instruction, words, lanes);
-  case CAMEO_SIM_OP_ELECT:
-    return executeElect(words, lanes);
-  default:
-    return reportBadOperand(warp.fibers[__builtin_ctz(lanes)], site,
-                            "the simulator does not know the instruction");
-  }
+  const Execution &execution = executionOf(instruction);
+  if (execution.forLanes)
+    return execution.forLanes(instruction, words, lanes);
+  Fiber &first = warp.fibers[__builtin_ctz(lanes)];
+  if (!execution.forRows)
+    return reportBadOperand(first, site, "the simulator does not know the instruction");
+  if (lanes != ~0u)
+    return reportBadOperand(first, site, "needs all 32 lanes of the warp");
+  executeGathered(instruction, warp, site);
 }
 
 void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,
@@ -115,8 +159,8 @@ void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint
   Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
   Warp &warp = *fiber.warp;
   ++fiber.block->worker->counters.collectives;
-  if (executeOnRows(Instruction{code}, warp, words, site))
-    return;
+  if (Execution::ForRows execute = executionOf({code}).forRows)
+    return execute({code}, warp, words, site);
   uint32_t *operands = scratch(warp, count);
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     uint32_t *own = operands + size_t(lane) * count;
@@ -142,66 +186,7 @@ extern "C" void cameo_sim_instruction(CameoSimThread *thread, uint64_t code, uin
   bool isReport = instruction.opcode() == CAMEO_SIM_OP_UNDEFINED;
   if (__builtin_expect(fiber.block->counting != nullptr && !isReport, 0))
     countInstruction(fiber, code, words, site);
-  switch (instruction.opcode()) {
-  case CAMEO_SIM_OP_ATOM:
-    return executeAtom(instruction, fiber, words, site);
-  case CAMEO_SIM_OP_APPROX:
-    return executeApprox(instruction, words);
-  case CAMEO_SIM_OP_CP_ASYNC:
-  case CAMEO_SIM_OP_CP_COMMIT:
-  case CAMEO_SIM_OP_CP_WAIT:
-  case CAMEO_SIM_OP_CP_MBARRIER:
-    return executeCopy(instruction, fiber, words, site);
-  case CAMEO_SIM_OP_TENSOR_LOAD:
-  case CAMEO_SIM_OP_TENSOR_STORE:
-  case CAMEO_SIM_OP_BULK_LOAD:
-  case CAMEO_SIM_OP_BULK_STORE:
-  case CAMEO_SIM_OP_BULK_SHARED:
-  case CAMEO_SIM_OP_PREFETCH_MAP:
-  case CAMEO_SIM_OP_BULK_COMMIT:
-  case CAMEO_SIM_OP_BULK_WAIT:
-    return executeBulk(instruction, fiber, words, site);
-  case CAMEO_SIM_OP_MBAR_INIT:
-  case CAMEO_SIM_OP_MBAR_INVAL:
-  case CAMEO_SIM_OP_MBAR_ARRIVE:
-  case CAMEO_SIM_OP_MBAR_EXPECT_TX:
-  case CAMEO_SIM_OP_MBAR_COMPLETE_TX:
-    return executeMbarrier(instruction, fiber, words, site);
-  case CAMEO_SIM_OP_CLUSTER_ARRIVE:
-  case CAMEO_SIM_OP_MAPA:
-  case CAMEO_SIM_OP_CTA_RANK:
-  case CAMEO_SIM_OP_CLUSTER_LOAD:
-  case CAMEO_SIM_OP_CLUSTER_STORE:
-  case CAMEO_SIM_OP_ASYNC_STORE:
-  case CAMEO_SIM_OP_ASYNC_REDUCE:
-    return executeCluster(instruction, fiber, words, site);
-  case CAMEO_SIM_OP_BAR_ARRIVE:
-    return arriveAtBarrier(fiber, words[0], words[1], site);
-  case CAMEO_SIM_OP_NOTHING:
-    return;
-  case CAMEO_SIM_OP_PARTED:
-    return reportParted(fiber, uint32_t(code >> 32), site);
-  case CAMEO_SIM_OP_UNDEFINED:
-    return reportUndefined(fiber, instruction, site);
-  case CAMEO_SIM_OP_PROXY_FENCE:
-    if (fiber.block->clocks) {
-      fiber.block->worker->changeClocks().fence(threadInCluster(fiber), instruction.modifier(0),
-                                                fiber.block->warpCount);
-      if (instruction.modifier(0) != CAMEO_SIM_FENCE_GLOBAL)
-        fenceMbarrierInit(fiber);
-    }
-    return;
-  case CAMEO_SIM_OP_MAP_FENCE:
-    return executeMapFence(instruction, fiber, words, site);
-  case CAMEO_SIM_OP_MBAR_INIT_FENCE:
-    return fenceMbarrierInit(fiber);
-  case CAMEO_SIM_OP_WGMMA_FENCE:
-    return fiber.block->worker->async.fenceWgmma(fiber, code, site);
-  case CAMEO_SIM_OP_WGMMA_COMMIT:
-    return fiber.block->worker->async.commitWgmma(fiber, code, site);
-  case CAMEO_SIM_OP_WGMMA_WAIT:
-    return fiber.block->worker->async.waitForWgmma(fiber, code, site);
-  default:
-    return reportBadOperand(fiber, site, "the simulator does not know the instruction");
-  }
+  if (Execution::ForThread execute = executionOf(instruction).forThread)
+    return execute(instruction, fiber, words, site);
+  reportBadOperand(fiber, site, "the simulator does not know the instruction");
 }

@@ -39,7 +39,7 @@ using LaneWords = uint32_t *const *;
 // Collectives. `lanes` take part; for those without a member mask the whole warp does.
 /// Words a lane, operands and results.
 uint32_t mmaWords(Instruction instruction);
-void executeMma(Instruction instruction, uint32_t *rows);
+void executeMma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
 void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
 void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
 uint32_t wgmmaWords(Instruction instruction);
@@ -47,11 +47,11 @@ void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t 
 void executeRedux(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeVote(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeMatch(Instruction instruction, LaneWords lane, uint32_t lanes);
-void executeElect(LaneWords lane, uint32_t lanes);
+void executeElect(Instruction instruction, LaneWords lane, uint32_t lanes);
 
 // One thread's.
 void executeAtom(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
-void executeApprox(Instruction instruction, uint32_t *words);
+void executeApprox(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeCluster(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);

@@ -69,7 +69,7 @@ uint16_t approximateHalf(uint32_t function, uint16_t bits, bool bf16, bool flush
 
 } // namespace
 
-void executeApprox(Instruction instruction, uint32_t *words) {
+void executeApprox(Instruction instruction, Fiber &, uint32_t *words, uint32_t) {
   uint32_t function = instruction.modifier(0), type = instruction.modifier(1);
   bool flushes = instruction.modifier(2);
   if (type == CAMEO_SIM_F32) {

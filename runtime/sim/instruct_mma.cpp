@@ -136,7 +136,7 @@ uint32_t mmaWords(Instruction instruction) {
          2 * shape.halves * (instruction.modifier(5) == CAMEO_SIM_F16 ? 1 : 2);
 }
 
-void executeMma(Instruction instruction, uint32_t *rows) {
+void executeMma(Instruction instruction, Warp &, uint32_t *rows, uint32_t) {
   switch (instruction.modifier(5)) {
   case CAMEO_SIM_S32:
     return multiplyIntegers(instruction, rows);

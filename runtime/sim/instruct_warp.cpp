@@ -119,7 +119,7 @@ void executeMatch(Instruction instruction, LaneWords lane, uint32_t lanes) {
 }
 
 /// PTX ISA, elect.sync: some lane of the mask, always the same; here the lowest.
-void executeElect(LaneWords lane, uint32_t lanes) {
+void executeElect(Instruction, LaneWords lane, uint32_t lanes) {
   uint32_t leader = uint32_t(__builtin_ctz(lanes));
   eachLane(lanes, [&](uint32_t l) {
     lane[l][1] = leader;

@@ -14,58 +14,39 @@
 
 #include <stdint.h>
 
-/* After each opcode its modifiers. Order is ABI. */
+/* instructions.def has them, with their modifiers. */
 typedef enum CameoSimOpcode {
   CAMEO_SIM_OP_NONE = 0,
-  CAMEO_SIM_OP_MMA,            /* m, n, k, type of a, of b, of c and d, satfinite */
-  CAMEO_SIM_OP_LDMATRIX,       /* matrices, transposed */
-  CAMEO_SIM_OP_STMATRIX,       /* matrices, transposed */
-  CAMEO_SIM_OP_REDUX,          /* CameoSimCombine, type */
-  CAMEO_SIM_OP_VOTE,           /* CameoSimVote */
-  CAMEO_SIM_OP_MATCH,          /* all, bytes */
-  CAMEO_SIM_OP_ELECT,          /* */
-  CAMEO_SIM_OP_CP_ASYNC,       /* bytes, whether a source size follows */
-  CAMEO_SIM_OP_CP_COMMIT,      /* */
-  CAMEO_SIM_OP_CP_WAIT,        /* groups that may stay in flight; 255: wait for all copies */
-  CAMEO_SIM_OP_CP_MBARRIER,    /* noinc: an arrival at an mbarrier once the copies are done */
-  CAMEO_SIM_OP_BAR_ARRIVE,     /* */
-  CAMEO_SIM_OP_ATOM,           /* CameoSimCombine, type, whether the old value is wanted, space */
-  CAMEO_SIM_OP_APPROX,         /* CameoSimApprox, type */
-  CAMEO_SIM_OP_MBAR_INIT,      /* */
-  CAMEO_SIM_OP_MBAR_INVAL,     /* */
-  CAMEO_SIM_OP_MBAR_ARRIVE,    /* whether a count follows, drop, state wanted, space, .noComplete */
-  CAMEO_SIM_OP_MBAR_EXPECT_TX, /* whether it arrives, too; state wanted; space */
-  CAMEO_SIM_OP_MBAR_WAIT,      /* whether it blocks, whether by parity */
-  CAMEO_SIM_OP_NOTHING,        /* fences and hints: order and speed alone */
-  CAMEO_SIM_OP_WGMMA,          /* n / 8, type of a, of b, of d, CameoSimWgmma bits */
-  CAMEO_SIM_OP_TENSOR_LOAD,    /* dimensions, im2col, multicast */
-  CAMEO_SIM_OP_TENSOR_STORE,   /* dimensions, CameoSimCombine or CAMEO_SIM_EXCH: a plain store */
-  CAMEO_SIM_OP_BULK_LOAD,      /* multicast */
-  CAMEO_SIM_OP_BULK_STORE,     /* */
-  CAMEO_SIM_OP_BULK_COMMIT,    /* */
-  CAMEO_SIM_OP_BULK_WAIT, /* groups that may stay in flight, whether it waits for reads alone */
-  CAMEO_SIM_OP_CLUSTER_ARRIVE,   /* whether it releases, aligned */
-  CAMEO_SIM_OP_CLUSTER_WAIT,     /* aligned */
-  CAMEO_SIM_OP_MAPA,             /* */
-  CAMEO_SIM_OP_CTA_RANK,         /* of an address */
-  CAMEO_SIM_OP_CLUSTER_LOAD,     /* words, bytes of each */
-  CAMEO_SIM_OP_CLUSTER_STORE,    /* words, bytes of each */
-  CAMEO_SIM_OP_ASYNC_STORE,      /* words, bytes of each */
-  CAMEO_SIM_OP_ASYNC_REDUCE,     /* CameoSimCombine, type */
-  CAMEO_SIM_OP_BULK_SHARED,      /* a bulk copy from shared memory to that of the cluster */
-  CAMEO_SIM_OP_MBAR_COMPLETE_TX, /* space */
-  CAMEO_SIM_OP_PREFETCH_MAP,     /* */
-  CAMEO_SIM_OP_PARTED, /* lanes (32 bits above the modifiers 0 to 2) take a branch, others not */
-  CAMEO_SIM_OP_PROXY_FENCE,     /* fence.proxy.async: CameoSimFence */
-  CAMEO_SIM_OP_MBAR_INIT_FENCE, /* fence.mbarrier_init */
-  CAMEO_SIM_OP_WGMMA_FENCE,     /* */
-  CAMEO_SIM_OP_WGMMA_COMMIT,    /* */
-  CAMEO_SIM_OP_WGMMA_WAIT,      /* groups that may stay in flight */
-  CAMEO_SIM_OP_UNDEFINED, /* lanes that count; an operand at the site has no value, which it should
-                             have from the site of the 32 bits above the modifiers 0 to 2, minus
-                             one; 0: not known */
-  CAMEO_SIM_OP_MAP_FENCE  /* fence.proxy.tensormap: whether it acquires, CameoSimScope */
+#define CAMEO_SIM_INSTRUCTION(NAME, ...) CAMEO_SIM_OP_##NAME,
+#include "runtime/sim/instructions.def"
 } CameoSimOpcode;
+
+typedef enum CameoSimFact {
+  /* The lanes of a warp execute it together. */
+  CAMEO_SIM_COLLECTIVE = 1,
+  /* It may wait for other threads without being collective. */
+  CAMEO_SIM_BLOCKS = 2,
+  /* Its results depend on its operands alone. */
+  CAMEO_SIM_PURE = 4,
+  /* Another thread may wait for what it does. */
+  CAMEO_SIM_ARRIVES = 8,
+  CAMEO_SIM_WRITES_GLOBAL = 16,
+  /* It accesses memory through the asynchronous proxy (PTX ISA, "Memory Consistency Model:
+   * Proxies"). */
+  CAMEO_SIM_ASYNC_PROXY = 32
+} CameoSimFact;
+
+/* The facts of an opcode, or of a whole code: CameoSimFact bits. */
+static inline uint32_t cameoSimFacts(uint64_t code) {
+  switch (code & 0xff) {
+#define CAMEO_SIM_INSTRUCTION(NAME, FUNCTION, KIND, FACTS, ...)                                    \
+  case CAMEO_SIM_OP_##NAME:                                                                        \
+    return FACTS;
+#include "runtime/sim/instructions.def"
+  default:
+    return 0;
+  }
+}
 
 /* Memory that an instruction's address lies in. */
 typedef enum CameoSimSpace {

@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.ptx
 // RUN: cameo-opt --pass-pipeline='builtin.module(gpu.module(convert-nvvm-to-llvm))' %s -o %t.mlir
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_90a %t.mlir | diff %t.ptx -
-// RUN: cameo-translate --kernel-to-sim-ir --thread-form %s | FileCheck %s --check-prefix=SIM
+// RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a --thread-form %s | FileCheck %s --check-prefix=SIM
 
 // CHECK-LABEL: .entry barriers(
 // SIM-LABEL: define void @barriers(

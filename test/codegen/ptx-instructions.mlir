@@ -1,7 +1,7 @@
 // Instructions on both ways: inline assembly in PTX, a call of the engine in the simulator.
 //
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_80 %s | FileCheck %s
-// RUN: cameo-translate --kernel-to-sim-image %s -o %t.so
+// RUN: cameo-translate --kernel-to-sim-image --arch=sm_90a %s -o %t.so
 
 gpu.module @instructions {
   llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>

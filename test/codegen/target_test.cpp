@@ -38,9 +38,25 @@ TEST(Target, DataOfOneArchitecture) {
   EXPECT_EQ(target->ptxVersionText(), "8.4");
   EXPECT_EQ(target->features(), "+ptx84");
   EXPECT_EQ(target->archNumber(), 90u | 0x10000u);
-  EXPECT_TRUE(target->supportsMma(MmaType::BF16, MmaType::BF16, MmaType::F32));
   EXPECT_STREQ(target->board->name, "h100-sxm");
   EXPECT_EQ(target->spelling(), "sm_90a");
+}
+
+TEST(Target, MatrixShapes) {
+  auto has = [](const char *name, unsigned m, uint8_t a, uint8_t b, uint8_t accumulator) {
+    return llvm::any_of(
+        llvm::cantFail(findTarget(name))->matrixShapes(), [&](const kernel::MatrixShape &shape) {
+          return shape.m == m && shape.a == a && shape.b == b && shape.accumulator == accumulator;
+        });
+  };
+  EXPECT_TRUE(has("sm_75", 16, CAMEO_SIM_F16, CAMEO_SIM_F16, CAMEO_SIM_F32));
+  EXPECT_TRUE(has("sm_75", 8, CAMEO_SIM_U8, CAMEO_SIM_S8, CAMEO_SIM_S32));
+  EXPECT_FALSE(has("sm_75", 16, CAMEO_SIM_BF16, CAMEO_SIM_BF16, CAMEO_SIM_F32));
+  EXPECT_TRUE(has("sm_80", 16, CAMEO_SIM_BF16, CAMEO_SIM_BF16, CAMEO_SIM_F32));
+  EXPECT_FALSE(has("sm_86", 16, CAMEO_SIM_E4M3, CAMEO_SIM_E5M2, CAMEO_SIM_F32));
+  EXPECT_TRUE(has("sm_89", 16, CAMEO_SIM_E4M3, CAMEO_SIM_E5M2, CAMEO_SIM_F32));
+  EXPECT_FALSE(has("sm_90", 64, CAMEO_SIM_F16, CAMEO_SIM_F16, CAMEO_SIM_F32));
+  EXPECT_TRUE(has("sm_90a", 64, CAMEO_SIM_F16, CAMEO_SIM_F16, CAMEO_SIM_F32));
 }
 
 TEST(Target, OnANamedBoard) {

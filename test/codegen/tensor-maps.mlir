@@ -2,8 +2,8 @@
 // to global memory, with the fences that these need.
 //
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_90a %s | FileCheck %s --implicit-check-not=.local
-// RUN: cameo-translate --kernel-to-sim-ir --thread-form %s | FileCheck %s --check-prefix=SIM
-// RUN: cameo-translate --kernel-to-sim-image --checked %s -o %t.so
+// RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a --thread-form %s | FileCheck %s --check-prefix=SIM
+// RUN: cameo-translate --kernel-to-sim-image --arch=sm_90a --checked %s -o %t.so
 
 gpu.module @maps {
   llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>

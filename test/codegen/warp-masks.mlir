@@ -1,6 +1,6 @@
 // Loops that lanes leave at different times, or do not all enter, are the warp's, under a mask.
 //
-// RUN: cameo-translate --kernel-to-sim-ir %s | FileCheck %s
+// RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a %s | FileCheck %s
 
 // Each lane sums as many numbers as its row says: the warp goes on while any lane does.
 // CHECK-LABEL: define void @"parted$warp"

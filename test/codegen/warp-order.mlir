@@ -1,6 +1,6 @@
 // Lanes of the warp form run in an order that is drawn anew, where it can be seen; else in their own.
 //
-// RUN: cameo-translate --kernel-to-sim-ir %s | FileCheck %s
+// RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a %s | FileCheck %s
 
 // What lanes get depends on who comes first. The order is drawn before the loop.
 // CHECK-LABEL: define void @"appended$warp"

@@ -1,6 +1,6 @@
 // Waits and branches before collectives in the warp form.
 //
-// RUN: cameo-translate --kernel-to-sim-ir %s -o %t.ll
+// RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 
 // Every lane arrives at the cluster's barrier, the warp waits for all of them.

@@ -1,9 +1,9 @@
 // Results of wgmma that are used while they may be in flight.
 //
 // RUN: not cameo-translate --kernel-to-ptx --arch=sm_90a %s -o /dev/null 2>&1 | FileCheck %s
-// RUN: not cameo-translate --kernel-to-sim-image --checked %s -o /dev/null 2>&1 | FileCheck %s
+// RUN: not cameo-translate --kernel-to-sim-image --arch=sm_90a --checked %s -o /dev/null 2>&1 | FileCheck %s
 // Images without checks compute what they can.
-// RUN: cameo-translate --kernel-to-sim-ir %s -o /dev/null
+// RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a %s -o /dev/null
 
 // CHECK: wgmma-results-errors.mlir":[[@LINE+9]]:{{.*}}: kernel early: llvm.fadd uses a result of wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 1, 1, 0, 0 ({{.*}}:[[@LINE+8]]:{{.*}}) that may be in flight; wgmma.commit_group and wgmma.wait_group are missing between
 // CHECK: wgmma-results-errors.mlir":[[@LINE+14]]:{{.*}}: kernel early: llvm.store uses a result of wgmma.mma_async{{.*}} that may be in flight; a wgmma.wait_group of 1 or less is missing between

@@ -1,7 +1,7 @@
 // Results of wgmma are used once a wait has been for them, in PTX and in checked images.
 //
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_90a %s -o /dev/null
-// RUN: cameo-translate --kernel-to-sim-ir --checked %s -o /dev/null
+// RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a --checked %s -o /dev/null
 
 // Accumulators go from one to the next; what the wait leaves in flight is the second group.
 gpu.module @waits {

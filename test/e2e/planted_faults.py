@@ -117,7 +117,7 @@ class KernelCase:
     @staticmethod
     def assemble(suite, source, artefact, _):
         return harness.run([suite.tool("cameo-translate"), "--kernel-to-sim-image", "--checked",
-                            source, "-o", artefact], SECONDS)
+                            f"--arch={KernelCase.ARCHITECTURE}", source, "-o", artefact], SECONDS)
 
     def execute(self, suite, artefact, seed, _):
         return harness.run([suite.tool("cameo-instructions"), "--device=sim", "--checks=all",

@@ -132,8 +132,8 @@ class Builder:
             made["cubin"] = cubin
         if architecture == DRY_INSTRUCTIONS:
             made["simulated"] = f"instructions/{architecture}.so"
-            run([self.tools / "bin" / "cameo-translate", "--kernel-to-sim-image", source, "-o",
-                 self.content / made["simulated"]])
+            run([self.tools / "bin" / "cameo-translate", "--kernel-to-sim-image",
+                 f"--arch={architecture}", source, "-o", self.content / made["simulated"]])
         return architecture, made
 
     def programs(self):

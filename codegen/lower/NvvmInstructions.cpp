@@ -4,11 +4,13 @@
 //                                                   as an address of shared memory
 // nvvm.prefetch.tensormap %m, predicate = %c    ==>  a branch by %c around the instruction
 //
-// Each operation becomes the instruction that MLIR writes for it (NVVMOps.td), so that kernels of
-// either spelling are simulated by the same code.
+// nvvm.mbarrier.try_wait.parity %g, %p, %t      ==>  a loop around mbarrier.try_wait
+//
+// Each operation becomes the instruction that MLIR writes for it (NVVMOps.td), so that what comes
+// after the device stage knows one spelling.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/sim/NvvmInstructions.h"
+#include "codegen/lower/NvvmInstructions.h"
 
 #include "codegen/lower/DevicePatterns.h"
 #include "dialects/kernel/Kernel.h"
@@ -31,6 +33,7 @@ struct Instruction {
   std::string text;
   SmallVector<Value> operands;
   Value predicate = {};     // executed only where it holds
+  bool repeats = false;     // until its result holds
   unsigned firstResult = 0; // of the instruction's, that the operation has, too
 };
 
@@ -176,9 +179,12 @@ std::optional<Instruction> instructionOf(Operation *op, OpBuilder &builder) {
                            {op.getAddr(), op.getTxcount()},
                            op.getPredicate()};
       })
-      // MLIR writes a loop until it holds; here the thread waits until then.
+      // How long one try may take is left to the GPU: what is waited for is the phase.
       .Case<NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTryWaitParitySharedOp>([](auto op) {
-        return Instruction{"mbarrier.try_wait.parity.shared.b64", {op.getAddr(), op.getPhase()}};
+        return Instruction{"mbarrier.try_wait.parity.shared.b64",
+                           {op.getAddr(), op.getPhase()},
+                           /*predicate=*/{},
+                           /*repeats=*/true};
       })
       .Case([&](NVVM::BarrierArriveOp op) {
         Value id = op.getBarrierId();
@@ -201,7 +207,7 @@ std::optional<Instruction> instructionOf(Operation *op, OpBuilder &builder) {
       .Case([&](NVVM::ElectSyncOp op) {
         Value all =
             builder.create<LLVM::ConstantOp>(op.getLoc(), builder.getI32Type(), int64_t(-1));
-        return Instruction{"elect.sync", {all}, {}, /*firstResult=*/1};
+        return Instruction{"elect.sync", {all}, {}, /*repeats=*/false, /*firstResult=*/1};
       })
       .Case([&](NVVM::CpAsyncOp op) {
         Instruction result =
@@ -278,6 +284,17 @@ void guard(Operation *op, Value predicate, OpBuilder &builder) {
   builder.create<LLVM::BrOp>(op->getLoc(), after);
 }
 
+/// Executes `op` until its only result holds.
+void repeat(Operation *op, OpBuilder &builder) {
+  Block *before = op->getBlock();
+  Block *loop = before->splitBlock(op);
+  Block *after = loop->splitBlock(op->getNextNode());
+  builder.setInsertionPointToEnd(before);
+  builder.create<LLVM::BrOp>(op->getLoc(), loop);
+  builder.setInsertionPointToEnd(loop);
+  builder.create<LLVM::CondBrOp>(op->getLoc(), op->getResult(0), after, loop);
+}
+
 /// Returns what is wrong with it, or nothing.
 std::string replace(Operation *op, Instruction instruction) {
   OpBuilder builder(op);
@@ -326,11 +343,28 @@ std::string replace(Operation *op, Instruction instruction) {
   }
   if (instruction.predicate)
     guard(twin, instruction.predicate, builder);
+  if (instruction.repeats)
+    repeat(twin, builder);
   op->erase();
   return {};
 }
 
 } // namespace
+
+bool cameo::mayHaveNvvmInstructions(Operation *module) {
+  // What the compiler writes itself stays as it is: registers, block barriers, shuffles.
+  auto stays = [](Operation *op) {
+    return op->getName().stripDialect().starts_with("read.ptx.sreg") ||
+           isa<NVVM::Barrier0Op, NVVM::BarrierOp, NVVM::ShflOp, NVVM::SyncWarpOp,
+               NVVM::VoteBallotOp>(op);
+  };
+  return module
+      ->walk([&](Operation *op) {
+        return isa<NVVM::NVVMDialect>(op->getDialect()) && !stays(op) ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 llvm::Error cameo::replaceNvvmInstructions(Operation *module) {
   module->getContext()->loadDialect<kernel::KernelDialect>();
@@ -350,7 +384,7 @@ llvm::Error cameo::replaceNvvmInstructions(Operation *module) {
     if (std::string what = replace(op, std::move(*instruction)); !what.empty()) {
       std::string text;
       llvm::raw_string_ostream stream(text);
-      stream << loc << ": the simulator does not know this " << name << ": " << what;
+      stream << loc << ": no instruction is this " << name << ": " << what;
       errors = llvm::joinErrors(std::move(errors), llvm::createStringError(text));
       for (Value result : op->getResults())
         result.replaceAllUsesWith(builder.create<LLVM::UndefOp>(loc, result.getType()));
