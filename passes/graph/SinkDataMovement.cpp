@@ -326,8 +326,10 @@ private:
   /// Whether there was something without effect around operators.
   bool cancel(Block &block) {
     int64_t viewed = cancelViews(block), products = cancelAroundProducts(block);
-    count(&getContext(), getArgument(), "unviewed", viewed);
-    count(&getContext(), getArgument(), "into-products", products);
+    if (viewed)
+      count(&getContext(), getArgument(), "unviewed", viewed);
+    if (products)
+      count(&getContext(), getArgument(), "into-products", products);
     return viewed + products > 0;
   }
 
