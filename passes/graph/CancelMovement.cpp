@@ -54,16 +54,22 @@ bool ViewedGroup::collect() {
   if (!add(inner.getDefiningOp()))
     return false;
   for (size_t i = 0; i < members.size(); ++i) {
+    bool hasRank = false; // of single elements alone the result would have theirs
     for (Value operand : members[i]->getOperands()) {
       Operation *before = operand.getDefiningOp();
       if (isPlain(operand)) {
         auto type = dyn_cast<RankedTensorType>(operand.getType());
         if (type && type.getRank() > rank)
           return false;
-      } else if (isView(before) ? !haveSameShape(before->getOperand(0), shape) : !add(before)) {
-        return false;
+        hasRank |= type && type.getRank() == rank;
+        continue;
       }
+      hasRank = true;
+      if (isView(before) ? !haveSameShape(before->getOperand(0), shape) : !add(before))
+        return false;
     }
+    if (!hasRank)
+      return false;
     for (Operation *user : members[i]->getUsers())
       if (isView(user) ? !haveSameShape(user->getResult(0), shape) : !add(user))
         return false;

@@ -413,7 +413,8 @@ def mismatches(contents, kernel, code):
 
 def check_mismatches(tests, name, model):
     """What a cubin notes of its kernels is compared with the plan, for every GPU's; where they
-    differ the driver says so, and launches nothing."""
+    differ the driver says so, and launches nothing. False: no kernel has parameters of two sizes,
+    to tell apart."""
     artefact = tests.suite.work / f"{name}-every"  # made by check_targets
     driver = ctypes.CDLL(str(tests.fake / "libcuda.so.1"))
     driver.fakecuda_hash.restype = ctypes.c_uint64
@@ -433,8 +434,11 @@ def check_mismatches(tests, name, model):
     cubin = next(section for section in code if section.arch_name() == "sm_90a")
     kernels = contents.kernels(cubin.variant)
     launched = {line.split(" ")[0] for line in good.details("cuLaunchKernel")}
-    kernel = next(k for k in kernels.values()
-                  if k.name in launched and len(set(map(payload.argument_bytes, k.arguments))) == 2)
+    kernel = next((k for k in kernels.values()
+                   if k.name in launched
+                   and len(set(map(payload.argument_bytes, k.arguments))) == 2), None)
+    if not kernel:
+        return False
     planted = tests.suite.work / f"{name}-planted"
     for what, section, content, text in mismatches(contents, kernel, cubin):
         planted.write_bytes(contents.changed(section, content, hashed))
@@ -447,6 +451,7 @@ def check_mismatches(tests, name, model):
         if step.code != 3:
             wrong.append(f"{step.how()}, not 3")
         tests.check(f"{name}-mismatch-{what}", wrong, step)
+    return True
 
 
 def one_error(step, code, text):
@@ -522,6 +527,7 @@ def main():
     harness.add_arguments(parser)
     options = parser.parse_args()
     tests = Artefacts(options)
+    mismatched = False
     for name, make in small_models.MODELS.items():
         if not re.search(options.filter, name):
             continue
@@ -537,9 +543,11 @@ def main():
         check_gpus(tests, name, artefact, model)
         check_targets(tests, name, model)
         if not model.data_dependent:
-            check_mismatches(tests, name, model)
+            mismatched |= check_mismatches(tests, name, model)
         check_choice(tests, name, artefact, model)
         check_failures(tests, name, artefact, model)
+    if not options.filter and not mismatched:
+        tests.check("mismatches", ["no model has a kernel with parameters of two sizes"])
     return tests.suite.close()
 
 

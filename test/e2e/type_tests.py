@@ -43,7 +43,10 @@ PLACES = {"BitShift", "Gather", "GatherElements", "GatherND"}  # the second oper
 # The result's type is not one that an operand has, or is the point.
 TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity"}
 # Parameters that the specification keeps apart and that go together all the same.
-LINKED = {("RMSNormalization", "T"): "V", ("RMSNormalization", "V"): "T"}
+LINKED = {("Attention", "T1"): "T2", ("Attention", "T2"): "T1",
+          ("RMSNormalization", "T"): "V", ("RMSNormalization", "V"): "T"}
+# What docs/generated/operators.md says is not supported of a parameter: the types that are.
+SUPPORTED = {("Attention", "U"): {"bool", "float"}}  # of the cases, whose other operands are float
 
 
 def retyped(array, dtype, operator, position):
@@ -51,7 +54,10 @@ def retyped(array, dtype, operator, position):
     if array.dtype == dtype:
         return array
     if dtype == numpy.bool_:
-        return array > array.mean() if array.size > 1 else array != 0
+        words = array > array.mean() if array.size > 1 else array != 0
+        if operator == "Attention":
+            words[..., 0] = True  # a query that sees no key has no result
+        return words
     kind = numpy.dtype(dtype).kind
     if kind not in "iu":
         return array.astype(dtype)
@@ -170,7 +176,8 @@ class TypeTests:
                     or (operator, parameter) in TYPE_ATTRIBUTES | dict.fromkeys(FILLED)):
                 continue  # of results alone, and one type
             for name in TYPES:
-                if f"tensor({name})" not in constraint.allowed_type_strs:
+                if (f"tensor({name})" not in constraint.allowed_type_strs
+                        or name not in SUPPORTED.get((operator, parameter), TYPES)):
                     continue
                 # First those of the kind that is wanted: they have the attributes for it.
                 for base in sorted(bases, key=lambda base: other_kind(base, TYPES[name])):
