@@ -85,9 +85,12 @@ std::optional<int64_t> dimensionFor(Value result, Value part, int64_t dim) {
     return dim;
   if (dim == 0)
     return 0;
+  // As many elements before the place, or behind it: one of the two may be open.
   int64_t outer = productOf(to.getShape().take_front(dim));
-  for (int64_t place = 0; place < from.getRank() && outer > 0; ++place)
-    if (productOf(from.getShape().take_front(place)) == outer)
+  int64_t inner = productOf(to.getShape().drop_front(dim));
+  for (int64_t place = 0; place < from.getRank(); ++place)
+    if ((outer > 0 && productOf(from.getShape().take_front(place)) == outer) ||
+        (inner > 0 && productOf(from.getShape().drop_front(place)) == inner))
       return place;
   return std::nullopt;
 }
@@ -243,10 +246,16 @@ std::optional<BatchOperand> BatchTensors::reshaped(OpBuilder &builder, ArrayRef<
   auto reshape = tensors.front().getDefiningOp<rt::ReshapeOp>();
   Lane lane = lanes.lookup(reshape.getSource());
   auto type = cast<RankedTensorType>(lane.stack.getType());
-  if (lane.dim != 0 || step != 1)
+  if (lane.dim != 0)
     return std::nullopt;
   int64_t count = tensors.size();
   Value stack = lane.stack;
+  if (step != 1) { // of all of them, from which the batch takes those
+    stack = builder.create<rt::ReshapeOp>(
+        reshape.getLoc(), withDimension(reshape.getType(), 0, type.getDimSize(0)), stack,
+        reshape.getSizes());
+    return BatchOperand{stack, false, lane.dim, lane.index, step};
+  }
   if (count != type.getDimSize(0)) {
     SmallVector<int64_t> shape(type.getShape()), offsets(type.getRank(), 0);
     shape[0] = count, offsets[0] = lane.index;

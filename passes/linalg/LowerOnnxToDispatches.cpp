@@ -29,7 +29,12 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
       if (failed(lowering.lowerFunction(function)))
         return signalPassFailure();
     }
-    // What only shapes needed has no use any more.
+    // Several operators, or the steps of one, may each give elements another shape.
+    getOperation().walk([](rt::ReshapeOp view) {
+      if (auto before = view.getSource().getDefiningOp<rt::ReshapeOp>())
+        view.getSourceMutable().assign(before.getSource());
+    });
+    // What only shapes needed has no use any more, nor has what those views were between.
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
         if (isOpTriviallyDead(&op))
