@@ -251,9 +251,9 @@ std::optional<BatchOperand> BatchTensors::reshaped(OpBuilder &builder, ArrayRef<
   int64_t count = tensors.size();
   Value stack = lane.stack;
   if (step != 1) { // of all of them, from which the batch takes those
-    stack = builder.create<rt::ReshapeOp>(
-        reshape.getLoc(), withDimension(reshape.getType(), 0, type.getDimSize(0)), stack,
-        reshape.getSizes());
+    stack = builder.create<rt::ReshapeOp>(reshape.getLoc(),
+                                          withDimension(reshape.getType(), 0, type.getDimSize(0)),
+                                          stack, reshape.getSizes());
     return BatchOperand{stack, false, lane.dim, lane.index, step};
   }
   if (count != type.getDimSize(0)) {
