@@ -199,3 +199,17 @@ func.func @keeps_products(%a: tensor<2x4x3xf32>, %b: tensor<1x5x4xf32>, %c: tens
   %10 = onnx.Transpose(%9) {perm = array<i64: 0, 2, 1>} : (tensor<4x2x2xf32>) -> tensor<4x2x2xf32>
   return %3, %6, %5, %10 : tensor<2x5x3xf32>, tensor<2x5x3xf32>, tensor<2x3x5xf32>, tensor<4x2x2xf32>
 }
+
+// -----
+
+// Of a single element, which would have fewer dimensions.
+// CHECK-LABEL: func @keeps_rank
+// CHECK: %[[R:.*]] = onnx.Reciprocal(%{{.*}}) : (tensor<1x1xf32>) -> tensor<1x1xf32>
+// CHECK: onnx.Reshape(%[[R]]
+func.func @keeps_rank(%x: tensor<1x1xf32>) -> tensor<1x1x1xf32> {
+  %0 = onnx.Sqrt(%x) : (tensor<1x1xf32>) -> tensor<1x1xf32>
+  %1 = onnx.Reciprocal(%0) : (tensor<1x1xf32>) -> tensor<1x1xf32>
+  %shape = onnx.Constant() {value = dense<1> : tensor<3xi64>} : () -> tensor<3xi64>
+  %2 = onnx.Reshape(%1, %shape) : (tensor<1x1xf32>, tensor<3xi64>) -> tensor<1x1x1xf32>
+  return %2 : tensor<1x1x1xf32>
+}
