@@ -136,9 +136,11 @@ private:
     return success();
   }
 
-  /// Of a kernel in a variant, whose target is known.
+  /// Only a variant has a target.
   LogicalResult verifyInstruction(kernel::PtxOp op) {
     auto variant = op->getParentOfType<rt::VariantOp>();
+    if (!variant)
+      return error(op) << "kernels stand in variants";
     llvm::Expected<const Target *> target = findTarget(variant.getTarget());
     llvm::Error problem = target ? verifyTargetInstructions(op, **target) : target.takeError();
     if (!problem)
