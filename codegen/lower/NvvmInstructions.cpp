@@ -123,11 +123,11 @@ Instruction wgmmaInstruction(NVVM::WgmmaMmaAsyncOp op, OpBuilder &builder) {
 Instruction tensorLoad(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
   bool im2col = !op.getIm2colOffsets().empty();
   Instruction result;
-  // An L2 cache hint changes no value.
   result.text = llvm::formatv(
-      "cp.async.bulk.tensor.{0}d.shared::cluster.global.{1}.mbarrier::complete_tx::bytes{2}",
+      "cp.async.bulk.tensor.{0}d.shared::cluster.global.{1}.mbarrier::complete_tx::bytes{2}{3}",
       op.getCoordinates().size(), im2col ? "im2col" : "tile",
-      op.getMulticastMask() ? ".multicast::cluster" : "");
+      op.getMulticastMask() ? ".multicast::cluster" : "",
+      op.getL2CacheHint() ? ".L2::cache_hint" : ""); // which none has: an error, not a loss
   result.operands = {op.getDstMem(), op.getTmaDescriptor()};
   llvm::append_range(result.operands, op.getCoordinates());
   result.operands.push_back(op.getMbar());

@@ -24,3 +24,11 @@ gpu.module @second {
     llvm.return
   }
 }
+
+gpu.module @third {
+  llvm.func @third(%to: !llvm.ptr<3>, %map: !llvm.ptr, %at: i32, %bar: !llvm.ptr<3>, %hint: i64) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+    // CHECK: nvvm-instructions-errors.mlir":[[#@LINE+1]]:{{.*}}: no instruction is this nvvm.cp.async.bulk.tensor.shared.cluster.global: 'cp.async.bulk.tensor.1d.{{.*}}.L2::cache_hint' is not an instruction that is known here
+    nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box [%at] l2_cache_hint = %hint : !llvm.ptr<3>, !llvm.ptr
+    llvm.return
+  }
+}
