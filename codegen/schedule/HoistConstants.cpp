@@ -70,28 +70,17 @@ SmallVector<arith::ConstantOp> plainConstants(kernel::DispatchOp op) {
   return result;
 }
 
-/// The dispatch's text with zeros in place of these constants.
-std::string keyWithout(MutableArrayRef<arith::ConstantOp> constants, kernel::DispatchOp op) {
-  Builder b(op.getContext());
-  SmallVector<TypedAttr> values;
-  for (arith::ConstantOp constant : constants) {
-    values.push_back(constant.getValue());
-    constant.setValueAttr(cast<TypedAttr>(b.getZeroAttr(constant.getType())));
-  }
-  std::string key = dispatchKey(op);
-  for (auto [constant, value] : llvm::zip(constants, values))
-    constant.setValueAttr(value);
-  return key;
-}
-
 struct HoistConstants : impl::HoistConstantsBase<HoistConstants> {
   void runOnOperation() override {
-    llvm::MapVector<std::string, Group, llvm::StringMap<unsigned>> groups;
+    DispatchHasher hasher;
+    llvm::MapVector<std::pair<DispatchKey, Attribute>, Group> groups;
     getOperation().walk([&](kernel::DispatchOp op) {
       SmallVector<arith::ConstantOp> constants = plainConstants(op);
       if (constants.empty())
         return;
-      Group &group = groups[keyWithout(constants, op)];
+      llvm::SmallPtrSet<Operation *, 8> plain(constants.begin(), constants.end());
+      DispatchKey key = hasher.key(op, [&](Operation *inner) { return plain.contains(inner); });
+      Group &group = groups[{key, op.getScheduleAttr()}];
       group.members.push_back(op);
       group.constants.push_back(std::move(constants));
     });

@@ -49,22 +49,6 @@ SmallVector<BlockArgument> viewsOf(kernel::DispatchOp op) {
   return result;
 }
 
-std::string dispatchKey(kernel::DispatchOp op) {
-  std::string key;
-  llvm::raw_string_ostream out(key);
-  OpPrintingFlags flags;
-  flags.enableDebugInfo(false).printGenericOpForm().elideLargeElementsAttrs(1 << 20);
-  out << op.getOperandTypes() << op->getAttrDictionary();
-  for (Operation &inner : *op.getBodyBlock())
-    inner.print(out, flags.useLocalScope());
-  for (BlockArgument view : viewsOf(op)) {
-    OperandLayout layout = operandLayout(op, view);
-    out << "view " << view.getArgNumber() << " aligned to " << layout.alignment << " strides ";
-    llvm::interleaveComma(layout.strides, out);
-  }
-  return key;
-}
-
 bool castsToIndex(kernel::DispatchOp op) {
   return op.getBody()
       .walk([](Operation *inner) {
@@ -326,15 +310,16 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   Location loc = op.getLoc();
   Operands operands = operandsOf(op, outputs, destinations, form);
 
-  std::string key = dispatchKey(op) + (part + form.suffix).str();
+  std::string more = llvm::formatv("{0}{1}|{2:x}", part, form.suffix,
+                                   hasher.hash(Attribute(op.getScheduleAttr())));
   for (auto &[value, uses] : operands.dynamic) {
-    key += "|";
+    more += "|";
     for (auto &[argument, dim] : uses)
-      key += llvm::formatv("{0}.{1},", cast<BlockArgument>(argument).getArgNumber(), dim);
+      more += llvm::formatv("{0}.{1},", cast<BlockArgument>(argument).getArgNumber(), dim);
   }
   if (form.inChunks)
-    key += llvm::formatv("chunks {0}", chunks->size);
-  auto &[function, nodes] = known[key];
+    more += llvm::formatv("chunks {0}", chunks->size);
+  auto &[function, nodes] = known[extend(hasher.key(op), more)];
   collectNodeNames(loc, nodes);
   if (!function) {
     std::string name =

@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/schedule/DispatchKey.h"
 #include "codegen/schedule/IndexWidth.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/rt/Rt.h"
@@ -20,9 +21,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <functional>
+#include <map>
 
 namespace cameo {
 
@@ -189,8 +190,6 @@ private:
 /// A size of a tensor in the dispatch as a value of the plan; null where the plan does not have it.
 mlir::Value planSize(mlir::OpBuilder &host, kernel::DispatchOp op, mlir::Value tensor, int64_t dim);
 
-/// The dispatch as text without locations and names of operands: equal text, equal kernels.
-std::string dispatchKey(kernel::DispatchOp op);
 /// Whether integers of the description may become indices.
 bool castsToIndex(kernel::DispatchOp op);
 /// Whether a scalar of the plan may be part of an index of the kernel: an offset, say.
@@ -260,7 +259,8 @@ private:
   rt::VariantOp variant;
   int64_t bound;
   std::optional<Chunks> chunks; // of the dispatch that is launched
-  llvm::StringMap<Known> known;
+  DispatchHasher hasher;
+  std::map<DispatchKey, Known> known;
   unsigned count = 0;
 };
 
