@@ -104,7 +104,8 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   let description = [{
     Gives every `kernel.dispatch` that has none a `#kernel.schedule`: the first schedule class that
     supports it, with parameters chosen for the variant's target. A schedule that is there already is
-    kept, so that schedules can be edited and replayed.
+    kept, and one that a file of schedules has for an equal dispatch is taken, so that schedules can
+    be edited and replayed.
 
     ```mlir
     %0 = kernel.dispatch ins(...) outs(...) { ... }
@@ -116,8 +117,11 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
     ```
   }];
   let dependentDialects = ["::cameo::kernel::KernelDialect"];
+  let options = [Option<"schedules", "schedules", "std::string", /*default=*/"\"\"",
+                        "file of schedules (cameoc --emit=schedules) that go before those chosen">];
   let statistics = [
     Statistic<"chosen", "chosen", "dispatches that were given a schedule">,
+    Statistic<"replayed", "replayed", "dispatches that were given one of the file">,
     Statistic<"kept", "kept", "dispatches that had one">
   ];
 }

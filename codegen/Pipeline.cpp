@@ -140,12 +140,12 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   passes.addPass(createCreateVariants({targets}));
 }
 
-static void populateScheduled(OpPassManager &passes) {
+static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
   // First, because the others ask which class of schedules takes a dispatch.
   passes.nest<rt::VariantOp>().addPass(createSplitDispatches());
   // Before schedules are chosen, because how wide accesses can be depends on the order of weights.
   passes.addPass(createPackWeights());
-  passes.nest<rt::VariantOp>().addPass(createAssignSchedules());
+  passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.schedules}));
 }
 
 static void populateTiled(OpPassManager &passes) {
@@ -190,7 +190,7 @@ void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOpti
     populateDispatched(passes, options);
     break;
   case Stage::Scheduled:
-    populateScheduled(passes);
+    populateScheduled(passes, options);
     break;
   case Stage::Tiled:
     populateTiled(passes);

@@ -41,6 +41,8 @@ struct PipelineOptions {
   std::string targets = "sm_80,sm_90a,ptx,sim:sm_80";
   /// 0: one dispatch an operator; 1: also what keeps every bit; 2: also what agrees to rounding.
   unsigned level = 2;
+  /// A file of schedules that go before those chosen; empty: none.
+  std::string schedules;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

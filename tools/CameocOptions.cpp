@@ -23,14 +23,16 @@ struct Option {
 
 llvm::Error setEmit(CameocOptions &options, StringRef value) {
   static constexpr std::pair<llvm::StringLiteral, Emit> kinds[] = {
-      {"exe", Emit::Exe},     {"lib", Emit::Lib},   {"plan", Emit::Plan}, {"ptx", Emit::Ptx},
-      {"cubin", Emit::Cubin}, {"onnx", Emit::Onnx}, {"mlir", Emit::Mlir}};
+      {"exe", Emit::Exe},     {"lib", Emit::Lib},
+      {"plan", Emit::Plan},   {"ptx", Emit::Ptx},
+      {"cubin", Emit::Cubin}, {"onnx", Emit::Onnx},
+      {"mlir", Emit::Mlir},   {"schedules", Emit::Schedules}};
   for (auto [name, kind] : kinds)
     if (value == name) {
       options.emit = kind;
       return llvm::Error::success();
     }
-  return fail("'" + value + "' is none of exe, lib, plan, ptx, cubin, onnx and mlir");
+  return fail("'" + value + "' is none of exe, lib, plan, ptx, cubin, onnx, mlir and schedules");
 }
 
 llvm::Error setStage(std::optional<Stage> &target, StringRef value) {
@@ -103,7 +105,8 @@ const Option kOptions[] = {
      "sm_80,sm_90a,ptx,sim:sm_80, with --emit=ptx and --emit=cubin sm_80",
      setTarget},
     {"--emit", "KIND",
-     "exe (default), lib (shared library), plan (for cameo_model_load), ptx, cubin, onnx, mlir",
+     "exe (default), lib (shared library), plan (for cameo_model_load), ptx, cubin, onnx, mlir, "
+     "schedules (JSON for --schedules)",
      setEmit},
     {"-O", "LEVEL",
      "0: one kernel an operator; 1: operators share kernels where every bit stays; 2 (default): "
@@ -120,6 +123,11 @@ const Option kOptions[] = {
      [](CameocOptions &o, StringRef v) { return setStage(o.stopAfter, v); }},
     {"--start-from", "STAGE", "the input is IR of this stage, as --stop-after writes it",
      [](CameocOptions &o, StringRef v) { return setStage(o.startFrom, v); }},
+    {"--schedules", "FILE",
+     "schedules that --emit=schedules wrote, perhaps edited, instead of those that would be "
+     "chosen; "
+     "dispatches that it does not have get theirs as always",
+     setString<&CameocOptions::schedules>},
     {"--sim-checks", "", "adds an image for the simulator's --sim-checks and --sim-counters",
      setFlag<&CameocOptions::simChecks>},
     {"--sim-trace", "", "the same, and for --sim-trace: large and slow",
@@ -191,6 +199,14 @@ llvm::Error check(const CameocOptions &options) {
                 stageName(*options.stopAfter));
   if (options.startFrom && *options.startFrom > Stage::Imported && !options.shapes.empty())
     return fail("--shapes applies to models, not to --start-from=" + stageName(*options.startFrom));
+  if (!options.schedules.empty()) {
+    Stage last = options.emit == Emit::Onnx ? Stage::Precision : Stage::Host;
+    if (options.stopAfter.value_or(last) < Stage::Scheduled ||
+        options.startFrom.value_or(Stage::Imported) >= Stage::Scheduled)
+      return fail("--schedules: no schedules are chosen on the way from stage " +
+                  stageName(options.startFrom.value_or(Stage::Imported)) + " to " +
+                  stageName(options.stopAfter.value_or(last)));
+  }
   // Passes that run at the same time would print into one another.
   if (!options.printIrAfter.empty() && options.jobs != 1)
     return fail("--print-ir-after needs -j 1");

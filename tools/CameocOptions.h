@@ -12,7 +12,7 @@
 
 namespace cameo {
 
-enum class Emit { Exe, Lib, Plan, Ptx, Cubin, Onnx, Mlir };
+enum class Emit { Exe, Lib, Plan, Ptx, Cubin, Onnx, Mlir, Schedules };
 
 struct CameocOptions {
   std::string input, output;
@@ -30,7 +30,7 @@ struct CameocOptions {
   std::string printIrAfter;
   bool remarks = false;
   bool warningsAreErrors = false;
-  std::string ptxas, libdevice, report;
+  std::string ptxas, libdevice, report, schedules;
   unsigned jobs = 0; // 0: one a core
   bool help = false, version = false, listOperators = false;
 };

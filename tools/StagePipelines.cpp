@@ -21,6 +21,10 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                          llvm::cl::desc("0: one dispatch an operator; 1: fusion; 2: also what "
                                         "agrees to rounding"),
                          llvm::cl::init(PipelineOptions().level)};
+  Option<std::string> schedules{*this, "schedules",
+                                llvm::cl::desc("at scheduled: a file of schedules, as cameoc "
+                                               "--emit=schedules writes it"),
+                                llvm::cl::init("")};
   Option<bool> reportUnsupported{*this, "report-unsupported",
                                  llvm::cl::desc("at normalized: refuse what cannot be compiled"),
                                  llvm::cl::init(true)};
@@ -41,6 +45,7 @@ void cameo::registerStagePipelines() {
           PipelineOptions options;
           options.targets = given.targets;
           options.level = given.level;
+          options.schedules = given.schedules;
           options.reportUnsupported = given.reportUnsupported;
           populateStage(passes, stage, options);
         });

@@ -5,6 +5,7 @@
 #include "codegen/emit/Code.h"
 #include "codegen/emit/Manifest.h"
 #include "codegen/emit/Report.h"
+#include "codegen/schedule/ScheduleFile.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Differences.h"
 #include "dialects/onnx/Export.h"
@@ -168,6 +169,14 @@ private:
                  << (options.warningsAreErrors ? " [--Werror]\n" : "\n");
   }
 
+  LogicalResult writeAll(StringRef path, StringRef bytes) {
+    llvm::Error error = writeFile(path, 0644, [&](llvm::raw_fd_ostream &output) {
+      output << bytes;
+      return llvm::Error::success();
+    });
+    return error ? report(std::move(error)) : success();
+  }
+
   LogicalResult compile();
   LogicalResult read();
   std::vector<OutputName> outputs() const;
@@ -178,6 +187,7 @@ private:
   LogicalResult emitReport(const ManifestInfo &info, ArrayRef<CodeVariant> variants,
                            ArrayRef<Assembled> assembled);
   void keepGraph(Stage stage);
+  LogicalResult writeSchedules();
   LogicalResult writeText(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &code);
   llvm::Expected<CodeOptions> codeOptions();
   llvm::Error replaceCubinsByPtx();
@@ -222,6 +232,8 @@ LogicalResult Compiler::read() {
   }
   if (!module)
     return failure();
+  if (!options.schedules.empty())
+    inputs.push_back(options.schedules);
   if (llvm::Error error = checkOutputs(inputs, outputs()))
     return report(std::move(error));
   if (options.startFrom)
@@ -251,6 +263,7 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
   pipeline.reportUnsupported = to >= Stage::Dispatched;
   pipeline.targets = options.target;
   pipeline.level = options.level;
+  pipeline.schedules = options.schedules;
   if (failed(checkPrintedPass(pipeline)))
     return failure();
   for (const StageInfo &info : stages()) {
@@ -315,21 +328,33 @@ LogicalResult Compiler::compile() {
   Stage to = Stage::Host;
   if (options.emit == Emit::Onnx)
     to = Stage::Precision;
+  if (options.emit == Emit::Schedules)
+    to = Stage::Scheduled;
   if (options.stopAfter)
     to = *options.stopAfter;
   if (from > to)
-    return report("the input is past stage " + stageName(to) + ", which --emit=onnx needs");
+    return report("the input is past stage " + stageName(to) + ", which --emit=" +
+                  (options.emit == Emit::Onnx ? "onnx" : "schedules") + " needs");
   keepGraph(from);
   if (failed(runStages(from, to)))
     return failure();
   if (options.emit == Emit::Onnx)
     return onnx::exportOnnxFile(*module, options.output);
+  if (options.emit == Emit::Schedules)
+    return writeSchedules();
   if (options.stopAfter || options.emit == Emit::Mlir) {
     if (llvm::Error error = writeStageFile(*module, options.output))
       return report(std::move(error));
     return success();
   }
   return write();
+}
+
+LogicalResult Compiler::writeSchedules() {
+  llvm::Expected<std::string> text = scheduleFileOf(*module);
+  if (!text)
+    return report(text.takeError());
+  return writeAll(options.output, *text);
 }
 
 /// The folder of stub and library: ../lib/cameo, seen from this program.
@@ -400,12 +425,7 @@ LogicalResult Compiler::writeText(ArrayRef<CodeVariant> variants, const CodeOpti
       return report(cubin.takeError());
     bytes.assign(cubin->data.begin(), cubin->data.end());
   }
-  if (llvm::Error error = writeFile(options.output, 0644, [&](llvm::raw_fd_ostream &output) {
-        output << bytes;
-        return llvm::Error::success();
-      }))
-    return report(std::move(error));
-  return success();
+  return writeAll(options.output, bytes);
 }
 
 /// Input of a late stage has the architectures that it has: of the default list those that are
@@ -476,12 +496,7 @@ LogicalResult Compiler::emitReport(const ManifestInfo &info, ArrayRef<CodeVarian
                           graphs};
   std::string text = StringRef(options.report).ends_with(".html") ? makeReportPage(contents)
                                                                   : makeReport(contents);
-  if (llvm::Error error = writeFile(options.report, 0644, [&](llvm::raw_fd_ostream &output) {
-        output << text;
-        return llvm::Error::success();
-      }))
-    return report(std::move(error));
-  return success();
+  return writeAll(options.report, text);
 }
 
 /// For the report: later stages have forgotten the graphs of those before.

@@ -8,12 +8,15 @@
 #include "codegen/schedule/Schedule.h"
 
 #include "codegen/Passes.h"
+#include "codegen/schedule/ScheduleFile.h"
 #include "dialects/rt/Ledger.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Statistics.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -60,33 +63,86 @@ static const Target *targetOf(rt::VariantOp variant) {
   return nullptr;
 }
 
+/// The match of the class that a given schedule names; null, and an error, where it cannot be.
+static std::unique_ptr<ScheduleMatch> matchGiven(kernel::DispatchOp op, kernel::ScheduleAttr given,
+                                                 const Target &target) {
+  const Schedule *schedule = findSchedule(given.getFamily());
+  if (!schedule) {
+    auto diagnostic = op.emitError()
+                      << "no schedule class is called '" << given.getFamily() << "'; known:";
+    for (const Schedule *known : schedules())
+      diagnostic << " " << known->family();
+    return nullptr;
+  }
+  std::unique_ptr<ScheduleMatch> match = schedule->match(Computation(op), target);
+  if (!match)
+    op.emitError() << "schedule '" << given.getFamily() << "' cannot compute this dispatch";
+  else if (failed(match->verify(given.getParams())))
+    match.reset();
+  return match;
+}
+
 namespace {
 
 struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
+  using AssignSchedulesBase::AssignSchedulesBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    if (schedules.empty())
+      return success();
+    llvm::Expected<ScheduleFile> read = ScheduleFile::read(schedules, context);
+    if (!read)
+      return emitError(UnknownLoc::get(context), llvm::toString(read.takeError()));
+    file = std::make_shared<const ScheduleFile>(std::move(*read));
+    return success();
+  }
+
   void runOnOperation() override {
     const Target *target = targetOf(getOperation());
     if (!target)
       return signalPassFailure();
+    StringRef spelling = getOperation().getTarget();
     rt::Ledger ledger(getOperation());
-    getOperation().walk([&](kernel::DispatchOp op) {
+    DispatchHasher hasher;
+    std::set<DispatchKey> replayed;
+    WalkResult result = getOperation().walk([&](kernel::DispatchOp op) {
       if (op.getSchedule()) { // given: kept, checked where it is applied
         count(&getContext(), getArgument(), "kept");
-        return;
+        return WalkResult::advance();
       }
-      auto [schedule, match] = matchSchedule(op, *target);
-      if (!schedule) {
-        op.emitError("no schedule class takes it: threads would compute a long reduction, or a "
-                     "product, again and again");
-        return signalPassFailure();
+      DispatchKey key = file ? hasher.key(op) : DispatchKey();
+      kernel::ScheduleAttr schedule = file ? file->find(spelling, key) : kernel::ScheduleAttr();
+      bool isReplayed = bool(schedule);
+      if (isReplayed) {
+        if (!matchGiven(op, schedule, *target))
+          return WalkResult::interrupt();
+        replayed.insert(key);
+      } else {
+        auto [chosen, match] = matchSchedule(op, *target);
+        if (!chosen) {
+          op.emitError("no schedule class takes it: threads would compute a long reduction, or a "
+                       "product, again and again");
+          return WalkResult::interrupt();
+        }
+        schedule = kernel::ScheduleAttr::get(op.getContext(), chosen->family(), match->choose());
       }
-      op.setScheduleAttr(
-          kernel::ScheduleAttr::get(op.getContext(), schedule->family(), match->choose()));
-      count(&getContext(), getArgument(), "chosen");
+      op.setScheduleAttr(schedule);
+      count(&getContext(), getArgument(), isReplayed ? "replayed" : "chosen");
       std::string text;
-      llvm::raw_string_ostream(text) << "schedule " << op.getScheduleAttr();
+      llvm::raw_string_ostream(text)
+          << "schedule " << schedule << (isReplayed ? " of the file" : "");
       ledger.chosen("schedule", op.getLoc(), text);
+      return WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    if (file && replayed.empty())
+      getOperation().emitWarning() << "none of the " << file->count(spelling) << " schedules for "
+                                   << spelling << " in '" << schedules << "' is of a dispatch here";
   }
+
+private:
+  std::shared_ptr<const ScheduleFile> file; // null: none is given
 };
 
 struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
@@ -114,19 +170,8 @@ private:
     kernel::ScheduleAttr attribute = op.getScheduleAttr();
     if (!attribute)
       return op.emitError("has no schedule");
-    const Schedule *schedule = findSchedule(attribute.getFamily());
-    if (!schedule) {
-      auto diagnostic = op.emitError()
-                        << "no schedule class is called '" << attribute.getFamily() << "'; known:";
-      for (const Schedule *known : schedules())
-        diagnostic << " " << known->family();
-      return diagnostic;
-    }
-    std::unique_ptr<ScheduleMatch> match = schedule->match(Computation(op), target);
+    std::unique_ptr<ScheduleMatch> match = matchGiven(op, attribute, target);
     if (!match)
-      return op.emitError() << "schedule '" << attribute.getFamily()
-                            << "' cannot compute this dispatch";
-    if (failed(match->verify(attribute.getParams())))
       return failure();
     emitter.begin(op);
     auto results = match->emit(attribute.getParams(), emitter);
