@@ -42,7 +42,7 @@ double iterationsOf(linalg::GenericOp generic) {
 }
 
 /// Operations on elements in a generic's body, in additions: a division is some, a function of the
-/// math dialect many.
+/// math dialect many, a conversion part of the load or the store beside it.
 double workOf(linalg::GenericOp generic) {
   double work = 0;
   generic.getBody()->walk([&](Operation *op) {
@@ -52,7 +52,8 @@ double workOf(linalg::GenericOp generic) {
       work += 1;
     else if (isa<math::MathDialect>(op->getDialect()))
       work += 16;
-    else if (isa<arith::ArithDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op))
+    else if (isa<arith::ArithDialect>(op->getDialect()) &&
+             !isa<arith::ConstantOp, CastOpInterface>(op))
       work += 1;
   });
   return work;
@@ -84,15 +85,19 @@ struct Reads {
   bool isAligned = true; // neighbours of what is computed are neighbours of what is read
 };
 
-Reads readsOf(BlockArgument argument) {
+/// With `once`, what several operations read at one place is read once.
+Reads readsOf(BlockArgument argument, bool once) {
   Reads reads;
+  llvm::DenseSet<std::pair<AffineMap, int64_t>> places;
   for (OpOperand &use : argument.getUses()) {
     if (isa<tensor::DimOp>(use.getOwner()))
       continue;
     auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
     if (generic && generic.isDpsInput(&use)) {
-      reads.count += iterationsOf(generic);
       AffineMap map = generic.getMatchingIndexingMap(&use);
+      double iterations = iterationsOf(generic);
+      if (!once || places.insert({map, int64_t(iterations)}).second)
+        reads.count += iterations;
       unsigned loops = map.getNumDims();
       if (map.getNumResults() != 0 && loops != 0)
         for (AffineExpr expr : map.getResults().drop_back())
@@ -196,13 +201,17 @@ static double costOfLoading(const Description &producer, unsigned result,
     double others = 1;
     for (unsigned loop : operand == &product.row ? product.columns : product.rows)
       others *= known(product.ranges[loop]);
-    double loads = iterationsOf(generic) / others * std::ceil(others / limits.productTile);
-    cost += loads * producer.work / producer.elements[result] / limits.operationsPerByte;
-    // Each of several inputs of the same size is loaded in place of one.
+    double tiles = std::ceil(others / limits.productTile);
+    double loads = iterationsOf(generic) / others * tiles;
+    double count = producer.elements[result];
+    cost += loads * producer.work / count / limits.operationsPerByte;
+    // Each of several inputs of the same size, or wider elements, are loaded in place of one: by
+    // each block, and again by the same one where windows overlap.
     double bytes = -bytesOf(argument.getType());
     for (Value input : ValueRange(producer.op.getInputs()))
       bytes += bytesOf(input.getType());
-    cost += std::max(0.0, bytes) / producer.elements[result] * loads / limits.rereading;
+    double overlaps = std::max(0.0, loads / tiles / count - 1);
+    cost += std::max(0.0, bytes) * tiles * (1 / limits.rereading + overlaps / limits.overlapping);
   }
   return cost;
 }
@@ -221,11 +230,24 @@ static double sharedByWindows(const Description &consumer, BlockArgument argumen
   return double(places.size()) / (limits.windowRun * windows->count);
 }
 
+/// Whether threads keep what they have read or computed of an operand for other operations.
+static bool readsOnce(const Description &consumer, const FusionLimits &limits) {
+  if (consumer.form == DispatchForm::Pointwise)
+    return true;
+  if (consumer.form != DispatchForm::Rows)
+    return false;
+  std::optional<Rows> rows = matchRows(consumer.computation);
+  return rows->alongRows && llvm::all_of(rows->reductions, [&](const RowReduction &reduction) {
+           return rowLength(reduction, limits.keptRow + 1) <= limits.keptRow;
+         });
+}
+
 std::string whyDearer(const Description &producer, const Description &consumer,
                       const FusionLimits &limits, bool repeats) {
   double saved = limits.launchBytes, repeated = 0, scattered = 0;
+  bool once = readsOnce(consumer, limits);
   for (auto [argument, result] : readResults(producer.op, consumer.op)) {
-    Reads reads = readsOf(argument);
+    Reads reads = readsOf(argument, once);
     if (consumer.form == DispatchForm::Window)
       reads.count *= sharedByWindows(consumer, argument, limits);
     double bytes = bytesOf(argument.getType()), count = producer.elements[result];
@@ -310,7 +332,7 @@ std::string whyMalformed(const Description &producer, const Description &consume
     // Elements of rows that one block each computes need enough rows.
     double count = elementsOf(rows->rowType);
     bool grows = consumer.form == Form::Pointwise && consumer.elements[0] > count;
-    if (grows && count < limits.rows && rowLength(rows->reductions[0], 64) > 4096)
+    if (grows && count < limits.rows && rowLength(rows->reductions[0], 64) > limits.keptRow)
       return "its few long rows would leave most of a GPU idle";
   }
   return {};

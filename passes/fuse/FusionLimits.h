@@ -26,12 +26,16 @@ struct FusionLimits {
   /// Neighbours of a window's result that a thread computes together: what their rows of taps share
   /// is loaded once.
   int64_t windowRun = 4;
-  /// How much faster what has been read before is read again.
+  /// How much faster what has been read before is read again: by another block, which finds it in
+  /// the L2 cache, and by the same one, which finds it in its own.
   double rereading = 4;
+  double overlapping = 12;
   /// Operations on elements in the time in which a byte moves.
   int64_t operationsPerByte = 8;
   /// Rows below which a block a row leaves most multiprocessors idle.
   int64_t rows = 64;
+  /// Elements of a row that the threads of a block keep in registers.
+  int64_t keptRow = 4096;
   /// Bytes of results that one launch writes for several: beyond that, what reads them would find
   /// them in no cache.
   int64_t batchBytes = 32 << 20;
