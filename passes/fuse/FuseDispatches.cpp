@@ -154,6 +154,35 @@ private:
     return isEarly;
   }
 
+  /// Whether all else that the consumer reads is there before the producer is: then the two can
+  /// stand where the producer does. The memory of its results is moved there.
+  bool canStandAt(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
+    auto isBefore = [&](Value value) {
+      Operation *op = value.getDefiningOp();
+      return !op || op->getBlock() != producer->getBlock() ||
+             places.lookup(op) < places.lookup(producer);
+    };
+    SmallVector<tensor::EmptyOp> late;
+    for (Value operand : consumer.getOperands()) {
+      if (isBefore(operand))
+        continue;
+      Operation *op = operand.getDefiningOp();
+      if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+        late.push_back(empty);
+      else if (op != producer && !(producerOf(operand) == producer && isReshapeFor(op, consumer)))
+        return false;
+      if (op != producer && !llvm::all_of(op->getOperands(), [&](Value value) {
+            return value.getDefiningOp() == producer || isBefore(value);
+          }))
+        return false;
+    }
+    for (tensor::EmptyOp empty : late) {
+      empty->moveBefore(producer);
+      places[empty] = places.lookup(producer) - 1;
+    }
+    return true;
+  }
+
   /// The two as one, or null where that is not possible or costs more.
   kernel::DispatchOp fuse(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
     const Description &first = describe(producer), &second = describe(consumer);
@@ -162,19 +191,25 @@ private:
     // Results that others read stay results; these must come after the merged dispatch.
     llvm::BitVector kept(producer.getNumResults());
     bool isEarly = hasEarlyReaders(producer, consumer, kept);
-    bool repeats = kept.any() && (isEarly || !keepsResults(first, second));
+    bool keeps = kept.any() && keepsResults(first, second);
+    kernel::DispatchOp place = consumer;
+    if (keeps && isEarly && canStandAt(producer, consumer)) {
+      place = producer;
+      isEarly = false;
+    }
+    bool repeats = kept.any() && (isEarly || !keeps);
     if (repeats && !first.isMovement())
       return keep(producer, consumer, "its result has other readers; it would be computed again");
     if (repeats)
       kept.reset();
     if (std::string why = whyDearer(first, second, limits, repeats); !why.empty())
       return keep(producer, consumer, std::move(why));
-    OpBuilder builder(consumer);
+    OpBuilder builder(place);
     bool isSure = !repeats && isSurelyWellFormed(first, second, limits);
     kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept, isSure);
     if (!merged)
       return keep(producer, consumer, "a result is not new memory");
-    places[merged] = places.lookup(consumer);
+    places[merged] = places.lookup(place);
     std::string why =
         isSure ? std::string() : whyMalformed(first, second, describe(merged), limits);
     if (!why.empty()) {
@@ -221,7 +256,8 @@ private:
   const FusionLimits &limits;
   rt::Ledger &ledger;
   llvm::DenseMap<std::pair<int64_t, int64_t>, std::string> reasons; // by places
-  llvm::DenseMap<Operation *, int64_t> places; // in the block; of a merged dispatch: its consumer's
+  llvm::DenseMap<Operation *, int64_t>
+      places; // in the block; of a merged dispatch: that of one of the two
   llvm::DenseMap<Operation *, std::unique_ptr<Description>> known;
 };
 

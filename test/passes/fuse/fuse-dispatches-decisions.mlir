@@ -15,8 +15,8 @@ func.func @main(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf3
 // -----
 
 // CHECK-NEXT: remark: loc("sum"): fused with 'left'; it saves 8192 B of memory traffic
+// CHECK-NEXT: remark: loc("turned"): fused with 'norm'; it saves 4096 B of memory traffic
 // CHECK-NEXT: remark: loc(fused["left", "sum"]): not fused with 'norm': a product needs what many blocks of a reduction of rows compute; it would save
-// CHECK-NEXT: remark: loc("turned"): not fused with 'norm': its result has other readers; it would be computed again; it would save
 // CHECK-NOT: remark
 func.func @shared(%x: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>) {
   %0 = onnx.Relu(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("left")
@@ -24,4 +24,18 @@ func.func @shared(%x: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32
   %2 = onnx.MatMul(%0, %1) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("sum")
   %3 = onnx.Transpose(%1) {perm = array<i64: 1, 0>} : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("turned")
   return %2, %3 : tensor<32x32xf32>, tensor<32x32xf32>
+}
+
+// -----
+
+// Elementwise work that reads something later cannot stand where its producer does, and the other
+// reader comes before it.
+// CHECK-NEXT: remark: loc("both"): fused with 'second'
+// CHECK-NEXT: remark: loc(fused["second", "both"]): not fused with 'first': a product needs what many blocks of a product compute
+// CHECK-NOT: remark
+func.func @late(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %0 = onnx.MatMul(%x, %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("first")
+  %1 = onnx.MatMul(%0, %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("second")
+  %2 = onnx.Add(%0, %1) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("both")
+  return %2 : tensor<32x32xf32>
 }

@@ -43,10 +43,11 @@ func.func @two_products(%x: tensor<64x32xf32>, %w: tensor<32x48xf32>) -> tensor<
 
 // -----
 
-// A product whose result another product reads, too, stays by itself: its elements would be
-// computed twice.
+// A product whose result another product reads, too, has it beside what is computed from it.
 // CHECK-LABEL: func @shared_product
-// CHECK-COUNT-3: kernel.dispatch
+// CHECK: %[[BOTH:.*]]:2 = kernel.dispatch
+// CHECK:   arith.negf
+// CHECK: kernel.dispatch ins(%[[BOTH]]#0
 // CHECK-NOT: kernel.dispatch
 func.func @shared_product(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>)
     -> (tensor<32x32xf32>, tensor<32x32xf32>) {
@@ -238,4 +239,36 @@ func.func @narrow_gate(%x: tensor<4096x1024xf32>, %y: tensor<4096x1024xf32>, %w:
   %0 = onnx.Mul(%x, %y) : (tensor<4096x1024xf32>, tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
   %1 = onnx.MatMul(%0, %w) : (tensor<4096x1024xf32>, tensor<1024x64xf32>) -> tensor<4096x64xf32>
   return %1 : tensor<4096x64xf32>
+}
+
+// -----
+
+// Elementwise work on rows whose other reader comes first: the two stand where the rows did.
+// CHECK-LABEL: func @early_reader
+// CHECK: %[[BOTH:.*]]:2 = kernel.dispatch
+// CHECK:   arith.extf
+// CHECK: kernel.dispatch ins(%[[BOTH]]#0
+// CHECK-NOT: kernel.dispatch
+// CHECK: return %{{.*}}, %[[BOTH]]#1
+func.func @early_reader(%x: tensor<64x256xf16>) -> (tensor<256xf16>, tensor<64x256xf32>) {
+  %i = onnx.Constant() {value = dense<3> : tensor<i64>} : () -> tensor<i64>
+  %0 = onnx.Softmax(%x) {axis = -1 : i64} : (tensor<64x256xf16>) -> tensor<64x256xf16>
+  %1 = onnx.Gather(%0, %i) {axis = 0 : i64} : (tensor<64x256xf16>, tensor<i64>) -> tensor<256xf16>
+  %2 = onnx.Cast(%0) {to = 1 : i64} : (tensor<64x256xf16>) -> tensor<64x256xf32>
+  return %1, %2 : tensor<256xf16>, tensor<64x256xf32>
+}
+
+// -----
+
+// What reads something else that comes after the other reader stays where it is, and apart.
+// CHECK-LABEL: func @late_operand
+// CHECK-COUNT-3: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @late_operand(%x: tensor<64x256xf16>, %w: tensor<256x256xf16>) -> (tensor<64x256xf16>, tensor<64x256xf16>) {
+  %0 = onnx.Softmax(%x) {axis = -1 : i64} : (tensor<64x256xf16>) -> tensor<64x256xf16>
+  %1 = onnx.MatMul(%0, %w) : (tensor<64x256xf16>, tensor<256x256xf16>) -> tensor<64x256xf16>
+  %2 = onnx.Transpose(%1) {perm = array<i64: 0, 1>} : (tensor<64x256xf16>) -> tensor<64x256xf16>
+  %3 = onnx.Softmax(%2) {axis = 0 : i64} : (tensor<64x256xf16>) -> tensor<64x256xf16>
+  %4 = onnx.Add(%0, %3) : (tensor<64x256xf16>, tensor<64x256xf16>) -> tensor<64x256xf16>
+  return %4, %1 : tensor<64x256xf16>, tensor<64x256xf16>
 }
