@@ -82,6 +82,7 @@ def parts():
         Part("random-graphs-planted", [PYTHON, f"{E2E}/random_graphs.py", "--planted",
                                        "--nodes=5"], 10),
         Part("launches", [PYTHON, f"{E2E}/launches.py"], 15),
+        Part("typed-networks", [PYTHON, f"{E2E}/typed_networks.py"], 10),
         Part("rows-levels", [PYTHON, f"{E2E}/row_tests.py", *LEVELS], 10),
         Part("nodes-levels", [PYTHON, f"{E2E}/node_tests.py", *LEVELS], 10),
         Part("benchmarks", [PYTHON, f"{E2E}/benchmarks.py"], 15),
@@ -105,6 +106,7 @@ def parts():
                                     "--count=5000"], 90, True),
         Part("tsan", ["tools/run-sanitized", "tsan"], 60, True),
         Part("asan", ["tools/run-sanitized", "asan"], 120, True),
+        Part("typed-networks-long", [PYTHON, f"{E2E}/typed_networks.py", "--long"], 60, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
     ]
     return table
