@@ -6,8 +6,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
+#include "codegen/schedule/PermuteDispatch.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 
@@ -51,13 +53,6 @@ static std::vector<char> permuted(ArrayRef<char> bytes, ArrayRef<int64_t> shape,
   return result;
 }
 
-/// The constant that an input is, perhaps in another shape.
-static rt::GetConstantOp constantOf(Value input) {
-  while (auto reshape = input.getDefiningOp<rt::ReshapeOp>())
-    input = reshape.getSource();
-  return input.getDefiningOp<rt::GetConstantOp>();
-}
-
 /// Whether the description only reads the input element by element, with maps.
 static bool isReadByMaps(BlockArgument argument) {
   return llvm::all_of(argument.getUses(), [](OpOperand &use) {
@@ -83,7 +78,7 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
         SmallVector<unsigned> packable;
         for (unsigned input = 0; input < op.getInputs().size(); ++input)
           if (cast<RankedTensorType>(op.getInputs()[input].getType()).hasStaticShape() &&
-              constantOf(op.getInputs()[input]) && isReadByMaps(op.getInputArgs()[input]))
+              rt::constantOf(op.getInputs()[input]) && isReadByMaps(op.getInputArgs()[input]))
             packable.push_back(input);
         if (packable.empty())
           return;
@@ -105,8 +100,7 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
 private:
   void pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order, rt::Ledger &ledger) {
     Value given = op.getInputs()[input];
-    rt::GetConstantOp get = constantOf(given);
-    BlockArgument argument = op.getInputArgs()[input];
+    rt::GetConstantOp get = rt::constantOf(given);
     rt::ConstantOp packed = packedConstant(get, cast<RankedTensorType>(given.getType()), order);
     if (!packed)
       return;
@@ -123,17 +117,9 @@ private:
       unused->erase();
       unused = above;
     }
-    argument.setType(type);
-    for (OpOperand &use : argument.getUses()) {
-      auto generic = cast<linalg::GenericOp>(use.getOwner());
-      SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-      AffineMap &map = maps[use.getOperandNumber()];
-      SmallVector<AffineExpr> results;
-      for (unsigned dim : order)
-        results.push_back(map.getResult(dim));
-      map = AffineMap::get(map.getNumDims(), 0, results, map.getContext());
-      generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
-    }
+    SmallVector<DimOrder> inputs(op.getInputs().size()), results(op.getNumResults());
+    inputs[input] = DimOrder(order);
+    permuteDispatch(op, inputs, results);
   }
 
   /// The constant, seen as of `type`, with its dimensions in this order; null for one whose data

@@ -44,6 +44,12 @@ Value Extent::value(OpBuilder &b, Location loc) const {
   return result ? b.createOrFold<arith::MulIOp>(loc, result, number) : number;
 }
 
+GetConstantOp constantOf(Value tensor) {
+  while (auto reshape = tensor.getDefiningOp<ReshapeOp>())
+    tensor = reshape.getSource();
+  return tensor.getDefiningOp<GetConstantOp>();
+}
+
 Value destinationOf(Value tensor) {
   auto result = dyn_cast<OpResult>(tensor);
   if (!result)

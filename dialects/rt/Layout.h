@@ -48,6 +48,9 @@ struct Layout {
   int64_t alignment(int64_t most) const;
 };
 
+/// The constant that a tensor is, perhaps under another shape; null for others.
+GetConstantOp constantOf(mlir::Value tensor);
+
 /// What a value of the plan was written to: the destination that a dispatch or a launch has for it,
 /// the storage that was assembled; null for others.
 mlir::Value destinationOf(mlir::Value tensor);
