@@ -75,8 +75,6 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
 static constexpr int64_t kRegistersPerTensor = 10;
 /// Parameters that a tensor takes: an address, and sizes and strides known only at run time.
 static constexpr int64_t kParametersPerTensor = 9;
-/// Microseconds of a launch.
-static constexpr int64_t kLaunchTime = 2;
 
 /// What all targets of the list allow, and no less than all need.
 static FusionLimits fusionLimits(StringRef targets) {
@@ -97,7 +95,7 @@ static FusionLimits fusionLimits(StringRef targets) {
         std::min<int64_t>(limits.tensors, target.maxRegistersPerThread / kRegistersPerTensor);
     limits.scalars = std::min<int64_t>(limits.scalars, target.maxParameterBytes() / 8 -
                                                            limits.tensors * kParametersPerTensor);
-    least(limits.launchBytes, kLaunchTime * board.memory_gbps * 1000);
+    least(limits.launchBytes, target.launchBytes());
     const CameoRates *rates =
         llvm::find_if(cameoRates, [&](const CameoRates &row) { return row.arch == board.arch; });
     int64_t operations = int64_t(rates->fp32) * board.sm_count * board.clock_mhz;

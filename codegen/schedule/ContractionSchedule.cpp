@@ -8,6 +8,7 @@
 #include "codegen/schedule/ContractionKernel.h"
 #include "codegen/schedule/Epilogues.h"
 #include "codegen/schedule/Schedule.h"
+#include "codegen/schedule/TileCopies.h"
 #include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +22,10 @@ namespace {
 
 /// Elements that a thread copies at once at most.
 constexpr int64_t kCopied = 8;
+/// What it is as slow as in bytes of memory traffic: a byte that is copied another time, from a
+/// cache; an access of a copy, with the arithmetic for its place; an element that goes to another
+/// line of shared memory than its neighbours.
+constexpr double kAgain = 0.25, kAccess = 2, kTurned = 0.3;
 
 constexpr ContractionTile kTiles[] = {
     {128, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 16, 8, 8},
@@ -32,9 +37,10 @@ public:
   ContractionMatch(kernel::DispatchOp op, const Target &target, Product product)
       : ScheduleMatch(op, target), product(std::move(product)) {}
 
-  /// Constants: batch, then depth with channels (what a tile's depth divides) innermost, so that a
-  /// step of depth stays within one tap of a window; then what goes across, so that tiles are
-  /// copied as they are, 16 bytes at a time.
+  /// Constants: batch, then depth with channels innermost (what a tile's depth divides, so that a
+  /// step of depth stays within one tap of a window, and what the other operand has innermost, so
+  /// that it is copied along that); then what goes across, so that tiles are copied as they are, 16
+  /// bytes at a time.
   SmallVector<unsigned> packing(unsigned input) const override {
     for (bool isRow : {true, false}) {
       const Operand *operand = isRow ? &product.row : &product.column;
@@ -49,7 +55,8 @@ public:
         if (llvm::is_contained(across, expr.getPosition()))
           return 3;
         int64_t range = product.ranges[expr.getPosition()];
-        return !ShapedType::isDynamic(range) && range % kTiles[0].depth == 0 ? 2 : 1;
+        bool isWhole = !ShapedType::isDynamic(range) && range % kTiles[0].depth == 0;
+        return isWhole || isInnermost(isRow ? product.column : product.row, expr) ? 2 : 1;
       };
       auto order = llvm::to_vector(llvm::seq<unsigned>(0, operand->map.getNumResults()));
       llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -60,37 +67,30 @@ public:
     return {};
   }
 
-  DictionaryAttr choose() const override {
-    // Sizes known only at run time: a batch of eight beside other loops, at least `least` together.
-    auto guess = [&](ArrayRef<unsigned> loops, double least) {
-      double extent = 1;
-      bool isKnown = true;
-      for (unsigned loop : loops) {
-        if (!ShapedType::isDynamic(product.ranges[loop]))
-          extent *= product.ranges[loop];
-        else
-          isKnown = false;
-      }
-      return isKnown ? extent : std::max(8 * extent, least);
-    };
-    double rows = guess(product.rows, 512), columns = guess(product.columns, 512);
-    double batch = guess(product.batch, 8);
-    const ContractionTile *best = nullptr;
-    double bestCost = 0;
-    for (const ContractionTile &tile : kTiles) {
-      if (tile.sharedBytes(product.sumType) > int64_t(target.staticSharedPerBlock))
-        continue; // the large ones, where elements have 64 bits
-      // Time in units of multiply-adds: the blocks of the busiest multiprocessor, each tile's
-      // operands read once from shared memory a step; fewer than eight warps leave it waiting.
-      double blocks = std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * batch;
-      double blocksPerSm = std::ceil(blocks / target.board->sm_count);
-      double warps = blocksPerSm * tile.threads() / 32;
-      double work = double(tile.rows) * tile.columns;
-      double reads = work * (1.0 / tile.threadRows + 1.0 / tile.threadColumns);
-      double cost = blocksPerSm * (work + reads) * std::max(1.0, 8 / warps);
-      if (!best || cost < bestCost)
-        best = &tile, bestCost = cost;
+  llvm::BitVector readApart() const override { return inputsOfOperands(op, product); }
+
+  /// What all sums take, and copies, where that is no access to memory, on top of memory traffic.
+  double layoutCost(const AccessPattern &pattern, OperandOrders orders) const override {
+    bool swapped = goesAlongRows(pattern, orders);
+    Tiling tiling =
+        swapped ? bestTile(product.columns, product.rows) : bestTile(product.rows, product.columns);
+    int64_t rows = tiling.tile->rows, columns = tiling.tile->columns;
+    if (swapped)
+      std::swap(rows, columns);
+    double bytes = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false) +
+                   target.bytesInTime(tiling.cost * guess(product.depth, 512));
+    for (const TileCopy &copy : tileCopies(op, product, orders, rows, columns, 16)) {
+      RankedTensorType type = pattern.types[copy.input];
+      double once = tensorBytes(type), elementBytes = type.getElementTypeBitWidth() / 8.0;
+      double again = std::max(copy.elements * elementBytes - once, 0.0) * kAgain;
+      bytes += (once + again) * sectorFactor(copy.distance, type) +
+               copy.elements * (kAccess / copy.vector() + (copy.isTurned() ? kTurned : 0));
     }
+    return bytes;
+  }
+
+  DictionaryAttr choose() const override {
+    const ContractionTile *best = bestTile(product.rows, product.columns).tile;
     Builder b(op.getContext());
     auto vector = [&](const Operand &operand, ArrayRef<unsigned> across) {
       return SmallVector<int64_t>{copyVector(operand, across, across),
@@ -188,6 +188,62 @@ public:
   }
 
 private:
+  struct Tiling {
+    const ContractionTile *tile;
+    double cost; // multiply-adds of the busiest multiprocessor in the time of a step of depth
+  };
+
+  /// Sizes known only at run time: a batch of eight beside other loops, at least `least` together.
+  double guess(ArrayRef<unsigned> loops, double least) const {
+    double extent = 1;
+    bool isKnown = true;
+    for (unsigned loop : loops) {
+      if (!ShapedType::isDynamic(product.ranges[loop]))
+        extent *= product.ranges[loop];
+      else
+        isKnown = false;
+    }
+    return isKnown ? extent : std::max(8 * extent, least);
+  }
+
+  Tiling bestTile(ArrayRef<unsigned> rowLoops, ArrayRef<unsigned> columnLoops) const {
+    double rows = guess(rowLoops, 512), columns = guess(columnLoops, 512);
+    double batch = guess(product.batch, 8);
+    Tiling best{nullptr, 0};
+    for (const ContractionTile &tile : kTiles) {
+      if (tile.sharedBytes(product.sumType) > int64_t(target.staticSharedPerBlock))
+        continue; // the large ones, where elements have 64 bits
+      // Time in units of multiply-adds: the blocks of the busiest multiprocessor, each tile's
+      // operands read once from shared memory a step; fewer than eight warps leave it waiting.
+      double blocks = std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * batch;
+      double blocksPerSm = std::ceil(blocks / target.board->sm_count);
+      double warps = blocksPerSm * tile.threads() / 32;
+      double work = double(tile.rows) * tile.columns;
+      double reads = work * (1.0 / tile.threadRows + 1.0 / tile.threadColumns);
+      double cost = blocksPerSm * (work + reads) * std::max(1.0, 8 / warps);
+      if (!best.tile || cost < best.cost)
+        best = {&tile, cost};
+    }
+    return best;
+  }
+
+  /// Whether the first result, stored so, would have what are rows now innermost, which are columns
+  /// then.
+  bool goesAlongRows(const AccessPattern &pattern, OperandOrders orders) const {
+    std::optional<unsigned> innermost = pattern.innermost(orders);
+    for (auto [dim, expr] : llvm::enumerate(product.outMap.getResults()))
+      if (innermost && sameDimension(product.epilogues.front(), dim) == innermost)
+        return llvm::is_contained(product.rows, cast<AffineDimExpr>(expr).getPosition());
+    return false;
+  }
+
+  /// Whether neighbours in the memory of an operand are neighbours along this loop.
+  static bool isInnermost(const Operand &operand, AffineExpr loop) {
+    const Access &read = operand.value.reads.front();
+    return read.place().getResult(laneDimension(cast<RankedTensorType>(read.source.getType()))) ==
+           loop;
+  }
+
   /// Elements of an operand that may be copied at once along `loops`: what each of the largest of
   /// what it reads has together.
   int64_t copyVector(const Operand &operand, ArrayRef<unsigned> across,

@@ -9,6 +9,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/schedule/AccessPattern.h"
 #include "codegen/schedule/KernelEmitter.h"
 #include "codegen/target/Target.h"
 #include "dialects/kernel/form/Computation.h"
@@ -22,6 +23,12 @@ public:
   /// The order in which the dimensions of an input (by position) that is a constant are wanted;
   /// empty: as they are.
   virtual llvm::SmallVector<unsigned> packing(unsigned) const { return {}; }
+  /// Operands (inputs, then results) that are read in any order of their dimensions, whatever that
+  /// of the results: of the others threads go along the same dimensions.
+  virtual llvm::BitVector readApart() const;
+  /// What the dispatch takes, in bytes of memory traffic, if its operands are stored in these
+  /// orders; constants are packed as it wants them. What no order changes may be left out.
+  virtual double layoutCost(const AccessPattern &pattern, OperandOrders orders) const;
   /// Parameters.
   virtual mlir::DictionaryAttr choose() const = 0;
   /// Whether parameters fit dispatch and target; emits an error where not.

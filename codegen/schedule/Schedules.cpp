@@ -49,6 +49,14 @@ std::pair<const Schedule *, std::unique_ptr<ScheduleMatch>> matchSchedule(kernel
   return {};
 }
 
+llvm::BitVector ScheduleMatch::readApart() const {
+  return llvm::BitVector(op.getInputs().size() + op.getNumResults());
+}
+
+double ScheduleMatch::layoutCost(const AccessPattern &pattern, OperandOrders orders) const {
+  return pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/true);
+}
+
 std::optional<int64_t> intParam(DictionaryAttr params, StringRef name) {
   if (auto attribute = params.getAs<IntegerAttr>(name))
     return attribute.getInt();

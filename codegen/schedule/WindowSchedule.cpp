@@ -14,6 +14,7 @@
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/Runs.h"
 #include "dialects/kernel/form/Windows.h"
+#include "dialects/rt/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -314,6 +315,23 @@ public:
       return order;
     }
     return {};
+  }
+
+  /// Weights are packed. What windows leave out between them is read by their other taps.
+  double layoutCost(const AccessPattern &pattern, OperandOrders orders) const override {
+    llvm::BitVector apart = readApart();
+    for (auto [input, argument] : llvm::zip(op.getInputs(), op.getInputArgs()))
+      if (argument == windows.slid.source || rt::constantOf(input))
+        apart.set(argument.getArgNumber());
+    double bytes = pattern.bytesMoved(orders, apart, /*mayGoAlongReduced=*/false);
+    if (auto slid = dyn_cast<BlockArgument>(windows.slid.source)) {
+      RankedTensorType type = pattern.types[slid.getArgNumber()];
+      double distance = pattern.distance(slid.getArgNumber(), orders);
+      if (windows.count * windows.dilation >= windows.stride && distance >= windows.stride)
+        distance /= windows.stride;
+      bytes += tensorBytes(type) * std::max(sectorFactor(distance, type), 1.0);
+    }
+    return bytes;
   }
 
   DictionaryAttr choose() const override {

@@ -98,6 +98,17 @@ unsigned oldestPtxVersion(const Target &target) {
 
 } // namespace
 
+int64_t Target::launchBytes() const {
+  constexpr int64_t kMicroseconds = 2;
+  return kMicroseconds * board->memory_gbps * 1000;
+}
+
+double Target::bytesInTime(double multiplyAdds) const {
+  const CameoRates *rates =
+      llvm::find_if(cameoRates, [&](const CameoRates &row) { return row.arch == board->arch; });
+  return multiplyAdds / rates->fp32 / board->clock_mhz * board->memory_gbps * 1000;
+}
+
 std::string Target::features() const { return llvm::formatv("+ptx{0}", ptxVersion); }
 
 std::string Target::ptxVersionText() const {

@@ -50,6 +50,10 @@ struct Target {
   /// What schedules are chosen for and what estimates are of.
   const CameoBoard *board = nullptr;
 
+  /// What a launch costs, in bytes of memory traffic.
+  int64_t launchBytes() const;
+  /// The same of the time in which a multiprocessor does so many FP32 multiply-adds.
+  double bytesInTime(double multiplyAdds) const;
   /// Bytes of a kernel's parameters (PTX ISA, "Kernel Function Parameters").
   unsigned maxParameterBytes() const { return ptxVersion >= 81 ? 32764 : 4096; }
   /// "sm_90a", or "sm_90a:h200" where the board is not the architecture's first.

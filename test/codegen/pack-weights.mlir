@@ -161,3 +161,37 @@ rt.variant @reshaped target "sm_80" {
     return %r, %w : tensor<8x64xf32>, tensor<8x8xf32>
   }
 }
+
+// -----
+
+// Channels that the other operand has innermost are innermost along depth, too, few as they are: it is copied along
+// them.
+// CHECK-LABEL: rt.constant @w_2_1_0
+// CHECK-SAME: tensor<3x8x16xf32>
+// CHECK-LABEL: rt.variant @innermost
+// CHECK: kernel.dispatch ins(%{{.*}}, %{{.*}} : tensor<66x8xf32>, tensor<3x8x16xf32>)
+#x = affine_map<(m, f, c, k) -> (m + k, c)>
+#w = affine_map<(m, f, c, k) -> (f, c, k)>
+#y = affine_map<(m, f, c, k) -> (m, f)>
+rt.constant @w = dense<1.0> : tensor<16x8x3xf32>
+rt.variant @innermost target "sm_80" {
+  func.func @main(%x: tensor<66x8xf32>) -> tensor<64x16xf32> {
+    %w = rt.get_constant @w : tensor<16x8x3xf32>
+    %e = tensor.empty() : tensor<64x16xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<66x8xf32>, tensor<16x8x3xf32>)
+                         outs(%e : tensor<64x16xf32>) {
+    ^bb0(%a: tensor<66x8xf32>, %b: tensor<16x8x3xf32>, %o: tensor<64x16xf32>):
+      %z = arith.constant 0.0 : f32
+      %i = linalg.fill ins(%z : f32) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+      %g = linalg.generic {indexing_maps = [#x, #w, #y],
+                           iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+          ins(%a, %b : tensor<66x8xf32>, tensor<16x8x3xf32>) outs(%i : tensor<64x16xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = math.fma %u, %v, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<64x16xf32>
+      kernel.yield %g : tensor<64x16xf32>
+    } -> tensor<64x16xf32>
+    return %r : tensor<64x16xf32>
+  }
+}
