@@ -75,6 +75,38 @@ def SplitDispatches : Pass<"cameo-split-dispatches", "::cameo::rt::VariantOp"> {
   let statistics = [Statistic<"split", "split", "dispatches that became two">];
 }
 
+def AssignLayouts : Pass<"cameo-assign-layouts", "::cameo::rt::VariantOp"> {
+  let summary = "assign tensors between dispatches the order in which they are stored";
+  let description = [{
+    A tensor that a dispatch writes and others read may be stored with its dimensions in another order
+    than the model has them. Its type is then the permuted shape, and the order is composed into the
+    maps of all dispatches that write or read it. Tensors in one another's memory, and those that
+    dispatches go through together, are a group that is stored alike; each group gets the order in
+    which schedule classes say that its dispatches move the fewest bytes. Inputs and outputs stay as
+    they are declared: who reads or writes them does so through its maps. Where a reshape needs a
+    tensor as it was, or several readers need another order, a dispatch copies it, at its cost.
+
+    ```mlir
+    %0 = kernel.dispatch ins(%x) ... -> tensor<1x64x8x8xf32>       // written at (n, c, y, x)
+    %1 = kernel.dispatch ins(%0, %w) ... -> tensor<1x32x8x8xf32>   // read at (n, c, y, x)
+    ```
+    ==>
+    ```mlir
+    %0 = kernel.dispatch ins(%x) ... -> tensor<1x8x8x64xf32>       // written at (n, y, x, c)
+    %1 = kernel.dispatch ins(%0, %w) ... -> tensor<1x32x8x8xf32>   // read at (n, y, x, c)
+    ```
+  }];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [Option<"layout", "layout", "std::string", /*default=*/"\"auto\"",
+                        "auto (by cost), channels-last (dimension 1 innermost, wherever that can "
+                        "be), as-imported">];
+  let statistics = [
+    Statistic<"stored", "stored", "results that are stored in another order">,
+    Statistic<"copied", "copied", "copies between two orders">
+  ];
+}
+
 def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
   let summary = "pack weights in the order in which kernels read them";
   let description = [{

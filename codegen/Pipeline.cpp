@@ -141,6 +141,10 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
 static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
   // First, because the others ask which class of schedules takes a dispatch.
   passes.nest<rt::VariantOp>().addPass(createSplitDispatches());
+  // Before weights are packed, which are wanted in an order that goes with what they are multiplied
+  // with, and which cost nothing to store in any.
+  if (options.layout != "as-imported")
+    passes.nest<rt::VariantOp>().addPass(createAssignLayouts({options.layout}));
   // Before schedules are chosen, because how wide accesses can be depends on the order of weights.
   passes.addPass(createPackWeights());
   passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.schedules}));

@@ -43,6 +43,8 @@ struct PipelineOptions {
   unsigned level = 2;
   /// A file of schedules that go before those chosen; empty: none.
   std::string schedules;
+  /// How tensors between dispatches are stored: "as-imported", "auto" (by cost), "channels-last".
+  std::string layout = "as-imported";
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

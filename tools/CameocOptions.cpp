@@ -117,6 +117,15 @@ const Option kOptions[] = {
          return fail("it takes 0, 1 or 2, not '" + v + "'");
        return llvm::Error::success();
      }},
+    {"--layout", "ORDER",
+     "how values between kernels are stored: as-imported (default), auto (as costs say), "
+     "channels-last (wherever that can be)",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       if (v != "auto" && v != "channels-last" && v != "as-imported")
+         return fail("'" + v + "' is none of auto, channels-last and as-imported");
+       o.layout = v.str();
+       return llvm::Error::success();
+     }},
     {"--shapes", "x:1x3x224x224,...", "fixes sizes of inputs; ? leaves one open", setShapes},
     {"--stop-after", "STAGE",
      "writes the IR that this stage reaches: as bytecode to a FILE.mlirbc, as text to any other",

@@ -25,6 +25,10 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                 llvm::cl::desc("at scheduled: a file of schedules, as cameoc "
                                                "--emit=schedules writes it"),
                                 llvm::cl::init("")};
+  Option<std::string> layout{*this, "layout",
+                             llvm::cl::desc("of values between dispatches: auto, channels-last or "
+                                            "as-imported"),
+                             llvm::cl::init(PipelineOptions().layout)};
   Option<bool> reportUnsupported{*this, "report-unsupported",
                                  llvm::cl::desc("at normalized: refuse what cannot be compiled"),
                                  llvm::cl::init(true)};
@@ -46,6 +50,7 @@ void cameo::registerStagePipelines() {
           options.targets = given.targets;
           options.level = given.level;
           options.schedules = given.schedules;
+          options.layout = given.layout;
           options.reportUnsupported = given.reportUnsupported;
           populateStage(passes, stage, options);
         });

@@ -264,6 +264,7 @@ LogicalResult Compiler::runStages(Stage from, Stage to) {
   pipeline.targets = options.target;
   pipeline.level = options.level;
   pipeline.schedules = options.schedules;
+  pipeline.layout = options.layout;
   if (failed(checkPrintedPass(pipeline)))
     return failure();
   for (const StageInfo &info : stages()) {
