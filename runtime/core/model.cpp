@@ -153,7 +153,10 @@ Status Model::loadCudaCode(uint32_t arch) {
   std::vector<const Section *> origin;
   for (const Section &section : file->sections()) {
     bool isGpu = section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN;
-    if (!isGpu || (arch && section.arch != arch))
+    bool isAnotherPiece = std::any_of(origin.begin(), origin.end(), [&](const Section *known) {
+      return section.isCodeOf(*known);
+    });
+    if (!isGpu || (arch && section.arch != arch) || isAnotherPiece)
       continue;
     code.push_back({section.kind, section.arch, section.flags, section.data, section.size});
     origin.push_back(&section);
@@ -226,8 +229,7 @@ Status Model::parsePlans() {
 Status Model::loadCode() {
   CAMEO_RETURN_IF_ERROR(parsePlans());
   for (const Section &section : file->sections()) {
-    if (section.kind != chosen->kind || section.variant != chosen->variant ||
-        section.arch != chosen->arch || section.flags != chosen->flags)
+    if (!section.isCodeOf(*chosen))
       continue;
     Module module = nullptr;
     CAMEO_RETURN_IF_ERROR(owner->loadModule(
@@ -246,7 +248,10 @@ void Model::unloadCode() {
   entryList.clear();
 }
 
+// A piece of code has one kernel, in the plan's order, or all of them: the next one is in the piece
+// behind that of the last one.
 Status Model::findKernels(Entry &entry) {
+  size_t next = 0;
   for (const PlanKernel &kernel : entry.plan.kernels()) {
     KernelInfo info{
         kernel.name,         kernel.onnxNodes, {kernel.block[0], kernel.block[1], kernel.block[2]},
@@ -254,10 +259,12 @@ Status Model::findKernels(Entry &entry) {
         kernel.argCount};
     Kernel found = nullptr;
     Status status = failure(Code::Corrupt, "there is no code for kernel '%s'", kernel.name);
-    for (Module module : modules) {
-      status = owner->findKernel(module, info, found);
-      if (status.ok())
-        break;
+    for (size_t i = 0; i < modules.size() && !found; ++i) {
+      status = owner->findKernel(modules[(next + i) % modules.size()], info, found);
+      if (found)
+        next = next + i + 1;
+      else if (status.code() != Code::Corrupt)
+        break; // it is there, and cannot be used
     }
     CAMEO_RETURN_IF_ERROR(std::move(status));
     entry.kernels.push_back(found);

@@ -23,6 +23,12 @@ struct Section {
   uint32_t flags;
   const uint8_t *data;
   uint64_t size;
+
+  // Whether both hold kernels of one program: code may be in several pieces.
+  bool isCodeOf(const Section &other) const {
+    return kind == other.kind && variant == other.variant && arch == other.arch &&
+           flags == other.flags;
+  }
 };
 
 // The file of the running executable.

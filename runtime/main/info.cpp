@@ -6,6 +6,7 @@
 #include "runtime/main/json.h"
 #include "runtime/main/session.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -116,6 +117,34 @@ std::string bytesText(uint64_t bytes) {
   return text;
 }
 
+// What is in several pieces has the hash of their hashes.
+void printCode(const rt::Payload &payload) {
+  std::printf("code:\n");
+  const std::vector<rt::Section> &sections = payload.sections();
+  for (auto section = sections.begin(); section != sections.end(); ++section) {
+    auto isPiece = [&](const rt::Section &other) { return other.isCodeOf(*section); };
+    bool isCode = section->kind == CAMEO_SECTION_PTX || section->kind == CAMEO_SECTION_CUBIN ||
+                  section->kind == CAMEO_SECTION_SIM_IMAGE;
+    if (!isCode || std::any_of(sections.begin(), section, isPiece))
+      continue;
+    uint64_t bytes = 0;
+    std::vector<uint64_t> hashes;
+    for (const rt::Section &piece : sections)
+      if (isPiece(piece)) {
+        bytes += piece.size;
+        hashes.push_back(rt::hash(piece.data, piece.size));
+      }
+    std::string pieces =
+        hashes.size() > 1 ? " in " + std::to_string(hashes.size()) + " pieces" : "";
+    std::printf(
+        "  %s, %s%s, xxh3 %016llx\n", rt::describeCode(*section).c_str(), bytesText(bytes).c_str(),
+        pieces.c_str(),
+        (unsigned long long)(hashes.size() == 1
+                                 ? hashes[0]
+                                 : rt::hash(hashes.data(), hashes.size() * sizeof(uint64_t))));
+  }
+}
+
 Status printInfo(const Options &options, const rt::Payload &payload) {
   std::string_view manifest = payload.manifest();
   if (options.info == Report::Json) {
@@ -124,13 +153,7 @@ Status printInfo(const Options &options, const rt::Payload &payload) {
     return {};
   }
   CAMEO_RETURN_IF_ERROR(printEntries(options, payload));
-  std::printf("code:\n");
-  for (const rt::Section &section : payload.sections())
-    if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||
-        section.kind == CAMEO_SECTION_SIM_IMAGE)
-      std::printf("  %s, %s, xxh3 %016llx\n", rt::describeCode(section).c_str(),
-                  bytesText(section.size).c_str(),
-                  (unsigned long long)rt::hash(section.data, section.size));
+  printCode(payload);
   std::printf("weights: %s\n", bytesText(payload.weightBytes()).c_str());
   std::printf("payload: version %u, %s\n", CAMEO_PAYLOAD_VERSION,
               bytesText(payload.size()).c_str());

@@ -59,6 +59,10 @@ class Trace(list):
     def count(self, function):
         return len(self.details(function))
 
+    def loaded(self):
+        """The programs whose code was loaded, in whatever pieces."""
+        return list(dict.fromkeys(self.details("cuModuleLoadDataEx")))
+
     def bytes_of(self, function):
         return [int(detail.removesuffix(" B")) for detail in self.details(function)]
 
@@ -201,8 +205,8 @@ def check_runs(tests, name, model):
         expected = references(model.model, feed)
         wrong = compare(archive, expected) + tidy(trace)
         wrong += check_memory(trace, weights, feed, expected)
-        if trace.details("cuModuleLoadDataEx") != ["cubin sm_80"]:
-            wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
+        if trace.loaded() != ["cubin sm_80"]:
+            wrong.append(f"loaded {trace.loaded()}")
         if sorted(trace.details("cuModuleGetFunction")) != sorted(kernels):
             wrong.append("not each kernel was looked up once")
         profiled = harness.run([artefact, "--device=sim", *words, f"--profile={profile}"], SECONDS)
@@ -223,20 +227,22 @@ def check_replay(tests, name, artefact, model):
     words = tests.feed(artefact, model.feeds[0])
     _, single = tests.run(artefact, words)
     each = single.count("cuLaunchKernel")
+    contents = payload.Payload(artefact)
+    pieces = sum(section.arch_name() == "sm_80" for section in contents.of_kind("cubin"))
     for streams in (1, 2):
         step, trace = tests.run(artefact, [*words, "--benchmark", "--iterations=6", "--warmUp=0",
                                            "--duration=0", f"--streams={streams}"],
                                 kernels=artefact)
         contexts, runs = 2 * streams, 3 + 3 + 1
         wrong = tidy(trace) if step.code == 0 else [harness.first_error(step.output)]
-        for function, count in (("cuModuleLoadDataEx", 1),
+        for function, count in (("cuModuleLoadDataEx", pieces),
                                 ("cuGraphAddKernelNode", contexts * each),
                                 ("cuGraphInstantiateWithFlags", contexts),
                                 ("cuGraphLaunch", contexts * (runs - 1)),
                                 ("cuLaunchKernel", (1 + contexts) * each)):
             if trace.count(function) != count:
                 wrong.append(f"{function} {trace.count(function)} times, not {count}")
-        weights = payload.Payload(artefact).bytes_of("weights")
+        weights = contents.bytes_of("weights")
         if weights and trace.bytes_of("cuMemAlloc_v2").count(weights) != 1:
             wrong.append("weights were allocated more than once")
         made = max((i for i, line in enumerate(trace) if line.startswith("cuGraphCreate")),
@@ -316,16 +322,16 @@ def check_gpus(tests, name, artefact, model):
         kernels = specific if code == "cubin sm_90a" else artefact
         step, trace = tests.run(artefact, [*words, f"--output=@{archive}"], kernels, gpu)
         wrong = [harness.first_error(step.output)] if step.code else compare(archive, expected)
-        if trace.details("cuModuleLoadDataEx") != [code]:
-            wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
+        if trace.loaded() != [code]:
+            wrong.append(f"loaded {trace.loaded()}")
         tests.check(f"{name}-default-on-{gpu}", wrong + tidy(trace), step)
     # A refused cubin gives way to the PTX of the other variant, with that one's plan.
     archive.unlink(missing_ok=True)
     step, trace = tests.run(artefact, [*words, f"--output=@{archive}"], artefact, "9.0",
                             fail="cuModuleLoadDataEx:1:209")
     wrong = [harness.first_error(step.output)] if step.code else compare(archive, expected)
-    if trace.details("cuModuleLoadDataEx") != ["cubin sm_90a", "PTX sm_80"]:
-        wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
+    if trace.loaded() != ["cubin sm_90a", "PTX sm_80"]:
+        wrong.append(f"loaded {trace.loaded()}")
     if "better code was not taken: cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY" not in step.output:
         wrong.append("the refused cubin is not named")
     tests.check(f"{name}-default-refused", wrong + tidy(trace), step)
@@ -344,8 +350,8 @@ def check_gpus(tests, name, artefact, model):
     # Older drivers than the cubin's toolkit take the PTX; there is an end to that too.
     step, trace = tests.run(artefact, words, artefact, FAKECUDA_DRIVER="12040")
     wrong = [harness.first_error(step.output)] if step.code else tidy(trace)
-    if trace.details("cuModuleLoadDataEx") != ["PTX sm_80"]:
-        wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
+    if trace.loaded() != ["PTX sm_80"]:
+        wrong.append(f"loaded {trace.loaded()}")
     tests.check(f"{name}-driver-12.4", wrong, step)
     step, trace = tests.run(artefact, words, artefact, FAKECUDA_DRIVER="10020")
     wrong = one_error(step, 3, "error: the driver of Fake GPU is for CUDA 10.2: ") + tidy(trace)
@@ -369,8 +375,8 @@ def check_targets(tests, name, model):
         wrong = [harness.first_error(step.output)] if step.code else []
         if arch and not wrong:
             wrong = compare(archive, expected)
-        if trace.details("cuModuleLoadDataEx") != [code]:
-            wrong.append(f"loaded {trace.details('cuModuleLoadDataEx')}")
+        if trace.loaded() != [code]:
+            wrong.append(f"loaded {trace.loaded()}")
         tests.check(f"{name}-every-on-{gpu}", wrong + tidy(trace), step)
 
 
@@ -378,7 +384,7 @@ def mismatches(contents, kernel, code):
     """Cubins and plans that differ in one thing each, as (what, section, its new contents, what is
     to be said). Of two parameters of the same size nothing in a cubin tells which is which: for
     those there are the results alone."""
-    original = contents.data[code.offset:code.offset + code.size]
+    original = contents.bytes_at(code)
     sizes = [size for _, size in Cubin(original).parameters(kernel.name)]
     small = sizes.index(4)
     other = small - 1 if small and sizes[small - 1] == 8 else sizes.index(8)
@@ -426,19 +432,22 @@ def check_mismatches(tests, name, model):
     contents = payload.Payload(artefact)
     step, good = tests.run(artefact, words, artefact, "9.0")
     wrong = tidy(good) if step.code == 0 else [harness.first_error(step.output)]
-    code = contents.of_kind("ptx", "cubin")
-    if sum(line.startswith("checked ") for line in good) != len(code):
-        wrong.append(f"not each of {len(code)} pieces of code was checked")
+    programs = {(section.kind, section.arch, section.variant)
+                for section in contents.of_kind("ptx", "cubin")}
+    if sum(line.startswith("checked ") for line in good) != len(programs):
+        wrong.append(f"not each of {len(programs)} programs was checked")
     tests.check(f"{name}-plan-and-code", wrong, step)
 
-    cubin = next(section for section in code if section.arch_name() == "sm_90a")
-    kernels = contents.kernels(cubin.variant)
+    cubins = [section for section in contents.of_kind("cubin") if section.arch_name() == "sm_90a"]
+    kernels = contents.kernels(cubins[0].variant)
     launched = {line.split(" ")[0] for line in good.details("cuLaunchKernel")}
     kernel = next((k for k in kernels.values()
                    if k.name in launched
                    and len(set(map(payload.argument_bytes, k.arguments))) == 2), None)
     if not kernel:
         return False
+    cubin = next(section for section in cubins
+                 if kernel.name.encode() + b"\0" in contents.bytes_at(section))
     planted = tests.suite.work / f"{name}-planted"
     for what, section, content, text in mismatches(contents, kernel, cubin):
         planted.write_bytes(contents.changed(section, content, hashed))

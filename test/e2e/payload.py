@@ -73,6 +73,9 @@ class Payload:
     def of_kind(self, *kinds):
         return [section for section in self.sections if section.kind in kinds]
 
+    def bytes_at(self, section):
+        return self.data[section.offset:section.offset + section.size]
+
     def bytes_of(self, *kinds):
         return sum(section.size for section in self.of_kind(*kinds))
 

@@ -75,26 +75,36 @@ struct Comparison {
   int kernels = 0;
 
   Status compare(const Payload &payload);
-  Status compare(const Payload &payload, const Section &section);
+  /// With all the pieces that the code of this one is in.
+  Status compare(const Payload &payload, const Section &first);
 };
 
 Status Comparison::compare(const Payload &payload) {
   for (const Section &section : payload.sections())
-    if (section.kind == CAMEO_SECTION_CUBIN || section.kind == CAMEO_SECTION_PTX)
-      CAMEO_RETURN_IF_ERROR(compare(payload, section));
+    if (section.kind == CAMEO_SECTION_CUBIN || section.kind == CAMEO_SECTION_PTX) {
+      auto isPiece = [&](const Section &other) { return other.isCodeOf(section); };
+      if (&*std::find_if(payload.sections().begin(), payload.sections().end(), isPiece) == &section)
+        CAMEO_RETURN_IF_ERROR(compare(payload, section));
+    }
   return Status();
 }
 
-Status Comparison::compare(const Payload &payload, const Section &section) {
+Status Comparison::compare(const Payload &payload, const Section &first) {
   Plan plan;
-  CAMEO_RETURN_IF_ERROR(parsePlan(payload, section, plan));
+  CAMEO_RETURN_IF_ERROR(parsePlan(payload, first, plan));
   DeviceSpec device;
-  device.major = static_cast<int>((section.arch & ~CAMEO_ARCH_A) / 10);
-  device.minor = static_cast<int>((section.arch & ~CAMEO_ARCH_A) % 10);
+  device.major = static_cast<int>((first.arch & ~CAMEO_ARCH_A) / 10);
+  device.minor = static_cast<int>((first.arch & ~CAMEO_ARCH_A) % 10);
   fakecuda::Module module;
-  std::string log, about = describeImage(section.data);
-  if (CUresult error = readImage(section.data, device, 99000, module, log))
-    return failure(Code::Corrupt, "%s cannot be read: error %d", about.c_str(), error);
+  std::string log, about = describeImage(first.data);
+  for (const Section &section : payload.sections()) {
+    if (!section.isCodeOf(first))
+      continue;
+    fakecuda::Module piece;
+    if (CUresult error = readImage(section.data, device, 99000, piece, log))
+      return failure(Code::Corrupt, "%s cannot be read: error %d", about.c_str(), error);
+    module.kernels.merge(piece.kernels);
+  }
   for (const PlanKernel &kernel : plan.kernels()) {
     auto found = module.kernels.find(kernel.name);
     std::string difference = found == module.kernels.end()
