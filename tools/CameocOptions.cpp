@@ -155,6 +155,10 @@ const Option kOptions[] = {
      setString<&CameocOptions::ptxas>},
     {"--libdevice", "FILE", "NVIDIA's libdevice.10.bc; else looked for beside ptxas",
      setString<&CameocOptions::libdevice>},
+    {"--cache-dir", "DIR",
+     "keeps cubins in this folder and takes from there what ptxas has made before; else "
+     "$CAMEO_CACHE_DIR, else none are kept",
+     setString<&CameocOptions::cacheDir>},
     {"--report", "FILE.json|FILE.html",
      "writes what was compiled and why: kernels, memory, decisions; as data or as a page",
      setString<&CameocOptions::report>},

@@ -31,7 +31,7 @@ struct CameocOptions {
   std::string printIrAfter;
   bool remarks = false;
   bool warningsAreErrors = false;
-  std::string ptxas, libdevice, report, schedules;
+  std::string ptxas, libdevice, cacheDir, report, schedules;
   unsigned jobs = 0; // 0: one a core
   bool help = false, version = false, listOperators = false;
 };

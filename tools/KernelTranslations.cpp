@@ -5,6 +5,7 @@
 #include "tools/KernelTranslations.h"
 
 #include "codegen/Passes.h"
+#include "codegen/emit/Assemble.h"
 #include "codegen/emit/Ptx.h"
 #include "codegen/sim/SimImage.h"
 #include "dialects/kernel/Kernel.h"
@@ -108,8 +109,11 @@ LogicalResult assemble(Operation *root, function_ref<void(const cameo::Cubin &)>
     llvm::Expected<std::string> text = ptxOf(modules, target);
     if (!text)
       return fail(root, text.takeError());
+    auto assembler = cameo::Assembler::create({});
+    if (!assembler)
+      return fail(root, assembler.takeError());
     llvm::Expected<cameo::Cubin> cubin =
-        timed("ptxas", [&] { return cameo::assemblePtx(*text, target, {}); });
+        timed("ptxas", [&] { return (*assembler)->assemble(*text, target); });
     if (!cubin)
       return fail(root, cubin.takeError());
     write(*cubin);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/Version.h"
 
+#include "codegen/emit/Assemble.h"
 #include "codegen/target/Target.h"
 #include "dialects/onnx/Onnx.h"
 #include "runtime/format.h"
@@ -9,27 +10,14 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
 
 using namespace mlir;
 using namespace cameo;
 
 /// "13.0.88": the word after "V" in the last line but one of what ptxas says, or an empty string.
-static std::string ptxasVersion(StringRef path) {
-  llvm::SmallString<128> file;
-  if (llvm::sys::fs::createTemporaryFile("cameo-ptxas", "txt", file))
-    return "";
-  llvm::FileRemover remover(file);
-  std::optional<StringRef> redirects[] = {StringRef(""), file.str(), StringRef("")};
-  if (llvm::sys::ExecuteAndWait(path, {path, "--version"}, std::nullopt, redirects, 10))
-    return "";
-  auto text = llvm::MemoryBuffer::getFile(file);
-  if (!text)
-    return "";
-  StringRef version = (*text)->getBuffer().split(", V").second;
+static std::string shortVersion(StringRef path) {
+  std::string text = ptxasVersion(path);
+  StringRef version = StringRef(text).split(", V").second;
   return version.take_while([](char c) { return llvm::isDigit(c) || c == '.'; }).str();
 }
 
@@ -41,7 +29,7 @@ void cameo::printVersions(raw_ostream &output, StringRef ptxas) {
   if (ptxas.empty()) {
     output << "ptxas not found, so PTX only\n";
   } else {
-    std::string version = ptxasVersion(ptxas);
+    std::string version = shortVersion(ptxas);
     output << "ptxas " << (version.empty() ? "of an unknown version" : version) << ", " << ptxas
            << "\n";
   }

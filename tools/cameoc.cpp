@@ -105,6 +105,12 @@ std::string chosenPtxas(const CameocOptions &options) {
   return llvm::sys::fs::exists(path) ? std::string(path) : std::string();
 }
 
+/// The folder for cubins that is named, or stands in $CAMEO_CACHE_DIR; empty for none.
+std::string chosenCache(const CameocOptions &options) {
+  const char *folder = std::getenv("CAMEO_CACHE_DIR");
+  return !options.cacheDir.empty() || !folder ? options.cacheDir : folder;
+}
+
 class Compiler {
 public:
   Compiler(const CameocOptions &options, std::string executable)
@@ -175,6 +181,15 @@ private:
       return llvm::Error::success();
     });
     return error ? report(std::move(error)) : success();
+  }
+
+  /// What the assembler has to say of its cache.
+  void tell(const Assembler::Messages &messages) {
+    for (const std::string &message : messages.warnings)
+      warn(message);
+    for (const std::string &message : messages.remarks)
+      if (options.remarks)
+        llvm::errs() << "remark: " << message << "\n";
   }
 
   LogicalResult compile();
@@ -371,7 +386,7 @@ llvm::Expected<CodeOptions> Compiler::codeOptions() {
   std::string ptxas = chosenPtxas(options);
   code.ptx.ptxas = code.assemble.ptxas = ptxas;
   code.ptx.libdevice = options.libdevice;
-  code.assemble.jobs = threads.getMaxConcurrency();
+  code.assemble.cache = chosenCache(options);
   code.simChecks = options.simChecks;
   code.simTrace = options.simTrace;
   code.simForms = options.simForms;
@@ -421,9 +436,13 @@ LogicalResult Compiler::writeText(ArrayRef<CodeVariant> variants, const CodeOpti
     return report(text.takeError());
   std::string bytes = *text;
   if (options.emit == Emit::Cubin) {
-    llvm::Expected<Cubin> cubin = assemblePtx(*text, *wanted.front()->target.target, code.assemble);
+    llvm::Expected<std::unique_ptr<Assembler>> assembler = Assembler::create(code.assemble);
+    if (!assembler)
+      return report(assembler.takeError());
+    llvm::Expected<Cubin> cubin = (*assembler)->assemble(*text, *wanted.front()->target.target);
     if (!cubin)
       return report(cubin.takeError());
+    tell((*assembler)->finish());
     bytes.assign(cubin->data.begin(), cubin->data.end());
   }
   return writeAll(options.output, bytes);
@@ -458,11 +477,12 @@ LogicalResult Compiler::write() {
   std::vector<Assembled> assembled;
   {
     Stopwatch stopwatch(options.time, "binary");
-    llvm::Expected<std::vector<PayloadSection>> sections =
-        emitSections(*variants, *code, assembled);
+    llvm::Expected<CodeSections> sections = emitSections(*variants, *code);
     if (!sections)
       return report(sections.takeError());
-    contents.sections = std::move(*sections);
+    contents.sections = std::move(sections->sections);
+    assembled = std::move(sections->assembled);
+    tell(sections->messages);
   }
   for (const Assembled &cubin : assembled)
     if (!cubin.warnings.empty())

@@ -1,15 +1,15 @@
-// PTX text ==> cubins, by ptxas: found, run in parallel, its report read.
+// PTX text ==> cubins, by ptxas: found, run, its report read.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/emit/Ptx.h"
+#include "codegen/emit/Assemble.h"
 
-#include "llvm/ADT/ScopeExit.h"
+#include "codegen/emit/KernelName.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/ThreadPool.h"
 
 using namespace cameo;
 using llvm::StringRef;
@@ -28,37 +28,60 @@ unsigned numberBefore(StringRef line, StringRef word) {
   return digits.getAsInteger(10, number) ? 0 : number;
 }
 
-/// Runs ptxas once.
-llvm::Expected<Cubin> runPtxas(const AssembleJob &job, StringRef ptxas) {
-  auto fail = [&](const llvm::Twine &what) {
-    return llvm::createStringError("assembling for " + job.target->name.str() + ": " + what.str());
-  };
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("cameo-ptxas", folder))
-    return fail("no temporary folder: " + error.message());
-  auto cleanup = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
-  auto file = [&](StringRef name) {
+/// Not --split-compile: it gains nothing on texts of this size, and its output differs.
+constexpr llvm::StringLiteral kOptions[] = {"-O3", "-v"};
+
+llvm::Error failure(const Target &target, const llvm::Twine &what) {
+  return llvm::createStringError("assembling for " + target.name.str() + ": " + what.str());
+}
+
+/// A folder for the files of one run of ptxas, which goes with it.
+class RunFolder {
+public:
+  RunFolder() : error(llvm::sys::fs::createUniqueDirectory("cameo-ptxas", folder)) {}
+  ~RunFolder() {
+    if (!error)
+      llvm::sys::fs::remove_directories(folder);
+  }
+  RunFolder(const RunFolder &) = delete;
+  RunFolder &operator=(const RunFolder &) = delete;
+
+  std::string file(StringRef name) const {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, name);
     return std::string(path);
-  };
-  std::string input = file("kernels.ptx"), output = file("kernels.cubin"), log = file("log");
-  {
-    std::error_code error;
-    llvm::raw_fd_ostream stream(input, error);
-    if (!error) {
-      stream << job.ptx;
-      stream.close();
-      error = stream.error();
-    }
-    if (error) {
-      stream.clear_error();
-      return fail("cannot write " + input + ": " + error.message());
-    }
   }
-  std::string arch = "-arch=" + job.target->name.str();
-  // Not --split-compile: it gains nothing on texts of this size, and its output differs.
-  llvm::SmallVector<StringRef> arguments = {ptxas, arch, "-O3", "-v"};
+
+private:
+  llvm::SmallString<128> folder; // before what makes it
+public:
+  const std::error_code error;
+};
+
+std::error_code writeText(StringRef path, StringRef text) {
+  std::error_code error;
+  llvm::raw_fd_ostream stream(path, error);
+  if (error)
+    return error;
+  stream << text;
+  stream.close();
+  error = stream.error();
+  stream.clear_error();
+  return error;
+}
+
+/// Runs ptxas once.
+llvm::Expected<CachedCubin> runPtxas(StringRef ptx, const Target &target, StringRef ptxas) {
+  RunFolder folder;
+  if (folder.error)
+    return failure(target, "no temporary folder: " + folder.error.message());
+  std::string input = folder.file("kernels.ptx"), output = folder.file("kernels.cubin"),
+              log = folder.file("log");
+  if (std::error_code error = writeText(input, ptx))
+    return failure(target, "cannot write " + input + ": " + error.message());
+  std::string arch = "-arch=" + target.name.str();
+  llvm::SmallVector<StringRef> arguments = {ptxas, arch};
+  arguments.append(std::begin(kOptions), std::end(kOptions));
   arguments.append({"-o", output, input});
   std::string problem;
   int status =
@@ -66,40 +89,50 @@ llvm::Expected<Cubin> runPtxas(const AssembleJob &job, StringRef ptxas) {
                                 {StringRef(), StringRef(log), StringRef(log)}, /*SecondsToWait=*/0,
                                 /*MemoryLimit=*/0, &problem);
   auto text = llvm::MemoryBuffer::getFile(log);
-  StringRef message = text ? (*text)->getBuffer() : StringRef();
+  CachedCubin cubin;
+  if (text)
+    cubin.log = (*text)->getBuffer().str();
+  // Where the text was for this run is nobody's business, and would be another place the next time.
+  std::string place = input.substr(0, input.size() - StringRef("kernels.ptx").size());
+  for (size_t at = 0; (at = cubin.log.find(place, at)) != std::string::npos;)
+    cubin.log.erase(at, place.size());
   if (status != 0)
-    return fail("ptxas fails" + (problem.empty() ? llvm::Twine() : ": " + llvm::Twine(problem)) +
-                (message.empty() ? "" : "\n") + message);
-  Cubin cubin;
-  cubin.kernels = parsePtxasLog(message, cubin.log);
+    return failure(target, "ptxas fails" +
+                               (problem.empty() ? llvm::Twine() : ": " + llvm::Twine(problem)) +
+                               (cubin.log.empty() ? "" : "\n") + cubin.log);
   // ptxas: "Potential Performance Loss: wgmma.mma_async instructions are serialized due to ..."
   for (StringRef code : {"C7510", "C7514"})
     if (StringRef(cubin.log).contains(code))
-      return fail("warpgroup matrix instructions are serialised\n" + cubin.log);
+      return failure(target, "warpgroup matrix instructions are serialised\n" + cubin.log);
   auto data = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!data)
-    return fail("cannot read ptxas's output: " + data.getError().message());
+    return failure(target, "cannot read ptxas's output: " + data.getError().message());
   cubin.data.assign((*data)->getBufferStart(), (*data)->getBufferEnd());
   return cubin;
+}
+
+std::vector<KernelResources> resourcesOf(const CachedCubin &cubin) {
+  std::string rest;
+  return parsePtxasLog(cubin.log, rest);
 }
 
 unsigned spillBytes(const KernelResources &kernel) {
   return kernel.spillStoreBytes + kernel.spillLoadBytes;
 }
 
-unsigned spillBytes(const Cubin &cubin) {
+unsigned spillBytes(llvm::ArrayRef<KernelResources> kernels) {
   unsigned sum = 0;
-  for (const KernelResources &kernel : cubin.kernels)
+  for (const KernelResources &kernel : kernels)
     sum += spillBytes(kernel);
   return sum;
 }
 
 /// The text with `.minnctapersm 1` for kernels that spill: then ptxas does not give up registers to
 /// have more blocks on a multiprocessor. Kernels with such a directive stay as they are.
-std::string withoutOccupancyGoal(StringRef ptx, const Cubin &cubin) {
+std::string withoutOccupancyGoal(StringRef ptx, llvm::ArrayRef<KernelResources> kernels) {
   std::string text = ptx.str();
-  for (const KernelResources &kernel : cubin.kernels) {
+  for (const KernelResources &kernel : kernels) {
     size_t entry =
         spillBytes(kernel) ? text.find(".entry " + kernel.name + "(") : std::string::npos;
     size_t body = entry == std::string::npos ? entry : text.find("\n{", entry);
@@ -107,17 +140,6 @@ std::string withoutOccupancyGoal(StringRef ptx, const Cubin &cubin) {
       text.insert(body, "\n.minnctapersm 1");
   }
   return text;
-}
-
-llvm::Expected<Cubin> assembleOne(const AssembleJob &job, StringRef ptxas) {
-  llvm::Expected<Cubin> cubin = runPtxas(job, ptxas);
-  if (!cubin || !spillBytes(*cubin))
-    return cubin;
-  std::string text = withoutOccupancyGoal(job.ptx, *cubin);
-  llvm::Expected<Cubin> other = runPtxas({text, job.target}, ptxas);
-  if (!other || spillBytes(*other) < spillBytes(*cubin))
-    return other;
-  return cubin;
 }
 
 } // namespace
@@ -130,6 +152,18 @@ llvm::Expected<std::string> cameo::findPtxas(StringRef explicitPath) {
   }
   llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName("ptxas");
   return found ? *found : std::string();
+}
+
+std::string cameo::ptxasVersion(StringRef ptxas) {
+  RunFolder folder;
+  if (folder.error)
+    return "";
+  std::string file = folder.file("version");
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(file), StringRef("")};
+  if (llvm::sys::ExecuteAndWait(ptxas, {ptxas, "--version"}, std::nullopt, redirects, 10))
+    return "";
+  auto text = llvm::MemoryBuffer::getFile(file);
+  return text ? (*text)->getBuffer().str() : "";
 }
 
 std::vector<KernelResources> cameo::parsePtxasLog(StringRef log, std::string &rest) {
@@ -173,8 +207,7 @@ std::vector<KernelResources> cameo::parsePtxasLog(StringRef log, std::string &re
   return kernels;
 }
 
-llvm::Expected<std::vector<Cubin>> cameo::assemblePtx(llvm::ArrayRef<AssembleJob> jobs,
-                                                      const AssembleOptions &options) {
+llvm::Expected<std::unique_ptr<Assembler>> Assembler::create(const AssembleOptions &options) {
   llvm::Expected<std::string> ptxas = findPtxas(options.ptxas);
   if (!ptxas)
     return ptxas.takeError();
@@ -182,30 +215,92 @@ llvm::Expected<std::vector<Cubin>> cameo::assemblePtx(llvm::ArrayRef<AssembleJob
     return llvm::createStringError(
         "no ptxas in the PATH; install the CUDA toolkit's nvcc component "
         "or ask for PTX only");
-  std::vector<Cubin> cubins(jobs.size());
-  std::vector<std::string> errors(jobs.size());
-  {
-    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(std::max(1u, options.jobs)));
-    for (size_t i = 0; i < jobs.size(); ++i)
-      pool.async([&, i] {
-        llvm::Expected<Cubin> cubin = assembleOne(jobs[i], *ptxas);
-        if (cubin)
-          cubins[i] = std::move(*cubin);
-        else
-          errors[i] = llvm::toString(cubin.takeError());
-      });
-    pool.wait();
+  std::unique_ptr<Assembler> assembler(new Assembler(std::move(*ptxas)));
+  if (options.cache.empty())
+    return assembler;
+  // Without a version nobody knows whose cubins they are.
+  assembler->version = ptxasVersion(assembler->ptxas);
+  if (assembler->version.empty()) {
+    assembler->messages.warnings.push_back("nothing is cached: " + assembler->ptxas +
+                                           " does not say its version");
+    return assembler;
   }
-  for (const std::string &error : errors)
-    if (!error.empty())
-      return llvm::createStringError(error);
-  return cubins;
+  llvm::Expected<CubinCache> cache = CubinCache::open(options.cache);
+  if (cache)
+    assembler->cache = std::move(*cache);
+  else
+    assembler->remember(cache.takeError());
+  return assembler;
 }
 
-llvm::Expected<Cubin> cameo::assemblePtx(StringRef ptx, const Target &target,
-                                         const AssembleOptions &options) {
-  llvm::Expected<std::vector<Cubin>> cubins = assemblePtx(AssembleJob{ptx, &target}, options);
-  if (!cubins)
-    return cubins.takeError();
-  return std::move(cubins->front());
+/// What cannot be kept, or read, is made anew: worth a warning, which one of a kind is enough for.
+void Assembler::remember(llvm::Error error) {
+  std::string message = "nothing is cached: " + llvm::toString(std::move(error));
+  std::lock_guard<std::mutex> lock(mutex);
+  if (messages.warnings.empty())
+    messages.warnings.push_back(std::move(message));
+}
+
+std::string Assembler::keyOf(StringRef ptx, const Target &target) const {
+  llvm::SmallVector<StringRef> parts = {"cubin 1", version, target.name};
+  parts.append(std::begin(kOptions), std::end(kOptions));
+  parts.push_back(ptx);
+  return CubinCache::keyOf(parts);
+}
+
+llvm::Expected<CachedCubin> Assembler::make(StringRef ptx, const Target &target) const {
+  llvm::Expected<CachedCubin> cubin = runPtxas(ptx, target, ptxas);
+  if (!cubin)
+    return cubin;
+  std::vector<KernelResources> kernels = resourcesOf(*cubin);
+  if (!spillBytes(kernels))
+    return cubin;
+  llvm::Expected<CachedCubin> other = runPtxas(withoutOccupancyGoal(ptx, kernels), target, ptxas);
+  if (!other || spillBytes(resourcesOf(*other)) < spillBytes(kernels))
+    return other;
+  return cubin;
+}
+
+llvm::Expected<Cubin> Assembler::assemble(StringRef ptx, const Target &target) {
+  // Always, so that what comes from the cache is what is made without one.
+  KernelName name = KernelName::find(ptx);
+  std::string text = name.neutralised(ptx), key;
+  std::optional<CachedCubin> cubin;
+  if (cache) {
+    key = keyOf(text, target);
+    llvm::Expected<std::optional<CachedCubin>> kept = cache->find(key);
+    if (kept) {
+      cubin = std::move(*kept);
+    } else {
+      std::lock_guard<std::mutex> lock(mutex);
+      messages.remarks.push_back("cached cubin made anew: " + llvm::toString(kept.takeError()));
+    }
+  }
+  ++(cubin ? found : made);
+  if (!cubin) {
+    llvm::Expected<CachedCubin> fresh = make(text, target);
+    if (!fresh)
+      return llvm::createStringError(name.restored(llvm::toString(fresh.takeError())));
+    cubin = std::move(*fresh);
+    if (cache)
+      if (llvm::Error error = cache->store(key, *cubin))
+        remember(std::move(error));
+  }
+  if (!name.restore(cubin->data))
+    return failure(target, "ptxas's output is no ELF file");
+  Cubin result;
+  result.kernels = parsePtxasLog(name.restored(cubin->log), result.log);
+  result.data = std::move(cubin->data);
+  return result;
+}
+
+Assembler::Messages Assembler::finish() {
+  std::lock_guard<std::mutex> lock(mutex);
+  llvm::sort(messages.remarks);
+  if (cache) {
+    cache->prune();
+    messages.remarks.push_back(std::to_string(found) + " of " + std::to_string(found + made) +
+                               " cubins are from the cache in '" + cache->path().str() + "'");
+  }
+  return std::exchange(messages, {});
 }

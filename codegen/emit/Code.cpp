@@ -67,63 +67,131 @@ llvm::Expected<std::string> cameo::emitVariantPtx(const CodeVariant &variant,
   return emitPtx(kernelsOf(variant), *variant.target.target, options.ptx);
 }
 
-llvm::Expected<std::vector<PayloadSection>> cameo::emitSections(ArrayRef<CodeVariant> variants,
-                                                                const CodeOptions &options,
-                                                                std::vector<Assembled> &assembled) {
-  std::vector<PayloadSection> plans, code;
-  std::vector<std::string> texts(variants.size());
-  std::vector<AssembleJob> jobs;
-  std::vector<uint32_t> jobVariants;
+namespace {
+
+/// Makes the sections of one variant after the other.
+class SectionEmitter {
+public:
+  SectionEmitter(const CodeOptions &options, CodeSections &result)
+      : options(options), result(result) {}
+
+  llvm::Error addPlans(const CodeVariant &variant, uint32_t number);
+  llvm::Error addGpuCode(const CodeVariant &variant, uint32_t number);
+  llvm::Error addSimImages(const CodeVariant &variant, uint32_t number);
+  /// Plans come first, then what runs on simulators and as PTX, then cubins.
+  void finish();
+
+private:
+  void addCubins(const CodeVariant &variant, uint32_t number, std::vector<Cubin> cubins);
+
+  const CodeOptions &options;
+  CodeSections &result;
+  std::vector<PayloadSection> plans, code, cubinSections;
+  std::unique_ptr<Assembler> assembler; // from the first cubin on
+};
+
+} // namespace
+
+llvm::Error SectionEmitter::addPlans(const CodeVariant &variant, uint32_t number) {
+  for (auto function : rt::VariantOp(variant.op).getOps<func::FuncOp>()) {
+    FailureOr<std::vector<char>> plan = emitPlan(function);
+    if (failed(plan))
+      return llvm::createStringError("no launch plan can be made of @" + function.getName().str());
+    plans.push_back({CAMEO_SECTION_PLAN, number, 0, 0, std::move(*plan)});
+  }
+  return llvm::Error::success();
+}
+
+/// A kernel's text is assembled by the thread that has made it, while others make more.
+llvm::Error SectionEmitter::addGpuCode(const CodeVariant &variant, uint32_t number) {
+  const Target &target = *variant.target.target;
+  if (!variant.target.ptx && !variant.target.cubin)
+    return llvm::Error::success();
+  if (variant.target.cubin && !assembler) {
+    llvm::Expected<std::unique_ptr<Assembler>> made = Assembler::create(options.assemble);
+    if (!made)
+      return made.takeError();
+    assembler = std::move(*made);
+  }
+  SmallVector<gpu::GPUModuleOp> modules = kernelsOf(variant);
+  std::vector<std::string> texts(modules.size());
+  std::vector<Cubin> cubins(modules.size());
+  llvm::Error error =
+      emitPtx(modules, target, options.ptx, [&](size_t i, StringRef ptx) -> llvm::Error {
+        texts[i] = ptx.str();
+        if (!variant.target.cubin)
+          return llvm::Error::success();
+        llvm::Expected<Cubin> cubin = assembler->assemble(ptx, target);
+        if (!cubin)
+          return cubin.takeError();
+        cubins[i] = std::move(*cubin);
+        return llvm::Error::success();
+      });
+  if (error)
+    return error;
+  if (variant.target.ptx) {
+    std::string text = mergePtx(texts);
+    code.push_back({CAMEO_SECTION_PTX, number, target.archNumber(), 0,
+                    std::vector<char>(text.c_str(), text.c_str() + text.size() + 1)});
+  }
+  if (variant.target.cubin)
+    addCubins(variant, number, std::move(cubins));
+  return llvm::Error::success();
+}
+
+void SectionEmitter::addCubins(const CodeVariant &variant, uint32_t number,
+                               std::vector<Cubin> cubins) {
+  const Target &target = *variant.target.target;
+  Assembled said{&target, {}, {}};
+  for (Cubin &cubin : cubins) {
+    cubinSections.push_back(
+        {CAMEO_SECTION_CUBIN, number, target.archNumber(), 0, std::move(cubin.data)});
+    llvm::append_range(said.kernels, cubin.kernels);
+    said.warnings += cubin.log;
+  }
+  result.assembled.push_back(std::move(said));
+}
+
+llvm::Error SectionEmitter::addSimImages(const CodeVariant &variant, uint32_t number) {
+  for (bool checked : {false, true}) {
+    if (!variant.target.sim || (checked && !options.simChecks && !options.simTrace))
+      continue;
+    SimImageOptions imageOptions;
+    imageOptions.checked = checked;
+    imageOptions.traced = checked && options.simTrace;
+    imageOptions.target = variant.target.target;
+    imageOptions.forms = options.simForms;
+    imageOptions.remarks = options.remarks;
+    llvm::Expected<SmallVector<char>> image = emitSimImage(kernelsOf(variant), imageOptions);
+    if (!image)
+      return image.takeError();
+    code.push_back({CAMEO_SECTION_SIM_IMAGE, number, variant.target.target->archNumber(),
+                    checked ? CAMEO_SIM_IMAGE_CHECKED : 0,
+                    std::vector<char>(image->begin(), image->end())});
+  }
+  return llvm::Error::success();
+}
+
+void SectionEmitter::finish() {
+  for (std::vector<PayloadSection> *part : {&plans, &code, &cubinSections})
+    result.sections.insert(result.sections.end(), std::make_move_iterator(part->begin()),
+                           std::make_move_iterator(part->end()));
+  if (assembler)
+    result.messages = assembler->finish();
+}
+
+llvm::Expected<CodeSections> cameo::emitSections(ArrayRef<CodeVariant> variants,
+                                                 const CodeOptions &options) {
+  CodeSections result;
+  SectionEmitter emitter(options, result);
   for (auto [i, variant] : llvm::enumerate(variants)) {
-    const uint32_t number = i, arch = variant.target.target->archNumber();
-    for (auto function : rt::VariantOp(variant.op).getOps<func::FuncOp>()) {
-      FailureOr<std::vector<char>> plan = emitPlan(function);
-      if (failed(plan))
-        return llvm::createStringError("no launch plan can be made of @" +
-                                       function.getName().str());
-      plans.push_back({CAMEO_SECTION_PLAN, number, 0, 0, std::move(*plan)});
-    }
-    if (variant.target.ptx || variant.target.cubin) {
-      llvm::Expected<std::string> text = emitVariantPtx(variant, options);
-      if (!text)
-        return text.takeError();
-      texts[i] = std::move(*text);
-      if (variant.target.cubin) {
-        jobs.push_back({texts[i], variant.target.target});
-        jobVariants.push_back(number);
-      }
-      if (variant.target.ptx)
-        code.push_back(
-            {CAMEO_SECTION_PTX, number, arch, 0,
-             std::vector<char>(texts[i].c_str(), texts[i].c_str() + texts[i].size() + 1)});
-    }
-    for (bool checked : {false, true}) {
-      if (!variant.target.sim || (checked && !options.simChecks && !options.simTrace))
-        continue;
-      SimImageOptions imageOptions;
-      imageOptions.checked = checked;
-      imageOptions.traced = checked && options.simTrace;
-      imageOptions.target = variant.target.target;
-      imageOptions.forms = options.simForms;
-      imageOptions.remarks = options.remarks;
-      llvm::Expected<SmallVector<char>> image = emitSimImage(kernelsOf(variant), imageOptions);
-      if (!image)
-        return image.takeError();
-      code.push_back({CAMEO_SECTION_SIM_IMAGE, number, arch, checked ? CAMEO_SIM_IMAGE_CHECKED : 0,
-                      std::vector<char>(image->begin(), image->end())});
-    }
+    if (llvm::Error error = emitter.addPlans(variant, i))
+      return std::move(error);
+    if (llvm::Error error = emitter.addGpuCode(variant, i))
+      return std::move(error);
+    if (llvm::Error error = emitter.addSimImages(variant, i))
+      return std::move(error);
   }
-  if (!jobs.empty()) {
-    llvm::Expected<std::vector<Cubin>> cubins = assemblePtx(jobs, options.assemble);
-    if (!cubins)
-      return cubins.takeError();
-    for (auto [cubin, job, number] : llvm::zip(*cubins, jobs, jobVariants)) {
-      code.push_back(
-          {CAMEO_SECTION_CUBIN, number, job.target->archNumber(), 0, std::move(cubin.data)});
-      assembled.push_back({job.target, std::move(cubin.kernels), std::move(cubin.log)});
-    }
-  }
-  plans.insert(plans.end(), std::make_move_iterator(code.begin()),
-               std::make_move_iterator(code.end()));
-  return plans;
+  emitter.finish();
+  return result;
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/emit/Assemble.h"
 #include "codegen/emit/Payload.h"
 #include "codegen/emit/Ptx.h"
 #include "codegen/sim/SimImage.h"
@@ -35,8 +36,6 @@ llvm::Expected<std::vector<CodeVariant>> findVariants(mlir::ModuleOp module,
 /// PTX of a variant's kernels.
 llvm::Expected<std::string> emitVariantPtx(const CodeVariant &variant, const CodeOptions &options);
 
-/// Plans and code of all variants. `resources` gets what ptxas says of the kernels. Diagnostics
-/// and errors alike end in an error.
 /// What ptxas said of one architecture's kernels.
 struct Assembled {
   const Target *target;
@@ -44,8 +43,14 @@ struct Assembled {
   std::string warnings; // a line each; mostly empty
 };
 
-llvm::Expected<std::vector<PayloadSection>> emitSections(llvm::ArrayRef<CodeVariant> variants,
-                                                         const CodeOptions &options,
-                                                         std::vector<Assembled> &assembled);
+/// Plans and code of all variants; a cubin is a section a kernel module. Diagnostics and errors
+/// alike end in an error.
+struct CodeSections {
+  std::vector<PayloadSection> sections;
+  std::vector<Assembled> assembled;
+  Assembler::Messages messages; // of the assembler
+};
+llvm::Expected<CodeSections> emitSections(llvm::ArrayRef<CodeVariant> variants,
+                                          const CodeOptions &options);
 
 } // namespace cameo

@@ -12,6 +12,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/xxhash.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace cameo;
 namespace json = llvm::json;
@@ -54,6 +56,42 @@ static StringRef kindName(CameoSectionKind kind) {
   }
 }
 
+/// The first section and those behind it that are code of the same program.
+static ArrayRef<PayloadSection> piecesFrom(ArrayRef<PayloadSection> sections) {
+  auto program = [](const PayloadSection &section) {
+    return std::tuple(section.kind, section.variant, section.arch, section.flags);
+  };
+  return sections.take_while(
+      [&](const PayloadSection &section) { return program(section) == program(sections.front()); });
+}
+
+/// What is in several pieces has the hash of their hashes.
+static json::Object describeCode(StringRef kind, ArrayRef<PayloadSection> pieces) {
+  const PayloadSection &first = pieces.front();
+  int64_t bytes = 0;
+  std::vector<uint64_t> hashes;
+  for (const PayloadSection &piece : pieces) {
+    bytes += piece.bytes.size();
+    hashes.push_back(llvm::xxh3_64bits(
+        ArrayRef(reinterpret_cast<const uint8_t *>(piece.bytes.data()), piece.bytes.size())));
+  }
+  uint64_t hash = hashes.front();
+  if (hashes.size() > 1)
+    hash = llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(hashes.data()),
+                                      hashes.size() * sizeof(uint64_t)));
+  return json::Object{
+      {"kind", kind},
+      {"target",
+       llvm::formatv("sm_{0}{1}", first.arch & ~CAMEO_ARCH_A, first.arch & CAMEO_ARCH_A ? "a" : "")
+           .str()},
+      {"bytes", bytes},
+      {"pieces", static_cast<int64_t>(pieces.size())},
+      {"variant", first.variant},
+      {"checked", (first.flags & CAMEO_SIM_IMAGE_CHECKED) != 0},
+      {"xxh3", hex(hash)},
+  };
+}
+
 std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
                                 ArrayRef<PayloadSection> sections, const ManifestInfo &info) {
   json::Array targets, entries, code;
@@ -90,21 +128,12 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
                                      {"kernels", std::move(kernels)}});
     }
   }
-  json::Array hashes;
-  for (const PayloadSection &section : sections)
-    if (StringRef kind = kindName(section.kind); !kind.empty())
-      code.push_back(json::Object{
-          {"kind", kind},
-          {"target", llvm::formatv("sm_{0}{1}", section.arch & ~CAMEO_ARCH_A,
-                                   section.arch & CAMEO_ARCH_A ? "a" : "")
-                         .str()},
-          {"bytes", static_cast<int64_t>(section.bytes.size())},
-          {"variant", section.variant},
-          {"checked", (section.flags & CAMEO_SIM_IMAGE_CHECKED) != 0},
-          {"xxh3",
-           hex(llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(section.bytes.data()),
-                                          section.bytes.size())))},
-      });
+  for (size_t next = 0; next < sections.size();) {
+    ArrayRef<PayloadSection> pieces = piecesFrom(sections.drop_front(next));
+    if (StringRef kind = kindName(pieces.front().kind); !kind.empty())
+      code.push_back(describeCode(kind, pieces));
+    next += pieces.size();
+  }
   manifest["targets"] = std::move(targets);
   manifest["entries"] = std::move(entries);
   manifest["code"] = std::move(code);

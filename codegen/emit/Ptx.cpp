@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Ptx.h"
 
+#include "codegen/emit/Assemble.h"
 #include "codegen/emit/ExpandPtx.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
@@ -278,6 +279,20 @@ readLibdevice(ArrayRef<gpu::GPUModuleOp> modules, const PtxOptions &options) {
   return std::move(*buffer);
 }
 
+/// The modules' positions by size, so that the last ones to be worked on are short work.
+std::vector<size_t> largestFirst(ArrayRef<gpu::GPUModuleOp> modules) {
+  std::vector<size_t> order, sizes;
+  for (gpu::GPUModuleOp module : modules) {
+    order.push_back(sizes.size());
+    size_t &size = sizes.emplace_back(0);
+    module->walk([&](Operation *) { ++size; });
+  }
+  llvm::sort(order, [&](size_t left, size_t right) {
+    return std::pair(sizes[right], left) < std::pair(sizes[left], right);
+  });
+  return order;
+}
+
 } // namespace
 
 llvm::Expected<std::string> cameo::findLibdevice(StringRef explicitPath, StringRef ptxas) {
@@ -307,8 +322,20 @@ llvm::Expected<std::string> cameo::emitPtx(gpu::GPUModuleOp module, const Target
 
 llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, const Target &target,
                                            const PtxOptions &options) {
+  std::vector<std::string> texts(modules.size());
+  llvm::Error error = emitPtx(modules, target, options, [&](size_t module, StringRef ptx) {
+    texts[module] = ptx.str();
+    return llvm::Error::success();
+  });
+  if (error)
+    return std::move(error);
+  return mergePtx(texts);
+}
+
+llvm::Error cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, const Target &target,
+                           const PtxOptions &options, PtxDone done) {
   if (modules.empty())
-    return std::string();
+    return llvm::Error::success();
   MLIRContext *context = modules.front()->getContext();
   registerDeviceTranslations(*context);
   initializeLlvmTargets();
@@ -329,22 +356,23 @@ llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, c
       early = llvm::joinErrors(std::move(early), copy.takeError());
   }
   if (early)
-    return std::move(early);
+    return early;
 
-  std::vector<std::string> texts(modules.size()), errors(modules.size());
-  parallelFor(context, 0, modules.size(), [&](size_t i) {
+  std::vector<std::string> errors(modules.size());
+  std::vector<size_t> order = largestFirst(modules);
+  parallelFor(context, 0, modules.size(), [&](size_t turn) {
+    size_t i = order[turn];
     gpu::GPUModuleOp module = modules[i];
     Operation *source = copies[i] ? copies[i]->getOperation() : module.getOperation();
-    if (llvm::Expected<std::string> text =
-            emitOne(module, source, target, options, libdevice->get()))
-      texts[i] = std::move(*text);
-    else
-      errors[i] = llvm::toString(text.takeError());
+    llvm::Expected<std::string> text = emitOne(module, source, target, options, libdevice->get());
+    llvm::Error error = text ? done(i, *text) : text.takeError();
+    if (error)
+      errors[i] = llvm::toString(std::move(error));
   });
   for (const std::string &error : errors)
     if (!error.empty())
       return llvm::createStringError(error);
-  return mergePtx(texts);
+  return llvm::Error::success();
 }
 
 std::string cameo::mergePtx(ArrayRef<std::string> texts) {
