@@ -103,6 +103,42 @@ TEST_F(CudaModel, CodeRefusedWhenItsKernelsAreAskedForGivesWayToo) {
   EXPECT_EQ(y, expected(x));
 }
 
+TEST_F(CudaModel, CodeInPiecesIsLoadedTogether) {
+  PayloadFile ordered = makeModelWithCubin({{"scale"}, {"add"}}),
+              turned = makeModelWithCubin({{"add"}, {"scale"}});
+  const std::vector<float> x(5, 7);
+  for (const PayloadFile *file : {&ordered, &turned}) {
+    fakecuda::reset();
+    registerKernels();
+    Program program;
+    ASSERT_EQ(program.open(*file), CAMEO_STATUS_OK) << cameo_last_error();
+    EXPECT_EQ(fakecuda::live().modules, 2);
+    if (file == &ordered)
+      EXPECT_EQ(fakecuda::callCount("cuModuleGetFunction"), 2);
+    std::vector<float> y;
+    ASSERT_EQ(Program::run(program.context, x, y), CAMEO_STATUS_OK) << cameo_last_error();
+    EXPECT_EQ(y, expected(x, 3));
+  }
+}
+
+TEST_F(CudaModel, APieceThatIsRefusedTakesTheOthersAlong) {
+  PayloadFile file = makeModelWithCubin({{"scale"}, {"add"}});
+  const std::vector<float> x(5, 7);
+  for (const char *call : {"cuModuleLoadDataEx", "cuModuleGetFunction"})
+    for (int nth : {1, 2}) {
+      SCOPED_TRACE(call + std::to_string(nth));
+      fakecuda::reset();
+      registerKernels();
+      fakecuda::failCall(call, nth, 209);
+      Program program;
+      ASSERT_EQ(program.open(file), CAMEO_STATUS_OK) << cameo_last_error();
+      EXPECT_EQ(fakecuda::live().modules, 1);
+      std::vector<float> y;
+      ASSERT_EQ(Program::run(program.context, x, y), CAMEO_STATUS_OK) << cameo_last_error();
+      EXPECT_EQ(y, expected(x)); // of the PTX
+    }
+}
+
 TEST_F(CudaModel, EveryRefusalIsInTheError) {
   PayloadFile file = makeModelWithCubin();
   fakecuda::refuseImages("cubin:209,PTX:209");

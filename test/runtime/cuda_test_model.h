@@ -71,13 +71,15 @@ inline payload_test::PayloadFile makeModel() {
   return builder.finish();
 }
 
-// A cubin that triples, in a variant of its own, beside the PTX that doubles.
-inline payload_test::PayloadFile makeModelWithCubin() {
+// Cubins with these kernels that triple, in a variant of their own, beside the PTX that doubles.
+inline payload_test::PayloadFile
+makeModelWithCubin(const std::vector<std::vector<std::string>> &pieces = {{"scale", "add"}}) {
   payload_test::PayloadBuilder builder;
   builder.section(CAMEO_SECTION_PLAN, makePlan(), 0);
   builder.ptx(ptx, 75, 0);
   builder.section(CAMEO_SECTION_PLAN, makePlan(3), 1);
-  builder.section(CAMEO_SECTION_CUBIN, fakecuda::makeCubin(80, {"scale", "add"}), 1, 80);
+  for (const std::vector<std::string> &kernels : pieces)
+    builder.section(CAMEO_SECTION_CUBIN, fakecuda::makeCubin(80, kernels), 1, 80);
   builder.weights(makeWeights());
   return builder.finish();
 }
