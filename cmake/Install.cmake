@@ -12,7 +12,7 @@ install(FILES runtime/cameo.h DESTINATION include)
 install(TARGETS cameo-stub RUNTIME DESTINATION lib/cameo)
 install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
 
-install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-lsp-server
+install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-sass cameo-lsp-server
         EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
 
 # For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".

@@ -36,7 +36,8 @@ config.substitutions += [
     ("%device", lit_config.params.get("device", "sim")),
     ("%cc", "clang-19"),
 ]
-for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-lsp-server", "cameoc"):
+for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-sass", "cameo-lsp-server",
+             "cameoc"):
     config.substitutions.append((f"%{tool}(?![-\\w])", str(build / "bin" / tool)))
     if (build / "bin" / tool).exists():
         config.available_features.add(tool)
@@ -55,6 +56,10 @@ if home:
     config.available_features.add("ptxas")
     config.environment["CUDA_HOME"] = str(home)
     config.substitutions.append(("%ptxas", str(home / "bin" / "ptxas")))
+# Of build/venv, by tools/install-deps.
+for nvdisasm in python.parent.parent.glob("lib/python*/site-packages/nvidia/*/bin/nvdisasm"):
+    config.available_features.add("nvdisasm")
+    config.substitutions.append(("%nvdisasm", str(nvdisasm)))
 if Path("/dev/nvidiactl").exists():
     config.available_features.add("cuda")
 if "HOME" in os.environ:

@@ -1,0 +1,116 @@
+// cameo-sass: what the machine code of kernels says of them, as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/emit/Sass.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace cameo;
+namespace json = llvm::json;
+
+static llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::OneOrMore,
+                                         llvm::cl::desc("cubins"));
+static llvm::cl::opt<std::string> arch("arch", llvm::cl::Required,
+                                       llvm::cl::desc("the architecture that they are for: sm_80"));
+static llvm::cl::opt<std::string>
+    nvdisasm("nvdisasm", llvm::cl::desc("NVIDIA's disassembler; else the PATH's"));
+static llvm::cl::opt<bool> listing("list", llvm::cl::desc("print main loops instead, with stalls"));
+
+static json::Object describe(const sass::Kernel &kernel, const Target &target) {
+  unsigned blocks =
+      sass::blocksPerMultiprocessor(target, kernel.threads, kernel.registers, kernel.sharedBytes);
+  unsigned warps = blocks * ((kernel.threads + 31) / 32);
+  json::Object object{{"name", kernel.name},
+                      {"registers", kernel.registers},
+                      {"threads", kernel.threads},
+                      {"shared_bytes", kernel.sharedBytes},
+                      {"blocks_per_sm", blocks},
+                      {"warps_per_sm", warps},
+                      {"instructions", int64_t(kernel.instructions.size())}};
+  std::optional<sass::Loop> loop = sass::mainLoop(kernel.instructions);
+  if (!loop)
+    return object;
+  sass::LoopCounts counts = sass::count(kernel.instructions, *loop);
+  json::Object kinds, wide;
+  for (size_t kind = 0; kind < sass::kKinds; ++kind) {
+    if (counts.ofKind[kind])
+      kinds[sass::kindName(sass::Kind(kind))] = counts.ofKind[kind];
+    if (counts.wideOfKind[kind])
+      wide[sass::kindName(sass::Kind(kind))] = counts.wideOfKind[kind];
+  }
+  json::Object found{{"slots", counts.slots},
+                     {"stall", counts.stall},
+                     {"kinds", std::move(kinds)},
+                     {"of_16_bytes", std::move(wide)},
+                     {"matrix_multiply_adds", int64_t(counts.matrixMultiplyAdds)},
+                     {"shared_wavefronts", counts.sharedWavefronts}};
+  if (std::optional<sass::Bound> bound =
+          sass::boundOf(counts, kernel.instructions, *loop, target, warps)) {
+    found["bound_percent"] = bound->percent;
+    found["bound_by"] = bound->resource;
+  }
+  object["main_loop"] = std::move(found);
+  return object;
+}
+
+static void print(const sass::Kernel &kernel) {
+  llvm::outs() << kernel.name << ":\n";
+  if (std::optional<sass::Loop> loop = sass::mainLoop(kernel.instructions))
+    for (size_t i = loop->begin; i < loop->end; ++i) {
+      const sass::Instruction &instruction = kernel.instructions[i];
+      llvm::outs() << llvm::format("%6llx %2u  %-12s ", (unsigned long long)instruction.address,
+                                   instruction.stall, sass::kindName(instruction.kind).data())
+                   << instruction.text << "\n";
+    }
+}
+
+static llvm::Error run() {
+  llvm::Expected<const Target *> target = findTarget(arch);
+  if (!target)
+    return target.takeError();
+  std::string tool = nvdisasm;
+  if (tool.empty()) {
+    llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName("nvdisasm");
+    if (!found)
+      return llvm::createStringError("no nvdisasm in the PATH; --nvdisasm=FILE names one");
+    tool = *found;
+  }
+  std::vector<std::vector<char>> cubins;
+  for (const std::string &file : files) {
+    auto bytes = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
+                                             /*RequiresNullTerminator=*/false);
+    if (!bytes)
+      return llvm::createStringError("cannot read '" + file + "': " + bytes.getError().message());
+    if (!(*bytes)->getBuffer().starts_with("\177ELF"))
+      return llvm::createStringError("'" + file + "' is no cubin");
+    cubins.emplace_back((*bytes)->getBufferStart(), (*bytes)->getBufferEnd());
+  }
+  llvm::Expected<std::vector<sass::Kernel>> kernels = sass::disassemble(cubins, **target, tool);
+  if (!kernels)
+    return kernels.takeError();
+  json::Array list;
+  for (const sass::Kernel &kernel : *kernels) {
+    if (listing)
+      print(kernel);
+    else
+      list.push_back(describe(kernel, **target));
+  }
+  if (!listing)
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(list))) << "\n";
+  return llvm::Error::success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::ParseCommandLineOptions(argc, argv,
+                                    "what the machine code of kernels says of them, as JSON\n");
+  if (llvm::Error error = run()) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
+  return 0;
+}
