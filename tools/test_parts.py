@@ -84,6 +84,7 @@ def parts():
                                        "--nodes=5"], 10),
         Part("launches", [PYTHON, f"{E2E}/launches.py"], 15),
         Part("typed-networks", [PYTHON, f"{E2E}/typed_networks.py"], 10),
+        Part("static-code", [PYTHON, f"{E2E}/static_code.py"], 10),
         Part("rows-levels", [PYTHON, f"{E2E}/row_tests.py", *LEVELS], 10),
         Part("nodes-levels", [PYTHON, f"{E2E}/node_tests.py", *LEVELS], 10),
         Part("benchmarks", [PYTHON, f"{E2E}/benchmarks.py"], 15),

@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""What can be said of kernels without a GPU: networks and a grid of products are compiled, and their
+machine code is read. Fails where a kernel spills, where ptxas warns, where a product's main loop accesses
+memory by less than 16 bytes although alignment would allow it, where large products leave a
+multiprocessor with little to do, where banks of shared memory conflict, and where docs/bench/static.md is
+not what is found here.
+
+  static_code.py                              checks
+  static_code.py --page=docs/bench/static.md  writes the page instead of comparing it
+
+The page is of one ptxas; with another one it is not compared, and counts as skipped.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+import harness
+import networks
+import payload
+
+PAGE = harness.SOURCE / "docs" / "bench" / "static.md"
+# And the multiprocessors of the first board of each: T4, A100.
+TARGETS = {"sm_75": 40, "sm_80": 108}
+SECONDS = 600
+# m, n, k: squares, BERT-base's at 8 x 128, a classifier's, a few rows.
+PRODUCTS = ((4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024), (512, 512, 512),
+            (1024, 768, 768), (1024, 3072, 768), (1024, 768, 3072), (32, 1000, 2048),
+            (8, 4096, 4096))
+TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16}
+# Small enough to be run on the simulator with counters, by --sim-checks.
+COUNTED = ((256, 256, 256), (128, 192, 64), (512, 128, 96))
+# What stores may add by conflicts, of all wavefronts: tiles are turned as they are stored.
+STORE_CONFLICTS = {"f32": 0.025, "f16": 0.12}
+
+# What CUTLASS makes, numbers only: sizes of its tiles, then per matrix instruction or FFMA.
+REFERENCES = (
+    # kernel, registers, slots, multiplies, LDSM or LDS, LDGSTS, LDG + STS, integer, uniform, stall
+    ("sm_80 f16 128x128x32, 5 stages", 228, 162, 64, 16, 8, 0, 49, 18, 518),
+    ("sm_80 f16 256x128x64, 3 stages", 246, 275, 128, 32, 12, 0, 72, 18, 1036),
+    ("sm_80 f16 64x64x64, 5 stages", 96, 130, 32, 16, 8, 0, 46, 15, 294),
+    ("sm_80 s8 128x128x64, 5 stages", 232, 162, 64, 16, 8, 0, 49, 18, 518),
+    ("sm_80 tf32 128x128x32, 3 stages", 244, 297, 128, 32, 16, 0, 87, 21, 1036),
+    ("sm_75 f16 128x128x32, 2 stages", 216, 233, 128, 16, 0, 16, 55, 16, 1024),
+    ("sm_75 s8 128x128x64, 2 stages", 218, 368, 256, 16, 0, 16, 62, 16, 1028),
+    ("sm_80 convolution f16 128x128x32, 5 stages", 240, 198, 64, 16, 8, 0, 79, 21, 521),
+    ("sm_80 f32 128x128x8, 5 stages", 136, 631, 512, 32, 8, 0, 50, 13, 1044),
+    ("sm_80 f32 128x128x8, 2 stages", 137, 628, 512, 32, 0, 16, 56, 10, 1029),
+    ("sm_80 convolution f32 128x128x8, 4 stages", 130, 669, 512, 32, 8, 0, 65, 36, 1070),
+)
+
+HEAD = """# Kernels, without a GPU
+
+What ptxas's machine code says of the kernels that `cameoc -O2` makes: nothing here was run on a GPU.
+Written by
+
+```sh
+build/venv/bin/python test/e2e/static_code.py --page=docs/bench/static.md
+```
+
+and compared with by the tests. ptxas {ptxas}.
+
+- *Registers* and *shared* memory (bytes, static) are those of the cubin; *blocks* and *warps* what a
+  multiprocessor has room for.
+- The main loop is the innermost one with the most matrix instructions, or else multiply-adds, of one warp.
+  *Multiply* counts those; *matrix, shared* instructions are what loads operands from shared memory
+  (`LDSM`, `LDS`); *copies* are loads from global memory, asynchronous or not, and stores to shared memory;
+  *integer* includes moves and addresses, *uniform* those of the uniform datapath.
+  *Others* are all instructions that do not multiply, and *stall* the sum of the stall counts of the
+  control codes, both per multiplying instruction.
+- *Peak* is a bound: of what multiplies, the share of the target's rate that remains when the busiest of four
+  resources is busy all the time: arithmetic, issue slots (one a cycle and partition), shared memory (128
+  bytes a cycle, no conflicts), and the stall counts of a warp. Latencies of memory are not in it, nor are blocks that
+  leave a part of the GPU idle. Below 100 % it names the resource.
+- *Filled* is the share of a board's multiprocessors (T4, A100) that have a block to work on when blocks are spread
+  evenly, and *estimate* that share of *peak*.
+- No kernel on this page spills, and none has a stack, or the tests would fail.
+"""
+REFERENCE_HEAD = """
+## To compare with
+
+Main loops of CUTLASS 4.7 (BSD-3), built by nvcc 13.0.88 and read in the same way; row-major by column-major
+operands, f32 sums of f16.
+"""
+COUNTED_HEAD = """
+## Counted
+
+Products whose sizes are whole tiles, on the simulator for `sm_80`: what they do by its
+[counters](../simulator.md#counters), and the least that could do. *Matrix* are multiply-adds of matrix
+instructions, as a share of those of the product.
+"""
+
+
+@dataclass
+class Case:
+    name: str
+    title: str
+    model: object  # makes it
+    shapes: str    # --shapes, where sizes are open
+
+
+def product_model(types, sizes):
+    """Products side by side, each of two inputs."""
+    nodes, inputs, outputs = [], [], []
+    for kind in types:
+        for m, n, k in sizes:
+            name = f"{kind}_{m}x{n}x{k}"
+            element = TYPES[kind]
+            nodes.append(helper.make_node("MatMul", [f"{name}_a", f"{name}_b"], [name], name))
+            inputs += [helper.make_tensor_value_info(f"{name}_a", element, (m, k)),
+                       helper.make_tensor_value_info(f"{name}_b", element, (k, n))]
+            outputs.append(helper.make_tensor_value_info(name, element, (m, n)))
+    graph = helper.make_graph(nodes, "products", inputs, outputs)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+CASES = (
+    Case("products", "Products: type_MxNxK", lambda: product_model(TYPES, PRODUCTS), ""),
+    Case("resnet50", "ResNet-50, batch 32", lambda: networks.NETWORKS["resnet50"]().model,
+         "image:32x3x224x224"),
+    Case("bert_base", "BERT-base, 8 x 128", lambda: networks.NETWORKS["bert_base"]().model,
+         ",".join(f"{name}:8x128" for name in ("input_ids", "token_type_ids", "attention_mask"))),
+)
+
+
+def ptxas_version(suite):
+    step = harness.run([suite.tool("cameoc"), "--version"], 60)
+    found = re.search(r"^ptxas ([\d.]+),", step.output, re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def nvdisasm():
+    """tools/install-deps puts it beside the tests' other Python packages."""
+    found = sorted(Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/bin/nvdisasm"))
+    if not found:
+        sys.exit("error: nvdisasm is not there; tools/install-deps installs it")
+    return found[0]
+
+
+def compile_case(suite, case, *flags):
+    """The artefact and its report; the suite has the failure if there is none."""
+    work = suite.work / case.name
+    work.mkdir(exist_ok=True)
+    model, artefact, report = (work / name for name in ("model.onnx", "model", "report.json"))
+    onnx.save(case.model(), model)
+    step = harness.run([suite.tool("cameoc"), model, "-o", artefact, f"--report={report}", *flags,
+                        f"--cache-dir={suite.work / 'cubins'}",
+                        *([f"--shapes={case.shapes}"] if case.shapes else [])], SECONDS)
+    model.unlink()
+    if step.code:
+        suite.fail(f"{case.name}-compile", harness.first_error(step.output), step)
+        return None, None
+    return artefact, report
+
+
+def read_code(suite, artefact, target):
+    """{kernel: what cameo-sass says}"""
+    contents = payload.Payload(artefact)
+    folder = artefact.parent / target
+    folder.mkdir(exist_ok=True)
+    files = []
+    for number, section in enumerate(contents.of_kind("cubin")):
+        if section.arch_name() == target:
+            files.append(folder / f"{number}.cubin")
+            files[-1].write_bytes(contents.bytes_at(section))
+    step = subprocess.run([suite.tool("cameo-sass"), f"--arch={target}",
+                           f"--nvdisasm={nvdisasm()}", *files], capture_output=True, text=True,
+                          check=False)
+    for file in files:
+        file.unlink()
+    if step.returncode:
+        sys.exit(f"error: {step.stderr}")
+    return {kernel["name"]: kernel for kernel in json.loads(step.stdout)}
+
+
+def tile(schedule):
+    """"128x128x16" of the printed attribute."""
+    found = re.search(r"tile = array<i64: ([\d, ]+)>", schedule)
+    return found.group(1).replace(", ", "x") if found else "-"
+
+
+def kernels_of(report, target):
+    """The kernels of a variant, in the order of their first launch: {name: launch}"""
+    variant, = [each for each in report["variants"] if each["target"].split(":")[0] == target]
+    found = {}
+    for launch in variant["kernels"]:
+        found.setdefault(launch["name"], launch)
+    return found
+
+
+# --- the tables
+
+def row(cells):
+    return "| " + " | ".join(map(str, cells)) + " |\n"
+
+
+def table(columns, rows):
+    return "\n" + row(columns) + "|---|" + "---:|" * (len(columns) - 1) + "\n" + "".join(
+        map(row, rows))
+
+
+FILL = ["filled", "estimate"]
+COLUMNS = ["", "tile", "registers", "shared", "blocks", "warps", "multiply", "matrix, shared",
+           "copies", "integer", "uniform", "others", "stall", "peak"]
+
+
+def loop_cells(loop):
+    if not loop:
+        return ["-"] * 8
+    kinds = loop["kinds"]
+
+    def count(*names):
+        return sum(kinds.get(name, 0) for name in names)
+
+    multiply = kinds.get("matrix") or kinds["multiply_add"]
+    peak = "-"
+    if "bound_percent" in loop:
+        peak = f"{loop['bound_percent']:.0f} %"
+        if loop["bound_percent"] < 99.5:
+            peak += f" {loop['bound_by']}"
+    return [f"{multiply} {'matrix' if 'matrix' in kinds else 'FMA'}",
+            count("load_matrix", "load_shared"),
+            count("load_global", "async_copy", "store_shared"), kinds.get("integer", 0),
+            kinds.get("uniform", 0), f"{(loop['slots'] - multiply) / multiply:.2f}",
+            f"{loop['stall'] / multiply:.2f}", peak]
+
+
+def kernel_row(launch, code):
+    return [launch["onnx_nodes"].split(",")[0], tile(launch["schedule"]), code["registers"],
+            code["shared_bytes"], code["blocks_per_sm"], code["warps_per_sm"],
+            *loop_cells(code.get("main_loop"))]
+
+
+def sizes_of(name):
+    """m, n and k of the grid's product of that name."""
+    return tuple(map(int, name.split("_")[1].split("x")))
+
+
+def fill_cells(launch, code, multiprocessors):
+    """Of the grid's products: what share of the multiprocessors has work, and of the peak."""
+    m, n, _ = sizes_of(launch["onnx_nodes"])
+    rows, columns, _ = map(int, tile(launch["schedule"]).split("x"))
+    blocks = -(-m // rows) * -(-n // columns)
+    filled = blocks / (-(-blocks // multiprocessors) * multiprocessors)
+    peak = code.get("main_loop", {}).get("bound_percent")
+    return [f"{100 * filled:.0f} %", f"{filled * peak:.0f} %" if peak else "-"]
+
+
+def case_tables(case, report, codes):
+    is_grid = case.name == "products"
+    text = f"\n## {case.title}\n"
+    for target, kernels in codes.items():
+        launches = kernels_of(report, target)
+        products = [kernel_row(launch, kernels[name])
+                    + (fill_cells(launch, kernels[name], TARGETS[target]) if is_grid else [])
+                    for name, launch in launches.items() if is_product(launch)]
+        others = [kernels[name] for name, launch in launches.items() if not is_product(launch)]
+        text += f"\n### `{target}`\n" + table(COLUMNS + (FILL if is_grid else []), products)
+        if others:
+            text += (f"\nThe {len(others)} other kernels take "
+                     f"{min(code['registers'] for code in others)} to "
+                     f"{max(code['registers'] for code in others)} registers, and a multiprocessor has "
+                     f"room for {min(code['warps_per_sm'] for code in others)} to "
+                     f"{max(code['warps_per_sm'] for code in others)} of their warps.\n")
+    return text
+
+
+def is_product(launch):
+    return re.search(r'schedule<"(contraction|mma)', launch["schedule"]) is not None
+
+
+def reference_table():
+    rows = [[name, registers, slots, multiplies, loads, asynchronous + plain, integer, uniform,
+             f"{(slots - multiplies) / multiplies:.2f}", f"{stall / multiplies:.2f}"]
+            for (name, registers, slots, multiplies, loads, asynchronous, plain, integer, uniform,
+                 stall) in REFERENCES]
+    return REFERENCE_HEAD + table(["", "registers", "slots", "multiply", "matrix, shared", "copies",
+                                   "integer", "uniform", "others", "stall"], rows)
+
+
+def counted_table(launches):
+    rows = []
+    for launch in launches:
+        work, memory = launch["shared"], launch["global"]
+        name = launch["onnx_nodes"][0]
+        m, n, k = sizes_of(name)
+        rows.append([name,
+                     *(f"{sum(work[way][key] for way in ('load', 'store')):,}"
+                       for key in ("wavefronts", "wavefronts_ideal")),
+                     *(f"{memory[way][key]:,}" for way in ("load", "store")
+                       for key in ("sectors", "sectors_ideal")),
+                     f"{100 * matrix_multiply_adds(launch) / (m * n * k):.0f} %"])
+    return COUNTED_HEAD + table(["", "wavefronts", "least", "sectors loaded", "least",
+                                 "sectors stored", "least", "matrix"], rows)
+
+
+def matrix_multiply_adds(launch):
+    """By the counter's names, e.g. "m16n8k16 f16 f16 f32"."""
+    total = 0
+    for name, count in launch["matrix"].items():
+        m, n, k = map(int, re.search(r"m(\d+)n(\d+)k(\d+)", name).groups())
+        total += count * m * n * k
+    return total
+
+
+# --- what must hold
+
+def check_resources(suite, case, report):
+    wrong = [f"ptxas: {warning}" for warning in report["warnings"]]
+    wrong += [f"{kernel['name']} on {kernel['target']} spills {kernel['spill_bytes']} B and has a "
+              f"stack of {kernel['stack_bytes']} B" for kernel in report["resources"]
+              if kernel["spill_bytes"] or kernel["stack_bytes"]]
+    if wrong:
+        suite.fail(f"{case.name}-resources", "; ".join(wrong[:4]))
+    else:
+        suite.ok()
+
+
+def wide_kinds(schedule):
+    """What has to be of 16 bytes: copies, matrix loads, and operands of threads with four values and
+    more in each direction."""
+    thread = re.search(r"thread = array<i64: (\d+), (\d+)>", schedule)
+    shared = not thread or min(map(int, thread.groups())) >= 4
+    return ["load_global", "async_copy", "load_matrix", *(["load_shared"] if shared else [])]
+
+
+def check_widths(suite, target, kernels, launches):
+    """Of products whose rows are multiples of 16 bytes, as all of the grid's are."""
+    wrong = []
+    for name, launch in launches.items():
+        loop = kernels[name].get("main_loop")
+        if not loop or not is_product(launch):
+            continue
+        for kind in wide_kinds(launch["schedule"]):
+            count, wide = loop["kinds"].get(kind, 0), loop["of_16_bytes"].get(kind, 0)
+            if wide < count:
+                wrong.append(f"{launch['onnx_nodes']}: {count - wide} of {count} {kind}")
+    if wrong:
+        suite.fail(f"widths-{target}", f"less than 16 bytes: {'; '.join(wrong)}")
+    else:
+        suite.ok()
+
+
+def check_occupancy(suite, target, kernels, launches):
+    """Of products that fill every GPU: two blocks or eight warps a multiprocessor."""
+    wrong = []
+    for name, launch in launches.items():
+        code = kernels[name]
+        if min(sizes_of(launch["onnx_nodes"])[:2]) >= 2048 and code["blocks_per_sm"] < 2 \
+                and code["warps_per_sm"] < 8:
+            wrong.append(f"{launch['onnx_nodes']}: {code['blocks_per_sm']} blocks of "
+                         f"{code['threads']} threads")
+    if wrong:
+        suite.fail(f"occupancy-{target}", "; ".join(wrong))
+    else:
+        suite.ok()
+
+
+def conflicts_of(launch):
+    """What is wrong with a launch's accesses to shared memory."""
+    name, shared = launch["onnx_nodes"][0], launch["shared"]
+    loads, stores = (shared[way]["bank_conflicts"] for way in ("load", "store"))
+    least = sum(shared[way]["wavefronts_ideal"] for way in ("load", "store"))
+    if loads:
+        yield f"{name}: {loads} conflicts of loads"
+    if stores > STORE_CONFLICTS[name.split("_")[0]] * least:
+        yield f"{name}: {stores} conflicts of stores, with {least} wavefronts at least"
+
+
+def count_products(suite):
+    """The launches of the small products, with what the simulator counts."""
+    case = Case("counted", "", lambda: product_model(TYPES, COUNTED), "")
+    artefact, _ = compile_case(suite, case, "--target=sim:sm_80", "--sim-checks")
+    if not artefact:
+        return []
+    counters = artefact.parent / "counters.json"
+    step = harness.run([artefact, "--device=sim", "--random-inputs",
+                        f"--sim-counters={counters}"], SECONDS)
+    if step.code:
+        suite.fail("counted-run", harness.first_error(step.output), step)
+        return []
+    launches = json.loads(counters.read_text())["launches"]
+    wrong = [text for launch in launches for text in conflicts_of(launch)]
+    if wrong:
+        suite.fail("bank-conflicts", "; ".join(wrong))
+    else:
+        suite.ok()
+    return launches
+
+
+def check_page(suite, options, text, ptxas):
+    if options.page:
+        options.page.parent.mkdir(parents=True, exist_ok=True)
+        options.page.write_text(text)
+        return
+    kept = PAGE.read_text() if PAGE.exists() else ""
+    if f"ptxas {ptxas}." not in kept and kept:
+        print(f"{PAGE.name} is of another ptxas than {ptxas}: not compared")
+        suite.skipped += 1
+        return
+    if kept == text:
+        suite.ok()
+        return
+    differing = [line for line in text.splitlines() if line not in set(kept.splitlines())]
+    suite.fail("page", f"{PAGE.relative_to(harness.SOURCE)} is out of date, e.g. "
+               f"{differing[0] if differing else 'a line too many'}; "
+               f"static_code.py --page={PAGE.relative_to(harness.SOURCE)} writes it")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    harness.add_arguments(parser)
+    parser.add_argument("--page", type=Path, help="write the page")
+    options = parser.parse_args()
+    suite = harness.Suite("static-code", options.build.resolve())
+    ptxas = ptxas_version(suite)
+    text = HEAD.format(ptxas=ptxas)
+    for case in CASES:
+        artefact, file = compile_case(suite, case, f"--target={','.join(TARGETS)}")
+        if not artefact:
+            continue
+        report = json.loads(file.read_text())
+        codes = {target: read_code(suite, artefact, target) for target in TARGETS}
+        artefact.unlink()
+        check_resources(suite, case, report)
+        if case.name == "products":
+            for target in TARGETS:
+                check_widths(suite, target, codes[target], kernels_of(report, target))
+                check_occupancy(suite, target, codes[target], kernels_of(report, target))
+        text += case_tables(case, report, codes)
+    text += counted_table(count_products(suite)) + reference_table()
+    check_page(suite, options, text, ptxas)
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
