@@ -6,6 +6,7 @@
 #include "codegen/lower/TargetInstructions.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/rt/InPlace.h"
 #include "passes/graph/ConstantFolding.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -133,6 +134,13 @@ private:
     if (stage == Stage::Tiled ? !isa_and_nonnull<gpu::GPUFuncOp>(kernel)
                               : !isa_and_nonnull<LLVM::LLVMFuncOp>(kernel))
       return error(launch) << "no kernel " << launch.getKernelAttr();
+    // The compiler of the kernel must know of shared memory.
+    auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(rt::kInPlaceAttr);
+    for (int64_t position : pairs ? pairs.asArrayRef() : ArrayRef<int64_t>())
+      if (cast<FunctionOpInterface>(kernel).getArgAttr(position,
+                                                       LLVM::LLVMDialect::getNoAliasAttrName()))
+        return error(launch) << "parameter " << position << " of " << launch.getKernelAttr()
+                             << " is noalias and may be written in place";
     return success();
   }
 

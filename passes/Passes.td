@@ -511,9 +511,11 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     Every tensor gets a place: inputs and weights are where they are, results are written straight
     into outputs where that is possible, everything else shares the arena, by lifetime. A launch
     updates a tensor in place if nothing reads the old value afterwards; elsewhere the value is
-    copied first. Reshapes cost nothing. An output that is an input, a weight, another output or a
-    reshape of one is copied. Sizes known only at run time become arithmetic of the plan; where
-    there are any, `rt.lay_out_arena` gives all buffers their offsets when the plan runs.
+    copied first. A new result has the memory of an operand that nothing reads afterwards, where
+    `rt.in_place` says that the kernel allows it and both are of one size. Reshapes cost nothing. An
+    output that is an input, a weight, another output or a reshape of one is copied. Sizes known only
+    at run time become arithmetic of the plan; where there are any, `rt.lay_out_arena` gives all
+    buffers their offsets when the plan runs.
 
     What callers see of inputs and outputs moves to the attributes `rt.inputs` and `rt.outputs`;
     `rt.memory` says how large the arena is and how small it could be, where all sizes are known.
@@ -545,6 +547,7 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::cameo::rt::RtDialect", "::mlir::arith::ArithDialect"];
   let statistics = [
+    Statistic<"inPlace", "in-place", "operands that a launch writes its result over">,
     Statistic<"views", "arena-buffers", "buffers in the arena">,
     Statistic<"copies", "copies", "copies between buffers">,
     Statistic<"saved", "bytes-saved", "bytes by which the arena is smaller than its tensors, where sizes are known">

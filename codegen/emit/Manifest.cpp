@@ -5,6 +5,7 @@
 
 #include "codegen/NodeNames.h"
 #include "dialects/onnx/Schema.h"
+#include "dialects/rt/InPlace.h"
 #include "passes/host/BufferPlanner.h"
 #include "passes/host/WeightPool.h"
 
@@ -115,7 +116,7 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
       json::Array kernels;
       llvm::DenseSet<Operation *> seen;
       function.walk([&](rt::LaunchOp launch) {
-        Operation *kernel = launch->hasAttr("kernel.fallback") ? nullptr : kernelOf(launch);
+        Operation *kernel = launch->hasAttr(rt::kFallbackAttr) ? nullptr : kernelOf(launch);
         if (kernel && seen.insert(kernel).second)
           kernels.push_back(json::Object{
               {"name", launch.getKernel().getLeafReference().getValue()},

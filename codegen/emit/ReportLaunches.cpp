@@ -5,6 +5,7 @@
 #include "codegen/emit/Report.h"
 #include "codegen/emit/StatedSizes.h"
 #include "dialects/onnx/Schema.h"
+#include "dialects/rt/InPlace.h"
 #include "passes/host/BufferPlanner.h"
 #include "passes/host/WeightPool.h"
 
@@ -104,7 +105,7 @@ public:
       if (!isa<rt::LaunchOp, rt::CopyOp, rt::WriteOp>(op))
         return;
       // The same step for sizes beyond 32 bits.
-      if (!op->hasAttr("kernel.fallback"))
+      if (!op->hasAttr(rt::kFallbackAttr))
         ++count;
       numbers[op] = count - 1;
       for (Value operand : op->getOperands())
@@ -179,7 +180,7 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
   for (auto function : variant.getOps<func::FuncOp>()) {
     PlanSteps steps(function);
     function.walk([&](rt::LaunchOp launch) {
-      if (launch->hasAttr("kernel.fallback"))
+      if (launch->hasAttr(rt::kFallbackAttr))
         return;
       json::Object object{{"name", launch.getKernel().getLeafReference().getValue()},
                           {"onnx_nodes", json::fixUTF8(launchNodes(launch))},

@@ -5,6 +5,7 @@
 #include "codegen/lower/TileExpander.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -178,6 +179,27 @@ LogicalResult TileExpander::expandContract(kernel::ContractTileOp op) {
 
 //===-- Store -------------------------------------------------------------------------------===//
 
+/// Whether the epilogue loads from buffers of the kernel that are not `noalias`.
+static bool readsSharedMemory(kernel::StoreFragmentOp op) {
+  auto function = op->getParentOfType<gpu::GPUFuncOp>();
+  auto isShared = [&](Value memory) {
+    if (auto advance = memory.getDefiningOp<kernel::AdvanceOp>())
+      memory = advance.getMemory();
+    auto argument = dyn_cast<BlockArgument>(memory);
+    return argument && argument.getOwner() == &function.getBody().front() &&
+           argument.getArgNumber() < function.getNumArguments() &&
+           !function.getArgAttr(argument.getArgNumber(), "llvm.noalias");
+  };
+  if (llvm::any_of(op.getSources(), isShared))
+    return true;
+  return op.getBody()
+      .walk([&](Operation *inner) {
+        bool reads = isa<memref::LoadOp, vector::LoadOp>(inner) && isShared(inner->getOperand(0));
+        return reads ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult TileExpander::expandStore(kernel::StoreFragmentOp op) {
   Location loc = op.getLoc();
   FailureOr<ThreadTileAttr> found = layoutOf(op, op.getFragment().getType());
@@ -228,36 +250,74 @@ LogicalResult TileExpander::expandStore(kernel::StoreFragmentOp op) {
         values[e].map(op.getBody().getArgument(3 + source),
                       sources.element(b, loc, loaded, source, e));
   };
-  auto storeFrom = [&](int64_t row, int64_t col) {
-    SmallVector<IRMapping> values(vector);
+  struct Piece {
+    Value stored, offset, inside;
+  };
+  auto isAlways = [](Value inside) {
+    return isConstantIntValue(inside, 1) || isConstantIntValue(inside, -1);
+  };
+  SmallVector<IRMapping> values(vector);
+  /// What is inside of the next element and which that is; the rest is up to `compute`.
+  auto begin = [&](int64_t row, int64_t col) {
     for (int64_t e = 0; e < vector; ++e) {
       Value sum = builder.create<vector::ExtractOp>(
           loc, (*fragment)[row * rowGroups + (col + e) / group], (col + e) % group);
+      values[e].clear();
       values[e].map(op.getBody().getArguments().take_front(3),
                     ValueRange{rows[row], cols[col + e], sum});
       // The first element speaks for all.
       region.inlineUnguarded(builder, values[e], /*withCondition=*/e == 0);
     }
-    auto store = [&](OpBuilder &b) {
-      read(b, row, col, values);
-      Values stored;
-      for (int64_t e = 0; e < vector; ++e) {
-        region.inlineGuarded(b, values[e], /*withCondition=*/e == 0);
-        stored.push_back(region.result(values[e], 0));
-      }
-      storeElements(b, loc, joinElements(b, loc, stored), op.getDest(), region.result(values[0], 1),
-                    alignment);
-    };
-    Value inside = region.result(values[0], 2);
-    if (isConstantIntValue(inside, 1) || isConstantIntValue(inside, -1))
-      return store(builder);
+    return region.result(values[0], 2);
+  };
+  auto compute = [&](OpBuilder &b, int64_t row, int64_t col, Value inside) {
+    read(b, row, col, values);
+    Values stored;
+    for (int64_t e = 0; e < vector; ++e) {
+      region.inlineGuarded(b, values[e], /*withCondition=*/e == 0);
+      stored.push_back(region.result(values[e], 0));
+    }
+    return Piece{joinElements(b, loc, stored), region.result(values[0], 1), inside};
+  };
+  auto store = [&](OpBuilder &b, const Piece &piece) {
+    storeElements(b, loc, piece.stored, op.getDest(), piece.offset, alignment);
+  };
+  auto ifInside = [&](Value inside, function_ref<void(OpBuilder &)> then) {
+    if (isAlways(inside))
+      return then(builder);
     builder.create<scf::IfOp>(loc, inside, [&](OpBuilder &b, Location) {
-      store(b);
+      then(b);
       b.create<scf::YieldOp>(loc);
     });
   };
-  for (int64_t row = 0; row < tileRows; ++row)
-    for (int64_t col = 0; col < rowGroups * group; col += vector)
-      storeFrom(row, col);
+  auto computeIfInside = [&](int64_t row, int64_t col, Value inside) {
+    if (isAlways(inside))
+      return compute(builder, row, col, inside);
+    Type element = cast<MemRefType>(op.getDest().getType()).getElementType();
+    Type type = vector > 1 ? Type(VectorType::get(vector, element)) : element;
+    auto branch = builder.create<scf::IfOp>(loc, TypeRange{type, builder.getIndexType()}, inside,
+                                            /*withElseRegion=*/true);
+    OpBuilder then = branch.getThenBodyBuilder(), otherwise = branch.getElseBodyBuilder();
+    Piece piece = compute(then, row, col, inside);
+    then.create<scf::YieldOp>(loc, ValueRange{piece.stored, piece.offset});
+    Value nothing = otherwise.create<arith::ConstantOp>(loc, builder.getZeroAttr(type));
+    Value nowhere = otherwise.create<arith::ConstantIndexOp>(loc, 0);
+    otherwise.create<scf::YieldOp>(loc, ValueRange{nothing, nowhere});
+    return Piece{branch.getResult(0), branch.getResult(1), inside};
+  };
+  // A load behind a store to what may be the same memory would wait for it: all of a row first.
+  bool loadsFirst = readsSharedMemory(op);
+  for (int64_t row = 0; row < tileRows; ++row) {
+    SmallVector<Piece> pieces;
+    for (int64_t col = 0; col < rowGroups * group; col += vector) {
+      Value inside = begin(row, col);
+      if (loadsFirst)
+        pieces.push_back(computeIfInside(row, col, inside));
+      else
+        ifInside(inside, [&](OpBuilder &b) { store(b, compute(b, row, col, inside)); });
+    }
+    for (const Piece &piece : pieces)
+      ifInside(piece.inside, [&](OpBuilder &b) { store(b, piece); });
+  }
   return success();
 }

@@ -86,6 +86,7 @@ public:
         vectors(vectors) {}
 
   void emit() {
+    kernel.storesOnce = true;
     extents = kernel.loopSizes(product.generic);
     rows = total(product.rows), columns = total(product.columns);
     Value depth = total(product.depth);

@@ -142,6 +142,11 @@ SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
   return result;
 }
 
+SmallVector<Value> Kernel::placeOf(Value flat, ArrayRef<Value> sizes) {
+  place = {flat, SmallVector<Value>(sizes), delinearize(flat, sizes)};
+  return place.indices;
+}
+
 Value Kernel::apply(AffineExpr expr, ValueRange dims) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
@@ -181,8 +186,11 @@ Value Kernel::outerStride(Value tensor, int64_t dim, Value stride) {
 }
 
 Value Kernel::offset(Value tensor, ValueRange indices) {
-  if (layout(tensor).isContiguous())
-    return linearize(indices, sizes(tensor));
+  if (layout(tensor).isContiguous()) {
+    SmallVector<Value> extents = sizes(tensor);
+    bool isPlace = place.flat && llvm::equal(indices, place.indices) && extents == place.sizes;
+    return isPlace ? place.flat : linearize(indices, extents);
+  }
   Value stride = constant(1), result = constant(0);
   for (size_t dim = indices.size(); dim-- > 0;) {
     result = add(mul(indices[dim], stride), result);

@@ -4,7 +4,9 @@
 #include "codegen/schedule/KernelEmitter.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/schedule/InPlace.h"
 #include "codegen/schedule/Work.h"
+#include "dialects/rt/InPlace.h"
 #include "dialects/rt/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -150,8 +152,25 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   auto wide = launch(op, part, threads, gridWhere(zero, grid[0]), outputs, destinations,
                      {64, /*inChunks=*/false, "_wide"}, body);
   if (succeeded(wide))
-    wide->front().getDefiningOp()->setAttr("kernel.fallback", host.getUnitAttr()); // for reports
+    wide->front().getDefiningOp()->setAttr(rt::kFallbackAttr, host.getUnitAttr());
   return wide;
+}
+
+/// What launches of a kernel with these tensors have as rt::kInPlaceAttr: a view is another
+/// kernel's operand, so that what holds for one of the kernel's launches holds for all.
+static SmallVector<int64_t> inPlacePositions(gpu::GPUFuncOp function, ArrayRef<Value> tensors,
+                                             ArrayRef<int64_t> written) {
+  SmallVector<unsigned> whole, targets;
+  for (auto [position, tensor] : llvm::enumerate(tensors))
+    if (rt::hasOwnMemory(tensor)) {
+      whole.push_back(position);
+      if (llvm::is_contained(written, static_cast<int64_t>(position)))
+        targets.push_back(position);
+    }
+  SmallVector<int64_t> positions;
+  for (auto [target, source] : inPlacePairs(function, targets, whole))
+    positions.append({target, source});
+  return positions;
 }
 
 KernelEmitter::Operands KernelEmitter::operandsOf(kernel::DispatchOp op, ArrayRef<int64_t> outputs,
@@ -245,6 +264,7 @@ void KernelEmitter::beginChunk(Kernel &kernel, const Operands &operands) {
 
 gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64_t threads,
                                     const Operands &operands, Form form,
+                                    SmallVectorImpl<int64_t> &inPlace,
                                     function_ref<LogicalResult(Kernel &)> body) {
   Location loc = op.getLoc();
   OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
@@ -261,8 +281,6 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   if (kernel::ScheduleAttr schedule = op.getScheduleAttr())
     function->setAttr("kernel.schedule", schedule); // for reports
-  for (size_t i = 0; i < operands.tensors; ++i)
-    function.setArgAttr(i, "llvm.noalias", outer.getUnitAttr());
 
   Block &entry = function.getBody().front();
   Kernel kernel(op, OpBuilder::atBlockBegin(&entry));
@@ -297,6 +315,12 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   kernel.b.create<gpu::ReturnOp>(loc);
   if (!kernel.synchronises)
     function->setAttr("kernel.no_sync", outer.getUnitAttr());
+  if (kernel.storesOnce)
+    inPlace = inPlacePositions(function, ArrayRef(operands.values).take_front(operands.tensors),
+                               operands.written);
+  for (size_t i = 0; i < operands.tensors; ++i)
+    if (!llvm::is_contained(inPlace, static_cast<int64_t>(i)))
+      function.setArgAttr(i, "llvm.noalias", outer.getUnitAttr());
   return function;
 }
 
@@ -319,13 +343,13 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   }
   if (form.inChunks)
     more += llvm::formatv("chunks {0}", chunks->size);
-  auto &[function, nodes] = known[extend(hasher.key(op), more)];
+  auto &[function, nodes, inPlace] = known[extend(hasher.key(op), more)];
   collectNodeNames(loc, nodes);
   if (!function) {
     std::string name =
         llvm::formatv("k{0}_{1}{2}{3}", count++,
                       symbolFor(nodes.empty() ? "kernel" : nodes.front()), part, form.suffix);
-    function = write(op, name, threads, operands, form, body);
+    function = write(op, name, threads, operands, form, inPlace, body);
     if (!function)
       return failure();
   }
@@ -338,6 +362,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   auto launched =
       host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, Value(), operands.values,
                                 host.getDenseI64ArrayAttr(operands.written), Value(), Value());
+  if (!inPlace.empty())
+    launched->setAttr(rt::kInPlaceAttr, host.getDenseI64ArrayAttr(inPlace));
   OpBuilder before(launched);
   stateWork(before, launched, op, outputs,
             [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });
@@ -346,7 +372,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
 
 void KernelEmitter::nameNodes() {
   for (auto &entry : known) {
-    auto &[function, nodes] = entry.second;
+    auto &[function, nodes, inPlace] = entry.second;
     auto names = StringAttr::get(function.getContext(), llvm::join(nodes, ","));
     function->setAttr("kernel.nodes", names);
   }

@@ -70,6 +70,9 @@ public:
   mlir::Value linearize(mlir::ValueRange indices, llvm::ArrayRef<mlir::Value> sizes);
   /// Indices of element `flat` of a row-major tensor of these sizes.
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value flat, llvm::ArrayRef<mlir::Value> sizes);
+  /// The same for an element that many tensors of these sizes may be read at: their offset is
+  /// known.
+  llvm::SmallVector<mlir::Value> placeOf(mlir::Value flat, llvm::ArrayRef<mlir::Value> sizes);
   llvm::SmallVector<mlir::Value> sizes(mlir::Value tensor);
   /// Loop extents of a linalg operation.
   llvm::SmallVector<mlir::Value> loopSizes(mlir::linalg::LinalgOp op);
@@ -135,6 +138,7 @@ public:
   mlir::gpu::GPUFuncOp function;
   bool synchronises = false; // uses barriers, shuffles or shared memory
   bool broken = false;       // an error was emitted
+  bool storesOnce = false;   // no element of a destination is written twice in a launch
 
 private:
   friend class KernelEmitter;
@@ -168,6 +172,11 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicStrides;
   int64_t alignmentOf(mlir::Value memory, int64_t lanes);
   llvm::DenseMap<int64_t, mlir::Value> constants;
+  /// What placeOf was called with last, and what it gave.
+  struct {
+    mlir::Value flat;
+    llvm::SmallVector<mlir::Value> sizes, indices;
+  } place;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;
   mlir::IRMapping mapping;
   int64_t lane = 0; // of several elements at once, which is being computed
@@ -248,12 +257,14 @@ private:
                       mlir::ValueRange destinations, Form form);
   mlir::gpu::GPUFuncOp write(kernel::DispatchOp op, llvm::StringRef name, int64_t threads,
                              const Operands &operands, Form form,
+                             llvm::SmallVectorImpl<int64_t> &inPlace,
                              llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
   void beginChunk(Kernel &kernel, const Operands &operands);
 
   struct Known {
     mlir::gpu::GPUFuncOp function;
     llvm::SetVector<llvm::StringRef> nodes;
+    llvm::SmallVector<int64_t> inPlace; // of its launches, see rt::kInPlaceAttr
   };
 
   rt::VariantOp variant;

@@ -265,6 +265,7 @@ private:
   static LogicalResult emitBody(Kernel &kernel, ArrayRef<Value> values,
                                 ArrayRef<Value> destinations, int64_t threads, int64_t vector,
                                 bool flat) {
+    kernel.storesOnce = true;
     Value shape = destinations.front();
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
@@ -280,7 +281,7 @@ private:
       SmallVector<Value> indices;
       FlatElements elements(kernel, offset, lanes);
       if (!flat)
-        indices = kernel.delinearize(offset, sizes);
+        indices = kernel.placeOf(offset, sizes);
       for (Value value : values) {
         if (flat)
           results.push_back(elements.of(value));

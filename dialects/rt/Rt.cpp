@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rt dialect: registration and verifiers.
+#include "dialects/rt/InPlace.h"
 #include "dialects/rt/Layout.h"
 
 #include "dialects/rt/Ledger.h"
@@ -182,6 +183,39 @@ LogicalResult AssembleOp::verify() {
   return success();
 }
 
+/// What kInPlaceAttr says of a launch; with buffers, that it is true and complete.
+static LogicalResult verifyInPlace(LaunchOp op) {
+  Attribute attribute = op->getAttr(kInPlaceAttr);
+  auto pairs = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
+  if (attribute && (!pairs || pairs.size() % 2 != 0))
+    return op.emitOpError() << kInPlaceAttr << " needs pairs of positions, is " << attribute;
+  ArrayRef<int64_t> positions = pairs ? pairs.asArrayRef() : ArrayRef<int64_t>();
+  int64_t count = op.getOperands_().size();
+  llvm::SmallDenseSet<std::pair<int64_t, int64_t>> shared;
+  for (size_t i = 0; i < positions.size(); i += 2) {
+    int64_t target = positions[i], source = positions[i + 1];
+    if (target < 0 || source < 0 || target >= count || source >= count)
+      return op.emitOpError() << kInPlaceAttr << " has the pair " << target << ", " << source
+                              << "; positions are in [0, " << count << ")";
+    bool isRead = !llvm::is_contained(op.getOutputs(), source);
+    if (!llvm::is_contained(op.getOutputs(), target) || !isRead)
+      return op.emitOpError() << kInPlaceAttr << " has the pair " << target << ", " << source
+                              << "; the first is written, the second only read";
+    Value written = op.getOperands_()[target], read = op.getOperands_()[source];
+    if (isa<BufferType>(written.getType()) && written != read)
+      return op.emitOpError() << kInPlaceAttr << " has the pair " << target << ", " << source
+                              << ", which are not one buffer";
+    shared.insert({target, source});
+  }
+  for (int64_t target : op.getOutputs())
+    for (auto [source, operand] : llvm::enumerate(op.getOperands_()))
+      if (isa<BufferType>(operand.getType()) && operand == op.getOperands_()[target] &&
+          target != int64_t(source) && !shared.contains({target, source}))
+        return op.emitOpError() << "writes operand " << target << ", whose buffer operand "
+                                << source << " has, too";
+  return success();
+}
+
 LogicalResult LaunchOp::verify() {
   if (getGrid().size() != 3)
     return emitOpError() << "needs three grid sizes, has " << getGrid().size();
@@ -192,7 +226,7 @@ LogicalResult LaunchOp::verify() {
   if (!getResults().empty() && getResults().size() != getOutputs().size())
     return emitOpError() << "has " << getResults().size() << " results for " << getOutputs().size()
                          << " written operands";
-  return success();
+  return verifyInPlace(*this);
 }
 
 //===-- The arena -----------------------------------------------------------------------------===//

@@ -217,6 +217,11 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
     tensors, `outputs` lists the positions of the operands that the kernel writes; the results are
     those tensors after the launch. `flops` and `bytes` are what the launch computes and moves, for
     profiles; attributes `kernel.flops` and `kernel.bytes` where they are known at compile time.
+
+    `rt.in_place = array<i64: 2, 0>` says that operand 2, which is written, may have the memory of
+    operand 0, which is read: each element by the thread that overwrites it, before it does. What
+    plans memory takes such pairs up; of buffers, those that it has taken up are left, and no other
+    buffer of a launch may be one that it writes.
   }];
   let arguments = (ins SymbolRefAttr:$kernel, Variadic<Index>:$grid, Optional<Index>:$shared,
                        Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs,

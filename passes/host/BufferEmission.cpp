@@ -162,6 +162,10 @@ void BufferPlanner::emit() {
         step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(),
         operands, launch.getOutputsAttr(), launch.getFlops(), launch.getBytes());
     planned->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
+    if (step.inPlace.empty())
+      planned->removeAttr(rt::kInPlaceAttr);
+    else
+      planned->setAttr(rt::kInPlaceAttr, builder.getDenseI64ArrayAttr(step.inPlace));
     planned->setAttr(kLaunchShapesAttr, shapesOf(launch));
   }
   erase();

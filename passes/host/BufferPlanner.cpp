@@ -1,7 +1,8 @@
 // First half of buffer planning: which memory each tensor is in, and what the plan does in which
 // order. Launches update tensors in place where nobody reads the old value afterwards; elsewhere
-// the value is copied first. A tensor.empty is new memory wherever it is used; a rt.storage is one
-// memory, whose parts are written and read each by itself.
+// the value is copied first. A tensor.empty is new memory wherever it is used, or that of an
+// operand that the launch may overwrite (rt.in_place) and nobody reads afterwards; a rt.storage is
+// one memory, whose parts are written and read each by itself.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/host/BufferPlanner.h"
@@ -126,6 +127,7 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
   Step record{launch, launch.getLoc(), {}};
   SmallVector<std::pair<unsigned, unsigned>> copies; // target, source
   DenseMap<unsigned, unsigned> written;              // operand -> place
+  SmallVector<int64_t> taken;                        // operands that are written over
   for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
     if (!isa<RankedTensorType>(operand.getType())) {
       record.places.push_back(-1);
@@ -144,6 +146,13 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
       if (!rt::hasOwnMemory(operand))
         return launch.emitError() << "updates operand " << i
                                   << ", a part of another tensor that is read later";
+      if (known == placeOf.end())
+        if (std::optional<int64_t> source = sourceInPlace(launch, i, taken)) {
+          taken.push_back(*source);
+          record.places.push_back(placeOf.at(launch.getOperands_()[*source]));
+          written[i] = record.places.back();
+          continue;
+        }
       FailureOr<unsigned> place = newMemory(Memory::Arena, operand);
       if (failed(place))
         return failure();
@@ -169,8 +178,80 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
   }
   for (int place : record.places)
     useAt(place, steps.size());
+  record.inPlace = pairsInPlace(launch, record.places);
   steps.push_back(record);
   return success();
+}
+
+/// Whether the tensor, or it in another shape, is an output of the model, which has memory of its
+/// own.
+static bool isReturned(Value tensor) {
+  return llvm::any_of(tensor.getUsers(), [](Operation *user) {
+    return isa<func::ReturnOp>(user) ||
+           (isa<rt::ReshapeOp, tensor::CastOp>(user) && isReturned(user->getResult(0)));
+  });
+}
+
+static ArrayRef<int64_t> pairsOf(rt::LaunchOp launch) {
+  auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(rt::kInPlaceAttr);
+  return pairs ? pairs.asArrayRef() : ArrayRef<int64_t>();
+}
+
+static bool hasPair(rt::LaunchOp launch, int64_t target, int64_t source) {
+  ArrayRef<int64_t> pairs = pairsOf(launch);
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    if (pairs[i] == target && pairs[i + 1] == source)
+      return true;
+  return false;
+}
+
+/// The launch that runs where this one does not; null where there is none.
+static rt::LaunchOp fallbackOf(rt::LaunchOp launch) {
+  for (Operation *user : launch.getResults().front().getUsers())
+    if (auto other = dyn_cast<rt::LaunchOp>(user);
+        other && other->hasAttr(rt::kFallbackAttr) && other.getOutputs() == launch.getOutputs() &&
+        llvm::all_of_zip(other.getOutputs(), launch.getResults(), [&](int64_t position, Value old) {
+          return other.getOperands_()[position] == old;
+        }))
+      return other;
+  return {};
+}
+
+std::optional<int64_t> BufferPlanner::sourceInPlace(rt::LaunchOp launch, int64_t target,
+                                                    ArrayRef<int64_t> taken) {
+  ArrayRef<int64_t> pairs = pairsOf(launch);
+  if (pairs.empty() || launch.getResults().empty())
+    return std::nullopt;
+  rt::LaunchOp fallback = fallbackOf(launch);
+  size_t output = llvm::find(launch.getOutputs(), target) - launch.getOutputs().begin();
+  if (isReturned((fallback ? fallback : launch).getResults()[output]))
+    return std::nullopt;
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    int64_t source = pairs[i + 1];
+    Value tensor = launch.getOperands_()[source];
+    auto place = placeOf.find(tensor);
+    if (pairs[i] != target || (fallback && !hasPair(fallback, target, source)) ||
+        llvm::is_contained(taken, source) || place == placeOf.end() || places[place->second].view ||
+        isUnwritten(tensor))
+      continue;
+    const Memory &memory = memoryOf(place->second);
+    FailureOr<Memory> wanted = memoryFor(Memory::Arena, launch.getOperands_()[target]);
+    unsigned number = launch.getOperands_().getBeginOperandIndex() + source;
+    if (memory.kind == Memory::Arena && succeeded(wanted) && wanted->factor == memory.factor &&
+        wanted->dims == memory.dims &&
+        !isUsedAfter(places[place->second].part, launch, number, fallback))
+      return source;
+  }
+  return std::nullopt;
+}
+
+SmallVector<int64_t> BufferPlanner::pairsInPlace(rt::LaunchOp launch, ArrayRef<int> places) {
+  ArrayRef<int64_t> pairs = pairsOf(launch);
+  SmallVector<int64_t> result;
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    if (places[pairs[i]] == places[pairs[i + 1]])
+      result.append({pairs[i], pairs[i + 1]});
+  return result;
 }
 
 LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
@@ -201,39 +282,39 @@ LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
   return success();
 }
 
-/// Whether one of the tensors is read after `writer`, or by it through another operand.
-bool BufferPlanner::isAnyUsedAfter(ArrayRef<Value> tensors, Operation *writer, unsigned operand) {
-  for (Value tensor : tensors)
-    for (OpOperand &use : tensor.getUses()) {
-      Operation *user = use.getOwner();
-      // Other names for the same memory are in the list themselves, once they are reached.
-      if (isa<rt::ReshapeOp, rt::ViewOp, rt::AssembleOp, tensor::CastOp>(user) &&
-          user->isBeforeInBlock(writer))
-        continue;
-      if (user == writer ? use.getOperandNumber() != operand : writer->isBeforeInBlock(user))
-        if (!isa<tensor::DimOp>(user))
-          return true;
-    }
-  return false;
-}
-
-/// The same of what is in the part, in what it is a part of, and in its parts.
-bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned operand) {
+bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned operand,
+                                Operation *twin) {
+  auto isAnyUsed = [&](ArrayRef<Value> tensors) {
+    for (Value tensor : tensors)
+      for (OpOperand &use : tensor.getUses()) {
+        Operation *user = use.getOwner();
+        // Other names for the same memory are in the list themselves, once they are reached.
+        if (isa<rt::ReshapeOp, rt::ViewOp, rt::AssembleOp, tensor::CastOp>(user) &&
+            user->isBeforeInBlock(writer))
+          continue;
+        if (user == writer || user == twin ? use.getOperandNumber() != operand
+                                           : writer->isBeforeInBlock(user))
+          if (!isa<tensor::DimOp>(user))
+            return true;
+      }
+    return false;
+  };
+  // What is in the part, in what it is a part of, and in its parts.
   for (auto around = parts[part].around; around; around = parts[*around].around)
-    if (isAnyUsedAfter(parts[*around].tensors, writer, operand))
+    if (isAnyUsed(parts[*around].tensors))
       return true;
   SmallVector<unsigned> inside{part};
   while (!inside.empty()) {
     const Part &next = parts[inside.pop_back_val()];
-    if (isAnyUsedAfter(next.tensors, writer, operand))
+    if (isAnyUsed(next.tensors))
       return true;
     inside.append(next.inside);
   }
   return false;
 }
 
-FailureOr<unsigned> BufferPlanner::newMemory(Memory::Kind kindOfMemory, Value tensor,
-                                             unsigned index) {
+FailureOr<BufferPlanner::Memory> BufferPlanner::memoryFor(Memory::Kind kindOfMemory, Value tensor,
+                                                          unsigned index) {
   auto type = cast<RankedTensorType>(tensor.getType());
   FailureOr<Sizes> known = sizesOf(tensor);
   if (failed(known))
@@ -254,7 +335,14 @@ FailureOr<unsigned> BufferPlanner::newMemory(Memory::Kind kindOfMemory, Value te
       return emitError(tensor.getLoc()) << type << " takes more than 2^63 bytes";
   }
   llvm::sort(memory.dims, [&](Value a, Value b) { return numberOf(a) < numberOf(b); });
-  memories.push_back(memory);
+  return memory;
+}
+
+FailureOr<unsigned> BufferPlanner::newMemory(Memory::Kind kind, Value tensor, unsigned index) {
+  FailureOr<Memory> memory = memoryFor(kind, tensor, index);
+  if (failed(memory))
+    return failure();
+  memories.push_back(*memory);
   parts.emplace_back();
   places.push_back({unsigned(memories.size() - 1), unsigned(parts.size() - 1), {}, {}, {}});
   return places.size() - 1;

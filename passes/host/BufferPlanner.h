@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/rt/InPlace.h"
 #include "dialects/rt/Layout.h"
 #include "passes/Passes.h"
 
@@ -65,6 +66,7 @@ private:
     mlir::Operation *op; // rt.launch, rt.from_scalars; null for a copy
     mlir::Location loc;
     llvm::SmallVector<int> places; // a launch's operands, -1 for scalars; else target, source
+    llvm::SmallVector<int64_t> inPlace = {}; // a launch's pairs of one place: rt::kInPlaceAttr
   };
 
   llvm::LogicalResult collect();
@@ -84,14 +86,23 @@ private:
     return onnx::elementBytes(*onnx::elementKind(mlir::getElementTypeOrSelf(tensor)));
   }
 
+  /// A memory of the tensor's size, which is none of the plan yet.
+  llvm::FailureOr<Memory> memoryFor(Memory::Kind kind, mlir::Value tensor, unsigned index = 0);
   /// All of a memory of the tensor's size.
   llvm::FailureOr<unsigned> newMemory(Memory::Kind kind, mlir::Value tensor, unsigned index = 0);
   Memory &memoryOf(unsigned place) { return memories[places[place].memory]; }
   void bind(mlir::Value tensor, unsigned place);
   static bool isUnwritten(mlir::Value tensor);
-  bool isUsedAfter(unsigned part, mlir::Operation *writer, unsigned operand);
-  bool isAnyUsedAfter(llvm::ArrayRef<mlir::Value> tensors, mlir::Operation *writer,
-                      unsigned operand);
+  /// Whether the part is read after `writer` and `twin`, which may be null, or by one of them
+  /// through another operand.
+  bool isUsedAfter(unsigned part, mlir::Operation *writer, unsigned operand,
+                   mlir::Operation *twin = nullptr);
+  /// The operand, by position, whose memory operand `target` of a launch, which has none yet, may
+  /// take over; not one of `taken`.
+  std::optional<int64_t> sourceInPlace(rt::LaunchOp launch, int64_t target,
+                                       llvm::ArrayRef<int64_t> taken);
+  /// Those of the launch's pairs whose operands are in one place.
+  llvm::SmallVector<int64_t> pairsInPlace(rt::LaunchOp launch, llvm::ArrayRef<int> places);
   void useAt(int place, int64_t step);
   void addCopy(mlir::Location loc, unsigned target, unsigned source);
 

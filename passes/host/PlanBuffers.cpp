@@ -24,6 +24,10 @@ struct PlanBuffers : cameo::impl::PlanBuffersBase<PlanBuffers> {
     if (failed(BufferPlanner(function).run()))
       return signalPassFailure();
     function.walk([&](rt::ArenaViewOp) { count(&getContext(), getArgument(), "arena-buffers"); });
+    function.walk([&](rt::LaunchOp launch) {
+      if (auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(rt::kInPlaceAttr))
+        count(&getContext(), getArgument(), "in-place", pairs.size() / 2);
+    });
     function.walk([&](rt::CopyOp) { count(&getContext(), getArgument(), "copies"); });
     if (auto memory = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr)) {
       auto bytes = [&](StringRef name) { return memory.getAs<IntegerAttr>(name).getInt(); };

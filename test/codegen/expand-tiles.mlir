@@ -183,7 +183,7 @@ gpu.module @copy_in_rounds {
 // CHECK-LABEL: gpu.func @contract
 // CHECK-SAME: workgroup(%[[A:[^ ]*]] : {{.*}}, %[[B:[^ ]*]] : {{.*}})
 gpu.module @contract {
-  gpu.func @contract(%y: memref<?xf32, #g>, %bias: memref<?xf32, #g>, %n: index, %some: i1)
+  gpu.func @contract(%y: memref<?xf32, #g>, %bias: memref<?xf32, #g> {llvm.noalias}, %n: index, %some: i1)
       workgroup(%a: memref<16xf32, #ws>, %b: memref<128xf32, #ws>) kernel
       attributes {kernel.block = array<i32: 32, 1, 1>} {
     // CHECK-DAG: %[[T:.*]] = gpu.thread_id x
@@ -275,6 +275,44 @@ gpu.module @integers {
       %true = arith.constant true
       %offset = arith.addi %r, %c : index
       kernel.yield %v, %offset, %true : i32, index, i1
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+#layout = #kernel.thread_tile<threads = 4 x 8, tile = 2 x 2, group = 2>
+!acc = !kernel.fragment<8 by 16 of f32, #layout>
+
+// What may be the memory that is stored to is loaded for a row before the row is stored.
+// CHECK-LABEL: gpu.func @in_place
+gpu.module @in_place {
+  gpu.func @in_place(%y: memref<?xf32, #g>, %x: memref<?xf32, #g>, %n: index) kernel
+      attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %acc = kernel.fill_fragment %zero : f32 -> !acc
+    // CHECK: %[[IN:.*]] = arith.cmpi
+    // CHECK: %[[FIRST:.*]]:2 = scf.if %[[IN]] -> (f32, index)
+    // CHECK: memref.load
+    // CHECK: scf.yield
+    // CHECK: scf.yield
+    // CHECK: %[[SECOND:.*]]:2 = scf.if
+    // CHECK: memref.load
+    // CHECK: scf.if %[[IN]] {
+    // CHECK-NEXT: memref.store %[[FIRST]]#0, %{{.*}}[%[[FIRST]]#1]
+    // CHECK: memref.store %[[SECOND]]#0, %{{.*}}[%[[SECOND]]#1]
+    // CHECK-COUNT-2: memref.load
+    // CHECK-COUNT-2: memref.store
+    kernel.store_fragment %acc to %y vector 1 : !acc to memref<?xf32, #g> {
+    ^bb0(%r: index, %c: index, %v: f32):
+      %line = arith.muli %r, %n : index
+      %offset = arith.addi %line, %c : index
+      %inside = arith.cmpi ult, %c, %n : index
+      %add = memref.load %x[%offset] : memref<?xf32, #g>
+      %out = arith.addf %v, %add : f32
+      kernel.yield %out, %offset, %inside : f32, index, i1
     }
     gpu.return
   }

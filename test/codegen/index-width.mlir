@@ -18,7 +18,7 @@
 // CHECK: %[[BYTES:.*]] = arith.addf
 // CHECK: %[[FIRST:.*]] = rt.launch @[[K:.*]]::@[[K]] grid(%[[NARROW]], {{.*}} flops %{{.*}} bytes %[[BYTES]]
 // CHECK: %[[WIDE:.*]] = arith.select %[[FITS]], %{{.*}}, %[[BLOCKS]] : index
-// CHECK: rt.launch @[[W:.*]]::@[[W]] grid(%[[WIDE]], {{.*}} args(%{{.*}}, %[[FIRST]], {{.*}} {kernel.fallback}
+// CHECK: rt.launch @[[W:.*]]::@[[W]] grid(%[[WIDE]], {{.*}} args(%{{.*}}, %[[FIRST]], {{.*}} {kernel.fallback, rt.in_place = array<i64: 1, 0>}
 // CHECK: gpu.module @[[K]] attributes {kernel.index_bits = 32 : i32}
 // CHECK: gpu.module @[[W]] attributes {kernel.index_bits = 64 : i32}
 rt.variant @dynamic target "sm_80" {

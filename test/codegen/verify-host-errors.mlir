@@ -12,6 +12,23 @@ rt.variant @v target "sm_80" {
 // -----
 
 rt.variant @v target "sm_80" {
+  gpu.module @k {
+    llvm.func @k(%x: !llvm.ptr<1>, %y: !llvm.ptr<1> {llvm.noalias}) {
+      llvm.return
+    }
+  }
+  func.func @main() {
+    %c0 = arith.constant 0 : index
+    %a = rt.arena_view %c0 bytes %c0
+    // expected-error @+1 {{'rt.launch' at stage host: parameter 1 of @k::@k is noalias and may be written in place}}
+    rt.launch @k::@k grid(%c0, %c0, %c0) args(%a, %a : !rt.buffer, !rt.buffer) writes [1] {rt.in_place = array<i64: 1, 0>}
+    return
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
   func.func @main() {
     // expected-error @+1 {{'tensor.empty' at stage host: tensors have become buffers by now}}
     %e = tensor.empty() : tensor<4xf32>

@@ -66,6 +66,49 @@ func.func @LaunchResults(%n: index, %x: tensor<4xf32>) {
 
 // -----
 
+func.func @LaunchInPlacePairs(%n: index, %x: tensor<4xf32>) {
+  // expected-error @below {{rt.in_place needs pairs of positions, is array<i64: 1>}}
+  rt.launch @k::@f grid(%n, %n, %n) args(%x, %x : tensor<4xf32>, tensor<4xf32>) writes [1] {rt.in_place = array<i64: 1>}
+  return
+}
+
+// -----
+
+func.func @LaunchInPlacePosition(%n: index, %x: tensor<4xf32>) {
+  // expected-error @below {{rt.in_place has the pair 1, 2; positions are in [0, 2)}}
+  rt.launch @k::@f grid(%n, %n, %n) args(%x, %x : tensor<4xf32>, tensor<4xf32>) writes [1] {rt.in_place = array<i64: 1, 2>}
+  return
+}
+
+// -----
+
+func.func @LaunchInPlaceRead(%n: index, %x: tensor<4xf32>) {
+  // expected-error @below {{rt.in_place has the pair 0, 1; the first is written, the second only read}}
+  rt.launch @k::@f grid(%n, %n, %n) args(%x, %x : tensor<4xf32>, tensor<4xf32>) writes [1] {rt.in_place = array<i64: 0, 1>}
+  return
+}
+
+// -----
+
+func.func @LaunchInPlaceBuffers(%n: index) {
+  %a = rt.arena_view %n bytes %n
+  %b = rt.arena_view %n bytes %n
+  // expected-error @below {{rt.in_place has the pair 1, 0, which are not one buffer}}
+  rt.launch @k::@f grid(%n, %n, %n) args(%a, %b : !rt.buffer, !rt.buffer) writes [1] {rt.in_place = array<i64: 1, 0>}
+  return
+}
+
+// -----
+
+func.func @LaunchSharedBuffer(%n: index) {
+  %a = rt.arena_view %n bytes %n
+  // expected-error @below {{writes operand 1, whose buffer operand 0 has, too}}
+  rt.launch @k::@f grid(%n, %n, %n) args(%a, %a : !rt.buffer, !rt.buffer) writes [1]
+  return
+}
+
+// -----
+
 func.func @ReshapeView(%x: tensor<4x6xf32>) {
   %v = rt.view %x[0, 0] : tensor<4x6xf32> -> tensor<4x3xf32>
   // expected-error @below {{of a view must leave its outer dimensions as they are}}
