@@ -60,7 +60,7 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   functions.addPass(createFoldPadIntoWindow());
   // After operators that differed only in what they were called are gone, and before folding into
   // convolutions, which needs to see that a value has one use.
-  functions.addPass(createCSEPass());
+  functions.addPass(createMergeNodes());
   functions.addPass(createFoldBatchNormIntoConv());
   if (options.level >= 2)
     // After batch normalizations are gone, whose factors it finds between products otherwise.

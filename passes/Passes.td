@@ -174,6 +174,27 @@ def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
   ];
 }
 
+def MergeNodes : Pass<"cameo-merge-nodes", "::mlir::func::FuncOp"> {
+  let summary = "merge equal nodes";
+  let description = [{
+    Of nodes with the same operator, operands and attributes the first stands for all; constants of
+    equal bytes are one, too.
+
+    ```mlir
+    %0 = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = onnx.Add(%0, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    ==>
+    ```mlir
+    %0 = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = onnx.Add(%0, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect"];
+  let statistics = [Statistic<"merged", "merged", "nodes for which an equal one stands">];
+}
+
 def SimplifyOperators : Pass<"cameo-simplify-operators", "::mlir::func::FuncOp"> {
   let summary = "simplify: remove operators that compute nothing, merge those that are one together";
   let description = [{

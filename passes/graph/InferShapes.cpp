@@ -13,6 +13,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/SizeNames.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
@@ -46,17 +47,21 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
       return;
     ShapeWalk walk(function);
     onnx::SizeNames names(walk.sizes);
+    rt::Ledger ledger(function);
     bool good = true;
     walk.run([&](Operation *op) {
-      if (walk.standsIn(op))
+      if (walk.standsIn(op)) {
+        if (!op->hasAttr(kDeclaredShapeAttr))
+          ledger.chosen("shape", op->getLoc(), "given the shape that the model declares");
         op->setAttr(kDeclaredShapeAttr, UnitAttr::get(op->getContext()));
-      else
+      } else {
         op->removeAttr(kDeclaredShapeAttr);
+      }
       good &= succeeded(refine(op, walk.shapes, names));
     });
     if (!good)
       return signalPassFailure();
-    foldKnownIntegers(function.getBody().front(), walk.shapes);
+    foldKnownIntegers(function.getBody().front(), walk.shapes, ledger);
     nameOutputs(function);
     updateFunctionType(function);
   }
@@ -131,7 +136,7 @@ private:
     return onnx::makeConstant(type, nodeName(op), writeElements<int64_t>(*kind, numbers));
   }
 
-  void foldKnownIntegers(Block &body, onnx::Shapes &shapes) {
+  void foldKnownIntegers(Block &body, onnx::Shapes &shapes, rt::Ledger &ledger) {
     // All of them first: host values are known by where operations are in memory.
     SmallVector<std::pair<Operation *, ElementsAttr>> known;
     for (Operation &op : body.without_terminator())
@@ -139,6 +144,7 @@ private:
         known.push_back({&op, value});
     for (auto [op, value] : known) {
       OpBuilder b(op);
+      ledger.applied("fold", op->getLoc(), "folded to a constant", "known sizes make it");
       op->getResult(0).replaceAllUsesWith(createConstant(b, op->getLoc(), value));
       op->erase();
       count(&getContext(), getArgument(), "folded");
