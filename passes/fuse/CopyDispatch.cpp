@@ -31,7 +31,8 @@ namespace {
 
 /// The body of a copy of several: finds the part that an index is in.
 struct Search {
-  SmallVector<Value> parts;
+  SmallVector<Value> parts;         // null where there is an element
+  ArrayRef<TypedAttr> elements;     // of those with equal ones
   SmallVector<OpFoldResult> starts; // in the body
   int64_t dim;
 
@@ -39,6 +40,8 @@ struct Search {
   /// the number of parts.
   Value find(OpBuilder &b, Location loc, ArrayRef<Value> indices, size_t first, size_t count) {
     auto start = [&](size_t i) { return getValueOrCreateConstantIndexOp(b, loc, starts[i]); };
+    if (count == 1 && elements[first])
+      return b.create<arith::ConstantOp>(loc, elements[first]);
     if (count == 1) {
       SmallVector<Value> source(indices);
       if (!isConstantIntValue(starts[first], 0))
@@ -62,8 +65,12 @@ struct Search {
 
 } // namespace
 
-Value copyParts(OpBuilder &b, Location loc, ValueRange parts, int64_t dim, Value destination) {
-  llvm::SetVector<Value> inputs(parts.begin(), parts.end());
+Value copyParts(OpBuilder &b, Location loc, ValueRange parts, ArrayRef<TypedAttr> elements,
+                int64_t dim, Value destination) {
+  llvm::SetVector<Value> inputs;
+  for (auto [part, element] : llvm::zip_equal(parts, elements))
+    if (!element)
+      inputs.insert(part);
   SmallVector<OpFoldResult> starts{b.getIndexAttr(0)};
   for (Value part : parts.drop_back())
     starts.push_back(planSum(b, loc, starts.back(), planSize(b, loc, part, dim)));
@@ -77,9 +84,9 @@ Value copyParts(OpBuilder &b, Location loc, ValueRange parts, int64_t dim, Value
   auto inside = [&](Value value) {
     return op.getBodyBlock()->getArgument(llvm::find(op->getOperands(), value).getIndex());
   };
-  Search search{{}, {}, dim};
-  for (auto [part, start] : llvm::zip(parts, starts)) {
-    search.parts.push_back(inside(part));
+  Search search{{}, elements, {}, dim};
+  for (auto [part, element, start] : llvm::zip(parts, elements, starts)) {
+    search.parts.push_back(element ? Value() : inside(part));
     auto value = dyn_cast<Value>(start);
     search.starts.push_back(value ? OpFoldResult(inside(value)) : start);
   }
@@ -87,7 +94,7 @@ Value copyParts(OpBuilder &b, Location loc, ValueRange parts, int64_t dim, Value
   int64_t rank = cast<RankedTensorType>(target.getType()).getRank();
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   AffineMap identity = b.getMultiDimIdentityMap(rank);
-  bool isOne = parts.size() == 1;
+  bool isOne = parts.size() == 1 && !elements.front();
   auto generic = body.create<linalg::GenericOp>(
       loc, target.getType(), isOne ? ValueRange(search.parts) : ValueRange(), target,
       SmallVector<AffineMap>(isOne ? 2 : 1, identity), iterators,

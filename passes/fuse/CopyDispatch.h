@@ -19,8 +19,10 @@ mlir::OpFoldResult planSum(mlir::OpBuilder &b, mlir::Location loc, mlir::OpFoldR
                            mlir::OpFoldResult c);
 
 /// A dispatch that writes `parts`, up to kMostCopied, one after another along `dim` to
-/// `destination`; its result.
-mlir::Value copyParts(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange parts, int64_t dim,
+/// `destination`; its result. `elements` has, of a part whose elements are all the same number,
+/// that, which is not read then; null of others.
+mlir::Value copyParts(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange parts,
+                      llvm::ArrayRef<mlir::TypedAttr> elements, int64_t dim,
                       mlir::Value destination);
 
 } // namespace cameo

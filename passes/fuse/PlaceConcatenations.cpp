@@ -118,11 +118,14 @@ private:
   void addViews(rt::ConcatOp concat, Value storage, MutableArrayRef<Group> groups);
   void move(const Group &group);
   SmallVector<Value> dynamicSizes(Value tensor);
+  Value copy(Location loc, ArrayRef<Value> parts, int64_t dim, Value destination);
+  TypedAttr elementOf(Value tensor);
 
   Block &block;
   OpBuilder b;
   llvm::DenseMap<Value, Uses> uses;
   llvm::DenseSet<Value> hasPlace;
+  SymbolTableCollection symbols;
   llvm::DenseMap<Value, int64_t> keptInside; // by result of rt.assemble: Uses::kept of its parts
 };
 
@@ -257,6 +260,23 @@ void Placer::addViews(rt::ConcatOp concat, Value storage, MutableArrayRef<Group>
   }
 }
 
+/// The number that all elements of a constant are; null for other tensors.
+TypedAttr Placer::elementOf(Value tensor) {
+  while (auto reshape = tensor.getDefiningOp<rt::ReshapeOp>())
+    tensor = reshape.getSource();
+  auto get = tensor.getDefiningOp<rt::GetConstantOp>();
+  auto constant = get ? symbols.lookupNearestSymbolFrom<rt::ConstantOp>(get, get.getConstantAttr())
+                      : rt::ConstantOp();
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+  return splat ? splat.getSplatValue<TypedAttr>() : TypedAttr();
+}
+
+Value Placer::copy(Location loc, ArrayRef<Value> parts, int64_t dim, Value destination) {
+  SmallVector<TypedAttr> elements =
+      llvm::map_to_vector(parts, [&](Value part) { return elementOf(part); });
+  return copyParts(b, loc, parts, elements, dim, destination);
+}
+
 /// Has the group's producer write its view.
 void Placer::move(const Group &group) {
   if (auto assemble = group.producer.getDefiningOp<rt::AssembleOp>()) {
@@ -297,7 +317,7 @@ void Placer::place(rt::ConcatOp concat) {
   if (groups.size() == 1 && !groups.front().producer) {
     Value memory = b.create<tensor::EmptyOp>(loc, concat.getType(), concat.getSizes());
     copied += groups.front().parts.size();
-    result = copyParts(b, loc, groups.front().parts, concat.getDim(), memory);
+    result = copy(loc, groups.front().parts, concat.getDim(), memory);
   } else {
     Value storage = b.create<rt::StorageOp>(loc, concat.getType(), concat.getSizes());
     addViews(concat, storage, groups);
@@ -313,7 +333,7 @@ void Placer::place(rt::ConcatOp concat) {
         ++placed;
       } else {
         b.setInsertionPoint(concat);
-        parts.push_back(copyParts(b, loc, group.parts, concat.getDim(), group.view));
+        parts.push_back(copy(loc, group.parts, concat.getDim(), group.view));
         copied += group.parts.size();
       }
     }

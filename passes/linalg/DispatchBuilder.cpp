@@ -94,9 +94,9 @@ Value DispatchBuilder::fromHost(Location loc, ArrayRef<OpFoldResult> elements, c
 
 //===-- Dispatches ----------------------------------------------------------------------------===//
 
-/// Larger constants of equal elements are written by a kernel where a body wants them in memory:
-/// the file would be larger by all of them.
-static constexpr int64_t kSplatWeightBytes = 16 << 20;
+/// Larger constants of equal elements are one element in the file. Smaller ones are weights like
+/// others, which are packed, and read several at once.
+static constexpr int64_t kMostSplatBytes = 64 << 10;
 
 /// The element of a tensor of the plan that is a constant of equal ones, or a view of one.
 TypedAttr DispatchBuilder::splatOf(Value tensor) const {
@@ -119,7 +119,7 @@ static void scalarizeOperand(linalg::GenericOp generic, OpOperand &use, TypedAtt
   generic.getInputsMutable().erase(number);
 }
 
-/// Products keep such operands: their schedules want both of them in memory.
+/// Products keep such operands, and windows and scans: they read memory, see `repeated`.
 void DispatchBuilder::scalarizeSplats(Region &body) {
   SmallVector<std::pair<Operation *, Value>> reads;
   body.walk([&](Operation *op) {
@@ -146,12 +146,32 @@ void DispatchBuilder::scalarizeSplats(Region &body) {
   }
 }
 
+bool DispatchBuilder::isLargeSplat(Value tensor, int64_t most) const {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return splatOf(tensor) && type.hasStaticShape() &&
+         type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8)) > most;
+}
+
+/// One element as all of a tensor, which is read with strides of zero.
+static Value repeated(OpBuilder &b, Location loc, Value element, RankedTensorType type) {
+  MLIRContext *context = b.getContext();
+  unsigned rank = type.getRank();
+  SmallVector<AffineMap> maps{AffineMap::get(rank, 0, context),
+                              AffineMap::getMultiDimIdentityMap(rank, context)};
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  Value all = b.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
+  auto generic = b.create<linalg::GenericOp>(loc, type, element, all, maps, loops,
+                                             [](OpBuilder &body, Location at, ValueRange values) {
+                                               body.create<linalg::YieldOp>(at, values.front());
+                                             });
+  return generic.getResult(0);
+}
+
 Value DispatchBuilder::inMemory(Value tensor, int64_t most) {
+  if (!isLargeSplat(tensor, most))
+    return tensor;
   auto type = cast<RankedTensorType>(tensor.getType());
   TypedAttr value = splatOf(tensor);
-  if (!value || !type.hasStaticShape() ||
-      type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8)) <= most)
-    return tensor;
   Value &filled = fills[tensor];
   if (!filled) {
     Sizes sizes;
@@ -200,13 +220,22 @@ SmallVector<Value> DispatchBuilder::dispatch(Location loc, ArrayRef<OutputSpec> 
     else
       scalars.push_back(outside);
   }
-  SmallVector<Value> sources =
-      llvm::map_to_vector(inputs, [&](Value input) { return inMemory(input, kSplatWeightBytes); });
+  SmallVector<Value> sources = llvm::map_to_vector(inputs, [&](Value input) -> Value {
+    if (!isLargeSplat(input, kMostSplatBytes))
+      return input;
+    TypedAttr value = splatOf(input);
+    return constant(
+        input.getLoc(),
+        DenseElementsAttr::get(RankedTensorType::get({}, value.getType()), Attribute(value)));
+  });
   auto op = b.create<kernel::DispatchOp>(loc, sources, scalars, inits);
   // The op's block has the arguments; the body moves in.
   Block *target = op.getBodyBlock();
-  for (auto [outside, argument] : llvm::zip(inputs, op.getInputArgs()))
-    mapping.map(outside, argument);
+  OpBuilder start = OpBuilder::atBlockBegin(target);
+  for (auto [outside, source, argument] : llvm::zip(inputs, sources, op.getInputArgs()))
+    mapping.map(outside, source == outside ? Value(argument)
+                                           : repeated(start, loc, argument,
+                                                      cast<RankedTensorType>(outside.getType())));
   for (auto [outside, argument] : llvm::zip(scalars, op.getScalarArgs()))
     mapping.map(outside, argument);
   for (auto [destination, argument] : llvm::zip(destinations, op.getInitArgs()))

@@ -78,6 +78,7 @@ public:
 
 private:
   mlir::TypedAttr splatOf(mlir::Value tensor) const;
+  bool isLargeSplat(mlir::Value tensor, int64_t most) const;
   /// Lets bodies have the elements of splats as numbers, where that is how they read them.
   void scalarizeSplats(mlir::Region &body);
 

@@ -312,3 +312,42 @@ rt.variant @two_places target "sm_80" {
     return %y : tensor<64x32xf32>
   }
 }
+
+// -----
+
+// One element as all of an operand: it is read with strides of zero.
+// CHECK-LABEL: rt.variant @repeated
+// CHECK: rt.launch {{.*}} : tensor<64x32xf32>, tensor<f32>, tensor<64x96xf32>) writes [2]
+// CHECK: gpu.func @{{[^ (]*}}(%[[X:[^ :]*]]: memref<?xf32, #gpu.address_space<global>> {llvm.noalias}, %[[ONE:[^ :]*]]: memref<?xf32, #gpu.address_space<global>> {llvm.noalias}, {{.*}}schedule<"contraction", {column_vector = array<i64: 1, 1>
+// CHECK: kernel.copy_tile %[[X]]
+// CHECK: kernel.copy_tile %[[ONE]]
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+#one = affine_map<(m, n) -> ()>
+rt.variant @repeated target "sm_80" {
+  func.func @main(%x: tensor<64x32xf32>, %w: tensor<f32>) -> tensor<64x96xf32> {
+    %e = tensor.empty() : tensor<64x96xf32>
+    %y = kernel.dispatch ins(%x, %w : tensor<64x32xf32>, tensor<f32>) outs(%e : tensor<64x96xf32>) {
+    ^bb0(%l: tensor<64x32xf32>, %m: tensor<f32>, %o: tensor<64x96xf32>):
+      %s = tensor.empty() : tensor<32x96xf32>
+      %r = linalg.generic {indexing_maps = [#one, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%m : tensor<f32>) outs(%s : tensor<32x96xf32>) {
+      ^bb1(%u: f32, %v: f32):
+        linalg.yield %u : f32
+      } -> tensor<32x96xf32>
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<64x96xf32>) -> tensor<64x96xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #c],
+                           iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%l, %r : tensor<64x32xf32>, tensor<32x96xf32>) outs(%f : tensor<64x96xf32>) {
+      ^bb1(%u: f32, %v: f32, %t: f32):
+        %q = math.fma %u, %v, %t : f32
+        linalg.yield %q : f32
+      } -> tensor<64x96xf32>
+      kernel.yield %g : tensor<64x96xf32>
+    } -> tensor<64x96xf32>
+    return %y : tensor<64x96xf32>
+  }
+}

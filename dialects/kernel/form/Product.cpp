@@ -100,6 +100,7 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
   AffineMap right = simplified(generic.getDpsInputOperand(1));
   Access first = accessOf(generic.getDpsInputOperand(0)->get(), left, product.ranges);
   Access second = accessOf(generic.getDpsInputOperand(1)->get(), right, product.ranges);
+  AffineMap leftElements = left, rightElements = right;
   left = first.place(), right = second.place();
   if (isPaddedByOther(first) || isPaddedByOther(second) || !isLinear(left) || !isLinear(right))
     return std::nullopt;
@@ -108,6 +109,10 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
   SmallVector<unsigned> leftLoops, rightLoops;
   for (unsigned loop = 0; loop < loops; ++loop) {
     bool inLeft = left.isFunctionOfDim(loop), inRight = right.isFunctionOfDim(loop);
+    if (!inLeft && !inRight) { // repeats elements of the operand that it counts
+      inLeft = leftElements.isFunctionOfDim(loop);
+      inRight = rightElements.isFunctionOfDim(loop);
+    }
     if (iterators[loop] == utils::IteratorType::reduction)
       product.depth.push_back(loop);
     else if (inLeft && inRight)

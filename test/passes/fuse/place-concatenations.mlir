@@ -190,3 +190,39 @@ func.func @Division(%x: tensor<?xf32>, %z: tensor<?xf32>, %all: tensor<?xf32>) -
   %y = rt.concat %a, %x dim 0 sizes(%q) : tensor<?xf32>, tensor<?xf32> -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// Equal elements are a number, beside what is copied and alone.
+// CHECK-LABEL: func @equal
+// CHECK: kernel.dispatch ins(%arg0 : tensor<1x4xf32>)
+// CHECK: linalg.generic
+// CHECK: scf.if
+// CHECK: tensor.extract
+// CHECK: arith.constant 5.0{{.*}} : f32
+// CHECK: %[[VIEW:.*]] = rt.view %{{.*}}[1, 0]
+// CHECK: kernel.dispatch outs(%[[VIEW]]
+// CHECK: linalg.generic {indexing_maps = [#{{[a-z0-9]*}}], {{.*}} outs
+// CHECK: %[[FIVE:.*]] = arith.constant 5.0{{.*}} : f32
+// CHECK: linalg.yield %[[FIVE]]
+// CHECK-NOT: tensor.extract
+#id = affine_map<(d0, d1) -> (d0, d1)>
+rt.constant @w = dense<5.0> : tensor<64x4xf32>
+rt.constant @v = dense<[[1.0, 2.0, 3.0, 4.0]]> : tensor<1x4xf32>
+func.func @equal(%x: tensor<1x4xf32>) -> (tensor<65x4xf32>, tensor<65x4xf32>) {
+  %w = rt.get_constant @w : tensor<64x4xf32>
+  %y = rt.concat %x, %w dim 0 : tensor<1x4xf32>, tensor<64x4xf32> -> tensor<65x4xf32>
+  %e = tensor.empty() : tensor<1x4xf32>
+  %a = kernel.dispatch ins(%x : tensor<1x4xf32>) outs(%e : tensor<1x4xf32>) {
+  ^bb0(%i: tensor<1x4xf32>, %o: tensor<1x4xf32>):
+    %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%i : tensor<1x4xf32>) outs(%o : tensor<1x4xf32>) {
+    ^bb1(%u: f32, %s: f32):
+      %q = math.exp %u : f32
+      linalg.yield %q : f32
+    } -> tensor<1x4xf32>
+    kernel.yield %g : tensor<1x4xf32>
+  } -> tensor<1x4xf32>
+  %z = rt.concat %a, %w dim 0 : tensor<1x4xf32>, tensor<64x4xf32> -> tensor<65x4xf32>
+  return %y, %z : tensor<65x4xf32>, tensor<65x4xf32>
+}

@@ -163,15 +163,17 @@ func.func @splats(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// A product has both operands in memory, but for what the file had better not have: 32 MiB. What the function
-// returns is written by a kernel.
-// CHECK: rt.constant @[[W:.*]] = dense<2.0{{.*}}> : tensor<64x8xf32>
+// A product has both operands in memory. Of a large one (32 MiB) that is one element, which is read as all of
+// them. What the function returns is written by a kernel.
+// CHECK-DAG: rt.constant @[[W:.*]] = dense<2.0{{.*}}> : tensor<64x8xf32>
+// CHECK-DAG: rt.constant @[[ONE:.*]] = dense<3.0{{.*}}> : tensor<f32>
 // CHECK-LABEL: func @splatsInMemory
 // CHECK: %[[GET:.*]] = rt.get_constant @[[W]]
 // CHECK: kernel.dispatch ins(%{{.*}}, %[[GET]] : tensor<4x64xf32>, tensor<64x8xf32>)
-// CHECK: %[[LARGE:.*]] = kernel.dispatch outs(%{{.*}} : tensor<64x131072xf32>)
-// CHECK: linalg.fill
-// CHECK: kernel.dispatch ins(%{{.*}}, %[[LARGE]] : tensor<4x64xf32>, tensor<64x131072xf32>)
+// CHECK: %[[ELEMENT:.*]] = rt.get_constant @[[ONE]] : tensor<f32>
+// CHECK: kernel.dispatch ins(%{{.*}}, %[[ELEMENT]] : tensor<4x64xf32>, tensor<f32>)
+// CHECK: %[[ALL:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<f32>) outs(%{{.*}} : tensor<64x131072xf32>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[ALL]] : tensor<4x64xf32>, tensor<64x131072xf32>)
 // CHECK: %[[SHOWN:.*]] = kernel.dispatch outs(%{{.*}} : tensor<512xf32>)
 // CHECK: return %{{.*}}, %{{.*}}, %[[SHOWN]]
 func.func @splatsInMemory(%x: tensor<4x64xf32>) -> (tensor<4x8xf32>, tensor<4x131072xf32>, tensor<512xf32>) {
