@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Axes.h"
 #include "passes/linalg/Families.h"
+#include "passes/linalg/Generics.h"
 #include "passes/linalg/Indexing.h"
 
 using namespace mlir;
@@ -28,6 +29,18 @@ static LogicalResult lowerGather(Operation *op, Lowering &l) {
   std::optional<SmallVector<int64_t>> known = onnx::constantInts(op->getOperand(1), 1);
   if (known && known->size() != 1)
     known.reset();
+  if (std::optional<int64_t> extent = getConstantIntValue(size); known && extent) {
+    // A slice of a size that is known, which others can be read through.
+    int64_t index = (*known)[0] < 0 ? (*known)[0] + *extent : (*known)[0];
+    MLIRContext *context = op->getContext();
+    SmallVector<AffineExpr> source;
+    for (int64_t dim = 0; dim < data.rank(); ++dim)
+      source.push_back(getAffineDimExpr(dim < axis ? dim : dim + indices.rank() - 1, context));
+    source[axis] =
+        getAffineConstantExpr(std::max<int64_t>(std::min(index, *extent - 1), 0), context);
+    l.define(op, 0, readThrough(l, op->getLoc(), data, source, sizes), sizes, data.elementType);
+    return success();
+  }
   Value result = l.build.compute(
       op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
         IndexMath math(b, loc);

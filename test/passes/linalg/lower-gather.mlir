@@ -52,3 +52,29 @@ func.func @constant_index_of_open_size(%x: tensor<?xf32>) -> tensor<2xf32> {
   %y = onnx.Gather(%x, %i) : (tensor<?xf32>, tensor<2xi64>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// -----
+
+// One index that is known, into a size that is known, is a slice.
+// CHECK: #[[SLICE:.*]] = affine_map<(d0) -> (2, d0)>
+// CHECK-LABEL: func @one
+// CHECK: linalg.generic {indexing_maps = [#[[SLICE]], #{{.*}}]
+// CHECK-NEXT: ^bb0(%[[IN:.*]]: f32,
+// CHECK-NEXT: linalg.yield %[[IN]]
+func.func @one(%x: tensor<3x4xf32>) -> tensor<4xf32> {
+  %i = onnx.Constant() {value = dense<-1> : tensor<i64>} : () -> tensor<i64>
+  %y = onnx.Gather(%x, %i) : (tensor<3x4xf32>, tensor<i64>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Of an open size it is moved into range.
+// CHECK-LABEL: func @oneOfMany
+// CHECK: arith.minsi
+// CHECK: tensor.extract
+func.func @oneOfMany(%x: tensor<?x4xf32>) -> tensor<4xf32> {
+  %i = onnx.Constant() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %y = onnx.Gather(%x, %i) : (tensor<?x4xf32>, tensor<i64>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
