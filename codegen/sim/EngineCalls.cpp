@@ -39,6 +39,45 @@ std::optional<size_t> cameo::engineFunction(const CallInst &call) {
   return offset;
 }
 
+static Type *typeOf(EngineType type, LLVMContext &context) {
+  switch (type) {
+  case EngineType::None:
+    return Type::getVoidTy(context);
+  case EngineType::I32:
+    return Type::getInt32Ty(context);
+  case EngineType::I64:
+    return Type::getInt64Ty(context);
+  case EngineType::F32:
+    return Type::getFloatTy(context);
+  case EngineType::F64:
+    return Type::getDoubleTy(context);
+  case EngineType::Pointer:
+    return PointerType::getUnqual(context);
+  }
+  llvm_unreachable("all types are there");
+}
+
+Value *cameo::engineEntry(IRBuilderBase &entry, const EngineFunction &engine) {
+  auto load = [&](Value *base, size_t offset) {
+    LoadInst *value = entry.CreateLoad(entry.getPtrTy(),
+                                       entry.CreateConstGEP1_64(entry.getInt8Ty(), base, offset));
+    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(entry.getContext(), {}));
+    return value;
+  };
+  Value *thread = entry.GetInsertBlock()->getParent()->getArg(0);
+  return load(load(thread, offsetof(CameoSimThread, api)), engine.offset);
+}
+
+CallInst *cameo::callEngine(IRBuilderBase &builder, Value *entry, const EngineFunction &engine,
+                            ArrayRef<Value *> operands) {
+  assert(operands.size() + 1 == engine.types.size() && "operands as abi.h has them");
+  SmallVector<Type *> types;
+  for (EngineType type : engine.types)
+    types.push_back(typeOf(type, builder.getContext()));
+  auto *type = FunctionType::get(types.front(), ArrayRef(types).drop_front(), /*isVarArg=*/false);
+  return builder.CreateCall(type, entry, operands);
+}
+
 void cameo::markCollectiveCalls(Module &module) {
   for (Function &function : module)
     for (Instruction &instruction : instructions(function))

@@ -3,8 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/sim/EngineFunctions.h"
 #include "runtime/sim/abi.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
@@ -28,6 +31,14 @@ inline bool isCollective(size_t offset) {
          offset == offsetof(CameoSimApi, warp_instruction) ||
          offset == offsetof(CameoSimApi, warp_access);
 }
+
+/// The address of the engine's function, loaded at `entry`, which stands in a kernel's entry block.
+/// The table does not change, so that the loads can go where LLVM likes.
+llvm::Value *engineEntry(llvm::IRBuilderBase &entry, const EngineFunction &engine);
+
+/// Calls what engineEntry() has loaded.
+llvm::CallInst *callEngine(llvm::IRBuilderBase &builder, llvm::Value *entry,
+                           const EngineFunction &engine, llvm::ArrayRef<llvm::Value *> operands);
 
 /// Forbids LLVM to give a path through the kernel a collective call of its own.
 void markCollectiveCalls(llvm::Module &module);

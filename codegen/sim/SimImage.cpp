@@ -9,6 +9,7 @@
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimLink.h"
 #include "codegen/sim/SimLower.h"
+#include "codegen/sim/SimTables.h"
 #include "codegen/sim/WarpForm.h"
 #include "codegen/target/Target.h"
 #include "runtime/sim/abi.h"
@@ -157,85 +158,73 @@ llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimOb
   return llvm::Error::success();
 }
 
-/// `cameo_sim_image` and what it refers to. Strings are shared between sites.
+/// `cameo_sim_image` and what it refers to.
 class ImageTable {
 public:
-  ImageTable(llvm::TargetMachine &machine) : module("cameo_sim_image", context), builder(context) {
+  ImageTable(llvm::TargetMachine &machine) : module("cameo_sim_image", context), tables(module) {
     module.setTargetTriple(machine.getTargetTriple().str());
     module.setDataLayout(machine.createDataLayout());
-    ptr = builder.getPtrTy();
-    i32 = builder.getInt32Ty();
   }
 
   void addKernel(const SimKernel &kernel, bool threadForm, bool warpForm, uint64_t stackBytes) {
     auto entry = [&](bool exists, const llvm::Twine &name) -> llvm::Constant * {
       if (!exists)
-        return llvm::ConstantPointerNull::get(builder.getPtrTy());
-      return llvm::Function::Create(
-          llvm::FunctionType::get(builder.getVoidTy(), {ptr, ptr}, /*isVarArg=*/false),
-          llvm::Function::ExternalLinkage, name, module);
+        return nullptr;
+      llvm::Type *ptr = llvm::PointerType::getUnqual(context);
+      auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {ptr, ptr}, false);
+      return llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
     };
-    kernels.push_back(llvm::ConstantStruct::getAnon(
-        {string(kernel.name), entry(threadForm, kernel.name), builder.getInt32(kernel.sharedStatic),
-         builder.getInt32(stackBytes), entry(warpForm, kernel.name + "$warp"),
-         builder.getInt32(stackBytes), builder.getInt32(blocks.size()),
-         builder.getInt32(kernel.blocks.size()),
-         llvm::ConstantDataArray::get(context, llvm::ArrayRef(kernel.cluster)),
-         builder.getInt32(kernel.readOnlyParameters), builder.getInt32(kernel.genericProxyOnly),
-         builder.getInt32(kernel.mapParameters)}));
+    kernels.push_back(tables.row(SimKernelInfoRow{
+        /*name=*/kernel.name,
+        /*thread_entry=*/entry(threadForm, kernel.name),
+        /*shared_static=*/kernel.sharedStatic,
+        /*thread_stack_bytes=*/stackBytes,
+        /*warp_entry=*/entry(warpForm, kernel.name + "$warp"),
+        /*warp_stack_bytes=*/stackBytes,
+        /*first_block=*/blocks.size(),
+        /*block_count=*/kernel.blocks.size(),
+        /*cluster=*/kernel.cluster,
+        /*read_only_parameters=*/kernel.readOnlyParameters,
+        /*generic_proxy_only=*/kernel.genericProxyOnly,
+        /*map_parameters=*/kernel.mapParameters,
+    }));
     for (const CameoSimBasicBlock &block : kernel.blocks)
-      blocks.push_back(llvm::ConstantDataArray::get(context, llvm::ArrayRef(block.counts)));
+      blocks.push_back(tables.row(SimBasicBlockRow{llvm::ArrayRef(block.counts)}));
   }
 
   void addSite(const SimSite &site) {
-    sites.push_back(llvm::ConstantStruct::getAnon(
-        {string(site.node), string(site.location), string(site.what)}));
+    sites.push_back(tables.row(SimSiteRow{site.node, site.location, site.what}));
   }
 
   llvm::Expected<llvm::SmallString<0>> emit(llvm::TargetMachine &machine,
                                             const SimImageOptions &options) {
-    llvm::Constant *image = llvm::ConstantStruct::getAnon(
-        {builder.getInt32(CAMEO_SIM_ABI_VERSION), builder.getInt32(kernels.size()),
-         builder.getInt32(sites.size()), builder.getInt32(options.checked), array(kernels),
-         array(sites), array(blocks), target(options.target), builder.getInt32(options.traced)});
+    llvm::Constant *image = tables.row(SimImageRow{
+        /*version=*/CAMEO_SIM_ABI_VERSION,
+        /*kernel_count=*/kernels.size(),
+        /*site_count=*/sites.size(),
+        /*checked=*/options.checked,
+        /*kernels=*/tables.table(kernels),
+        /*sites=*/tables.table(sites),
+        /*blocks=*/tables.table(blocks),
+        /*target=*/target(options.target),
+        /*traced=*/options.traced,
+    });
     new llvm::GlobalVariable(module, image->getType(), /*isConstant=*/true,
                              llvm::GlobalValue::ExternalLinkage, image, "cameo_sim_image");
     return emitModule(module, machine, llvm::CodeGenFileType::ObjectFile);
   }
 
 private:
-  llvm::Constant *string(StringRef text) {
-    llvm::Constant *&known = strings[text];
-    if (!known)
-      known = new llvm::GlobalVariable(
-          module, llvm::ArrayType::get(builder.getInt8Ty(), text.size() + 1), /*isConstant=*/true,
-          llvm::GlobalValue::PrivateLinkage, llvm::ConstantDataArray::getString(context, text));
-    return known;
-  }
-
-  /// CameoSimTarget.
   llvm::Constant *target(const Target *target) {
     if (!target)
-      return llvm::ConstantPointerNull::get(builder.getPtrTy());
-    return array(llvm::ConstantStruct::getAnon({string(target->name), string(target->board->name),
-                                                builder.getInt32(target->archNumber()),
-                                                builder.getInt32(0)}));
-  }
-
-  llvm::Constant *array(llvm::ArrayRef<llvm::Constant *> rows) {
-    if (rows.empty())
-      return llvm::ConstantPointerNull::get(builder.getPtrTy());
-    auto *type = llvm::ArrayType::get(rows.front()->getType(), rows.size());
-    return new llvm::GlobalVariable(module, type, /*isConstant=*/true,
-                                    llvm::GlobalValue::PrivateLinkage,
-                                    llvm::ConstantArray::get(type, rows));
+      return nullptr;
+    return tables.table({tables.row(
+        SimTargetRow{target->name, target->board->name, target->archNumber(), /*reserved=*/0})});
   }
 
   llvm::LLVMContext context;
   llvm::Module module;
-  llvm::IRBuilder<> builder;
-  llvm::Type *ptr, *i32;
-  llvm::StringMap<llvm::Constant *> strings;
+  SimTables tables;
   std::vector<llvm::Constant *> kernels, sites, blocks;
 };
 

@@ -22,6 +22,7 @@
 #include "codegen/lower/NvvmInstructions.h"
 #include "codegen/lower/TargetInstructions.h"
 #include "codegen/lower/WgmmaResults.h"
+#include "codegen/sim/EngineFunctions.h"
 #include "codegen/sim/SimArithmetic.h"
 #include "codegen/sim/SimCounts.h"
 #include "codegen/sim/SimTrace.h"
@@ -161,13 +162,13 @@ private:
     return value;
   }
 
-  Value engineFunction(size_t offset) {
-    Value &value = engineFunctions[offset];
+  Value engineEntry(const EngineFunction &engine) {
+    Value &value = engineEntries[engine.offset];
     if (!value) {
       Value api = fromContext(ptr, offsetof(CameoSimThread, api));
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointAfterValue(api);
-      value = loadInvariant(ptr, at(kernel.getLoc(), api, offset));
+      value = loadInvariant(ptr, at(kernel.getLoc(), api, engine.offset));
     }
     return value;
   }
@@ -178,14 +179,33 @@ private:
                                         /*isInvariant=*/true);
   }
 
-  /// Calls the engine's function at `offset` of its table with the thread and `operands`.
-  LLVM::CallOp callEngine(Location loc, size_t offset, Type result, ArrayRef<Value> operands) {
-    SmallVector<Value> all{engineFunction(offset), thread};
+  Type typeOf(EngineType type) {
+    switch (type) {
+    case EngineType::None:
+      return voidType;
+    case EngineType::I32:
+      return i32;
+    case EngineType::I64:
+      return i64;
+    case EngineType::F32:
+      return builder.getF32Type();
+    case EngineType::F64:
+      return builder.getF64Type();
+    case EngineType::Pointer:
+      return ptr;
+    }
+    llvm_unreachable("all types are there");
+  }
+
+  /// Calls the engine's function with the thread and `operands`.
+  LLVM::CallOp callEngine(Location loc, const EngineFunction &engine, ArrayRef<Value> operands) {
+    SmallVector<Value> all{engineEntry(engine), thread};
     all.append(operands.begin(), operands.end());
     SmallVector<Type> types;
-    for (Value operand : ArrayRef(all).drop_front())
-      types.push_back(operand.getType());
-    return builder.create<LLVM::CallOp>(loc, LLVM::LLVMFunctionType::get(result, types), all);
+    for (EngineType type : engine.types)
+      types.push_back(typeOf(type));
+    auto type = LLVM::LLVMFunctionType::get(types.front(), ArrayRef(types).drop_front());
+    return builder.create<LLVM::CallOp>(loc, type, all);
   }
 
   Value site(Operation *op, const llvm::Twine &what) {
@@ -348,7 +368,7 @@ private:
   Value instructionBuffers[2]; // for each thread; for warps
   llvm::DenseMap<Operation *, uint64_t> sharedOffsets;
   std::map<std::pair<const void *, size_t>, Value> contextValues;
-  std::map<size_t, Value> engineFunctions;
+  std::map<size_t, Value> engineEntries;
 };
 
 /// The parameter that a pointer is derived from, as far as is easily seen.
@@ -415,7 +435,7 @@ template <typename Op> void KernelLowering::lowerAccess(Op op, Type type, uint32
   std::optional<unsigned> parameter = parameterOf(pointer);
   Value where = site(op, describeAccess(pointer, bytes, kind));
   unsigned described = space | (parameter ? *parameter + 1 : 0) << 8;
-  Value allowed = callEngine(loc, offsetof(CameoSimApi, access), ptr,
+  Value allowed = callEngine(loc, CAMEO_SIM_ENGINE(access),
                              {pointer, constant(loc, i32, bytes), constant(loc, i32, alignment),
                               constant(loc, i32, described), constant(loc, i32, kind), where})
                       .getResult();
@@ -456,7 +476,7 @@ void KernelLowering::tellUndefined(const UndefinedUse &use) {
   Location loc = use.user->getLoc();
   Value code = constant(loc, i64, CAMEO_SIM_OP_UNDEFINED | use.lanes << 8 | origin << 32);
   Value where = site(use.user, describeUse(use));
-  callEngine(loc, offsetof(CameoSimApi, instruction), voidType,
+  callEngine(loc, CAMEO_SIM_ENGINE(instruction),
              {code, builder.create<LLVM::ZeroOp>(loc, ptr), where});
 }
 
@@ -512,7 +532,7 @@ void KernelLowering::lowerShuffle(NVVM::ShflOp op) {
   Type type = value.getType();
   if (type != i32)
     value = builder.create<LLVM::BitcastOp>(loc, i32, value);
-  Value packed = callEngine(loc, offsetof(CameoSimApi, shuffle), i64,
+  Value packed = callEngine(loc, CAMEO_SIM_ENGINE(shuffle),
                             {constant(loc, i32, kind), op.getThreadMask(), value, op.getOffset(),
                              op.getMaskAndClamp(), site(op, "shuffle")})
                      .getResult();
@@ -601,10 +621,8 @@ void KernelLowering::lowerInstruction(kernel::PtxOp op) {
   if (!buffer)
     buffer = builder.create<LLVM::ZeroOp>(loc, ptr);
   operands.append({buffer, site(op, op.getInstruction())});
-  callEngine(loc,
-             blocking ? offsetof(CameoSimApi, blocking_instruction)
-                      : offsetof(CameoSimApi, instruction),
-             voidType, operands);
+  callEngine(loc, blocking ? CAMEO_SIM_ENGINE(blocking_instruction) : CAMEO_SIM_ENGINE(instruction),
+             operands);
   for (Value output : op.getOutputs()) {
     Type type = output.getType();
     Value place = at(loc, instructionBuffer, 4 * words);
@@ -669,7 +687,7 @@ llvm::Error KernelLowering::lower(Operation *op) {
     return llvm::Error::success();
   }
   if (auto call = dyn_cast<LLVM::CallOp>(op); call && call.getCallee() == kTraceFunction) {
-    callEngine(loc, offsetof(CameoSimApi, trace), voidType, llvm::to_vector(call.getArgOperands()));
+    callEngine(loc, CAMEO_SIM_ENGINE(trace), llvm::to_vector(call.getArgOperands()));
     op->erase();
     return llvm::Error::success();
   }
@@ -696,7 +714,7 @@ llvm::Error KernelLowering::lower(Operation *op) {
     return llvm::Error::success();
   }
   if (isa<NVVM::Barrier0Op>(op)) {
-    callEngine(loc, offsetof(CameoSimApi, barrier), voidType,
+    callEngine(loc, CAMEO_SIM_ENGINE(barrier),
                {constant(loc, i32, 0), constant(loc, i32, 0), site(op, "barrier")});
     op->erase();
     return llvm::Error::success();
@@ -705,19 +723,18 @@ llvm::Error KernelLowering::lower(Operation *op) {
     Value id = barrier.getBarrierId() ? barrier.getBarrierId() : constant(loc, i32, 0);
     Value count =
         barrier.getNumberOfThreads() ? barrier.getNumberOfThreads() : constant(loc, i32, 0);
-    callEngine(loc, offsetof(CameoSimApi, barrier), voidType, {id, count, site(op, "barrier")});
+    callEngine(loc, CAMEO_SIM_ENGINE(barrier), {id, count, site(op, "barrier")});
     op->erase();
     return llvm::Error::success();
   }
   if (auto sync = dyn_cast<NVVM::SyncWarpOp>(op)) {
-    callEngine(loc, offsetof(CameoSimApi, warp_sync), voidType,
-               {sync.getMask(), site(op, "warp barrier")});
+    callEngine(loc, CAMEO_SIM_ENGINE(warp_sync), {sync.getMask(), site(op, "warp barrier")});
     op->erase();
     return llvm::Error::success();
   }
   if (auto vote = dyn_cast<NVVM::VoteBallotOp>(op)) {
     Value predicate = builder.create<LLVM::ZExtOp>(loc, i32, vote.getPred());
-    replace(op, callEngine(loc, offsetof(CameoSimApi, vote), i32,
+    replace(op, callEngine(loc, CAMEO_SIM_ENGINE(vote),
                            {constant(loc, i32, CAMEO_SIM_VOTE_BALLOT), vote.getMask(), predicate,
                             site(op, "vote")})
                     .getResult());

@@ -40,7 +40,6 @@ public:
 private:
   bool takeOne();
   void take(BranchInst &branch, CallInst &collective, bool way);
-  Value *engineEntry(IRBuilder<> &builder, size_t offset);
 
   /// The blocks from `start` to `join`, without that.
   static Blocks blocksBefore(BasicBlock *start, const BasicBlock *join) {
@@ -132,30 +131,20 @@ bool Branches::takeOne() {
   return false;
 }
 
-Value *Branches::engineEntry(IRBuilder<> &builder, size_t offset) {
-  auto load = [&](Value *base, size_t at) {
-    LoadInst *value = builder.CreateLoad(builder.getPtrTy(),
-                                         builder.CreateConstGEP1_64(builder.getInt8Ty(), base, at));
-    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(function.getContext(), {}));
-    return value;
-  };
-  return load(load(function.getArg(0), offsetof(CameoSimThread, api)), offset);
-}
-
 void Branches::take(BranchInst &branch, CallInst &collective, bool way) {
   IRBuilder<> entry(lane.getNextNode());
-  Value *vote = engineEntry(entry, offsetof(CameoSimApi, vote));
-  Value *instruction = engineEntry(entry, offsetof(CameoSimApi, instruction));
+  EngineFunction vote = CAMEO_SIM_ENGINE(vote), instruction = CAMEO_SIM_ENGINE(instruction);
+  Value *voteEntry = engineEntry(entry, vote);
+  Value *instructionEntry = engineEntry(entry, instruction);
   Value *site = collective.getArgOperand(collective.arg_size() - 1);
   Value *thread = function.getArg(0);
 
   IRBuilder<> builder(&branch);
-  Type *i32 = builder.getInt32Ty(), *ptr = builder.getPtrTy();
-  auto *voteType = FunctionType::get(i32, {ptr, i32, i32, i32, i32}, false);
   Value *all = builder.getInt32(~0u), *none = builder.getInt32(0);
-  CallInst *lanes = builder.CreateCall(voteType, vote,
-                                       {thread, builder.getInt32(CAMEO_SIM_VOTE_BALLOT), all,
-                                        builder.CreateZExt(branch.getCondition(), i32), site});
+  CallInst *lanes =
+      callEngine(builder, voteEntry, vote,
+                 {thread, builder.getInt32(CAMEO_SIM_VOTE_BALLOT), all,
+                  builder.CreateZExt(branch.getCondition(), builder.getInt32Ty()), site});
   lanes->addFnAttr(Attribute::Convergent);
   Value *any = builder.CreateICmpNE(lanes, none);
   Value *parted = builder.CreateAnd(any, builder.CreateICmpNE(lanes, all));
@@ -167,12 +156,11 @@ void Branches::take(BranchInst &branch, CallInst &collective, bool way) {
   builder.SetInsertPoint(head);
   builder.CreateCondBr(parted, report, go);
   builder.SetInsertPoint(report);
-  auto *type = FunctionType::get(builder.getVoidTy(), {ptr, builder.getInt64Ty(), ptr, i32}, false);
   Value *those = way ? lanes : builder.CreateNot(lanes);
   Value *code = builder.CreateShl(builder.CreateZExt(those, builder.getInt64Ty()), 32);
-  builder.CreateCall(type, instruction,
-                     {thread, builder.CreateOr(code, builder.getInt64(CAMEO_SIM_OP_PARTED)),
-                      ConstantPointerNull::get(builder.getPtrTy()), site});
+  callEngine(builder, instructionEntry, instruction,
+             {thread, builder.CreateOr(code, builder.getInt64(CAMEO_SIM_OP_PARTED)),
+              ConstantPointerNull::get(builder.getPtrTy()), site});
   builder.CreateBr(go);
 }
 

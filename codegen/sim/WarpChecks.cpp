@@ -10,6 +10,7 @@
 
 #include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimTables.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -76,8 +77,7 @@ public:
       : function(function), lane(lane), divergence(function, lane), dominators(function),
         postDominators(function), loops(dominators), libraries(functions), assumptions(function),
         evolution(function, libraries, assumptions, dominators, loops),
-        i8(Type::getInt8Ty(function.getContext())), i32(Type::getInt32Ty(function.getContext())),
-        ptr(PointerType::get(i8, 0)) {}
+        i8(Type::getInt8Ty(function.getContext())), ptr(PointerType::get(i8, 0)) {}
 
   void run() {
     if (!divergence.problem().empty())
@@ -112,7 +112,7 @@ private:
   TargetLibraryInfo libraries;
   AssumptionCache assumptions;
   ScalarEvolution evolution;
-  IntegerType *i8, *i32;
+  IntegerType *i8;
   PointerType *ptr;
   std::vector<std::unique_ptr<Group>> groups;
   DenseMap<const BasicBlock *, Group *> atEnd; // what is open behind blocks of the whole warp
@@ -334,34 +334,36 @@ void Grouping::sort(Group &group) {
 
 void Grouping::emit(Group &group) {
   sort(group);
-  LLVMContext &context = function.getContext();
   Module &module = *function.getParent();
   IRBuilder<> builder(group.position);
 
   // Lanes that do not take part, a row a condition.
   SmallVector<Value *> conditions;
-  auto *site = StructType::get(i32, i32, i32, i32, i32, i32, i32, i32);
+  SimTables tables(module);
   SmallVector<Constant *> sites;
   for (const Member &member : group.members) {
-    SmallVector<Constant *> fields;
-    for (unsigned operand = kBytes; operand <= kSite; ++operand)
-      fields.push_back(cast<Constant>(member.call->getArgOperand(operand)));
     uint32_t lanesRow = CAMEO_SIM_ALL_LANES;
     if (member.takesPart) {
       lanesRow = llvm::find(conditions, member.takesPart) - conditions.begin();
       if (lanesRow == conditions.size())
         conditions.push_back(member.takesPart);
     }
-    fields.push_back(builder.getInt32(member.row));
-    fields.push_back(builder.getInt32(lanesRow));
-    fields.push_back(builder.getInt32(member.offset));
-    sites.push_back(ConstantStruct::get(site, fields));
+    auto operand = [&](unsigned number) {
+      return cast<ConstantInt>(member.call->getArgOperand(number))->getZExtValue();
+    };
+    sites.push_back(tables.row(SimAccessSiteRow{
+        /*bytes=*/operand(kBytes),
+        /*alignment=*/operand(kAlignment),
+        /*space=*/operand(kSpace),
+        /*kind=*/operand(kKind),
+        /*site=*/operand(kSite),
+        /*row=*/member.row,
+        /*lanes_row=*/lanesRow,
+        /*offset=*/member.offset,
+    }));
   }
   unsigned count = group.members.size();
-  auto *table = ArrayType::get(site, count);
-  auto *constants =
-      new GlobalVariable(module, table, /*isConstant=*/true, GlobalValue::PrivateLinkage,
-                         ConstantArray::get(table, sites), "accesses");
+  Constant *constants = tables.table(sites, "accesses");
 
   IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
   auto makeRows = [&](Type *type, unsigned rows, const Twine &name) {
@@ -388,17 +390,9 @@ void Grouping::emit(Group &group) {
   }
 
   IRBuilder<> start(&lane);
-  auto load = [&](Value *base, size_t offset) {
-    LoadInst *value =
-        start.CreateLoad(ptr, start.CreateConstGEP1_64(start.getInt8Ty(), base, offset));
-    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(context, {}));
-    return value;
-  };
-  Value *engine = load(load(function.getArg(0), offsetof(CameoSimThread, api)),
-                       offsetof(CameoSimApi, warp_access));
-  auto *type = FunctionType::get(i32, {ptr, ptr, i32, ptr, ptr, ptr}, false);
-  Value *found = builder.CreateCall(
-      type, engine,
+  EngineFunction engine = CAMEO_SIM_ENGINE(warp_access);
+  Value *found = callEngine(
+      builder, engineEntry(start, engine), engine,
       {function.getArg(0), constants, builder.getInt32(count), addresses, parts, allowed});
   Value *isFaulty = builder.CreateICmpNE(found, builder.getInt32(0));
 

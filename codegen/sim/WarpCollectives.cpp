@@ -327,27 +327,15 @@ void Rewriter::lowerVote(CallInst &call) {
   call.eraseFromParent();
 }
 
-Value *Rewriter::engineEntry(size_t offset) {
-  IRBuilder<> builder(&lane);
-  auto load = [&](Value *base, size_t at) {
-    LoadInst *value = builder.CreateLoad(builder.getPtrTy(),
-                                         builder.CreateConstGEP1_64(builder.getInt8Ty(), base, at));
-    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(context, {}));
-    return value;
-  };
-  return load(load(function.getArg(0), offsetof(CameoSimThread, api)), offset);
-}
-
 void Rewriter::lowerInstruction(CallInst &call) {
   IRBuilder<> builder(&call);
   Value *words = call.getArgOperand(3);
   auto *rows = cast<AllocaInst>(words->stripPointerCasts());
   uint64_t count = cast<ArrayType>(rows->getAllocatedType())->getNumElements() / kWarpLanes;
-  auto *type = FunctionType::get(
-      builder.getVoidTy(), {builder.getPtrTy(), builder.getInt64Ty(), builder.getPtrTy(), i32, i32},
-      false);
-  builder.CreateCall(type, engineEntry(offsetof(CameoSimApi, warp_instruction)),
-                     {function.getArg(0), call.getArgOperand(1), words, builder.getInt32(count),
-                      call.getArgOperand(4)});
+  IRBuilder<> entry(&lane);
+  EngineFunction engine = CAMEO_SIM_ENGINE(warp_instruction);
+  callEngine(builder, engineEntry(entry, engine), engine,
+             {function.getArg(0), call.getArgOperand(1), words, builder.getInt32(count),
+              call.getArgOperand(4)});
   call.eraseFromParent();
 }

@@ -279,19 +279,11 @@ Value *Masking::isOn(IRBuilder<> &builder) {
 /// Whether a lane runs the loop: a vote of the warp.
 Value *Masking::anyOn(IRBuilder<> &builder) {
   IRBuilder<> entry(lane.getNextNode());
-  auto load = [&](Value *base, size_t at) {
-    LoadInst *value =
-        entry.CreateLoad(entry.getPtrTy(), entry.CreateConstGEP1_64(entry.getInt8Ty(), base, at));
-    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(context, {}));
-    return value;
-  };
-  Value *vote =
-      load(load(function.getArg(0), offsetof(CameoSimThread, api)), offsetof(CameoSimApi, vote));
-  auto *type = FunctionType::get(i32, {builder.getPtrTy(), i32, i32, i32, i32}, false);
-  CallInst *call = builder.CreateCall(
-      type, vote,
-      {function.getArg(0), builder.getInt32(CAMEO_SIM_VOTE_ANY), builder.getInt32(~0u),
-       builder.CreateZExt(isOn(builder), i32), builder.getInt32(0)});
+  EngineFunction vote = CAMEO_SIM_ENGINE(vote);
+  CallInst *call =
+      callEngine(builder, engineEntry(entry, vote), vote,
+                 {function.getArg(0), builder.getInt32(CAMEO_SIM_VOTE_ANY), builder.getInt32(~0u),
+                  builder.CreateZExt(isOn(builder), i32), builder.getInt32(0)});
   call->addFnAttr(Attribute::Convergent);
   call->addFnAttr(Attribute::NoUnwind);
   return builder.CreateICmpNE(call, builder.getInt32(0));

@@ -69,7 +69,6 @@ private:
   void lowerVote(CallInst &call);
   void lowerInstruction(CallInst &call);
   AllocaInst *publish(CallInst &call, Value *value);
-  Value *engineEntry(size_t offset);
   void makeLoop(Unit &unit);
   bool isOrderSeen(const Unit &unit);
   Value *shuffledLane(Unit &unit, Value *turn);

@@ -48,16 +48,18 @@ typedef enum CameoSimAccess {
   CAMEO_SIM_ATOMIC = 2
 } CameoSimAccess;
 
-/* An instruction that accesses memory, for 32 lanes; what is the same whenever it is executed. */
+/* How image.def's members are declared. */
+#define CAMEO_SIM_MEMBER_TEXT(NAME) const char *NAME;
+#define CAMEO_SIM_MEMBER_ENTRY(NAME) CameoSimKernel NAME;
+#define CAMEO_SIM_MEMBER_WORD(NAME) uint32_t NAME;
+#define CAMEO_SIM_MEMBER_OFFSET(NAME) int32_t NAME;
+#define CAMEO_SIM_MEMBER_SIZES(NAME) uint32_t NAME[3];
+#define CAMEO_SIM_MEMBER_COUNTS(NAME) uint32_t NAME[CAMEO_SIM_COUNTS];
+#define CAMEO_SIM_MEMBER_ROWS(NAME, ROW) const ROW *NAME;
+
 typedef struct CameoSimAccessSite {
-  uint32_t bytes; /* operands of `access` */
-  uint32_t alignment;
-  uint32_t space;
-  uint32_t kind;
-  uint32_t site;
-  uint32_t row;       /* lane l accesses addresses[32 * row + l] + offset, */
-  uint32_t lanes_row; /* if lanes[32 * lanes_row + l] is 1, not 0, or this is CAMEO_SIM_ALL_LANES */
-  int32_t offset;     /* bytes */
+#define CAMEO_SIM_ACCESS_SITE(KIND, ...) CAMEO_SIM_MEMBER_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
 } CameoSimAccessSite;
 
 #define CAMEO_SIM_ALL_LANES 0xffffffffu
@@ -180,54 +182,29 @@ struct CameoSimThread {
   uint64_t *executions;
 };
 
-/* Where an instruction came from. */
 typedef struct CameoSimSite {
-  const char *node;     /* ONNX node's name, or "" */
-  const char *location; /* file:line:column of the IR, or "" */
-  const char *what;     /* e.g. "load of 16 B from %in0", "barrier" */
+#define CAMEO_SIM_SITE(KIND, ...) CAMEO_SIM_MEMBER_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
 } CameoSimSite;
 
 typedef struct CameoSimKernelInfo {
-  const char *name;
-  CameoSimKernel thread_entry; /* null if there is a warp form alone */
-  uint32_t shared_static;      /* bytes; dynamic shared memory follows it, aligned to 1024 */
-  /* Upper bound of the compiled frames of thread_entry, engine calls excluded. */
-  uint32_t thread_stack_bytes;
-  CameoSimKernel warp_entry; /* null if there is none; for blocks of a multiple of 32 threads */
-  uint32_t warp_stack_bytes;
-  uint32_t first_block; /* its basic blocks; none unless instrumented */
-  uint32_t block_count;
-  uint32_t cluster[3]; /* blocks of a cluster; 0, 0, 0: the launch says */
-  /* Bit i: the kernel writes nothing through parameter i, and all that it writes to global memory
-   * through one of the other parameters. */
-  uint32_t read_only_parameters;
-  uint32_t generic_proxy_only; /* 1: no instruction goes through the asynchronous proxy */
-  /* Bit i: parameter i is a tensor map. The kernel has the address args[i] of it. */
-  uint32_t map_parameters;
+#define CAMEO_SIM_KERNEL_INFO(KIND, ...) CAMEO_SIM_MEMBER_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
 } CameoSimKernelInfo;
 
 typedef struct CameoSimBasicBlock {
-  uint32_t counts[CAMEO_SIM_COUNTS];
+#define CAMEO_SIM_BASIC_BLOCK(KIND, ...) CAMEO_SIM_MEMBER_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
 } CameoSimBasicBlock;
 
-/* The GPU that the kernels were compiled for and a board with it, for estimates. */
 typedef struct CameoSimTarget {
-  const char *name;  /* "sm_80" */
-  const char *board; /* "a100-40", of runtime/boards.h */
-  uint32_t arch;     /* 80, with CAMEO_ARCH_A for "sm_90a" */
-  uint32_t reserved;
+#define CAMEO_SIM_TARGET(KIND, ...) CAMEO_SIM_MEMBER_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
 } CameoSimTarget;
 
 typedef struct CameoSimImage {
-  uint32_t version; /* CAMEO_SIM_ABI_VERSION */
-  uint32_t kernel_count;
-  uint32_t site_count;
-  uint32_t checked; /* 1: accesses are instrumented */
-  const CameoSimKernelInfo *kernels;
-  const CameoSimSite *sites;
-  const CameoSimBasicBlock *blocks; /* as the kernels' first_block and block_count say */
-  const CameoSimTarget *target;     /* null: not known */
-  uint32_t traced;                  /* 1: instructions report their results */
+#define CAMEO_SIM_IMAGE(KIND, ...) CAMEO_SIM_MEMBER_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
 } CameoSimImage;
 
 #endif
