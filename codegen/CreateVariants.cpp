@@ -45,7 +45,7 @@ struct CreateVariants : cameo::impl::CreateVariantsBase<CreateVariants> {
         return signalPassFailure();
       }
       auto op = builder.create<rt::VariantOp>(module.getLoc(), variant.target->name,
-                                              variant.target->spelling());
+                                              variant.target->attribute(&getContext()));
       Block &body = op.getBody().emplaceBlock();
       for (func::FuncOp function : functions)
         body.push_back(function->clone());

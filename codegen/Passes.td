@@ -20,7 +20,7 @@ def CreateVariants : Pass<"cameo-create-variants", "::mlir::ModuleOp"> {
     ==>
     ```mlir
     rt.constant @w = dense<1.0> : tensor<4xf32>
-    rt.variant @sm_80 target "sm_80" {
+    rt.variant @sm_80 target "sm_80" board "a100-40" {
       func.func @main(...) { ... }
     }
     ```
@@ -289,7 +289,7 @@ def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
       %v = llvm.load %p {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
     ```
 
-    The architecture is the module's `kernel.target`, else that of the `rt.variant` around it, else
+    The architecture is that of the module's `kernel.target` (`#rt.target`), else that of the `rt.variant` around it, else
     the option's.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",

@@ -96,9 +96,7 @@ static FusionLimits fusionLimits(StringRef targets) {
     limits.scalars = std::min<int64_t>(limits.scalars, target.maxParameterBytes() / 8 -
                                                            limits.tensors * kParametersPerTensor);
     least(limits.launchBytes, target.launchBytes());
-    const CameoRates *rates =
-        llvm::find_if(cameoRates, [&](const CameoRates &row) { return row.arch == board.arch; });
-    int64_t operations = int64_t(rates->fp32) * board.sm_count * board.clock_mhz;
+    int64_t operations = int64_t(target.rates().fp32) * board.sm_count * board.clock_mhz;
     least(limits.operationsPerByte, operations / (int64_t(board.memory_gbps) * 1000));
     least(limits.rows, board.sm_count / 2);
     isFirst = false;

@@ -453,7 +453,7 @@ LogicalResult Compiler::writeText(ArrayRef<CodeVariant> variants, const CodeOpti
 void Compiler::dropAbsentTargets() {
   auto isThere = [&](const TargetVariant &target) {
     return llvm::any_of(module->getOps<rt::VariantOp>(), [&](rt::VariantOp variant) {
-      return variant.getTarget().split(':').first == target.target->name;
+      return variant.getTarget().getArch() == target.target->name;
     });
   };
   if (llvm::any_of(targets, isThere))

@@ -17,13 +17,12 @@ llvm::Expected<std::vector<CodeVariant>> cameo::findVariants(ModuleOp module,
   std::vector<CodeVariant> variants;
   for (TargetVariant target : targets) {
     auto ops = module.getOps<rt::VariantOp>();
-    auto found = llvm::find_if(ops, [&](rt::VariantOp op) {
-      return op.getTarget().split(':').first == target.target->name;
-    });
+    auto found = llvm::find_if(
+        ops, [&](rt::VariantOp op) { return op.getTarget().getArch() == target.target->name; });
     if (found == ops.end()) {
       std::string held;
       for (rt::VariantOp op : ops)
-        held += (held.empty() ? "" : ", ") + op.getTarget().str();
+        held += (held.empty() ? "" : ", ") + op.getTarget().spelling();
       return llvm::createStringError("the input has no variant for " + target.target->name.str() +
                                      "; it has " + (held.empty() ? "none" : held));
     }

@@ -130,7 +130,7 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
     out.attribute("compiler", "cameo " + contents.compilerVersion);
     if (!variants.empty() && repeats == Repeats::Yes) {
       rt::VariantOp first = variants.front().op;
-      out.attribute("target", first.getTarget());
+      out.attribute("target", first.getTarget().spelling());
       out.attribute("kernels", launchesOf(first));
       out.attribute("memory", memorySumsOf(first));
     }
@@ -145,7 +145,7 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
     out.attributeArray("variants", [&] {
       for (const CodeVariant &variant : variants)
         out.object([&] {
-          out.attribute("target", rt::VariantOp(variant.op).getTarget());
+          out.attribute("target", rt::VariantOp(variant.op).getTarget().spelling());
           out.attribute("kernels", launchesOf(variant.op));
           out.attribute("memory", memoryOf(variant.op));
           Decisions own;

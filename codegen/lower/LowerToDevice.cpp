@@ -61,7 +61,7 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
 
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    llvm::Expected<const Target *> found = findTarget(targetName(module));
+    llvm::Expected<const Target *> found = targetOf(module);
     if (!found) {
       module.emitError(llvm::toString(found.takeError()));
       return signalPassFailure();
@@ -82,12 +82,12 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
         count(&getContext(), getArgument(), "kernels");
   }
 
-  std::string targetName(gpu::GPUModuleOp module) {
-    if (auto attr = module->getAttrOfType<StringAttr>("kernel.target"))
-      return attr.str();
+  llvm::Expected<const Target *> targetOf(gpu::GPUModuleOp module) {
+    if (auto attr = module->getAttrOfType<rt::TargetAttr>("kernel.target"))
+      return findTarget(attr);
     if (auto variant = module->getParentOfType<rt::VariantOp>())
-      return variant.getTarget().str();
-    return target;
+      return findTarget(variant.getTarget());
+    return findTarget(target);
   }
 
   /// Conversion would only say that an operation is illegal; the reason is nearly always this one.

@@ -109,7 +109,7 @@ llvm::Expected<std::string> scheduleFileOf(ModuleOp module) {
       collectNodeNames(op.getLoc(), known.nodes);
     });
     if (other)
-      return llvm::createStringError("equal dispatches of " + variant.getTarget() +
+      return llvm::createStringError("equal dispatches of " + variant.getTarget().spelling() +
                                      " have different schedules, one of which is that of '" +
                                      textOf(hasher.key(other)) + "'");
     for (auto &[key, scheduled] : schedules) {
@@ -118,7 +118,7 @@ llvm::Expected<std::string> scheduleFileOf(ModuleOp module) {
       json::Array nodes;
       for (StringRef node : scheduled.nodes)
         nodes.push_back(json::fixUTF8(node));
-      list.push_back(json::Object{{"target", variant.getTarget()},
+      list.push_back(json::Object{{"target", variant.getTarget().spelling()},
                                   {"key", textOf(key)},
                                   {"nodes", std::move(nodes)},
                                   {"schedule", text}});

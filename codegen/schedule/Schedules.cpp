@@ -109,7 +109,7 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
     const Target *target = targetOf(getOperation());
     if (!target)
       return signalPassFailure();
-    StringRef spelling = getOperation().getTarget();
+    std::string spelling = getOperation().getTarget().spelling();
     rt::Ledger ledger(getOperation());
     DispatchHasher hasher;
     std::set<DispatchKey> replayed;

@@ -1,13 +1,9 @@
-// The table of GPU architectures and its self-check.
-//
-// Sources: limits from the CUDA C++ Programming Guide ("Compute Capabilities", table of technical
-// specifications per compute capability); PTX versions and instructions from the PTX ISA's "Target
-// ISA notes". runtime/boards.h has boards and rates.
+// Architectures and boards put together, and the check of both tables.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/target/Target.h"
 
-#include "runtime/format.h"
+#include "dialects/rt/Rt.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,69 +14,35 @@ using llvm::StringRef;
 
 namespace {
 
-constexpr unsigned KiB = 1024;
-
-constexpr Target architectures[] = {
-    {/*name=*/"sm_75",
-     /*major=*/7,
-     /*minor=*/5,
-     /*archSpecific=*/false,
-     /*ptxVersion=*/70,
-     /*staticSharedPerBlock=*/48 * KiB,
-     /*maxSharedPerBlock=*/64 * KiB,
-     /*sharedPerSm=*/64 * KiB,
-     /*registersPerSm=*/65536,
-     /*maxRegistersPerThread=*/255,
-     /*maxThreadsPerBlock=*/1024,
-     /*maxThreadsPerSm=*/1024,
-     /*maxWarpsPerSm=*/32,
-     /*maxBlocksPerSm=*/16,
-     /*asyncCopy=*/false,
-     /*bf16=*/false,
-     /*nanMinMax=*/false,
-     /*redux=*/false,
-     /*mbarrier=*/false,
-     /*tma=*/false,
-     /*wgmma=*/false},
-    {"sm_80", 8,  0,  false, 70,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,  1024,
-     2048,    64, 32, true,  true, true,     true,      true,      false, false},
-    {"sm_86", 8,  6,  false, 71,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,  1024,
-     1536,    48, 16, true,  true, true,     true,     true,      false, false},
-    {"sm_87", 8,  7,  false, 74,   48 * KiB, 163 * KiB, 164 * KiB, 65536, 255,  1024,
-     1536,    48, 16, true,  true, true,     true,      true,      false, false},
-    {"sm_89", 8,  9,  false, 84,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,  1024,
-     1536,    48, 24, true,  true, true,     true,     true,      false, false},
-    {"sm_90", 9,  0,  false, 78,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,  1024,
-     2048,    64, 32, true,  true, true,     true,      true,      true,  false},
-    {"sm_90a", 9,  0,  true, 84,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255, 1024,
-     2048,     64, 32, true, true, true,     true,      true,      true,  true},
-};
-
 /// Each architecture on its first board, in their order; then on each other board.
 const std::vector<Target> &allTargets() {
   static const std::vector<Target> all = [] {
-    std::vector<Target> targets(std::begin(architectures), std::end(architectures));
-    for (const Target &architecture : architectures) {
-      Target &first = targets[&architecture - architectures];
+    std::vector<Target> first, others;
+    for (const Architecture &architecture : knownArchitectures()) {
+      std::vector<Target> *list = &first;
       for (const CameoBoard &board : cameoBoards) {
-        if (board.arch != architecture.major * 10 + architecture.minor)
+        if (board.arch != architecture.capability())
           continue;
-        if (!first.board) {
-          first.board = &board;
-          continue;
-        }
-        targets.push_back(architecture);
-        targets.back().board = &board;
+        list->push_back({architecture, board});
+        list = &others;
       }
     }
-    return targets;
+    first.insert(first.end(), others.begin(), others.end());
+    return first;
   }();
   return all;
 }
 
+/// Null where there are none.
+const CameoRates *findRates(const Architecture &architecture) {
+  auto *rates = llvm::find_if(
+      cameoRates, [&](const CameoRates &row) { return row.arch == architecture.capability(); });
+  return rates == std::end(cameoRates) ? nullptr : rates;
+}
+
 /// The oldest PTX ISA that knows an architecture ("PTX ISA version history").
-unsigned oldestPtxVersion(const Target &target) {
-  switch (target.major * 10 + target.minor) {
+unsigned oldestPtxVersion(const Architecture &target) {
+  switch (target.capability()) {
   case 75:
     return 63;
   case 80:
@@ -98,56 +60,28 @@ unsigned oldestPtxVersion(const Target &target) {
 
 } // namespace
 
+const CameoRates &Target::rates() const { return *findRates(*this); }
+
 int64_t Target::launchBytes() const {
   constexpr int64_t kMicroseconds = 2;
   return kMicroseconds * board->memory_gbps * 1000;
 }
 
 double Target::bytesInTime(double multiplyAdds) const {
-  const CameoRates *rates =
-      llvm::find_if(cameoRates, [&](const CameoRates &row) { return row.arch == board->arch; });
-  return multiplyAdds / rates->fp32 / board->clock_mhz * board->memory_gbps * 1000;
+  return multiplyAdds / rates().fp32 / board->clock_mhz * board->memory_gbps * 1000;
 }
 
-std::string Target::features() const { return llvm::formatv("+ptx{0}", ptxVersion); }
-
-std::string Target::ptxVersionText() const {
-  return llvm::formatv("{0}.{1}", ptxVersion / 10, ptxVersion % 10);
-}
-
-uint32_t Target::archNumber() const {
-  return (major * 10 + minor) | (archSpecific ? CAMEO_ARCH_A : 0);
-}
-
-bool Target::isAtLeast(unsigned since, bool specific) const {
-  unsigned capability = 10 * major + minor;
-  return specific ? archSpecific && capability == since : capability >= since;
-}
-
-bool Target::has(const kernel::PtxInstruction &instruction) const {
-  return isAtLeast(instruction.since, instruction.archSpecific) &&
-         ptxVersion >= instruction.ptxVersion;
-}
-
-llvm::SmallVector<kernel::MatrixShape> Target::matrixShapes() const {
-  llvm::SmallVector<kernel::MatrixShape> shapes;
-  llvm::copy_if(kernel::matrixShapes(), std::back_inserter(shapes),
-                [&](const kernel::MatrixShape &shape) {
-                  return isAtLeast(shape.since, /*specific=*/shape.isWarpgroup()) &&
-                         ptxVersion >= shape.ptxVersion;
-                });
-  return shapes;
+rt::TargetAttr Target::attribute(mlir::MLIRContext *context) const {
+  return rt::TargetAttr::get(context, name, board->name);
 }
 
 std::string Target::spelling() const {
-  for (const CameoBoard &first : cameoBoards)
-    if (first.arch == board->arch)
-      return &first == board ? name.str() : name.str() + ":" + board->name;
-  llvm_unreachable("every board is in the table");
+  std::string text = name.str();
+  return rt::TargetAttr::firstBoard(name) == board->name ? text : text + ":" + board->name;
 }
 
 llvm::ArrayRef<Target> cameo::knownTargets() {
-  return llvm::ArrayRef(allTargets()).take_front(std::size(architectures));
+  return llvm::ArrayRef(allTargets()).take_front(knownArchitectures().size());
 }
 
 llvm::Expected<const Target *> cameo::findTarget(StringRef name) {
@@ -170,17 +104,26 @@ llvm::Expected<const Target *> cameo::findTarget(StringRef name) {
                                  "'; known: " + llvm::join(known, ", "));
 }
 
+llvm::Expected<const Target *> cameo::findTarget(rt::TargetAttr target) {
+  for (const Target &known : allTargets())
+    if (known.name == target.getArch() && target.getBoard() == known.board->name)
+      return &known;
+  return findTarget(target.getArch()); // which says what there is
+}
+
 llvm::Error cameo::checkTargets() {
+  if (knownTargets().size() != knownArchitectures().size())
+    return llvm::createStringError("an architecture has no board");
   const Target *previous = nullptr;
   for (const Target &target : knownTargets()) {
     auto fail = [&](const char *what) {
       return llvm::createStringError(target.name.str() + ": " + what);
     };
-    unsigned capability = target.major * 10 + target.minor;
+    unsigned capability = target.capability();
     if (target.name != llvm::formatv("sm_{0}{1}", capability, target.archSpecific ? "a" : "").str())
       return fail("name and compute capability disagree");
     if (previous) {
-      unsigned former = previous->major * 10 + previous->minor;
+      unsigned former = previous->capability();
       if (former > capability || (former == capability && !target.archSpecific))
         return fail("out of order");
     }
@@ -196,9 +139,9 @@ llvm::Error cameo::checkTargets() {
     if (target.maxThreadsPerBlock > target.maxThreadsPerSm ||
         target.maxBlocksPerSm > target.maxWarpsPerSm)
       return fail("block limits exceed the multiprocessor's");
-    auto *rates = llvm::find_if(cameoRates, [&](auto &row) { return row.arch == capability; });
-    if (!target.board || rates == std::end(cameoRates))
-      return fail("no board, or no rates");
+    const CameoRates *rates = findRates(target);
+    if (!rates)
+      return fail("no rates");
     if (rates->int8_mma < rates->fp16_mma || (rates->tf32_mma != 0) != target.bf16)
       return fail("Tensor Core rates and instructions disagree");
     if ((capability >= 80) != target.asyncCopy || target.asyncCopy != target.bf16 ||

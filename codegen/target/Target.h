@@ -1,13 +1,15 @@
-// GPU architectures as data: what code generation, schedules and estimates may ask of a target.
+// What code is for: an architecture and a board with it.
 //
-// Everything that depends on an architecture is read from one checked table (Target.cpp); passes
-// never compare architecture names. The command line's list of targets is parsed here too, because
-// its meaning (which variants to compile, which files to make of each) is fixed by the table.
+// All that depends on an architecture is read from one checked table (Architecture.cpp), all that
+// depends on a board from another (runtime/boards.h); passes never compare names. In the IR a
+// target is the attribute #rt.target of its variant. The command line's list of targets is parsed
+// here too, because its meaning (which variants to compile, which files to make of each) is fixed
+// by the table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dialects/kernel/Ptx.h"
+#include "codegen/target/Architecture.h"
 #include "runtime/boards.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -18,58 +20,33 @@
 #include <cstdint>
 #include <string>
 
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+
 namespace cameo {
 
-/// One architecture. Sizes are bytes; rates are per clock cycle and multiprocessor.
-struct Target {
-  llvm::StringLiteral name; // "sm_90a": also ptxas's and LLVM's name
-  unsigned major, minor;    // compute capability
-  bool archSpecific;        // 'a': its PTX runs on this very architecture alone
-  unsigned ptxVersion;      // 10 * major + minor of the PTX ISA that is written
+namespace rt {
+class TargetAttr;
+} // namespace rt
 
-  // Limits (CUDA C++ Programming Guide, "Compute Capabilities", technical specifications).
-  unsigned staticSharedPerBlock;
-  unsigned maxSharedPerBlock; // with the opt-in for dynamic shared memory
-  unsigned sharedPerSm;
-  unsigned registersPerSm;
-  unsigned maxRegistersPerThread;
-  unsigned maxThreadsPerBlock;
-  unsigned maxThreadsPerSm;
-  unsigned maxWarpsPerSm;
-  unsigned maxBlocksPerSm;
+/// What kernels are compiled for: an architecture, and a board with it.
+struct Target : Architecture {
+  Target(const Architecture &architecture, const CameoBoard &board)
+      : Architecture(architecture), board(&board) {}
 
-  // Instructions.
-  bool asyncCopy; // cp.async
-  bool bf16;      // bf16 conversions and matrix instructions
-  bool nanMinMax; // min.NaN, max.NaN on f32 and 16-bit floats
-  bool redux;     // redux.sync
-  bool mbarrier;  // mbarrier.*
-  bool tma;       // cp.async.bulk.tensor, clusters
-  bool wgmma;     // wgmma.mma_async, setmaxnreg
+  /// What schedules are chosen for and what estimates are of; of runtime/boards.h.
+  const CameoBoard *board;
 
-  /// What schedules are chosen for and what estimates are of.
-  const CameoBoard *board = nullptr;
-
+  /// Multiply-adds a clock cycle and multiprocessor.
+  const CameoRates &rates() const;
   /// What a launch costs, in bytes of memory traffic.
   int64_t launchBytes() const;
   /// The same of the time in which a multiprocessor does so many FP32 multiply-adds.
   double bytesInTime(double multiplyAdds) const;
-  /// Bytes of a kernel's parameters (PTX ISA, "Kernel Function Parameters").
-  unsigned maxParameterBytes() const { return ptxVersion >= 81 ? 32764 : 4096; }
-  /// "sm_90a", or "sm_90a:h200" where the board is not the architecture's first.
+  rt::TargetAttr attribute(mlir::MLIRContext *context) const;
+  /// As on the command line: "sm_90a", or "sm_90a:h200" where the board is not the first.
   std::string spelling() const;
-  /// LLVM's feature string, e.g. "+ptx70".
-  std::string features() const;
-  /// "7.0": the PTX version as written in text.
-  std::string ptxVersionText() const;
-  /// CAMEO_SECTION's architecture number: 90, with CAMEO_ARCH_A for 90a.
-  uint32_t archNumber() const;
-  /// The shapes of mma.sync that it has; of wgmma, too, where it has those.
-  llvm::SmallVector<kernel::MatrixShape> matrixShapes() const;
-  /// Whether it has what compute capability `since` (10 * major + minor) brought; of what is
-  /// `specific` to that architecture, no later one has anything.
-  bool isAtLeast(unsigned since, bool specific) const;
-  bool has(const kernel::PtxInstruction &instruction) const;
 };
 
 /// All architectures with their first boards, in ascending order.
@@ -79,7 +56,10 @@ llvm::ArrayRef<Target> knownTargets();
 /// error lists the known ones.
 llvm::Expected<const Target *> findTarget(llvm::StringRef name);
 
-/// Checks the table against itself: order, limits that imply one another, features against compute
+/// The target that an attribute names; an error where the architecture is not in the table.
+llvm::Expected<const Target *> findTarget(rt::TargetAttr target);
+
+/// Checks the tables: order, limits that imply one another, features against compute
 /// capability, PTX versions, matrix shapes.
 llvm::Error checkTargets();
 

@@ -169,7 +169,7 @@ void rt::remarkDecisions(Operation *module) {
   module->walk<WalkOrder::PreOrder>([](Operation *op) {
     auto variant = isa<VariantOp>(op) ? cast<VariantOp>(op) : op->getParentOfType<VariantOp>();
     // The board that a target may name decides nothing here.
-    std::string target = variant ? variant.getTarget().split(':').first.str() + ": " : "";
+    std::string target = variant ? variant.getTarget().getArch().str() + ": " : "";
     for (const Decision &decision : decisionsOn(op))
       emitRemark(decision.at) << target << describe(decision);
     // Kernels are many, and hold no ledgers.

@@ -4,6 +4,7 @@
 #include "dialects/rt/Layout.h"
 
 #include "dialects/rt/Ledger.h"
+#include "runtime/boards.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,6 +16,13 @@ using namespace mlir;
 using namespace cameo::rt;
 
 #include "dialects/rt/RtDialect.cpp.inc"
+
+/// In a variant: the architecture, `board` and the board.
+static ParseResult parseTarget(OpAsmParser &parser, TargetAttr &target);
+static void printTarget(OpAsmPrinter &printer, VariantOp, TargetAttr target);
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/rt/RtAttributes.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/rt/RtTypes.cpp.inc"
 #define GET_OP_CLASSES
@@ -25,6 +33,10 @@ void RtDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/rt/Rt.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/rt/RtAttributes.cpp.inc"
+      >();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/rt/RtTypes.cpp.inc"
@@ -34,6 +46,87 @@ void RtDialect::initialize() {
 LogicalResult RtDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   return attribute.getName() == kLedgerAttr ? verifyLedger(op, attribute.getValue()) : success();
 }
+
+//===-- Targets -----------------------------------------------------------------------------===//
+
+/// The compute capability that an architecture names, or 0.
+static unsigned capabilityOf(StringRef arch) {
+  unsigned capability = 0;
+  if (!arch.consume_front("sm_") || arch.consumeInteger(10, capability))
+    return 0;
+  return arch.empty() || arch == "a" ? capability : 0;
+}
+
+/// All boards of an architecture: "t4, rtx2080ti".
+static std::string boardsOf(StringRef arch) {
+  std::string names;
+  for (const CameoBoard &board : cameoBoards)
+    if (board.arch == capabilityOf(arch))
+      names += (names.empty() ? "" : ", ") + std::string(board.name);
+  return names;
+}
+
+StringRef TargetAttr::firstBoard(StringRef arch) {
+  for (const CameoBoard &board : cameoBoards)
+    if (board.arch == capabilityOf(arch))
+      return board.name;
+  return "";
+}
+
+std::string TargetAttr::spelling() const {
+  std::string text = getArch().str();
+  return getBoard() == firstBoard(getArch()) ? text : text + ":" + getBoard().str();
+}
+
+LogicalResult TargetAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef arch,
+                                 StringRef board) {
+  if (!capabilityOf(arch))
+    return emitError() << "unknown GPU architecture '" << arch
+                       << "'; expected sm_ and a compute capability";
+  std::string known = boardsOf(arch);
+  if (known.empty())
+    return emitError() << "unknown GPU architecture '" << arch << "': there is no board with it";
+  for (const CameoBoard &row : cameoBoards)
+    if (row.arch == capabilityOf(arch) && board == row.name)
+      return success();
+  return emitError() << "unknown board '" << board << "' of " << arch << "; known: " << known;
+}
+
+Attribute TargetAttr::parse(AsmParser &parser, Type) {
+  SMLoc place = parser.getCurrentLocation();
+  std::string arch, board;
+  if (parser.parseLess() || parser.parseString(&arch))
+    return {};
+  board = firstBoard(arch).str();
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("board") || parser.parseEqual() || parser.parseString(&board)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<TargetAttr>(place, parser.getContext(), arch, board);
+}
+
+void TargetAttr::print(AsmPrinter &printer) const {
+  printer << '<' << '"' << getArch() << "\", board = \"" << getBoard() << "\">";
+}
+
+static ParseResult parseTarget(OpAsmParser &parser, TargetAttr &target) {
+  SMLoc place = parser.getCurrentLocation();
+  std::string arch, board;
+  if (parser.parseString(&arch))
+    return failure();
+  board = TargetAttr::firstBoard(arch).str();
+  if (succeeded(parser.parseOptionalKeyword("board")) && parser.parseString(&board))
+    return failure();
+  target = parser.getChecked<TargetAttr>(place, parser.getContext(), arch, board);
+  return success(target != nullptr);
+}
+
+static void printTarget(OpAsmPrinter &printer, VariantOp, TargetAttr target) {
+  printer << '"' << target.getArch() << "\" board \"" << target.getBoard() << '"';
+}
+
+//===-- Constants ---------------------------------------------------------------------------===//
 
 LogicalResult GetConstantOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // The pool is the module around the variants.

@@ -13,6 +13,8 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialects/rt/RtDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/rt/RtAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/rt/RtTypes.h.inc"
 #define GET_OP_CLASSES

@@ -27,6 +27,7 @@ def Rt_Dialect : Dialect {
     ```
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
 }
 
@@ -40,22 +41,48 @@ def Rt_BufferType : TypeDef<Rt_Dialect, "Buffer"> {
 def Rt_Scalar : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat]>;
 def Rt_Operand : AnyTypeOf<[AnyRankedTensor, Rt_BufferType, Index, AnySignlessInteger, AnyFloat]>;
 
+def Rt_TargetAttr : AttrDef<Rt_Dialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "a GPU that code is for: its architecture, and a board with it";
+  let description = [{
+    The architecture says which code runs at all: instructions, limits of a block. The board (of
+    `runtime/boards.h`) has a number of multiprocessors, clocks and bandwidths, for which schedules
+    are chosen. Without one it is the first of the architecture.
+
+    ```mlir
+    #rt.target<"sm_90a", board = "h200">
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"compute capability, e.g. sm_80 or sm_90a">:$arch,
+    StringRefParameter<"a board with that architecture">:$board);
+  let extraClassDeclaration = [{
+    /// The first board of an architecture; empty where none is known.
+    static ::llvm::StringRef firstBoard(::llvm::StringRef arch);
+    /// As on the command line: the architecture, with ":board" where that is not the first.
+    std::string spelling() const;
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Rt_VariantOp : Rt_Op<"variant", [
     IsolatedFromAbove, SymbolTable, Symbol, NoRegionArguments, NoTerminator, SingleBlock]> {
   let summary = "the model's code for one target architecture";
   let description = [{
     Holds the entry function (`func.func`, its plan) and, from stage `tiled` on, the `gpu.module`s
-    it launches. Weights are outside, shared between variants.
+    it launches. Weights are outside, shared between variants. The `target` is a `#rt.target`; a board
+    that is the architecture's first need not be named.
 
     ```mlir
-    rt.variant @sm_80 target "sm_80" {
+    rt.variant @sm_80 target "sm_80" board "a100-40" {
       func.func @main(...) { ... }
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target);
+  let arguments = (ins SymbolNameAttr:$sym_name, Rt_TargetAttr:$target);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `target` $target attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `target` custom<Target>($target) attr-dict-with-keyword $body";
 }
 
 def Rt_ConstantOp : Rt_Op<"constant", [Symbol]> {

@@ -17,8 +17,8 @@ gpu.module @bits attributes {kernel.index_bits = 16 : i32} {
 
 // -----
 
-// expected-error @+1 {{unknown GPU architecture 'sm_61'; known: sm_75}}
-gpu.module @arch attributes {kernel.target = "sm_61"} {
+// expected-error @+1 {{unknown GPU architecture 'sm_80a'; known: sm_75}}
+gpu.module @arch attributes {kernel.target = #rt.target<"sm_80a">} {
 }
 
 // -----

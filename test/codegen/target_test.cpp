@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/target/Target.h"
+#include "dialects/rt/Rt.h"
 
 #include "llvm/Support/Error.h"
 
@@ -73,6 +74,23 @@ TEST(Target, OnANamedBoard) {
               "unknown board '" + std::string(name + 6) +
                   "' of sm_80; known: a100-40, a100-80-sxm, a100-80-pcie, a30");
   }
+}
+
+TEST(Target, OfAnAttribute) {
+  mlir::MLIRContext context;
+  context.loadDialect<rt::RtDialect>();
+  for (const char *name : {"sm_75", "sm_90a:h200", "sm_80:a100-80-sxm"}) {
+    const Target *target = llvm::cantFail(findTarget(name));
+    rt::TargetAttr attribute = target->attribute(&context);
+    EXPECT_EQ(llvm::cantFail(findTarget(attribute)), target);
+    EXPECT_EQ(attribute.spelling(), name);
+    EXPECT_EQ(target->spelling(), name);
+  }
+}
+
+TEST(Target, RatesAreOfTheArchitecture) {
+  EXPECT_EQ(llvm::cantFail(findTarget("sm_80:a30"))->rates().fp16_mma, 1024u);
+  EXPECT_EQ(llvm::cantFail(findTarget("sm_90a"))->rates().arch, 90u);
 }
 
 TEST(TargetSpec, DefaultList) {

@@ -25,7 +25,7 @@ module attributes {rt.ledger = [
        why = "it would add 32 B"}]} {
     return
   }
-  rt.variant @sm_90a target "sm_90a:h200" attributes {rt.ledger = [
+  rt.variant @sm_90a target "sm_90a" board "h200" attributes {rt.ledger = [
       {at = loc("gemm"), kind = "chosen", text = "schedule #kernel.schedule<\22map\22, {}>",
        what = "schedule"}]} {
     func.func @main() attributes {rt.ledger = [

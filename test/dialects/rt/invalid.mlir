@@ -294,3 +294,27 @@ func.func @ArenaUse(%n: index) {
   "rt.arena_size"(%n, %n) {operandSegmentSizes = array<i32: 1, 1, 0>} : (index, index) -> ()
   return
 }
+
+// -----
+
+// expected-error @below {{unknown GPU architecture 'gfx90a'; expected sm_ and a compute capability}}
+rt.variant @Architecture target "gfx90a" {
+}
+
+// -----
+
+// expected-error @below {{unknown GPU architecture 'sm_61': there is no board with it}}
+rt.variant @NoBoard target "sm_61" {
+}
+
+// -----
+
+// expected-error @below {{unknown board 'h200' of sm_80; known: a100-40, a100-80-sxm, a100-80-pcie, a30}}
+rt.variant @OtherBoard target "sm_80" board "h200" {
+}
+
+// -----
+
+// expected-error @below {{unknown board 'a100' of sm_80; known: a100-40}}
+module attributes {test.target = #rt.target<"sm_80", board = "a100">} {
+}

@@ -5,7 +5,18 @@ rt.constant @w = dense<1.0> : tensor<4xf32>
 // CHECK: rt.constant @placed = dense<2> : tensor<3xi64> at 4096
 rt.constant @placed = dense<2> : tensor<3xi64> at 4096
 
-// CHECK: rt.variant @sm_80 target "sm_80"
+// CHECK: module attributes {test.target = #rt.target<"sm_90a", board = "h200">}
+module attributes {test.target = #rt.target<"sm_90a", board = "h200">} {
+}
+// The first board of an architecture.
+// CHECK: module attributes {test.target = #rt.target<"sm_75", board = "t4">}
+module attributes {test.target = #rt.target<"sm_75">} {
+}
+// CHECK: rt.variant @sm_90a target "sm_90a" board "gh200"
+rt.variant @sm_90a target "sm_90a" board "gh200" {
+}
+
+// CHECK: rt.variant @sm_80 target "sm_80" board "a100-40"
 rt.variant @sm_80 target "sm_80" {
   // CHECK-LABEL: func.func @Tensors
   func.func @Tensors(%x: tensor<?x4xf32>, %shape: tensor<2xi64>, %n: index) -> tensor<?x4xf32> {
