@@ -302,6 +302,332 @@ def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
   ];
 }
 
+//===-- device -> what LLVM translates, for every back end -------------------------------------===//
+
+def ReplaceNvvmInstructions : Pass<"cameo-replace-nvvm-instructions"> {
+  let summary = "replace instructions that nvvm spells too by kernel.ptx";
+  let description = [{
+    Of matrix instructions, asynchronous copies, mbarriers and the like nvvm has operations of its
+    own; after this pass each is one `kernel.ptx`, so that whatever follows knows one spelling.
+    Special registers, barriers, shuffles and votes stay.
+
+    ```mlir
+    nvvm.cp.async.commit.group
+    ```
+    ==>
+    ```mlir
+    kernel.ptx "cp.async.commit_group"() : () -> ()
+    ```
+  }];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def VerifyTargetInstructions : Pass<"cameo-verify-target-instructions"> {
+  let summary = "verify that a target has all instructions of kernels";
+  let description = [{
+    An error for each `kernel.ptx` that a later architecture, or a later version of PTX, brought.
+    Changes nothing.
+  }];
+  let options = [Option<"target", "target", "std::string", /*default=*/"\"sm_80\"",
+                        "architecture that the kernels are for">];
+}
+
+def VerifyWgmmaResults : Pass<"cameo-verify-wgmma-results"> {
+  let summary = "verify that nothing uses a wgmma's results before they are waited for";
+  let description = [{
+    An error for each use of an accumulator that may still be in flight, and for each wgmma that
+    nobody waits for. Changes nothing.
+  }];
+}
+
+def ExpandPtx : Pass<"cameo-expand-ptx"> {
+  let summary = "expand kernel.ptx into inline assembly";
+  let description = [{
+    ```mlir
+    kernel.ptx "cp.async.commit_group"() : () -> ()
+    ```
+    ==>
+    ```mlir
+    llvm.inline_asm has_side_effects asm_dialect = att "cp.async.commit_group;", "~{memory}" : () -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [Statistic<"expanded", "expanded", "instructions">];
+}
+
+//===-- device -> simulator, in the order in which they run ------------------------------------===//
+
+def InferOperationCounts : Pass<"cameo-infer-operation-counts", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "infer what an execution of each basic block of a kernel counts as";
+  let description = [{
+    For the simulator's counters: `sim.counts` has, for each block, a number for each CameoSimCount
+    of `runtime/sim/abi.h`. What the engine sees happen (accesses of global and shared memory,
+    instructions) is not among them.
+
+    ```mlir
+    llvm.func @k(%x: f32) attributes {nvvm.kernel} { %y = llvm.fadd %x, %x : f32 ... }
+    ```
+    ==>
+    ```mlir
+    llvm.func @k(%x: f32) attributes {nvvm.kernel,
+        sim.counts = [array<i32: 0, 1, 0, 0, 0, 0, 0, 0, 0, 0>]} { ... }
+    ```
+  }];
+  let statistics = [Statistic<"blocks", "blocks", "basic blocks">];
+}
+
+def InsertTraces : Pass<"cameo-insert-traces", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "insert calls that report what each instruction of a kernel computes";
+  let description = [{
+    ```mlir
+    %y = llvm.fadd %x, %x : f32
+    ```
+    ==>
+    ```mlir
+    %y = llvm.fadd %x, %x : f32
+    llvm.store %y, %buffer : f32, !llvm.ptr
+    %site = llvm.mlir.constant(0 : i32) {sim.site = "%0 = llvm.fadd %arg0, %arg0 : f32"} : i32
+    llvm.call @cameo.trace(%buffer, %elements, %bits, %kind, %site)
+    ```
+  }];
+  let statistics = [Statistic<"kernels", "kernels", "kernels">];
+}
+
+def InferSimKernels : Pass<"cameo-infer-sim-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "infer what the simulator's engine has to know of kernels";
+  let description = [{
+    While parameters and address spaces still tell it: the threads of a block, the blocks of a
+    cluster, which parameters are tensor maps, which the kernel only reads, whether it uses the
+    asynchronous proxy. Accesses of memory lose their alignment, which x86 would trap on; where they
+    are to be checked, each is described. Operations that the simulator does not know are errors.
+
+    ```mlir
+    llvm.func @k(%p: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
+      %v = llvm.load %p : !llvm.ptr<1> -> f32
+    ```
+    ==>
+    ```mlir
+    llvm.func @k(%p: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>,
+        sim.block = array<i32: 64, 1, 1>, sim.cluster = array<i32: 0, 0, 0>, sim.maps = 0 : i32,
+        sim.read_only = -1 : i32} {
+      %v = llvm.load %p {alignment = 1 : i64, sim.access = {alignment = 4 : i32, bytes = 4 : i32,
+          kind = 0 : i32, space = 257 : i32, what = "load of 4 B from parameter 0"}}
+          : !llvm.ptr<1> -> f32
+    ```
+  }];
+  let options = [Option<"checked", "checked", "bool", /*default=*/"false",
+                        "describe accesses, for cameo-insert-access-checks">];
+  let statistics = [Statistic<"kernels", "kernels", "kernels">];
+}
+
+def SplitSimKernels : Pass<"cameo-split-sim-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "split kernels into an entry, which fetches parameters, and a body";
+  let description = [{
+    The entry is called as `runtime/sim/abi.h` says; the body has the thread's context as its first
+    parameter, and is inlined.
+
+    ```mlir
+    llvm.func @k(%n: i32) attributes {nvvm.kernel, sim.block = array<i32: 64, 1, 1>} { ... }
+    ```
+    ==>
+    ```mlir
+    llvm.func internal @k$body(%thread: !llvm.ptr, %n: i32) attributes {sim.body = @k} { ... }
+    llvm.func @k(%thread: !llvm.ptr, %args: !llvm.ptr) attributes {sim.block = ...} {
+      %slot = llvm.load %args invariant : !llvm.ptr -> !llvm.ptr
+      %n = llvm.load %slot invariant : !llvm.ptr -> i32
+      llvm.call @k$body(%thread, %n) : (!llvm.ptr, i32) -> ()
+      llvm.return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"kernels", "kernels", "kernels">];
+}
+
+def LayOutSharedMemory : Pass<"cameo-lay-out-shared-memory", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lay out a kernel's shared variables in its block's window";
+  let description = [{
+    Static ones one behind the other, then the dynamic one, aligned to 1024 bytes. The entry's
+    `sim.shared` is the bytes of the static ones.
+
+    ```mlir
+    %p = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    ```
+    ==>
+    ```mlir
+    %window = llvm.load %shared invariant : !llvm.ptr -> !llvm.ptr  // of the thread's context
+    %place = llvm.getelementptr %window[0] : (!llvm.ptr) -> !llvm.ptr, i8
+    %p = llvm.addrspacecast %place : !llvm.ptr to !llvm.ptr<3>
+    ```
+  }];
+  let statistics = [Statistic<"variables", "variables", "shared variables">];
+}
+
+def InsertExecutionCounts : Pass<"cameo-insert-execution-counts", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "insert counters of how often basic blocks of a body are executed";
+  let description = [{
+    At the head of block i, `++thread->executions[i]`.
+
+    ```mlir
+    ^bb1:
+    ```
+    ==>
+    ```mlir
+    ^bb1:
+      %place = llvm.getelementptr %executions[8] : (!llvm.ptr) -> !llvm.ptr, i8
+      %n = llvm.load %place {alignment = 8 : i64} : !llvm.ptr -> i64
+      %m = llvm.add %n, %c1 : i64
+      llvm.store %m, %place {alignment = 8 : i64} : i64, !llvm.ptr
+    ```
+  }];
+  let statistics = [Statistic<"blocks", "blocks", "basic blocks">];
+}
+
+def InsertUndefinedChecks : Pass<"cameo-insert-undefined-checks", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "insert calls of the engine where a body uses an undefined value";
+  let description = [{
+    Where it matters: what is stored for others, addresses, conditions, operands of instructions.
+    What may be undefined is followed bit by bit, by values that are computed beside it.
+
+    ```mlir
+    %none = llvm.mlir.undef : f32
+    llvm.store %none, %p : f32, !llvm.ptr<1>
+    ```
+    ==>
+    ```mlir
+      llvm.cond_br %isUndefined, ^report, ^store
+    ^report:
+      llvm.call @cameo.sim.instruction(%thread, %code, %null, %site)
+      llvm.br ^store
+    ^store:
+      llvm.store %zero, %p : f32, !llvm.ptr<1>
+    ```
+  }];
+  let statistics = [Statistic<"checks", "checks", "uses that are checked">];
+}
+
+def InsertAccessChecks : Pass<"cameo-insert-access-checks", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "insert a call of the engine before each access of global and shared memory";
+  let description = [{
+    Of those that `cameo-infer-sim-kernels` has described. The engine gives the address to access.
+
+    ```mlir
+    %v = llvm.load %p {sim.access = {..., what = "load of 4 B from parameter 0"}}
+    ```
+    ==>
+    ```mlir
+    %site = llvm.mlir.constant(0 : i32) {sim.site = "load of 4 B from parameter 0"} : i32
+    %q = llvm.call @cameo.sim.access(%thread, %p, %bytes, %alignment, %space, %kind, %site)
+    %v = llvm.load %q
+    ```
+  }];
+  let statistics = [Statistic<"accesses", "accesses", "accesses that are checked">];
+}
+
+def LowerSimInstructions : Pass<"cameo-lower-sim-instructions", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lower kernel.ptx to calls of the engine, with operands in memory";
+  let description = [{
+    ```mlir
+    kernel.ptx "st.async..."(%p, %v, %bar)
+    ```
+    ==>
+    ```mlir
+    llvm.store %p, %buffer ...  // operands, in words, and results behind them
+    llvm.call @cameo.sim.instruction(%thread, %code, %buffer, %site)
+    ```
+  }];
+  let statistics = [Statistic<"instructions", "instructions", "instructions">];
+}
+
+def LowerNvvmToEngine : Pass<"cameo-lower-nvvm-to-engine", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lower barriers, shuffles and votes to calls of the engine";
+  let description = [{
+    And special registers to loads from the thread's context. An operation that is not known is an
+    error.
+
+    ```mlir
+    nvvm.barrier0
+    ```
+    ==>
+    ```mlir
+    %site = llvm.mlir.constant(0 : i32) {sim.site = "barrier"} : i32
+    llvm.call @cameo.sim.barrier(%thread, %c0, %c0, %site) : (!llvm.ptr, i32, i32, i32) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [Statistic<"lowered", "lowered", "operations">];
+}
+
+def LowerSimArithmetic : Pass<"cameo-lower-sim-arithmetic", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lower arithmetic to what gives the GPU's results on the host";
+  let description = [{
+    Division by zero, conversions out of range, roundings to f16 and bf16.
+
+    ```mlir
+    %i = llvm.fptosi %x : f32 to i32
+    ```
+    ==>
+    ```mlir
+    %i = llvm.call_intrinsic "llvm.fptosi.sat"(%x) : (f32) -> i32
+    ```
+  }];
+  let statistics = [Statistic<"lowered", "lowered", "operations">];
+}
+
+def AssignSites : Pass<"cameo-assign-sites", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "assign the sites of a module their numbers";
+  let description = [{
+    In the order of the text; `sim.sites` of the module is their table.
+
+    ```mlir
+    %site = llvm.mlir.constant(0 : i32) {sim.site = "barrier"} : i32 loc("conv"("k.mlir":3:5))
+    ```
+    ==>
+    ```mlir
+    gpu.module @k attributes {sim.sites = [["conv", "k.mlir:3:5", "barrier"]]}
+    %site = llvm.mlir.constant(0 : i32) : i32
+    ```
+  }];
+  let options = [Option<"first", "first", "unsigned", /*default=*/"0",
+                        "the first number: sites of an image's modules follow one another">];
+  let statistics = [Statistic<"sites", "sites", "sites">];
+}
+
+def LowerEngineCalls : Pass<"cameo-lower-engine-calls", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lower calls of the engine to calls through the thread's table";
+  let description = [{
+    Images have no undefined symbols: what they call they load from the context that they are given.
+
+    ```mlir
+    llvm.call @cameo.sim.barrier(%thread, %c0, %c0, %site) : (!llvm.ptr, i32, i32, i32) -> ()
+    ```
+    ==>
+    ```mlir
+    %api = llvm.load %thread invariant : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %api[8] : (!llvm.ptr) -> !llvm.ptr, i8
+    %barrier = llvm.load %place invariant : !llvm.ptr -> !llvm.ptr
+    llvm.call %barrier(%thread, %c0, %c0, %site) : !llvm.ptr, (!llvm.ptr, i32, i32, i32) -> ()
+    ```
+  }];
+  let statistics = [Statistic<"calls", "calls", "calls">];
+}
+
+def LowerToHostTypes : Pass<"cameo-lower-to-host-types", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lower values to types that the host has";
+  let description = [{
+    Pointers lose their address spaces, and bf16 becomes i16: its arithmetic is written out by now.
+
+    ```mlir
+    %p = llvm.addrspacecast %a : !llvm.ptr<1> to !llvm.ptr
+    %x = llvm.load %p : !llvm.ptr -> bf16
+    ```
+    ==>
+    ```mlir
+    %x = llvm.load %a : !llvm.ptr -> i16
+    ```
+  }];
+  let statistics = [Statistic<"values", "values", "values of another type">];
+}
+
 //===-- Tests of the simulator's checks --------------------------------------------------------===//
 
 def PlantFault : Pass<"cameo-plant-fault", "::mlir::gpu::GPUModuleOp"> {

@@ -150,10 +150,9 @@ private:
     if (!variant)
       return error(op) << "kernels stand in variants";
     llvm::Expected<const Target *> target = findTarget(variant.getTarget());
-    llvm::Error problem = target ? verifyTargetInstructions(op, **target) : target.takeError();
-    if (!problem)
-      return success();
-    return error(op) << llvm::toString(std::move(problem));
+    if (!target)
+      return error(op) << llvm::toString(target.takeError());
+    return verifyTargetInstruction(op, **target);
   }
 
   LogicalResult verifyMemorySpaces(Operation *op) {

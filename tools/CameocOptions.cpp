@@ -145,7 +145,7 @@ const Option kOptions[] = {
      "warp (default): simulated kernels run a warp at once where they can; thread: each thread on "
      "its own; both: as --sim-form says at run time",
      [](CameocOptions &o, StringRef v) -> llvm::Error {
-       using Forms = SimImageOptions::Forms;
+       using Forms = SimForms;
        if (v != "warp" && v != "thread" && v != "both")
          return fail("'" + v + "' is not one of warp, thread, both");
        o.simForms = v == "warp" ? Forms::Warp : v == "thread" ? Forms::Thread : Forms::Both;

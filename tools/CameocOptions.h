@@ -3,7 +3,7 @@
 #pragma once
 
 #include "codegen/Pipeline.h"
-#include "codegen/sim/SimImage.h"
+#include "codegen/emit/Backend.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -25,7 +25,7 @@ struct CameocOptions {
   /// --shapes: sizes by input name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   bool simChecks = false, simTrace = false;
-  SimImageOptions::Forms simForms = SimImageOptions::Forms::Warp;
+  SimForms simForms = SimForms::Warp;
   bool time = false, statistics = false, printPipeline = false;
   /// An option of cameo-opt without its dashes, or "all"; empty: nothing is printed.
   std::string printIrAfter;

@@ -1,11 +1,13 @@
-// A named pipeline for each stage that passes lead to.
+// A named pipeline for each stage that passes lead to, and for each back end.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/StagePipelines.h"
 
 #include "codegen/Pipeline.h"
+#include "codegen/emit/Backend.h"
 
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace cameo;
@@ -34,9 +36,40 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                  llvm::cl::init(true)};
 };
 
+struct BackendOptions : PassPipelineOptions<BackendOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("architecture that the kernels are for; none: any"),
+                             llvm::cl::init("")};
+  Option<bool> checked{*this, "checked", llvm::cl::desc("with the simulator's checks"),
+                       llvm::cl::init(false)};
+  Option<bool> traced{*this, "traced", llvm::cl::desc("with the simulator's traces"),
+                      llvm::cl::init(false)};
+};
+
+/// For gpu.module: cameo-device-to-nvptx and so on.
+void registerBackendPipelines() {
+  for (const Backend &backend : backends())
+    PassPipelineRegistration<BackendOptions>(
+        "cameo-device-to-" + backend.name.str(),
+        "from stage device to " + backend.description.str(),
+        [&backend](OpPassManager &passes, const BackendOptions &given) {
+          BackendPipelineOptions options;
+          if (!given.target.empty()) {
+            llvm::Expected<const Target *> target = findTarget(given.target);
+            if (!target)
+              llvm::report_fatal_error(target.takeError(), /*gen_crash_diag=*/false);
+            options.target = *target;
+          }
+          options.checked = given.checked;
+          options.traced = given.traced;
+          backend.populate(passes, options);
+        });
+}
+
 } // namespace
 
 void cameo::registerStagePipelines() {
+  registerBackendPipelines();
   for (const StageInfo &info : stages()) {
     if (info.stage == Stage::Imported || info.stage == Stage::Binary)
       continue;

@@ -5,12 +5,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/ExpandPtx.h"
 
+#include "codegen/Passes.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
+#include "passes/Statistics.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
+
+namespace cameo {
+#define GEN_PASS_DEF_EXPANDPTX
+#include "codegen/Passes.h.inc"
+} // namespace cameo
 
 using namespace mlir;
 using namespace cameo;
@@ -107,6 +114,15 @@ bool cameo::hasPtxInstructions(Operation *module) {
   return module->walk([](kernel::PtxOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-void cameo::expandPtx(Operation *module) {
-  module->walk([](kernel::PtxOp op) { expand(op); });
-}
+namespace {
+struct ExpandPtx : cameo::impl::ExpandPtxBase<ExpandPtx> {
+  using ExpandPtxBase::ExpandPtxBase;
+
+  void runOnOperation() override {
+    getOperation()->walk([&](kernel::PtxOp op) {
+      expand(op);
+      count(&getContext(), getArgument(), "expanded");
+    });
+  }
+};
+} // namespace

@@ -7,10 +7,7 @@
 
 namespace cameo {
 
-/// Whether some kernel of `module` has instructions for expandPtx().
+/// Whether some kernel of `module` has instructions for cameo-expand-ptx.
 bool hasPtxInstructions(mlir::Operation *module);
-
-/// Replaces every `kernel.ptx` in `module` by inline assembly.
-void expandPtx(mlir::Operation *module);
 
 } // namespace cameo

@@ -102,7 +102,7 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
   unsigned ptxVersion = 0;
   for (const CodeVariant &variant : variants) {
     targets.push_back(variant.target.target->name);
-    if (variant.target.ptx || variant.target.cubin)
+    if (nvptxBackend.isWanted(variant.target))
       ptxVersion = ptxVersion ? std::min(ptxVersion, variant.target.target->ptxVersion)
                               : variant.target.target->ptxVersion;
   }

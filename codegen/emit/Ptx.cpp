@@ -3,13 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Ptx.h"
 
-#include "codegen/emit/Assemble.h"
+#include "codegen/emit/Backend.h"
 #include "codegen/emit/ExpandPtx.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/lower/NvvmInstructions.h"
-#include "codegen/lower/TargetInstructions.h"
-#include "codegen/lower/WgmmaResults.h"
 
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Threading.h"
@@ -243,17 +241,15 @@ llvm::Expected<OwningOpRef<ModuleOp>> expandedCopy(gpu::GPUModuleOp module, cons
   OpBuilder builder = OpBuilder::atBlockBegin(copy->getBody());
   for (Operation &op : module.getBody()->without_terminator())
     builder.clone(op);
-  llvm::Error errors = replaceNvvmInstructions(*copy);
-  errors = llvm::joinErrors(std::move(errors), verifyTargetInstructions(*copy, target));
-  errors = llvm::joinErrors(std::move(errors), verifyWgmmaResults(*copy));
-  if (errors)
-    return std::move(errors);
-  expandPtx(*copy);
+  BackendPipelineOptions steps;
+  steps.target = &target;
+  if (llvm::Error error = runBackendPipeline(*copy, nvptxBackend, steps))
+    return std::move(error);
   PassManager passes(module.getContext());
   if (lineInfo)
     passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   if (failed(passes.run(*copy)))
-    return llvm::createStringError("cannot expand instructions or add line information to kernels");
+    return llvm::createStringError("cannot add line information to kernels");
   return std::move(copy);
 }
 

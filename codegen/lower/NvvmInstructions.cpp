@@ -12,6 +12,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/NvvmInstructions.h"
 
+#include "codegen/Passes.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
@@ -21,7 +22,11 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
+
+namespace cameo {
+#define GEN_PASS_DEF_REPLACENVVMINSTRUCTIONS
+#include "codegen/Passes.h.inc"
+} // namespace cameo
 
 using namespace mlir;
 using namespace cameo;
@@ -366,30 +371,31 @@ bool cameo::mayHaveNvvmInstructions(Operation *module) {
       .wasInterrupted();
 }
 
-llvm::Error cameo::replaceNvvmInstructions(Operation *module) {
-  module->getContext()->loadDialect<kernel::KernelDialect>();
-  SmallVector<Operation *> operations;
-  module->walk([&](Operation *op) {
-    if (isa<NVVM::NVVMDialect>(op->getDialect()))
-      operations.push_back(op);
-  });
-  llvm::Error errors = llvm::Error::success();
-  for (Operation *op : operations) {
-    OpBuilder builder(op);
-    std::optional<Instruction> instruction = instructionOf(op, builder);
-    if (!instruction)
-      continue;
-    std::string name = op->getName().getStringRef().str();
-    Location loc = op->getLoc();
-    if (std::string what = replace(op, std::move(*instruction)); !what.empty()) {
-      std::string text;
-      llvm::raw_string_ostream stream(text);
-      stream << loc << ": no instruction is this " << name << ": " << what;
-      errors = llvm::joinErrors(std::move(errors), llvm::createStringError(text));
-      for (Value result : op->getResults())
-        result.replaceAllUsesWith(builder.create<LLVM::UndefOp>(loc, result.getType()));
-      op->erase();
+namespace {
+struct ReplaceNvvmInstructions : cameo::impl::ReplaceNvvmInstructionsBase<ReplaceNvvmInstructions> {
+  using ReplaceNvvmInstructionsBase::ReplaceNvvmInstructionsBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> operations;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<NVVM::NVVMDialect>(op->getDialect()))
+        operations.push_back(op);
+    });
+    bool failing = false;
+    for (Operation *op : operations) {
+      OpBuilder builder(op);
+      std::optional<Instruction> instruction = instructionOf(op, builder);
+      if (!instruction)
+        continue;
+      Location loc = op->getLoc();
+      std::string name = op->getName().getStringRef().str();
+      if (std::string what = replace(op, std::move(*instruction)); !what.empty()) {
+        emitError(loc) << "no instruction is this " << name << ": " << what;
+        failing = true;
+      }
     }
+    if (failing)
+      signalPassFailure();
   }
-  return errors;
-}
+};
+} // namespace

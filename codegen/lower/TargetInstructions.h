@@ -4,14 +4,11 @@
 #pragma once
 
 #include "codegen/target/Target.h"
-
-#include "mlir/IR/Operation.h"
-#include "llvm/Support/Error.h"
+#include "dialects/kernel/Kernel.h"
 
 namespace cameo {
 
-/// An error that names each instruction of `kernel.ptx` in kernels of the device stage under
-/// `module` which `target` lacks, with what has it.
-llvm::Error verifyTargetInstructions(mlir::Operation *module, const Target &target);
+/// An error that names an instruction which `target` lacks, with what has it.
+mlir::LogicalResult verifyTargetInstruction(kernel::PtxOp op, const Target &target);
 
 } // namespace cameo

@@ -2,8 +2,7 @@
 // since the one that computes it, at least, if it may be in flight there.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/WgmmaResults.h"
-
+#include "codegen/Passes.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
 
@@ -12,7 +11,11 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/raw_ostream.h"
+
+namespace cameo {
+#define GEN_PASS_DEF_VERIFYWGMMARESULTS
+#include "codegen/Passes.h.inc"
+} // namespace cameo
 
 using namespace mlir;
 using namespace cameo;
@@ -67,14 +70,16 @@ class Verifier {
 public:
   explicit Verifier(LLVM::LLVMFuncOp kernel) : kernel(kernel) {}
 
-  llvm::Error run() {
+  /// Whether no wgmma's results are used too early: only once a wgmma.wait_group has waited for it,
+  /// on every way there; until then they may be the accumulator of another wgmma, and be passed on.
+  LogicalResult run() {
     llvm::SetVector<Block *> work;
     kernel.walk([&](Operation *op) {
       if (stepOf(op).kind == Step::Multiply)
         work.insert(op->getBlock());
     });
     if (work.empty())
-      return llvm::Error::success();
+      return success();
     while (!work.empty()) {
       Block *block = work.pop_back_val();
       State state = atStart[block];
@@ -84,18 +89,17 @@ public:
         work.insert(next);
     }
     // With all that is known at the blocks' beginnings: the first such use of each wgmma.
-    llvm::Error errors = llvm::Error::success();
     SmallPtrSet<Operation *, 8> told;
     for (Block &block : kernel.getBody()) {
       State state = atStart.lookup(&block);
       for (Operation &op : block) {
         const InFlight *used = findEarlyUse(op, state);
         if (used && told.insert(used->by).second)
-          errors = llvm::joinErrors(std::move(errors), error(op, *used));
+          report(op, *used);
         step(op, state);
       }
     }
-    return errors;
+    return success(told.empty());
   }
 
 private:
@@ -179,33 +183,35 @@ private:
     return nullptr;
   }
 
-  llvm::Error error(Operation &op, const InFlight &inFlight) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
+  void report(Operation &op, const InFlight &inFlight) {
     auto name = [](Operation *named) {
       auto instruction = dyn_cast<kernel::PtxOp>(named);
       return instruction ? instruction.getInstruction() : named->getName().getStringRef();
     };
-    stream << op.getLoc() << ": kernel " << kernel.getName() << ": " << name(&op)
-           << " uses a result of " << name(inFlight.by) << " (" << inFlight.by->getLoc()
-           << ") that may be in flight; ";
+    InFlightDiagnostic error = emitError(op.getLoc());
+    error << "kernel " << kernel.getName() << ": " << name(&op) << " uses a result of "
+          << name(inFlight.by) << " (" << inFlight.by->getLoc() << ") that may be in flight; ";
     if (inFlight.age == kNotCommitted)
-      stream << "wgmma.commit_group and wgmma.wait_group are missing between";
+      error << "wgmma.commit_group and wgmma.wait_group are missing between";
     else
-      stream << "a wgmma.wait_group of " << inFlight.age - 1 << " or less is missing between";
-    return llvm::createStringError(text);
+      error << "a wgmma.wait_group of " << inFlight.age - 1 << " or less is missing between";
   }
 
   LLVM::LLVMFuncOp kernel;
   llvm::DenseMap<Block *, State> atStart;
 };
 
-} // namespace
+struct VerifyWgmmaResults : cameo::impl::VerifyWgmmaResultsBase<VerifyWgmmaResults> {
+  using VerifyWgmmaResultsBase::VerifyWgmmaResultsBase;
 
-llvm::Error cameo::verifyWgmmaResults(Operation *module) {
-  llvm::Error errors = llvm::Error::success();
-  module->walk([&](LLVM::LLVMFuncOp kernel) {
-    errors = llvm::joinErrors(std::move(errors), Verifier(kernel).run());
-  });
-  return errors;
-}
+  void runOnOperation() override {
+    bool failing = false;
+    getOperation()->walk(
+        [&](LLVM::LLVMFuncOp kernel) { failing |= failed(Verifier(kernel).run()); });
+    if (failing)
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace

@@ -18,6 +18,7 @@ enum class EngineType : uint8_t { None, I32, I64, F32, F64, Pointer };
 
 /// A function of the engine: a member of CameoSimApi.
 struct EngineFunction {
+  const char *name;
   size_t offset;                    // in CameoSimApi
   llvm::ArrayRef<EngineType> types; // the result's, then those of operands, the thread's first
 };
@@ -46,7 +47,7 @@ template <typename Result, typename... Operands> struct EngineSignature<Result (
 
 /// CameoSimApi::NAME as an EngineFunction.
 #define CAMEO_SIM_ENGINE(NAME)                                                                     \
-  (::cameo::EngineFunction{offsetof(CameoSimApi, NAME),                                            \
+  (::cameo::EngineFunction{#NAME, offsetof(CameoSimApi, NAME),                                     \
                            ::cameo::EngineSignature<decltype(CameoSimApi::NAME)>::types})
 
 } // namespace cameo

@@ -6,7 +6,7 @@
 
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/sim/EngineCalls.h"
-#include "codegen/sim/SimArithmetic.h"
+#include "codegen/sim/MathCalls.h"
 #include "codegen/sim/SimLink.h"
 #include "codegen/sim/SimLower.h"
 #include "codegen/sim/SimTables.h"
@@ -118,7 +118,7 @@ void expandFills(llvm::Module &module) {
 llvm::Expected<std::unique_ptr<llvm::Module>>
 toLlvm(const SimModule &module, SimImageOptions::Forms forms, llvm::LLVMContext &context,
        llvm::TargetMachine &machine, SimObject &object) {
-  auto translated = translateDeviceModule(*module.module, context, machine);
+  auto translated = translateDeviceModule(module.module, context, machine);
   if (!translated)
     return translated.takeError();
   llvm::StripDebugInfo(**translated);
@@ -248,7 +248,7 @@ llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImage
   for (gpu::GPUModuleOp module : modules) {
     registerDeviceTranslations(*module.getContext());
     llvm::Expected<SimModule> lowered =
-        lowerToSim(module, options.target, {options.checked, options.traced}, sites);
+        lowerToSim(module, {options.target, options.checked, options.traced}, sites);
     if (!lowered)
       return lowered.takeError();
     llvm::LLVMContext context;
@@ -278,7 +278,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   llvm::Error errors = llvm::Error::success();
   for (gpu::GPUModuleOp module : modules) {
     llvm::Expected<SimModule> result =
-        lowerToSim(module, options.target, {options.checked, options.traced}, sites);
+        lowerToSim(module, {options.target, options.checked, options.traced}, sites);
     if (result)
       lowered.push_back(std::move(*result));
     else

@@ -3,13 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/emit/Backend.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cameo {
 
-struct Target;
+/// The steps of the simulator's compiler in MLIR: Backend::populate.
+void populateSimImage(mlir::OpPassManager &passes, const BackendPipelineOptions &options);
 
 struct SimImageOptions {
   /// Call the engine before each access of shared and global memory, and count executions: for
@@ -19,9 +22,8 @@ struct SimImageOptions {
   bool traced = false;
   /// What the kernels were compiled for, for estimates; null: not known.
   const Target *target = nullptr;
-  /// The forms that kernels get (runtime/sim/abi.h). Those that have no warp form get a thread form
-  /// at any rate.
-  enum class Forms { Warp, Thread, Both } forms = Forms::Warp;
+  using Forms = SimForms;
+  Forms forms = Forms::Warp;
   /// Say on the modules which kernels have no warp form, and why.
   bool remarks = false;
 };

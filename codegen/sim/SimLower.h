@@ -1,10 +1,10 @@
 // Device-stage kernels rewritten for the simulator's engine (runtime/sim/abi.h), still in MLIR's
-// llvm dialect.
+// llvm dialect: the order of the steps, and what they leave for the image's tables.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/target/Target.h"
+#include "codegen/emit/Backend.h"
 #include "runtime/sim/abi.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -34,23 +34,17 @@ struct SimKernel {
   uint32_t mapParameters = 0;                // and map_parameters
 };
 
-/// What kernels tell the engine of, besides what they need of it.
-struct SimInstrumentation {
-  bool accesses = false; // each access of shared and global memory; executions of basic blocks
-  bool results = false;  // what each instruction computes
-};
-
 /// A module whose exported functions are CameoSimKernels. Calls of libdevice functions are still
 /// there: bindMathCalls() replaces them once the module is LLVM IR.
 struct SimModule {
-  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::OwningOpRef<mlir::ModuleOp> holder; // of the copy that `module` is: layouts are looked up
+  mlir::gpu::GPUModuleOp module;
   std::vector<SimKernel> kernels;
 };
 
-/// Rewrites a copy of `module`. Sites are appended to `sites`. Operations that the
+/// Runs the steps on a copy of `module`. Sites are appended to `sites`. Operations that the
 /// simulator does not know are one error, which names them all.
-llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module, const Target *target,
-                                     const SimInstrumentation &instrumentation,
+llvm::Expected<SimModule> lowerToSim(mlir::gpu::GPUModuleOp module, BackendPipelineOptions options,
                                      std::vector<SimSite> &sites);
 
 } // namespace cameo

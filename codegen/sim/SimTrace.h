@@ -1,21 +1,14 @@
-// Instructions that report their results: the simulator's --sim-trace.
+// What traced kernels call.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/sim/SimLower.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace cameo {
 
-/// What kTraceFunction is called with: elements, how many, bits of each, CameoSimValue, site. The
-/// lowering to the simulator makes a call of the engine of it.
-constexpr llvm::StringLiteral kTraceFunction = "cameo.trace";
-
-/// Puts a call of kTraceFunction behind every instruction of a device-stage kernel, and at the
-/// head of blocks for their arguments. `nodes`: for sites.
-void insertTraces(mlir::LLVM::LLVMFuncOp kernel, llvm::StringRef nodes,
-                  std::vector<SimSite> &sites);
+/// Called with elements, how many, bits of each, CameoSimValue, site: cameo-insert-traces puts it
+/// in, cameo-lower-nvvm-to-engine makes a call of the engine of it.
+inline constexpr llvm::StringLiteral kTraceFunction = "cameo.trace";
 
 } // namespace cameo

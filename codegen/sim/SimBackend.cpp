@@ -1,0 +1,39 @@
+// The simulated GPU: images for its engine (runtime/sim).
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/emit/Backend.h"
+#include "codegen/sim/SimImage.h"
+
+using namespace mlir;
+using namespace cameo;
+
+static bool wantsSim(const TargetVariant &variant) { return variant.sim; }
+
+static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool checked,
+                             const CodeOptions &options, Code &code) {
+  SimImageOptions image;
+  image.checked = checked;
+  image.traced = checked && options.simTrace;
+  image.target = variant.target.target;
+  image.forms = options.simForms;
+  image.remarks = options.remarks;
+  llvm::Expected<SmallVector<char>> bytes = emitSimImage(kernelsOf(variant), image);
+  if (!bytes)
+    return bytes.takeError();
+  code.sections.push_back({number, CAMEO_SECTION_SIM_IMAGE,
+                           checked ? uint32_t(CAMEO_SIM_IMAGE_CHECKED) : 0,
+                           std::vector<char>(bytes->begin(), bytes->end())});
+  return llvm::Error::success();
+}
+
+static llvm::Error emitSim(ArrayRef<CodeVariant> variants, const CodeOptions &options, Code &code) {
+  for (auto [number, variant] : llvm::enumerate(variants))
+    for (bool checked : {false, true})
+      if (wantsSim(variant.target) && (!checked || options.simChecks || options.simTrace))
+        if (llvm::Error error = emitImage(variant, number, checked, options, code))
+          return error;
+  return llvm::Error::success();
+}
+
+const Backend cameo::simBackend = {"sim", "images for the simulator", wantsSim, populateSimImage,
+                                   emitSim};
