@@ -43,8 +43,18 @@ private:
 
 } // namespace cameo::kernel
 
+/// Padding has the type of its source's elements.
+static ParseResult parsePaddings(OpAsmParser &, SmallVectorImpl<Type> &paddings,
+                                 TypeRange sources) {
+  for (Type source : sources)
+    paddings.push_back(cast<MemRefType>(source).getElementType());
+  return success();
+}
+static void printPaddings(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
+
 #include "dialects/kernel/KernelDialect.cpp.inc"
 #include "dialects/kernel/KernelEnums.cpp.inc"
+#include "dialects/kernel/KernelLayouts.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
@@ -66,19 +76,6 @@ void KernelDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "dialects/kernel/KernelTypes.cpp.inc"
       >();
-}
-
-//===-- Attributes --------------------------------------------------------------------------===//
-
-LogicalResult ThreadTileAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                     int64_t threadRows, int64_t threadCols, int64_t tileRows,
-                                     int64_t tileCols, int64_t group) {
-  if (threadRows <= 0 || threadCols <= 0 || threadRows * threadCols > 1024)
-    return emitError() << "needs 1 to 1024 threads, has " << threadRows << "x" << threadCols;
-  if (tileRows <= 0 || tileCols <= 0 || group <= 0 || tileCols % group != 0)
-    return emitError() << "thread tile of " << tileRows << "x" << tileCols
-                       << " is not made of column groups of " << group;
-  return success();
 }
 
 //===-- Dispatch ----------------------------------------------------------------------------===//
@@ -125,106 +122,6 @@ LogicalResult ScanOp::verify() {
     return emitOpError() << "axis " << axis << " is outside [0, " << type.getRank() << ")";
   return success();
 }
-
-//===-- Tile level --------------------------------------------------------------------------===//
-
-static LogicalResult verifyFlat(Operation *op, Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  if (type.getRank() == 1 && type.getLayout().isIdentity())
-    return success();
-  return op->emitOpError() << "needs rank-1 contiguous memory, has " << type;
-}
-
-static LogicalResult verifyRegion(Operation *op, Block &block, TypeRange arguments,
-                                  TypeRange results) {
-  if (block.getArgumentTypes() != arguments)
-    return op->emitOpError("region has the wrong arguments");
-  if (block.getTerminator()->getOperandTypes() != results)
-    return op->emitOpError("region yields the wrong values");
-  return success();
-}
-
-static Type elementOf(Value memref) { return cast<MemRefType>(memref.getType()).getElementType(); }
-
-/// Checks how much of each source is loaded at once.
-static LogicalResult verifyWidths(Operation *op, ValueRange sources,
-                                  std::optional<ArrayRef<int64_t>> widths, int64_t vector) {
-  for (Value source : sources)
-    if (failed(verifyFlat(op, source)))
-      return failure();
-  if (!widths)
-    return success();
-  if (widths->size() != sources.size())
-    return op->emitOpError() << "has " << widths->size() << " widths for " << sources.size()
-                             << " sources";
-  for (int64_t width : *widths)
-    if (width < 0 || (width > 0 && vector % width != 0))
-      return op->emitOpError() << "width of " << width << " does not divide the vector of "
-                               << vector;
-  return success();
-}
-
-LogicalResult CopyTileOp::verify() {
-  if (failed(verifyWidths(*this, getSources(), getWidths(), getVector())) ||
-      failed(verifyFlat(*this, getDest())))
-    return failure();
-  if (!computes() && (getSources().size() != 1 || widthOf(0) != int64_t(getVector())))
-    return emitOpError(
-        "needs a value region where it reads more than one source or parts of vectors");
-  int64_t extent = getAlongRows() ? getRows() : getCols(), vector = getVector();
-  if (vector <= 0 || extent % vector != 0)
-    return emitOpError() << "vector of " << vector << " does not divide the extent " << extent;
-  int64_t threads = getThreads();
-  if (threads <= 0 || threads > 1024)
-    return emitOpError() << "needs 1 to 1024 threads, has " << threads;
-  auto index = IndexType::get(getContext());
-  SmallVector<Type> places(getSources().size(), index), elements;
-  places.push_back(IntegerType::get(getContext(), 1));
-  if (failed(verifyRegion(*this, getBody().front(), {index, index}, places)))
-    return failure();
-  if (!computes())
-    return getPadding().getType() == elementOf(getSources()[0])
-               ? success()
-               : emitOpError("padding must have the source's element type");
-  for (Value source : getSources())
-    elements.push_back(elementOf(source));
-  return verifyRegion(*this, getValue().front(), elements, getPadding().getType());
-}
-
-LogicalResult ContractTileOp::verify() {
-  if (failed(verifyFlat(*this, getLhs())) || failed(verifyFlat(*this, getRhs())))
-    return failure();
-  int64_t depth = getDepth();
-  if (depth <= 0)
-    return emitOpError() << "depth must be positive, is " << depth;
-  FragmentType type = getAccumulator().getType();
-  if (auto layout = dyn_cast<ThreadTileAttr>(type.getLayout()))
-    if (layout.getThreadRows() * layout.getTileRows() != type.getRows() ||
-        layout.getThreadCols() * layout.getTileCols() != type.getCols())
-      return emitOpError() << "layout does not cover a fragment of " << type.getRows() << " by "
-                           << type.getCols();
-  return success();
-}
-
-LogicalResult StoreFragmentOp::verify() {
-  if (failed(verifyWidths(*this, getSources(), getWidths(), getVector())) ||
-      failed(verifyFlat(*this, getDest())))
-    return failure();
-  if (getSources().empty() != getReads().empty())
-    return emitOpError("needs a region for where it reads exactly where it reads other memory");
-  Type index = IndexType::get(getContext());
-  SmallVector<Type> arguments{index, index, getFragment().getType().getElementType()};
-  for (Value source : getSources())
-    arguments.push_back(elementOf(source));
-  SmallVector<Type> places(getSources().size(), index);
-  if (!getReads().empty() &&
-      failed(verifyRegion(*this, getReads().front(), {index, index}, places)))
-    return failure();
-  return verifyRegion(*this, getBody().front(), arguments,
-                      {elementOf(getDest()), index, IntegerType::get(getContext(), 1)});
-}
-
-LogicalResult AdvanceOp::verify() { return verifyFlat(*this, getMemory()); }
 
 //===-- Device code -------------------------------------------------------------------------===//
 

@@ -2,6 +2,8 @@
 // The kernel dialect's C++ interface.
 #pragma once
 
+#include "dialects/kernel/layouts/Spread.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -18,6 +20,7 @@ class PtxInstructionCache;
 
 #include "dialects/kernel/KernelDialect.h.inc"
 #include "dialects/kernel/KernelEnums.h.inc"
+#include "dialects/kernel/KernelLayouts.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES

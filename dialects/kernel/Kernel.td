@@ -11,6 +11,7 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/kernel/layouts/Layouts.td"
 
 def Kernel_Dialect : Dialect {
   let name = "kernel";
@@ -33,7 +34,8 @@ def Kernel_Dialect : Dialect {
 }
 
 class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits>;
-class Kernel_Attr<string name, string attrMnemonic> : AttrDef<Kernel_Dialect, name> {
+class Kernel_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Kernel_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 class Kernel_Type<string name, string typeMnemonic> : TypeDef<Kernel_Dialect, name> {
@@ -57,7 +59,9 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let assemblyFormat = "`<` $family `,` $params `>`";
 }
 
-def Kernel_ThreadTileAttr : Kernel_Attr<"ThreadTile", "thread_tile"> {
+def Kernel_ThreadTileAttr : Kernel_Attr<"ThreadTile", "thread_tile", [
+    DeclareAttrInterfaceMethods<Kernel_FragmentLayout>,
+    DeclareAttrInterfaceMethods<Kernel_AccumulatorLayout>]> {
   let summary = "accumulator layout of SIMT kernels: a rectangle of elements a thread";
   let description = [{
     `threads` = [rows, columns] of the block's threads, thread t standing at (t / columns,
@@ -74,11 +78,108 @@ def Kernel_ThreadTileAttr : Kernel_Attr<"ThreadTile", "thread_tile"> {
   let genVerifyDecl = 1;
 }
 
-def Kernel_FragmentType : Kernel_Type<"Fragment", "fragment"> {
-  let summary = "a tile of accumulators spread over the registers of a block's threads";
+def Kernel_MmaAttr : Kernel_Attr<"Mma", "mma", [
+    DeclareAttrInterfaceMethods<Kernel_FragmentLayout>,
+    DeclareAttrInterfaceMethods<Kernel_AccumulatorLayout>]> {
+  let summary = "accumulator layout of mma.sync: tiles of one instruction, spread over warps";
+  let description = [{
+    The fragment is cut into as many equal parts as there are `warps` = [rows, columns]; each part
+    consists of results of the instruction `m` x `n` x `k`, row by row.
+
+    ```mlir
+    #kernel.mma<16 x 8 x 16, warps = 2 x 2>
+    ```
+  }];
+  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$warp_rows,
+                        "int64_t":$warp_cols);
+  let assemblyFormat = [{
+    `<` $m `x` $n `x` $k `,` `warps` `=` $warp_rows `x` $warp_cols `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Kernel_OperandAttr : Kernel_Attr<"Operand", "operand", [
+    DeclareAttrInterfaceMethods<Kernel_FragmentLayout>]> {
+  let summary = "layout of an operand of a contraction into accumulators of a layout";
+  let description = [{
+    Operand 0 has the accumulators' rows and the contraction's depth as columns, operand 1 the depth
+    as rows and the accumulators' columns.
+  }];
+  let parameters = (ins "int64_t":$number, "::cameo::kernel::AccumulatorLayoutInterface":$of);
+  let assemblyFormat = "`<` $number `,` `of` `=` $of `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_Direction : I32EnumAttr<"Direction", "where the neighbours of an element are", [
+    I32EnumAttrCase<"Columns", 0, "columns">, I32EnumAttrCase<"Rows", 1, "rows">]> {
+  let cppNamespace = "::cameo::kernel";
+  let genSpecializedAttr = 0;
+}
+
+def Kernel_CopiedAttr : Kernel_Attr<"Copied", "copied", [
+    DeclareAttrInterfaceMethods<Kernel_FragmentLayout>]> {
+  let summary = "how threads share what is copied: groups of neighbours, in order";
+  let description = [{
+    Group g of `vector` elements along columns (beside one another) or rows (one below the other) is
+    with thread g mod `threads`. Groups are counted in the direction of their elements first. Of the
+    last round the first threads only may have one.
+  }];
+  let parameters = (ins "int64_t":$vector, EnumParameter<Kernel_Direction>:$along,
+                        "int64_t":$threads);
+  let assemblyFormat = [{
+    `<` `vector` `=` $vector `,` `along` `=` $along `,` `threads` `=` $threads `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Kernel_StridedAttr : Kernel_Attr<"Strided", "strided", [
+    DeclareAttrInterfaceMethods<Kernel_TileLayout>]> {
+  let summary = "tile layout: element (r, c) at r * row + c * col";
+  let parameters = (ins "int64_t":$row, "int64_t":$col);
+  let assemblyFormat = "`<` `[` $row `,` $col `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_SwizzleAttr : Kernel_Attr<"Swizzle", "swizzle", [
+    DeclareAttrInterfaceMethods<Kernel_TileLayout>]> {
+  let summary = "tile layout: panels of `span` bytes a line, 16-byte pieces exchanged";
+  let description = [{
+    With `along = columns` lines are the tile's rows, with `rows` its columns. Lines longer than
+    `span` are cut into panels, one behind the other. In a panel lines follow each other; of a byte's
+    place in the tile, bits 4 and up are then combined by exclusive or with bits 7 and up: one bit for
+    a span of 32, two for 64, three for 128. So the same piece of eight consecutive lines is in
+    different banks. It is the pattern of TMA and of wgmma's descriptors.
+  }];
+  let parameters = (ins "int64_t":$span, EnumParameter<Kernel_Direction>:$along);
+  let assemblyFormat = "`<` $span `,` `along` `=` $along `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_TileType : Kernel_Type<"Tile", "tile"> {
+  let summary = "a tile in the block's shared memory, once a stage";
+  let description = "`!kernel.tile<128x32xf16, #kernel.swizzle<64, along = columns>, stages = 3>`";
   let parameters = (ins "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType,
-                        "::mlir::Attribute":$layout);
+                        "::cameo::kernel::TileLayoutInterface":$layout, "int64_t":$stages);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// From a stage to the next.
+    int64_t getStageElements() const;
+    /// Of all stages.
+    int64_t getBytes() const;
+  }];
+}
+
+def Kernel_FragmentType : Kernel_Type<"Fragment", "fragment"> {
+  let summary = "a tile spread over the registers of a block's threads";
+  let parameters = (ins "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType,
+                        "::cameo::kernel::FragmentLayoutInterface":$layout);
   let assemblyFormat = "`<` $rows `by` $cols `of` $elementType `,` $layout `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What each thread has of it.
+    Spread getSpread() const;
+  }];
 }
 
 def Kernel_CombineKind : I32EnumAttr<"CombineKind", "associative combination", [
@@ -167,6 +268,173 @@ def Kernel_ScanOp : Kernel_Op<"scan", [
 }
 
 //===-- Tile level --------------------------------------------------------------------------===//
+//
+// Operations that all threads of the block take part in. Barriers between those that write a tile
+// and those that read it are the kernel's.
+
+def Kernel_AllocTileOp : Kernel_Op<"alloc_tile", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "shared memory for a tile";
+  let description = [{
+    Memory of its own, or that of other tiles: from where the first of `over` begins to at most where
+    the last ends, which follow one another. Which of both is in use is the kernel's business, and
+    the barriers between. All tiles are in static shared memory, or in dynamic where the kernel's
+    `kernel.dynamic_shared` says how many bytes that has.
+
+    ```mlir
+    %a = kernel.alloc_tile : !kernel.tile<128x32xf16, #a, stages = 3>
+    %staging = kernel.alloc_tile over (%a : !kernel.tile<128x32xf16, #a, stages = 3>)
+        : !kernel.tile<32x128xf32, #s, stages = 1>
+    ```
+  }];
+  let arguments = (ins Variadic<Kernel_TileType>:$over);
+  let results = (outs Kernel_TileType:$result);
+  let assemblyFormat = [{
+    (`over` `(` $over^ `:` type($over) `)`)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_LoadGlobalOp : Kernel_Op<"load_global", [
+    AttrSizedOperandSegments, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "loads fragments from global memory";
+  let description = [{
+    For every row r and column c the region gives the offset of the element in each source and
+    whether it is inside; one that is not is its source's padding. The elements of a thread's value
+    are inside together. Of them `widths` are consecutive and aligned in a source, a number for
+    each; 0 says that all of them read the same one. Without it that is all of them.
+
+    A fragment of i1 behind the sources' is whether elements are inside.
+
+    ```mlir
+    %a, %scale, %inside = kernel.load_global %x, %s widths [4, 0] padding %zero, %zero
+        : memref<?xf32, 1>, memref<?xf32, 1>
+        -> !kernel.fragment<64 by 16 of f32, #l>, !kernel.fragment<64 by 16 of f32, #l>,
+           !kernel.fragment<64 by 16 of i1, #l> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %offset, %channel, %isInside : index, index, i1
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyMemRef>:$sources, Variadic<AnyType>:$paddings,
+                       OptionalAttr<DenseI64ArrayAttr>:$widths);
+  let results = (outs Variadic<Kernel_FragmentType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sources (`widths` $widths^)? `padding` $paddings attr-dict `:` type($sources)
+    custom<Paddings>(type($paddings), ref(type($sources))) `->` type($results) $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether it says which elements are inside.
+    bool isMasked() { return getNumResults() > getSources().size(); }
+  }];
+}
+
+def Kernel_MapFragmentOp : Kernel_Op<"map_fragment", [
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "computes each element of a fragment from those of others at the same place";
+  let description = [{
+    All have one layout. The region is given row, column and the elements.
+
+    ```mlir
+    %h = kernel.map_fragment %x : !kernel.fragment<64 by 16 of f32, #l>
+        -> !kernel.fragment<64 by 16 of f16, #l> {
+    ^bb0(%r: index, %c: index, %e: f32):
+      %n = arith.truncf %e : f32 to f16
+      kernel.yield %n : f16
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Kernel_FragmentType>:$inputs);
+  let results = (outs Kernel_FragmentType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($result) $body";
+  let hasVerifier = 1;
+}
+
+def Kernel_WriteTileOp : Kernel_Op<"write_tile"> {
+  let summary = "writes a fragment to a stage of a tile, from a row and a column on";
+  let arguments = (ins Kernel_FragmentType:$fragment, Kernel_TileType:$tile, Index:$stage,
+                       Index:$row, Index:$col);
+  let assemblyFormat = [{
+    $fragment `to` $tile `[` $stage `,` $row `,` $col `]` attr-dict `:` type($fragment) `to`
+    type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_CopyAsyncOp : Kernel_Op<"copy_async", [SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "starts to copy a part of a tile from global memory";
+  let description = [{
+    Threads share the part as they would share the fragment `as`, whose values have 4, 8 or 16
+    bytes, consecutive on both sides. Elements that are not inside become zero. The region is that
+    of `load_global`. Copies belong to the group that the thread's next `commit_copies` closes.
+
+    ```mlir
+    kernel.copy_async %x to %a[%stage, %c0, %c0] as !kernel.fragment<128 by 32 of f16, #l>
+        : memref<?xf16, 1> to !kernel.tile<128x32xf16, #a, stages = 3> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %offset, %inside : index, i1
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Kernel_TileType:$tile, Index:$stage, Index:$row,
+                       Index:$col, TypeAttrOf<Kernel_FragmentType>:$shape);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $source `to` $tile `[` $stage `,` $row `,` $col `]` `as` $shape attr-dict `:` type($source) `to`
+    type($tile) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_CommitCopiesOp : Kernel_Op<"commit_copies"> {
+  let summary = "closes a group of the thread's asynchronous copies";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_WaitCopiesOp : Kernel_Op<"wait_copies"> {
+  let summary = "waits until of the thread's groups only the `pending` newest may be under way";
+  let description = "What other threads copied is there after a barrier behind it.";
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+  let hasVerifier = 1;
+}
+
+def Kernel_LoadFragmentOp : Kernel_Op<"load_fragment"> {
+  let summary = "loads a fragment from a stage of a tile, from a row and a column on";
+  let arguments = (ins Kernel_TileType:$tile, Index:$stage, Index:$row, Index:$col);
+  let results = (outs Kernel_FragmentType:$result);
+  let assemblyFormat = [{
+    $tile `[` $stage `,` $row `,` $col `]` attr-dict `:` type($tile) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_ContractOp : Kernel_Op<"contract", [
+    Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "accumulates the product of two fragments";
+  let description = [{
+    accumulator[m, n] += sum over k of lhs[m, k] * rhs[k, n], k going up. Operands are of the
+    accumulators' type or narrower, each as it is: with a `thread_tile` they are widened, products
+    are fused multiply-adds; integers are signed, but for truth values.
+
+    ```mlir
+    %next = kernel.contract %a, %b into %sum
+        : !kernel.fragment<64 by 1 of f32, #kernel.operand<0, of = #t>>,
+          !kernel.fragment<1 by 64 of f32, #kernel.operand<1, of = #t>>
+        into !kernel.fragment<64 by 64 of f32, #t>
+    ```
+  }];
+  let arguments = (ins Kernel_FragmentType:$lhs, Kernel_FragmentType:$rhs,
+                       Kernel_FragmentType:$accumulator);
+  let results = (outs Kernel_FragmentType:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `into` $accumulator attr-dict `:` type($lhs) `,` type($rhs) `into`
+    type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
 
 def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "all threads of the block copy a tile of global memory to shared memory";
@@ -228,6 +496,7 @@ def Kernel_FillFragmentOp : Kernel_Op<"fill_fragment", [Pure]> {
   let arguments = (ins AnyType:$value);
   let results = (outs Kernel_FragmentType:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Kernel_ContractTileOp : Kernel_Op<"contract_tile", [
@@ -298,6 +567,21 @@ def Kernel_AdvanceOp : Kernel_Op<"advance", [Pure, AllTypesMatch<["memory", "res
   let arguments = (ins AnyMemRef:$memory, I64:$offset);
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = "$memory `by` $offset attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+}
+
+def Kernel_AddressOp : Kernel_Op<"address", [Pure]> {
+  let summary = "where an element of memory is, for instructions that take addresses";
+  let description = [{
+    Unlike a number it still belongs to its memory, which the simulator's checks go by.
+
+    ```mlir
+    %p = kernel.address %s[%i] : memref<4096xf16, #gpu.address_space<workgroup>> -> !llvm.ptr<3>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, Index:$offset);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$memory `[` $offset `]` attr-dict `:` type($memory) `->` type($result)";
   let hasVerifier = 1;
 }
 

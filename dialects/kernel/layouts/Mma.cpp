@@ -1,0 +1,87 @@
+// #kernel.mma: accumulators of mma.sync and their operands. PTX ISA, "Matrix Fragments for
+// mma.m16n8k16" and its neighbours: a lane's group is lane / 4; registers of 32 bits follow each
+// other in the order of the instruction's operands.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/kernel/Kernel.h"
+
+using namespace mlir;
+using namespace cameo::kernel;
+
+static constexpr int64_t kWarp = 32;
+static constexpr int64_t kGroup = 4;  // lanes
+static constexpr int64_t kGroups = 8; // in a warp
+
+LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n,
+                              int64_t k, int64_t warpRows, int64_t warpCols) {
+  if ((m != 8 && m != 16) || n != 8 || k < kGroup || k % kGroup != 0)
+    return emitError() << "no mma instruction has the shape " << m << "x" << n << "x" << k;
+  if (warpRows <= 0 || warpCols <= 0 || warpRows * warpCols > 32)
+    return emitError() << "needs 1 to 32 warps, has " << warpRows << "x" << warpCols;
+  return success();
+}
+
+/// A warp's row and column among all.
+static AffineExpr warpRowOf(MmaAttr layout) {
+  AffineExpr warp = getAffineDimExpr(0, layout.getContext()).floorDiv(kWarp);
+  return layout.getWarpRows() == 1 ? getAffineConstantExpr(0, layout.getContext())
+                                   : warp.floorDiv(layout.getWarpCols());
+}
+static AffineExpr warpColumnOf(MmaAttr layout) {
+  AffineExpr warp = getAffineDimExpr(0, layout.getContext()).floorDiv(kWarp);
+  return layout.getWarpRows() == 1 ? warp : warp % layout.getWarpCols();
+}
+static AffineExpr groupOf(MmaAttr layout) {
+  return (getAffineDimExpr(0, layout.getContext()) % kWarp).floorDiv(kGroup);
+}
+static AffineExpr laneOf(MmaAttr layout) {
+  return getAffineDimExpr(0, layout.getContext()) % kGroup;
+}
+
+FailureOr<Spread> MmaAttr::spread(int64_t rows, int64_t cols, Type,
+                                  function_ref<InFlightDiagnostic()> emitError) const {
+  if (rows <= 0 || cols <= 0 || rows % (getM() * getWarpRows()) != 0 ||
+      cols % (getN() * getWarpCols()) != 0)
+    return emitError() << "layout does not cover a fragment of " << rows << " by " << cols;
+  Spread result{kWarp * getWarpRows() * getWarpCols(), 2, /*alongRows=*/false, {}};
+  int64_t warpRows = rows / getWarpRows(), warpCols = cols / getWarpCols();
+  AffineExpr row = warpRowOf(*this) * warpRows + groupOf(*this);
+  AffineExpr column = warpColumnOf(*this) * warpCols + laneOf(*this) * 2;
+  for (int64_t i = 0; i < warpRows; i += getM())
+    for (int64_t j = 0; j < warpCols; j += getN())
+      for (int64_t half = 0; half < getM(); half += kGroups)
+        result.add(row, column, i + half, j);
+  return result;
+}
+
+FailureOr<Spread> MmaAttr::spreadOperand(int64_t number, int64_t rows, int64_t cols, Type element,
+                                         function_ref<InFlightDiagnostic()> emitError) const {
+  int64_t across = number == 0 ? rows : cols, depth = number == 0 ? cols : rows;
+  int64_t warps = number == 0 ? getWarpRows() : getWarpCols();
+  int64_t size = number == 0 ? getM() : getN();
+  if (across <= 0 || depth <= 0 || across % (size * warps) != 0 || depth % getK() != 0)
+    return emitError() << "operand " << number << " of " << rows << " by " << cols
+                       << " is not made of those of " << getM() << "x" << getN() << "x" << getK();
+  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  int64_t width = bits > 32 ? 1 : bits == 0 ? 0 : 32 / bits; // elements of a register
+  if (width == 0 || getK() % (kGroup * width) != 0)
+    return emitError() << "elements of " << element << " are not multiplied " << getK()
+                       << " at a time";
+  Spread result{kWarp * getWarpRows() * getWarpCols(), width, /*alongRows=*/number == 1, {}};
+  AffineExpr warp = number == 0 ? warpRowOf(*this) : warpColumnOf(*this);
+  AffineExpr place = warp * (across / warps) + groupOf(*this);
+  AffineExpr along = laneOf(*this) * width;
+  auto add = [&](int64_t i, int64_t k) {
+    if (number == 0)
+      result.add(place, along, i, k);
+    else
+      result.add(along, place, k, i);
+  };
+  // One instruction's operand after the other, along the depth first.
+  for (int64_t i = 0; i < across / warps; i += size)
+    for (int64_t k = 0; k < depth; k += getK())
+      for (int64_t inner = 0; inner < getK(); inner += kGroup * width)
+        for (int64_t half = 0; half < size; half += kGroups)
+          add(i + half, k + inner);
+  return result;
+}
