@@ -221,23 +221,24 @@ def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
     with tile operations have a one-dimensional `kernel.block`, over all threads of which each of
     them is spread.
 
-    `copy_tile`: thread t takes groups t, t + threads, ... of `vector` elements, loads up to eight
-    before it stores the first, those of copies that follow included, and loads nothing that is
-    outside. Fragments with a `thread_tile`
-    layout become vectors of `group` elements, through `scf.for` and `scf.if` as well.
-    `contract_tile` becomes fused multiply-adds of them (multiplications and additions for
-    integers, which are signed). `store_fragment` computes what its region says for each element;
-    operations with side effects, such as loads, run for elements that are inside only.
+    A fragment becomes the values that its layout gives a thread, vectors where they have several
+    elements, through `scf.for` and `scf.if` as well. `load_global` loads nothing that is outside;
+    `store_fragment` runs what has side effects, such as loads, for elements that are inside only.
+    `contract` becomes fused multiply-adds (multiplications and additions for integers, which are
+    signed). Tiles become workgroup attributions, or views of dynamic shared memory where the kernel
+    has `kernel.dynamic_shared`.
 
     Before ==> after:
 
     ```mlir
-    kernel.copy_tile %x to %s[%c0] rows 16 cols 16 strides [20, 1] vector 4 threads 64
-        padding %zero : f32 : memref<?xf32, #g> to memref<320xf32, #ws> {
+    %f = kernel.load_global %x padding %zero : memref<?xf32, #g> -> !kernel.fragment<16 by 16 of f32,
+        #kernel.copied<vector = 4, along = columns, threads = 64>> {
     ^bb0(%r: index, %c: index):
       ...
       kernel.yield %offset, %inside : index, i1
     }
+    kernel.write_tile %f to %tile[%c0, %c0, %c0] : !kernel.fragment<...>
+        to !kernel.tile<16x16xf32, #kernel.strided<[20, 1]>, stages = 1>
     ```
     ```mlir
     %t = gpu.thread_id x
@@ -254,7 +255,8 @@ def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
     vector.store %v, %s[%at] {kernel.alignment = 16 : i64} : memref<320xf32, #ws>, vector<4xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"kernels", "kernels", "kernels with tile operations">

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
+#include "codegen/lower/DevicePatterns.h"
 #include "codegen/lower/TargetInstructions.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
@@ -11,6 +12,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace cameo {
 #define GEN_PASS_DEF_VERIFYSTAGE
@@ -134,13 +136,18 @@ private:
     if (stage == Stage::Tiled ? !isa_and_nonnull<gpu::GPUFuncOp>(kernel)
                               : !isa_and_nonnull<LLVM::LLVMFuncOp>(kernel))
       return error(launch) << "no kernel " << launch.getKernelAttr();
-    // The compiler of the kernel must know of shared memory.
+    // The compiler of the kernel must know of memory that parameters share.
     auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(rt::kInPlaceAttr);
     for (int64_t position : pairs ? pairs.asArrayRef() : ArrayRef<int64_t>())
       if (cast<FunctionOpInterface>(kernel).getArgAttr(position,
                                                        LLVM::LLVMDialect::getNoAliasAttrName()))
         return error(launch) << "parameter " << position << " of " << launch.getKernelAttr()
                              << " is noalias and may be written in place";
+    auto wanted = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute);
+    if (wanted && (!launch.getShared() ||
+                   getConstantIntValue(launch.getShared()) != std::optional(wanted.getInt())))
+      return error(launch) << "it needs " << wanted.getInt() << " B of dynamic shared memory for "
+                           << launch.getKernelAttr();
     return success();
   }
 

@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral kAlignmentAttr = "kernel.alignment";
 /// Alignment of kernel pointers and of shared memory where nothing else is said, in bytes.
 inline constexpr int64_t kPointerAlignment = 16;
 
+/// Bytes of dynamic shared memory that launches give a kernel; on the function.
+inline constexpr llvm::StringLiteral kDynamicSharedAttribute = "kernel.dynamic_shared";
+
 /// How many blocks a cluster of the kernel has, in x, y and z; on the function.
 inline constexpr llvm::StringLiteral kClusterAttribute = "nvvm.cluster_dim";
 

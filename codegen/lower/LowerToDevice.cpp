@@ -136,6 +136,12 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
         shared = llvm::alignTo(shared, kPointerAlignment) +
                  type.getNumElements() * llvm::divideCeil(bits, 8);
       }
+      if (auto dynamic = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute)) {
+        uint64_t all = shared + dynamic.getInt();
+        if (dynamic.getInt() < 0 || all > target.maxSharedPerBlock)
+          return kernel.emitError() << "requires " << all << " B of shared memory; " << target.name
+                                    << " allows " << target.maxSharedPerBlock << " B";
+      }
       if (shared > target.staticSharedPerBlock)
         return kernel.emitError() << "requires " << shared << " B of static shared memory; "
                                   << target.name << " allows " << target.staticSharedPerBlock

@@ -216,6 +216,34 @@ struct LowerAdvance : AccessPattern<kernel::AdvanceOp> {
   }
 };
 
+/// Dynamic shared memory as what it holds.
+struct LowerView : AccessPattern<memref::ViewOp> {
+  using AccessPattern::AccessPattern;
+
+  LogicalResult matchAndRewrite(memref::ViewOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op.getType().hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "has sizes that are not known");
+    rewriter.replaceOp(op, address(op, cast<MemRefType>(op.getSource().getType()),
+                                   adaptor.getSource(), adaptor.getByteShift(), rewriter));
+    return success();
+  }
+};
+
+struct LowerAddress : AccessPattern<kernel::AddressOp> {
+  using AccessPattern::AccessPattern;
+
+  LogicalResult matchAndRewrite(kernel::AddressOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (adaptor.getMemory().getType() != op.getType())
+      return op.emitOpError() << "gives " << adaptor.getMemory().getType() << ", not "
+                              << op.getType();
+    rewriter.replaceOp(op, address(op, cast<MemRefType>(op.getMemory().getType()),
+                                   adaptor.getMemory(), adaptor.getOffset(), rewriter));
+    return success();
+  }
+};
+
 /// For operations that take an address as an integer, such as shared-memory descriptors.
 struct LowerExtractPointer : AccessPattern<memref::ExtractAlignedPointerAsIndexOp> {
   using AccessPattern::AccessPattern;
@@ -233,5 +261,5 @@ struct LowerExtractPointer : AccessPattern<memref::ExtractAlignedPointerAsIndexO
 void cameo::populateMemoryToDevicePatterns(const DeviceTypeConverter &converter,
                                            RewritePatternSet &patterns) {
   patterns.add<LowerLoad, LowerStore, LowerVectorLoad, LowerVectorStore, LowerAtomic, LowerAlloca,
-               LowerCast, LowerAdvance, LowerExtractPointer>(converter);
+               LowerCast, LowerAdvance, LowerView, LowerAddress, LowerExtractPointer>(converter);
 }

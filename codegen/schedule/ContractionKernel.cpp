@@ -1,7 +1,8 @@
 // Writing kernels of products.
 //
-// Two buffers a tile: while one is multiplied, the next is filled, so that an iteration needs one
-// barrier.
+// Two stages a tile, so that an iteration needs one barrier: what the next step needs is loaded
+// before the products of this one and, where a thread has many of them, written to the other stage
+// behind them, so that they do not wait for global memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ContractionKernel.h"
@@ -67,15 +68,27 @@ private:
   Value constant;
 };
 
+/// Steps of depth that are written out; deeper tiles are multiplied by kSteps in a loop.
+constexpr int64_t kWrittenDepth = 16;
+constexpr int64_t kSteps = 4;
+
+/// Products of a thread in a step of depth from which on what is loaded stays in registers
+/// meanwhile. Threads with fewer are more at a time, and others multiply while one waits; on the
+/// simulator it would cost them a sixth of their time (ResNet-50, one image).
+constexpr int64_t kProductsAhead = 64;
+
+/// Loads of a thread that others wait for together.
+constexpr int64_t kLoadsInFlight = 8;
+
 /// An operand as a block copies it: its place in the product and in shared memory.
 struct Copied {
   const Operand &operand;
+  bool isRow;                // of the product, not its column
   ArrayRef<unsigned> across; // its loops of rows or columns
   Value start;               // of the tile, along these
   int64_t size;              // of the tile, along these
   ContractionVectors::Copy vector;
-  Value shared;
-  int64_t stride; // between steps of depth in shared memory
+  TypedValue<kernel::TileType> tile;
 };
 
 class ContractionEmitter {
@@ -98,12 +111,21 @@ public:
     loops.resize(extents.size());
     spread(product.batch, block[0], loops);
 
-    Value rowShared = kernel.sharedMemory(2 * tile.depth * tile.rowStride(), product.sumType);
-    Value columnShared = kernel.sharedMemory(2 * tile.depth * tile.columnStride(), product.sumType);
-    Copied row{product.row, product.rows, rowStart,        tile.rows,
-               vectors.row, rowShared,    tile.rowStride()};
-    Copied column{product.column, product.columns, columnStart,        tile.columns,
-                  vectors.column, columnShared,    tile.columnStride()};
+    // Depth by depth, so that a step's elements are consecutive.
+    Copied row{product.row,
+               true,
+               product.rows,
+               rowStart,
+               tile.rows,
+               vectors.row,
+               tileOf(tile.rows, tile.depth, {1, tile.rowStride()})};
+    Copied column{product.column,
+                  false,
+                  product.columns,
+                  columnStart,
+                  tile.columns,
+                  vectors.column,
+                  tileOf(tile.depth, tile.columns, {tile.columnStride(), 1})};
     Value sums = multiply(row, column, depth);
     for (size_t number = 0; number < product.epilogues.size(); ++number)
       store(sums, number);
@@ -145,54 +167,121 @@ private:
 
   //===-- Copies and products -----------------------------------------------------------------===//
 
+  TypedValue<kernel::TileType> tileOf(int64_t rows, int64_t columns,
+                                      std::pair<int64_t, int64_t> strides) {
+    auto layout = kernel::StridedAttr::get(b.getContext(), strides.first, strides.second);
+    return kernel.tile(
+        kernel::TileType::get(b.getContext(), rows, columns, product.sumType, layout, 2));
+  }
+
+  kernel::FragmentType fragment(int64_t rows, int64_t columns, Type element,
+                                kernel::FragmentLayoutInterface layout) {
+    return kernel::FragmentType::get(b.getContext(), rows, columns, element, layout);
+  }
+
   /// The sums of the tile, along all of the depth.
   Value multiply(const Copied &row, const Copied &column, Value depth) {
     auto layout = kernel::ThreadTileAttr::get(
         b.getContext(), tile.rows / tile.threadRows, tile.columns / tile.threadColumns,
         tile.threadRows, tile.threadColumns, tile.threadColumns % 8 == 0 ? 8 : 4);
-    auto fragment =
-        kernel::FragmentType::get(b.getContext(), tile.rows, tile.columns, product.sumType, layout);
-    auto offsetOf = [&](const Copied &copied, Value buffer) {
-      return kernel.mul(buffer, kernel.constant(tile.depth * copied.stride));
-    };
-    auto fill = [&](Value step, Value buffer) {
-      Value start = kernel.mul(step, kernel.constant(tile.depth));
-      copy(row, start, offsetOf(row, buffer));
-      copy(column, start, offsetOf(column, buffer));
-    };
+    kernel::FragmentType type = fragment(tile.rows, tile.columns, product.sumType, layout);
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(product.sumType));
-    Value sum = b.create<kernel::FillFragmentOp>(loc, fragment, zero);
-    fill(kernel.constant(0), kernel.constant(0));
+    Value sum = b.create<kernel::FillFragmentOp>(loc, type, zero);
+    auto fill = [&](Value step, Value stage, function_ref<void()> meanwhile) {
+      Value start = kernel.mul(step, kernel.constant(tile.depth));
+      SmallVector<Value> ofRow = load(row, start);
+      // Both operands' loads before the first is waited for, if they are few.
+      bool isApart = !meanwhile && loadsOf(row) + loadsOf(column) > kLoadsInFlight;
+      if (isApart)
+        write(row, ofRow, stage);
+      SmallVector<Value> ofColumn = load(column, start);
+      if (meanwhile)
+        meanwhile();
+      if (!isApart)
+        write(row, ofRow, stage);
+      write(column, ofColumn, stage);
+    };
+    fill(kernel.constant(0), kernel.constant(0), {});
     Value steps = tilesOf(depth, tile.depth);
     auto loop = b.create<scf::ForOp>(loc, kernel.constant(0), steps, kernel.constant(1), sum);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value step = loop.getInductionVar();
-    // All have filled this step's buffers and are done with the other ones.
+    // All have written this step's stage and are done with the other one.
     b.create<gpu::BarrierOp>(loc);
     Value next = b.create<arith::AddIOp>(loc, step, kernel.constant(1));
-    Value buffer = b.create<arith::RemUIOp>(loc, step, kernel.constant(2));
-    Value other = b.create<arith::SubIOp>(loc, kernel.constant(1), buffer);
-    fill(next, other);
-    Value rowOffset = offsetOf(row, buffer), columnOffset = offsetOf(column, buffer);
-    Value result = b.create<kernel::ContractTileOp>(
-        loc, fragment, row.shared, rowOffset, column.shared, columnOffset,
-        loop.getRegionIterArgs()[0], tile.depth, row.stride, column.stride);
+    Value stage = b.create<arith::RemUIOp>(loc, step, kernel.constant(2));
+    Value other = b.create<arith::SubIOp>(loc, kernel.constant(1), stage);
+    Value result;
+    auto multiply = [&] {
+      result = multiplyStage(row, column, stage, loop.getRegionIterArgs()[0]);
+    };
+    bool isAhead = tile.threadRows * tile.threadColumns >= kProductsAhead;
+    fill(next, other, isAhead ? function_ref<void()>(multiply) : function_ref<void()>());
+    if (!isAhead)
+      multiply();
     b.create<scf::YieldOp>(loc, result);
     return loop.getResult(0);
   }
 
-  /// Copies an operand's tile of the depth from `depthStart` on to `offset` of its shared memory.
-  void copy(const Copied &copied, Value depthStart, Value offset) {
+  /// `sums` and the products of a stage of the tiles.
+  Value multiplyStage(const Copied &row, const Copied &column, Value stage, Value sums) {
+    auto type = cast<kernel::FragmentType>(sums.getType());
+    auto accumulators = cast<kernel::AccumulatorLayoutInterface>(type.getLayout());
+    auto operand = [&](int64_t number, int64_t rows, int64_t columns) {
+      auto layout = kernel::OperandAttr::get(b.getContext(), number, accumulators);
+      return fragment(rows, columns, product.sumType, layout);
+    };
+    kernel::FragmentType rowType = operand(0, tile.rows, 1);
+    kernel::FragmentType columnType = operand(1, 1, tile.columns);
+    Value zero = kernel.constant(0);
+    auto step = [&](Value depth, Value sums) -> Value {
+      Value left = b.create<kernel::LoadFragmentOp>(loc, rowType, row.tile, stage, zero, depth);
+      Value right =
+          b.create<kernel::LoadFragmentOp>(loc, columnType, column.tile, stage, depth, zero);
+      return b.create<kernel::ContractOp>(loc, type, left, right, sums);
+    };
+    int64_t looped = tile.depth > kWrittenDepth ? tile.depth - tile.depth % kSteps : 0;
+    if (looped > 0) {
+      auto loop =
+          b.create<scf::ForOp>(loc, zero, kernel.constant(looped), kernel.constant(kSteps), sums);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value carried = loop.getRegionIterArgs()[0];
+      for (int64_t k = 0; k < kSteps; ++k)
+        carried = step(kernel.add(loop.getInductionVar(), kernel.constant(k)), carried);
+      b.create<scf::YieldOp>(loc, carried);
+      sums = loop.getResult(0);
+    }
+    for (int64_t k = looped; k < tile.depth; ++k)
+      sums = step(kernel.constant(k), sums);
+    return sums;
+  }
+
+  /// What of an operand is copied as vectors: neighbours in depth, or across.
+  struct CopyWidth {
+    bool inDepth;
+    int64_t width;
+  };
+  CopyWidth widthOf(const Copied &copied) {
+    bool inDepth = copied.vector.across == 1 && copied.vector.depth > 1;
+    int64_t width = inDepth ? copied.vector.depth : copied.vector.across;
+    while ((inDepth ? tile.depth : copied.size) % width != 0)
+      width /= 2;
+    return {inDepth && width > 1, width};
+  }
+
+  /// Loads of a thread for one tile of an operand.
+  int64_t loadsOf(const Copied &copied) {
+    return llvm::divideCeil(copied.size * tile.depth / widthOf(copied).width, tile.threads());
+  }
+
+  /// Loads what an operand's tile of the depth from `depthStart` on is computed from: a fragment
+  /// for each of its reads, and where it is not memory as it is, one of which elements are inside.
+  SmallVector<Value> load(const Copied &copied, Value depthStart) {
     const Operand &operand = copied.operand;
     ArrayRef<Access> reads = operand.value.reads;
-    auto type = cast<RankedTensorType>(operand.source.getType());
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
-    // Rows of the copied tile are depth, columns go across, unless depth is what is consecutive.
-    bool alongRows = copied.vector.across == 1 && copied.vector.depth > 1;
-    int64_t width = alongRows ? copied.vector.depth : copied.vector.across;
-    while ((alongRows ? tile.depth : copied.size) % width != 0)
-      width /= 2;
+    auto [inDepth, width] = widthOf(copied);
 
     SmallVector<Value> place(loops); // where an element is, in loop indices
     for (Value &index : place)
@@ -224,16 +313,35 @@ private:
       fixed.push_back(start);
     }
 
-    auto copy = b.create<kernel::CopyTileOp>(
-        loc, memories, copied.shared, offset, zero, tile.depth, copied.size, copied.stride, 1,
-        width, alongRows && width > 1, tile.threads(), DenseI64ArrayAttr());
+    auto layout = kernel::CopiedAttr::get(b.getContext(), width,
+                                          inDepth == copied.isRow ? kernel::Direction::Columns
+                                                                  : kernel::Direction::Rows,
+                                          tile.threads());
+    SmallVector<Type> types;
+    SmallVector<Value> paddings;
+    SmallVector<int64_t> widths;
+    auto add = [&](Type element) {
+      types.push_back(copied.isRow ? fragment(copied.size, tile.depth, element, layout)
+                                   : fragment(tile.depth, copied.size, element, layout));
+    };
+    for (const Access &read : reads) {
+      Type element = getElementTypeOrSelf(read.source);
+      add(element);
+      paddings.push_back(b.create<arith::ConstantOp>(loc, b.getZeroAttr(element)));
+      ArrayRef<unsigned> along = inDepth ? ArrayRef(product.depth) : copied.across;
+      widths.push_back(loadWidth(kernel.op, read, along, product.ranges, width));
+    }
+    DenseI64ArrayAttr partly;
+    if (!operand.value.isMemory()) {
+      add(b.getI1Type());
+      partly = b.getDenseI64ArrayAttr(widths);
+    }
+    auto loaded = b.create<kernel::LoadGlobalOp>(loc, types, memories, paddings, partly);
     OpBuilder::InsertionGuard guard(b);
-    if (!operand.value.isMemory())
-      describeValue(copy, operand, alongRows ? ArrayRef(product.depth) : copied.across);
     Block *body =
-        b.createBlock(&copy.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
-    Value localDepth = body->getArgument(0);
-    Value index = kernel.add(copied.start, body->getArgument(1));
+        b.createBlock(&loaded.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
+    Value localDepth = body->getArgument(copied.isRow ? 1 : 0);
+    Value index = kernel.add(copied.start, body->getArgument(copied.isRow ? 0 : 1));
     Value acrossTotal = total(copied.across);
     if (auto known = getConstantIntValue(acrossTotal); !known || *known % copied.size != 0)
       require(below(index, acrossTotal));
@@ -270,21 +378,50 @@ private:
       inside = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
     yielded.push_back(inside);
     b.create<kernel::YieldOp>(loc, yielded);
+    return loaded.getResults();
   }
 
-  /// Writes how a copy's elements are computed from what it reads.
-  void describeValue(kernel::CopyTileOp copy, const Operand &operand, ArrayRef<unsigned> along) {
-    SmallVector<int64_t> widths;
-    SmallVector<Type> types;
-    for (const Access &read : operand.value.reads) {
-      widths.push_back(loadWidth(kernel.op, read, along, product.ranges, copy.getVector()));
-      types.push_back(getElementTypeOrSelf(read.source));
+  /// Writes what was loaded of an operand to a stage of its tile, as what it is in the product.
+  void write(const Copied &copied, ArrayRef<Value> loaded, Value stage) {
+    const Elementwise &value = copied.operand.value;
+    auto type = cast<kernel::FragmentType>(loaded[0].getType());
+    Value result = loaded[0];
+    if (!value.isMemory() || type.getElementType() != product.sumType) {
+      auto sumType = fragment(type.getRows(), type.getCols(), product.sumType, type.getLayout());
+      auto map = b.create<kernel::MapFragmentOp>(loc, sumType, loaded);
+      OpBuilder::InsertionGuard guard(b);
+      SmallVector<Type> types{b.getIndexType(), b.getIndexType()};
+      for (Value part : loaded)
+        types.push_back(cast<kernel::FragmentType>(part.getType()).getElementType());
+      Block *body =
+          b.createBlock(&map.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+      ValueRange elements = body->getArguments().drop_front(2);
+      Value element = value.isMemory() ? elements[0] : computeInside(copied.operand, elements);
+      if (element.getType() != product.sumType)
+        element = b.create<arith::ExtFOp>(loc, product.sumType, element);
+      b.create<kernel::YieldOp>(loc, element);
+      result = map;
     }
-    copy.setWidths(widths);
-    Block *body =
-        b.createBlock(&copy.getValue(), {}, types, SmallVector<Location>(types.size(), loc));
-    Value value = computeElement(kernel, operand.value, body->getArguments());
-    b.create<kernel::YieldOp>(loc, value);
+    Value zero = kernel.constant(0);
+    b.create<kernel::WriteTileOp>(loc, result, copied.tile, stage, zero, zero);
+  }
+
+  /// An element of an operand from what was loaded for it, the last of which is whether it is
+  /// inside; outside it is zero, whatever the operand makes of that, and what may trap is not done.
+  Value computeInside(const Operand &operand, ValueRange loaded) {
+    Value inside = loaded.back();
+    Block *body = b.getBlock();
+    Value value = computeElement(kernel, operand.value, loaded.drop_back());
+    auto work = llvm::map_to_vector(*body, [](Operation &op) { return &op; });
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(value.getType()));
+    if (llvm::all_of(work, [](Operation *op) { return isSpeculatable(op); }))
+      return b.create<arith::SelectOp>(loc, inside, value, zero);
+    auto branch = b.create<scf::IfOp>(loc, value.getType(), inside, /*withElseRegion=*/true);
+    for (Operation *op : work)
+      op->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+    branch.getThenBodyBuilder().create<scf::YieldOp>(loc, value);
+    branch.getElseBodyBuilder().create<scf::YieldOp>(loc, zero);
+    return branch.getResult(0);
   }
 
   /// The innermost loop of depth, if a tile's depth stays within it.

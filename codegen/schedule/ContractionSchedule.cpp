@@ -129,10 +129,10 @@ public:
       return op.emitError() << "schedule 'contraction' asks for " << given.threads() << " threads; "
                             << target.name << " allows " << target.maxThreadsPerBlock;
     int64_t bytes = given.sharedBytes(product.sumType);
-    if (bytes > int64_t(target.staticSharedPerBlock))
+    if (bytes > int64_t(target.maxSharedPerBlock))
       return op.emitError() << "schedule 'contraction' requires " << bytes
                             << " B of shared memory; " << target.name << " allows "
-                            << target.staticSharedPerBlock << " B";
+                            << target.maxSharedPerBlock << " B";
     DictionaryAttr known = choose();
     for (StringRef name : {"row_vector", "column_vector"}) {
       auto asked = params.getAs<DenseI64ArrayAttr>(name);

@@ -208,6 +208,11 @@ Value Kernel::sharedMemory(int64_t count, Type type) {
   return function.addWorkgroupAttribution(memory, loc);
 }
 
+TypedValue<kernel::TileType> Kernel::tile(kernel::TileType type, ValueRange over) {
+  synchronises = true;
+  return b.create<kernel::AllocTileOp>(loc, type, over).getResult();
+}
+
 /// Elements in 16 bytes.
 static int64_t widestAccess(Type type) {
   return type.isInteger(1) ? 1 : 128 / type.getIntOrFloatBitWidth();

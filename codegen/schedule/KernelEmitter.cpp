@@ -4,8 +4,11 @@
 #include "codegen/schedule/KernelEmitter.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/lower/DevicePatterns.h"
 #include "codegen/schedule/InPlace.h"
 #include "codegen/schedule/Work.h"
+#include "codegen/target/Target.h"
+#include "dialects/kernel/layouts/TilePlaces.h"
 #include "dialects/rt/InPlace.h"
 #include "dialects/rt/Layout.h"
 
@@ -313,6 +316,11 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
     return {};
   kernel.b.setInsertionPointToEnd(&entry);
   kernel.b.create<gpu::ReturnOp>(loc);
+  FailureOr<kernel::TilePlaces> tiles = kernel::placeTiles(function);
+  if (failed(tiles))
+    return {};
+  if (tiles->bytes > target.staticSharedPerBlock)
+    function->setAttr(kDynamicSharedAttribute, outer.getI64IntegerAttr(tiles->bytes));
   if (!kernel.synchronises)
     function->setAttr("kernel.no_sync", outer.getUnitAttr());
   if (kernel.storesOnce)
@@ -359,8 +367,11 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   SmallVector<Type> resultTypes;
   for (int64_t output : outputs)
     resultTypes.push_back(op.getInits()[output].getType());
+  Value shared;
+  if (auto bytes = function->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute))
+    shared = host.create<arith::ConstantIndexOp>(loc, bytes.getInt());
   auto launched =
-      host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, Value(), operands.values,
+      host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, shared, operands.values,
                                 host.getDenseI64ArrayAttr(operands.written), Value(), Value());
   if (!inPlace.empty())
     launched->setAttr(rt::kInPlaceAttr, host.getDenseI64ArrayAttr(inPlace));

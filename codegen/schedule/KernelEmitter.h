@@ -28,6 +28,7 @@
 namespace cameo {
 
 class KernelEmitter;
+struct Target;
 
 /// Threads of a warp.
 inline constexpr int64_t kWarp = 32;
@@ -125,6 +126,8 @@ public:
   const OperandLayout &layout(mlir::Value blockArgument) { return layouts[blockArgument]; }
   /// Declares static shared memory of the block.
   mlir::Value sharedMemory(int64_t elements, mlir::Type type);
+  /// A tile in shared memory of its own, or where others are.
+  mlir::TypedValue<kernel::TileType> tile(kernel::TileType type, mlir::ValueRange over = {});
   /// Aligned vector load or store at an element offset; a store of more than 16 bytes is several.
   mlir::Value loadVector(mlir::Value memory, mlir::Value offset, int64_t lanes);
   void storeVector(mlir::Value memory, mlir::Value offset, llvm::ArrayRef<mlir::Value> lanes);
@@ -209,8 +212,8 @@ bool isIndex(kernel::DispatchOp op, mlir::Type scalar);
 class KernelEmitter {
 public:
   /// Kernels with 32-bit indices reach `bound` elements.
-  explicit KernelEmitter(rt::VariantOp variant, int64_t bound = kIndexBound)
-      : variant(variant), bound(bound) {}
+  KernelEmitter(rt::VariantOp variant, const Target &target, int64_t bound = kIndexBound)
+      : variant(variant), target(target), bound(bound) {}
 
   /// From now on `op` is launched.
   void begin(kernel::DispatchOp op);
@@ -268,6 +271,7 @@ private:
   };
 
   rt::VariantOp variant;
+  const Target &target;
   int64_t bound;
   std::optional<Chunks> chunks; // of the dispatch that is launched
   DispatchHasher hasher;

@@ -160,7 +160,7 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
     const Target *target = targetOf(getOperation());
     if (!target)
       return signalPassFailure();
-    KernelEmitter emitter(getOperation(), indexBound);
+    KernelEmitter emitter(getOperation(), *target, indexBound);
     SmallVector<kernel::DispatchOp> dispatches;
     getOperation().walk([&](kernel::DispatchOp op) { dispatches.push_back(op); });
     int64_t launchesBefore = number<rt::LaunchOp>(), kernelsBefore = number<gpu::GPUFuncOp>();

@@ -436,87 +436,11 @@ def Kernel_ContractOp : Kernel_Op<"contract", [
   let hasVerifier = 1;
 }
 
-def Kernel_CopyTileOp : Kernel_Op<"copy_tile", [SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "all threads of the block copy a tile of global memory to shared memory";
-  let description = [{
-    For every row r < `rows` and every column c < `cols` the region gives the element offset in
-    `source` and whether it is inside; elements that are not are written as `padding`. Element
-    (r, c) goes to `dest[offset + r * stride_row + c * stride_col]`, converted to dest's element
-    type. `vector` consecutive columns (or rows, with `along_rows`) are consecutive in source,
-    aligned to that many elements, and inside or outside together. The copy is complete for other threads
-    after the next barrier.
-
-    ```mlir
-    kernel.copy_tile %x to %s[%stage] rows 64 cols 16 strides [1, 68] vector 4 threads 256
-        padding %zero : f32 : memref<?xf32, 1> to memref<2176xf32, 3> {
-    ^bb0(%r: index, %c: index):
-      kernel.yield %offset, %inside : index, i1
-    }
-    ```
-
-    With a `value` region the elements are computed from those of one or more sources, between their
-    loads and the store; what is outside is `padding`, whatever the region makes of it. `widths` has a
-    number a source: of `vector` elements so many are consecutive and aligned in it; 0 says that all
-    of them read the same one.
-
-    ```mlir
-    kernel.copy_tile %x, %scale widths [4, 0] to %s[%stage] rows 64 cols 16 strides [1, 68] vector 4
-        threads 256 padding %zero : f32 : memref<?xf32, 1>, memref<?xf32, 1> to memref<2176xf32, 3> {
-    ^bb0(%r: index, %c: index):
-      kernel.yield %offset, %channel, %inside : index, index, i1
-    } value {
-    ^bb0(%a: f32, %b: f32):
-      %product = arith.mulf %a, %b : f32
-      kernel.yield %product : f32
-    }
-    ```
-  }];
-  let arguments = (ins Variadic<AnyMemRef>:$sources, AnyMemRef:$dest, Index:$dest_offset,
-                       AnyType:$padding, I64Attr:$rows, I64Attr:$cols, I64Attr:$stride_row,
-                       I64Attr:$stride_col, I64Attr:$vector, UnitAttr:$along_rows, I64Attr:$threads,
-                       OptionalAttr<DenseI64ArrayAttr>:$widths);
-  let regions = (region SizedRegion<1>:$body, AnyRegion:$value);
-  let assemblyFormat = [{
-    $sources (`widths` $widths^)? `to` $dest `[` $dest_offset `]` `rows` $rows `cols` $cols
-    `strides` `[` $stride_row `,` $stride_col `]` `vector` $vector (`along_rows` $along_rows^)?
-    `threads` $threads `padding` $padding `:` type($padding) attr-dict `:` type($sources) `to`
-    type($dest) $body (`value` $value^)?
-  }];
-  let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    /// Of `vector` elements so many are loaded from source `number` at once; 0 for one in all.
-    int64_t widthOf(unsigned number) { return getWidths() ? (*getWidths())[number] : getVector(); }
-    /// Whether elements are computed from what is loaded.
-    bool computes() { return !getValue().empty(); }
-  }];
-}
-
 def Kernel_FillFragmentOp : Kernel_Op<"fill_fragment", [Pure]> {
   let summary = "a fragment whose elements all have one value";
   let arguments = (ins AnyType:$value);
   let results = (outs Kernel_FragmentType:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
-  let hasVerifier = 1;
-}
-
-def Kernel_ContractTileOp : Kernel_Op<"contract_tile", [
-    AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "accumulates the product of two tiles in shared memory";
-  let description = [{
-    accumulator[m, n] += sum over k < `depth` of lhs[m, k] * rhs[k, n], where lhs[m, k] is
-    `lhs[lhs_offset + k * lhs_stride + m]` and rhs[k, n] is `rhs[rhs_offset + k * rhs_stride + n]`.
-    Floating-point products are fused multiply-adds in the accumulator's type. How the work is
-    spread is the fragment's layout.
-  }];
-  let arguments = (ins AnyMemRef:$lhs, Index:$lhs_offset, AnyMemRef:$rhs, Index:$rhs_offset,
-                       Kernel_FragmentType:$accumulator, I64Attr:$depth, I64Attr:$lhs_stride,
-                       I64Attr:$rhs_stride);
-  let results = (outs Kernel_FragmentType:$result);
-  let assemblyFormat = [{
-    $lhs `[` $lhs_offset `]` `stride` $lhs_stride `,` $rhs `[` $rhs_offset `]` `stride` $rhs_stride
-    `depth` $depth `into` $accumulator attr-dict `:` type($lhs) `,` type($rhs) `into`
-    type($accumulator)
-  }];
   let hasVerifier = 1;
 }
 
@@ -530,7 +454,7 @@ def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
 
     Elements of other memory that are inside are loaded before, and follow the accumulated value in
     the region's arguments: `reads` gives their offsets, `widths` a number a source as in
-    `copy_tile`.
+    `load_global`.
 
     ```mlir
     kernel.store_fragment %f reading %residual, %bias widths [4, 0] to %y vector 4

@@ -44,42 +44,6 @@ static LogicalResult verifyWidths(Operation *op, ValueRange sources,
   return success();
 }
 
-LogicalResult CopyTileOp::verify() {
-  if (failed(verifyWidths(*this, getSources(), getWidths(), getVector())) ||
-      failed(verifyFlat(*this, getDest())))
-    return failure();
-  if (!computes() && (getSources().size() != 1 || widthOf(0) != int64_t(getVector())))
-    return emitOpError(
-        "needs a value region where it reads more than one source or parts of vectors");
-  int64_t extent = getAlongRows() ? getRows() : getCols(), vector = getVector();
-  if (vector <= 0 || extent % vector != 0)
-    return emitOpError() << "vector of " << vector << " does not divide the extent " << extent;
-  int64_t threads = getThreads();
-  if (threads <= 0 || threads > 1024)
-    return emitOpError() << "needs 1 to 1024 threads, has " << threads;
-  auto index = IndexType::get(getContext());
-  SmallVector<Type> places(getSources().size(), index), elements;
-  places.push_back(IntegerType::get(getContext(), 1));
-  if (failed(verifyRegion(*this, getBody().front(), {index, index}, places)))
-    return failure();
-  if (!computes())
-    return getPadding().getType() == elementOf(getSources()[0])
-               ? success()
-               : emitOpError("padding must have the source's element type");
-  for (Value source : getSources())
-    elements.push_back(elementOf(source));
-  return verifyRegion(*this, getValue().front(), elements, getPadding().getType());
-}
-
-LogicalResult ContractTileOp::verify() {
-  if (failed(verifyFlat(*this, getLhs())) || failed(verifyFlat(*this, getRhs())))
-    return failure();
-  int64_t depth = getDepth();
-  if (depth <= 0)
-    return emitOpError() << "depth must be positive, is " << depth;
-  return success();
-}
-
 LogicalResult StoreFragmentOp::verify() {
   if (failed(verifyWidths(*this, getSources(), getWidths(), getVector())) ||
       failed(verifyFlat(*this, getDest())))

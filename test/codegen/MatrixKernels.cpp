@@ -20,20 +20,11 @@ std::string cameo::test::simtKernel(const TileShape &shape) {
     return "no simt-gemm.mlir.in";
   std::string text = (*file)->getBuffer().str();
   int stride = shape.tm + 4, rows = shape.tm / shape.rm, cols = shape.tn / shape.rn;
-  std::pair<const char *, int> numbers[] = {{"{tm}", shape.tm},
-                                            {"{tn}", shape.tn},
-                                            {"{tk}", shape.tk},
-                                            {"{rm}", shape.rm},
-                                            {"{rn}", shape.rn},
-                                            {"{group}", shape.group},
-                                            {"{rows}", rows},
-                                            {"{cols}", cols},
-                                            {"{threads}", rows * cols},
-                                            {"{stride}", stride},
-                                            {"{lhs}", shape.tk * stride},
-                                            {"{rhs}", shape.tk * shape.tn},
-                                            {"{vector}", shape.vector},
-                                            {"{store}", std::min(shape.vector, 4)}};
+  std::pair<const char *, int> numbers[] = {
+      {"{tm}", shape.tm},   {"{tn}", shape.tn},         {"{tk}", shape.tk},
+      {"{rm}", shape.rm},   {"{rn}", shape.rn},         {"{group}", shape.group},
+      {"{rows}", rows},     {"{cols}", cols},           {"{threads}", rows * cols},
+      {"{stride}", stride}, {"{vector}", shape.vector}, {"{store}", std::min(shape.vector, 4)}};
   for (auto [name, value] : numbers)
     replaceAll(text, name, std::to_string(value));
   replaceAll(text, "{element}", shape.element);

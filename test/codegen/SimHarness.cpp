@@ -33,7 +33,7 @@ static sim::Options engineOptions(bool checked, sim::Form form) {
 }
 
 static SimKernels::Planned planOf(ModuleOp module, rt::LaunchOp launch) {
-  SimKernels::Planned plan{launch.getKernel().getLeafReference().str(), "", 0, 0};
+  SimKernels::Planned plan{launch.getKernel().getLeafReference().str(), "", 0, 0, 0};
   module.walk([&](gpu::GPUFuncOp function) {
     if (function.getName() != plan.kernel)
       return;
@@ -43,6 +43,8 @@ static SimKernels::Planned planOf(ModuleOp module, rt::LaunchOp launch) {
   });
   if (auto blocks = getConstantIntValue(launch.getGrid()[0]))
     plan.blocks = *blocks;
+  if (launch.getShared())
+    plan.shared = *getConstantIntValue(launch.getShared());
   return plan;
 }
 
@@ -108,7 +110,7 @@ sim::LaunchResult SimKernels::launchPlanned(size_t number, std::vector<const voi
                                             unsigned blocks) {
   const Planned &plan = planned[number];
   return launch(plan.kernel.c_str(), plan.blocks ? plan.blocks : blocks, plan.threads,
-                std::move(parameters));
+                std::move(parameters), plan.shared);
 }
 
 std::string cameo::test::variantOf(const std::string &file, const std::string &name) {

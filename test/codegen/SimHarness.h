@@ -49,6 +49,7 @@ public:
   struct Planned {
     std::string kernel, schedule; // the schedule's family
     unsigned blocks, threads;     // 0 blocks: known only at run time
+    unsigned shared;              // dynamic, in bytes
   };
   std::vector<Planned> planned;
 };

@@ -214,8 +214,8 @@ rt.variant @mean target "sm_80" {
 // CHECK-LABEL: rt.variant @convolution
 // CHECK: schedule <"contraction", {column_vector = array<i64: 4, 1>, row_vector = array<i64: 1, 4>
 // KERNEL-LABEL: rt.variant @convolution
-// KERNEL: kernel.copy_tile {{.*}} vector 4 along_rows
-// KERNEL: kernel.copy_tile {{.*}} vector 4
+// KERNEL: kernel.load_global {{.*}} of f32, #kernel.copied<vector = 4, along = columns,
+// KERNEL: kernel.load_global {{.*}} of f32, #kernel.copied<vector = 4, along = columns,
 #in = affine_map<(n, y, x, f, ky, kx, c) -> (n, y + ky, x + kx, c)>
 #w = affine_map<(n, y, x, f, ky, kx, c) -> (ky, kx, c, f)>
 #out = affine_map<(n, y, x, f, ky, kx, c) -> (n, y, x, f)>

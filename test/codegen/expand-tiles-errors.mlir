@@ -1,6 +1,5 @@
 // RUN: cameo-opt --cameo-expand-tiles --split-input-file --verify-diagnostics %s
 
-#g = #gpu.address_space<global>
 #layout = #kernel.thread_tile<threads = 4 x 8, tile = 1 x 1, group = 1>
 !acc = !kernel.fragment<4 by 8 of f32, #layout>
 
@@ -27,64 +26,40 @@ gpu.module @other_threads {
 
 // -----
 
-gpu.module @layout {
-  gpu.func @layout(%v: f32) kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
-    // expected-error @+1 {{needs a thread_tile layout to be expanded, has "warps"}}
-    %0 = kernel.fill_fragment %v : f32 -> !kernel.fragment<4 by 8 of f32, "warps">
+!tile = !kernel.tile<8x8xf32, #kernel.strided<[8, 1]>, stages = 1>
+
+gpu.module @over_order {
+  gpu.func @over_order() kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %a = kernel.alloc_tile : !tile
+    %b = kernel.alloc_tile : !tile
+    // expected-error @+1 {{is over tiles that do not follow one another}}
+    %c = kernel.alloc_tile over (%b, %a : !tile, !tile) : !tile
     gpu.return
   }
 }
 
 // -----
 
-#layout = #kernel.thread_tile<threads = 4 x 8, tile = 1 x 1, group = 1>
+!tile = !kernel.tile<8x8xf32, #kernel.strided<[8, 1]>, stages = 1>
 
-gpu.module @uncovered {
-  gpu.func @uncovered(%v: f32) kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
-    // expected-error @+1 {{layout does not cover a fragment of 8 by 8}}
-    %0 = kernel.fill_fragment %v : f32 -> !kernel.fragment<8 by 8 of f32, #layout>
+gpu.module @over_alignment {
+  gpu.func @over_alignment() kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %a = kernel.alloc_tile : !tile
+    %b = kernel.alloc_tile : !kernel.tile<32x32xf32, #kernel.strided<[32, 1]>, stages = 1>
+    %c = kernel.alloc_tile over (%a, %b : !tile, !kernel.tile<32x32xf32, #kernel.strided<[32, 1]>, stages = 1>) : !tile
+    // expected-error @+1 {{is over a tile at 256 B, which its layout's alignment of 1024 B does not divide}}
+    %d = kernel.alloc_tile over (%b : !kernel.tile<32x32xf32, #kernel.strided<[32, 1]>, stages = 1>)
+        : !kernel.tile<8x32xf32, #kernel.swizzle<128, along = columns>, stages = 1>
     gpu.return
   }
 }
 
 // -----
 
-#layout = #kernel.thread_tile<threads = 4 x 8, tile = 1 x 1, group = 1>
-
-gpu.module @fill_type {
-  gpu.func @fill_type(%v: f32) kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
-    // expected-error @+1 {{fills 'f64' with 'f32'}}
-    %0 = kernel.fill_fragment %v : f32 -> !kernel.fragment<4 by 8 of f64, #layout>
-    gpu.return
-  }
-}
-
-// -----
-
-#layout = #kernel.thread_tile<threads = 4 x 8, tile = 1 x 1, group = 1>
-
-gpu.module @index_elements {
-  gpu.func @index_elements(%v: index) kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
-    // expected-error @+1 {{accumulates floating-point or integer elements, not 'index'}}
-    %0 = kernel.fill_fragment %v : index -> !kernel.fragment<4 by 8 of index, #layout>
-    gpu.return
-  }
-}
-
-// -----
-
-#ws = #gpu.address_space<workgroup>
-#layout = #kernel.thread_tile<threads = 4 x 8, tile = 1 x 1, group = 1>
-!acc = !kernel.fragment<4 by 8 of f32, #layout>
-
-gpu.module @types {
-  gpu.func @types(%v: f32) workgroup(%s: memref<64xf64, #ws>) kernel
-      attributes {kernel.block = array<i32: 32, 1, 1>} {
-    %c0 = arith.constant 0 : index
-    %0 = kernel.fill_fragment %v : f32 -> !acc
-    // expected-error @+1 {{cannot multiply 'f64' into an accumulator of 'f32'}}
-    %1 = kernel.contract_tile %s[%c0] stride 4, %s[%c0] stride 8 depth 2 into %0
-        : memref<64xf64, #ws>, memref<64xf64, #ws> into !acc
+gpu.module @dynamic {
+  // expected-error @+1 {{has tiles of 256 B in 128 B of dynamic shared memory}}
+  gpu.func @dynamic() kernel attributes {kernel.block = array<i32: 32, 1, 1>, kernel.dynamic_shared = 128 : i64} {
+    %a = kernel.alloc_tile : !kernel.tile<8x8xf32, #kernel.strided<[8, 1]>, stages = 1>
     gpu.return
   }
 }
@@ -92,38 +67,18 @@ gpu.module @types {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
+!tile = !kernel.tile<8x8xf32, #kernel.strided<[9, 1]>, stages = 1>
 
-gpu.module @copy_threads {
-  gpu.func @copy_threads(%x: memref<?xf32, #g>, %v: f32) workgroup(%s: memref<64xf32, #ws>) kernel
-      attributes {kernel.block = array<i32: 32, 1, 1>} {
+gpu.module @copy_alignment {
+  gpu.func @copy_alignment(%x: memref<?xf32, #g>, %ok: i1) kernel attributes {kernel.block = array<i32: 16, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-error @+1 {{is for 64 threads; the kernel's block has 32}}
-    kernel.copy_tile %x to %s[%c0] rows 8 cols 8 strides [8, 1] vector 4 threads 64
-        padding %v : f32 : memref<?xf32, #g> to memref<64xf32, #ws> {
+    %a = kernel.alloc_tile : !tile
+    // expected-error @+1 {{copies 16 B to places that are not aligned to them}}
+    kernel.copy_async %x to %a[%c0, %c0, %c0]
+        as !kernel.fragment<8 by 8 of f32, #kernel.copied<vector = 4, along = columns, threads = 16>>
+        : memref<?xf32, #g> to !tile {
     ^bb0(%r: index, %c: index):
-      %true = arith.constant true
-      kernel.yield %c, %true : index, i1
-    }
-    gpu.return
-  }
-}
-
-// -----
-
-#g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
-
-gpu.module @copy_types {
-  gpu.func @copy_types(%x: memref<?xf32, #g>, %v: f32) workgroup(%s: memref<64xf16, #ws>) kernel
-      attributes {kernel.block = array<i32: 32, 1, 1>} {
-    %c0 = arith.constant 0 : index
-    // expected-error @+1 {{converts only to wider floating-point types, not 'f32' to 'f16'}}
-    kernel.copy_tile %x to %s[%c0] rows 8 cols 8 strides [8, 1] vector 4 threads 32
-        padding %v : f32 : memref<?xf32, #g> to memref<64xf16, #ws> {
-    ^bb0(%r: index, %c: index):
-      %true = arith.constant true
-      kernel.yield %c, %true : index, i1
+      kernel.yield %c, %ok : index, i1
     }
     gpu.return
   }

@@ -5,12 +5,13 @@
 // RUN: cmp %t.1 %t.2
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
+#part = #kernel.copied<vector = 4, along = columns, threads = 64>
+!tile = !kernel.tile<16x16xf32, #kernel.strided<[20, 1]>, stages = 1>
 
 // CHECK-LABEL: gpu.func @copy
-// CHECK-SAME: (%[[X:.*]]: memref<?xf32, {{.*}}>, %[[N:.*]]: index) workgroup(%[[S:[^ ]*]]
+// CHECK-SAME: (%[[X:.*]]: memref<?xf32, {{.*}}>, %[[N:.*]]: index) workgroup(%[[S:[^ ]*]] : memref<320xf32
 gpu.module @copy {
-  gpu.func @copy(%x: memref<?xf32, #g>, %n: index) workgroup(%s: memref<320xf32, #ws>) kernel
+  gpu.func @copy(%x: memref<?xf32, #g>, %n: index) kernel
       attributes {kernel.block = array<i32: 64, 1, 1>} {
     // CHECK: %[[T:.*]] = gpu.thread_id x
     // CHECK-NOT: gpu.thread_id
@@ -23,6 +24,7 @@ gpu.module @copy {
     // CHECK-DAG: %[[AT:.*]] = arith.addi %[[LINE]], %[[C]] overflow<nsw, nuw>
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f32
+    %s = kernel.alloc_tile : !tile
     // CHECK: %[[PADDING:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
     // CHECK: %[[ROW:.*]] = arith.muli %[[R]], %[[N]]
     // CHECK: %[[OFFSET:.*]] = arith.addi %[[ROW]], %[[C]]
@@ -34,14 +36,14 @@ gpu.module @copy {
     // CHECK-NEXT: scf.yield %[[PADDING]]
     // CHECK: vector.store %[[V]], %[[S]][%[[AT]]] {kernel.alignment = 16 : i64}
     // CHECK-NOT: scf.if
-    kernel.copy_tile %x to %s[%c0] rows 16 cols 16 strides [20, 1] vector 4 threads 64
-        padding %zero : f32 : memref<?xf32, #g> to memref<320xf32, #ws> {
+    %f = kernel.load_global %x padding %zero : memref<?xf32, #g> -> !kernel.fragment<16 by 16 of f32, #part> {
     ^bb0(%r: index, %c: index):
       %line = arith.muli %r, %n : index
       %offset = arith.addi %line, %c : index
       %inside = arith.cmpi ult, %c, %n : index
       kernel.yield %offset, %inside : index, i1
     }
+    kernel.write_tile %f to %s[%c0, %c0, %c0] : !kernel.fragment<16 by 16 of f32, #part> to !tile
     gpu.return
   }
 }
@@ -49,51 +51,52 @@ gpu.module @copy {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
+#part = #kernel.copied<vector = 4, along = rows, threads = 24>
+!tile = !kernel.tile<16x16xf32, #kernel.strided<[1, 16]>, stages = 2>
+!odd = !kernel.tile<16x16xf32, #kernel.strided<[1, 17]>, stages = 2>
 
-// Groups along rows; all loads before the first store; no condition where everything is inside; the
-// last round is for some threads only; elements are widened. A stage of 256 elements keeps stores aligned,
-// an unknown offset does not.
+// Groups along rows; no condition where everything is inside; the last round is for some threads only;
+// elements are widened. A stage of 256 elements keeps stores aligned, lines of 17 do not.
 // CHECK-LABEL: gpu.func @copy_along_rows
+// CHECK-SAME: workgroup(%[[EVEN:[^ ]*]] : memref<512xf32, {{[^,]*}}, %[[ODD:[^ ]*]] : memref<576xf32
 gpu.module @copy_along_rows {
-  gpu.func @copy_along_rows(%x: memref<?xf16, #g>, %stage: index, %any: index)
-      workgroup(%s: memref<512xf32, #ws>) kernel
+  gpu.func @copy_along_rows(%x: memref<?xf16, #g>, %stage: index) kernel
       attributes {kernel.block = array<i32: 24, 1, 1>} {
     // CHECK: %[[T:.*]] = gpu.thread_id x
     // CHECK: %[[SOME:.*]] = arith.cmpi ult, %[[T]], %{{.*}}
-    %c256 = arith.constant 256 : index
+    %c0 = arith.constant 0 : index
     %pad = arith.constant 0.0 : f16
-    %at = arith.muli %stage, %c256 : index
+    %even = kernel.alloc_tile : !tile
+    %odd = kernel.alloc_tile : !odd
     // CHECK-NOT: scf.if
     // CHECK: vector.load %{{.*}} {kernel.alignment = 8 : i64} : {{.*}}, vector<4xf16>
     // CHECK: vector.load
     // CHECK: %[[LAST:.*]] = scf.if %[[SOME]] -> (vector<4xf16>)
     // CHECK: vector.load
     // CHECK-NOT: vector.load
-    // CHECK: arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
-    // CHECK: vector.store %{{.*}} {kernel.alignment = 16 : i64}
-    // CHECK: vector.store %{{.*}} {kernel.alignment = 16 : i64}
+    %f = kernel.load_global %x padding %pad : memref<?xf16, #g> -> !kernel.fragment<16 by 16 of f16, #part> {
+    ^bb0(%r: index, %c: index):
+      %true = arith.constant true
+      %offset = arith.addi %r, %c : index
+      kernel.yield %offset, %true : index, i1
+    }
+    // CHECK: %[[E:.*]] = vector.extract %[[LAST]][0]
+    // CHECK: arith.extf %[[E]] : f16 to f32
+    %w = kernel.map_fragment %f : !kernel.fragment<16 by 16 of f16, #part> -> !kernel.fragment<16 by 16 of f32, #part> {
+    ^bb0(%r: index, %c: index, %e: f16):
+      %v = arith.extf %e : f16 to f32
+      kernel.yield %v : f32
+    }
+    // CHECK: vector.store %{{.*}}, %[[EVEN]]{{.*}} {kernel.alignment = 16 : i64}
+    // CHECK: vector.store %{{.*}}, %[[EVEN]]{{.*}} {kernel.alignment = 16 : i64}
     // CHECK: scf.if %[[SOME]] {
-    // CHECK-NEXT: %[[WIDE:.*]] = arith.extf %[[LAST]]
-    // CHECK: vector.store %[[WIDE]]
-    kernel.copy_tile %x to %s[%at] rows 16 cols 16 strides [1, 16] vector 4 along_rows threads 24
-        padding %pad : f16 : memref<?xf16, #g> to memref<512xf32, #ws> {
-    ^bb0(%r: index, %c: index):
-      %true = arith.constant true
-      %offset = arith.addi %r, %c : index
-      kernel.yield %offset, %true : index, i1
-    }
-    // CHECK: gpu.barrier
-    gpu.barrier
-    // CHECK: memref.store
+    // CHECK-NEXT: arith.addi
+    // CHECK-NEXT: vector.store %{{.*}}, %[[EVEN]]
+    kernel.write_tile %w to %even[%stage, %c0, %c0] : !kernel.fragment<16 by 16 of f32, #part> to !tile
     // CHECK-NOT: vector.store
-    kernel.copy_tile %x to %s[%any] rows 16 cols 16 strides [1, 16] vector 4 along_rows threads 24
-        padding %pad : f16 : memref<?xf16, #g> to memref<512xf32, #ws> {
-    ^bb0(%r: index, %c: index):
-      %true = arith.constant true
-      %offset = arith.addi %r, %c : index
-      kernel.yield %offset, %true : index, i1
-    }
+    // CHECK: memref.store %{{.*}}, %[[ODD]]
+    // CHECK-NOT: vector.store
+    kernel.write_tile %w to %odd[%stage, %c0, %c0] : !kernel.fragment<16 by 16 of f32, #part> to !odd
     gpu.return
   }
 }
@@ -101,39 +104,35 @@ gpu.module @copy_along_rows {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
+#part = #kernel.copied<vector = 4, along = columns, threads = 16>
+!tile = !kernel.tile<8x8xf32, #kernel.strided<[8, 1]>, stages = 1>
+!wide = !kernel.tile<8x16xf32, #kernel.strided<[16, 1]>, stages = 1>
 
-// Copies that follow one another load first, all of them, unless one reads what another writes.
-// CHECK-LABEL: gpu.func @copies
-gpu.module @copies {
-  gpu.func @copies(%x: memref<?xf32, #g>, %y: memref<?xf32, #g>) workgroup(%s: memref<128xf32, #ws>)
-      kernel attributes {kernel.block = array<i32: 16, 1, 1>} {
-    %c0 = arith.constant 0 : index
-    %zero = arith.constant 0.0 : f32
-    %true = arith.constant true
-    // CHECK: vector.load
-    // CHECK-NOT: vector.store
-    // CHECK: vector.load
-    // CHECK-COUNT-2: vector.store
-    // CHECK: vector.load
-    // CHECK: vector.store
-    // CHECK-NOT: vector.store
-    kernel.copy_tile %x to %s[%c0] rows 8 cols 8 strides [8, 1] vector 4 threads 16
-        padding %zero : f32 : memref<?xf32, #g> to memref<128xf32, #ws> {
-    ^bb0(%r: index, %c: index):
-      kernel.yield %c, %true : index, i1
-    }
-    %c64 = arith.constant 64 : index
-    kernel.copy_tile %y to %s[%c64] rows 8 cols 8 strides [8, 1] vector 4 threads 16
-        padding %zero : f32 : memref<?xf32, #g> to memref<128xf32, #ws> {
-    ^bb0(%r: index, %c: index):
-      kernel.yield %c, %true : index, i1
-    }
-    kernel.copy_tile %s to %s[%c64] rows 8 cols 8 strides [8, 1] vector 4 threads 16
-        padding %zero : f32 : memref<128xf32, #ws> to memref<128xf32, #ws> {
-    ^bb0(%r: index, %c: index):
-      kernel.yield %c, %true : index, i1
-    }
+// Tiles over others are views of one memory; so are all where shared memory is dynamic.
+// CHECK-LABEL: gpu.func @over
+// CHECK-SAME: workgroup(%[[ALL:[^ ]*]] : memref<512xi8, {{[^,]*}}, %[[ALONE:[^ ]*]] : memref<64xf32, {{[^,]*}})
+// CHECK: memref.view %[[ALL]][%c0{{.*}}][] : {{.*}} to memref<64xf32
+// CHECK: memref.view %[[ALL]][%c256{{.*}}][] : {{.*}} to memref<64xf32
+// CHECK: memref.view %[[ALL]][%c0{{.*}}][] : {{.*}} to memref<128xf32
+// CHECK-NOT: memref.view
+gpu.module @over {
+  gpu.func @over() kernel attributes {kernel.block = array<i32: 16, 1, 1>} {
+    %a = kernel.alloc_tile : !tile
+    %b = kernel.alloc_tile : !tile
+    %c = kernel.alloc_tile : !tile
+    %d = kernel.alloc_tile over (%a, %b : !tile, !tile) : !wide
+    gpu.return
+  }
+}
+// CHECK-LABEL: gpu.func @dynamic
+// CHECK-NOT: workgroup(
+// CHECK: %[[ALL:.*]] = gpu.dynamic_shared_memory
+// CHECK: memref.view %[[ALL]][%c0{{.*}}][] : {{.*}} to memref<64xf32
+// CHECK: memref.view %[[ALL]][%c1024{{.*}}][] : {{.*}} to memref<512xf16
+gpu.module @dynamic {
+  gpu.func @dynamic() kernel attributes {kernel.block = array<i32: 16, 1, 1>, kernel.dynamic_shared = 2048 : i64} {
+    %a = kernel.alloc_tile : !tile
+    %b = kernel.alloc_tile : !kernel.tile<8x64xf16, #kernel.swizzle<128, along = columns>, stages = 1>
     gpu.return
   }
 }
@@ -141,28 +140,24 @@ gpu.module @copies {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
+#part = #kernel.copied<vector = 1, along = columns, threads = 32>
 
-// 40 rounds: 5 times 8 in a loop. An offset that is itself loaded is loaded for elements inside only.
-// CHECK-LABEL: gpu.func @copy_in_rounds
-gpu.module @copy_in_rounds {
-  gpu.func @copy_in_rounds(%x: memref<?xi8, #g>, %table: memref<?xindex, #g>, %n: index)
-      workgroup(%s: memref<1280xi8, #ws>) kernel
+// An offset that is itself loaded is loaded for elements inside only.
+// CHECK-LABEL: gpu.func @load_loaded
+gpu.module @load_loaded {
+  gpu.func @load_loaded(%x: memref<?xi8, #g>, %table: memref<?xindex, #g>, %n: index) kernel
       attributes {kernel.block = array<i32: 32, 1, 1>} {
-    %c0 = arith.constant 0 : index
     %pad = arith.constant 7 : i8
-    // CHECK: scf.for %{{.*}} = %{{.*}} to %[[END:.*]] step %[[STEP:.*]] {
     // CHECK: %[[INSIDE:.*]] = arith.cmpi ult
     // CHECK-NEXT: scf.if %[[INSIDE]] -> (i8)
     // CHECK-NEXT: memref.load %{{.*}} : memref<?xindex
     // CHECK-NEXT: memref.load %{{.*}} : memref<?xi8
+    // CHECK: else
+    // CHECK-NEXT: scf.yield %c7_i8
     // CHECK-COUNT-7: scf.if
     // CHECK-NOT: scf.if
-    // CHECK-COUNT-8: memref.store
-    // CHECK-NOT: memref.store
     // CHECK: gpu.return
-    kernel.copy_tile %x to %s[%c0] rows 1280 cols 1 strides [1, 1] vector 1 threads 32
-        padding %pad : i8 : memref<?xi8, #g> to memref<1280xi8, #ws> {
+    %f = kernel.load_global %x padding %pad : memref<?xi8, #g> -> !kernel.fragment<256 by 1 of i8, #part> {
     ^bb0(%r: index, %c: index):
       %offset = memref.load %table[%r] : memref<?xindex, #g>
       %inside = arith.cmpi ult, %r, %n : index
@@ -175,16 +170,18 @@ gpu.module @copy_in_rounds {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
 #layout = #kernel.thread_tile<threads = 4 x 8, tile = 2 x 8, group = 4>
 !acc = !kernel.fragment<8 by 64 of f32, #layout>
+!tile_a = !kernel.tile<8x2xf32, #kernel.strided<[1, 8]>, stages = 1>
+!tile_b = !kernel.tile<2x64xf32, #kernel.strided<[64, 1]>, stages = 1>
+!lhs = !kernel.fragment<8 by 2 of f32, #kernel.operand<0, of = #layout>>
+!rhs = !kernel.fragment<2 by 64 of f32, #kernel.operand<1, of = #layout>>
 
 // A thread has 2 rows of 2 groups: 4 values, through loops and conditions.
 // CHECK-LABEL: gpu.func @contract
 // CHECK-SAME: workgroup(%[[A:[^ ]*]] : {{.*}}, %[[B:[^ ]*]] : {{.*}})
 gpu.module @contract {
-  gpu.func @contract(%y: memref<?xf32, #g>, %bias: memref<?xf32, #g> {llvm.noalias}, %n: index, %some: i1)
-      workgroup(%a: memref<16xf32, #ws>, %b: memref<128xf32, #ws>) kernel
+  gpu.func @contract(%y: memref<?xf32, #g>, %bias: memref<?xf32, #g> {llvm.noalias}, %n: index, %some: i1) kernel
       attributes {kernel.block = array<i32: 32, 1, 1>} {
     // CHECK-DAG: %[[T:.*]] = gpu.thread_id x
     // CHECK-DAG: %[[TR:.*]] = arith.divui %[[T]], %[[C8:.*]] : index
@@ -194,6 +191,8 @@ gpu.module @contract {
     %c0 = arith.constant 0 : index
     %c2 = arith.constant 2 : index
     %zero = arith.constant 0.0 : f32
+    %a = kernel.alloc_tile : !tile_a
+    %b = kernel.alloc_tile : !tile_b
     // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
     %init = kernel.fill_fragment %zero : f32 -> !acc
     // CHECK: %[[SUM:.*]]:4 = scf.for {{.*}} iter_args(%[[S0:.*]] = %[[ZERO]], %[[S1:[^,]*]] = %[[ZERO]], %{{.*}} = %[[ZERO]], %{{.*}} = %[[ZERO]])
@@ -201,18 +200,22 @@ gpu.module @contract {
       // CHECK: scf.if %{{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>) {
       %next = scf.if %some -> !acc {
         // CHECK: %[[L:.*]] = vector.load %[[A]][%[[ROW0]]] {kernel.alignment = 8 : i64} : {{.*}}, vector<2xf32>
-        // CHECK: %[[L0:.*]] = vector.extract %[[L]][0]
-        // CHECK: %[[L1:.*]] = vector.extract %[[L]][1]
+        // CHECK: vector.load %[[A]]
+        %l = kernel.load_fragment %a[%c0, %c0, %c0] : !tile_a -> !lhs
         // CHECK: %[[R0:.*]] = vector.load %[[B]][%[[COL0]]] {kernel.alignment = 16 : i64} : {{.*}}, vector<4xf32>
         // CHECK: %[[R1:.*]] = vector.load %[[B]]
-        // CHECK: %[[SPLAT:.*]] = vector.broadcast %[[L0]]
-        // CHECK: %[[F0:.*]] = vector.fma %[[SPLAT]], %[[R0]], %[[S0]]
-        // CHECK: vector.fma %[[SPLAT]], %[[R1]], %[[S1]]
-        // CHECK: vector.broadcast %[[L1]]
-        // CHECK-COUNT-2: vector.fma
+        // CHECK-COUNT-2: vector.load %[[B]]
+        %r = kernel.load_fragment %b[%c0, %c0, %c0] : !tile_b -> !rhs
+        // CHECK: %[[L0:.*]] = vector.extract %[[L]][0]
+        // CHECK: %[[SPLAT0:.*]] = vector.broadcast %[[L0]]
+        // CHECK: %[[L1:.*]] = vector.extract %[[L]][1]
+        // CHECK: %[[SPLAT1:.*]] = vector.broadcast %[[L1]]
+        // CHECK: %[[F0:.*]] = vector.fma %[[SPLAT0]], %[[R0]], %[[S0]]
+        // CHECK: vector.fma %[[SPLAT0]], %[[R1]], %[[S1]]
+        // CHECK: vector.fma %[[SPLAT1]], %[[R0]]
+        // CHECK: vector.fma %[[SPLAT1]], %[[R1]]
         // CHECK: vector.fma %{{.*}}, %{{.*}}, %[[F0]]
-        %more = kernel.contract_tile %a[%c0] stride 8, %b[%c0] stride 64 depth 2 into %s
-            : memref<16xf32, #ws>, memref<128xf32, #ws> into !acc
+        %more = kernel.contract %l, %r into %s : !lhs, !rhs into !acc
         scf.yield %more : !acc
       } else {
         // CHECK: scf.yield %[[S0]], %[[S1]],
@@ -247,33 +250,35 @@ gpu.module @contract {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
 #layout = #kernel.thread_tile<threads = 4 x 8, tile = 1 x 1, group = 1>
 !acc = !kernel.fragment<4 by 8 of i32, #layout>
+!tile_a = !kernel.tile<4x2xi8, #kernel.strided<[1, 4]>, stages = 1>
+!tile_b = !kernel.tile<2x8xi8, #kernel.strided<[8, 1]>, stages = 1>
+!lhs = !kernel.fragment<4 by 2 of i8, #kernel.operand<0, of = #layout>>
+!rhs = !kernel.fragment<2 by 8 of i8, #kernel.operand<1, of = #layout>>
 
-// Integers are signed; a deep contraction is a loop of 4 steps with the rest behind it; a vector that
-// does not divide a group is stored by elements.
+// Integers are signed; a vector that does not divide a group is stored by elements.
 // CHECK-LABEL: gpu.func @integers
 gpu.module @integers {
-  gpu.func @integers(%y: memref<?xi32, #g>) workgroup(%a: memref<128xi8, #ws>, %b: memref<256xi8, #ws>)
-      kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
+  gpu.func @integers(%y: memref<?xi32, #g>) kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0 : i32
+    %a = kernel.alloc_tile : !tile_a
+    %b = kernel.alloc_tile : !tile_b
     %init = kernel.fill_fragment %zero : i32 -> !acc
-    // CHECK: scf.for {{.*}} -> (vector<1xi32>)
-    // CHECK: arith.extsi %{{.*}} : i8 to i32
-    // CHECK-COUNT-4: arith.muli %{{.*}} : vector<1xi32>
-    // CHECK: scf.yield
-    // CHECK: arith.muli %{{.*}} : vector<1xi32>
-    // CHECK: %[[SUM:.*]] = arith.addi %{{.*}} : vector<1xi32>
-    %sum = kernel.contract_tile %a[%c0] stride 4, %b[%c0] stride 8 depth 17 into %init
-        : memref<128xi8, #ws>, memref<256xi8, #ws> into !acc
-    // CHECK: %[[V:.*]] = vector.extract %[[SUM]][0]
-    // CHECK: memref.store %[[V]]
+    %l = kernel.load_fragment %a[%c0, %c0, %c0] : !tile_a -> !lhs
+    %r = kernel.load_fragment %b[%c0, %c0, %c0] : !tile_b -> !rhs
+    // CHECK-COUNT-2: arith.extsi %{{.*}} : i8 to i32
+    // CHECK: arith.muli %{{.*}} : i32
+    // CHECK: arith.addi %{{.*}} : i32
+    // CHECK: arith.muli %{{.*}} : i32
+    // CHECK: %[[SUM:.*]] = arith.addi %{{.*}} : i32
+    %sum = kernel.contract %l, %r into %init : !lhs, !rhs into !acc
+    // CHECK: memref.store %[[SUM]]
     kernel.store_fragment %sum to %y vector 4 : !acc to memref<?xi32, #g> {
-    ^bb0(%r: index, %c: index, %v: i32):
+    ^bb0(%row: index, %col: index, %v: i32):
       %true = arith.constant true
-      %offset = arith.addi %r, %c : index
+      %offset = arith.addi %row, %col : index
       kernel.yield %v, %offset, %true : i32, index, i1
     }
     gpu.return
@@ -340,20 +345,20 @@ gpu.module @plain {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
+#part = #kernel.copied<vector = 4, along = columns, threads = 64>
+!part = !kernel.fragment<16 by 32 of f32, #part>
+!mask = !kernel.fragment<16 by 32 of i1, #part>
 
-// Elements that are computed: all sources of all groups are loaded before the first is stored, one
-// in vectors, one of an element for a group, one of pairs; what is outside is padding, not what the region
-// makes of zeros.
-// CHECK-LABEL: gpu.func @copy_value
+// Elements that are computed: one source in vectors, one of an element for a group, one of pairs; all are
+// loaded before anything is computed.
+// CHECK-LABEL: gpu.func @values
 // CHECK-SAME: (%[[X:[^:]*]]: memref{{.*}}, %[[S:[^:]*]]: memref{{.*}}, %[[P:[^:]*]]: memref
-gpu.module @copy_value {
-  gpu.func @copy_value(%x: memref<?xf32, #g>, %scale: memref<?xf32, #g>, %pairs: memref<?xf32, #g>, %n: index)
-      workgroup(%s: memref<512xf32, #ws>) kernel
-      attributes {kernel.block = array<i32: 64, 1, 1>} {
+gpu.module @values {
+  gpu.func @values(%x: memref<?xf32, #g>, %scale: memref<?xf32, #g>, %pairs: memref<?xf32, #g>, %n: index)
+      kernel attributes {kernel.block = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f32
-    // CHECK: %[[PADDING:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
+    %s = kernel.alloc_tile : !kernel.tile<16x32xf32, #kernel.strided<[32, 1]>, stages = 1>
     // CHECK: %[[IN:.*]] = arith.cmpi ult
     // CHECK: %[[V:.*]]:4 = scf.if %[[IN]] -> (vector<4xf32>, f32, vector<2xf32>, vector<2xf32>)
     // CHECK: vector.load %[[X]]
@@ -362,30 +367,65 @@ gpu.module @copy_value {
     // CHECK: vector.load %[[P]]{{.*}} : {{.*}}, vector<2xf32>
     // CHECK: scf.if
     // CHECK: vector.load %[[X]]
-    // CHECK-NOT: scf.if
-    // CHECK: %[[A:.*]] = vector.extract %[[V]]#0[0]
-    // CHECK: %[[B:.*]] = vector.extract %[[V]]#2[0]
-    // CHECK: %[[M:.*]] = arith.mulf %[[A]], %[[V]]#1
-    // CHECK: arith.addf %[[M]], %[[B]]
-    // CHECK: vector.extract %[[V]]#3[1]
-    // CHECK-COUNT-2: vector.insert
-    // CHECK: %[[ALL:.*]] = vector.insert
-    // CHECK-NEXT: %[[STORED:.*]] = arith.select %[[IN]], %[[ALL]], %[[PADDING]] : vector<4xf32>
-    // CHECK-NEXT: vector.store %[[STORED]]
-    // CHECK-NOT: scf.if
-    kernel.copy_tile %x, %scale, %pairs widths [4, 0, 2] to %s[%c0] rows 16 cols 32 strides [32, 1] vector 4
-        threads 64 padding %zero : f32
-        : memref<?xf32, #g>, memref<?xf32, #g>, memref<?xf32, #g> to memref<512xf32, #ws> {
+    %l:4 = kernel.load_global %x, %scale, %pairs widths [4, 0, 2] padding %zero, %zero, %zero
+        : memref<?xf32, #g>, memref<?xf32, #g>, memref<?xf32, #g> -> !part, !part, !part, !mask {
     ^bb0(%r: index, %c: index):
       %line = arith.muli %r, %n : index
       %offset = arith.addi %line, %c : index
       %inside = arith.cmpi ult, %c, %n : index
       kernel.yield %offset, %r, %offset, %inside : index, index, index, i1
-    } value {
-    ^bb0(%a: f32, %b: f32, %p: f32):
+    }
+    // CHECK-NOT: scf.if
+    // CHECK: %[[A:.*]] = vector.extract %[[V]]#0[0]
+    // CHECK: %[[M:.*]] = arith.mulf %[[A]], %[[V]]#1
+    // CHECK: %[[VALUE:.*]] = arith.addf %[[M]]
+    // CHECK: arith.select %[[IN]], %[[VALUE]], %{{.*}} : f32
+    // CHECK: vector.store
+    // CHECK: vector.store
+    // CHECK-NOT: vector.store
+    %m = kernel.map_fragment %l#0, %l#1, %l#2, %l#3 : !part, !part, !part, !mask -> !part {
+    ^bb0(%r: index, %c: index, %a: f32, %b: f32, %p: f32, %inside: i1):
       %m = arith.mulf %a, %b : f32
       %v = arith.addf %m, %p : f32
-      kernel.yield %v : f32
+      %chosen = arith.select %inside, %v, %zero : f32
+      kernel.yield %chosen : f32
+    }
+    kernel.write_tile %m to %s[%c0, %c0, %c0] : !part to !kernel.tile<16x32xf32, #kernel.strided<[32, 1]>, stages = 1>
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+#mma = #kernel.mma<16 x 8 x 16, warps = 1 x 2>
+!sums = !kernel.fragment<16 by 16 of f32, #mma>
+
+// What a layout answers is all that filling, computing by place and storing need: a warp has 16 by 8, a
+// lane two pairs of neighbours, eight rows apart.
+// CHECK-LABEL: gpu.func @other_layout
+// CHECK-DAG: %[[WARP:.*]] = arith.divui %[[T:.*]], %c32
+// CHECK-DAG: %[[LANE:.*]] = arith.remui %[[T]], %c32
+// CHECK-DAG: %[[GROUP:.*]] = arith.divui %[[LANE]], %c4
+// CHECK-DAG: %[[IN_GROUP:.*]] = arith.remui %[[T]], %c4
+// CHECK-DAG: %[[PAIR:.*]] = arith.muli %[[IN_GROUP]], %c2
+// CHECK-DAG: %[[COLS:.*]] = arith.muli %[[WARP]], %c8
+// CHECK-DAG: %[[COL:.*]] = arith.addi %[[COLS]], %[[PAIR]]
+// CHECK: vector.store %{{.*}}, %{{.*}} {kernel.alignment = 8 : i64} : {{.*}}, vector<2xf32>
+// CHECK: arith.addi %[[GROUP]], %c8
+// CHECK: vector.store %{{.*}}, %{{.*}} {kernel.alignment = 8 : i64} : {{.*}}, vector<2xf32>
+// CHECK-NOT: vector.store
+gpu.module @other_layout {
+  gpu.func @other_layout(%y: memref<?xf32, #g>) kernel attributes {kernel.block = array<i32: 64, 1, 1>} {
+    %c16 = arith.constant 16 : index
+    %true = arith.constant true
+    %one = arith.constant 1.0 : f32
+    %f = kernel.fill_fragment %one : f32 -> !sums
+    kernel.store_fragment %f to %y vector 2 : !sums to memref<?xf32, #g> {
+    ^bb0(%r: index, %c: index, %v: f32):
+      %line = arith.muli %r, %c16 : index
+      %offset = arith.addi %line, %c : index
+      kernel.yield %v, %offset, %true : f32, index, i1
     }
     gpu.return
   }
@@ -394,29 +434,35 @@ gpu.module @copy_value {
 // -----
 
 #g = #gpu.address_space<global>
-#ws = #gpu.address_space<workgroup>
+#part = #kernel.copied<vector = 8, along = columns, threads = 32>
+!tile = !kernel.tile<8x64xf16, #kernel.swizzle<128, along = columns>, stages = 3>
 
-// What cannot be computed outside is not.
-// CHECK-LABEL: gpu.func @copy_quotient
-// CHECK: %[[V:.*]]:2 = scf.if
-// CHECK: scf.if
-// CHECK: arith.divsi %[[V]]#0, %[[V]]#1
-// CHECK: else
-gpu.module @copy_quotient {
-  gpu.func @copy_quotient(%x: memref<?xi32, #g>, %y: memref<?xi32, #g>, %n: index)
-      workgroup(%s: memref<64xi32, #ws>) kernel attributes {kernel.block = array<i32: 64, 1, 1>} {
+// Asynchronous copies: zeros where nothing is inside, pieces exchanged by the line's number.
+// CHECK-LABEL: gpu.func @async
+// CHECK-SAME: (%[[X:.*]]: memref<?xf16, {{.*}}>, %[[N:.*]]: index, %{{.*}}: index) workgroup(%[[S:[^ ]*]] : memref<1536xf16, {{.*}}> {llvm.align = 1024 : i64})
+// CHECK: arith.xori
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %[[N]]
+// CHECK: %[[TO:.*]] = kernel.address %[[S]]{{.*}} -> !llvm.ptr<3>
+// CHECK: %[[FROM:.*]] = kernel.address %[[X]]{{.*}} -> !llvm.ptr<1>
+// CHECK: %[[SIZE:.*]] = arith.select %[[INSIDE]], %c16_i32, %c0_i32
+// CHECK: kernel.ptx "cp.async.cg.shared.global 16"(%[[TO]], %[[FROM]], %[[SIZE]])
+// CHECK: kernel.ptx "cp.async.cg.shared.global 16"
+// CHECK: kernel.ptx "cp.async.commit_group"()
+// CHECK: kernel.ptx "cp.async.wait_group 1"()
+gpu.module @async {
+  gpu.func @async(%x: memref<?xf16, #g>, %n: index, %stage: index) kernel
+      attributes {kernel.block = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %zero = arith.constant 0 : i32
-    kernel.copy_tile %x, %y to %s[%c0] rows 64 cols 1 strides [1, 1] vector 1 threads 64
-        padding %zero : i32 : memref<?xi32, #g>, memref<?xi32, #g> to memref<64xi32, #ws> {
+    %s = kernel.alloc_tile : !tile
+    kernel.copy_async %x to %s[%stage, %c0, %c0] as !kernel.fragment<8 by 64 of f16, #part> : memref<?xf16, #g> to !tile {
     ^bb0(%r: index, %c: index):
-      %inside = arith.cmpi ult, %r, %n : index
-      kernel.yield %r, %r, %inside : index, index, i1
-    } value {
-    ^bb0(%a: i32, %b: i32):
-      %v = arith.divsi %a, %b : i32
-      kernel.yield %v : i32
+      %line = arith.muli %r, %n : index
+      %offset = arith.addi %line, %c : index
+      %inside = arith.cmpi ult, %c, %n : index
+      kernel.yield %offset, %inside : index, i1
     }
+    kernel.commit_copies
+    kernel.wait_copies 1
     gpu.return
   }
 }

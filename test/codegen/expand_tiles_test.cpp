@@ -74,11 +74,9 @@ TEST(ExpandTiles, OtherShapesOfThreadTiles) {
   checkProduct({48, 48, 20, 6, 6, 1, 4}, 50, 52, 24, same);
 }
 
-TEST(ExpandTiles, CopiesInLoopsOfRounds) {
-  checkProduct({64, 64, 32, 8, 8, 8, 1}, 65, 66, 33, same);
-}
+TEST(ExpandTiles, CopiesOfManyRounds) { checkProduct({64, 64, 32, 8, 8, 8, 1}, 65, 66, 33, same); }
 
-TEST(ExpandTiles, HalvesAreWidenedOnTheWayToSharedMemory) {
+TEST(ExpandTiles, HalvesAreWidenedAsTheyAreMultiplied) {
   checkProduct({64, 64, 16, 4, 4, 4, 8, "f16"}, 72, 64, 24, toHalf);
 }
 

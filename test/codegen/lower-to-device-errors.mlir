@@ -60,6 +60,31 @@ gpu.module @shared {
 
 // -----
 
+#ws = #gpu.address_space<workgroup>
+
+gpu.module @dynamic {
+  // expected-error @+1 {{requires 167936 B of shared memory; sm_80 allows 166912 B}}
+  gpu.func @dynamic() workgroup(%a: memref<1024xf32, #ws>) kernel attributes {kernel.dynamic_shared = 163840 : i64} {
+    gpu.return
+  }
+}
+
+// -----
+
+#ws = #gpu.address_space<workgroup>
+
+gpu.module @address {
+  gpu.func @address(%i: index, %v: f32) workgroup(%a: memref<1024xf32, #ws>) kernel {
+    // expected-error @+2 {{gives '!llvm.ptr<3>', not '!llvm.ptr<1>'}}
+    // expected-error @+1 {{failed to legalize operation}}
+    %p = kernel.address %a[%i] : memref<1024xf32, #ws> -> !llvm.ptr<1>
+    llvm.store %v, %p : f32, !llvm.ptr<1>
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @threads {
   // expected-error @+1 {{requires a block of 2048 threads; sm_80 allows 1024}}
   gpu.func @threads() kernel attributes {kernel.block = array<i32: 64, 32, 1>} {

@@ -151,3 +151,24 @@ gpu.module @shuffle {
     gpu.return
   }
 }
+
+// -----
+
+#ws = #gpu.address_space<workgroup>
+
+// Dynamic shared memory as what it holds, and addresses for instructions, are pointers of their memory.
+// CHECK-LABEL: llvm.func @typed
+// CHECK: %[[ALL:.*]] = llvm.mlir.addressof @typed$dynamic
+// CHECK: %[[PART:.*]] = llvm.getelementptr inbounds %[[ALL]][%{{.*}}] : {{.*}}, i8
+// CHECK: %[[AT:.*]] = llvm.getelementptr inbounds %[[PART]][%{{.*}}] : {{.*}}, f16
+// CHECK: kernel.ptx "ldmatrix.sync.aligned.m8n8.x1.shared.b16"(%[[AT]])
+gpu.module @typed attributes {kernel.index_bits = 32 : i32} {
+  gpu.func @typed(%i: index) kernel attributes {kernel.dynamic_shared = 65536 : i64} {
+    %c1024 = arith.constant 1024 : index
+    %all = gpu.dynamic_shared_memory : memref<?xi8, #ws>
+    %part = memref.view %all[%c1024][] : memref<?xi8, #ws> to memref<512xf16, #ws>
+    %at = kernel.address %part[%i] : memref<512xf16, #ws> -> !llvm.ptr<3>
+    %m = kernel.ptx "ldmatrix.sync.aligned.m8n8.x1.shared.b16"(%at) : (!llvm.ptr<3>) -> i32
+    gpu.return
+  }
+}

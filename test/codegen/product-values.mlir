@@ -7,15 +7,17 @@
 // store, the residual in vectors.
 // CHECK-LABEL: rt.variant @scaled_operand
 // CHECK: gpu.func {{.*}}schedule<"contraction", {column_vector = array<i64: 4, 1>
-// CHECK: kernel.copy_tile %{{[^,]*}} to
-// CHECK: kernel.copy_tile %[[X:.*]], %[[S:.*]] widths [4, 0] to {{.*}} vector 4
+// CHECK: kernel.load_global %{{[^,]*}} padding
+// CHECK: %[[L:.*]]:3 = kernel.load_global %{{.*}}, %{{.*}} widths [4, 0] padding {{.*}}vector = 4, along = columns
 // CHECK: kernel.yield %{{.*}}, %{{.*}}, %{{.*}} : index, index, i1
-// CHECK: } value {
-// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32):
+// CHECK: kernel.write_tile
+// CHECK: kernel.map_fragment %[[L]]#0, %[[L]]#1, %[[L]]#2
+// CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index, %[[A:.*]]: f32, %[[B:.*]]: f32, %[[IN:.*]]: i1):
 // CHECK-NEXT: %[[M:.*]] = arith.mulf %[[A]], %[[B]]
 // CHECK-NEXT: %[[P:.*]] = arith.addf %[[M]], %[[B]]
 // CHECK-NEXT: %[[R:.*]] = arith.maximumf %[[P]]
-// CHECK-NEXT: kernel.yield %[[R]] : f32
+// CHECK: %[[V:.*]] = arith.select %[[IN]], %[[R]]
+// CHECK-NEXT: kernel.yield %[[V]] : f32
 // CHECK: kernel.store_fragment %{{.*}} reading %{{.*}}, %{{.*}} widths [0, 4] to %{{.*}} vector 4
 // CHECK: ^bb0(%{{.*}}: index, %{{.*}}: index, %[[SUM:.*]]: f32, %[[C:.*]]: f32, %[[D:.*]]: f32):
 // CHECK: arith.addf %[[SUM]], %[[C]]
@@ -73,13 +75,15 @@ rt.variant @scaled_operand target "sm_80" {
 
 // -----
 
-// Padding is of what is computed: the condition stands in the copy, whose padding is the pad's. What is
-// added is one a channel.
+// Padding is of what is computed: the condition stands in the load, and what is outside is zero whatever
+// is made of it. What is added is one a channel.
 // CHECK-LABEL: rt.variant @padded_value
-// CHECK: kernel.copy_tile %{{.*}}, %{{.*}} widths [1, 0] to {{.*}} vector 1 {{.*}} padding %[[ZERO:[^ ]*]]
+// CHECK: kernel.load_global %{{.*}}, %{{.*}} widths [1, 0] padding {{.*}}vector = 1,
 // CHECK: arith.cmpi ult
-// CHECK: } value {
-// CHECK: arith.addf
+// CHECK: kernel.map_fragment
+// CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index, %{{.*}}: f32, %{{.*}}: f32, %[[IN:.*]]: i1):
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf
+// CHECK: arith.select %[[IN]], %[[SUM]]
 #x = affine_map<(f, x, c, k) -> (c, x + k)>
 #w = affine_map<(f, x, c, k) -> (f, c, k)>
 #y = affine_map<(f, x, c, k) -> (f, x)>

@@ -33,19 +33,24 @@ rt.variant @flat target "sm_80" {
 
 // -----
 
-// A product of matrices: tiles in shared memory, two buffers, one barrier a step.
+// A product of matrices: tiles in shared memory, two stages, one barrier a step. A thread has few products
+// in a step of depth: what the next one needs is written before them.
 // CHECK-LABEL: rt.variant @product
 // CHECK: schedule <"contraction", {column_vector = array<i64: 4, 1>
 // KERNEL-LABEL: rt.variant @product
 // KERNEL: gpu.func
-// KERNEL-SAME: workgroup(
+// KERNEL: kernel.alloc_tile : {{.*}} stages = 2>
+// KERNEL: kernel.alloc_tile : {{.*}} stages = 2>
 // KERNEL: kernel.fill_fragment
-// KERNEL: kernel.copy_tile
-// KERNEL: kernel.copy_tile
+// KERNEL-COUNT-2: kernel.load_global
+// KERNEL-COUNT-2: kernel.write_tile
 // KERNEL: scf.for
 // KERNEL: gpu.barrier
 // KERNEL-NOT: gpu.barrier
-// KERNEL: kernel.contract_tile
+// KERNEL-COUNT-2: kernel.load_global
+// KERNEL-COUNT-2: kernel.write_tile
+// KERNEL-COUNT-16: kernel.contract
+// KERNEL-NOT: gpu.barrier
 // KERNEL: kernel.store_fragment {{.*}} vector 4
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -55,6 +60,46 @@ rt.variant @product target "sm_80" {
     %e = tensor.empty() : tensor<256x512xf32>
     %r = kernel.dispatch ins(%x, %y : tensor<256x64xf32>, tensor<64x512xf32>)
                          outs(%e : tensor<256x512xf32>) {
+    ^bb0(%l: tensor<256x64xf32>, %m: tensor<64x512xf32>, %o: tensor<256x512xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<256x512xf32>) -> tensor<256x512xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #c],
+                           iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%l, %m : tensor<256x64xf32>, tensor<64x512xf32>) outs(%f : tensor<256x512xf32>) {
+      ^bb1(%u: f32, %v: f32, %w: f32):
+        %q = math.fma %u, %v, %w : f32
+        linalg.yield %q : f32
+      } -> tensor<256x512xf32>
+      kernel.yield %g : tensor<256x512xf32>
+    } -> tensor<256x512xf32>
+    return %r : tensor<256x512xf32>
+  }
+}
+
+// -----
+
+// With many, loads are under way meanwhile. Deep tiles are multiplied in a loop.
+// KERNEL-LABEL: rt.variant @product_ahead
+// KERNEL: scf.for
+// KERNEL: gpu.barrier
+// KERNEL-NOT: gpu.barrier
+// KERNEL-COUNT-2: kernel.load_global
+// KERNEL-NOT: kernel.write_tile
+// KERNEL: scf.for
+// KERNEL-COUNT-4: kernel.contract
+// KERNEL-NOT: kernel.contract
+// KERNEL-COUNT-2: kernel.write_tile
+// KERNEL: kernel.store_fragment
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+rt.variant @product_ahead target "sm_80" {
+  func.func @main(%x: tensor<256x64xf32>, %y: tensor<64x512xf32>) -> tensor<256x512xf32> {
+    %e = tensor.empty() : tensor<256x512xf32>
+    %r = kernel.dispatch ins(%x, %y : tensor<256x64xf32>, tensor<64x512xf32>)
+                         outs(%e : tensor<256x512xf32>)
+        schedule #kernel.schedule<"contraction", {column_vector = array<i64: 4, 1>, row_vector = array<i64: 1, 4>,
+            store_vector = 4 : i64, thread = array<i64: 8, 8>, tile = array<i64: 64, 64, 32>}> {
     ^bb0(%l: tensor<256x64xf32>, %m: tensor<64x512xf32>, %o: tensor<256x512xf32>):
       %z = arith.constant 0.0 : f32
       %f = linalg.fill ins(%z : f32) outs(%o : tensor<256x512xf32>) -> tensor<256x512xf32>

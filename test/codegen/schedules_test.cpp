@@ -311,16 +311,20 @@ TEST(Schedules, ColumnsOfSizesOfRunTime) {
 //===-- contraction ---------------------------------------------------------------------------===//
 
 /// relu(x y + bias + residual), the elementwise part as two generics; the sum's operands in either
-/// order. 40 x 36 is not a multiple of any tile.
-TEST(Schedules, ProductsWithABiasAndAResidualAreComputed) {
-  for (bool productFirst : {true, false}) {
-    SCOPED_TRACE(productFirst);
-    std::string maps =
-        "#a = affine_map<(i, j, k) -> (i, k)>\n#b = affine_map<(i, j, k) -> (k, j)>\n"
-        "#c = affine_map<(i, j, k) -> (i, j)>\n#id = affine_map<(i, j) -> (i, j)>\n"
-        "#row = affine_map<(i, j) -> (j)>";
-    std::string out = "tensor<40x36xf32>";
-    std::string body = llvm::formatv(R"(
+/// order. 40 x 36 is not a multiple of any tile. Deep tiles are multiplied in a loop, and large
+/// ones are in dynamic shared memory.
+void checkBiasAndResidual(bool productFirst, const std::string &tile = "") {
+  SCOPED_TRACE(tile + (productFirst ? " product first" : " residual first"));
+  std::string schedule = tile.empty()
+                             ? ""
+                             : "<\"contraction\", {column_vector = array<i64: 4, 1>, row_vector = "
+                               "array<i64: 1, 4>, store_vector = 4 : i64, " +
+                                   tile + "}>";
+  std::string maps = "#a = affine_map<(i, j, k) -> (i, k)>\n#b = affine_map<(i, j, k) -> (k, j)>\n"
+                     "#c = affine_map<(i, j, k) -> (i, j)>\n#id = affine_map<(i, j) -> (i, j)>\n"
+                     "#row = affine_map<(i, j) -> (j)>";
+  std::string out = "tensor<40x36xf32>";
+  std::string body = llvm::formatv(R"(
       %z = arith.constant 0.0 : f32
       %f = linalg.fill ins(%z : f32) outs(%o : {0}) -> {0}
       %g = linalg.generic {{indexing_maps = [#a, #b, #c],
@@ -347,32 +351,39 @@ TEST(Schedules, ProductsWithABiasAndAResidualAreComputed) {
       } -> {0}
       kernel.yield %r : {0}
 )",
-                                     out, productFirst ? "%h, %a3" : "%a3, %h");
-    SimKernels kernels(
-        variant(maps, {"tensor<40x24xf32>", "tensor<24x36xf32>", "tensor<36xf32>", out}, out, body),
-        true);
-    ASSERT_EQ(kernels.error, "");
-    EXPECT_EQ(kernels.planned[0].schedule, "contraction");
-    std::vector<float> x = randomFloats(40 * 24), w = randomFloats(24 * 36),
-                       bias = randomFloats(36);
-    std::vector<float> residual = randomFloats(40 * 36), y = unwritten(40 * 36);
-    for (size_t i = 0; i < residual.size(); i += 3) // some sums are negative
-      residual[i] = -1000;
-    std::vector<double> wanted;
-    for (int i = 0; i < 40; ++i)
-      for (int j = 0; j < 36; ++j) {
-        double sum = double(bias[j]) + residual[i * 36 + j];
-        for (int k = 0; k < 24; ++k)
-          sum += double(x[i * 24 + k]) * w[k * 36 + j];
-        wanted.push_back(std::max(sum, 0.0));
-      }
-    const float *a = kernels.share(x, "x"), *b = kernels.share(w, "w");
-    const float *c = kernels.share(bias, "bias"), *d = kernels.share(residual, "residual");
-    float *result = kernels.share(y, "y");
-    sim::LaunchResult launched = kernels.launchPlanned(0, {&a, &b, &c, &d, &result});
-    ASSERT_TRUE(launched.ok()) << launched.error;
-    expectNear(y, wanted);
-  }
+                                   out, productFirst ? "%h, %a3" : "%a3, %h");
+  SimKernels kernels(variant(maps,
+                             {"tensor<40x24xf32>", "tensor<24x36xf32>", "tensor<36xf32>", out}, out,
+                             body, schedule),
+                     true);
+  ASSERT_EQ(kernels.error, "");
+  EXPECT_EQ(kernels.planned[0].schedule, "contraction");
+  EXPECT_EQ(kernels.planned[0].shared != 0, llvm::StringRef(tile).contains("128, 128"));
+  std::vector<float> x = randomFloats(40 * 24), w = randomFloats(24 * 36), bias = randomFloats(36);
+  std::vector<float> residual = randomFloats(40 * 36), y = unwritten(40 * 36);
+  for (size_t i = 0; i < residual.size(); i += 3) // some sums are negative
+    residual[i] = -1000;
+  std::vector<double> wanted;
+  for (int i = 0; i < 40; ++i)
+    for (int j = 0; j < 36; ++j) {
+      double sum = double(bias[j]) + residual[i * 36 + j];
+      for (int k = 0; k < 24; ++k)
+        sum += double(x[i * 24 + k]) * w[k * 36 + j];
+      wanted.push_back(std::max(sum, 0.0));
+    }
+  const float *a = kernels.share(x, "x"), *b = kernels.share(w, "w");
+  const float *c = kernels.share(bias, "bias"), *d = kernels.share(residual, "residual");
+  float *result = kernels.share(y, "y");
+  sim::LaunchResult launched = kernels.launchPlanned(0, {&a, &b, &c, &d, &result});
+  ASSERT_TRUE(launched.ok()) << launched.error;
+  expectNear(y, wanted);
+}
+
+TEST(Schedules, ProductsWithABiasAndAResidualAreComputed) {
+  checkBiasAndResidual(/*productFirst=*/true);
+  checkBiasAndResidual(/*productFirst=*/false);
+  checkBiasAndResidual(true, "thread = array<i64: 4, 4>, tile = array<i64: 32, 32, 20>");
+  checkBiasAndResidual(true, "thread = array<i64: 8, 8>, tile = array<i64: 128, 128, 32>");
 }
 
 //===-- window --------------------------------------------------------------------------------===//

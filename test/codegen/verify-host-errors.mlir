@@ -60,3 +60,19 @@ rt.variant @v target "sm_80" {
     return
   }
 }
+
+// -----
+
+rt.variant @v target "sm_80" {
+  gpu.module @k {
+    llvm.func @k() attributes {kernel.dynamic_shared = 65536 : i64, nvvm.kernel} {
+      llvm.return
+    }
+  }
+  func.func @main() {
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'rt.launch' at stage host: it needs 65536 B of dynamic shared memory for @k::@k}}
+    rt.launch @k::@k grid(%c1, %c1, %c1) shared(%c1) args() writes []
+    return
+  }
+}

@@ -1,7 +1,5 @@
 // RUN: %cameo-opt %s | %cameo-opt | FileCheck %s
 
-#tile = #kernel.thread_tile<threads = 16 x 16, tile = 4 x 4, group = 4>
-
 // CHECK-LABEL: func.func @Dispatch
 func.func @Dispatch(%x: tensor<?x64xf32>, %n: index) -> tensor<?x64xf32> {
   %init = tensor.empty(%n) : tensor<?x64xf32>
@@ -37,58 +35,6 @@ func.func @Scan(%x: tensor<4x8xf32>, %o: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK: kernel.scan mul %{{.*}}, %{{.*}} {axis = 0 : i64, reverse} : tensor<4x8xf32>
   %z = kernel.scan mul %y, %o {axis = 0 : i64, reverse} : tensor<4x8xf32>
   return %z : tensor<4x8xf32>
-}
-
-// CHECK-LABEL: func.func @Tiles
-func.func @Tiles(%x: memref<?xf32, 1>, %h: memref<?xf16, 1>, %s: memref<2176xf32, 3>,
-                 %y: memref<?xf32, 1>, %i: index, %ok: i1) {
-  %zero = arith.constant 0.0 : f32
-  // CHECK: kernel.copy_tile %{{.*}} to %{{.*}}[%{{.*}}] rows 64 cols 16 strides[1, 68] vector 4
-  // CHECK-SAME: along_rows threads 256 padding %{{.*}} : f32 : memref<?xf32, 1> to memref<2176xf32, 3>
-  kernel.copy_tile %x to %s[%i] rows 64 cols 16 strides [1, 68] vector 4 along_rows threads 256
-      padding %zero : f32 : memref<?xf32, 1> to memref<2176xf32, 3> {
-  ^bb0(%r: index, %c: index):
-    kernel.yield %i, %ok : index, i1
-  }
-  // CHECK: kernel.copy_tile %{{.*}}, %{{.*}} widths [4, 0] to
-  // CHECK-SAME: : memref<?xf32, 1>, memref<?xf16, 1> to memref<2176xf32, 3>
-  // CHECK: kernel.yield %{{.*}}, %{{.*}}, %{{.*}} : index, index, i1
-  // CHECK: } value {
-  // CHECK: ^bb0(%{{.*}}: f32, %{{.*}}: f16):
-  kernel.copy_tile %x, %h widths [4, 0] to %s[%i] rows 64 cols 16 strides [1, 68] vector 4 threads 256
-      padding %zero : f32 : memref<?xf32, 1>, memref<?xf16, 1> to memref<2176xf32, 3> {
-  ^bb0(%r: index, %c: index):
-    kernel.yield %i, %r, %ok : index, index, i1
-  } value {
-  ^bb0(%a: f32, %b: f16):
-    %wide = arith.extf %b : f16 to f32
-    %scaled = arith.mulf %a, %wide : f32
-    kernel.yield %scaled : f32
-  }
-  // CHECK: kernel.fill_fragment %{{.*}} : f32 -> <64 by 64 of f32, #{{.*}}>
-  %f = kernel.fill_fragment %zero : f32 -> !kernel.fragment<64 by 64 of f32, #tile>
-  // CHECK: kernel.contract_tile %{{.*}}[%{{.*}}] stride 68, %{{.*}}[%{{.*}}] stride 64 depth 16 into
-  %g = kernel.contract_tile %s[%i] stride 68, %s[%i] stride 64 depth 16 into %f
-      : memref<2176xf32, 3>, memref<2176xf32, 3> into !kernel.fragment<64 by 64 of f32, #tile>
-  // CHECK: kernel.store_fragment %{{.*}} to %{{.*}} vector 4
-  kernel.store_fragment %g to %y vector 4
-      : !kernel.fragment<64 by 64 of f32, #tile> to memref<?xf32, 1> {
-  ^bb0(%r: index, %c: index, %v: f32):
-    kernel.yield %v, %i, %ok : f32, index, i1
-  }
-  // CHECK: kernel.store_fragment %{{.*}} reading %{{.*}} widths [4] to %{{.*}} vector 4
-  // CHECK-SAME: : <64 by 64 of f32, #{{.*}}>, memref<?xf32, 1> to memref<?xf32, 1>
-  // CHECK: } reads {
-  kernel.store_fragment %g reading %x widths [4] to %y vector 4
-      : !kernel.fragment<64 by 64 of f32, #tile>, memref<?xf32, 1> to memref<?xf32, 1> {
-  ^bb0(%r: index, %c: index, %v: f32, %a: f32):
-    %sum = arith.addf %v, %a : f32
-    kernel.yield %sum, %i, %ok : f32, index, i1
-  } reads {
-  ^bb0(%r: index, %c: index):
-    kernel.yield %i : index
-  }
-  return
 }
 
 // CHECK-LABEL: func @Advance

@@ -7,7 +7,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
-#include "codegen/lower/TileExpander.h"
+#include "codegen/lower/tile/TileExpander.h"
 #include "passes/Statistics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,7 +25,9 @@ namespace cameo {
 static bool isFragment(Type type) { return isa<kernel::FragmentType>(type); }
 
 static bool isTileOp(Operation *op) {
-  return isa<kernel::CopyTileOp, kernel::FillFragmentOp, kernel::ContractTileOp,
+  return isa<kernel::AllocTileOp, kernel::LoadGlobalOp, kernel::MapFragmentOp, kernel::WriteTileOp,
+             kernel::CopyAsyncOp, kernel::CommitCopiesOp, kernel::WaitCopiesOp,
+             kernel::LoadFragmentOp, kernel::FillFragmentOp, kernel::ContractOp,
              kernel::StoreFragmentOp>(op);
 }
 
@@ -54,11 +56,10 @@ FailureOr<SmallVector<Type>> TileExpander::flatten(Operation *op, TypeRange type
       flat.push_back(type);
       continue;
     }
-    FailureOr<kernel::ThreadTileAttr> layout = layoutOf(op, fragment);
-    if (failed(layout))
+    FailureOr<const kernel::Spread *> spread = spreadOf(op, fragment);
+    if (failed(spread))
       return failure();
-    flat.append(layout->getTileRows() * (layout->getTileCols() / layout->getGroup()),
-                VectorType::get(layout->getGroup(), fragment.getElementType()));
+    flat.append((*spread)->values.size(), valueType(fragment));
   }
   return flat;
 }
@@ -72,47 +73,44 @@ void TileExpander::mapResults(ValueRange from, ValueRange to) {
       value.replaceAllUsesWith(to[next++]);
       continue;
     }
-    auto layout = cast<kernel::ThreadTileAttr>(fragment.getLayout());
-    size_t count = layout.getTileRows() * (layout.getTileCols() / layout.getGroup());
+    size_t count = spreadOf(fragment).values.size();
     ValueRange part = to.slice(next, count);
     fragments[value].assign(part.begin(), part.end());
     next += count;
   }
 }
 
-LogicalResult TileExpander::expandFor(Operation *op) {
-  auto loop = cast<scf::ForOp>(op);
-  FailureOr<Values> inits = flatten(op, loop.getInitArgs());
-  FailureOr<SmallVector<Type>> types = flatten(op, loop.getInitArgs().getTypes());
+LogicalResult TileExpander::expandFor(scf::ForOp loop) {
+  FailureOr<Values> inits = flatten(loop, loop.getInitArgs());
+  FailureOr<SmallVector<Type>> types = flatten(loop, loop.getInitArgs().getTypes());
   if (failed(inits) || failed(types))
     return failure();
-  OpBuilder builder(op);
+  OpBuilder builder(loop);
   auto flat = builder.create<scf::ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
                                          loop.getStep(), *inits,
                                          // With a body builder no terminator is made.
                                          [](OpBuilder &, Location, Value, ValueRange) {});
-  flat->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  flat->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   flat.getBody()->getOperations().splice(flat.getBody()->end(), loop.getBody()->getOperations());
   loop.getInductionVar().replaceAllUsesWith(flat.getInductionVar());
   mapResults(loop.getRegionIterArgs(), flat.getRegionIterArgs());
   mapResults(loop.getResults(), flat.getResults());
-  expanded.push_back(op);
+  expanded.push_back(loop);
   return expandBlock(*flat.getBody());
 }
 
-LogicalResult TileExpander::expandIf(Operation *op) {
-  auto branch = cast<scf::IfOp>(op);
-  FailureOr<SmallVector<Type>> types = flatten(op, branch.getResultTypes());
+LogicalResult TileExpander::expandIf(scf::IfOp branch) {
+  FailureOr<SmallVector<Type>> types = flatten(branch, branch.getResultTypes());
   if (failed(types))
     return failure();
-  OpBuilder builder(op);
+  OpBuilder builder(branch);
   auto flat = builder.create<scf::IfOp>(branch.getLoc(), *types, branch.getCondition(),
                                         /*addThenBlock=*/false, /*addElseBlock=*/false);
-  flat->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  flat->setDiscardableAttrs(branch->getDiscardableAttrDictionary());
   flat.getThenRegion().takeBody(branch.getThenRegion());
   flat.getElseRegion().takeBody(branch.getElseRegion());
   mapResults(branch.getResults(), flat.getResults());
-  expanded.push_back(op);
+  expanded.push_back(branch);
   return failure(failed(expandBlock(flat.getThenRegion().front())) ||
                  failed(expandBlock(flat.getElseRegion().front())));
 }
@@ -126,27 +124,42 @@ LogicalResult TileExpander::expandYield(Operation *op) {
 }
 
 LogicalResult TileExpander::expandBlock(Block &block) {
+  auto instruction = [](Operation *op, const Twine &text) {
+    OpBuilder(op).create<kernel::PtxOp>(op->getLoc(), TypeRange(), text.str(), ValueRange());
+    return success();
+  };
   for (Operation &op : llvm::make_early_inc_range(block)) {
     bool hasFragments = llvm::any_of(op.getOperandTypes(), isFragment) ||
                         llvm::any_of(op.getResultTypes(), isFragment);
+    if (isa<kernel::AllocTileOp>(op))
+      continue; // has its memory
     if (isTileOp(&op)) {
       LogicalResult result =
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case([&](kernel::CopyTileOp copy) { return expandCopy(copy); })
-              .Case([&](kernel::FillFragmentOp fill) { return expandFill(fill); })
-              .Case([&](kernel::ContractTileOp contract) { return expandContract(contract); })
-              .Case([&](kernel::StoreFragmentOp store) { return expandStore(store); });
+              .Case<kernel::LoadGlobalOp, kernel::MapFragmentOp, kernel::WriteTileOp,
+                    kernel::CopyAsyncOp, kernel::LoadFragmentOp, kernel::FillFragmentOp,
+                    kernel::ContractOp, kernel::StoreFragmentOp>(
+                  [&](auto tileOp) { return expand(tileOp); })
+              .Case(
+                  [&](kernel::CommitCopiesOp) { return instruction(&op, "cp.async.commit_group"); })
+              .Case([&](kernel::WaitCopiesOp wait) {
+                return instruction(&op, "cp.async.wait_group " + Twine(wait.getPending()));
+              });
       if (failed(result))
         return failure();
       expanded.push_back(&op);
     } else if (hasFragments) {
       bool inStructure = isa<scf::ForOp, scf::IfOp>(op.getParentOp());
-      LogicalResult result = isa<scf::ForOp>(op)  ? expandFor(&op)
-                             : isa<scf::IfOp>(op) ? expandIf(&op)
-                             : isa<scf::YieldOp>(op) && inStructure
-                                 ? expandYield(&op)
-                                 : op.emitOpError("cannot take a fragment; only "
-                                                  "scf.for and scf.if pass it on");
+      LogicalResult result =
+          llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+              .Case([&](scf::ForOp loop) { return expandFor(loop); })
+              .Case([&](scf::IfOp branch) { return expandIf(branch); })
+              .Default([&](Operation *op) -> LogicalResult {
+                return isa<scf::YieldOp>(op) && inStructure
+                           ? expandYield(op)
+                           : op->emitOpError(
+                                 "cannot take a fragment; only scf.for and scf.if pass it on");
+              });
       if (failed(result))
         return failure();
     } else {
@@ -160,6 +173,8 @@ LogicalResult TileExpander::expandBlock(Block &block) {
 }
 
 LogicalResult TileExpander::expand() {
+  if (failed(placeTiles()))
+    return failure();
   for (Block &block : function.getBody())
     if (failed(expandBlock(block)))
       return failure();
