@@ -8,65 +8,15 @@
 #include "codegen/schedule/ContractionKernel.h"
 
 #include "codegen/schedule/Sources.h"
-#include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace cameo {
 namespace {
-
-/// Offsets into memory that an operand reads as a sum over loops, each with the distance that a
-/// step of it makes: so the part of each loop is computed where that loop's index is known.
-class Offsets {
-public:
-  Offsets(Kernel &kernel, const Access &operand)
-      : kernel(kernel), operand(operand), distances(operand.map.getNumDims()) {
-    int64_t rank = cast<RankedTensorType>(operand.source.getType()).getRank();
-    AffineMap place = operand.place();
-    Value stride = kernel.constant(1);
-    constant = kernel.constant(0);
-    for (int64_t dim = rank; dim-- > 0;) {
-      // Checked by matchProduct: without divisions.
-      SmallVector<int64_t> factors = *factorsOf(place, dim);
-      for (size_t loop = 0; loop < distances.size(); ++loop)
-        if (factors[loop] != 0) {
-          Value part = kernel.mul(kernel.constant(factors[loop]), stride);
-          distances[loop] = distances[loop] ? kernel.add(distances[loop], part) : part;
-        }
-      constant = kernel.add(constant, kernel.mul(kernel.constant(factors.back()), stride));
-      if (operand.pad)
-        takeOffPadding(*factorsOf(operand.beneath, dim), stride);
-      stride = kernel.outerStride(operand.source, dim, stride);
-    }
-  }
-
-  /// Offset of loop indices 0.
-  Value constantPart() const { return constant; }
-  /// `sum` and the part of `loop` at `index`.
-  Value add(Value sum, unsigned loop, Value index) const {
-    return distances[loop] ? kernel.add(sum, kernel.mul(index, distances[loop])) : sum;
-  }
-
-private:
-  /// Of a dimension of the memory that is a sum, with these factors, over those of what is padded.
-  void takeOffPadding(ArrayRef<int64_t> factors, Value stride) {
-    for (size_t dim = 0; dim + 1 < factors.size(); ++dim)
-      if (Value amount = factors[dim] != 0 ? kernel.lowPad(operand.pad, dim) : Value()) {
-        Value part = kernel.mul(kernel.mul(amount, kernel.constant(factors[dim])), stride);
-        constant = kernel.b.createOrFold<arith::SubIOp>(kernel.loc, constant, part);
-      }
-  }
-
-  Kernel &kernel;
-  const Access &operand;
-  SmallVector<Value> distances; // by loop; null: the loop does not move it
-  Value constant;
-};
 
 /// Steps of depth that are written out; deeper tiles are multiplied by kSteps in a loop.
 constexpr int64_t kWrittenDepth = 16;
@@ -91,26 +41,15 @@ struct Copied {
   TypedValue<kernel::TileType> tile;
 };
 
-class ContractionEmitter {
+class ContractionEmitter : ProductKernel {
 public:
   ContractionEmitter(Kernel &kernel, const Product &product, const ContractionTile &tile,
                      const ContractionVectors &vectors)
-      : kernel(kernel), b(kernel.b), loc(kernel.loc), product(product), tile(tile),
-        vectors(vectors) {}
+      : ProductKernel(kernel, product, tile.rows, tile.columns), tile(tile), vectors(vectors) {}
 
   void emit() {
     kernel.storesOnce = true;
-    extents = kernel.loopSizes(product.generic);
-    rows = total(product.rows), columns = total(product.columns);
     Value depth = total(product.depth);
-    Value columnTiles = tilesOf(columns, tile.columns), rowTiles = tilesOf(rows, tile.rows);
-    SmallVector<Value> order{total(product.batch), rowTiles, columnTiles};
-    SmallVector<Value> block = kernel.delinearize(kernel.blockId(), order);
-    rowStart = kernel.mul(block[1], kernel.constant(tile.rows));
-    columnStart = kernel.mul(block[2], kernel.constant(tile.columns));
-    loops.resize(extents.size());
-    spread(product.batch, block[0], loops);
-
     // Depth by depth, so that a step's elements are consecutive.
     Copied row{product.row,
                true,
@@ -128,43 +67,10 @@ public:
                   tileOf(tile.depth, tile.columns, {tile.columnStride(), 1})};
     Value sums = multiply(row, column, depth);
     for (size_t number = 0; number < product.epilogues.size(); ++number)
-      store(sums, number);
+      store(sums, number, std::min(vectors.store, kGroup));
   }
 
 private:
-  //===-- Indices -----------------------------------------------------------------------------===//
-
-  SmallVector<Value> sizesOf(ArrayRef<unsigned> group) {
-    SmallVector<Value> sizes;
-    for (unsigned loop : group)
-      sizes.push_back(extents[loop]);
-    return sizes;
-  }
-
-  Value total(ArrayRef<unsigned> group) {
-    Value result = kernel.constant(1);
-    for (Value size : sizesOf(group))
-      result = kernel.mul(result, size);
-    return result;
-  }
-
-  Value tilesOf(Value extent, int64_t size) {
-    if (auto known = getConstantIntValue(extent))
-      return kernel.constant(llvm::divideCeil(*known, size));
-    return b.create<arith::DivUIOp>(loc, kernel.add(extent, kernel.constant(size - 1)),
-                                    kernel.constant(size));
-  }
-
-  /// Writes the indices of these loops, of which `index` is the flat one.
-  void spread(ArrayRef<unsigned> group, Value index, SmallVector<Value> &place) {
-    for (auto [loop, value] : llvm::zip(group, kernel.delinearize(index, sizesOf(group))))
-      place[loop] = value;
-  }
-
-  Value below(Value index, Value bound) {
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, bound);
-  }
-
   //===-- Copies and products -----------------------------------------------------------------===//
 
   TypedValue<kernel::TileType> tileOf(int64_t rows, int64_t columns,
@@ -299,10 +205,10 @@ private:
       require(below(depthStart, total(product.depth)));
       spread(product.depth, depthStart, place);
     }
-    SmallVector<Offsets> offsets;
+    SmallVector<ProductOffsets> offsets;
     SmallVector<Value> memories, fixed;
     for (const Access &read : reads) {
-      Offsets &of = offsets.emplace_back(kernel, read);
+      ProductOffsets &of = offsets.emplace_back(kernel, read);
       memories.push_back(kernel.memory(read.source));
       Value start = of.constantPart();
       for (unsigned loop : product.batch)
@@ -383,45 +289,9 @@ private:
 
   /// Writes what was loaded of an operand to a stage of its tile, as what it is in the product.
   void write(const Copied &copied, ArrayRef<Value> loaded, Value stage) {
-    const Elementwise &value = copied.operand.value;
-    auto type = cast<kernel::FragmentType>(loaded[0].getType());
-    Value result = loaded[0];
-    if (!value.isMemory() || type.getElementType() != product.sumType) {
-      auto sumType = fragment(type.getRows(), type.getCols(), product.sumType, type.getLayout());
-      auto map = b.create<kernel::MapFragmentOp>(loc, sumType, loaded);
-      OpBuilder::InsertionGuard guard(b);
-      SmallVector<Type> types{b.getIndexType(), b.getIndexType()};
-      for (Value part : loaded)
-        types.push_back(cast<kernel::FragmentType>(part.getType()).getElementType());
-      Block *body =
-          b.createBlock(&map.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-      ValueRange elements = body->getArguments().drop_front(2);
-      Value element = value.isMemory() ? elements[0] : computeInside(copied.operand, elements);
-      if (element.getType() != product.sumType)
-        element = b.create<arith::ExtFOp>(loc, product.sumType, element);
-      b.create<kernel::YieldOp>(loc, element);
-      result = map;
-    }
+    Value result = computeOperand(copied.operand, loaded, product.sumType);
     Value zero = kernel.constant(0);
     b.create<kernel::WriteTileOp>(loc, result, copied.tile, stage, zero, zero);
-  }
-
-  /// An element of an operand from what was loaded for it, the last of which is whether it is
-  /// inside; outside it is zero, whatever the operand makes of that, and what may trap is not done.
-  Value computeInside(const Operand &operand, ValueRange loaded) {
-    Value inside = loaded.back();
-    Block *body = b.getBlock();
-    Value value = computeElement(kernel, operand.value, loaded.drop_back());
-    auto work = llvm::map_to_vector(*body, [](Operation &op) { return &op; });
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(value.getType()));
-    if (llvm::all_of(work, [](Operation *op) { return isSpeculatable(op); }))
-      return b.create<arith::SelectOp>(loc, inside, value, zero);
-    auto branch = b.create<scf::IfOp>(loc, value.getType(), inside, /*withElseRegion=*/true);
-    for (Operation *op : work)
-      op->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-    branch.getThenBodyBuilder().create<scf::YieldOp>(loc, value);
-    branch.getElseBodyBuilder().create<scf::YieldOp>(loc, zero);
-    return branch.getResult(0);
   }
 
   /// The innermost loop of depth, if a tile's depth stays within it.
@@ -435,126 +305,11 @@ private:
     return std::nullopt;
   }
 
-  //===-- Results -----------------------------------------------------------------------------===//
-
-  /// Loop indices of a row and a column of the block's tile.
-  SmallVector<Value> placeOf(Value row, Value column) {
-    SmallVector<Value> place(loops);
-    spread(product.rows, row, place);
-    spread(product.columns, column, place);
-    return place;
-  }
-
-  /// Stores a result of the dispatch, of whose product these are the sums.
-  void store(Value sums, size_t number) {
-    const Epilogue &epilogue = product.epilogues[number];
-    Value destination = kernel.op.getInitArgs()[number];
-    int64_t width = std::min(
-        {vectors.store, storeVector(product, number), kernel.layout(destination).alignment});
-    // Elements of memory are loaded beforehand where it can be told which; else with the work.
-    std::optional<Elementwise> work = workOf(epilogue);
-    SmallVector<Value> memories;
-    SmallVector<int64_t> widths;
-    SmallVector<Type> types{b.getIndexType(), b.getIndexType(), product.sumType};
-    for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>()) {
-      memories.push_back(kernel.memory(read.source));
-      widths.push_back(loadWidth(kernel.op, read, product.columns, product.ranges, width));
-      types.push_back(getElementTypeOrSelf(read.source));
-    }
-    auto store = b.create<kernel::StoreFragmentOp>(loc, sums, memories, kernel.memory(destination),
-                                                   width, b.getDenseI64ArrayAttr(widths));
-    if (memories.empty())
-      store.removeWidthsAttr();
-    OpBuilder::InsertionGuard guard(b);
-    if (!memories.empty())
-      describeReads(store, *work);
-    Block *body =
-        b.createBlock(&store.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-    Value row = kernel.add(rowStart, body->getArgument(0));
-    Value column = kernel.add(columnStart, body->getArgument(1));
-    auto isIn = [&](Value index, Value extent, int64_t size) -> Value {
-      auto known = getConstantIntValue(extent);
-      if (known && *known % size == 0)
-        return b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
-      return below(index, extent);
-    };
-    Value rowIn = isIn(row, rows, tile.rows), columnIn = isIn(column, columns, tile.columns);
-    Value inside = b.createOrFold<arith::AndIOp>(loc, rowIn, columnIn);
-    SmallVector<Value> root = kernel.apply(product.outMap, placeOf(row, column));
-    for (const Bound &bound : epilogue.bounds)
-      inside = b.createOrFold<arith::AndIOp>(
-          loc, inside, below(kernel.apply(bound.at, root), kernel.constant(bound.size)));
-    SmallVector<Value> indices = kernel.apply(epilogue.place, root);
-    Value offset = kernel.offset(destination, indices);
-    Value accumulated = body->getArgument(2);
-    Value value =
-        work ? computeElement(kernel, *work, body->getArguments().drop_front(3), accumulated)
-             : pullElement(epilogue.value, indices, accumulated, inside);
-    b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
-  }
-
-  /// The elementwise work on an element of the product, where it is the same for all.
-  std::optional<Elementwise> workOf(const Epilogue &epilogue) {
-    AffineMap place = simplifiedWithin(epilogue.place.compose(product.outMap), product.ranges);
-    Access access{epilogue.value, {}, epilogue.value,
-                  place,          {}, getElementTypeOrSelf(epilogue.value)};
-    return elementwiseOf(access, product.ranges, linalg::GenericOp(product.generic).getResult(0));
-  }
-
-  /// Writes where a store's other elements are.
-  void describeReads(kernel::StoreFragmentOp store, const Elementwise &work) {
-    Block *body =
-        b.createBlock(&store.getReads(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
-    SmallVector<Value> place = placeOf(kernel.add(rowStart, body->getArgument(0)),
-                                       kernel.add(columnStart, body->getArgument(1)));
-    for (Value &index : place)
-      if (!index)
-        index = kernel.constant(0);
-    SmallVector<Value> offsets;
-    for (const Access &read : work.reads)
-      offsets.push_back(kernel.offset(read.source, kernel.apply(read.map, place)));
-    b.create<kernel::YieldOp>(loc, offsets);
-  }
-
-  /// An element of a result that is computed by pulling; what it reads, only inside.
-  Value pullElement(Value result, ValueRange indices, Value accumulated, Value inside) {
-    kernel.keep(linalg::GenericOp(product.generic).getResult(0),
-                [accumulated](ValueRange) { return accumulated; });
-    if (matchPattern(inside, m_One()))
-      return kernel.element(result, indices);
-    Type type = getElementTypeOrSelf(result);
-    auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    b.create<scf::YieldOp>(loc, kernel.element(result, indices));
-    b.setInsertionPointToStart(branch.elseBlock());
-    Value nothing = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
-    b.create<scf::YieldOp>(loc, nothing);
-    return branch.getResult(0);
-  }
-
-  Kernel &kernel;
-  OpBuilder &b;
-  Location loc;
-  const Product &product;
   const ContractionTile &tile;
   const ContractionVectors &vectors;
-  SmallVector<Value> extents, loops; // of all loops; indices of those of the batch
-  Value rows, columns;               // in all
-  Value rowStart, columnStart;       // of the block's tile
 };
 
 } // namespace
-
-int64_t storeVector(const Product &product, size_t number) {
-  const Epilogue &epilogue = product.epilogues[number];
-  SmallVector<Bound> bounds;
-  for (const Bound &bound : epilogue.bounds)
-    bounds.push_back({bound.at.compose(product.outMap), bound.size});
-  auto type = cast<RankedTensorType>(epilogue.value.getType());
-  return vectorAlong(epilogue.place.compose(product.outMap), type, product.columns, product.ranges,
-                     kGroup, bounds);
-}
 
 void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
                      const ContractionVectors &vectors) {

@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/schedule/KernelEmitter.h"
-#include "dialects/kernel/form/Product.h"
+#include "codegen/schedule/ProductKernel.h"
 
 namespace cameo {
 
@@ -39,9 +38,6 @@ struct ContractionVectors {
 
 /// The columns that a thread has beside one another.
 inline constexpr int64_t kGroup = 4;
-
-/// Elements of the dispatch's result `number` that may be stored at once.
-int64_t storeVector(const Product &product, size_t number);
 
 /// Writes the kernel: a block a tile.
 void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,

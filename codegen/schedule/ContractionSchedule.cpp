@@ -6,14 +6,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ContractionKernel.h"
-#include "codegen/schedule/Epilogues.h"
+#include "codegen/schedule/ProductSchedule.h"
 #include "codegen/schedule/Schedule.h"
 #include "codegen/schedule/TileCopies.h"
-#include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -37,34 +34,8 @@ public:
   ContractionMatch(kernel::DispatchOp op, const Target &target, Product product)
       : ScheduleMatch(op, target), product(std::move(product)) {}
 
-  /// Constants: batch, then depth with channels innermost (what a tile's depth divides, so that a
-  /// step of depth stays within one tap of a window, and what the other operand has innermost, so
-  /// that it is copied along that); then what goes across, so that tiles are copied as they are, 16
-  /// bytes at a time.
   SmallVector<unsigned> packing(unsigned input) const override {
-    for (bool isRow : {true, false}) {
-      const Operand *operand = isRow ? &product.row : &product.column;
-      ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
-      if (operand->source != op.getInputArgs()[input] || operand->pad ||
-          !operand->map.isProjectedPermutation(/*allowZeroInResults=*/true))
-        continue;
-      auto rank = [&](unsigned dim) {
-        auto expr = dyn_cast<AffineDimExpr>(operand->map.getResult(dim));
-        if (!expr || llvm::is_contained(product.batch, expr.getPosition()))
-          return 0;
-        if (llvm::is_contained(across, expr.getPosition()))
-          return 3;
-        int64_t range = product.ranges[expr.getPosition()];
-        bool isWhole = !ShapedType::isDynamic(range) && range % kTiles[0].depth == 0;
-        return isWhole || isInnermost(isRow ? product.column : product.row, expr) ? 2 : 1;
-      };
-      auto order = llvm::to_vector(llvm::seq<unsigned>(0, operand->map.getNumResults()));
-      llvm::sort(order, [&](unsigned a, unsigned b) {
-        return std::pair(rank(a), a) < std::pair(rank(b), b);
-      });
-      return order;
-    }
-    return {};
+    return productPacking(op, product, input, kTiles[0].depth);
   }
 
   llvm::BitVector readApart() const override { return inputsOfOperands(op, product); }
@@ -78,7 +49,7 @@ public:
     if (swapped)
       std::swap(rows, columns);
     double bytes = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false) +
-                   target.bytesInTime(tiling.cost * guess(product.depth, 512));
+                   target.bytesInTime(tiling.cost * likelyExtent(product, product.depth, 512));
     for (const TileCopy &copy : tileCopies(op, product, orders, rows, columns, 16)) {
       RankedTensorType type = pattern.types[copy.input];
       double once = tensorBytes(type), elementBytes = type.getElementTypeBitWidth() / 8.0;
@@ -92,17 +63,17 @@ public:
   DictionaryAttr choose() const override {
     const ContractionTile *best = bestTile(product.rows, product.columns).tile;
     Builder b(op.getContext());
-    auto vector = [&](const Operand &operand, ArrayRef<unsigned> across) {
-      return SmallVector<int64_t>{copyVector(operand, across, across),
-                                  copyVector(operand, across, product.depth)};
+    auto vector = [&](bool isRow) {
+      ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
+      return SmallVector<int64_t>{copyVector(op, product, isRow, across, kCopied),
+                                  copyVector(op, product, isRow, product.depth, kCopied)};
     };
     int64_t store = 1; // the widest of all results
     for (size_t number = 0; number < product.epilogues.size(); ++number)
-      store = std::max(store, storeVector(product, number));
+      store = std::max(store, storeVector(product, number, kGroup));
     return b.getDictionaryAttr(
-        {b.getNamedAttr("column_vector",
-                        b.getDenseI64ArrayAttr(vector(product.column, product.columns))),
-         b.getNamedAttr("row_vector", b.getDenseI64ArrayAttr(vector(product.row, product.rows))),
+        {b.getNamedAttr("column_vector", b.getDenseI64ArrayAttr(vector(/*isRow=*/false))),
+         b.getNamedAttr("row_vector", b.getDenseI64ArrayAttr(vector(/*isRow=*/true))),
          b.getNamedAttr("store_vector", b.getI64IntegerAttr(store)),
          b.getNamedAttr("thread", b.getDenseI64ArrayAttr({best->threadRows, best->threadColumns})),
          b.getNamedAttr("tile", b.getDenseI64ArrayAttr({best->rows, best->columns, best->depth}))});
@@ -160,25 +131,7 @@ public:
                                *intParam(params, "store_vector")};
     OpBuilder host(op);
     Location loc = op.getLoc();
-    // Blocks: batch * ceil(rows / tile) * ceil(columns / tile).
-    SmallVector<Value> sizes = gridSizesOfRoot(host, emitter, op, product.epilogues.front(),
-                                               linalg::GenericOp(product.generic).getResult(0));
-    auto count = [&](ArrayRef<unsigned> loops) -> Value {
-      Value product_ = host.create<arith::ConstantIndexOp>(loc, 1);
-      for (unsigned loop : loops)
-        for (auto [dim, expr] : llvm::enumerate(product.outMap.getResults()))
-          if (expr == getAffineDimExpr(loop, op.getContext()))
-            product_ = host.createOrFold<arith::MulIOp>(loc, product_, sizes[dim]);
-      return product_;
-    };
-    auto blocksOf = [&](Value extent, int64_t size) {
-      return host.createOrFold<arith::CeilDivSIOp>(loc, extent,
-                                                   host.create<arith::ConstantIndexOp>(loc, size));
-    };
-    Value rowBlocks = blocksOf(count(product.rows), tile.rows);
-    Value columnBlocks = blocksOf(count(product.columns), tile.columns);
-    Value blocks = host.createOrFold<arith::MulIOp>(loc, rowBlocks, columnBlocks);
-    blocks = host.createOrFold<arith::MulIOp>(loc, blocks, count(product.batch));
+    Value blocks = productBlocks(host, emitter, op, product, tile.rows, tile.columns);
     Value one = host.create<arith::ConstantIndexOp>(loc, 1);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     return emitter.launch(op, "", tile.threads(), {blocks, one, one}, outputs, [&](Kernel &kernel) {
@@ -193,22 +146,10 @@ private:
     double cost; // multiply-adds of the busiest multiprocessor in the time of a step of depth
   };
 
-  /// Sizes known only at run time: a batch of eight beside other loops, at least `least` together.
-  double guess(ArrayRef<unsigned> loops, double least) const {
-    double extent = 1;
-    bool isKnown = true;
-    for (unsigned loop : loops) {
-      if (!ShapedType::isDynamic(product.ranges[loop]))
-        extent *= product.ranges[loop];
-      else
-        isKnown = false;
-    }
-    return isKnown ? extent : std::max(8 * extent, least);
-  }
-
   Tiling bestTile(ArrayRef<unsigned> rowLoops, ArrayRef<unsigned> columnLoops) const {
-    double rows = guess(rowLoops, 512), columns = guess(columnLoops, 512);
-    double batch = guess(product.batch, 8);
+    double rows = likelyExtent(product, rowLoops, 512);
+    double columns = likelyExtent(product, columnLoops, 512);
+    double batch = likelyExtent(product, product.batch, 8);
     Tiling best{nullptr, 0};
     for (const ContractionTile &tile : kTiles) {
       if (tile.sharedBytes(product.sumType) > int64_t(target.staticSharedPerBlock))
@@ -235,60 +176,6 @@ private:
       if (innermost && sameDimension(product.epilogues.front(), dim) == innermost)
         return llvm::is_contained(product.rows, cast<AffineDimExpr>(expr).getPosition());
     return false;
-  }
-
-  /// Whether neighbours in the memory of an operand are neighbours along this loop.
-  static bool isInnermost(const Operand &operand, AffineExpr loop) {
-    const Access &read = operand.value.reads.front();
-    return read.place().getResult(laneDimension(cast<RankedTensorType>(read.source.getType()))) ==
-           loop;
-  }
-
-  /// Elements of an operand that may be copied at once along `loops`: what each of the largest of
-  /// what it reads has together.
-  int64_t copyVector(const Operand &operand, ArrayRef<unsigned> across,
-                     ArrayRef<unsigned> loops) const {
-    if (operand.pad) // of what is computed, too, inside and outside would mix
-      return operand.value.isMemory() ? paddedVector(operand.value.reads.front(), loops) : 1;
-    auto moves = [&](const Access &read, ArrayRef<unsigned> along) {
-      return ShapedType::isDynamic(sameAlong(read.place(), along, product.ranges)) ? 0 : 1;
-    };
-    int best = 0;
-    int64_t vector = 1;
-    for (const Access &read : operand.value.reads) {
-      int dimensions = moves(read, across) + moves(read, product.depth);
-      if (dimensions < best)
-        continue;
-      auto type = cast<RankedTensorType>(read.source.getType());
-      int64_t mine = std::min(vectorAlong(read.place(), type, loops, product.ranges, kCopied),
-                              operandLayout(op, read.source).alignment);
-      vector =
-          dimensions > best || &read == operand.value.reads.begin() ? mine : std::min(vector, mine);
-      best = dimensions;
-    }
-    return vector;
-  }
-
-  /// The same of memory that is padded: only loops along which all of them are padding, or none.
-  int64_t paddedVector(const Access &read, ArrayRef<unsigned> loops) const {
-    tensor::PadOp pad = read.pad;
-    SmallVector<AffineExpr> shifted;
-    size_t first = 0; // of the innermost loops along which padding does not change
-    for (auto [expr, low, high] :
-         llvm::zip(read.map.getResults(), pad.getMixedLowPad(), pad.getMixedHighPad())) {
-      std::optional<int64_t> begin = getConstantIntValue(low);
-      if (!begin)
-        return 1;
-      shifted.push_back(expr - *begin);
-      for (size_t i = 0; i < loops.size(); ++i)
-        if (expr.isFunctionOfDim(loops[i]) && !(begin == 0 && isConstantIntValue(high, 0)))
-          first = std::max(first, i + 1);
-    }
-    AffineMap place = read.beneath.compose(
-        AffineMap::get(read.map.getNumDims(), 0, shifted, read.map.getContext()));
-    auto type = cast<RankedTensorType>(read.source.getType());
-    return std::min(vectorAlong(place, type, loops.drop_front(first), product.ranges, kCopied),
-                    operandLayout(op, read.source).alignment);
   }
 
   Product product;

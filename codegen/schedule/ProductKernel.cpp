@@ -1,0 +1,256 @@
+// See ProductKernel.h.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ProductKernel.h"
+
+#include "codegen/schedule/Sources.h"
+#include "dialects/kernel/form/Runs.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+//===-- Offsets -----------------------------------------------------------------------------===//
+
+ProductOffsets::ProductOffsets(Kernel &kernel, const Access &operand)
+    : kernel(&kernel), distances(operand.map.getNumDims()) {
+  int64_t rank = cast<RankedTensorType>(operand.source.getType()).getRank();
+  AffineMap place = operand.place();
+  Value stride = kernel.constant(1);
+  constant = kernel.constant(0);
+  for (int64_t dim = rank; dim-- > 0;) {
+    // Checked by matchProduct: without divisions.
+    SmallVector<int64_t> factors = *factorsOf(place, dim);
+    for (size_t loop = 0; loop < distances.size(); ++loop)
+      if (factors[loop] != 0) {
+        Value part = kernel.mul(kernel.constant(factors[loop]), stride);
+        distances[loop] = distances[loop] ? kernel.add(distances[loop], part) : part;
+      }
+    constant = kernel.add(constant, kernel.mul(kernel.constant(factors.back()), stride));
+    if (operand.pad)
+      takeOffPadding(operand, *factorsOf(operand.beneath, dim), stride);
+    stride = kernel.outerStride(operand.source, dim, stride);
+  }
+}
+
+/// Of a dimension of the memory that is a sum, with these factors, over those of what is padded.
+void ProductOffsets::takeOffPadding(const Access &operand, ArrayRef<int64_t> factors,
+                                    Value stride) {
+  for (size_t dim = 0; dim + 1 < factors.size(); ++dim)
+    if (Value amount = factors[dim] != 0 ? kernel->lowPad(operand.pad, dim) : Value()) {
+      Value part = kernel->mul(kernel->mul(amount, kernel->constant(factors[dim])), stride);
+      constant = kernel->b.createOrFold<arith::SubIOp>(kernel->loc, constant, part);
+    }
+}
+
+//===-- Indices -----------------------------------------------------------------------------===//
+
+ProductKernel::ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows,
+                             int64_t tileColumns)
+    : kernel(kernel), b(kernel.b), loc(kernel.loc), product(product), tileRows(tileRows),
+      tileColumns(tileColumns) {
+  extents = kernel.loopSizes(product.generic);
+  rows = total(product.rows), columns = total(product.columns);
+  Value columnTiles = tilesOf(columns, tileColumns), rowTiles = tilesOf(rows, tileRows);
+  SmallVector<Value> order{total(product.batch), rowTiles, columnTiles};
+  SmallVector<Value> block = kernel.delinearize(kernel.blockId(), order);
+  rowStart = kernel.mul(block[1], kernel.constant(tileRows));
+  columnStart = kernel.mul(block[2], kernel.constant(tileColumns));
+  loops.resize(extents.size());
+  spread(product.batch, block[0], loops);
+}
+
+SmallVector<Value> ProductKernel::sizesOf(ArrayRef<unsigned> group) {
+  SmallVector<Value> sizes;
+  for (unsigned loop : group)
+    sizes.push_back(extents[loop]);
+  return sizes;
+}
+
+Value ProductKernel::total(ArrayRef<unsigned> group) {
+  Value result = kernel.constant(1);
+  for (Value size : sizesOf(group))
+    result = kernel.mul(result, size);
+  return result;
+}
+
+Value ProductKernel::tilesOf(Value extent, int64_t size) {
+  if (auto known = getConstantIntValue(extent))
+    return kernel.constant(llvm::divideCeil(*known, size));
+  return b.create<arith::DivUIOp>(loc, kernel.add(extent, kernel.constant(size - 1)),
+                                  kernel.constant(size));
+}
+
+void ProductKernel::spread(ArrayRef<unsigned> group, Value index, SmallVector<Value> &place) {
+  for (auto [loop, value] : llvm::zip(group, kernel.delinearize(index, sizesOf(group))))
+    place[loop] = value;
+}
+
+Value ProductKernel::below(Value index, Value bound) {
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, bound);
+}
+
+Value ProductKernel::isIn(Value index, Value bound, int64_t size) {
+  auto known = getConstantIntValue(bound);
+  if (known && *known % size == 0)
+    return b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+  return below(index, bound);
+}
+
+SmallVector<Value> ProductKernel::placeOfBatch() {
+  SmallVector<Value> place(loops);
+  for (Value &index : place)
+    if (!index)
+      index = kernel.constant(0);
+  return place;
+}
+
+//===-- Operands ----------------------------------------------------------------------------===//
+
+Value ProductKernel::computeOperand(const Operand &operand, ArrayRef<Value> loaded, Type type) {
+  auto from = cast<kernel::FragmentType>(loaded[0].getType());
+  if (operand.value.isMemory() && from.getElementType() == type)
+    return loaded[0];
+  auto result = kernel::FragmentType::get(b.getContext(), from.getRows(), from.getCols(), type,
+                                          from.getLayout());
+  auto map = b.create<kernel::MapFragmentOp>(loc, result, loaded);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> types{b.getIndexType(), b.getIndexType()};
+  for (Value part : loaded)
+    types.push_back(cast<kernel::FragmentType>(part.getType()).getElementType());
+  Block *body = b.createBlock(&map.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+  ValueRange elements = body->getArguments().drop_front(2);
+  Value element = operand.value.isMemory() ? elements[0] : computeInside(operand, elements);
+  if (element.getType() != type)
+    element = b.create<arith::ExtFOp>(loc, type, element);
+  b.create<kernel::YieldOp>(loc, element);
+  return map;
+}
+
+/// An element of what is computed; outside it is zero, whatever the operand makes of what it reads
+/// there, and what may trap is not done.
+Value ProductKernel::computeInside(const Operand &operand, ValueRange loaded) {
+  Value inside = loaded.back();
+  Block *body = b.getBlock();
+  Value value = computeElement(kernel, operand.value, loaded.drop_back());
+  auto work = llvm::map_to_vector(*body, [](Operation &op) { return &op; });
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(value.getType()));
+  if (llvm::all_of(work, [](Operation *op) { return isSpeculatable(op); }))
+    return b.create<arith::SelectOp>(loc, inside, value, zero);
+  auto branch = b.create<scf::IfOp>(loc, value.getType(), inside, /*withElseRegion=*/true);
+  for (Operation *op : work)
+    op->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  branch.getThenBodyBuilder().create<scf::YieldOp>(loc, value);
+  branch.getElseBodyBuilder().create<scf::YieldOp>(loc, zero);
+  return branch.getResult(0);
+}
+
+//===-- Results -----------------------------------------------------------------------------===//
+
+/// Loop indices of a row and a column of the block's tile.
+SmallVector<Value> ProductKernel::placeOf(Value row, Value column) {
+  SmallVector<Value> place(loops);
+  spread(product.rows, row, place);
+  spread(product.columns, column, place);
+  return place;
+}
+
+void ProductKernel::store(Value sums, size_t number, int64_t vector) {
+  const Epilogue &epilogue = product.epilogues[number];
+  Value destination = kernel.op.getInitArgs()[number];
+  int64_t width =
+      std::min({storeVector(product, number, vector), kernel.layout(destination).alignment});
+  // Elements of memory are loaded beforehand where it can be told which; else with the work.
+  std::optional<Elementwise> work = workOf(epilogue);
+  SmallVector<Value> memories;
+  SmallVector<int64_t> widths;
+  SmallVector<Type> types{b.getIndexType(), b.getIndexType(), product.sumType};
+  for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>()) {
+    memories.push_back(kernel.memory(read.source));
+    widths.push_back(loadWidth(kernel.op, read, product.columns, product.ranges, width));
+    types.push_back(getElementTypeOrSelf(read.source));
+  }
+  auto store = b.create<kernel::StoreFragmentOp>(loc, sums, memories, kernel.memory(destination),
+                                                 width, b.getDenseI64ArrayAttr(widths));
+  if (memories.empty())
+    store.removeWidthsAttr();
+  OpBuilder::InsertionGuard guard(b);
+  if (!memories.empty())
+    describeReads(store, *work);
+  Block *body =
+      b.createBlock(&store.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+  Value row = kernel.add(rowStart, body->getArgument(0));
+  Value column = kernel.add(columnStart, body->getArgument(1));
+  Value rowIn = isIn(row, rows, tileRows), columnIn = isIn(column, columns, tileColumns);
+  Value inside = b.createOrFold<arith::AndIOp>(loc, rowIn, columnIn);
+  SmallVector<Value> root = kernel.apply(product.outMap, placeOf(row, column));
+  for (const Bound &bound : epilogue.bounds)
+    inside = b.createOrFold<arith::AndIOp>(
+        loc, inside, below(kernel.apply(bound.at, root), kernel.constant(bound.size)));
+  SmallVector<Value> indices = kernel.apply(epilogue.place, root);
+  Value offset = kernel.offset(destination, indices);
+  Value accumulated = body->getArgument(2);
+  Value value = work
+                    ? computeElement(kernel, *work, body->getArguments().drop_front(3), accumulated)
+                    : pullElement(epilogue.value, indices, accumulated, inside);
+  b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
+}
+
+/// The elementwise work on an element of the product, where it is the same for all.
+std::optional<Elementwise> ProductKernel::workOf(const Epilogue &epilogue) {
+  AffineMap place = simplifiedWithin(epilogue.place.compose(product.outMap), product.ranges);
+  Access access{epilogue.value, {}, epilogue.value,
+                place,          {}, getElementTypeOrSelf(epilogue.value)};
+  return elementwiseOf(access, product.ranges, linalg::GenericOp(product.generic).getResult(0));
+}
+
+/// Writes where a store's other elements are.
+void ProductKernel::describeReads(kernel::StoreFragmentOp store, const Elementwise &work) {
+  Block *body =
+      b.createBlock(&store.getReads(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
+  SmallVector<Value> place = placeOf(kernel.add(rowStart, body->getArgument(0)),
+                                     kernel.add(columnStart, body->getArgument(1)));
+  for (Value &index : place)
+    if (!index)
+      index = kernel.constant(0);
+  SmallVector<Value> offsets;
+  for (const Access &read : work.reads)
+    offsets.push_back(kernel.offset(read.source, kernel.apply(read.map, place)));
+  b.create<kernel::YieldOp>(loc, offsets);
+}
+
+/// An element of a result that is computed by pulling; what it reads, only inside.
+Value ProductKernel::pullElement(Value result, ValueRange indices, Value accumulated,
+                                 Value inside) {
+  kernel.keep(linalg::GenericOp(product.generic).getResult(0),
+              [accumulated](ValueRange) { return accumulated; });
+  if (matchPattern(inside, m_One()))
+    return kernel.element(result, indices);
+  Type type = getElementTypeOrSelf(result);
+  auto branch = b.create<scf::IfOp>(loc, TypeRange{type}, inside, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  b.create<scf::YieldOp>(loc, kernel.element(result, indices));
+  b.setInsertionPointToStart(branch.elseBlock());
+  Value nothing = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  b.create<scf::YieldOp>(loc, nothing);
+  return branch.getResult(0);
+}
+
+int64_t storeVector(const Product &product, size_t number, int64_t most) {
+  const Epilogue &epilogue = product.epilogues[number];
+  SmallVector<Bound> bounds;
+  for (const Bound &bound : epilogue.bounds)
+    bounds.push_back({bound.at.compose(product.outMap), bound.size});
+  auto type = cast<RankedTensorType>(epilogue.value.getType());
+  return vectorAlong(epilogue.place.compose(product.outMap), type, product.columns, product.ranges,
+                     most, bounds);
+}
+
+} // namespace cameo

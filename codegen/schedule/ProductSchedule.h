@@ -1,0 +1,33 @@
+// What schedule classes of products share: how wide operands are copied, how constants are wanted,
+// and the grid.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/schedule/KernelEmitter.h"
+#include "dialects/kernel/form/Product.h"
+
+namespace cameo {
+
+/// Steps of these loops together, for estimates. Where some are known only at run time: a batch of
+/// eight beside the others, `least` at least.
+double likelyExtent(const Product &product, llvm::ArrayRef<unsigned> loops, double least);
+
+/// Elements of the row's or the column's operand that may be copied at once along `loops`: what
+/// each of the largest of what it reads has together, `most` at most.
+int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
+                   llvm::ArrayRef<unsigned> loops, int64_t most);
+
+/// The order of dimensions in which an input (by position) that is a constant is wanted: batch,
+/// then depth with channels innermost (what a tile's `depth` divides, so that a step of depth stays
+/// within one tap of a window, and what the other operand has innermost, so that it is copied along
+/// that); then what goes across, so that tiles are copied as they are, 16 bytes at a time. Empty:
+/// as it is.
+llvm::SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product,
+                                           unsigned input, int64_t depth);
+
+/// Blocks: batch * ceil(rows / tile) * ceil(columns / tile).
+mlir::Value productBlocks(mlir::OpBuilder &host, KernelEmitter &emitter, kernel::DispatchOp op,
+                          const Product &product, int64_t tileRows, int64_t tileColumns);
+
+} // namespace cameo
