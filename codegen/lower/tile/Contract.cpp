@@ -4,6 +4,7 @@
 //   %sum = vector.fma %splat, %row, %sum
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/tile/MatrixProducts.h"
 #include "codegen/lower/tile/TileExpander.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +21,21 @@ LogicalResult TileExpander::expand(kernel::ContractOp op) {
   Attribute layout = op.getType().getLayout();
   if (auto threadTile = dyn_cast<ThreadTileAttr>(layout))
     return contractThreads(op, threadTile);
+  if (isa<kernel::MmaAttr>(layout))
+    return contractWarps(op);
   return op.emitOpError() << "has accumulators that no product is written for: " << layout;
+}
+
+LogicalResult TileExpander::contractWarps(kernel::ContractOp op) {
+  FailureOr<Values> lhs = flatten(op, op.getLhs()), rhs = flatten(op, op.getRhs()),
+                    sums = flatten(op, op.getAccumulator());
+  if (failed(lhs) || failed(rhs) || failed(sums))
+    return failure();
+  FailureOr<Values> products = multiplyMatrices(op, *lhs, *rhs, *sums);
+  if (failed(products))
+    return failure();
+  fragments[op.getResult()] = *products;
+  return success();
 }
 
 /// Operands in the accumulator's type; integers are signed, but for truth values.

@@ -2,9 +2,11 @@
 // them.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/DevicePatterns.h"
 #include "codegen/lower/tile/TileExpander.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <numeric>
@@ -105,9 +107,18 @@ LogicalResult TileExpander::expand(kernel::LoadFragmentOp op) {
   const Spread &spread = **found;
   Part part{op.getTile().getType(), tiles.lookup(op.getTile()), op.getStage(), op.getRow(),
             op.getCol()};
+  OpBuilder builder(op);
+  if (MatrixLoads::canLoad(op)) {
+    Value thread = atThread(getAffineDimExpr(0, op.getContext()));
+    if (!matrixLoads)
+      matrixLoads.emplace(entry, thread);
+    auto pointer = LLVM::LLVMPointerType::get(op.getContext(), kShared);
+    Value begin = entry.create<kernel::AddressOp>(loc, pointer, part.memory, constant(0));
+    fragments[op.getResult()] = matrixLoads->load(op, begin);
+    return success();
+  }
   bool areNeighbours = areConsecutive(spread, part.type);
   Type element = op.getType().getElementType();
-  OpBuilder builder(op);
   auto load = [&](OpBuilder &b, const Place &place) {
     Element first = elementAt(b, loc, part, place);
     if (spread.width == 1 || areNeighbours)

@@ -121,21 +121,12 @@ TileExpander::Element TileExpander::stridedElement(OpBuilder &builder, Location 
   return {add(builder, loc, offset, distance), divisor};
 }
 
-TileExpander::Element TileExpander::swizzledElement(OpBuilder &builder, Location loc,
-                                                    const Part &part, const kernel::Place &place,
-                                                    kernel::SwizzleAttr layout) {
-  int64_t bytes = bytesOf(part.type.getElementType());
-  Value line = add(builder, loc, rowOf(builder, loc, place), part.row);
-  Value along = add(builder, loc, colOf(builder, loc, place), part.col);
-  int64_t lines = part.type.getRows();
-  AffineExpr alongThread = place.column;
-  int64_t distance = place.columnOffset;
-  Value from = part.col;
-  if (!layout.hasConsecutiveRows()) {
-    std::swap(line, along);
-    lines = part.type.getCols();
-    alongThread = place.row, distance = place.rowOffset, from = part.row;
-  }
+/// The offset in a stage of the element so far along a line of a swizzled tile.
+Value TileExpander::swizzled(OpBuilder &builder, Location loc, kernel::TileType type, Value line,
+                             Value along) {
+  auto layout = cast<kernel::SwizzleAttr>(type.getLayout());
+  int64_t bytes = bytesOf(type.getElementType());
+  int64_t lines = layout.hasConsecutiveRows() ? type.getRows() : type.getCols();
   int64_t span = layout.getSpan() / bytes, piece = 16 / bytes, row = 128 / bytes;
   Value panel = mul(builder, loc, divide(builder, loc, along, span), lines * span);
   Value offset = add(builder, loc, add(builder, loc, panel, mul(builder, loc, line, span)),
@@ -143,8 +134,48 @@ TileExpander::Element TileExpander::swizzledElement(OpBuilder &builder, Location
   Value exchanged =
       mul(builder, loc,
           remainder(builder, loc, divide(builder, loc, offset, row), layout.getSpan() / 16), piece);
-  offset = builder.createOrFold<arith::XOrIOp>(loc, offset, exchanged);
-  offset = add(builder, loc, offset, mul(builder, loc, part.stage, part.type.getStageElements()));
-  int64_t divisor = std::gcd(piece, std::gcd(alongThread.getLargestKnownDivisor(), distance));
-  return {offset, std::gcd(divisor, getConstantIntValue(from).value_or(1))};
+  return builder.createOrFold<arith::XOrIOp>(loc, offset, exchanged);
+}
+
+TileExpander::Element TileExpander::swizzledElement(OpBuilder &builder, Location loc,
+                                                    const Part &part, const kernel::Place &place,
+                                                    kernel::SwizzleAttr layout) {
+  struct Position {
+    AffineExpr atThread;
+    int64_t distance;
+    Value from;
+  };
+  Position line{place.row, place.rowOffset, part.row};
+  Position along{place.column, place.columnOffset, part.col};
+  int64_t lines = part.type.getRows();
+  if (!layout.hasConsecutiveRows()) {
+    std::swap(line, along);
+    lines = part.type.getCols();
+  }
+  int64_t bytes = bytesOf(part.type.getElementType());
+  int64_t span = layout.getSpan() / bytes, piece = 16 / bytes;
+  int64_t divisor =
+      std::gcd(piece, std::gcd(along.atThread.getLargestKnownDivisor(), along.distance));
+  divisor = std::gcd(divisor, getConstantIntValue(along.from).value_or(1));
+  Value stage = mul(builder, loc, part.stage, part.type.getStageElements());
+
+  std::optional<int64_t> knownLine = getConstantIntValue(line.from);
+  std::optional<int64_t> knownAlong = getConstantIntValue(along.from);
+  int64_t lineDistance = line.distance + knownLine.value_or(0);
+  int64_t alongDistance = along.distance + knownAlong.value_or(0);
+  // Pieces are exchanged alike eight lines further, and in the next panel.
+  if (knownLine && knownAlong && lineDistance % 8 == 0 && alongDistance % span == 0) {
+    Value &known = swizzledParts[{part.type, line.atThread, along.atThread}];
+    if (!known)
+      known = swizzled(entry, loc, part.type, atThread(line.atThread), atThread(along.atThread));
+    Value offset = add(builder, loc, known, stage);
+    return {add(builder, loc, offset, (lineDistance + alongDistance / span * lines) * span),
+            divisor};
+  }
+  auto at = [&](const Position &position) {
+    return add(builder, loc, add(builder, loc, atThread(position.atThread), position.distance),
+               position.from);
+  };
+  Value offset = swizzled(builder, loc, part.type, at(line), at(along));
+  return {add(builder, loc, offset, stage), divisor};
 }

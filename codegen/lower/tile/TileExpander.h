@@ -6,6 +6,7 @@
 #pragma once
 
 #include "codegen/lower/tile/ElementRegion.h"
+#include "codegen/lower/tile/MatrixLoads.h"
 #include "dialects/kernel/Kernel.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -49,6 +50,7 @@ private:
   // Contract.cpp
   mlir::LogicalResult expand(kernel::ContractOp op);
   mlir::LogicalResult contractThreads(kernel::ContractOp op, kernel::ThreadTileAttr layout);
+  mlir::LogicalResult contractWarps(kernel::ContractOp op);
   // StoreFragment.cpp
   mlir::LogicalResult expand(kernel::StoreFragmentOp op);
 
@@ -75,6 +77,8 @@ private:
                          const kernel::Place &place, kernel::StridedAttr layout);
   Element swizzledElement(mlir::OpBuilder &builder, mlir::Location loc, const Part &part,
                           const kernel::Place &place, kernel::SwizzleAttr layout);
+  mlir::Value swizzled(mlir::OpBuilder &builder, mlir::Location loc, kernel::TileType type,
+                       mlir::Value line, mlir::Value along);
   /// Whether neighbours in a value are neighbours in the tile, which then is accessed by vectors.
   static bool areConsecutive(const kernel::Spread &spread, kernel::TileType tile);
 
@@ -108,6 +112,10 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> tiles; // their memory
   /// Where the thread's part of a stage begins.
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, mlir::AffineExpr>, mlir::Value> stageParts;
+  /// The thread's part of offsets in a swizzled stage, by line and position in it.
+  llvm::DenseMap<std::tuple<mlir::Type, mlir::AffineExpr, mlir::AffineExpr>, mlir::Value>
+      swizzledParts;
+  std::optional<MatrixLoads> matrixLoads;
   /// Operations that are expanded, users after what they use.
   llvm::SmallVector<mlir::Operation *> expanded;
 };
