@@ -64,6 +64,7 @@ llvm::ArrayRef<const Schedule *> schedules();
 /// The class of that name, or null.
 const Schedule *findSchedule(llvm::StringRef family);
 
+const Schedule *mmaSchedule();
 const Schedule *contractionSchedule();
 const Schedule *windowSchedule();
 const Schedule *rowSchedule();

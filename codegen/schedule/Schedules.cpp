@@ -28,8 +28,8 @@ namespace cameo {
 
 ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
-      contractionSchedule(), windowSchedule(),    rowSchedule(), columnSchedule(),
-      scanSchedule(),        transposeSchedule(), mapSchedule()};
+      mmaSchedule(),    contractionSchedule(), windowSchedule(),    rowSchedule(),
+      columnSchedule(), scanSchedule(),        transposeSchedule(), mapSchedule()};
   return all;
 }
 

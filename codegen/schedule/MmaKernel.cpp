@@ -1,0 +1,363 @@
+// Writing kernels of mma.sync.
+//
+// Tiles of both operands stand in shared memory as they are in global memory, several steps of
+// depth at once. While a step is multiplied, one that is `stages` - 1 ahead is copied; within a
+// step, fragments of the next 32 bytes of depth are loaded while those before are multiplied, the
+// first ones of the next step behind its only barrier:
+//
+//   step s:  load 1 | copy s + stages - 1 | multiply 0
+//            ...
+//            wait, barrier | load 0 of s + 1 | multiply the last
+//
+// Without cp.async there are two stages: what is copied is loaded to registers ahead of the
+// products and written to the other stage before the barrier.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/MmaKernel.h"
+
+#include "codegen/schedule/ProductKernel.h"
+#include "codegen/schedule/Sources.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+DepthLoops depthLoops(const Product &product) {
+  DepthLoops loops;
+  loops.inner = product.depth.back();
+  for (unsigned loop : product.depth)
+    if (product.ranges[loop] != 1)
+      loops.inner = loop;
+  for (unsigned loop : product.depth)
+    if (loop != loops.inner)
+      loops.outer.push_back(loop);
+  return loops;
+}
+
+namespace {
+
+using kernel::FragmentType;
+using kernel::TileType;
+
+/// An operand as a block copies and reads it.
+struct Side {
+  const Operand &operand;
+  ArrayRef<unsigned> across; // its loops of rows or columns
+  bool isRow;
+  MmaForm::Copy copy;
+  Value start;                         // of the block's tile, along these
+  Value extent;                        // in all
+  int64_t size;                        // of the tile, along these
+  SmallVector<ProductOffsets> offsets; // of each of the operand's reads
+  FragmentType copied;                 // as threads share a step's tile
+  FragmentType fragment;               // what is multiplied at once
+  TypedValue<TileType> tile;
+};
+
+class MmaEmitter : ProductKernel {
+public:
+  MmaEmitter(Kernel &kernel, const Product &product, const MmaForm &form)
+      : ProductKernel(kernel, product, form.tile.rows, form.tile.columns), form(form),
+        depth(depthLoops(product)) {}
+
+  void emit() {
+    MLIRContext *context = b.getContext();
+    accumulators = kernel::MmaAttr::get(context, form.m, form.n, form.k, form.tile.warpRows,
+                                        form.tile.warpColumns);
+    innerSteps = tilesOf(extents[depth.inner], form.tile.depth);
+    steps = kernel.mul(total(depth.outer), innerSteps);
+    Side row = side(/*isRow=*/true), column = side(/*isRow=*/false);
+    Value staging = allocate(row, column);
+    Value sums = multiply(row, column);
+    for (size_t number = 0; number < product.epilogues.size(); ++number)
+      store(staged(sums, staging, number), number, form.storeVector);
+  }
+
+private:
+  Type elementOf(const Operand &operand) { return getElementTypeOrSelf(operand.source); }
+
+  //===-- Shared memory -----------------------------------------------------------------------===//
+
+  /// 32 to 128 bytes that a line's bytes are a multiple of.
+  int64_t spanOf(int64_t line, Type element) {
+    int64_t bytes = line * element.getIntOrFloatBitWidth() / 8;
+    return std::min<int64_t>(bytes & -bytes, 128);
+  }
+
+  Side side(bool isRow) {
+    MLIRContext *context = b.getContext();
+    const Operand &operand = isRow ? product.row : product.column;
+    MmaForm::Copy copy = isRow ? form.row : form.column;
+    int64_t size = isRow ? form.tile.rows : form.tile.columns, deep = form.tile.depth;
+    Type element = elementOf(operand);
+    // Operand 0 has depth as columns, operand 1 as rows.
+    auto along = copy.alongDepth == isRow ? kernel::Direction::Columns : kernel::Direction::Rows;
+    auto swizzle =
+        kernel::SwizzleAttr::get(context, spanOf(copy.alongDepth ? deep : size, element), along);
+    auto shape = [&](int64_t depth) {
+      return isRow ? std::pair(size, depth) : std::pair(depth, size);
+    };
+    auto [rows, columns] = shape(deep);
+    auto copied = kernel::CopiedAttr::get(context, copy.vector, along, form.tile.threads());
+    auto layout = kernel::OperandAttr::get(context, isRow ? 0 : 1, accumulators);
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    auto [fragmentRows, fragmentColumns] = shape(kDepthBytes / bytes);
+    TileType tile = TileType::get(context, rows, columns, element, swizzle, form.tile.stages);
+    SmallVector<ProductOffsets> offsets;
+    for (const Access &read : operand.value.reads)
+      offsets.emplace_back(kernel, read);
+    return {operand,
+            isRow ? ArrayRef(product.rows) : ArrayRef(product.columns),
+            isRow,
+            copy,
+            isRow ? rowStart : columnStart,
+            isRow ? this->rows : this->columns,
+            size,
+            std::move(offsets),
+            FragmentType::get(context, rows, columns, element, copied),
+            FragmentType::get(context, fragmentRows, fragmentColumns, element, layout),
+            kernel.tile(tile)};
+  }
+
+  /// Memory for sums on their way to the results, in place of the operands, which are longer if
+  /// need be.
+  Value allocate(const Side &row, const Side &column) {
+    MLIRContext *context = b.getContext();
+    auto layout = kernel::StridedAttr::get(context, form.tile.stagingStride(), 1);
+    TileType type = TileType::get(context, form.tile.rows, form.tile.columns, product.sumType,
+                                  layout, /*stages=*/1);
+    SmallVector<Value> over{row.tile, column.tile};
+    int64_t bytes = row.tile.getType().getBytes() + column.tile.getType().getBytes();
+    if (int64_t more = type.getBytes() - bytes; more > 0) {
+      auto line = kernel::StridedAttr::get(context, more, 1);
+      over.push_back(kernel.tile(TileType::get(context, 1, more, b.getI8Type(), line, 1)));
+    }
+    return kernel.tile(type, over);
+  }
+
+  //===-- Copies ------------------------------------------------------------------------------===//
+
+  /// Writes the indices of depth where a step begins.
+  void spreadStep(Value step, SmallVector<Value> &place) {
+    SmallVector<Value> sizes = sizesOf(depth.outer);
+    sizes.push_back(innerSteps);
+    SmallVector<Value> at = kernel.delinearize(step, sizes);
+    for (auto [loop, index] : llvm::zip(depth.outer, at))
+      place[loop] = index;
+    place[depth.inner] = kernel.mul(at.back(), kernel.constant(form.tile.depth));
+  }
+
+  /// What the operand reads, from `place` of the batch and of depth on: what does not change within
+  /// a step is in the pointers.
+  SmallVector<Value> memoriesAt(const Side &side, ArrayRef<Value> place) {
+    SmallVector<Value> memories;
+    for (auto [read, offsets] : llvm::zip(side.operand.value.reads, side.offsets)) {
+      Value start = kernel.constant(0);
+      for (ArrayRef<unsigned> group : {ArrayRef(product.batch), ArrayRef(product.depth)})
+        for (unsigned loop : group)
+          start = offsets.add(start, loop, place[loop]);
+      Value wide = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), start);
+      Value memory = kernel.memory(read.source);
+      memories.push_back(b.create<kernel::AdvanceOp>(loc, memory.getType(), memory, wide));
+    }
+    return memories;
+  }
+
+  /// Writes where an element of a step's tile is, from those memories on, and whether it is inside.
+  void describe(Region &region, const Side &side, Value step, SmallVector<Value> place) {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&region, {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
+    Value local = body->getArgument(side.isRow ? 1 : 0); // depth
+    Value index = kernel.add(side.start, body->getArgument(side.isRow ? 0 : 1));
+    // Steps ahead may be behind the last one.
+    Value inside = below(step, steps);
+    auto require = [&](Value condition) {
+      inside = b.createOrFold<arith::AndIOp>(loc, inside, condition);
+    };
+    require(isIn(index, side.extent, side.size));
+    spread(side.across, index, place);
+    SmallVector<Value> yielded;
+    for (const ProductOffsets &offsets : side.offsets) {
+      Value offset = offsets.constantPart();
+      for (unsigned loop : side.across)
+        offset = offsets.add(offset, loop, place[loop]);
+      yielded.push_back(offsets.add(offset, depth.inner, local));
+    }
+    place[depth.inner] = kernel.add(place[depth.inner], local);
+    require(isIn(place[depth.inner], extents[depth.inner], form.tile.depth));
+    if (tensor::PadOp pad = side.operand.pad) {
+      SmallVector<Value> indices = kernel.apply(side.operand.map, place);
+      for (size_t dim = 0; dim < indices.size(); ++dim)
+        if (Value amount = kernel.lowPad(pad, dim))
+          require(below(b.createOrFold<arith::SubIOp>(loc, indices[dim], amount),
+                        kernel.size(pad.getSource(), dim)));
+    }
+    yielded.push_back(inside);
+    b.create<kernel::YieldOp>(loc, yielded);
+  }
+
+  /// Starts to copy a step's tile.
+  void copy(const Side &side, Value step, Value stage) {
+    SmallVector<Value> place = placeOfBatch();
+    spreadStep(step, place);
+    Value memory = memoriesAt(side, place).front(), zero = kernel.constant(0);
+    auto copy = b.create<kernel::CopyAsyncOp>(loc, memory, side.tile, stage, zero, zero,
+                                              TypeAttr::get(side.copied));
+    describe(copy.getBody(), side, step, place);
+  }
+
+  /// Loads what a step's tile is computed from to registers: a fragment for each of the operand's
+  /// reads, and where it is not memory as it is, one of which elements are inside.
+  SmallVector<Value> load(const Side &side, Value step) {
+    SmallVector<Value> place = placeOfBatch();
+    spreadStep(step, place);
+    SmallVector<Value> memories = memoriesAt(side, place), paddings;
+    SmallVector<Type> types;
+    SmallVector<int64_t> widths;
+    ArrayRef<unsigned> along = side.copy.alongDepth ? ArrayRef(depth.inner) : side.across;
+    for (const Access &read : side.operand.value.reads) {
+      Type element = getElementTypeOrSelf(read.source);
+      types.push_back(copiedOf(side, element));
+      paddings.push_back(b.create<arith::ConstantOp>(loc, b.getZeroAttr(element)));
+      widths.push_back(loadWidth(kernel.op, read, along, product.ranges, side.copy.vector));
+    }
+    DenseI64ArrayAttr partly;
+    if (!side.operand.value.isMemory()) {
+      types.push_back(copiedOf(side, b.getI1Type()));
+      partly = b.getDenseI64ArrayAttr(widths);
+    }
+    auto load = b.create<kernel::LoadGlobalOp>(loc, types, memories, paddings, partly);
+    describe(load.getBody(), side, step, place);
+    return load.getResults();
+  }
+
+  FragmentType copiedOf(const Side &side, Type element) {
+    return FragmentType::get(b.getContext(), side.copied.getRows(), side.copied.getCols(), element,
+                             side.copied.getLayout());
+  }
+
+  /// Writes what was loaded of an operand to a stage of its tile.
+  void write(const Side &side, ArrayRef<Value> loaded, Value stage) {
+    Value fragment = computeOperand(side.operand, loaded, elementOf(side.operand));
+    Value zero = kernel.constant(0);
+    b.create<kernel::WriteTileOp>(loc, fragment, side.tile, stage, zero, zero);
+  }
+
+  //===-- Products ----------------------------------------------------------------------------===//
+
+  Value fragment(const Side &side, Value stage, int64_t step) {
+    Value zero = kernel.constant(0);
+    Value deep =
+        kernel.constant(step * (side.isRow ? side.fragment.getCols() : side.fragment.getRows()));
+    return b.create<kernel::LoadFragmentOp>(loc, side.fragment, side.tile, stage,
+                                            side.isRow ? zero : deep, side.isRow ? deep : zero);
+  }
+
+  Value next(Value stage) {
+    Value more = b.create<arith::AddIOp>(loc, stage, kernel.constant(1));
+    Value isLast = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, more,
+                                           kernel.constant(form.tile.stages));
+    return b.create<arith::SelectOp>(loc, isLast, kernel.constant(0), more);
+  }
+
+  /// The tile of the step after those that are being multiplied is there for all threads.
+  void await() {
+    if (form.async)
+      b.create<kernel::WaitCopiesOp>(loc, form.tile.stages - 2);
+    b.create<gpu::BarrierOp>(loc);
+  }
+
+  /// Fills the first stages.
+  void begin(const Side &row, const Side &column) {
+    for (int64_t step = 0; step + 1 < form.tile.stages; ++step) {
+      Value at = kernel.constant(step);
+      if (form.async) {
+        copy(row, at, at), copy(column, at, at);
+        b.create<kernel::CommitCopiesOp>(loc);
+      } else {
+        SmallVector<Value> rowTile = load(row, at), columnTile = load(column, at);
+        write(row, rowTile, at), write(column, columnTile, at);
+      }
+    }
+    await();
+  }
+
+  /// The sums of the tile, along all of the depth.
+  Value multiply(const Side &row, const Side &column) {
+    auto type = FragmentType::get(b.getContext(), form.tile.rows, form.tile.columns,
+                                  product.sumType, accumulators);
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(product.sumType));
+    begin(row, column);
+    Value first = kernel.constant(0), last = kernel.constant(form.tile.stages - 1);
+    SmallVector<Value> carried{b.create<kernel::FillFragmentOp>(loc, type, zero),
+                               fragment(row, first, 0), fragment(column, first, 0), first, last};
+    auto loop = b.create<scf::ForOp>(loc, kernel.constant(0), steps, kernel.constant(1), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    ValueRange args = loop.getRegionIterArgs();
+    Value sums = args[0], lhs = args[1], rhs = args[2], stage = args[3], filled = args[4];
+    Value ahead = b.create<arith::AddIOp>(loc, loop.getInductionVar(), last);
+    SmallVector<Value> rowTile, columnTile; // on their way
+    int64_t count = form.tile.depth / row.fragment.getCols();
+    for (int64_t step = 0; step < count; ++step) {
+      if (step == 0 && form.async) {
+        copy(row, ahead, filled), copy(column, ahead, filled);
+        b.create<kernel::CommitCopiesOp>(loc);
+      } else if (step == 0) {
+        rowTile = load(row, ahead), columnTile = load(column, ahead);
+      }
+      bool isLast = step + 1 == count;
+      if (isLast) {
+        if (!form.async)
+          write(row, rowTile, filled), write(column, columnTile, filled);
+        await();
+        stage = next(stage);
+      }
+      Value nextLhs = fragment(row, stage, isLast ? 0 : step + 1);
+      Value nextRhs = fragment(column, stage, isLast ? 0 : step + 1);
+      sums = b.create<kernel::ContractOp>(loc, sums.getType(), lhs, rhs, sums);
+      lhs = nextLhs, rhs = nextRhs;
+    }
+    b.create<scf::YieldOp>(loc, ValueRange{sums, lhs, rhs, stage, next(filled)});
+    return loop.getResult(0);
+  }
+
+  //===-- Results -----------------------------------------------------------------------------===//
+
+  /// The sums as threads store them: neighbours in a row.
+  Value staged(Value sums, Value staging, size_t number) {
+    Value zero = kernel.constant(0);
+    if (number == 0) {
+      if (form.async) // what was copied ahead of the last step arrives, too
+        b.create<kernel::WaitCopiesOp>(loc, 0);
+      b.create<gpu::BarrierOp>(loc);
+      b.create<kernel::WriteTileOp>(loc, sums, staging, zero, zero, zero);
+      b.create<gpu::BarrierOp>(loc);
+    }
+    int64_t group = std::max<int64_t>(form.storeVector, 4), threads = form.tile.threads();
+    int64_t across = std::min(form.tile.columns / group, threads);
+    int64_t down = threads / across;
+    auto layout = kernel::ThreadTileAttr::get(b.getContext(), down, across, form.tile.rows / down,
+                                              form.tile.columns / across, group);
+    auto type = FragmentType::get(b.getContext(), form.tile.rows, form.tile.columns,
+                                  product.sumType, layout);
+    return b.create<kernel::LoadFragmentOp>(loc, type, staging, zero, zero, zero);
+  }
+
+  const MmaForm &form;
+  DepthLoops depth;
+  kernel::MmaAttr accumulators;
+  Value innerSteps, steps; // of the innermost loop of depth, and of all
+};
+
+} // namespace
+
+void emitMma(Kernel &kernel, const Product &product, const MmaForm &form) {
+  MmaEmitter(kernel, product, form).emit();
+}
+
+} // namespace cameo

@@ -1,0 +1,62 @@
+// What kernels of mma.sync cost: the tiles that there are, what they take of a multiprocessor, and
+// how long they are estimated to run.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/target/Target.h"
+
+#include <optional>
+
+namespace cameo {
+
+/// Bytes of depth that warps multiply at once: two pieces of 16 bytes, which is what an ldmatrix of
+/// four matrices loads of 16 rows.
+inline constexpr int64_t kDepthBytes = 32;
+
+/// What a block computes at once: elements; warps; steps of depth that are in shared memory.
+struct MmaTile {
+  int64_t rows, columns, depth;
+  int64_t warpRows, warpColumns;
+  int64_t stages;
+
+  int64_t threads() const { return 32 * warpRows * warpColumns; }
+  /// Shared memory of both operands, whose elements have so many bytes.
+  int64_t operandBytes(int64_t bytes) const { return stages * (rows + columns) * depth * bytes; }
+  /// Of the sums on their way to the results, of 32 bits each.
+  int64_t stagingBytes() const { return rows * stagingStride() * 4; }
+  /// Elements from one row of these to the next. Pairs of eight rows and four columns are written
+  /// at once: eight more than a multiple of 32 banks keeps four rows apart, which is what the GPU
+  /// writes in one go.
+  int64_t stagingStride() const { return columns + 8; }
+  int64_t sharedBytes(int64_t bytes) const { return std::max(operandBytes(bytes), stagingBytes()); }
+};
+
+/// A product as the estimate sees it.
+struct MmaWork {
+  double rows, columns, batch;
+  double runs, depth; // pieces of depth that steps go over, and elements of each
+  int64_t bytes;      // of an operand's element
+  double resultBytes; // of an element
+  /// Whether tiles are copied by cp.async; else through so many registers an element.
+  bool async;
+  double rowRegisters, columnRegisters;
+};
+
+/// Multiply-adds a clock cycle and multiprocessor, of operands of `bits` bits.
+double matrixRate(const Target &target, unsigned bits);
+
+/// Registers of a thread, an upper estimate: sums, fragments of two steps, what is copied,
+/// addresses.
+int64_t registersPerThread(const MmaTile &tile, const MmaWork &work);
+
+/// Blocks of the tile that a multiprocessor runs at once; 0: not even one.
+int64_t blocksPerSm(const MmaTile &tile, const MmaWork &work, const Target &target);
+
+/// Clock cycles that the product takes on the target's board, by tiles that it can run.
+double mmaCycles(const MmaTile &tile, const MmaWork &work, const Target &target);
+
+/// The tile with the fewest of them; nothing where the target can run none.
+std::optional<MmaTile> chooseMmaTile(const MmaWork &work, const Target &target);
+
+} // namespace cameo
