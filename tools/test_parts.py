@@ -66,6 +66,7 @@ def parts():
         Part("concatenations", [PYTHON, f"{E2E}/concatenations.py"], 10),
         Part("batches", [PYTHON, f"{E2E}/batches.py"], 10),
         Part("layouts", [PYTHON, f"{E2E}/layouts.py"], 10),
+        Part("matrix-products", [PYTHON, f"{E2E}/matrix_products.py"], 10),
         Part("types", [PYTHON, f"{E2E}/type_tests.py"], 10),
         # All checks of the simulator on everything that they generate, in two orders of lanes.
         Part("rows-checked", [PYTHON, f"{E2E}/row_tests.py", *CHECKS], 15),

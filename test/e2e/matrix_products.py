@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Products of f16 and bf16 on Tensor Cores: sizes around those of tiles, ragged in every way,
+batched, transposed, with epilogues, convolutions. Compared with sums in double precision: no
+element may be farther from those than sums of that length in f32 and one rounding of each result
+allow. Under all checks of the simulator."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import re
+import sys
+
+import ml_dtypes
+import numpy
+from onnx import TensorProto, helper, numpy_helper
+
+import batch
+import harness
+
+TYPES = {"f16": (TensorProto.FLOAT16, numpy.float16, 2.0**-11),
+         "bf16": (TensorProto.BFLOAT16, ml_dtypes.bfloat16, 2.0**-8)}
+SUM = 2.0**-23  # an addition of a Tensor Core truncates
+
+
+class Case:
+    """Nodes over inputs x0, x1, ...; `exact` is the result in double precision and `error` how far
+    from it an element may be."""
+
+    def __init__(self, name, kind):
+        self.name, self.kind = name, kind
+        self.tensor, self.array, self.rounding = TYPES[kind]
+        self.random = numpy.random.default_rng(sum(map(ord, name)))
+        self.feed, self.nodes, self.inputs, self.weights = {}, [], [], []
+
+    def values(self, *shape):
+        return self.random.standard_normal(shape).astype(self.array)
+
+    def input(self, *shape, names=None):
+        """(name, values); `names`: a dict from dimension to what its size is called, which is known
+        only at run time."""
+        name = f"x{len(self.inputs)}"
+        self.feed[name] = self.values(*shape)
+        dims = [names.get(i, size) for i, size in enumerate(shape)] if names else shape
+        self.inputs.append(helper.make_tensor_value_info(name, self.tensor, dims))
+        return name, self.feed[name].astype(float)
+
+    def weight(self, *shape):
+        array = self.values(*shape)
+        self.weights.append(helper.make_tensor(f"w{len(self.weights)}", self.tensor, shape,
+                                               array.tobytes(), raw=True))
+        return self.weights[-1].name, array.astype(float)
+
+    def node(self, operator, *inputs, **attributes):
+        result = f"n{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [result], result, **attributes))
+        return result
+
+    def product(self, exact, magnitude, depth):
+        """A product of which `magnitude` is the sum of the products' magnitudes."""
+        self.exact, self.error = exact, magnitude * SUM * (depth + 2)
+        self.round()
+
+    def round(self):
+        self.error = self.error * (1 + self.rounding) + abs(self.exact) * self.rounding + 2.0**-24
+
+    def entry(self, result):
+        self.nodes.append(helper.make_node("Identity", [result], ["y0"]))
+        model = helper.make_model(
+            helper.make_graph(self.nodes, self.name, self.inputs,
+                              [helper.make_tensor_value_info("y0", self.tensor,
+                                                             [None] * self.exact.ndim)],
+                              self.weights),
+            opset_imports=[helper.make_opsetid("", 21)])
+        model.ir_version = 10
+        return batch.Entry(self.name, model, self.feed)
+
+
+def multiply(case, m, n, k, batch=(), left=(), right=(), turned="", constant=False):
+    """[batch, m, k] x [batch, k, n]; `left` and `right` stand for batches of their own; operands
+    in `turned` (a, b) come transposed."""
+    left, right = left or batch, right or batch
+    a, x = case.input(*left, *((k, m) if "a" in turned else (m, k)))
+    make = case.weight if constant else case.input
+    b, y = make(*right, *((n, k) if "b" in turned else (k, n)))
+    for letter in turned:
+        shape = left if letter == "a" else right
+        order = [*range(len(shape)), len(shape) + 1, len(shape)]
+        if letter == "a":
+            a, x = case.node("Transpose", a, perm=order), x.swapaxes(-1, -2)
+        else:
+            b, y = case.node("Transpose", b, perm=order), y.swapaxes(-1, -2)
+    case.product(x @ y, abs(x) @ abs(y), k)
+    return case.node("MatMul", a, b)
+
+
+def add(case, result, *shape):
+    """`result` and a tensor of this shape, rounded."""
+    c, z = case.input(*shape)
+    case.exact = case.exact + z
+    case.round()
+    return case.node("Add", result, c)
+
+
+def multiply_open(case, m, n, k, known=""):
+    """The same of sizes that are known only at run time, but for those in `known`."""
+    sizes = {"m": m, "n": n, "k": k}
+    a, x = case.input(m, k, names={i: name for i, name in enumerate("mk") if name not in known})
+    b, y = case.input(k, n, names={i: name for i, name in enumerate("kn") if name not in known})
+    case.product(x @ y, abs(x) @ abs(y), sizes["k"])
+    return case.node("MatMul", a, b)
+
+
+def multiply_computed(case, m, n, k):
+    """Of operands that are computed from others, and rounded."""
+    a, _ = case.input(m, k)
+    b, _ = case.input(k)
+    c, y = case.input(k, n)
+    left = case.node("Relu", case.node("Add", a, b))
+    x = numpy.maximum(case.feed[a] + case.feed[b], 0).astype(float)
+    case.product(x @ y, x @ abs(y), k)
+    return case.node("MatMul", left, c)
+
+
+def clip(case, result):
+    case.exact = numpy.maximum(case.exact, 0)
+    return case.node("Relu", result)
+
+
+def convolve(case, images, channels, size, filters, window, stride=1, pad=0):
+    """The image's channels are innermost in memory; as ONNX has them they are not."""
+    x, values = case.input(images, size, size, channels)
+    w, taps = case.weight(filters, channels, window, window)
+    turned = case.node("Transpose", x, perm=[0, 3, 1, 2])
+    result = case.node("Conv", turned, w, pads=[pad] * 4, strides=[stride] * 2)
+    padded = numpy.pad(values, ((0, 0), (pad, pad), (pad, pad), (0, 0)))
+    views = numpy.lib.stride_tricks.sliding_window_view(padded, (window, window), axis=(1, 2))
+    views = views[:, ::stride, ::stride]
+    sums = numpy.einsum("nyxcij,fcij->nyxf", views, taps, optimize=True)
+    magnitudes = numpy.einsum("nyxcij,fcij->nyxf", abs(views), abs(taps), optimize=True)
+    case.product(sums, magnitudes, channels * window * window)
+    return case.node("Transpose", result, perm=[0, 2, 3, 1])
+
+
+CASES = {}
+for m, n, k in ((16, 16, 16), (32, 32, 32), (64, 64, 64), (128, 128, 64), (128, 128, 96),
+                (256, 128, 32), (8, 64, 64), (16, 256, 128), (256, 16, 64), (1024, 512, 64),
+                # ragged: rows, columns, depth, all; by odd numbers, and by less than 16 bytes
+                (100, 128, 64), (128, 100, 64), (128, 128, 72), (72, 200, 40), (33, 65, 17),
+                (127, 129, 31), (9, 11, 13), (60, 36, 20), (50, 34, 18), (200, 8, 8),
+                (17, 520, 264)):
+    CASES[f"{m}x{n}x{k}"] = lambda c, m=m, n=n, k=k: multiply(c, m, n, k)
+for turned in ("a", "b", "ab"):
+    for m, n, k in ((128, 64, 64), (40, 72, 24), (33, 65, 17)):
+        CASES[f"{m}x{n}x{k}-turned-{turned}"] = (
+            lambda c, m=m, n=n, k=k, turned=turned: multiply(c, m, n, k, turned=turned))
+CASES |= {
+    "batch": lambda c: multiply(c, 64, 48, 32, batch=(3,)),
+    "batches": lambda c: multiply(c, 24, 40, 56, batch=(2, 3), turned="b"),
+    "broadcast": lambda c: multiply(c, 48, 64, 32, left=(4, 2), right=(2,)),
+    "weight": lambda c: multiply(c, 100, 96, 64, constant=True),
+    "weight-turned": lambda c: multiply(c, 100, 96, 64, turned="b", constant=True),
+    "weight-odd": lambda c: multiply(c, 20, 27, 35, constant=True),
+    "bias": lambda c: clip(c, add(c, multiply(c, 64, 72, 48), 72)),
+    "rows": lambda c: add(c, multiply(c, 64, 72, 48), 64, 1),
+    "residual": lambda c: clip(c, add(c, multiply(c, 72, 136, 64), 72, 136)),
+    "residual-odd": lambda c: add(c, multiply(c, 37, 43, 41), 37, 43),
+    "computed": lambda c: multiply_computed(c, 64, 72, 48),
+    "computed-odd": lambda c: multiply_computed(c, 33, 35, 37),
+    "open-rows": lambda c: multiply_open(c, 70, 64, 48, known="nk"),
+    "open-depth": lambda c: multiply_open(c, 40, 64, 50, known="mn"),
+    "open": lambda c: multiply_open(c, 70, 36, 50),
+    "1x1": lambda c: convolve(c, 2, 64, 10, 40, 1),
+    "3x3": lambda c: convolve(c, 1, 32, 12, 64, 3, pad=1),
+    "3x3-strided": lambda c: convolve(c, 2, 64, 9, 32, 3, stride=2, pad=1),
+    "3x3-ragged-channels": lambda c: clip(c, convolve(c, 1, 24, 7, 20, 3, pad=1)),
+    "5x5-bias": lambda c: add(c, convolve(c, 1, 16, 8, 24, 5, pad=2), 24),
+}
+
+
+def judge(case, entry):
+    """What is wrong, or nothing."""
+    if entry.refusal or entry.failure:
+        return entry.refusal or entry.failure
+    got = entry.outputs[0].astype(float)
+    if got.shape != case.exact.shape:
+        return f"has shape {got.shape}, not {case.exact.shape}"
+    off = abs(got - case.exact) / case.error
+    if not off.max() <= 1:  # nor NaN
+        place = numpy.unravel_index(numpy.nanargmax(off), off.shape)
+        return (f"{numpy.sum(~(off <= 1))} of {off.size} elements are wrong, most at {place}: "
+                f"{got[place]}, not {case.exact[place]} within {case.error[place]}")
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.set_defaults(target="sm_80,sim:sm_80", sim_checks="all", sim_seed=[1, 2])
+    options = parser.parse_args()
+    suite = harness.Suite("matrix-products", options.build.resolve())
+    runner = batch.Runner(suite, options)
+    cases = []
+    for kind in TYPES:
+        for name, make in CASES.items():
+            case = Case(f"{name}-{kind}", kind)
+            if re.search(options.filter, case.name):
+                case.entry = case.entry(make(case))
+                cases.append(case)
+    groups = [cases[i:i + 8] for i in range(0, len(cases), 8)]
+
+    def check(number):
+        runner.run(f"group{number}", [case.entry for case in groups[number]])
+        return groups[number]
+
+    for _, group in harness.for_each(range(len(groups)), check, options.jobs):
+        for case in group:
+            if reason := judge(case, case.entry):
+                suite.fail(case.name, reason, *case.entry.steps)
+            else:
+                suite.ok(case.name)
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
