@@ -65,6 +65,7 @@ public:
         depth(depthLoops(product)) {}
 
   void emit() {
+    kernel.storesOnce = true;
     MLIRContext *context = b.getContext();
     accumulators = kernel::MmaAttr::get(context, form.m, form.n, form.k, form.tile.warpRows,
                                         form.tile.warpColumns);

@@ -319,8 +319,8 @@ rt.variant @two_places target "sm_80" {
 // CHECK-LABEL: rt.variant @repeated
 // CHECK: rt.launch {{.*}} : tensor<64x32xf32>, tensor<f32>, tensor<64x96xf32>) writes [2]
 // CHECK: gpu.func @{{[^ (]*}}(%[[X:[^ :]*]]: memref<?xf32, #gpu.address_space<global>> {llvm.noalias}, %[[ONE:[^ :]*]]: memref<?xf32, #gpu.address_space<global>> {llvm.noalias}, {{.*}}schedule<"contraction", {column_vector = array<i64: 1, 1>
-// CHECK: kernel.copy_tile %[[X]]
-// CHECK: kernel.copy_tile %[[ONE]]
+// CHECK: kernel.load_global %[[X]]
+// CHECK: kernel.load_global %[[ONE]]
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
