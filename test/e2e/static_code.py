@@ -39,6 +39,9 @@ TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16}
 COUNTED = ((256, 256, 256), (128, 192, 64), (512, 128, 96))
 # What stores may add by conflicts, of all wavefronts: tiles are turned as they are stored.
 STORE_CONFLICTS = {"f32": 0.025, "f16": 0.12}
+# Products that are content with one block of four warps: sums on their way to the results, all at
+# once, take more than half of the 64 KiB of shared memory.
+ONE_BLOCK = {("sm_75", "f16")}
 
 # What CUTLASS makes, numbers only: sizes of its tiles, then per matrix instruction or FFMA.
 REFERENCES = (
@@ -349,12 +352,14 @@ def check_widths(suite, target, kernels, launches):
 
 
 def check_occupancy(suite, target, kernels, launches):
-    """Of products that fill every GPU: two blocks or eight warps a multiprocessor."""
+    """Of products that fill every GPU: two blocks or eight warps a multiprocessor, but for
+    ONE_BLOCK."""
     wrong = []
     for name, launch in launches.items():
         code = kernels[name]
+        least = 4 if (target, launch["onnx_nodes"].split("_")[0]) in ONE_BLOCK else 8
         if min(sizes_of(launch["onnx_nodes"])[:2]) >= 2048 and code["blocks_per_sm"] < 2 \
-                and code["warps_per_sm"] < 8:
+                and code["warps_per_sm"] < least:
             wrong.append(f"{launch['onnx_nodes']}: {code['blocks_per_sm']} blocks of "
                          f"{code['threads']} threads")
     if wrong:
@@ -368,8 +373,12 @@ def conflicts_of(launch):
     name, shared = launch["onnx_nodes"][0], launch["shared"]
     loads, stores = (shared[way]["bank_conflicts"] for way in ("load", "store"))
     least = sum(shared[way]["wavefronts_ideal"] for way in ("load", "store"))
-    if loads:
-        yield f"{name}: {loads} conflicts of loads"
+    # A thread stores 16 bytes of a 16-bit result, whose sums it reads 32 bytes from its neighbour's:
+    # each read of them takes two wavefronts. In the main loop there is no conflict.
+    rows, columns, _ = sizes_of(name)
+    staged = rows * columns * 4 // 128 if name.startswith("f16") else 0
+    if loads > staged:
+        yield f"{name}: {loads} conflicts of loads, {staged} of them of sums"
     if stores > STORE_CONFLICTS[name.split("_")[0]] * least:
         yield f"{name}: {stores} conflicts of stores, with {least} wavefronts at least"
 
