@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Sass.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
@@ -18,16 +19,21 @@ static llvm::cl::opt<std::string> arch("arch", llvm::cl::Required,
                                        llvm::cl::desc("the architecture that they are for: sm_80"));
 static llvm::cl::opt<std::string>
     nvdisasm("nvdisasm", llvm::cl::desc("NVIDIA's disassembler; else the PATH's"));
+static llvm::cl::list<std::string>
+    dynamicShared("dynamic-shared", llvm::cl::value_desc("KERNEL=BYTES"),
+                  llvm::cl::desc("shared memory that launches of a kernel add to its own"));
 static llvm::cl::opt<bool> listing("list", llvm::cl::desc("print main loops instead, with stalls"));
 
-static json::Object describe(const sass::Kernel &kernel, const Target &target) {
+static json::Object describe(const sass::Kernel &kernel, const Target &target,
+                             unsigned dynamicBytes) {
+  unsigned sharedBytes = kernel.sharedBytes + dynamicBytes;
   unsigned blocks =
-      sass::blocksPerMultiprocessor(target, kernel.threads, kernel.registers, kernel.sharedBytes);
+      sass::blocksPerMultiprocessor(target, kernel.threads, kernel.registers, sharedBytes);
   unsigned warps = blocks * ((kernel.threads + 31) / 32);
   json::Object object{{"name", kernel.name},
                       {"registers", kernel.registers},
                       {"threads", kernel.threads},
-                      {"shared_bytes", kernel.sharedBytes},
+                      {"shared_bytes", sharedBytes},
                       {"blocks_per_sm", blocks},
                       {"warps_per_sm", warps},
                       {"instructions", int64_t(kernel.instructions.size())}};
@@ -79,6 +85,12 @@ static llvm::Error run() {
       return llvm::createStringError("no nvdisasm in the PATH; --nvdisasm=FILE names one");
     tool = *found;
   }
+  llvm::StringMap<unsigned> dynamicBytes;
+  for (llvm::StringRef text : dynamicShared) {
+    auto [name, bytes] = text.rsplit('=');
+    if (bytes.getAsInteger(10, dynamicBytes[name]))
+      return llvm::createStringError("--dynamic-shared: '" + text + "' is not KERNEL=BYTES");
+  }
   std::vector<std::vector<char>> cubins;
   for (const std::string &file : files) {
     auto bytes = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
@@ -97,7 +109,7 @@ static llvm::Error run() {
     if (listing)
       print(kernel);
     else
-      list.push_back(describe(kernel, **target));
+      list.push_back(describe(kernel, **target, dynamicBytes.lookup(kernel.name)));
   }
   if (!listing)
     llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(list))) << "\n";

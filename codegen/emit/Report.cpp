@@ -4,10 +4,14 @@
 #include "codegen/emit/Report.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/lower/DevicePatterns.h"
 #include "dialects/rt/Ledger.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace cameo;
@@ -100,8 +104,15 @@ static void writeGraph(json::OStream &out, const StageGraph &graph) {
 }
 
 /// `resources`: one object a kernel and cubin; `warnings`: what else ptxas said.
-static void writeAssembled(json::OStream &out, ArrayRef<Assembled> assembled) {
+static void writeAssembled(json::OStream &out, ModuleOp module, ArrayRef<Assembled> assembled) {
   json::Array resources, warnings;
+  // ptxas does not know what launches add.
+  std::map<std::pair<StringRef, StringRef>, int64_t> dynamicBytes; // by architecture and kernel
+  for (auto variant : module.getOps<rt::VariantOp>())
+    variant.walk([&](FunctionOpInterface kernel) {
+      if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute))
+        dynamicBytes[{variant.getTarget().getArch(), kernel.getName()}] = bytes.getInt();
+    });
   for (const Assembled &cubin : assembled) {
     for (const KernelResources &kernel : cubin.kernels)
       resources.push_back(
@@ -111,6 +122,7 @@ static void writeAssembled(json::OStream &out, ArrayRef<Assembled> assembled) {
                        {"stack_bytes", kernel.stackBytes},
                        {"spill_bytes", kernel.spillStoreBytes + kernel.spillLoadBytes},
                        {"shared_bytes", kernel.sharedBytes},
+                       {"dynamic_shared_bytes", dynamicBytes[{cubin.target->name, kernel.name}]},
                        {"constant_bytes", kernel.constantBytes},
                        {"barriers", kernel.barriers}});
     SmallVector<StringRef> lines;
@@ -134,7 +146,7 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
       out.attribute("kernels", launchesOf(first));
       out.attribute("memory", memorySumsOf(first));
     }
-    writeAssembled(out, contents.assembled);
+    writeAssembled(out, contents.module, contents.assembled);
     Decisions shared;
     shared.addAll(contents.module);
     writeDecisions(out, std::move(shared));

@@ -70,7 +70,7 @@ build/venv/bin/python test/e2e/static_code.py --page=docs/bench/static.md
 
 and compared with by the tests. ptxas {ptxas}.
 
-- *Registers* and *shared* memory (bytes, static) are those of the cubin; *blocks* and *warps* what a
+- *Registers* are those of the cubin, *shared* memory (bytes) with what launches add; *blocks* and *warps* what a
   multiprocessor has room for.
 - The main loop is the innermost one with the most matrix instructions, or else multiply-adds, of one warp.
   *Multiply* counts those; *matrix, shared* instructions are what loads operands from shared memory
@@ -163,8 +163,10 @@ def compile_case(suite, case, *flags):
     return artefact, report
 
 
-def read_code(suite, artefact, target):
+def read_code(suite, artefact, target, report):
     """{kernel: what cameo-sass says}"""
+    dynamic = [f"--dynamic-shared={kernel['name']}={kernel['dynamic_shared_bytes']}"
+               for kernel in report["resources"] if kernel["target"] == target]
     contents = payload.Payload(artefact)
     folder = artefact.parent / target
     folder.mkdir(exist_ok=True)
@@ -174,7 +176,7 @@ def read_code(suite, artefact, target):
             files.append(folder / f"{number}.cubin")
             files[-1].write_bytes(contents.bytes_at(section))
     step = subprocess.run([suite.tool("cameo-sass"), f"--arch={target}",
-                           f"--nvdisasm={nvdisasm()}", *files], capture_output=True, text=True,
+                           f"--nvdisasm={nvdisasm()}", *dynamic, *files], capture_output=True, text=True,
                           check=False)
     for file in files:
         file.unlink()
@@ -437,7 +439,7 @@ def main():
         if not artefact:
             continue
         report = json.loads(file.read_text())
-        codes = {target: read_code(suite, artefact, target) for target in TARGETS}
+        codes = {target: read_code(suite, artefact, target, report) for target in TARGETS}
         artefact.unlink()
         check_resources(suite, case, report)
         if case.name == "products":
