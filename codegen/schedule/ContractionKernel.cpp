@@ -26,6 +26,8 @@ constexpr int64_t kSteps = 4;
 /// meanwhile. Threads with fewer are more at a time, and others multiply while one waits; on the
 /// simulator it would cost them a sixth of their time (ResNet-50, one image).
 constexpr int64_t kProductsAhead = 64;
+/// Elements of a thread that do so at most: more, beside 64 sums and their places, do not fit.
+constexpr int64_t kElementsAhead = 32;
 
 /// Loads of a thread that others wait for together.
 constexpr int64_t kLoadsInFlight = 8;
@@ -122,7 +124,8 @@ private:
     auto multiply = [&] {
       result = multiplyStage(row, column, stage, loop.getRegionIterArgs()[0]);
     };
-    bool isAhead = tile.threadRows * tile.threadColumns >= kProductsAhead;
+    bool isAhead = tile.threadRows * tile.threadColumns >= kProductsAhead &&
+                   (tile.rows + tile.columns) * tile.depth <= kElementsAhead * tile.threads();
     fill(next, other, isAhead ? function_ref<void()>(multiply) : function_ref<void()>());
     if (!isAhead)
       multiply();

@@ -78,7 +78,7 @@ rt.variant @product target "sm_80" {
 
 // -----
 
-// With many, loads are under way meanwhile. Deep tiles are multiplied in a loop.
+// With many, and few loads, these are under way meanwhile. Deep tiles are multiplied in a loop.
 // KERNEL-LABEL: rt.variant @product_ahead
 // KERNEL: scf.for
 // KERNEL: gpu.barrier
@@ -99,7 +99,7 @@ rt.variant @product_ahead target "sm_80" {
     %r = kernel.dispatch ins(%x, %y : tensor<256x64xf32>, tensor<64x512xf32>)
                          outs(%e : tensor<256x512xf32>)
         schedule #kernel.schedule<"contraction", {column_vector = array<i64: 4, 1>, row_vector = array<i64: 1, 4>,
-            store_vector = 4 : i64, thread = array<i64: 8, 8>, tile = array<i64: 64, 64, 32>}> {
+            store_vector = 4 : i64, thread = array<i64: 8, 8>, tile = array<i64: 128, 128, 32>}> {
     ^bb0(%l: tensor<256x64xf32>, %m: tensor<64x512xf32>, %o: tensor<256x512xf32>):
       %z = arith.constant 0.0 : f32
       %f = linalg.fill ins(%z : f32) outs(%o : tensor<256x512xf32>) -> tensor<256x512xf32>
