@@ -219,6 +219,28 @@ def other_bits(ones, others):
     return [name for name, one in ones.items() if one.tobytes() != others[name].tobytes()]
 
 
+def run_alike(suite, case, artefacts):
+    """Runs a case's artefacts, {label: path}, on all feeds. The names of results in whose bits they
+    differ; None where one fails, or is not what ONNX Runtime computes."""
+    session = onnxruntime.InferenceSession(case.path)
+    names = [output.name for output in session.get_outputs()]
+    differ = set()
+    for number, feed in enumerate(case.feeds):
+        references = dict(zip(names, session.run(names, feed)))
+        results = {}
+        for way, artefact in artefacts.items():
+            step, results[way] = case.run(artefact, number)
+            label = f"{case.name}-{way.lstrip('-')}-{number}"
+            reason = (f"{step.how()}: {harness.first_error(step.output)}" if step.code else
+                      models.compare(results[way], references)[0])
+            if reason:
+                suite.fail(label, reason, step)
+                return None
+            suite.ok(label)
+        differ.update(other_bits(*results.values()))
+    return differ
+
+
 class Gates:
     def __init__(self, options):
         self.options = options
@@ -272,22 +294,9 @@ class Gates:
                   "the ceiling")
 
     def results(self, case, artefacts):
-        session = onnxruntime.InferenceSession(case.path)
-        names = [output.name for output in session.get_outputs()]
-        differ = set()
-        for number, feed in enumerate(case.feeds):
-            references = dict(zip(names, session.run(names, feed)))
-            results = {}
-            for level, artefact in artefacts.items():
-                step, results[level] = case.run(artefact, number)
-                label = f"{case.name}{level}-{number}"
-                reason = (f"{step.how()}: {harness.first_error(step.output)}" if step.code else
-                          models.compare(results[level], references)[0])
-                if reason:
-                    self.suite.fail(label, reason, step)
-                    return
-                self.suite.ok(label)
-            differ.update(other_bits(*results.values()))
+        differ = run_alike(self.suite, case, artefacts)
+        if differ is None:
+            return
         if differ and not self.reordered.explain(case.name):
             self.suite.fail(f"{case.name}-bits", f"{', '.join(sorted(differ))}: other bits at -O2 "
                             "than at -O0, and reordered_sums.txt does not say why")

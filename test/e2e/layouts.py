@@ -7,14 +7,12 @@ import argparse
 import re
 import sys
 
-import onnxruntime
 from onnx import helper
 
 import batch
 import concatenations
 import harness
 import launches
-import models
 import modern_networks
 import networks
 import reference
@@ -42,8 +40,6 @@ def many_concatenations():
 
 def check(suite, reordered, name, make):
     case = launches.Case(suite, name, make, fixed=False)
-    session = onnxruntime.InferenceSession(case.path)
-    names = [output.name for output in session.get_outputs()]
     artefacts = {}
     for layout in LAYOUTS:
         step, artefact, _ = case.compile("-O2", [f"--layout={layout}", "--statistics"])
@@ -53,19 +49,9 @@ def check(suite, reordered, name, make):
         stored = re.search(r"(\d+) stored", step.output)
     if not stored or int(stored[1]) == 0:
         return suite.fail(f"{name}-stored", "nothing is stored channels-last", step)
-    differ = set()
-    for number, feed in enumerate(case.feeds):
-        references = dict(zip(names, session.run(names, feed)))
-        results = {}
-        for layout, artefact in artefacts.items():
-            step, results[layout] = case.run(artefact, number)
-            label = f"{name}-{layout}-{number}"
-            reason = (f"{step.how()}: {harness.first_error(step.output)}" if step.code else
-                      models.compare(results[layout], references)[0])
-            if reason:
-                return suite.fail(label, reason, step)
-            suite.ok(label)
-        differ.update(launches.other_bits(*results.values()))
+    differ = launches.run_alike(suite, case, artefacts)
+    if differ is None:
+        return None
     print(f"{name}: {stored[1]} results stored channels-last", flush=True)
     if differ and not reordered.explain(name):
         suite.fail(f"{name}-bits", f"{', '.join(sorted(differ))}: other bits than as imported, and "
