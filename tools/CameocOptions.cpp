@@ -5,7 +5,11 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
 
 using namespace cameo;
 using llvm::StringRef;
@@ -188,6 +192,18 @@ const Option kOptions[] = {
     {"--help", "", "prints this text", setFlag<&CameocOptions::help>},
 };
 
+/// What is not given may stand in the environment.
+void addEnvironment(CameocOptions &options) {
+  if (const char *home = std::getenv("CUDA_HOME"); options.ptxas.empty() && home && *home) {
+    llvm::SmallString<256> path(home);
+    llvm::sys::path::append(path, "bin", "ptxas");
+    if (llvm::sys::fs::exists(path))
+      options.ptxas = std::string(path);
+  }
+  if (const char *folder = std::getenv("CAMEO_CACHE_DIR"); options.cacheDir.empty() && folder)
+    options.cacheDir = folder;
+}
+
 llvm::Error check(const CameocOptions &options) {
   if (options.help || options.version || options.listOperators)
     return llvm::Error::success();
@@ -220,9 +236,14 @@ llvm::Error check(const CameocOptions &options) {
                   stageName(options.startFrom.value_or(Stage::Imported)) + " to " +
                   stageName(options.stopAfter.value_or(last)));
   }
-  // Passes that run at the same time would print into one another.
+  // Passes that run at the same time would print into one another, and MLIR ends the process where
+  // it is to keep what each of them was given.
   if (!options.printIrAfter.empty() && options.jobs != 1)
     return fail("--print-ir-after needs -j 1");
+  for (StringRef option : options.mlir)
+    if (options.jobs != 1 && (option.starts_with("--mlir-print-ir-") ||
+                              option.starts_with("--mlir-pass-pipeline-local-reproducer")))
+      return fail(option.split('=').first + " needs -j 1");
   if (StringRef report = options.report;
       !report.empty() && !report.ends_with(".json") && !report.ends_with(".html"))
     return fail("--report=" + options.report +
@@ -246,6 +267,10 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
       options.input = argument.str();
       continue;
     }
+    if (argument.starts_with("--mlir-")) {
+      options.mlir.push_back(argument.str());
+      continue;
+    }
     bool isLong = argument.starts_with("--");
     StringRef name = isLong ? argument.split('=').first : argument.take_front(2);
     const Option *option =
@@ -267,6 +292,7 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
   }
   if (llvm::Error error = check(options))
     return std::move(error);
+  addEnvironment(options);
   if (!options.targetGiven && (options.emit == Emit::Ptx || options.emit == Emit::Cubin))
     options.target = "sm_80"; // one architecture's code
   return options;
@@ -296,6 +322,9 @@ void cameo::printCameocHelp(llvm::raw_ostream &output) {
     }
     output << "\n";
   }
+  output
+      << "\nMLIR's options for passes are taken too: --mlir-print-ir-after-all (and the others of "
+         "that\nfamily, with -j 1), --mlir-timing, --mlir-pass-pipeline-crash-reproducer=FILE.\n";
   output << "\nStages:\n";
   for (const StageInfo &stage : stages())
     if (stage.stage != Stage::Binary) // what --emit writes

@@ -29,8 +29,11 @@ struct CameocOptions {
   bool time = false, statistics = false, printPipeline = false;
   /// An option of cameo-opt without its dashes, or "all"; empty: nothing is printed.
   std::string printIrAfter;
+  /// --mlir-..., as MLIR takes them.
+  std::vector<std::string> mlir;
   bool remarks = false;
   bool warningsAreErrors = false;
+  /// Empty: the PATH's ptxas; libdevice beside it; no cache.
   std::string ptxas, libdevice, cacheDir, report, schedules;
   unsigned jobs = 0; // 0: one a core
   bool help = false, version = false, listOperators = false;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/Version.h"
 
+#include "codegen/Version.h"
 #include "codegen/emit/Assemble.h"
 #include "codegen/target/Target.h"
 #include "dialects/onnx/Onnx.h"

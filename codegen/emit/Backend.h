@@ -38,6 +38,9 @@ struct CodeOptions {
   SimForms simForms = SimForms::Warp;
   /// Say which kernels have no warp form.
   bool remarks = false;
+  /// Once it is set, no more kernels are begun, and that is an error. Null: never.
+  const std::atomic<bool> *cancelled = nullptr;
+  bool isCancelled() const { return cancelled && *cancelled; }
 };
 
 /// Code of one variant as the runtime loads it.

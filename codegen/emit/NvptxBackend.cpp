@@ -29,6 +29,8 @@ static llvm::Error emitVariant(const CodeVariant &variant, uint32_t number, Asse
   std::vector<Cubin> cubins(modules.size());
   llvm::Error error =
       emitPtx(modules, target, options.ptx, [&](size_t i, StringRef ptx) -> llvm::Error {
+        if (options.isCancelled())
+          return llvm::createStringError("cancelled while kernels were assembled");
         texts[i] = ptx.str();
         if (!assembler)
           return llvm::Error::success();

@@ -67,7 +67,7 @@ private:
 class PayloadWriter {
 public:
   /// Payloads of all forms of artefacts differ in `stubHash` alone.
-  PayloadWriter(llvm::raw_fd_ostream &output, const PayloadContents &contents, uint64_t stubHash)
+  PayloadWriter(llvm::raw_pwrite_stream &output, const PayloadContents &contents, uint64_t stubHash)
       : output(output), contents(contents), start(output.tell()), stubHash(stubHash) {}
 
   void run() {
@@ -126,7 +126,7 @@ private:
     output.pwrite(head.data(), head.size(), start);
   }
 
-  llvm::raw_fd_ostream &output;
+  llvm::raw_pwrite_stream &output;
   const PayloadContents &contents;
   uint64_t start;
   uint64_t stubHash;
@@ -198,12 +198,17 @@ llvm::Error cameo::writeFile(StringRef path, unsigned mode,
   return llvm::Error::success();
 }
 
-llvm::Error cameo::writeArtefact(StringRef path, StringRef stub, const PayloadContents &contents) {
+void cameo::writeArtefact(llvm::raw_pwrite_stream &output, StringRef stub,
+                          const PayloadContents &contents) {
   std::string padded = stub.str();
   padded.resize(llvm::alignTo(stub.size(), CAMEO_PAGE));
+  output << padded;
+  PayloadWriter(output, contents, hashOf(padded.data(), padded.size())).run();
+}
+
+llvm::Error cameo::writeArtefact(StringRef path, StringRef stub, const PayloadContents &contents) {
   return writeFile(path, 0755, [&](llvm::raw_fd_ostream &output) {
-    output << padded;
-    PayloadWriter(output, contents, hashOf(padded.data(), padded.size())).run();
+    writeArtefact(output, stub, contents);
     return llvm::Error::success();
   });
 }

@@ -38,6 +38,9 @@ uint64_t weightSectionBytes(mlir::ModuleOp module);
 /// which then takes the name, so that nobody sees half a file. An empty `stub` gives a plan file.
 llvm::Error writeArtefact(llvm::StringRef path, llvm::StringRef stub,
                           const PayloadContents &contents);
+/// Writes the same to memory, or wherever one can go back.
+void writeArtefact(llvm::raw_pwrite_stream &output, llvm::StringRef stub,
+                   const PayloadContents &contents);
 
 /// Writes any file in the same way. `mode` is that of chmod.
 llvm::Error writeFile(llvm::StringRef path, unsigned mode,

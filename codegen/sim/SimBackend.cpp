@@ -17,6 +17,7 @@ static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool c
   image.target = variant.target.target;
   image.forms = options.simForms;
   image.remarks = options.remarks;
+  image.cancelled = options.cancelled;
   llvm::Expected<SmallVector<char>> bytes = emitSimImage(kernelsOf(variant), image);
   if (!bytes)
     return bytes.takeError();

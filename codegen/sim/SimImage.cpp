@@ -290,7 +290,9 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   SimImageOptions::Forms forms = formsOf(options);
   std::vector<SimObject> objects(lowered.size());
   parallelFor(context, 0, lowered.size(), [&](size_t i) {
-    if (llvm::Error error = compile(lowered[i], forms, objects[i]))
+    if (options.cancelled && *options.cancelled)
+      objects[i].error = "cancelled";
+    else if (llvm::Error error = compile(lowered[i], forms, objects[i]))
       objects[i].error = llvm::toString(std::move(error));
   });
   auto machine = hostMachine();

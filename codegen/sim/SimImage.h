@@ -26,6 +26,8 @@ struct SimImageOptions {
   Forms forms = Forms::Warp;
   /// Say on the modules which kernels have no warp form, and why.
   bool remarks = false;
+  /// Once it is set, no more kernels are compiled, and that is an error. Null: never.
+  const std::atomic<bool> *cancelled = nullptr;
 };
 
 /// One ELF shared object for x86-64-v3 with all kernels of `modules` (device stage, unchanged),

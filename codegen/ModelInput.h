@@ -1,10 +1,9 @@
-// cameoc's input, as a file or through a pipe, and what keeps it from being overwritten.
+// A model to compile, as a file or through a pipe.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/Support/Error.h"
 
 #include <string>
 #include <vector>
@@ -20,19 +19,13 @@ struct ModelInput {
 /// Whether a path is standard input (`-`, `/dev/stdin`), a pipe or a socket.
 bool isStream(llvm::StringRef path);
 
-/// XXH3 of a file's bytes, 0 where it cannot be read.
+/// XXH3 of a model's bytes.
+uint64_t hashOfModel(llvm::StringRef bytes);
+/// The same of a file's, 0 where it cannot be read.
 uint64_t hashFile(llvm::StringRef path);
 
 /// Imports a model. One from a stream has its external data in the working directory. The module is
 /// null after a diagnostic.
 ModelInput readModel(llvm::StringRef path, mlir::MLIRContext *context);
-
-/// A file that is to be written, and what names it on the command line.
-struct OutputName {
-  std::string option, path;
-};
-
-/// Fails where an output is an input, under whatever name, or another output.
-llvm::Error checkOutputs(llvm::ArrayRef<std::string> inputs, llvm::ArrayRef<OutputName> outputs);
 
 } // namespace cameo

@@ -1,6 +1,6 @@
 // Argument types and `onnx.dims` of the entry function.
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/InputShapes.h"
+#include "codegen/InputShapes.h"
 
 #include "dialects/onnx/Onnx.h"
 

@@ -1,7 +1,6 @@
-// A model's bytes ==> module, hash and the files that were read; comparison of files by device and
-// inode.
+// A model's bytes ==> module, hash and the files that were read.
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/ModelInput.h"
+#include "codegen/ModelInput.h"
 
 #include "dialects/onnx/Import.h"
 
@@ -17,13 +16,13 @@ using namespace cameo;
 
 namespace fs = llvm::sys::fs;
 
-static uint64_t hashOf(StringRef bytes) {
+uint64_t cameo::hashOfModel(StringRef bytes) {
   return llvm::xxh3_64bits(ArrayRef(bytes.bytes_begin(), bytes.size()));
 }
 
 uint64_t cameo::hashFile(StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  return file ? hashOf((*file)->getBuffer()) : 0;
+  return file ? hashOfModel((*file)->getBuffer()) : 0;
 }
 
 bool cameo::isStream(StringRef path) {
@@ -77,30 +76,7 @@ ModelInput cameo::readModel(StringRef path, MLIRContext *context) {
     return input;
   }
   options.externalDataFolder = ".";
-  input.hash = hashOf(*bytes);
+  input.hash = hashOfModel(*bytes);
   input.module = onnx::importOnnxBuffer(*bytes, "standard input", context, options);
   return input;
-}
-
-llvm::Error cameo::checkOutputs(ArrayRef<std::string> inputs, ArrayRef<OutputName> outputs) {
-  auto isSame = [](StringRef a, StringRef b) {
-    // Devices and pipes are written to and stay what they are.
-    bool same = false;
-    return a == b || (fs::is_regular_file(a) && !fs::equivalent(a, b, same) && same);
-  };
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    auto fail = [&](const Twine &what) {
-      return llvm::createStringError(
-          (outputs[i].option + ": '" + outputs[i].path + "' is " + what).str());
-    };
-    if (fs::exists(outputs[i].path) && !fs::is_regular_file(outputs[i].path))
-      continue;
-    for (const std::string &input : inputs)
-      if (isSame(outputs[i].path, input))
-        return fail("the input '" + input + "', which it would replace");
-    for (size_t j = 0; j < i; ++j)
-      if (isSame(outputs[i].path, outputs[j].path))
-        return fail("what " + outputs[j].option + " writes");
-  }
-  return llvm::Error::success();
 }

@@ -1,0 +1,415 @@
+// Model ==> stages ==> code ==> artefact.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/Compile.h"
+
+#include "codegen/InputShapes.h"
+#include "codegen/ModelInput.h"
+#include "codegen/Version.h"
+#include "codegen/emit/Manifest.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/onnx/Differences.h"
+#include "dialects/onnx/Import.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/rt/Ledger.h"
+#include "dialects/rt/Rt.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Action.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace cameo;
+
+//===-- Messages ------------------------------------------------------------------------------===//
+
+static StringRef nameOf(CompileMessage::Severity severity) {
+  switch (severity) {
+  case CompileMessage::Severity::Error:
+    return "error";
+  case CompileMessage::Severity::Warning:
+    return "warning";
+  case CompileMessage::Severity::Remark:
+    return "remark";
+  case CompileMessage::Severity::Note:
+    return "note";
+  }
+  llvm_unreachable("no other severity");
+}
+
+raw_ostream &cameo::operator<<(raw_ostream &output, const CompileMessage &message) {
+  if (!message.where.empty())
+    output << message.where << ": ";
+  output << nameOf(message.severity) << ": " << message.text << "\n";
+  for (const CompileMessage &note : message.notes)
+    output << note;
+  return output;
+}
+
+/// "conv1" for a node, "file.mlir:3:7" for text, nothing where nothing is known.
+static std::string describeLocation(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().getValue().str();
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return llvm::formatv("{0}:{1}:{2}", file.getFilename().getValue(), file.getLine(),
+                         file.getColumn());
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string text = describeLocation(part); !text.empty())
+        return text;
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return describeLocation(call.getCallee());
+  return "";
+}
+
+static CompileMessage messageOf(Diagnostic &diagnostic) {
+  static constexpr CompileMessage::Severity severities[] = {
+      CompileMessage::Severity::Note, CompileMessage::Severity::Warning,
+      CompileMessage::Severity::Error, CompileMessage::Severity::Remark};
+  CompileMessage message{severities[unsigned(diagnostic.getSeverity())],
+                         describeLocation(diagnostic.getLocation()),
+                         diagnostic.str(),
+                         {}};
+  for (Diagnostic &note : diagnostic.getNotes())
+    message.notes.push_back(messageOf(note));
+  return message;
+}
+
+void Compiler::say(CompileMessage message) {
+  std::lock_guard<std::mutex> lock(saying);
+  if (options.warningsAreErrors && message.severity == CompileMessage::Severity::Warning) {
+    message.severity = CompileMessage::Severity::Error;
+    message.text += " [--Werror]";
+  }
+  errors += message.severity == CompileMessage::Severity::Error;
+  if (options.onMessage)
+    options.onMessage(message);
+  said.push_back(std::move(message));
+}
+
+LogicalResult Compiler::fail(const Twine &text) {
+  say({CompileMessage::Severity::Error, "", text.str(), {}});
+  return failure();
+}
+
+LogicalResult Compiler::fail(llvm::Error error) {
+  std::string text = llvm::toString(std::move(error));
+  return errors ? failure() : fail(text);
+}
+
+void Compiler::warn(const Twine &text) {
+  say({CompileMessage::Severity::Warning, "", text.str(), {}});
+}
+
+void Compiler::remark(const Twine &text) {
+  say({CompileMessage::Severity::Remark, "", text.str(), {}});
+}
+
+void Compiler::remarkDecisions() {
+  if (current)
+    rt::remarkDecisions(*current);
+}
+
+/// What the assembler has to say of its cache.
+void Compiler::tell(const Assembler::Messages &messages) {
+  for (const std::string &message : messages.warnings)
+    warn(message);
+  for (const std::string &message : messages.remarks)
+    if (options.remarks)
+      remark(message);
+}
+
+//===-- Input ---------------------------------------------------------------------------------===//
+
+static DialectRegistry registry(PassStatistics &statistics) {
+  DialectRegistry result;
+  result
+      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+              gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect,
+              vector::VectorDialect, onnx::OnnxDialect, kernel::KernelDialect, rt::RtDialect>();
+  statistics.attach(result);
+  return result;
+}
+
+static llvm::ThreadPoolStrategy strategyFor(unsigned jobs) {
+  return jobs ? llvm::hardware_concurrency(jobs) : llvm::hardware_concurrency();
+}
+
+namespace {
+
+/// Says how long a step took.
+class Stopwatch {
+public:
+  Stopwatch(const CompileOptions &options, StringRef step) : options(options), step(step) {
+    if (options.onStep)
+      start = llvm::TimeRecord::getCurrentTime();
+  }
+  ~Stopwatch() {
+    if (!options.onStep)
+      return;
+    llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
+    time -= start;
+    options.onStep(step, time);
+  }
+
+private:
+  const CompileOptions &options;
+  StringRef step;
+  llvm::TimeRecord start;
+};
+
+/// While it lives, a context's passes do nothing once that is wanted.
+class PassesEndEarly {
+public:
+  PassesEndEarly(MLIRContext &context, const std::atomic<bool> *cancelled) : context(context) {
+    if (cancelled)
+      context.registerActionHandler(
+          [cancelled](function_ref<void()> act, const tracing::Action &action) {
+            if (!isa<PassExecutionAction>(action) || !*cancelled)
+              act();
+          });
+  }
+  ~PassesEndEarly() { context.registerActionHandler({}); }
+
+private:
+  MLIRContext &context;
+};
+
+} // namespace
+
+Compiler::Compiler(CompileOptions given)
+    : options(std::move(given)), threads(strategyFor(options.jobs)),
+      mlirContext(registry(passStatistics), MLIRContext::Threading::DISABLED) {
+  if (options.jobs != 1)
+    mlirContext.setThreadPool(threads);
+  options.code.remarks = options.remarks;
+  options.code.cancelled = options.cancelled;
+  // Notes with a whole kernel in generic form help nobody.
+  mlirContext.printOpOnDiagnostic(false);
+  mlirContext.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    say(messageOf(diagnostic));
+    return success();
+  });
+}
+
+LogicalResult Compiler::read(StringRef path) {
+  {
+    Stopwatch stopwatch(options, "read");
+    ModelInput input = readModel(path, &mlirContext);
+    if (!input.module)
+      return failure();
+    current = std::move(input.module);
+    modelHash = input.hash;
+    files = std::move(input.files);
+    modelName = path == "-" ? "stdin" : llvm::sys::path::stem(path).str();
+  }
+  return startAt(Stage::Imported);
+}
+
+LogicalResult Compiler::read(StringRef bytes, StringRef name) {
+  {
+    Stopwatch stopwatch(options, "read");
+    current = onnx::importOnnxBuffer(bytes, name, &mlirContext);
+  }
+  if (!current)
+    return failure();
+  modelHash = hashOfModel(bytes);
+  modelName = name.str();
+  return startAt(Stage::Imported);
+}
+
+LogicalResult Compiler::take(OwningOpRef<ModuleOp> module, Stage stage, StringRef name,
+                             uint64_t hash) {
+  current = std::move(module);
+  modelName = name.str();
+  modelHash = hash;
+  return startAt(stage);
+}
+
+LogicalResult Compiler::startAt(Stage stage) {
+  reached = stage;
+  if (failed(parseTargets()))
+    return failure();
+  if (stage == Stage::Imported) {
+    if (options.remarks)
+      onnx::remarkDifferences(*current);
+    if (failed(fixInputShapes(*current, options.shapes)))
+      return failure();
+  }
+  keepGraph(stage);
+  return success();
+}
+
+LogicalResult Compiler::parseTargets() {
+  llvm::Expected<SmallVector<TargetVariant>> parsed = parseTargetSpec(options.pipeline.targets);
+  if (!parsed)
+    return fail("--target: " + llvm::toString(parsed.takeError()));
+  targets = std::move(*parsed);
+  return success();
+}
+
+//===-- Stages --------------------------------------------------------------------------------===//
+
+bool Compiler::isCancelled() { return options.cancelled && *options.cancelled; }
+
+LogicalResult Compiler::runStage(const StageInfo &stage) {
+  Stopwatch stopwatch(options, stage.name);
+  PassManager passes(&mlirContext, ModuleOp::getOperationName());
+  populateStage(passes, stage.stage, options.pipeline);
+  if (options.onPasses)
+    options.onPasses(passes);
+  PassesEndEarly guard(mlirContext, options.cancelled);
+  LogicalResult result = passes.run(*current);
+  if (isCancelled())
+    return fail("cancelled on the way to stage " + stage.name);
+  if (failed(result))
+    return failure();
+  // Weights that the stage has replaced: as many bytes as the model has, twice over.
+  onnx::releaseUnusedConstants(*current);
+  reached = stage.stage;
+  keepGraph(stage.stage);
+  return success();
+}
+
+LogicalResult Compiler::runTo(Stage to) {
+  options.pipeline.reportUnsupported = to >= Stage::Dispatched;
+  for (const StageInfo &info : stages())
+    if (info.stage > *reached && info.stage <= to && failed(runStage(info)))
+      return failure();
+  return success(!errors); // warnings may be errors
+}
+
+/// For the report: later stages have forgotten the graphs of those before.
+void Compiler::keepGraph(Stage stage) {
+  if (options.keepGraphs &&
+      llvm::is_contained({Stage::Imported, Stage::Normalized, Stage::Dispatched}, stage))
+    graphs.push_back(readGraph(stage, *current));
+}
+
+//===-- Code ----------------------------------------------------------------------------------===//
+
+/// Without ptxas there is PTX only, which the driver compiles for the GPU when the model is loaded.
+LogicalResult Compiler::prepareAssembler(bool needsCubin) {
+  if (llvm::none_of(targets, [](const TargetVariant &target) { return target.cubin; }))
+    return success();
+  llvm::Expected<std::string> found = findPtxas(options.code.assemble.ptxas);
+  if (!found)
+    return fail(found.takeError());
+  if (!found->empty())
+    return success();
+  const char *where = "NVIDIA's ptxas is neither in $CUDA_HOME/bin nor on the PATH";
+  const char *hint = "; --ptxas=FILE names one";
+  if (needsCubin)
+    return fail(Twine(where) + ", so there are no cubins" + hint);
+  std::string names;
+  for (TargetVariant &target : targets)
+    if (target.cubin) {
+      target.cubin = false;
+      target.ptx = true;
+      names += (names.empty() ? "" : ", ") + target.target->name.str();
+    }
+  warn(Twine(where) + ": " + names +
+       " as PTX only, which the driver compiles when the model is loaded" + hint);
+  return success(!errors);
+}
+
+FailureOr<std::vector<CodeVariant>> Compiler::variantsWanted() {
+  auto isThere = [&](const TargetVariant &target) {
+    return llvm::any_of(current->getOps<rt::VariantOp>(), [&](rt::VariantOp variant) {
+      return variant.getTarget().getArch() == target.target->name;
+    });
+  };
+  if (options.dropAbsentTargets && llvm::any_of(targets, isThere))
+    llvm::erase_if(targets, [&](const TargetVariant &target) { return !isThere(target); });
+  llvm::Expected<std::vector<CodeVariant>> found = findVariants(*current, targets);
+  if (!found)
+    return fail(found.takeError());
+  return std::move(*found);
+}
+
+LogicalResult Compiler::emit() {
+  if (failed(prepareAssembler(/*needsCubin=*/false)))
+    return failure();
+  FailureOr<std::vector<CodeVariant>> wanted = variantsWanted();
+  if (failed(wanted))
+    return failure();
+  variants = std::move(*wanted);
+  Stopwatch stopwatch(options, "binary");
+  llvm::Expected<CodeSections> sections = emitSections(variants, options.code);
+  if (!sections)
+    return fail(sections.takeError());
+  tell(sections->messages);
+  assembled = std::move(sections->assembled);
+  for (const Assembled &cubin : assembled)
+    if (!cubin.warnings.empty())
+      warn("ptxas, for " + cubin.target->name + ": " + StringRef(cubin.warnings).rtrim());
+  if (errors)
+    return failure();
+  contents.sections = std::move(sections->sections);
+  contents.variantCount = variants.size();
+  contents.module = *current;
+  ManifestInfo info;
+  info.compilerVersion = CAMEO_VERSION;
+  info.modelName = modelName;
+  info.modelHash = modelHash;
+  contents.manifest = makeManifest(*current, variants, contents.sections, info);
+  return success();
+}
+
+/// The variant whose code is to be written.
+FailureOr<CodeVariant> Compiler::onlyVariant(bool asCubin) {
+  FailureOr<std::vector<CodeVariant>> found = variantsWanted();
+  if (failed(found))
+    return failure();
+  llvm::erase_if(*found, [&](const CodeVariant &variant) {
+    return !variant.target.cubin && (asCubin || !variant.target.ptx);
+  });
+  if (found->size() != 1)
+    return fail("--emit=" + Twine(asCubin ? "cubin" : "ptx") +
+                " writes the code of one architecture; --target=" + options.pipeline.targets +
+                " has " + Twine(found->size()));
+  return found->front();
+}
+
+FailureOr<std::string> Compiler::emitPtx() {
+  FailureOr<CodeVariant> variant = onlyVariant(/*asCubin=*/false);
+  if (failed(variant))
+    return failure();
+  llvm::Expected<std::string> text = emitVariantPtx(*variant, options.code);
+  if (!text)
+    return fail(text.takeError());
+  return std::move(*text);
+}
+
+FailureOr<std::string> Compiler::emitCubin() {
+  if (failed(prepareAssembler(/*needsCubin=*/true)))
+    return failure();
+  FailureOr<CodeVariant> variant = onlyVariant(/*asCubin=*/true);
+  if (failed(variant))
+    return failure();
+  llvm::Expected<std::string> text = emitVariantPtx(*variant, options.code);
+  if (!text)
+    return fail(text.takeError());
+  llvm::Expected<std::unique_ptr<Assembler>> assembler = Assembler::create(options.code.assemble);
+  if (!assembler)
+    return fail(assembler.takeError());
+  llvm::Expected<Cubin> cubin = (*assembler)->assemble(*text, *variant->target.target);
+  if (!cubin)
+    return fail(cubin.takeError());
+  tell((*assembler)->finish());
+  return std::string(cubin->data.begin(), cubin->data.end());
+}
+
+std::vector<char> Compiler::artefact(StringRef stub) const {
+  SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream output(bytes);
+  writeArtefact(output, stub, contents);
+  return {bytes.begin(), bytes.end()};
+}
+
+ReportContents Compiler::report() {
+  return {modelName, CAMEO_VERSION, *current, variants, assembled, graphs};
+}

@@ -1,0 +1,161 @@
+// The compiler as a library: a model or a module in, an artefact in memory out.
+//
+// A Compiler has a context and threads of its own, so that a process can hold several and use them
+// at the same time; one of them is used by one thread at a time. What there is to say of a model is
+// kept as values, and passed on as it is said.
+//
+//   cameo::CompileOptions options;
+//   options.pipeline.targets = "sim:sm_80";
+//   cameo::Compiler compiler(std::move(options));
+//   if (succeeded(compiler.read("model.onnx")) && succeeded(compiler.runTo(Stage::Host)) &&
+//       succeeded(compiler.emit()))
+//     use(compiler.artefact());             // a plan that cameo_model_load_memory takes
+//   for (const cameo::CompileMessage &message : compiler.messages())
+//     llvm::errs() << message;
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Pipeline.h"
+#include "codegen/emit/Report.h"
+#include "passes/Statistics.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/Timer.h"
+
+#include <functional>
+#include <map>
+
+namespace cameo {
+
+/// What the compiler says of a model.
+struct CompileMessage {
+  enum class Severity { Error, Warning, Remark, Note };
+  Severity severity;
+  /// A node's name, or file:line:column of a text; empty where neither is known.
+  std::string where;
+  std::string text;
+  std::vector<CompileMessage> notes;
+};
+
+/// "conv1: error: text", and a line each note.
+llvm::raw_ostream &operator<<(llvm::raw_ostream &output, const CompileMessage &message);
+
+struct CompileOptions {
+  PipelineOptions pipeline;
+  /// Sizes of inputs by name, -1 where they are left open.
+  std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// Tools, and what images for the simulator have. `code.cancelled` is for emit() alone.
+  CodeOptions code;
+  /// Targets that a module read at a late stage has no variant for are left out, as long as it has
+  /// one for any of them.
+  bool dropAbsentTargets = false;
+  bool warningsAreErrors = false;
+  /// Says at once what of the model differs from ONNX's own words, and which kernels lack a form.
+  bool remarks = false;
+  /// Keeps what a report shows of early stages.
+  bool keepGraphs = false;
+  /// Threads; 0: one a core.
+  unsigned jobs = 0;
+
+  /// Called with each message, by one thread at a time.
+  std::function<void(const CompileMessage &)> onMessage;
+  /// Called with the passes that lead to a stage, before they run.
+  std::function<void(mlir::PassManager &)> onPasses;
+  /// Called with how long a step took: a stage's passes, "read", "binary".
+  std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
+  /// Set by any thread, it ends the compilation with an error, after the passes and kernels at
+  /// work.
+  const std::atomic<bool> *cancelled = nullptr;
+};
+
+class Compiler {
+public:
+  explicit Compiler(CompileOptions options);
+
+  //===-- Input -------------------------------------------------------------------------------===//
+  // Each is followed by the sizes of options.shapes where the module is at stage imported. All
+  // methods that may fail have said why.
+
+  /// Reads an ONNX model from a file, or from a stream (codegen/ModelInput.h).
+  mlir::LogicalResult read(llvm::StringRef path);
+  /// Reads an ONNX model from memory; `name` stands in messages and in the artefact.
+  mlir::LogicalResult read(llvm::StringRef bytes, llvm::StringRef name);
+  /// Takes a module of this compiler's context that is at `stage`.
+  mlir::LogicalResult take(mlir::OwningOpRef<mlir::ModuleOp> module, Stage stage,
+                           llvm::StringRef name, uint64_t hash = 0);
+
+  //===-- Steps -------------------------------------------------------------------------------===//
+
+  /// Runs passes until the module is at `stage`; one that is there already stays as it is.
+  mlir::LogicalResult runTo(Stage stage);
+  /// Makes code and manifest of a module at stage host.
+  mlir::LogicalResult emit();
+  /// PTX or cubin of the one target of options.pipeline.targets, from stage host.
+  mlir::FailureOr<std::string> emitPtx();
+  mlir::FailureOr<std::string> emitCubin();
+
+  //===-- Results -----------------------------------------------------------------------------===//
+
+  mlir::MLIRContext &context() { return mlirContext; }
+  mlir::ModuleOp module() { return *current; }
+  /// Where the module is; nothing before there is one.
+  std::optional<Stage> stage() const { return reached; }
+  /// Files that were read beside the model: external data.
+  llvm::ArrayRef<std::string> filesRead() const { return files; }
+  /// After emit(): the payload, whose weights are those of the module.
+  const PayloadContents &payload() const { return contents; }
+  /// After emit(): the artefact's bytes behind a stub (runtime/format.h); without one, a plan.
+  std::vector<char> artefact(llvm::StringRef stub = "") const;
+  /// After emit(). It refers to this compiler.
+  ReportContents report();
+  PassStatistics &statistics() { return passStatistics; }
+
+  //===-- Messages ----------------------------------------------------------------------------===//
+
+  llvm::ArrayRef<CompileMessage> messages() const { return said; }
+  bool hasErrors() const { return errors != 0; }
+  /// Adds a message. An error of a pass that has said so already adds none.
+  mlir::LogicalResult fail(const llvm::Twine &text);
+  mlir::LogicalResult fail(llvm::Error error);
+  void warn(const llvm::Twine &text);
+  void remark(const llvm::Twine &text);
+  /// Adds what passes have decided so far, as remarks.
+  void remarkDecisions();
+
+private:
+  mlir::LogicalResult startAt(Stage stage);
+  mlir::LogicalResult runStage(const StageInfo &stage);
+  mlir::LogicalResult parseTargets();
+  mlir::LogicalResult prepareAssembler(bool needsCubin);
+  mlir::FailureOr<std::vector<CodeVariant>> variantsWanted();
+  mlir::FailureOr<CodeVariant> onlyVariant(bool asCubin);
+  void say(CompileMessage message);
+  void tell(const Assembler::Messages &messages);
+  bool isCancelled();
+  void keepGraph(Stage stage);
+
+  CompileOptions options;
+  llvm::DefaultThreadPool threads;
+  PassStatistics passStatistics;
+  mlir::MLIRContext mlirContext;
+  std::mutex saying;
+  std::vector<CompileMessage> said;
+  unsigned errors = 0;
+
+  mlir::OwningOpRef<mlir::ModuleOp> current;
+  std::optional<Stage> reached;
+  std::string modelName;
+  uint64_t modelHash = 0;
+  std::vector<std::string> files;
+  llvm::SmallVector<TargetVariant> targets;
+  std::vector<StageGraph> graphs;
+
+  std::vector<CodeVariant> variants;
+  std::vector<Assembled> assembled;
+  PayloadContents contents;
+};
+
+} // namespace cameo

@@ -1,0 +1,20 @@
+// What keeps inputs from being overwritten.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace cameo {
+
+/// A file that is to be written, and what names it on the command line.
+struct OutputName {
+  std::string option, path;
+};
+
+/// Fails where an output is an input, under whatever name, or another output.
+llvm::Error checkOutputs(llvm::ArrayRef<std::string> inputs, llvm::ArrayRef<OutputName> outputs);
+
+} // namespace cameo
