@@ -20,6 +20,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace cameo;
 
@@ -196,6 +198,8 @@ Compiler::Compiler(CompileOptions given)
 }
 
 LogicalResult Compiler::read(StringRef path) {
+  if (failed(parseTargets()))
+    return failure();
   {
     Stopwatch stopwatch(options, "read");
     ModelInput input = readModel(path, &mlirContext);
@@ -210,6 +214,8 @@ LogicalResult Compiler::read(StringRef path) {
 }
 
 LogicalResult Compiler::read(StringRef bytes, StringRef name) {
+  if (failed(parseTargets()))
+    return failure();
   {
     Stopwatch stopwatch(options, "read");
     current = onnx::importOnnxBuffer(bytes, name, &mlirContext);
@@ -223,6 +229,8 @@ LogicalResult Compiler::read(StringRef bytes, StringRef name) {
 
 LogicalResult Compiler::take(OwningOpRef<ModuleOp> module, Stage stage, StringRef name,
                              uint64_t hash) {
+  if (failed(parseTargets()))
+    return failure();
   current = std::move(module);
   modelName = name.str();
   modelHash = hash;
@@ -231,8 +239,6 @@ LogicalResult Compiler::take(OwningOpRef<ModuleOp> module, Stage stage, StringRe
 
 LogicalResult Compiler::startAt(Stage stage) {
   reached = stage;
-  if (failed(parseTargets()))
-    return failure();
   if (stage == Stage::Imported) {
     if (options.remarks)
       onnx::remarkDifferences(*current);
@@ -292,8 +298,9 @@ void Compiler::keepGraph(Stage stage) {
 //===-- Code ----------------------------------------------------------------------------------===//
 
 /// Without ptxas there is PTX only, which the driver compiles for the GPU when the model is loaded.
-LogicalResult Compiler::prepareAssembler(bool needsCubin) {
-  if (llvm::none_of(targets, [](const TargetVariant &target) { return target.cubin; }))
+LogicalResult Compiler::prepareAssembler(Purpose purpose) {
+  if (purpose == Purpose::Ptx ||
+      llvm::none_of(targets, [](const TargetVariant &target) { return target.cubin; }))
     return success();
   llvm::Expected<std::string> found = findPtxas(options.code.assemble.ptxas);
   if (!found)
@@ -302,7 +309,7 @@ LogicalResult Compiler::prepareAssembler(bool needsCubin) {
     return success();
   const char *where = "NVIDIA's ptxas is neither in $CUDA_HOME/bin nor on the PATH";
   const char *hint = "; --ptxas=FILE names one";
-  if (needsCubin)
+  if (purpose == Purpose::Cubin)
     return fail(Twine(where) + ", so there are no cubins" + hint);
   std::string names;
   for (TargetVariant &target : targets)
@@ -316,7 +323,9 @@ LogicalResult Compiler::prepareAssembler(bool needsCubin) {
   return success(!errors);
 }
 
-FailureOr<std::vector<CodeVariant>> Compiler::variantsWanted() {
+/// Input of a late stage has the architectures that it has: of the targets those that are there are
+/// meant, if any is.
+void Compiler::dropAbsentTargets() {
   auto isThere = [&](const TargetVariant &target) {
     return llvm::any_of(current->getOps<rt::VariantOp>(), [&](rt::VariantOp variant) {
       return variant.getTarget().getArch() == target.target->name;
@@ -324,6 +333,12 @@ FailureOr<std::vector<CodeVariant>> Compiler::variantsWanted() {
   };
   if (options.dropAbsentTargets && llvm::any_of(targets, isThere))
     llvm::erase_if(targets, [&](const TargetVariant &target) { return !isThere(target); });
+}
+
+FailureOr<std::vector<CodeVariant>> Compiler::variantsWanted(Purpose purpose) {
+  dropAbsentTargets();
+  if (failed(prepareAssembler(purpose)))
+    return failure();
   llvm::Expected<std::vector<CodeVariant>> found = findVariants(*current, targets);
   if (!found)
     return fail(found.takeError());
@@ -331,9 +346,7 @@ FailureOr<std::vector<CodeVariant>> Compiler::variantsWanted() {
 }
 
 LogicalResult Compiler::emit() {
-  if (failed(prepareAssembler(/*needsCubin=*/false)))
-    return failure();
-  FailureOr<std::vector<CodeVariant>> wanted = variantsWanted();
+  FailureOr<std::vector<CodeVariant>> wanted = variantsWanted(Purpose::Artefact);
   if (failed(wanted))
     return failure();
   variants = std::move(*wanted);
@@ -360,8 +373,9 @@ LogicalResult Compiler::emit() {
 }
 
 /// The variant whose code is to be written.
-FailureOr<CodeVariant> Compiler::onlyVariant(bool asCubin) {
-  FailureOr<std::vector<CodeVariant>> found = variantsWanted();
+FailureOr<CodeVariant> Compiler::onlyVariant(Purpose purpose) {
+  bool asCubin = purpose == Purpose::Cubin;
+  FailureOr<std::vector<CodeVariant>> found = variantsWanted(purpose);
   if (failed(found))
     return failure();
   llvm::erase_if(*found, [&](const CodeVariant &variant) {
@@ -375,7 +389,7 @@ FailureOr<CodeVariant> Compiler::onlyVariant(bool asCubin) {
 }
 
 FailureOr<std::string> Compiler::emitPtx() {
-  FailureOr<CodeVariant> variant = onlyVariant(/*asCubin=*/false);
+  FailureOr<CodeVariant> variant = onlyVariant(Purpose::Ptx);
   if (failed(variant))
     return failure();
   llvm::Expected<std::string> text = emitVariantPtx(*variant, options.code);
@@ -385,9 +399,7 @@ FailureOr<std::string> Compiler::emitPtx() {
 }
 
 FailureOr<std::string> Compiler::emitCubin() {
-  if (failed(prepareAssembler(/*needsCubin=*/true)))
-    return failure();
-  FailureOr<CodeVariant> variant = onlyVariant(/*asCubin=*/true);
+  FailureOr<CodeVariant> variant = onlyVariant(Purpose::Cubin);
   if (failed(variant))
     return failure();
   llvm::Expected<std::string> text = emitVariantPtx(*variant, options.code);
@@ -403,11 +415,14 @@ FailureOr<std::string> Compiler::emitCubin() {
   return std::string(cubin->data.begin(), cubin->data.end());
 }
 
-std::vector<char> Compiler::artefact(StringRef stub) const {
+std::unique_ptr<llvm::MemoryBuffer> Compiler::artefact(StringRef stub) const {
   SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream output(bytes);
   writeArtefact(output, stub, contents);
-  return {bytes.begin(), bytes.end()};
+  auto result =
+      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), modelName, llvm::Align(64));
+  std::memcpy(result->getBufferStart(), bytes.data(), bytes.size());
+  return result;
 }
 
 ReportContents Compiler::report() {

@@ -9,7 +9,7 @@
 //   cameo::Compiler compiler(std::move(options));
 //   if (succeeded(compiler.read("model.onnx")) && succeeded(compiler.runTo(Stage::Host)) &&
 //       succeeded(compiler.emit()))
-//     use(compiler.artefact());             // a plan that cameo_model_load_memory takes
+//     use(compiler.artefact()->getBuffer()); // a plan that cameo_model_load_memory takes
 //   for (const cameo::CompileMessage &message : compiler.messages())
 //     llvm::errs() << message;
 //
@@ -22,6 +22,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Timer.h"
 
@@ -107,8 +108,9 @@ public:
   llvm::ArrayRef<std::string> filesRead() const { return files; }
   /// After emit(): the payload, whose weights are those of the module.
   const PayloadContents &payload() const { return contents; }
-  /// After emit(): the artefact's bytes behind a stub (runtime/format.h); without one, a plan.
-  std::vector<char> artefact(llvm::StringRef stub = "") const;
+  /// After emit(): the artefact's bytes behind a stub (runtime/format.h); without one, a plan. They
+  /// are aligned as cameo_model_load_memory wants them.
+  std::unique_ptr<llvm::MemoryBuffer> artefact(llvm::StringRef stub = "") const;
   /// After emit(). It refers to this compiler.
   ReportContents report();
   PassStatistics &statistics() { return passStatistics; }
@@ -129,9 +131,11 @@ private:
   mlir::LogicalResult startAt(Stage stage);
   mlir::LogicalResult runStage(const StageInfo &stage);
   mlir::LogicalResult parseTargets();
-  mlir::LogicalResult prepareAssembler(bool needsCubin);
-  mlir::FailureOr<std::vector<CodeVariant>> variantsWanted();
-  mlir::FailureOr<CodeVariant> onlyVariant(bool asCubin);
+  enum class Purpose { Artefact, Ptx, Cubin };
+  void dropAbsentTargets();
+  mlir::LogicalResult prepareAssembler(Purpose purpose);
+  mlir::FailureOr<std::vector<CodeVariant>> variantsWanted(Purpose purpose);
+  mlir::FailureOr<CodeVariant> onlyVariant(Purpose purpose);
   void say(CompileMessage message);
   void tell(const Assembler::Messages &messages);
   bool isCancelled();

@@ -4,6 +4,7 @@
 #include "codegen/Pipeline.h"
 
 #include "codegen/Passes.h"
+#include "codegen/StagePromises.h"
 #include "codegen/target/Target.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/Passes.h"
@@ -13,32 +14,6 @@
 
 using namespace mlir;
 using namespace cameo;
-
-static constexpr StageInfo kStages[] = {
-    {Stage::Imported, "imported", "the ONNX model as it was, at the newest opset"},
-    {Stage::Normalized, "normalized", "constants folded, shapes inferred, identities gone"},
-    {Stage::Precision, "precision", "each value has its final type"},
-    {Stage::Dispatched, "dispatched", "units of device work, a variant for each architecture"},
-    {Stage::Scheduled, "scheduled", "how each unit is computed is decided"},
-    {Stage::Tiled, "tiled", "launches of kernels written in tiles and loops"},
-    {Stage::Device, "device", "kernels in llvm and nvvm"},
-    {Stage::Host, "host", "the launch plan: every buffer has a place"},
-    {Stage::Binary, "binary", "PTX, cubins, simulator images, plan, weights, manifest"},
-};
-
-ArrayRef<StageInfo> cameo::stages() { return kStages; }
-
-StringRef cameo::stageName(Stage stage) { return kStages[static_cast<unsigned>(stage)].name; }
-
-llvm::Expected<Stage> cameo::findStage(StringRef name) {
-  std::string known;
-  for (const StageInfo &info : kStages) {
-    if (info.name == name)
-      return info.stage;
-    known += (known.empty() ? "" : ", ") + info.name.str();
-  }
-  return llvm::createStringError("unknown stage '" + name.str() + "'; the stages are " + known);
-}
 
 static void populateNormalized(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
@@ -104,6 +79,9 @@ static FusionLimits fusionLimits(StringRef targets) {
   return limits;
 }
 
+/// Each value has the type that the model gives it.
+static void populatePrecision(OpPassManager &, const PipelineOptions &) {}
+
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerOnnxToDispatches());
   // Before there are several copies of everything, because the work is done once then. Bodies come
@@ -148,7 +126,7 @@ static void populateScheduled(OpPassManager &passes, const PipelineOptions &opti
   passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.schedules}));
 }
 
-static void populateTiled(OpPassManager &passes) {
+static void populateTiled(OpPassManager &passes, const PipelineOptions &) {
   OpPassManager &variants = passes.nest<rt::VariantOp>();
   // After schedules are chosen, because dispatches share a kernel only if they share a schedule.
   variants.addPass(createHoistConstants());
@@ -156,12 +134,12 @@ static void populateTiled(OpPassManager &passes) {
   variants.nest<gpu::GPUModuleOp>().addPass(createExpandTiles());
 }
 
-static void populateDevice(OpPassManager &passes) {
+static void populateDevice(OpPassManager &passes, const PipelineOptions &) {
   OpPassManager &kernels = passes.nest<rt::VariantOp>().nest<gpu::GPUModuleOp>();
   kernels.addPass(createLowerToDevice());
 }
 
-static void populateHost(OpPassManager &passes) {
+static void populateHost(OpPassManager &passes, const PipelineOptions &) {
   OpPassManager &functions = passes.nest<rt::VariantOp>().nest<func::FuncOp>();
   // Before buffers are planned, because buffers with equal sizes share memory best when equal sizes
   // are one value. (That CSE makes one of all tensor.empty does no harm: each use is new memory.)
@@ -176,32 +154,43 @@ static void populateHost(OpPassManager &passes) {
   passes.addPass(createLayOutWeights());
 }
 
-void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOptions &options) {
-  switch (stage) {
-  case Stage::Imported:
-  case Stage::Precision:
-    break;
-  case Stage::Normalized:
-    populateNormalized(passes, options);
-    break;
-  case Stage::Binary:
-    return;
-  case Stage::Dispatched:
-    populateDispatched(passes, options);
-    break;
-  case Stage::Scheduled:
-    populateScheduled(passes, options);
-    break;
-  case Stage::Tiled:
-    populateTiled(passes);
-    break;
-  case Stage::Device:
-    populateDevice(passes);
-    break;
-  case Stage::Host:
-    populateHost(passes);
-    break;
+static constexpr StageInfo kStages[] = {
+    {Stage::Imported, "imported", "the ONNX model as it was, at the newest opset", nullptr,
+     verifyImported},
+    {Stage::Normalized, "normalized", "constants folded, shapes inferred, identities gone",
+     populateNormalized, verifyNormalized},
+    {Stage::Precision, "precision", "each value has its final type", populatePrecision,
+     verifyPrecision},
+    {Stage::Dispatched, "dispatched", "units of device work, a variant for each architecture",
+     populateDispatched, verifyDispatched},
+    {Stage::Scheduled, "scheduled", "how each unit is computed is decided", populateScheduled,
+     verifyScheduled},
+    {Stage::Tiled, "tiled", "launches of kernels written in tiles and loops", populateTiled,
+     verifyTiled},
+    {Stage::Device, "device", "kernels in llvm and nvvm", populateDevice, verifyDevice},
+    {Stage::Host, "host", "the launch plan: every buffer has a place", populateHost, verifyHost},
+    {Stage::Binary, "binary", "PTX, cubins, simulator images, plan, weights, manifest", nullptr,
+     nullptr},
+};
+
+ArrayRef<StageInfo> cameo::stages() { return kStages; }
+
+StringRef cameo::stageName(Stage stage) { return kStages[static_cast<unsigned>(stage)].name; }
+
+llvm::Expected<Stage> cameo::findStage(StringRef name) {
+  std::string known;
+  for (const StageInfo &info : kStages) {
+    if (info.name == name)
+      return info.stage;
+    known += (known.empty() ? "" : ", ") + info.name.str();
   }
-  if (options.verifyStages)
-    passes.addPass(createVerifyStage({stageName(stage).str()}));
+  return llvm::createStringError("unknown stage '" + name.str() + "'; the stages are " + known);
+}
+
+void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOptions &options) {
+  const StageInfo &info = kStages[static_cast<unsigned>(stage)];
+  if (info.populate)
+    info.populate(passes, options);
+  if (options.verifyStages && info.verify)
+    passes.addPass(createVerifyStage({info.name.str()}));
 }

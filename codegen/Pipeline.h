@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,10 +25,17 @@ enum class Stage : uint8_t {
   Binary
 };
 
+struct PipelineOptions;
+
+/// A row a stage.
 struct StageInfo {
   Stage stage;
   llvm::StringLiteral name;
   llvm::StringLiteral description; // one line
+  /// Adds the passes that lead here from the stage before. Null: the importer or the emitters do.
+  void (*populate)(mlir::OpPassManager &passes, const PipelineOptions &options);
+  /// Whether a module has this stage's form; an error where not.
+  llvm::LogicalResult (*verify)(mlir::ModuleOp module);
 };
 
 /// All stages, in order.
@@ -52,8 +60,8 @@ struct PipelineOptions {
   bool reportUnsupported = false;
 };
 
-/// Adds the passes that lead from the stage before `stage` to it, for a pass manager on modules.
-/// Nothing leads to Imported and Binary: the importer and the emitters do.
+/// Adds the passes that lead from the stage before `stage` to it, and what checks that they do, for
+/// a pass manager on modules.
 void populateStage(mlir::OpPassManager &passes, Stage stage, const PipelineOptions &options);
 
 } // namespace cameo

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/PassPrinting.h"
 
+#include "codegen/Passes.h"
+#include "passes/Passes.h"
+
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Regex.h"
 
@@ -28,6 +32,10 @@ static llvm::Error checkPrintedPass(StringRef name) {
 }
 
 static llvm::Error readMlirOptions(ArrayRef<std::string> given) {
+  // Options know passes by the names they are registered by.
+  registerCameoPasses();
+  registerCameoCodegenPasses();
+  registerTransformsPasses();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
   if (given.empty())
@@ -39,7 +47,9 @@ static llvm::Error readMlirOptions(ArrayRef<std::string> given) {
   llvm::raw_string_ostream stream(problem);
   if (llvm::cl::ParseCommandLineOptions(arguments.size(), arguments.data(), "", &stream))
     return llvm::Error::success();
-  return llvm::createStringError(StringRef(problem).trim());
+  // Of values LLVM has said by itself what is wrong.
+  StringRef text = StringRef(problem).trim();
+  return llvm::createStringError(text.empty() ? "MLIR does not take these options" : text);
 }
 
 llvm::Expected<std::unique_ptr<PassPrinting>> PassPrinting::create(const CameocOptions &options) {

@@ -1,4 +1,4 @@
-// A named pipeline for each stage that passes lead to, and for each back end.
+// A named pipeline for each stage that passes lead to, for all of them, and for each back end.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/StagePipelines.h"
 
@@ -34,6 +34,16 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
   Option<bool> reportUnsupported{*this, "report-unsupported",
                                  llvm::cl::desc("at normalized: refuse what cannot be compiled"),
                                  llvm::cl::init(true)};
+
+  PipelineOptions get() const {
+    PipelineOptions options;
+    options.targets = targets;
+    options.level = level;
+    options.schedules = schedules;
+    options.layout = layout;
+    options.reportUnsupported = reportUnsupported;
+    return options;
+  }
 };
 
 struct BackendOptions : PassPipelineOptions<BackendOptions> {
@@ -71,7 +81,7 @@ void registerBackendPipelines() {
 void cameo::registerStagePipelines() {
   registerBackendPipelines();
   for (const StageInfo &info : stages()) {
-    if (info.stage == Stage::Imported || info.stage == Stage::Binary)
+    if (!info.populate)
       continue;
     Stage stage = info.stage;
     // Kept by the registry.
@@ -79,13 +89,14 @@ void cameo::registerStagePipelines() {
         "cameo-to-" + info.name.str(),
         "from the stage before to " + info.name.str() + ": " + info.description.str(),
         [stage](OpPassManager &passes, const StageOptions &given) {
-          PipelineOptions options;
-          options.targets = given.targets;
-          options.level = given.level;
-          options.schedules = given.schedules;
-          options.layout = given.layout;
-          options.reportUnsupported = given.reportUnsupported;
-          populateStage(passes, stage, options);
+          populateStage(passes, stage, given.get());
         });
   }
+  PassPipelineRegistration<StageOptions>(
+      "cameo-compile", "from stage imported to host: all that cameoc does before code is written",
+      [](OpPassManager &passes, const StageOptions &given) {
+        for (const StageInfo &info : stages())
+          if (info.populate)
+            populateStage(passes, info.stage, given.get());
+      });
 }

@@ -1,0 +1,245 @@
+// The invariants of stages: what a rung of the ladder promises to the passes that follow it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/StagePromises.h"
+
+#include "codegen/Pipeline.h"
+#include "codegen/lower/DevicePatterns.h"
+#include "codegen/lower/TargetInstructions.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/rt/InPlace.h"
+#include "passes/graph/ConstantFolding.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace cameo;
+
+namespace {
+
+/// Says what is wrong with an operation at a stage.
+struct Complaint {
+  Stage stage;
+
+  InFlightDiagnostic operator()(Operation *op) const {
+    return emitError(op->getLoc())
+           << "'" << op->getName() << "' at stage " << stageName(stage) << ": ";
+  }
+};
+
+/// Of one operation.
+using Check = LogicalResult (*)(Operation *op, const Complaint &error);
+
+//===-- Models --------------------------------------------------------------------------------===//
+
+/// The model's function; null after an error.
+func::FuncOp modelFunction(ModuleOp module, const Complaint &error) {
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  if (functions.size() == 1)
+    return functions.front();
+  emitError(module.getLoc()) << "a model at stage " << stageName(error.stage)
+                             << " is one function; there are " << functions.size();
+  return {};
+}
+
+LogicalResult checkOnnx(Operation *op, const Complaint &error) {
+  if (!isa<func::FuncDialect, onnx::OnnxDialect>(op->getDialect()))
+    return error(op) << "only the onnx dialect is expected";
+  return success();
+}
+
+/// What a pass of the stage would still change.
+LogicalResult checkSimplified(Operation *op, const Complaint &error) {
+  if (identityOf(op))
+    return error(op) << "it computes nothing; what uses it can use its operand";
+  int64_t growth;
+  if (!op->hasAttr(kKeptUnfoldedAttr) && !op->getNumRegions() &&
+      succeeded(foldToConstants(op, kFoldedBytes, /*reclaim=*/false, growth)))
+    return error(op) << "its operands are constants, so its results are";
+  if (foldsIntoWindow(op))
+    return error(op) << "the padding before it can be its own";
+  if (foldsIntoConvolution(op))
+    return error(op) << "it can be folded into the convolution before it";
+  return success();
+}
+
+LogicalResult verifyModel(func::FuncOp function, const Complaint &error, ArrayRef<Check> checks) {
+  if (!function)
+    return failure();
+  WalkResult result = function.walk([&](Operation *op) {
+    for (Check check : checks)
+      if (failed(check(op, error)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===-- Variants ------------------------------------------------------------------------------===//
+
+bool isInKernel(Operation *op) { return op->getParentOfType<gpu::GPUModuleOp>() != nullptr; }
+
+LogicalResult checkLowered(Operation *op, const Complaint &error) {
+  if (isa<onnx::OnnxDialect>(op->getDialect()))
+    return error(op) << "operators have become dispatches by now";
+  if (isa<rt::ConcatOp>(op))
+    return error(op) << "concatenations have become storages by now";
+  // Dispatches are not entered.
+  if (isa<linalg::LinalgDialect>(op->getDialect()))
+    return error(op) << "compute ops stand in dispatches";
+  return success();
+}
+
+LogicalResult checkHasSchedule(Operation *op, const Complaint &error) {
+  auto dispatch = dyn_cast<kernel::DispatchOp>(op);
+  if (dispatch && !dispatch.getSchedule())
+    return error(op) << "it has no schedule";
+  return success();
+}
+
+LogicalResult checkIsNoDispatch(Operation *op, const Complaint &error) {
+  if (isa<kernel::DispatchOp>(op))
+    return error(op) << "dispatches have become launches by now";
+  return success();
+}
+
+LogicalResult checkLaunch(Operation *op, const Complaint &error) {
+  auto launch = dyn_cast<rt::LaunchOp>(op);
+  if (!launch)
+    return success();
+  Operation *kernel = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
+  if (error.stage == Stage::Tiled ? !isa_and_nonnull<gpu::GPUFuncOp>(kernel)
+                                  : !isa_and_nonnull<LLVM::LLVMFuncOp>(kernel))
+    return error(launch) << "no kernel " << launch.getKernelAttr();
+  // The compiler of the kernel must know of memory that parameters share.
+  auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(rt::kInPlaceAttr);
+  for (int64_t position : pairs ? pairs.asArrayRef() : ArrayRef<int64_t>())
+    if (cast<FunctionOpInterface>(kernel).getArgAttr(position,
+                                                     LLVM::LLVMDialect::getNoAliasAttrName()))
+      return error(launch) << "parameter " << position << " of " << launch.getKernelAttr()
+                           << " is noalias and may be written in place";
+  auto wanted = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute);
+  if (wanted && (!launch.getShared() ||
+                 getConstantIntValue(launch.getShared()) != std::optional(wanted.getInt())))
+    return error(launch) << "it needs " << wanted.getInt() << " B of dynamic shared memory for "
+                         << launch.getKernelAttr();
+  return success();
+}
+
+LogicalResult checkMemorySpaces(Operation *op, const Complaint &error) {
+  if (!isInKernel(op))
+    return success();
+  for (Type type : op->getResultTypes())
+    if (auto memref = dyn_cast<MemRefType>(type); memref && !memref.getMemorySpace())
+      return error(op) << "the memory space of " << memref << " is not named";
+  return success();
+}
+
+LogicalResult checkDeviceOps(Operation *op, const Complaint &error) {
+  if (isInKernel(op) && !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
+      !isa<gpu::ModuleEndOp, kernel::PtxOp>(op))
+    return error(op) << "kernels are llvm, nvvm and kernel.ptx by now";
+  if (isa<LLVM::InlineAsmOp>(op))
+    return error(op) << "inline assembly appears only in PTX";
+  return success();
+}
+
+/// Only a variant has a target.
+LogicalResult checkTargetHasInstruction(Operation *op, const Complaint &error) {
+  auto instruction = dyn_cast<kernel::PtxOp>(op);
+  if (!instruction)
+    return success();
+  auto variant = op->getParentOfType<rt::VariantOp>();
+  if (!variant)
+    return error(op) << "kernels stand in variants";
+  llvm::Expected<const Target *> target = findTarget(variant.getTarget());
+  if (!target)
+    return error(op) << llvm::toString(target.takeError());
+  return verifyTargetInstruction(instruction, **target);
+}
+
+LogicalResult checkBuffers(Operation *op, const Complaint &error) {
+  if (isInKernel(op) || isa<rt::ConstantOp>(op))
+    return success();
+  for (Type type : llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
+                                            llvm::to_vector(op->getResultTypes())))
+    if (isa<TensorType>(type))
+      return error(op) << "tensors have become buffers by now";
+  if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
+    auto constant = op->getParentOfType<ModuleOp>().lookupSymbol<rt::ConstantOp>(get.getConstant());
+    if (constant && !constant.getOffset())
+      return error(op) << "constant @" << get.getConstant() << " has no place";
+  }
+  return success();
+}
+
+LogicalResult verifyVariants(ModuleOp module, Stage stage, ArrayRef<Check> checks) {
+  Complaint error{stage};
+  auto variants = module.getOps<rt::VariantOp>();
+  if (variants.empty())
+    return emitError(module.getLoc()) << "a model at stage " << stageName(stage)
+                                      << " has a variant for each architecture; there is none";
+  for (auto function : module.getOps<func::FuncOp>())
+    return error(function) << "functions stand in variants";
+  for (rt::VariantOp variant : variants)
+    if (variant.getOps<func::FuncOp>().empty())
+      return error(variant) << "it has no entry function";
+  WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Check check : checks)
+      if (failed(check(op, error)))
+        return WalkResult::interrupt();
+    // What is inside a dispatch is its own affair.
+    return isa<kernel::DispatchOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace
+
+LogicalResult cameo::verifyImported(ModuleOp module) {
+  Complaint error{Stage::Imported};
+  return verifyModel(modelFunction(module, error), error, {checkOnnx});
+}
+
+LogicalResult cameo::verifyNormalized(ModuleOp module) {
+  Complaint error{Stage::Normalized};
+  func::FuncOp function = modelFunction(module, error);
+  if (failed(verifyModel(function, error, {checkOnnx, checkSimplified})))
+    return failure();
+  if (Operation *op = findUninferred(function))
+    return error(op) << "it has no rank, although its shape can be inferred";
+  return success();
+}
+
+LogicalResult cameo::verifyPrecision(ModuleOp module) {
+  Complaint error{Stage::Precision};
+  return verifyModel(modelFunction(module, error), error, {checkOnnx});
+}
+
+LogicalResult cameo::verifyDispatched(ModuleOp module) {
+  return verifyVariants(module, Stage::Dispatched, {checkLowered});
+}
+
+LogicalResult cameo::verifyScheduled(ModuleOp module) {
+  return verifyVariants(module, Stage::Scheduled, {checkHasSchedule, checkLowered});
+}
+
+LogicalResult cameo::verifyTiled(ModuleOp module) {
+  return verifyVariants(module, Stage::Tiled,
+                        {checkIsNoDispatch, checkLowered, checkLaunch, checkMemorySpaces});
+}
+
+LogicalResult cameo::verifyDevice(ModuleOp module) {
+  return verifyVariants(
+      module, Stage::Device,
+      {checkIsNoDispatch, checkLowered, checkLaunch, checkDeviceOps, checkTargetHasInstruction});
+}
+
+LogicalResult cameo::verifyHost(ModuleOp module) {
+  return verifyVariants(module, Stage::Host,
+                        {checkIsNoDispatch, checkLowered, checkLaunch, checkDeviceOps,
+                         checkTargetHasInstruction, checkBuffers});
+}
