@@ -132,6 +132,20 @@ def Kernel_CopiedAttr : Kernel_Attr<"Copied", "copied", [
   let genVerifyDecl = 1;
 }
 
+def Kernel_WarpRowsAttr : Kernel_Attr<"WarpRows", "warp_rows", [
+    DeclareAttrInterfaceMethods<Kernel_FragmentLayout>]> {
+  let summary = "how a warp's lanes share a part of their own: groups of neighbours, row by row";
+  let description = [{
+    The fragment is cut into as many equal parts as there are `warps` = [rows, columns]. In a warp's
+    part, group g of `vector` elements beside one another is with lane g mod 32; groups are counted
+    along rows. Parts are those of an `mma` layout with the same warps, so that a warp reads what it
+    alone has written.
+  }];
+  let parameters = (ins "int64_t":$vector, "int64_t":$warp_rows, "int64_t":$warp_cols);
+  let assemblyFormat = "`<` `vector` `=` $vector `,` `warps` `=` $warp_rows `x` $warp_cols `>`";
+  let genVerifyDecl = 1;
+}
+
 def Kernel_StridedAttr : Kernel_Attr<"Strided", "strided", [
     DeclareAttrInterfaceMethods<Kernel_TileLayout>]> {
   let summary = "tile layout: element (r, c) at r * row + c * col";
@@ -153,6 +167,27 @@ def Kernel_SwizzleAttr : Kernel_Attr<"Swizzle", "swizzle", [
   let parameters = (ins "int64_t":$span, EnumParameter<Kernel_Direction>:$along);
   let assemblyFormat = "`<` $span `,` `along` `=` $along `>`";
   let genVerifyDecl = 1;
+}
+
+def Kernel_StagedAttr : Kernel_Attr<"Staged", "staged", [
+    DeclareAttrInterfaceMethods<Kernel_TileLayout>]> {
+  let summary = "tile layout: sums on their way to results, in rectangles one behind the other";
+  let description = [{
+    The tile consists of rectangles of `rows` x `cols` elements, row by row; in each of them rows
+    follow each other. The eight 16-byte pieces of each 128 bytes of a rectangle are exchanged: a
+    piece's number is combined by exclusive or with that of `getExchange` of the line of 128 bytes. So
+    there are no bank conflicts where a warp writes its accumulators of matrix instructions, nor where
+    it reads 16 bytes a lane, each lane 16, 32 or 64 bytes from the one before, of rows of 16 elements
+    or any power of two above.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$cols);
+  let assemblyFormat = "`<` $rows `x` $cols `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What the number of a piece is combined with in a line. Linear: of two lines with no bit in
+    /// common, what both are combined with together is that of their sum.
+    static int64_t getExchange(int64_t line);
+  }];
 }
 
 def Kernel_TileType : Kernel_Type<"Tile", "tile"> {
@@ -441,6 +476,26 @@ def Kernel_FillFragmentOp : Kernel_Op<"fill_fragment", [Pure]> {
   let arguments = (ins AnyType:$value);
   let results = (outs Kernel_FragmentType:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_SliceFragmentOp : Kernel_Op<"slice_fragment", [Pure]> {
+  let summary = "a part of a fragment: some of each thread's values";
+  let description = [{
+    A thread's values are cut into equal pieces, of which this is one. Layout and elements stay, and
+    what is a distance between two of a thread's values in the whole is so in the part. Of accumulators
+    of `mma` such parts are some rows of each warp.
+
+    ```mlir
+    %part = kernel.slice_fragment %sums[1] : !kernel.fragment<128 by 64 of f32, #acc>
+        -> !kernel.fragment<64 by 64 of f32, #acc>
+    ```
+  }];
+  let arguments = (ins Kernel_FragmentType:$fragment, I64Attr:$number);
+  let results = (outs Kernel_FragmentType:$result);
+  let assemblyFormat = [{
+    $fragment `[` $number `]` attr-dict `:` type($fragment) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 

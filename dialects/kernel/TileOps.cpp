@@ -173,6 +173,25 @@ LogicalResult CopyAsyncOp::verify() {
                       {index, IntegerType::get(getContext(), 1)});
 }
 
+LogicalResult SliceFragmentOp::verify() {
+  FragmentType whole = getFragment().getType(), part = getType();
+  if (whole.getElementType() != part.getElementType() || whole.getLayout() != part.getLayout())
+    return emitOpError("needs fragments of one layout and element type");
+  Spread from = whole.getSpread(), to = part.getSpread();
+  auto pieces = int64_t(from.values.size() / to.values.size()), number = int64_t(getNumber());
+  if (from.values.size() % to.values.size() != 0 || number < 0 || number >= pieces)
+    return emitOpError() << "takes piece " << number << " of " << to.values.size() << " of "
+                         << from.values.size() << " values";
+  ArrayRef<Place> values = ArrayRef(from.values).slice(number * to.values.size());
+  for (auto [of, place] : llvm::zip(to.values, values))
+    if (of.rowOffset - to.values[0].rowOffset != place.rowOffset - values[0].rowOffset ||
+        of.columnOffset - to.values[0].columnOffset !=
+            place.columnOffset - values[0].columnOffset ||
+        of.holders != place.holders)
+      return emitOpError("takes values that lie otherwise in the whole than in the part");
+  return success();
+}
+
 LogicalResult WaitCopiesOp::verify() {
   int64_t pending = getPending();
   if (pending < 0 || pending > 254)

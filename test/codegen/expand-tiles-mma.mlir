@@ -99,3 +99,39 @@ gpu.module @product attributes {kernel.index_bits = 32 : i32} {
     gpu.return
   }
 }
+
+// Half of the sums of two warps go through 16 rows of shared memory each: pairs are written, 32 bytes of a
+// row are read, at places that differ by constants, added or combined by exclusive or.
+// CHECK-LABEL: gpu.func @staged
+// CHECK: vector.store %{{.*}}, %[[TILE:.*]][%[[AT:.*]]] {kernel.alignment = 8 : i64} : memref<2048xf32, #gpu.address_space<workgroup>>, vector<2xf32>
+// CHECK: %[[LOWER:.*]] = arith.xori %[[AT]], %c28 : index
+// CHECK: %[[EIGHT:.*]] = arith.addi %[[LOWER]], %c512
+// CHECK: vector.store %{{.*}}, %[[TILE]][%[[EIGHT]]] {kernel.alignment = 8 : i64}
+// CHECK-COUNT-14: vector.store
+// CHECK-NOT: vector.store
+// CHECK: nvvm.bar.warp.sync
+// CHECK: vector.load %[[TILE]][%[[FROM:.*]]] {kernel.alignment = 16 : i64} : memref<2048xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+// CHECK: %[[OTHER:.*]] = arith.xori %[[FROM]], %c4 : index
+// CHECK-NEXT: vector.load %[[TILE]][%[[OTHER]]] {kernel.alignment = 16 : i64}
+#warps = #kernel.mma<16 x 8 x 16, warps = 2 x 1>
+gpu.module @staged attributes {kernel.index_bits = 32 : i32} {
+  gpu.func @staged(%y: memref<?xf32, #gpu.address_space<global>>, %zero: f32) kernel attributes {kernel.block = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %all = arith.constant -1 : i32
+    %in = arith.constant true
+    %t = kernel.alloc_tile : !kernel.tile<32x64xf32, #kernel.staged<16 x 64>, stages = 1>
+    %sums = kernel.fill_fragment %zero : f32 -> !kernel.fragment<64 by 64 of f32, #warps>
+    %part = kernel.slice_fragment %sums[1] : !kernel.fragment<64 by 64 of f32, #warps> -> !kernel.fragment<32 by 64 of f32, #warps>
+    kernel.write_tile %part to %t[%c0, %c0, %c0] : !kernel.fragment<32 by 64 of f32, #warps> to !kernel.tile<32x64xf32, #kernel.staged<16 x 64>, stages = 1>
+    nvvm.bar.warp.sync %all : i32
+    %rows = kernel.load_fragment %t[%c0, %c0, %c0] : !kernel.tile<32x64xf32, #kernel.staged<16 x 64>, stages = 1> -> !kernel.fragment<32 by 64 of f32, #kernel.warp_rows<vector = 8, warps = 2 x 1>>
+    kernel.store_fragment %rows to %y vector 4 : !kernel.fragment<32 by 64 of f32, #kernel.warp_rows<vector = 8, warps = 2 x 1>> to memref<?xf32, #gpu.address_space<global>> {
+    ^bb0(%r: index, %c: index, %v: f32):
+      %c64 = arith.constant 64 : index
+      %m = arith.muli %r, %c64 : index
+      %at = arith.addi %m, %c : index
+      kernel.yield %v, %at, %in : f32, index, i1
+    }
+    gpu.return
+  }
+}

@@ -291,7 +291,7 @@ gpu.module @integers {
 #layout = #kernel.thread_tile<threads = 4 x 8, tile = 2 x 2, group = 2>
 !acc = !kernel.fragment<8 by 16 of f32, #layout>
 
-// What may be the memory that is stored to is loaded for a row before the row is stored.
+// What may be the memory that is stored to is loaded for rows of 64 bytes together before they are stored.
 // CHECK-LABEL: gpu.func @in_place
 gpu.module @in_place {
   gpu.func @in_place(%y: memref<?xf32, #g>, %x: memref<?xf32, #g>, %n: index) kernel
@@ -304,12 +304,12 @@ gpu.module @in_place {
     // CHECK: scf.yield
     // CHECK: scf.yield
     // CHECK: %[[SECOND:.*]]:2 = scf.if
-    // CHECK: memref.load
+    // CHECK-COUNT-3: memref.load
     // CHECK: scf.if %[[IN]] {
     // CHECK-NEXT: memref.store %[[FIRST]]#0, %{{.*}}[%[[FIRST]]#1]
     // CHECK: memref.store %[[SECOND]]#0, %{{.*}}[%[[SECOND]]#1]
-    // CHECK-COUNT-2: memref.load
     // CHECK-COUNT-2: memref.store
+    // CHECK-NOT: memref.load
     kernel.store_fragment %acc to %y vector 1 : !acc to memref<?xf32, #g> {
     ^bb0(%r: index, %c: index, %v: f32):
       %line = arith.muli %r, %n : index

@@ -28,7 +28,7 @@ static bool isTileOp(Operation *op) {
   return isa<kernel::AllocTileOp, kernel::LoadGlobalOp, kernel::MapFragmentOp, kernel::WriteTileOp,
              kernel::CopyAsyncOp, kernel::CommitCopiesOp, kernel::WaitCopiesOp,
              kernel::LoadFragmentOp, kernel::FillFragmentOp, kernel::ContractOp,
-             kernel::StoreFragmentOp>(op);
+             kernel::SliceFragmentOp, kernel::StoreFragmentOp>(op);
 }
 
 //===-- Fragments in control flow -----------------------------------------------------------===//
@@ -138,7 +138,7 @@ LogicalResult TileExpander::expandBlock(Block &block) {
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
               .Case<kernel::LoadGlobalOp, kernel::MapFragmentOp, kernel::WriteTileOp,
                     kernel::CopyAsyncOp, kernel::LoadFragmentOp, kernel::FillFragmentOp,
-                    kernel::ContractOp, kernel::StoreFragmentOp>(
+                    kernel::ContractOp, kernel::SliceFragmentOp, kernel::StoreFragmentOp>(
                   [&](auto tileOp) { return expand(tileOp); })
               .Case(
                   [&](kernel::CommitCopiesOp) { return instruction(&op, "cp.async.commit_group"); })

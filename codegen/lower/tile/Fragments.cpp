@@ -64,6 +64,17 @@ LogicalResult TileExpander::expand(kernel::MapFragmentOp op) {
   return success();
 }
 
+/// Elements `first` to `first` + `count` of a value.
+static Value slice(OpBuilder &builder, Location loc, Value value, int64_t first, int64_t count) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type || type.getNumElements() == count)
+    return value;
+  SmallVector<Value> elements;
+  for (int64_t e = first; e < first + count; ++e)
+    elements.push_back(elementOf(builder, loc, value, e));
+  return joinElements(builder, loc, elements);
+}
+
 LogicalResult TileExpander::expand(kernel::WriteTileOp op) {
   Location loc = op.getLoc();
   FragmentType type = op.getFragment().getType();
@@ -74,7 +85,7 @@ LogicalResult TileExpander::expand(kernel::WriteTileOp op) {
   const Spread &spread = **found;
   Part part{op.getTile().getType(), tiles.lookup(op.getTile()), op.getStage(), op.getRow(),
             op.getCol()};
-  bool areNeighbours = areConsecutive(spread, part.type);
+  int64_t bytes = bytesOf(type.getElementType());
   OpBuilder builder(op);
   for (auto [place, value] : llvm::zip(spread.values, *fragment)) {
     OpBuilder::InsertionGuard guard(builder);
@@ -83,17 +94,16 @@ LogicalResult TileExpander::expand(kernel::WriteTileOp op) {
       builder.setInsertionPointToStart(branch.thenBlock());
     }
     Element first = elementAt(builder, loc, part, place);
-    int64_t alignment =
-        accessAlignment(std::gcd(first.divisor, spread.width), type.getElementType());
-    if (spread.width == 1 || (areNeighbours && alignment > bytesOf(type.getElementType()))) {
-      storeElements(builder, loc, value, part.memory, first.offset, alignment);
-      continue;
-    }
-    for (int64_t e = 0; e < spread.width; ++e) {
+    int64_t run = runOf(spread, part.type, first);
+    int64_t alignment = accessAlignment(std::gcd(first.divisor, run), type.getElementType());
+    if (alignment == bytes)
+      run = 1;
+    for (int64_t e = 0; e < spread.width; e += run) {
       Place there = place;
       (spread.alongRows ? there.rowOffset : there.columnOffset) += e;
-      storeElements(builder, loc, elementOf(builder, loc, value, e), part.memory,
-                    elementAt(builder, loc, part, there).offset, alignment);
+      Element at = e == 0 ? first : elementAt(builder, loc, part, there);
+      storeElements(builder, loc, slice(builder, loc, value, e, run), part.memory, at.offset,
+                    alignment);
     }
   }
   return success();
@@ -117,19 +127,21 @@ LogicalResult TileExpander::expand(kernel::LoadFragmentOp op) {
     fragments[op.getResult()] = matrixLoads->load(op, begin);
     return success();
   }
-  bool areNeighbours = areConsecutive(spread, part.type);
   Type element = op.getType().getElementType();
   auto load = [&](OpBuilder &b, const Place &place) {
     Element first = elementAt(b, loc, part, place);
-    if (spread.width == 1 || areNeighbours)
-      return loadElements(b, loc, part.memory, first.offset, spread.width,
-                          accessAlignment(std::gcd(first.divisor, spread.width), element));
+    int64_t run = runOf(spread, part.type, first);
+    int64_t alignment = accessAlignment(std::gcd(first.divisor, run), element);
     Values elements;
-    for (int64_t e = 0; e < spread.width; ++e) {
+    for (int64_t e = 0; e < spread.width; e += run) {
       Place there = place;
       (spread.alongRows ? there.rowOffset : there.columnOffset) += e;
-      Value offset = elementAt(b, loc, part, there).offset;
-      elements.push_back(loadElements(b, loc, part.memory, offset, 1, bytesOf(element)));
+      Element at = e == 0 ? first : elementAt(b, loc, part, there);
+      Value loaded = loadElements(b, loc, part.memory, at.offset, run, alignment);
+      if (run == spread.width)
+        return loaded;
+      for (int64_t i = 0; i < run; ++i)
+        elements.push_back(elementOf(b, loc, loaded, i));
     }
     return joinElements(b, loc, elements);
   };
@@ -148,5 +160,16 @@ LogicalResult TileExpander::expand(kernel::LoadFragmentOp op) {
         });
     values.push_back(branch.getResult(0));
   }
+  return success();
+}
+
+LogicalResult TileExpander::expand(kernel::SliceFragmentOp op) {
+  FailureOr<const Spread *> spread = spreadOf(op, op.getType());
+  FailureOr<Values> whole = flatten(op, op.getFragment());
+  if (failed(spread) || failed(whole))
+    return failure();
+  size_t count = (*spread)->values.size();
+  ArrayRef<Value> part = ArrayRef(*whole).slice(op.getNumber() * count, count);
+  fragments[op.getResult()].assign(part.begin(), part.end());
   return success();
 }

@@ -15,13 +15,18 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
 using namespace mlir;
 using namespace cameo;
+using kernel::Spread;
 using kernel::TilePlaces;
 using kernel::TileType;
+
+/// Bytes that all banks of shared memory have together.
+static constexpr int64_t kLine = 128;
 
 //===-- Allocation --------------------------------------------------------------------------===//
 
@@ -71,16 +76,22 @@ LogicalResult TileExpander::placeTiles() {
 
 //===-- Elements ----------------------------------------------------------------------------===//
 
-bool TileExpander::areConsecutive(const kernel::Spread &spread, TileType tile) {
+int64_t TileExpander::runOf(const Spread &spread, TileType tile, const Element &first) {
   if (auto strided = dyn_cast<kernel::StridedAttr>(tile.getLayout()))
-    return (spread.alongRows ? strided.getRow() : strided.getCol()) == 1;
-  return tile.getLayout().hasConsecutiveRows() != spread.alongRows;
+    return (spread.alongRows ? strided.getRow() : strided.getCol()) == 1 ? spread.width : 1;
+  if (tile.getLayout().hasConsecutiveRows() == spread.alongRows)
+    return 1;
+  // Pieces of 16 bytes stay as they are.
+  int64_t run = std::min(spread.width, 16 / bytesOf(tile.getElementType()));
+  return spread.width % run == 0 && first.divisor % run == 0 ? run : 1;
 }
 
 TileExpander::Element TileExpander::elementAt(OpBuilder &builder, Location loc, const Part &part,
                                               const kernel::Place &place) {
   if (auto strided = dyn_cast<kernel::StridedAttr>(part.type.getLayout()))
     return stridedElement(builder, loc, part, place, strided);
+  if (auto staged = dyn_cast<kernel::StagedAttr>(part.type.getLayout()))
+    return stagedElement(builder, loc, part, place, staged);
   return swizzledElement(builder, loc, part, place,
                          cast<kernel::SwizzleAttr>(part.type.getLayout()));
 }
@@ -178,4 +189,100 @@ TileExpander::Element TileExpander::swizzledElement(OpBuilder &builder, Location
   };
   Value offset = swizzled(builder, loc, part.type, at(line), at(along));
   return {add(builder, loc, offset, stage), divisor};
+}
+
+//===-- Staged ------------------------------------------------------------------------------===//
+
+/// All bits that numbers up to `most` may have.
+static int64_t bitsUpTo(int64_t most) {
+  return int64_t(llvm::PowerOf2Ceil(uint64_t(most) + 1)) - 1;
+}
+
+/// Bits that an expression of the thread's number may have.
+static int64_t bitsOf(AffineExpr expr, int64_t threads) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return number.getValue();
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return bitsUpTo(threads - 1);
+  int64_t left = bitsOf(binary.getLHS(), threads), right = bitsOf(binary.getRHS(), threads);
+  bool isShift = isa<AffineConstantExpr>(binary.getRHS()) && llvm::isPowerOf2_64(right);
+  switch (expr.getKind()) {
+  case AffineExprKind::Mul:
+    return isShift ? left * right : bitsUpTo(left * right);
+  case AffineExprKind::FloorDiv:
+    return isShift ? left / right : bitsUpTo(left / right);
+  case AffineExprKind::Mod:
+    return isShift ? left & (right - 1) : bitsUpTo(std::min(left, right - 1));
+  default:
+    return (left & right) == 0 ? left | right : bitsUpTo(left + right);
+  }
+}
+
+/// The offset in a staged tile's stage of an element whose place is known.
+static int64_t staged(TileType type, int64_t row, int64_t column) {
+  auto layout = cast<kernel::StagedAttr>(type.getLayout());
+  int64_t bytes = bytesOf(type.getElementType()), rows = layout.getRows(), cols = layout.getCols();
+  int64_t rectangle = row / rows * (type.getCols() / cols) + column / cols;
+  int64_t within = row % rows * cols + column % cols;
+  int64_t exchange = kernel::StagedAttr::getExchange(within * bytes / kLine) * (16 / bytes);
+  return rectangle * rows * cols + (within ^ exchange);
+}
+
+/// The same of any element.
+Value TileExpander::staged(OpBuilder &builder, Location loc, TileType type, Value row,
+                           Value column) {
+  auto layout = cast<kernel::StagedAttr>(type.getLayout());
+  int64_t bytes = bytesOf(type.getElementType()), rows = layout.getRows(), cols = layout.getCols();
+  Value rectangle =
+      add(builder, loc, mul(builder, loc, divide(builder, loc, row, rows), type.getCols() / cols),
+          divide(builder, loc, column, cols));
+  Value within = add(builder, loc, mul(builder, loc, remainder(builder, loc, row, rows), cols),
+                     remainder(builder, loc, column, cols));
+  Value line = divide(builder, loc, within, kLine / bytes), exchanged = within;
+  for (int64_t bit = 1; bit < rows * cols * bytes / kLine; bit *= 2)
+    if (int64_t exchange = kernel::StagedAttr::getExchange(bit)) {
+      Value isSet = remainder(builder, loc, divide(builder, loc, line, bit), 2);
+      exchanged = builder.createOrFold<arith::XOrIOp>(
+          loc, exchanged, mul(builder, loc, isSet, exchange * (16 / bytes)));
+    }
+  return add(builder, loc, mul(builder, loc, rectangle, rows * cols), exchanged);
+}
+
+TileExpander::Element TileExpander::stagedElement(OpBuilder &builder, Location loc,
+                                                  const Part &part, const kernel::Place &place,
+                                                  kernel::StagedAttr layout) {
+  int64_t bytes = bytesOf(part.type.getElementType());
+  std::optional<int64_t> row = getConstantIntValue(part.row), col = getConstantIntValue(part.col);
+  int64_t divisor = std::gcd(16 / bytes, std::gcd(place.column.getLargestKnownDivisor(),
+                                                  place.columnOffset + col.value_or(1)));
+  Value stage = mul(builder, loc, part.stage, part.type.getStageElements());
+  int64_t rowOffset = place.rowOffset + row.value_or(0);
+  int64_t columnOffset = place.columnOffset + col.value_or(0);
+  bool isApart = row && col && llvm::isPowerOf2_64(layout.getRows()) &&
+                 llvm::isPowerOf2_64(layout.getCols()) &&
+                 (bitsOf(place.row, threads) & rowOffset) == 0 &&
+                 (bitsOf(place.column, threads) & columnOffset) == 0;
+  if (!isApart) {
+    Value offset =
+        staged(builder, loc, part.type, add(builder, loc, rowOf(builder, loc, place), part.row),
+               add(builder, loc, colOf(builder, loc, place), part.col));
+    return {add(builder, loc, offset, stage), divisor};
+  }
+  // What does not depend on the thread has bits of its own, so that it can be exchanged by itself:
+  // in a line of 128 bytes it is combined with the thread's part, the rest is added.
+  int64_t further = ::staged(part.type, rowOffset, columnOffset),
+          within = further % (kLine / bytes);
+  auto key = [&](int64_t number) {
+    return std::tuple(builder.getInsertionBlock(), Type(part.type), place.row, place.column,
+                      number);
+  };
+  if (!stagedParts.contains(key(0)))
+    stagedParts[key(0)] =
+        staged(builder, loc, part.type, atThread(place.row), atThread(place.column));
+  if (!stagedParts.contains(key(within)))
+    stagedParts[key(within)] =
+        builder.create<arith::XOrIOp>(loc, stagedParts[key(0)], constant(within));
+  Value offset = add(builder, loc, stagedParts[key(within)], stage);
+  return {add(builder, loc, offset, further - within), divisor};
 }

@@ -51,8 +51,8 @@ LogicalResult TileExpander::expand(kernel::StoreFragmentOp op) {
   int64_t vector = op.getVector();
   if (spread.alongRows || spread.width % vector != 0)
     vector = 1;
-  int64_t alignment =
-      accessAlignment(vector, cast<MemRefType>(op.getDest().getType()).getElementType());
+  Type element = cast<MemRefType>(op.getDest().getType()).getElementType();
+  int64_t alignment = accessAlignment(vector, element), bytes = bytesOf(element);
   ElementRegion region(op.getBody().front(), /*condition=*/2, /*loaded=*/3);
   SmallVector<int64_t> widths(op.getSources().size(), op.getVector());
   if (op.getWidths())
@@ -128,7 +128,6 @@ LogicalResult TileExpander::expand(kernel::StoreFragmentOp op) {
   auto computeIfInside = [&](Value inside) {
     if (isAlways(inside))
       return compute(builder, inside);
-    Type element = cast<MemRefType>(op.getDest().getType()).getElementType();
     Type type = vector > 1 ? Type(VectorType::get(vector, element)) : element;
     auto branch = builder.create<scf::IfOp>(loc, TypeRange{type, builder.getIndexType()}, inside,
                                             /*withElseRegion=*/true);
@@ -140,7 +139,9 @@ LogicalResult TileExpander::expand(kernel::StoreFragmentOp op) {
     otherwise.create<scf::YieldOp>(loc, ValueRange{nothing, nowhere});
     return Piece{branch.getResult(0), branch.getResult(1), inside};
   };
-  // A load behind a store to what may be the same memory would wait for it: all of a row first.
+  // A load behind a store to what may be the same memory would wait for it: those of a row, and of
+  // several where it is short, come first.
+  constexpr int64_t kLoadedFirst = 64; // bytes
   bool loadsFirst = readsSharedMemory(op);
   SmallVector<Piece> pieces;
   auto storePieces = [&] {
@@ -150,7 +151,8 @@ LogicalResult TileExpander::expand(kernel::StoreFragmentOp op) {
   };
   const Place *former = nullptr;
   for (auto [place, value] : llvm::zip(spread.values, *fragment)) {
-    if (former && former->rowOffset != place.rowOffset)
+    if (former && former->rowOffset != place.rowOffset &&
+        int64_t(pieces.size()) * vector * bytes >= kLoadedFirst)
       storePieces();
     former = &place;
     OpBuilder::InsertionGuard guard(builder);

@@ -47,6 +47,7 @@ private:
   mlir::LogicalResult expand(kernel::MapFragmentOp op);
   mlir::LogicalResult expand(kernel::WriteTileOp op);
   mlir::LogicalResult expand(kernel::LoadFragmentOp op);
+  mlir::LogicalResult expand(kernel::SliceFragmentOp op);
   // Contract.cpp
   mlir::LogicalResult expand(kernel::ContractOp op);
   mlir::LogicalResult contractThreads(kernel::ContractOp op, kernel::ThreadTileAttr layout);
@@ -79,8 +80,13 @@ private:
                           const kernel::Place &place, kernel::SwizzleAttr layout);
   mlir::Value swizzled(mlir::OpBuilder &builder, mlir::Location loc, kernel::TileType type,
                        mlir::Value line, mlir::Value along);
-  /// Whether neighbours in a value are neighbours in the tile, which then is accessed by vectors.
-  static bool areConsecutive(const kernel::Spread &spread, kernel::TileType tile);
+  Element stagedElement(mlir::OpBuilder &builder, mlir::Location loc, const Part &part,
+                        const kernel::Place &place, kernel::StagedAttr layout);
+  mlir::Value staged(mlir::OpBuilder &builder, mlir::Location loc, kernel::TileType type,
+                     mlir::Value row, mlir::Value column);
+  /// How many neighbours in a value, the first of which is there, are neighbours in the tile, which
+  /// is accessed by so many at once.
+  static int64_t runOf(const kernel::Spread &spread, kernel::TileType tile, const Element &first);
 
   // TileExpander.cpp: index arithmetic. Nothing wraps around: tiles are far below 2^31.
   mlir::Value constant(int64_t value);
@@ -115,6 +121,11 @@ private:
   /// The thread's part of offsets in a swizzled stage, by line and position in it.
   llvm::DenseMap<std::tuple<mlir::Type, mlir::AffineExpr, mlir::AffineExpr>, mlir::Value>
       swizzledParts;
+  /// The same in a staged one, by row and column, with a number that it is combined with; and the
+  /// block where that is known, which is not the entry: results are stored behind a long loop.
+  llvm::DenseMap<std::tuple<mlir::Block *, mlir::Type, mlir::AffineExpr, mlir::AffineExpr, int64_t>,
+                 mlir::Value>
+      stagedParts;
   std::optional<MatrixLoads> matrixLoads;
   /// Operations that are expanded, users after what they use.
   llvm::SmallVector<mlir::Operation *> expanded;

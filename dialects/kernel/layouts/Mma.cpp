@@ -1,4 +1,5 @@
-// #kernel.mma: accumulators of mma.sync and their operands. PTX ISA, "Matrix Fragments for
+// #kernel.mma: accumulators of mma.sync and their operands; #kernel.warp_rows: what their warps
+// store. PTX ISA, "Matrix Fragments for
 // mma.m16n8k16" and its neighbours: a lane's group is lane / 4; registers of 32 bits follow each
 // other in the order of the instruction's operands.
 //
@@ -22,12 +23,12 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
 }
 
 /// A warp's row and column among all.
-static AffineExpr warpRowOf(MmaAttr layout) {
+template <typename Layout> static AffineExpr warpRowOf(Layout layout) {
   AffineExpr warp = getAffineDimExpr(0, layout.getContext()).floorDiv(kWarp);
   return layout.getWarpRows() == 1 ? getAffineConstantExpr(0, layout.getContext())
                                    : warp.floorDiv(layout.getWarpCols());
 }
-static AffineExpr warpColumnOf(MmaAttr layout) {
+template <typename Layout> static AffineExpr warpColumnOf(Layout layout) {
   AffineExpr warp = getAffineDimExpr(0, layout.getContext()).floorDiv(kWarp);
   return layout.getWarpRows() == 1 ? warp : warp % layout.getWarpCols();
 }
@@ -83,5 +84,36 @@ FailureOr<Spread> MmaAttr::spreadOperand(int64_t number, int64_t rows, int64_t c
       for (int64_t inner = 0; inner < getK(); inner += kGroup * width)
         for (int64_t half = 0; half < size; half += kGroups)
           add(i + half, k + inner);
+  return result;
+}
+
+LogicalResult WarpRowsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t vector,
+                                   int64_t warpRows, int64_t warpCols) {
+  if (vector <= 0)
+    return emitError() << "vector must be positive, is " << vector;
+  if (warpRows <= 0 || warpCols <= 0 || warpRows * warpCols > 32)
+    return emitError() << "needs 1 to 32 warps, has " << warpRows << "x" << warpCols;
+  return success();
+}
+
+FailureOr<Spread> WarpRowsAttr::spread(int64_t rows, int64_t cols, Type,
+                                       function_ref<InFlightDiagnostic()> emitError) const {
+  int64_t warpRows = rows / getWarpRows(), warpCols = cols / getWarpCols();
+  if (rows <= 0 || cols <= 0 || rows % getWarpRows() != 0 ||
+      cols % (getWarpCols() * getVector()) != 0 || warpRows * warpCols % (kWarp * getVector()) != 0)
+    return emitError() << "layout does not cover a fragment of " << rows << " by " << cols;
+  Spread result{kWarp * getWarpRows() * getWarpCols(), getVector(), /*alongRows=*/false, {}};
+  AffineExpr row = warpRowOf(*this) * warpRows, column = warpColumnOf(*this) * warpCols;
+  AffineExpr lane = getAffineDimExpr(0, getContext()) % kWarp;
+  int64_t line = warpCols / getVector(); // groups
+  for (int64_t first = 0; first < warpRows * line; first += kWarp) {
+    if (kWarp % line == 0)
+      result.add(row + lane.floorDiv(line), column + lane % line * getVector(), first / line, 0);
+    else if (line % kWarp == 0)
+      result.add(row, column + lane * getVector(), first / line, first % line * getVector());
+    else
+      result.add(row + (lane + first).floorDiv(line), column + (lane + first) % line * getVector(),
+                 0, 0);
+  }
   return result;
 }

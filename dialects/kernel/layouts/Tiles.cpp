@@ -1,9 +1,11 @@
-// Types of tiles and fragments, and the layouts of tiles: #kernel.strided and #kernel.swizzle.
+// Types of tiles and fragments, and the layouts of tiles: #kernel.strided, #kernel.swizzle and
+// #kernel.staged.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/kernel/Kernel.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -66,6 +68,45 @@ LogicalResult SwizzleAttr::verifyTile(int64_t rows, int64_t cols, Type element,
 int64_t SwizzleAttr::elements(int64_t rows, int64_t cols) const { return rows * cols; }
 int64_t SwizzleAttr::alignment() const { return 8 * getSpan(); }
 bool SwizzleAttr::hasConsecutiveRows() const { return getAlong() == Direction::Columns; }
+
+//===-- Staged ------------------------------------------------------------------------------===//
+
+LogicalResult StagedAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows,
+                                 int64_t cols) {
+  if (rows <= 0 || cols <= 0)
+    return emitError() << "has rectangles of " << rows << "x" << cols;
+  return success();
+}
+
+LogicalResult StagedAttr::verifyTile(int64_t rows, int64_t cols, Type element,
+                                     function_ref<InFlightDiagnostic()> emitError) const {
+  int64_t line = getCols() * bytesOf(element);
+  if (rows % getRows() != 0 || cols % getCols() != 0)
+    return emitError() << "a tile of " << rows << "x" << cols << " is not made of rectangles of "
+                       << getRows() << "x" << getCols();
+  if (line % 16 != 0 || getRows() * line % 128 != 0)
+    return emitError() << "has rectangles of " << getRows() << " rows of " << line
+                       << " B; rows are multiples of 16 B, rectangles of 128 B";
+  return success();
+}
+
+int64_t StagedAttr::elements(int64_t rows, int64_t cols) const { return rows * cols; }
+int64_t StagedAttr::alignment() const { return 128; }
+bool StagedAttr::hasConsecutiveRows() const { return true; }
+
+int64_t StagedAttr::getExchange(int64_t line) {
+  // Pieces are in different banks if their numbers differ in bits 0 to 2 after this. Written are 32
+  // bytes of each of four rows, 64 of two or 16 of eight, read pieces of which neighbours are 1, 2
+  // or 4 apart. So of the numbers' bits there vary bit 0 and two in a row from 2 on, bits 0 and 1
+  // and any other, or any three in a row. These are the only columns that, behind the unit matrix
+  // of bits 0 to 2, make those of each such set independent.
+  constexpr int64_t kColumns[] = {0b111, 0b101, 0b110, 0b100, 0b111, 0b101};
+  int64_t exchange = 0;
+  for (auto [bit, column] : llvm::enumerate(kColumns))
+    if (line >> bit & 1)
+      exchange ^= column;
+  return exchange;
+}
 
 //===-- Types -------------------------------------------------------------------------------===//
 

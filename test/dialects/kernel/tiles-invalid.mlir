@@ -467,3 +467,60 @@ func.func @StoreReadsOffsets(%y: memref<?xf32>, %i: index, %ok: i1,
   }
   return
 }
+
+// -----
+
+// expected-error @below {{vector must be positive, is 0}}
+#l = #kernel.warp_rows<vector = 0, warps = 2 x 2>
+
+// -----
+
+// expected-error @below {{needs 1 to 32 warps, has 8x8}}
+#l = #kernel.warp_rows<vector = 4, warps = 8 x 8>
+
+// -----
+
+// expected-error @below {{layout does not cover a fragment of 16 by 32}}
+func.func private @WarpRows() -> !kernel.fragment<16 by 32 of f32, #kernel.warp_rows<vector = 8, warps = 2 x 2>>
+
+// -----
+
+// expected-error @below {{has rectangles of 0x16}}
+#l = #kernel.staged<0 x 16>
+
+// -----
+
+// expected-error @below {{a tile of 32x48 is not made of rectangles of 16x32}}
+func.func private @StagedTile() -> !kernel.tile<32x48xf32, #kernel.staged<16 x 32>, stages = 1>
+
+// -----
+
+// expected-error @below {{has rectangles of 4 rows of 16 B; rows are multiples of 16 B, rectangles of 128 B}}
+func.func private @StagedBytes() -> !kernel.tile<8x4xf32, #kernel.staged<4 x 4>, stages = 1>
+
+// -----
+
+#l = #kernel.mma<16 x 8 x 16, warps = 1 x 1>
+func.func @SliceLayout(%f: !kernel.fragment<32 by 16 of f32, #l>) {
+  // expected-error @below {{needs fragments of one layout and element type}}
+  %0 = kernel.slice_fragment %f[0] : !kernel.fragment<32 by 16 of f32, #l> -> !kernel.fragment<16 by 16 of f16, #l>
+  return
+}
+
+// -----
+
+#l = #kernel.mma<16 x 8 x 16, warps = 1 x 1>
+func.func @SliceNumber(%f: !kernel.fragment<32 by 16 of f32, #l>) {
+  // expected-error @below {{takes piece 2 of 4 of 8 values}}
+  %0 = kernel.slice_fragment %f[2] : !kernel.fragment<32 by 16 of f32, #l> -> !kernel.fragment<16 by 16 of f32, #l>
+  return
+}
+
+// -----
+
+#l = #kernel.mma<16 x 8 x 16, warps = 1 x 1>
+func.func @SlicePlaces(%f: !kernel.fragment<16 by 32 of f32, #l>) {
+  // expected-error @below {{takes values that lie otherwise in the whole than in the part}}
+  %0 = kernel.slice_fragment %f[0] : !kernel.fragment<16 by 32 of f32, #l> -> !kernel.fragment<32 by 16 of f32, #l>
+  return
+}

@@ -101,6 +101,21 @@ func.func @Mma(%x: memref<?xf16, 1>, %stage: index, %k: index, %ok: i1, %zero: f
   return
 }
 
+// Half of each warp's sums at a time.
+// CHECK-LABEL: func.func @Staged
+func.func @Staged(%sums: !kernel.fragment<64 by 64 of f32, #mma>) {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[T:.*]] = kernel.alloc_tile : <32x64xf32, #kernel.staged<16 x 16>, stages = 1>
+  %t = kernel.alloc_tile : !kernel.tile<32x64xf32, #kernel.staged<16 x 16>, stages = 1>
+  // CHECK: kernel.slice_fragment %{{.*}}[1] : <64 by 64 of f32, #kernel.mma<16 x 8 x 16, warps = 2 x 4>> -> <32 by 64 of f32
+  %part = kernel.slice_fragment %sums[1] : !kernel.fragment<64 by 64 of f32, #mma> -> !kernel.fragment<32 by 64 of f32, #mma>
+  kernel.write_tile %part to %t[%c0, %c0, %c0] : !kernel.fragment<32 by 64 of f32, #mma> to !kernel.tile<32x64xf32, #kernel.staged<16 x 16>, stages = 1>
+  // CHECK: kernel.load_fragment %[[T]]{{.*}} -> <32 by 64 of f32, #kernel.warp_rows<vector = 8, warps = 2 x 4>>
+  %rows = kernel.load_fragment %t[%c0, %c0, %c0] : !kernel.tile<32x64xf32, #kernel.staged<16 x 16>, stages = 1>
+      -> !kernel.fragment<32 by 64 of f32, #kernel.warp_rows<vector = 8, warps = 2 x 4>>
+  return
+}
+
 // CHECK-LABEL: func.func @Address
 func.func @Address(%s: memref<64xf16, 3>, %i: index) -> !llvm.ptr<3> {
   // CHECK: kernel.address %{{.*}}[%{{.*}}] : memref<64xf16, 3> -> !llvm.ptr<3>
