@@ -202,7 +202,7 @@ def LowerDispatches : Pass<"cameo-lower-dispatches", "::cameo::rt::VariantOp"> {
   let dependentDialects = ["::cameo::rt::RtDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::tensor::TensorDialect", "::mlir::NVVM::NVVMDialect"];
   let statistics = [
     Statistic<"dispatches", "dispatches", "dispatches that became launches">,
     Statistic<"launches", "launches", "launches">,

@@ -69,7 +69,7 @@ public:
                   tileOf(tile.depth, tile.columns, {tile.columnStride(), 1})};
     Value sums = multiply(row, column, depth);
     for (size_t number = 0; number < product.epilogues.size(); ++number)
-      store(sums, number, std::min(vectors.store, kGroup));
+      store(sums, number, std::min(vectors.store, kGroup), Rows{});
   }
 
 private:

@@ -19,8 +19,11 @@
 #include "codegen/schedule/Sources.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -73,13 +76,12 @@ public:
     steps = kernel.mul(total(depth.outer), innerSteps);
     Side row = side(/*isRow=*/true), column = side(/*isRow=*/false);
     Value staging = allocate(row, column);
-    Value sums = multiply(row, column);
-    for (size_t number = 0; number < product.epilogues.size(); ++number)
-      store(staged(sums, staging, number), number, form.storeVector);
+    storeSums(multiply(row, column), staging);
   }
 
 private:
   Type elementOf(const Operand &operand) { return getElementTypeOrSelf(operand.source); }
+  int64_t bytesOf(const Operand &operand) { return elementOf(operand).getIntOrFloatBitWidth() / 8; }
 
   //===-- Shared memory -----------------------------------------------------------------------===//
 
@@ -105,7 +107,7 @@ private:
     auto [rows, columns] = shape(deep);
     auto copied = kernel::CopiedAttr::get(context, copy.vector, along, form.tile.threads());
     auto layout = kernel::OperandAttr::get(context, isRow ? 0 : 1, accumulators);
-    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    int64_t bytes = bytesOf(operand);
     auto [fragmentRows, fragmentColumns] = shape(kDepthBytes / bytes);
     TileType tile = TileType::get(context, rows, columns, element, swizzle, form.tile.stages);
     SmallVector<ProductOffsets> offsets;
@@ -125,12 +127,14 @@ private:
   }
 
   /// Memory for sums on their way to the results, in place of the operands, which are longer if
-  /// need be.
+  /// need be: a part for each warp.
   Value allocate(const Side &row, const Side &column) {
     MLIRContext *context = b.getContext();
-    auto layout = kernel::StridedAttr::get(context, form.tile.stagingStride(), 1);
-    TileType type = TileType::get(context, form.tile.rows, form.tile.columns, product.sumType,
-                                  layout, /*stages=*/1);
+    stagedRows = form.tile.stagedRows(bytesOf(product.row));
+    auto layout =
+        kernel::StagedAttr::get(context, stagedRows, form.tile.columns / form.tile.warpColumns);
+    TileType type = TileType::get(context, stagedRows * form.tile.warpRows, form.tile.columns,
+                                  product.sumType, layout, /*stages=*/1);
     SmallVector<Value> over{row.tile, column.tile};
     int64_t bytes = row.tile.getType().getBytes() + column.tile.getType().getBytes();
     if (int64_t more = type.getBytes() - bytes; more > 0) {
@@ -329,30 +333,53 @@ private:
 
   //===-- Results -----------------------------------------------------------------------------===//
 
-  /// The sums as threads store them: neighbours in a row.
-  Value staged(Value sums, Value staging, size_t number) {
+  /// Lanes of a warp see what the others have done in shared memory.
+  void awaitWarp() {
+    Value all = b.create<arith::ConstantIntOp>(loc, -1, b.getI32Type());
+    b.create<NVVM::SyncWarpOp>(loc, all);
+  }
+
+  /// Stores the results, some rows of each warp at a time. Warps stage their own, so that no other
+  /// has to be waited for but before the first: it may still read the operands.
+  void storeSums(Value sums, Value staging) {
+    MLIRContext *context = b.getContext();
+    auto part = FragmentType::get(context, stagedRows * form.tile.warpRows, form.tile.columns,
+                                  product.sumType, accumulators);
+    int64_t warpRows = form.tile.rows / form.tile.warpRows;
     Value zero = kernel.constant(0);
-    if (number == 0) {
-      if (form.async) // what was copied ahead of the last step arrives, too
-        b.create<kernel::WaitCopiesOp>(loc, 0);
-      b.create<gpu::BarrierOp>(loc);
-      b.create<kernel::WriteTileOp>(loc, sums, staging, zero, zero, zero);
-      b.create<gpu::BarrierOp>(loc);
+    if (form.async) // what was copied ahead of the last step arrives, too
+      b.create<kernel::WaitCopiesOp>(loc, 0);
+    b.create<gpu::BarrierOp>(loc);
+    for (int64_t piece = 0; piece * stagedRows < warpRows; ++piece) {
+      Value rows = b.create<kernel::SliceFragmentOp>(loc, part, sums, piece);
+      if (piece > 0)
+        awaitWarp();
+      b.create<kernel::WriteTileOp>(loc, rows, staging, zero, zero, zero);
+      awaitWarp();
+      for (size_t number = 0; number < product.epilogues.size(); ++number) {
+        int64_t vector = vectorOf(number);
+        auto layout =
+            kernel::WarpRowsAttr::get(context, vector, form.tile.warpRows, form.tile.warpColumns);
+        auto type = FragmentType::get(context, part.getRows(), part.getCols(),
+                                      part.getElementType(), layout);
+        Value mine = b.create<kernel::LoadFragmentOp>(loc, type, staging, zero, zero, zero);
+        store(mine, number, vector, {piece * stagedRows, stagedRows, warpRows});
+      }
     }
-    int64_t group = std::max<int64_t>(form.storeVector, 4), threads = form.tile.threads();
-    int64_t across = std::min(form.tile.columns / group, threads);
-    int64_t down = threads / across;
-    auto layout = kernel::ThreadTileAttr::get(b.getContext(), down, across, form.tile.rows / down,
-                                              form.tile.columns / across, group);
-    auto type = FragmentType::get(b.getContext(), form.tile.rows, form.tile.columns,
-                                  product.sumType, layout);
-    return b.create<kernel::LoadFragmentOp>(loc, type, staging, zero, zero, zero);
+  }
+
+  /// Elements of a result that a lane stores at once: as many as may be, of which all lanes have
+  /// some.
+  int64_t vectorOf(size_t number) {
+    int64_t elements = stagedRows * form.tile.columns / form.tile.warpColumns;
+    return std::gcd(elements / 32, storeWidth(number, form.storeVector));
   }
 
   const MmaForm &form;
   DepthLoops depth;
   kernel::MmaAttr accumulators;
   Value innerSteps, steps; // of the innermost loop of depth, and of all
+  int64_t stagedRows;      // of a warp, at once
 };
 
 } // namespace

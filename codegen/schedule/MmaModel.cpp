@@ -77,6 +77,15 @@ double stepCycles(const MmaTile &tile, const MmaWork &work, const Target &target
 
 } // namespace
 
+int64_t MmaTile::stagedRows(int64_t bytes) const {
+  constexpr int64_t kLeast = 16;
+  int64_t whole = rows / warpRows, room = operandBytes(bytes) / (warpRows * columns * 4);
+  int64_t pieces = 1;
+  while (whole / pieces > std::max(room, kLeast) || whole % (pieces * kLeast) != 0)
+    ++pieces;
+  return whole / pieces;
+}
+
 int64_t cameo::registersPerThread(const MmaTile &tile, const MmaWork &work) {
   int64_t warpTileRows = tile.rows / tile.warpRows;
   int64_t warpTileColumns = tile.columns / tile.warpColumns;

@@ -23,13 +23,14 @@ struct MmaTile {
   int64_t threads() const { return 32 * warpRows * warpColumns; }
   /// Shared memory of both operands, whose elements have so many bytes.
   int64_t operandBytes(int64_t bytes) const { return stages * (rows + columns) * depth * bytes; }
-  /// Of the sums on their way to the results, of 32 bits each.
-  int64_t stagingBytes() const { return rows * stagingStride() * 4; }
-  /// Elements from one row of these to the next. Pairs of eight rows and four columns are written
-  /// at once: eight more than a multiple of 32 banks keeps four rows apart, which is what the GPU
-  /// writes in one go.
-  int64_t stagingStride() const { return columns + 8; }
-  int64_t sharedBytes(int64_t bytes) const { return std::max(operandBytes(bytes), stagingBytes()); }
+  /// Rows of a warp's sums that go to the results at once, through shared memory: an equal part of
+  /// all, for which the operands' memory has room, but at least those of an instruction.
+  int64_t stagedRows(int64_t bytes) const;
+  /// Of these, of all warps and of 32 bits each.
+  int64_t stagingBytes(int64_t bytes) const { return warpRows * stagedRows(bytes) * columns * 4; }
+  int64_t sharedBytes(int64_t bytes) const {
+    return std::max(operandBytes(bytes), stagingBytes(bytes));
+  }
 };
 
 /// A product as the estimate sees it.

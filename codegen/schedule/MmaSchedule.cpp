@@ -218,12 +218,6 @@ LogicalResult MmaMatch::verifyTile(const MmaForm &form) const {
       tile.columns % columnUnit != 0 || tile.depth % depthUnit != 0)
     return error() << "a tile of " << tile.rows << "x" << tile.columns << "x" << tile.depth
                    << " is not made of " << rowUnit << "x" << columnUnit << "x" << depthUnit;
-  int64_t group = std::max<int64_t>(form.storeVector, 4);
-  int64_t across = std::min(tile.columns / group, tile.threads());
-  if (tile.columns % group != 0 || tile.threads() % across != 0 ||
-      tile.columns / group % across != 0 || tile.rows % (tile.threads() / across) != 0)
-    return error() << tile.threads() << " threads do not share a tile of " << tile.rows << "x"
-                   << tile.columns << " in groups of " << group;
   if (form.async && !target.asyncCopy)
     return error() << target.name << " has no asynchronous copies";
   if (tile.stages < 2 || tile.stages > (form.async ? kMostStages : 2))

@@ -161,11 +161,26 @@ SmallVector<Value> ProductKernel::placeOf(Value row, Value column) {
   return place;
 }
 
-void ProductKernel::store(Value sums, size_t number, int64_t vector) {
+/// Where the row of a fragment is among all rows.
+Value ProductKernel::rowOf(Value row, const Rows &rows) {
+  if (rows.together == rows.apart)
+    return kernel.add(rowStart, row);
+  Value together = kernel.constant(rows.together);
+  Value group = b.createOrFold<arith::DivUIOp>(loc, row, together);
+  Value within = b.createOrFold<arith::RemUIOp>(loc, row, together);
+  Value start = kernel.add(rowStart, kernel.mul(group, kernel.constant(rows.apart)));
+  return kernel.add(start, kernel.add(within, kernel.constant(rows.first)));
+}
+
+int64_t ProductKernel::storeWidth(size_t number, int64_t most) {
+  return std::min(storeVector(product, number, most),
+                  kernel.layout(kernel.op.getInitArgs()[number]).alignment);
+}
+
+void ProductKernel::store(Value sums, size_t number, int64_t vector, const Rows &part) {
   const Epilogue &epilogue = product.epilogues[number];
   Value destination = kernel.op.getInitArgs()[number];
-  int64_t width =
-      std::min({storeVector(product, number, vector), kernel.layout(destination).alignment});
+  int64_t width = storeWidth(number, vector);
   // Elements of memory are loaded beforehand where it can be told which; else with the work.
   std::optional<Elementwise> work = workOf(epilogue);
   SmallVector<Value> memories;
@@ -182,10 +197,10 @@ void ProductKernel::store(Value sums, size_t number, int64_t vector) {
     store.removeWidthsAttr();
   OpBuilder::InsertionGuard guard(b);
   if (!memories.empty())
-    describeReads(store, *work);
+    describeReads(store, *work, part);
   Block *body =
       b.createBlock(&store.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-  Value row = kernel.add(rowStart, body->getArgument(0));
+  Value row = rowOf(body->getArgument(0), part);
   Value column = kernel.add(columnStart, body->getArgument(1));
   Value rowIn = isIn(row, rows, tileRows), columnIn = isIn(column, columns, tileColumns);
   Value inside = b.createOrFold<arith::AndIOp>(loc, rowIn, columnIn);
@@ -211,11 +226,12 @@ std::optional<Elementwise> ProductKernel::workOf(const Epilogue &epilogue) {
 }
 
 /// Writes where a store's other elements are.
-void ProductKernel::describeReads(kernel::StoreFragmentOp store, const Elementwise &work) {
+void ProductKernel::describeReads(kernel::StoreFragmentOp store, const Elementwise &work,
+                                  const Rows &part) {
   Block *body =
       b.createBlock(&store.getReads(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
-  SmallVector<Value> place = placeOf(kernel.add(rowStart, body->getArgument(0)),
-                                     kernel.add(columnStart, body->getArgument(1)));
+  SmallVector<Value> place =
+      placeOf(rowOf(body->getArgument(0), part), kernel.add(columnStart, body->getArgument(1)));
   for (Value &index : place)
     if (!index)
       index = kernel.constant(0);

@@ -56,9 +56,16 @@ protected:
                              mlir::Type type);
 
   //===-- Results -----------------------------------------------------------------------------===//
-  /// Stores a result of the dispatch, of whose product these are the sums, `vector` elements at
-  /// once at most.
-  void store(mlir::Value sums, size_t number, int64_t vector);
+  /// Which rows of the block's tile a fragment has: groups of `together` rows, from `first` on and
+  /// `apart` from one to the next. Where these are equal, all rows.
+  struct Rows {
+    int64_t first = 0, together = 0, apart = 0;
+  };
+  /// Elements of a result that are stored at once, `most` at most.
+  int64_t storeWidth(size_t number, int64_t most);
+  /// Stores a result of the dispatch, of whose product these are sums, `vector` elements at once at
+  /// most.
+  void store(mlir::Value sums, size_t number, int64_t vector, const Rows &rows);
 
   Kernel &kernel;
   mlir::OpBuilder &b;
@@ -72,8 +79,9 @@ protected:
 private:
   mlir::Value computeInside(const Operand &operand, mlir::ValueRange loaded);
   llvm::SmallVector<mlir::Value> placeOf(mlir::Value row, mlir::Value column);
+  mlir::Value rowOf(mlir::Value row, const Rows &rows);
   std::optional<Elementwise> workOf(const Epilogue &epilogue);
-  void describeReads(kernel::StoreFragmentOp store, const Elementwise &work);
+  void describeReads(kernel::StoreFragmentOp store, const Elementwise &work, const Rows &rows);
   mlir::Value pullElement(mlir::Value result, mlir::ValueRange indices, mlir::Value accumulated,
                           mlir::Value inside);
 };
