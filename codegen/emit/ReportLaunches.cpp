@@ -175,6 +175,18 @@ static void addMemory(json::Object &object, rt::LaunchOp launch, const PlanSteps
   object["arena"] = std::move(arena);
 }
 
+/// How many blocks it has, where that is known or can be stated.
+static void addBlocks(json::Object &object, rt::LaunchOp launch, const PlanSteps &steps) {
+  int64_t blocks = 1;
+  for (Value size : launch.getGrid()) {
+    std::optional<int64_t> known = steps.sizes.of(size);
+    if (!known)
+      return;
+    blocks *= *known;
+  }
+  object["blocks"] = blocks;
+}
+
 json::Array cameo::launchesOf(rt::VariantOp variant) {
   json::Array kernels;
   for (auto function : variant.getOps<func::FuncOp>()) {
@@ -190,6 +202,7 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
         addAttributes(object, kernel);
       addAttributes(object, launch);
       addShapes(object, launch);
+      addBlocks(object, launch, steps);
       addMemory(object, launch, steps);
       kernels.push_back(std::move(object));
     });
