@@ -29,6 +29,8 @@ class Case:
         self.tensor, self.array, self.rounding = TYPES[kind]
         self.random = numpy.random.default_rng(sum(map(ord, name)))
         self.feed, self.nodes, self.inputs, self.weights = {}, [], [], []
+        self.result = self.tensor
+        self.others = []  # (name, exact, error) of results beside the first
 
     def values(self, *shape):
         return self.random.standard_normal(shape).astype(self.array)
@@ -62,12 +64,14 @@ class Case:
         self.error = self.error * (1 + self.rounding) + abs(self.exact) * self.rounding + 2.0**-24
 
     def entry(self, result):
-        self.nodes.append(helper.make_node("Identity", [result], ["y0"]))
+        outputs = []
+        for number, name in enumerate([result, *(name for name, _, _ in self.others)]):
+            self.nodes.append(helper.make_node("Identity", [name], [f"y{number}"]))
+            outputs.append(helper.make_tensor_value_info(
+                f"y{number}", self.result if number == 0 else self.tensor,
+                [None] * self.exact.ndim))
         model = helper.make_model(
-            helper.make_graph(self.nodes, self.name, self.inputs,
-                              [helper.make_tensor_value_info("y0", self.tensor,
-                                                             [None] * self.exact.ndim)],
-                              self.weights),
+            helper.make_graph(self.nodes, self.name, self.inputs, outputs, self.weights),
             opset_imports=[helper.make_opsetid("", 21)])
         model.ir_version = 10
         return batch.Entry(self.name, model, self.feed)
@@ -119,6 +123,83 @@ def multiply_computed(case, m, n, k):
     return case.node("MatMul", left, c)
 
 
+def scale(case, result, *shape):
+    """`result` times a tensor of this shape, rounded."""
+    c, z = case.input(*shape)
+    case.exact, case.error = case.exact * z, case.error * abs(z)
+    case.round()
+    return case.node("Mul", result, c)
+
+
+def multiply_rectified(case, m, n, k):
+    """relu(x) * s, s being one for each index of depth, times a matrix."""
+    a, x = case.input(m, k)
+    s, factors = case.input(k)
+    b, y = case.input(k, n)
+    left = case.node("Mul", case.node("Relu", a), s)
+    x = (numpy.maximum(x, 0) * factors).astype(case.array).astype(float)
+    case.product(x @ y, abs(x) @ abs(y), k)
+    return case.node("MatMul", left, b)
+
+
+def multiply_cast(case, m, n, k, side):
+    """Operand 0 or 1 comes as FP32, and is rounded on its way."""
+    x, y = case.values(m, k), case.values(k, n)
+    names = []
+    for number, values in enumerate((x, y)):
+        name = f"x{number}"
+        is_cast = number == side
+        case.feed[name] = values.astype(numpy.float32) if is_cast else values
+        case.inputs.append(helper.make_tensor_value_info(
+            name, TensorProto.FLOAT if is_cast else case.tensor, values.shape))
+        names.append(case.node("Cast", name, to=case.tensor) if is_cast else name)
+    x, y = x.astype(float), y.astype(float)
+    case.product(x @ y, abs(x) @ abs(y), k)
+    return case.node("MatMul", *names)
+
+
+def multiply_integers(case, m, n, k):
+    """Weights of 8 bits, cast."""
+    a, x = case.input(m, k)
+    y = case.random.integers(-100, 100, (k, n)).astype(numpy.int8)
+    case.feed["x1"] = y
+    case.inputs.append(helper.make_tensor_value_info("x1", TensorProto.INT8, y.shape))
+    y = y.astype(float)
+    case.product(x @ y, abs(x) @ abs(y), k)
+    return case.node("MatMul", a, case.node("Cast", "x1", to=case.tensor))
+
+
+def quantise(case, m, n, k, kind=TensorProto.INT8):
+    """A product whose results are of 8 bits: scaled, rounded half to even, saturated. Sums are small
+    integers, so that nothing else is rounded, and half of them are halfway between two."""
+    for name, shape in (("x0", (m, k)), ("x1", (k, n))):
+        case.feed[name] = case.random.integers(-3, 4, shape).astype(case.array)
+        case.inputs.append(helper.make_tensor_value_info(name, case.tensor, shape))
+    sums = case.feed["x0"].astype(float) @ case.feed["x1"].astype(float)
+    low, high = (-128, 127) if kind == TensorProto.INT8 else (0, 255)
+    for number, value in enumerate((1.5, low, high)):
+        case.weights.append(helper.make_tensor(f"w{number}", TensorProto.FLOAT, (), [value]))
+    result = case.node("Cast", case.node("MatMul", "x0", "x1"), to=TensorProto.FLOAT)
+    result = case.node("Clip", case.node("Round", case.node("Mul", result, "w0")), "w1", "w2")
+    case.exact, case.result = numpy.clip(numpy.rint(sums * 1.5), low, high), kind
+    case.error = numpy.full(case.exact.shape, 2.0**-24)
+    return case.node("Cast", result, to=kind)
+
+
+def join(case, result, *shape):
+    """`result` beside another tensor: it is stored into a part of what both are in."""
+    c, z = case.input(*shape)
+    case.exact = numpy.concatenate([z, case.exact], axis=-1)
+    case.error = numpy.concatenate([numpy.full(z.shape, 2.0**-24), case.error], axis=-1)
+    return case.node("Concat", c, result, axis=-1)
+
+
+def both(case, result):
+    """The product and what is computed from it are results of one kernel."""
+    case.others.append((result, case.exact, case.error))
+    return clip(case, result)
+
+
 def clip(case, result):
     case.exact = numpy.maximum(case.exact, 0)
     return case.node("Relu", result)
@@ -167,6 +248,21 @@ CASES |= {
     "open-rows": lambda c: multiply_open(c, 70, 64, 48, known="nk"),
     "open-depth": lambda c: multiply_open(c, 40, 64, 50, known="mn"),
     "open": lambda c: multiply_open(c, 70, 36, 50),
+    "scale": lambda c: scale(c, multiply(c, 64, 72, 48), 72),
+    "scale-rows": lambda c: scale(c, multiply(c, 80, 64, 48), 80, 1),
+    "residual-scaled": lambda c: add(c, scale(c, multiply(c, 72, 136, 64), 136), 72, 136),
+    "view": lambda c: join(c, multiply(c, 64, 72, 48), 64, 8),
+    "view-odd": lambda c: join(c, multiply(c, 64, 72, 48), 64, 5),
+    "view-residual": lambda c: join(c, add(c, multiply(c, 40, 64, 48), 40, 64), 40, 32),
+    "both": lambda c: both(c, multiply(c, 64, 72, 48)),
+    "both-large": lambda c: both(c, multiply(c, 520, 264, 64)),
+    "quantised": lambda c: quantise(c, 64, 128, 48),
+    "quantised-narrow": lambda c: quantise(c, 72, 24, 32),
+    "quantised-unsigned": lambda c: quantise(c, 130, 144, 40, TensorProto.UINT8),
+    "rectified": lambda c: multiply_rectified(c, 72, 64, 48),
+    "cast-rows": lambda c: multiply_cast(c, 64, 72, 48, 0),
+    "cast-columns": lambda c: multiply_cast(c, 64, 72, 48, 1),
+    "cast-integers": lambda c: multiply_integers(c, 64, 72, 48),
     "1x1": lambda c: convolve(c, 2, 64, 10, 40, 1),
     "3x3": lambda c: convolve(c, 1, 32, 12, 64, 3, pad=1),
     "3x3-strided": lambda c: convolve(c, 2, 64, 9, 32, 3, stride=2, pad=1),
@@ -179,14 +275,16 @@ def judge(case, entry):
     """What is wrong, or nothing."""
     if entry.refusal or entry.failure:
         return entry.refusal or entry.failure
-    got = entry.outputs[0].astype(float)
-    if got.shape != case.exact.shape:
-        return f"has shape {got.shape}, not {case.exact.shape}"
-    off = abs(got - case.exact) / case.error
-    if not off.max() <= 1:  # nor NaN
-        place = numpy.unravel_index(numpy.nanargmax(off), off.shape)
-        return (f"{numpy.sum(~(off <= 1))} of {off.size} elements are wrong, most at {place}: "
-                f"{got[place]}, not {case.exact[place]} within {case.error[place]}")
+    results = [("y0", case.exact, case.error), *case.others]
+    for got, (name, exact, error) in zip(entry.outputs, results, strict=True):
+        got = got.astype(float)
+        if got.shape != exact.shape:
+            return f"{name} has shape {got.shape}, not {exact.shape}"
+        off = abs(got - exact) / error
+        if not off.max() <= 1:  # nor NaN
+            place = numpy.unravel_index(numpy.nanargmax(off), off.shape)
+            return (f"{numpy.sum(~(off <= 1))} of {off.size} elements of {name} are wrong, most at "
+                    f"{place}: {got[place]}, not {exact[place]} within {error[place]}")
     return ""
 
 
