@@ -67,6 +67,9 @@ def parts():
         Part("batches", [PYTHON, f"{E2E}/batches.py"], 10),
         Part("layouts", [PYTHON, f"{E2E}/layouts.py"], 10),
         Part("matrix-products", [PYTHON, f"{E2E}/matrix_products.py"], 10),
+        # Without asynchronous copies, by smaller instructions.
+        Part("matrix-products-sm_75", [PYTHON, f"{E2E}/matrix_products.py",
+                                       "--target=sm_75,sim:sm_75", "--filter=-f16"], 10),
         Part("types", [PYTHON, f"{E2E}/type_tests.py"], 10),
         # All checks of the simulator on everything that they generate, in two orders of lanes.
         Part("rows-checked", [PYTHON, f"{E2E}/row_tests.py", *CHECKS], 15),

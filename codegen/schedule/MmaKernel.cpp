@@ -108,7 +108,7 @@ private:
     auto copied = kernel::CopiedAttr::get(context, copy.vector, along, form.tile.threads());
     auto layout = kernel::OperandAttr::get(context, isRow ? 0 : 1, accumulators);
     int64_t bytes = bytesOf(operand);
-    auto [fragmentRows, fragmentColumns] = shape(kDepthBytes / bytes);
+    auto [fragmentRows, fragmentColumns] = shape(form.tile.fragmentBytes(form.k * bytes) / bytes);
     TileType tile = TileType::get(context, rows, columns, element, swizzle, form.tile.stages);
     SmallVector<ProductOffsets> offsets;
     for (const Access &read : operand.value.reads)

@@ -90,7 +90,8 @@ int64_t cameo::registersPerThread(const MmaTile &tile, const MmaWork &work) {
   int64_t warpTileRows = tile.rows / tile.warpRows;
   int64_t warpTileColumns = tile.columns / tile.warpColumns;
   int64_t sums = warpTileRows * warpTileColumns / 32;
-  int64_t fragments = (warpTileRows + warpTileColumns) * kDepthBytes / 4 / 32;
+  int64_t fragments =
+      (warpTileRows + warpTileColumns) * tile.fragmentBytes(work.instructionBytes) / 4 / 32;
   double copied =
       (double(tile.rows) * work.rowRegisters + double(tile.columns) * work.columnRegisters) *
       double(tile.depth) / double(tile.threads());

@@ -10,8 +10,8 @@
 
 namespace cameo {
 
-/// Bytes of depth that warps multiply at once: two pieces of 16 bytes, which is what an ldmatrix of
-/// four matrices loads of 16 rows.
+/// Bytes of depth that warps multiply at once, at most: two pieces of 16 bytes, which is what an
+/// ldmatrix of four matrices loads of 16 rows.
 inline constexpr int64_t kDepthBytes = 32;
 
 /// What a block computes at once: elements; warps; steps of depth that are in shared memory.
@@ -23,6 +23,12 @@ struct MmaTile {
   int64_t threads() const { return 32 * warpRows * warpColumns; }
   /// Shared memory of both operands, whose elements have so many bytes.
   int64_t operandBytes(int64_t bytes) const { return stages * (rows + columns) * depth * bytes; }
+  /// Bytes of depth that warps multiply at once, with an instruction of so many: its own where an
+  /// ldmatrix of 32 rows has four matrices, too. Fragments then take half the registers.
+  int64_t fragmentBytes(int64_t instruction) const {
+    bool areLong = rows / warpRows % 32 == 0 && columns / warpColumns % 32 == 0;
+    return areLong ? instruction : kDepthBytes;
+  }
   /// Rows of a warp's sums that go to the results at once, through shared memory: an equal part of
   /// all, for which the operands' memory has room, but at least those of an instruction.
   int64_t stagedRows(int64_t bytes) const;
@@ -42,6 +48,7 @@ struct MmaWork {
   /// Whether tiles are copied by cp.async; else through so many registers an element.
   bool async;
   double rowRegisters, columnRegisters;
+  int64_t instructionBytes; // of depth
 };
 
 /// Multiply-adds a clock cycle and multiprocessor, of operands of `bits` bits.

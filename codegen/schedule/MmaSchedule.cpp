@@ -138,7 +138,8 @@ private:
             result,
             form.async,
             registers(/*isRow=*/true),
-            registers(/*isRow=*/false)};
+            registers(/*isRow=*/false),
+            int64_t(instruction.k) * bytes};
   }
 
   DictionaryAttr attributes(const MmaForm &form, const MmaTile &tile) const {

@@ -293,7 +293,8 @@ def main():
     harness.add_arguments(parser)
     parser.set_defaults(target="sm_80,sim:sm_80", sim_checks="all", sim_seed=[1, 2])
     options = parser.parse_args()
-    suite = harness.Suite("matrix-products", options.build.resolve())
+    arch = options.target.split(",")[0]
+    suite = harness.Suite(f"matrix-products-{arch}", options.build.resolve())
     runner = batch.Runner(suite, options)
     cases = []
     for kind in TYPES:
