@@ -78,6 +78,21 @@ uint16_t toBF16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+uint16_t toF16(float value) {
+  auto bits = llvm::bit_cast<uint32_t>(value);
+  auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  bits &= 0x7fffffff;
+  if (bits > 0x7f800000) // NaN
+    return static_cast<uint16_t>(sign | 0x7e00 | (bits >> 13 & 0x3ff));
+  if (bits >= 0x47800000) // 2^16, infinity
+    return sign | 0x7c00;
+  // Below the normal numbers one place is 2^-24, as of a float that 1/2 is added to.
+  if (bits < 0x38800000)
+    return static_cast<uint16_t>(
+        sign | (llvm::bit_cast<uint32_t>(llvm::bit_cast<float>(bits) + 0.5F) - 0x3f000000));
+  return static_cast<uint16_t>(sign | (bits - 0x38000000 + 0xfff + (bits >> 13 & 1)) >> 13);
+}
+
 /// Exact for all 65536 of them.
 float fromF16(uint16_t bits) {
   uint32_t sign = static_cast<uint32_t>(bits >> 15) << 31, exponent = bits >> 10 & 31,
@@ -163,8 +178,12 @@ template <typename C> std::vector<char> writeElements(ElementKind kind, ArrayRef
     writeAll<C, double>(numbers, bytes);
     break;
   case ElementKind::F16:
-    for (auto [i, value] : llvm::enumerate(numbers))
-      store(bytes.data() + 2 * i, rounded(APFloat::IEEEhalf(), value));
+    for (auto [i, value] : llvm::enumerate(numbers)) {
+      if constexpr (std::is_same_v<C, float>)
+        store(bytes.data() + 2 * i, toF16(value));
+      else
+        store(bytes.data() + 2 * i, rounded(APFloat::IEEEhalf(), value));
+    }
     break;
   case ElementKind::BF16:
     for (auto [i, value] : llvm::enumerate(numbers)) {
