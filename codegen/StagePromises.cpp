@@ -10,6 +10,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/InPlace.h"
 #include "passes/graph/ConstantFolding.h"
+#include "passes/precision/Policy.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -63,6 +64,46 @@ LogicalResult checkSimplified(Operation *op, const Complaint &error) {
     return error(op) << "the padding before it can be its own";
   if (foldsIntoConvolution(op))
     return error(op) << "it can be folded into the convolution before it";
+  return success();
+}
+
+/// Whether the operation stands in a function whose types cameo-lower-precision has made final.
+bool hasFinalTypes(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  return function && function->hasAttr(kPrecisionAttr);
+}
+
+/// Nothing is converted that is known now, or that was converted a moment ago.
+LogicalResult checkCast(Operation *op, const Complaint &error) {
+  auto cast = dyn_cast<onnx::CastOp>(op);
+  if (!cast || !hasFinalTypes(op) || isFP32(cast.getOutput()) == isFP32(cast.getInput()))
+    return success();
+  auto type = dyn_cast<TensorType>(cast.getInput().getType());
+  if (!type || !isa<FloatType>(type.getElementType()))
+    return success();
+  if (onnx::constantValue(cast.getInput()))
+    return error(op) << "constants have their final type";
+  auto before = cast.getInput().getDefiningOp<onnx::CastOp>();
+  if (before && before.getInput().getType() == cast.getOutput().getType())
+    return error(op) << "it undoes the cast before it";
+  return success();
+}
+
+/// Products are of the precision that was asked for, or say why not.
+LogicalResult checkProducts(func::FuncOp function, const Complaint &error) {
+  auto asked = function->getAttrOfType<StringAttr>(kPrecisionAttr);
+  if (!asked)
+    return success();
+  std::optional<Precision> wanted = parsePrecision(asked.getValue());
+  if (!wanted)
+    return error(function) << "'" << kPrecisionAttr << "' is no precision: " << asked;
+  for (Operation &op : function.getBody().front()) {
+    std::optional<Precision> precision = precisionOf(&op);
+    if (policyOf(&op).role == Role::Product && precision && *precision != *wanted &&
+        !op.hasAttr(kKeptPrecisionAttr) && llvm::any_of(op.getOperands(), isFP32))
+      return error(&op) << "it computes in " << precisionText(*precision) << " and not in "
+                        << precisionText(*wanted) << ", and nothing says why";
+  }
   return success();
 }
 
@@ -216,7 +257,9 @@ LogicalResult cameo::verifyNormalized(ModuleOp module) {
 
 LogicalResult cameo::verifyPrecision(ModuleOp module) {
   Complaint error{Stage::Precision};
-  return verifyModel(modelFunction(module, error), error, {checkOnnx});
+  func::FuncOp function = modelFunction(module, error);
+  return failure(failed(verifyModel(function, error, {checkOnnx, checkCast})) ||
+                 failed(checkProducts(function, error)));
 }
 
 LogicalResult cameo::verifyDispatched(ModuleOp module) {

@@ -278,7 +278,47 @@ def RecognizeAttention : Pass<"cameo-recognize-attention", "::mlir::func::FuncOp
   ];
 }
 
-//===-- normalized -> dispatched --------------------------------------------------------------===//
+//===-- normalized -> precision ---------------------------------------------------------------===//
+
+def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
+  let summary = "lower FP32 values to FP16 or BF16, and products to TF32, where their ranges allow it";
+  let description = [{
+    Products take the precision asked for; other operators do where that needs fewer casts, by a minimal
+    cut over the bytes that casts and wider values move. A table says of each operator what may be
+    (`cameoc --list-precision-policy`). What would leave the type's range, or sink below its normal
+    numbers, stays FP32, a product of FP16 becomes one of BF16: bounds come from constants, from operators
+    and from a file of recorded ranges. Constants are rounded here. TF32 changes no type: products
+    get `onnx.products = "tf32"`. A function that has `onnx.precision` has its types and stays as it is.
+
+    ```mlir
+    %0 = onnx.Conv(%x, %w, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
+    %1 = onnx.Relu(%0) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
+    ```
+    ==>
+    ```mlir
+    %c = onnx.Cast(%x) {to = 10} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf16>
+    %0 = onnx.Conv(%c, %w, %none) : (tensor<1x1x4xf16>, tensor<2x1x1xf16>, none) -> tensor<1x2x4xf16>
+    %d = onnx.Cast(%0) {to = 1} : (tensor<1x2x4xf16>) -> tensor<1x2x4xf32>
+    %1 = onnx.Relu(%d) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"precision", "precision", "std::string", "\"fp32\"", "fp32, tf32, fp16 or bf16">,
+    Option<"overrideList", "nodes", "std::string", "\"\"",
+           "GLOB=TYPE;...: another one for nodes by name or operator; the last that matches counts">,
+    Option<"ioType", "io", "std::string", "\"fp32\"",
+           "what inputs and outputs of FP32 become: fp32, fp16 or bf16">,
+    Option<"rangesFile", "ranges", "std::string", "\"\"", "a file of recorded ranges">
+  ];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"fp32", "fp32", "nodes in FP32">, Statistic<"tf32", "tf32", "nodes in TF32">,
+    Statistic<"fp16", "fp16", "nodes in FP16">, Statistic<"bf16", "bf16", "nodes in BF16">,
+    Statistic<"casts", "casts", "casts that were made">
+  ];
+}
+
+//===-- precision -> dispatched ---------------------------------------------------------------===//
 
 def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::ModuleOp"> {
   let summary = "lower ONNX operators to dispatches described in linalg";

@@ -1,0 +1,241 @@
+// Stores and multiplies FP32 values in fewer bits, where the policy and their ranges allow it.
+//
+//   %0 = onnx.Conv(%x, %w, %b) : f32   ==>   %c = onnx.Cast(%x) : f32 -> f16
+//                                            %0 = onnx.Conv(%c, %w', %b') : f16
+//
+// Three steps: what the policy, the ranges and the user's overrides settle is decided node by node;
+// for the rest, casts are placed where they cost least; then types are changed.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
+#include "passes/Statistics.h"
+#include "passes/precision/ConvertTypes.h"
+#include "passes/precision/Overrides.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_LOWERPRECISION
+#include "passes/Passes.h.inc"
+
+/// How a reason begins that is the user's.
+static constexpr llvm::StringLiteral kAsked = "--precision-of=";
+
+namespace {
+
+/// Settles what is no question of casts.
+class NodeDecisions {
+public:
+  NodeDecisions(Precision wanted, PrecisionOverrides &overrides, const NumberRanges &ranges)
+      : wanted(wanted), overrides(overrides), ranges(ranges) {}
+
+  PrecisionNode decide(Operation *op) {
+    PrecisionNode node{op};
+    const PolicyRow &row = policyOf(op);
+    if (const PrecisionOverride *override = overrides.find(op))
+      decideAsAsked(node, *override);
+    else if (row.role == Role::Full)
+      keep(node, Precision::FP32, row.why.str());
+    else if (wanted == Precision::TF32 && row.role == Role::Product)
+      node.precision = Precision::TF32;
+    else if (isLow(wanted))
+      decideByRange(node, row);
+    return node;
+  }
+
+private:
+  static void keep(PrecisionNode &node, Precision precision, std::string why) {
+    node.precision = precision;
+    node.why = std::move(why);
+  }
+
+  void decideAsAsked(PrecisionNode &node, const PrecisionOverride &override) {
+    Precision precision = override.precision;
+    std::string asked = kAsked.str() + override.text;
+    bool isProduct = policyOf(node.op).role == Role::Product;
+    if (precision == Precision::TF32 && !isProduct) {
+      // Of what an override names, TF32 concerns the products.
+      keep(node, Precision::FP32, "TF32 is a way to multiply, and it multiplies nothing");
+    } else if (isLow(precision) && !convertedIn(node.op, precision)) {
+      keep(node, Precision::FP32, hasNone(precision) + ", which " + asked + " wants");
+    } else {
+      node.precision = precision;
+      if (precision != wanted)
+        node.why = asked;
+    }
+  }
+
+  static std::string hasNone(Precision precision) {
+    return "ONNX has no " + precisionText(precision) + " of it";
+  }
+
+  void decideByRange(PrecisionNode &node, const PolicyRow &row) {
+    std::optional<Converted> converted = convertedIn(node.op, wanted);
+    if (!converted)
+      return keep(node, Precision::FP32, hasNone(wanted));
+    std::string why = ranges.whyNot(node.op, *converted, wanted);
+    if (why.empty()) {
+      if (row.role == Role::Product)
+        node.precision = wanted;
+      return;
+    }
+    // Products stay products of 16 bits, if those of BF16 hold their numbers.
+    std::optional<Converted> other = convertedIn(node.op, Precision::BF16);
+    bool isWide = row.role == Role::Product && wanted == Precision::FP16 && other &&
+                  ranges.whyNot(node.op, *other, Precision::BF16).empty();
+    keep(node, isWide ? Precision::BF16 : Precision::FP32, std::move(why));
+  }
+
+  Precision wanted;
+  PrecisionOverrides &overrides;
+  const NumberRanges &ranges;
+};
+
+struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
+  using LowerPrecisionBase::LowerPrecisionBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (failed(readOptions()))
+      return signalPassFailure();
+    if (function->hasAttr(kPrecisionAttr))
+      return; // has its types
+    rt::Ledger ledger(function);
+    NumberRanges ranges(function, recorded);
+    if (failed(checkRecorded(ranges)))
+      return signalPassFailure();
+    PrecisionPlan plan{function, {}, ioPrecision};
+    decide(plan, ranges);
+    if (failed(checkOverrides()))
+      return signalPassFailure();
+    if (isLow(wanted))
+      placeCasts(plan, wanted, ranges);
+    for (Precision other : {Precision::FP16, Precision::BF16})
+      if (other != wanted && llvm::any_of(plan.nodes, [&](const PrecisionNode &node) {
+            return node.precision == other;
+          }))
+        placeCasts(plan, other, ranges);
+    int64_t casts = convertTypes(plan, ranges);
+    record(plan, casts, ledger);
+    function->setAttr(kPrecisionAttr, StringAttr::get(&getContext(), precisionName(wanted)));
+  }
+
+private:
+  LogicalResult readOptions() {
+    auto fail = [&](const Twine &what) -> LogicalResult {
+      return emitError(getOperation().getLoc()) << what;
+    };
+    std::optional<Precision> main = parsePrecision(precision), io = parsePrecision(ioType);
+    if (!main)
+      return fail("precision '" + precision + "' is none of fp32, tf32, fp16 and bf16");
+    if (!io || *io == Precision::TF32)
+      return fail("precision '" + ioType +
+                  "' of inputs and outputs is none of fp32, fp16 and bf16");
+    wanted = *main;
+    ioPrecision = *io;
+    llvm::Expected<PrecisionOverrides> given = PrecisionOverrides::parse(overrideList);
+    if (!given)
+      return fail("precision of nodes: " + llvm::toString(given.takeError()));
+    overrides = std::move(*given);
+    if (rangesFile.empty())
+      return success();
+    llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile);
+    if (!read)
+      return fail(llvm::toString(read.takeError()));
+    recorded = std::move(*read);
+    return success();
+  }
+
+  /// Another model's ranges say nothing of this one.
+  LogicalResult checkRecorded(const NumberRanges &ranges) {
+    if (rangesFile.empty() || recorded.byName.empty() || ranges.recordedValues() > 0)
+      return success();
+    return emitError(getOperation().getLoc())
+           << "ranges in '" << rangesFile << "': none of its " << recorded.byName.size()
+           << " names is that of a value of this model";
+  }
+
+  LogicalResult checkOverrides() {
+    for (const PrecisionOverride &override : overrides.all())
+      if (!override.isUsed)
+        return emitError(getOperation().getLoc())
+               << "precision of nodes: '" << override.text
+               << "' matches no node with values of FP32, neither by name nor by operator";
+    return success();
+  }
+
+  void decide(PrecisionPlan &plan, const NumberRanges &ranges) {
+    NodeDecisions decisions(wanted, overrides, ranges);
+    auto isFloat = [](Value value) { return isFP32(value); };
+    for (Operation &op : plan.function.getBody().front()) {
+      if (!isa<onnx::OnnxDialect>(op.getDialect()) || isa<onnx::ConstantOp>(op) ||
+          op.getNumRegions())
+        continue;
+      bool reads = llvm::any_of(op.getOperands(), isFloat);
+      bool writes = llvm::any_of(op.getResults(), isFloat);
+      // Casts between floats say which types values have elsewhere; shapes have no precision.
+      if (isa<onnx::CastOp>(op) ? writes && !isa<FloatType>(elementOf(op.getOperand(0)))
+                                : (reads && !readsAnyType(&op, 0)) || writes)
+        plan.nodes.push_back(decisions.decide(&op));
+    }
+  }
+
+  static Type elementOf(Value value) {
+    auto type = dyn_cast<TensorType>(value.getType());
+    return type ? type.getElementType() : value.getType();
+  }
+
+  void record(PrecisionPlan &plan, int64_t casts, rt::Ledger &ledger) {
+    std::map<Precision, int64_t> counts;
+    for (PrecisionNode &node : plan.nodes) {
+      Precision precision = node.precision.value_or(Precision::FP32);
+      ++counts[precision];
+      if (precision == Precision::TF32)
+        node.op->setAttr(kProductsAttr, StringAttr::get(&getContext(), precisionName(precision)));
+      if (precision != wanted)
+        recordOther(node, precision, ledger);
+    }
+    std::string text;
+    for (auto [precision, number] : counts) {
+      text += (text.empty() ? "" : ", ") + precisionText(precision) + ": " +
+              std::to_string(number) + (number == 1 ? " node" : " nodes");
+      count(&getContext(), getArgument(), precisionName(precision), number);
+    }
+    count(&getContext(), getArgument(), "casts", casts);
+    ledger.chosen("precision", plan.function.getLoc(),
+                  text + "; casts between them: " + std::to_string(casts));
+  }
+
+  /// A node that is not of the precision asked for.
+  void recordOther(PrecisionNode &node, Precision precision, rt::Ledger &ledger) {
+    bool isProduct = policyOf(node.op).role == Role::Product;
+    bool isAsked = StringRef(node.why).starts_with(kAsked);
+    // Nobody asked for anything else.
+    if (!isLow(wanted) && !isLow(precision) && !isProduct && !isAsked)
+      return;
+    if (node.why.empty())
+      node.why = precision == Precision::FP32
+                     ? "its neighbours are, and casts around it would cost more than it saves"
+                     : "its neighbours are";
+    if (isProduct)
+      node.op->setAttr(kKeptPrecisionAttr, StringAttr::get(&getContext(), node.why));
+    std::string text = precisionText(precision);
+    if (isAsked)
+      ledger.chosen("precision", node.op->getLoc(), "in " + text + ", by " + node.why);
+    else if (isLow(wanted))
+      ledger.missed("precision", node.op->getLoc(), "kept in " + text, node.why);
+    else
+      ledger.chosen("precision", node.op->getLoc(), "in " + text + ": " + node.why);
+  }
+
+  Precision wanted = Precision::FP32, ioPrecision = Precision::FP32;
+  PrecisionOverrides overrides;
+  RecordedRanges recorded;
+};
+
+} // namespace
+
+} // namespace cameo

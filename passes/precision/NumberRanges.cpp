@@ -1,0 +1,391 @@
+// What is known of the numbers that values hold: bounds, operator by operator.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/precision/NumberRanges.h"
+
+#include "dialects/onnx/shape/NodeText.h"
+#include "passes/graph/Elements.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// FP16's least normal number.
+static constexpr double kLeastNormal = 0x1p-14;
+/// What was recorded is a sample: other data may go this much further.
+static constexpr double kHeadroom = 2;
+
+double largestOf(Precision precision) {
+  return precision == Precision::BF16 ? 0x1.FEp127 : 65504.0;
+}
+
+//===-- Constants -----------------------------------------------------------------------------===//
+
+static NumberRange rangeOfConstant(ElementsAttr value) {
+  std::optional<Elements> elements = Elements::of(value);
+  NumberRange range;
+  if (!elements || computesIn(elements->kind) == Computes::Not || elements->count() == 0)
+    return range;
+  Elements some = *elements;
+  if (some.isSplat())
+    some.type = RankedTensorType::get({1}, some.type.getElementType());
+  double least = kInfinity, most = -kInfinity;
+  bool isFinite = true;
+  auto look = [&](double number) {
+    if (!std::isfinite(number)) {
+      isFinite = false;
+      return;
+    }
+    least = std::min(least, number);
+    most = std::max(most, number);
+    range.reach = std::max(range.reach, std::abs(number));
+  };
+  if (some.kind == onnx::ElementKind::F32)
+    for (int64_t i = 0, e = some.count(); i < e; ++i)
+      look(llvm::bit_cast<float>(llvm::support::endian::read32le(some.at(i))));
+  else
+    for (double number : readDoubles(some))
+      look(number);
+  if (isFinite) {
+    range.least = least;
+    range.most = most;
+  }
+  return range;
+}
+
+/// Whether rounding to FP16 loses more of a constant than rounding to BF16 would, which only
+/// numbers below the least normal one can do.
+static bool sinksInFP16(ElementsAttr value) {
+  std::optional<Elements> elements = Elements::of(value);
+  if (!elements || elements->kind != onnx::ElementKind::F32 || elements->count() == 0)
+    return false;
+  Elements some = *elements;
+  if (some.isSplat())
+    some.type = RankedTensorType::get({1}, some.type.getElementType());
+  std::vector<float> numbers = readElements<float>(some);
+  if (llvm::none_of(numbers, [](float n) { return n != 0 && std::abs(n) < kLeastNormal; }))
+    return false;
+  auto lost = [&](onnx::ElementKind kind) {
+    Elements rounded = some;
+    rounded.kind = kind;
+    std::vector<char> bytes = writeElements<float>(kind, numbers);
+    rounded.bytes = onnx::ConstantBytes(ArrayRef<char>(bytes), /*splat=*/false);
+    double sum = 0;
+    for (auto [number, stored] : llvm::zip(numbers, readElements<float>(rounded)))
+      sum += (double(stored) - number) * (double(stored) - number);
+    return sum;
+  };
+  return lost(onnx::ElementKind::F16) > lost(onnx::ElementKind::BF16);
+}
+
+//===-- Operators -----------------------------------------------------------------------------===//
+
+using Operands = ArrayRef<NumberRange>;
+using Rule = NumberRange (*)(Operation *, Operands);
+
+static NumberRange between(double least, double most) { return {least, most, 0}; }
+
+static NumberRange nothing(Operation *, Operands) { return {}; }
+static NumberRange unit(Operation *, Operands) { return between(0, 1); }
+static NumberRange signedUnit(Operation *, Operands) { return between(-1, 1); }
+static NumberRange first(Operation *, Operands x) { return x[0]; }
+
+static NumberRange unionOf(Operands x) {
+  NumberRange all = x[0];
+  for (const NumberRange &range : x.drop_front()) {
+    all.least = std::min(all.least, range.least);
+    all.most = std::max(all.most, range.most);
+    all.reach = std::max(all.reach, range.reach);
+  }
+  return all;
+}
+static NumberRange any(Operation *, Operands x) { return unionOf(x); }
+static NumberRange where(Operation *, Operands x) { return unionOf(x.drop_front()); }
+
+static double largestReach(Operands x) {
+  double reach = 0;
+  for (const NumberRange &range : x)
+    reach = std::max(reach, range.reach);
+  return reach;
+}
+
+/// infinity - infinity is nothing that is known.
+static double sumOr(double a, double b, double otherwise) {
+  double sum = a + b;
+  return std::isnan(sum) ? otherwise : sum;
+}
+
+static NumberRange add(Operation *, Operands x) {
+  NumberRange sum = x[0];
+  for (const NumberRange &range : x.drop_front()) {
+    sum.least = sumOr(sum.least, range.least, -kInfinity);
+    sum.most = sumOr(sum.most, range.most, kInfinity);
+  }
+  sum.reach = largestReach(x);
+  return sum;
+}
+
+static NumberRange negated(NumberRange x) { return {-x.most, -x.least, x.reach}; }
+static NumberRange neg(Operation *, Operands x) { return negated(x[0]); }
+static NumberRange sub(Operation *op, Operands x) { return add(op, {x[0], negated(x[1])}); }
+
+static NumberRange mul(Operation *, Operands x) {
+  NumberRange result{-kInfinity, kInfinity, largestReach(x)};
+  if (!x[0].isKnown() || !x[1].isKnown())
+    return result;
+  double corners[] = {x[0].least * x[1].least, x[0].least * x[1].most, x[0].most * x[1].least,
+                      x[0].most * x[1].most};
+  result.least = *llvm::min_element(corners);
+  result.most = *llvm::max_element(corners);
+  return result;
+}
+
+static NumberRange reciprocalOf(NumberRange x) {
+  if (x.least > 0 || x.most < 0)
+    return {1 / x.most, 1 / x.least, 0};
+  return {};
+}
+static NumberRange reciprocal(Operation *, Operands x) { return reciprocalOf(x[0]); }
+static NumberRange div(Operation *op, Operands x) {
+  NumberRange result = mul(op, {x[0], reciprocalOf(x[1])});
+  result.reach = x[0].reach;
+  return result;
+}
+
+static NumberRange relu(Operation *, Operands x) {
+  return {std::max(0.0, x[0].least), std::max(0.0, x[0].most), x[0].reach};
+}
+/// Functions that stay between their operand's negative and positive part: Elu, Gelu, Swish.
+static NumberRange shrinks(Operation *, Operands x) {
+  return {std::min(x[0].least, 0.0), std::max(x[0].most, 0.0), x[0].reach};
+}
+static NumberRange absolute(Operation *, Operands x) { return {0, x[0].magnitude(), x[0].reach}; }
+static NumberRange rounds(Operation *, Operands x) {
+  return {std::floor(x[0].least), std::ceil(x[0].most), x[0].reach};
+}
+static NumberRange squareRoot(Operation *, Operands x) {
+  return {std::sqrt(std::max(0.0, x[0].least)), std::sqrt(std::max(0.0, x[0].most)), 0};
+}
+static NumberRange exponential(Operation *, Operands x) {
+  return between(std::exp(x[0].least), std::exp(x[0].most));
+}
+static NumberRange softplus(Operation *, Operands x) {
+  return between(0, std::max(0.0, x[0].most) + std::log(2.0));
+}
+
+/// Bounds that are beyond 16 bits are there to be no bounds.
+static NumberRange clip(Operation *, Operands x) {
+  NumberRange result = x[0];
+  double largest = largestOf(Precision::FP16);
+  if (x.size() > 1 && x[1].isKnown() && x[1].least >= -largest)
+    result.least = std::max(result.least, x[1].least);
+  if (x.size() > 2 && x[2].isKnown() && x[2].most <= largest)
+    result.most = std::min(result.most, x[2].most);
+  result.most = std::max(result.most, result.least);
+  result.reach = std::min(result.reach, result.magnitude());
+  return result;
+}
+
+static NumberRange maximum(Operation *, Operands x) {
+  NumberRange result = unionOf(x);
+  for (const NumberRange &range : x)
+    result.least = std::max(result.least, range.least);
+  return result;
+}
+static NumberRange minimum(Operation *op, Operands x) {
+  SmallVector<NumberRange> all;
+  for (const NumberRange &range : x)
+    all.push_back(negated(range));
+  return negated(maximum(op, all));
+}
+
+/// By a constant exponent.
+static NumberRange power(Operation *, Operands x) {
+  NumberRange exponent = x[1];
+  if (exponent.least != exponent.most || !x[0].isKnown() || exponent.least < 0)
+    return {};
+  double most = std::pow(x[0].magnitude(), exponent.least);
+  bool isEven = std::fmod(exponent.least, 2) == 0;
+  return between(isEven || x[0].least >= 0 ? 0 : -most, most);
+}
+
+/// As many elements as one sum is of.
+static NumberRange sums(Operation *op, Operands x) {
+  auto from = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!x[0].isKnown() || !from || !to || !from.hasStaticShape() || !to.hasStaticShape() ||
+      to.getNumElements() == 0)
+    return {};
+  double count = double(from.getNumElements()) / to.getNumElements();
+  bool isSum = isa<onnx::ReduceSumOp>(op), squares = isa<onnx::ReduceSumSquareOp>(op);
+  double most = count * (squares ? x[0].magnitude() * x[0].magnitude() : x[0].magnitude());
+  return between(isSum ? std::min(0.0, count * x[0].least) : 0,
+                 isSum ? std::max(0.0, count * x[0].most) : most);
+}
+
+/// Booleans and integers of 8 bits; floats as they are.
+static NumberRange conversion(Operation *op, Operands x) {
+  auto from = dyn_cast<TensorType>(op->getOperand(0).getType());
+  std::optional<onnx::ElementKind> kind =
+      from ? onnx::elementKind(from.getElementType()) : std::nullopt;
+  if (!kind || x[0].isKnown())
+    return x[0];
+  if (*kind == onnx::ElementKind::Bool)
+    return between(0, 1);
+  if (*kind == onnx::ElementKind::U8)
+    return between(0, 255);
+  return *kind == onnx::ElementKind::I8 ? between(-128, 127) : x[0];
+}
+
+static Rule ruleOf(StringRef name) {
+  return llvm::StringSwitch<Rule>(name)
+      .Cases("Sigmoid", "HardSigmoid", "Softmax", "Hardmax", unit)
+      .Cases("Tanh", "Erf", "Softsign", "Sin", "Cos", "Sign", "LpNormalization", signedUnit)
+      .Cases("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", first)
+      .Cases("Expand", "Tile", "Slice", "Split", "Gather", "GatherElements", "GatherND", first)
+      .Cases("Identity", "Dropout", "DepthToSpace", "SpaceToDepth", first)
+      .Cases("MaxPool", "GlobalMaxPool", "GlobalAveragePool", "ReduceMax", "ReduceMin", first)
+      .Case("ReduceMean", first)
+      .Cases("Concat", "Mean", any)
+      .Case("Where", where)
+      .Cases("Add", "Sum", add)
+      .Case("Sub", sub)
+      .Case("Mul", mul)
+      .Case("Div", div)
+      .Case("Neg", neg)
+      .Case("Abs", absolute)
+      .Case("Relu", relu)
+      .Cases("LeakyRelu", "Elu", "Celu", "Gelu", "Swish", "HardSwish", "Mish", shrinks)
+      .Cases("Floor", "Ceil", "Round", rounds)
+      .Case("Sqrt", squareRoot)
+      .Case("Exp", exponential)
+      .Case("Softplus", softplus)
+      .Case("Clip", clip)
+      .Case("Max", maximum)
+      .Case("Min", minimum)
+      .Case("Pow", power)
+      .Case("Reciprocal", reciprocal)
+      .Cases("ReduceSum", "ReduceSumSquare", "ReduceL1", sums)
+      .Case("Cast", conversion)
+      .Default(nothing);
+}
+
+/// Elu, Celu and LeakyRelu have factors that may be more than 1.
+static bool hasLargeFactor(Operation *op) {
+  auto alpha = op->getAttrOfType<FloatAttr>("alpha");
+  return isa<onnx::LeakyReluOp, onnx::EluOp, onnx::CeluOp>(op) && alpha &&
+         (alpha.getValueAsDouble() > 1 || alpha.getValueAsDouble() < 0);
+}
+
+NumberRange NumberRanges::inferred(Operation *op) const {
+  if (auto constant = dyn_cast<onnx::ConstantOp>(op))
+    return rangeOfConstant(constant.getValue());
+  if (!isa<onnx::OnnxDialect>(op->getDialect()) || op->getNumRegions() ||
+      op->getNumOperands() == 0 || hasLargeFactor(op))
+    return {};
+  SmallVector<NumberRange> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(of(operand));
+  return ruleOf(op->getName().stripDialect())(op, operands);
+}
+
+/// What is no number says nothing.
+NumberRange NumberRanges::computed(Operation *op) const {
+  NumberRange range = inferred(op);
+  if (std::isnan(range.least))
+    range.least = -kInfinity;
+  if (std::isnan(range.most))
+    range.most = kInfinity;
+  return range;
+}
+
+void NumberRanges::narrow(Value value, const RecordedRanges &recorded) {
+  if (recorded.byName.empty() || !isFP32(value))
+    return;
+  auto found = recorded.byName.find(valueName(value));
+  if (found == recorded.byName.end())
+    return;
+  ++used;
+  NumberRange &range = ranges[value];
+  range.least = std::max(range.least, kHeadroom * std::min(found->second.least, 0.0));
+  range.most = std::min(range.most, kHeadroom * std::max(found->second.most, 0.0));
+  range.reach = 0; // what there is has been seen
+}
+
+NumberRanges::NumberRanges(func::FuncOp function, const RecordedRanges &recorded) {
+  for (BlockArgument argument : function.getArguments())
+    narrow(argument, recorded);
+  for (Operation &op : function.getBody().front()) {
+    if (op.getNumResults() == 0)
+      continue;
+    NumberRange range = computed(&op);
+    for (Value result : op.getResults()) {
+      // Beyond the first, results are indices, masks and statistics; of Split they are alike.
+      if (result == op.getResult(0) || isa<onnx::SplitOp>(op))
+        ranges[result] = range;
+      narrow(result, recorded);
+    }
+  }
+}
+
+//===-- What 16 bits hold ---------------------------------------------------------------------===//
+
+static std::string text(double number) {
+  std::string result;
+  llvm::raw_string_ostream(result) << llvm::format("%.6g", number);
+  return result;
+}
+
+std::string NumberRanges::whyNot(Value value, Precision precision) const {
+  NumberRange range = of(value);
+  double largest = largestOf(precision);
+  double most = range.isKnown() ? range.magnitude() : range.reach;
+  if (most > largest)
+    return "goes up to " + text(most) + "; " + precisionText(precision) + " ends at " +
+           text(largest);
+  if (precision != Precision::FP16)
+    return "";
+  ElementsAttr constant = onnx::constantValue(value);
+  bool sinks =
+      constant ? sinksInFP16(constant) : range.isKnown() && most != 0 && most < kLeastNormal;
+  if (!sinks)
+    return "";
+  return "goes up to " + text(most) + " and sinks into denormals; FP16's least normal number is " +
+         text(kLeastNormal);
+}
+
+/// Integers of which some are no numbers of the type.
+static std::string inexact(Operation *op, const NumberRange &range, Precision precision) {
+  auto from = dyn_cast<TensorType>(op->getOperand(0).getType());
+  if (!from || !from.getElementType().isIntOrIndex())
+    return "";
+  double exact = precision == Precision::FP16 ? 2048 : 256;
+  if (range.isKnown() && range.magnitude() <= exact)
+    return "";
+  return "its integers may be beyond " + text(exact) + ", up to which " + precisionText(precision) +
+         " has all of them";
+}
+
+std::string NumberRanges::whyNot(Operation *op, const Converted &converted,
+                                 Precision precision) const {
+  const PolicyRow &row = policyOf(op);
+  if (isa<onnx::CastOp>(op))
+    return inexact(op, of(op->getResult(0)), precision);
+  for (unsigned i : converted.operands)
+    if (std::string why = whyNot(op->getOperand(i), precision); !why.empty() && !row.isBound(i))
+      return onnx::inputText(op, i) + " " + why;
+  for (unsigned i : converted.results) {
+    if (std::string why = whyNot(op->getResult(i), precision); !why.empty())
+      return "its result " + why;
+    if (row.role == Role::Ranged && precision == Precision::FP16 && !of(op->getResult(i)).isKnown())
+      return row.why.str();
+  }
+  return "";
+}
+
+} // namespace cameo

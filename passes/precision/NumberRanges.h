@@ -1,0 +1,57 @@
+// What is known of the numbers that values hold, and whether 16 bits hold them.
+//
+// Bounds come from constants, from operators that have them (a Sigmoid is between 0 and 1), from
+// arithmetic on bounds, and from ranges that were recorded. Products give none: what their operands
+// allow at most is far more than what they yield.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/precision/Policy.h"
+#include "passes/precision/RecordedRanges.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cmath>
+#include <limits>
+
+namespace cameo {
+
+struct NumberRange {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  /// The largest finite constant that got into the value by sums, factors and choices: that of a
+  /// mask, which is a bound of nothing but can be expected among its elements.
+  double reach = 0;
+
+  bool isKnown() const { return std::isfinite(least) && std::isfinite(most); }
+  double magnitude() const { return std::max(std::abs(least), std::abs(most)); }
+};
+
+class NumberRanges {
+public:
+  NumberRanges(mlir::func::FuncOp function, const RecordedRanges &recorded);
+
+  NumberRange of(mlir::Value value) const { return ranges.lookup(value); }
+  /// How many of the recorded ranges are of values of this function.
+  unsigned recordedValues() const { return used; }
+
+  /// Why a node cannot have this value in that precision: what is there and what there may be;
+  /// empty where nothing is known against it.
+  std::string whyNot(mlir::Value value, Precision precision) const;
+  /// Why a node is not of that precision for what it reads and writes; empty as above.
+  std::string whyNot(mlir::Operation *op, const Converted &converted, Precision precision) const;
+
+private:
+  NumberRange computed(mlir::Operation *op) const;
+  NumberRange inferred(mlir::Operation *op) const;
+  void narrow(mlir::Value value, const RecordedRanges &recorded);
+
+  llvm::DenseMap<mlir::Value, NumberRange> ranges;
+  unsigned used = 0;
+};
+
+/// The largest finite number of a low precision.
+double largestOf(Precision precision);
+
+} // namespace cameo

@@ -1,0 +1,83 @@
+// Which operators store and multiply in fewer bits, and why others do not: one table.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/Onnx.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace cameo {
+
+/// What a node computes with. TF32 stores FP32 and multiplies fewer bits of it.
+enum class Precision : uint8_t { FP32, TF32, FP16, BF16 };
+
+/// As options spell it: "fp16".
+llvm::StringRef precisionName(Precision precision);
+std::optional<Precision> parsePrecision(llvm::StringRef name);
+/// As sentences do: "FP16".
+std::string precisionText(Precision precision);
+/// What values of this precision are stored as.
+onnx::ElementKind storedAs(Precision precision);
+mlir::FloatType storedType(Precision precision, mlir::MLIRContext *context);
+inline bool isLow(Precision precision) {
+  return precision == Precision::FP16 || precision == Precision::BF16;
+}
+
+enum class Role : uint8_t {
+  Product,     // multiplies: low wherever its numbers fit
+  Elementwise, // computes in FP32, rounds what it stores
+  Sums,        // sums in FP32, rounds what it stores
+  Movement,    // stores what it reads
+  Ranged,      // low where it is known that what it computes fits
+  Full,        // stays FP32
+};
+llvm::StringRef roleName(Role role);
+
+struct PolicyRow {
+  llvm::StringLiteral name; // ONNX's
+  Role role;
+  llvm::StringLiteral why = ""; // the rest of "kept in FP32: "
+  uint32_t kept = 0;            // operands, by bits, that stay FP32 beside others that do not
+  /// Operands that are bounds or masks: a number beyond the range becomes the last one of it.
+  uint32_t saturates = 0;
+
+  bool keeps(unsigned operand) const { return operand < 32 && kept >> operand & 1; }
+  bool isBound(unsigned operand) const { return operand < 32 && saturates >> operand & 1; }
+};
+
+/// The rows, by name; what has none is Full.
+llvm::ArrayRef<PolicyRow> precisionPolicy();
+const PolicyRow &policyOf(mlir::Operation *op);
+
+/// The operands and results of FP32 that a node has in another type if it is of that precision.
+struct Converted {
+  llvm::SmallVector<unsigned, 4> operands, results;
+  bool reads(unsigned operand) const { return llvm::is_contained(operands, operand); }
+  bool writes(unsigned result) const { return llvm::is_contained(results, result); }
+};
+/// Nothing where ONNX has no form of the operator in that type, and where it has nothing of FP32.
+std::optional<Converted> convertedIn(mlir::Operation *op, Precision precision);
+
+/// Whether a node takes this operand in any type, its results being the same: Shape, Cast.
+bool readsAnyType(mlir::Operation *op, unsigned operand);
+
+/// Whether the value is a tensor of FP32.
+bool isFP32(mlir::Value value);
+
+/// The table in Markdown.
+void printPrecisionPolicy(llvm::raw_ostream &output);
+
+//===-- What the pass leaves on the IR --------------------------------------------------------===//
+
+/// On a function whose values have their final types: the precision asked for.
+inline constexpr llvm::StringLiteral kPrecisionAttr = "onnx.precision";
+/// On an operator whose products of FP32 may be computed in TF32, "tf32".
+inline constexpr llvm::StringLiteral kProductsAttr = "onnx.products";
+/// On a product that is not of the precision asked for: why.
+inline constexpr llvm::StringLiteral kKeptPrecisionAttr = "onnx.kept_precision";
+
+/// What a node computes in, by the types of its operands and results; nothing without floats.
+std::optional<Precision> precisionOf(mlir::Operation *op);
+
+} // namespace cameo

@@ -1,0 +1,64 @@
+// Ranges of values that were recorded while a model ran, as a file.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/precision/RecordedRanges.h"
+
+#include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/NodeText.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cameo {
+
+static constexpr int64_t kRangesVersion = 1;
+
+std::string valueName(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast_or_null<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto name =
+        function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), onnx::kNameAttr)
+                 : StringAttr();
+    return name ? name.str() : "";
+  }
+  std::string name = onnx::nodeName(value.getDefiningOp()).value_or("").str();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  return name.empty() || number == 0 ? name : name + ":" + std::to_string(number);
+}
+
+llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path) {
+  auto problem = [&](const Twine &what) {
+    return llvm::createStringError("ranges in '" + path.str() + "': " + what.str());
+  };
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!file)
+    return problem(file.getError().message());
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse((*file)->getBuffer());
+  if (!parsed)
+    return problem(llvm::toString(parsed.takeError()));
+  const llvm::json::Object *object = parsed->getAsObject();
+  std::optional<int64_t> version = object ? object->getInteger("cameo_ranges") : std::nullopt;
+  if (version != kRangesVersion)
+    return problem("the member 'cameo_ranges' is not " + Twine(kRangesVersion));
+  const llvm::json::Object *ranges = object->getObject("ranges");
+  if (!ranges)
+    return problem("there is no object 'ranges'");
+  RecordedRanges result;
+  for (const auto &[name, value] : *ranges) {
+    const llvm::json::Object *range = value.getAsObject();
+    std::optional<double> least = range ? range->getNumber("min") : std::nullopt;
+    std::optional<double> most = range ? range->getNumber("max") : std::nullopt;
+    if (!least || !most || !std::isfinite(*least) || !std::isfinite(*most) || *least > *most)
+      return problem("'" + name.str() + "' is not an object of two numbers, 'min' and 'max'");
+    result.byName[name.str()] = {*least, *most};
+  }
+  return result;
+}
+
+} // namespace cameo

@@ -1,0 +1,49 @@
+// RUN: cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=precision})' %s
+
+// Without the attribute a model has the types that it was imported with.
+func.func @imported(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// -----
+
+// A product may say why it is of another type.
+func.func @kept(%x: tensor<2x2xf32>) -> tensor<2x2xf32> attributes {onnx.precision = "fp16"} {
+  %0 = onnx.MatMul(%x, %x) {onnx.kept_precision = "asked for"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// -----
+
+func.func @product(%x: tensor<2x2xf32>) -> tensor<2x2xf32> attributes {onnx.precision = "fp16"} {
+  // expected-error @+1 {{'onnx.MatMul' at stage precision: it computes in FP32 and not in FP16, and nothing says why}}
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// -----
+
+func.func @weights(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision = "fp16"} {
+  %c = onnx.Constant() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  // expected-error @+1 {{'onnx.Cast' at stage precision: constants have their final type}}
+  %0 = onnx.Cast(%c) {to = 10 : i64} : (tensor<2xf32>) -> tensor<2xf16>
+  %1 = onnx.Add(%x, %0) : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+  return %1 : tensor<2xf16>
+}
+
+// -----
+
+func.func @undone(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision = "fp16"} {
+  %0 = onnx.Cast(%x) {to = 1 : i64} : (tensor<2xf16>) -> tensor<2xf32>
+  // expected-error @+1 {{'onnx.Cast' at stage precision: it undoes the cast before it}}
+  %1 = onnx.Cast(%0) {to = 10 : i64} : (tensor<2xf32>) -> tensor<2xf16>
+  return %1 : tensor<2xf16>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' at stage precision: 'onnx.precision' is no precision: "fp17"}}
+func.func @unknown(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision = "fp17"} {
+  return %x : tensor<2xf16>
+}
