@@ -290,8 +290,10 @@ LogicalResult Compiler::runTo(Stage to) {
 
 /// For the report: later stages have forgotten the graphs of those before.
 void Compiler::keepGraph(Stage stage) {
+  bool isTyped = stage == Stage::Precision && options.pipeline.precision.isAsked();
   if (options.keepGraphs &&
-      llvm::is_contained({Stage::Imported, Stage::Normalized, Stage::Dispatched}, stage))
+      (isTyped ||
+       llvm::is_contained({Stage::Imported, Stage::Normalized, Stage::Dispatched}, stage)))
     graphs.push_back(readGraph(stage, *current));
 }
 

@@ -46,6 +46,14 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
     functions.addPass(createRecognizeAttention());
 }
 
+static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {
+  const PrecisionOptions &precision = options.precision;
+  // After everything that computes with weights, which are rounded here once.
+  if (precision.isAsked())
+    passes.nest<func::FuncOp>().addPass(
+        createLowerPrecision({precision.type, precision.nodes, precision.io, precision.ranges}));
+}
+
 /// Registers that a tensor takes in a kernel: an address, and elements of it that are worked on.
 static constexpr int64_t kRegistersPerTensor = 10;
 /// Parameters that a tensor takes: an address, and sizes and strides known only at run time.
@@ -80,8 +88,6 @@ static FusionLimits fusionLimits(StringRef targets) {
 }
 
 /// Each value has the type that the model gives it.
-static void populatePrecision(OpPassManager &, const PipelineOptions &) {}
-
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerOnnxToDispatches());
   // Before there are several copies of everything, because the work is done once then. Bodies come

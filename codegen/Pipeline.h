@@ -44,6 +44,15 @@ llvm::StringRef stageName(Stage stage);
 /// The stage called `name`, or an error that lists them.
 llvm::Expected<Stage> findStage(llvm::StringRef name);
 
+struct PrecisionOptions {
+  std::string type = "fp32"; // fp32, tf32, fp16, bf16
+  std::string nodes;         // GLOB=TYPE;...: others by node
+  std::string io = "fp32";   // of inputs and outputs
+  std::string ranges;        // a file; empty: none
+  /// Whether there is anything to change.
+  bool isAsked() const { return type != "fp32" || io != "fp32" || !nodes.empty(); }
+};
+
 struct PipelineOptions {
   /// As parseTargetSpec takes it.
   std::string targets = "sm_80,sm_90a,ptx,sim:sm_80";
@@ -53,6 +62,8 @@ struct PipelineOptions {
   std::string schedules;
   /// How tensors between dispatches are stored: "as-imported", "auto" (by cost), "channels-last".
   std::string layout = "as-imported";
+  /// What FP32 becomes, by cameo-lower-precision: as in passes/precision.
+  PrecisionOptions precision;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

@@ -95,6 +95,29 @@ template <bool CameocOptions::*Member> llvm::Error setFlag(CameocOptions &option
   return llvm::Error::success();
 }
 
+template <std::string PrecisionOptions::*Member>
+llvm::Error setPrecision(CameocOptions &options, StringRef value) {
+  bool isIo = Member == &PrecisionOptions::io;
+  if (value != "fp32" && value != "fp16" && value != "bf16" && (isIo || value != "tf32"))
+    return fail("'" + value + "' is none of fp32, " + (isIo ? "" : "tf32, ") + "fp16 and bf16");
+  options.precision.*Member = value.str();
+  return llvm::Error::success();
+}
+
+/// Several are one text, in which semicolons are between them.
+llvm::Error addNodePrecision(CameocOptions &options, StringRef value) {
+  auto [glob, type] = value.rsplit('=');
+  if (glob.empty() || !value.contains('='))
+    return fail("'" + value + "' is not of the form GLOB=fp16");
+  if (type != "fp32" && type != "tf32" && type != "fp16" && type != "bf16")
+    return fail("'" + type + "' in '" + value + "' is none of fp32, tf32, fp16 and bf16");
+  if (glob.contains(';'))
+    return fail("'" + glob + "': write ? for a semicolon");
+  std::string &nodes = options.precision.nodes;
+  nodes += (nodes.empty() ? "" : ";") + value.str();
+  return llvm::Error::success();
+}
+
 llvm::Error setTarget(CameocOptions &options, StringRef value) {
   options.target = value.str();
   options.targetGiven = true;
@@ -128,6 +151,26 @@ const Option kOptions[] = {
        if (v != "auto" && v != "channels-last" && v != "as-imported")
          return fail("'" + v + "' is none of auto, channels-last and as-imported");
        o.layout = v.str();
+       return llvm::Error::success();
+     }},
+    {"--precision", "TYPE",
+     "fp32 (default): as imported; fp16, bf16: FP32 values in 16 bits where their range allows it; "
+     "tf32: FP32 values, multiplied by Tensor Cores",
+     setPrecision<&PrecisionOptions::type>},
+    {"--precision-of", "GLOB=TYPE",
+     "another precision for nodes whose name or operator matches (layer4.*=bf16, Softmax=fp32); "
+     "may "
+     "be "
+     "given again, and the last that matches counts",
+     addNodePrecision},
+    {"--io-precision", "TYPE", "what inputs and outputs of FP32 become: fp32 (default), fp16, bf16",
+     setPrecision<&PrecisionOptions::io>},
+    {"--ranges", "FILE",
+     "recorded ranges of values, by which --precision=fp16 knows what would overflow",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       if (v.empty())
+         return fail("an empty value");
+       o.precision.ranges = v.str();
        return llvm::Error::success();
      }},
     {"--shapes", "x:1x3x224x224,...", "fixes sizes of inputs; ? leaves one open", setShapes},
@@ -188,6 +231,8 @@ const Option kOptions[] = {
      }},
     {"--list-operators", "", "prints the supported operators as Markdown",
      setFlag<&CameocOptions::listOperators>},
+    {"--list-precision-policy", "", "prints what --precision does with each operator, as Markdown",
+     setFlag<&CameocOptions::listPrecisionPolicy>},
     {"--version", "", "prints versions", setFlag<&CameocOptions::version>},
     {"--help", "", "prints this text", setFlag<&CameocOptions::help>},
 };
@@ -205,7 +250,7 @@ void addEnvironment(CameocOptions &options) {
 }
 
 llvm::Error check(const CameocOptions &options) {
-  if (options.help || options.version || options.listOperators)
+  if (options.help || options.version || options.listOperators || options.listPrecisionPolicy)
     return llvm::Error::success();
   if (options.input.empty())
     return fail("no input file; cameoc --help says more");
@@ -236,6 +281,15 @@ llvm::Error check(const CameocOptions &options) {
                   stageName(options.startFrom.value_or(Stage::Imported)) + " to " +
                   stageName(options.stopAfter.value_or(last)));
   }
+  Stage last = options.stopAfter.value_or(Stage::Host);
+  Stage first = options.startFrom.value_or(Stage::Imported);
+  if (options.precision.isAsked() && (last < Stage::Precision || first >= Stage::Precision))
+    return fail(
+        "--precision, --precision-of, --io-precision: types are not changed on the way from "
+        "stage " +
+        stageName(first) + " to " + stageName(last));
+  if (!options.precision.ranges.empty() && !options.precision.isAsked())
+    return fail("--ranges goes with --precision or --precision-of");
   // Passes that run at the same time would print into one another, and MLIR ends the process where
   // it is to keep what each of them was given.
   if (!options.printIrAfter.empty() && options.jobs != 1)

@@ -21,6 +21,7 @@ struct CameocOptions {
   Emit emit = Emit::Exe;
   unsigned level = PipelineOptions().level; // -O
   std::string layout = PipelineOptions().layout;
+  PrecisionOptions precision;
   std::optional<Stage> stopAfter, startFrom;
   /// --shapes: sizes by input name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
@@ -36,7 +37,7 @@ struct CameocOptions {
   /// Empty: the PATH's ptxas; libdevice beside it; no cache.
   std::string ptxas, libdevice, cacheDir, report, schedules;
   unsigned jobs = 0; // 0: one a core
-  bool help = false, version = false, listOperators = false;
+  bool help = false, version = false, listOperators = false, listPrecisionPolicy = false;
 };
 
 /// An error says what is wrong with which argument.

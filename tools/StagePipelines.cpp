@@ -31,6 +31,9 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                              llvm::cl::desc("of values between dispatches: auto, channels-last or "
                                             "as-imported"),
                              llvm::cl::init(PipelineOptions().layout)};
+  Option<std::string> precision{*this, "precision",
+                                llvm::cl::desc("at precision: fp32, tf32, fp16 or bf16"),
+                                llvm::cl::init(PipelineOptions().precision.type)};
   Option<bool> reportUnsupported{*this, "report-unsupported",
                                  llvm::cl::desc("at normalized: refuse what cannot be compiled"),
                                  llvm::cl::init(true)};
@@ -41,6 +44,7 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
     options.level = level;
     options.schedules = schedules;
     options.layout = layout;
+    options.precision.type = precision;
     options.reportUnsupported = reportUnsupported;
     return options;
   }

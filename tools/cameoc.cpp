@@ -6,6 +6,7 @@
 #include "codegen/schedule/ScheduleFile.h"
 #include "dialects/onnx/Export.h"
 #include "passes/linalg/Lowering.h"
+#include "passes/precision/Policy.h"
 #include "tools/CameocOptions.h"
 #include "tools/OutputFiles.h"
 #include "tools/PassPrinting.h"
@@ -69,6 +70,7 @@ CompileOptions Invocation::compileOptions() {
   result.pipeline.level = options.level;
   result.pipeline.schedules = options.schedules;
   result.pipeline.layout = options.layout;
+  result.pipeline.precision = options.precision;
   result.shapes = options.shapes;
   result.code.ptx.ptxas = result.code.assemble.ptxas = options.ptxas;
   result.code.ptx.libdevice = options.libdevice;
@@ -135,8 +137,9 @@ LogicalResult Invocation::checkFiles() {
     inputs.push_back(options.input);
   if (options.startFrom)
     inputs.push_back(options.input + ".weights");
-  if (!options.schedules.empty())
-    inputs.push_back(options.schedules);
+  for (const std::string *file : {&options.schedules, &options.precision.ranges})
+    if (!file->empty())
+      inputs.push_back(*file);
   std::vector<OutputName> outputs;
   if (options.output != "-") {
     outputs.push_back({"-o", options.output});
@@ -250,6 +253,10 @@ int main(int argc, char **argv) {
   }
   if (options->listOperators) {
     listOperators(llvm::outs());
+    return 0;
+  }
+  if (options->listPrecisionPolicy) {
+    printPrecisionPolicy(llvm::outs());
     return 0;
   }
   std::string executable =
