@@ -91,16 +91,37 @@ static void writeGraph(json::OStream &out, const StageGraph &graph) {
       for (const std::string &result : node.results)
         results.push_back(json::fixUTF8(result));
       edges += node.from.size();
-      json::Value value = json::Object{{"name", json::fixUTF8(node.name)},
-                                       {"op", json::fixUTF8(node.op)},
-                                       {"from", std::move(from)},
-                                       {"results", std::move(results)}};
-      out.rawValue(llvm::formatv("{0}", value).str());
+      json::Object object{{"name", json::fixUTF8(node.name)},
+                          {"op", json::fixUTF8(node.op)},
+                          {"from", std::move(from)},
+                          {"results", std::move(results)}};
+      if (!node.precision.empty())
+        object["precision"] = node.precision;
+      out.rawValue(llvm::formatv("{0}", json::Value(std::move(object))).str());
     }
   });
   out.attribute("node_count", int64_t(graph.nodes.size()));
   out.attribute("edge_count", int64_t(edges));
   out.attribute("constant_count", graph.constants);
+}
+
+/// What was asked for and what the nodes have become, if anything was asked for.
+static void writePrecision(json::OStream &out, ArrayRef<StageGraph> graphs) {
+  for (const StageGraph &graph : graphs) {
+    if (graph.precision.empty())
+      continue;
+    std::map<StringRef, int64_t> counts;
+    for (const StageGraph::Node &node : graph.nodes)
+      if (!node.precision.empty())
+        ++counts[node.precision];
+    out.attributeObject("precision", [&] {
+      out.attribute("asked", graph.precision);
+      out.attributeObject("nodes", [&] {
+        for (auto [precision, count] : counts)
+          out.attribute(precision, count);
+      });
+    });
+  }
 }
 
 /// `resources`: one object a kernel and cubin; `warnings`: what else ptxas said.
@@ -146,6 +167,7 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
       out.attribute("kernels", launchesOf(first));
       out.attribute("memory", memorySumsOf(first));
     }
+    writePrecision(out, contents.graphs);
     writeAssembled(out, contents.module, contents.assembled);
     Decisions shared;
     shared.addAll(contents.module);

@@ -15,12 +15,14 @@ namespace cameo {
 struct StageGraph {
   struct Node {
     std::string name, op;
+    llvm::StringRef precision;                 // at stage precision: "fp16"; empty without floats
     llvm::SmallVector<std::string, 1> results; // types
     llvm::SmallVector<unsigned, 2> from;       // nodes whose results it reads, each once
   };
   std::string stage;
   std::vector<Node> nodes;
   int64_t constants = 0;
+  std::string precision; // at stage precision: that asked for
 };
 
 /// The entry function of the module, or of its first variant. For stages of nodes or dispatches:

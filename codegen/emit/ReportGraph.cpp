@@ -5,6 +5,7 @@
 #include "codegen/emit/Report.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/precision/Policy.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -66,6 +67,11 @@ private:
     StageGraph::Node node;
     node.name = nodeNames(op.getLoc());
     node.op = op.getName().stripDialect().str();
+    // Of a cast between two types neither is what it computes in.
+    std::optional<Precision> precision =
+        graph.precision.empty() || isa<onnx::CastOp>(op) ? std::nullopt : precisionOf(&op);
+    if (precision)
+      node.precision = precisionName(*precision);
     llvm::SmallSetVector<unsigned, 2> from;
     for (Value tensor : tensors)
       if (auto source = producers.find(tensor); source != producers.end())
@@ -91,6 +97,8 @@ StageGraph cameo::readGraph(Stage stage, ModuleOp module) {
   func::FuncOp entry = entryOf(module);
   if (!entry || entry.isExternal())
     return graph;
+  if (auto precision = entry->getAttrOfType<StringAttr>(kPrecisionAttr))
+    graph.precision = precision.str();
   GraphReader reader(graph);
   for (Operation &op : entry.getBody().front())
     reader.read(op);

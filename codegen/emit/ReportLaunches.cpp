@@ -40,6 +40,18 @@ static bool isWritten(rt::LaunchOp launch, int64_t operand) {
   return llvm::is_contained(launch.getOutputs(), operand);
 }
 
+/// The floating-point type with the fewest bits among a launch's tensors, as --precision calls it.
+static StringRef lowestFloat(ArrayAttr shapes) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> types[] = {
+      {"bf16", "bf16"}, {"f16", "fp16"}, {"f32", "fp32"}, {"f64", "fp64"}};
+  for (auto [type, name] : types)
+    for (Attribute shape : shapes)
+      if (auto text = dyn_cast<StringAttr>(shape);
+          text && (text.getValue() == type || text.getValue().rsplit('x').second == type))
+        return name;
+  return {};
+}
+
 /// "1x64x56x56xf32" for each tensor that the launch reads, and for each that it writes.
 static void addShapes(json::Object &object, rt::LaunchOp launch) {
   auto shapes = launch->getAttrOfType<ArrayAttr>(kLaunchShapesAttr);
@@ -53,6 +65,8 @@ static void addShapes(json::Object &object, rt::LaunchOp launch) {
     if (auto shape = dyn_cast<StringAttr>(shapes[next++]))
       (isWritten(launch, i) ? outputs : inputs).push_back(json::fixUTF8(shape.getValue()));
   }
+  if (StringRef precision = lowestFloat(shapes); !precision.empty())
+    object["precision"] = precision;
   object["inputs"] = std::move(inputs);
   object["outputs"] = std::move(outputs);
 }

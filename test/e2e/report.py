@@ -151,6 +151,32 @@ class Reports:
             self.judge("layers-drawn", self.draw("layers")[1])
         self.check_resumed(report, model, target)
         self.check_fusions()
+        self.check_precision(model, target)
+
+    def check_precision(self, model, target):
+        """What became of the nodes, one by one and in all, and what kernels store."""
+        asked = ("--precision=fp16", "--precision-of=left=fp32")
+        text, _ = self.compile("half", model, target, *asked)
+        page, _ = self.compile("half", model, target, *asked, ending="html")
+        if not text or not page:
+            return
+        report = json.loads(text)
+        self.check_report("half", report)
+        self.check_page("half", report, page)
+        nodes = {node["name"]: node.get("precision")
+                 for node in report["graph"]["precision"]["nodes"] if node["op"] != "Cast"}
+        counts = {}
+        for precision in filter(None, nodes.values()):
+            counts[precision] = counts.get(precision, 0) + 1
+        kernels = {kernel["precision"] for kernel in report["kernels"]}
+        chosen = [each["text"] for each in report["decisions"]
+                  if each["what"] == "precision" and "left" in each["onnx_nodes"]]
+        problem = None
+        if report["precision"] != {"asked": "fp16", "nodes": counts} or kernels != {"fp16"}:
+            problem = f"{report['precision']}, nodes {nodes}, kernels {kernels}"
+        elif chosen != ["in FP32, by --precision-of=left=fp32"]:
+            problem = f"of 'left' it says {chosen}"
+        self.judge("precision", problem)
 
     def check_fusions(self):
         """Those that a ledger has, apart from its other decisions; from a text that is edited."""
