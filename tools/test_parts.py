@@ -88,6 +88,7 @@ def parts():
                                        "--nodes=5"], 10),
         Part("launches", [PYTHON, f"{E2E}/launches.py"], 15),
         Part("typed-networks", [PYTHON, f"{E2E}/typed_networks.py"], 10),
+        Part("precision", [PYTHON, f"{E2E}/precision.py"], 15),
         Part("static-code", [PYTHON, f"{E2E}/static_code.py"], 10),
         Part("rows-levels", [PYTHON, f"{E2E}/row_tests.py", *LEVELS], 10),
         Part("nodes-levels", [PYTHON, f"{E2E}/node_tests.py", *LEVELS], 10),
@@ -113,6 +114,7 @@ def parts():
         Part("tsan", ["tools/run-sanitized", "tsan"], 60, True),
         Part("asan", ["tools/run-sanitized", "asan"], 120, True),
         Part("typed-networks-long", [PYTHON, f"{E2E}/typed_networks.py", "--long"], 60, True),
+        Part("precision-long", [PYTHON, f"{E2E}/precision.py", "--long"], 60, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
     ]
     return table

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""`cameoc --precision` of FP32 networks: every product in the type asked for, no kernel that only
+converts, no more launches than in FP32, and results that are close to ONNX Runtime's of the FP32
+network. The model that --emit=onnx writes is valid, and ONNX Runtime computes nearly the same with
+it.
+
+The demo's trained network classifies test images in each precision, with --long all 10,000, beside
+ONNX Runtime in FP32. --model=FILE.onnx --feed=FILE.npz takes a model and inputs of your own.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy
+import onnx
+
+import harness
+import modern_networks
+import networks
+import typed_networks
+
+sys.path.insert(0, str(harness.SOURCE / "examples" / "fashion"))
+import demo  # pylint: disable=wrong-import-position
+import fashion_data  # pylint: disable=wrong-import-position
+
+SECONDS = 600
+TARGET = "sim:sm_80"
+PRODUCTS = {"Attention", "Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"}
+# Signal over noise of an output, in dB: 11 and 8 bits, less what a hundred layers add.
+LEAST_SQNR = {"fp16": 40.0, "bf16": 22.0}
+# Ours may be as far from FP32 as ONNX Runtime's FP16 model, times and plus: both round elsewhere.
+FACTOR, SLACK = 2.0, 1e-3
+# Images of the trained network, without --long; and how many points of accuracy they may cost.
+IMAGES, BATCH = 1000, 250
+MOST_POINTS = {"fp16": 0.1, "bf16": 0.5}
+
+
+def sqnr(found, reference):
+    """In dB, over all elements."""
+    reference = reference.astype(numpy.float64)
+    noise = numpy.square(found.astype(numpy.float64) - reference).sum()
+    return 10 * numpy.log10(numpy.square(reference).sum() / max(noise, 1e-300))
+
+
+def converts_only(kernel):
+    """Whether a kernel reads one tensor and writes it in another type."""
+    tensors = [*kernel.get("inputs", []), *kernel.get("outputs", [])]
+    if len(tensors) != 2:
+        return False
+    sizes = [numpy.prod([int(size) for size in re.findall(r"(\d+)x", text)]) for text in tensors]
+    types = [text.split("x")[-1] for text in tensors]
+    return sizes[0] == sizes[1] and types[0] != types[1] and kernel.get("flops", 0) == 0
+
+
+class Precisions:
+    def __init__(self, options):
+        self.suite = harness.Suite("precision", options.build.resolve())
+        self.cameoc = self.suite.tool("cameoc")
+        self.may_keep = options.model is not None
+
+    def judge(self, case, problem, *steps):
+        if problem:
+            self.suite.fail(case, problem, *steps)
+        else:
+            self.suite.ok(case)
+
+    def compile(self, source, artefact, *flags):
+        """The step and the report, None where it failed."""
+        report = artefact.with_suffix(".json")
+        step = harness.run([self.cameoc, source, "-o", artefact, f"--target={TARGET}",
+                            f"--report={report}", *flags], SECONDS)
+        if step.code != 0:
+            self.suite.fail(f"{artefact.name}-compile",
+                            f"{step.how()}: {harness.first_error(step.output)}", step)
+            return step, None
+        return step, json.loads(report.read_text())
+
+    def wrong_products(self, report, precision):
+        """Products of another type; in networks that are not ours only those without a reason."""
+        kept = {name for each in report["decisions"] if each["what"] == "precision"
+                for name in each["onnx_nodes"]} if self.may_keep else set()
+        for node in report["graph"]["precision"]["nodes"]:
+            if node["op"] in PRODUCTS and node.get("precision") != precision and \
+                    not kept & set(node["name"].split(",")):
+                return f"{node['op']} {node['name']} is {node.get('precision')}"
+        return None
+
+    def run(self, artefact, feed, names):
+        work = artefact.parent
+        command = [artefact, "--device=sim"]
+        for number, (key, array) in enumerate(feed.items()):
+            numpy.save(work / f"input_{number}.npy", array)
+            command.append(f"--input={key}=@{work / f'input_{number}.npy'}")
+        command += [f"--output={key}=@{work / f'output_{number}.npy'}"
+                    for number, key in enumerate(names)]
+        step = harness.run(command, SECONDS)
+        if step.code != 0:
+            return step, None
+        return step, {key: numpy.load(work / f"output_{number}.npy")
+                      for number, key in enumerate(names)}
+
+    def check_network(self, name, network, precisions):
+        work = self.suite.work / name
+        work.mkdir(exist_ok=True)
+        source = work / f"{name}.onnx"
+        onnx.save(network.model, source)
+        _, full = self.compile(source, work / "fp32")
+        feed = network.inputs(network.batches[0], numpy.random.default_rng(1))
+        references = typed_networks.run_reference(network.model, feed)
+        for precision in precisions:
+            if full:
+                self.check(f"{name}-{precision}", work, source, precision, full, feed, references)
+        for file in work.iterdir():
+            file.unlink()
+
+    def check(self, case, work, source, precision, full, feed, references):
+        flag = f"--precision={precision}"
+        step, report = self.compile(source, work / precision, flag)
+        if not report:
+            return
+        self.judge(f"{case}-products", self.wrong_products(report, precision), step)
+        count, before = len(report["kernels"]), len(full["kernels"])
+        self.judge(f"{case}-launches",
+                   f"{count} launches, {before} in FP32" if count > before else None, step)
+        casts = [kernel["onnx_nodes"] for kernel in report["kernels"] if converts_only(kernel)]
+        self.judge(f"{case}-casts", f"kernels that only convert: {casts}" if casts else None, step)
+        exported = self.exported(case, work, source, flag, precision, feed, references)
+        run, outputs = self.run(work / precision, feed, references)
+        if outputs is None:
+            self.suite.fail(case, f"{run.how()}: {harness.first_error(run.output)}", step, run)
+            return
+        changed = [key for key, value in references.items() if outputs[key].dtype != value.dtype]
+        real = {key: value for key, value in references.items() if value.dtype.kind == "f"}
+        worst = min(sqnr(outputs[key], value) for key, value in real.items())
+        off = typed_networks.off_by(outputs, real)
+        problem = None
+        if changed:
+            problem = f"outputs of other types: {changed}"
+        elif not worst >= LEAST_SQNR[precision]:
+            problem = f"{worst:.1f} dB"
+        elif exported is not None and not off <= FACTOR * exported + SLACK:
+            problem = f"off by {off:.2e} of the largest value; ONNX Runtime by {exported:.2e}"
+        self.judge(case, problem, step, run)
+        nodes = ", ".join(f"{count} {key}" for key, count in report["precision"]["nodes"].items())
+        theirs = f" (ONNX Runtime's {exported:.1e})" if exported else ""
+        print(f"{case}: {count} launches ({before} in FP32), nodes {nodes}, SQNR {worst:.1f} dB, "
+              f"off by {off:.1e}{theirs}, the same largest element of "
+              f"{100 * self.agreement(outputs, real):.2f} % of rows", flush=True)
+
+    @staticmethod
+    def agreement(outputs, references):
+        """The share of rows, along the last dimension, whose largest element is at one place."""
+        same = [outputs[key].argmax(-1).ravel() == value.argmax(-1).ravel()
+                for key, value in references.items() if value.ndim]
+        return float(numpy.concatenate(same).mean()) if same else 1.0
+
+    def exported(self, case, work, source, flag, precision, feed, references):
+        """How far ONNX Runtime is off with the model of that precision; None for BF16, in which it
+        does not compute on a CPU."""
+        out = work / f"{precision}.onnx"
+        step = harness.run([self.cameoc, source, "-o", out, "--emit=onnx", flag], SECONDS)
+        if step.code != 0:
+            self.suite.fail(f"{case}-onnx", harness.first_error(step.output), step)
+            return None
+        onnx.checker.check_model(str(out))
+        off = None
+        if precision == "fp16":
+            outputs = typed_networks.run_reference(onnx.load(out), feed)
+            real = {key: value for key, value in references.items() if value.dtype.kind == "f"}
+            off = typed_networks.off_by(outputs, real)
+            if not off < 0.1:
+                self.suite.fail(f"{case}-onnx", f"ONNX Runtime is off by {off:.2e}", step)
+                return off
+        self.suite.ok(f"{case}-onnx")
+        return off
+
+    def check_fashion(self, count):
+        """The trained network: its accuracy and, image by image, its classes."""
+        source = demo.HERE / "fashion.onnx"
+        images, labels = fashion_data.load("test")
+        images, labels = images[:count], labels[:count]
+        reference = typed_networks.run_reference(onnx.load(source), {"image": images})["logits"]
+        accuracy = 100 * (reference.argmax(1) == labels).mean()
+        print(f"fashion, FP32 (ONNX Runtime): {accuracy:.2f} % of {len(labels)} images")
+        work = self.suite.work / "fashion"
+        work.mkdir(exist_ok=True)
+        for precision, most in MOST_POINTS.items():
+            step, report = self.compile(source, work / precision, f"--precision={precision}")
+            if not report:
+                continue
+            logits, seconds = demo.classify(work / precision, images, BATCH, "sim")
+            found = 100 * (logits.argmax(1) == labels).mean()
+            moved = int((logits.argmax(1) != reference.argmax(1)).sum())
+            print(f"fashion, {precision}: {found:.2f} %, another class than in FP32 for {moved} "
+                  f"images, SQNR {sqnr(logits, reference):.1f} dB, {seconds:.1f} s", flush=True)
+            problem = None
+            if not abs(found - accuracy) <= most:
+                problem = f"{found:.2f} %, in FP32 {accuracy:.2f} %"
+            self.judge(f"fashion-{precision}", problem or self.wrong_products(report, precision),
+                       step)
+
+    def check_file(self, path, feed, precisions):
+        network = networks.Network(onnx.load(path), lambda batch, random: feed)
+        self.check_network(path.stem, network, precisions)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.add_argument("--long", action="store_true", help="networks of full size")
+    parser.add_argument("--model", type=Path, help="only this one, with --feed")
+    parser.add_argument("--feed", type=Path, help="its inputs by name, as .npz")
+    options = parser.parse_args()
+    checks = Precisions(options)
+    if options.model:
+        with numpy.load(options.feed) as feed:
+            checks.check_file(options.model, dict(feed), LEAST_SQNR)
+        return checks.suite.close()
+    for name, make in modern_networks.SMALL_NETWORKS.items():
+        if re.search(options.filter, name):
+            checks.check_network(name, make(), LEAST_SQNR)
+    for name, make in networks.NETWORKS.items():
+        if re.search(options.filter, name) and (options.long or name == "mobilenet_v2"):
+            checks.check_network(name, make(), ["fp16"])
+    if re.search(options.filter, "fashion"):
+        checks.check_fashion(None if options.long else IMAGES)
+    return checks.suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
