@@ -24,8 +24,6 @@ static StringRef nearestType(Type type) {
     return "numbers that stand for the strings, such as int64";
   if (isa<ComplexType>(element))
     return "real and imaginary parts in a dimension of size 2";
-  if (auto integer = dyn_cast<IntegerType>(element))
-    return integer.isUnsigned() ? "uint8" : "int8";
   return "float16, bfloat16 or float";
 }
 
@@ -34,11 +32,9 @@ std::optional<std::string> typeProblem(Type type) {
   if (isa<NoneType>(type))
     return std::nullopt;
   Type element = tensor ? tensor.getElementType() : Type();
-  bool known =
-      tensor && (element.isF16() || element.isBF16() || element.isF32() || element.isF64());
-  if (auto integer = dyn_cast_if_present<IntegerType>(element))
-    known = llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  if (known)
+  std::optional<onnx::ElementKind> kind =
+      tensor ? onnx::elementKind(element) : std::optional<onnx::ElementKind>();
+  if (kind && kind != onnx::ElementKind::String && !isa<ComplexType>(element))
     return std::nullopt;
   return "is " + (tensor ? "of type " + onnx::elementText(element) : onnx::typeText(type)) +
          "; nearest supported: " + nearestType(type).str();
@@ -47,7 +43,8 @@ std::optional<std::string> typeProblem(Type type) {
 std::optional<std::string> sizeProblem(RankedTensorType tensor) {
   // 128 GiB: no GPU holds more, and a size like this is an error of the model.
   constexpr double kMostBytes = double(int64_t(1) << 37);
-  double bytes = llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+  std::optional<onnx::ElementKind> kind = onnx::elementKind(tensor.getElementType());
+  double bytes = kind ? onnx::elementBytes(*kind) : 1;
   for (int64_t size : tensor.getShape())
     if (!ShapedType::isDynamic(size))
       bytes *= static_cast<double>(size);
@@ -56,6 +53,15 @@ std::optional<std::string> sizeProblem(RankedTensorType tensor) {
   return llvm::formatv("of type {0} takes {1:e} B; at most {2} B (128 GiB) are supported",
                        onnx::typeText(tensor), bytes, int64_t(kMostBytes))
       .str();
+}
+
+std::optional<std::string> packingProblem(RankedTensorType tensor) {
+  std::optional<onnx::ElementKind> kind = onnx::elementKind(tensor.getElementType());
+  if (tensor.hasStaticShape() || !kind || onnx::elementBits(*kind) >= 8)
+    return std::nullopt;
+  return "is of type " + onnx::typeText(tensor) +
+         ", whose elements share bytes, and has a size known only at run time; nearest supported: "
+         "elements of 8 bits";
 }
 
 LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusals) {

@@ -22,6 +22,8 @@ std::optional<std::string> typeProblem(mlir::Type type);
 /// Why no GPU holds a tensor of that type, of whose sizes some may be known at run time only;
 /// nothing where one may.
 std::optional<std::string> sizeProblem(mlir::RankedTensorType tensor);
+/// Why an input or output cannot have its elements share bytes; nothing where it can, or need not.
+std::optional<std::string> packingProblem(mlir::RankedTensorType tensor);
 
 /// All that was refused in a function as one error; success where that is nothing.
 llvm::LogicalResult reportRefusals(mlir::func::FuncOp function, const onnx::Refusals &refusals);

@@ -15,22 +15,27 @@ namespace cameo {
 #define GEN_PASS_DEF_REPORTUNSUPPORTED
 #include "passes/Passes.h.inc"
 
-/// Outputs that are constants; what nodes and inputs cannot be is said of them.
-static void checkOutputs(func::FuncOp function, onnx::Refusals &refusals) {
+/// Outputs that are constants, and those that cannot be packed; what nodes and inputs cannot be is
+/// said of them.
+static void checkOutputs(func::FuncOp function, ShapeWalk &walk) {
   for (OpOperand &operand : function.getBody().front().getTerminator()->getOpOperands()) {
-    if (!onnx::constantValue(operand.get()))
-      continue;
+    std::optional<std::string> problem;
+    if (onnx::constantValue(operand.get()))
+      problem = typeProblem(operand.get().getType());
+    else if (std::optional<onnx::Sizes> sizes = walk.shapes.find(operand.get()))
+      problem = packingProblem(inferredType(operand.get(), *sizes));
     auto name =
         function.getResultAttrOfType<StringAttr>(operand.getOperandNumber(), onnx::kNameAttr);
-    if (auto problem = typeProblem(operand.get().getType()))
-      (void)refusals.add(function, "output '" + (name ? name.getValue() : "") + "' " + *problem);
+    if (problem)
+      (void)walk.refusals.add(function,
+                              "output '" + (name ? name.getValue() : "") + "' " + *problem);
   }
 }
 
 LogicalResult reportUnsupported(func::FuncOp function) {
   ShapeWalk walk(function);
   walk.run();
-  checkOutputs(function, walk.refusals);
+  checkOutputs(function, walk);
   return reportRefusals(function, walk.refusals);
 }
 

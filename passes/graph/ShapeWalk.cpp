@@ -34,6 +34,8 @@ void ShapeWalk::beginInputs() {
       problem = "has no known rank; nearest supported: a shape, whose sizes may be names";
     if (!problem)
       problem = sizeProblem(type);
+    if (!problem)
+      problem = packingProblem(type);
     if (problem) {
       auto name = function.getArgAttrOfType<StringAttr>(number, onnx::kNameAttr);
       (void)refusals.add(function, "input '" + (name ? name.getValue() : "") + "' " + *problem);
@@ -76,8 +78,7 @@ LogicalResult ShapeWalk::checkOperator(Operation *op) {
   return success();
 }
 
-/// The type of a result by its inferred sizes.
-static RankedTensorType inferredType(OpResult result, const onnx::Sizes &sizes) {
+RankedTensorType inferredType(Value result, const onnx::Sizes &sizes) {
   SmallVector<int64_t> shape;
   for (OpFoldResult size : sizes)
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));

@@ -32,6 +32,9 @@ private:
   mlir::func::FuncOp function;
 };
 
+/// The type of a value by its inferred sizes.
+mlir::RankedTensorType inferredType(mlir::Value result, const onnx::Sizes &sizes);
+
 /// The operators on which what the block returns depends.
 llvm::DenseSet<mlir::Operation *> neededOperators(mlir::Block &block);
 

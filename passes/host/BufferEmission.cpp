@@ -134,8 +134,13 @@ void BufferPlanner::emit() {
   builder.setInsertionPoint(end);
   for (auto [i, list] : llvm::enumerate(outputSizes)) {
     SmallVector<Value> values;
-    for (OpFoldResult size : list)
-      values.push_back(value(size));
+    // Of elements that share bytes the tensor has the bytes.
+    if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, "onnx.shape"))
+      for (int64_t size : shape.asArrayRef())
+        values.push_back(value(builder.getIndexAttr(size)));
+    else
+      for (OpFoldResult size : list)
+        values.push_back(value(size));
     builder.create<rt::OutputShapeOp>(end->getLoc(), i, values);
   }
   builder.create<rt::ArenaSizeOp>(end->getLoc(), value(arenaUse[0]), value(arenaUse[1]),

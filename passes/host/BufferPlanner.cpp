@@ -498,6 +498,12 @@ DictionaryAttr BufferPlanner::describe(StringRef fallback, DictionaryAttr attrib
     else
       dims.push_back(isNamed ? names[i] : builder.getStringAttr(""));
   }
+  // Of elements that share bytes the tensor has the bytes.
+  if (auto shape = dyn_cast_or_null<DenseI64ArrayAttr>(get("onnx.shape"))) {
+    dims.clear();
+    for (int64_t size : shape.asArrayRef())
+      dims.push_back(builder.getI64IntegerAttr(size));
+  }
   result.set("dims", builder.getArrayAttr(dims));
   if (host)
     result.set("host", builder.getUnitAttr());

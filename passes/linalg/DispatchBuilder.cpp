@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/DispatchBuilder.h"
 
-#include "passes/linalg/Scalars.h"
+#include "passes/linalg/NarrowTypes.h"
 
 using namespace mlir;
 
@@ -33,7 +33,23 @@ Value emptyTensor(OpBuilder &builder, Location loc, const Sizes &sizes, Type ele
 
 //===-- Tensors of the plan -------------------------------------------------------------------===//
 
+/// Signed integers of less than a byte as numbers in bytes; other constants as they are.
+static ElementsAttr unpacked(ElementsAttr value) {
+  Type element = value.getElementType();
+  std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
+  if (!isa<IntegerType>(element) || element.isUnsignedInteger() || !packedBits(element) || !bytes)
+    return value;
+  auto type = RankedTensorType::get(value.getShapedType().getShape(), signless(element));
+  unsigned spare = 8 - packedBits(element);
+  std::vector<char> numbers;
+  for (char byte : bytes->get())
+    numbers.push_back(char(int8_t(uint8_t(byte) << spare) >> spare));
+  return bytes->isSplat() ? onnx::makeSplat(type, numbers)
+                          : onnx::makeConstant(type, "unpacked", numbers);
+}
+
 Value DispatchBuilder::constant(Location loc, ElementsAttr value) {
+  value = unpacked(value);
   Type wanted = signless(value.getElementType());
   if (wanted != value.getElementType()) {
     auto type = RankedTensorType::get(value.getShapedType().getShape(), wanted);

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Elementwise.h"
 
+#include "passes/linalg/NarrowTypes.h"
+
 using namespace mlir;
 
 namespace cameo {
@@ -14,7 +16,7 @@ Value elementwiseOf(Operation *op, Lowering &l, ArrayRef<unsigned> operands, con
   for (unsigned index : operands) {
     Attribute constant;
     ElementsAttr value = onnx::constantValue(op->getOperand(index));
-    if (value && value.getNumElements() == 1)
+    if (value && value.getNumElements() == 1 && !narrowFloat(value.getElementType()))
       if (FailureOr<Sizes> host = l.shapes.host.tryValues(op->getOperand(index), 1);
           succeeded(host))
         constant = dyn_cast<Attribute>((*host)[0]);

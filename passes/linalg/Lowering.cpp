@@ -5,6 +5,8 @@
 
 #include "passes/graph/RefusalReport.h"
 #include "passes/graph/ShapeWalk.h"
+#include "passes/linalg/NarrowTypes.h"
+#include "passes/linalg/PackedTensors.h"
 
 using namespace mlir;
 
@@ -97,13 +99,21 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
     unsigned number = argument.getArgNumber();
-    auto plain = RankedTensorType::get(type.getShape(), signless(type.getElementType()));
+    bool isPacked = packedBits(type.getElementType()) != 0;
+    auto plain = isPacked ? packedType(type)
+                          : RankedTensorType::get(type.getShape(), signless(type.getElementType()));
     Value input = entry->addArgument(plain, argument.getLoc());
-    Lowered lowered{input, inputSizes(function, number, input, symbols), type.getElementType()};
-    plan.setInput(argument, input);
+    Lowered lowered{input, {}, type.getElementType()};
+    NamedAttrList attrs(function.getArgAttrDict(number));
+    if (isPacked) {
+      lowered = unpacked(*this, argument.getLoc(), input, type);
+      attrs.set("onnx.shape", b.getDenseI64ArrayAttr(type.getShape()));
+    } else {
+      lowered.sizes = inputSizes(function, number, input, symbols);
+      plan.setInput(argument, input);
+    }
     shapes.define(argument, lowered.sizes);
     values[argument] = lowered;
-    NamedAttrList attrs(function.getArgAttrDict(number));
     attrs.set("onnx.type", TypeAttr::get(type.getElementType()));
     argumentAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
@@ -136,9 +146,15 @@ LogicalResult Lowering::lowerResults(func::FuncOp function, func::FuncOp target)
     if (!shapes.find(operand.get()))
       return emitError(function.getLoc()) << "an output's type is not known";
     Lowered result = lowered(operand.get());
-    results.push_back(build.inMemory(result.tensor));
     NamedAttrList attrs(function.getResultAttrDict(operand.getOperandNumber()));
-    attrs.set("onnx.type", TypeAttr::get(result.elementType));
+    Type elementType = result.elementType;
+    if (packedBits(elementType)) {
+      auto type = cast<RankedTensorType>(result.tensor.getType());
+      attrs.set("onnx.shape", b.getDenseI64ArrayAttr(type.getShape()));
+      result = packed(*this, operand.get().getLoc(), result);
+    }
+    results.push_back(build.inMemory(result.tensor));
+    attrs.set("onnx.type", TypeAttr::get(elementType));
     resultAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
   b.create<func::ReturnOp>(terminator->getLoc(), results);

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Scalars.h"
 
+#include "passes/linalg/NarrowTypes.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -10,6 +12,8 @@ using namespace mlir;
 namespace cameo {
 
 Type signless(Type type) {
+  if (narrowFloat(type) || packedBits(type))
+    return IntegerType::get(type.getContext(), 8);
   if (auto integer = dyn_cast<IntegerType>(type))
     return IntegerType::get(type.getContext(), integer.getWidth());
   return type;
@@ -111,11 +115,26 @@ static Value floatToFloat(OpBuilder &b, Location loc, Value x, Type to) {
   return b.create<arith::TruncFOp>(loc, to, x);
 }
 
+/// An integer of 2 or 4 bits is a number in a byte.
+static Type widened(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer && packedBits(type)
+             ? IntegerType::get(type.getContext(), 8, integer.getSignedness())
+             : type;
+}
+
 Value convertScalar(OpBuilder &b, Location loc, Value scalar, Type from, Type to) {
-  Type target = signless(to);
-  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
   if (from == to)
     return scalar;
+  Type single = b.getF32Type();
+  if (auto kind = narrowFloat(from))
+    return convertScalar(b, loc, decodeNarrow(b, loc, scalar, *kind), single, to);
+  if (auto kind = narrowFloat(to))
+    return encodeNarrow(b, loc, convertScalar(b, loc, scalar, from, single), *kind);
+  if (packedBits(from) || packedBits(to))
+    return wrapNarrow(b, loc, convertScalar(b, loc, scalar, widened(from), widened(to)), to);
+  Type target = signless(to);
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
   if (fromFloat && toFloat)
     return floatToFloat(b, loc, scalar, target);
   if (fromFloat) {

@@ -7,7 +7,8 @@
 
 namespace cameo {
 
-/// ui8 -> i8; other types as they are.
+/// What elements are in tensors of the plan: ui8 -> i8, also of narrow types (NarrowTypes.h); other
+/// types as they are.
 mlir::Type signless(mlir::Type type);
 /// A constant of index type inside a body.
 mlir::Value indexConstant(mlir::OpBuilder &b, mlir::Location loc, int64_t value);

@@ -288,6 +288,18 @@ def cast(name, version):
                        [uniform(0, 100, 3, 5).astype(dtype)], {"to": to})
     yield Case("bool-to-float", [normal(3, 5) > 0], {"to": TensorProto.FLOAT})
     yield Case("negative-to-int8", [uniform(-100, 100, 3, 5)], {"to": TensorProto.INT8})
+    if version >= 19:
+        edges = numpy.array([0, -0.0, 448, 449, 464, 465, 57344, 61440, 61441, 1e9, numpy.inf,
+                             -numpy.inf, numpy.nan, 2 ** -17, 3 * 2 ** -18, 2 ** -10, -2 ** -10],
+                            F32)
+        for kind in ("E4M3FN", "E4M3FNUZ", "E5M2", "E5M2FNUZ"):
+            to = getattr(TensorProto, f"FLOAT8{kind}")
+            yield Case(f"float-to-{kind.lower()}", [normal(40, 9) * 30], {"to": to})
+            yield Case(f"edges-to-{kind.lower()}", [edges], {"to": to})
+            yield Case(f"edges-to-{kind.lower()}-unsaturated", [edges], {"to": to, "saturate": 0})
+            bits = numpy.arange(256, dtype=U8).view(
+                helper.tensor_dtype_to_np_dtype(to))
+            yield Case(f"{kind.lower()}-to-float", [Fixed(bits)], {"to": TensorProto.FLOAT})
 
 
 @operator("CastLike")

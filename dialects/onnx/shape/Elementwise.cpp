@@ -77,8 +77,7 @@ static FailureOr<Sizes> inferSame(SizeBuilder &, Operation *, ArrayRef<Sizes> op
 
 static FailureOr<Sizes> inferBitCast(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
   Type from = elementType(op->getOperand(0)), to = elementType(op->getResult(0));
-  // A bool is a byte in memory.
-  auto width = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
+  auto width = [](Type type) { return elementBits(*elementKind(type)); };
   if (width(from) != width(to))
     return s.refuse(op, "to is " + elementText(to) + ", for the bits of " +
                             typeText(op->getOperand(0).getType()) +

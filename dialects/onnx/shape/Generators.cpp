@@ -51,6 +51,22 @@ static FailureOr<Sizes> hostSizeOf(Shapes &shapes, Operation *op, unsigned) {
 TypedAttr fillValue(ConstantOfShapeOp op) {
   Builder b(op.getContext());
   Type type = elementType(op.getResult());
+  std::optional<ElementKind> kind = elementKind(type);
+  bool isBool = type.isInteger(1);
+  if (!type.isIntOrFloat() || (!isBool && type.getIntOrFloatBitWidth() <= 8)) {
+    // What takes a byte or less is a byte in tensors of the plan.
+    char byte = 0;
+    if (auto value = op.getValueAttr()) {
+      std::optional<ConstantBytes> bytes = constantBytes(value);
+      if (!kind || !bytes || bytes->get().empty())
+        return {};
+      byte = bytes->get().front();
+      unsigned spare = 8 - elementBits(*kind);
+      if (kind == ElementKind::I4 || kind == ElementKind::I2)
+        byte = char(int8_t(uint8_t(byte) << spare) >> spare);
+    }
+    return b.getI8IntegerAttr(byte);
+  }
   if (auto integer = dyn_cast<IntegerType>(type))
     type = b.getIntegerType(integer.getWidth());
   auto value = op.getValueAttr();

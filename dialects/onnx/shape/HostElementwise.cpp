@@ -217,6 +217,8 @@ static FailureOr<OpFoldResult> identity(const HostElement &, ArrayRef<OpFoldResu
 static FailureOr<OpFoldResult> converted(const HostElement &e, OpFoldResult x) {
   Type to = elementType(e.op->getResult(0));
   bool toFloat = isa<FloatType>(to);
+  if (!to.isIntOrFloat() || (toFloat && to.getIntOrFloatBitWidth() < 16))
+    return failure(); // narrow floats are for the device to round to
   if (to.isInteger(1)) {
     if (e.type.isInteger(1))
       return x;

@@ -50,6 +50,11 @@ FailureOr<Sizes> HostValues::readInput(BlockArgument argument, int64_t limit) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   if (!type || type.getRank() > 2 || !shapes.find(argument))
     return failure();
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() ||
+      (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16) ||
+      (!element.isInteger(1) && element.getIntOrFloatBitWidth() < 8))
+    return failure(); // bits that the host would have to decode
   if (!type.hasStaticShape() || type.getNumElements() > std::min<int64_t>(limit, kMostRead))
     return failure();
   Sizes result;

@@ -1,0 +1,35 @@
+// Elements of fewer bits than the arithmetic of bodies has: floats of 8 and 4 bits, integers of 4
+// and 2.
+//
+// In tensors of the plan each has a byte of its own: a float its bits, an integer its number. Only
+// inputs and outputs of a model have those of less than a byte packed.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/Schema.h"
+#include "passes/linalg/Scalars.h"
+
+namespace cameo {
+
+/// The kind of an ONNX type of floats below 16 bits; nothing for other types.
+std::optional<onnx::ElementKind> narrowFloat(mlir::Type type);
+/// Bits of an integer of 2 or 4 bits, or a float of 4; 0 for other types.
+unsigned packedBits(mlir::Type type);
+
+/// What a byte that holds a narrow float is in f32.
+mlir::Value decodeNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value bits,
+                         onnx::ElementKind kind);
+/// How Cast rounds what a narrow float does not have.
+struct NarrowRounding {
+  bool saturate = true;          // beyond the greatest number: that, else infinity or NaN
+  llvm::StringRef powers = "up"; // of f8E8M0: "up", "down" or "nearest"
+};
+/// The nearest narrow float of an f32, ties to even, as a byte.
+mlir::Value encodeNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                         onnx::ElementKind kind, NarrowRounding rounding = {});
+
+/// A number of 2 or 4 bits from the lower bits of a byte, as a byte.
+mlir::Value wrapNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value byte, mlir::Type type);
+
+} // namespace cameo
