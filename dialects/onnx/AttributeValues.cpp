@@ -165,6 +165,7 @@ constexpr ValueRule rules[] = {
     {"ConvTranspose", "output_padding", notBelow, "", 0},
     {"ConvTranspose", "output_shape", notBelow, "", 0},
     {"DepthToSpace SpaceToDepth", "blocksize", notBelow, "", 1},
+    {"DequantizeLinear QuantizeLinear", "block_size", notBelow, "", 0},
     {"GatherND", "batch_dims", notBelow, "", 0},
     {"GlobalLpPool LpPool", "p", notBelow, "", 1},
     {"GroupNormalization", "num_groups", notBelow, "", 1},
@@ -182,7 +183,7 @@ constexpr ValueRule rules[] = {
     {"", "to", typeNumber, "", 1}, {"", "dtype", typeNumber, "", 1},
     {"", "output_datatype", typeNumber, "", 1},
     // 0 is the default: no type is said.
-    {"", "output_dtype", typeNumber, "", 0},
+    {"", "output_dtype", typeNumber, "", 0}, {"QuantizeLinear", "precision", typeNumber, "", 0},
     {"GroupNormalization LayerNormalization RMSNormalization", "stash_type", floatTypeNumber},
     {"Attention", "softmax_precision", floatTypeNumber},
     {"ConstantOfShape", "value", oneNumber},

@@ -20,6 +20,10 @@ Type elementOf(Operation *op) {
 
 bool isReal(Operation *op) { return isa_and_nonnull<FloatType>(elementOf(op)); }
 bool isWhole(Operation *op) { return isa_and_nonnull<IntegerType>(elementOf(op)); }
+bool isHalf(Operation *op) {
+  Type type = elementOf(op);
+  return type && (type.isF16() || type.isBF16());
+}
 bool always(Operation *) { return true; }
 
 bool has(Operation *op, StringRef attribute, StringRef value) {
@@ -124,6 +128,8 @@ constexpr Difference differences[] = {
     {"ReduceLogSumExp", isReal, "the result of nothing but -inf is -inf", kText},
     {"ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean", isWhole,
      "integers are reduced as floating-point numbers and the result is cut", kText},
+    {"QuantizeLinear", isHalf, "quotients are not rounded to 16 bits", kText},
+    {"DynamicQuantizeLinear", always, "the scale of nothing but zeros is 1", kText},
     {"Pow", isWhole, "a negative power is cut to a whole number", kText},
     {"Resize", halfPixel, "one element is taken from coordinate 0", kText},
     {"Pad", crops, "negative pads take elements away", kText},

@@ -16,7 +16,6 @@ StringRef nearestForm(StringRef op) {
   StringRef given = "an input of the model that holds the random numbers";
   StringRef sequences = "the tensors by themselves, joined with Concat and taken apart with Split";
   StringRef present = "a tensor that is always there";
-  StringRef unquantised = "the model before it was quantised";
   StringRef constant = "its values as an initializer";
   return llvm::StringSwitch<StringRef>(op)
       .Cases("AffineGrid", "Det", "matrices by MatMul, or the result as an input")
@@ -26,19 +25,15 @@ StringRef nearestForm(StringRef op) {
       .Case("CenterCropPad", "Slice and Pad")
       .Case("Col2Im", "ConvTranspose")
       .Cases("Compress", "NonZero", "Where, which keeps the size")
-      .Case("ConvInteger", "Cast to float and Conv")
       .Case("DFT", "MatMul with the matrix of the transform")
       .Case("STFT", "Conv with the windowed transform as weights")
       .Case("DeformConv", "Conv")
-      .Cases("DequantizeLinear", "DynamicQuantizeLinear", "QuantizeLinear", unquantised)
-      .Cases("QLinearConv", "QLinearMatMul", unquantised)
       .Cases("GRU", "LSTM", "RNN", "its steps as MatMul, Add, Sigmoid and Tanh")
       .Case("GridSample", "Resize")
       .Case("If", "the branch that is taken, or Where on the results of both")
       .Cases("ImageDecoder", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
              "TfIdfVectorizer", preprocess)
       .Cases("Loop", "Scan", "the loop unrolled when the model is exported")
-      .Case("MatMulInteger", "Cast to int32 and MatMul")
       .Cases("MaxRoiPool", "RoiAlign", "Slice and Resize")
       .Case("MaxUnpool", "Resize")
       .Cases("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss",

@@ -11,6 +11,15 @@ namespace cameo {
 mlir::Value multiplyAccumulate(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,
                                mlir::Value right, mlir::Value sum, mlir::Type from);
 
+/// The loops [b..., m, n, k] of a matrix product and where they read and write; m or n is missing
+/// where the operand is a vector.
+struct ProductLoops {
+  mlir::AffineMap left, right, out;
+  llvm::SmallVector<mlir::utils::IteratorType> iterators;
+};
+ProductLoops productLoops(mlir::MLIRContext *context, const Lowered &a, const Lowered &c,
+                          const Sizes &result);
+
 /// Inside a dispatch: the sum of products of two tensors over the reduction iterators, in the
 /// accumulator type of `elementType`.
 mlir::Value contract(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,

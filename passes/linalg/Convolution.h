@@ -26,9 +26,27 @@ mlir::FailureOr<Convolution> readConvolution(mlir::Operation *op, Lowering &l,
 /// Sizes with dimension `at` as `outer` and `inner`.
 Sizes splitSizes(const Sizes &sizes, unsigned at, mlir::OpFoldResult outer,
                  mlir::OpFoldResult inner);
+/// The loops n, [g,] f, o..., c, k... of a convolution and where they read and write.
+struct ConvolutionLoops {
+  mlir::AffineMap input, weight, out;
+  llvm::SmallVector<mlir::utils::IteratorType> iterators;
+};
+ConvolutionLoops convolutionLoops(mlir::MLIRContext *context, const Convolution &conv);
+
+/// A convolution's operands as its loops read them: with groups, channels are [g, c].
+struct GroupedOperands {
+  Lowered input, weight;
+  Sizes out;           // of the sum
+  Sizes before, after; // padding
+};
+GroupedOperands groupedOperands(Lowering &l, mlir::Location loc, const Convolution &conv);
+
 /// Inside a dispatch: a tensor with zeros around its last dimensions.
 mlir::Value padWithZeros(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Lowered &input,
                          const Sizes &before, const Sizes &after);
+/// The same with elements of a value of the plan's type.
+mlir::Value padWith(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Lowered &input,
+                    const Sizes &before, const Sizes &after, mlir::TypedAttr value);
 /// Inside a dispatch: the sum, of sizes `out`, which are n, a group where there are several,
 /// a channel of it and others, and the bias, rounded to the type of the result.
 mlir::Value addBias(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Convolution &conv,

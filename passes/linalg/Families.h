@@ -17,6 +17,8 @@ void registerNormalizationOperators(OperatorTable &table); // *Normalization, LR
 void registerPoolingOperators(OperatorTable &table);       // pools
 void registerContractionOperators(OperatorTable &table);   // MatMul, Gemm, Einsum
 void registerConvolutionOperators(OperatorTable &table);   // Conv, ConvTranspose
+void registerQuantizationOperators(OperatorTable &table);  // QuantizeLinear, DequantizeLinear ...
+void registerIntegerProducts(OperatorTable &table);        // ConvInteger, QLinearMatMul ...
 
 // Parts of families in files of their own, called by the family's function.
 void registerSoftmaxOperators(OperatorTable &table);

@@ -15,17 +15,8 @@ namespace cameo {
 
 //===-- MatMul --------------------------------------------------------------------------------===//
 
-namespace {
-/// The loops [b..., m, n, k] of a product and where they read and write; m or n is missing where
-/// the operand is a vector.
-struct ProductLoops {
-  AffineMap left, right, out;
-  SmallVector<utils::IteratorType> iterators;
-};
-} // namespace
-
-static ProductLoops productLoops(MLIRContext *context, const Lowered &a, const Lowered &c,
-                                 const Sizes &result) {
+ProductLoops productLoops(MLIRContext *context, const Lowered &a, const Lowered &c,
+                          const Sizes &result) {
   bool hasM = a.rank() > 1, hasN = c.rank() > 1;
   unsigned k = result.size(), batches = k - hasM - hasN;
   SmallVector<AffineExpr> left, right, out;

@@ -18,6 +18,8 @@ const OperatorTable &supportedOperators() {
     registerPoolingOperators(operators);
     registerContractionOperators(operators);
     registerConvolutionOperators(operators);
+    registerQuantizationOperators(operators);
+    registerIntegerProducts(operators);
     return operators;
   }();
   return table;

@@ -138,6 +138,11 @@ def cases():
     for operator in ("ReduceMean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"):
         yield Difference("ReduceMean, ReduceL2, ReduceLogSum, ReduceLogSumExp of integers", operator,
                          [large], "onnxruntime")
+    yield Difference("QuantizeLinear of float16", "QuantizeLinear",
+                     [(numpy.arange(6000) / 64).astype(numpy.float16),
+                      numpy.array(0.37, numpy.float16), numpy.array(0, numpy.uint8)], "onnxruntime")
+    yield Difference("DynamicQuantizeLinear of nothing but zeros", "DynamicQuantizeLinear",
+                     [numpy.zeros(3, F32)], "onnxruntime", outputs=3)
     yield Difference("Pow of an integer to a negative power", "Pow",
                      [ints(2, -2, 0, 3, dtype=I32), ints(-1, 3, 0, -2, dtype=I32)], "onnxruntime")
     yield Difference("Resize, `pytorch_half_pixel`, to one element", "Resize",

@@ -141,6 +141,22 @@ def cast(g, name):
     g.add(name, [x], x.dims, to=to)
 
 
+@operator("QuantizeLinear")
+def quantize(g, name):
+    x = g.pick(lambda v: v.dtype is F32 and v.exact)
+    scale = g.constant(numpy.array(g.choose([0.25, 0.5, 2.0]), F32))
+    zero = g.constant(numpy.array(g.integer(0, 200), U8))
+    g.add(name, [x, scale, zero], x.dims)
+    if g.chance(0.7):
+        g.add("DequantizeLinear", [g.values[-1], scale, zero], x.dims)
+
+
+@operator("DynamicQuantizeLinear")
+def dynamic_quantize(g, name):
+    x = g.pick(lambda v: v.dtype is F32 and v.exact)
+    g.add(name, [x], lambda i, array: () if i else x.dims, outputs=3)
+
+
 @operator("PRelu")
 def prelu(g, name):
     x = g.floats()

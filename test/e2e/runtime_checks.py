@@ -16,7 +16,7 @@ import harness
 
 SECONDS = 60
 USAGE = 2  # the exit code of docs/runtime.md
-F32, I64 = numpy.float32, numpy.int64
+F32, I64, I8, U8 = numpy.float32, numpy.int64, numpy.int8, numpy.uint8
 
 
 @dataclass
@@ -160,6 +160,25 @@ def cases():
     yield Check("conv-transpose-bias", "ConvTranspose",
                 [tensor(1, 3, 5), tensor(3, 2, 2), tensor("B")], [[1, 3, 5], [3, 2, 2], [2]],
                 [([[1, 3, 5], [3, 2, 2], [5]], "the bias has 5 values for 2 channels")])
+    yield Check("quantised-axis", "DequantizeLinear", [tensor(2, "C", dtype=I8), tensor("S")],
+                [[2, 3], [3]], [([[2, 3], [4]], "the scale has 4 numbers for an axis of 3")])
+    yield Check("quantised-blocks", "DequantizeLinear",
+                [tensor("N", 3, dtype=I8), tensor("B", 3)], [[4, 3], [2, 3]],
+                [([[4, 3], [3, 3]], "the scale has a size of 3 where the input's blocks are 2")],
+                {"axis": 0, "block_size": 2})
+    yield Check("quantised-zero-point", "DequantizeLinear",
+                [tensor(2, "C", dtype=I8), tensor("S"), tensor("Z", dtype=I8)], [[2, 3], [3], [3]],
+                [([[2, 3], [3], [2]], "the zero point has a size of 2, the scale of 3")])
+    yield Check("integer-columns", "MatMulInteger",
+                [tensor(2, 3, dtype=U8), tensor(3, "N", dtype=U8), None, tensor("Z", dtype=U8)],
+                [[2, 3], [3, 5], [5]],
+                [([[2, 3], [3, 5], [4]], "'b_zero_point' has 4 numbers for 5 columns")],
+                output_type=TensorProto.INT32)
+    yield Check("integer-filters", "ConvInteger",
+                [tensor(1, 3, 5, dtype=U8), tensor("F", 3, 2, dtype=U8), None,
+                 tensor("Z", dtype=U8)], [[1, 3, 5], [4, 3, 2], [4]],
+                [([[1, 3, 5], [4, 3, 2], [3]], "'w_zero_point' has 3 numbers for 4 filters")],
+                output_type=TensorProto.INT32)
     yield Check("pool", "MaxPool", [tensor(1, 1, "W")], [[1, 1, 4]],
                 [([[1, 1, 3]], "a window of 4 elements is larger than the padded input of 3")],
                 {"kernel_shape": [4]})

@@ -22,6 +22,7 @@ const RuleTable &shapeRules() {
     registerGeneratorRules(rules);
     registerGatherRules(rules);
     registerResizeRules(rules);
+    registerQuantizationRules(rules);
     return rules;
   }();
   return table;

@@ -69,6 +69,12 @@ def axis(operator, version, case):
         yield value, True
 
 
+def quantised_axis(operator, version, case):
+    """One number for all of a tensor has no axis."""
+    for value, refused in axis(operator, version, case):
+        yield value, refused and rank(case, 1) > 0
+
+
 def axes(operator, version, case):
     added = operator == "Unsqueeze"  # the axes are those of the result
 
@@ -117,6 +123,12 @@ def float_types(operator, version, case):
         yield number, True
     for number in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
         yield number, False
+
+
+def quantised_types(operator, version, case):
+    """0 says nothing."""
+    for number in (-1, 27, 99, MOST):
+        yield number, True
 
 
 def permutation(operator, version, case):
@@ -223,7 +235,9 @@ KINDS = {
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
         "is_causal select_last_index spatial storage_order training_mode transA transB upper").split()},
     "axis": axis, "axes": axes, "perm": permutation, "to": types, "dtype": types,
-    "stash_type": float_types,
+    ("QuantizeLinear", "axis"): quantised_axis, ("DequantizeLinear", "axis"): quantised_axis,
+    "stash_type": float_types, "block_size": at_least(0), "output_dtype": quantised_types,
+    "precision": quantised_types,
     "strides": each_at_least(1, spatial), "dilations": each_at_least(1, spatial),
     "kernel_shape": each_at_least(1, spatial), "pads": each_at_least(0, lambda c: 2 * spatial(c)),
     "output_padding": each_at_least(0, spatial), "output_shape": each_at_least(0, spatial),
