@@ -47,10 +47,19 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
 }
 
 static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  // First, because weights are multiplied as their transposes and reshapes leave them.
+  functions.addPass(createHoistQuantization());
+  functions.addPass(createFoldConstants());
+  // After what is transposed is constant, and before products, whose biases it makes numbers.
+  functions.addPass(createFoldQuantizedConstants());
+  functions.addPass(createFoldDequantizeIntoProducts());
+  functions.addPass(createSplitQuantizedBlocks());
   const PrecisionOptions &precision = options.precision;
-  // After everything that computes with weights, which are rounded here once.
+  // After everything that computes with weights, which are rounded here once, and after products of
+  // integers, which have their types.
   if (precision.isAsked())
-    passes.nest<func::FuncOp>().addPass(
+    functions.addPass(
         createLowerPrecision({precision.type, precision.nodes, precision.io, precision.ranges}));
 }
 
@@ -87,7 +96,6 @@ static FusionLimits fusionLimits(StringRef targets) {
   return limits;
 }
 
-/// Each value has the type that the model gives it.
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerOnnxToDispatches());
   // Before there are several copies of everything, because the work is done once then. Bodies come

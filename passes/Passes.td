@@ -318,6 +318,112 @@ def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FoldDequantizeIntoProducts
+    : Pass<"cameo-fold-dequantize-into-products", "::mlir::func::FuncOp"> {
+  let summary = "fold dequantisation of both operands into products of integers";
+  let description = [{
+    Conv, MatMul and Gemm of two DequantizeLinear become ConvInteger or MatMulInteger of what these
+    read, a Cast, a Mul by the product of the scales and an Add of the bias. The left operand has one
+    scale, the right one perhaps one for each channel of the result. Sums of integers are exact, so
+    results agree to rounding with those of floats. The ledger has the products that stay products of
+    floats, and why.
+
+    ```mlir
+    %0 = onnx.DequantizeLinear(%x, %sx, %zx) : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3xf32>
+    %1 = onnx.DequantizeLinear(%w, %sw, %zw) : (tensor<3x4xi8>, tensor<f32>, tensor<i8>) -> tensor<3x4xf32>
+    %2 = onnx.MatMul(%0, %1) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    ```
+    ==>
+    ```mlir
+    %0 = onnx.MatMulInteger(%x, %w, %zx, %zw)
+        : (tensor<2x3xui8>, tensor<3x4xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x4xi32>
+    %1 = onnx.Cast(%0) {to = 1 : i64} : (tensor<2x4xi32>) -> tensor<2x4xf32>
+    %2 = onnx.Mul(%1, %s) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"folded", "folded", "products that became products of integers">,
+    Statistic<"missed", "missed", "products of dequantised tensors that stay products of floats">
+  ];
+}
+
+def FoldQuantizedConstants : Pass<"cameo-fold-quantized-constants", "::mlir::func::FuncOp"> {
+  let summary = "fold quantised and dequantised constants";
+  let description = [{
+    QuantizeLinear of a constant becomes a constant of integers. DequantizeLinear of a small one
+    becomes a constant of floats, unless a product multiplies by it: products want the integers,
+    which are less to read.
+
+    ```mlir
+    %0 = onnx.DequantizeLinear(%c, %s, %none) : (tensor<2xi32>, tensor<f32>, none) -> tensor<2xf32>
+    %1 = onnx.Add(%x, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    ```
+    ==>
+    ```mlir
+    %1 = onnx.Add(%x, %c_times_s) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxElements", "max-elements", "int64_t", "4096",
+           "how many elements a constant has at most that is dequantised">
+  ];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [Statistic<"folded", "folded", "operators that became constants">];
+}
+
+def HoistQuantization : Pass<"cameo-hoist-quantization", "::mlir::func::FuncOp"> {
+  let summary = "hoist quantisation, and sink dequantisation, past operators that move elements";
+  let description = [{
+    Transposes, views, slices, concatenations, max-pools and the like move the numbers of quantised
+    tensors as well as what these stand for: DequantizeLinear comes behind them, QuantizeLinear
+    before, where it has one scale, and both are gone where they meet with one scale and zero point.
+    So these operators work on bytes, and products are quantised as they are computed. Every bit
+    stays, except where max-pools meet NaN.
+
+    ```mlir
+    %0 = onnx.DequantizeLinear(%x, %s, %z) : (tensor<2x3xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3xf32>
+    %1 = onnx.Transpose(%0) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    %2 = onnx.QuantizeLinear(%1, %s, %z) : (tensor<3x2xf32>, tensor<f32>, tensor<i8>) -> tensor<3x2xi8>
+    ```
+    ==>
+    ```mlir
+    %0 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"hoisted", "hoisted", "operators that QuantizeLinear was moved up past">,
+    Statistic<"sunk", "sunk", "operators that DequantizeLinear was moved down past">,
+    Statistic<"cancelled", "cancelled", "QuantizeLinear that gave back what was dequantised">
+  ];
+}
+
+def SplitQuantizedBlocks : Pass<"cameo-split-quantized-blocks", "::mlir::func::FuncOp"> {
+  let summary = "split products by weights that are quantised in blocks of their depth";
+  let description = [{
+    A MatMul by a constant that is dequantised with a scale for each block of rows becomes an Einsum
+    over blocks and rows of a block, where blocks are whole. Then a scale has an index of its own, and
+    lowering makes one dispatch of the product and of what dequantises its weights.
+
+    ```mlir
+    %0 = onnx.DequantizeLinear(%w, %s, %none) {axis = 0 : i64, block_size = 2 : i64}
+        : (tensor<4x1xi8>, tensor<2x1xf32>, none) -> tensor<4x1xf32>
+    %1 = onnx.MatMul(%x, %0) : (tensor<5x4xf32>, tensor<4x1xf32>) -> tensor<5x1xf32>
+    ```
+    ==>
+    ```mlir
+    %0 = onnx.Reshape(%x, %sizes) : (tensor<5x4xf32>, tensor<3xi64>) -> tensor<5x2x2xf32>
+    %1 = onnx.DequantizeLinear(%w_in_blocks, %s_in_blocks, %none) {axis = 1 : i64, block_size = 2 : i64}
+        : (tensor<2x2x1xi8>, tensor<2x1x1xf32>, none) -> tensor<2x2x1xf32>
+    %2 = onnx.Einsum(%0, %1) {equation = "ayz,yzx->ax"}
+        : (tensor<5x2x2xf32>, tensor<2x2x1xf32>) -> tensor<5x1xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [Statistic<"split", "split", "products that sum over blocks">];
+}
+
 //===-- precision -> dispatched ---------------------------------------------------------------===//
 
 def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::ModuleOp"> {

@@ -87,6 +87,7 @@ def parts():
         Part("random-graphs-planted", [PYTHON, f"{E2E}/random_graphs.py", "--planted",
                                        "--nodes=5"], 10),
         Part("launches", [PYTHON, f"{E2E}/launches.py"], 15),
+        Part("quantized-networks", [PYTHON, f"{E2E}/quantized_networks.py"], 15),
         Part("typed-networks", [PYTHON, f"{E2E}/typed_networks.py"], 10),
         Part("precision", [PYTHON, f"{E2E}/precision.py"], 15),
         Part("static-code", [PYTHON, f"{E2E}/static_code.py"], 10),

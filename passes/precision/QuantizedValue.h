@@ -1,0 +1,40 @@
+// QuantizeLinear and DequantizeLinear as passes on graphs read them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/graph/Graph.h"
+
+namespace cameo {
+
+/// A node of either kind whose scale and zero point are constants of finite, positive scales in
+/// f32: numbers q stand for (q - zero) * scale.
+struct QuantizedValue {
+  mlir::Operation *op;
+  std::vector<float> scales;  // one, or one for each index of `axis`
+  std::vector<int64_t> zeros; // one, or as many as scales
+  int64_t axis = 0;           // where there are several
+  mlir::Type numberType;      // of q
+
+  /// Nothing for other operators, for blocks, and where something is not known.
+  static std::optional<QuantizedValue> of(mlir::Operation *op);
+  /// What makes a value, if it is a DequantizeLinear.
+  static std::optional<QuantizedValue> dequantized(mlir::Value value);
+
+  bool isPerTensor() const { return scales.size() == 1 && zeros.size() == 1; }
+  bool hasBytes() const { return numberType.getIntOrFloatBitWidth() == 8; }
+  float scale(int64_t i) const { return scales[scales.size() == 1 ? 0 : i]; }
+  int64_t zero(int64_t i) const { return zeros[zeros.size() == 1 ? 0 : i]; }
+  /// Whether numbers of one are numbers of the other.
+  bool isLike(const QuantizedValue &other) const {
+    return numberType == other.numberType && scales == other.scales && zeros == other.zeros &&
+           (isPerTensor() || axis == other.axis);
+  }
+  mlir::Value source() const { return op->getOperand(0); }
+};
+
+/// An operator that gives some elements of its first operand (Concat: of all operands), or the
+/// greatest of some, and computes nothing, so that it may as well have their numbers.
+bool movesElements(mlir::Operation *op);
+
+} // namespace cameo
