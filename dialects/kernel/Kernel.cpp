@@ -62,6 +62,16 @@ static void printPaddings(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 #define GET_OP_CLASSES
 #include "dialects/kernel/Kernel.cpp.inc"
 
+LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != kPrecisionAttr)
+    return success();
+  auto precision = dyn_cast<StringAttr>(attribute.getValue());
+  if (precision && precision.getValue() == kTf32)
+    return success();
+  return op->emitError() << "'" << kPrecisionAttr << "' is \"" << kTf32 << "\", not "
+                         << attribute.getValue();
+}
+
 void KernelDialect::initialize() {
   instructions = std::make_unique<PtxInstructionCache>();
   addOperations<

@@ -16,6 +16,11 @@
 namespace cameo::kernel {
 struct PtxInstruction;
 class PtxInstructionCache;
+
+/// On the operation of a dispatch that is a product: how it may be computed, a string. "tf32":
+/// operands of f32 may be rounded to TF32.
+inline constexpr llvm::StringLiteral kPrecisionAttr = "kernel.precision";
+inline constexpr llvm::StringLiteral kTf32 = "tf32";
 } // namespace cameo::kernel
 
 #include "dialects/kernel/KernelDialect.h.inc"

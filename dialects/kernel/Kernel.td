@@ -20,6 +20,7 @@ def Kernel_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     /// The instruction that `text` is, with so many operands; null: none, and `error` says why.
     /// A text is parsed once.

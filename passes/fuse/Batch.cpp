@@ -244,6 +244,7 @@ private:
     auto lifted = b.create<linalg::GenericOp>(loc, ValueRange(inits).getTypes(), inputs, inits,
                                               maps, iterators);
     lifted->setLoc(generic.getLoc());
+    lifted->setDiscardableAttrs(generic->getDiscardableAttrDictionary());
     generic.getRegion().cloneInto(&lifted.getRegion(), inside);
     lifted.getRegion().walk([&](Operation *nested) { liftInside(nested, lifted); });
     define(generic, lifted);

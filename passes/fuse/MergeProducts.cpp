@@ -116,6 +116,7 @@ bool isLike(Branch &a, Branch &b) {
   if (a.source != b.source || a.loop != b.loop || a.weight != b.weight ||
       a.product.getIndexingMaps() != b.product.getIndexingMaps() ||
       a.product.getIteratorTypes() != b.product.getIteratorTypes() ||
+      a.product->getDiscardableAttrDictionary() != b.product->getDiscardableAttrDictionary() ||
       shapeBut(a.constant, a.weightDim) != shapeBut(b.constant, b.weightDim) ||
       shapeBut(a.product.getResult(0), a.resultDim) !=
           shapeBut(b.product.getResult(0), b.resultDim))
@@ -286,6 +287,7 @@ private:
     auto wide = body.create<linalg::GenericOp>(loc, TypeRange{type}, operands, ValueRange{init},
                                                product.getIndexingMapsArray(),
                                                product.getIteratorTypesArray());
+    wide->setDiscardableAttrs(product->getDiscardableAttrDictionary());
     product.getRegion().cloneInto(&wide.getRegion(), mapping);
     return wide.getResult(0);
   }

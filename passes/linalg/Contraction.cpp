@@ -3,9 +3,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Contraction.h"
 
+#include "dialects/onnx/Products.h"
+
 using namespace mlir;
 
 namespace cameo {
+
+Type sumTypeOf(Type elementType, const Lowering &l) {
+  return elementType.isF16() && l.products == onnx::kF16Sums
+             ? elementType
+             : accumulatorType(signless(elementType));
+}
+
+void setPrecision(Operation *product, Type elementType, const Lowering &l) {
+  if (elementType.isF32() && l.products == onnx::kTf32Products)
+    product->setAttr(kernel::kPrecisionAttr, StringAttr::get(product->getContext(), kernel::kTf32));
+}
 
 Value multiplyAccumulate(OpBuilder &b, Location loc, Value left, Value right, Value sum,
                          Type from) {
@@ -20,7 +33,7 @@ Value multiplyAccumulate(OpBuilder &b, Location loc, Value left, Value right, Va
 Value contract(OpBuilder &b, Location loc, Value left, AffineMap leftMap, Value right,
                AffineMap rightMap, const Sizes &sizes, AffineMap outMap, Type elementType,
                ArrayRef<utils::IteratorType> iterators, Lowering &l) {
-  Type sumType = accumulatorType(signless(elementType));
+  Type sumType = sumTypeOf(elementType, l);
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumType));
   Value init = emptyTensor(b, loc, sizes, sumType);
   init = b.create<linalg::FillOp>(loc, zero, init).getResult(0);
@@ -31,6 +44,7 @@ Value contract(OpBuilder &b, Location loc, Value left, AffineMap leftMap, Value 
         nested.create<linalg::YieldOp>(
             place, multiplyAccumulate(nested, place, args[0], args[1], args[2], elementType));
       });
+  setPrecision(generic, elementType, l);
   return generic.getResult(0);
 }
 

@@ -7,6 +7,12 @@
 
 namespace cameo {
 
+/// The type in which products of `elementType` are summed: as `accumulatorType` says, or as the
+/// operator that is lowered asks.
+mlir::Type sumTypeOf(mlir::Type elementType, const Lowering &lowering);
+/// Writes on a product of `elementType` how it may be computed.
+void setPrecision(mlir::Operation *product, mlir::Type elementType, const Lowering &lowering);
+
 /// sum + left * right in sum's type, fused for floats; left and right have ONNX type `from`.
 mlir::Value multiplyAccumulate(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,
                                mlir::Value right, mlir::Value sum, mlir::Type from);

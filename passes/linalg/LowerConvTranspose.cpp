@@ -158,7 +158,7 @@ static Lowered productsOfTaps(Operation *op, const TransposedConvolution &conv, 
       sizes.push_back(size);
       joined.push_back(size);
     }
-  Type type = accumulatorType(conv.x.elementType);
+  Type type = sumTypeOf(conv.x.elementType, l);
   Value value =
       l.build.dispatch(loc, OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange) {
         return SmallVector<Value>{contract(b, at, conv.groupedX.tensor, map(input),
@@ -186,6 +186,7 @@ static Lowered gatherProducts(Operation *op, const TransposedConvolution &conv, 
     Value element = guarded(b, loc, inside, zero, [&](OpBuilder &then, Location in) -> Value {
       return then.create<tensor::ExtractOp>(in, products.tensor, at);
     });
+    element = widen(b, loc, element, products.elementType, accumulator.getType());
     return b.create<arith::AddFOp>(loc, accumulator, element);
   });
 }

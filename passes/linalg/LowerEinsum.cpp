@@ -6,6 +6,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Contractions.h"
+#include "passes/linalg/Contraction.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
 
@@ -56,7 +57,7 @@ static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
   SmallVector<bool> reduced(loops.size(), true);
   std::fill_n(reduced.begin(), result.size(), false);
 
-  Type type = operands[0].elementType, compute = accumulatorType(type);
+  Type type = operands[0].elementType, compute = sumTypeOf(type, l);
   bool plain = compute == type;
   Value value = l.build.dispatch(
       op->getLoc(), OutputSpec{result, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
@@ -65,6 +66,7 @@ static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
         };
         Value sum = reduceGeneric(l, b, loc, loops, reduced, Combine::Add, compute, reads, step,
                                   plain ? inits[0] : Value());
+        setPrecision(sum.getDefiningOp(), type, l);
         if (plain)
           return SmallVector<Value>{sum};
         return SmallVector<Value>{mapGeneric(

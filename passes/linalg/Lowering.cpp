@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Lowering.h"
 
+#include "dialects/onnx/Products.h"
+
 #include "passes/graph/RefusalReport.h"
 #include "passes/graph/ShapeWalk.h"
 #include "passes/linalg/NarrowTypes.h"
@@ -122,6 +124,17 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
   return target;
 }
 
+LogicalResult Lowering::readProducts(Operation &op) {
+  products = {};
+  Attribute given = op.getAttr(onnx::kProductsAttr);
+  if (auto text = dyn_cast_if_present<StringAttr>(given))
+    products = text.getValue();
+  if (!given || products == onnx::kTf32Products || products == onnx::kF16Sums)
+    return success();
+  return op.emitError() << "'" << onnx::kProductsAttr << "' is \"" << onnx::kTf32Products
+                        << "\" or \"" << onnx::kF16Sums << "\", not " << given;
+}
+
 LogicalResult Lowering::lowerNodes(func::FuncOp function) {
   Block &body = function.getBody().front();
   llvm::DenseSet<Operation *> needed = neededOperators(body);
@@ -131,6 +144,8 @@ LogicalResult Lowering::lowerNodes(func::FuncOp function) {
     if (!shapes.hasOperands(&op)) // after a result that is not computed
       continue;
     plan.setLocation(op.getLoc());
+    if (failed(readProducts(op)))
+      return failure();
     // Whatever a rule refuses was reported; what is left is what only its sizes' values tell.
     if (failed(supportedOperators().find(op.getName().stripDialect())->second.lower(&op, *this)))
       return reportRefusals(function, refusals);

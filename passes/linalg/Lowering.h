@@ -45,6 +45,8 @@ public:
   DispatchBuilder build;
   /// Sizes of values, and what small ones hold on the host.
   onnx::Shapes shapes;
+  /// `onnx.products` of the operator that is lowered, or nothing.
+  llvm::StringRef products;
 
   /// The sizes of an op's first result by its shape rule.
   mlir::FailureOr<Sizes> infer(mlir::Operation *op);
@@ -73,6 +75,7 @@ private:
   Sizes inputSizes(mlir::func::FuncOp function, unsigned number, mlir::Value input,
                    llvm::StringMap<mlir::OpFoldResult> &symbols);
   llvm::LogicalResult lowerNodes(mlir::func::FuncOp function);
+  llvm::LogicalResult readProducts(mlir::Operation &op);
   llvm::LogicalResult lowerResults(mlir::func::FuncOp function, mlir::func::FuncOp target);
 
   llvm::DenseMap<mlir::Value, Lowered> values;

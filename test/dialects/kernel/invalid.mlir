@@ -159,3 +159,11 @@ func.func @AdvanceRank(%x: memref<4x4xf32>, %i: i64) {
   %0 = kernel.advance %x by %i : memref<4x4xf32>
   return
 }
+
+// -----
+
+func.func @Precision(%x: f32) {
+  // expected-error @below {{'kernel.precision' is "tf32", not "f16"}}
+  %0 = arith.mulf %x, %x {kernel.precision = "f16"} : f32
+  return
+}
