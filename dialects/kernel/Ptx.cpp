@@ -89,6 +89,8 @@ FailureOr<PtxInstruction> PtxParser::run() {
                       .Cases("atom", "red", &PtxParser::atom)
                       .Cases("ex2", "lg2", "rcp", "rsqrt", "sqrt", &PtxParser::approx)
                       .Cases("sin", "cos", "tanh", &PtxParser::approx)
+                      .Case("cvt", &PtxParser::convert)
+                      .Case("prmt", &PtxParser::permute)
                       .Case("mbarrier", &PtxParser::mbarrier)
                       .Case("wgmma", &PtxParser::wgmma)
                       .Cases("fence", "membar", "griddepcontrol", "setmaxnreg", &PtxParser::nothing)
@@ -259,6 +261,27 @@ LogicalResult PtxParser::approx() {
   std::string to = out(value);
   result.text = llvm::formatv("{0} {1}, {2};", name, to, in(value));
   result.since = isBf16 ? 90 : 75;
+  return success();
+}
+
+/// Data Movement and Conversion Instructions: cvt, where it rounds to tf32.
+LogicalResult PtxParser::convert() {
+  if (!takeAll({"rna", "tf32", "f32"}) || failed(atEnd()))
+    return failure();
+  result.opcode = CAMEO_SIM_OP_ROUND_TF32;
+  std::string to = out(PtxType::B32);
+  result.text = llvm::formatv("{0} {1}, {2};", name, to, in(PtxType::F32));
+  result.since = 80;
+  return success();
+}
+
+/// Data Movement and Conversion Instructions: prmt.
+LogicalResult PtxParser::permute() {
+  if (!take("b32") || failed(atEnd()))
+    return failure();
+  result.opcode = CAMEO_SIM_OP_PERMUTE;
+  std::string to = out(PtxType::B32), low = in(PtxType::B32), high = in(PtxType::B32);
+  result.text = llvm::formatv("{0} {1}, {2}, {3}, {4};", name, to, low, high, in(PtxType::B32));
   return success();
 }
 

@@ -124,6 +124,8 @@ private:
   LogicalResult barrier();
   LogicalResult atom();
   LogicalResult approx();
+  LogicalResult convert();
+  LogicalResult permute();
   LogicalResult mbarrier();
   LogicalResult mapFence();
   LogicalResult nothing();

@@ -52,6 +52,7 @@ void executeElect(Instruction instruction, LaneWords lane, uint32_t lanes);
 // One thread's.
 void executeAtom(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeApprox(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
+void executeConvert(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);
 void executeCluster(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site);

@@ -22,6 +22,13 @@ gpu.module @instructions {
     %d:2 = kernel.ptx "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"(%a#0, %a#1, %a#2, %a#3, %a#0, %a#1, %c, %c)
         : (i32, i32, i32, i32, i32, i32, vector<2xf16>, vector<2xf16>) -> (vector<2xf16>, vector<2xf16>)
     llvm.store %d#0, %out : vector<2xf16>, !llvm.ptr<1>
+    // CHECK: prmt.b32 %r{{[0-9]+}}, %r[[A0]], %r[[A1]], %r{{[0-9]+}};
+    %turned = kernel.ptx "prmt.b32"(%a#0, %a#1, %p) : (i32, i32, i32) -> i32
+    llvm.store %turned, %out : i32, !llvm.ptr<1>
+    // CHECK: cvt.rna.tf32.f32 %r{{[0-9]+}}, %f{{[0-9]+}};
+    %wide = llvm.load %in : !llvm.ptr<1> -> f32
+    %narrow = kernel.ptx "cvt.rna.tf32.f32"(%wide) : (f32) -> i32
+    llvm.store %narrow, %out : i32, !llvm.ptr<1>
     // What nobody uses and has no effect on memory is dropped, what has an effect is kept.
     // CHECK-NOT: ex2
     %one = llvm.mlir.constant(1.0 : f32) : f32

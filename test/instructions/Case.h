@@ -49,6 +49,7 @@ void addWarpCases(std::vector<Case> &cases);
 void addMemoryCases(std::vector<Case> &cases);
 void addAtomCases(std::vector<Case> &cases);
 void addApproxCases(std::vector<Case> &cases);
+void addConvertCases(std::vector<Case> &cases);
 void addBarrierCases(std::vector<Case> &cases);
 void addWgmmaCases(std::vector<Case> &cases);
 void addTensorCases(std::vector<Case> &cases);

@@ -39,6 +39,7 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
   addMemoryCases(all);
   addAtomCases(all);
   addApproxCases(all);
+  addConvertCases(all);
   addBarrierCases(all);
   addWgmmaCases(all);
   addTensorCases(all);

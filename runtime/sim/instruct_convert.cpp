@@ -1,0 +1,41 @@
+// Conversions of registers (PTX ISA, "Data Movement and Conversion Instructions": cvt to tf32,
+// prmt).
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/instruct.h"
+
+namespace cameo::sim {
+namespace {
+
+/// To 10 bits behind the leading one, to nearest, ties away from zero; the 13 bits that do not
+/// count are zero. Infinity stays; NaN is PTX's.
+uint32_t roundToTf32(uint32_t bits) {
+  bool isNan = (bits & 0x7fffffffu) > 0x7f800000u;
+  return isNan ? 0x7fffffffu : (bits + 0x1000u) & ~0x1fffu;
+}
+
+/// Each byte of the result is the one of eight that four bits of `selector` name; with the fourth
+/// bit set, its sign.
+uint32_t permute(uint32_t low, uint32_t high, uint32_t selector) {
+  uint64_t bytes = low | uint64_t(high) << 32;
+  uint32_t result = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t which = selector >> 4 * i;
+    uint32_t byte = uint32_t(bytes >> 8 * (which & 7)) & 0xff;
+    if (which & 8)
+      byte = byte & 0x80 ? 0xff : 0;
+    result |= byte << 8 * i;
+  }
+  return result;
+}
+
+} // namespace
+
+void executeConvert(Instruction instruction, Fiber &, uint32_t *words, uint32_t) {
+  if (instruction.opcode() == CAMEO_SIM_OP_PERMUTE)
+    words[3] = permute(words[0], words[1], words[2]);
+  else
+    words[1] = roundToTf32(words[0]);
+}
+
+} // namespace cameo::sim
