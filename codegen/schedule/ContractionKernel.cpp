@@ -236,7 +236,10 @@ private:
     for (const Access &read : reads) {
       Type element = getElementTypeOrSelf(read.source);
       add(element);
-      paddings.push_back(b.create<arith::ConstantOp>(loc, b.getZeroAttr(element)));
+      paddings.push_back(
+          operand.value.isMemory()
+              ? paddingOf(operand, element)
+              : b.create<arith::ConstantOp>(loc, b.getZeroAttr(element)).getResult());
       ArrayRef<unsigned> along = inDepth ? ArrayRef(product.depth) : copied.across;
       widths.push_back(loadWidth(kernel.op, read, along, product.ranges, width));
     }

@@ -12,6 +12,11 @@
 // Without cp.async there are two stages: what is copied is loaded to registers ahead of the
 // products and written to the other stage before the barrier.
 //
+// Operands of f32 are rounded to tf32 in registers, right before they are multiplied. Where lines
+// of a tile go across depth, ldmatrix turns elements of 16 bits, and those of 8 in pairs; elements
+// of 32 bits are loaded one by one, from lines that are so far apart that a warp's are in different
+// banks.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/MmaKernel.h"
 
@@ -71,7 +76,7 @@ public:
     kernel.storesOnce = true;
     MLIRContext *context = b.getContext();
     accumulators = kernel::MmaAttr::get(context, form.m, form.n, form.k, form.tile.warpRows,
-                                        form.tile.warpColumns);
+                                        form.tile.warpColumns, pairs());
     innerSteps = tilesOf(extents[depth.inner], form.tile.depth);
     steps = kernel.mul(total(depth.outer), innerSteps);
     Side row = side(/*isRow=*/true), column = side(/*isRow=*/false);
@@ -82,6 +87,14 @@ public:
 private:
   Type elementOf(const Operand &operand) { return getElementTypeOrSelf(operand.source); }
   int64_t bytesOf(const Operand &operand) { return elementOf(operand).getIntOrFloatBitWidth() / 8; }
+
+  /// What lanes get two neighbours of: bytes that are stored across depth.
+  kernel::Pairs pairs() {
+    bool rows = bytesOf(product.row) == 1 && !form.row.alongDepth;
+    bool columns = bytesOf(product.column) == 1 && !form.column.alongDepth;
+    return rows ? (columns ? kernel::Pairs::Both : kernel::Pairs::Rows)
+                : (columns ? kernel::Pairs::Columns : kernel::Pairs::None);
+  }
 
   //===-- Shared memory -----------------------------------------------------------------------===//
 
@@ -99,8 +112,11 @@ private:
     Type element = elementOf(operand);
     // Operand 0 has depth as columns, operand 1 as rows.
     auto along = copy.alongDepth == isRow ? kernel::Direction::Columns : kernel::Direction::Rows;
-    auto swizzle =
+    kernel::TileLayoutInterface lines =
         kernel::SwizzleAttr::get(context, spanOf(copy.alongDepth ? deep : size, element), along);
+    if (int64_t gap = form.gap(isRow, bytesOf(operand)))
+      lines = isRow ? kernel::StridedAttr::get(context, 1, size + gap)
+                    : kernel::StridedAttr::get(context, size + gap, 1);
     auto shape = [&](int64_t depth) {
       return isRow ? std::pair(size, depth) : std::pair(depth, size);
     };
@@ -109,7 +125,7 @@ private:
     auto layout = kernel::OperandAttr::get(context, isRow ? 0 : 1, accumulators);
     int64_t bytes = bytesOf(operand);
     auto [fragmentRows, fragmentColumns] = shape(form.tile.fragmentBytes(form.k * bytes) / bytes);
-    TileType tile = TileType::get(context, rows, columns, element, swizzle, form.tile.stages);
+    TileType tile = TileType::get(context, rows, columns, element, lines, form.tile.stages);
     SmallVector<ProductOffsets> offsets;
     for (const Access &read : operand.value.reads)
       offsets.emplace_back(kernel, read);
@@ -210,7 +226,8 @@ private:
     SmallVector<Value> place = placeOfBatch();
     spreadStep(step, place);
     Value memory = memoriesAt(side, place).front(), zero = kernel.constant(0);
-    auto copy = b.create<kernel::CopyAsyncOp>(loc, memory, side.tile, stage, zero, zero,
+    Value padding = side.isRow ? rowPadding : columnPadding;
+    auto copy = b.create<kernel::CopyAsyncOp>(loc, memory, side.tile, stage, zero, zero, padding,
                                               TypeAttr::get(side.copied));
     describe(copy.getBody(), side, step, place);
   }
@@ -227,7 +244,10 @@ private:
     for (const Access &read : side.operand.value.reads) {
       Type element = getElementTypeOrSelf(read.source);
       types.push_back(copiedOf(side, element));
-      paddings.push_back(b.create<arith::ConstantOp>(loc, b.getZeroAttr(element)));
+      paddings.push_back(
+          side.operand.value.isMemory()
+              ? paddingOf(side.operand, element)
+              : b.create<arith::ConstantOp>(loc, b.getZeroAttr(element)).getResult());
       widths.push_back(loadWidth(kernel.op, read, along, product.ranges, side.copy.vector));
     }
     DenseI64ArrayAttr partly;
@@ -260,6 +280,21 @@ private:
         kernel.constant(step * (side.isRow ? side.fragment.getCols() : side.fragment.getRows()));
     return b.create<kernel::LoadFragmentOp>(loc, side.fragment, side.tile, stage,
                                             side.isRow ? zero : deep, side.isRow ? deep : zero);
+  }
+
+  /// What of a fragment is multiplied.
+  Value rounded(Value fragment) {
+    auto type = cast<FragmentType>(fragment.getType());
+    if (!type.getElementType().isF32())
+      return fragment;
+    auto map = b.create<kernel::MapFragmentOp>(loc, type, fragment);
+    OpBuilder::InsertionGuard guard(b);
+    Type f32 = b.getF32Type(), index = b.getIndexType();
+    Block *body = b.createBlock(&map.getBody(), {}, {index, index, f32}, {loc, loc, loc});
+    auto round =
+        b.create<kernel::PtxOp>(loc, TypeRange(f32), "cvt.rna.tf32.f32", body->getArgument(2));
+    b.create<kernel::YieldOp>(loc, round.getOutputs());
+    return map;
   }
 
   Value next(Value stage) {
@@ -324,7 +359,8 @@ private:
       }
       Value nextLhs = fragment(row, stage, isLast ? 0 : step + 1);
       Value nextRhs = fragment(column, stage, isLast ? 0 : step + 1);
-      sums = b.create<kernel::ContractOp>(loc, sums.getType(), lhs, rhs, sums);
+      sums = b.create<kernel::ContractOp>(loc, sums.getType(), rounded(lhs), rounded(rhs), sums,
+                                          product.row.isUnsigned, product.column.isUnsigned);
       lhs = nextLhs, rhs = nextRhs;
     }
     b.create<scf::YieldOp>(loc, ValueRange{sums, lhs, rhs, stage, next(filled)});

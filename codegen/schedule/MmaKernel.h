@@ -22,6 +22,12 @@ struct MmaForm {
   Copy row, column;
   int64_t storeVector;
   bool async; // copies by cp.async, else through registers, in two stages
+
+  /// Elements that lines of an operand's tile are apart beside their own: those of 32 bits that go
+  /// across depth, so that four lines are in different banks.
+  int64_t gap(bool isRow, int64_t bytes) const {
+    return bytes == 4 && !(isRow ? row : column).alongDepth ? 8 : 0;
+  }
 };
 
 /// The loops of depth as steps go over them: runs along the innermost one of more than one index,

@@ -58,12 +58,10 @@ double stepCycles(const MmaTile &tile, const MmaWork &work, const Target &target
   double copied = (rows + columns) * depth * bytes;
   double read = (rows * double(tile.warpColumns) + columns * double(tile.warpRows)) * depth * bytes;
   double shared = (read + copied) / kSharedRate;
-  // A warp's instructions: matrix instructions of 16 x 8 x 32 bytes, ldmatrix of 512 bytes, copies
-  // of 16 bytes a thread, which through registers are two.
+  // A warp's instructions: matrix instructions, ldmatrix of 512 bytes, copies of 16 bytes a thread,
+  // which through registers are two.
   double warps = double(tile.threads()) / 32;
-  double products = rows * columns * depth * bytes / (16 * 8 * kDepthBytes);
-  if (!target.asyncCopy)
-    products *= 2;
+  double products = rows * columns * depth * bytes / double(work.perInstruction);
   double slots = products + read / 512 + copied / 512 * (work.async ? 1 : 2) + warps * kOtherSlots;
   double issue = slots / 4;
   // What one warp cannot overlap with itself: products that wait for a fragment, the barrier.
@@ -145,7 +143,8 @@ std::optional<MmaTile> cameo::chooseMmaTile(const MmaWork &work, const Target &t
   double bestCycles = 0;
   for (const Shape &shape : kShapes) {
     MmaTile tile{shape.rows,     shape.columns,     shape.depthBytes / work.bytes,
-                 shape.warpRows, shape.warpColumns, work.async ? shape.stages : 2};
+                 shape.warpRows, shape.warpColumns, work.async ? shape.stages : 2,
+                 work.rowGap,    work.columnGap};
     while (tile.stages > 2 && blocksPerSm(tile, work, target) == 0)
       --tile.stages;
     if (blocksPerSm(tile, work, target) == 0)

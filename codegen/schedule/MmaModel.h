@@ -19,10 +19,13 @@ struct MmaTile {
   int64_t rows, columns, depth;
   int64_t warpRows, warpColumns;
   int64_t stages;
+  int64_t rowGap = 0, columnGap = 0; // elements between lines across depth
 
   int64_t threads() const { return 32 * warpRows * warpColumns; }
   /// Shared memory of both operands, whose elements have so many bytes.
-  int64_t operandBytes(int64_t bytes) const { return stages * (rows + columns) * depth * bytes; }
+  int64_t operandBytes(int64_t bytes) const {
+    return stages * (rows + rowGap + columns + columnGap) * depth * bytes;
+  }
   /// Bytes of depth that warps multiply at once, with an instruction of so many: its own where an
   /// ldmatrix of 32 rows has four matrices, too. Fragments then take half the registers.
   int64_t fragmentBytes(int64_t instruction) const {
@@ -48,7 +51,9 @@ struct MmaWork {
   /// Whether tiles are copied by cp.async; else through so many registers an element.
   bool async;
   double rowRegisters, columnRegisters;
-  int64_t instructionBytes; // of depth
+  int64_t instructionBytes;                      // of depth
+  int64_t rowGap = 0, columnGap = 0;             // of its tiles
+  int64_t perInstruction = 16 * 8 * kDepthBytes; // multiply-adds, times bytes of an element
 };
 
 /// Multiply-adds a clock cycle and multiprocessor, of operands of `bits` bits.

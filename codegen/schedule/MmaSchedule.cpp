@@ -1,8 +1,9 @@
 // The mma schedule: matrix products and convolutions on Tensor Cores, by mma.sync.
 //
-// Products whose operands are of types that the target multiplies, summed in f32. Of several loops
-// of depth the innermost one is what a step goes along, so that the others, a window's taps, are
-// the same for all of a tile.
+// Products whose operands and sums are of types that the target has an instruction for: floats of
+// 16 bits; those of 32 bits where the description lets them be rounded to tf32; integers of 8 bits,
+// signed or not. Of several loops of depth the innermost one is what a step goes along, so that the
+// others, a window's taps, are the same for all of a tile.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/MmaKernel.h"
@@ -20,41 +21,61 @@ namespace {
 
 /// Steps of depth in shared memory at most.
 constexpr int64_t kMostStages = 8;
-/// What packing takes for a tile's depth: half of the least, which the other half of is zeros.
-constexpr int64_t kPackedDepth = 16;
+/// What packing takes for a tile's depth, in bytes: half of the least, which the other half of is
+/// zeros.
+constexpr int64_t kPackedDepth = 32;
 /// Bytes of a copy.
 constexpr int64_t kWidestCopy = 16, kNarrowestAsyncCopy = 4;
 
-std::optional<uint8_t> matrixType(Type type) {
+Type elementOf(const Operand &operand) { return getElementTypeOrSelf(operand.source); }
+int64_t bytesOf(const Operand &operand) { return elementOf(operand).getIntOrFloatBitWidth() / 8; }
+
+/// What an operand's elements are multiplied as.
+std::optional<uint8_t> matrixType(const Product &product, const Operand &operand) {
+  Type type = elementOf(operand);
   if (type.isF16())
     return CAMEO_SIM_F16;
   if (type.isBF16())
     return CAMEO_SIM_BF16;
+  if (type.isF32() && product.mayRoundToTf32)
+    return CAMEO_SIM_TF32;
+  if (type.isInteger(8))
+    return operand.isUnsigned ? CAMEO_SIM_U8 : CAMEO_SIM_S8;
   return std::nullopt;
 }
 
-/// The deepest instruction of the target for these operands and sums in f32.
-std::optional<kernel::MatrixShape> instructionFor(const Target &target, Type type) {
-  std::optional<uint8_t> operand = matrixType(type);
+std::optional<uint8_t> sumType(const Product &product) {
+  if (product.sumType.isF16())
+    return CAMEO_SIM_F16;
+  if (product.sumType.isF32())
+    return CAMEO_SIM_F32;
+  if (product.sumType.isInteger(32))
+    return CAMEO_SIM_S32;
+  return std::nullopt;
+}
+
+/// The deepest instruction of the target for the product's operands and sums.
+std::optional<kernel::MatrixShape> instructionFor(const Target &target, const Product &product) {
+  std::optional<uint8_t> row = matrixType(product, product.row);
+  std::optional<uint8_t> column = matrixType(product, product.column), sum = sumType(product);
   std::optional<kernel::MatrixShape> best;
   for (const kernel::MatrixShape &shape : target.matrixShapes())
-    if (operand && shape.a == *operand && shape.b == *operand &&
-        shape.accumulator == CAMEO_SIM_F32 && !shape.isWarpgroup() && (!best || best->k < shape.k))
+    if (shape.a == row && shape.b == column && shape.accumulator == sum && !shape.isWarpgroup() &&
+        (!best || best->k < shape.k))
       best = shape;
   return best;
 }
-
-Type elementOf(const Operand &operand) { return getElementTypeOrSelf(operand.source); }
 
 class MmaMatch : public ScheduleMatch {
 public:
   MmaMatch(kernel::DispatchOp op, const Target &target, Product product,
            const kernel::MatrixShape &instruction)
       : ScheduleMatch(op, target), product(std::move(product)), instruction(instruction),
-        bytes(elementOf(this->product.row).getIntOrFloatBitWidth() / 8) {}
+        bytes(bytesOf(this->product.row)) {}
 
   SmallVector<unsigned> packing(unsigned input) const override {
-    return productPacking(op, product, input, kPackedDepth);
+    // Of all that goes across depth, ldmatrix turns elements of 16 bits alone as they are wanted.
+    return productPacking(op, product, input, kPackedDepth / bytes, /*depthInnermost=*/bytes != 2);
   }
 
   DictionaryAttr choose() const override {
@@ -125,9 +146,13 @@ private:
     // have 64 bits.
     bool isOpen = llvm::is_contained(product.ranges, ShapedType::kDynamic);
     auto registers = [&](bool isRow) {
-      const MmaForm::Copy &copy = isRow ? form.row : form.column;
-      double each = copy.vector > 1 ? double(bytes) / 4 : isOpen ? 4 : 3;
-      return form.async ? 0 : each * double(operand(isRow).value.reads.size());
+      double each = 0;
+      for (const Access &read : operand(isRow).value.reads)
+        each += (isRow ? form.row : form.column).vector > 1
+                    ? getElementTypeOrSelf(read.source).getIntOrFloatBitWidth() / 32.0
+                : isOpen ? 4
+                         : 3;
+      return form.async ? 0 : each;
     };
     return {likelyExtent(product, product.rows, 512),
             likelyExtent(product, product.columns, 512),
@@ -139,7 +164,10 @@ private:
             form.async,
             registers(/*isRow=*/true),
             registers(/*isRow=*/false),
-            int64_t(instruction.k) * bytes};
+            int64_t(instruction.k) * bytes,
+            form.gap(/*isRow=*/true, bytes),
+            form.gap(/*isRow=*/false, bytes),
+            form.m * form.n * form.k * bytes};
   }
 
   DictionaryAttr attributes(const MmaForm &form, const MmaTile &tile) const {
@@ -189,6 +217,8 @@ private:
         return std::nullopt;
       (isRow ? form.row : form.column) = {lines.getValue() == "depth", *vector};
     }
+    form.tile.rowGap = form.gap(/*isRow=*/true, bytes);
+    form.tile.columnGap = form.gap(/*isRow=*/false, bytes);
     return form;
   }
 
@@ -272,8 +302,8 @@ LogicalResult MmaMatch::verify(DictionaryAttr params) const {
 bool isDeep(const Product &product) {
   DepthLoops depth = depthLoops(product);
   int64_t outer = product.extent(depth.outer), inner = product.ranges[depth.inner];
-  return outer == 1 ||
-         (!ShapedType::isDynamic(outer) && !ShapedType::isDynamic(inner) && inner >= kPackedDepth);
+  return outer == 1 || (!ShapedType::isDynamic(outer) && !ShapedType::isDynamic(inner) &&
+                        inner * bytesOf(product.row) >= kPackedDepth);
 }
 
 class MmaSchedule : public Schedule {
@@ -283,12 +313,10 @@ public:
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
     std::optional<Product> product = matchProduct(computation);
-    if (!product || !product->fillsTiles() || !product->sumType.isF32() ||
-        elementOf(product->row) != elementOf(product->column) || !isDeep(*product))
+    if (!product || !product->fillsTiles())
       return nullptr;
-    std::optional<kernel::MatrixShape> instruction =
-        instructionFor(target, elementOf(product->row));
-    if (!instruction)
+    std::optional<kernel::MatrixShape> instruction = instructionFor(target, *product);
+    if (!instruction || !isDeep(*product))
       return nullptr;
     auto match =
         std::make_unique<MmaMatch>(computation.op, target, std::move(*product), *instruction);

@@ -64,6 +64,10 @@ ProductKernel::ProductKernel(Kernel &kernel, const Product &product, int64_t til
   columnStart = kernel.mul(block[2], kernel.constant(tileColumns));
   loops.resize(extents.size());
   spread(product.batch, block[0], loops);
+  if (product.row.padding())
+    rowPadding = kernel.padding(product.row.pad);
+  if (product.column.padding())
+    columnPadding = kernel.padding(product.column.pad);
 }
 
 SmallVector<Value> ProductKernel::sizesOf(ArrayRef<unsigned> group) {
@@ -113,6 +117,11 @@ SmallVector<Value> ProductKernel::placeOfBatch() {
 
 //===-- Operands ----------------------------------------------------------------------------===//
 
+Value ProductKernel::paddingOf(const Operand &operand, Type type) {
+  Value given = &operand == &product.row ? rowPadding : columnPadding;
+  return given ? given : b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)).getResult();
+}
+
 Value ProductKernel::computeOperand(const Operand &operand, ArrayRef<Value> loaded, Type type) {
   auto from = cast<kernel::FragmentType>(loaded[0].getType());
   if (operand.value.isMemory() && from.getElementType() == type)
@@ -127,27 +136,31 @@ Value ProductKernel::computeOperand(const Operand &operand, ArrayRef<Value> load
   Block *body = b.createBlock(&map.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
   ValueRange elements = body->getArguments().drop_front(2);
   Value element = operand.value.isMemory() ? elements[0] : computeInside(operand, elements);
-  if (element.getType() != type)
+  if (element.getType() != type && isa<FloatType>(type))
     element = b.create<arith::ExtFOp>(loc, type, element);
+  else if (element.getType() != type && operand.isUnsigned)
+    element = b.create<arith::ExtUIOp>(loc, type, element);
+  else if (element.getType() != type)
+    element = b.create<arith::ExtSIOp>(loc, type, element);
   b.create<kernel::YieldOp>(loc, element);
   return map;
 }
 
-/// An element of what is computed; outside it is zero, whatever the operand makes of what it reads
-/// there, and what may trap is not done.
+/// An element of what is computed; outside it is the operand's padding, whatever it makes of what
+/// it reads there, and what may trap is not done.
 Value ProductKernel::computeInside(const Operand &operand, ValueRange loaded) {
   Value inside = loaded.back();
   Block *body = b.getBlock();
   Value value = computeElement(kernel, operand.value, loaded.drop_back());
   auto work = llvm::map_to_vector(*body, [](Operation &op) { return &op; });
-  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(value.getType()));
+  Value padding = paddingOf(operand, value.getType());
   if (llvm::all_of(work, [](Operation *op) { return isSpeculatable(op); }))
-    return b.create<arith::SelectOp>(loc, inside, value, zero);
+    return b.create<arith::SelectOp>(loc, inside, value, padding);
   auto branch = b.create<scf::IfOp>(loc, value.getType(), inside, /*withElseRegion=*/true);
   for (Operation *op : work)
     op->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
   branch.getThenBodyBuilder().create<scf::YieldOp>(loc, value);
-  branch.getElseBodyBuilder().create<scf::YieldOp>(loc, zero);
+  branch.getElseBodyBuilder().create<scf::YieldOp>(loc, padding);
   return branch.getResult(0);
 }
 

@@ -50,6 +50,8 @@ protected:
   llvm::SmallVector<mlir::Value> placeOfBatch();
 
   //===-- Operands ----------------------------------------------------------------------------===//
+  /// What is beside an operand's elements, as one of `type`.
+  mlir::Value paddingOf(const Operand &operand, mlir::Type type);
   /// An operand's elements as `type`, from fragments of what it reads; where it is not memory as it
   /// is, the last of them is whether elements are inside.
   mlir::Value computeOperand(const Operand &operand, llvm::ArrayRef<mlir::Value> loaded,
@@ -75,6 +77,7 @@ protected:
   llvm::SmallVector<mlir::Value> extents, loops; // of all loops; indices of those of the batch
   mlir::Value rows, columns;                     // in all
   mlir::Value rowStart, columnStart;             // of the block's tile
+  mlir::Value rowPadding, columnPadding;         // null: zero
 
 private:
   mlir::Value computeInside(const Operand &operand, mlir::ValueRange loaded);

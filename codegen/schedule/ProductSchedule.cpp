@@ -84,7 +84,7 @@ static bool isInnermost(const Operand &operand, AffineExpr loop) {
 }
 
 SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product, unsigned input,
-                                     int64_t depth) {
+                                     int64_t depth, bool depthInnermost) {
   for (bool isRow : {true, false}) {
     const Operand *operand = isRow ? &product.row : &product.column;
     ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
@@ -105,6 +105,10 @@ SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &produ
     llvm::sort(order, [&](unsigned a, unsigned b) {
       return std::pair(rank(a), a) < std::pair(rank(b), b);
     });
+    auto isDepth = [&](unsigned dim) { return rank(dim) == 1 || rank(dim) == 2; };
+    auto innermost = llvm::find_if(llvm::reverse(order), isDepth);
+    if (depthInnermost && innermost != order.rend())
+      std::rotate(std::prev(innermost.base()), innermost.base(), order.end());
     return order;
   }
   return {};

@@ -21,10 +21,11 @@ int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
 /// The order of dimensions in which an input (by position) that is a constant is wanted: batch,
 /// then depth with channels innermost (what a tile's `depth` divides, so that a step of depth stays
 /// within one tap of a window, and what the other operand has innermost, so that it is copied along
-/// that); then what goes across, so that tiles are copied as they are, 16 bytes at a time. Empty:
-/// as it is.
+/// that); then what goes across, so that tiles are copied as they are, 16 bytes at a time. With
+/// `depthInnermost` the last dimension of depth comes behind that. Empty: as it is.
 llvm::SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product,
-                                           unsigned input, int64_t depth);
+                                           unsigned input, int64_t depth,
+                                           bool depthInnermost = false);
 
 /// Blocks: batch * ceil(rows / tile) * ceil(columns / tile).
 mlir::Value productBlocks(mlir::OpBuilder &host, KernelEmitter &emitter, kernel::DispatchOp op,

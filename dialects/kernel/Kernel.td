@@ -79,6 +79,13 @@ def Kernel_ThreadTileAttr : Kernel_Attr<"ThreadTile", "thread_tile", [
   let genVerifyDecl = 1;
 }
 
+def Kernel_Pairs : I32EnumAttr<"Pairs", "of what neighbours are in one lane", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Rows", 1, "rows">,
+    I32EnumAttrCase<"Columns", 2, "columns">, I32EnumAttrCase<"Both", 3, "both">]> {
+  let cppNamespace = "::cameo::kernel";
+  let genSpecializedAttr = 0;
+}
+
 def Kernel_MmaAttr : Kernel_Attr<"Mma", "mma", [
     DeclareAttrInterfaceMethods<Kernel_FragmentLayout>,
     DeclareAttrInterfaceMethods<Kernel_AccumulatorLayout>]> {
@@ -87,14 +94,27 @@ def Kernel_MmaAttr : Kernel_Attr<"Mma", "mma", [
     The fragment is cut into as many equal parts as there are `warps` = [rows, columns]; each part
     consists of results of the instruction `m` x `n` x `k`, row by row.
 
+    With `pairs` of rows, columns or both, what an instruction has as rows (columns) i and i + 8 of
+    16 are rows 2 i and 2 i + 1: an operand of 8 bits that is stored across depth comes to lanes in
+    pairs of neighbours.
+
     ```mlir
     #kernel.mma<16 x 8 x 16, warps = 2 x 2>
+    #kernel.mma<16 x 8 x 32, warps = 2 x 2, pairs = columns>
     ```
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$warp_rows,
-                        "int64_t":$warp_cols);
+                        "int64_t":$warp_cols,
+                        DefaultValuedParameter<"::cameo::kernel::Pairs",
+                                               "::cameo::kernel::Pairs::None">:$pairs);
   let assemblyFormat = [{
-    `<` $m `x` $n `x` $k `,` `warps` `=` $warp_rows `x` $warp_cols `>`
+    `<` $m `x` $n `x` $k `,` `warps` `=` $warp_rows `x` $warp_cols (`,` `pairs` `=` $pairs^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Whether rows, or columns, are in pairs.
+    bool hasPairs(bool ofRows) const {
+      return (static_cast<unsigned>(getPairs()) & (ofRows ? 1 : 2)) != 0;
+    }
   }];
   let genVerifyDecl = 1;
 }
@@ -403,8 +423,9 @@ def Kernel_CopyAsyncOp : Kernel_Op<"copy_async", [SingleBlockImplicitTerminator<
   let summary = "starts to copy a part of a tile from global memory";
   let description = [{
     Threads share the part as they would share the fragment `as`, whose values have 4, 8 or 16
-    bytes, consecutive on both sides. Elements that are not inside become zero. The region is that
-    of `load_global`. Copies belong to the group that the thread's next `commit_copies` closes.
+    bytes, consecutive on both sides. Elements that are not inside become zero, or `padding`, which
+    is written at once. The region is that of `load_global`. Copies belong to the group that the
+    thread's next `commit_copies` closes.
 
     ```mlir
     kernel.copy_async %x to %a[%stage, %c0, %c0] as !kernel.fragment<128 by 32 of f16, #l>
@@ -415,11 +436,12 @@ def Kernel_CopyAsyncOp : Kernel_Op<"copy_async", [SingleBlockImplicitTerminator<
     ```
   }];
   let arguments = (ins AnyMemRef:$source, Kernel_TileType:$tile, Index:$stage, Index:$row,
-                       Index:$col, TypeAttrOf<Kernel_FragmentType>:$shape);
+                       Index:$col, Optional<AnyType>:$padding,
+                       TypeAttrOf<Kernel_FragmentType>:$shape);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $source `to` $tile `[` $stage `,` $row `,` $col `]` `as` $shape attr-dict `:` type($source) `to`
-    type($tile) $body
+    $source `to` $tile `[` $stage `,` $row `,` $col `]` (`padding` $padding^ `:` type($padding))?
+    `as` $shape attr-dict `:` type($source) `to` type($tile) $body
   }];
   let hasVerifier = 1;
 }
@@ -453,7 +475,8 @@ def Kernel_ContractOp : Kernel_Op<"contract", [
   let description = [{
     accumulator[m, n] += sum over k of lhs[m, k] * rhs[k, n], k going up. Operands are of the
     accumulators' type or narrower, each as it is: with a `thread_tile` they are widened, products
-    are fused multiply-adds; integers are signed, but for truth values.
+    are fused multiply-adds; integers are signed, but for truth values and operands that are said to
+    be unsigned.
 
     ```mlir
     %next = kernel.contract %a, %b into %sum
@@ -463,7 +486,8 @@ def Kernel_ContractOp : Kernel_Op<"contract", [
     ```
   }];
   let arguments = (ins Kernel_FragmentType:$lhs, Kernel_FragmentType:$rhs,
-                       Kernel_FragmentType:$accumulator);
+                       Kernel_FragmentType:$accumulator, UnitAttr:$lhs_unsigned,
+                       UnitAttr:$rhs_unsigned);
   let results = (outs Kernel_FragmentType:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `into` $accumulator attr-dict `:` type($lhs) `,` type($rhs) `into`

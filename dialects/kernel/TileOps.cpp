@@ -162,6 +162,8 @@ LogicalResult CopyAsyncOp::verify() {
   if (elementOf(getSource()) != shape.getElementType())
     return emitOpError() << "copies " << shape.getElementType() << " from memory of "
                          << elementOf(getSource());
+  if (getPadding() && getPadding().getType() != shape.getElementType())
+    return emitOpError() << "pads " << shape.getElementType() << " with " << getPadding().getType();
   Spread spread = shape.getSpread();
   int64_t bytes = spread.width * shape.getElementType().getIntOrFloatBitWidth() / 8;
   if (bytes != 4 && bytes != 8 && bytes != 16)

@@ -135,3 +135,55 @@ gpu.module @staged attributes {kernel.index_bits = 32 : i32} {
     gpu.return
   }
 }
+
+// Bytes whose lines go across depth come in pairs of columns: two matrices are four steps of depth of
+// two columns, of which bytes are picked out. Unsigned and signed ones are multiplied with one another.
+// CHECK-LABEL: gpu.func @bytes
+// CHECK-DAG: %[[EVEN:.*]] = arith.select %[[HIGH:.*]], %c8292_i32, %c25632_i32 : i32
+// CHECK-DAG: %[[ODD:.*]] = arith.select %[[HIGH]], %c12661_i32, %c30001_i32 : i32
+// CHECK: %[[A:.*]]:4 = kernel.ptx "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+// CHECK: %[[X:.*]]:4 = kernel.ptx "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
+// CHECK: %[[B0:.*]] = kernel.ptx "prmt.b32"(%[[X]]#0, %[[X]]#1, %[[EVEN]])
+// CHECK: %[[B1:.*]] = kernel.ptx "prmt.b32"(%[[X]]#2, %[[X]]#3, %[[EVEN]])
+// CHECK: %[[B2:.*]] = kernel.ptx "prmt.b32"(%[[X]]#0, %[[X]]#1, %[[ODD]])
+// CHECK: %[[B3:.*]] = kernel.ptx "prmt.b32"(%[[X]]#2, %[[X]]#3, %[[ODD]])
+// CHECK: %[[Y0:.*]]:4 = kernel.ptx "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32"(%[[A]]#0, %[[A]]#1, %[[A]]#2, %[[A]]#3, %[[B0]], %[[B1]],
+// CHECK: %[[Y1:.*]]:4 = kernel.ptx "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32"(%[[A]]#0, %[[A]]#1, %[[A]]#2, %[[A]]#3, %[[B2]], %[[B3]],
+// CHECK: vector.from_elements %[[Y0]]#0, %[[Y1]]#0, %[[Y0]]#1, %[[Y1]]#1 : vector<4xi32>
+// CHECK: vector.from_elements %[[Y0]]#2, %[[Y1]]#2, %[[Y0]]#3, %[[Y1]]#3 : vector<4xi32>
+#bytes = #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>
+gpu.module @bytes attributes {kernel.index_bits = 32 : i32} {
+  gpu.func @bytes() kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %a = kernel.alloc_tile : !kernel.tile<16x32xi8, #kernel.swizzle<32, along = columns>, stages = 1>
+    %b = kernel.alloc_tile : !kernel.tile<32x32xi8, #kernel.swizzle<32, along = columns>, stages = 1>
+    %y = kernel.alloc_tile : !kernel.tile<16x16xi32, #kernel.strided<[24, 1]>, stages = 1>
+    %l = kernel.load_fragment %a[%c0, %c0, %c0] : !kernel.tile<16x32xi8, #kernel.swizzle<32, along = columns>, stages = 1> -> !kernel.fragment<16 by 32 of i8, #kernel.operand<0, of = #bytes>>
+    %r = kernel.load_fragment %b[%c0, %c0, %c0] : !kernel.tile<32x32xi8, #kernel.swizzle<32, along = columns>, stages = 1> -> !kernel.fragment<32 by 16 of i8, #kernel.operand<1, of = #bytes>>
+    %i = kernel.fill_fragment %zero : i32 -> !kernel.fragment<16 by 16 of i32, #bytes>
+    %p = kernel.contract %l, %r into %i {lhs_unsigned} : !kernel.fragment<16 by 32 of i8, #kernel.operand<0, of = #bytes>>, !kernel.fragment<32 by 16 of i8, #kernel.operand<1, of = #bytes>> into !kernel.fragment<16 by 16 of i32, #bytes>
+    kernel.write_tile %p to %y[%c0, %c0, %c0] : !kernel.fragment<16 by 16 of i32, #bytes> to !kernel.tile<16x16xi32, #kernel.strided<[24, 1]>, stages = 1>
+    gpu.return
+  }
+}
+
+// What is not inside is written where it is not zero.
+// CHECK-LABEL: gpu.func @padded
+// CHECK: scf.if %{{.*}} {
+// CHECK: kernel.ptx "cp.async.cg.shared.global 16"(%{{.*}}, %{{.*}}) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+// CHECK: } else {
+// CHECK: vector.store %{{.*}}, %{{.*}} : memref<{{.*}}xi8, #gpu.address_space<workgroup>>, vector<16xi8>
+gpu.module @padded attributes {kernel.index_bits = 32 : i32} {
+  gpu.func @padded(%x: memref<?xi8, #gpu.address_space<global>>, %ok: i1) kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %seven = arith.constant 7 : i8
+    %b = kernel.alloc_tile : !kernel.tile<16x32xi8, #kernel.swizzle<32, along = columns>, stages = 1>
+    kernel.copy_async %x to %b[%c0, %c0, %c0] padding %seven : i8 as !kernel.fragment<16 by 32 of i8, #kernel.copied<vector = 16, along = columns, threads = 32>>
+        : memref<?xi8, #gpu.address_space<global>> to !kernel.tile<16x32xi8, #kernel.swizzle<32, along = columns>, stages = 1> {
+    ^bb0(%r: index, %c: index):
+      kernel.yield %c, %ok : index, i1
+    }
+    gpu.return
+  }
+}

@@ -39,7 +39,7 @@ LogicalResult TileExpander::contractWarps(kernel::ContractOp op) {
 }
 
 /// Operands in the accumulator's type; integers are signed, but for truth values.
-static Value widen(OpBuilder &builder, Location loc, Value value, Type element) {
+static Value widen(OpBuilder &builder, Location loc, Value value, Type element, bool isUnsigned) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == element)
     return value;
@@ -48,7 +48,7 @@ static Value widen(OpBuilder &builder, Location loc, Value value, Type element) 
     to = VectorType::get(vector.getShape(), element);
   if (isa<FloatType>(from))
     return builder.create<arith::ExtFOp>(loc, to, value);
-  if (from.isInteger(1))
+  if (from.isInteger(1) || isUnsigned)
     return builder.create<arith::ExtUIOp>(loc, to, value);
   return builder.create<arith::ExtSIOp>(loc, to, value);
 }
@@ -74,12 +74,13 @@ LogicalResult TileExpander::contractThreads(kernel::ContractOp op, ThreadTileAtt
   for (int64_t k = 0; k < op.getLhs().getType().getCols(); ++k) {
     Values splats, line;
     for (int64_t i = 0; i < rows; i += width) {
-      Value part = widen(builder, loc, (*lhs)[(k * rows + i) / width], element);
+      Value part =
+          widen(builder, loc, (*lhs)[(k * rows + i) / width], element, op.getLhsUnsigned());
       for (int64_t e = 0; e < width; ++e)
         splats.push_back(splat(builder, loc, sumType, elementOf(builder, loc, part, e)));
     }
     for (int64_t j = 0; j < groups; ++j)
-      line.push_back(widen(builder, loc, (*rhs)[k * groups + j], element));
+      line.push_back(widen(builder, loc, (*rhs)[k * groups + j], element, op.getRhsUnsigned()));
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < groups; ++j) {
         Value &sum = (*sums)[i * groups + j];

@@ -8,6 +8,10 @@
 //   %size = arith.select %inside, 16, 0
 //   kernel.ptx "cp.async.cg.shared.global 16"(address in the tile, address in the source, %size)
 //
+// or, where what is outside is not zero,
+//
+//   scf.if %inside { kernel.ptx "cp.async..."(...) } else { vector.store padding to the tile }
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/lower/tile/TileExpander.h"
@@ -128,9 +132,18 @@ LogicalResult TileExpander::expand(kernel::CopyAsyncOp op) {
     values.map(op.getBody().getArguments(), ValueRange{rowOf(b, loc, place), colOf(b, loc, place)});
     region.inlineUnguarded(b, values, /*withCondition=*/true);
     Value inside = region.result(values, 1);
+    bool isPadded = op.getPadding() && !isConstantTrue(inside);
+    OpBuilder::InsertionGuard guard(b);
+    if (isPadded) {
+      auto branch = b.create<scf::IfOp>(loc, inside, /*withElseRegion=*/true);
+      b.setInsertionPointToStart(branch.elseBlock());
+      Value outside = splat(b, loc, valueType(type), op.getPadding());
+      storeElements(b, loc, outside, part.memory, to.offset, bytes);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
     // Nothing is read of where an element is that is not inside.
     Value offset = choose(
-        b, loc, region.isGuarded(0) ? inside : Value(),
+        b, loc, region.isGuarded(0) && !isPadded ? inside : Value(),
         [&](OpBuilder &b) {
           region.inlineGuarded(b, values, /*withCondition=*/true);
           return SmallVector<Value>{region.result(values, 0)};
@@ -139,7 +152,7 @@ LogicalResult TileExpander::expand(kernel::CopyAsyncOp op) {
     SmallVector<Value> operands{
         b.create<kernel::AddressOp>(loc, pointer(kShared), part.memory, to.offset),
         b.create<kernel::AddressOp>(loc, pointer(kGlobal), op.getSource(), offset)};
-    if (!isConstantTrue(inside)) {
+    if (!isConstantTrue(inside) && !isPadded) {
       auto size = [&](int64_t value) { return b.create<arith::ConstantIntOp>(loc, value, 32); };
       operands.push_back(b.create<arith::SelectOp>(loc, inside, size(bytes), size(0)));
     }

@@ -7,6 +7,14 @@
 //   %p = %tile[(%part xor 32) + %stage * 8192 + 1024]   // the next 32 bytes, 16 rows further
 //   %a:4 = kernel.ptx "ldmatrix.sync.aligned.m8n8.x4.shared.b16"(%p)
 //
+// Bytes that are stored across depth are transposed as pairs of 16 bits: a lane gets two steps of
+// depth of two neighbours. Two such registers, of the four steps that an instruction wants, become
+// one of each neighbour:
+//
+//   %x:4 = kernel.ptx "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"(%p)
+//   %first = kernel.ptx "prmt.b32"(%x#0, %x#1, %even)
+//   %second = kernel.ptx "prmt.b32"(%x#0, %x#1, %odd)
+//
 // PTX ISA, "Warp-level matrix load instruction: ldmatrix".
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -23,6 +31,8 @@ using namespace cameo;
 namespace {
 
 constexpr int64_t kMatrixLines = 8, kMatrixBytes = 16;
+/// Steps of depth of two matrices, one register of which a lane has.
+constexpr int64_t kPairLines = 16;
 /// Bits of a byte's place in a swizzled tile that are combined with those from `kSource` on.
 constexpr unsigned kTarget = 4, kSource = 7;
 
@@ -40,6 +50,7 @@ MatrixLoads::Lines MatrixLoads::linesOf(kernel::LoadFragmentOp op) {
   Lines lines{};
   lines.isDeep = isFirst == rows;
   lines.elementBytes = tile.getElementType().getIntOrFloatBitWidth() / 8;
+  lines.inPairs = !lines.isDeep && lines.elementBytes == 1 && layout.hasPairs(isFirst);
   int64_t length = rows ? tile.getCols() : tile.getRows();
   int64_t count = rows ? tile.getRows() : tile.getCols();
   if (auto swizzle = dyn_cast<kernel::SwizzleAttr>(tile.getLayout())) {
@@ -79,8 +90,12 @@ bool MatrixLoads::canLoad(kernel::LoadFragmentOp op) {
   if (bits > 32 || bits < 8 || !isa<kernel::SwizzleAttr, kernel::StridedAttr>(tile.getLayout()))
     return false;
   Lines lines = linesOf(op);
-  if ((!lines.isDeep && bits != 16) || lines.stride % kMatrixBytes != 0)
+  if ((!lines.isDeep && bits != 16 && !lines.inPairs) || lines.stride % kMatrixBytes != 0)
     return false;
+  if (lines.inPairs)
+    return llvm::all_of(placesOf(op, lines), [](const Place &place) {
+      return place.line % kPairLines == 0 && place.byte % kMatrixBytes < 2;
+    });
   return llvm::all_of(placesOf(op, lines), [](const Place &place) {
     return place.line % kMatrixLines == 0 && place.byte % kMatrixBytes == 0;
   });
@@ -111,11 +126,18 @@ Value MatrixLoads::number(int64_t value) {
   return found;
 }
 
+Value MatrixLoads::threadBits(unsigned first, unsigned count) {
+  Location loc = thread.getLoc();
+  Value t = entry.createOrFold<arith::IndexCastOp>(loc, entry.getI32Type(), thread);
+  Value low = entry.createOrFold<arith::ShRUIOp>(loc, t, number(first));
+  return entry.createOrFold<arith::AndIOp>(loc, low, number((int64_t(1) << count) - 1));
+}
+
 /// What a thread's addresses consist of beside constants, with `byte` in a line.
 Value MatrixLoads::threadPart(const Lines &lines, const Steps &steps, int64_t byte) {
   Value &part =
-      known[{lines.isDeep, lines.elementBytes, lines.stride, lines.span, lines.panel, lines.warps,
-             lines.warpSize, lines.isRowOfWarps, lines.warpColumns,
+      known[{lines.isDeep, lines.inPairs, lines.elementBytes, lines.stride, lines.span, lines.panel,
+             lines.warps, lines.warpSize, lines.isRowOfWarps, lines.warpColumns,
              steps.bit3.line << 32 | steps.bit3.byte, steps.bit4.line, steps.bit4.byte, byte}];
   if (part)
     return part;
@@ -134,15 +156,22 @@ Value MatrixLoads::threadPart(const Lines &lines, const Steps &steps, int64_t by
   Value columns = number(lines.warpColumns);
   warp = lines.isRowOfWarps ? b.createOrFold<arith::RemUIOp>(loc, warp, columns)
                             : b.createOrFold<arith::DivUIOp>(loc, warp, columns);
-  Value across = mul(warp, lines.warpSize), row = bits(t, 0, 3);
+  Value across = mul(warp, lines.warpSize), row = threadBits(0, 3);
+  if (lines.inPairs) {
+    // Lane 2 t + i of a matrix has line 4 t + i, and with bit 3 two further; of t from 2 on the
+    // other way round, so that all eight lines differ modulo 8, as banks want it.
+    Value high = threadBits(2, 1);
+    Value second = b.createOrFold<arith::XOrIOp>(loc, high, threadBits(3, 1));
+    row = add(add(threadBits(0, 1), mul(threadBits(1, 1), 4)), add(mul(high, 8), mul(second, 2)));
+  }
   Value line = row, at = number(byte);
   if (lines.isDeep)
     line = add(line, across);
   else
     at = add(at, mul(across, lines.elementBytes));
   for (auto [step, bit] : {std::pair(steps.bit3, 3u), {steps.bit4, 4u}}) {
-    line = add(line, mul(bits(t, bit, 1), step.line));
-    at = add(at, mul(bits(t, bit, 1), step.byte));
+    line = add(line, mul(threadBits(bit, 1), step.line));
+    at = add(at, mul(threadBits(bit, 1), step.byte));
   }
   Value address = mul(line, lines.stride);
   if (lines.span == 0)
@@ -157,7 +186,7 @@ Value MatrixLoads::threadPart(const Lines &lines, const Steps &steps, int64_t by
 }
 
 /// Bits that a thread's byte in a line may have.
-static int64_t threadBits(int64_t warpStep, int64_t warps, int64_t bit3, int64_t bit4) {
+static int64_t bytesOfThreads(int64_t warpStep, int64_t warps, int64_t bit3, int64_t bit4) {
   int64_t mask = 0;
   for (int64_t warp = 0; warp < warps; ++warp)
     for (int64_t lane : {int64_t(0), bit3, bit4, bit3 + bit4})
@@ -165,47 +194,124 @@ static int64_t threadBits(int64_t warpStep, int64_t warps, int64_t bit3, int64_t
   return mask;
 }
 
-SmallVector<Value> MatrixLoads::load(kernel::LoadFragmentOp op, Value pointer) {
-  OpBuilder b(op);
-  Location loc = op.getLoc();
-  Lines lines = linesOf(op);
-  SmallVector<Place> places = placesOf(op, lines);
-  kernel::TileType tile = op.getTile().getType();
-  Value stage = b.createOrFold<arith::IndexCastOp>(loc, b.getI32Type(), op.getStage());
-  stage = b.createOrFold<arith::MulIOp>(loc, stage,
-                                        number(tile.getStageElements() * lines.elementBytes));
-  int64_t width = op.getResult().getType().getSpread().width;
-  Type result = tile.getElementType();
-  if (width > 1)
-    result = VectorType::get(width, result);
-  SmallVector<Value> registers;
-  llvm::DenseMap<std::pair<Value, int64_t>, Value> bases; // in this stage
-  for (ArrayRef<Place> left = places; !left.empty();) {
-    Steps steps;
-    unsigned count = together(left, steps);
-    Place first = left.front();
-    left = left.drop_front(count);
+class MatrixLoads::Addresses {
+public:
+  Addresses(MatrixLoads &loads, OpBuilder &b, kernel::LoadFragmentOp op, const Lines &lines,
+            Value pointer)
+      : lines(lines), loads(loads), b(b), loc(op.getLoc()), pointer(pointer) {
+    kernel::TileType tile = op.getTile().getType();
+    stage = b.createOrFold<arith::IndexCastOp>(loc, b.getI32Type(), op.getStage());
+    stage = b.createOrFold<arith::MulIOp>(
+        loc, stage, loads.number(tile.getStageElements() * lines.elementBytes));
+  }
+
+  /// A thread's address for an instruction whose first matrix is at `first`.
+  Value at(Place first, const Steps &steps) {
     // Of the byte in a line, what is in no bit of the thread's part can be combined with it.
     int64_t warpStep = lines.isDeep ? 0 : lines.warpSize * lines.elementBytes;
-    bool isApart =
-        lines.span == 0 ||
-        (first.byte & threadBits(warpStep, lines.warps, steps.bit3.byte, steps.bit4.byte)) == 0;
-    Value part = threadPart(lines, steps, isApart ? 0 : first.byte);
+    int64_t own = bytesOfThreads(warpStep, lines.warps, steps.bit3.byte, steps.bit4.byte);
+    bool isApart = lines.span == 0 || (first.byte & own) == 0;
+    Value part = loads.threadPart(lines, steps, isApart ? 0 : first.byte);
     int64_t beside = isApart ? first.byte : 0, further = first.line * lines.stride;
     int64_t exchanged = lines.span ? beside % lines.span : 0;
     further += lines.span ? beside / lines.span * lines.panel : beside;
     Value &base = bases[{part, exchanged}];
     if (!base) {
-      base = exchanged ? b.create<arith::XOrIOp>(loc, part, number(exchanged)).getResult() : part;
+      base = exchanged ? b.create<arith::XOrIOp>(loc, part, loads.number(exchanged)).getResult()
+                       : part;
       base = b.createOrFold<arith::AddIOp>(loc, base, stage);
     }
-    Value offset = b.createOrFold<arith::AddIOp>(loc, base, number(further));
-    Value address = b.create<LLVM::GEPOp>(loc, pointer.getType(), b.getI8Type(), pointer, offset,
-                                          /*inbounds=*/true);
+    Value offset = b.createOrFold<arith::AddIOp>(loc, base, loads.number(further));
+    return b.create<LLVM::GEPOp>(loc, pointer.getType(), b.getI8Type(), pointer, offset,
+                                 /*inbounds=*/true);
+  }
+
+  SmallVector<Value> load(Place first, const Steps &steps, unsigned count, Type result) {
     std::string name = "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
                        (lines.isDeep ? "" : ".trans") + ".shared.b16";
-    auto loaded = b.create<kernel::PtxOp>(loc, SmallVector<Type>(count, result), name, address);
-    llvm::append_range(registers, loaded.getOutputs());
+    auto loaded =
+        b.create<kernel::PtxOp>(loc, SmallVector<Type>(count, result), name, at(first, steps));
+    return SmallVector<Value>(loaded.getOutputs());
+  }
+
+  Value permuted(Value low, Value high, Value selector) {
+    return b
+        .create<kernel::PtxOp>(loc, TypeRange(low.getType()), "prmt.b32",
+                               ValueRange{low, high, selector})
+        .getResult(0);
+  }
+
+  const Lines &lines;
+
+private:
+  MatrixLoads &loads;
+  OpBuilder &b;
+  Location loc;
+  Value pointer, stage;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> bases; // in this stage
+};
+
+SmallVector<Value> MatrixLoads::load(kernel::LoadFragmentOp op, Value pointer) {
+  OpBuilder b(op);
+  Lines lines = linesOf(op);
+  Addresses addresses(*this, b, op, lines, pointer);
+  int64_t width = op.getResult().getType().getSpread().width;
+  Type result = op.getTile().getType().getElementType();
+  if (width > 1)
+    result = VectorType::get(width, result);
+  if (lines.inPairs)
+    return loadPairs(op, addresses, result);
+  SmallVector<Place> places = placesOf(op, lines);
+  SmallVector<Value> registers;
+  for (ArrayRef<Place> left = places; !left.empty();) {
+    Steps steps;
+    unsigned count = together(left, steps);
+    llvm::append_range(registers, addresses.load(left.front(), steps, count, result));
+    left = left.drop_front(count);
+  }
+  return registers;
+}
+
+SmallVector<Value> MatrixLoads::loadPairs(kernel::LoadFragmentOp op, Addresses &addresses,
+                                          Type result) {
+  // The bytes of four steps of depth, the first two of which lanes with an even half of the other
+  // bits have in the first register, the others in the second.
+  constexpr int64_t kSelectors[2][2] = {{0x6420, 0x2064}, {0x7531, 0x3175}};
+  Location loc = thread.getLoc();
+  for (int64_t second : {0, 1})
+    if (!selectors[second]) {
+      Value isTurned = entry.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne,
+                                                         threadBits(1, 1), number(0));
+      selectors[second] = entry.createOrFold<arith::SelectOp>(
+          loc, isTurned, number(kSelectors[second][1]), number(kSelectors[second][0]));
+    }
+  SmallVector<Place> places = placesOf(op, addresses.lines);
+  SmallVector<Place> blocks; // of 16 lines and 16 bytes, once each
+  auto blockOf = [](Place place) {
+    return Place{place.line, place.byte / kMatrixBytes * kMatrixBytes};
+  };
+  auto find = [&](Place block) {
+    return llvm::find_if(blocks, [&](const Place &other) {
+      return other.line == block.line && other.byte == block.byte;
+    });
+  };
+  for (const Place &place : places)
+    if (find(blockOf(place)) == blocks.end())
+      blocks.push_back(blockOf(place));
+  SmallVector<Value> loaded;
+  for (ArrayRef<Place> left = blocks; !left.empty();) {
+    Steps steps{};
+    bool areTwo = left.size() > 1 && left[1].line >= left[0].line && left[1].byte >= left[0].byte;
+    if (areTwo)
+      steps.bit4 = {left[1].line - left[0].line, left[1].byte - left[0].byte};
+    llvm::append_range(loaded, addresses.load(left.front(), steps, areTwo ? 4 : 2, result));
+    left = left.drop_front(areTwo ? 2 : 1);
+  }
+  SmallVector<Value> registers;
+  for (const Place &place : places) {
+    size_t block = find(blockOf(place)) - blocks.begin();
+    registers.push_back(addresses.permuted(loaded[2 * block], loaded[2 * block + 1],
+                                           selectors[place.byte % kMatrixBytes]));
   }
   return registers;
 }

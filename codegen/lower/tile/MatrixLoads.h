@@ -24,7 +24,7 @@ public:
 
   /// Whether ldmatrix gives threads what the layout wants: registers of 32 bits, of which four
   /// lanes have 16 bytes that are together in the tile, along depth, or across it where elements
-  /// have 16 bits, which are transposed then; from a place on that is known.
+  /// have 16 bits, or 8 and are in pairs, which are transposed then; from a place on that is known.
   static bool canLoad(kernel::LoadFragmentOp op);
 
   /// The registers in the order of the layout; `pointer` is to the tile's first stage.
@@ -35,6 +35,7 @@ private:
   /// one row or column of the operand along depth, or of one step of depth.
   struct Lines {
     bool isDeep;             // along depth
+    bool inPairs;            // bytes across depth, of which lanes get two neighbours
     int64_t elementBytes;    // of memory
     int64_t stride, span;    // bytes from a line to the next; of a swizzled panel, or 0
     int64_t panel;           // bytes from one to the next
@@ -60,11 +61,18 @@ private:
 
   mlir::Value threadPart(const Lines &lines, const Steps &steps, int64_t byte);
   mlir::Value number(int64_t value);
+  mlir::Value threadBits(unsigned first, unsigned count);
+
+  /// Addresses of matrices of a tile's stage.
+  class Addresses;
+  llvm::SmallVector<mlir::Value> loadPairs(kernel::LoadFragmentOp op, Addresses &addresses,
+                                           mlir::Type result);
 
   mlir::OpBuilder &entry;
   mlir::Value thread;
-  std::map<std::array<int64_t, 13>, mlir::Value> known;
+  std::map<std::array<int64_t, 14>, mlir::Value> known;
   llvm::DenseMap<int64_t, mlir::Value> numbers;
+  mlir::Value selectors[2]; // of the bytes of the first and the second of a pair
 };
 
 } // namespace cameo

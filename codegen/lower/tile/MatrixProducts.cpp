@@ -17,9 +17,9 @@ using namespace cameo;
 
 namespace {
 
-/// As PTX calls it; empty: matrix instructions know no such elements. Integers are signed but for
-/// unsigned ones; f32 is rounded to tf32 by the instruction.
-StringRef ptxName(Type element, bool isSum) {
+/// As PTX calls it; empty: matrix instructions know no such elements. Of f32 the instruction takes
+/// what is in the bits of tf32.
+StringRef ptxName(Type element, bool isSum, bool isUnsigned = false) {
   if (element.isF16())
     return "f16";
   if (element.isBF16() && !isSum)
@@ -31,9 +31,58 @@ StringRef ptxName(Type element, bool isSum) {
   if (element.isInteger(32) && isSum)
     return "s32";
   if (element.isInteger(8) && !isSum)
-    return element.isUnsignedInteger() ? "u8" : "s8";
+    return isUnsigned ? "u8" : "s8";
   return "";
 }
+
+/// A thread's sums by instruction: where the registers of one are among the values of the layout.
+/// Sums of 16 bits are two in a register; of two instructions whose columns are in pairs, four
+/// neighbours are one value.
+class Sums {
+public:
+  Sums(OpBuilder &b, Location loc, kernel::FragmentType type, ArrayRef<Value> values)
+      : b(b), loc(loc), type(type), width(type.getSpread().width) {
+    auto layout = cast<kernel::MmaAttr>(type.getLayout());
+    columns = type.getCols() / layout.getWarpCols() / layout.getN();
+    halves = layout.getM() / 8;
+    areJoined = type.getElementType().getIntOrFloatBitWidth() * width <= 32;
+    inPairs = layout.hasPairs(/*ofRows=*/false);
+    for (Value value : values)
+      for (int64_t e = 0; e < (areJoined ? 1 : width); ++e)
+        registers.push_back(areJoined ? value : b.create<vector::ExtractOp>(loc, value, e));
+  }
+
+  /// Registers that an instruction has.
+  int64_t count() const { return areJoined ? halves : 2 * halves; }
+  Type registerType() const { return registers.front().getType(); }
+  Value &at(int64_t row, int64_t column, int64_t number) {
+    if (areJoined)
+      return registers[(row * columns + column) * halves + number];
+    int64_t half = number / 2, element = number % 2;
+    if (!inPairs)
+      return registers[((row * columns + column) * halves + half) * 2 + element];
+    int64_t value = (row * columns / 2 + column / 2) * halves + half;
+    return registers[value * 4 + 2 * element + column % 2];
+  }
+
+  SmallVector<Value> values() const {
+    if (areJoined)
+      return registers;
+    SmallVector<Value> joined;
+    auto vector = VectorType::get(width, type.getElementType());
+    for (ArrayRef<Value> left = registers; !left.empty(); left = left.drop_front(width))
+      joined.push_back(b.create<vector::FromElementsOp>(loc, vector, left.take_front(width)));
+    return joined;
+  }
+
+private:
+  OpBuilder &b;
+  Location loc;
+  kernel::FragmentType type;
+  int64_t width, columns, halves;
+  bool areJoined, inPairs;
+  SmallVector<Value> registers;
+};
 
 } // namespace
 
@@ -42,9 +91,9 @@ FailureOr<SmallVector<Value>> cameo::multiplyMatrices(kernel::ContractOp op, Arr
   kernel::FragmentType type = op.getType();
   auto layout = cast<kernel::MmaAttr>(type.getLayout());
   kernel::FragmentType left = op.getLhs().getType(), right = op.getRhs().getType();
-  Type sum = type.getElementType();
-  StringRef d = ptxName(sum, true), a = ptxName(left.getElementType(), false),
-            bName = ptxName(right.getElementType(), false);
+  StringRef d = ptxName(type.getElementType(), true),
+            a = ptxName(left.getElementType(), false, op.getLhsUnsigned()),
+            bName = ptxName(right.getElementType(), false, op.getRhsUnsigned());
   std::string name = llvm::formatv("mma.sync.aligned.m{0}n{1}k{2}.row.col.{3}.{4}.{5}.{3}",
                                    layout.getM(), layout.getN(), layout.getK(), d, a, bName);
   int64_t tileRows = type.getRows() / layout.getWarpRows() / layout.getM();
@@ -52,19 +101,15 @@ FailureOr<SmallVector<Value>> cameo::multiplyMatrices(kernel::ContractOp op, Arr
   int64_t depths = left.getCols() / layout.getK();
   // Values of a thread for one instruction.
   int64_t ofLhs = lhs.size() / (tileRows * depths), ofRhs = rhs.size() / (tileCols * depths);
-  int64_t ofSums = sums.size() / (tileRows * tileCols);
-  int64_t width = type.getSpread().width;
-  // Sums of 16 bits are two in a register.
-  bool areJoined = sum.getIntOrFloatBitWidth() * width <= 32;
-  int64_t registers = areJoined ? ofSums : ofSums * width;
-  unsigned operands = ofLhs + ofRhs + registers;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Sums results(b, loc, type, sums);
+  unsigned operands = ofLhs + ofRhs + results.count();
   std::string error;
   if (failed(kernel::parsePtxInstruction(name, operands, error)))
     return op.emitOpError() << "has no matrix instruction: " << error;
 
-  OpBuilder b(op);
-  Location loc = op.getLoc();
-  SmallVector<Value> results(sums);
+  SmallVector<Type> types(results.count(), results.registerType());
   for (int64_t depth = 0; depth < depths; ++depth)
     for (int64_t row = 0; row < tileRows; ++row)
       for (int64_t step = 0; step < tileCols; ++step) {
@@ -73,24 +118,11 @@ FailureOr<SmallVector<Value>> cameo::multiplyMatrices(kernel::ContractOp op, Arr
         SmallVector<Value> inputs;
         llvm::append_range(inputs, lhs.slice((row * depths + depth) * ofLhs, ofLhs));
         llvm::append_range(inputs, rhs.slice((column * depths + depth) * ofRhs, ofRhs));
-        MutableArrayRef<Value> tile =
-            MutableArrayRef(results).slice((row * tileCols + column) * ofSums, ofSums);
-        for (Value value : tile) {
-          if (areJoined)
-            inputs.push_back(value);
-          for (int64_t e = 0; !areJoined && e < width; ++e)
-            inputs.push_back(b.create<vector::ExtractOp>(loc, value, e));
-        }
-        SmallVector<Type> types(registers, areJoined ? tile[0].getType() : sum);
+        for (int64_t i = 0; i < results.count(); ++i)
+          inputs.push_back(results.at(row, column, i));
         auto product = b.create<kernel::PtxOp>(loc, types, name, inputs);
-        for (int64_t i = 0; i < ofSums; ++i) {
-          if (areJoined) {
-            tile[i] = product.getOutputs()[i];
-            continue;
-          }
-          ValueRange elements = product.getOutputs().slice(i * width, width);
-          tile[i] = b.create<vector::FromElementsOp>(loc, VectorType::get(width, sum), elements);
-        }
+        for (auto [i, output] : llvm::enumerate(product.getOutputs()))
+          results.at(row, column, i) = output;
       }
-  return results;
+  return results.values();
 }

@@ -11,17 +11,32 @@ using namespace mlir;
 
 namespace cameo {
 
-/// The input argument behind widening casts, if `value` is one.
-static BlockArgument throughCasts(Value value) {
+namespace {
+/// An input of a body as it is multiplied.
+struct Factor {
+  Value element;
+  bool isUnsigned; // extended by zeros
+};
+/// A body that is out + in0 * in1, fused for floats.
+struct MultiplyAccumulate {
+  Factor left, right;
+};
+} // namespace
+
+/// What is behind widening casts; integers by one at most.
+static Factor throughCasts(Value value) {
   while (auto cast = value.getDefiningOp<arith::ExtFOp>())
     value = cast.getIn();
-  return dyn_cast<BlockArgument>(value);
+  if (auto cast = value.getDefiningOp<arith::ExtSIOp>())
+    return {cast.getIn(), false};
+  if (auto cast = value.getDefiningOp<arith::ExtUIOp>())
+    return {cast.getIn(), true};
+  return {value, false};
 }
 
-/// Whether the body is out + in0 * in1, fused for floats.
-static bool isMultiplyAccumulate(linalg::GenericOp generic) {
+static std::optional<MultiplyAccumulate> multiplyAccumulateOf(linalg::GenericOp generic) {
   if (generic.getNumDpsInputs() != 2 || generic.getNumDpsInits() != 1)
-    return false;
+    return std::nullopt;
   Block *body = generic.getBody();
   Value left, right, sum, yielded = body->getTerminator()->getOperand(0);
   if (auto fma = yielded.getDefiningOp<math::FmaOp>()) {
@@ -29,13 +44,16 @@ static bool isMultiplyAccumulate(linalg::GenericOp generic) {
   } else if (auto add = yielded.getDefiningOp<arith::AddIOp>()) {
     auto product = add.getRhs().getDefiningOp<arith::MulIOp>();
     if (!product)
-      return false;
+      return std::nullopt;
     left = product.getLhs(), right = product.getRhs(), sum = add.getLhs();
   } else {
-    return false;
+    return std::nullopt;
   }
-  return throughCasts(left) == body->getArgument(0) &&
-         throughCasts(right) == body->getArgument(1) && sum == body->getArgument(2);
+  MultiplyAccumulate found{throughCasts(left), throughCasts(right)};
+  if (found.left.element != body->getArgument(0) || found.right.element != body->getArgument(1) ||
+      sum != body->getArgument(2))
+    return std::nullopt;
+  return found;
 }
 
 static bool isZero(Value value) {
@@ -44,6 +62,12 @@ static bool isZero(Value value) {
 
 static bool isPaddedByOther(Access access) {
   return access.pad && !isZero(access.pad.getConstantPaddingValue());
+}
+
+Value Operand::padding() const {
+  tensor::PadOp op = pad;
+  Value value = op ? op.getConstantPaddingValue() : Value();
+  return value && !isZero(value) ? value : Value();
 }
 
 bool Product::fillsTiles() const {
@@ -78,10 +102,13 @@ std::optional<Product> matchProduct(const Computation &computation) {
 }
 
 std::optional<Product> productOf(linalg::GenericOp generic) {
-  if (!isMultiplyAccumulate(generic))
+  std::optional<MultiplyAccumulate> body = multiplyAccumulateOf(generic);
+  if (!body)
     return std::nullopt;
   Product product;
   product.generic = generic;
+  auto precision = generic->getAttrOfType<StringAttr>(kernel::kPrecisionAttr);
+  product.mayRoundToTf32 = precision && precision.getValue() == kernel::kTf32;
   auto fill = generic.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
   if (!fill || !isZero(fill.getInputs()[0]))
     return std::nullopt;
@@ -102,7 +129,12 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
   Access second = accessOf(generic.getDpsInputOperand(1)->get(), right, product.ranges);
   AffineMap leftElements = left, rightElements = right;
   left = first.place(), right = second.place();
-  if (isPaddedByOther(first) || isPaddedByOther(second) || !isLinear(left) || !isLinear(right))
+  // Padding stands behind the end of depth, too, where it meets the other operand's zeros. Of
+  // floats it may be infinite.
+  bool isPadded[] = {isPaddedByOther(first), isPaddedByOther(second)};
+  if ((isPadded[0] && isPadded[1]) ||
+      ((isPadded[0] || isPadded[1]) && isa<FloatType>(product.sumType)) || !isLinear(left) ||
+      !isLinear(right))
     return std::nullopt;
   product.outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   auto iterators = generic.getIteratorTypesArray();
@@ -147,8 +179,10 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
   llvm::sort(product.depth, [&](unsigned a, unsigned b) {
     return std::pair(placeIn(a), a) < std::pair(placeIn(b), b);
   });
-  product.row = {leftIsColumn ? second : first, {}};
-  product.column = {leftIsColumn ? first : second, {}};
+  Operand leftOperand{first, {}, body->left.isUnsigned};
+  Operand rightOperand{second, {}, body->right.isUnsigned};
+  product.row = leftIsColumn ? rightOperand : leftOperand;
+  product.column = leftIsColumn ? leftOperand : rightOperand;
   product.rows = leftIsColumn ? rightLoops : leftLoops;
   product.columns = leftIsColumn ? leftLoops : rightLoops;
   return product;

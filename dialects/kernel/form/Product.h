@@ -18,6 +18,11 @@ namespace cameo {
 /// comes after that work.
 struct Operand : Access {
   Elementwise value;
+  /// Integers narrower than the sums are extended by zeros.
+  bool isUnsigned = false;
+
+  /// What is beside its elements where it is padded; null: zero.
+  mlir::Value padding() const;
 };
 
 /// See the file comment.
@@ -28,10 +33,12 @@ struct Product {
 
   mlir::linalg::GenericOp generic;
   llvm::SmallVector<Epilogue> epilogues; // the dispatch's results
-  Operand row, column; // perhaps padded by zeros; maps have 0 for loops of extent 1
+  /// Perhaps padded, one at most by other than zeros; maps have 0 for loops of extent 1.
+  Operand row, column;
   mlir::AffineMap outMap;
   llvm::SmallVector<unsigned> batch, rows, columns, depth; // loops, outermost first
   mlir::Type sumType;
+  bool mayRoundToTf32 = false; // operands of f32
   llvm::SmallVector<int64_t> ranges; // kDynamic where unknown
 
   int64_t extent(llvm::ArrayRef<unsigned> loops) const {

@@ -1,7 +1,8 @@
 // #kernel.mma: accumulators of mma.sync and their operands; #kernel.warp_rows: what their warps
 // store. PTX ISA, "Matrix Fragments for
 // mma.m16n8k16" and its neighbours: a lane's group is lane / 4; registers of 32 bits follow each
-// other in the order of the instruction's operands.
+// other in the order of the instruction's operands. Where rows or columns are in pairs, a lane's
+// group has two of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/kernel/Kernel.h"
@@ -10,11 +11,12 @@ using namespace mlir;
 using namespace cameo::kernel;
 
 static constexpr int64_t kWarp = 32;
-static constexpr int64_t kGroup = 4;  // lanes
-static constexpr int64_t kGroups = 8; // in a warp
+static constexpr int64_t kGroup = 4;   // lanes
+static constexpr int64_t kGroups = 8;  // in a warp
+static constexpr int64_t kPaired = 16; // rows or columns whose halves are pairs' elements
 
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n,
-                              int64_t k, int64_t warpRows, int64_t warpCols) {
+                              int64_t k, int64_t warpRows, int64_t warpCols, Pairs) {
   if ((m != 8 && m != 16) || n != 8 || k < kGroup || k % kGroup != 0)
     return emitError() << "no mma instruction has the shape " << m << "x" << n << "x" << k;
   if (warpRows <= 0 || warpCols <= 0 || warpRows * warpCols > 32)
@@ -39,19 +41,28 @@ static AffineExpr laneOf(MmaAttr layout) {
   return getAffineDimExpr(0, layout.getContext()) % kGroup;
 }
 
+/// Where the first of eight rows or columns of instructions is.
+static int64_t beginOf(int64_t eight, bool inPairs) {
+  return inPairs ? eight / kPaired * kPaired + eight / kGroups % 2 : eight;
+}
+
 FailureOr<Spread> MmaAttr::spread(int64_t rows, int64_t cols, Type,
                                   function_ref<InFlightDiagnostic()> emitError) const {
-  if (rows <= 0 || cols <= 0 || rows % (getM() * getWarpRows()) != 0 ||
-      cols % (getN() * getWarpCols()) != 0)
+  bool rowPairs = hasPairs(/*ofRows=*/true), columnPairs = hasPairs(/*ofRows=*/false);
+  int64_t rowUnit = rowPairs ? kPaired : getM(), columnUnit = columnPairs ? kPaired : getN();
+  if (rows <= 0 || cols <= 0 || rows % (rowUnit * getWarpRows()) != 0 ||
+      cols % (columnUnit * getWarpCols()) != 0)
     return emitError() << "layout does not cover a fragment of " << rows << " by " << cols;
-  Spread result{kWarp * getWarpRows() * getWarpCols(), 2, /*alongRows=*/false, {}};
+  // Pairs of columns that two instructions have are four neighbours.
+  Spread result{
+      kWarp * getWarpRows() * getWarpCols(), columnPairs ? 4 : 2, /*alongRows=*/false, {}};
   int64_t warpRows = rows / getWarpRows(), warpCols = cols / getWarpCols();
-  AffineExpr row = warpRowOf(*this) * warpRows + groupOf(*this);
-  AffineExpr column = warpColumnOf(*this) * warpCols + laneOf(*this) * 2;
+  AffineExpr row = warpRowOf(*this) * warpRows + groupOf(*this) * (rowPairs ? 2 : 1);
+  AffineExpr column = warpColumnOf(*this) * warpCols + laneOf(*this) * result.width;
   for (int64_t i = 0; i < warpRows; i += getM())
-    for (int64_t j = 0; j < warpCols; j += getN())
+    for (int64_t j = 0; j < warpCols; j += columnUnit)
       for (int64_t half = 0; half < getM(); half += kGroups)
-        result.add(row, column, i + half, j);
+        result.add(row, column, beginOf(i + half, rowPairs), j);
   return result;
 }
 
@@ -60,7 +71,9 @@ FailureOr<Spread> MmaAttr::spreadOperand(int64_t number, int64_t rows, int64_t c
   int64_t across = number == 0 ? rows : cols, depth = number == 0 ? cols : rows;
   int64_t warps = number == 0 ? getWarpRows() : getWarpCols();
   int64_t size = number == 0 ? getM() : getN();
-  if (across <= 0 || depth <= 0 || across % (size * warps) != 0 || depth % getK() != 0)
+  bool inPairs = hasPairs(/*ofRows=*/number == 0);
+  int64_t unit = inPairs ? kPaired : size;
+  if (across <= 0 || depth <= 0 || across % (unit * warps) != 0 || depth % getK() != 0)
     return emitError() << "operand " << number << " of " << rows << " by " << cols
                        << " is not made of those of " << getM() << "x" << getN() << "x" << getK();
   int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
@@ -70,7 +83,7 @@ FailureOr<Spread> MmaAttr::spreadOperand(int64_t number, int64_t rows, int64_t c
                        << " at a time";
   Spread result{kWarp * getWarpRows() * getWarpCols(), width, /*alongRows=*/number == 1, {}};
   AffineExpr warp = number == 0 ? warpRowOf(*this) : warpColumnOf(*this);
-  AffineExpr place = warp * (across / warps) + groupOf(*this);
+  AffineExpr place = warp * (across / warps) + groupOf(*this) * (inPairs ? 2 : 1);
   AffineExpr along = laneOf(*this) * width;
   auto add = [&](int64_t i, int64_t k) {
     if (number == 0)
@@ -83,7 +96,7 @@ FailureOr<Spread> MmaAttr::spreadOperand(int64_t number, int64_t rows, int64_t c
     for (int64_t k = 0; k < depth; k += getK())
       for (int64_t inner = 0; inner < getK(); inner += kGroup * width)
         for (int64_t half = 0; half < size; half += kGroups)
-          add(i + half, k + inner);
+          add(beginOf(i + half, inPairs), k + inner);
   return result;
 }
 

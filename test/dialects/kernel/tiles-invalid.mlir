@@ -524,3 +524,25 @@ func.func @SlicePlaces(%f: !kernel.fragment<16 by 32 of f32, #l>) {
   %0 = kernel.slice_fragment %f[0] : !kernel.fragment<16 by 32 of f32, #l> -> !kernel.fragment<32 by 16 of f32, #l>
   return
 }
+
+// -----
+
+#l = #kernel.copied<vector = 4, along = columns, threads = 32>
+!tile = !kernel.tile<4x8xf32, #kernel.strided<[8, 1]>, stages = 1>
+func.func @AsyncPadding(%x: memref<?xf32>, %i: index, %ok: i1, %zero: f16) {
+  %t = kernel.alloc_tile : !tile
+  // expected-error @below {{pads 'f32' with 'f16'}}
+  kernel.copy_async %x to %t[%i, %i, %i] padding %zero : f16 as !kernel.fragment<4 by 8 of f32, #l> : memref<?xf32> to !tile {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+// Of pairs of columns there are 16 at once.
+// expected-error @below {{layout does not cover a fragment of 16 by 8}}
+func.func @PairsOfEight(%f: !kernel.fragment<16 by 8 of i32, #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>) {
+  return
+}

@@ -84,6 +84,13 @@ func.func @Mma(%x: memref<?xf16, 1>, %stage: index, %k: index, %ok: i1, %zero: f
   ^bb0(%r: index, %c: index):
     kernel.yield %r, %ok : index, i1
   }
+  // CHECK: kernel.copy_async %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] padding %{{.*}} : f16 as !kernel.fragment<64 by 32 of f16, {{.*}}> : memref<?xf16, 1> to <64x32xf16
+  %minus = arith.constant -1.0 : f16
+  kernel.copy_async %x to %a[%stage, %c0, %c0] padding %minus : f16 as !kernel.fragment<64 by 32 of f16, #pieces>
+      : memref<?xf16, 1> to !kernel.tile<64x32xf16, #swizzle, stages = 3> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %r, %ok : index, i1
+  }
   // CHECK: kernel.commit_copies
   kernel.commit_copies
   // CHECK: kernel.wait_copies 1
@@ -121,4 +128,16 @@ func.func @Address(%s: memref<64xf16, 3>, %i: index) -> !llvm.ptr<3> {
   // CHECK: kernel.address %{{.*}}[%{{.*}}] : memref<64xf16, 3> -> !llvm.ptr<3>
   %p = kernel.address %s[%i] : memref<64xf16, 3> -> !llvm.ptr<3>
   return %p : !llvm.ptr<3>
+}
+
+// CHECK-LABEL: func.func @Unsigned
+func.func @Unsigned(%a: !kernel.fragment<32 by 32 of i8, #kernel.operand<0, of = #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>>,
+                    %b: !kernel.fragment<32 by 32 of i8, #kernel.operand<1, of = #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>>,
+                    %sum: !kernel.fragment<32 by 32 of i32, #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>) {
+  // CHECK: kernel.contract {{.*}} {lhs_unsigned} : {{.*}} into <32 by 32 of i32, #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>
+  %next = kernel.contract %a, %b into %sum {lhs_unsigned}
+      : !kernel.fragment<32 by 32 of i8, #kernel.operand<0, of = #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>>,
+        !kernel.fragment<32 by 32 of i8, #kernel.operand<1, of = #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>>
+      into !kernel.fragment<32 by 32 of i32, #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>
+  return
 }
