@@ -652,6 +652,8 @@ def PlantFault : Pass<"cameo-plant-fault", "::mlir::gpu::GPUModuleOp"> {
     | drop-mbarrier-wait, flip-parity, drop-mbarrier-arrival, drop-expectation | of an mbarrier: nobody waits; the other phase is waited for; an arrival is gone; it expects no bytes |
     | drop-cluster-barrier, stay-local, narrow-multicast | an arrival at the cluster's barrier and the wait are gone; the own block's address stands for another one's; a copy reaches the first block alone |
     | shift-index | an address is one element further on |
+    | drop-swizzle | an offset lacks what an exclusive or turns over in it |
+    | hold-stage | the next stage of a ring is the one before |
     | widen-bound, narrow-bound | an ordered comparison lets one more, one less pass |
     | open-mask, close-mask | a condition is always, never true (loops' are never opened) |
     | drop-conjunct | one side of a logical and is taken for true |

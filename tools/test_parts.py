@@ -70,6 +70,7 @@ def parts():
         # Without asynchronous copies, by smaller instructions.
         Part("matrix-products-sm_75", [PYTHON, f"{E2E}/matrix_products.py",
                                        "--target=sm_75,sim:sm_75", "--filter=-f16"], 10),
+        Part("matrix-types", [PYTHON, f"{E2E}/matrix_types.py"], 10),
         Part("types", [PYTHON, f"{E2E}/type_tests.py"], 10),
         # All checks of the simulator on everything that they generate, in two orders of lanes.
         Part("rows-checked", [PYTHON, f"{E2E}/row_tests.py", *CHECKS], 15),

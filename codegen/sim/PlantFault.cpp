@@ -13,6 +13,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 
 namespace cameo {
 #define GEN_PASS_DEF_PLANTFAULT
@@ -194,6 +195,30 @@ void findEarlierPlace(Kernel &kernel, Operation *op, Add add) {
 void findLaterPlace(Kernel &, Operation *op, Add add) {
   if (isBarrier(op) && lastLoadBehind(op))
     add(0);
+}
+
+/// Offsets that a bit of another one is turned over in.
+void findSwizzle(Kernel &, Operation *op, Add add) {
+  if (isa<LLVM::XOrOp>(op) && !op->getResult(0).getType().isInteger(1))
+    add(0);
+}
+
+/// What was one before this, where it is the next stage of a ring; null for others.
+Value formerStage(Operation *op) {
+  auto select = dyn_cast<LLVM::SelectOp>(op);
+  auto more = select ? select.getFalseValue().getDefiningOp<LLVM::AddOp>() : LLVM::AddOp();
+  bool isRing =
+      more && matchPattern(select.getTrueValue(), m_Zero()) && matchPattern(more.getRhs(), m_One());
+  return isRing ? more.getLhs() : Value();
+}
+
+void findStage(Kernel &, Operation *op, Add add) {
+  if (formerStage(op))
+    add(0);
+}
+
+void holdStage(Kernel &, Place place) {
+  place.op->getResult(0).replaceAllUsesWith(formerStage(place.op));
 }
 
 void findIndex(Kernel &, Operation *op, Add add) {
@@ -457,6 +482,11 @@ const Kind kKinds[] = {
     {"drop-shared-store", findSharedStore, erase},
     {"drop-global-store", findGlobalStore, erase},
     {"shift-index", findIndex, shiftIndex},
+    {"drop-swizzle", findSwizzle,
+     [](Kernel &, Place place) {
+       place.op->getResult(0).replaceAllUsesWith(place.op->getOperand(0));
+     }},
+    {"hold-stage", findStage, holdStage},
     {"widen-bound", findBound,
      [](Kernel &kernel, Place place) { shiftBound(kernel, cast<LLVM::ICmpOp>(place.op), 1); }},
     {"narrow-bound", findBound,

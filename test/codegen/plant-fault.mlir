@@ -14,6 +14,8 @@
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=weaken-async-wait kernel=Write}))' %s 2>/dev/null | FileCheck %s --check-prefix=WEAKEN
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=misplace-fence kernel=Write index=1}))' %s 2>/dev/null | FileCheck %s --check-prefix=MISPLACE
 // RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=diverge-warpgroup kernel=Write}))' %s 2>/dev/null | FileCheck %s --check-prefix=WARPGROUP
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-swizzle kernel=Ring}))' %s 2>/dev/null | FileCheck %s --check-prefix=SWIZZLE
+// RUN: %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=hold-stage kernel=Ring}))' %s 2>/dev/null | FileCheck %s --check-prefix=HOLD
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=drop-barrier kernel=Sum}))' %s 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not %cameo-opt --pass-pipeline='builtin.module(gpu.module(cameo-plant-fault{kind=typo}))' %s 2>&1 | FileCheck %s --check-prefix=TYPO
 
@@ -46,6 +48,8 @@
 // LIST: faults of kind weaken-async-wait in Write: 1
 // LIST: faults of kind misplace-fence in Write: 2
 // LIST: faults of kind diverge-warpgroup in Write: 1
+// LIST: faults of kind drop-swizzle in Ring: 1
+// LIST: faults of kind hold-stage in Ring: 1
 
 // NONE: error: has 0 places for a fault of kind drop-barrier; there is no number 0
 // TYPO: error: unknown kind of fault 'typo'; known: drop-barrier, early-barrier
@@ -171,6 +175,26 @@ gpu.module @kernels {
     kernel.ptx "cp.async.bulk.wait_group 0"() : () -> ()
     kernel.ptx "cp.async.bulk.wait_group.read 0"() : () -> ()
     kernel.ptx "wgmma.wait_group.sync.aligned 0"() : () -> ()
+    llvm.return
+  }
+
+  // Truth values are not swizzled, and what does not go back to zero is no ring.
+  // SWIZZLE-LABEL: llvm.func @Ring
+  // SWIZZLE: llvm.getelementptr %arg0[%arg1]
+  // HOLD-LABEL: llvm.func @Ring
+  // HOLD: llvm.getelementptr %arg0[%arg1, 1]
+  llvm.func @Ring(%p: !llvm.ptr<1>, %i: i32, %ok: i1) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+    %c0 = llvm.mlir.constant(0 : i32) : i32
+    %c1 = llvm.mlir.constant(1 : i32) : i32
+    %turned = llvm.xor %i, %c1 : i32
+    %other = llvm.xor %ok, %ok : i1
+    %more = llvm.add %i, %c1 : i32
+    %stage = llvm.select %other, %c0, %more : i1, i32
+    %either = llvm.select %ok, %c1, %more : i1, i32
+    %a = llvm.getelementptr %p[%turned] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    %b = llvm.getelementptr %p[%stage, 1] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, !llvm.array<2 x i32>
+    llvm.store %either, %a : i32, !llvm.ptr<1>
+    llvm.store %c0, %b : i32, !llvm.ptr<1>
     llvm.return
   }
 }

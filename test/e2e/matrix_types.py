@@ -15,13 +15,15 @@ import harness
 
 SECONDS = 300
 SUM = 2.0**-23  # an addition of a Tensor Core truncates
-# The row's and the column's elements in NumPy, those of the sums; targets that multiply them.
+# The row's and the column's elements in NumPy, those of the sums; targets that multiply them. What
+# matrix_products.py tests is here for planted_faults.py.
 FORMS = {
     "s8": (numpy.int8, numpy.int8, "i32", ("sm_75", "sm_80")),
     "u8": (numpy.uint8, numpy.uint8, "i32", ("sm_75", "sm_80")),
     "u8s8": (numpy.uint8, numpy.int8, "i32", ("sm_75", "sm_80")),
     "s8u8": (numpy.int8, numpy.uint8, "i32", ("sm_80",)),
     "tf32": (numpy.float32, numpy.float32, "f32", ("sm_80",)),
+    "f16": (numpy.float16, numpy.float16, "f32", ()),
     "f16-sums": (numpy.float16, numpy.float16, "f16", ("sm_75", "sm_80")),
 }
 ELEMENTS = {numpy.int8: "i8", numpy.uint8: "i8", numpy.float32: "f32", numpy.float16: "f16",
@@ -94,7 +96,10 @@ class Case:
             self.line("%m = arith.muli %pw, %qw : i32")
             self.line("%t = arith.addi %s, %m : i32")
         else:
-            self.line(f"%t = math.fma %p, %q, %s : {self.sum}")
+            for factor in "pq" if e != self.sum else "":
+                self.line(f"%{factor}w = arith.extf %{factor} : {e} to {self.sum}")
+            wide = "w" if e != self.sum else ""
+            self.line(f"%t = math.fma %p{wide}, %q{wide}, %s : {self.sum}")
         self.line(f"linalg.yield %t : {self.sum}")
         self.line(f"}} -> {kind}")
         return "%sums"
@@ -187,6 +192,27 @@ def requantise(case, value, m, n):
     return "%small"
 
 
+def quantised(case, m, n, k):
+    """The row's operand is made of floats: a quarter of each, to nearest even and saturated."""
+    at, floats = case.operand(numpy.float32, m, k)
+    floats *= 200
+    b = case.operand(case.column, k, n)
+    low, high = numpy.iinfo(case.row).min, numpy.iinfo(case.row).max
+    x = numpy.clip(numpy.rint(floats / 4), low, high).astype(case.row)
+    signed = "s" if case.row == numpy.int8 else "u"
+    case.line(f"%least = arith.constant {low}.0 : f32\n%most = arith.constant {high}.0 : f32\n"
+              f"%quarter = arith.constant 0.25 : f32\n%none = tensor.empty() : {tensor(x)}")
+    case.line(f"%whole = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, "
+              f"affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}} "
+              f"ins({at} : {tensor(floats)}) outs(%none : {tensor(x)}) {{\n^bb0(%f: f32, %o: i8):\n"
+              "%x = arith.mulf %f, %quarter : f32\n%r = math.roundeven %x : f32\n"
+              "%c = arith.maximumf %r, %least : f32\n%d = arith.minimumf %c, %most : f32\n"
+              f"%t = arith.fpto{signed}i %d : f32 to i8\nlinalg.yield %t : i8\n}} -> {tensor(x)}")
+    sums = case.product(("%whole", x), b, (m, n), 3, 1, (["d0", "d2"], ["d2", "d1"], ["d0", "d1"]))
+    case.sums(case.exact(x) @ case.exact(b[1]), 0, 0)
+    return sums
+
+
 def add(case, value, m, n):
     """The sums and a tensor of their type."""
     at, array = case.operand(case.kind, m, n) if case.sum != "i32" else (None, None)
@@ -224,6 +250,8 @@ CASES |= {
 INTEGER_CASES = {
     "requantised": lambda c: requantise(c, multiply(c, 72, 136, 64, turned="b"), 72, 136),
     "requantised-odd": lambda c: requantise(c, multiply(c, 33, 35, 40), 33, 35),
+    "quantised-operand": lambda c: quantised(c, 64, 72, 48),
+    "quantised-operand-odd": lambda c: quantised(c, 33, 35, 37),
     "1x1": lambda c: convolve(c, 2, 64, 10, 40, 1, zero=0, pad=0),
     "3x3": lambda c: convolve(c, 1, 64, 8, 48, 3, zero=0),
     "3x3-zero-point": lambda c: convolve(c, 1, 64, 9, 48, 3, zero=7),
@@ -231,18 +259,21 @@ INTEGER_CASES = {
     "3x3-zero-point-loaded": lambda c: convolve(c, 1, 64, 8, 32, 3, zero=93, loaded=True),
     "3x3-zero-point-across": lambda c: convolve(c, 1, 48, 7, 32, 3, zero=5, innermost=False),
     "3x3-zero-point-odd": lambda c: convolve(c, 1, 33, 7, 20, 3, zero=3),
+    # Not by matrix instructions.
+    "3x3-zero-point-three-channels": lambda c: convolve(c, 1, 3, 9, 24, 3, zero=77),
 }
 
 
-def module(cases, target):
-    """MLIR of all of them as one function."""
+def module(cases, target, output="y{}"):
+    """MLIR of all of them as one function; `output` names results by number."""
     arguments = ", ".join(
         f'%x{number}_{i}: {tensor(array)} {{onnx.dims = {list(array.shape)}, onnx.name = '
         f'"x{number}_{i}", onnx.type = {ONNX_TYPES[array.dtype.type]}}}'
         for number, case in enumerate(cases) for i, array in enumerate(case.operands))
     results = ", ".join(
-        f'{case.result} {{onnx.dims = {list(case.wanted.shape)}, onnx.name = "y{number}", '
-        f'onnx.type = {ELEMENTS[case.kind]}}}' for number, case in enumerate(cases))
+        f'{case.result} {{onnx.dims = {list(case.wanted.shape)}, onnx.name = '
+        f'"{output.format(number)}", onnx.type = {ELEMENTS[case.kind]}}}'
+        for number, case in enumerate(cases))
     values = ", ".join(f"%y{number}" for number in range(len(cases)))
     types = ", ".join(case.result for case in cases)
     dispatches = "".join(case.dispatch(number) for number, case in enumerate(cases))

@@ -22,6 +22,7 @@ import onnx
 from onnx import TensorProto, helper
 
 import harness
+import matrix_types
 
 HERE = harness.Path(__file__).resolve().parent
 SECONDS = 60
@@ -95,6 +96,43 @@ class Case:
             return "found", "unwritten output"
         found = re.search(r"kernel \S+: ([a-z -]+):", error)
         return ("found", found[1]) if found else ("failed", error)
+
+
+@dataclass
+class MatrixCase(Case):
+    """A product on Tensor Cores, as matrix_types.py describes it: `form` and what makes it."""
+    form: str = ""
+    make: object = None
+
+    KINDS = ("drop-barrier", "diverge-barrier", "drop-async-wait", "loosen-async-wait", "drop-commit",
+             "drop-copy", "drop-shared-store", "drop-swizzle", "hold-stage", "shift-index",
+             "widen-bound", "narrow-bound", "close-mask", "open-mask", "drop-conjunct", "drop-load")
+
+    def write_device(self, suite, work, target):
+        case = matrix_types.Case(self.name, self.form)
+        matrix_types.finish(case, self.make(case))
+        target = target.removeprefix("sim:")
+        (work / "model.mlir").write_text(matrix_types.module([case], target, output="y"))
+        for number, array in enumerate(case.operands):
+            self.inputs[f"x0_{number}"] = array
+            numpy.save(work / f"x0_{number}.npy", array)
+        return harness.run([suite.tool("cameoc"), "--start-from=dispatched", work / "model.mlir",
+                            "-o", work / "device.mlir", f"--target=sim:{target}",
+                            "--stop-after=device"], SECONDS)
+
+
+def matrix_cases():
+    """Ragged on all sides, and deeper than there are stages: copies in the background, through
+    registers, in pairs beside a zero point."""
+    convolve, multiply = matrix_types.convolve, matrix_types.multiply
+    makers = {
+        "mma-f16": lambda case: multiply(case, 40, 40, 264),
+        "mma-f16-registers": lambda case: multiply(case, 33, 35, 137),
+        "mma-u8s8": lambda case: convolve(case, 1, 48, 5, 24, 3, zero=9, innermost=False),
+        "mma-tf32": lambda case: multiply(case, 36, 44, 132),
+    }
+    return [MatrixCase(name, [], {}, [], form=name.split("-")[1], make=make)
+            for name, make in makers.items()]
 
 
 @dataclass
@@ -333,7 +371,7 @@ class PlantedFaults:
         return (*outcome, steps)
 
     def run(self):
-        every = [*cases(), *fused_cases(), *kernel_cases()]
+        every = [*cases(), *fused_cases(), *matrix_cases(), *kernel_cases()]
         chosen = [case for case in every if re.search(self.options.filter, case.name)]
         faults = [fault for case in chosen for fault in self.prepare(case)]
         results = {}

@@ -38,7 +38,7 @@ struct Product {
   mlir::AffineMap outMap;
   llvm::SmallVector<unsigned> batch, rows, columns, depth; // loops, outermost first
   mlir::Type sumType;
-  bool mayRoundToTf32 = false; // operands of f32
+  bool mayRoundToTf32 = false;       // operands of f32
   llvm::SmallVector<int64_t> ranges; // kDynamic where unknown
 
   int64_t extent(llvm::ArrayRef<unsigned> loops) const {
