@@ -45,6 +45,8 @@ TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity"}
 # Parameters that the specification keeps apart and that go together all the same.
 LINKED = {("Attention", "T1"): "T2", ("Attention", "T2"): "T1",
           ("RMSNormalization", "T"): "V", ("RMSNormalization", "V"): "T"}
+# Results whose type is another parameter's where nothing says otherwise.
+RESULTS = {"DequantizeLinear": "T2"}
 # What docs/generated/operators.md says is not supported of a parameter: the types that are.
 SUPPORTED = {("Attention", "U"): {"bool", "float"}}  # of the cases, whose other operands are float
 
@@ -150,7 +152,8 @@ def references(case, schema, version):
     if isinstance(values, str):
         return values
     for i, value in enumerate(values):
-        dtype = given.get(schema.outputs[min(i, len(schema.outputs) - 1)].type_str)
+        own = schema.outputs[min(i, len(schema.outputs) - 1)].type_str
+        dtype = given.get(RESULTS.get(schema.name, own))
         if dtype is not None and schema.name not in TYPE_CHANGING:
             with numpy.errstate(over="ignore"):
                 values[i] = value.astype(dtype)

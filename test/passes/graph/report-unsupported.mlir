@@ -69,18 +69,26 @@ func.func @inputs(%a: tensor<4x!onnx.string> {onnx.name = "a"}, %b: tensor<*xf32
 
 // -----
 
-// Types, each with what comes nearest.
-// expected-error @below {{unsupported: 4 nodes cannot be compiled}}
-func.func @types(%x: tensor<4xf32>) -> (tensor<4xf8E4M3FN>, tensor<4xi4>, tensor<4xui2>, tensor<4x!onnx.string>) {
-  // expected-note @below {{(Cast): output 'output' is of type float8e4m3fn; nearest supported: float16, bfloat16 or float}}
+// Types, with what comes nearest.
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @types(%x: tensor<4xf32>) -> (tensor<4xf8E4M3FN>, tensor<4xi4>, tensor<4x!onnx.string>) {
   %0 = onnx.Cast(%x) {to = 17 : i64} : (tensor<4xf32>) -> tensor<4xf8E4M3FN>
-  // expected-note @below {{(Cast): output 'output' is of type int4; nearest supported: int8}}
   %1 = onnx.Cast(%x) {to = 22 : i64} : (tensor<4xf32>) -> tensor<4xi4>
-  // expected-note @below {{(Cast): output 'output' is of type uint2; nearest supported: uint8}}
-  %2 = onnx.Cast(%x) {to = 25 : i64} : (tensor<4xf32>) -> tensor<4xui2>
   // expected-note @below {{(Cast): output 'output' is of type string; nearest supported: numbers}}
-  %3 = onnx.Cast(%x) {to = 8 : i64} : (tensor<4xf32>) -> tensor<4x!onnx.string>
-  return %0, %1, %2, %3 : tensor<4xf8E4M3FN>, tensor<4xi4>, tensor<4xui2>, tensor<4x!onnx.string>
+  %2 = onnx.Cast(%x) {to = 8 : i64} : (tensor<4xf32>) -> tensor<4x!onnx.string>
+  return %0, %1, %2 : tensor<4xf8E4M3FN>, tensor<4xi4>, tensor<4x!onnx.string>
+}
+
+// -----
+
+// How many bytes there are of what shares them is to be known.
+// expected-error @below {{unsupported: 1 input and 1 output cannot be compiled}}
+// expected-note @below {{input 'x' is of type int4[?], whose elements share bytes, and has a size known only at run time; nearest supported: elements of 8 bits}}
+// expected-note @below {{output 'z' is of type uint2[?], whose elements share bytes}}
+func.func @packed(%x: tensor<?xi4> {onnx.name = "x"}, %y: tensor<?xf32> {onnx.name = "y"}) -> (tensor<?xf32>, tensor<?xui2> {onnx.name = "z"}) {
+  %0 = onnx.Cast(%x) {to = 1 : i64} : (tensor<?xi4>) -> tensor<?xf32>
+  %1 = onnx.Cast(%y) {to = 25 : i64} : (tensor<?xf32>) -> tensor<?xui2>
+  return %0, %1 : tensor<?xf32>, tensor<?xui2>
 }
 
 // -----
