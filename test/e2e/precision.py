@@ -29,8 +29,9 @@ import fashion_data  # pylint: disable=wrong-import-position
 SECONDS = 600
 TARGET = "sim:sm_80"
 PRODUCTS = {"Attention", "Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"}
-# Signal over noise of an output, in dB: 11 and 8 bits, less what a hundred layers add.
-LEAST_SQNR = {"fp16": 35.0, "bf16": 20.0}
+# Signal over noise of an output, in dB: 11 and 8 bits, less what fifty layers of random weights
+# add.
+LEAST_SQNR = {"fp16": 30.0, "bf16": 20.0, "tf32": 30.0}
 # Ours may be as far from FP32 as ONNX Runtime's FP16 model, times and plus: both round elsewhere.
 FACTOR, SLACK = 2.0, 1e-3
 # Images of the trained network, without --long; and how many points of accuracy they may cost.
