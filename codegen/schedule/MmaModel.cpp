@@ -73,6 +73,19 @@ double stepCycles(const MmaTile &tile, const MmaWork &work, const Target &target
   return std::max({cycles, alone, (kGlobalLatency + alone) / (ahead + 1)});
 }
 
+double blocksOf(const MmaTile &tile, const MmaWork &work) {
+  return std::ceil(work.rows / double(tile.rows)) * std::ceil(work.columns / double(tile.columns)) *
+         work.batch;
+}
+
+/// Whether a multiprocessor has room for neither two blocks nor eight warps, although there is work
+/// for more: nothing runs while the warps of the one block wait.
+bool isSparse(const MmaTile &tile, const MmaWork &work, const Target &target) {
+  int64_t together = blocksPerSm(tile, work, target);
+  return together < 2 && together * tile.threads() < 8 * 32 &&
+         blocksOf(tile, work) >= 2.0 * target.board->sm_count;
+}
+
 } // namespace
 
 int64_t MmaTile::stagedRows(int64_t bytes) const {
@@ -118,9 +131,7 @@ int64_t cameo::blocksPerSm(const MmaTile &tile, const MmaWork &work, const Targe
 double cameo::mmaCycles(const MmaTile &tile, const MmaWork &work, const Target &target) {
   auto occupancy = double(blocksPerSm(tile, work, target));
   double steps = work.runs * std::ceil(work.depth / double(tile.depth));
-  double blocks = std::ceil(work.rows / double(tile.rows)) *
-                  std::ceil(work.columns / double(tile.columns)) * work.batch;
-  double mine = std::ceil(blocks / target.board->sm_count);
+  double mine = std::ceil(blocksOf(tile, work) / target.board->sm_count);
   double dram = double(target.board->memory_gbps) * 1e3 / target.board->matrix_clock_mhz;
   double stored = double(tile.rows * tile.columns);
   // Sums go through shared memory once, results to memory.
@@ -140,7 +151,7 @@ double cameo::mmaCycles(const MmaTile &tile, const MmaWork &work, const Target &
 
 std::optional<MmaTile> cameo::chooseMmaTile(const MmaWork &work, const Target &target) {
   std::optional<MmaTile> best;
-  double bestCycles = 0;
+  std::pair<bool, double> least; // sparse ones last
   for (const Shape &shape : kShapes) {
     MmaTile tile{shape.rows,     shape.columns,     shape.depthBytes / work.bytes,
                  shape.warpRows, shape.warpColumns, work.async ? shape.stages : 2,
@@ -149,9 +160,9 @@ std::optional<MmaTile> cameo::chooseMmaTile(const MmaWork &work, const Target &t
       --tile.stages;
     if (blocksPerSm(tile, work, target) == 0)
       continue;
-    double cycles = mmaCycles(tile, work, target);
-    if (!best || cycles < bestCycles)
-      best = tile, bestCycles = cycles;
+    std::pair cost(isSparse(tile, work, target), mmaCycles(tile, work, target));
+    if (!best || cost < least)
+      best = tile, least = cost;
   }
   return best;
 }
