@@ -25,6 +25,7 @@ from onnx import TensorProto, helper
 import harness
 import networks
 import payload
+import typed_networks
 
 PAGE = harness.SOURCE / "docs" / "bench" / "static.md"
 # And the multiprocessors of the first board of each: T4, A100.
@@ -38,26 +39,33 @@ TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16}
 # Small enough to be run on the simulator with counters, by --sim-checks.
 COUNTED = ((256, 256, 256), (128, 192, 64), (512, 128, 96))
 # What stores may add by conflicts, of all wavefronts: tiles are turned as they are stored.
-STORE_CONFLICTS = {"f32": 0.025, "f16": 0.12}
-# Products that are content with one block of four warps: sums on their way to the results, all at
-# once, take more than half of the 64 KiB of shared memory.
-ONE_BLOCK = {("sm_75", "f16")}
+STORE_CONFLICTS = {"f32": 0.025, "f16": 0}
 
 # What CUTLASS makes, numbers only: sizes of its tiles, then per matrix instruction or FFMA.
 REFERENCES = (
     # kernel, registers, slots, multiplies, LDSM or LDS, LDGSTS, LDG + STS, integer, uniform, stall
     ("sm_80 f16 128x128x32, 5 stages", 228, 162, 64, 16, 8, 0, 49, 18, 518),
+    ("sm_80 f16 128x256x32, 3 stages", 226, 150, 64, 16, 6, 0, 39, 18, 518),
     ("sm_80 f16 256x128x64, 3 stages", 246, 275, 128, 32, 12, 0, 72, 18, 1036),
     ("sm_80 f16 64x64x64, 5 stages", 96, 130, 32, 16, 8, 0, 46, 15, 294),
     ("sm_80 s8 128x128x64, 5 stages", 232, 162, 64, 16, 8, 0, 49, 18, 518),
     ("sm_80 tf32 128x128x32, 3 stages", 244, 297, 128, 32, 16, 0, 87, 21, 1036),
     ("sm_75 f16 128x128x32, 2 stages", 216, 233, 128, 16, 0, 16, 55, 16, 1024),
+    ("sm_75 f16 256x128x32, 2 stages", 210, 219, 128, 16, 0, 12, 46, 15, 1024),
     ("sm_75 s8 128x128x64, 2 stages", 218, 368, 256, 16, 0, 16, 62, 16, 1028),
     ("sm_80 convolution f16 128x128x32, 5 stages", 240, 198, 64, 16, 8, 0, 79, 21, 521),
     ("sm_80 f32 128x128x8, 5 stages", 136, 631, 512, 32, 8, 0, 50, 13, 1044),
     ("sm_80 f32 128x128x8, 2 stages", 137, 628, 512, 32, 0, 16, 56, 10, 1029),
     ("sm_80 convolution f32 128x128x8, 4 stages", 130, 669, 512, 32, 8, 0, 65, 36, 1070),
 )
+
+# Of a large product of f16: tile, warps and stages, and which of these has the same work a warp. A
+# main loop may have a tenth more other instructions than that one.
+LOOPS = (("sm_80", (128, 128, 32), (2, 2), 4, "sm_80 f16 128x128x32, 5 stages"),
+         ("sm_80", (256, 128, 32), (4, 2), 3, "sm_80 f16 128x256x32, 3 stages"),
+         ("sm_75", (128, 128, 32), (2, 2), 2, "sm_75 f16 128x128x32, 2 stages"),
+         ("sm_75", (256, 128, 32), (4, 2), 2, "sm_75 f16 256x128x32, 2 stages"))
+MOST_OTHERS = 1.1
 
 HEAD = """# Kernels, without a GPU
 
@@ -92,6 +100,12 @@ REFERENCE_HEAD = """
 Main loops of CUTLASS 4.7 (BSD-3), built by nvcc 13.0.88 and read in the same way; row-major by column-major
 operands, f32 sums of f16.
 """
+LOOPS_HEAD = """
+## Main loops of CUTLASS's tiles
+
+4096 x 4096 x 4096 in f16, row-major, with the tiles that CUTLASS's kernels [below](#to-compare-with) have; *reference*
+are the other instructions of these.
+"""
 COUNTED_HEAD = """
 ## Counted
 
@@ -124,12 +138,25 @@ def product_model(types, sizes):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+SHAPES = {"resnet50": "image:32x3x224x224",
+          "bert_base": ",".join(f"{name}:8x128" for name in
+                                ("input_ids", "token_type_ids", "attention_mask"))}
+
+
+def network(name, title, is_half):
+    def model():
+        made = networks.NETWORKS[name]().model
+        return typed_networks.converted(made) if is_half else made
+
+    return Case(f"{name}{'_f16' if is_half else ''}", title, model, SHAPES[name])
+
+
 CASES = (
     Case("products", "Products: type_MxNxK", lambda: product_model(TYPES, PRODUCTS), ""),
-    Case("resnet50", "ResNet-50, batch 32", lambda: networks.NETWORKS["resnet50"]().model,
-         "image:32x3x224x224"),
-    Case("bert_base", "BERT-base, 8 x 128", lambda: networks.NETWORKS["bert_base"]().model,
-         ",".join(f"{name}:8x128" for name in ("input_ids", "token_type_ids", "attention_mask"))),
+    network("resnet50", "ResNet-50, batch 32", is_half=False),
+    network("resnet50", "ResNet-50 in f16, batch 32", is_half=True),
+    network("bert_base", "BERT-base, 8 x 128", is_half=False),
+    network("bert_base", "BERT-base in f16, 8 x 128", is_half=True),
 )
 
 
@@ -211,9 +238,9 @@ def table(columns, rows):
         map(row, rows))
 
 
-FILL = ["filled", "estimate"]
+LOW = 60  # percent of the peak, below which a product is named with what limits it
 COLUMNS = ["", "tile", "registers", "shared", "blocks", "warps", "multiply", "matrix, shared",
-           "copies", "integer", "uniform", "others", "stall", "peak"]
+           "copies", "integer", "uniform", "others", "stall", "peak", "filled", "estimate"]
 
 
 def loop_cells(loop):
@@ -237,10 +264,12 @@ def loop_cells(loop):
             f"{loop['stall'] / multiply:.2f}", peak]
 
 
-def kernel_row(launch, code):
+def kernel_row(launch, code, target):
+    filled, estimate, _ = estimate_of(launch, code, target)
     return [launch["onnx_nodes"].split(",")[0], tile(launch["schedule"]), code["registers"],
             code["shared_bytes"], code["blocks_per_sm"], code["warps_per_sm"],
-            *loop_cells(code.get("main_loop"))]
+            *loop_cells(code.get("main_loop")), f"{filled:.0f} %",
+            "-" if estimate is None else f"{estimate:.0f} %"]
 
 
 def sizes_of(name):
@@ -248,26 +277,26 @@ def sizes_of(name):
     return tuple(map(int, name.split("_")[1].split("x")))
 
 
-def fill_cells(launch, code, multiprocessors):
-    """Of the grid's products: what share of the multiprocessors has work, and of the peak."""
-    m, n, _ = sizes_of(launch["onnx_nodes"])
-    rows, columns, _ = map(int, tile(launch["schedule"]).split("x"))
-    blocks = -(-m // rows) * -(-n // columns)
-    filled = blocks / (-(-blocks // multiprocessors) * multiprocessors)
+def estimate_of(launch, code, target):
+    """What percentage of the multiprocessors has work, and of the peak, where there is a main loop;
+    and what limits that."""
+    blocks, multiprocessors = launch["blocks"], TARGETS[target]
+    filled = 100 * blocks / (-(-blocks // multiprocessors) * multiprocessors)
     peak = code.get("main_loop", {}).get("bound_percent")
-    return [f"{100 * filled:.0f} %", f"{filled * peak:.0f} %" if peak else "-"]
+    if peak is None:
+        return filled, None, "no loop"
+    return filled, filled * peak / 100, "blocks" if filled < peak else code["main_loop"]["bound_by"]
 
 
 def case_tables(case, report, codes):
-    is_grid = case.name == "products"
     text = f"\n## {case.title}\n"
     for target, kernels in codes.items():
         launches = kernels_of(report, target)
-        products = [kernel_row(launch, kernels[name])
-                    + (fill_cells(launch, kernels[name], TARGETS[target]) if is_grid else [])
+        products = [kernel_row(launch, kernels[name], target)
                     for name, launch in launches.items() if is_product(launch)]
         others = [kernels[name] for name, launch in launches.items() if not is_product(launch)]
-        text += f"\n### `{target}`\n" + table(COLUMNS + (FILL if is_grid else []), products)
+        text += f"\n### `{target}`\n" + table(COLUMNS, products)
+        text += low_estimates(launches, kernels, target)
         if others:
             text += (f"\nThe {len(others)} other kernels take "
                      f"{min(code['registers'] for code in others)} to "
@@ -275,6 +304,16 @@ def case_tables(case, report, codes):
                      f"room for {min(code['warps_per_sm'] for code in others)} to "
                      f"{max(code['warps_per_sm'] for code in others)} of their warps.\n")
     return text
+
+
+def low_estimates(launches, kernels, target):
+    """Which products are far from the peak, and why."""
+    low = []
+    for name, launch in launches.items():
+        _, estimate, limit = estimate_of(launch, kernels[name], target)
+        if is_product(launch) and (estimate or 0) < LOW:
+            low.append(f"{launch['onnx_nodes'].split(',')[0]} ({limit})")
+    return f"\nBelow {LOW} %, and what limits them: {', '.join(low)}.\n" if low else ""
 
 
 def is_product(launch):
@@ -295,24 +334,80 @@ def counted_table(launches):
     for launch in launches:
         work, memory = launch["shared"], launch["global"]
         name = launch["onnx_nodes"][0]
-        m, n, k = sizes_of(name)
         rows.append([name,
                      *(f"{sum(work[way][key] for way in ('load', 'store')):,}"
                        for key in ("wavefronts", "wavefronts_ideal")),
                      *(f"{memory[way][key]:,}" for way in ("load", "store")
                        for key in ("sectors", "sectors_ideal")),
-                     f"{100 * matrix_multiply_adds(launch) / (m * n * k):.0f} %"])
+                     f"{matrix_share(launch):.0f} %"])
     return COUNTED_HEAD + table(["", "wavefronts", "least", "sectors loaded", "least",
                                  "sectors stored", "least", "matrix"], rows)
 
 
-def matrix_multiply_adds(launch):
-    """By the counter's names, e.g. "m16n8k16 f16 f16 f32"."""
+def loop_rows(suite):
+    """Rows of the table of main loops, which are held to the references'."""
+    case = Case("loops", "", lambda: product_model(["f16"], PRODUCTS[:1]), "")
+    references = {name: (slots - multiplies) / multiplies
+                  for name, _, slots, multiplies, *_ in REFERENCES}
+    rows, wrong = [], []
+    for number, (target, shape, warps, stages, reference) in enumerate(LOOPS):
+        case.name = f"loop{number}"
+        schedules = suite.work / f"loop{number}.json"
+        if not choose_tile(suite, case, target, schedules, shape, warps, stages):
+            return rows
+        artefact, file = compile_case(suite, case, f"--target={target}", f"--schedules={schedules}")
+        if not artefact:
+            return rows
+        report = json.loads(file.read_text())
+        (name, launch), = kernels_of(report, target).items()
+        code = read_code(suite, artefact, target, report)[name]
+        check_resources(suite, case, report)
+        cells, limit = kernel_row(launch, code, target), references[reference]
+        others = float(cells[COLUMNS.index("others")])
+        rows.append([f"{target} {cells[1]}", *cells[2:-2], f"{limit:.2f}"])
+        if others > MOST_OTHERS * limit:
+            wrong.append(f"{target} {cells[1]}: {others}, {limit:.2f} in CUTLASS")
+    if wrong:
+        suite.fail("main-loops", f"other instructions a matrix instruction: {'; '.join(wrong)}")
+    else:
+        suite.ok()
+    return rows
+
+
+def choose_tile(suite, case, target, schedules, shape, warps, stages):
+    """Writes a file of schedules in which the model's product has this tile."""
+    model = suite.work / "loop.onnx"
+    onnx.save(case.model(), model)
+    step = harness.run([suite.tool("cameoc"), model, f"--target={target}", "--emit=schedules", "-o",
+                        schedules], SECONDS)
+    if step.code:
+        suite.fail(f"{case.name}-schedules", harness.first_error(step.output), step)
+        return False
+    text = schedules.read_text()
+    for name, values in (("tile", shape), ("warps", warps)):
+        text = re.sub(rf"{name} = array<i64: [\d, ]+>",
+                      f"{name} = array<i64: {', '.join(map(str, values))}>", text)
+    schedules.write_text(re.sub(r"stages = \d+", f"stages = {stages}", text))
+    return True
+
+
+def matrix_share(launch):
+    """Multiply-adds of matrix instructions, by the counter's names ("m16n8k16 f16 f16 f32"), in percent
+    of those of the product."""
     total = 0
     for name, count in launch["matrix"].items():
         m, n, k = map(int, re.search(r"m(\d+)n(\d+)k(\d+)", name).groups())
         total += count * m * n * k
-    return total
+    m, n, k = sizes_of(launch["onnx_nodes"][0])
+    return 100 * total / (m * n * k)
+
+
+def whole_products(report):
+    """Those on Tensor Cores that consist of whole tiles."""
+    variant, = report["variants"]
+    return {launch["onnx_nodes"] for launch in variant["kernels"] if "mma" in launch["schedule"]
+            and not any(size % part for size, part in zip(
+                sizes_of(launch["onnx_nodes"]), map(int, tile(launch["schedule"]).split("x"))))}
 
 
 # --- what must hold
@@ -353,19 +448,18 @@ def check_widths(suite, target, kernels, launches):
         suite.ok()
 
 
-def check_occupancy(suite, target, kernels, launches):
-    """Of products that fill every GPU: two blocks or eight warps a multiprocessor, but for
-    ONE_BLOCK."""
+def check_occupancy(suite, case, target, kernels, launches):
+    """Of products with two blocks and more for each multiprocessor: it has room for two, or for eight
+    warps."""
     wrong = []
     for name, launch in launches.items():
         code = kernels[name]
-        least = 4 if (target, launch["onnx_nodes"].split("_")[0]) in ONE_BLOCK else 8
-        if min(sizes_of(launch["onnx_nodes"])[:2]) >= 2048 and code["blocks_per_sm"] < 2 \
-                and code["warps_per_sm"] < least:
+        if is_product(launch) and launch["blocks"] >= 2 * TARGETS[target] \
+                and code["blocks_per_sm"] < 2 and code["warps_per_sm"] < 8:
             wrong.append(f"{launch['onnx_nodes']}: {code['blocks_per_sm']} blocks of "
                          f"{code['threads']} threads")
     if wrong:
-        suite.fail(f"occupancy-{target}", "; ".join(wrong))
+        suite.fail(f"{case.name}-occupancy-{target}", "; ".join(wrong))
     else:
         suite.ok()
 
@@ -375,12 +469,8 @@ def conflicts_of(launch):
     name, shared = launch["onnx_nodes"][0], launch["shared"]
     loads, stores = (shared[way]["bank_conflicts"] for way in ("load", "store"))
     least = sum(shared[way]["wavefronts_ideal"] for way in ("load", "store"))
-    # A thread stores 16 bytes of a 16-bit result, whose sums it reads 32 bytes from its neighbour's:
-    # each read of them takes two wavefronts. In the main loop there is no conflict.
-    rows, columns, _ = sizes_of(name)
-    staged = rows * columns * 4 // 128 if name.startswith("f16") else 0
-    if loads > staged:
-        yield f"{name}: {loads} conflicts of loads, {staged} of them of sums"
+    if loads:
+        yield f"{name}: {loads} conflicts of loads"
     if stores > STORE_CONFLICTS[name.split("_")[0]] * least:
         yield f"{name}: {stores} conflicts of stores, with {least} wavefronts at least"
 
@@ -388,7 +478,7 @@ def conflicts_of(launch):
 def count_products(suite):
     """The launches of the small products, with what the simulator counts."""
     case = Case("counted", "", lambda: product_model(TYPES, COUNTED), "")
-    artefact, _ = compile_case(suite, case, "--target=sim:sm_80", "--sim-checks")
+    artefact, file = compile_case(suite, case, "--target=sim:sm_80", "--sim-checks")
     if not artefact:
         return []
     counters = artefact.parent / "counters.json"
@@ -398,9 +488,13 @@ def count_products(suite):
         suite.fail("counted-run", harness.first_error(step.output), step)
         return []
     launches = json.loads(counters.read_text())["launches"]
+    whole = whole_products(json.loads(file.read_text()))
     wrong = [text for launch in launches for text in conflicts_of(launch)]
+    wrong += [f"{launch['onnx_nodes'][0]}: {matrix_share(launch):.0f} % of the product's multiply-adds"
+              for launch in launches
+              if launch["onnx_nodes"][0] in whole and matrix_share(launch) != 100]
     if wrong:
-        suite.fail("bank-conflicts", "; ".join(wrong))
+        suite.fail("counted", "; ".join(wrong))
     else:
         suite.ok()
     return launches
@@ -442,12 +536,15 @@ def main():
         codes = {target: read_code(suite, artefact, target, report) for target in TARGETS}
         artefact.unlink()
         check_resources(suite, case, report)
-        if case.name == "products":
-            for target in TARGETS:
-                check_widths(suite, target, codes[target], kernels_of(report, target))
-                check_occupancy(suite, target, codes[target], kernels_of(report, target))
+        for target in TARGETS:
+            launches = kernels_of(report, target)
+            check_occupancy(suite, case, target, codes[target], launches)
+            if case.name == "products":
+                check_widths(suite, target, codes[target], launches)
         text += case_tables(case, report, codes)
-    text += counted_table(count_products(suite)) + reference_table()
+    text += counted_table(count_products(suite))
+    text += LOOPS_HEAD + table(["", *COLUMNS[2:-2], "reference"], loop_rows(suite))
+    text += reference_table()
     check_page(suite, options, text, ptxas)
     return suite.close()
 
