@@ -7,6 +7,7 @@
 // for the rest, casts are placed where they cost least; then types are changed.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/Products.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/precision/ConvertTypes.h"
@@ -194,7 +195,7 @@ private:
       Precision precision = node.precision.value_or(Precision::FP32);
       ++counts[precision];
       if (precision == Precision::TF32)
-        node.op->setAttr(kProductsAttr, StringAttr::get(&getContext(), precisionName(precision)));
+        node.op->setAttr(onnx::kProductsAttr, StringAttr::get(&getContext(), onnx::kTf32Products));
       if (precision != wanted)
         recordOther(node, precision, ledger);
     }

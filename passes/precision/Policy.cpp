@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/Policy.h"
 
+#include "dialects/onnx/Products.h"
+
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -40,6 +42,7 @@ static constexpr llvm::StringLiteral kGrows =
     "its result can grow beyond FP16, and its range is not known";
 static constexpr llvm::StringLiteral kSensitive = "its result depends on bits that FP16 has not";
 static constexpr llvm::StringLiteral kMade = "its values are made in FP32";
+static constexpr llvm::StringLiteral kScales = "its scales are FP32";
 
 static constexpr uint32_t operand(unsigned number) { return 1u << number; }
 
@@ -70,8 +73,10 @@ static constexpr PolicyRow kPolicy[] = {
     {"CumProd", Role::Ranged, kGrows},
     {"CumSum", Role::Ranged, kGrows},
     {"DepthToSpace", Role::Movement},
+    {"DequantizeLinear", Role::Full, kScales},
     {"Div", Role::Elementwise},
     {"Dropout", Role::Movement},
+    {"DynamicQuantizeLinear", Role::Full, kScales},
     {"Einsum", Role::Product},
     {"Elu", Role::Elementwise},
     {"Equal", Role::Elementwise},
@@ -122,6 +127,9 @@ static constexpr PolicyRow kPolicy[] = {
     {"PRelu", Role::Elementwise},
     {"Pad", Role::Movement, "", 0, operand(2)},
     {"Pow", Role::Ranged, kGrows},
+    {"QLinearConv", Role::Full, kScales},
+    {"QLinearMatMul", Role::Full, kScales},
+    {"QuantizeLinear", Role::Full, kScales},
     {"RMSNormalization", Role::Sums},
     {"Range", Role::Full, kMade},
     {"Reciprocal", Role::Ranged, kGrows},
@@ -232,8 +240,8 @@ bool readsAnyType(Operation *op, unsigned operand) {
 }
 
 std::optional<Precision> precisionOf(Operation *op) {
-  if (auto products = op->getAttrOfType<StringAttr>(kProductsAttr);
-      products && products.getValue() == precisionName(Precision::TF32))
+  if (auto products = op->getAttrOfType<StringAttr>(onnx::kProductsAttr);
+      products && products.getValue() == onnx::kTf32Products)
     return Precision::TF32;
   std::optional<Precision> found;
   for (Value value : llvm::concat<const Value>(llvm::to_vector<4>(op->getOperands()),

@@ -72,8 +72,6 @@ void printPrecisionPolicy(llvm::raw_ostream &output);
 
 /// On a function whose values have their final types: the precision asked for.
 inline constexpr llvm::StringLiteral kPrecisionAttr = "onnx.precision";
-/// On an operator whose products of FP32 may be computed in TF32, "tf32".
-inline constexpr llvm::StringLiteral kProductsAttr = "onnx.products";
 /// On a product that is not of the precision asked for: why.
 inline constexpr llvm::StringLiteral kKeptPrecisionAttr = "onnx.kept_precision";
 
