@@ -20,6 +20,13 @@ Constant *SimTables::row(const SimSiteRow &row) {
   });
 }
 
+Constant *SimTables::row(const SimStepRow &row) {
+  return ConstantStruct::getAnon({
+#define CAMEO_SIM_STEP(KIND, NAME) constant(row.NAME.value),
+#include "runtime/sim/image.def"
+  });
+}
+
 Constant *SimTables::row(const SimKernelInfoRow &row) {
   return ConstantStruct::getAnon({
 #define CAMEO_SIM_KERNEL_INFO(KIND, NAME) constant(row.NAME.value),
@@ -54,6 +61,12 @@ Constant *SimTables::table(ArrayRef<Constant *> rows, const Twine &name) {
   auto *type = ArrayType::get(rows.front()->getType(), rows.size());
   return new GlobalVariable(module, type, /*isConstant=*/true, GlobalValue::PrivateLinkage,
                             ConstantArray::get(type, rows), name);
+}
+
+Constant *SimTables::words(ArrayRef<uint32_t> words, const Twine &name) {
+  Constant *values = constant(words);
+  return new GlobalVariable(module, values->getType(), /*isConstant=*/true,
+                            GlobalValue::PrivateLinkage, values, name);
 }
 
 Constant *SimTables::constant(StringRef text) {

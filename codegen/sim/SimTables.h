@@ -36,6 +36,11 @@ struct SimAccessSiteRow {
 #include "runtime/sim/image.def"
 };
 
+struct SimStepRow {
+#define CAMEO_SIM_STEP(KIND, ...) CAMEO_SIM_ROW_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
+};
+
 struct SimSiteRow {
 #define CAMEO_SIM_SITE(KIND, ...) CAMEO_SIM_ROW_##KIND(__VA_ARGS__)
 #include "runtime/sim/image.def"
@@ -67,12 +72,15 @@ public:
   explicit SimTables(llvm::Module &module) : module(module), builder(module.getContext()) {}
 
   llvm::Constant *row(const SimAccessSiteRow &row);
+  llvm::Constant *row(const SimStepRow &row);
   llvm::Constant *row(const SimSiteRow &row);
   llvm::Constant *row(const SimKernelInfoRow &row);
   llvm::Constant *row(const SimBasicBlockRow &row);
   llvm::Constant *row(const SimTargetRow &row);
   llvm::Constant *row(const SimImageRow &row);
 
+  /// The address of `words` in a row.
+  llvm::Constant *words(llvm::ArrayRef<uint32_t> words, const llvm::Twine &name);
   /// The address of a table of `rows`, all of one kind; null where there is none.
   llvm::Constant *table(llvm::ArrayRef<llvm::Constant *> rows, const llvm::Twine &name = "");
 

@@ -12,15 +12,15 @@
  * the engine, each on a stack of its own. Its warp form runs 32 threads, all of which exist: it is
  * called with the context of the warp's first thread, those of the others follow at thread_stride,
  * and of the engine's functions it calls `barrier` and `warp_sync` once for the whole warp,
- * `instruction` and `access` with the context of the thread concerned, and `warp_instruction` and
- * `warp_access`.
+ * `instruction` and `access` with the context of the thread concerned, and `warp_instruction`,
+ * `warp_matrices`, `warp_copies` and `warp_access`.
  */
 #ifndef CAMEO_SIM_ABI_H
 #define CAMEO_SIM_ABI_H
 
 #include <stdint.h>
 
-#define CAMEO_SIM_ABI_VERSION 10u
+#define CAMEO_SIM_ABI_VERSION 11u
 
 typedef struct CameoSimThread CameoSimThread;
 
@@ -100,6 +100,18 @@ typedef enum CameoSimValue {
 /* clang-format on */
 #define CAMEO_SIM_MATH2(X) X(pow) X(fmod) X(atan2)
 
+typedef struct CameoSimStep {
+#define CAMEO_SIM_STEP(KIND, ...) CAMEO_SIM_MEMBER_##KIND(__VA_ARGS__)
+#include "runtime/sim/image.def"
+} CameoSimStep;
+
+/* What cp.async is given by the lanes of a warp. */
+typedef struct CameoSimWarpCopy {
+  char *targets[32];
+  char *sources[32];
+  uint32_t sizes[32]; /* of the sources, for instructions that have one */
+} CameoSimWarpCopy;
+
 /* Calls from kernels into the engine. `site` indexes the image's site table. Every call may switch
  * to another fiber; the thread context stays valid. */
 typedef struct CameoSimApi {
@@ -132,6 +144,17 @@ typedef struct CameoSimApi {
    * words[32 * i + l]. */
   void (*warp_instruction)(CameoSimThread *, uint64_t code, uint32_t *words, uint32_t count,
                            uint32_t site);
+  /* `count` matrix instructions, from the warp form. Their operands and results are rows of 32
+   * words: word i of lane l is rows[32 * places[first + i] + l]. A result may lie where the
+   * accumulator lies that it is made of. No instruction's operands but for accumulators are results
+   * of those before it in the same call. */
+  void (*warp_matrices)(CameoSimThread *, const CameoSimStep *steps, uint32_t count, uint32_t *rows,
+                        const uint32_t *places);
+  /* `count` instructions of cp.async, its commits and waits, of all lanes of a warp, from the warp
+   * form: in a kernel that has no others. `copies` has what they are given, for each that copies.
+   */
+  void (*warp_copies)(CameoSimThread *, const CameoSimStep *steps, uint32_t count,
+                      const CameoSimWarpCopy *copies);
   /* C library functions: float and double versions, in the lists' order. */
 #define CAMEO_SIM_DECLARE1(NAME)                                                                   \
   float (*NAME##f)(float);                                                                         \

@@ -27,6 +27,8 @@ const CameoSimApi &api(bool counting) {
                                     cameo_sim_instruction,
                                     cameo_sim_blocking_instruction,
                                     executeForWarp,
+                                    executeMatrices,
+                                    executeWarpCopies,
                                     CAMEO_SIM_MATH1(CAMEO_SIM_FILL1)
                                         CAMEO_SIM_MATH2(CAMEO_SIM_FILL2) checkWarpAccesses,
                                     traceInstruction};

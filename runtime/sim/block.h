@@ -228,6 +228,29 @@ struct CopyQueue {
   std::vector<PendingCopy> copies;
   std::vector<size_t> groups;
   size_t done = 0, moved = 0;
+  void clear() {
+    copies.clear();
+    groups.clear();
+    done = moved = 0;
+  }
+};
+
+/// The same of a warp whose lanes all issue the same copies, commits and waits, where nothing is
+/// checked: a ring. Copies and groups' ends are counted from the block's beginning on.
+struct WarpCopyQueue {
+  struct Copy {
+    CameoSimWarpCopy operands;
+    uint32_t bytes;
+    uint32_t lanes; // others had operands that are not allowed
+  };
+  std::vector<Copy> ring; // as many as a power of two
+  std::vector<size_t> groups;
+  size_t begin = 0, end = 0;
+  Copy &at(size_t index) { return ring[index & (ring.size() - 1)]; }
+  void clear() {
+    groups.clear();
+    begin = end = 0;
+  }
 };
 
 /// A bulk copy under way: of a tensor, or of plain bytes where `map` is null. A copy from shared
@@ -293,6 +316,7 @@ struct Worker {
   std::unique_ptr<WarpPatterns> patterns; // where memory is checked
   std::vector<uint32_t> operands;         // of a warp's instruction, by lane
   std::vector<CopyQueue> copyQueues;      // by thread, as many as were needed
+  std::vector<WarpCopyQueue> warpCopies;  // by warp, as many as were needed
   std::vector<MbarrierWaiter> mbarrierWaiters;
   std::vector<BulkTransfer> bulkLoads, bulkStores; // in the order of their issue
   std::vector<MbarrierClock> mbarrierClocks;       // where races are checked
@@ -315,6 +339,12 @@ struct Worker {
     if (copyQueues.size() <= index)
       copyQueues.resize(fiberCapacity);
     return copyQueues[index];
+  }
+  WarpCopyQueue &warpCopyQueue(const Fiber &first) {
+    size_t index = size_t(&first - fibers.get()) / kLanes;
+    if (warpCopies.size() <= index)
+      warpCopies.resize(fiberCapacity / kLanes);
+    return warpCopies[index];
   }
   /// A place of the cluster's shared memory, counted from the first block's window on; beyond all
   /// windows for other addresses.
@@ -405,6 +435,12 @@ inline Clocks &Worker::changeClocks() {
 /// A collective instruction of the warp form; CameoSimApi::warp_instruction.
 void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,
                     uint32_t site);
+/// CameoSimApi::warp_matrices.
+void executeMatrices(CameoSimThread *thread, const CameoSimStep *steps, uint32_t count,
+                     uint32_t *rows, const uint32_t *places);
+/// CameoSimApi::warp_copies.
+void executeWarpCopies(CameoSimThread *thread, const CameoSimStep *steps, uint32_t count,
+                       const CameoSimWarpCopy *copies);
 /// Lanes of a warp have all arrived at an instruction.
 void executeTogether(Warp &warp, uint32_t lanes, uint32_t site);
 /// Does the oldest bulk load that is under way; false if there is none.

@@ -71,7 +71,7 @@ struct Execution {
   using ForThread = void (*)(Instruction, Fiber &, uint32_t *words, uint32_t site);
   using ForLanes = void (*)(Instruction, LaneWords, uint32_t lanes);
   /// For all lanes of a warp; their words lie in rows.
-  using ForRows = void (*)(Instruction, Warp &, uint32_t *rows, uint32_t site);
+  using ForRows = void (*)(Instruction, Warp &, Rows, uint32_t site);
   ForThread forThread = nullptr;
   ForLanes forLanes = nullptr;
   ForRows forRows = nullptr;
@@ -128,7 +128,7 @@ static void executeGathered(Instruction instruction, Warp &warp, uint32_t site) 
   for (uint32_t i = 0; i < count; ++i)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
       rows[size_t(i) * kLanes + lane] = warp.words[lane][i];
-  executionOf(instruction).forRows(instruction, warp, rows, site);
+  executionOf(instruction).forRows(instruction, warp, {rows}, site);
   for (uint32_t i = 0; i < count; ++i)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
       warp.words[lane][i] = rows[size_t(i) * kLanes + lane];
@@ -160,7 +160,7 @@ void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint
   Warp &warp = *fiber.warp;
   ++fiber.block->worker->counters.collectives;
   if (Execution::ForRows execute = executionOf({code}).forRows)
-    return execute({code}, warp, words, site);
+    return execute({code}, warp, {words}, site);
   uint32_t *operands = scratch(warp, count);
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     uint32_t *own = operands + size_t(lane) * count;
@@ -173,6 +173,18 @@ void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint
   for (uint32_t i = 0; i < count; ++i)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
       words[size_t(i) * kLanes + lane] = warp.words[lane][i];
+}
+
+void executeMatrices(CameoSimThread *thread, const CameoSimStep *steps, uint32_t count,
+                     uint32_t *rows, const uint32_t *places) {
+  Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
+  fiber.block->worker->counters.collectives += count;
+  forgetMmaOperands();
+  for (const CameoSimStep *step = steps; step != steps + count; ++step) {
+    Instruction instruction = instructionOf(*step);
+    executionOf(instruction)
+        .forRows(instruction, *fiber.warp, {rows, places + step->first}, step->site);
+  }
 }
 
 } // namespace cameo::sim

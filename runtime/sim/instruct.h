@@ -5,8 +5,10 @@
 #ifndef CAMEO_SIM_INSTRUCT_H
 #define CAMEO_SIM_INSTRUCT_H
 
+#include "runtime/sim/abi.h"
 #include "runtime/sim/instructions.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -32,18 +34,30 @@ inline char *readAddress(const uint32_t *words) {
   return reinterpret_cast<char *>(readWide(words));
 }
 
-/// Operands of a whole warp: word i of lane l is lane[l][i]. Of matrices, as rows: word i of lane l
-/// is rows[32 i + l].
+inline Instruction instructionOf(const CameoSimStep &step) {
+  return {step.code_low | uint64_t(step.code_high) << 32};
+}
+
+/// Operands of a whole warp: word i of lane l is lane[l][i].
 using LaneWords = uint32_t *const *;
+
+/// Those of matrices, as rows: word i of lane l is rows[i][l].
+struct Rows {
+  uint32_t *base;
+  const uint32_t *places = nullptr; // of each row, in rows from the base; null: one after another
+  uint32_t *operator[](uint32_t i) const { return base + size_t(32) * (places ? places[i] : i); }
+};
 
 // Collectives. `lanes` take part; for those without a member mask the whole warp does.
 /// Words a lane, operands and results.
 uint32_t mmaWords(Instruction instruction);
-void executeMma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
-void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
-void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
+/// Operands of the instructions that follow on each other until this is called are as they were.
+void forgetMmaOperands();
+void executeMma(Instruction instruction, Warp &warp, Rows rows, uint32_t site);
+void executeMatrixLoad(Instruction instruction, Warp &warp, Rows rows, uint32_t site);
+void executeMatrixStore(Instruction instruction, Warp &warp, Rows rows, uint32_t site);
 uint32_t wgmmaWords(Instruction instruction);
-void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site);
+void executeWgmma(Instruction instruction, Warp &warp, Rows rows, uint32_t site);
 void executeRedux(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeVote(Instruction instruction, LaneWords lane, uint32_t lanes);
 void executeMatch(Instruction instruction, LaneWords lane, uint32_t lanes);

@@ -14,9 +14,45 @@
 namespace cameo::sim {
 namespace {
 
+/// What CP_WAIT has in the place of a number of groups.
+constexpr size_t kAllCopies = 255;
+
+/// Whether memory that a cp.async reads may be read, as far as the instruction's operands go.
+bool isReadable(const char *source, uint32_t bytes, uint32_t sourceBytes) {
+  return sourceBytes <= bytes &&
+         (sourceBytes == 0 || reinterpret_cast<uintptr_t>(source) % bytes == 0);
+}
+
+void reportUnreadable(Fiber &fiber, uint32_t bytes, uint32_t sourceBytes, uint32_t site) {
+  reportBadOperand(fiber, site,
+                   sourceBytes > bytes ? "the source of a copy is larger than its destination"
+                                       : "the source of a copy is not aligned to its size");
+}
+
+template <uint32_t kBytes> void moveAll(char *target, const char *source, uint32_t sourceBytes) {
+  if (sourceBytes == kBytes) {
+    memcpy(target, source, kBytes);
+    return;
+  }
+  memset(target, 0, kBytes);
+  memcpy(target, source, sourceBytes);
+}
+
+void moveBytes(char *target, const char *source, uint32_t bytes, uint32_t sourceBytes) {
+  if (bytes == 16)
+    return moveAll<16>(target, source, sourceBytes);
+  if (bytes == 8)
+    return moveAll<8>(target, source, sourceBytes);
+  moveAll<4>(target, source, sourceBytes);
+}
+
 /// What conflicts with its read has been looked for since it was issued; from now on the read is
 /// one of the thread's.
 void move(Fiber &fiber, const PendingCopy &copy) {
+  if (!(fiber.block->worker->checks & kCheckMemory)) {
+    moveBytes(copy.target, copy.source, copy.bytes, copy.sourceBytes);
+    return;
+  }
   if (copy.sourceBytes) {
     char *source = const_cast<char *>(copy.source);
     uint32_t alignment = copy.sourceBytes == copy.bytes ? copy.bytes : 1;
@@ -46,8 +82,17 @@ void forgetOldest(Fiber &fiber, CopyQueue &queue) {
 }
 
 void clearIfDone(CopyQueue &queue) {
-  if (queue.done != queue.copies.size())
+  if (queue.done != queue.copies.size()) {
+    if (queue.done < 64 || 2 * queue.done < queue.copies.size())
+      return;
+    // A pipeline is never empty.
+    queue.copies.erase(queue.copies.begin(), queue.copies.begin() + ptrdiff_t(queue.done));
+    for (size_t &group : queue.groups)
+      group -= std::min(group, queue.done);
+    queue.moved -= queue.done;
+    queue.done = 0;
     return;
+  }
   queue.copies.clear();
   queue.done = queue.moved = 0;
   for (size_t &group : queue.groups) // committed groups count on, empty
@@ -84,11 +129,15 @@ void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32
   uint32_t bytes = instruction.modifier(0);
   char *source = readAddress(words + 2);
   uint32_t sourceBytes = instruction.modifier(1) ? words[4] : bytes;
-  if (sourceBytes > bytes)
-    return reportBadOperand(fiber, site, "the source of a copy is larger than its destination");
-  if (sourceBytes && reinterpret_cast<uintptr_t>(source) % bytes)
-    return reportBadOperand(fiber, site, "the source of a copy is not aligned to its size");
+  if (!isReadable(source, bytes, sourceBytes))
+    return reportUnreadable(fiber, bytes, sourceBytes, site);
   Worker &worker = *fiber.block->worker;
+  if (!(worker.checks & kCheckMemory)) {
+    char *target = readAddress(words);
+    memset(target, 0xff, bytes);
+    queue.copies.push_back({target, source, bytes, sourceBytes, site, 0, false});
+    return;
+  }
   uint32_t operation = worker.async.begin(fiber, Agent::Copy, site);
   char *target = checkAsyncAccess(fiber, operation, readAddress(words), bytes, bytes, 3,
                                   CAMEO_SIM_WRITE, site);
@@ -109,6 +158,88 @@ void issue(Instruction instruction, Fiber &fiber, CopyQueue &queue, const uint32
   worker.async.startCopy(copy);
 }
 
+template <uint32_t kBytes> void fillTargets(const WarpCopyQueue::Copy &copy) {
+  for (uint32_t lane = 0; lane < kLanes; ++lane)
+    if (copy.lanes >> lane & 1)
+      memset(copy.operands.targets[lane], 0xff, kBytes);
+}
+
+template <uint32_t kBytes> void moveCopy(const WarpCopyQueue::Copy &copy) {
+  const CameoSimWarpCopy &operands = copy.operands;
+  for (uint32_t lane = 0; lane < kLanes; ++lane)
+    if (copy.lanes >> lane & 1)
+      moveAll<kBytes>(operands.targets[lane], operands.sources[lane], operands.sizes[lane]);
+}
+
+/// One instruction of a warp, where nothing is checked.
+void issueForWarp(const CameoSimStep &step, Warp &warp, WarpCopyQueue &queue,
+                  const CameoSimWarpCopy &operands) {
+  Instruction instruction = instructionOf(step);
+  uint32_t bytes = instruction.modifier(0);
+  if (queue.end - queue.begin == queue.ring.size()) {
+    std::vector<WarpCopyQueue::Copy> grown(std::max<size_t>(8, 2 * queue.ring.size()));
+    for (size_t i = queue.begin; i != queue.end; ++i)
+      grown[i & (grown.size() - 1)] = queue.at(i);
+    queue.ring = std::move(grown);
+  }
+  WarpCopyQueue::Copy &copy = queue.at(queue.end);
+  copy.operands = operands;
+  copy.bytes = bytes;
+  copy.lanes = 0;
+  if (!instruction.modifier(1))
+    std::fill(std::begin(copy.operands.sizes), std::end(copy.operands.sizes), bytes);
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (isReadable(operands.sources[lane], bytes, copy.operands.sizes[lane]))
+      copy.lanes |= 1u << lane;
+    else
+      reportUnreadable(warp.fibers[lane], bytes, copy.operands.sizes[lane], step.site);
+  }
+  ++queue.end;
+  if (bytes == 16)
+    fillTargets<16>(copy);
+  else if (bytes == 8)
+    fillTargets<8>(copy);
+  else
+    fillTargets<4>(copy);
+}
+
+void finishForWarp(WarpCopyQueue &queue, size_t end) {
+  for (; queue.begin < end; ++queue.begin) {
+    const WarpCopyQueue::Copy &copy = queue.at(queue.begin);
+    if (copy.bytes == 16)
+      moveCopy<16>(copy);
+    else if (copy.bytes == 8)
+      moveCopy<8>(copy);
+    else
+      moveCopy<4>(copy);
+  }
+}
+
+void waitForWarp(WarpCopyQueue &queue, size_t allowed) {
+  if (allowed == kAllCopies) {
+    queue.groups.clear();
+    return finishForWarp(queue, queue.end);
+  }
+  if (queue.groups.size() <= allowed)
+    return;
+  size_t last = queue.groups.size() - allowed - 1, end = queue.groups[last];
+  queue.groups.erase(queue.groups.begin(), queue.groups.begin() + ptrdiff_t(last) + 1);
+  finishForWarp(queue, end);
+}
+
+/// Lane by lane, as the checks look at it.
+void executeByLanes(const CameoSimStep &step, Warp &warp, const CameoSimWarpCopy *operands) {
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    uint32_t words[5] = {};
+    if (operands) {
+      writeWide(words, reinterpret_cast<uintptr_t>(operands->targets[lane]));
+      writeWide(words + 2, reinterpret_cast<uintptr_t>(operands->sources[lane]));
+      words[4] = operands->sizes[lane];
+    }
+    executeCopy(instructionOf(step), warp.fibers[lane], words, step.site);
+  }
+}
+
 } // namespace
 
 void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
@@ -121,7 +252,7 @@ void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     return;
   case CAMEO_SIM_OP_CP_WAIT: {
     size_t allowed = instruction.modifier(0);
-    if (allowed == 255) {
+    if (allowed == kAllCopies) {
       queue.groups.clear();
       return finishUpTo(fiber, queue, queue.copies.size());
     }
@@ -133,6 +264,26 @@ void executeCopy(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
   }
   default:
     return giveToMbarrier(fiber, queue, readAddress(words), !instruction.modifier(0), site);
+  }
+}
+
+void executeWarpCopies(CameoSimThread *thread, const CameoSimStep *steps, uint32_t count,
+                       const CameoSimWarpCopy *copies) {
+  Fiber &fiber = *reinterpret_cast<Fiber *>(thread);
+  Worker &worker = *fiber.block->worker;
+  bool byLanes = worker.checks & kCheckMemory;
+  for (const CameoSimStep *step = steps; step != steps + count; ++step) {
+    Instruction instruction = instructionOf(*step);
+    bool copying = instruction.opcode() == CAMEO_SIM_OP_CP_ASYNC;
+    if (byLanes)
+      executeByLanes(*step, *fiber.warp, copying ? copies : nullptr);
+    else if (copying)
+      issueForWarp(*step, *fiber.warp, worker.warpCopyQueue(fiber), *copies);
+    else if (instruction.opcode() == CAMEO_SIM_OP_CP_COMMIT)
+      worker.warpCopyQueue(fiber).groups.push_back(worker.warpCopyQueue(fiber).end);
+    else
+      waitForWarp(worker.warpCopyQueue(fiber), instruction.modifier(0));
+    copies += copying;
   }
 }
 

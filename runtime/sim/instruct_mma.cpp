@@ -19,9 +19,6 @@
 namespace cameo::sim {
 namespace {
 
-/// Word r of lane l is at rows[32 r + l].
-constexpr uint32_t kRow = 32;
-
 struct Shape {
   explicit Shape(Instruction instruction)
       : m(instruction.modifier(0)), k(instruction.modifier(2)), type(instruction.modifier(3)),
@@ -34,39 +31,115 @@ struct Shape {
   uint32_t aWords, bWords;
 };
 
-void multiplyFloats(Instruction instruction, uint32_t *rows) {
-  Shape shape(instruction);
-  bool half = instruction.modifier(5) == CAMEO_SIM_F16;
-  uint32_t typeB = instruction.modifier(4), perChunk = 4 * shape.perWord;
-  alignas(32) float a[kTileRows][kTileDepth], columns[kTileColumns][kTileDepth];
-  alignas(32) float b[kTileDepth][kTileColumns];
+/// Operands that are decoded, by the places of their rows: instructions that follow on each other
+/// have many in common.
+template <uint32_t kWords, uint32_t kElements> struct Decoded {
+  static constexpr uint32_t kWays = 8;
+  struct Way {
+    uint32_t places[kWords];
+    alignas(32) float elements[kElements];
+    bool isAt(const uint32_t *others, uint32_t words) const {
+      uint32_t differ = 0;
+      for (uint32_t i = 0; i < kWords; ++i)
+        differ |= i < words ? places[i] ^ others[i] : 0;
+      return !differ;
+    }
+  };
+  Way ways[kWays];
+  uint32_t used = 0, next = 0;
+
+  /// What `decode` makes of the rows from `first` on.
+  template <typename Function>
+  const float *find(Rows rows, uint32_t first, uint32_t words, Function decode) {
+    if (rows.places) {
+      const uint32_t *places = rows.places + first;
+      for (uint32_t i = 0; i < used; ++i)
+        if (ways[i].isAt(places, words))
+          return ways[i].elements;
+      std::copy(places, places + words, ways[next].places);
+    }
+    Way &way = ways[next];
+    decode(way.elements);
+    next = (next + 1) % kWays;
+    used = std::max(used, next == 0 ? kWays : next);
+    return way.elements;
+  }
+};
+
+struct Operands {
+  uint64_t code = 0;
+  Decoded<4, kTileRows * kTileDepth> a;
+  Decoded<2, kTileDepth * kTileColumns> b;
+  void forget() { a.used = a.next = b.used = b.next = 0; }
+};
+
+Operands &keptOperands() {
+  static thread_local Operands kept;
+  return kept;
+}
+
+void decodeA(const Shape &shape, Rows rows, float *to) {
   for (uint32_t r = 0; r < shape.aWords; ++r)
     for (uint32_t g = 0; g < 8; ++g)
-      decodeFloats(shape.type, rows + kRow * r + 4 * g, 1,
-                   &a[g + 8 * (r % shape.halves)][r / shape.halves * perChunk]);
-  const uint32_t *rowsB = rows + kRow * shape.aWords;
+      decodeFloats(shape.type, rows[r] + 4 * g, 1,
+                   to + (g + 8 * (r % shape.halves)) * shape.k +
+                       r / shape.halves * 4 * shape.perWord);
+}
+
+void decodeB(const Shape &shape, uint32_t type, Rows rows, float *to) {
+  if (shape.perWord == 2) { // turned before they are twice as wide
+    for (uint32_t r = 0; r < shape.bWords; ++r) {
+      const uint32_t *words = rows[shape.aWords + r];
+      __m128i columns[kTileColumns];
+      for (uint32_t j = 0; j < kTileColumns; ++j)
+        columns[j] =
+            _mm_loadu_si128(reinterpret_cast<const __m128i *>(words + size_t(4) * kColumnOrder[j]));
+      turnHalves(columns);
+      decodeFloats(type, columns, kTileColumns, to + size_t(8) * r * kTileColumns);
+    }
+    return;
+  }
+  alignas(32) float columns[kTileColumns][kTileDepth];
   for (uint32_t r = 0; r < shape.bWords; ++r)
     for (uint32_t g = 0; g < 8; ++g)
-      decodeFloats(typeB, rowsB + kRow * r + 4 * g, 1, &columns[g][r * perChunk]);
-  turnColumns(columns[0], kTileDepth, shape.k, b[0], kTileColumns);
+      decodeFloats(type, rows[shape.aWords + r] + 4 * g, 1, &columns[g][r * 4 * shape.perWord]);
+  turnColumns(columns[0], kTileDepth, shape.k, to, kTileColumns);
+}
 
-  const uint32_t *c = rowsB + kRow * shape.bWords;
-  uint32_t *d = rows + (c - rows) + kRow * shape.halves * (half ? 1 : 2);
+void multiplyFloats(Instruction instruction, Rows rows) {
+  Shape shape(instruction);
+  bool half = instruction.modifier(5) == CAMEO_SIM_F16;
+  Operands &kept = keptOperands();
+  if (kept.code != instruction.code || !rows.places)
+    kept.forget();
+  kept.code = instruction.code;
+  const float *a = kept.a.find(rows, 0, shape.aWords, [&](float *to) { decodeA(shape, rows, to); });
+  const float *b = kept.b.find(rows, shape.aWords, shape.bWords, [&](float *to) {
+    decodeB(shape, instruction.modifier(4), rows, to);
+  });
+
+  uint32_t c = shape.aWords + shape.bWords, d = c + shape.halves * (half ? 1 : 2);
   for (uint32_t h = 0; h < shape.halves; ++h) {
     __m256 sums[8];
-    uint32_t at = kRow * (half ? h : 2 * h);
+    uint32_t at = half ? h : 2 * h;
+    const uint32_t *even = rows[c + at], *odd = half ? nullptr : rows[c + at + 1];
     for (uint32_t g = 0; g < 8; ++g)
-      sums[g] = half ? loadHalves(c + at + 4 * g) : loadPair(c + at + 4 * g, c + at + kRow + 4 * g);
-    multiplyTile(a[8 * h], kTileDepth, b[0], kTileColumns, shape.k, sums);
+      sums[g] = half ? loadHalves(even + 4 * g) : loadPair(even + 4 * g, odd + 4 * g);
+    const float *rowsA = a + size_t(8) * h * shape.k;
+    if (shape.k == 16)
+      multiplyTile(rowsA, 16, b, kTileColumns, 16, sums);
+    else
+      multiplyTile(rowsA, shape.k, b, kTileColumns, shape.k, sums);
+    uint32_t *evenD = rows[d + at], *oddD = half ? nullptr : rows[d + at + 1];
     for (uint32_t g = 0; g < 8; ++g)
       if (half)
-        storeHalves(d + at + 4 * g, sums[g]);
+        storeHalves(evenD + 4 * g, sums[g]);
       else
-        storePair(d + at + 4 * g, d + at + kRow + 4 * g, sums[g]);
+        storePair(evenD + 4 * g, oddD + 4 * g, sums[g]);
   }
 }
 
-void multiplyIntegers(Instruction instruction, uint32_t *rows) {
+void multiplyIntegers(Instruction instruction, Rows rows) {
   constexpr uint32_t kPairs = kTileDepth / 2;
   Shape shape(instruction);
   alignas(32) int32_t a[kTileRows][kPairs], columns[kTileColumns][kPairs];
@@ -78,34 +151,32 @@ void multiplyIntegers(Instruction instruction, uint32_t *rows) {
   };
   for (uint32_t r = 0; r < shape.aWords; ++r)
     for (uint32_t g = 0; g < 8; ++g)
-      decode(shape.type, rows + kRow * r + 4 * g,
-             &a[g + 8 * (r % shape.halves)][r / shape.halves * 8]);
-  const uint32_t *rowsB = rows + kRow * shape.aWords;
+      decode(shape.type, rows[r] + 4 * g, &a[g + 8 * (r % shape.halves)][r / shape.halves * 8]);
   for (uint32_t r = 0; r < shape.bWords; ++r)
     for (uint32_t g = 0; g < 8; ++g)
-      decode(instruction.modifier(4), rowsB + kRow * r + 4 * g, &columns[g][r * 8]);
+      decode(instruction.modifier(4), rows[shape.aWords + r] + 4 * g, &columns[g][r * 8]);
   turnColumns(reinterpret_cast<const float *>(columns), kPairs, shape.k / 2,
               reinterpret_cast<float *>(b), kTileColumns);
 
-  const uint32_t *c = rowsB + kRow * shape.bWords;
-  uint32_t *d = rows + (c - rows) + kRow * 2 * shape.halves;
+  uint32_t c = shape.aWords + shape.bWords, d = c + 2 * shape.halves;
   for (uint32_t h = 0; h < shape.halves; ++h) {
     __m256i sums[8] = {};
-    uint32_t at = kRow * 2 * h;
+    const uint32_t *even = rows[c + 2 * h], *odd = rows[c + 2 * h + 1];
+    uint32_t *evenD = rows[d + 2 * h], *oddD = rows[d + 2 * h + 1];
     multiplyTile(a[8 * h], kPairs, b[0], kTileColumns, shape.k / 2, sums);
     for (uint32_t g = 0; g < 8; ++g) {
-      __m256i before = _mm256_castps_si256(loadPair(c + at + 4 * g, c + at + kRow + 4 * g));
+      __m256i before = _mm256_castps_si256(loadPair(even + 4 * g, odd + 4 * g));
       __m256i sum = addSums(before, sums[g], instruction.modifier(6));
-      storePair(d + at + 4 * g, d + at + kRow + 4 * g, _mm256_castsi256_ps(sum));
+      storePair(evenD + 4 * g, oddD + 4 * g, _mm256_castsi256_ps(sum));
     }
   }
 }
 
 /// m8n8k4: a lane has one element of A (row g, column t) and of B (row t, column g), two of C; each
 /// in two words.
-void multiplyDoubles(uint32_t *rows) {
+void multiplyDoubles(Rows rows) {
   auto read = [&](uint32_t l, uint32_t index) {
-    uint32_t words[2] = {rows[kRow * 2 * index + l], rows[kRow * (2 * index + 1) + l]};
+    uint32_t words[2] = {rows[2 * index][l], rows[2 * index + 1][l]};
     double value;
     memcpy(&value, words, sizeof value);
     return value;
@@ -122,21 +193,20 @@ void multiplyDoubles(uint32_t *rows) {
     uint32_t words[4];
     memcpy(words, d[l], sizeof words);
     for (uint32_t i = 0; i < 4; ++i)
-      rows[kRow * (8 + i) + l] = words[i];
+      rows[8 + i][l] = words[i];
   }
 }
 
 } // namespace
 
 uint32_t mmaWords(Instruction instruction) {
-  if (instruction.modifier(5) == CAMEO_SIM_F64)
-    return 12;
-  Shape shape(instruction);
-  return shape.aWords + shape.bWords +
-         2 * shape.halves * (instruction.modifier(5) == CAMEO_SIM_F16 ? 1 : 2);
+  uint32_t first, sums = cameoSimSums(instruction.code, &first);
+  return first + 2 * sums;
 }
 
-void executeMma(Instruction instruction, Warp &, uint32_t *rows, uint32_t) {
+void forgetMmaOperands() { keptOperands().forget(); }
+
+void executeMma(Instruction instruction, Warp &, Rows rows, uint32_t) {
   switch (instruction.modifier(5)) {
   case CAMEO_SIM_S32:
     return multiplyIntegers(instruction, rows);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/block.h"
 #include "runtime/sim/instruct.h"
+#include "runtime/sim/tiles.h"
 
 #include <algorithm>
 #include <cstring>
@@ -36,11 +37,12 @@ constexpr uint32_t kRows = 8, kRowBytes = 16;
 
 /// Where the rows of `count` matrices lie, checked: lane 8m + r has the address of row r of matrix
 /// m.
-void findRows(char *(&places)[kLanes], Warp &warp, const uint32_t *words, uint32_t count,
+void findRows(char *(&places)[kLanes], Warp &warp, Rows words, uint32_t count,
               CameoSimAccess access, uint32_t site) {
   const uint32_t rows = kRows * count;
-  for (uint32_t lane = 0; lane < rows; ++lane)
-    places[lane] = reinterpret_cast<char *>(words[lane] | uint64_t(words[kLanes + lane]) << 32);
+  const uint32_t *low = words[0], *high = words[1];
+  for (uint32_t lane = 0; lane < kLanes; ++lane)
+    places[lane] = reinterpret_cast<char *>(low[lane] | uint64_t(high[lane]) << 32);
   Worker &worker = *warp.block->worker;
   if (warp.block->warpForm && !warp.block->counting) {
     if (!(worker.checks & kCheckMemory))
@@ -57,12 +59,6 @@ void findRows(char *(&places)[kLanes], Warp &warp, const uint32_t *words, uint32
   for (uint32_t lane = 0; lane < rows; ++lane)
     places[lane] = static_cast<char *>(checkAccess(&warp.fibers[lane].thread, places[lane],
                                                    kRowBytes, kRowBytes, 3, access, site));
-}
-
-void transpose(uint16_t (&elements)[kRows][8]) {
-  for (uint32_t r = 0; r < kRows; ++r)
-    for (uint32_t c = 0; c < r; ++c)
-      std::swap(elements[r][c], elements[c][r]);
 }
 
 } // namespace
@@ -129,34 +125,34 @@ void executeElect(Instruction, LaneWords lane, uint32_t lanes) {
 
 /// PTX ISA, ldmatrix: lane l gets elements 2 (l mod 4) and the next of row l / 4; transposed, of
 /// column l / 4. So what lanes get of one matrix, in their order, are its rows one after the other.
-void executeMatrixLoad(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
+void executeMatrixLoad(Instruction instruction, Warp &warp, Rows rows, uint32_t site) {
   uint32_t count = instruction.modifier(0);
   bool transposed = instruction.modifier(1);
   char *places[kLanes];
   findRows(places, warp, rows, count, CAMEO_SIM_READ, site);
   for (uint32_t m = 0; m < count; ++m) {
-    uint16_t elements[kRows][8];
+    __m128i elements[kRows];
     for (uint32_t r = 0; r < kRows; ++r)
-      memcpy(elements[r], places[kRows * m + r], kRowBytes);
+      elements[r] = _mm_loadu_si128(reinterpret_cast<const __m128i *>(places[kRows * m + r]));
     if (transposed)
-      transpose(elements);
-    memcpy(rows + kLanes * (2 + m), elements, sizeof elements);
+      turnHalves(elements);
+    memcpy(rows[2 + m], elements, sizeof elements);
   }
 }
 
 /// PTX ISA, stmatrix: the inverse.
-void executeMatrixStore(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
+void executeMatrixStore(Instruction instruction, Warp &warp, Rows rows, uint32_t site) {
   uint32_t count = instruction.modifier(0);
   bool transposed = instruction.modifier(1);
   char *places[kLanes];
   findRows(places, warp, rows, count, CAMEO_SIM_WRITE, site);
   for (uint32_t m = 0; m < count; ++m) {
-    uint16_t elements[kRows][8];
-    memcpy(elements, rows + kLanes * (2 + m), sizeof elements);
+    __m128i elements[kRows];
+    memcpy(elements, rows[2 + m], sizeof elements);
     if (transposed)
-      transpose(elements);
+      turnHalves(elements);
     for (uint32_t r = 0; r < kRows; ++r)
-      memcpy(places[kRows * m + r], elements[r], kRowBytes);
+      memcpy(places[kRows * m + r], &elements[r], kRowBytes);
   }
 }
 

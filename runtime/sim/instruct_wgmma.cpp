@@ -79,8 +79,8 @@ __attribute__((noinline)) const char *checkChunk(Fiber &fiber, char *chunk, uint
 
 class Loader {
 public:
-  Loader(Instruction instruction, Warp &warp, const uint32_t *rows, uint32_t site,
-         uint32_t operation, AsyncOperations::Writers *writers)
+  Loader(Instruction instruction, Warp &warp, Rows rows, uint32_t site, uint32_t operation,
+         AsyncOperations::Writers *writers)
       : instruction_(instruction), warp_(warp), rows_(rows), site_(site), operation_(operation),
         writers_(writers), n_(instruction.modifier(0) * 8), type_(instruction.modifier(1)),
         integers_(type_ == CAMEO_SIM_S8 || type_ == CAMEO_SIM_U8),
@@ -103,7 +103,7 @@ public:
       // As A of mma: 16 bytes of row g + 8 (r mod 2) in the words r of lanes 4g to 4g + 3.
       for (uint32_t r = 0; r < 4; ++r)
         for (uint32_t g = 0; g < 8; ++g)
-          decode(type_, rows_ + kLanes * r + 4 * g, &operands.a[g + 8 * (r % 2)][r / 2 * slots()]);
+          decode(type_, rows_[r] + 4 * g, &operands.a[g + 8 * (r % 2)][r / 2 * slots()]);
     } else {
       Descriptor a = descriptor(0);
       hasBase |= a.baseOffset != 0;
@@ -141,7 +141,7 @@ public:
 
 private:
   Descriptor descriptor(uint32_t word) const {
-    return Descriptor(rows_[kLanes * word] | uint64_t(rows_[kLanes * (word + 1)]) << 32);
+    return Descriptor(*rows_[word] | uint64_t(*rows_[word + 1]) << 32);
   }
   /// Slots of one chunk.
   uint32_t slots() const { return depth() / 2; }
@@ -187,7 +187,7 @@ private:
 
   Instruction instruction_;
   Warp &warp_;
-  const uint32_t *rows_;
+  Rows rows_;
   uint32_t site_;
   uint32_t operation_;                // AsyncOperations
   AsyncOperations::Writers *writers_; // of what was read so far
@@ -199,46 +199,39 @@ private:
 /// "Register Fragments": element i of a lane is in row g + 8 (i / 2 mod 2), column 8 (i / 4) + 2t +
 /// i mod 2. So each 8 columns lie as C and D of mma do.
 struct Fragment {
-  bool half;       // f16: two elements a word
-  uint32_t *words; // of the first 8 columns
+  bool half; // f16: two elements a word
+  Rows rows;
+  uint32_t first; // of the first 8 columns
   uint32_t *at(uint32_t column, uint32_t h, uint32_t g) const {
-    return words + kLanes * ((half ? 2 : 4) * (column / 8) + (half ? h : 2 * h)) + 4 * g;
+    return rows[first + (half ? 2 : 4) * (column / 8) + (half ? h : 2 * h)] + 4 * g;
+  }
+  uint32_t *odd(uint32_t column, uint32_t h, uint32_t g) const {
+    return rows[first + 4 * (column / 8) + 2 * h + 1] + 4 * g;
   }
   __m256 load(uint32_t column, uint32_t h, uint32_t g) const {
-    const uint32_t *row = at(column, h, g);
-    return half ? loadHalves(row) : loadPair(row, row + kLanes);
+    return half ? loadHalves(at(column, h, g)) : loadPair(at(column, h, g), odd(column, h, g));
   }
   void store(uint32_t column, uint32_t h, uint32_t g, __m256 values) const {
-    uint32_t *row = at(column, h, g);
     if (half)
-      storeHalves(row, values);
+      storeHalves(at(column, h, g), values);
     else
-      storePair(row, row + kLanes, values);
+      storePair(at(column, h, g), odd(column, h, g), values);
   }
 };
-
-uint32_t inputWords(Instruction instruction) {
-  return instruction.modifier(4) & CAMEO_SIM_WGMMA_REGISTERS ? 6 : 4;
-}
-uint32_t sumWords(Instruction instruction) {
-  uint32_t n = instruction.modifier(0) * 8;
-  return instruction.modifier(3) == CAMEO_SIM_F16 ? n / 4 : n / 2;
-}
 
 } // namespace
 
 uint32_t wgmmaWords(Instruction instruction) {
-  return inputWords(instruction) + 1 + 2 * sumWords(instruction);
+  uint32_t first, sums = cameoSimSums(instruction.code, &first);
+  return first + 2 * sums;
 }
 
-void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t site) {
+void executeWgmma(Instruction instruction, Warp &warp, Rows rows, uint32_t site) {
   static thread_local Operands operands;
-  uint32_t inputs = inputWords(instruction);
+  uint32_t first, sums = cameoSimSums(instruction.code, &first);
   // The accumulator counts, or is taken for zero, for the whole warpgroup.
-  bool counts = rows[kLanes * inputs];
-  auto descriptor = [&](uint32_t word) {
-    return rows[kLanes * word] | uint64_t(rows[kLanes * (word + 1)]) << 32;
-  };
+  bool counts = *rows[first - 1];
+  auto descriptor = [&](uint32_t word) { return *rows[word] | uint64_t(*rows[word + 1]) << 32; };
   bool registers = instruction.modifier(4) & CAMEO_SIM_WGMMA_REGISTERS;
   uint32_t operation = warp.block->worker->async.issueWgmma(
       warp, {instruction.code,
@@ -251,8 +244,7 @@ void executeWgmma(Instruction instruction, Warp &warp, uint32_t *rows, uint32_t 
     return;
   bool saturate = instruction.modifier(4) & CAMEO_SIM_WGMMA_SATURATE;
   bool half = instruction.modifier(3) == CAMEO_SIM_F16;
-  Fragment c{half, rows + kLanes * (inputs + 1)};
-  Fragment d{half, c.words + kLanes * sumWords(instruction)};
+  Fragment c{half, rows, first}, d{half, rows, first + sums};
   for (uint32_t column = 0; column < loader.n(); column += kTileColumns)
     for (uint32_t h = 0; h < 2; ++h) {
       if (loader.integers()) {

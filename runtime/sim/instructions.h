@@ -127,4 +127,35 @@ typedef enum CameoSimApprox {
   CAMEO_SIM_TANH
 } CameoSimApprox;
 
+/* PTX ISA, "Matrix Fragments": how many words a lane the accumulator of an mma or a wgmma has, from
+ * word `first` on; its result follows, in as many. 0: another instruction. */
+static inline uint32_t cameoSimSums(uint64_t code, uint32_t *first) {
+  const uint32_t m = code >> 8 & 0xff, k = code >> 24 & 0xff, type = code >> 32 & 0xff;
+  uint32_t bytes = 1;
+  *first = 0;
+  switch (code & 0xff) {
+  case CAMEO_SIM_OP_MMA:
+    if (type == CAMEO_SIM_F16 || type == CAMEO_SIM_BF16)
+      bytes = 2;
+    else if (type == CAMEO_SIM_TF32)
+      bytes = 4;
+    else if (type == CAMEO_SIM_F64)
+      bytes = 8;
+    *first = (m + 8) * k * bytes / 4 / 32;
+    switch (code >> 48 & 0xff) {
+    case CAMEO_SIM_F16:
+      return m / 8;
+    case CAMEO_SIM_F64:
+      return m / 2;
+    default:
+      return m / 4;
+    }
+  case CAMEO_SIM_OP_WGMMA:
+    *first = (code >> 40 & CAMEO_SIM_WGMMA_REGISTERS ? 4 : 2) + 3;
+    return (code >> 32 & 0xff) == CAMEO_SIM_F16 ? m * 2 : m * 4;
+  default:
+    return 0;
+  }
+}
+
 #endif

@@ -74,6 +74,24 @@ static inline void decodeIntegers(uint32_t type, const void *from, uint32_t chun
   }
 }
 
+/// Eight rows of eight 16-bit elements become columns.
+static inline void turnHalves(__m128i rows[8]) {
+  __m128i pairs[8], fours[8];
+  for (unsigned i = 0; i < 8; i += 2) {
+    pairs[i] = _mm_unpacklo_epi16(rows[i], rows[i + 1]);
+    pairs[i + 1] = _mm_unpackhi_epi16(rows[i], rows[i + 1]);
+  }
+  for (unsigned i = 0; i < 8; i += 4)
+    for (unsigned j = 0; j < 2; ++j) {
+      fours[i + 2 * j] = _mm_unpacklo_epi32(pairs[i + j], pairs[i + 2 + j]);
+      fours[i + 2 * j + 1] = _mm_unpackhi_epi32(pairs[i + j], pairs[i + 2 + j]);
+    }
+  for (unsigned i = 0; i < 4; ++i) {
+    rows[2 * i] = _mm_unpacklo_epi64(fours[i], fours[i + 4]);
+    rows[2 * i + 1] = _mm_unpackhi_epi64(fours[i], fours[i + 4]);
+  }
+}
+
 /// to[k][j] = from[kColumnOrder[j]][k] for 8 columns of `depth` words, `stride` words apart.
 static inline void turnColumns(const float *from, uint32_t stride, uint32_t depth, float *to,
                                uint32_t toStride) {
@@ -105,21 +123,46 @@ static inline void turnColumns(const float *from, uint32_t stride, uint32_t dept
 /// d += a b for 8 rows: d is 8 x 8, a 8 x depth, b depth x 8, rows that far apart.
 static inline void multiplyTile(const float *a, uint32_t aStride, const float *b, uint32_t bStride,
                                 uint32_t depth, __m256 d[8]) {
+  // Variables of their own stay in registers.
+  __m256 d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], d4 = d[4], d5 = d[5], d6 = d[6], d7 = d[7];
+  const float *low = a, *high = a + 4 * size_t(aStride);
   for (uint32_t k = 0; k < depth; ++k) {
-    __m256 row = _mm256_loadu_ps(b + k * bStride);
-    for (unsigned i = 0; i < 8; ++i)
-      d[i] = _mm256_fmadd_ps(_mm256_broadcast_ss(a + i * aStride + k), row, d[i]);
+    __m256 row = _mm256_loadu_ps(b + size_t(k) * bStride);
+    auto times = [&](const float *at, __m256 sum) {
+      return _mm256_fmadd_ps(_mm256_broadcast_ss(at + k), row, sum);
+    };
+    d0 = times(low, d0);
+    d1 = times(low + aStride, d1);
+    d2 = times(low + 2 * size_t(aStride), d2);
+    d3 = times(low + 3 * size_t(aStride), d3);
+    d4 = times(high, d4);
+    d5 = times(high + aStride, d5);
+    d6 = times(high + 2 * size_t(aStride), d6);
+    d7 = times(high + 3 * size_t(aStride), d7);
   }
+  d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3, d[4] = d4, d[5] = d5, d[6] = d6, d[7] = d7;
 }
 
 /// The same for pairs of 16-bit numbers, whose sums of up to 32 products have room.
 static inline void multiplyTile(const int32_t *a, uint32_t aStride, const int32_t *b,
                                 uint32_t bStride, uint32_t pairs, __m256i d[8]) {
+  __m256i d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], d4 = d[4], d5 = d[5], d6 = d[6], d7 = d[7];
+  const int32_t *low = a, *high = a + 4 * size_t(aStride);
   for (uint32_t k = 0; k < pairs; ++k) {
-    __m256i row = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(b + k * bStride));
-    for (unsigned i = 0; i < 8; ++i)
-      d[i] = _mm256_add_epi32(d[i], _mm256_madd_epi16(_mm256_set1_epi32(a[i * aStride + k]), row));
+    __m256i row = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(b + size_t(k) * bStride));
+    auto times = [&](const int32_t *at, __m256i sum) {
+      return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_set1_epi32(at[k]), row));
+    };
+    d0 = times(low, d0);
+    d1 = times(low + aStride, d1);
+    d2 = times(low + 2 * size_t(aStride), d2);
+    d3 = times(low + 3 * size_t(aStride), d3);
+    d4 = times(high, d4);
+    d5 = times(high + aStride, d5);
+    d6 = times(high + 2 * size_t(aStride), d6);
+    d7 = times(high + 3 * size_t(aStride), d7);
   }
+  d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3, d[4] = d4, d[5] = d5, d[6] = d6, d[7] = d7;
 }
 
 /// a + b, wrapped or saturated.

@@ -28,6 +28,7 @@ bool Worker::prepare(LaunchState &launchState) {
     warps.reset(new Warp[wanted / kLanes]());
     fiberCapacity = wanted;
     copyQueues.clear();
+    warpCopies.clear();
   }
   uint32_t perBlock = state->sequential() ? 1 : state->warpForm ? threads / kLanes : threads;
   if (!window.reserve(size) || !stacks.reserve(size * perBlock, state->stackBytes, state->guards))
@@ -253,7 +254,9 @@ void Worker::runCluster(uint64_t index) {
     barrierArrivals.clear();
     fruitlessPolls = 0;
     for (CopyQueue &queue : copyQueues)
-      queue = CopyQueue();
+      queue.clear();
+    for (WarpCopyQueue &queue : warpCopies)
+      queue.clear();
   }
 
   Fiber *start = &first.fibers[0];
