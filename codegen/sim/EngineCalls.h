@@ -29,6 +29,7 @@ inline bool isCollective(size_t offset) {
          offset == offsetof(CameoSimApi, vote) || offset == offsetof(CameoSimApi, warp_sync) ||
          offset == offsetof(CameoSimApi, blocking_instruction) ||
          offset == offsetof(CameoSimApi, warp_instruction) ||
+         offset == offsetof(CameoSimApi, warp_copies) ||
          offset == offsetof(CameoSimApi, warp_access);
 }
 

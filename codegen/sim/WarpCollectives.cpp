@@ -151,7 +151,8 @@ std::string Rewriter::checkCollectives() {
       auto engine = collective(instruction);
       if (!engine)
         continue;
-      if (*engine == offsetof(CameoSimApi, warp_access))
+      if (*engine == offsetof(CameoSimApi, warp_access) ||
+          *engine == offsetof(CameoSimApi, warp_copies))
         continue; // made for the warp
       auto &call = cast<CallInst>(instruction);
       if (isMbarrierWait(call) &&
@@ -200,7 +201,9 @@ void Rewriter::splitAtCollectives() {
       bool isLateLoad = written && instruction.mayReadFromMemory() &&
                         divergence.isUniform(&instruction) && !instruction.mayHaveSideEffects() &&
                         !instruction.hasMetadata(LLVMContext::MD_invariant_load);
-      bool isAlone = &instruction == &block->front() && block->getSinglePredecessor();
+      // What is done for a collective comes between it and the one before.
+      const BasicBlock *before = block->getSinglePredecessor();
+      bool isAlone = &instruction == &block->front() && before && !collective(before->front());
       Instruction *at = nullptr;
       if ((isCollective && !isAlone) || isLateLoad || isWaitBehind)
         at = &instruction;
@@ -235,7 +238,8 @@ void Rewriter::lowerCollectives() {
       lowerShuffle(*call);
     else if (engine == offsetof(CameoSimApi, vote))
       lowerVote(*call);
-    else if (engine == offsetof(CameoSimApi, blocking_instruction) && !isWait(*call))
+    else if (engine == offsetof(CameoSimApi, blocking_instruction) && !isWait(*call) &&
+             !lowerMatrix(*call))
       lowerInstruction(*call);
   }
 }

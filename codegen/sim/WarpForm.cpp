@@ -17,6 +17,7 @@ std::string warp::Rewriter::run() {
     return divergence.problem();
   if (std::string problem = checkCollectives(); !problem.empty())
     return problem;
+  gatherCopies();
   if (std::string problem = findSerialUnits(); !problem.empty())
     return problem;
   splitAtCollectives();
@@ -29,6 +30,7 @@ std::string warp::Rewriter::run() {
     connect(*unit);
   connectWarpCode();
   finish();
+  emitMatrices();
   for (auto &unit : units)
     versionLoop(*unit);
   resolveAddresses();

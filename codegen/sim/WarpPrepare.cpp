@@ -6,6 +6,7 @@
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/WarpWords.h"
 #include "runtime/sim/instructions.h"
 
 #include "llvm/Analysis/ValueTracking.h"
@@ -14,6 +15,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Scalar/DCE.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -205,6 +207,21 @@ std::string Preparation::spread(AllocaInst &variable) {
   return {};
 }
 
+/// What takes word `index` out of the vector `vector` has it as `piece`.
+void replaceElements(Instruction &vector, unsigned index, IRBuilder<> &builder, Value *piece) {
+  auto *type = dyn_cast<FixedVectorType>(vector.getType());
+  if (!type || type->getScalarSizeInBits() != 8 * kWordBytes)
+    return;
+  for (User *user : make_early_inc_range(vector.users())) {
+    auto *extract = dyn_cast<ExtractElementInst>(user);
+    auto *at = extract ? dyn_cast<ConstantInt>(extract->getIndexOperand()) : nullptr;
+    if (!at || !at->equalsInt(index))
+      continue;
+    extract->replaceAllUsesWith(builder.CreateBitCast(piece, extract->getType()));
+    extract->eraseFromParent();
+  }
+}
+
 std::string Preparation::spreadWords(AllocaInst &buffer) {
   uint64_t words = buffer.getAllocationSize(layout)->getFixedValue() / kWordBytes;
   IRBuilder<> entry(lane);
@@ -256,13 +273,15 @@ std::string Preparation::spreadWords(AllocaInst &buffer) {
         Value *value = store->getValueOperand();
         if (type->isPointerTy())
           value = builder.CreatePtrToInt(value, i64);
-        value = builder.CreateBitCast(value, pieces);
+        if (count > 1 && !isa<FixedVectorType>(type))
+          value = builder.CreateBitCast(value, pieces);
         for (unsigned i = 0; i < count; ++i)
-          builder.CreateStore(count == 1 ? value : builder.CreateExtractElement(value, i), word(i));
+          builder.CreateStore(builder.CreateBitCast(wordOf(builder, value, i), i32), word(i));
       } else {
         Value *value = count == 1 ? nullptr : PoisonValue::get(pieces);
         for (unsigned i = 0; i < count; ++i) {
           Value *piece = builder.CreateLoad(i32, word(i));
+          replaceElements(*instruction, i, builder, piece);
           value = count == 1 ? piece : builder.CreateInsertElement(value, piece, i);
         }
         value = type->isPointerTy()
@@ -342,6 +361,11 @@ Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> 
         apart.insert(copy);
     }
   computeBehindJoins(*function);
+  PassAnalyses analyses(nullptr);
+  FunctionPassManager first;
+  first.addPass(LCSSAPass()); // so that what leaves loops is split, too
+  first.run(*function, analyses.functions);
+  splitMatrixPhis(*function);
   Preparation preparation(*function, block, apart);
   problem = preparation.run();
   lane = preparation.lane;
@@ -349,8 +373,8 @@ Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> 
     function->eraseFromParent();
     return nullptr;
   }
-  PassAnalyses analyses(nullptr);
   FunctionPassManager passes;
+  passes.addPass(DCEPass());
   passes.addPass(LowerSwitchPass());
   passes.addPass(UnifyFunctionExitNodesPass());
   passes.addPass(LoopSimplifyPass());

@@ -40,6 +40,13 @@ public:
   }
 };
 
+/// A matrix instruction that works on rows wherever they are.
+struct MatrixCall {
+  CallInst *call;
+  SmallVector<AllocaInst *> places; // by word; null: of no interest
+  unsigned firstSum = 0, sums = 0;  // words of the accumulator, which results of as many follow
+};
+
 class Rewriter {
 public:
   Rewriter(Function &function, Instruction &lane)
@@ -68,6 +75,13 @@ private:
   void lowerShuffle(CallInst &call);
   void lowerVote(CallInst &call);
   void lowerInstruction(CallInst &call);
+  bool lowerMatrix(CallInst &call);
+  AllocaInst *rowOf(Value *value);
+  bool diesAt(Value *value, const CallInst &call);
+  void emitMatrices();
+  void layOutRows(MapVector<AllocaInst *, unsigned> &places);
+  void emitRun(ArrayRef<const MatrixCall *> run, const MapVector<AllocaInst *, unsigned> &places);
+  void gatherCopies();
   AllocaInst *publish(CallInst &call, Value *value);
   void makeLoop(Unit &unit);
   bool isOrderSeen(const Unit &unit);
@@ -116,6 +130,12 @@ private:
   SetVector<BasicBlock *> warpBlocks; // of the warp's own code, in order
   MapVector<Value *, AllocaInst *> slots;
   SmallVector<PHINode *> storedPhis;
+  SetVector<Instruction *> storedResults; // of matrix instructions: stand for their rows
+  SmallPtrSet<AllocaInst *, 16> sumRows;  // where accumulators become results
+  SmallVector<AllocaInst *> operandRows;  // by word, for one instruction at a time
+  AllocaInst *unusedRow = nullptr;        // for words that nobody reads
+  AllocaInst *matrixRows = nullptr;       // all of these, in the end
+  std::vector<MatrixCall> matrixCalls;
   const Value *partedWait_ = nullptr;
   AllocaInst *order = nullptr; // what orders of lanes are drawn from, where there are any
   /// Made when all is known: what is computed again is copied from the code as it was.

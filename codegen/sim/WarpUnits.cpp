@@ -194,18 +194,21 @@ void Rewriter::placePhiStores() {
   for (BasicBlock *block : blocks)
     for (PHINode &phi : block->phis())
       if (!divergence.isUniform(&phi)) {
-        slots[&phi] = makeSlot(phi.getType(), "phi");
+        if (!slots.count(&phi))
+          slots[&phi] = makeSlot(phi.getType(), "phi");
         storedPhis.push_back(&phi);
       }
   for (PHINode *phi : storedPhis)
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
       Value *value = phi->getIncomingValue(i);
-      if (isa<UndefValue>(value) || value == phi)
+      // A sum may have been made in the phi's own row.
+      if (isa<UndefValue>(value) || value == phi || rowOf(value) == slots[phi])
         continue;
       BasicBlock *from = phi->getIncomingBlock(i), *to = phi->getParent();
       Unit *unit = unitOfBlock.lookup(from);
       bool isCritical = from->getTerminator()->getNumSuccessors() > 1;
-      if (isCritical && (unit || leavesLive(*phi, from, to))) {
+      if (isCritical &&
+          (unit || rowOf(value) || sumRows.contains(slots[phi]) || leavesLive(*phi, from, to))) {
         BasicBlock *edge = SplitEdge(from, to);
         if (unit) {
           unit->body.push_back(edge);

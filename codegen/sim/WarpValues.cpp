@@ -12,8 +12,10 @@ using namespace cameo::warp;
 static constexpr unsigned kMaxRecomputed = 16;
 
 AllocaInst *Rewriter::makeSlot(Type *type, const Twine &name) {
-  // One bit a lane would be too little to address.
-  Type *stored = type->isIntegerTy(1) ? Type::getInt8Ty(context) : type;
+  // One bit a lane would be too little to address; vectors would stay out of SIMD.
+  Type *stored = type->isIntegerTy(1) ? Type::getInt8Ty(context)
+                 : isa<FixedVectorType>(type) && type->getPrimitiveSizeInBits() == 32 ? i32
+                                                                                      : type;
   IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
   AllocaInst *slot = entry.CreateAlloca(ArrayType::get(stored, kWarpLanes), nullptr, name);
   slot->setAlignment(Align(32));
@@ -29,13 +31,15 @@ Value *Rewriter::row(IRBuilderBase &builder, AllocaInst *slot, Value *index) {
 Value *Rewriter::loadRow(IRBuilderBase &builder, AllocaInst *slot, Value *index, Type *type) {
   Type *stored = cast<ArrayType>(slot->getAllocatedType())->getElementType();
   Value *value = builder.CreateLoad(stored, row(builder, slot, index));
-  return stored == type ? value : builder.CreateTrunc(value, type);
+  if (stored->isIntegerTy(8) && type->isIntegerTy(1))
+    return builder.CreateTrunc(value, type);
+  return builder.CreateBitCast(value, type);
 }
 
 void Rewriter::storeRow(IRBuilderBase &builder, Value *value, AllocaInst *slot, Value *index) {
   Type *stored = cast<ArrayType>(slot->getAllocatedType())->getElementType();
-  if (value->getType() != stored)
-    value = builder.CreateZExt(value, stored);
+  value = value->getType()->isIntegerTy(1) ? builder.CreateZExt(value, stored)
+                                           : builder.CreateBitCast(value, stored);
   builder.CreateStore(value, row(builder, slot, index));
 }
 
@@ -145,6 +149,10 @@ void Rewriter::finish() {
     phi->replaceAllUsesWith(PoisonValue::get(phi->getType()));
   for (PHINode *phi : storedPhis)
     phi->eraseFromParent();
+  for (Instruction *result : storedResults) {
+    result->replaceAllUsesWith(PoisonValue::get(result->getType()));
+    result->eraseFromParent();
+  }
   for (auto &unit : units) {
     SmallVector<BasicBlock *> blocks(unit->body);
     blocks.push_back(unit->header);

@@ -84,18 +84,15 @@ gpu.module @again {
 }
 
 // The engine is called for each lane.
-// CHECK-LABEL: define void @"copied$warp"
+// CHECK-LABEL: define void @"added$warp"
 // CHECK:         mul i32 %{{.*}}, -1814600227
 // CHECK:         call void %{{.*}}, i64
 // CHECK:         ret void
-gpu.module @copied {
-  llvm.mlir.global internal @line() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<64 x i32>
-  llvm.func @copied(%x: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
-    %line = llvm.mlir.addressof @line : !llvm.ptr<3>
+gpu.module @added {
+  llvm.func @added(%x: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
     %tid = nvvm.read.ptx.sreg.tid.x : i32
-    %from = llvm.getelementptr %x[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-    %to = llvm.getelementptr %line[%tid] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
-    kernel.ptx "cp.async.ca.shared.global 4"(%to, %from) : (!llvm.ptr<3>, !llvm.ptr<1>) -> ()
+    %at = llvm.getelementptr %x[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    kernel.ptx "red.global.add.u32"(%at, %tid) : (!llvm.ptr<1>, i32) -> ()
     llvm.return
   }
 }

@@ -1,0 +1,28 @@
+// The 32-bit words that values for matrix instructions are made of.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+
+namespace cameo {
+
+/// Whether `call` is one of an instruction whose operands a warp has in rows: of matrices.
+bool isMatrixInstruction(const llvm::CallInst &call);
+
+/// Word `index` of `value`, as a value of 32 bits: what it was put together from, where that can be
+/// seen, or what `builder` takes out of it.
+llvm::Value *wordOf(llvm::IRBuilderBase &builder, llvm::Value *value, unsigned index);
+
+/// Phis of vectors that matrix instructions are given or make become a phi for each word, so that
+/// each word's lanes lie side by side between lane loops:
+///
+///   %v = phi <2 x float> [ %a, %x ], [ %b, %y ]   ==>   %v0 = phi float [ %a0, %x ], [ %b0, %y ]
+///                                                       %v1 = phi float [ %a1, %x ], [ %b1, %y ]
+///
+/// Returns whether there were any.
+bool splitMatrixPhis(llvm::Function &function);
+
+} // namespace cameo
