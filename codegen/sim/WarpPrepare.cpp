@@ -46,7 +46,7 @@ public:
     auto *declaration = cast<Function>(source.getCallee());
     declaration->setDoesNotAccessMemory();
     declaration->setDoesNotThrow();
-    declaration->addFnAttr(Attribute::WillReturn);
+    // Not said to return, or it would be gone where nothing depends on it.
     declaration->addFnAttr(Attribute::Convergent);
     lane = entry.CreateCall(source);
     replaceIndices(entry);

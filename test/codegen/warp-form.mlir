@@ -148,3 +148,17 @@ gpu.module @open {
     llvm.return
   }
 }
+
+// Nothing depends on a lane: all that is left is the kernel itself.
+// CHECK-LABEL: define void @"idle$warp"
+// CHECK-NOT:     load
+// CHECK:         ret void
+gpu.module @idle {
+  llvm.func @idle(%x: !llvm.ptr<1> {llvm.noalias})
+      attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
+    %tid = nvvm.read.ptx.sreg.tid.x : i32
+    %p = llvm.getelementptr %x[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p : !llvm.ptr<1> -> f32
+    llvm.return
+  }
+}
