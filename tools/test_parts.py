@@ -115,6 +115,8 @@ def parts():
                                     "--count=5000"], 90, True),
         Part("tsan", ["tools/run-sanitized", "tsan"], 60, True),
         Part("asan", ["tools/run-sanitized", "asan"], 120, True),
+        Part("planted-faults-long", [PYTHON, f"{E2E}/planted_faults.py", "--long",
+                                     "--filter=^mma-(f16-registers|tf32)$"], 15, True),
         Part("typed-networks-long", [PYTHON, f"{E2E}/typed_networks.py", "--long"], 60, True),
         Part("precision-long", [PYTHON, f"{E2E}/precision.py", "--long"], 60, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
