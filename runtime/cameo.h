@@ -1,4 +1,4 @@
-/* The C interface of the Cameo runtime, version 1.
+/* The C interface of the Cameo runtime, version 2.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model is a file written by cameoc: an executable, a shared library or a plan. It is loaded for
@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: raised when something is added. */
-#define CAMEO_API_VERSION 1u
+#define CAMEO_API_VERSION 2u
 
 /* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
  * are zero. */
@@ -186,7 +186,11 @@ typedef struct cameo_model_options {
   uint32_t arch; /* take the code built for this architecture, e.g. 80; 0: the best there is */
 } cameo_model_options;
 
-typedef enum cameo_tensor_role { CAMEO_INPUT = 0, CAMEO_OUTPUT = 1 } cameo_tensor_role;
+typedef enum cameo_tensor_role {
+  CAMEO_INPUT = 0,
+  CAMEO_OUTPUT = 1,
+  CAMEO_TAP = 2 /* an intermediate value that a run can be watched for: cameo_context_set_taps */
+} cameo_tensor_role;
 
 /* The model reads the input's values on the host, to know shapes or bounds. */
 #define CAMEO_TENSOR_ON_HOST 1u
@@ -350,6 +354,32 @@ CAMEO_API cameo_status cameo_context_enqueue(cameo_context *context);
 CAMEO_API cameo_status cameo_context_synchronize(cameo_context *context);
 /* enqueue and synchronize. */
 CAMEO_API cameo_status cameo_context_run(cameo_context *context);
+
+/* Taps. A model compiled with `cameoc --tap=NAME` shows those intermediate values on the way of a
+ * run: cameo_model_tensor_count and its like tell them as CAMEO_TAP, and nothing else counts them.
+ * Each is there when its callback is called, and gone afterwards: values are not kept for one
+ * another. */
+typedef struct cameo_tap {
+  size_t struct_size;
+  uint32_t index; /* among the entry point's CAMEO_TAPs */
+  uint32_t rank;
+  const char *name;
+  const int64_t *dims; /* rank of them, none open */
+  cameo_dtype dtype;
+  cameo_memory memory;
+  const void *data; /* in `memory`, as long as the call lasts */
+  uint64_t bytes;
+} cameo_tap;
+
+/* Anything but CAMEO_STATUS_OK ends the run, which fails with that status. The context must not be
+ * used meanwhile. */
+typedef cameo_status (*cameo_tap_callback)(void *user, const cameo_tap *tap);
+/* Calls back for every tap of the runs to come, in the order in which they are computed, by the
+ * thread that enqueues the run. Values are copied to host memory, or shown where they are on the
+ * device. Such runs wait for each value, and their stream must not be being recorded;
+ * cameo_context_run_timed shows none. A NULL callback ends it. */
+CAMEO_API cameo_status cameo_context_set_taps(cameo_context *context, cameo_memory memory,
+                                              cameo_tap_callback callback, void *user);
 
 typedef struct cameo_launch_timing {
   size_t struct_size;

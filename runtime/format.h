@@ -17,7 +17,7 @@
 #define CAMEO_PAYLOAD_MAGIC "CAMEOPLD"
 #define CAMEO_TRAILER_MAGIC "CAMEOEND"
 /* Raised whenever a reader of the former version would misread a newer payload. */
-#define CAMEO_PAYLOAD_VERSION 3u
+#define CAMEO_PAYLOAD_VERSION 4u
 
 /* Last bytes of the file. */
 typedef struct CameoTrailer {
@@ -100,8 +100,7 @@ typedef enum CameoDataType {
  * of launches; a runtime may keep that list while shapes and host-resident values stay the same.
  *
  * CameoPlanHeader is followed, in this order and each aligned to 8, by
- *   CameoPlanTensor[tensor_count]   inputs first, then outputs
- *   CameoPlanDim[dim_count]
+ * *   CameoPlanDim[dim_count]
  *   CameoPlanKernel[kernel_count]
  *   uint32_t arg_types[arg_count]   CameoArgType of each kernel's parameters
  *   uint32_t code[code_words]
@@ -120,8 +119,8 @@ typedef struct CameoPlanHeader {
   uint32_t string_bytes;
   uint32_t register_count;
   uint32_t buffer_count;
-  uint32_t name; /* string: the entry point's name */
-  uint32_t reserved;
+  uint32_t name;      /* string: the entry point's name */
+  uint32_t tap_count; /* before version 4: 0 */
 } CameoPlanHeader;
 
 #define CAMEO_TENSOR_HOST 1u /* the plan reads this input's values on the host */
@@ -237,6 +236,8 @@ typedef enum CameoOpcode {
   CAMEO_OP_BUF_NAME = 91, /* b, s: what reports call the buffer, after its definition */
   CAMEO_OP_WORK = 92, /* ra, rb: doubles: arithmetic operations, and bytes read and written, of the
                          next LAUNCH, for profiles */
+  CAMEO_OP_TAP = 97,  /* tap index, b value, rank, r...: the value is there, and the caller may look
+                         at it; it need not live beyond this step */
   CAMEO_OP_BUF_PART = 93 /* bd, b buffer, r offset, r bytes: a range of the buffer, which lives as
                             long as the buffer does and has its name until it gets one */
 } CameoOpcode;

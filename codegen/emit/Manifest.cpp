@@ -123,10 +123,13 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
               {"onnx_nodes", json::fixUTF8(kernelNodes(kernel))},
           });
       });
-      entries.push_back(json::Object{{"name", function.getName()},
-                                     {"inputs", tensors(function, kPlanInputsAttr)},
-                                     {"outputs", tensors(function, kPlanOutputsAttr)},
-                                     {"kernels", std::move(kernels)}});
+      json::Object entry{{"name", function.getName()},
+                         {"inputs", tensors(function, kPlanInputsAttr)},
+                         {"outputs", tensors(function, kPlanOutputsAttr)},
+                         {"kernels", std::move(kernels)}};
+      if (function->hasAttr(kPlanTapsAttr))
+        entry["taps"] = tensors(function, kPlanTapsAttr);
+      entries.push_back(std::move(entry));
     }
   }
   for (size_t next = 0; next < sections.size();) {

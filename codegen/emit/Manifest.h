@@ -10,7 +10,7 @@ namespace cameo {
 struct ManifestInfo {
   std::string compilerVersion;
   std::string modelName;
-  std::string precision = "fp32";
+  std::string precision;  // what was asked for, as --precision
   uint64_t modelHash = 0; // XXH3 of the input file
 };
 

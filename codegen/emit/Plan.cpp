@@ -299,6 +299,12 @@ LogicalResult PlanEmitter::emit(Operation &op) {
                             scalars.get(copy.getBytes())});
   } else if (auto write = dyn_cast<rt::WriteOp>(op)) {
     return emitWrite(write);
+  } else if (auto tap = dyn_cast<rt::TapOp>(op)) {
+    SmallVector<uint32_t> words = {low(tap.getNumber()), buffers.lookup(tap.getValue()),
+                                   low(tap.getSizes().size())};
+    for (Value size : tap.getSizes())
+      words.push_back(scalars.get(size));
+    plan.op(CAMEO_OP_TAP, words);
   } else if (auto launch = dyn_cast<rt::LaunchOp>(op)) {
     return emitLaunch(launch);
   } else if (!isa<func::ReturnOp>(op)) {
@@ -311,7 +317,8 @@ FailureOr<std::vector<char>> PlanEmitter::run() {
   if (!variant)
     return function.emitError("a launch plan stands in an rt.variant");
   if (failed(addTensors(kPlanInputsAttr, plan.inputs)) ||
-      failed(addTensors(kPlanOutputsAttr, plan.outputs)))
+      failed(addTensors(kPlanOutputsAttr, plan.outputs)) ||
+      (function->hasAttr(kPlanTapsAttr) && failed(addTensors(kPlanTapsAttr, plan.taps))))
     return failure();
   for (Operation &op : function.getBody().front())
     if (failed(emit(op)))

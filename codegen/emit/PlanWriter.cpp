@@ -48,6 +48,7 @@ std::vector<char> PlanWriter::finish(llvm::StringRef name) {
   header.name = string(name);
   header.input_count = inputs.size();
   header.output_count = outputs.size();
+  header.tap_count = taps.size();
   header.dim_count = dims.size();
   header.kernel_count = kernels.size();
   header.arg_count = argTypes.size();
@@ -55,6 +56,7 @@ std::vector<char> PlanWriter::finish(llvm::StringRef name) {
   header.string_bytes = strings.size();
   std::vector<CameoPlanTensor> tensors = inputs;
   tensors.insert(tensors.end(), outputs.begin(), outputs.end());
+  tensors.insert(tensors.end(), taps.begin(), taps.end());
 
   std::vector<char> bytes;
   auto append = [&](const void *data, size_t size) {

@@ -30,7 +30,7 @@ public:
 
   std::vector<char> finish(llvm::StringRef name);
 
-  std::vector<CameoPlanTensor> inputs, outputs;
+  std::vector<CameoPlanTensor> inputs, outputs, taps;
   std::vector<CameoPlanDim> dims;
   std::vector<CameoPlanKernel> kernels;
   std::vector<uint32_t> argTypes;

@@ -389,6 +389,13 @@ LogicalResult LayOutArenaOp::verify() {
   return success();
 }
 
+LogicalResult TapOp::verify() {
+  if (isa<TensorType>(getValue().getType()) && !getSizes().empty())
+    return emitOpError() << "has " << getSizes().size()
+                         << " sizes, and a tensor, which has its own";
+  return success();
+}
+
 LogicalResult ArenaSizeOp::verify() {
   if (!getLive() != !getSum())
     return emitOpError("states the live bytes or the sum of all bytes without the other");

@@ -13,6 +13,12 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialects/rt/RtDialect.h.inc"
+
+namespace cameo::rt {
+/// On a result of an entry function: it is no output, but a value that a run shows on its way.
+inline constexpr llvm::StringLiteral kTapAttr = "rt.tap";
+} // namespace cameo::rt
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/rt/RtAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES

@@ -263,6 +263,26 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+//===-- Taps --------------------------------------------------------------------------------===//
+
+def Rt_TapOp : Rt_Op<"tap"> {
+  let summary = "shows a value to who watches the run";
+  let description = [{
+    The value is one of the entry point's taps, by number. It need not live beyond this step. As a
+    buffer it comes with its sizes, which a tensor has itself. Up to stage `host` taps are results of
+    the entry function with the attribute `rt.tap`; `cameo-plan-buffers` makes these of them.
+    ```mlir
+    rt.tap 0 = %b sizes(%n, %c64) : !rt.buffer
+    ```
+  }];
+  let arguments = (ins I64Attr:$number, AnyTypeOf<[AnyRankedTensor, Rt_BufferType]>:$value,
+                       Variadic<Index>:$sizes);
+  let assemblyFormat = [{
+    $number `=` $value (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
 //===-- Buffers: stage host -----------------------------------------------------------------===//
 
 def Rt_OutputShapeOp : Rt_Op<"output_shape"> {

@@ -159,6 +159,14 @@ void BufferPlanner::emit() {
           TypeAttr::get(cast<RankedTensorType>(from.getType()).getElementType()), from.getValues());
       continue;
     }
+    if (auto tap = dyn_cast<rt::TapOp>(step.op)) {
+      SmallVector<Value> sizes;
+      for (OpFoldResult size : tapSizes[tap.getNumber()])
+        sizes.push_back(value(size));
+      builder.create<rt::TapOp>(step.loc, tap.getNumber(), bufferAt(step.places[0], step.loc),
+                                sizes);
+      continue;
+    }
     auto launch = cast<rt::LaunchOp>(step.op);
     SmallVector<Value> operands;
     for (auto [place, operand] : llvm::zip(step.places, launch.getOperands_()))
@@ -192,4 +200,6 @@ void BufferPlanner::erase() {
   function.setFunctionType(builder.getFunctionType({}, {}));
   function->setAttr(kPlanInputsAttr, builder.getArrayAttr(inputs));
   function->setAttr(kPlanOutputsAttr, builder.getArrayAttr(outputs));
+  if (!taps.empty())
+    function->setAttr(kPlanTapsAttr, builder.getArrayAttr(taps));
 }

@@ -13,6 +13,7 @@ using namespace cameo;
 LogicalResult BufferPlanner::run() {
   if (!function.getBody().hasOneBlock())
     return function.emitError("an entry function needs exactly one block to become a plan");
+  takeTaps();
   builder.setInsertionPointToStart(&block);
   if (failed(collect()))
     return failure();
@@ -77,6 +78,8 @@ LogicalResult BufferPlanner::collect(Operation &op) {
   }
   if (auto view = dyn_cast<rt::ViewOp>(op))
     return collectView(view);
+  if (auto tap = dyn_cast<rt::TapOp>(op))
+    return collectTap(tap);
   if (auto assemble = dyn_cast<rt::AssembleOp>(op)) {
     bind(assemble, placeOf.at(assemble.getStorage()));
     return success();
@@ -252,6 +255,53 @@ SmallVector<int64_t> BufferPlanner::pairsInPlace(rt::LaunchOp launch, ArrayRef<i
     if (places[pairs[i]] == places[pairs[i + 1]])
       result.append({pairs[i], pairs[i + 1]});
   return result;
+}
+
+/// Results that are taps become steps right behind what computes them: their memory is free again
+/// after that.
+void BufferPlanner::takeTaps() {
+  auto end = cast<func::ReturnOp>(block.getTerminator());
+  llvm::BitVector tapped(function.getNumResults());
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    tapped[i] = bool(function.getResultAttr(i, rt::kTapAttr));
+  // Those of one operation follow it in their order.
+  for (int i = tapped.find_last(), number = tapped.count(); i >= 0; i = tapped.find_prev(i)) {
+    Value value = end.getOperand(i);
+    builder.setInsertionPointAfterValue(value);
+    builder.create<rt::TapOp>(end->getLoc(), --number, value, ValueRange());
+  }
+  for (unsigned i : tapped.set_bits()) {
+    auto type = cast<RankedTensorType>(function.getResultTypes()[i]);
+    taps.push_back(
+        describe("tap" + std::to_string(taps.size()), function.getResultAttrDict(i), type, false));
+    tapSizes.emplace_back();
+    // Of elements that share bytes the tensor has the bytes.
+    if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, "onnx.shape"))
+      for (int64_t size : shape.asArrayRef())
+        tapSizes.back().push_back(constant(size));
+  }
+  end->eraseOperands(tapped);
+  function.eraseResults(tapped);
+}
+
+LogicalResult BufferPlanner::collectTap(rt::TapOp tap) {
+  FailureOr<Sizes> known = sizesOf(tap.getValue());
+  if (failed(known))
+    return failure();
+  if (tapSizes[tap.getNumber()].empty())
+    tapSizes[tap.getNumber()] = *known;
+  auto source = placeOf.find(tap.getValue());
+  // Nobody has written it: its values may be anything.
+  FailureOr<unsigned> place =
+      source == placeOf.end() ? newMemory(Memory::Arena, tap.getValue()) : source->second;
+  if (failed(place))
+    return failure();
+  if (places[*place].view && !rt::layoutOf(tap.getValue())->isContiguous)
+    return tap.emitError() << "tap " << tap.getNumber()
+                           << " is in several pieces of another tensor";
+  useAt(*place, steps.size());
+  steps.push_back({tap, tap.getLoc(), {int(*place)}});
+  return success();
 }
 
 LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {

@@ -18,6 +18,8 @@ namespace cameo {
 /// where the plan reads the input's values.
 inline constexpr llvm::StringLiteral kPlanInputsAttr = "rt.inputs";
 inline constexpr llvm::StringLiteral kPlanOutputsAttr = "rt.outputs";
+/// On a planned entry function that has taps: the same of these.
+inline constexpr llvm::StringLiteral kPlanTapsAttr = "rt.taps";
 /// On a planned entry function whose sizes are all known: a dictionary of `arena_bytes`,
 /// `live_max_bytes` and `tensor_sum_bytes`.
 inline constexpr llvm::StringLiteral kPlanMemoryAttr = "rt.memory";
@@ -63,7 +65,7 @@ private:
   };
   /// What the plan does, in order.
   struct Step {
-    mlir::Operation *op; // rt.launch, rt.from_scalars; null for a copy
+    mlir::Operation *op; // rt.launch, rt.from_scalars, rt.tap; null for a copy
     mlir::Location loc;
     llvm::SmallVector<int> places; // a launch's operands, -1 for scalars; else target, source
     llvm::SmallVector<int64_t> inPlace = {}; // a launch's pairs of one place: rt::kInPlaceAttr
@@ -74,6 +76,8 @@ private:
   llvm::LogicalResult collectLaunch(rt::LaunchOp launch);
   llvm::LogicalResult collectView(rt::ViewOp view);
   llvm::LogicalResult collectReturn(mlir::func::ReturnOp op);
+  void takeTaps();
+  llvm::LogicalResult collectTap(rt::TapOp tap);
   llvm::FailureOr<Sizes> checkCast(mlir::tensor::CastOp op);
   void setMetadata();
   mlir::DictionaryAttr describe(llvm::StringRef fallback, mlir::DictionaryAttr attributes,
@@ -135,8 +139,8 @@ private:
   llvm::DenseMap<unsigned, mlir::Value> buffersOfViews; // by place
   llvm::DenseMap<mlir::Attribute, mlir::Value> symbols; // a named size, once
   std::map<int64_t, mlir::Value> constants;
-  llvm::SmallVector<Sizes> outputSizes;
-  llvm::SmallVector<mlir::Attribute> inputs, outputs; // metadata
+  llvm::SmallVector<Sizes> outputSizes, tapSizes;
+  llvm::SmallVector<mlir::Attribute> inputs, outputs, taps; // metadata
   llvm::DenseSet<unsigned> hostInputs;
   std::array<mlir::OpFoldResult, 3> arenaUse; // the arena's bytes, the most live ones, their sum
   mlir::Operation *firstOp = nullptr;

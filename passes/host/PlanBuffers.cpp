@@ -2,6 +2,8 @@
 // work is BufferPlanner's.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/InPlace.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/Passes.h"
 #include "passes/Statistics.h"
 #include "passes/host/BufferPlanner.h"
@@ -21,19 +23,46 @@ struct PlanBuffers : cameo::impl::PlanBuffersBase<PlanBuffers> {
     // A plan has no arguments: planned already.
     if (function->hasAttr(kPlanInputsAttr))
       return;
+    SmallVector<bool> allowed = inPlace(function);
     if (failed(BufferPlanner(function).run()))
       return signalPassFailure();
+    record(function, allowed);
     function.walk([&](rt::ArenaViewOp) { count(&getContext(), getArgument(), "arena-buffers"); });
     function.walk([&](rt::LaunchOp launch) {
       if (auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(rt::kInPlaceAttr))
         count(&getContext(), getArgument(), "in-place", pairs.size() / 2);
     });
+    function.walk([&](rt::TapOp) { count(&getContext(), getArgument(), "taps"); });
     function.walk([&](rt::CopyOp) { count(&getContext(), getArgument(), "copies"); });
     if (auto memory = function->getAttrOfType<DictionaryAttr>(kPlanMemoryAttr)) {
       auto bytes = [&](StringRef name) { return memory.getAs<IntegerAttr>(name).getInt(); };
       int64_t fewer = bytes("tensor_sum_bytes") - bytes("arena_bytes");
       count(&getContext(), getArgument(), "bytes-saved", std::max<int64_t>(fewer, 0));
     }
+  }
+
+private:
+  /// Of each launch, whether it may write over an operand or does.
+  static SmallVector<bool> inPlace(func::FuncOp function) {
+    SmallVector<bool> found;
+    function.walk([&](rt::LaunchOp launch) { found.push_back(launch->hasAttr(rt::kInPlaceAttr)); });
+    return found;
+  }
+
+  /// What became of those that were allowed to. Launches are planned one by one, in order.
+  static void record(func::FuncOp function, ArrayRef<bool> allowed) {
+    rt::Ledger ledger(function);
+    function.walk([&](rt::LaunchOp launch) {
+      bool mayBe = allowed.front();
+      allowed = allowed.drop_front();
+      if (launch->hasAttr(rt::kInPlaceAttr))
+        ledger.applied("in-place", launch.getLoc(), "written over what it reads",
+                       "nothing reads that afterwards");
+      else if (mayBe)
+        ledger.missed("in-place", launch.getLoc(), "not written over what it reads",
+                      "that is no intermediate value of its size, or is read afterwards, or the "
+                      "result is an output");
+    });
   }
 };
 } // namespace

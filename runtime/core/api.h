@@ -9,22 +9,22 @@
 #include <cstring>
 
 struct cameo_device {
-  std::shared_ptr<cameo::rt::Device> device;
+  std::shared_ptr<cameo::runtime::Device> device;
   bool checked = false; // the simulator's checks are on
 };
 
 struct cameo_model {
-  std::shared_ptr<cameo::rt::Model> model;
+  std::shared_ptr<cameo::runtime::Model> model;
   std::string manifest; // NUL-terminated
 };
 
 struct cameo_context {
-  std::shared_ptr<cameo::rt::Model> model;
-  std::unique_ptr<cameo::rt::Context> context;
+  std::shared_ptr<cameo::runtime::Model> model;
+  std::unique_ptr<cameo::runtime::Context> context;
   std::string error;
 };
 
-namespace cameo::rt::api {
+namespace cameo::runtime::api {
 
 // Keeps the message for cameo_last_error().
 cameo_status report(const Status &status);
@@ -62,10 +62,10 @@ template <typename T> Status writeStruct(const T &known, const char *name, T *gi
 #define CAMEO_REQUIRE(POINTER)                                                                     \
   do {                                                                                             \
     if (!(POINTER))                                                                                \
-      return ::cameo::rt::api::report(::cameo::rt::failure(::cameo::rt::Code::InvalidArgument,     \
-                                                           "%s: " #POINTER " is null", __func__)); \
+      return ::cameo::runtime::api::report(::cameo::runtime::failure(                              \
+          ::cameo::runtime::Code::InvalidArgument, "%s: " #POINTER " is null", __func__));         \
   } while (false)
 
-} // namespace cameo::rt::api
+} // namespace cameo::runtime::api
 
 #endif

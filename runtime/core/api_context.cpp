@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/api.h"
 
-using namespace cameo::rt;
-using namespace cameo::rt::api;
+using namespace cameo::runtime;
+using namespace cameo::runtime::api;
 
 namespace {
 
@@ -59,7 +59,7 @@ Status writeShape(const Shape &shape, uint32_t capacity, int64_t *dims, uint32_t
 
 } // namespace
 
-cameo_status cameo::rt::api::report(cameo_context *context, const Status &status) {
+cameo_status cameo::runtime::api::report(cameo_context *context, const Status &status) {
   if (!status.ok())
     context->error = status.message();
   return report(status);
@@ -120,6 +120,9 @@ cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role r
                                      uint64_t *bytes) {
   CAMEO_REQUIRE(context);
   CAMEO_REQUIRE(bytes);
+  if (role == CAMEO_TAP)
+    return report(context,
+                  failure(Code::InvalidArgument, "tap %u: its size comes with its value", index));
   return report(context, role == CAMEO_INPUT ? context->context->inputBytes(index, *bytes)
                                              : context->context->outputBytes(index, *bytes));
 }
@@ -201,6 +204,35 @@ cameo_status cameo_context_run(cameo_context *context) {
   CAMEO_REQUIRE(context);
   Status status = context->context->enqueue();
   return report(context, status.ok() ? context->context->synchronize() : std::move(status));
+}
+
+cameo_status cameo_context_set_taps(cameo_context *context, cameo_memory memory,
+                                    cameo_tap_callback callback, void *user) {
+  CAMEO_REQUIRE(context);
+  if (memory != CAMEO_MEMORY_HOST && memory != CAMEO_MEMORY_DEVICE)
+    return report(context,
+                  failure(Code::InvalidArgument, "memory kind %d is unknown", int(memory)));
+  TapCallback inner;
+  if (callback)
+    inner = [=, &plan = context->context->plan()](const TapValue &value) {
+      const PlanTensor &tensor = plan.taps()[value.tap];
+      cameo_tap shown = {};
+      shown.struct_size = sizeof shown;
+      shown.index = value.tap;
+      shown.rank = uint32_t(value.shape.size());
+      shown.name = tensor.name;
+      shown.dims = value.shape.data();
+      shown.dtype = cameo_dtype(tensor.dtype);
+      shown.memory = memory;
+      shown.data =
+          memory == CAMEO_MEMORY_HOST ? value.data : reinterpret_cast<void *>(value.memory);
+      shown.bytes = value.bytes;
+      cameo_status status = callback(user, &shown);
+      return status == CAMEO_STATUS_OK ? Status()
+                                       : failure(Code(status), "the callback ended the run");
+    };
+  context->context->setTaps(std::move(inner), memory == CAMEO_MEMORY_HOST);
+  return CAMEO_STATUS_OK;
 }
 
 cameo_status cameo_context_run_timed(cameo_context *context, cameo_timing_callback callback,

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <dlfcn.h>
 
-using namespace cameo::rt;
-using namespace cameo::rt::api;
+using namespace cameo::runtime;
+using namespace cameo::runtime::api;
 
 static_assert(CAMEO_STATUS_INTERNAL == int(Code::Internal), "cameo.h and Code agree");
 static_assert(CAMEO_STATUS_CORRUPT == int(Code::Corrupt), "cameo.h and Code agree");
@@ -31,7 +31,11 @@ Status entryOf(const cameo_model *model, uint32_t entry, const Plan *&plan) {
 }
 
 const std::vector<PlanTensor> &tensorsOf(const Plan &plan, cameo_tensor_role role) {
-  return role == CAMEO_INPUT ? plan.inputs() : plan.outputs();
+  return role == CAMEO_INPUT ? plan.inputs() : role == CAMEO_TAP ? plan.taps() : plan.outputs();
+}
+
+const char *roleName(cameo_tensor_role role) {
+  return role == CAMEO_INPUT ? "input" : role == CAMEO_TAP ? "tap" : "output";
 }
 
 Status createDevice(const cameo_device_options &options, cameo_device &device) {
@@ -83,7 +87,7 @@ Status loadFile(const char *path, const cameo_model_options *options, cameo_mode
 
 } // namespace
 
-cameo_status cameo::rt::api::report(const Status &status) {
+cameo_status cameo::runtime::api::report(const Status &status) {
   if (!status.ok())
     lastError() = status.message();
   return cameo_status(status.code());
@@ -247,8 +251,8 @@ cameo_status cameo_model_tensor_info(const cameo_model *model, uint32_t entry,
     return report(status);
   const std::vector<PlanTensor> &tensors = tensorsOf(*plan, role);
   if (index >= tensors.size())
-    return report(failure(Code::InvalidArgument, "%s %u: the model has %zu",
-                          role == CAMEO_INPUT ? "input" : "output", index, tensors.size()));
+    return report(failure(Code::InvalidArgument, "%s %u: the model has %zu", roleName(role), index,
+                          tensors.size()));
   const PlanTensor &tensor = tensors[index];
   cameo_tensor_info filled = {};
   filled.name = tensor.name;
@@ -274,8 +278,7 @@ cameo_status cameo_model_find_tensor(const cameo_model *model, uint32_t entry,
       *index = uint32_t(i);
       return CAMEO_STATUS_OK;
     }
-  return report(failure(Code::NotFound, "the model has no %s '%s'",
-                        role == CAMEO_INPUT ? "input" : "output", name));
+  return report(failure(Code::NotFound, "the model has no %s '%s'", roleName(role), name));
 }
 
 uint32_t cameo_model_profile_count(const cameo_model *model, uint32_t entry) {

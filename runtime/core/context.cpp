@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 // Where growing memory stops being worth exact sizes.
@@ -76,6 +76,7 @@ Context::~Context() {
     (void)releaseBuffer(output.device);
     (void)device().releaseHost(output.staging.memory);
   }
+  (void)device().releaseHost(tapStaging.memory);
   (void)releaseBuffer(arena);
   for (Event event : {done, inputsCopied})
     if (event)
@@ -289,6 +290,11 @@ Status Context::setArena(DevicePtr memory, uint64_t bytes) {
   return {};
 }
 
+void Context::setTaps(TapCallback callback, bool onHost) {
+  onTap = std::move(callback);
+  tapsOnHost = onHost;
+}
+
 // Runs of one context share memory: those on the new stream come after those on the old.
 Status Context::setStream(Stream stream) {
   if (!stream && !own)
@@ -363,6 +369,7 @@ MemoryUse Context::memoryUse() const {
     use.buffers += output.device.bytes;
     use.pinned += output.staging.bytes;
   }
+  use.pinned += tapStaging.bytes;
   for (const auto &one : prepared) {
     use.pinned += one->work.data.size();
     use.graphs += one->hasGraph();
@@ -440,4 +447,4 @@ Status Context::findPrepared(Prepared::Key key) {
   return {};
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

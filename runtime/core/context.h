@@ -9,7 +9,7 @@
 
 #include <functional>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 struct Allocator {
   void *user = nullptr;
@@ -51,6 +51,16 @@ struct LaunchTiming {
   double start, duration;
   double spread; // between the quartiles of all replays
 };
+
+// A tapped value, as long as the call lasts that it is given to.
+struct TapValue {
+  uint32_t tap; // index among the plan's
+  const Shape &shape;
+  const void *data; // host memory, or null where the value was wanted on the device
+  DevicePtr memory; // where it is there; nothing of the run is under way
+  uint64_t bytes;
+};
+using TapCallback = std::function<Status(const TapValue &)>;
 
 // How launches were timed. Times are milliseconds.
 struct TimedRun {
@@ -95,8 +105,12 @@ public:
   Status synchronize();
   // Whether the next run of this kind is a replay.
   bool replays() const { return active && active->hasGraph(); }
-  // Calls back for every launch in order, once the run is done. `how`, where it is wanted, takes
-  // some replays more.
+  // Who is shown tapped values by runs to come, each as soon as it is there; null: nobody. Such
+  // runs wait, and are not replays. The callback must not use the context; its failure ends the
+  // run.
+  void setTaps(TapCallback callback, bool onHost);
+  // Calls back for every launch in order, once the run is done. Taps are not shown. `how`, where it
+  // is wanted, takes some replays more.
   Status runTimed(const std::function<void(const LaunchTiming &)> &callback,
                   uint32_t replays = kTimedReplays, TimedRun *how = nullptr);
 
@@ -137,6 +151,7 @@ private:
   const char *inputName(uint32_t input) const { return plan().inputs()[input].name; }
 
   const WorkList &work() const { return active->work; }
+  bool showsTaps() const { return onTap && !work().taps.empty(); }
   bool ownsState(const InputState &input) const {
     return input.state != UINT32_MAX && input.binding.kind != Binding::Device;
   }
@@ -169,6 +184,7 @@ private:
   Status timeRange(size_t first, size_t last, bool together, uint32_t replays,
                    std::vector<std::vector<float>> &times);
   Status compute();
+  Status showTap(const TapStep &tap, DevicePtr memory);
   bool mayStage(bool pageable, uint64_t bytes) const;
   Status growStaging(Staging &staging, uint64_t bytes);
   Status grow(Buffer &buffer, uint64_t bytes, const char *what);
@@ -185,6 +201,10 @@ private:
   std::vector<OutputState> outputs;
   Buffer arena; // owned; options.arena otherwise
 
+  TapCallback onTap;
+  bool tapsOnHost = false;
+  Staging tapStaging;
+
   std::vector<std::unique_ptr<Prepared>> prepared; // for shapes and values of late
   Prepared *active = nullptr;                      // right for those of now; null: not known yet
   uint64_t runs = 0;
@@ -197,6 +217,6 @@ private:
   bool inFlight = false, inputsInFlight = false;
 };
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

@@ -20,7 +20,7 @@ namespace cameo::sim {
 struct LaunchCounters;
 }
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 using DevicePtr = uint64_t; // CUdeviceptr; on the simulator a host address
 using Stream = void *;      // CUstream, so that a caller's own passes through; null: default stream
@@ -271,6 +271,6 @@ std::string simCommandLine(const SimOptions &options);
 
 Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &device);
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

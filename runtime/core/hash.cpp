@@ -5,8 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 uint64_t hash(const void *data, size_t bytes) { return XXH3_64bits(data, bytes); }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

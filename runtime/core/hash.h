@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 uint64_t hash(const void *data, size_t bytes);
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

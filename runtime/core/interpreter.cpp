@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 // Ends programs that would not end: no plan of a model executes as many instructions.
@@ -52,6 +52,7 @@ private:
   Status launch(const uint32_t *o);
   Status copy(const uint32_t *o);
   Status write(const uint32_t *o);
+  Status tap(const uint32_t *o);
   Status place(uint32_t buffer, Place &result);
   Status size(int64_t value, const char *what, uint64_t &result) const;
   Status fail(Code code, const char *what) const {
@@ -197,6 +198,8 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     return copy(o);
   case CAMEO_OP_WRITE:
     return write(o);
+  case CAMEO_OP_TAP:
+    return tap(o);
   case CAMEO_OP_NODES:
     nextNodes = plan.string(o[0]);
     return {};
@@ -536,6 +539,24 @@ Status Interpreter::write(const uint32_t *o) {
   return {};
 }
 
+Status Interpreter::tap(const uint32_t *o) {
+  const PlanTensor &tensor = plan.taps()[o[0]];
+  TapStep step{o[0], {}, {}, 0};
+  CAMEO_RETURN_IF_ERROR(place(o[1], step.source));
+  for (uint32_t i = 0; i < o[2]; ++i)
+    step.shape.push_back(registers[o[3 + i]]);
+  if (Status status = tensorBytes(step.shape, tensor.dtype, step.bytes); !status.ok())
+    return failure(Code::OutOfRange, "tap '%s' would be %s: %s", tensor.name,
+                   formatType(step.shape, tensor.dtype).c_str(), status.message().c_str());
+  if (step.bytes > step.source.bytes)
+    return failure(
+        Code::Corrupt, "launch plan, word %u: tap '%s' of %llu bytes in a buffer of %llu", at,
+        tensor.name, (unsigned long long)step.bytes, (unsigned long long)step.source.bytes);
+  work.steps.push_back({Step::Tap, uint32_t(work.taps.size())});
+  work.taps.push_back(std::move(step));
+  return {};
+}
+
 } // namespace
 
 Status checkShape(const PlanTensor &tensor, const Shape &shape) {
@@ -588,4 +609,4 @@ Status runPlan(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList 
   return Interpreter(plan, inputs, work).run();
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

@@ -6,7 +6,7 @@
 
 #include "runtime/core/plan.h"
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 // What the plan is run for.
 struct PlanInput {
@@ -50,8 +50,16 @@ struct WriteStep {
   uint64_t bytes;
 };
 
+// A value that is there until the next step.
+struct TapStep {
+  uint32_t tap; // index among the plan's
+  Place source;
+  Shape shape;
+  uint64_t bytes;
+};
+
 struct Step {
-  enum Kind : uint32_t { Launch, Copy, Write } kind;
+  enum Kind : uint32_t { Launch, Copy, Write, Tap } kind;
   uint32_t index; // into the list of that kind
 };
 
@@ -68,6 +76,7 @@ struct WorkList {
   std::vector<ArgValue> args;
   std::vector<CopyStep> copies;
   std::vector<WriteStep> writes;
+  std::vector<TapStep> taps;
   std::vector<uint8_t> data;
   std::vector<Shape> outputShapes;
   std::vector<uint64_t> inputBytes, outputBytes;
@@ -86,6 +95,6 @@ Status checkShape(const PlanTensor &tensor, const Shape &shape);
 // Whether sizes of equal name are equal.
 Status checkSymbols(const Plan &plan, const std::vector<PlanInput> &inputs);
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <pthread.h>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 // Two page-locked buffers, so that one chunk is verified while the other is on its way.
@@ -322,4 +322,4 @@ Status Model::uploadChunks(Upload &upload) {
   return staging.finish();
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

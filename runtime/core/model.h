@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 struct Entry {
   Plan plan;
@@ -62,6 +62,6 @@ private:
 // "ptx for sm_80", "simulator image for sm_90a".
 std::string describeCode(const Section &section);
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

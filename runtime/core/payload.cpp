@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 constexpr uint64_t kSectionAlignment = 64;
@@ -281,4 +281,4 @@ Status Payload::verifyWeightChunk(uint64_t index, const void *copy, uint64_t byt
   return {};
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

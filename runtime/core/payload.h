@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 // The oldest payload version that can be read; the newest is CAMEO_PAYLOAD_VERSION.
 constexpr uint32_t kOldestPayloadVersion = 2;
@@ -86,6 +86,6 @@ private:
   uint64_t weightHashCount = 0;
 };
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 // Far above what a compiler emits; they bound what a damaged plan can make us allocate.
@@ -63,7 +63,7 @@ Status Plan::parseTables(const uint8_t *data, uint64_t size) {
   const uint32_t *argTypes;
   if (!cursor.take(1, header) || header->magic != CAMEO_PLAN_MAGIC)
     return corrupt("it has no header");
-  uint64_t tensorCount = uint64_t(header->input_count) + header->output_count;
+  uint64_t tensorCount = uint64_t(header->input_count) + header->output_count + header->tap_count;
   if (!cursor.take(tensorCount, tensors) || !cursor.take(header->dim_count, dims) ||
       !cursor.take(header->kernel_count, kernels) || !cursor.take(header->arg_count, argTypes) ||
       !cursor.take(header->code_words, words) || !cursor.take(header->string_bytes, strings))
@@ -84,10 +84,10 @@ Status Plan::parseTables(const uint8_t *data, uint64_t size) {
 
   inputList.resize(header->input_count);
   outputList.resize(header->output_count);
-  for (uint64_t i = 0; i < tensorCount; ++i)
-    CAMEO_RETURN_IF_ERROR(
-        parseTensor(tensors[i], dims, header->dim_count,
-                    i < inputList.size() ? inputList[i] : outputList[i - inputList.size()]));
+  tapList.resize(header->tap_count);
+  for (std::vector<PlanTensor> *list : {&inputList, &outputList, &tapList})
+    for (PlanTensor &tensor : *list)
+      CAMEO_RETURN_IF_ERROR(parseTensor(*tensors++, dims, header->dim_count, tensor));
   kernelList.resize(header->kernel_count);
   for (uint32_t i = 0; i < header->kernel_count; ++i)
     CAMEO_RETURN_IF_ERROR(parseKernel(kernels[i], argTypes, header->arg_count, kernelList[i]));
@@ -161,4 +161,4 @@ Status Plan::parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes
   return {};
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

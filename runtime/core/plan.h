@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 struct PlanTensor {
   const char *name;
@@ -40,6 +40,8 @@ public:
   const char *name() const { return entryName; }
   const std::vector<PlanTensor> &inputs() const { return inputList; }
   const std::vector<PlanTensor> &outputs() const { return outputList; }
+  // Intermediate values that a run shows on its way.
+  const std::vector<PlanTensor> &taps() const { return tapList; }
   const std::vector<PlanKernel> &kernels() const { return kernelList; }
   const uint32_t *code() const { return words; }
   uint32_t codeWords() const { return wordCount; }
@@ -57,7 +59,7 @@ private:
   Status validateCode(uint64_t weightBytes) const;
 
   const char *entryName = "";
-  std::vector<PlanTensor> inputList, outputList;
+  std::vector<PlanTensor> inputList, outputList, tapList;
   std::vector<PlanKernel> kernelList;
   const uint32_t *words = nullptr;
   uint32_t wordCount = 0;
@@ -67,6 +69,6 @@ private:
   uint32_t buffers = 0;
 };
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 Prepared::~Prepared() {
   dropGraph();
@@ -30,7 +30,7 @@ Status Prepared::create(Key from) {
   pointers.resize(count);
   argBytes.resize(count);
   argNames.resize(count);
-  slots.resize(count + 2 * work.copies.size() + work.writes.size());
+  slots.resize(count + 2 * work.copies.size() + work.writes.size() + work.taps.size());
   births.resize(work.births.size());
   for (size_t i = 0; i < count; ++i) {
     slots[i] = work.args[i].bits;
@@ -54,6 +54,8 @@ Status Prepared::setAddresses(const std::function<DevicePtr(const Place &)> &add
   }
   for (uint32_t i = 0; i < work.writes.size(); ++i)
     slots[writeSlot(i)] = address(work.writes[i].target);
+  for (uint32_t i = 0; i < work.taps.size(); ++i)
+    slots[tapSlot(i)] = address(work.taps[i].source);
   for (size_t i = 0; i < births.size(); ++i)
     births[i] = address(work.births[i].place);
   // A node that cannot be changed takes the graph with it: it is made anew when it is wanted.
@@ -85,6 +87,8 @@ Status Prepared::updateNode(size_t index, const std::vector<uint64_t> &before) {
     return device.setCopy(graph, nodes[index], slots[slot], slots[slot + 1],
                           work.copies[step.index].bytes);
   }
+  if (step.kind == Step::Tap)
+    return {};
   const WriteStep &write = work.writes[step.index];
   size_t slot = writeSlot(step.index);
   return changed(slot, 1) && write.bytes
@@ -124,6 +128,8 @@ Status Prepared::enqueueStep(const Step &step, Stream stream) {
                : device.copyOnDevice(slots[slot], slots[slot + 1], work.copies[step.index].bytes,
                                      stream);
   }
+  case Step::Tap: // a hook's
+    return {};
   default: {
     const WriteStep &write = work.writes[step.index];
     return device.copyToDevice(slots[writeSlot(step.index)],
@@ -133,7 +139,7 @@ Status Prepared::enqueueStep(const Step &step, Stream stream) {
   }
 }
 
-Status Prepared::enqueueSteps(Stream stream, const LaunchHook &hook) {
+Status Prepared::enqueueSteps(Stream stream, const LaunchHook &hook, const TapHook &onTap) {
   size_t birth = 0;
   for (size_t i = 0; i < work.steps.size(); ++i) {
     const Step &step = work.steps[i];
@@ -145,6 +151,8 @@ Status Prepared::enqueueSteps(Stream stream, const LaunchHook &hook) {
     CAMEO_RETURN_IF_ERROR(enqueueStep(step, stream));
     if (hooked)
       CAMEO_RETURN_IF_ERROR(hook(step.index, true));
+    if (onTap && step.kind == Step::Tap)
+      CAMEO_RETURN_IF_ERROR(onTap(work.taps[step.index], slots[tapSlot(step.index)]));
   }
   return {};
 }
@@ -161,6 +169,8 @@ Status Prepared::addStep(Graph target, const Step &step, GraphNode &node) {
                ? Status()
                : device.addCopy(target, slots[slot], slots[slot + 1], bytes, node);
   }
+  if (step.kind == Step::Tap) // nobody looks at what is replayed
+    return {};
   const WriteStep &write = work.writes[step.index];
   return write.bytes ? device.addWrite(target, slots[writeSlot(step.index)],
                                        static_cast<const char *>(writeData) + write.offset,
@@ -206,4 +216,4 @@ Status Prepared::enqueue(Stream stream, bool replay) {
   return replay && graph ? device.launchGraph(graph, stream) : enqueueSteps(stream);
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

@@ -11,10 +11,12 @@
 
 #include <functional>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 // Called before and after a launch, by its index among the launches.
 using LaunchHook = std::function<Status(size_t launch, bool after)>;
+// Called with a value, and where it will be when the stream gets there.
+using TapHook = std::function<Status(const TapStep &tap, DevicePtr memory)>;
 
 class Prepared {
 public:
@@ -42,7 +44,8 @@ public:
   // Enqueues the work: by the graph, where there is one and it is wanted.
   Status enqueue(Stream stream, bool replay);
   // The same step by step.
-  Status enqueueSteps(Stream stream, const LaunchHook &hook = nullptr);
+  Status enqueueSteps(Stream stream, const LaunchHook &hook = nullptr,
+                      const TapHook &onTap = nullptr);
   // Makes the graph for replay; needs addresses.
   Status buildGraph();
   bool hasGraph() const { return graph; }
@@ -63,17 +66,18 @@ private:
   Status enqueueStep(const Step &step, Stream stream);
   Status addStep(Graph graph, const Step &step, GraphNode &node);
 
-  // Of a copy (target, source) or of a write (target): where they are in `slots`.
+  // Of a copy (target, source), of a write (target) or of a tap: where they are in `slots`.
   size_t copySlot(uint32_t copy) const { return work.args.size() + 2 * copy; }
   size_t writeSlot(uint32_t write) const {
     return work.args.size() + 2 * work.copies.size() + write;
   }
+  size_t tapSlot(uint32_t tap) const { return writeSlot(uint32_t(work.writes.size())) + tap; }
 
   Device &device;
   const Plan &plan;
   const std::vector<Kernel> &kernels;
 
-  // Values of the launches' parameters; then addresses of copies and writes.
+  // Values of the launches' parameters; then addresses of copies, writes and taps.
   std::vector<uint64_t> slots;
   std::vector<void *> pointers;       // to the parameters
   std::vector<uint64_t> argBytes;     // of buffers
@@ -85,6 +89,6 @@ private:
   std::vector<GraphNode> nodes; // one a step
 };
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

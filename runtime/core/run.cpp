@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/context.h"
 
+#include <algorithm>
 #include <cstring>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 // How often a graph is made for the same shapes: again only where the driver could not change it.
@@ -288,12 +289,33 @@ void Context::discardOldContents() {
 // reason to expect more of the same. Where the driver does not make one, there is still the way of
 // the first run.
 Status Context::compute() {
-  bool wanted = graphsWork && !capturing && active->work.steps.size() > 1;
+  bool shown = showsTaps();
+  bool wanted = graphsWork && !capturing && !shown && active->work.steps.size() > 1;
   if (wanted && !active->hasGraph() && active->runs > 0 && active->graphsBuilt < kGraphsBuilt)
     (void)active->buildGraph();
   ++active->runs;
   discardOldContents();
+  if (shown)
+    return active->enqueueSteps(current, nullptr, [this](const TapStep &tap, DevicePtr memory) {
+      return showTap(tap, memory);
+    });
   return active->enqueue(current, wanted);
+}
+
+// The next step may write over the value: it is looked at before that is enqueued.
+Status Context::showTap(const TapStep &tap, DevicePtr memory) {
+  TapValue value{tap.tap, tap.shape, nullptr, memory, tap.bytes};
+  if (tapsOnHost) {
+    CAMEO_RETURN_IF_ERROR(growStaging(tapStaging, std::max<uint64_t>(tap.bytes, 1)));
+    if (tap.bytes)
+      CAMEO_RETURN_IF_ERROR(device().copyToHost(tapStaging.memory, memory, tap.bytes, current));
+    value.data = tapStaging.memory;
+  }
+  CAMEO_RETURN_IF_ERROR(device().synchronize(current));
+  Status status = onTap(value);
+  return status.ok() ? Status()
+                     : failure(status.code(), "tap '%s': %s", plan().taps()[tap.tap].name,
+                               status.message().c_str());
 }
 
 Status Context::enqueue() {
@@ -303,6 +325,8 @@ Status Context::enqueue() {
   swapStates();
   CAMEO_RETURN_IF_ERROR(prepare());
   CAMEO_RETURN_IF_ERROR(resolve());
+  if (capturing && showsTaps())
+    return failure(Code::Unsupported, "taps cannot be looked at while their stream is recorded");
   active->lastUsed = ++runs;
   Status status = enqueueAll();
   // An event that is recorded becomes part of the recording and cannot be waited for.
@@ -331,4 +355,4 @@ Status Context::synchronize() {
   return status;
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

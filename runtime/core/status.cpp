@@ -5,7 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 Status failure(Code code, const char *format, ...) {
   va_list args, again;
@@ -20,4 +20,4 @@ Status failure(Code code, const char *format, ...) {
   return Status(code, std::move(message));
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

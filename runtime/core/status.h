@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 // The values are those of cameo_status in cameo.h.
 enum class Code : int {
@@ -53,10 +53,10 @@ Status failure(Code code, const char *format, ...) __attribute__((format(printf,
 
 #define CAMEO_RETURN_IF_ERROR(EXPRESSION)                                                          \
   do {                                                                                             \
-    if (::cameo::rt::Status status_ = (EXPRESSION); !status_.ok())                                 \
+    if (::cameo::runtime::Status status_ = (EXPRESSION); !status_.ok())                            \
       return status_;                                                                              \
   } while (false)
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 // Launches timed by one graph.
@@ -103,6 +103,8 @@ size_t placeEvents(const WorkList &work, std::vector<Interval> &intervals) {
   size_t count = 0;
   bool follows = false;
   for (const Step &step : work.steps) {
+    if (step.kind == Step::Tap)
+      continue;
     bool launch = step.kind == Step::Launch;
     if (launch && !follows)
       ++count;
@@ -292,4 +294,4 @@ Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callba
   return {};
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

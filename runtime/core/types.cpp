@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 struct TypeInfo {
@@ -339,4 +339,4 @@ void writeInteger(void *data, uint32_t dtype, uint64_t index, int64_t value) {
   }
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

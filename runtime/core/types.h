@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 using Shape = std::vector<int64_t>;
 
@@ -38,6 +38,6 @@ void writeFloat(void *data, uint32_t dtype, uint64_t index, double value);
 // Truncates to the type's width.
 void writeInteger(void *data, uint32_t dtype, uint64_t index, int64_t value);
 
-} // namespace cameo::rt
+} // namespace cameo::runtime
 
 #endif

@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/plan.h"
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 // How the fixed operands of an opcode are to be read; a letter a word. Variable tails are checked
 // by hand.
-//   r register  b buffer  s string  w any word  i input  h host-resident input  o output
+//   r register  b buffer  s string  w any word  i input  h host-resident input  o output  p tap
 //   k kernel  t jump target  d element type  n count of the tail  * tail
 struct Pattern {
   uint32_t opcode;
@@ -47,6 +47,7 @@ constexpr Pattern kPatterns[] = {
     {CAMEO_OP_WORK, "rr"},
     {CAMEO_OP_BUF_NAME, "bs"},
     {CAMEO_OP_BUF_PART, "bbrr"},
+    {CAMEO_OP_TAP, "pbn*"},
 };
 
 const char *patternOf(uint32_t opcode) {
@@ -111,6 +112,10 @@ Status Plan::validateCode(uint64_t weightBytes) const {
         if (value >= outputList.size())
           return bad(at, "output", value, outputList.size());
         break;
+      case 'p':
+        if (value >= tapList.size())
+          return bad(at, "tap", value, tapList.size());
+        break;
       case 'k':
         if (value >= kernelList.size())
           return bad(at, "kernel", value, kernelList.size());
@@ -157,6 +162,8 @@ Status Plan::validateCode(uint64_t weightBytes) const {
       return failure(Code::Corrupt, "damaged launch plan: word %u reads a complex input", at);
     if (opcode == CAMEO_OP_OUTPUT_SHAPE && tail != outputList[operands[0]].dims.size())
       return bad(at, "sizes of an output:", tail, outputList[operands[0]].dims.size());
+    if (opcode == CAMEO_OP_TAP && tail != tapList[operands[0]].dims.size())
+      return bad(at, "sizes of a tap:", tail, tapList[operands[0]].dims.size());
     if (opcode == CAMEO_OP_BUF_WEIGHT) {
       uint64_t offset = operands[1] | uint64_t(operands[2]) << 32;
       uint64_t bytes = operands[3] | uint64_t(operands[4]) << 32;
@@ -174,4 +181,4 @@ Status Plan::validateCode(uint64_t weightBytes) const {
   return {};
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 namespace cuda {
 
@@ -151,4 +151,4 @@ Status allCodeRefused(const DeviceInfo &device, const std::vector<std::string> &
                  versionText(static_cast<int>(device.driverVersion)).c_str(), text.c_str());
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

@@ -5,7 +5,7 @@
 
 #include "runtime/core/device.h"
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 struct CodeNeeds {
   int driver = 0;      // as cuDriverGetVersion; 0: unknown
@@ -17,6 +17,6 @@ CodeNeeds codeNeeds(const CodeSection &section);
 // "cubin for sm_90a".
 std::string codeText(const CodeSection &section);
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda
 
 #endif

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/device.h"
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 Status createCudaDevice(int ordinal, std::unique_ptr<Device> &device, const char *library) {
   using namespace cuda;
@@ -336,4 +336,4 @@ Status CudaDevice::callHost(Stream stream, void (*function)(void *), void *user)
 
 } // namespace cuda
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 // "launching K, grid 4x1x1, block 128x1x1, 0 B of dynamic shared memory".
 std::string launchText(const std::string &kernel, const Launch &launch);
@@ -151,6 +151,6 @@ private:
   std::atomic<bool> lastIsGraph{false};                 // it is the last of a graph
 };
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda
 
 #endif

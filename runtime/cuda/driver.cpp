@@ -8,7 +8,7 @@
 #include <iterator>
 #include <unistd.h>
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 namespace {
 
@@ -223,12 +223,12 @@ CudaProbe probe(const DriverPlaces &places) {
   return finish(CudaProbe::Failing, status);
 }
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda
 
-namespace cameo::rt {
+namespace cameo::runtime {
 
 CudaProbe probeCudaDriver(const char *library) {
   return cuda::probe(cuda::DriverPlaces::of(library));
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

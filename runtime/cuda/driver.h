@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 // Where a driver is looked for.
 struct DriverPlaces {
@@ -57,6 +57,6 @@ Status readDeviceInfo(const Driver &driver, int ordinal, DeviceInfo &info);
 // Initialises the driver and counts its devices; an error where there are none.
 Status initialise(const Driver &driver, int &deviceCount, int &driverVersion);
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda
 
 #endif

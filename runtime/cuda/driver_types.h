@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 using CUresult = int;
 using CUdevice = int;
@@ -122,6 +122,6 @@ enum : int { // CUmemorytype
   CU_MEMORYTYPE_DEVICE = 2
 };
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda
 
 #endif

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/device.h"
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 namespace {
 
@@ -165,4 +165,4 @@ Status CudaDevice::destroyGraph(Graph graph) {
   return status.ok() ? std::move(ofTemplate) : std::move(status);
 }
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda

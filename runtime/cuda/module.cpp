@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 namespace {
 
@@ -186,4 +186,4 @@ Status CudaDevice::launch(const Launch &launch, Stream stream) {
   return checkEarlier(result, "cuLaunchKernel", launchText(*kernel->name, launch));
 }
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda

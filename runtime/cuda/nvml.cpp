@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 // The library is never closed: what it has started does not survive that.
 struct Nvml::Functions {
@@ -118,4 +118,4 @@ std::string slowdownNames(uint64_t reasons) {
   return text.empty() ? "none" : text;
 }
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace cameo::rt::cuda {
+namespace cameo::runtime::cuda {
 
 // Zero: the library does not tell.
 struct NvmlReading {
@@ -47,6 +47,6 @@ private:
 // "power cap, thermal slowdown"; "none".
 std::string slowdownNames(uint64_t reasons);
 
-} // namespace cameo::rt::cuda
+} // namespace cameo::runtime::cuda
 
 #endif

@@ -14,20 +14,20 @@ namespace cameo::cli {
 namespace {
 
 // What a user must supply, one line a tensor.
-std::string listInputs(const std::vector<rt::PlanTensor> &tensors,
+std::string listInputs(const std::vector<runtime::PlanTensor> &tensors,
                        const std::vector<uint32_t> &indices) {
   std::string text;
   for (uint32_t index : indices) {
-    text += std::string("\n  ") + tensors[index].name + ": " + rt::formatType(tensors[index]);
+    text += std::string("\n  ") + tensors[index].name + ": " + runtime::formatType(tensors[index]);
   }
   return text;
 }
 
 // Neither a name of the model's with something after it, nor a file or a literal.
 Status unknownAssignment(const char *option, const std::string &text,
-                         const std::vector<rt::PlanTensor> &tensors) {
+                         const std::vector<runtime::PlanTensor> &tensors) {
   std::string names;
-  for (const rt::PlanTensor &tensor : tensors)
+  for (const runtime::PlanTensor &tensor : tensors)
     names += (names.empty() ? "" : ", ") + std::string(tensor.name);
   return failure(Code::InvalidArgument,
                  "%s=%s: write NAME=@FILE, @FILE or a literal such as NAME=2x3xf32=...; the names "
@@ -38,7 +38,7 @@ Status unknownAssignment(const char *option, const std::string &text,
 // Index of the tensor whose name, with `end` behind it, is what `text` has at `at`, or the number
 // of tensors. Names may contain any character: the longest that fits is meant.
 size_t findName(const std::string &text, size_t at, char end,
-                const std::vector<rt::PlanTensor> &tensors) {
+                const std::vector<runtime::PlanTensor> &tensors) {
   size_t found = tensors.size(), longest = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::string prefix = std::string(tensors[i].name) + end;
@@ -52,7 +52,7 @@ size_t findName(const std::string &text, size_t at, char end,
 
 // Those of the texts that begin with a name; the others are left without an index.
 Status assignByName(const char *option, const std::vector<std::string> &texts,
-                    const std::vector<rt::PlanTensor> &tensors, std::vector<bool> &taken,
+                    const std::vector<runtime::PlanTensor> &tensors, std::vector<bool> &taken,
                     std::vector<Assignment> &assignments) {
   taken.assign(tensors.size(), false);
   assignments.assign(texts.size(), {UINT32_MAX, "", false});
@@ -77,7 +77,7 @@ Status assignByName(const char *option, const std::vector<std::string> &texts,
 
 // The others: the first tensors that no text names.
 Status assignByPosition(const char *option, const std::vector<std::string> &texts,
-                        const std::vector<rt::PlanTensor> &tensors, std::vector<bool> &taken,
+                        const std::vector<runtime::PlanTensor> &tensors, std::vector<bool> &taken,
                         std::vector<Assignment> &assignments) {
   size_t next = 0;
   for (size_t t = 0; t < texts.size(); ++t) {
@@ -105,7 +105,7 @@ bool isArchive(const Assignment &assignment) {
 // An archive without a name gives all tensors that its members have the names of and that are not
 // given yet.
 Status spreadArchive(const char *option, const std::string &path,
-                     const std::vector<rt::PlanTensor> &tensors, std::vector<bool> &taken,
+                     const std::vector<runtime::PlanTensor> &tensors, std::vector<bool> &taken,
                      std::vector<GivenTensor> &given) {
   Members wanted;
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -116,7 +116,7 @@ Status spreadArchive(const char *option, const std::string &path,
                    tensors.size());
   std::vector<HostTensor> members;
   CAMEO_RETURN_IF_ERROR(loadTensors(path, wanted, members));
-  bool named = std::any_of(tensors.begin(), tensors.end(), [&](const rt::PlanTensor &tensor) {
+  bool named = std::any_of(tensors.begin(), tensors.end(), [&](const runtime::PlanTensor &tensor) {
     return members[0].name == tensor.name;
   });
   uint32_t next = 0;
@@ -166,24 +166,24 @@ uint64_t nextRandom(uint64_t &state) {
 }
 
 // Floats in [-1, 1), integers 0 or 1, which are valid as indices of nearly everything.
-Status randomTensor(const rt::PlanTensor &wanted, const Shape &shape, uint64_t &state,
+Status randomTensor(const runtime::PlanTensor &wanted, const Shape &shape, uint64_t &state,
                     HostTensor &tensor) {
   tensor.dtype = wanted.dtype;
   tensor.shape = shape;
   uint64_t bytes = 0, count = 0;
-  CAMEO_RETURN_IF_ERROR(rt::tensorBytes(shape, wanted.dtype, bytes));
-  CAMEO_RETURN_IF_ERROR(rt::elementCount(shape, count));
+  CAMEO_RETURN_IF_ERROR(runtime::tensorBytes(shape, wanted.dtype, bytes));
+  CAMEO_RETURN_IF_ERROR(runtime::elementCount(shape, count));
   CAMEO_RETURN_IF_ERROR(checkHostBytes(bytes));
   tensor.data.assign(bytes, 0);
-  bool real = rt::isFloat(wanted.dtype) || rt::isComplex(wanted.dtype);
-  if (rt::isComplex(wanted.dtype))
+  bool real = runtime::isFloat(wanted.dtype) || runtime::isComplex(wanted.dtype);
+  if (runtime::isComplex(wanted.dtype))
     count *= 2;
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t bits = nextRandom(state);
     if (real)
-      rt::writeFloat(tensor.data.data(), wanted.dtype, i, double(bits >> 40) * 0x1p-23 - 1);
+      runtime::writeFloat(tensor.data.data(), wanted.dtype, i, double(bits >> 40) * 0x1p-23 - 1);
     else
-      rt::writeInteger(tensor.data.data(), wanted.dtype, i, int64_t(bits >> 63));
+      runtime::writeInteger(tensor.data.data(), wanted.dtype, i, int64_t(bits >> 63));
   }
   return {};
 }
@@ -191,7 +191,7 @@ Status randomTensor(const rt::PlanTensor &wanted, const Shape &shape, uint64_t &
 // What --shapes and the inputs that are given make of sizes that have a name.
 using NamedSizes = std::map<std::string, int64_t>;
 
-void collectSizes(const rt::PlanTensor &tensor, const Shape &shape, NamedSizes &sizes) {
+void collectSizes(const runtime::PlanTensor &tensor, const Shape &shape, NamedSizes &sizes) {
   for (size_t i = 0; i < tensor.symbols.size() && i < shape.size(); ++i)
     if (*tensor.symbols[i] && shape[i] >= 0)
       sizes.emplace(tensor.symbols[i], shape[i]);
@@ -199,9 +199,9 @@ void collectSizes(const rt::PlanTensor &tensor, const Shape &shape, NamedSizes &
 
 // Sizes for random inputs: --shapes, else the model's own; open ones as in other inputs, or 1.
 // `sizes` has those of the inputs that are given.
-Status randomShapes(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+Status randomShapes(const Options &options, const std::vector<runtime::PlanTensor> &tensors,
                     NamedSizes sizes, std::vector<Shape> &shapes) {
-  for (const rt::PlanTensor &tensor : tensors)
+  for (const runtime::PlanTensor &tensor : tensors)
     shapes.push_back(tensor.dims);
   // Sizes have no commas; names may.
   for (const std::string &text : options.shapes)
@@ -214,7 +214,7 @@ Status randomShapes(const Options &options, const std::vector<rt::PlanTensor> &t
       size_t comma = std::min(text.find(',', start), text.size());
       shapes[index].clear();
       CAMEO_RETURN_IF_ERROR(parseSizes(text.substr(start, comma - start), shapes[index]));
-      CAMEO_RETURN_IF_ERROR(rt::checkShape(tensors[index], shapes[index]));
+      CAMEO_RETURN_IF_ERROR(runtime::checkShape(tensors[index], shapes[index]));
       collectSizes(tensors[index], shapes[index], sizes);
       at = comma + 1;
     }
@@ -235,30 +235,31 @@ bool measuresOnly(const Options &options) {
 }
 
 // A random input, where there is none and that is allowed.
-Status addRandom(const Options &options, const rt::PlanTensor &tensor, const Shape &shape,
+Status addRandom(const Options &options, const runtime::PlanTensor &tensor, const Shape &shape,
                  uint64_t &state, HostTensor &input) {
   CAMEO_RETURN_IF_ERROR(randomTensor(tensor, shape, state, input));
   if (!options.randomInputs)
     std::fprintf(stderr, "input '%s' is not given: random values of %s\n", tensor.name,
-                 rt::formatType(shape, tensor.dtype).c_str());
+                 runtime::formatType(shape, tensor.dtype).c_str());
   return {};
 }
 
 } // namespace
 
-bool beginsWithName(const std::string &text, const std::vector<rt::PlanTensor> &tensors) {
+bool beginsWithName(const std::string &text, const std::vector<runtime::PlanTensor> &tensors) {
   return findName(text, 0, '=', tensors) < tensors.size();
 }
 
 Status assign(const char *option, const std::vector<std::string> &texts,
-              const std::vector<rt::PlanTensor> &tensors, std::vector<Assignment> &assignments) {
+              const std::vector<runtime::PlanTensor> &tensors,
+              std::vector<Assignment> &assignments) {
   std::vector<bool> taken;
   CAMEO_RETURN_IF_ERROR(assignByName(option, texts, tensors, taken, assignments));
   return assignByPosition(option, texts, tensors, taken, assignments);
 }
 
 Status readGiven(const char *option, const std::vector<std::string> &texts,
-                 const std::vector<rt::PlanTensor> &tensors, std::vector<GivenTensor> &given) {
+                 const std::vector<runtime::PlanTensor> &tensors, std::vector<GivenTensor> &given) {
   std::vector<bool> taken;
   std::vector<Assignment> assignments;
   CAMEO_RETURN_IF_ERROR(assignByName(option, texts, tensors, taken, assignments));
@@ -282,14 +283,14 @@ Status readGiven(const char *option, const std::vector<std::string> &texts,
   return {};
 }
 
-Status chooseShapes(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+Status chooseShapes(const Options &options, const std::vector<runtime::PlanTensor> &tensors,
                     std::vector<Shape> &shapes) {
   return randomShapes(options, tensors, {}, shapes);
 }
 
 Status gatherInputs(const Options &options, const Session &session,
                     std::vector<HostTensor> &inputs) {
-  const std::vector<rt::PlanTensor> &tensors = session.plan().inputs();
+  const std::vector<runtime::PlanTensor> &tensors = session.plan().inputs();
   std::vector<GivenTensor> given;
   CAMEO_RETURN_IF_ERROR(readGiven("--input", options.inputs, tensors, given));
   inputs.assign(tensors.size(), {});
@@ -313,7 +314,7 @@ Status gatherInputs(const Options &options, const Session &session,
                              : addRandom(options, tensors[i], shapes[i], state, inputs[i]);
     if (!status.ok())
       return failure(status.code(), "input '%s': %s", tensors[i].name, status.message().c_str());
-    CAMEO_RETURN_IF_ERROR(rt::checkShape(tensors[i], inputs[i].shape));
+    CAMEO_RETURN_IF_ERROR(runtime::checkShape(tensors[i], inputs[i].shape));
   }
   if (!missing.empty())
     return failure(
@@ -322,13 +323,14 @@ Status gatherInputs(const Options &options, const Session &session,
   return {};
 }
 
-Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs) {
+Status bindInputs(runtime::Context &context, std::vector<HostTensor> &inputs) {
   // Host memory of no elements still is memory.
   static uint64_t none;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     CAMEO_RETURN_IF_ERROR(context.setInputShape(i, inputs[i].shape));
     void *data = inputs[i].data.empty() ? static_cast<void *>(&none) : inputs[i].data.data();
-    CAMEO_RETURN_IF_ERROR(context.bindInput(i, {rt::Binding::Host, data, inputs[i].data.size()}));
+    CAMEO_RETURN_IF_ERROR(
+        context.bindInput(i, {runtime::Binding::Host, data, inputs[i].data.size()}));
   }
   return {};
 }

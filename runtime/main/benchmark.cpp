@@ -171,8 +171,8 @@ Status verify(const Options &options, Session &session, const std::vector<HostTe
 }
 
 Status describeRuns(Workers &workers, const Session &session, BenchmarkResult &result) {
-  rt::Context &context = workers[0]->runs();
-  const rt::WorkList *work = nullptr;
+  runtime::Context &context = workers[0]->runs();
+  const runtime::WorkList *work = nullptr;
   CAMEO_RETURN_IF_ERROR(context.workList(work));
   result.launches = work->launches.size();
   result.arenaLive = work->arenaLiveBytes;

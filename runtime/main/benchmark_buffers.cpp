@@ -7,14 +7,14 @@
 namespace cameo::cli {
 
 BenchmarkMemory::~BenchmarkMemory() {
-  for (rt::DevicePtr block : blocks)
+  for (runtime::DevicePtr block : blocks)
     (void)device.release(block);
   for (void *block : pinned)
     (void)device.releaseHost(block);
 }
 
 Status BenchmarkMemory::allocate(uint64_t bytes, const char *name, uint64_t MemoryUse::*kind,
-                                 rt::DevicePtr &memory) {
+                                 runtime::DevicePtr &memory) {
   uint64_t asked = std::max<uint64_t>(bytes, 1);
   if (Status status = device.allocate(asked, memory); !status.ok())
     return failure(status.code(), "%llu bytes of device memory for %s: %s",
@@ -33,17 +33,17 @@ Status BenchmarkMemory::allocatePinned(uint64_t bytes, void *&memory) {
   return {};
 }
 
-Status BufferSet::create(const std::vector<HostTensor> &given, rt::Stream stream) {
-  rt::ContextOptions options;
+Status BufferSet::create(const std::vector<HostTensor> &given, runtime::Stream stream) {
+  runtime::ContextOptions options;
   options.entry = session.entry;
   options.stream = stream;
-  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, options, context));
+  CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, options, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(given));
   return bindOutputs();
 }
 
 Status BufferSet::bindInputs(const std::vector<HostTensor> &given) {
-  const std::vector<rt::PlanTensor> &tensors = session.plan().inputs();
+  const std::vector<runtime::PlanTensor> &tensors = session.plan().inputs();
   for (uint32_t i = 0; i < given.size(); ++i) {
     CAMEO_RETURN_IF_ERROR(context->setInputShape(i, given[i].shape));
     Tensor &input = inputs.emplace_back();
@@ -55,26 +55,27 @@ Status BufferSet::bindInputs(const std::vector<HostTensor> &given) {
   for (uint32_t i = 0; i < inputs.size(); ++i)
     if (tensors[i].flags & CAMEO_TENSOR_HOST)
       CAMEO_RETURN_IF_ERROR(context->setInputValue(i, inputs[i].host, inputs[i].bytes));
-  const rt::WorkList *work = nullptr;
+  const runtime::WorkList *work = nullptr;
   CAMEO_RETURN_IF_ERROR(context->workList(work));
   std::vector<bool> used = work->inputUsed;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     Tensor &input = inputs[i];
     // What no kernel reads is not transferred.
     if (!used[i]) {
-      CAMEO_RETURN_IF_ERROR(context->bindInput(i, {rt::Binding::Host, input.host, input.bytes}));
+      CAMEO_RETURN_IF_ERROR(
+          context->bindInput(i, {runtime::Binding::Host, input.host, input.bytes}));
       continue;
     }
     CAMEO_RETURN_IF_ERROR(
         memory.allocate(input.bytes, tensors[i].name, &MemoryUse::tensors, input.device));
     CAMEO_RETURN_IF_ERROR(context->bindInput(
-        i, {rt::Binding::Device, reinterpret_cast<void *>(input.device), input.bytes}));
+        i, {runtime::Binding::Device, reinterpret_cast<void *>(input.device), input.bytes}));
   }
   return {};
 }
 
 Status BufferSet::bindOutputs() {
-  const std::vector<rt::PlanTensor> &tensors = session.plan().outputs();
+  const std::vector<runtime::PlanTensor> &tensors = session.plan().outputs();
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     Tensor &output = outputs.emplace_back();
     CAMEO_RETURN_IF_ERROR(context->outputBytes(i, output.bytes));
@@ -82,12 +83,12 @@ Status BufferSet::bindOutputs() {
     CAMEO_RETURN_IF_ERROR(
         memory.allocate(output.bytes, tensors[i].name, &MemoryUse::tensors, output.device));
     CAMEO_RETURN_IF_ERROR(context->bindOutput(
-        i, {rt::Binding::Device, reinterpret_cast<void *>(output.device), output.bytes}));
+        i, {runtime::Binding::Device, reinterpret_cast<void *>(output.device), output.bytes}));
   }
   return {};
 }
 
-Status BufferSet::upload(rt::Stream stream) {
+Status BufferSet::upload(runtime::Stream stream) {
   for (const Tensor &input : inputs)
     if (input.device && input.bytes)
       CAMEO_RETURN_IF_ERROR(
@@ -101,7 +102,7 @@ Status BufferSet::compute() {
   return context->enqueue();
 }
 
-Status BufferSet::download(rt::Stream stream) {
+Status BufferSet::download(runtime::Stream stream) {
   for (const Tensor &output : outputs)
     if (output.bytes)
       CAMEO_RETURN_IF_ERROR(
@@ -109,7 +110,7 @@ Status BufferSet::download(rt::Stream stream) {
   return {};
 }
 
-Status BufferSet::clearOutputs(rt::Stream stream) {
+Status BufferSet::clearOutputs(runtime::Stream stream) {
   for (const Tensor &output : outputs) {
     if (!output.bytes)
       continue;

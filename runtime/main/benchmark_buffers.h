@@ -10,17 +10,17 @@ namespace cameo::cli {
 // Device and page-locked memory, given back with its owner.
 class BenchmarkMemory {
 public:
-  BenchmarkMemory(rt::Device &device, MemoryUse &use) : device(device), use(use) {}
+  BenchmarkMemory(runtime::Device &device, MemoryUse &use) : device(device), use(use) {}
   ~BenchmarkMemory();
   // Counted as `kind`; null: not counted.
   Status allocate(uint64_t bytes, const char *name, uint64_t MemoryUse::*kind,
-                  rt::DevicePtr &memory);
+                  runtime::DevicePtr &memory);
   Status allocatePinned(uint64_t bytes, void *&memory);
 
 private:
-  rt::Device &device;
+  runtime::Device &device;
   MemoryUse &use;
-  std::vector<rt::DevicePtr> blocks;
+  std::vector<runtime::DevicePtr> blocks;
   std::vector<void *> pinned;
 };
 
@@ -30,25 +30,27 @@ public:
   BufferSet(Session &session, MemoryUse &use) : session(session), memory(*session.device, use) {}
 
   // Runs are enqueued on `stream`.
-  Status create(const std::vector<HostTensor> &inputs, rt::Stream stream);
+  Status create(const std::vector<HostTensor> &inputs, runtime::Stream stream);
   // Of the context, to be bound by the owner.
   Status arenaBytes(uint64_t &bytes) { return context->arenaBytes(bytes); }
-  Status setArena(rt::DevicePtr arena, uint64_t bytes) { return context->setArena(arena, bytes); }
+  Status setArena(runtime::DevicePtr arena, uint64_t bytes) {
+    return context->setArena(arena, bytes);
+  }
 
-  Status upload(rt::Stream stream);
+  Status upload(runtime::Stream stream);
   Status compute();
-  Status download(rt::Stream stream);
+  Status download(runtime::Stream stream);
   // Overwrites the outputs, on the device and on the host, so that those of an earlier run are no
   // longer there.
-  Status clearOutputs(rt::Stream stream);
+  Status clearOutputs(runtime::Stream stream);
 
   // What was downloaded, in a tensor that has the output's type and shape.
   Status takeOutput(uint32_t index, HostTensor &output);
-  rt::Context &runs() { return *context; }
+  runtime::Context &runs() { return *context; }
 
 private:
   struct Tensor {
-    rt::DevicePtr device = 0;
+    runtime::DevicePtr device = 0;
     void *host = nullptr;
     uint64_t bytes = 0;
   };
@@ -59,7 +61,7 @@ private:
   BenchmarkMemory memory;
   std::vector<Tensor> inputs, outputs;
   // Goes before the memory that is bound to it.
-  std::unique_ptr<rt::Context> context;
+  std::unique_ptr<runtime::Context> context;
 };
 
 } // namespace cameo::cli

@@ -93,7 +93,7 @@ std::string monitorOf(const BenchmarkResult &result) {
   if (monitor.watts > 0)
     members.add("watts", monitor.watts);
   if (monitor.missing.empty())
-    members.addText("slowed_by", rt::cuda::slowdownNames(monitor.slowedBy));
+    members.addText("slowed_by", runtime::cuda::slowdownNames(monitor.slowedBy));
   if (monitor.missing.empty() && monitor.joules >= 0) {
     members.add("joules", monitor.joules);
     members.add("joules_per_run", monitor.joules / double(result.runs()));
@@ -121,7 +121,7 @@ void printBenchmarkJson(const Options &options, const Session &session,
   }
   members.line();
   members.add("runs_per_sample", uint64_t(result.together));
-  members.addText("code", rt::describeCode(*session.model->code()));
+  members.addText("code", runtime::describeCode(*session.model->code()));
   if (!simulated)
     members.add("cuda_driver", uint64_t(session.device->info().driverVersion));
   members.add("launches", uint64_t(result.launches));

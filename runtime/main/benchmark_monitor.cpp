@@ -6,12 +6,12 @@
 
 namespace cameo::cli {
 
-Monitor::Monitor(const rt::DeviceInfo &info) {
-  if (info.kind != rt::DeviceKind::Cuda) {
+Monitor::Monitor(const runtime::DeviceInfo &info) {
+  if (info.kind != runtime::DeviceKind::Cuda) {
     result.missing = "no GPU";
     return;
   }
-  if (rt::Status status = rt::cuda::Nvml::open(info.pciBus, nvml); !status.ok())
+  if (runtime::Status status = runtime::cuda::Nvml::open(info.pciBus, nvml); !status.ok())
     result.missing = status.message();
   else
     result.driver = nvml->driver();
@@ -48,7 +48,7 @@ MonitorResult Monitor::stop() {
   result.joules = -1;
   if (energyStatus.ok() && nvml->energy(energyAfter).ok())
     result.joules = double(energyAfter - energyBefore) / 1000;
-  for (const rt::cuda::NvmlReading &reading : readings) {
+  for (const runtime::cuda::NvmlReading &reading : readings) {
     if (reading.smClock) {
       result.smLow = result.smLow ? std::min(result.smLow, reading.smClock) : reading.smClock;
       result.smHigh = std::max(result.smHigh, reading.smClock);

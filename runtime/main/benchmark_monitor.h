@@ -20,14 +20,14 @@ struct MonitorResult {
   unsigned smLow = 0, smHigh = 0, memoryClock = 0; // MHz
   double watts = 0;                                // mean
   unsigned hottest = 0;                            // degrees Celsius
-  uint64_t slowedBy = 0;                           // as rt::cuda::slowdownNames() knows them
+  uint64_t slowedBy = 0;                           // as runtime::cuda::slowdownNames() knows them
   double joules = 0;                               // of the whole board; negative: not told
 };
 
 // Reads ten times a second in a thread of its own from start() to stop().
 class Monitor {
 public:
-  explicit Monitor(const rt::DeviceInfo &info);
+  explicit Monitor(const runtime::DeviceInfo &info);
   ~Monitor() { (void)stop(); }
   void start();
   MonitorResult stop();
@@ -35,10 +35,10 @@ public:
 private:
   void watch();
 
-  std::unique_ptr<rt::cuda::Nvml> nvml;
+  std::unique_ptr<runtime::cuda::Nvml> nvml;
   MonitorResult result;
-  std::vector<rt::cuda::NvmlReading> readings;
-  rt::Status energyStatus;
+  std::vector<runtime::cuda::NvmlReading> readings;
+  runtime::Status energyStatus;
   uint64_t energyBefore = 0;
   std::thread thread;
   std::mutex mutex;

@@ -21,8 +21,8 @@ void printAverages(const BenchmarkResult &result, uint32_t runs) {
 
 // What was run, and how.
 void printCourse(const Session &session, const Options &options, const BenchmarkResult &result) {
-  const rt::DeviceInfo &info = session.device->info();
-  std::printf("Code: %s", rt::describeCode(*session.model->code()).c_str());
+  const runtime::DeviceInfo &info = session.device->info();
+  std::printf("Code: %s", runtime::describeCode(*session.model->code()).c_str());
   if (!session.simulated())
     std::printf("; driver %s%sfor CUDA %u.%u", result.monitor.driver.c_str(),
                 result.monitor.driver.empty() ? "" : " ", info.driverVersion / 1000,
@@ -60,7 +60,7 @@ void printMonitor(const BenchmarkResult &result) {
                 monitor.memoryClock);
   else
     std::printf("not told");
-  std::printf("; slowed down by: %s", rt::cuda::slowdownNames(monitor.slowedBy).c_str());
+  std::printf("; slowed down by: %s", runtime::cuda::slowdownNames(monitor.slowedBy).c_str());
   if (monitor.hottest)
     std::printf("; %u C", monitor.hottest);
   std::printf("\nPower: ");

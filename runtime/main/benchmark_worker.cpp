@@ -9,23 +9,23 @@ namespace cameo::cli {
 Worker::~Worker() {
   // Nobody is left to tell of a failure.
   if (working)
-    for (rt::Stream stream : streams)
+    for (runtime::Stream stream : streams)
       (void)device.synchronize(stream);
   sets.clear(); // contexts go before their stream
-  for (rt::Event event : events)
+  for (runtime::Event event : events)
     (void)device.destroyEvent(event);
-  for (rt::Stream stream : streams)
+  for (runtime::Stream stream : streams)
     (void)device.destroyStream(stream);
 }
 
 Status Worker::createEvents() {
   for (Slot &slot : slots) {
-    std::vector<rt::Event *> wanted = {&slot.computeBegin, &slot.computeEnd};
+    std::vector<runtime::Event *> wanted = {&slot.computeBegin, &slot.computeEnd};
     if (options.flushBytes)
       wanted.push_back(&slot.flush);
     if (options.transfers)
       wanted.insert(wanted.end(), {&slot.inBegin, &slot.inEnd, &slot.outBegin, &slot.outEnd});
-    for (rt::Event *event : wanted) {
+    for (runtime::Event *event : wanted) {
       CAMEO_RETURN_IF_ERROR(device.createEvent(*event, true, options.blocking));
       events.push_back(*event);
     }
@@ -39,7 +39,7 @@ Status Worker::shareArena() {
   CAMEO_RETURN_IF_ERROR(sets[0]->arenaBytes(bytes));
   if (!bytes)
     return {};
-  rt::DevicePtr arena = 0;
+  runtime::DevicePtr arena = 0;
   CAMEO_RETURN_IF_ERROR(memory.allocate(bytes, "intermediate values", &MemoryUse::arena, arena));
   for (const std::unique_ptr<BufferSet> &set : sets)
     CAMEO_RETURN_IF_ERROR(set->setArena(arena, bytes));
@@ -47,7 +47,7 @@ Status Worker::shareArena() {
 }
 
 Status Worker::prepare(const std::vector<HostTensor> &inputs) {
-  for (rt::Stream *stream : {&compute, &up, &down}) {
+  for (runtime::Stream *stream : {&compute, &up, &down}) {
     if (stream != &compute && !options.transfers)
       continue;
     CAMEO_RETURN_IF_ERROR(device.createStream(*stream));

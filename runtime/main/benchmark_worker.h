@@ -33,14 +33,14 @@ public:
   // what they should be.
   Status verify(const OutputCheck &check, bool &matched);
 
-  rt::Context &runs() { return sets[0]->runs(); }
+  runtime::Context &runs() { return sets[0]->runs(); }
   size_t setCount() const { return sets.size(); }
   uint64_t pinnedByContexts() const;
 
 private:
   // Of a sample, on the streams.
   struct Slot {
-    rt::Event flush, inBegin, inEnd, computeBegin, computeEnd, outBegin, outEnd;
+    runtime::Event flush, inBegin, inEnd, computeBegin, computeEnd, outBegin, outEnd;
     double enqueueTime = 0;
   };
   static constexpr size_t kDepth = 2;
@@ -52,16 +52,16 @@ private:
   Status checkOutputs(const OutputCheck &check, const char *what, bool &matched);
 
   Session &session;
-  rt::Device &device;
+  runtime::Device &device;
   const WorkerOptions options;
   MemoryUse &use;
   bool working = false; // work may be enqueued
-  rt::Stream compute = nullptr, up = nullptr, down = nullptr;
-  std::vector<rt::Stream> streams;
-  std::vector<rt::Event> events;
+  runtime::Stream compute = nullptr, up = nullptr, down = nullptr;
+  std::vector<runtime::Stream> streams;
+  std::vector<runtime::Event> events;
   Slot slots[kDepth];
   BenchmarkMemory memory;
-  rt::DevicePtr flushed = 0;
+  runtime::DevicePtr flushed = 0;
   std::vector<std::unique_ptr<BufferSet>> sets;
 };
 

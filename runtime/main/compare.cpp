@@ -14,9 +14,9 @@ constexpr uint64_t kPrintedElements = 64;
 
 // long double holds every 64-bit integer.
 long double valueOf(const HostTensor &tensor, uint64_t index) {
-  if (rt::isFloat(tensor.dtype) || rt::isComplex(tensor.dtype))
-    return rt::readFloat(tensor.data.data(), tensor.dtype, index);
-  int64_t value = rt::readInteger(tensor.data.data(), tensor.dtype, index);
+  if (runtime::isFloat(tensor.dtype) || runtime::isComplex(tensor.dtype))
+    return runtime::readFloat(tensor.data.data(), tensor.dtype, index);
+  int64_t value = runtime::readInteger(tensor.data.data(), tensor.dtype, index);
   return tensor.dtype == CAMEO_UINT64 ? (long double)(uint64_t(value)) : (long double)(value);
 }
 
@@ -24,18 +24,18 @@ long double valueOf(const HostTensor &tensor, uint64_t index) {
 
 bool compareOutput(uint32_t index, const HostTensor &actual, const HostTensor &expected,
                    const Options &options) {
-  std::string has = rt::formatType(actual.shape, actual.dtype);
-  std::string wants = rt::formatType(expected.shape, expected.dtype);
+  std::string has = runtime::formatType(actual.shape, actual.dtype);
+  std::string wants = runtime::formatType(expected.shape, expected.dtype);
   if (has != wants) {
     std::printf("[FAILED] result[%u]: type %s does not match the expected %s\n", index, has.c_str(),
                 wants.c_str());
     return false;
   }
-  bool complex = rt::isComplex(actual.dtype), real = complex || rt::isFloat(actual.dtype);
+  bool complex = runtime::isComplex(actual.dtype), real = complex || runtime::isFloat(actual.dtype);
   double atol = options.atol >= 0 ? options.atol : real ? kFloatAtol : 0;
   double rtol = options.rtol >= 0 ? options.rtol : real ? kFloatRtol : 0;
   uint64_t count = 0;
-  (void)rt::elementCount(actual.shape, count); // its shape was computed from
+  (void)runtime::elementCount(actual.shape, count); // its shape was computed from
   uint64_t parts = complex ? 2 * count : count;
   uint64_t differing = 0, first = 0;
   long double largest = 0;
@@ -74,13 +74,13 @@ bool compareBits(uint32_t index, const HostTensor &actual, const char *what,
       first = i;
   if (!differing && actual.shape == reference.shape)
     return true;
-  std::string type = rt::formatType(actual.shape, actual.dtype);
+  std::string type = runtime::formatType(actual.shape, actual.dtype);
   if (actual.shape != reference.shape) {
     std::printf("[FAILED] result[%u] of %s is %s, of %s %s\n", index, what, type.c_str(), other,
-                rt::formatType(reference.shape, reference.dtype).c_str());
+                runtime::formatType(reference.shape, reference.dtype).c_str());
     return false;
   }
-  uint64_t element = first * 8 / std::max(rt::dtypeBits(actual.dtype), 1u);
+  uint64_t element = first * 8 / std::max(runtime::dtypeBits(actual.dtype), 1u);
   std::printf(
       "[FAILED] result[%u] of %s: element at index %llu (%s) is not that of %s (%s) bit for "
       "bit; %llu of %llu bytes differ\n",

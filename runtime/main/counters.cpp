@@ -152,16 +152,17 @@ std::string formatCounters(const sim::LaunchCounters &counters) {
 }
 
 Status runCounters(const Options &options, Session &session, std::vector<HostTensor> &inputs) {
-  std::unique_ptr<rt::Context> context;
-  rt::ContextOptions contextOptions;
+  std::unique_ptr<runtime::Context> context;
+  runtime::ContextOptions contextOptions;
   contextOptions.entry = session.entry;
-  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, contextOptions, context));
+  CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   std::vector<sim::LaunchCounters> launches;
   session.device->takeCounters(launches); // of other runs
   std::vector<std::string> nodes;
-  CAMEO_RETURN_IF_ERROR(context->runTimed(
-      [&](const rt::LaunchTiming &timing) { nodes.push_back(nodeList(timing.step->onnxNodes)); }));
+  CAMEO_RETURN_IF_ERROR(context->runTimed([&](const runtime::LaunchTiming &timing) {
+    nodes.push_back(nodeList(timing.step->onnxNodes));
+  }));
   session.device->takeCounters(launches);
 
   KernelCounters total;

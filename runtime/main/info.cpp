@@ -13,10 +13,10 @@
 namespace cameo::cli {
 namespace {
 
-void printTensors(const char *title, const std::vector<rt::PlanTensor> &tensors) {
+void printTensors(const char *title, const std::vector<runtime::PlanTensor> &tensors) {
   std::printf("%s\n", title);
-  for (const rt::PlanTensor &tensor : tensors)
-    std::printf("  %s: %s%s\n", tensor.name, rt::formatType(tensor).c_str(),
+  for (const runtime::PlanTensor &tensor : tensors)
+    std::printf("  %s: %s%s\n", tensor.name, runtime::formatType(tensor).c_str(),
                 tensor.flags & CAMEO_TENSOR_HOST ? "  (read on the host)" : "");
 }
 
@@ -40,34 +40,34 @@ void printValue(const std::string &name, const Json &value, int indent) {
 
 // What one run computes, moves and keeps, for the sizes of --shapes; without it where no size is
 // open. Nothing is run, so nothing is known where it depends on values.
-Status printWork(const Options &options, const rt::Plan &plan) {
+Status printWork(const Options &options, const runtime::Plan &plan) {
   std::vector<Shape> shapes;
   CAMEO_RETURN_IF_ERROR(chooseShapes(options, plan.inputs(), shapes));
-  std::vector<rt::PlanInput> inputs;
+  std::vector<runtime::PlanInput> inputs;
   std::string text;
   bool isOpen = false;
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const rt::PlanTensor &tensor = plan.inputs()[i];
+    const runtime::PlanTensor &tensor = plan.inputs()[i];
     if (tensor.flags & CAMEO_TENSOR_HOST) {
       if (!options.shapes.empty())
         std::printf("work: not known before a run: '%s' is read on the host\n", tensor.name);
       return {};
     }
     isOpen |= shapes[i] != tensor.dims;
-    text +=
-        std::string(i ? ", " : "") + tensor.name + " " + rt::formatType(shapes[i], tensor.dtype);
+    text += std::string(i ? ", " : "") + tensor.name + " " +
+            runtime::formatType(shapes[i], tensor.dtype);
     inputs.push_back({shapes[i], nullptr});
   }
   if (isOpen && options.shapes.empty())
     return {};
-  rt::WorkList work;
-  if (Status status = rt::runPlan(plan, inputs, work); !status.ok())
+  runtime::WorkList work;
+  if (Status status = runtime::runPlan(plan, inputs, work); !status.ok())
     return options.shapes.empty() ? Status() : std::move(status);
   if (isOpen)
     std::printf("for: %s\n", text.c_str());
   double flops = 0, bytes = 0;
   bool isKnown = true;
-  for (const rt::LaunchStep &launch : work.launches) {
+  for (const runtime::LaunchStep &launch : work.launches) {
     isKnown &= launch.flops >= 0 && launch.bytes >= 0;
     flops += launch.flops;
     bytes += launch.bytes;
@@ -83,9 +83,9 @@ Status printWork(const Options &options, const rt::Plan &plan) {
   return {};
 }
 
-Status printEntries(const Options &options, const rt::Payload &payload) {
+Status printEntries(const Options &options, const runtime::Payload &payload) {
   uint32_t variant = UINT32_MAX;
-  for (const rt::Section &section : payload.sections()) {
+  for (const runtime::Section &section : payload.sections()) {
     if (section.kind != CAMEO_SECTION_PLAN)
       continue;
     // All variants have the same entry points.
@@ -93,11 +93,14 @@ Status printEntries(const Options &options, const rt::Payload &payload) {
       variant = section.variant;
     if (section.variant != variant)
       continue;
-    rt::Plan plan;
-    CAMEO_RETURN_IF_ERROR(rt::Plan::parse(section.data, section.size, payload.weightBytes(), plan));
+    runtime::Plan plan;
+    CAMEO_RETURN_IF_ERROR(
+        runtime::Plan::parse(section.data, section.size, payload.weightBytes(), plan));
     std::printf("entry point: %s\n", plan.name());
     printTensors("inputs:", plan.inputs());
     printTensors("outputs:", plan.outputs());
+    if (!plan.taps().empty())
+      printTensors("taps:", plan.taps());
     std::printf("kernels: %zu\n", plan.kernels().size());
     CAMEO_RETURN_IF_ERROR(printWork(options, plan));
   }
@@ -118,34 +121,34 @@ std::string bytesText(uint64_t bytes) {
 }
 
 // What is in several pieces has the hash of their hashes.
-void printCode(const rt::Payload &payload) {
+void printCode(const runtime::Payload &payload) {
   std::printf("code:\n");
-  const std::vector<rt::Section> &sections = payload.sections();
+  const std::vector<runtime::Section> &sections = payload.sections();
   for (auto section = sections.begin(); section != sections.end(); ++section) {
-    auto isPiece = [&](const rt::Section &other) { return other.isCodeOf(*section); };
+    auto isPiece = [&](const runtime::Section &other) { return other.isCodeOf(*section); };
     bool isCode = section->kind == CAMEO_SECTION_PTX || section->kind == CAMEO_SECTION_CUBIN ||
                   section->kind == CAMEO_SECTION_SIM_IMAGE;
     if (!isCode || std::any_of(sections.begin(), section, isPiece))
       continue;
     uint64_t bytes = 0;
     std::vector<uint64_t> hashes;
-    for (const rt::Section &piece : sections)
+    for (const runtime::Section &piece : sections)
       if (isPiece(piece)) {
         bytes += piece.size;
-        hashes.push_back(rt::hash(piece.data, piece.size));
+        hashes.push_back(runtime::hash(piece.data, piece.size));
       }
     std::string pieces =
         hashes.size() > 1 ? " in " + std::to_string(hashes.size()) + " pieces" : "";
     std::printf(
-        "  %s, %s%s, xxh3 %016llx\n", rt::describeCode(*section).c_str(), bytesText(bytes).c_str(),
-        pieces.c_str(),
+        "  %s, %s%s, xxh3 %016llx\n", runtime::describeCode(*section).c_str(),
+        bytesText(bytes).c_str(), pieces.c_str(),
         (unsigned long long)(hashes.size() == 1
                                  ? hashes[0]
-                                 : rt::hash(hashes.data(), hashes.size() * sizeof(uint64_t))));
+                                 : runtime::hash(hashes.data(), hashes.size() * sizeof(uint64_t))));
   }
 }
 
-Status printInfo(const Options &options, const rt::Payload &payload) {
+Status printInfo(const Options &options, const runtime::Payload &payload) {
   std::string_view manifest = payload.manifest();
   if (options.info == Report::Json) {
     std::fwrite(manifest.data(), 1, manifest.size(), stdout);

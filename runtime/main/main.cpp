@@ -56,23 +56,23 @@ Status runModes(const Options &options, Session &session, Outcome &outcome) {
   return {};
 }
 
-Status openPayload(const Options &options, std::unique_ptr<rt::Payload> &payload) {
+Status openPayload(const Options &options, std::unique_ptr<runtime::Payload> &payload) {
   if (!options.model.empty())
-    return rt::Payload::open(options.model.c_str(), payload);
-  rt::OwnFile own = rt::ownFile();
+    return runtime::Payload::open(options.model.c_str(), payload);
+  runtime::OwnFile own = runtime::ownFile();
   if (access(own.path, R_OK) != 0)
     return failure(Code::Io,
                    "this executable cannot read its own file, neither as /proc/self/exe nor as "
                    "'%s': %s",
                    own.name, strerror(errno));
-  if (!rt::Payload::isPresent(own.path))
+  if (!runtime::Payload::isPresent(own.path))
     return failure(Code::Corrupt, "this executable holds no model, or was cut off; --model=FILE "
                                   "runs another file's");
-  return rt::Payload::open(own.path, payload, own.name);
+  return runtime::Payload::open(own.path, payload, own.name);
 }
 
 Status run(const Options &options, Outcome &outcome) {
-  std::unique_ptr<rt::Payload> payload;
+  std::unique_ptr<runtime::Payload> payload;
   CAMEO_RETURN_IF_ERROR(openPayload(options, payload));
   if (options.info != Report::None)
     return printInfo(options, *payload);
@@ -99,8 +99,8 @@ int start(int argc, char **argv) {
     return Good;
   }
   if (status.ok() && options.version) {
-    std::printf("cameo %s, payload versions %u to %u\n", CAMEO_VERSION, rt::kOldestPayloadVersion,
-                CAMEO_PAYLOAD_VERSION);
+    std::printf("cameo %s, payload versions %u to %u\n", CAMEO_VERSION,
+                runtime::kOldestPayloadVersion, CAMEO_PAYLOAD_VERSION);
     return Good;
   }
   Outcome outcome;

@@ -69,14 +69,14 @@ Status parseShape(const char *text, Shape &shape) {
 
 // To this machine's order of bytes. A complex number's two parts stay in their order.
 void swapBytes(HostTensor &tensor) {
-  size_t bytes = rt::dtypeBits(tensor.dtype) / 8 / (rt::isComplex(tensor.dtype) ? 2 : 1);
+  size_t bytes = runtime::dtypeBits(tensor.dtype) / 8 / (runtime::isComplex(tensor.dtype) ? 2 : 1);
   for (uint8_t *at = tensor.data.data(), *end = at + tensor.data.size(); at != end; at += bytes)
     std::reverse(at, at + bytes);
 }
 
 // From column-major order, in which the first index runs fastest, to row-major.
 void toRowMajor(HostTensor &tensor) {
-  const size_t rank = tensor.shape.size(), bytes = rt::dtypeBits(tensor.dtype) / 8;
+  const size_t rank = tensor.shape.size(), bytes = runtime::dtypeBits(tensor.dtype) / 8;
   std::vector<size_t> strides(rank, bytes);
   for (size_t d = 1; d < rank; ++d)
     strides[d] = strides[d - 1] * size_t(tensor.shape[d - 1]);
@@ -116,11 +116,11 @@ Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor) {
   CAMEO_RETURN_IF_ERROR(parseDescr(valueOf(header, "descr"), tensor.dtype, bigEndian));
   CAMEO_RETURN_IF_ERROR(parseShape(valueOf(header, "shape"), tensor.shape));
   uint64_t bytes = 0;
-  CAMEO_RETURN_IF_ERROR(rt::tensorBytes(tensor.shape, tensor.dtype, bytes));
+  CAMEO_RETURN_IF_ERROR(runtime::tensorBytes(tensor.shape, tensor.dtype, bytes));
   if (bytes != size - start - length)
     return failure(Code::InvalidArgument, "npy: %s needs %llu bytes, the file has %zu",
-                   rt::formatType(tensor.shape, tensor.dtype).c_str(), (unsigned long long)bytes,
-                   size - start - length);
+                   runtime::formatType(tensor.shape, tensor.dtype).c_str(),
+                   (unsigned long long)bytes, size - start - length);
   tensor.data.assign(data + start + length, data + size);
   if (bigEndian)
     swapBytes(tensor);
@@ -137,11 +137,11 @@ Status formatNpy(const HostTensor &tensor, std::vector<uint8_t> &bytes) {
       descr = known.name;
   HostTensor unpacked;
   const HostTensor *written = &tensor;
-  uint32_t bits = rt::dtypeBits(tensor.dtype);
+  uint32_t bits = runtime::dtypeBits(tensor.dtype);
   if (bits < 8) { // an element a byte, as numpy has nothing smaller
     unpacked.shape = tensor.shape;
     uint64_t count = 0;
-    CAMEO_RETURN_IF_ERROR(rt::elementCount(tensor.shape, count));
+    CAMEO_RETURN_IF_ERROR(runtime::elementCount(tensor.shape, count));
     bool isSigned = tensor.dtype == CAMEO_INT4 || tensor.dtype == CAMEO_INT2;
     for (uint64_t i = 0; i < count; ++i) {
       uint8_t code = uint8_t(tensor.data[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1));

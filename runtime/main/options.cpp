@@ -171,7 +171,7 @@ const Option kOptions[] = {
     {"sim-checks", Optional,
      [](const std::string &v, Options &o) {
        o.simOnly = true;
-       return rt::parseSimChecks(v.empty() ? "all" : v.c_str(), o.sim);
+       return runtime::parseSimChecks(v.empty() ? "all" : v.c_str(), o.sim);
      }},
     {"sim-seed", Required,
      [](const std::string &v, Options &o) {
@@ -194,17 +194,17 @@ const Option kOptions[] = {
      [](const std::string &v, Options &o) {
        o.simOnly = true;
        o.sim.trace = v;
-       return rt::checkSimTrace(v.c_str());
+       return runtime::checkSimTrace(v.c_str());
      }},
     {"sim-form", Required,
      [](const std::string &v, Options &o) {
        o.simOnly = true;
        if (v == "warp")
-         o.sim.form = rt::SimForm::Warp;
+         o.sim.form = runtime::SimForm::Warp;
        else if (v == "thread")
-         o.sim.form = rt::SimForm::Thread;
+         o.sim.form = runtime::SimForm::Thread;
        else if (v == "compare")
-         o.sim.form = rt::SimForm::Compare;
+         o.sim.form = runtime::SimForm::Compare;
        else
          return failure(Code::InvalidArgument, "'%s': there are warp, thread, compare", v.c_str());
        return Status();
@@ -254,6 +254,11 @@ const Option kOptions[] = {
      }},
     {"profileRuns", Required,
      [](const std::string &v, Options &o) { return parseCount(v, o.profileRuns); }},
+    {"taps", Required,
+     [](const std::string &v, Options &o) {
+       o.taps = v;
+       return Status();
+     }},
     {"runs", Required, [](const std::string &v, Options &o) { return parseCount(v, o.runs); }},
 };
 
@@ -319,6 +324,9 @@ Status parseOptions(int argc, char **argv, Options &options) {
     return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
   if (!options.sim.board.empty() && !options.sim.counters)
     return failure(Code::InvalidArgument, "--board names the GPU that --sim-counters estimates");
+  if (!options.taps.empty() && (options.benchmark != Report::None || !options.profile.empty()))
+    return failure(Code::InvalidArgument,
+                   "--taps shows values of a plain run, not of --benchmark or --profile");
   // What one stream's run finds in a cache is what another's left there.
   if (options.cold && options.streams > 1)
     return failure(Code::InvalidArgument, "--cold measures one stream, not %u", options.streams);
@@ -340,6 +348,8 @@ Inputs and outputs; the name may be left out, and then the order counts
                               compares; a mismatch is exit code 1
   --atol=X --rtol=X           |actual - expected| <= atol + rtol * |expected|; by default 1e-5 and
                               1e-3 for floating-point types, 0 for integers
+  --taps=FOLDER               writes the intermediate values that cameoc --tap=NAME made visible,
+                              as FOLDER/NAME.npy; --info lists them
   --equal-nan                 NaN matches NaN; otherwise it matches nothing
   --runs=N                    runs as often; results that differ in a bit are exit code 1
   --random-inputs[=SEED]      seeded values for inputs that are not given; what is only measured has

@@ -10,9 +10,9 @@
 
 namespace cameo::cli {
 
-using rt::Code;
-using rt::failure;
-using rt::Status;
+using runtime::Code;
+using runtime::failure;
+using runtime::Status;
 
 enum class Report { None, Text, Json };
 enum class DeviceChoice { Auto, Cuda, Simulator };
@@ -35,7 +35,7 @@ struct Options {
   int ordinal = 0;
   double timeout = 0;   // seconds; 0: none
   bool simOnly = false; // an option was given that only the simulator knows
-  rt::SimOptions sim;
+  runtime::SimOptions sim;
   std::string counters; // file for what is counted; "": none
 
   Report benchmark = Report::None;
@@ -52,6 +52,7 @@ struct Options {
   uint32_t profileRuns = 20;
 
   uint32_t runs = 1; // plain ones
+  std::string taps;  // folder for tapped values; "": none
 };
 
 Status parseOptions(int argc, char **argv, Options &options);

@@ -11,7 +11,7 @@ namespace cameo::cli {
 namespace {
 
 // What the launch computes and moves, where the plan says so.
-std::string workOf(const rt::LaunchStep &step) {
+std::string workOf(const runtime::LaunchStep &step) {
   if (step.flops < 0 || step.bytes < 0)
     return "";
   char text[80];
@@ -20,7 +20,7 @@ std::string workOf(const rt::LaunchStep &step) {
 }
 
 // `counters`: null where nothing is counted.
-std::string slice(const rt::LaunchTiming &timing, const sim::LaunchCounters *counters) {
+std::string slice(const runtime::LaunchTiming &timing, const sim::LaunchCounters *counters) {
   char numbers[320];
   std::snprintf(
       numbers, sizeof numbers,
@@ -35,7 +35,7 @@ std::string slice(const rt::LaunchTiming &timing, const sim::LaunchCounters *cou
 }
 
 // What the times are, for people.
-std::string describeTimes(const Session &session, const rt::TimedRun &how) {
+std::string describeTimes(const Session &session, const runtime::TimedRun &how) {
   if (session.simulated())
     return "simulated: times of the simulator, not of a GPU";
   if (how.replays)
@@ -45,14 +45,14 @@ std::string describeTimes(const Session &session, const rt::TimedRun &how) {
   return "one run, launched by the host, which short kernels wait for: " + why;
 }
 
-std::string describeFloor(const rt::TimedRun &how) {
+std::string describeFloor(const runtime::TimedRun &how) {
   char text[80];
   std::snprintf(text, sizeof text, "floor %.3f us: %s", how.floor * 1000,
                 how.floorIsKernel ? "an empty kernel" : "no kernel at all");
   return text;
 }
 
-std::string header(const Session &session, const rt::TimedRun &how) {
+std::string header(const Session &session, const runtime::TimedRun &how) {
   std::string text =
       "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"device\":" + quoteJson(session.place) +
       ",\"times\":" + quoteJson(describeTimes(session, how));
@@ -74,7 +74,7 @@ std::string header(const Session &session, const rt::TimedRun &how) {
 
 // The first run loads code and touches memory for the first time; the clocks of a GPU take a while
 // to rise.
-Status warmUp(const Options &options, const Session &session, rt::Context &context) {
+Status warmUp(const Options &options, const Session &session, runtime::Context &context) {
   auto start = std::chrono::steady_clock::now();
   std::chrono::duration<double, std::milli> passed{};
   do {
@@ -88,21 +88,21 @@ Status warmUp(const Options &options, const Session &session, rt::Context &conte
 } // namespace
 
 Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs) {
-  std::unique_ptr<rt::Context> context;
-  rt::ContextOptions contextOptions;
+  std::unique_ptr<runtime::Context> context;
+  runtime::ContextOptions contextOptions;
   contextOptions.entry = session.entry;
-  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, contextOptions, context));
+  CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(warmUp(options, session, *context));
   std::vector<sim::LaunchCounters> counters;
   session.device->takeCounters(counters); // of those first runs
 
   std::string slices;
-  rt::TimedRun how;
+  runtime::TimedRun how;
   size_t count = 0;
   double total = 0;
   bool taken = false;
-  auto add = [&](const rt::LaunchTiming &timing) {
+  auto add = [&](const runtime::LaunchTiming &timing) {
     if (!taken)
       session.device->takeCounters(counters);
     taken = true;

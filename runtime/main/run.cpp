@@ -10,9 +10,9 @@ namespace {
 
 constexpr uint64_t kPrintedElements = 1000;
 
-Status prepareOutputs(rt::Context &context, std::vector<HostTensor> &outputs) {
+Status prepareOutputs(runtime::Context &context, std::vector<HostTensor> &outputs) {
   static uint64_t none;
-  const std::vector<rt::PlanTensor> &tensors = context.plan().outputs();
+  const std::vector<runtime::PlanTensor> &tensors = context.plan().outputs();
   outputs.resize(tensors.size());
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     HostTensor &output = outputs[i];
@@ -25,7 +25,7 @@ Status prepareOutputs(rt::Context &context, std::vector<HostTensor> &outputs) {
       return failure(status.code(), "output '%s': %s", tensors[i].name, status.message().c_str());
     output.data.resize(bytes);
     void *data = bytes ? static_cast<void *>(output.data.data()) : &none;
-    CAMEO_RETURN_IF_ERROR(context.bindOutput(i, {rt::Binding::Host, data, bytes}));
+    CAMEO_RETURN_IF_ERROR(context.bindOutput(i, {runtime::Binding::Host, data, bytes}));
   }
   return {};
 }
@@ -40,7 +40,7 @@ Status writeTensor(const HostTensor &tensor, const std::string &path) {
 }
 
 // Outputs for the same npz file go into it together; one given without a name takes all of them.
-Status writeOutputs(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+Status writeOutputs(const Options &options, const std::vector<runtime::PlanTensor> &tensors,
                     const std::vector<HostTensor> &outputs) {
   if (options.outputs.size() == 1 && options.outputs[0][0] == '@' &&
       endsWith(options.outputs[0], ".npz") && !beginsWithName(options.outputs[0], tensors)) {
@@ -73,7 +73,7 @@ Status writeOutputs(const Options &options, const std::vector<rt::PlanTensor> &t
 }
 
 // Before anything runs: a misspelt name or extension is found at once.
-Status checkOutputs(const Options &options, const std::vector<rt::PlanTensor> &tensors) {
+Status checkOutputs(const Options &options, const std::vector<runtime::PlanTensor> &tensors) {
   std::vector<Assignment> assignments;
   CAMEO_RETURN_IF_ERROR(assign("--output", options.outputs, tensors, assignments));
   for (const Assignment &assignment : assignments)
@@ -92,7 +92,7 @@ void printOutputs(const std::vector<HostTensor> &outputs) {
 }
 
 // The same context again and again: what it replays must give what its first run gave.
-Status repeat(uint32_t runs, rt::Context &context, std::vector<HostTensor> &outputs,
+Status repeat(uint32_t runs, runtime::Context &context, std::vector<HostTensor> &outputs,
               bool &matched) {
   std::vector<HostTensor> first = outputs;
   for (uint32_t run = 2; run <= runs; ++run) {
@@ -117,7 +117,7 @@ Status repeat(uint32_t runs, rt::Context &context, std::vector<HostTensor> &outp
 
 Status readExpected(const Options &options, const Session &session,
                     std::vector<GivenTensor> &expected) {
-  const std::vector<rt::PlanTensor> &tensors = session.plan().outputs();
+  const std::vector<runtime::PlanTensor> &tensors = session.plan().outputs();
   CAMEO_RETURN_IF_ERROR(readGiven("--expected_output", options.expected, tensors, expected));
   for (GivenTensor &given : expected)
     // A type that differs is a mismatch, and reported as one.
@@ -127,11 +127,11 @@ Status readExpected(const Options &options, const Session &session,
 
 Status runEagerly(Session &session, std::vector<HostTensor> &inputs,
                   std::vector<HostTensor> &outputs) {
-  std::unique_ptr<rt::Context> context;
-  rt::ContextOptions options;
+  std::unique_ptr<runtime::Context> context;
+  runtime::ContextOptions options;
   options.entry = session.entry;
   options.useGraphs = false;
-  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, options, context));
+  CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, options, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));
   CAMEO_RETURN_IF_ERROR(context->enqueue());
@@ -140,20 +140,23 @@ Status runEagerly(Session &session, std::vector<HostTensor> &inputs,
 
 Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
                bool &matched) {
-  const std::vector<rt::PlanTensor> &tensors = session.plan().outputs();
+  const std::vector<runtime::PlanTensor> &tensors = session.plan().outputs();
   std::vector<GivenTensor> expected;
   CAMEO_RETURN_IF_ERROR(checkOutputs(options, tensors));
   CAMEO_RETURN_IF_ERROR(readExpected(options, session, expected));
   // The outputs outlive the context, whose work writes them.
   std::vector<HostTensor> outputs;
-  std::unique_ptr<rt::Context> context;
-  rt::ContextOptions contextOptions;
+  std::unique_ptr<runtime::Context> context;
+  runtime::ContextOptions contextOptions;
   contextOptions.entry = session.entry;
-  CAMEO_RETURN_IF_ERROR(rt::Context::create(session.model, contextOptions, context));
+  CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));
+  if (!options.taps.empty())
+    CAMEO_RETURN_IF_ERROR(writeTaps(options.taps, *context));
   CAMEO_RETURN_IF_ERROR(context->enqueue());
   CAMEO_RETURN_IF_ERROR(context->synchronize());
+  context->setTaps(nullptr, false);
 
   if (options.outputs.empty() && options.expected.empty())
     printOutputs(outputs);
@@ -163,7 +166,7 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
     if (!compareOutput(given.index, outputs[given.index], given.tensor, options))
       matched = false;
   if (!matched && session.simulated())
-    std::fprintf(stderr, "to see it again: %s\n", rt::simCommandLine(options.sim).c_str());
+    std::fprintf(stderr, "to see it again: %s\n", runtime::simCommandLine(options.sim).c_str());
   if (!expected.empty() && matched)
     std::printf("[SUCCESS] all outputs matched the expected values\n");
   return options.runs > 1 ? repeat(options.runs, *context, outputs, matched) : Status();

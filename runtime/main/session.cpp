@@ -8,15 +8,15 @@ namespace cameo::cli {
 namespace {
 
 Status openCuda(int ordinal, Session &session) {
-  std::unique_ptr<rt::Device> device;
-  CAMEO_RETURN_IF_ERROR(rt::createCudaDevice(ordinal, device));
+  std::unique_ptr<runtime::Device> device;
+  CAMEO_RETURN_IF_ERROR(runtime::createCudaDevice(ordinal, device));
   session.device = std::move(device);
   return {};
 }
 
 Status openSimulator(const Options &options, Session &session) {
-  std::unique_ptr<rt::Device> device;
-  CAMEO_RETURN_IF_ERROR(rt::createSimDevice(options.sim, device));
+  std::unique_ptr<runtime::Device> device;
+  CAMEO_RETURN_IF_ERROR(runtime::createSimDevice(options.sim, device));
   session.device = std::move(device);
   return {};
 }
@@ -27,13 +27,13 @@ Status openDevice(const Options &options, Session &session) {
     return openCuda(options.ordinal, session);
   if (options.device == DeviceChoice::Simulator)
     return openSimulator(options, session);
-  rt::CudaProbe probe = rt::probeCudaDriver();
+  runtime::CudaProbe probe = runtime::probeCudaDriver();
   switch (probe.state) {
-  case rt::CudaProbe::Usable:
+  case runtime::CudaProbe::Usable:
     if (options.simOnly)
       return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
     return openCuda(options.ordinal, session);
-  case rt::CudaProbe::Failing:
+  case runtime::CudaProbe::Failing:
     return failure(Code::Driver, "%s; --device=sim runs on the simulator", probe.message.c_str());
   default:
     std::fprintf(stderr, "no CUDA driver on this machine: running on the simulator\n");
@@ -41,8 +41,8 @@ Status openDevice(const Options &options, Session &session) {
   }
 }
 
-std::string describeDevice(const rt::DeviceInfo &info) {
-  if (info.kind == rt::DeviceKind::Simulator)
+std::string describeDevice(const runtime::DeviceInfo &info) {
+  if (info.kind == runtime::DeviceKind::Simulator)
     return info.name;
   return info.name + " (cuda:" + std::to_string(info.ordinal) + ", sm_" +
          std::to_string(info.arch) + ")";
@@ -50,19 +50,20 @@ std::string describeDevice(const rt::DeviceInfo &info) {
 
 } // namespace
 
-Status openSession(const Options &options, std::unique_ptr<rt::Payload> payload, Session &session) {
+Status openSession(const Options &options, std::unique_ptr<runtime::Payload> payload,
+                   Session &session) {
   CAMEO_RETURN_IF_ERROR(openDevice(options, session));
   uint64_t total = 0;
   if (options.benchmark != Report::None)
     CAMEO_RETURN_IF_ERROR(session.device->memoryInfo(session.freeBytes, total));
-  const rt::SimOptions &sim = options.sim;
+  const runtime::SimOptions &sim = options.sim;
   bool checked = sim.checkBounds || sim.checkUninitialised || sim.checkRaces || sim.counters ||
                  !sim.trace.empty();
-  CAMEO_RETURN_IF_ERROR(
-      rt::Model::create(std::move(payload), session.device, options.arch, checked, session.model));
+  CAMEO_RETURN_IF_ERROR(runtime::Model::create(std::move(payload), session.device, options.arch,
+                                               checked, session.model));
   session.place = describeDevice(session.device->info());
   std::fprintf(stderr, "running on %s: %s\n", session.place.c_str(),
-               rt::describeCode(*session.model->code()).c_str());
+               runtime::describeCode(*session.model->code()).c_str());
   for (const std::string &refusal : session.model->refusals())
     std::fprintf(stderr, "better code was not taken: %s\n", refusal.c_str());
   const auto &entries = session.model->entries();

@@ -14,18 +14,19 @@ struct LaunchCounters;
 namespace cameo::cli {
 
 struct Session {
-  std::shared_ptr<rt::Device> device;
-  std::shared_ptr<rt::Model> model;
+  std::shared_ptr<runtime::Device> device;
+  std::shared_ptr<runtime::Model> model;
   uint32_t entry = 0;
   std::string place;      // "NVIDIA H200 (cuda:0, sm_90)", "the simulator"
   uint64_t freeBytes = 0; // of the device's memory before the model was loaded, for --benchmark
 
-  const rt::Plan &plan() const { return model->entries()[entry]->plan; }
-  bool simulated() const { return device->info().kind == rt::DeviceKind::Simulator; }
+  const runtime::Plan &plan() const { return model->entries()[entry]->plan; }
+  bool simulated() const { return device->info().kind == runtime::DeviceKind::Simulator; }
 };
 
 // By --device; says on stderr what it is.
-Status openSession(const Options &options, std::unique_ptr<rt::Payload> payload, Session &session);
+Status openSession(const Options &options, std::unique_ptr<runtime::Payload> payload,
+                   Session &session);
 
 // All inputs of the entry point, in order: those given, or random ones where allowed.
 Status gatherInputs(const Options &options, const Session &session,
@@ -39,10 +40,11 @@ struct Assignment {
   bool isFile;
 };
 Status assign(const char *option, const std::vector<std::string> &texts,
-              const std::vector<rt::PlanTensor> &tensors, std::vector<Assignment> &assignments);
+              const std::vector<runtime::PlanTensor> &tensors,
+              std::vector<Assignment> &assignments);
 
 // Whether `text` is "name=..." for one of them.
-bool beginsWithName(const std::string &text, const std::vector<rt::PlanTensor> &tensors);
+bool beginsWithName(const std::string &text, const std::vector<runtime::PlanTensor> &tensors);
 
 // The tensors that texts give, read: as assign(), and an .npz file without a name stands for all of
 // `tensors` that its members have the names of.
@@ -51,7 +53,7 @@ struct GivenTensor {
   HostTensor tensor;
 };
 Status readGiven(const char *option, const std::vector<std::string> &texts,
-                 const std::vector<rt::PlanTensor> &tensors, std::vector<GivenTensor> &given);
+                 const std::vector<runtime::PlanTensor> &tensors, std::vector<GivenTensor> &given);
 
 // What --expected_output gives, in the outputs' types where that can be.
 Status readExpected(const Options &options, const Session &session,
@@ -59,11 +61,15 @@ Status readExpected(const Options &options, const Session &session,
 
 // Sizes of all inputs: those of --shapes, else the model's own, else those of the same name that
 // are given, else 1.
-Status chooseShapes(const Options &options, const std::vector<rt::PlanTensor> &tensors,
+Status chooseShapes(const Options &options, const std::vector<runtime::PlanTensor> &tensors,
                     std::vector<Shape> &shapes);
 
 // Sets shapes and host bindings for `inputs`.
-Status bindInputs(rt::Context &context, std::vector<HostTensor> &inputs);
+Status bindInputs(runtime::Context &context, std::vector<HostTensor> &inputs);
+
+// Has the context's runs write each tapped value to a file of the folder, which is made if it is
+// not there.
+Status writeTaps(const std::string &folder, runtime::Context &context);
 
 // The modes. Mismatches are reported through `matched`.
 Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
@@ -76,7 +82,7 @@ Status runBenchmark(const Options &options, Session &session, std::vector<HostTe
                     bool &matched, int &interrupted);
 Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs);
 Status runCounters(const Options &options, Session &session, std::vector<HostTensor> &inputs);
-Status printInfo(const Options &options, const rt::Payload &payload);
+Status printInfo(const Options &options, const runtime::Payload &payload);
 
 // "123 B", "1.5 KiB", "97.5 MiB".
 std::string bytesText(uint64_t bytes);

@@ -28,7 +28,7 @@ bool parseType(const std::string &text, Shape &shape, uint32_t &dtype) {
     shape.push_back(size);
     at = size_t(end - text.c_str()) + 1;
   }
-  return rt::parseDtype(text.substr(at), dtype);
+  return runtime::parseDtype(text.substr(at), dtype);
 }
 
 // The outermost dimension has no brackets, the innermost spaces.
@@ -89,13 +89,13 @@ Status parseLiteral(const std::string &text, HostTensor &tensor) {
   if (!parseType(type, tensor.shape, tensor.dtype))
     return failure(Code::InvalidArgument, "'%s' is no type such as 2x3xf32", type.c_str());
   uint64_t bytes = 0, count = 0;
-  CAMEO_RETURN_IF_ERROR(rt::tensorBytes(tensor.shape, tensor.dtype, bytes));
-  CAMEO_RETURN_IF_ERROR(rt::elementCount(tensor.shape, count));
+  CAMEO_RETURN_IF_ERROR(runtime::tensorBytes(tensor.shape, tensor.dtype, bytes));
+  CAMEO_RETURN_IF_ERROR(runtime::elementCount(tensor.shape, count));
   if (Status status = checkHostBytes(bytes); !status.ok())
     return failure(status.code(), "the literal %s: %s", type.c_str(), status.message().c_str());
   tensor.data.assign(bytes, 0);
-  bool real = rt::isFloat(tensor.dtype) || rt::isComplex(tensor.dtype);
-  if (rt::isComplex(tensor.dtype))
+  bool real = runtime::isFloat(tensor.dtype) || runtime::isComplex(tensor.dtype);
+  if (runtime::isComplex(tensor.dtype))
     count *= 2; // real and imaginary parts, one after the other
   std::string values = equals == std::string::npos ? "" : text.substr(equals + 1);
   for (char &c : values)
@@ -105,9 +105,9 @@ Status parseLiteral(const std::string &text, HostTensor &tensor) {
   uint64_t given = 0;
   auto put = [&](uint64_t index, double number, int64_t integer) {
     if (real)
-      rt::writeFloat(tensor.data.data(), tensor.dtype, index, number);
+      runtime::writeFloat(tensor.data.data(), tensor.dtype, index, number);
     else
-      rt::writeInteger(tensor.data.data(), tensor.dtype, index, integer);
+      runtime::writeInteger(tensor.data.data(), tensor.dtype, index, integer);
   };
   double number = 0;
   int64_t integer = 0;
@@ -135,11 +135,11 @@ Status parseLiteral(const std::string &text, HostTensor &tensor) {
     }
     if (end == at || (*end && !std::strchr(" \t\n", *end)) || (errno == ERANGE && !real))
       return failure(Code::InvalidArgument, "'%.20s' is no value of type %s", at,
-                     rt::dtypeName(tensor.dtype));
+                     runtime::dtypeName(tensor.dtype));
     put(given, number, integer);
-    if (!real && rt::readInteger(tensor.data.data(), tensor.dtype, given) != integer)
+    if (!real && runtime::readInteger(tensor.data.data(), tensor.dtype, given) != integer)
       return failure(Code::InvalidArgument, "%lld is out of the range of %s", (long long)integer,
-                     rt::dtypeName(tensor.dtype));
+                     runtime::dtypeName(tensor.dtype));
     at = end;
   }
   if (given == 1)
@@ -154,9 +154,9 @@ Status parseLiteral(const std::string &text, HostTensor &tensor) {
 Status adaptType(HostTensor &tensor, uint32_t dtype) {
   if (tensor.dtype == dtype)
     return {};
-  uint32_t bits = rt::dtypeBits(dtype);
+  uint32_t bits = runtime::dtypeBits(dtype);
   bool standsIn = (bits == 16 && dtype == CAMEO_BFLOAT16 && tensor.dtype == CAMEO_UINT16) ||
-                  (bits == 8 && rt::isFloat(dtype) && tensor.dtype == CAMEO_UINT8);
+                  (bits == 8 && runtime::isFloat(dtype) && tensor.dtype == CAMEO_UINT8);
   if (standsIn) {
     tensor.dtype = dtype;
     return {};
@@ -164,7 +164,7 @@ Status adaptType(HostTensor &tensor, uint32_t dtype) {
   bool unpacked = bits < 8 && (tensor.dtype == CAMEO_UINT8 || tensor.dtype == CAMEO_INT8);
   if (!unpacked)
     return failure(Code::InvalidArgument, "element type %s given; %s expected",
-                   rt::dtypeName(tensor.dtype), rt::dtypeName(dtype));
+                   runtime::dtypeName(tensor.dtype), runtime::dtypeName(dtype));
   std::vector<uint8_t> packed((tensor.data.size() * bits + 7) / 8);
   for (size_t i = 0; i < tensor.data.size(); ++i)
     packed[i * bits / 8] |= uint8_t((tensor.data[i] & ((1u << bits) - 1)) << (i * bits % 8));
@@ -176,24 +176,26 @@ Status adaptType(HostTensor &tensor, uint32_t dtype) {
 std::string formatElement(const HostTensor &tensor, uint64_t index) {
   char text[80];
   const void *data = tensor.data.data();
-  if (rt::isComplex(tensor.dtype))
-    std::snprintf(text, sizeof text, "%.9g%+.9gi", rt::readFloat(data, tensor.dtype, 2 * index),
-                  rt::readFloat(data, tensor.dtype, 2 * index + 1));
-  else if (rt::isFloat(tensor.dtype))
+  if (runtime::isComplex(tensor.dtype))
+    std::snprintf(text, sizeof text, "%.9g%+.9gi",
+                  runtime::readFloat(data, tensor.dtype, 2 * index),
+                  runtime::readFloat(data, tensor.dtype, 2 * index + 1));
+  else if (runtime::isFloat(tensor.dtype))
     std::snprintf(text, sizeof text, tensor.dtype == CAMEO_DOUBLE ? "%.17g" : "%.9g",
-                  rt::readFloat(data, tensor.dtype, index));
+                  runtime::readFloat(data, tensor.dtype, index));
   else if (tensor.dtype == CAMEO_UINT64)
     std::snprintf(text, sizeof text, "%llu",
-                  (unsigned long long)rt::readInteger(data, tensor.dtype, index));
+                  (unsigned long long)runtime::readInteger(data, tensor.dtype, index));
   else
-    std::snprintf(text, sizeof text, "%lld", (long long)rt::readInteger(data, tensor.dtype, index));
+    std::snprintf(text, sizeof text, "%lld",
+                  (long long)runtime::readInteger(data, tensor.dtype, index));
   return text;
 }
 
 std::string formatTensor(const HostTensor &tensor, uint64_t limit) {
-  std::string text = rt::formatType(tensor.shape, tensor.dtype) + "=";
+  std::string text = runtime::formatType(tensor.shape, tensor.dtype) + "=";
   uint64_t count = 0;
-  if (rt::elementCount(tensor.shape, count).ok() && count) {
+  if (runtime::elementCount(tensor.shape, count).ok() && count) {
     uint64_t index = 0;
     appendElements(tensor, 0, limit, index, text);
     if (count > limit)

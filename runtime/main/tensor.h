@@ -8,10 +8,10 @@
 
 namespace cameo::cli {
 
-using rt::Code;
-using rt::failure;
-using rt::Shape;
-using rt::Status;
+using runtime::Code;
+using runtime::failure;
+using runtime::Shape;
+using runtime::Status;
 
 struct HostTensor {
   std::string name; // "" where the source has none

@@ -166,12 +166,12 @@ Status readField(Reader &reader, uint32_t field, uint32_t wire, Fields &fields,
 }
 
 Status storeIntegers(const Fields &fields, uint64_t count, HostTensor &tensor) {
-  uint32_t bits = rt::dtypeBits(tensor.dtype);
+  uint32_t bits = runtime::dtypeBits(tensor.dtype);
   // An entry holds a byte's worth of packed elements.
   uint64_t entries = bits < 8 ? tensor.data.size() : count;
   if (fields.integers.size() != entries)
     return failure(Code::InvalidArgument, "pb: %zu values for %s", fields.integers.size(),
-                   rt::formatType(tensor.shape, tensor.dtype).c_str());
+                   runtime::formatType(tensor.shape, tensor.dtype).c_str());
   size_t width = bits < 8 ? 1 : bits / 8;
   for (size_t i = 0; i < entries; ++i) // little endian: the low bytes
     std::memcpy(tensor.data.data() + i * width, &fields.integers[i], width);
@@ -202,21 +202,21 @@ Status parseTensorProto(const uint8_t *data, size_t size, HostTensor &tensor) {
     CAMEO_RETURN_IF_ERROR(readField(reader, uint32_t(tag >> 3), tag & 7, fields, tensor));
   }
   tensor.dtype = uint32_t(std::min<uint64_t>(fields.dataType, 0xffff));
-  if (!rt::dtypeBits(tensor.dtype))
+  if (!runtime::dtypeBits(tensor.dtype))
     return failure(Code::InvalidArgument, "pb: element type %u is none that has a size",
                    tensor.dtype);
   tensor.shape.clear();
   for (uint64_t dim : fields.dims)
     tensor.shape.push_back(int64_t(dim));
   uint64_t bytes = 0, count = 0;
-  CAMEO_RETURN_IF_ERROR(rt::tensorBytes(tensor.shape, tensor.dtype, bytes));
-  CAMEO_RETURN_IF_ERROR(rt::elementCount(tensor.shape, count));
+  CAMEO_RETURN_IF_ERROR(runtime::tensorBytes(tensor.shape, tensor.dtype, bytes));
+  CAMEO_RETURN_IF_ERROR(runtime::elementCount(tensor.shape, count));
   if (fields.valueFields & (fields.valueFields - 1))
     return malformed("values in two fields");
   if (fields.raw || fields.valueFields == 1u << RawData) {
     if (fields.rawBytes != bytes)
       return failure(Code::InvalidArgument, "pb: %zu bytes of raw data; %s needs %llu",
-                     fields.rawBytes, rt::formatType(tensor.shape, tensor.dtype).c_str(),
+                     fields.rawBytes, runtime::formatType(tensor.shape, tensor.dtype).c_str(),
                      (unsigned long long)bytes);
     tensor.data.assign(fields.raw, fields.raw + bytes);
     return {};
@@ -226,7 +226,7 @@ Status parseTensorProto(const uint8_t *data, size_t size, HostTensor &tensor) {
   uint64_t held = isReal ? fields.reals.size() : fields.integers.size() * 8;
   if (bytes > held)
     return failure(Code::InvalidArgument, "pb: too few values for %s",
-                   rt::formatType(tensor.shape, tensor.dtype).c_str());
+                   runtime::formatType(tensor.shape, tensor.dtype).c_str());
   if (!isReal) {
     tensor.data.assign(bytes, 0);
     return storeIntegers(fields, count, tensor);
@@ -235,7 +235,7 @@ Status parseTensorProto(const uint8_t *data, size_t size, HostTensor &tensor) {
   bool isDouble = tensor.dtype == CAMEO_DOUBLE || tensor.dtype == CAMEO_COMPLEX128;
   if (!(fields.valueFields & 1u << FloatData ? isSingle : isDouble) || fields.reals.size() != bytes)
     return failure(Code::InvalidArgument, "pb: the values are not those of %s",
-                   rt::formatType(tensor.shape, tensor.dtype).c_str());
+                   runtime::formatType(tensor.shape, tensor.dtype).c_str());
   tensor.data = std::move(fields.reals);
   return {};
 }

@@ -30,7 +30,7 @@ Watchdog::~Watchdog() {
   close(pipe[0]);
 }
 
-void Watchdog::watch(std::shared_ptr<rt::Device> watched) {
+void Watchdog::watch(std::shared_ptr<runtime::Device> watched) {
   std::lock_guard<std::mutex> lock(mutex);
   device = std::move(watched);
 }

@@ -19,14 +19,14 @@ public:
   Watchdog(double seconds, int exitCode);
   ~Watchdog();
   // Whose last launch the message tells.
-  void watch(std::shared_ptr<rt::Device> device);
+  void watch(std::shared_ptr<runtime::Device> device);
 
 private:
   void run(double seconds, int exitCode);
 
   int pipe[2] = {-1, -1}; // closing its second end tells the thread that all is over
   std::mutex mutex;       // of `device`
-  std::shared_ptr<rt::Device> device;
+  std::shared_ptr<runtime::Device> device;
   std::thread thread;
 };
 

@@ -17,7 +17,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace cameo::rt {
+namespace cameo::runtime {
 namespace {
 
 constexpr uint32_t kMaxShared = 232448; // what a block may have on sm_90, the most of all targets
@@ -354,4 +354,4 @@ Status createSimDevice(const SimOptions &options, std::unique_ptr<Device> &devic
   return {};
 }
 
-} // namespace cameo::rt
+} // namespace cameo::runtime

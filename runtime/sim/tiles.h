@@ -120,49 +120,49 @@ static inline void turnColumns(const float *from, uint32_t stride, uint32_t dept
       to[k * toStride + j] = from[kColumnOrder[j] * stride + k];
 }
 
+/// Adds to the rows of d, 8 x 8, what `times` makes of an element of a, 8 x depth, and of a row of
+/// b, depth x 8, which `rowOf` loads.
+template <typename Vector, typename Element, typename RowOf, typename Times>
+static inline void accumulateTile(const Element *a, uint32_t aStride, uint32_t depth, Vector d[8],
+                                  RowOf rowOf, Times times) {
+  // Variables of their own stay in registers.
+  Vector d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], d4 = d[4], d5 = d[5], d6 = d[6], d7 = d[7];
+  const Element *low = a, *high = a + 4 * size_t(aStride);
+  for (uint32_t k = 0; k < depth; ++k) {
+    Vector row = rowOf(k);
+    d0 = times(low[k], row, d0);
+    d1 = times(low[k + size_t(aStride)], row, d1);
+    d2 = times(low[k + 2 * size_t(aStride)], row, d2);
+    d3 = times(low[k + 3 * size_t(aStride)], row, d3);
+    d4 = times(high[k], row, d4);
+    d5 = times(high[k + size_t(aStride)], row, d5);
+    d6 = times(high[k + 2 * size_t(aStride)], row, d6);
+    d7 = times(high[k + 3 * size_t(aStride)], row, d7);
+  }
+  d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3, d[4] = d4, d[5] = d5, d[6] = d6, d[7] = d7;
+}
+
 /// d += a b for 8 rows: d is 8 x 8, a 8 x depth, b depth x 8, rows that far apart.
 static inline void multiplyTile(const float *a, uint32_t aStride, const float *b, uint32_t bStride,
                                 uint32_t depth, __m256 d[8]) {
-  // Variables of their own stay in registers.
-  __m256 d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], d4 = d[4], d5 = d[5], d6 = d[6], d7 = d[7];
-  const float *low = a, *high = a + 4 * size_t(aStride);
-  for (uint32_t k = 0; k < depth; ++k) {
-    __m256 row = _mm256_loadu_ps(b + size_t(k) * bStride);
-    auto times = [&](const float *at, __m256 sum) {
-      return _mm256_fmadd_ps(_mm256_broadcast_ss(at + k), row, sum);
-    };
-    d0 = times(low, d0);
-    d1 = times(low + aStride, d1);
-    d2 = times(low + 2 * size_t(aStride), d2);
-    d3 = times(low + 3 * size_t(aStride), d3);
-    d4 = times(high, d4);
-    d5 = times(high + aStride, d5);
-    d6 = times(high + 2 * size_t(aStride), d6);
-    d7 = times(high + 3 * size_t(aStride), d7);
-  }
-  d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3, d[4] = d4, d[5] = d5, d[6] = d6, d[7] = d7;
+  accumulateTile(
+      a, aStride, depth, d, [&](uint32_t k) { return _mm256_loadu_ps(b + size_t(k) * bStride); },
+      [](float element, __m256 row, __m256 sum) {
+        return _mm256_fmadd_ps(_mm256_set1_ps(element), row, sum);
+      });
 }
 
 /// The same for pairs of 16-bit numbers, whose sums of up to 32 products have room.
 static inline void multiplyTile(const int32_t *a, uint32_t aStride, const int32_t *b,
                                 uint32_t bStride, uint32_t pairs, __m256i d[8]) {
-  __m256i d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], d4 = d[4], d5 = d[5], d6 = d[6], d7 = d[7];
-  const int32_t *low = a, *high = a + 4 * size_t(aStride);
-  for (uint32_t k = 0; k < pairs; ++k) {
-    __m256i row = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(b + size_t(k) * bStride));
-    auto times = [&](const int32_t *at, __m256i sum) {
-      return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_set1_epi32(at[k]), row));
-    };
-    d0 = times(low, d0);
-    d1 = times(low + aStride, d1);
-    d2 = times(low + 2 * size_t(aStride), d2);
-    d3 = times(low + 3 * size_t(aStride), d3);
-    d4 = times(high, d4);
-    d5 = times(high + aStride, d5);
-    d6 = times(high + 2 * size_t(aStride), d6);
-    d7 = times(high + 3 * size_t(aStride), d7);
-  }
-  d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3, d[4] = d4, d[5] = d5, d[6] = d6, d[7] = d7;
+  accumulateTile(
+      a, aStride, pairs, d,
+      [&](uint32_t k) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(b + size_t(k) * bStride));
+      },
+      [](int32_t element, __m256i row, __m256i sum) {
+        return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_set1_epi32(element), row));
+      });
 }
 
 /// a + b, wrapped or saturated.

@@ -13,8 +13,8 @@
 namespace instructions {
 namespace {
 
-using namespace cameo::rt;
-using namespace cameo::rt::cuda;
+using namespace cameo::runtime;
+using namespace cameo::runtime::cuda;
 
 constexpr std::chrono::microseconds longestPause(2000);
 

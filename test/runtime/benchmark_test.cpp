@@ -32,14 +32,14 @@ protected:
   }
 
   // Opens makeModel() and runs the mode; what it printed is in `text`.
-  rt::Status run() {
+  runtime::Status run() {
     std::string path = testing::TempDir() + "cameo-benchmark-" + std::to_string(getpid());
     payload_test::PayloadFile file = makeModel();
     FILE *out = fopen(path.c_str(), "wb");
     EXPECT_EQ(fwrite(file.data(), 1, file.size(), out), file.size());
     EXPECT_EQ(fclose(out), 0);
     testing::internal::CaptureStdout();
-    rt::Status status = runOn(path);
+    runtime::Status status = runOn(path);
     text = testing::internal::GetCapturedStdout();
     unlink(path.c_str());
     EXPECT_TRUE(fakecuda::live().none()) << fakecuda::live().str();
@@ -47,9 +47,9 @@ protected:
     return status;
   }
 
-  rt::Status runOn(const std::string &path) {
-    std::unique_ptr<rt::Payload> payload;
-    CAMEO_RETURN_IF_ERROR(rt::Payload::open(path.c_str(), payload));
+  runtime::Status runOn(const std::string &path) {
+    std::unique_ptr<runtime::Payload> payload;
+    CAMEO_RETURN_IF_ERROR(runtime::Payload::open(path.c_str(), payload));
     cli::Session session;
     CAMEO_RETURN_IF_ERROR(cli::openSession(options, std::move(payload), session));
     std::vector<cli::HostTensor> inputs;

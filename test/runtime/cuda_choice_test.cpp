@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 
 namespace {
 

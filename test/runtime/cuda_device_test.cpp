@@ -249,7 +249,7 @@ TEST_F(CudaDevice, GraphReplays) {
 }
 
 TEST_F(CudaDevice, GraphsAreOptional) {
-  using namespace cameo::rt::cuda;
+  using namespace cameo::runtime::cuda;
   Driver driver;
   ASSERT_TRUE(Driver::open(CAMEO_FAKE_CUDA, driver).ok());
   int count = 0, version = 0;
@@ -258,7 +258,7 @@ TEST_F(CudaDevice, GraphsAreOptional) {
   ASSERT_TRUE(readDeviceInfo(driver, 0, info).ok());
   info.driverVersion = 11010;
   driver.cuGraphInstantiateWithFlags = nullptr;
-  ASSERT_TRUE(cameo::rt::cuda::CudaDevice::create(driver, info, device).ok());
+  ASSERT_TRUE(cameo::runtime::cuda::CudaDevice::create(driver, info, device).ok());
   EXPECT_FALSE(device->hasGraphs());
   Graph graph = nullptr;
   Status status = device->createGraph(graph);

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace cameo::rt;
-using namespace cameo::rt::cuda;
+using namespace cameo::runtime;
+using namespace cameo::runtime::cuda;
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 namespace cuda_test {
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 
 inline const std::string scalePtx = ".version 7.5\n"
                                     ".target sm_75\n"

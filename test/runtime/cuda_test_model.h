@@ -27,11 +27,13 @@ inline void registerKernels() {
   });
 }
 
-// y = factor x + w for n <= 60,000 values; w[i] = i. x is copied to the arena and scaled there.
+// y = factor x + w for n <= 60,000 values; w[i] = i. x is copied to the arena and scaled there;
+// what is scaled is a tap.
 inline payload_test::Bytes makePlan(double factor = 2) {
   payload_test::PlanBuilder plan;
   plan.input("x", CAMEO_FLOAT, {{-1, "n"}});
   plan.output("y", CAMEO_FLOAT, {{-1, "n"}});
+  plan.tap("scaled", CAMEO_FLOAT, {{-1, "n"}});
   uint32_t scale = plan.kernel("scale", 128, {CAMEO_ARG_BUFFER, CAMEO_ARG_F32, CAMEO_ARG_I32});
   uint32_t add = plan.kernel("add", 256,
                              {CAMEO_ARG_BUFFER, CAMEO_ARG_BUFFER, CAMEO_ARG_BUFFER, CAMEO_ARG_I64});
@@ -50,6 +52,7 @@ inline payload_test::Bytes makePlan(double factor = 2) {
   plan.op(CAMEO_OP_BUF_WEIGHT, {w, 0, 0, weightCount * 4, 0});
   plan.op(CAMEO_OP_COPY, {scaled, x, bytes});
   plan.op(CAMEO_OP_LAUNCH, {scale, one, one, one, zero, scaled, times, n});
+  plan.op(CAMEO_OP_TAP, {0, scaled, 1, n});
   plan.op(CAMEO_OP_LAUNCH, {add, blocks, one, one, zero, y, scaled, w, n});
   plan.op(CAMEO_OP_END);
   return plan.finish();

@@ -16,7 +16,7 @@
 namespace fakecuda {
 namespace {
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 
 size_t sizeOf(uint32_t type) { return type == CAMEO_ARG_I32 || type == CAMEO_ARG_F32 ? 4 : 8; }
 
@@ -125,8 +125,8 @@ public:
 private:
   Status checkCode() const;
   Status loadSimulator(const Section &section);
-  Status registerKernels(cameo::rt::Module module);
-  void run(const Launch &launch, cameo::rt::Kernel kernel, const KernelInfo &info);
+  Status registerKernels(cameo::runtime::Module module);
+  void run(const Launch &launch, cameo::runtime::Kernel kernel, const KernelInfo &info);
 
   std::unique_ptr<Payload> payload;
   Plan plan; // of the simulator image
@@ -169,16 +169,16 @@ Status Artefact::loadSimulator(const Section &section) {
   image = cameo::sim::Image::load(section.data, section.size, error);
   if (!image)
     return failure(Code::Corrupt, "%s", error.c_str());
-  cameo::rt::Module module = nullptr;
+  cameo::runtime::Module module = nullptr;
   CAMEO_RETURN_IF_ERROR(simulator->loadModule(
       {section.kind, section.arch, section.flags, section.data, section.size}, module));
   return registerKernels(module);
 }
 
-Status Artefact::registerKernels(cameo::rt::Module module) {
+Status Artefact::registerKernels(cameo::runtime::Module module) {
   for (const PlanKernel &kernel : plan.kernels()) {
     KernelInfo info = infoOf(kernel);
-    cameo::rt::Kernel handle = nullptr;
+    cameo::runtime::Kernel handle = nullptr;
     CAMEO_RETURN_IF_ERROR(simulator->findKernel(module, info, handle));
     KernelShape shape = shapeOf(kernel);
     if (const CameoSimKernelInfo *found = image->find(kernel.name)) {
@@ -191,7 +191,7 @@ Status Artefact::registerKernels(cameo::rt::Module module) {
   return Status();
 }
 
-void Artefact::run(const Launch &launch, cameo::rt::Kernel kernel, const KernelInfo &info) {
+void Artefact::run(const Launch &launch, cameo::runtime::Kernel kernel, const KernelInfo &info) {
   if (memcmp(launch.block, info.block, sizeof(info.block)) != 0) {
     misuse(launch.kernel + " is launched with another block size");
     return;
@@ -208,13 +208,13 @@ void Artefact::run(const Launch &launch, cameo::rt::Kernel kernel, const KernelI
       return;
     }
   }
-  cameo::rt::Launch simulated = {kernel,
-                                 {launch.grid[0], launch.grid[1], launch.grid[2]},
-                                 {launch.block[0], launch.block[1], launch.block[2]},
-                                 launch.sharedBytes,
-                                 arguments.data(),
-                                 extents.data(),
-                                 names.data()};
+  cameo::runtime::Launch simulated = {kernel,
+                                      {launch.grid[0], launch.grid[1], launch.grid[2]},
+                                      {launch.block[0], launch.block[1], launch.block[2]},
+                                      launch.sharedBytes,
+                                      arguments.data(),
+                                      extents.data(),
+                                      names.data()};
   Status status = simulator->launch(simulated, nullptr);
   if (status.ok())
     return;
@@ -227,7 +227,7 @@ void Artefact::run(const Launch &launch, cameo::rt::Kernel kernel, const KernelI
 // For tests that change artefacts, which note a hash of each part.
 extern "C" __attribute__((visibility("default"))) uint64_t fakecuda_hash(const void *data,
                                                                          size_t bytes) {
-  return cameo::rt::hash(data, bytes);
+  return cameo::runtime::hash(data, bytes);
 }
 
 bool compareCode(const char *path, int &kernels, std::vector<std::string> &differences) {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <elf.h>
 
-using namespace cameo::rt::cuda;
+using namespace cameo::runtime::cuda;
 
 namespace fakecuda {
 namespace {

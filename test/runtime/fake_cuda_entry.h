@@ -8,12 +8,12 @@
 extern "C" {
 // Declared from the one list of driver functions: a definition that differs does not compile.
 #define CAMEO_CUDA_SYMBOL(name, ...)                                                               \
-  __attribute__((visibility("default"))) cameo::rt::cuda::CUresult name(__VA_ARGS__);
-using namespace cameo::rt::cuda;
+  __attribute__((visibility("default"))) cameo::runtime::cuda::CUresult name(__VA_ARGS__);
+using namespace cameo::runtime::cuda;
 #include "runtime/cuda/driver_symbols.def"
 
 // What Cameo does not call, but its callers do.
-#define FAKE_CUDA_SYMBOL __attribute__((visibility("default"))) cameo::rt::cuda::CUresult
+#define FAKE_CUDA_SYMBOL __attribute__((visibility("default"))) cameo::runtime::cuda::CUresult
 FAKE_CUDA_SYMBOL cuStreamBeginCapture_v2(CUstream stream, int mode);
 FAKE_CUDA_SYMBOL cuStreamEndCapture(CUstream stream, CUgraph *graph);
 FAKE_CUDA_SYMBOL cuStreamQuery(CUstream stream);

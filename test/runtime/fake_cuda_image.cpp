@@ -7,7 +7,7 @@
 #include <cstring>
 #include <strings.h>
 
-using namespace cameo::rt::cuda;
+using namespace cameo::runtime::cuda;
 
 namespace fakecuda {
 namespace {

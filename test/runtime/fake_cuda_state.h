@@ -18,7 +18,7 @@
 
 namespace fakecuda {
 
-using namespace cameo::rt::cuda;
+using namespace cameo::runtime::cuda;
 
 /// Errors that Cameo's own table of them (driver_types.h) does without.
 enum : CUresult {

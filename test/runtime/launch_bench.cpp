@@ -11,7 +11,7 @@
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 using namespace payload_test;
 
 namespace {

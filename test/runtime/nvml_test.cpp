@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 using cuda::Nvml;
 
 namespace {

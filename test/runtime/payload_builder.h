@@ -34,6 +34,9 @@ public:
   void output(const std::string &name, uint32_t dtype, const std::vector<Dim> &shape) {
     outputs.push_back(tensor(name, dtype, shape, 0));
   }
+  void tap(const std::string &name, uint32_t dtype, const std::vector<Dim> &shape) {
+    taps.push_back(tensor(name, dtype, shape, 0));
+  }
   uint32_t kernel(const std::string &name, uint32_t threads, const std::vector<uint32_t> &types,
                   uint32_t flags = 0) {
     CameoPlanKernel kernel = {};
@@ -86,6 +89,7 @@ public:
     header.magic = CAMEO_PLAN_MAGIC;
     header.input_count = static_cast<uint32_t>(inputs.size());
     header.output_count = static_cast<uint32_t>(outputs.size());
+    header.tap_count = static_cast<uint32_t>(taps.size());
     header.dim_count = static_cast<uint32_t>(dims.size());
     header.kernel_count = static_cast<uint32_t>(kernels.size());
     header.arg_count = static_cast<uint32_t>(argTypes.size());
@@ -93,6 +97,7 @@ public:
     header.string_bytes = static_cast<uint32_t>(strings.size());
     std::vector<CameoPlanTensor> tensors = inputs;
     tensors.insert(tensors.end(), outputs.begin(), outputs.end());
+    tensors.insert(tensors.end(), taps.begin(), taps.end());
     Bytes bytes;
     append(bytes, &header, sizeof(header));
     append(bytes, tensors.data(), tensors.size() * sizeof(CameoPlanTensor));
@@ -124,7 +129,7 @@ private:
   }
 
   CameoPlanHeader header = {};
-  std::vector<CameoPlanTensor> inputs, outputs;
+  std::vector<CameoPlanTensor> inputs, outputs, taps;
   std::vector<CameoPlanDim> dims;
   std::vector<CameoPlanKernel> kernels;
   std::vector<uint32_t> argTypes, code;
@@ -167,7 +172,7 @@ public:
     section.flags = flags;
     section.size = content.size();
     section.hash =
-        kind == CAMEO_SECTION_WEIGHTS ? 0 : cameo::rt::hash(content.data(), content.size());
+        kind == CAMEO_SECTION_WEIGHTS ? 0 : cameo::runtime::hash(content.data(), content.size());
     sections.push_back(section);
     contents.push_back(content);
     if (variants <= variant)
@@ -181,8 +186,8 @@ public:
     std::vector<uint64_t> hashes;
     for (size_t at = 0; at < content.size(); at += CAMEO_WEIGHT_CHUNK) {
       size_t left = content.size() - at;
-      hashes.push_back(cameo::rt::hash(content.data() + at,
-                                       left < CAMEO_WEIGHT_CHUNK ? left : CAMEO_WEIGHT_CHUNK));
+      hashes.push_back(cameo::runtime::hash(content.data() + at,
+                                            left < CAMEO_WEIGHT_CHUNK ? left : CAMEO_WEIGHT_CHUNK));
     }
     section(CAMEO_SECTION_WEIGHTS, content);
     auto *begin = reinterpret_cast<const char *>(hashes.data());
@@ -195,7 +200,7 @@ public:
     header.version = CAMEO_PAYLOAD_VERSION;
     header.section_count = static_cast<uint32_t>(sections.size());
     header.variant_count = variants;
-    header.stub_hash = cameo::rt::hash(nullptr, 0);
+    header.stub_hash = cameo::runtime::hash(nullptr, 0);
     const size_t tableEnd = sizeof(header) + sections.size() * sizeof(CameoSection);
     Bytes bytes(tableEnd);
     for (size_t i = 0; i < sections.size(); ++i) {
@@ -208,7 +213,7 @@ public:
     memcpy(bytes.data() + sizeof(header), sections.data(), sections.size() * sizeof(CameoSection));
     CameoTrailer trailer = {};
     trailer.payload_size = bytes.size();
-    trailer.header_hash = cameo::rt::hash(bytes.data(), tableEnd);
+    trailer.header_hash = cameo::runtime::hash(bytes.data(), tableEnd);
     memcpy(trailer.magic, CAMEO_TRAILER_MAGIC, sizeof(trailer.magic));
     auto *end = reinterpret_cast<const char *>(&trailer);
     bytes.insert(bytes.end(), end, end + sizeof(trailer));

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 using namespace payload_test;
 
 namespace {

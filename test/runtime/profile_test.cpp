@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <vector>
 
-using namespace cameo::rt;
+using namespace cameo::runtime;
 
 namespace {
 

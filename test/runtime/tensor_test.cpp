@@ -8,13 +8,13 @@
 #include <random>
 
 using namespace cameo::cli;
-using cameo::rt::dtypeBits;
-using cameo::rt::dtypeName;
-using cameo::rt::isComplex;
-using cameo::rt::isFloat;
-using cameo::rt::readFloat;
-using cameo::rt::readInteger;
-using cameo::rt::writeFloat;
+using cameo::runtime::dtypeBits;
+using cameo::runtime::dtypeName;
+using cameo::runtime::isComplex;
+using cameo::runtime::isFloat;
+using cameo::runtime::readFloat;
+using cameo::runtime::readInteger;
+using cameo::runtime::writeFloat;
 
 namespace {
 
@@ -127,14 +127,14 @@ TEST(Tensor, FilesRoundTrip) {
       tensor.dtype = dtype;
       tensor.shape = shape;
       uint64_t bytes = 0, count = 0;
-      ASSERT_TRUE(cameo::rt::tensorBytes(shape, dtype, bytes).ok());
-      ASSERT_TRUE(cameo::rt::elementCount(shape, count).ok());
+      ASSERT_TRUE(cameo::runtime::tensorBytes(shape, dtype, bytes).ok());
+      ASSERT_TRUE(cameo::runtime::elementCount(shape, count).ok());
       tensor.data.assign(bytes, 0);
       for (uint8_t &byte : tensor.data)
         byte = dtype == CAMEO_BOOL ? random() & 1 : uint8_t(random());
       if (uint32_t used = count * dtypeBits(dtype) % 8) // padding is zero
         tensor.data.back() &= uint8_t((1u << used) - 1);
-      std::string what = cameo::rt::formatType(shape, dtype);
+      std::string what = cameo::runtime::formatType(shape, dtype);
 
       Bytes file;
       HostTensor read;

@@ -107,11 +107,11 @@ inline Bytes appended(const Bytes &stub, const PayloadFile &payload) {
   CameoPayloadHeader header;
   memcpy(&header, payload.data(), sizeof header);
   trailer.payload_offset = file.size();
-  header.stub_hash = cameo::rt::hash(file.data(), file.size());
+  header.stub_hash = cameo::runtime::hash(file.data(), file.size());
   Bytes body(payload.data(), payload.data() + payload.size() - sizeof trailer);
   memcpy(body.data(), &header, sizeof header);
-  trailer.header_hash =
-      cameo::rt::hash(body.data(), sizeof header + header.section_count * sizeof(CameoSection));
+  trailer.header_hash = cameo::runtime::hash(body.data(), sizeof header + header.section_count *
+                                                                              sizeof(CameoSection));
   file.insert(file.end(), body.begin(), body.end());
   auto *end = reinterpret_cast<const char *>(&trailer);
   file.insert(file.end(), end, end + sizeof trailer);

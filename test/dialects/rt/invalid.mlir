@@ -289,6 +289,14 @@ func.func @LayoutCounts(%n: index) {
 
 // -----
 
+func.func @TapSizes(%x: tensor<?xf32>, %n: index) {
+  // expected-error @below {{has 1 sizes, and a tensor, which has its own}}
+  rt.tap 0 = %x sizes(%n) : tensor<?xf32>
+  return
+}
+
+// -----
+
 func.func @ArenaUse(%n: index) {
   // expected-error @below {{states the live bytes or the sum of all bytes without the other}}
   "rt.arena_size"(%n, %n) {operandSegmentSizes = array<i32: 1, 1, 0>} : (index, index) -> ()

@@ -63,6 +63,8 @@ rt.variant @sm_80 target "sm_80" {
     %b = rt.launch @kernels::@relu grid(%n, %c1, %c1) args(%w : tensor<?x5xf32>) writes [0] -> tensor<?x5xf32>
     // CHECK: rt.assemble %[[S]] dim 1 of %[[A]], %{{.*}} : tensor<?x8xf32> of tensor<?x3xf32>, tensor<?x5xf32>
     %y = rt.assemble %s dim 1 of %flat, %b : tensor<?x8xf32> of tensor<?x3xf32>, tensor<?x5xf32>
+    // CHECK: rt.tap 3 = %{{.*}} : tensor<?x8xf32>
+    rt.tap 3 = %y : tensor<?x8xf32>
     return %y : tensor<?x8xf32>
   }
 
@@ -101,6 +103,8 @@ rt.variant @sm_80 target "sm_80" {
     // CHECK-SAME: args(%{{.*}}, %{{.*}} : !rt.buffer, !rt.buffer) writes [1] flops %[[RATIO:.*]] bytes %[[RATIO]]{{$}}
     rt.launch @kernels::@scale grid(%n, %c1, %c1) args(%in, %temp : !rt.buffer, !rt.buffer)
         writes [1] flops %ratio bytes %ratio
+    // CHECK: rt.tap 0 = %{{.*}} sizes(%[[N]], %{{.*}}) : !rt.buffer
+    rt.tap 0 = %temp sizes(%n, %c1) : !rt.buffer
     // CHECK: rt.copy %{{.*}} to %{{.*}} bytes %[[N]]
     rt.copy %temp to %out bytes %n
     return

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <unistd.h>
 
-using namespace cameo::rt::cuda;
+using namespace cameo::runtime::cuda;
 
 namespace {
 CUresult streamResult = CUDA_SUCCESS;

@@ -4,6 +4,7 @@
 // buffer for the chain. The output has its own.
 rt.variant @chain target "sm_80" {
   // CHECK-LABEL: func.func @Chain()
+  // CHECK-SAME: rt.ledger = [{{{.*}}kind = "missed", text = "not written over what it reads", {{.*}}, {{{.*}}kind = "applied", text = "written over what it reads", what = "in-place", why = "nothing reads that afterwards"
   // CHECK-SAME: rt.memory = {arena_bytes = 256 : i64, live_max_bytes = 256 : i64, tensor_sum_bytes = 256 : i64}
   func.func @Chain(%x: tensor<64xf32>) -> tensor<64xf32> {
     %c1 = arith.constant 1 : index
