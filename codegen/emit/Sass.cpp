@@ -307,7 +307,7 @@ std::optional<Bound> boundOf(const LoopCounts &counts, llvm::ArrayRef<Instructio
       {double(counts.sharedWavefronts) * warps, "shared memory"},
       {double(counts.stall), "stalls"}};
   auto *longest = std::max_element(std::begin(times), std::end(times), llvm::less_first());
-  return Bound{100 * arithmetic * warps / longest->first, longest->second};
+  return Bound{100 * arithmetic * warps / longest->first, longest->second, arithmetic};
 }
 
 } // namespace cameo::sass

@@ -96,7 +96,8 @@ unsigned blocksPerMultiprocessor(const Target &target, unsigned threads, unsigne
 struct Bound {
   double percent = 0; // of the peak of what multiplies
   llvm::StringRef
-      resource; // that is busy longest: "arithmetic", "issue", "shared memory", "stalls"
+      resource;          // that is busy longest: "arithmetic", "issue", "shared memory", "stalls"
+  double arithmetic = 0; // cycles of a multiprocessor for what one warp multiplies
 };
 /// Nothing where the loop has none of what the target has a rate for.
 std::optional<Bound> boundOf(const LoopCounts &counts, llvm::ArrayRef<Instruction> instructions,

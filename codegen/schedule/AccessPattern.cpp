@@ -12,7 +12,6 @@ using namespace mlir;
 
 namespace cameo {
 
-static constexpr double kSector = 32;
 /// Different steps with which a value is read that are told apart.
 static constexpr size_t kMostSteps = 4;
 /// Operands of fewer bytes are not turned (Transposition.cpp).
@@ -51,7 +50,8 @@ SmallVector<double> stridesIn(RankedTensorType type, ArrayRef<unsigned> order) {
 double sectorFactor(double distance, RankedTensorType type) {
   double bytes = elementBytes(type);
   // What neighbours share is read once.
-  return distance == 0 ? bytes / kSector : std::min(distance, std::max(1.0, kSector / bytes));
+  return distance == 0 ? bytes / kSectorBytes
+                       : std::min(distance, std::max(1.0, kSectorBytes / bytes));
 }
 
 static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> dims) {
@@ -243,7 +243,7 @@ static double furthest(ArrayRef<SmallVector<int64_t>> steps, ArrayRef<double> st
 }
 
 double AccessPattern::bytesMoved(OperandOrders orders, const llvm::BitVector &apart,
-                                 const Walk &walk) const {
+                                 const Walk &walk, bool mayTurn) const {
   std::optional<unsigned> along = innermost(orders);
   double bytes = 0;
   for (auto [operand, type] : llvm::enumerate(types)) {
@@ -255,7 +255,7 @@ double AccessPattern::bytesMoved(OperandOrders orders, const llvm::BitVector &ap
                                stridesIn(type, orders[operand]));
     // What all neighbours share is still read once.
     double factor = std::max(sectorFactor(distance, type), 1.0);
-    if (factor > 1)
+    if (factor > 1 && mayTurn)
       if (std::optional<double> other = turned(operand, orders))
         factor = std::min(factor, *other);
     bytes += tensorBytes(type) * factor;
@@ -274,10 +274,10 @@ std::optional<unsigned> AccessPattern::innermost(OperandOrders orders) const {
 }
 
 double AccessPattern::bytesMoved(OperandOrders orders, const llvm::BitVector &apart,
-                                 bool mayGoAlongReduced) const {
+                                 bool mayGoAlongReduced, bool mayTurn) const {
   std::optional<double> least;
   auto consider = [&](const Walk &walk) {
-    double bytes = bytesMoved(orders, apart, walk);
+    double bytes = bytesMoved(orders, apart, walk, mayTurn);
     least = std::min(least.value_or(bytes), bytes);
   };
   if (std::optional<unsigned> dim = innermost(orders))

@@ -13,6 +13,8 @@ namespace cameo {
 /// Orders of a dispatch's operands: its inputs, then its results.
 using OperandOrders = llvm::ArrayRef<DimOrder>;
 
+/// Bytes that memory moves at once.
+inline constexpr double kSectorBytes = 32;
 /// What sizes known only at run time count as.
 inline constexpr double kUnknownSize = 64;
 
@@ -39,9 +41,10 @@ public:
   llvm::SmallVector<llvm::SmallVector<Place>> alike;
 
   /// Bytes that are moved if operands are stored so, but for those of `apart`. Threads go along the
-  /// first result as it is stored or, where they may, along what is reduced.
-  double bytesMoved(OperandOrders orders, const llvm::BitVector &apart,
-                    bool mayGoAlongReduced) const;
+  /// first result as it is stored or, where they may, along what is reduced; where the dispatch may
+  /// turn operands in shared memory, these count as what that takes.
+  double bytesMoved(OperandOrders orders, const llvm::BitVector &apart, bool mayGoAlongReduced,
+                    bool mayTurn = true) const;
   /// The dimension of the first result along which its elements follow one another.
   std::optional<unsigned> innermost(OperandOrders orders) const;
   /// Elements between what neighbours read of an input, along the first result.
@@ -61,7 +64,8 @@ private:
   using Walk = llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<int64_t>, 1>>;
   Walk walkFrom(kernel::DispatchOp op, mlir::Value value, llvm::ArrayRef<int64_t> step,
                 mlir::Operation *loopsOf);
-  double bytesMoved(OperandOrders orders, const llvm::BitVector &apart, const Walk &walk) const;
+  double bytesMoved(OperandOrders orders, const llvm::BitVector &apart, const Walk &walk,
+                    bool mayTurn) const;
 
   unsigned inputs;
   bool isElementwise = true;

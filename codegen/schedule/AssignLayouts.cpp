@@ -95,10 +95,11 @@ void Assigner::collect() {
     };
     if (!llvm::any_of(operands, hasChoice))
       return;
-    auto match = matchSchedule(op, target).second;
-    if (!match) // reported where schedules are assigned
+    std::vector<RankedSchedule> ranked = rankSchedules(Computation(op), target);
+    if (ranked.empty()) // reported where schedules are assigned
       return groups->fix(operands, "no schedule class takes a dispatch that has it");
-    dispatches.push_back({op, std::move(match), AccessPattern(op), std::move(operands)});
+    dispatches.push_back(
+        {op, std::move(ranked.front().match), AccessPattern(op), std::move(operands)});
   });
   for (Costed &dispatch : dispatches) {
     llvm::BitVector apart = dispatch.match->readApart();

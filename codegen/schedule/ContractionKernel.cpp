@@ -46,8 +46,9 @@ struct Copied {
 class ContractionEmitter : ProductKernel {
 public:
   ContractionEmitter(Kernel &kernel, const Product &product, const ContractionTile &tile,
-                     const ContractionVectors &vectors)
-      : ProductKernel(kernel, product, tile.rows, tile.columns), tile(tile), vectors(vectors) {}
+                     const ContractionVectors &vectors, const DepthParts &parts)
+      : ProductKernel(kernel, product, tile.rows, tile.columns, parts), tile(tile),
+        vectors(vectors) {}
 
   void emit() {
     kernel.storesOnce = true;
@@ -68,6 +69,8 @@ public:
                   vectors.column,
                   tileOf(tile.depth, tile.columns, {tile.columnStride(), 1})};
     Value sums = multiply(row, column, depth);
+    if (parts.sums)
+      return storePart(sums, std::min(vectors.store, kGroup), Rows{});
     for (size_t number = 0; number < product.epilogues.size(); ++number)
       store(sums, number, std::min(vectors.store, kGroup), Rows{});
   }
@@ -95,8 +98,9 @@ private:
     kernel::FragmentType type = fragment(tile.rows, tile.columns, product.sumType, layout);
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(product.sumType));
     Value sum = b.create<kernel::FillFragmentOp>(loc, type, zero);
-    auto fill = [&](Value step, Value stage, function_ref<void()> meanwhile) {
-      Value start = kernel.mul(step, kernel.constant(tile.depth));
+    auto [first, steps] = stepsOfPart(tilesOf(depth, tile.depth));
+    auto fill = [&, first = first](Value step, Value stage, function_ref<void()> meanwhile) {
+      Value start = kernel.mul(kernel.add(first, step), kernel.constant(tile.depth));
       SmallVector<Value> ofRow = load(row, start);
       // Both operands' loads before the first is waited for, if they are few.
       bool isApart = !meanwhile && loadsOf(row) + loadsOf(column) > kLoadsInFlight;
@@ -110,7 +114,6 @@ private:
       write(column, ofColumn, stage);
     };
     fill(kernel.constant(0), kernel.constant(0), {});
-    Value steps = tilesOf(depth, tile.depth);
     auto loop = b.create<scf::ForOp>(loc, kernel.constant(0), steps, kernel.constant(1), sum);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -208,12 +211,22 @@ private:
       require(below(depthStart, total(product.depth)));
       spread(product.depth, depthStart, place);
     }
+    // Far kernels have all of that in their pointers, and count from there.
+    SmallVector<Value> origin(place);
+    if (kernel.isFar) {
+      spread(product.depth, depthStart, origin);
+      spread(copied.across, copied.start, origin);
+    }
     SmallVector<ProductOffsets> offsets;
     SmallVector<Value> memories, fixed;
     for (const Access &read : reads) {
       ProductOffsets &of = offsets.emplace_back(kernel, read);
-      memories.push_back(kernel.memory(read.source));
+      memories.push_back(kernel.isFar ? of.memoryFrom(origin) : kernel.memory(read.source));
       Value start = of.constantPart();
+      if (kernel.isFar) {
+        fixed.push_back(start);
+        continue;
+      }
       for (unsigned loop : product.batch)
         start = of.add(start, loop, place[loop]);
       if (steady)
@@ -225,7 +238,7 @@ private:
     auto layout = kernel::CopiedAttr::get(b.getContext(), width,
                                           inDepth == copied.isRow ? kernel::Direction::Columns
                                                                   : kernel::Direction::Rows,
-                                          tile.threads());
+                                          tile.threads(), /*acrossFirst=*/false);
     SmallVector<Type> types;
     SmallVector<Value> paddings;
     SmallVector<int64_t> widths;
@@ -248,7 +261,8 @@ private:
       add(b.getI1Type());
       partly = b.getDenseI64ArrayAttr(widths);
     }
-    auto loaded = b.create<kernel::LoadGlobalOp>(loc, types, memories, paddings, partly);
+    auto loaded = b.create<kernel::LoadGlobalOp>(loc, types, memories, paddings, partly,
+                                                 /*together=*/IntegerAttr());
     OpBuilder::InsertionGuard guard(b);
     Block *body =
         b.createBlock(&loaded.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
@@ -258,12 +272,16 @@ private:
     if (auto known = getConstantIntValue(acrossTotal); !known || *known % copied.size != 0)
       require(below(index, acrossTotal));
     spread(copied.across, index, place);
+    auto addPart = [&](const ProductOffsets &of, Value flat, unsigned loop) {
+      return kernel.isFar ? of.addDistance(flat, loop, origin[loop], place[loop])
+                          : of.add(flat, loop, place[loop]);
+    };
     SmallVector<Value> yielded;
     // The part of depth last: what goes across is the same in every step.
     for (auto [of, start] : llvm::zip(offsets, fixed)) {
       Value flat = kernel.constant(0);
       for (unsigned loop : copied.across)
-        flat = of.add(flat, loop, place[loop]);
+        flat = addPart(of, flat, loop);
       yielded.push_back(kernel.add(flat, start));
     }
     if (!steady) {
@@ -275,7 +293,7 @@ private:
       if (steady)
         flat = of.add(flat, *steady, localDepth);
       for (unsigned loop : steady ? ArrayRef<unsigned>() : ArrayRef(product.depth))
-        flat = of.add(flat, loop, place[loop]);
+        flat = addPart(of, flat, loop);
     }
     if (tensor::PadOp pad = operand.pad) {
       if (steady)
@@ -318,8 +336,8 @@ private:
 } // namespace
 
 void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
-                     const ContractionVectors &vectors) {
-  ContractionEmitter(kernel, product, tile, vectors).emit();
+                     const ContractionVectors &vectors, const DepthParts &parts) {
+  ContractionEmitter(kernel, product, tile, vectors, parts).emit();
 }
 
 } // namespace cameo

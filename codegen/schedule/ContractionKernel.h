@@ -39,8 +39,8 @@ struct ContractionVectors {
 /// The columns that a thread has beside one another.
 inline constexpr int64_t kGroup = 4;
 
-/// Writes the kernel: a block a tile.
+/// Writes the kernel: a block a tile, or a part of the depth of one.
 void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
-                     const ContractionVectors &vectors);
+                     const ContractionVectors &vectors, const DepthParts &parts);
 
 } // namespace cameo

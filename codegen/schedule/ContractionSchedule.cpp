@@ -6,11 +6,16 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ContractionKernel.h"
+#include "codegen/schedule/ContractionModel.h"
 #include "codegen/schedule/ProductSchedule.h"
 #include "codegen/schedule/Schedule.h"
+#include "codegen/schedule/SplitDepth.h"
 #include "codegen/schedule/TileCopies.h"
+#include "codegen/schedule/TileReach.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -19,15 +24,12 @@ namespace {
 
 /// Elements that a thread copies at once at most.
 constexpr int64_t kCopied = 8;
+/// Elements that are copied at once where the choice of splits does not look at layouts.
+constexpr double kPlainCopy = 4;
 /// What it is as slow as in bytes of memory traffic: a byte that is copied another time, from a
 /// cache; an access of a copy, with the arithmetic for its place; an element that goes to another
 /// line of shared memory than its neighbours.
 constexpr double kAgain = 0.25, kAccess = 2, kTurned = 0.3;
-
-constexpr ContractionTile kTiles[] = {
-    {128, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 16, 8, 8},
-    {32, 128, 16, 8, 8},  {32, 64, 16, 4, 8},  {64, 64, 16, 4, 4},  {32, 64, 16, 4, 4},
-    {64, 32, 16, 4, 4},   {16, 64, 16, 2, 4},  {32, 32, 16, 4, 4}};
 
 class ContractionMatch : public ScheduleMatch {
 public:
@@ -35,21 +37,26 @@ public:
       : ScheduleMatch(op, target), product(std::move(product)) {}
 
   SmallVector<unsigned> packing(unsigned input) const override {
-    return productPacking(op, product, input, kTiles[0].depth);
+    return productPacking(op, product, input, kContractionDepth);
+  }
+
+  void setPacking(Packing orders) override {
+    ScheduleMatch::setPacking(std::move(orders));
+    orderDepthAsPacked(product, packed);
+    splits.reset();
   }
 
   llvm::BitVector readApart() const override { return inputsOfOperands(op, product); }
 
   /// What all sums take, and copies, where that is no access to memory, on top of memory traffic.
   double layoutCost(const AccessPattern &pattern, OperandOrders orders) const override {
-    bool swapped = goesAlongRows(pattern, orders);
-    Tiling tiling =
-        swapped ? bestTile(product.columns, product.rows) : bestTile(product.rows, product.columns);
-    int64_t rows = tiling.tile->rows, columns = tiling.tile->columns;
+    bool swapped = goesAlongRows(product, pattern, orders);
+    TimedContraction best = contractionTiles(partOf(work(swapped), chosenSplits()), target).front();
+    int64_t rows = best.tile.rows, columns = best.tile.columns;
     if (swapped)
       std::swap(rows, columns);
     double bytes = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false) +
-                   target.bytesInTime(tiling.cost * likelyExtent(product, product.depth, 512));
+                   best.microseconds * double(target.board->memory_gbps) * 1000;
     for (const TileCopy &copy : tileCopies(op, product, orders, rows, columns, 16)) {
       RankedTensorType type = pattern.types[copy.input];
       double once = tensorBytes(type), elementBytes = type.getElementTypeBitWidth() / 8.0;
@@ -60,23 +67,15 @@ public:
     return bytes;
   }
 
-  DictionaryAttr choose() const override {
-    const ContractionTile *best = bestTile(product.rows, product.columns).tile;
-    Builder b(op.getContext());
-    auto vector = [&](bool isRow) {
-      ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
-      return SmallVector<int64_t>{copyVector(op, product, isRow, across, kCopied),
-                                  copyVector(op, product, isRow, product.depth, kCopied)};
-    };
-    int64_t store = 1; // the widest of all results
-    for (size_t number = 0; number < product.epilogues.size(); ++number)
-      store = std::max(store, storeVector(product, number, kGroup));
-    return b.getDictionaryAttr(
-        {b.getNamedAttr("column_vector", b.getDenseI64ArrayAttr(vector(/*isRow=*/false))),
-         b.getNamedAttr("row_vector", b.getDenseI64ArrayAttr(vector(/*isRow=*/true))),
-         b.getNamedAttr("store_vector", b.getI64IntegerAttr(store)),
-         b.getNamedAttr("thread", b.getDenseI64ArrayAttr({best->threadRows, best->threadColumns})),
-         b.getNamedAttr("tile", b.getDenseI64ArrayAttr({best->rows, best->columns, best->depth}))});
+  SmallVector<Candidate> candidates(size_t most) const override {
+    SmallVector<Candidate> found;
+    ContractionWork whole = work(/*swapped=*/false);
+    int64_t parts = chosenSplits();
+    for (const TimedContraction &timed : contractionTiles(partOf(whole, parts), target))
+      if (found.size() < most && canSplit(product, stepsOf(timed.tile), parts))
+        found.push_back({attributes(timed.tile, parts), timed.microseconds,
+                         workspaceBytes(product, parts), timed.work});
+    return found;
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -104,18 +103,22 @@ public:
       return op.emitError() << "schedule 'contraction' requires " << bytes
                             << " B of shared memory; " << target.name << " allows "
                             << target.maxSharedPerBlock << " B";
-    DictionaryAttr known = choose();
-    for (StringRef name : {"row_vector", "column_vector"}) {
+    for (bool isRow : {true, false}) {
+      StringRef name = isRow ? "row_vector" : "column_vector";
       auto asked = params.getAs<DenseI64ArrayAttr>(name);
-      auto most = known.getAs<DenseI64ArrayAttr>(name);
+      SmallVector<int64_t> most = widestCopy(isRow);
       for (int i = 0; i < 2; ++i)
         if (asked[i] < 1 || most[i] % asked[i] != 0)
           return op.emitError() << "schedule 'contraction': " << name << " " << asked[i]
                                 << " is not possible; at most " << most[i];
     }
-    if (*store < 1 || *intParam(known, "store_vector") % *store != 0)
+    if (*store < 1 || widestStore() % *store != 0)
       return op.emitError() << "schedule 'contraction': store_vector " << *store
-                            << " is not possible; at most " << *intParam(known, "store_vector");
+                            << " is not possible; at most " << widestStore();
+    if (int64_t splits = splitsOf(params); !canSplit(product, stepsOf(given), splits))
+      return op.emitError() << "schedule 'contraction': the depth is not split into " << splits
+                            << " parts; 1 to " << kMostSplits
+                            << " of a step or more each are possible";
     return success();
   }
 
@@ -129,68 +132,140 @@ public:
     };
     ContractionVectors vectors{copy("row_vector"), copy("column_vector"),
                                *intParam(params, "store_vector")};
+    if (int64_t splits = splitsOf(params); splits > 1)
+      return launchSplit(op, target, emitter, product,
+                         {tile.rows, tile.columns, tile.depth, splits}, tile.threads(),
+                         [&](Kernel &kernel, const DepthParts &parts) {
+                           emitContraction(kernel, product, tile, vectors, parts);
+                         });
     OpBuilder host(op);
     Location loc = op.getLoc();
+    reachByTiles(emitter, op, product, {tile.rows, tile.columns, tile.depth});
     Value blocks = productBlocks(host, emitter, op, product, tile.rows, tile.columns);
     Value one = host.create<arith::ConstantIndexOp>(loc, 1);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     return emitter.launch(op, "", tile.threads(), {blocks, one, one}, outputs, [&](Kernel &kernel) {
-      emitContraction(kernel, product, tile, vectors);
+      emitContraction(kernel, product, tile, vectors, {});
       return success();
     });
   }
 
 private:
-  struct Tiling {
-    const ContractionTile *tile;
-    double cost; // multiply-adds of the busiest multiprocessor in the time of a step of depth
-  };
-
-  Tiling bestTile(ArrayRef<unsigned> rowLoops, ArrayRef<unsigned> columnLoops) const {
-    double rows = likelyExtent(product, rowLoops, 512);
-    double columns = likelyExtent(product, columnLoops, 512);
-    double batch = likelyExtent(product, product.batch, 8);
-    Tiling best{nullptr, 0};
-    for (const ContractionTile &tile : kTiles) {
-      if (tile.sharedBytes(product.sumType) > int64_t(target.staticSharedPerBlock))
-        continue; // the large ones, where elements have 64 bits
-      // Time in units of multiply-adds: the blocks of the busiest multiprocessor, each tile's
-      // operands read once from shared memory a step; fewer than eight warps leave it waiting.
-      double blocks = std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * batch;
-      double blocksPerSm = std::ceil(blocks / target.board->sm_count);
-      double warps = blocksPerSm * tile.threads() / 32;
-      double work = double(tile.rows) * tile.columns;
-      double reads = work * (1.0 / tile.threadRows + 1.0 / tile.threadColumns);
-      double cost = blocksPerSm * (work + reads) * std::max(1.0, 8 / warps);
-      if (!best.tile || cost < best.cost)
-        best = {&tile, cost};
-    }
-    return best;
+  /// Elements that are copied at once, across and along depth.
+  SmallVector<int64_t> widestCopy(bool isRow) const {
+    ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
+    return {copyVector(op, product, isRow, across, kCopied, packed),
+            copyVector(op, product, isRow, product.depth, kCopied, packed)};
   }
 
-  /// Whether the first result, stored so, would have what are rows now innermost, which are columns
-  /// then.
-  bool goesAlongRows(const AccessPattern &pattern, OperandOrders orders) const {
-    std::optional<unsigned> innermost = pattern.innermost(orders);
-    for (auto [dim, expr] : llvm::enumerate(product.outMap.getResults()))
-      if (innermost && sameDimension(product.epilogues.front(), dim) == innermost)
-        return llvm::is_contained(product.rows, cast<AffineDimExpr>(expr).getPosition());
-    return false;
+  int64_t widestStore() const { // of all results
+    int64_t store = 1;
+    for (size_t number = 0; number < product.epilogues.size(); ++number)
+      store = std::max(store, storeVector(product, number, kGroup));
+    return store;
+  }
+
+  /// With rows as columns where they are swapped.
+  ContractionWork work(bool swapped) const {
+    auto loaded = [&](bool isRow) {
+      double bytes = 0;
+      for (const Access &read : (isRow ? product.row : product.column).value.reads)
+        bytes += getElementTypeOrSelf(read.source).getIntOrFloatBitWidth() / 8.0;
+      return bytes;
+    };
+    auto vector = [&](bool isRow) {
+      SmallVector<int64_t> widest = widestCopy(isRow);
+      return double(std::max(widest[0], widest[1]));
+    };
+    ContractionWork work{likelyExtent(product, product.rows, 512),
+                         likelyExtent(product, product.columns, 512),
+                         likelyExtent(product, product.batch, 8),
+                         likelyExtent(product, product.depth, 512),
+                         product.sumType,
+                         loaded(/*isRow=*/true),
+                         loaded(/*isRow=*/false),
+                         vector(/*isRow=*/true),
+                         vector(/*isRow=*/false),
+                         resultBytes(product),
+                         productBytes(op, product)};
+    if (swapped) {
+      std::swap(work.rows, work.columns);
+      std::swap(work.rowBytes, work.columnBytes);
+      std::swap(work.rowVector, work.columnVector);
+    }
+    return work;
+  }
+
+  /// A kernel of parts: of each block a part of the depth, and another launch for their sums.
+  ContractionWork partOf(ContractionWork work, int64_t parts) const {
+    if (parts == 1)
+      return work;
+    SplitWork split(op, product, parts);
+    work.beside = split.fixUpMicroseconds(target, work.dramBytes);
+    work.batch *= double(parts);
+    work.depth /= double(parts);
+    work.resultBytes = split.sumBytes;
+    work.dramBytes = split.dramBytes;
+    return work;
+  }
+
+  /// By what the product alone is, so that it is the same wherever it stands.
+  int64_t chosenSplits() const {
+    if (!splits)
+      splits = findSplits();
+    return *splits;
+  }
+
+  int64_t findSplits() const {
+    double bytes = product.sumType.getIntOrFloatBitWidth() / 8.0;
+    ContractionWork plain = work(/*swapped=*/false);
+    plain.rowBytes = plain.columnBytes = plain.resultBytes = bytes;
+    plain.rowVector = plain.columnVector = kPlainCopy;
+    plain.dramBytes = SplitWork(op, product, /*splits=*/1).dramBytes;
+    if (plain.rows > plain.columns) // which of them is which depends on how results are stored
+      std::swap(plain.rows, plain.columns);
+    return chooseSplits(product, [&](int64_t parts) {
+      for (const TimedContraction &timed : contractionTiles(partOf(plain, parts), target))
+        if (canSplit(product, stepsOf(timed.tile), parts))
+          return timed.microseconds;
+      return std::numeric_limits<double>::infinity();
+    });
+  }
+
+  int64_t stepsOf(const ContractionTile &tile) const {
+    return llvm::divideCeil(product.extent(product.depth), tile.depth);
+  }
+  static int64_t splitsOf(DictionaryAttr params) { return intParam(params, "splits").value_or(1); }
+
+  DictionaryAttr attributes(const ContractionTile &tile, int64_t parts) const {
+    Builder b(op.getContext());
+    auto list = [&](ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); };
+    SmallVector<NamedAttribute> attributes{
+        b.getNamedAttr("column_vector", list(widestCopy(/*isRow=*/false))),
+        b.getNamedAttr("row_vector", list(widestCopy(/*isRow=*/true))),
+        b.getNamedAttr("store_vector", b.getI64IntegerAttr(widestStore())),
+        b.getNamedAttr("thread", list({tile.threadRows, tile.threadColumns})),
+        b.getNamedAttr("tile", list({tile.rows, tile.columns, tile.depth}))};
+    if (parts > 1)
+      attributes.push_back(b.getNamedAttr("splits", b.getI64IntegerAttr(parts)));
+    return b.getDictionaryAttr(attributes);
   }
 
   Product product;
+  mutable std::optional<int64_t> splits; // chosen ones, when they were asked for
 };
 
 class ContractionSchedule : public Schedule {
 public:
   StringRef family() const override { return "contraction"; }
+  bool isOfProducts() const override { return true; }
 
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
-    std::optional<Product> product = matchProduct(computation);
+    const std::optional<Product> &product = matchProduct(computation);
     if (!product || !product->fillsTiles())
       return nullptr;
-    return std::make_unique<ContractionMatch>(computation.op, target, std::move(*product));
+    return std::make_unique<ContractionMatch>(computation.op, target, *product);
   }
 };
 

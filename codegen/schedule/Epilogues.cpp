@@ -28,12 +28,12 @@ SmallVector<Value> gridSizesOfRoot(OpBuilder &host, KernelEmitter &emitter, kern
 
 namespace {
 
-/// Elementwise work on neighbours along the root's `laneDimension`, which reads other memory for
+/// Elementwise work on neighbours along a dimension of the root, which reads other memory for
 /// several of them at once.
 class TogetherWork {
 public:
-  TogetherWork(Kernel &kernel, Value root, const Epilogue &epilogue, int64_t width)
-      : kernel(kernel), width(width), along(laneDimension(cast<RankedTensorType>(root.getType()))) {
+  TogetherWork(Kernel &kernel, Value root, const Epilogue &epilogue, int64_t width, int64_t along)
+      : kernel(kernel), width(width), along(along) {
     auto type = cast<RankedTensorType>(root.getType());
     AffineMap place = simplifiedWithin(epilogue.place, type.getShape());
     Access access{epilogue.value, {}, epilogue.value,
@@ -55,9 +55,8 @@ public:
       for (int64_t lane = 0; lane < width; lane += step == 0 ? width : step) {
         SmallVector<Value> at(place);
         at[along] = kernel.add(at[along], kernel.constant(lane));
-        Value offset = kernel.offset(read.source, kernel.apply(read.map, at));
-        SmallVector<Value> lanes =
-            kernel.load(kernel.memory(read.source), offset, std::max<int64_t>(step, 1));
+        auto [memory, offset] = kernel.address(read.source, kernel.apply(read.map, at));
+        SmallVector<Value> lanes = kernel.load(memory, offset, std::max<int64_t>(step, 1));
         lanes.resize(step == 0 ? width : step, lanes.front());
         for (auto [i, value] : llvm::enumerate(lanes))
           loaded[lane + i].push_back(value);
@@ -78,12 +77,14 @@ private:
 } // namespace
 
 void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t number,
-                 ArrayRef<Value> place, ArrayRef<Value> values, function_ref<Value()> flat) {
+                 ArrayRef<Value> place, ArrayRef<Value> values, function_ref<Value()> flat,
+                 std::optional<unsigned> dimension) {
   OpBuilder &b = kernel.b;
   Value destination = kernel.op.getInitArgs()[number];
   auto rootType = cast<RankedTensorType>(root.getType());
   auto type = cast<RankedTensorType>(destination.getType());
-  int64_t lanes = values.size(), width = 1, along = laneDimension(rootType);
+  int64_t lanes = values.size(), width = 1;
+  int64_t along = dimension ? int64_t(*dimension) : laneDimension(rootType);
   if (lanes > 1)
     width = vectorAlong(epilogue.place, type, {unsigned(along)}, rootType.getShape(), lanes,
                         epilogue.bounds);
@@ -98,7 +99,7 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
       at[along] = kernel.add(at[along], kernel.constant(lane));
     return at;
   };
-  TogetherWork together(kernel, root, epilogue, width);
+  TogetherWork together(kernel, root, epilogue, width, along);
   auto valuesFrom = [&](int64_t first) {
     SmallVector<Value> mine(values.slice(first, width));
     if (epilogue.value == root)
@@ -112,22 +113,25 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
     return mine;
   };
   Value start;
-  auto offsetOf = [&](int64_t lane) {
+  auto addressOf = [&](int64_t lane) -> Kernel::Address {
     if (flat && epilogue.place == same && epilogue.bounds.empty() &&
         kernel.layout(destination).isContiguous()) {
       if (!start)
         start = flat();
-      return kernel.add(start, kernel.constant(lane));
+      return {kernel.memory(destination), kernel.add(start, kernel.constant(lane))};
     }
-    return kernel.offset(destination, kernel.apply(epilogue.place, placeOf(lane)));
+    return kernel.address(destination, kernel.apply(epilogue.place, placeOf(lane)));
+  };
+  auto store = [&](int64_t lane, ArrayRef<Value> stored) {
+    auto [memory, offset] = addressOf(lane);
+    kernel.storeVector(memory, offset, stored);
   };
   if (epilogue.bounds.empty()) {
     SmallVector<Value> stored;
     for (int64_t lane = 0; lane < lanes; lane += width)
       stored.append(valuesFrom(lane));
     for (int64_t lane = 0; lane < lanes; lane += width)
-      kernel.storeVector(kernel.memory(destination), offsetOf(lane),
-                         ArrayRef(stored).slice(lane, width));
+      store(lane, ArrayRef(stored).slice(lane, width));
     return;
   }
   for (int64_t first = 0; first < lanes; first += width) {
@@ -140,7 +144,8 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
     }
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(b.create<scf::IfOp>(kernel.loc, inside, false).thenBlock());
-    kernel.storeVector(kernel.memory(destination), offsetOf(first), valuesFrom(first));
+    SmallVector<Value> stored = valuesFrom(first);
+    store(first, stored);
   }
 }
 

@@ -16,10 +16,10 @@ llvm::SmallVector<mlir::Value> gridSizesOfRoot(mlir::OpBuilder &host, KernelEmit
                                                mlir::Value root);
 
 /// Stores what result `number` of the dispatch has of the root's elements `values`, neighbours
-/// along its last dimension from `place` on, which is a multiple of their number. `flat`, where
-/// given, is the place in row-major order.
+/// along its last dimension, or `along` another, from `place` on, which is a multiple of their
+/// number. `flat`, where given, is the place in row-major order.
 void storeResult(Kernel &kernel, mlir::Value root, const Epilogue &epilogue, size_t number,
                  llvm::ArrayRef<mlir::Value> place, llvm::ArrayRef<mlir::Value> values,
-                 llvm::function_ref<mlir::Value()> flat = {});
+                 llvm::function_ref<mlir::Value()> flat = {}, std::optional<unsigned> along = {});
 
 } // namespace cameo

@@ -199,6 +199,48 @@ Value Kernel::offset(Value tensor, ValueRange indices) {
   return result;
 }
 
+Value Kernel::wide(Value index) {
+  if (auto known = getConstantIntValue(index))
+    return b.create<arith::ConstantIntOp>(loc, *known, 64);
+  return b.create<arith::IndexCastOp>(loc, b.getI64Type(), index);
+}
+
+Value Kernel::wideOffset(ValueRange indices, ArrayRef<Value> extents) {
+  auto add = [&](Value a, Value c) { return b.createOrFold<arith::AddIOp>(loc, a, c); };
+  auto mul = [&](Value a, Value c) { return b.createOrFold<arith::MulIOp>(loc, a, c); };
+  Value result;
+  for (auto [index, extent] : llvm::zip(indices, extents))
+    result = result ? add(mul(result, wide(extent)), wide(index)) : wide(index);
+  return result ? result : wide(constant(0));
+}
+
+Value Kernel::wideOffset(Value tensor, ValueRange indices) {
+  if (layout(tensor).isContiguous())
+    return wideOffset(indices, sizes(tensor));
+  Value result = wide(constant(0));
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    Value stride = dim + 1 < indices.size() ? outerStride(tensor, dim + 1, {}) : constant(1);
+    Value part = b.createOrFold<arith::MulIOp>(loc, wide(indices[dim]), wide(stride));
+    result = b.createOrFold<arith::AddIOp>(loc, result, part);
+  }
+  return result;
+}
+
+Value Kernel::advanced(Value memory, Value offset) {
+  Value result = b.create<kernel::AdvanceOp>(loc, memory.getType(), memory, offset);
+  if (auto known = alignments.find(memory); known != alignments.end()) {
+    int64_t alignment = known->second;
+    alignments[result] = alignment;
+  }
+  return result;
+}
+
+Kernel::Address Kernel::address(Value tensor, ValueRange indices) {
+  if (!isFar)
+    return {memory(tensor), offset(tensor, indices)};
+  return {advanced(memory(tensor), wideOffset(tensor, indices)), constant(0)};
+}
+
 //===-- Memory and threads --------------------------------------------------------------------===//
 
 Value Kernel::sharedMemory(int64_t count, Type type) {

@@ -62,9 +62,9 @@ Value Kernel::element(Value tensor, ValueRange indices) {
 
 Value Kernel::computeElement(Value tensor, ValueRange indices) {
   Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
-  if (Value from = memory(tensor)) {
-    Value at = offset(tensor, indices);
-    return b.create<memref::LoadOp>(loc, from, at);
+  if (memory(tensor)) {
+    Address at = address(tensor, indices);
+    return b.create<memref::LoadOp>(loc, at.memory, at.offset);
   }
   Operation *definition = tensor.getDefiningOp();
   if (!definition || isa<tensor::EmptyOp>(definition)) // a destination's former content
@@ -423,7 +423,7 @@ SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int
   };
   if (lanes == 1 || kept.count(tensor) || type.getRank() == 0)
     return apart();
-  if (Value from = memory(tensor)) {
+  if (memory(tensor)) {
     int64_t row = type.getDimSize(along);
     Value size = this->size(tensor, along);
     bool assume = ShapedType::isDynamic(row) && assumed && isa<BlockArgument>(size);
@@ -432,7 +432,8 @@ SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int
       return apart();
     if (assume)
       assumed->insert(size);
-    return load(from, offset(tensor, indices), lanes);
+    Address at = address(tensor, indices);
+    return load(at.memory, at.offset, lanes);
   }
   if (std::optional<Moved> moved = movedTogether(tensor.getDefiningOp(), indices, lanes))
     return elements(moved->source, moved->indices, lanes);

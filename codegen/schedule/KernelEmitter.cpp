@@ -102,8 +102,9 @@ Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim
   return {};
 }
 
-void KernelEmitter::begin(kernel::DispatchOp op) {
-  chunks = fitsIn32Bits(op, bound) ? std::nullopt : chunksOf(op, bound);
+void KernelEmitter::begin(kernel::DispatchOp op, bool mayBeInChunks) {
+  isFar = false;
+  chunks = !mayBeInChunks || fitsIn32Bits(op, bound) ? std::nullopt : chunksOf(op, bound);
 }
 
 Value KernelEmitter::gridSize(OpBuilder &host, kernel::DispatchOp op, unsigned output,
@@ -134,6 +135,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   }
   if (fitsIn32Bits(op, bound))
     return launch(op, part, threads, grid, outputs, op.getInits(), {32}, body);
+  if (isFar)
+    return launch(op, part, threads, grid, outputs, op.getInits(),
+                  {32, /*inChunks=*/false, /*isFar=*/true}, body);
   Value fits = fitsAtRunTime(op, bound);
   if (!fits)
     return launch(op, part, threads, grid, outputs, op.getInits(), {64}, body);
@@ -153,10 +157,27 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   for (auto [output, value] : llvm::zip(outputs, *narrow))
     destinations[output] = value;
   auto wide = launch(op, part, threads, gridWhere(zero, grid[0]), outputs, destinations,
-                     {64, /*inChunks=*/false, "_wide"}, body);
+                     {64, /*inChunks=*/false, /*isFar=*/false, "_wide"}, body);
   if (succeeded(wide))
     wide->front().getDefiningOp()->setAttr(rt::kFallbackAttr, host.getUnitAttr());
   return wide;
+}
+
+FailureOr<Value> KernelEmitter::launchParts(Value workspace, Value described, int64_t parts,
+                                            kernel::DispatchOp op, int64_t threads, ValueRange grid,
+                                            function_ref<LogicalResult(Kernel &)> body) {
+  Form form;
+  auto type = cast<RankedTensorType>(workspace.getType());
+  bool fits = fitsIn32Bits(op, bound) && type.getNumElements() < bound;
+  form.isFar = !fits && isFar;
+  form.indexBits = fits || isFar ? 32 : 64;
+  form.workspace = workspace;
+  form.described = described;
+  form.parts = parts;
+  auto launched = launch(op, "_parts", threads, grid, {}, op.getInits(), form, body);
+  if (failed(launched))
+    return failure();
+  return launched->front();
 }
 
 /// What launches of a kernel with these tensors have as rt::kInPlaceAttr: a view is another
@@ -189,6 +210,11 @@ KernelEmitter::Operands KernelEmitter::operandsOf(kernel::DispatchOp op, ArrayRe
     result.written.push_back(result.values.size());
     result.values.push_back(destinations[output]);
     result.targets.push_back(op.getInitArgs()[output]);
+  }
+  if (form.workspace) {
+    result.written.push_back(result.values.size());
+    result.values.push_back(form.workspace);
+    result.targets.push_back(form.workspace);
   }
   result.tensors = result.values.size();
   for (auto [scalar, argument] : llvm::zip(op.getScalars(), op.getScalarArgs())) {
@@ -284,14 +310,18 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   if (kernel::ScheduleAttr schedule = op.getScheduleAttr())
     function->setAttr("kernel.schedule", schedule); // for reports
+  if (Attribute trial = op->getAttr(kTrialAttr))
+    function->setAttr(kTrialAttr, trial);
 
   Block &entry = function.getBody().front();
   Kernel kernel(op, OpBuilder::atBlockBegin(&entry));
   kernel.function = function;
+  kernel.isFar = form.isFar;
   for (auto [i, target] : llvm::enumerate(operands.targets)) {
     if (i < operands.tensors) {
       kernel.memories[target] = entry.getArgument(i);
-      kernel.layouts[target] = operandLayout(op, target);
+      kernel.layouts[target] =
+          target == form.workspace ? OperandLayout() : operandLayout(op, target);
       kernel.alignments[entry.getArgument(i)] = kernel.layouts[target].alignment;
     } else {
       kernel.mapping.map(target, entry.getArgument(i));
@@ -351,6 +381,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   }
   if (form.inChunks)
     more += llvm::formatv("chunks {0}", chunks->size);
+  if (form.isFar)
+    more += "far";
   auto &[function, nodes, inPlace] = known[extend(hasher.key(op), more)];
   collectNodeNames(loc, nodes);
   if (!function) {
@@ -367,6 +399,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   SmallVector<Type> resultTypes;
   for (int64_t output : outputs)
     resultTypes.push_back(op.getInits()[output].getType());
+  if (form.workspace)
+    resultTypes.push_back(form.workspace.getType());
   Value shared;
   if (auto bytes = function->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute))
     shared = host.create<arith::ConstantIndexOp>(loc, bytes.getInt());
@@ -376,7 +410,12 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   if (!inPlace.empty())
     launched->setAttr(rt::kInPlaceAttr, host.getDenseI64ArrayAttr(inPlace));
   OpBuilder before(launched);
-  stateWork(before, launched, op, outputs,
+  SmallVector<Described> described;
+  for (int64_t output : outputs)
+    described.push_back({op.getBodyBlock()->getTerminator()->getOperand(output)});
+  if (form.workspace)
+    described.push_back({form.described, form.parts});
+  stateWork(before, launched, op, described,
             [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });
   return SmallVector<Value>(launched.getResults());
 }

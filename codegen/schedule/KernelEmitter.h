@@ -27,6 +27,9 @@
 
 namespace cameo {
 
+/// On a dispatch, and then on its kernels: the number of the candidate that it is made to try.
+inline constexpr llvm::StringLiteral kTrialAttr = "kernel.trial";
+
 class KernelEmitter;
 struct Target;
 
@@ -124,6 +127,20 @@ public:
   /// Elements from one to the next along dimension `dim - 1`, given those along `dim`.
   mlir::Value outerStride(mlir::Value blockArgument, int64_t dim, mlir::Value stride);
   const OperandLayout &layout(mlir::Value blockArgument) { return layouts[blockArgument]; }
+  /// `offset` in 64 bits, of indices that have fewer.
+  mlir::Value wideOffset(mlir::Value blockArgument, mlir::ValueRange indices);
+  /// The same in a row-major tensor of these sizes.
+  mlir::Value wideOffset(mlir::ValueRange indices, llvm::ArrayRef<mlir::Value> sizes);
+  /// The same memory from an element on, whose number has 64 bits.
+  mlir::Value advanced(mlir::Value memory, mlir::Value offset);
+  /// Where an element is: memory, and an offset from there on. That is small where the kernel is
+  /// far: the rest is in the memory.
+  struct Address {
+    mlir::Value memory, offset;
+  };
+  Address address(mlir::Value blockArgument, mlir::ValueRange indices);
+  /// As a number of 64 bits.
+  mlir::Value wide(mlir::Value index);
   /// Declares static shared memory of the block.
   mlir::Value sharedMemory(int64_t elements, mlir::Type type);
   /// A tile in shared memory of its own, or where others are.
@@ -142,6 +159,9 @@ public:
   bool synchronises = false; // uses barriers, shuffles or shared memory
   bool broken = false;       // an error was emitted
   bool storesOnce = false;   // no element of a destination is written twice in a launch
+  /// Operands may be longer than offsets reach: these count from memory that has been `advanced`,
+  /// to where a tile begins or to the element.
+  bool isFar = false;
 
 private:
   friend class KernelEmitter;
@@ -215,8 +235,17 @@ public:
   KernelEmitter(rt::VariantOp variant, const Target &target, int64_t bound = kIndexBound)
       : variant(variant), target(target), bound(bound) {}
 
-  /// From now on `op` is launched.
-  void begin(kernel::DispatchOp op);
+  /// From now on `op` is launched. In chunks, where that is one kernel instead of two, and may be.
+  void begin(kernel::DispatchOp op, bool mayBeInChunks = true);
+
+  /// Whether kernels of the dispatch, as things are, would have to be of two kinds: with 32-bit
+  /// indices, and with 64-bit ones for large tensors.
+  bool needsTwo(kernel::DispatchOp op) const {
+    return !isFar && !chunks && !fitsIn32Bits(op, bound);
+  }
+  /// From now on kernels of the dispatch are one, with 32-bit indices: they are far.
+  void reachFar() { isFar = true; }
+  int64_t indexBound() const { return bound; }
 
   /// Size of a destination (by position) along a dimension as a grid has to cover it: where the
   /// launch is in chunks, that of the first one.
@@ -230,6 +259,14 @@ public:
   launch(kernel::DispatchOp op, llvm::StringRef part, int64_t threads, mlir::ValueRange grid,
          llvm::ArrayRef<int64_t> outputs, llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
 
+  /// The same of a kernel that computes a value of the description on the way to the results, in
+  /// `parts` that others add up, and writes these to `workspace`, an empty tensor, which is the key
+  /// to its memory in the kernel. Not in chunks.
+  mlir::FailureOr<mlir::Value> launchParts(mlir::Value workspace, mlir::Value described,
+                                           int64_t parts, kernel::DispatchOp op, int64_t threads,
+                                           mlir::ValueRange grid,
+                                           llvm::function_ref<llvm::LogicalResult(Kernel &)> body);
+
   /// Writes on each kernel which nodes it computes; when everything is launched.
   void nameNodes();
 
@@ -237,8 +274,11 @@ private:
   /// How one launch differs from others of the dispatch.
   struct Form {
     int indexBits = 32;
-    bool inChunks = false;
+    bool inChunks = false, isFar = false;
     llvm::StringRef suffix = ""; // of the kernel's name
+    /// What is written in place of destinations, and parts of what value; null: destinations.
+    mlir::Value workspace = {}, described = {};
+    int64_t parts = 1;
   };
   /// The same in a form, writing `destinations` in place of the dispatch's.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
@@ -274,6 +314,7 @@ private:
   const Target &target;
   int64_t bound;
   std::optional<Chunks> chunks; // of the dispatch that is launched
+  bool isFar = false;           // its kernels are
   DispatchHasher hasher;
   std::map<DispatchKey, Known> known;
   unsigned count = 0;

@@ -4,6 +4,7 @@
 // of everything else, but for dispatches of which threads would compute long reductions repeatedly.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ElementWork.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/WastedWork.h"
 #include "dialects/rt/Layout.h"
@@ -13,12 +14,14 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cameo {
 namespace {
 
-/// Positions of destinations, grouped by shape: each group is a launch.
+/// Positions of destinations, grouped by shape: each group has threads of its own.
 SmallVector<SmallVector<int64_t>> groupOutputs(kernel::DispatchOp op) {
   SmallVector<SmallVector<int64_t>> groups;
   for (int64_t i = 0, e = op.getInits().size(); i < e; ++i) {
@@ -139,9 +142,13 @@ private:
   llvm::DenseMap<Value, SmallVector<Value>> known;
 };
 
+/// Of a block.
+constexpr int64_t kMapThreads = 256;
+
 class MapMatch : public ScheduleMatch {
 public:
-  MapMatch(kernel::DispatchOp op, const Target &target) : ScheduleMatch(op, target) {}
+  MapMatch(const Computation &computation, const Target &target)
+      : ScheduleMatch(computation.op, target), work(elementWork(computation)) {}
 
   /// The shape does not matter where no operand is in several pieces either.
   bool isFlat() const {
@@ -153,7 +160,7 @@ public:
            });
   }
 
-  DictionaryAttr choose() const override {
+  SmallVector<Candidate> candidates(size_t) const override {
     Builder b(op.getContext());
     int64_t vector = 16;
     bool flat = isFlat();
@@ -187,10 +194,11 @@ public:
     op->walk([&](linalg::GenericOp generic) { reduces |= generic.getNumReductionLoops() != 0; });
     if (reduces)
       vector = 1;
-    return b.getDictionaryAttr(
-        {b.getNamedAttr("flat", b.getBoolAttr(flat)),
-         b.getNamedAttr("threads", b.getI64IntegerAttr(256)),
-         b.getNamedAttr("vector", b.getI64IntegerAttr(std::max<int64_t>(vector, 1)))});
+    vector = std::max<int64_t>(vector, 1);
+    auto params = b.getDictionaryAttr({b.getNamedAttr("flat", b.getBoolAttr(flat)),
+                                       b.getNamedAttr("threads", b.getI64IntegerAttr(kMapThreads)),
+                                       b.getNamedAttr("vector", b.getI64IntegerAttr(vector))});
+    return {{params, TimeModel(target).microseconds(kernelOf(vector, flat))}};
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -222,59 +230,98 @@ public:
     bool flat = params.getAs<BoolAttr>("flat").getValue();
     OpBuilder host(op);
     Location loc = op.getLoc();
-    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
-    SmallVector<Value> replacements(op.getNumResults());
     auto groups = groupOutputs(op);
-    for (auto [number, group] : llvm::enumerate(groups)) {
-      // ceil(elements / (threads * vector)) blocks.
-      Value first = op.getInits()[group.front()], blocks;
-      auto type = cast<RankedTensorType>(first.getType());
-      int64_t perBlock = threads * vector;
-      if (type.hasStaticShape()) {
-        blocks = host.create<arith::ConstantIndexOp>(
-            loc, llvm::divideCeil(type.getNumElements(), perBlock));
-      } else {
-        Value count = host.create<arith::ConstantIndexOp>(loc, 1);
-        for (int64_t dim = 0; dim < type.getRank(); ++dim)
-          count = host.createOrFold<arith::MulIOp>(loc, count,
-                                                   emitter.gridSize(host, op, group.front(), dim));
-        blocks = host.create<arith::CeilDivSIOp>(
-            loc, count, host.create<arith::ConstantIndexOp>(loc, perBlock));
-      }
-      Value one = host.create<arith::ConstantIndexOp>(loc, 1);
-      std::string part = groups.size() == 1 ? "" : "_" + std::to_string(number);
-      auto launched =
-          emitter.launch(op, part, threads, {blocks, one, one}, group,
-                         [&, &group = group](Kernel &kernel) -> LogicalResult {
-                           SmallVector<Value> values, destinations;
-                           for (int64_t output : group) {
-                             values.push_back(yield.getValues()[output]);
-                             destinations.push_back(op.getInitArgs()[output]);
-                           }
-                           return emitBody(kernel, values, destinations, threads, vector, flat);
-                         });
-      if (failed(launched))
-        return failure();
-      for (auto [output, value] : llvm::zip(group, *launched))
-        replacements[output] = value;
+    Value one = host.create<arith::ConstantIndexOp>(loc, 1), blocks;
+    for (ArrayRef<int64_t> group : groups) {
+      Value some = blocksOf(host, emitter, group.front(), threads * vector);
+      blocks = blocks ? host.createOrFold<arith::AddIOp>(loc, blocks, some) : some;
     }
-    return replacements;
+    auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
+    return emitter.launch(op, "", threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
+      emitGroups(kernel, groups, threads, vector, flat);
+      return success();
+    });
   }
 
 private:
-  static LogicalResult emitBody(Kernel &kernel, ArrayRef<Value> values,
-                                ArrayRef<Value> destinations, int64_t threads, int64_t vector,
-                                bool flat) {
+  /// Blocks of so many elements that a result takes.
+  Value blocksOf(OpBuilder &host, KernelEmitter &emitter, int64_t output, int64_t perBlock) const {
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getInits()[output].getType());
+    if (type.hasStaticShape())
+      return host.create<arith::ConstantIndexOp>(loc,
+                                                 llvm::divideCeil(type.getNumElements(), perBlock));
+    Value count = host.create<arith::ConstantIndexOp>(loc, 1);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      count = host.createOrFold<arith::MulIOp>(loc, count, emitter.gridSize(host, op, output, dim));
+    return host.create<arith::CeilDivSIOp>(loc, count,
+                                           host.create<arith::ConstantIndexOp>(loc, perBlock));
+  }
+
+  KernelWork kernelOf(int64_t vector, bool flat) const {
+    double elements = 0;
+    for (ArrayRef<int64_t> group : groupOutputs(op)) {
+      auto type = cast<RankedTensorType>(op.getInits()[group.front()].getType());
+      elements += tensorBytes(type) * 8 / std::max(type.getElementTypeBitWidth(), 8u);
+    }
+    // A thread's reductions wait for memory step by step, but for those that are unrolled.
+    ElementKernel kernel{elements / double(kMapThreads * vector), kMapThreads,
+                         1 + std::ceil(work.longest / kLoadsTogether)};
+    if (!flat) {
+      AccessPattern pattern(op);
+      SmallVector<DimOrder> orders(pattern.types.size());
+      double once = 0;
+      for (RankedTensorType type : pattern.types)
+        once += tensorBytes(type);
+      double moved = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false,
+                                        /*mayTurn=*/false);
+      kernel.sectors = std::max(moved / once, 1.0);
+    }
+    // Each element of a scan adds up what is before it: a load and an addition a step.
+    ElementWork all = work;
+    all.operations += 2 * work.scanSteps;
+    all.reducedBytes += 4 * work.scanSteps;
+    return kernelWork(all, kernel);
+  }
+
+  /// Of results of several shapes the first blocks are for the first shape, and so on.
+  void emitGroups(Kernel &kernel, ArrayRef<SmallVector<int64_t>> groups, int64_t threads,
+                  int64_t vector, bool flat) const {
     kernel.storesOnce = true;
+    OpBuilder &b = kernel.b;
+    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
+    Value block = kernel.blockId();
+    for (auto [number, group] : llvm::enumerate(groups)) {
+      SmallVector<Value> values, destinations;
+      for (int64_t output : group) {
+        values.push_back(yield.getValues()[output]);
+        destinations.push_back(op.getInitArgs()[output]);
+      }
+      SmallVector<Value> sizes = kernel.sizes(destinations.front());
+      Value count = kernel.constant(1);
+      for (Value size : sizes)
+        count = kernel.mul(count, size);
+      if (number + 1 == groups.size())
+        return emitBody(kernel, block, sizes, count, values, destinations, threads, vector, flat);
+      Value last = kernel.add(count, kernel.constant(threads * vector - 1));
+      Value blocks =
+          b.createOrFold<arith::DivUIOp>(kernel.loc, last, kernel.constant(threads * vector));
+      Value mine = b.create<arith::CmpIOp>(kernel.loc, arith::CmpIPredicate::ult, block, blocks);
+      auto branch = b.create<scf::IfOp>(kernel.loc, mine, true);
+      b.setInsertionPointToStart(branch.thenBlock());
+      emitBody(kernel, block, sizes, count, values, destinations, threads, vector, flat);
+      b.setInsertionPointToStart(branch.elseBlock());
+      block = b.create<arith::SubIOp>(kernel.loc, block, blocks);
+    }
+  }
+
+  static void emitBody(Kernel &kernel, Value block, ArrayRef<Value> sizes, Value count,
+                       ArrayRef<Value> values, ArrayRef<Value> destinations, int64_t threads,
+                       int64_t vector, bool flat) {
     Value shape = destinations.front();
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
-    SmallVector<Value> sizes = kernel.sizes(shape);
-    Value count = kernel.constant(1);
-    for (Value size : sizes)
-      count = kernel.mul(count, size);
-    Value thread =
-        kernel.add(kernel.mul(kernel.blockId(), kernel.constant(threads)), kernel.threadId());
+    Value thread = kernel.add(kernel.mul(block, kernel.constant(threads)), kernel.threadId());
     Value base = kernel.mul(thread, kernel.constant(vector));
     auto group = [&](Value offset, int64_t lanes) {
       SmallVector<SmallVector<Value>> results;
@@ -303,10 +350,8 @@ private:
     int64_t divisor = 1; // of the count, whatever the sizes known only at run time
     for (int64_t size : cast<RankedTensorType>(shape.getType()).getShape())
       divisor *= ShapedType::isDynamic(size) ? 1 : size;
-    if (divisor % vector == 0) {
-      group(base, vector);
-      return success();
-    }
+    if (divisor % vector == 0)
+      return group(base, vector);
     // The last group may be cut: then one by one.
     Value end = kernel.add(base, kernel.constant(vector));
     Value whole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, end, count);
@@ -317,8 +362,9 @@ private:
     auto rest = b.create<scf::ForOp>(loc, base, count, kernel.constant(1));
     b.setInsertionPointToStart(rest.getBody());
     group(rest.getInductionVar(), 1);
-    return success();
   }
+
+  ElementWork work;
 };
 
 class MapSchedule : public Schedule {
@@ -329,7 +375,7 @@ public:
                                        const Target &target) const override {
     if (wastesWork(computation))
       return nullptr;
-    return std::make_unique<MapMatch>(computation.op, target);
+    return std::make_unique<MapMatch>(computation, target);
   }
 };
 

@@ -34,15 +34,18 @@ using namespace mlir;
 
 namespace cameo {
 
-DepthLoops depthLoops(const Product &product) {
+DepthLoops depthLoops(const Product &product, int64_t count) {
   DepthLoops loops;
-  loops.inner = product.depth.back();
-  for (unsigned loop : product.depth)
-    if (product.ranges[loop] != 1)
-      loops.inner = loop;
-  for (unsigned loop : product.depth)
-    if (loop != loops.inner)
-      loops.outer.push_back(loop);
+  for (unsigned loop : llvm::reverse(product.depth)) {
+    bool isInner = product.ranges[loop] != 1 && int64_t(loops.inner.size()) < count;
+    (isInner ? loops.inner : loops.outer).push_back(loop);
+  }
+  if (loops.inner.empty()) { // all of one index
+    loops.inner.push_back(loops.outer.front());
+    loops.outer.erase(loops.outer.begin());
+  }
+  std::reverse(loops.outer.begin(), loops.outer.end());
+  std::reverse(loops.inner.begin(), loops.inner.end());
   return loops;
 }
 
@@ -61,24 +64,25 @@ struct Side {
   Value extent;                        // in all
   int64_t size;                        // of the tile, along these
   SmallVector<ProductOffsets> offsets; // of each of the operand's reads
-  FragmentType copied;                 // as threads share a step's tile
-  FragmentType fragment;               // what is multiplied at once
+  bool isEven; // whether steps of depth go through memory evenly, whichever loop they are along
+  FragmentType copied;   // as threads share a step's tile
+  FragmentType fragment; // what is multiplied at once
   TypedValue<TileType> tile;
 };
 
 class MmaEmitter : ProductKernel {
 public:
-  MmaEmitter(Kernel &kernel, const Product &product, const MmaForm &form)
-      : ProductKernel(kernel, product, form.tile.rows, form.tile.columns), form(form),
-        depth(depthLoops(product)) {}
+  MmaEmitter(Kernel &kernel, const Product &product, const MmaForm &form, const DepthParts &parts)
+      : ProductKernel(kernel, product, form.tile.rows, form.tile.columns, parts), form(form),
+        depth(depthLoops(product, form.depthLoops)) {}
 
   void emit() {
     kernel.storesOnce = true;
     MLIRContext *context = b.getContext();
     accumulators = kernel::MmaAttr::get(context, form.m, form.n, form.k, form.tile.warpRows,
                                         form.tile.warpColumns, pairs());
-    innerSteps = tilesOf(extents[depth.inner], form.tile.depth);
-    steps = kernel.mul(total(depth.outer), innerSteps);
+    innerDepth = total(depth.inner), innerSteps = tilesOf(innerDepth, form.tile.depth);
+    std::tie(firstStep, steps) = stepsOfPart(kernel.mul(total(depth.outer), innerSteps));
     Side row = side(/*isRow=*/true), column = side(/*isRow=*/false);
     Value staging = allocate(row, column);
     storeSums(multiply(row, column), staging);
@@ -121,7 +125,8 @@ private:
       return isRow ? std::pair(size, depth) : std::pair(depth, size);
     };
     auto [rows, columns] = shape(deep);
-    auto copied = kernel::CopiedAttr::get(context, copy.vector, along, form.tile.threads());
+    auto copied = kernel::CopiedAttr::get(context, copy.group, along, form.tile.threads(),
+                                          /*acrossFirst=*/copy.isGathered());
     auto layout = kernel::OperandAttr::get(context, isRow ? 0 : 1, accumulators);
     int64_t bytes = bytesOf(operand);
     auto [fragmentRows, fragmentColumns] = shape(form.tile.fragmentBytes(form.k * bytes) / bytes);
@@ -129,6 +134,9 @@ private:
     SmallVector<ProductOffsets> offsets;
     for (const Access &read : operand.value.reads)
       offsets.emplace_back(kernel, read);
+    bool isEven = llvm::all_of(offsets, [&](const ProductOffsets &read) {
+      return read.isEvenAlong(depth.inner, product.ranges);
+    });
     return {operand,
             isRow ? ArrayRef(product.rows) : ArrayRef(product.columns),
             isRow,
@@ -137,6 +145,7 @@ private:
             isRow ? this->rows : this->columns,
             size,
             std::move(offsets),
+            isEven,
             FragmentType::get(context, rows, columns, element, copied),
             FragmentType::get(context, fragmentRows, fragmentColumns, element, layout),
             kernel.tile(tile)};
@@ -162,21 +171,38 @@ private:
 
   //===-- Copies ------------------------------------------------------------------------------===//
 
-  /// Writes the indices of depth where a step begins.
-  void spreadStep(Value step, SmallVector<Value> &place) {
+  /// Where a step's tile begins: indices of loops, and the one along all that steps go along.
+  struct StepPlace {
+    SmallVector<Value> loops;
+    Value inner;
+  };
+
+  /// Of what goes across only far kernels have it in their pointers; of what steps go along where
+  /// memory is even along it.
+  StepPlace placeOfStep(const Side &side, Value step) {
+    StepPlace place{placeOfBatch(), {}};
     SmallVector<Value> sizes = sizesOf(depth.outer);
     sizes.push_back(innerSteps);
-    SmallVector<Value> at = kernel.delinearize(step, sizes);
+    SmallVector<Value> at = kernel.delinearize(kernel.add(firstStep, step), sizes);
     for (auto [loop, index] : llvm::zip(depth.outer, at))
-      place[loop] = index;
-    place[depth.inner] = kernel.mul(at.back(), kernel.constant(form.tile.depth));
+      place.loops[loop] = index;
+    place.inner = kernel.mul(at.back(), kernel.constant(form.tile.depth));
+    if (side.isEven)
+      place.loops[depth.inner.back()] = place.inner;
+    if (kernel.isFar)
+      spread(side.across, side.start, place.loops);
+    return place;
   }
 
-  /// What the operand reads, from `place` of the batch and of depth on: what does not change within
-  /// a step is in the pointers.
+  /// What the operand reads, from `place` on: what does not change within a step is in the
+  /// pointers.
   SmallVector<Value> memoriesAt(const Side &side, ArrayRef<Value> place) {
     SmallVector<Value> memories;
     for (auto [read, offsets] : llvm::zip(side.operand.value.reads, side.offsets)) {
+      if (kernel.isFar) {
+        memories.push_back(offsets.memoryFrom(place));
+        continue;
+      }
       Value start = kernel.constant(0);
       for (ArrayRef<unsigned> group : {ArrayRef(product.batch), ArrayRef(product.depth)})
         for (unsigned loop : group)
@@ -189,7 +215,7 @@ private:
   }
 
   /// Writes where an element of a step's tile is, from those memories on, and whether it is inside.
-  void describe(Region &region, const Side &side, Value step, SmallVector<Value> place) {
+  void describe(Region &region, const Side &side, Value step, const StepPlace &start) {
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&region, {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
     Value local = body->getArgument(side.isRow ? 1 : 0); // depth
@@ -200,16 +226,24 @@ private:
       inside = b.createOrFold<arith::AndIOp>(loc, inside, condition);
     };
     require(isIn(index, side.extent, side.size));
+    const SmallVector<Value> &origin = start.loops;
+    SmallVector<Value> place(origin);
     spread(side.across, index, place);
+    Value inner = kernel.add(start.inner, local);
+    spread(depth.inner, inner, place);
     SmallVector<Value> yielded;
     for (const ProductOffsets &offsets : side.offsets) {
       Value offset = offsets.constantPart();
       for (unsigned loop : side.across)
+        offset = kernel.isFar ? offsets.addDistance(offset, loop, origin[loop], place[loop])
+                              : offsets.add(offset, loop, place[loop]);
+      if (side.isEven)
+        offset = offsets.add(offset, depth.inner.back(), local);
+      for (unsigned loop : side.isEven ? ArrayRef<unsigned>() : ArrayRef(depth.inner))
         offset = offsets.add(offset, loop, place[loop]);
-      yielded.push_back(offsets.add(offset, depth.inner, local));
+      yielded.push_back(offset);
     }
-    place[depth.inner] = kernel.add(place[depth.inner], local);
-    require(isIn(place[depth.inner], extents[depth.inner], form.tile.depth));
+    require(isIn(inner, innerDepth, form.tile.depth));
     if (tensor::PadOp pad = side.operand.pad) {
       SmallVector<Value> indices = kernel.apply(side.operand.map, place);
       for (size_t dim = 0; dim < indices.size(); ++dim)
@@ -223,9 +257,8 @@ private:
 
   /// Starts to copy a step's tile.
   void copy(const Side &side, Value step, Value stage) {
-    SmallVector<Value> place = placeOfBatch();
-    spreadStep(step, place);
-    Value memory = memoriesAt(side, place).front(), zero = kernel.constant(0);
+    StepPlace place = placeOfStep(side, step);
+    Value memory = memoriesAt(side, place.loops).front(), zero = kernel.constant(0);
     Value padding = side.isRow ? rowPadding : columnPadding;
     auto copy = b.create<kernel::CopyAsyncOp>(loc, memory, side.tile, stage, zero, zero, padding,
                                               TypeAttr::get(side.copied));
@@ -235,12 +268,11 @@ private:
   /// Loads what a step's tile is computed from to registers: a fragment for each of the operand's
   /// reads, and where it is not memory as it is, one of which elements are inside.
   SmallVector<Value> load(const Side &side, Value step) {
-    SmallVector<Value> place = placeOfBatch();
-    spreadStep(step, place);
-    SmallVector<Value> memories = memoriesAt(side, place), paddings;
+    StepPlace place = placeOfStep(side, step);
+    SmallVector<Value> memories = memoriesAt(side, place.loops), paddings;
     SmallVector<Type> types;
     SmallVector<int64_t> widths;
-    ArrayRef<unsigned> along = side.copy.alongDepth ? ArrayRef(depth.inner) : side.across;
+    ArrayRef<unsigned> along = side.copy.alongDepth ? depth.inner : side.across;
     for (const Access &read : side.operand.value.reads) {
       Type element = getElementTypeOrSelf(read.source);
       types.push_back(copiedOf(side, element));
@@ -251,11 +283,14 @@ private:
       widths.push_back(loadWidth(kernel.op, read, along, product.ranges, side.copy.vector));
     }
     DenseI64ArrayAttr partly;
-    if (!side.operand.value.isMemory()) {
+    IntegerAttr together;
+    if (!side.operand.value.isMemory())
       types.push_back(copiedOf(side, b.getI1Type()));
+    if (!side.operand.value.isMemory() || side.copy.isGathered())
       partly = b.getDenseI64ArrayAttr(widths);
-    }
-    auto load = b.create<kernel::LoadGlobalOp>(loc, types, memories, paddings, partly);
+    if (side.copy.isGathered())
+      together = b.getI64IntegerAttr(side.copy.vector);
+    auto load = b.create<kernel::LoadGlobalOp>(loc, types, memories, paddings, partly, together);
     describe(load.getBody(), side, step, place);
     return load.getResults();
   }
@@ -392,14 +427,16 @@ private:
         awaitWarp();
       b.create<kernel::WriteTileOp>(loc, rows, staging, zero, zero, zero);
       awaitWarp();
-      for (size_t number = 0; number < product.epilogues.size(); ++number) {
+      size_t results = parts.sums ? 1 : product.epilogues.size();
+      for (size_t number = 0; number < results; ++number) {
         int64_t vector = vectorOf(number);
         auto layout =
             kernel::WarpRowsAttr::get(context, vector, form.tile.warpRows, form.tile.warpColumns);
         auto type = FragmentType::get(context, part.getRows(), part.getCols(),
                                       part.getElementType(), layout);
         Value mine = b.create<kernel::LoadFragmentOp>(loc, type, staging, zero, zero, zero);
-        store(mine, number, vector, {piece * stagedRows, stagedRows, warpRows});
+        Rows rows{piece * stagedRows, stagedRows, warpRows};
+        parts.sums ? storePart(mine, vector, rows) : store(mine, number, vector, rows);
       }
     }
   }
@@ -414,14 +451,16 @@ private:
   const MmaForm &form;
   DepthLoops depth;
   kernel::MmaAttr accumulators;
-  Value innerSteps, steps; // of the innermost loop of depth, and of all
-  int64_t stagedRows;      // of a warp, at once
+  Value innerDepth;       // of the loops that steps go along
+  Value innerSteps;       // along these
+  Value firstStep, steps; // of the block's part of all of them
+  int64_t stagedRows;     // of a warp, at once
 };
 
 } // namespace
 
-void emitMma(Kernel &kernel, const Product &product, const MmaForm &form) {
-  MmaEmitter(kernel, product, form).emit();
+void emitMma(Kernel &kernel, const Product &product, const MmaForm &form, const DepthParts &parts) {
+  MmaEmitter(kernel, product, form, parts).emit();
 }
 
 } // namespace cameo

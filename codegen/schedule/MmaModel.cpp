@@ -1,5 +1,4 @@
-// The estimate of kernels of mma.sync: of each step of depth the resource that takes longest, in
-// rounds of as many blocks as fit.
+// What kernels of mma.sync take of each resource.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/MmaModel.h"
@@ -10,20 +9,12 @@
 #include <cmath>
 
 using namespace cameo;
+using llvm::SmallVector;
 
 namespace {
 
-/// Shared memory: bytes a clock cycle (CUDA C++ Programming Guide: 32 banks of 4 bytes).
-constexpr double kSharedRate = 128;
-/// L2 cache: bytes a clock cycle and multiprocessor. GA100's whitepaper has 5120 B for 108.
-constexpr double kL2Rate = 47;
-/// Cycles from a load of global memory to its value, with others under way; from a product to one
-/// that adds to it; of a barrier and what surrounds it.
-constexpr double kGlobalLatency = 800, kMatrixLatency = 33, kBarrier = 40;
-/// What resources that are not the one that takes longest add, of the time that they take: they are
-/// not used evenly, and of two tiles that one resource limits alike the one that uses less of the
-/// others is better.
-constexpr double kContention = 0.1;
+/// Cycles from a product to one that adds to it.
+constexpr double kMatrixLatency = 33;
 /// Instructions of a step beside matrix instructions and copies between memories, a warp.
 constexpr double kOtherSlots = 32;
 /// Registers of addresses, counters and what ptxas keeps.
@@ -49,28 +40,37 @@ double perWarp(double amount, const MmaTile &tile) {
   return amount / double(tile.warpRows * tile.warpColumns);
 }
 
-/// Cycles of a step of depth with `blocks` blocks on a multiprocessor.
-double stepCycles(const MmaTile &tile, const MmaWork &work, const Target &target, double blocks) {
+/// What a block does in a step of depth.
+BlockWork stepOf(const MmaTile &tile, const MmaWork &work, const Target &target) {
   double bytes = double(work.bytes), depth = double(tile.depth);
   double rows = double(tile.rows), columns = double(tile.columns);
-  double rate = matrixRate(target, unsigned(8 * work.bytes));
-  double matrix = rows * columns * depth / rate;
+  BlockWork step;
+  step.matrix = TimeModel(target).matrixCycles(rows * columns * depth, unsigned(8 * work.bytes));
   double copied = (rows + columns) * depth * bytes;
   double read = (rows * double(tile.warpColumns) + columns * double(tile.warpRows)) * depth * bytes;
-  double shared = (read + copied) / kSharedRate;
-  // A warp's instructions: matrix instructions, ldmatrix of 512 bytes, copies of 16 bytes a thread,
-  // which through registers are two.
+  step.sharedBytes = read + copied;
+  step.l2Bytes = copied;
+  // A warp's instructions: matrix instructions, ldmatrix of 512 bytes, copies, which through
+  // registers are two.
+  auto copies = [&](double elements, const MmaWork::Copy &copy) {
+    double loads = elements * depth / (32 * copy.vector);
+    double writes = work.async ? 0 : elements * depth / (32 * copy.group);
+    // Where a step has all taps, which is which does not change.
+    double place = copy.place + (work.depth > depth ? copy.taps : 0);
+    return loads * (1 + place) + writes;
+  };
   double warps = double(tile.threads()) / 32;
   double products = rows * columns * depth * bytes / double(work.perInstruction);
-  double slots = products + read / 512 + copied / 512 * (work.async ? 1 : 2) + warps * kOtherSlots;
-  double issue = slots / 4;
-  // What one warp cannot overlap with itself: products that wait for a fragment, the barrier.
+  step.slots = products + read / 512 + copies(rows, work.row) + copies(columns, work.column) +
+               warps * kOtherSlots;
+  // What one warp cannot overlap with itself: products that wait for a fragment, the barrier; and,
+  // for as many steps as are not ahead, copies.
   double deep = depth * bytes / kDepthBytes;
-  double alone = deep * std::max(kMatrixLatency, perWarp(matrix, tile) * 4 / deep) + kBarrier;
+  double alone =
+      deep * std::max(kMatrixLatency, perWarp(step.matrix, tile) * 4 / deep) + TimeModel::kBarrier;
   double ahead = work.async ? double(tile.stages - 1) : 1;
-  double l2 = copied / kL2Rate, most = std::max({matrix, shared, issue, l2});
-  double cycles = blocks * (most + kContention * (matrix + shared + issue + l2 - most));
-  return std::max({cycles, alone, (kGlobalLatency + alone) / (ahead + 1)});
+  step.alone = std::max(alone, (TimeModel::kGlobalLatency + alone) / (ahead + 1));
+  return step;
 }
 
 double blocksOf(const MmaTile &tile, const MmaWork &work) {
@@ -80,10 +80,10 @@ double blocksOf(const MmaTile &tile, const MmaWork &work) {
 
 /// Whether a multiprocessor has room for neither two blocks nor eight warps, although there is work
 /// for more: nothing runs while the warps of the one block wait.
-bool isSparse(const MmaTile &tile, const MmaWork &work, const Target &target) {
-  int64_t together = blocksPerSm(tile, work, target);
-  return together < 2 && together * tile.threads() < 8 * 32 &&
-         blocksOf(tile, work) >= 2.0 * target.board->sm_count;
+bool isSparse(const KernelWork &kernel, const Target &target) {
+  int64_t together = TimeModel(target).blocksPerSm(kernel);
+  return together < 2 && together * kernel.threads < 8 * 32 &&
+         kernel.blocks >= 2.0 * target.board->sm_count;
 }
 
 } // namespace
@@ -103,66 +103,52 @@ int64_t cameo::registersPerThread(const MmaTile &tile, const MmaWork &work) {
   int64_t sums = warpTileRows * warpTileColumns / 32;
   int64_t fragments =
       (warpTileRows + warpTileColumns) * tile.fragmentBytes(work.instructionBytes) / 4 / 32;
-  double copied =
-      (double(tile.rows) * work.rowRegisters + double(tile.columns) * work.columnRegisters) *
-      double(tile.depth) / double(tile.threads());
+  double copied = work.async ? 0
+                             : (double(tile.rows) * work.row.registers +
+                                double(tile.columns) * work.column.registers) *
+                                   double(tile.depth) / double(tile.threads());
   return llvm::alignTo(sums + 2 * fragments + int64_t(copied) + kOtherRegisters, 8);
 }
 
-double cameo::matrixRate(const Target &target, unsigned bits) {
-  const CameoRates *rates = llvm::find_if(
-      cameoRates, [&](const CameoRates &row) { return row.arch == target.board->arch; });
-  return bits == 8 ? rates->int8_mma : bits == 16 ? rates->fp16_mma : rates->tf32_mma;
-}
-
-int64_t cameo::blocksPerSm(const MmaTile &tile, const MmaWork &work, const Target &target) {
-  int64_t shared = tile.sharedBytes(work.bytes), registers = registersPerThread(tile, work);
-  if (shared > int64_t(target.maxSharedPerBlock) ||
-      registers > int64_t(target.maxRegistersPerThread) ||
-      tile.threads() > int64_t(target.maxThreadsPerBlock))
-    return 0;
-  // The driver takes 1 KiB of each block's (CUDA C++ Programming Guide, compute capability 8.x).
-  int64_t byShared = int64_t(target.sharedPerSm) / (shared + (target.asyncCopy ? 1024 : 0));
-  int64_t byRegisters = int64_t(target.registersPerSm) / (registers * tile.threads());
-  int64_t byThreads = int64_t(target.maxThreadsPerSm) / tile.threads();
-  return std::min({byShared, byRegisters, byThreads, int64_t(target.maxBlocksPerSm)});
-}
-
-double cameo::mmaCycles(const MmaTile &tile, const MmaWork &work, const Target &target) {
-  auto occupancy = double(blocksPerSm(tile, work, target));
-  double steps = work.runs * std::ceil(work.depth / double(tile.depth));
-  double mine = std::ceil(blocksOf(tile, work) / target.board->sm_count);
-  double dram = double(target.board->memory_gbps) * 1e3 / target.board->matrix_clock_mhz;
-  double stored = double(tile.rows * tile.columns);
+KernelWork cameo::mmaKernel(const MmaTile &tile, const MmaWork &work, const Target &target) {
+  KernelWork kernel;
+  kernel.blocks = blocksOf(tile, work);
+  kernel.threads = tile.threads();
+  kernel.registers = registersPerThread(tile, work);
+  kernel.sharedBytes = tile.sharedBytes(work.bytes);
+  kernel.steps = work.runs * std::ceil(work.depth / double(tile.depth));
+  kernel.step = stepOf(tile, work, target);
   // Sums go through shared memory once, results to memory.
-  double perBlock =
-      stored * 8 / kSharedRate + stored * work.resultBytes / (dram / target.board->sm_count);
-  auto round = [&](double together) {
-    return 2 * kGlobalLatency + steps * stepCycles(tile, work, target, together) +
-           together * perBlock;
-  };
-  double rounds = std::floor(mine / occupancy), rest = mine - rounds * occupancy;
-  double cycles = rounds * round(occupancy) + (rest > 0 ? round(rest) : 0);
-  double moved =
-      work.batch * ((work.rows + work.columns) * work.runs * work.depth * double(work.bytes) +
-                    work.rows * work.columns * work.resultBytes);
-  return std::max(cycles, moved / dram);
+  double stored = double(tile.rows * tile.columns);
+  kernel.once.sharedBytes = stored * 8;
+  kernel.once.l2Bytes = stored * work.resultBytes;
+  kernel.dramBytes = work.dramBytes;
+  kernel.beside = work.beside;
+  kernel.onMatrix = true;
+  kernel.multiplyAdds =
+      double(tile.rows) * double(tile.columns) * double(tile.depth) * kernel.steps;
+  kernel.wait = TimeModel::kGlobalLatency / (work.async ? double(tile.stages) : 2);
+  return kernel;
 }
 
-std::optional<MmaTile> cameo::chooseMmaTile(const MmaWork &work, const Target &target) {
-  std::optional<MmaTile> best;
-  std::pair<bool, double> least; // sparse ones last
+SmallVector<TimedTile> cameo::mmaTiles(const MmaWork &work, const Target &target) {
+  TimeModel model(target);
+  SmallVector<TimedTile> tiles;
+  auto isBetter = [&](const TimedTile &a, const TimedTile &b) {
+    return std::pair(isSparse(a.work, target), a.microseconds) <
+           std::pair(isSparse(b.work, target), b.microseconds);
+  };
   for (const Shape &shape : kShapes) {
     MmaTile tile{shape.rows,     shape.columns,     shape.depthBytes / work.bytes,
                  shape.warpRows, shape.warpColumns, work.async ? shape.stages : 2,
                  work.rowGap,    work.columnGap};
-    while (tile.stages > 2 && blocksPerSm(tile, work, target) == 0)
+    while (tile.stages > 2 && model.blocksPerSm(mmaKernel(tile, work, target)) == 0)
       --tile.stages;
-    if (blocksPerSm(tile, work, target) == 0)
+    KernelWork kernel = mmaKernel(tile, work, target);
+    if (model.blocksPerSm(kernel) == 0)
       continue;
-    std::pair cost(isSparse(tile, work, target), mmaCycles(tile, work, target));
-    if (!best || cost < least)
-      best = tile, least = cost;
+    TimedTile timed{tile, model.microseconds(kernel), kernel};
+    tiles.insert(llvm::upper_bound(tiles, timed, isBetter), timed);
   }
-  return best;
+  return tiles;
 }

@@ -1,18 +1,18 @@
-// What kernels of mma.sync cost: the tiles that there are, what they take of a multiprocessor, and
-// how long they are estimated to run.
+// What kernels of mma.sync cost: the tiles that there are, and what they take of a multiprocessor.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/target/Target.h"
-
-#include <optional>
+#include "codegen/schedule/TimeModel.h"
 
 namespace cameo {
 
 /// Bytes of depth that warps multiply at once, at most: two pieces of 16 bytes, which is what an
 /// ldmatrix of four matrices loads of 16 rows.
 inline constexpr int64_t kDepthBytes = 32;
+
+/// Of the deepest tiles.
+inline constexpr int64_t kMostDepthBytes = 128;
 
 /// What a block computes at once: elements; warps; steps of depth that are in shared memory.
 struct MmaTile {
@@ -48,28 +48,36 @@ struct MmaWork {
   double runs, depth; // pieces of depth that steps go over, and elements of each
   int64_t bytes;      // of an operand's element
   double resultBytes; // of an element
-  /// Whether tiles are copied by cp.async; else through so many registers an element.
-  bool async;
-  double rowRegisters, columnRegisters;
+  double dramBytes;
+  /// How tiles are copied: elements that are loaded, and written to shared memory, at once;
+  /// instructions in the loop for the place of each load, and more of them where a step has some
+  /// of several taps; registers of an element on its way.
+  struct Copy {
+    double vector, group, place, taps, registers;
+  };
+  Copy row, column;
+  bool async;                                    // by cp.async, else through registers
   int64_t instructionBytes;                      // of depth
   int64_t rowGap = 0, columnGap = 0;             // of its tiles
   int64_t perInstruction = 16 * 8 * kDepthBytes; // multiply-adds, times bytes of an element
+  double beside = 0;                             // microseconds of other launches that it needs
 };
-
-/// Multiply-adds a clock cycle and multiprocessor, of operands of `bits` bits.
-double matrixRate(const Target &target, unsigned bits);
 
 /// Registers of a thread, an upper estimate: sums, fragments of two steps, what is copied,
 /// addresses.
 int64_t registersPerThread(const MmaTile &tile, const MmaWork &work);
 
-/// Blocks of the tile that a multiprocessor runs at once; 0: not even one.
-int64_t blocksPerSm(const MmaTile &tile, const MmaWork &work, const Target &target);
+/// What a kernel with that tile takes.
+KernelWork mmaKernel(const MmaTile &tile, const MmaWork &work, const Target &target);
 
-/// Clock cycles that the product takes on the target's board, by tiles that it can run.
-double mmaCycles(const MmaTile &tile, const MmaWork &work, const Target &target);
+struct TimedTile {
+  MmaTile tile;
+  double microseconds; // estimated
+  KernelWork work;
+};
 
-/// The tile with the fewest of them; nothing where the target can run none.
-std::optional<MmaTile> chooseMmaTile(const MmaWork &work, const Target &target);
+/// The tiles that the target can run, the fastest first; behind all others those that leave room
+/// for one small block.
+llvm::SmallVector<TimedTile> mmaTiles(const MmaWork &work, const Target &target);
 
 } // namespace cameo

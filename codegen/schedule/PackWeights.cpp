@@ -6,8 +6,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
-#include "codegen/schedule/PermuteDispatch.h"
-#include "codegen/schedule/Schedule.h"
+#include "codegen/schedule/Packing.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
@@ -53,57 +52,45 @@ static std::vector<char> permuted(ArrayRef<char> bytes, ArrayRef<int64_t> shape,
   return result;
 }
 
-/// Whether the description only reads the input element by element, with maps.
-static bool isReadByMaps(BlockArgument argument) {
-  return llvm::all_of(argument.getUses(), [](OpOperand &use) {
-    auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
-    return generic && generic.isDpsInput(&use);
-  });
-}
-
 namespace {
 
 struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
   void runOnOperation() override {
     for (auto variant : getOperation().getOps<rt::VariantOp>()) {
-      auto target = findTarget(variant.getTarget());
-      if (!target) {
-        variant.emitError(llvm::toString(target.takeError()));
-        return signalPassFailure();
-      }
       rt::Ledger ledger(variant);
-      variant.walk([&](kernel::DispatchOp op) {
-        if (op.getSchedule()) // chosen for the weights as they are
-          return;
-        SmallVector<unsigned> packable;
-        for (unsigned input = 0; input < op.getInputs().size(); ++input)
-          if (cast<RankedTensorType>(op.getInputs()[input].getType()).hasStaticShape() &&
-              rt::constantOf(op.getInputs()[input]) && isReadByMaps(op.getInputArgs()[input]))
-            packable.push_back(input);
-        if (packable.empty())
-          return;
-        // All orders before the first input is changed, and with it what was matched.
-        auto [schedule, match] = matchSchedule(op, **target);
-        if (!match) // reported where schedules are assigned
-          return;
-        SmallVector<SmallVector<unsigned>> orders;
-        for (unsigned input : packable)
-          orders.push_back(match->packing(input));
-        for (auto [input, order] : llvm::zip(packable, orders))
-          if (!llvm::is_sorted(order))
-            pack(op, input, order, ledger);
+      WalkResult result = variant.walk([&](kernel::DispatchOp op) {
+        Attribute attribute = op->getAttr(kPackingAttr);
+        if (!attribute)
+          return WalkResult::advance();
+        std::optional<Packing> packing = packingOf(op, attribute);
+        if (!packing) {
+          op.emitError() << kPackingAttr << " " << attribute
+                         << " has no order of the dimensions of each input, or one of an input "
+                            "that is no constant read by maps";
+          return WalkResult::interrupt();
+        }
+        for (auto [input, order] : llvm::enumerate(*packing))
+          if (!order.empty() && failed(pack(op, input, order, ledger)))
+            return WalkResult::interrupt();
+        op->removeAttr(kPackingAttr);
+        op->setAttr(kPackedAttr, attribute);
+        return WalkResult::advance();
       });
+      if (result.wasInterrupted())
+        return signalPassFailure();
     }
     eraseReplaced();
   }
 
 private:
-  void pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order, rt::Ledger &ledger) {
+  LogicalResult pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order,
+                     rt::Ledger &ledger) {
     Value given = op.getInputs()[input];
     rt::GetConstantOp get = rt::constantOf(given);
     rt::ConstantOp packed = packedConstant(get, cast<RankedTensorType>(given.getType()), order);
     if (!packed)
-      return;
+      return op.emitError() << "the data of constant @" << get.getConstant()
+                            << " cannot be read, to be packed";
     std::string dims =
         llvm::join(llvm::map_range(order, [](unsigned dim) { return std::to_string(dim); }), ", ");
     ledger.applied("pack", op.getLoc(),
@@ -120,6 +107,7 @@ private:
     SmallVector<DimOrder> inputs(op.getInputs().size()), results(op.getNumResults());
     inputs[input] = DimOrder(order);
     permuteDispatch(op, inputs, results);
+    return success();
   }
 
   /// The constant, seen as of `type`, with its dimensions in this order; null for one whose data
@@ -139,7 +127,7 @@ private:
     auto value = cast<ElementsAttr>(constant.getValue());
     std::optional<onnx::ElementKind> kind = onnx::elementKind(type.getElementType());
     std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
-    if (!kind || !bytes || onnx::elementBytes(*kind) == 0 || type.getNumElements() == 0)
+    if (!bytes)
       return {};
     SmallVector<int64_t> shape;
     for (unsigned dim : order)

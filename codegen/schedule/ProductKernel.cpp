@@ -19,11 +19,11 @@ namespace cameo {
 //===-- Offsets -----------------------------------------------------------------------------===//
 
 ProductOffsets::ProductOffsets(Kernel &kernel, const Access &operand)
-    : kernel(&kernel), distances(operand.map.getNumDims()) {
+    : kernel(&kernel), source(operand.source), place(operand.place()),
+      distances(operand.map.getNumDims()) {
   int64_t rank = cast<RankedTensorType>(operand.source.getType()).getRank();
-  AffineMap place = operand.place();
   Value stride = kernel.constant(1);
-  constant = kernel.constant(0);
+  constant = padding = kernel.constant(0);
   for (int64_t dim = rank; dim-- > 0;) {
     // Checked by matchProduct: without divisions.
     SmallVector<int64_t> factors = *factorsOf(place, dim);
@@ -37,6 +37,7 @@ ProductOffsets::ProductOffsets(Kernel &kernel, const Access &operand)
       takeOffPadding(operand, *factorsOf(operand.beneath, dim), stride);
     stride = kernel.outerStride(operand.source, dim, stride);
   }
+  constant = kernel.add(constant, padding);
 }
 
 /// Of a dimension of the memory that is a sum, with these factors, over those of what is padded.
@@ -45,25 +46,48 @@ void ProductOffsets::takeOffPadding(const Access &operand, ArrayRef<int64_t> fac
   for (size_t dim = 0; dim + 1 < factors.size(); ++dim)
     if (Value amount = factors[dim] != 0 ? kernel->lowPad(operand.pad, dim) : Value()) {
       Value part = kernel->mul(kernel->mul(amount, kernel->constant(factors[dim])), stride);
-      constant = kernel->b.createOrFold<arith::SubIOp>(kernel->loc, constant, part);
+      padding = kernel->b.createOrFold<arith::SubIOp>(kernel->loc, padding, part);
     }
+}
+
+Value ProductOffsets::memoryFrom(ArrayRef<Value> indices) const {
+  return kernel->advanced(kernel->memory(source),
+                          kernel->wideOffset(source, kernel->apply(place, indices)));
+}
+
+bool ProductOffsets::isEvenAlong(ArrayRef<unsigned> loops, ArrayRef<int64_t> ranges) const {
+  auto distanceOf = [&](unsigned loop) {
+    return distances[loop] ? getConstantIntValue(distances[loop]) : std::optional<int64_t>(0);
+  };
+  for (size_t i = 0; i + 1 < loops.size(); ++i) {
+    std::optional<int64_t> outer = distanceOf(loops[i]), inner = distanceOf(loops[i + 1]);
+    if (!outer || !inner || *outer != *inner * ranges[loops[i + 1]])
+      return false;
+  }
+  return true;
+}
+
+Value ProductOffsets::addDistance(Value sum, unsigned loop, Value from, Value to) const {
+  return add(sum, loop, kernel->b.createOrFold<arith::SubIOp>(kernel->loc, to, from));
 }
 
 //===-- Indices -----------------------------------------------------------------------------===//
 
 ProductKernel::ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows,
-                             int64_t tileColumns)
-    : kernel(kernel), b(kernel.b), loc(kernel.loc), product(product), tileRows(tileRows),
-      tileColumns(tileColumns) {
+                             int64_t tileColumns, const DepthParts &parts)
+    : kernel(kernel), b(kernel.b), loc(kernel.loc), product(product), parts(parts),
+      tileRows(tileRows), tileColumns(tileColumns) {
   extents = kernel.loopSizes(product.generic);
   rows = total(product.rows), columns = total(product.columns);
   Value columnTiles = tilesOf(columns, tileColumns), rowTiles = tilesOf(rows, tileRows);
-  SmallVector<Value> order{total(product.batch), rowTiles, columnTiles};
+  SmallVector<Value> order{kernel.constant(parts.count), total(product.batch), rowTiles,
+                           columnTiles};
   SmallVector<Value> block = kernel.delinearize(kernel.blockId(), order);
-  rowStart = kernel.mul(block[1], kernel.constant(tileRows));
-  columnStart = kernel.mul(block[2], kernel.constant(tileColumns));
+  depthPart = block[0];
+  rowStart = kernel.mul(block[2], kernel.constant(tileRows));
+  columnStart = kernel.mul(block[3], kernel.constant(tileColumns));
   loops.resize(extents.size());
-  spread(product.batch, block[0], loops);
+  spread(product.batch, block[1], loops);
   if (product.row.padding())
     rowPadding = kernel.padding(product.row.pad);
   if (product.column.padding())
@@ -94,6 +118,18 @@ Value ProductKernel::tilesOf(Value extent, int64_t size) {
 void ProductKernel::spread(ArrayRef<unsigned> group, Value index, SmallVector<Value> &place) {
   for (auto [loop, value] : llvm::zip(group, kernel.delinearize(index, sizesOf(group))))
     place[loop] = value;
+}
+
+std::pair<Value, Value> ProductKernel::stepsOfPart(Value steps) {
+  if (parts.count == 1)
+    return {kernel.constant(0), steps};
+  Value most = tilesOf(steps, parts.count), first = kernel.mul(depthPart, most);
+  if (auto known = getConstantIntValue(steps); known && *known % parts.count == 0)
+    return {first, most};
+  // The last parts may have fewer, or none.
+  Value begin = b.create<arith::MinUIOp>(loc, first, steps);
+  Value rest = b.create<arith::SubIOp>(loc, steps, begin);
+  return {begin, b.create<arith::MinUIOp>(loc, rest, most)};
 }
 
 Value ProductKernel::below(Value index, Value bound) {
@@ -166,6 +202,35 @@ Value ProductKernel::computeInside(const Operand &operand, ValueRange loaded) {
 
 //===-- Results -----------------------------------------------------------------------------===//
 
+ProductKernel::Origin ProductKernel::originOfTile() {
+  if (!kernel.isFar)
+    return {};
+  Origin origin{placeOf(rowStart, columnStart), {}};
+  for (Value &index : origin.loops)
+    if (!index)
+      index = kernel.constant(0);
+  origin.root = kernel.apply(product.outMap, origin.loops);
+  return origin;
+}
+
+Value ProductKernel::Origin::memory(Kernel &kernel, Value tensor, AffineMap map,
+                                    ArrayRef<Value> from) const {
+  Value whole = kernel.memory(tensor);
+  return from.empty() ? whole
+                      : kernel.advanced(whole, kernel.wideOffset(tensor, kernel.apply(map, from)));
+}
+
+Value ProductKernel::Origin::offset(Kernel &kernel, Value tensor, AffineMap map,
+                                    ArrayRef<Value> from, ArrayRef<Value> at) const {
+  SmallVector<Value> indices = kernel.apply(map, at);
+  if (from.empty())
+    return kernel.offset(tensor, indices);
+  // Of differences, since an offset is a sum of indices times strides.
+  for (auto [index, first] : llvm::zip(indices, kernel.apply(map, from)))
+    index = kernel.b.createOrFold<arith::SubIOp>(kernel.loc, index, first);
+  return kernel.offset(tensor, indices);
+}
+
 /// Loop indices of a row and a column of the block's tile.
 SmallVector<Value> ProductKernel::placeOf(Value row, Value column) {
   SmallVector<Value> place(loops);
@@ -199,18 +264,20 @@ void ProductKernel::store(Value sums, size_t number, int64_t vector, const Rows 
   SmallVector<Value> memories;
   SmallVector<int64_t> widths;
   SmallVector<Type> types{b.getIndexType(), b.getIndexType(), product.sumType};
+  Origin origin = originOfTile();
   for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>()) {
-    memories.push_back(kernel.memory(read.source));
+    memories.push_back(origin.memory(kernel, read.source, read.map, origin.loops));
     widths.push_back(loadWidth(kernel.op, read, product.columns, product.ranges, width));
     types.push_back(getElementTypeOrSelf(read.source));
   }
-  auto store = b.create<kernel::StoreFragmentOp>(loc, sums, memories, kernel.memory(destination),
-                                                 width, b.getDenseI64ArrayAttr(widths));
+  auto store = b.create<kernel::StoreFragmentOp>(
+      loc, sums, memories, origin.memory(kernel, destination, epilogue.place, origin.root), width,
+      b.getDenseI64ArrayAttr(widths));
   if (memories.empty())
     store.removeWidthsAttr();
   OpBuilder::InsertionGuard guard(b);
   if (!memories.empty())
-    describeReads(store, *work, part);
+    describeReads(store, *work, part, origin);
   Block *body =
       b.createBlock(&store.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
   Value row = rowOf(body->getArgument(0), part);
@@ -222,12 +289,47 @@ void ProductKernel::store(Value sums, size_t number, int64_t vector, const Rows 
     inside = b.createOrFold<arith::AndIOp>(
         loc, inside, below(kernel.apply(bound.at, root), kernel.constant(bound.size)));
   SmallVector<Value> indices = kernel.apply(epilogue.place, root);
-  Value offset = kernel.offset(destination, indices);
+  Value offset = origin.offset(kernel, destination, epilogue.place, origin.root, root);
   Value accumulated = body->getArgument(2);
   Value value = work
                     ? computeElement(kernel, *work, body->getArguments().drop_front(3), accumulated)
                     : pullElement(epilogue.value, indices, accumulated, inside);
   b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
+}
+
+void ProductKernel::storePart(Value sums, int64_t vector, const Rows &part) {
+  auto type = cast<RankedTensorType>(parts.sums.getType());
+  SmallVector<AffineExpr> place(product.outMap.getResults());
+  place.insert(place.begin() + parts.dim, b.getAffineConstantExpr(0));
+  int64_t width = vectorAlong(AffineMap::get(product.outMap.getNumDims(), 0, place, b.getContext()),
+                              type, product.columns, product.ranges, vector);
+  SmallVector<Value> sizes = kernel.sizes(linalg::GenericOp(product.generic).getResult(0));
+  sizes.insert(sizes.begin() + parts.dim, kernel.constant(parts.count));
+  auto indicesOf = [&](Value row, Value column) {
+    SmallVector<Value> indices = kernel.apply(product.outMap, placeOf(row, column));
+    indices.insert(indices.begin() + parts.dim, depthPart);
+    return indices;
+  };
+  SmallVector<Value> origin = indicesOf(rowStart, columnStart);
+  Value memory = kernel.memory(parts.sums);
+  if (kernel.isFar)
+    memory = kernel.advanced(memory, kernel.wideOffset(origin, sizes));
+  auto store = b.create<kernel::StoreFragmentOp>(loc, sums, ValueRange(), memory, width,
+                                                 DenseI64ArrayAttr());
+  OpBuilder::InsertionGuard guard(b);
+  Block *body =
+      b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), product.sumType},
+                    SmallVector<Location>(3, loc));
+  Value row = rowOf(body->getArgument(0), part);
+  Value column = kernel.add(columnStart, body->getArgument(1));
+  Value inside = b.createOrFold<arith::AndIOp>(loc, isIn(row, rows, tileRows),
+                                               isIn(column, columns, tileColumns));
+  SmallVector<Value> indices = indicesOf(row, column);
+  if (kernel.isFar)
+    for (auto [index, first] : llvm::zip(indices, origin))
+      index = b.createOrFold<arith::SubIOp>(loc, index, first);
+  b.create<kernel::YieldOp>(
+      loc, ValueRange{body->getArgument(2), kernel.linearize(indices, sizes), inside});
 }
 
 /// The elementwise work on an element of the product, where it is the same for all.
@@ -240,7 +342,7 @@ std::optional<Elementwise> ProductKernel::workOf(const Epilogue &epilogue) {
 
 /// Writes where a store's other elements are.
 void ProductKernel::describeReads(kernel::StoreFragmentOp store, const Elementwise &work,
-                                  const Rows &part) {
+                                  const Rows &part, const Origin &origin) {
   Block *body =
       b.createBlock(&store.getReads(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
   SmallVector<Value> place =
@@ -250,7 +352,7 @@ void ProductKernel::describeReads(kernel::StoreFragmentOp store, const Elementwi
       index = kernel.constant(0);
   SmallVector<Value> offsets;
   for (const Access &read : work.reads)
-    offsets.push_back(kernel.offset(read.source, kernel.apply(read.map, place)));
+    offsets.push_back(origin.offset(kernel, read.source, read.map, origin.loops, place));
   b.create<kernel::YieldOp>(loc, offsets);
 }
 

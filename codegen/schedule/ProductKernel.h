@@ -15,25 +15,43 @@ class ProductOffsets {
 public:
   ProductOffsets(Kernel &kernel, const Access &operand);
 
-  /// Offset of loop indices 0.
-  mlir::Value constantPart() const { return constant; }
+  /// Offset of loop indices 0; from a base on, what padding takes off.
+  mlir::Value constantPart() const { return kernel->isFar ? padding : constant; }
   /// `sum` and the part of `loop` at `index`.
   mlir::Value add(mlir::Value sum, unsigned loop, mlir::Value index) const {
     return distances[loop] ? kernel->add(sum, kernel->mul(index, distances[loop])) : sum;
   }
 
+  /// The memory from the element at these loop indices on, as it would be without padding.
+  mlir::Value memoryFrom(llvm::ArrayRef<mlir::Value> place) const;
+  /// Whether steps along these loops, as along one, are equally far apart in memory, so that it is
+  /// a multiple of what the innermost one makes.
+  bool isEvenAlong(llvm::ArrayRef<unsigned> loops, llvm::ArrayRef<int64_t> ranges) const;
+  /// `sum` and the distance that `loop` makes from one index to another.
+  mlir::Value addDistance(mlir::Value sum, unsigned loop, mlir::Value from, mlir::Value to) const;
+
 private:
   void takeOffPadding(const Access &operand, llvm::ArrayRef<int64_t> factors, mlir::Value stride);
 
   Kernel *kernel;
+  mlir::Value source;
+  mlir::AffineMap place;
   llvm::SmallVector<mlir::Value> distances; // by loop; null: the loop does not move it
-  mlir::Value constant;
+  mlir::Value constant, padding;            // the former with the latter
+};
+
+/// The depth of a product in parts, each of which other blocks sum up.
+struct DepthParts {
+  int64_t count = 1;
+  mlir::Value sums; // where the parts' sums are stored; null where there is one part
+  unsigned dim = 0; // of that, along which parts are
 };
 
 /// A kernel of which each block computes a tile of rows by columns.
 class ProductKernel {
 protected:
-  ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows, int64_t tileColumns);
+  ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows, int64_t tileColumns,
+                const DepthParts &parts = {});
 
   //===-- Indices -----------------------------------------------------------------------------===//
   llvm::SmallVector<mlir::Value> sizesOf(llvm::ArrayRef<unsigned> group);
@@ -46,6 +64,8 @@ protected:
   mlir::Value below(mlir::Value index, mlir::Value bound);
   /// The same of what is in a tile of `size`; known where the bound is a multiple of that.
   mlir::Value isIn(mlir::Value index, mlir::Value bound, int64_t size);
+  /// Of this many steps of depth, the first one of the block's part, and how many it has.
+  std::pair<mlir::Value, mlir::Value> stepsOfPart(mlir::Value steps);
   /// Loop indices of the block's batch, and 0 for all others.
   llvm::SmallVector<mlir::Value> placeOfBatch();
 
@@ -58,6 +78,8 @@ protected:
                              mlir::Type type);
 
   //===-- Results -----------------------------------------------------------------------------===//
+  /// Loop indices of a row and a column.
+  llvm::SmallVector<mlir::Value> placeOf(mlir::Value row, mlir::Value column);
   /// Which rows of the block's tile a fragment has: groups of `together` rows, from `first` on and
   /// `apart` from one to the next. Where these are equal, all rows.
   struct Rows {
@@ -68,23 +90,39 @@ protected:
   /// Stores a result of the dispatch, of whose product these are sums, `vector` elements at once at
   /// most.
   void store(mlir::Value sums, size_t number, int64_t vector, const Rows &rows);
+  /// The same of a part's sums, which others add to the rest.
+  void storePart(mlir::Value sums, int64_t vector, const Rows &rows);
 
   Kernel &kernel;
   mlir::OpBuilder &b;
   mlir::Location loc;
   const Product &product;
+  DepthParts parts;
   int64_t tileRows, tileColumns;
   llvm::SmallVector<mlir::Value> extents, loops; // of all loops; indices of those of the batch
   mlir::Value rows, columns;                     // in all
   mlir::Value rowStart, columnStart;             // of the block's tile
   mlir::Value rowPadding, columnPadding;         // null: zero
+  mlir::Value depthPart;                         // that the block sums up
 
 private:
+  /// Where the tile begins, of a far kernel; nothing of others.
+  struct Origin {
+    llvm::SmallVector<mlir::Value> loops, root; // indices
+
+    /// Memory of a tensor, in which `map` has the places, from where the tile begins on.
+    mlir::Value memory(Kernel &kernel, mlir::Value tensor, mlir::AffineMap map,
+                       llvm::ArrayRef<mlir::Value> from) const;
+    /// From there on, of what is at other indices.
+    mlir::Value offset(Kernel &kernel, mlir::Value tensor, mlir::AffineMap map,
+                       llvm::ArrayRef<mlir::Value> from, llvm::ArrayRef<mlir::Value> at) const;
+  };
+  Origin originOfTile();
   mlir::Value computeInside(const Operand &operand, mlir::ValueRange loaded);
-  llvm::SmallVector<mlir::Value> placeOf(mlir::Value row, mlir::Value column);
   mlir::Value rowOf(mlir::Value row, const Rows &rows);
   std::optional<Elementwise> workOf(const Epilogue &epilogue);
-  void describeReads(kernel::StoreFragmentOp store, const Elementwise &work, const Rows &rows);
+  void describeReads(kernel::StoreFragmentOp store, const Elementwise &work, const Rows &rows,
+                     const Origin &origin);
   mlir::Value pullElement(mlir::Value result, mlir::ValueRange indices, mlir::Value accumulated,
                           mlir::Value inside);
 };

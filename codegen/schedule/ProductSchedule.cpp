@@ -26,6 +26,47 @@ double likelyExtent(const Product &product, ArrayRef<unsigned> loops, double lea
   return isKnown ? extent : std::max(8 * extent, least);
 }
 
+double resultBytes(const Product &product) {
+  double bytes = 0;
+  for (const Epilogue &epilogue : product.epilogues)
+    bytes += getElementTypeOrSelf(epilogue.value).getIntOrFloatBitWidth() / 8.0;
+  return bytes;
+}
+
+/// Bytes of the inputs that are operands, or of the others, and of what is stored.
+static double movedBytes(kernel::DispatchOp op, const Product &product, bool ofOperands) {
+  double rows = likelyExtent(product, product.rows, 512),
+         columns = likelyExtent(product, product.columns, 512),
+         batch = likelyExtent(product, product.batch, 8),
+         depth = likelyExtent(product, product.depth, 512);
+  double elements = batch * rows * columns;
+  double bytes = ofOperands ? 0 : elements * resultBytes(product);
+  auto isRead = [](const Operand &operand, Value argument) {
+    return llvm::any_of(operand.value.reads,
+                        [&](const Access &read) { return read.source == argument; });
+  };
+  for (Value argument : op.getInputArgs()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    bool ofRow = isRead(product.row, argument), ofColumn = isRead(product.column, argument);
+    if ((ofRow || ofColumn) != ofOperands)
+      continue;
+    double asked = ofRow ? batch * rows * depth : ofColumn ? batch * columns * depth : elements;
+    // Windows and broadcasts read elements several times, slices not all of them.
+    if (type.hasStaticShape())
+      asked = std::min(asked, double(type.getNumElements()));
+    bytes += asked * type.getElementTypeBitWidth() / 8;
+  }
+  return bytes;
+}
+
+double operandBytes(kernel::DispatchOp op, const Product &product) {
+  return movedBytes(op, product, /*ofOperands=*/true);
+}
+
+double productBytes(kernel::DispatchOp op, const Product &product) {
+  return operandBytes(op, product) + movedBytes(op, product, /*ofOperands=*/false);
+}
+
 /// Of memory that is padded: only loops along which all of them are padding, or none.
 static int64_t paddedVector(kernel::DispatchOp op, const Product &product, const Access &read,
                             ArrayRef<unsigned> loops, int64_t most) {
@@ -49,8 +90,24 @@ static int64_t paddedVector(kernel::DispatchOp op, const Product &product, const
                   operandLayout(op, read.source).alignment);
 }
 
+std::pair<AffineMap, RankedTensorType> placeAsPacked(const Access &read,
+                                                     ArrayRef<DimOrder> packed) {
+  AffineMap place = read.place();
+  auto type = cast<RankedTensorType>(read.source.getType());
+  auto argument = dyn_cast<BlockArgument>(read.source);
+  if (!argument || argument.getArgNumber() >= packed.size() ||
+      packed[argument.getArgNumber()].empty())
+    return {place, type};
+  ArrayRef<unsigned> order = packed[argument.getArgNumber()];
+  SmallVector<AffineExpr> results;
+  for (unsigned dim : order)
+    results.push_back(place.getResult(dim));
+  return {AffineMap::get(place.getNumDims(), 0, results, place.getContext()),
+          permuted(type, order)};
+}
+
 int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
-                   ArrayRef<unsigned> loops, int64_t most) {
+                   ArrayRef<unsigned> loops, int64_t most, ArrayRef<DimOrder> packed) {
   const Operand &operand = isRow ? product.row : product.column;
   ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
   if (operand.pad) // of what is computed, too, inside and outside would mix
@@ -66,14 +123,40 @@ int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
     int dimensions = moves(read, across) + moves(read, product.depth);
     if (dimensions < best)
       continue;
-    auto type = cast<RankedTensorType>(read.source.getType());
-    int64_t mine = std::min(vectorAlong(read.place(), type, loops, product.ranges, most),
+    auto [place, type] = placeAsPacked(read, packed);
+    int64_t mine = std::min(vectorAlong(place, type, loops, product.ranges, most),
                             operandLayout(op, read.source).alignment);
     vector =
         dimensions > best || &read == operand.value.reads.begin() ? mine : std::min(vector, mine);
     best = dimensions;
   }
   return vector;
+}
+
+int64_t nearestAlong(const Product &product, const Access &read, ArrayRef<unsigned> loops,
+                     ArrayRef<DimOrder> packed) {
+  auto [place, type] = placeAsPacked(read, packed);
+  SmallVector<int64_t> distances(product.ranges.size());
+  int64_t stride = 1;
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    SmallVector<int64_t> factors = *factorsOf(place, dim);
+    for (auto [loop, distance] : llvm::enumerate(distances))
+      distance += factors[loop] * stride;
+    if (type.isDynamicDim(dim))
+      break;
+    stride *= type.getDimSize(dim);
+  }
+  int64_t nearest = 0;
+  for (unsigned loop : loops)
+    if (int64_t distance = std::abs(distances[loop]); product.ranges[loop] != 1 && distance != 0)
+      nearest = nearest == 0 ? distance : std::min(nearest, distance);
+  return nearest;
+}
+
+void orderDepthAsPacked(Product &product, ArrayRef<DimOrder> packed) {
+  const Operand &operand = product.depthOfColumn ? product.column : product.row;
+  if (operand.value.isMemory())
+    orderDepth(product, placeAsPacked(operand.value.reads.front(), packed).first);
 }
 
 /// Whether neighbours in the memory of an operand are neighbours along this loop.

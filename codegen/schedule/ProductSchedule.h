@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codegen/schedule/KernelEmitter.h"
+#include "codegen/schedule/PermuteDispatch.h"
 #include "dialects/kernel/form/Product.h"
 
 namespace cameo {
@@ -13,10 +14,26 @@ namespace cameo {
 /// eight beside the others, `least` at least.
 double likelyExtent(const Product &product, llvm::ArrayRef<unsigned> loops, double least);
 
+/// Bytes of all results of an element.
+double resultBytes(const Product &product);
+/// Bytes of its operands that a product moves from memory, and of all that it moves from and to
+/// memory if caches serve what several blocks read.
+double operandBytes(kernel::DispatchOp op, const Product &product);
+double productBytes(kernel::DispatchOp op, const Product &product);
+
 /// Elements of the row's or the column's operand that may be copied at once along `loops`: what
-/// each of the largest of what it reads has together, `most` at most.
+/// each of the largest of what it reads has together, `most` at most. Inputs are stored in the
+/// orders of `packed`, if there are any.
 int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
-                   llvm::ArrayRef<unsigned> loops, int64_t most);
+                   llvm::ArrayRef<unsigned> loops, int64_t most,
+                   llvm::ArrayRef<DimOrder> packed = {});
+/// Elements between neighbours along the one of the loops where what is read has them nearest; 0:
+/// all read one element, or it is known at run time only.
+int64_t nearestAlong(const Product &product, const Access &read, llvm::ArrayRef<unsigned> loops,
+                     llvm::ArrayRef<DimOrder> packed);
+/// Indices of what is read, as it is stored if inputs are packed so; and its type.
+std::pair<mlir::AffineMap, mlir::RankedTensorType> placeAsPacked(const Access &read,
+                                                                 llvm::ArrayRef<DimOrder> packed);
 
 /// The order of dimensions in which an input (by position) that is a constant is wanted: batch,
 /// then depth with channels innermost (what a tile's `depth` divides, so that a step of depth stays
@@ -26,6 +43,9 @@ int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
 llvm::SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product,
                                            unsigned input, int64_t depth,
                                            bool depthInnermost = false);
+
+/// Has depth run as it will when inputs are packed so.
+void orderDepthAsPacked(Product &product, llvm::ArrayRef<DimOrder> packed);
 
 /// Blocks: batch * ceil(rows / tile) * ceil(columns / tile).
 mlir::Value productBlocks(mlir::OpBuilder &host, KernelEmitter &emitter, kernel::DispatchOp op,

@@ -9,6 +9,7 @@
 // threads take neighbouring rows, each as many as 16 bytes have elements where their number allows.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ElementWork.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/Rows.h"
 
@@ -18,6 +19,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -444,10 +447,12 @@ StringRef familyOf(bool across) { return across ? "columns" : "rows"; }
 
 class RowMatch : public ScheduleMatch {
 public:
-  RowMatch(kernel::DispatchOp op, const Target &target, Rows rows, bool across)
-      : ScheduleMatch(op, target), rows(std::move(rows)), across(across) {}
+  RowMatch(const Computation &computation, const Target &target, Rows rows, bool across)
+      : ScheduleMatch(computation.op, target), rows(std::move(rows)), across(across),
+        work(elementWork(computation)) {}
 
-  DictionaryAttr choose() const override {
+  SmallVector<Candidate> candidates(size_t) const override {
+    double scattered = 0;
     int64_t longest = 1, count = 1, vector = across && !canWiden(rows) ? 1 : 16, widest = 8;
     for (const RowReduction &reduction : rows.reductions) {
       longest = std::max(longest, rowLength(reduction, 256));
@@ -459,8 +464,11 @@ public:
         AffineMap map = generic.getMatchingIndexingMap(input);
         bool each = llvm::any_of(reduction.reduced,
                                  [&](unsigned loop) { return map.isFunctionOfDim(loop); });
-        if (!each || !isAlong(map, dim)) // not read at every step
+        if (!each || !isAlong(map, dim)) { // not read at every step
+          if (each && map.isFunctionOfDim(dim))
+            scattered += scatteredBytes(generic, getElementTypeOrSelf(input->get()));
           continue;
+        }
         Type type = getElementTypeOrSelf(input->get());
         if (across && type.isInteger(1)) // has no vectors in memory
           vector = 1;
@@ -476,8 +484,19 @@ public:
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
     };
-    return b.getDictionaryAttr({number("rows", layout.rows), number("threads", layout.threads),
-                                number("vector", layout.vector)});
+    auto params =
+        b.getDictionaryAttr({number("rows", layout.rows), number("threads", layout.threads),
+                             number("vector", layout.vector)});
+    // Each reduction waits for what it reads, a thread for as many loads as it has at once.
+    double elements = 1;
+    for (int64_t size : rows.rowType.getShape())
+      elements *= ShapedType::isDynamic(size) ? kUnknownSize : double(size);
+    double perThread = double(longest * layout.rows) / double(layout.threads * layout.vector);
+    ElementKernel kernel{elements / double(layout.rows), layout.threads,
+                         double(rows.reductions.size()) * std::ceil(perThread / kLoadsTogether)};
+    ElementWork all = work;
+    all.reducedBytes += scattered;
+    return {{params, TimeModel(target).microseconds(kernelWork(all, kernel))}};
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -540,6 +559,15 @@ public:
   }
 
 private:
+  /// What is read of sectors beside their one element, where neighbouring threads are in different
+  /// ones.
+  static double scatteredBytes(linalg::GenericOp generic, Type type) {
+    double iterations = 1;
+    for (int64_t range : generic.getStaticLoopRanges())
+      iterations *= ShapedType::isDynamic(range) ? kUnknownSize : double(range);
+    return iterations * std::max(0.0, kSectorBytes - type.getIntOrFloatBitWidth() / 8.0);
+  }
+
   /// For `count` rows or more.
   static Layout layRows(int64_t count, int64_t length, int64_t vector, const Target &target) {
     int64_t accesses = llvm::divideCeil(length, vector);
@@ -568,16 +596,20 @@ private:
   /// `vector` elements of up to `bytes` bytes are an access.
   static Layout layColumns(const Rows &rows, int64_t count, int64_t length, int64_t vector,
                            int64_t bytes, const Target &target) {
-    int64_t innermost = rows.rowType.getRank() == 0 ? 1 : rows.rowType.getShape().back();
-    bool known = !ShapedType::isDynamic(innermost);
-    while (known && innermost % vector != 0)
+    ArrayRef<int64_t> beside = rows.rowType.getShape().take_back(rows.beside);
+    bool known = llvm::none_of(beside, ShapedType::isDynamic);
+    int64_t neighbours = known ? ShapedType::getNumElements(beside) : ShapedType::kDynamic;
+    // Of a thread's own rows those of the innermost dimension alone are neighbours.
+    int64_t innermost = beside.empty() ? 1 : beside.back();
+    while (!ShapedType::isDynamic(innermost) && innermost % vector != 0)
       vector /= 2;
     // Enough threads to fill the GPU come before wide accesses.
     bool allKnown = rows.rowType.hasStaticShape();
     while (allKnown && vector > 1 &&
            count * length / vector < int64_t(target.board->sm_count) * 256)
       vector /= 2;
-    int64_t side = known ? std::min<int64_t>(llvm::PowerOf2Ceil(innermost / vector), kWarp) : kWarp;
+    int64_t side =
+        known ? std::min<int64_t>(llvm::PowerOf2Ceil(neighbours / vector), kWarp) : kWarp;
     // One thread a row where that is enough to fill the GPU, else up to a block of 256.
     if (side == kWarp && count / vector >= int64_t(target.board->sm_count) * 512)
       return {true, 128, 128 * vector, vector};
@@ -596,6 +628,7 @@ private:
 
   Rows rows;
   bool across;
+  ElementWork work;
 };
 
 class RowSchedule : public Schedule {
@@ -606,10 +639,10 @@ public:
 
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
-    std::optional<Rows> rows = matchRows(computation);
+    const std::optional<Rows> &rows = matchRows(computation);
     if (!rows || !rows->isFor(across))
       return nullptr;
-    return std::make_unique<RowMatch>(computation.op, target, std::move(*rows), across);
+    return std::make_unique<RowMatch>(computation, target, *rows, across);
   }
 
 private:

@@ -5,6 +5,7 @@
 // came before is carried along. Linear in the line's length, where `map` is quadratic.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ElementWork.h"
 #include "codegen/schedule/Epilogues.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/Form.h"
@@ -14,6 +15,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cameo {
@@ -22,15 +25,22 @@ namespace {
 class ScanMatch : public ScheduleMatch {
 public:
   ScanMatch(const Computation &computation, const Target &target, kernel::ScanOp scan)
-      : ScheduleMatch(computation.op, target), epilogues(computation.epilogues), scan(scan) {}
+      : ScheduleMatch(computation.op, target), epilogues(computation.epilogues), scan(scan),
+        work(elementWork(computation)) {}
 
-  DictionaryAttr choose() const override {
+  SmallVector<Candidate> candidates(size_t) const override {
     int64_t length = cast<RankedTensorType>(scan.getType()).getDimSize(scan.getAxis());
     int64_t threads = ShapedType::isDynamic(length)
                           ? 256
                           : std::clamp<int64_t>(llvm::PowerOf2Ceil(length), kWarp, 256);
     Builder b(op.getContext());
-    return b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
+    auto params = b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
+    // A block carries a sum along its line, and waits for memory as often as for that.
+    auto type = cast<RankedTensorType>(scan.getType());
+    double line = ShapedType::isDynamic(length) ? kUnknownSize : double(length);
+    double elements = tensorBytes(type) * 8 / type.getElementTypeBitWidth();
+    ElementKernel kernel{elements / line, threads, std::ceil(line / double(threads))};
+    return {{params, TimeModel(target).microseconds(kernelWork(work, kernel))}};
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -157,6 +167,7 @@ private:
 
   SmallVector<Epilogue> epilogues;
   mutable kernel::ScanOp scan;
+  ElementWork work;
 };
 
 class ScanSchedule : public Schedule {

@@ -4,6 +4,8 @@
 #include "codegen/schedule/ScheduleFile.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/schedule/Packing.h"
+#include "dialects/rt/Layout.h"
 #include "dialects/rt/Rt.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -22,17 +24,17 @@ namespace cameo {
 static constexpr int64_t kVersion = 1;
 
 /// The attribute that `text` is; null, and `error` says why, where it is none.
-static kernel::ScheduleAttr parseSchedule(StringRef text, MLIRContext *context,
-                                          std::string &error) {
+template <typename Attr>
+static Attr parseAs(StringRef text, StringRef what, MLIRContext *context, std::string &error) {
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     error = diagnostic.str();
     return success();
   });
   Attribute attribute = parseAttribute(text, context);
-  auto schedule = dyn_cast_if_present<kernel::ScheduleAttr>(attribute);
-  if (attribute && !schedule)
-    error = "it is no #kernel.schedule";
-  return schedule;
+  auto wanted = dyn_cast_if_present<Attr>(attribute);
+  if (attribute && !wanted)
+    error = "it is no " + what.str();
+  return wanted;
 }
 
 llvm::Expected<ScheduleFile> ScheduleFile::read(StringRef path, MLIRContext *context) {
@@ -67,18 +69,59 @@ llvm::Expected<ScheduleFile> ScheduleFile::read(StringRef path, MLIRContext *con
     if (!target || !key || !text)
       return failHere("needs the strings 'target', 'key' and 'schedule'");
     std::string error;
-    kernel::ScheduleAttr schedule = parseSchedule(*text, context, error);
-    if (!schedule)
+    Entry entry;
+    entry.schedule = parseAs<kernel::ScheduleAttr>(*text, "#kernel.schedule", context, error);
+    if (auto packing = member("packing"); packing && entry.schedule) {
+      entry.packing = parseAs<ArrayAttr>(*packing, "list of orders", context, error);
+      if (!entry.packing)
+        return failHere("has a packing that cannot be read: " + error);
+    }
+    if (!entry.schedule)
       return failHere("cannot be read: " + error);
-    if (!file.entries.try_emplace({target->str(), key->str()}, schedule).second)
+    if (!file.entries.try_emplace({target->str(), key->str()}, entry).second)
       return failHere("is the second one for " + *target);
   }
   return file;
 }
 
-kernel::ScheduleAttr ScheduleFile::find(StringRef target, DispatchKey key) const {
+const ScheduleFile::Entry *ScheduleFile::find(StringRef target, DispatchKey key) const {
   auto entry = entries.find({target.str(), textOf(key)});
-  return entry == entries.end() ? kernel::ScheduleAttr() : entry->second;
+  return entry == entries.end() ? nullptr : &entry->second;
+}
+
+/// The key of the dispatch with its constants in the orders that they had.
+static DispatchKey unpackedKey(kernel::DispatchOp op, const Packing &packing,
+                               DispatchHasher &hasher) {
+  OpBuilder b(op);
+  auto former = cast<kernel::DispatchOp>(b.clone(*op));
+  SmallVector<DimOrder> inputs(packing.size()), results(op.getNumResults());
+  SmallVector<Operation *> constants;
+  for (auto [input, order] : llvm::enumerate(packing)) {
+    if (order.empty())
+      continue;
+    inputs[input] = inverse(order);
+    Value given = op.getInputs()[input];
+    Type type = permuted(cast<RankedTensorType>(given.getType()), inputs[input]);
+    auto get = b.create<rt::GetConstantOp>(op.getLoc(), type, rt::constantOf(given).getConstant());
+    former.getInputsMutable()[input].set(get);
+    constants.push_back(get);
+  }
+  permuteDispatch(former, inputs, results);
+  DispatchKey key = hasher.key(former);
+  former.erase();
+  for (Operation *constant : constants)
+    constant->erase();
+  return key;
+}
+
+DispatchKey scheduleKey(kernel::DispatchOp op, DispatchHasher &hasher) {
+  std::string packable;
+  for (unsigned input = 0; input < op.getInputs().size(); ++input)
+    if (isPackable(op, input))
+      packable += " " + std::to_string(input);
+  std::optional<Packing> packed = packingOf(op, op->getAttr(kPackedAttr));
+  DispatchKey key = packed ? unpackedKey(op, *packed, hasher) : hasher.key(op);
+  return packable.empty() ? key : extend(key, packable);
 }
 
 size_t ScheduleFile::count(StringRef target) const {
@@ -90,6 +133,7 @@ namespace {
 /// Equal dispatches of a variant.
 struct Scheduled {
   kernel::ScheduleAttr schedule;
+  Attribute packing;
   llvm::SetVector<StringRef> nodes;
 };
 
@@ -102,26 +146,34 @@ llvm::Expected<std::string> scheduleFileOf(ModuleOp module) {
     llvm::MapVector<DispatchKey, Scheduled> schedules;
     kernel::DispatchOp other; // of which an equal one has another schedule
     variant.walk([&](kernel::DispatchOp op) {
-      Scheduled &known = schedules[hasher.key(op)];
-      if (known.schedule && known.schedule != op.getScheduleAttr())
+      Scheduled &known = schedules[scheduleKey(op, hasher)];
+      Attribute packing = op->getAttr(kPackedAttr);
+      if (known.schedule && (known.schedule != op.getScheduleAttr() || known.packing != packing))
         other = op;
       known.schedule = op.getScheduleAttr();
+      known.packing = packing;
       collectNodeNames(op.getLoc(), known.nodes);
     });
     if (other)
       return llvm::createStringError("equal dispatches of " + variant.getTarget().spelling() +
                                      " have different schedules, one of which is that of '" +
-                                     textOf(hasher.key(other)) + "'");
+                                     textOf(scheduleKey(other, hasher)) + "'");
     for (auto &[key, scheduled] : schedules) {
-      std::string text;
-      llvm::raw_string_ostream(text) << scheduled.schedule;
+      auto textOfAttribute = [](Attribute attribute) {
+        std::string text;
+        llvm::raw_string_ostream(text) << attribute;
+        return text;
+      };
       json::Array nodes;
       for (StringRef node : scheduled.nodes)
         nodes.push_back(json::fixUTF8(node));
-      list.push_back(json::Object{{"target", variant.getTarget().spelling()},
-                                  {"key", textOf(key)},
-                                  {"nodes", std::move(nodes)},
-                                  {"schedule", text}});
+      json::Object entry{{"target", variant.getTarget().spelling()},
+                         {"key", textOf(key)},
+                         {"nodes", std::move(nodes)},
+                         {"schedule", textOfAttribute(scheduled.schedule)}};
+      if (scheduled.packing)
+        entry["packing"] = textOfAttribute(scheduled.packing);
+      list.push_back(std::move(entry));
     }
   }
   std::string result;

@@ -9,6 +9,8 @@
 
 #include "codegen/Passes.h"
 #include "codegen/schedule/ScheduleFile.h"
+#include "codegen/schedule/SplitDispatch.h"
+#include "codegen/tune/Candidates.h"
 #include "dialects/rt/Ledger.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,7 +18,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Statistics.h"
 
-#include <set>
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -26,10 +28,16 @@ namespace cameo {
 #define GEN_PASS_DEF_LOWERDISPATCHES
 #include "codegen/Passes.h.inc"
 
+/// Where most of a GPU is idle, latencies decide, which estimates know to a factor of two or so
+/// either way; and they leave out which accesses caches serve. Classes whose times are mostly the
+/// same traffic differ by less; one that does not reuse what it reads, of a large product, by far
+/// more.
+static constexpr double kToldApart = 3;
+
 ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
-      mmaSchedule(),    contractionSchedule(), windowSchedule(),    rowSchedule(),
-      columnSchedule(), scanSchedule(),        transposeSchedule(), mapSchedule()};
+      skinnySchedule(), mmaSchedule(),  contractionSchedule(), windowSchedule(), rowSchedule(),
+      columnSchedule(), scanSchedule(), transposeSchedule(),   mapSchedule()};
   return all;
 }
 
@@ -40,13 +48,39 @@ const Schedule *findSchedule(StringRef family) {
   return nullptr;
 }
 
-std::pair<const Schedule *, std::unique_ptr<ScheduleMatch>> matchSchedule(kernel::DispatchOp op,
-                                                                          const Target &target) {
-  Computation computation(op);
-  for (const Schedule *schedule : schedules())
-    if (std::unique_ptr<ScheduleMatch> match = schedule->match(computation, target))
-      return {schedule, std::move(match)};
-  return {};
+/// The orders in which a class wants constants that can have any.
+static Packing wantedPacking(kernel::DispatchOp op, const ScheduleMatch &match) {
+  Packing packing(op.getInputs().size());
+  for (auto [input, order] : llvm::enumerate(packing))
+    if (isPackable(op, input))
+      if (DimOrder wanted = match.packing(input); !llvm::is_sorted(wanted))
+        order = wanted;
+  return packing;
+}
+
+kernel::ScheduleAttr RankedSchedule::attribute() const {
+  return kernel::ScheduleAttr::get(best.params.getContext(), schedule->family(), best.params);
+}
+
+std::vector<RankedSchedule> rankSchedules(const Computation &computation, const Target &target) {
+  std::vector<RankedSchedule> ranked;
+  for (const Schedule *schedule : schedules()) {
+    if (!ranked.empty() && ranked.front().schedule->isOfProducts() && !schedule->isOfProducts())
+      break;
+    if (std::unique_ptr<ScheduleMatch> match = schedule->match(computation, target)) {
+      match->setPacking(wantedPacking(computation.op, *match));
+      SmallVector<Candidate> best = match->candidates(1);
+      if (!best.empty())
+        ranked.push_back({schedule, std::move(match), best.front()});
+    }
+  }
+  // Classes are asked from the most specific one on, so that one has to be faster by more than
+  // estimates are good for to come before those asked earlier.
+  for (size_t i = 1; i < ranked.size(); ++i)
+    for (size_t j = i;
+         j > 0 && ranked[j].best.microseconds * kToldApart < ranked[j - 1].best.microseconds; --j)
+      std::swap(ranked[j], ranked[j - 1]);
+  return ranked;
 }
 
 llvm::BitVector ScheduleMatch::readApart() const {
@@ -71,9 +105,10 @@ static const Target *targetOf(rt::VariantOp variant) {
   return nullptr;
 }
 
-/// The match of the class that a given schedule names; null, and an error, where it cannot be.
+/// The match of the class that a given schedule names, with constants packed so; null, and an
+/// error, where it cannot be.
 static std::unique_ptr<ScheduleMatch> matchGiven(kernel::DispatchOp op, kernel::ScheduleAttr given,
-                                                 const Target &target) {
+                                                 const Packing &packing, const Target &target) {
   const Schedule *schedule = findSchedule(given.getFamily());
   if (!schedule) {
     auto diagnostic = op.emitError()
@@ -83,6 +118,8 @@ static std::unique_ptr<ScheduleMatch> matchGiven(kernel::DispatchOp op, kernel::
     return nullptr;
   }
   std::unique_ptr<ScheduleMatch> match = schedule->match(Computation(op), target);
+  if (match)
+    match->setPacking(packing);
   if (!match)
     op.emitError() << "schedule '" << given.getFamily() << "' cannot compute this dispatch";
   else if (failed(match->verify(given.getParams())))
@@ -112,44 +149,105 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
     std::string spelling = getOperation().getTarget().spelling();
     rt::Ledger ledger(getOperation());
     DispatchHasher hasher;
-    std::set<DispatchKey> replayed;
-    WalkResult result = getOperation().walk([&](kernel::DispatchOp op) {
+    size_t replayed = 0;
+    SmallVector<kernel::DispatchOp> open; // the next one last
+    getOperation().walk([&](kernel::DispatchOp op) { open.push_back(op); });
+    std::reverse(open.begin(), open.end());
+    while (!open.empty()) {
+      kernel::DispatchOp op = open.pop_back_val();
       if (op.getSchedule()) { // given: kept, checked where it is applied
         count(&getContext(), getArgument(), "kept");
-        return WalkResult::advance();
+        continue;
       }
-      DispatchKey key = file ? hasher.key(op) : DispatchKey();
-      kernel::ScheduleAttr schedule = file ? file->find(spelling, key) : kernel::ScheduleAttr();
-      bool isReplayed = bool(schedule);
-      if (isReplayed) {
-        if (!matchGiven(op, schedule, *target))
-          return WalkResult::interrupt();
-        replayed.insert(key);
-      } else {
-        auto [chosen, match] = matchSchedule(op, *target);
-        if (!chosen) {
-          op.emitError("no schedule class takes it: threads would compute a long reduction, or a "
-                       "product, again and again");
-          return WalkResult::interrupt();
-        }
-        schedule = kernel::ScheduleAttr::get(op.getContext(), chosen->family(), match->choose());
+      const ScheduleFile::Entry *entry =
+          file ? file->find(spelling, scheduleKey(op, hasher)) : nullptr;
+      if (entry) {
+        if (failed(replay(op, *entry, *target, ledger)))
+          return signalPassFailure();
+        ++replayed;
+      } else if (failed(choose(op, *target, ledger, open))) {
+        return signalPassFailure();
       }
-      op.setScheduleAttr(schedule);
-      count(&getContext(), getArgument(), isReplayed ? "replayed" : "chosen");
-      std::string text;
-      llvm::raw_string_ostream(text)
-          << "schedule " << schedule << (isReplayed ? " of the file" : "");
-      ledger.chosen("schedule", op.getLoc(), text);
-      return WalkResult::advance();
-    });
-    if (result.wasInterrupted())
-      return signalPassFailure();
-    if (file && replayed.empty())
+    }
+    if (file && replayed == 0)
       getOperation().emitWarning() << "none of the " << file->count(spelling) << " schedules for "
                                    << spelling << " in '" << schedules << "' is of a dispatch here";
   }
 
 private:
+  LogicalResult replay(kernel::DispatchOp op, const ScheduleFile::Entry &entry,
+                       const Target &target, rt::Ledger &ledger) {
+    Packing packing;
+    if (entry.packing) {
+      std::optional<Packing> given = packingOf(op, entry.packing);
+      if (!given)
+        return op.emitError() << "its constants cannot be packed as the file of schedules says: "
+                              << entry.packing;
+      packing = *given;
+    }
+    if (!matchGiven(op, entry.schedule, packing, target))
+      return failure();
+    assign(op, entry.schedule, packing);
+    count(&getContext(), getArgument(), "replayed");
+    std::string text;
+    llvm::raw_string_ostream(text) << "schedule " << entry.schedule << " of the file";
+    ledger.chosen("schedule", op.getLoc(), text);
+    return success();
+  }
+
+  /// What no class takes is split, and its parts are added to those that are `open`.
+  LogicalResult choose(kernel::DispatchOp op, const Target &target, rt::Ledger &ledger,
+                       SmallVector<kernel::DispatchOp> &open) {
+    Computation computation(op);
+    std::vector<RankedSchedule> ranked = rankSchedules(computation, target);
+    if (ranked.empty()) {
+      auto parts = splitDispatch(computation, ledger);
+      if (!parts)
+        return op.emitError("no schedule class takes it: threads would compute a long reduction, "
+                            "or a product, again and again");
+      count(&getContext(), getArgument(), "split");
+      open.append({parts->second, parts->first});
+      return success();
+    }
+    const RankedSchedule &best = ranked.front();
+    assign(op, best.attribute(), best.match->packingSet());
+    if (candidates > 1)
+      noteCandidates(op, ranked);
+    count(&getContext(), getArgument(), "chosen");
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << "schedule " << best.attribute() << ", estimated at "
+           << llvm::format("%.1f", best.best.microseconds) << " us";
+    if (best.best.workspaceBytes)
+      stream << " with " << best.best.workspaceBytes << " B for sums of parts";
+    ledger.chosen("schedule", op.getLoc(), text);
+    return success();
+  }
+
+  /// What the estimate has chosen is tried with the others, unless nothing is known of its code.
+  void noteCandidates(kernel::DispatchOp op, ArrayRef<RankedSchedule> ranked) {
+    if (!ranked.front().best.work)
+      return;
+    SmallVector<NotedCandidate> best = candidatesOf(ranked, candidates);
+    if (best.size() < 2)
+      return;
+    auto chosen = llvm::find_if(best, [&](const NotedCandidate &candidate) {
+      return candidate.schedule == op.getScheduleAttr();
+    });
+    if (chosen != best.end())
+      std::rotate(best.begin(), chosen, chosen + 1);
+    SmallVector<Attribute> list;
+    for (const NotedCandidate &candidate : best)
+      list.push_back(noted(candidate));
+    op->setAttr(kCandidatesAttr, ArrayAttr::get(&getContext(), list));
+  }
+
+  void assign(kernel::DispatchOp op, kernel::ScheduleAttr schedule, const Packing &packing) {
+    op.setScheduleAttr(schedule);
+    if (ArrayAttr orders = packingAttr(&getContext(), packing))
+      op->setAttr(kPackingAttr, orders);
+  }
+
   std::shared_ptr<const ScheduleFile> file; // null: none is given
 };
 
@@ -178,7 +276,9 @@ private:
     kernel::ScheduleAttr attribute = op.getScheduleAttr();
     if (!attribute)
       return op.emitError("has no schedule");
-    std::unique_ptr<ScheduleMatch> match = matchGiven(op, attribute, target);
+    if (op->hasAttr(kPackingAttr))
+      return op.emitError("its constants are to be packed first, by cameo-pack-weights");
+    std::unique_ptr<ScheduleMatch> match = matchGiven(op, attribute, {}, target);
     if (!match)
       return failure();
     emitter.begin(op);

@@ -8,7 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/schedule/Schedule.h"
-#include "dialects/rt/Ledger.h"
+#include "codegen/schedule/SplitDispatch.h"
 #include "passes/Statistics.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -145,6 +145,13 @@ SmallVector<Value> firstPart(const Computation &computation) {
   return values;
 }
 
+/// Whether a class can compute it; `map`, which takes most, is asked first.
+bool isTaken(const Computation &computation, const Target &target) {
+  return llvm::any_of(llvm::reverse(schedules()), [&](const Schedule *schedule) {
+    return schedule->match(computation, target) != nullptr;
+  });
+}
+
 struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
   void runOnOperation() override {
     auto target = findTarget(getOperation().getTarget());
@@ -159,26 +166,35 @@ struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
         open.push_back(op);
     });
     while (!open.empty()) {
-      kernel::DispatchOp op = open.pop_back_val();
-      if (matchSchedule(op, **target).first)
+      Computation computation(open.pop_back_val());
+      if (isTaken(computation, **target))
         continue;
-      SmallVector<Value> values = firstPart(Computation(op));
-      kernel::DispatchOp front, back;
-      if (!values.empty())
-        front = Part(op, values, {}).make({}, /*isLast=*/false);
-      if (!front)
+      auto parts = splitDispatch(computation, ledger);
+      if (!parts)
         continue; // reported where schedules are assigned
-      SmallVector<Value> results(op.getBodyBlock()->getTerminator()->getOperands());
-      back = Part(op, results, values).make(front.getResults(), /*isLast=*/true);
-      ledger.applied("split", op.getLoc(), "split, as no schedule class takes it whole");
-      op.replaceAllUsesWith(back);
-      op.erase();
       count(&getContext(), getArgument(), "split");
-      open.append({front, back});
+      open.append({parts->first, parts->second});
     }
   }
 };
 
 } // namespace
+
+std::optional<std::pair<kernel::DispatchOp, kernel::DispatchOp>>
+splitDispatch(const Computation &computation, rt::Ledger &ledger) {
+  kernel::DispatchOp op = computation.op;
+  SmallVector<Value> values = firstPart(computation);
+  kernel::DispatchOp front;
+  if (!values.empty())
+    front = Part(op, values, {}).make({}, /*isLast=*/false);
+  if (!front)
+    return std::nullopt;
+  SmallVector<Value> results(op.getBodyBlock()->getTerminator()->getOperands());
+  kernel::DispatchOp back = Part(op, results, values).make(front.getResults(), /*isLast=*/true);
+  ledger.applied("split", op.getLoc(), "split, as no schedule class takes it whole");
+  op.replaceAllUsesWith(back);
+  op.erase();
+  return std::pair(front, back);
+}
 
 } // namespace cameo

@@ -116,12 +116,21 @@ SmallVector<TileCopy> tileCopies(kernel::DispatchOp op, const Product &product,
       };
       TileCopy &copy = copies.emplace_back();
       copy.input = input;
+      copy.isRow = isRow;
       copy.distance = stored.nearest(loops);
       copy.across = vector(across), copy.depth = vector(product.depth);
       copy.elements = sizeOf(product, product.batch) * sizeOf(product, loops) * times;
     }
   }
   return copies;
+}
+
+bool goesAlongRows(const Product &product, const AccessPattern &pattern, OperandOrders orders) {
+  std::optional<unsigned> innermost = pattern.innermost(orders);
+  for (auto [dim, expr] : llvm::enumerate(product.outMap.getResults()))
+    if (innermost && sameDimension(product.epilogues.front(), dim) == innermost)
+      return llvm::is_contained(product.rows, cast<AffineDimExpr>(expr).getPosition());
+  return false;
 }
 
 llvm::BitVector inputsOfOperands(kernel::DispatchOp op, const Product &product) {

@@ -14,6 +14,7 @@ namespace cameo {
 /// What is read for an operand of a product, and how: several for one that is computed.
 struct TileCopy {
   unsigned input; // of the dispatch
+  bool isRow;     // whether the row's operand reads it
   /// Elements between neighbours, along the loop where they are nearest; 0: all read one element.
   double distance = 0;
   /// Elements that may be copied at once, going across (along rows or columns) and along depth.
@@ -31,6 +32,10 @@ struct TileCopy {
 llvm::SmallVector<TileCopy> tileCopies(kernel::DispatchOp op, const Product &product,
                                        OperandOrders orders, int64_t rows, int64_t columns,
                                        int64_t most);
+
+/// Whether the first result, stored so, would have what are rows now innermost, which are columns
+/// then.
+bool goesAlongRows(const Product &product, const AccessPattern &pattern, OperandOrders orders);
 
 /// The inputs that a product's operands read.
 llvm::BitVector inputsOfOperands(kernel::DispatchOp op, const Product &product);

@@ -7,6 +7,7 @@
 // Operands that are not turned are read where elements are computed.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ElementWork.h"
 #include "codegen/schedule/Schedule.h"
 #include "codegen/schedule/Transposition.h"
 
@@ -15,6 +16,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -319,10 +322,11 @@ private:
 
 class TransposeMatch : public ScheduleMatch {
 public:
-  TransposeMatch(kernel::DispatchOp op, const Target &target, Transposition transposition)
-      : ScheduleMatch(op, target), transposition(std::move(transposition)) {}
+  TransposeMatch(const Computation &computation, const Target &target, Transposition transposition)
+      : ScheduleMatch(computation.op, target), transposition(std::move(transposition)),
+        work(elementWork(computation)) {}
 
-  DictionaryAttr choose() const override {
+  SmallVector<Candidate> candidates(size_t) const override {
     Builder b(op.getContext());
     SmallVector<int64_t> loads;
     for (const TransposedOperand &operand : transposition.operands)
@@ -333,10 +337,11 @@ public:
       bytes = std::max(bytes, operand.bytes());
     int64_t loads16 = transposition.tile * transposition.tile * bytes / 16;
     int64_t threads = std::max(loads16 / 4, std::min(loads16 / 2, 4 * kWarp));
-    return b.getDictionaryAttr(
+    auto params = b.getDictionaryAttr(
         {b.getNamedAttr("load_vector", b.getDenseI64ArrayAttr(loads)),
          b.getNamedAttr("store_vector", b.getI64IntegerAttr(transposition.vector)),
          b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
+    return {{params, TimeModel(target).microseconds(kernelOf(threads))}};
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -386,7 +391,27 @@ public:
   }
 
 private:
+  /// A block a tile, which goes through shared memory, and of which those at the edges are partly
+  /// empty.
+  KernelWork kernelOf(int64_t threads) const {
+    double blocks = 1, inside = 1, bytes = 0, tile = double(transposition.tile);
+    for (auto [number, extent] : llvm::enumerate(transposition.extents)) {
+      double size = ShapedType::isDynamic(extent) ? kUnknownSize : double(extent);
+      bool isTiled = number == transposition.along || number == transposition.last();
+      double tiles = std::ceil(size / tile);
+      blocks *= isTiled ? tiles : size;
+      inside *= isTiled ? size / (tiles * tile) : 1;
+    }
+    for (const TransposedOperand &operand : transposition.operands)
+      bytes += tile * tile * double(operand.bytes());
+    KernelWork kernel = kernelWork(work, {blocks, threads, /*trips=*/1, int64_t(bytes)});
+    kernel.once.slots /= inside;
+    kernel.once.sharedBytes = 2 * bytes;
+    return kernel;
+  }
+
   Transposition transposition;
+  ElementWork work;
 };
 
 class TransposeSchedule : public Schedule {
@@ -398,7 +423,7 @@ public:
     std::optional<Transposition> transposition =
         matchTransposition(computation, target.staticSharedPerBlock);
     return transposition
-               ? std::make_unique<TransposeMatch>(computation.op, target, std::move(*transposition))
+               ? std::make_unique<TransposeMatch>(computation, target, std::move(*transposition))
                : nullptr;
   }
 };

@@ -7,9 +7,11 @@
 //
 // Where x is the innermost dimension, a thread owns `vector` of them and loads 16 bytes at a time
 // where alignment and padding allow. Where another is, the channel, it owns `run` of them and
-// `vector` channels, and each load is of these: all of them are padding, or none.
+// `vector` channels, and each load is of these: all of them are padding, or none. What is innermost
+// is that in memory, in whichever order the description has dimensions.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ElementWork.h"
 #include "codegen/schedule/Epilogues.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/Runs.h"
@@ -20,6 +22,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -225,7 +229,11 @@ private:
       auto elements = [&] {
         SmallVector<Value> at(indices), values;
         at[windows.dim] = kernel.add(at[windows.dim], kernel.constant(place));
-        for (Value value : kernel.elements(source, at, share.vector))
+        Value tensor = source;
+        // In memory it may be in another order than as it is padded.
+        if (tensor::PadOp pad = windows.slid.pad; pad && source == pad.getSource())
+          tensor = windows.slid.source, at = kernel.apply(windows.slid.beneath, at);
+        for (Value value : kernel.elements(tensor, at, share.vector))
           values.push_back(widened(value));
         return values;
       };
@@ -292,10 +300,19 @@ private:
   SmallVector<Value> loops, extents;
 };
 
+/// Of a block.
+constexpr int64_t kWindowThreads = 128;
+/// Registers of a thread beside its sums and a row of what they are made of.
+constexpr int64_t kOtherRegisters = 32;
+/// Instructions of a load with its place and whether it is padding; of a result, work on it
+/// included.
+constexpr double kInstructionsOfLoad = 3, kInstructionsOfStore = 4;
+
 class WindowMatch : public ScheduleMatch {
 public:
-  WindowMatch(kernel::DispatchOp op, const Target &target, Windows windows)
-      : ScheduleMatch(op, target), windows(std::move(windows)) {}
+  WindowMatch(const Computation &computation, const Target &target, Windows windows)
+      : ScheduleMatch(computation.op, target), windows(std::move(windows)),
+        work(elementWork(computation)) {}
 
   /// Weights of channels that are innermost follow one another, too.
   SmallVector<unsigned> packing(unsigned input) const override {
@@ -334,7 +351,63 @@ public:
     return bytes;
   }
 
-  DictionaryAttr choose() const override {
+  SmallVector<Candidate> candidates(size_t) const override {
+    Share share = shareOf();
+    Builder b(op.getContext());
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    auto params =
+        windows.beside
+            ? b.getDictionaryAttr({number("run", share.run), number("threads", kWindowThreads),
+                                   number("vector", share.vector)})
+            : b.getDictionaryAttr({number("threads", kWindowThreads), number("vector", share.run)});
+    return {{params, TimeModel(target).microseconds(workOf(share))}};
+  }
+
+  KernelWork workOf(const Share &share) const {
+    auto type = cast<RankedTensorType>(root().getType());
+    double elements = tensorBytes(type) * 8 / type.getElementTypeBitWidth();
+    // Rows of taps that outputs beside one another share are loaded once.
+    double taps = double(windows.count), run = double(share.run);
+    ElementKernel kernel{elements / double(kWindowThreads * share.elements()), kWindowThreads,
+                         std::ceil(work.longest / taps / kLoadsTogether)};
+    kernel.reused = run * taps / double(placesOf(share));
+    KernelWork result = kernelWork(work, kernel);
+    result.once.slots = instructionsOf(share) * double(kWindowThreads) / 32;
+    double loaded = double(placesOf(share) * share.vector) *
+                    double(bytesOf(getElementTypeOrSelf(windows.slid.source)));
+    result.registers = std::min<int64_t>(int64_t(target.maxRegistersPerThread),
+                                         kOtherRegisters + share.elements() + int64_t(loaded) / 4);
+    return result;
+  }
+
+  /// Along a row of taps: those of all of a thread's windows.
+  int64_t placesOf(const Share &share) const {
+    int64_t reach = (share.run - 1) * windows.stride + (windows.count - 1) * windows.dilation + 1;
+    return std::min(share.run * windows.count, reach);
+  }
+
+  /// Of a thread: loads and their places, conversions of what is loaded, arithmetic of taps,
+  /// stores.
+  double instructionsOf(const Share &share) const {
+    linalg::GenericOp generic = windows.generic;
+    SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+    double rows = 1;
+    for (unsigned loop : ArrayRef(windows.reductions).drop_back())
+      rows *= ShapedType::isDynamic(ranges[loop]) ? kUnknownSize : double(ranges[loop]);
+    double casts = 0, arithmetic = 0, others = double(generic.getNumDpsInputs()) - 1;
+    for (Operation &inner : generic.getBody()->without_terminator())
+      (isa<CastOpInterface>(inner) ? casts : arithmetic) += 1;
+    auto taps = double(windows.count), places = double(placesOf(share));
+    auto vector = double(share.vector), elements = double(share.elements());
+    double loads = places * kInstructionsOfLoad + taps * others;
+    double converted = (casts == 0 ? 0 : places + taps * std::max(casts - 1, 0.0)) * vector;
+    double each = loads + converted + taps * arithmetic * elements;
+    return rows * each + elements * kInstructionsOfStore * double(windows.epilogues.size());
+  }
+
+  Share shareOf() const {
     int64_t elements = 1; // sizes known only at run time may be 1
     for (int64_t size : cast<RankedTensorType>(root().getType()).getShape())
       elements *= ShapedType::isDynamic(size) ? 1 : size;
@@ -343,17 +416,13 @@ public:
       return !ShapedType::isDynamic(extent) && extent % size == 0 &&
              elements / (size * others) >= int64_t(target.board->sm_count) * 64;
     };
-    Builder b(op.getContext());
-    auto number = [&](StringRef name, int64_t value) {
-      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
-    };
     Share share{1, 1};
     if (!windows.beside) {
       // Runs that are stored 16 bytes at a time come before others.
       for (int64_t run : {2, 3, 5, 6, 7, 4, 8})
         if (isFor(windows.width, run, 1))
           share.run = run;
-      return b.getDictionaryAttr({number("threads", 128), number("vector", share.run)});
+      return share;
     }
     int64_t widest = 16 / bytesOf(getElementTypeOrSelf(windows.slid.source.getType()));
     for (int64_t vector = 2; vector <= widest; vector *= 2)
@@ -364,8 +433,7 @@ public:
       if (windows.count * windows.dilation > windows.stride &&
           run * share.vector <= kMostElements && isFor(windows.width, run, share.vector))
         share.run = run;
-    return b.getDictionaryAttr(
-        {number("run", share.run), number("threads", 128), number("vector", share.vector)});
+    return share;
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -417,6 +485,21 @@ private:
     return *out.getResultPosition(getAffineDimExpr(loop, op.getContext()));
   }
 
+  /// Of the root, of a thread's group: neighbouring threads go along what is innermost in memory.
+  SmallVector<Value> indicesOf(Kernel &kernel, Value group, ArrayRef<Value> groups) const {
+    auto order = llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
+    if (windows.beside) {
+      auto inner = order.begin() + dimensionOf(*windows.beside);
+      std::rotate(inner, inner + 1, order.end());
+    }
+    SmallVector<Value> sizes, indices(groups.size());
+    for (unsigned dim : order)
+      sizes.push_back(groups[dim]);
+    for (auto [dim, index] : llvm::zip(order, kernel.delinearize(group, sizes)))
+      indices[dim] = index;
+    return indices;
+  }
+
   LogicalResult emitBody(Kernel &kernel, int64_t threads, Share share) const {
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
@@ -437,7 +520,7 @@ private:
     Value exists = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, group, count);
     auto guard = b.create<scf::IfOp>(loc, exists, false);
     b.setInsertionPointToStart(guard.thenBlock());
-    SmallVector<Value> indices = kernel.delinearize(group, groups);
+    SmallVector<Value> indices = indicesOf(kernel, group, groups);
     indices[across] = kernel.mul(indices[across], kernel.constant(share.run));
     if (windows.beside) {
       Value &index = indices[dimensionOf(*windows.beside)];
@@ -456,12 +539,14 @@ private:
       indices[across] = kernel.add(first, kernel.constant(step));
       for (auto [number, epilogue] : llvm::enumerate(windows.epilogues))
         storeResult(kernel, root(), epilogue, number, indices,
-                    ArrayRef<Value>(values).slice(step * share.vector, share.vector));
+                    ArrayRef<Value>(values).slice(step * share.vector, share.vector), {},
+                    dimensionOf(*windows.beside));
     }
     return success();
   }
 
   Windows windows;
+  ElementWork work;
 };
 
 class WindowSchedule : public Schedule {
@@ -470,9 +555,8 @@ public:
 
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
-    std::optional<Windows> windows = matchWindows(computation);
-    return windows ? std::make_unique<WindowMatch>(computation.op, target, std::move(*windows))
-                   : nullptr;
+    const std::optional<Windows> &windows = matchWindows(computation);
+    return windows ? std::make_unique<WindowMatch>(computation, target, *windows) : nullptr;
   }
 };
 

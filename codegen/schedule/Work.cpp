@@ -134,19 +134,18 @@ int64_t elementBytes(Value tensor) {
 } // namespace
 
 void stateWork(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
-               ArrayRef<int64_t> outputs, PlanSize size) {
+               ArrayRef<Described> computed, PlanSize size) {
   Amounts amounts(host, op.getLoc(), size);
   Amount flops, bytes;
   llvm::SetVector<Operation *> described;
   llvm::MapVector<Value, Amount> asked; // elements of the dispatch's operands, counted as asked for
-  for (int64_t output : outputs) {
-    Value value = op.getBodyBlock()->getTerminator()->getOperand(output);
+  for (auto [value, parts] : computed) {
     if (Operation *definition = value.getDefiningOp())
       described.insert(definition);
     else
       asked[value] = amounts.elements(value);
-    bytes = amounts.add(bytes,
-                        amounts.multiply(amounts.elements(value), {double(elementBytes(value))}));
+    bytes = amounts.add(
+        bytes, amounts.multiply(amounts.elements(value), {double(parts * elementBytes(value))}));
   }
   for (size_t i = 0; i < described.size(); ++i) { // grows meanwhile
     Operation *definition = described[i];

@@ -142,13 +142,14 @@ def Kernel_CopiedAttr : Kernel_Attr<"Copied", "copied", [
   let summary = "how threads share what is copied: groups of neighbours, in order";
   let description = [{
     Group g of `vector` elements along columns (beside one another) or rows (one below the other) is
-    with thread g mod `threads`. Groups are counted in the direction of their elements first. Of the
-    last round the first threads only may have one.
+    with thread g mod `threads`. Groups are counted in the direction of their elements first, or
+    with `across_first` in the other one. Of the last round the first threads only may have one.
   }];
   let parameters = (ins "int64_t":$vector, EnumParameter<Kernel_Direction>:$along,
-                        "int64_t":$threads);
+                        "int64_t":$threads, DefaultValuedParameter<"bool", "false">:$acrossFirst);
   let assemblyFormat = [{
-    `<` `vector` `=` $vector `,` `along` `=` $along `,` `threads` `=` $threads `>`
+    `<` `vector` `=` $vector `,` `along` `=` $along `,` `threads` `=` $threads
+    (`,` `across_first` `=` $acrossFirst^)? `>`
   }];
   let genVerifyDecl = 1;
 }
@@ -356,8 +357,9 @@ def Kernel_LoadGlobalOp : Kernel_Op<"load_global", [
   let description = [{
     For every row r and column c the region gives the offset of the element in each source and
     whether it is inside; one that is not is its source's padding. The elements of a thread's value
-    are inside together. Of them `widths` are consecutive and aligned in a source, a number for
-    each; 0 says that all of them read the same one. Without it that is all of them.
+    are inside together, or `together` of them are. Of these `widths` are consecutive and aligned in
+    a source, a number for each; 0 says that all of them read the same one. Without it that is all
+    of them.
 
     A fragment of i1 behind the sources' is whether elements are inside.
 
@@ -372,11 +374,12 @@ def Kernel_LoadGlobalOp : Kernel_Op<"load_global", [
     ```
   }];
   let arguments = (ins Variadic<AnyMemRef>:$sources, Variadic<AnyType>:$paddings,
-                       OptionalAttr<DenseI64ArrayAttr>:$widths);
+                       OptionalAttr<DenseI64ArrayAttr>:$widths,
+                       OptionalAttr<I64Attr>:$together);
   let results = (outs Variadic<Kernel_FragmentType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sources (`widths` $widths^)? `padding` $paddings attr-dict `:` type($sources)
+    $sources (`widths` $widths^)? (`together` $together^)? `padding` $paddings attr-dict `:` type($sources)
     custom<Paddings>(type($paddings), ref(type($sources))) `->` type($results) $body
   }];
   let hasVerifier = 1;

@@ -120,7 +120,11 @@ LogicalResult LoadGlobalOp::verify() {
     if (number < count && getPaddings()[number].getType() != element)
       return emitOpError() << "padding " << number << " is not " << element;
   }
-  if (failed(verifyWidths(*this, getSources(), getWidths(), first.getSpread().width)))
+  int64_t vector = first.getSpread().width, together = getTogether().value_or(vector);
+  if (together < 1 || vector % together != 0)
+    return emitOpError() << "together of " << together << " does not divide the vector of "
+                         << vector;
+  if (failed(verifyWidths(*this, getSources(), getWidths(), together)))
     return failure();
   auto index = IndexType::get(getContext());
   SmallVector<Type> places(count, index);

@@ -5,7 +5,7 @@
 rt.variant @v target "sm_80" {
   func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
     %e = tensor.empty() : tensor<64xf32>
-    // expected-remark @below {{sm_80: schedule #kernel.schedule<"map", {flat = true, threads = 256 : i64, vector = 1 : i64}>}}
+    // expected-remark @below {{sm_80: schedule #kernel.schedule<"map", {flat = true, threads = 256 : i64, vector = 1 : i64}>, estimated at 2.6 us}}
     %r = kernel.dispatch ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
     ^bb0(%a: tensor<64xf32>, %o: tensor<64xf32>):
       %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
@@ -17,5 +17,28 @@ rt.variant @v target "sm_80" {
       kernel.yield %g : tensor<64xf32>
     } -> tensor<64xf32>
     return %r : tensor<64xf32>
+  }
+}
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.variant @parts target "sm_80" {
+  func.func @main(%x: tensor<32x4096xf32>, %w: tensor<4096x64xf32>) -> tensor<32x64xf32> {
+    %e = tensor.empty() : tensor<32x64xf32>
+    // expected-remark-re @below {{sm_80: schedule #kernel.schedule<"contraction", {{.*}}splits = {{[0-9]+}} : i64{{.*}}, estimated at {{[0-9.]+}} us with {{[0-9]+}} B for sums of parts}}
+    %r = kernel.dispatch ins(%x, %w : tensor<32x4096xf32>, tensor<4096x64xf32>) outs(%e : tensor<32x64xf32>) {
+    ^bb0(%p: tensor<32x4096xf32>, %q: tensor<4096x64xf32>, %o: tensor<32x64xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<32x64xf32>) -> tensor<32x64xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%p, %q : tensor<32x4096xf32>, tensor<4096x64xf32>) outs(%f : tensor<32x64xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %t = math.fma %u, %v, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<32x64xf32>
+      kernel.yield %g : tensor<32x64xf32>
+    } -> tensor<32x64xf32>
+    return %r : tensor<32x64xf32>
   }
 }

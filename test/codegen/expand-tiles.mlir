@@ -50,6 +50,47 @@ gpu.module @copy {
 
 // -----
 
+// Elements of a value that are inside by themselves. With lines first, a thread's are all of one
+// line, and their columns known.
+
+#g = #gpu.address_space<global>
+#part = #kernel.copied<vector = 4, along = columns, threads = 16, across_first = true>
+!part = !kernel.fragment<16 by 8 of f16, #part>
+!mask = !kernel.fragment<16 by 8 of i1, #part>
+!tile = !kernel.tile<16x8xf16, #kernel.strided<[8, 1]>, stages = 1>
+
+// CHECK-LABEL: gpu.func @gather
+// CHECK-SAME: (%[[X:.*]]: memref<?xf16, {{[^%]*}}>, %[[N:[^ ]*]]: index)
+gpu.module @gather {
+  gpu.func @gather(%x: memref<?xf16, #g>, %n: index) kernel
+      attributes {kernel.block = array<i32: 16, 1, 1>} {
+    // CHECK: %[[T:.*]] = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f16
+    %s = kernel.alloc_tile : !tile
+    // CHECK: %[[OFFSET:.*]] = arith.addi %[[T]], %{{.*}}
+    // CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[OFFSET]], %[[N]]
+    // CHECK: %[[E:.*]] = scf.if %[[INSIDE]] -> (f16)
+    // CHECK: memref.load %[[X]][%[[OFFSET]]]
+    // CHECK-COUNT-3: memref.load
+    // CHECK: vector.broadcast %[[E]] : f16 to vector<4xf16>
+    // CHECK-COUNT-3: vector.insert
+    // CHECK-COUNT-4: memref.load
+    // CHECK-NOT: memref.load
+    %f, %in = kernel.load_global %x widths [1] together 1 padding %zero : memref<?xf16, #g> -> !part, !mask {
+    ^bb0(%r: index, %c: index):
+      %offset = arith.addi %r, %c : index
+      %inside = arith.cmpi ult, %offset, %n : index
+      kernel.yield %offset, %inside : index, i1
+    }
+    // CHECK-COUNT-2: vector.store {{.*}} {kernel.alignment = 8 : i64}
+    kernel.write_tile %f to %s[%c0, %c0, %c0] : !part to !tile
+    gpu.return
+  }
+}
+
+// -----
+
 #g = #gpu.address_space<global>
 #part = #kernel.copied<vector = 4, along = rows, threads = 24>
 !tile = !kernel.tile<16x16xf32, #kernel.strided<[1, 16]>, stages = 2>

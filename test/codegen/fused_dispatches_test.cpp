@@ -107,7 +107,7 @@ TEST(FusedDispatches, HeadsOfAProductBecomeColumns) {
 TEST(FusedDispatches, AProductOfASizeOfRunTimeIsTransposed) {
   SimKernels kernels(variantOf("fused-products.mlir", "transposed"), true);
   ASSERT_EQ(kernels.error, "");
-  ASSERT_EQ(kernels.planned.size(), 2u); // for indices of 32 and of 64 bits
+  ASSERT_EQ(kernels.planned.size(), 1u); // far, so for any size
   EXPECT_EQ(kernels.planned[0].schedule, "contraction");
   std::vector<float> x = randomFloats(70 * 32), w = randomFloats(32 * 64);
   const float *a = kernels.share(x, "x"), *b = kernels.share(w, "w");

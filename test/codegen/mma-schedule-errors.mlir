@@ -361,3 +361,87 @@ rt.variant @store target "sm_80" {
     return %r : tensor<256x128xf32>
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.variant @depth_loops target "sm_80" {
+  func.func @main(%x: tensor<256x64xf16>, %w: tensor<64x128xf16>) -> tensor<256x128xf32> {
+    %e = tensor.empty() : tensor<256x128xf32>
+    // expected-error@+1 {{schedule 'mma': steps along 2 loops of depth are not possible; of 1 those of known size, or one, are}}
+    %r = kernel.dispatch ins(%x, %w : tensor<256x64xf16>, tensor<64x128xf16>) outs(%e : tensor<256x128xf32>)
+        schedule <"mma", {column_lines = "across", column_vector = 8 : i64, copies = "async", depth_loops = 2 : i64, stages = 3 : i64, instruction = array<i64: 16, 8, 16>, row_lines = "depth", row_vector = 8 : i64, store_vector = 4 : i64, tile = array<i64: 64, 64, 32>, warps = array<i64: 2, 2>}> {
+    ^bb0(%a: tensor<256x64xf16>, %b: tensor<64x128xf16>, %o: tensor<256x128xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<256x64xf16>, tensor<64x128xf16>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%p: f16, %q: f16, %s: f32):
+        %pw = arith.extf %p : f16 to f32
+        %qw = arith.extf %q : f16 to f32
+        %t = math.fma %pw, %qw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<256x128xf32>
+      kernel.yield %g : tensor<256x128xf32>
+    } -> tensor<256x128xf32>
+    return %r : tensor<256x128xf32>
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.variant @group target "sm_80" {
+  func.func @main(%x: tensor<256x64xf16>, %w: tensor<64x128xf16>) -> tensor<256x128xf32> {
+    %e = tensor.empty() : tensor<256x128xf32>
+    // expected-error@+1 {{schedule 'mma': row_group 16 is not possible; with lines along depth, through registers, at most 8}}
+    %r = kernel.dispatch ins(%x, %w : tensor<256x64xf16>, tensor<64x128xf16>) outs(%e : tensor<256x128xf32>)
+        schedule <"mma", {column_lines = "across", column_vector = 8 : i64, copies = "registers", row_group = 16 : i64, stages = 2 : i64, instruction = array<i64: 16, 8, 16>, row_lines = "depth", row_vector = 8 : i64, store_vector = 4 : i64, tile = array<i64: 64, 64, 32>, warps = array<i64: 2, 2>}> {
+    ^bb0(%a: tensor<256x64xf16>, %b: tensor<64x128xf16>, %o: tensor<256x128xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<256x64xf16>, tensor<64x128xf16>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%p: f16, %q: f16, %s: f32):
+        %pw = arith.extf %p : f16 to f32
+        %qw = arith.extf %q : f16 to f32
+        %t = math.fma %pw, %qw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<256x128xf32>
+      kernel.yield %g : tensor<256x128xf32>
+    } -> tensor<256x128xf32>
+    return %r : tensor<256x128xf32>
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.variant @group_across target "sm_80" {
+  func.func @main(%x: tensor<256x64xf16>, %w: tensor<64x128xf16>) -> tensor<256x128xf32> {
+    %e = tensor.empty() : tensor<256x128xf32>
+    // expected-error@+1 {{schedule 'mma': column_group 16 is not possible}}
+    %r = kernel.dispatch ins(%x, %w : tensor<256x64xf16>, tensor<64x128xf16>) outs(%e : tensor<256x128xf32>)
+        schedule <"mma", {column_lines = "across", column_vector = 8 : i64, copies = "registers", column_group = 16 : i64, stages = 2 : i64, instruction = array<i64: 16, 8, 16>, row_lines = "depth", row_vector = 8 : i64, store_vector = 4 : i64, tile = array<i64: 64, 64, 32>, warps = array<i64: 2, 2>}> {
+    ^bb0(%a: tensor<256x64xf16>, %b: tensor<64x128xf16>, %o: tensor<256x128xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<256x64xf16>, tensor<64x128xf16>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%p: f16, %q: f16, %s: f32):
+        %pw = arith.extf %p : f16 to f32
+        %qw = arith.extf %q : f16 to f32
+        %t = math.fma %pw, %qw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<256x128xf32>
+      kernel.yield %g : tensor<256x128xf32>
+    } -> tensor<256x128xf32>
+    return %r : tensor<256x128xf32>
+  }
+}

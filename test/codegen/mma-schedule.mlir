@@ -242,7 +242,7 @@ rt.variant @mixed target "sm_80" {
 // A handful of rows leaves a tile idle.
 
 // CHECK-LABEL: rt.variant @narrow
-// CHECK: schedule <"rows"
+// CHECK: schedule <"skinny"
 rt.variant @narrow target "sm_80" {
   func.func @main(%x: tensor<4x64xf16>, %w: tensor<64x128xf16>) -> tensor<4x128xf32> {
     %e = tensor.empty() : tensor<4x128xf32>
@@ -261,5 +261,110 @@ rt.variant @narrow target "sm_80" {
       kernel.yield %g : tensor<4x128xf32>
     } -> tensor<4x128xf32>
     return %r : tensor<4x128xf32>
+  }
+}
+
+// Three channels are too few for a step of depth: one goes along several loops. Threads gather what a
+// pixel has of it, element by element, and neighbours load from neighbouring pixels.
+
+// CHECK-LABEL: rt.variant @image
+// CHECK: schedule <"mma", {column_lines = "across", column_vector = 8 : i64, copies = "registers", depth_loops = 2 : i64, {{.*}}row_group = 8 : i64, row_lines = "depth", row_vector = 1 : i64, stages = 2 : i64
+#x_image = affine_map<(n, y, x, f, j, i, c) -> (n, y * 2 + j, x * 2 + i, c)>
+#w_image = affine_map<(n, y, x, f, j, i, c) -> (j, i, c, f)>
+#y_image = affine_map<(n, y, x, f, j, i, c) -> (n, y, x, f)>
+rt.variant @image target "sm_80" {
+  func.func @main(%x: tensor<2x224x224x3xf16>, %w: tensor<7x7x3x64xf16>) -> tensor<2x112x112x64xf32> {
+    %e = tensor.empty() : tensor<2x112x112x64xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<2x224x224x3xf16>, tensor<7x7x3x64xf16>) outs(%e : tensor<2x112x112x64xf32>) {
+    ^bb0(%a: tensor<2x224x224x3xf16>, %b: tensor<7x7x3x64xf16>, %o: tensor<2x112x112x64xf32>):
+      %none = arith.constant 0.0 : f16
+      %zero = arith.constant 0.0 : f32
+      %p = tensor.pad %a low[0, 3, 3, 0] high[0, 3, 3, 0] {
+      ^bb1(%i0: index, %i1: index, %i2: index, %i3: index):
+        tensor.yield %none : f16
+      } : tensor<2x224x224x3xf16> to tensor<2x230x230x3xf16>
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<2x112x112x64xf32>) -> tensor<2x112x112x64xf32>
+      %g = linalg.generic {indexing_maps = [#x_image, #w_image, #y_image],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+          ins(%p, %b : tensor<2x230x230x3xf16>, tensor<7x7x3x64xf16>) outs(%f : tensor<2x112x112x64xf32>) {
+      ^bb1(%u: f16, %v: f16, %s: f32):
+        %uw = arith.extf %u : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %t = math.fma %uw, %vw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<2x112x112x64xf32>
+      kernel.yield %g : tensor<2x112x112x64xf32>
+    } -> tensor<2x112x112x64xf32>
+    return %r : tensor<2x112x112x64xf32>
+  }
+}
+
+// Four channels are copied at once, asynchronously.
+
+// CHECK-LABEL: rt.variant @four_channels
+// CHECK: schedule <"mma", {{.*}}copies = "async", depth_loops = 3 : i64, {{.*}}row_lines = "depth", row_vector = 4 : i64
+#x_four_channels = affine_map<(n, y, x, f, j, i, c) -> (n, y + j, x + i, c)>
+#w_four_channels = affine_map<(n, y, x, f, j, i, c) -> (j, i, c, f)>
+#y_four_channels = affine_map<(n, y, x, f, j, i, c) -> (n, y, x, f)>
+rt.variant @four_channels target "sm_80" {
+  func.func @main(%x: tensor<2x64x64x4xf16>, %w: tensor<3x3x4x64xf16>) -> tensor<2x64x64x64xf32> {
+    %e = tensor.empty() : tensor<2x64x64x64xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<2x64x64x4xf16>, tensor<3x3x4x64xf16>) outs(%e : tensor<2x64x64x64xf32>) {
+    ^bb0(%a: tensor<2x64x64x4xf16>, %b: tensor<3x3x4x64xf16>, %o: tensor<2x64x64x64xf32>):
+      %none = arith.constant 0.0 : f16
+      %zero = arith.constant 0.0 : f32
+      %p = tensor.pad %a low[0, 1, 1, 0] high[0, 1, 1, 0] {
+      ^bb1(%i0: index, %i1: index, %i2: index, %i3: index):
+        tensor.yield %none : f16
+      } : tensor<2x64x64x4xf16> to tensor<2x66x66x4xf16>
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<2x64x64x64xf32>) -> tensor<2x64x64x64xf32>
+      %g = linalg.generic {indexing_maps = [#x_four_channels, #w_four_channels, #y_four_channels],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+          ins(%p, %b : tensor<2x66x66x4xf16>, tensor<3x3x4x64xf16>) outs(%f : tensor<2x64x64x64xf32>) {
+      ^bb1(%u: f16, %v: f16, %s: f32):
+        %uw = arith.extf %u : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %t = math.fma %uw, %vw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<2x64x64x64xf32>
+      kernel.yield %g : tensor<2x64x64x64xf32>
+    } -> tensor<2x64x64x64xf32>
+    return %r : tensor<2x64x64x64xf32>
+  }
+}
+
+// Where channels are not innermost, neighbouring pixels are: threads gather channels of one, so that
+// lines in shared memory go along depth.
+
+// CHECK-LABEL: rt.variant @planes
+// CHECK: schedule <"mma", {column_group = 8 : i64, column_lines = "depth", column_vector = 1 : i64, copies = "registers"
+// CHECK-NOT: depth_loops
+#x_planes = affine_map<(n, y, x, f, j, i, c) -> (n, c, y + j, x + i)>
+#w_planes = affine_map<(n, y, x, f, j, i, c) -> (j, i, c, f)>
+#y_planes = affine_map<(n, y, x, f, j, i, c) -> (n, f, y, x)>
+rt.variant @planes target "sm_80" {
+  func.func @main(%x: tensor<2x64x28x28xf16>, %w: tensor<3x3x64x64xf16>) -> tensor<2x64x28x28xf32> {
+    %e = tensor.empty() : tensor<2x64x28x28xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<2x64x28x28xf16>, tensor<3x3x64x64xf16>) outs(%e : tensor<2x64x28x28xf32>) {
+    ^bb0(%a: tensor<2x64x28x28xf16>, %b: tensor<3x3x64x64xf16>, %o: tensor<2x64x28x28xf32>):
+      %none = arith.constant 0.0 : f16
+      %zero = arith.constant 0.0 : f32
+      %p = tensor.pad %a low[0, 0, 1, 1] high[0, 0, 1, 1] {
+      ^bb1(%i0: index, %i1: index, %i2: index, %i3: index):
+        tensor.yield %none : f16
+      } : tensor<2x64x28x28xf16> to tensor<2x64x30x30xf16>
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<2x64x28x28xf32>) -> tensor<2x64x28x28xf32>
+      %g = linalg.generic {indexing_maps = [#x_planes, #w_planes, #y_planes],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+          ins(%p, %b : tensor<2x64x30x30xf16>, tensor<3x3x64x64xf16>) outs(%f : tensor<2x64x28x28xf32>) {
+      ^bb1(%u: f16, %v: f16, %s: f32):
+        %uw = arith.extf %u : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %t = math.fma %uw, %vw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<2x64x28x28xf32>
+      kernel.yield %g : tensor<2x64x28x28xf32>
+    } -> tensor<2x64x28x28xf32>
+    return %r : tensor<2x64x28x28xf32>
   }
 }

@@ -1,5 +1,5 @@
-// RUN: cameo-opt %s --split-input-file --cameo-pack-weights | FileCheck %s
-// RUN: cameo-opt %s --split-input-file --cameo-pack-weights --cameo-pack-weights | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules),cameo-pack-weights)' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules),cameo-pack-weights,rt.variant(cameo-assign-schedules),cameo-pack-weights)' | FileCheck %s
 
 // A matrix product that reads its second operand transposed: packed, for both variants at once. (In
 // bytes: 0.0, 16.0, ...)

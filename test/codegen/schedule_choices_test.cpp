@@ -109,8 +109,8 @@ protected:
     PassManager passes(&context);
     passes.addPass(createLowerOnnxToDispatches());
     passes.addPass(createCreateVariants({targets}));
-    passes.addPass(createPackWeights());
     passes.nest<rt::VariantOp>().addPass(createAssignSchedules());
+    passes.addPass(createPackWeights());
     ASSERT_TRUE(succeeded(passes.run(*module))) << problems;
     module->walk([&](kernel::DispatchOp op) {
       auto variant = op->getParentOfType<rt::VariantOp>();

@@ -47,3 +47,13 @@ func.func @undone(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision
 func.func @unknown(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision = "fp17"} {
   return %x : tensor<2xf16>
 }
+
+// -----
+
+func.func @foldedWeights(%x: tensor<2x2xi8>, %s: tensor<f32>, %none: none) -> tensor<2x2xf32> attributes {onnx.precision = "int8"} {
+  %w = onnx.Constant() {value = dense<0.5> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %0 = onnx.DequantizeLinear(%x, %s, %none) : (tensor<2x2xi8>, tensor<f32>, none) -> tensor<2x2xf32>
+  // expected-error @+1 {{'onnx.MatMul' at stage precision: its constants stand in DequantizeLinear up to this stage}}
+  %1 = onnx.MatMul(%0, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %1 : tensor<2x2xf32>
+}

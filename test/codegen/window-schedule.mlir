@@ -97,3 +97,46 @@ rt.variant @large target "sm_80" {
     return %r : tensor<64xf32>
   }
 }
+
+// Channels are innermost in memory, though not in the description: four of them a thread, and four
+// neighbours, whose windows have six columns in common. Results are stored as they lie, too.
+// CHECK-LABEL: rt.variant @channels_in_memory
+// CHECK: schedule <"window", {run = 4 : i64, threads = 128 : i64, vector = 4 : i64}>
+// KERNEL-LABEL: rt.variant @channels_in_memory
+// KERNEL: gpu.func
+// KERNEL-NOT: scf.for
+// KERNEL-COUNT-18: vector.load {{.*}} {kernel.alignment = 16 : i64}
+// KERNEL-NOT: vector.load
+// KERNEL-COUNT-4: vector.store {{.*}} {kernel.alignment = 16 : i64}
+// KERNEL-NOT: memref.store
+#last = affine_map<(n, c, y, x, ky, kx) -> (n, y + ky, x + kx, c)>
+#turned = affine_map<(n, y, x, c) -> (n, c, y, x)>
+#same = affine_map<(n, y, x, c) -> (n, y, x, c)>
+rt.variant @channels_in_memory target "sm_80" {
+  func.func @main(%x: tensor<4x34x34x64xf32>, %w: tensor<64x3x3xf32>) -> tensor<4x32x32x64xf32> {
+    %e = tensor.empty() : tensor<4x32x32x64xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<4x34x34x64xf32>, tensor<64x3x3xf32>)
+                         outs(%e : tensor<4x32x32x64xf32>) {
+    ^bb0(%a: tensor<4x34x34x64xf32>, %b: tensor<64x3x3xf32>, %o: tensor<4x32x32x64xf32>):
+      %z = arith.constant 0.0 : f32
+      %i = tensor.empty() : tensor<4x64x32x32xf32>
+      %f = linalg.fill ins(%z : f32) outs(%i : tensor<4x64x32x32xf32>) -> tensor<4x64x32x32xf32>
+      %g = linalg.generic {indexing_maps = [#last, #w, #out],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+          ins(%a, %b : tensor<4x34x34x64xf32>, tensor<64x3x3xf32>)
+          outs(%f : tensor<4x64x32x32xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %q = math.fma %u, %v, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<4x64x32x32xf32>
+      %t = linalg.generic {indexing_maps = [#turned, #same],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%g : tensor<4x64x32x32xf32>) outs(%o : tensor<4x32x32x64xf32>) {
+      ^bb1(%u: f32, %s: f32):
+        linalg.yield %u : f32
+      } -> tensor<4x32x32x64xf32>
+      kernel.yield %t : tensor<4x32x32x64xf32>
+    } -> tensor<4x32x32x64xf32>
+    return %r : tensor<4x32x32x64xf32>
+  }
+}

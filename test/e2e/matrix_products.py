@@ -205,19 +205,57 @@ def clip(case, result):
     return case.node("Relu", result)
 
 
-def convolve(case, images, channels, size, filters, window, stride=1, pad=0):
-    """The image's channels are innermost in memory; as ONNX has them they are not."""
-    x, values = case.input(images, size, size, channels)
-    w, taps = case.weight(filters, channels, window, window)
-    turned = case.node("Transpose", x, perm=[0, 3, 1, 2])
-    result = case.node("Conv", turned, w, pads=[pad] * 4, strides=[stride] * 2)
-    padded = numpy.pad(values, ((0, 0), (pad, pad), (pad, pad), (0, 0)))
-    views = numpy.lib.stride_tricks.sliding_window_view(padded, (window, window), axis=(1, 2))
-    views = views[:, ::stride, ::stride]
-    sums = numpy.einsum("nyxcij,fcij->nyxf", views, taps, optimize=True)
-    magnitudes = numpy.einsum("nyxcij,fcij->nyxf", abs(views), abs(taps), optimize=True)
+def convolve(case, images, channels, size, filters, window, stride=1, pad=0, dilation=1, groups=1,
+             rank=2, last=True):
+    """`size` and `window` in each of `rank` dimensions. With `last` the image's channels are innermost
+    in memory; as ONNX has them they are not."""
+    middle = list(range(1, rank + 1))
+    shape = [images, *[size] * rank, channels] if last else [images, channels, *[size] * rank]
+    x, values = case.input(*shape)
+    w, taps = case.weight(filters, channels // groups, *[window] * rank)
+    turned = case.node("Transpose", x, perm=[0, rank + 1, *middle]) if last else x
+    result = case.node("Conv", turned, w, pads=[pad] * 2 * rank, strides=[stride] * rank,
+                       dilations=[dilation] * rank, group=groups)
+    values = values if last else numpy.moveaxis(values, 1, -1)
+    padded = numpy.pad(values, [(0, 0), *[(pad, pad)] * rank, (0, 0)])
+    out = (size + 2 * pad - dilation * (window - 1) - 1) // stride + 1
+    sums = magnitudes = 0
+    for tap in numpy.ndindex(*[window] * rank):
+        slices = [slice(at * dilation, at * dilation + (out - 1) * stride + 1, stride) for at in tap]
+        view = padded[:, *slices].reshape(images, *[out] * rank, groups, channels // groups)
+        weights = taps[:, :, *tap].reshape(groups, filters // groups, channels // groups)
+        sums = sums + numpy.einsum("...gc,gfc->...gf", view, weights, optimize=True)
+        magnitudes = magnitudes + numpy.einsum("...gc,gfc->...gf", abs(view), abs(weights),
+                                               optimize=True)
+    sums, magnitudes = (array.reshape(images, *[out] * rank, filters)
+                        for array in (sums, magnitudes))
+    if not last:
+        sums, magnitudes = (numpy.moveaxis(array, -1, 1) for array in (sums, magnitudes))
+    case.product(sums, magnitudes, channels // groups * window**rank)
+    return case.node("Transpose", result, perm=[0, *(i + 1 for i in middle), 1]) if last else result
+
+
+def spread(case, images, channels, size, filters, window, stride, pad=0, last=True):
+    """A transposed convolution."""
+    x, values = case.input(*([images, size, size, channels] if last
+                             else [images, channels, size, size]))
+    w, taps = case.weight(channels, filters, window, window)
+    turned = case.node("Transpose", x, perm=[0, 3, 1, 2]) if last else x
+    result = case.node("ConvTranspose", turned, w, pads=[pad] * 4, strides=[stride] * 2)
+    values = values if last else numpy.moveaxis(values, 1, -1)
+    whole = (size - 1) * stride + window
+    sums, magnitudes = numpy.zeros((2, images, whole, whole, filters))
+    for y, x in numpy.ndindex(window, window):
+        there = (slice(None), slice(y, y + (size - 1) * stride + 1, stride),
+                 slice(x, x + (size - 1) * stride + 1, stride))
+        sums[there] += values @ taps[:, :, y, x]
+        magnitudes[there] += abs(values) @ abs(taps[:, :, y, x])
+    inside = slice(pad, whole - pad)
+    sums, magnitudes = sums[:, inside, inside], magnitudes[:, inside, inside]
+    if not last:
+        sums, magnitudes = (numpy.moveaxis(array, -1, 1) for array in (sums, magnitudes))
     case.product(sums, magnitudes, channels * window * window)
-    return case.node("Transpose", result, perm=[0, 2, 3, 1])
+    return case.node("Transpose", result, perm=[0, 2, 3, 1]) if last else result
 
 
 CASES = {}
@@ -268,7 +306,33 @@ CASES |= {
     "3x3-strided": lambda c: convolve(c, 2, 64, 9, 32, 3, stride=2, pad=1),
     "3x3-ragged-channels": lambda c: clip(c, convolve(c, 1, 24, 7, 20, 3, pad=1)),
     "5x5-bias": lambda c: add(c, convolve(c, 1, 16, 8, 24, 5, pad=2), 24),
+    "3x3-dilated": lambda c: convolve(c, 1, 32, 9, 24, 3, pad=2, dilation=2),
+    "3x3-groups": lambda c: convolve(c, 1, 64, 8, 64, 3, pad=1, groups=4),
+    "3x3-groups-of-8": lambda c: convolve(c, 1, 32, 8, 32, 3, pad=1, groups=4),
+    "line": lambda c: convolve(c, 2, 32, 40, 24, 3, pad=1, rank=1),
+    "line-1-channel": lambda c: convolve(c, 2, 1, 90, 24, 10, stride=5, rank=1, last=False),
+    "volume": lambda c: convolve(c, 1, 32, 5, 24, 3, pad=1, rank=3),
+    "volume-3-channels": lambda c: convolve(c, 1, 3, 7, 16, 3, stride=2, pad=1, rank=3),
+    "patches": lambda c: convolve(c, 2, 3, 24, 40, 8, stride=8),
+    "spread-2x2": lambda c: spread(c, 1, 32, 6, 24, 2, 2),
+    "spread-4x4": lambda c: spread(c, 1, 32, 6, 24, 4, 2, pad=1),
+    "spread-4x4-first": lambda c: spread(c, 1, 32, 6, 24, 4, 2, pad=1, last=False),
+    "depthwise": lambda c: clip(c, convolve(c, 1, 32, 12, 32, 3, pad=1, groups=32)),
+    "depthwise-strided": lambda c: convolve(c, 2, 24, 9, 24, 3, stride=2, pad=1, groups=24),
+    "depthwise-5x5-first": lambda c: convolve(c, 1, 9, 14, 9, 5, pad=2, groups=9, last=False),
+    "3x3-first": lambda c: convolve(c, 2, 32, 9, 40, 3, pad=1, last=False),
+    "3x3-first-ragged": lambda c: clip(c, convolve(c, 1, 20, 7, 24, 3, pad=1, last=False)),
+    "1x1-first-strided": lambda c: convolve(c, 2, 64, 9, 40, 1, stride=2, last=False),
 }
+for first, last in (("", True), ("-first", False)):
+    CASES |= {
+        f"7x7-3-channels{first}": lambda c, last=last: convolve(c, 2, 3, 19, 24, 7, stride=2, pad=3,
+                                                                last=last),
+        f"3x3-3-channels{first}": lambda c, last=last: convolve(c, 1, 3, 17, 16, 3, stride=2, pad=1,
+                                                                last=last),
+        f"5x5-1-channel{first}": lambda c, last=last: convolve(c, 1, 1, 13, 16, 5, pad=2, last=last),
+        f"3x3-4-channels{first}": lambda c, last=last: convolve(c, 2, 4, 10, 24, 3, pad=1, last=last),
+    }
 
 
 def judge(case, entry):

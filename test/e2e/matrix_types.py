@@ -259,8 +259,14 @@ INTEGER_CASES = {
     "3x3-zero-point-loaded": lambda c: convolve(c, 1, 64, 8, 32, 3, zero=93, loaded=True),
     "3x3-zero-point-across": lambda c: convolve(c, 1, 48, 7, 32, 3, zero=5, innermost=False),
     "3x3-zero-point-odd": lambda c: convolve(c, 1, 33, 7, 20, 3, zero=3),
-    # Not by matrix instructions.
     "3x3-zero-point-three-channels": lambda c: convolve(c, 1, 3, 9, 24, 3, zero=77),
+    "3x3-zero-point-three-channels-across":
+        lambda c: convolve(c, 1, 3, 9, 24, 3, zero=77, innermost=False),
+    "7x7-strided-three-channels": lambda c: convolve(c, 2, 3, 19, 24, 7, zero=0, pad=3, stride=2,
+                                                     innermost=False),
+    "5x5-zero-point-four-channels": lambda c: convolve(c, 1, 4, 11, 20, 5, zero=9, pad=2,
+                                                       innermost=False),
+    "5x5-one-channel": lambda c: convolve(c, 2, 1, 11, 20, 5, zero=0, pad=2, innermost=False),
 }
 
 

@@ -19,6 +19,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy
 import onnx
 from onnx import TensorProto, helper
 
@@ -30,6 +31,7 @@ import typed_networks
 PAGE = harness.SOURCE / "docs" / "bench" / "static.md"
 # And the multiprocessors of the first board of each: T4, A100.
 TARGETS = {"sm_75": 40, "sm_80": 108}
+BANDWIDTHS = {"sm_75": 320, "sm_80": 1555}  # GB/s
 SECONDS = 600
 # m, n, k: squares, BERT-base's at 8 x 128, a classifier's, a few rows.
 PRODUCTS = ((4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024), (512, 512, 512),
@@ -94,6 +96,10 @@ and compared with by the tests. ptxas {ptxas}.
   evenly, and *estimate* that share of *peak*.
 - No kernel on this page spills, and none has a stack, or the tests would fail.
 """
+WINDOWS_HEAD = """
+Depthwise, by `window`; the estimate is that by which schedules are chosen, and *bandwidth* the share of it that
+memory takes for each tensor once.
+"""
 REFERENCE_HEAD = """
 ## To compare with
 
@@ -138,6 +144,74 @@ def product_model(types, sizes):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+@dataclass
+class Convolution:
+    """Of a batch of 32, or of what `size` begins with; `last`: channels innermost in memory."""
+    channels: int
+    filters: int
+    size: tuple
+    window: tuple
+    stride: int = 1
+    pad: int = 0
+    groups: int = 1
+    last: bool = True
+    operator: str = "Conv"
+
+    def weights(self):
+        if self.operator == "ConvTranspose":
+            return (self.channels, self.filters, *self.window)
+        return (self.filters, self.channels // self.groups, *self.window)
+
+
+CONVOLUTIONS = {
+    "image-7x7/2": Convolution(3, 64, (224, 224), (7, 7), stride=2, pad=3),
+    "image-7x7/2-planes": Convolution(3, 64, (224, 224), (7, 7), stride=2, pad=3, last=False),
+    "image-3x3/2": Convolution(3, 32, (224, 224), (3, 3), stride=2, pad=1),
+    "4-channels-3x3": Convolution(4, 64, (64, 64), (3, 3), pad=1),
+    "patches-16x16": Convolution(3, 768, (224, 224), (16, 16), stride=16),
+    "16-channels-3x3": Convolution(16, 64, (112, 112), (3, 3), pad=1),
+    "3x3": Convolution(128, 128, (28, 28), (3, 3), pad=1),
+    "3x3-planes": Convolution(128, 128, (28, 28), (3, 3), pad=1, last=False),
+    "1x1/2-planes": Convolution(256, 512, (56, 56), (1, 1), stride=2, last=False),
+    "3x3-32-groups": Convolution(512, 512, (14, 14), (3, 3), pad=1, groups=32),
+    "line-3": Convolution(256, 256, (1024,), (3,), pad=1),
+    "volume-3x3x3": Convolution(64, 64, (8, 28, 28), (3, 3, 3), pad=1),
+    "transposed-4x4/2": Convolution(128, 64, (28, 28), (4, 4), stride=2, pad=1,
+                                    operator="ConvTranspose"),
+    "depthwise-3x3": Convolution(144, 144, (56, 56), (3, 3), pad=1, groups=144),
+    "depthwise-3x3/2": Convolution(144, 144, (56, 56), (3, 3), stride=2, pad=1, groups=144),
+    "depthwise-3x3-planes": Convolution(144, 144, (56, 56), (3, 3), pad=1, groups=144, last=False),
+    "depthwise-5x5": Convolution(576, 576, (14, 14), (5, 5), pad=2, groups=576),
+}
+
+
+def convolution_model(element):
+    """Convolutions side by side, each of an input."""
+    nodes, inputs, outputs, weights = [], [], [], []
+    generator = numpy.random.default_rng(1)
+    for name, case in CONVOLUTIONS.items():
+        rank = len(case.size)
+        shape = [32, *case.size, case.channels] if case.last else [32, case.channels, *case.size]
+        inputs.append(helper.make_tensor_value_info(f"{name}_x", element, shape))
+        values = generator.standard_normal(case.weights()).astype(numpy.float16)
+        weights.append(helper.make_tensor(f"{name}_w", element, values.shape, values.tobytes(),
+                                          raw=True))
+        source, result = f"{name}_x", name
+        if case.last:
+            nodes.append(helper.make_node("Transpose", [source], [f"{name}_t"], name,
+                                          perm=[0, rank + 1, *range(1, rank + 1)]))
+            source, result = f"{name}_t", f"{name}_c"
+        nodes.append(helper.make_node(
+            case.operator, [source, f"{name}_w"], [result], f"{name}_c" if case.last else name,
+            strides=[case.stride] * rank, pads=[case.pad] * 2 * rank, group=case.groups))
+        if case.last:
+            nodes.append(helper.make_node("Transpose", [result], [name], f"{name}_y",
+                                          perm=[0, *range(2, rank + 2), 1]))
+        outputs.append(helper.make_tensor_value_info(name, element, [None] * (rank + 2)))
+    graph = helper.make_graph(nodes, "convolutions", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
 SHAPES = {"resnet50": "image:32x3x224x224",
           "bert_base": ",".join(f"{name}:8x128" for name in
                                 ("input_ids", "token_type_ids", "attention_mask"))}
@@ -153,6 +227,8 @@ def network(name, title, is_half):
 
 CASES = (
     Case("products", "Products: type_MxNxK", lambda: product_model(TYPES, PRODUCTS), ""),
+    Case("convolutions", "Convolutions in f16, batch 32",
+         lambda: convolution_model(TensorProto.FLOAT16), ""),
     network("resnet50", "ResNet-50, batch 32", is_half=False),
     network("resnet50", "ResNet-50 in f16, batch 32", is_half=True),
     network("bert_base", "BERT-base, 8 x 128", is_half=False),
@@ -297,6 +373,8 @@ def case_tables(case, report, codes):
         others = [kernels[name] for name, launch in launches.items() if not is_product(launch)]
         text += f"\n### `{target}`\n" + table(COLUMNS, products)
         text += low_estimates(launches, kernels, target)
+        if case.name == "convolutions":
+            text += window_table(report, launches, kernels, target)
         if others:
             text += (f"\nThe {len(others)} other kernels take "
                      f"{min(code['registers'] for code in others)} to "
@@ -314,6 +392,32 @@ def low_estimates(launches, kernels, target):
         if is_product(launch) and (estimate or 0) < LOW:
             low.append(f"{launch['onnx_nodes'].split(',')[0]} ({limit})")
     return f"\nBelow {LOW} %, and what limits them: {', '.join(low)}.\n" if low else ""
+
+
+def window_table(report, launches, kernels, target):
+    """What threads of depthwise convolutions have, and how near their estimate is to the time that
+    memory takes."""
+    variant, = [each for each in report["variants"] if each["target"].split(":")[0] == target]
+    times = {}
+    for decision in variant["decisions"]:
+        if found := re.search(r"estimated at ([\d.]+) us", decision["text"]):
+            times[",".join(decision["onnx_nodes"])] = float(found.group(1))
+    rows = []
+    for name, launch in launches.items():
+        if '<"window"' not in launch["schedule"]:
+            continue
+        code, nodes = kernels[name], launch["onnx_nodes"]
+        run, vector = (int(found.group(1)) if (found := re.search(rf"{key} = (\d+)",
+                                                                  launch["schedule"])) else 1
+                       for key in ("run", "vector"))
+        if "run = " not in launch["schedule"]:  # pixels are innermost
+            run, vector = vector, run
+        least = launch["bytes_min"] / BANDWIDTHS[target] / 1000
+        rows.append([nodes.split(",")[0], f"{run} x {vector}", code["registers"],
+                     code["blocks_per_sm"], code["warps_per_sm"], f"{launch['bytes_min'] / 1e6:.1f}",
+                     f"{times[nodes]:.1f}", f"{100 * least / times[nodes]:.0f} %"])
+    return WINDOWS_HEAD + table(["", "neighbours x channels", "registers", "blocks", "warps", "MB",
+                                 "estimate, us", "bandwidth"], rows) if rows else ""
 
 
 def is_product(launch):

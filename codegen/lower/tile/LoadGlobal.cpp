@@ -44,66 +44,118 @@ static SmallVector<Value> choose(OpBuilder &builder, Location loc, Value conditi
   return branch.getResults();
 }
 
+namespace {
+
+/// What a kernel.load_global loads, run by run: elements that are inside together.
+class RunLoader {
+public:
+  using Add = function_ref<Value(OpBuilder &, Value, int64_t)>;
+  RunLoader(kernel::LoadGlobalOp op, int64_t run, bool alongRows, Add add)
+      : op(op), loc(op.getLoc()), run(run), alongRows(alongRows), add(add),
+        count(op.getSources().size()), widths(op.getWidths() ? llvm::to_vector(*op.getWidths())
+                                                             : SmallVector<int64_t>(count, run)),
+        sources(op.getSources(), widths, run), region(op.getBody().front(), /*condition=*/count) {}
+
+  /// In place of what is not loaded, with whether it is inside where that is asked for.
+  SmallVector<Value> outside(OpBuilder &b) {
+    SmallVector<Value> values;
+    for (auto [number, padding] : llvm::enumerate(op.getPaddings()))
+      for (Type piece : sources.types(number))
+        values.push_back(splat(b, loc, piece, padding));
+    if (op.isMasked())
+      values.push_back(b.create<arith::ConstantOp>(loc, b.getBoolAttr(false)));
+    return values;
+  }
+
+  /// The same of the run from a row and a column on.
+  SmallVector<Value> load(OpBuilder &b, Value row, Value col, ArrayRef<Value> outside) {
+    IRMapping values = mapped(row, col);
+    region.inlineUnguarded(b, values, /*withCondition=*/true);
+    Value inside = region.result(values, count);
+    auto access = [&](OpBuilder &b) {
+      region.inlineGuarded(b, values, /*withCondition=*/true);
+      return sources.load(b, loc, [&](unsigned source, int64_t element) {
+        if (element == 0)
+          return region.result(values, source);
+        IRMapping there =
+            mapped(alongRows ? add(b, row, element) : row, alongRows ? col : add(b, col, element));
+        region.inlineUnguarded(b, there, /*withCondition=*/true);
+        region.inlineGuarded(b, there, /*withCondition=*/true);
+        return region.result(there, source);
+      });
+    };
+    SmallVector<Value> loaded =
+        choose(b, loc, inside, access, op.isMasked() ? outside.drop_back() : outside);
+    if (op.isMasked())
+      loaded.push_back(inside);
+    return loaded;
+  }
+
+  /// Element by element, those of a source from a run.
+  void append(OpBuilder &b, ArrayRef<Value> loaded, unsigned source,
+              SmallVector<Value> &elements) const {
+    for (int64_t element = 0; element < run; ++element)
+      elements.push_back(source < count ? sources.element(b, loc, loaded, source, element)
+                                        : loaded.back());
+  }
+  /// All of them as one value.
+  Value whole(OpBuilder &b, ArrayRef<Value> loaded, unsigned source, Type type) const {
+    return source < count ? sources.whole(b, loc, loaded, source, run)
+                          : splat(b, loc, type, loaded.back());
+  }
+
+private:
+  IRMapping mapped(Value row, Value col) {
+    IRMapping values;
+    values.map(op.getBody().getArguments(), ValueRange{row, col});
+    return values;
+  }
+
+  kernel::LoadGlobalOp op;
+  Location loc;
+  int64_t run;
+  bool alongRows;
+  Add add; // an index and so many
+  unsigned count;
+  SmallVector<int64_t> widths;
+  SourceGroup sources;
+  ElementRegion region;
+};
+
+} // namespace
+
 LogicalResult TileExpander::expand(kernel::LoadGlobalOp op) {
   Location loc = op.getLoc();
-  auto type = cast<FragmentType>(op.getResultTypes()[0]);
-  FailureOr<const Spread *> found = spreadOf(op, type);
+  FailureOr<const Spread *> found = spreadOf(op, cast<FragmentType>(op.getResultTypes()[0]));
   if (failed(found))
     return failure();
   const Spread &spread = **found;
-  unsigned count = op.getSources().size();
-  SmallVector<int64_t> widths(count, spread.width);
-  if (op.getWidths())
-    widths.assign(op.getWidths()->begin(), op.getWidths()->end());
-  SourceGroup sources(op.getSources(), widths, spread.width);
-  ElementRegion region(op.getBody().front(), /*condition=*/count);
-
+  int64_t run = op.getTogether().value_or(spread.width);
+  auto further = [&](OpBuilder &b, Value index, int64_t by) { return add(b, loc, index, by); };
+  RunLoader loader(op, run, spread.alongRows, further);
   OpBuilder builder(op);
-  SmallVector<Value> outside; // in place of what is not loaded
-  for (auto [number, padding] : llvm::enumerate(op.getPaddings()))
-    for (Type piece : sources.types(number))
-      outside.push_back(splat(builder, loc, piece, padding));
-  Value never;
-  if (op.isMasked())
-    never = builder.create<arith::ConstantOp>(loc, builder.getBoolAttr(false));
-
+  SmallVector<Value> outside = loader.outside(builder);
   for (const Place &place : spread.values) {
-    Value row = rowOf(entry, loc, place), col = colOf(entry, loc, place);
-    auto loadInside = [&](OpBuilder &b) {
-      IRMapping values;
-      values.map(op.getBody().getArguments(), ValueRange{row, col});
-      region.inlineUnguarded(b, values, /*withCondition=*/true);
-      Value inside = region.result(values, count);
-      auto access = [&](OpBuilder &b) {
-        region.inlineGuarded(b, values, /*withCondition=*/true);
-        return sources.load(b, loc, [&](unsigned source, int64_t element) {
-          if (element == 0)
-            return region.result(values, source);
-          IRMapping there;
-          there.map(op.getBody().getArguments(),
-                    ValueRange{add(b, loc, row, spread.alongRows ? element : 0),
-                               add(b, loc, col, spread.alongRows ? 0 : element)});
-          region.inlineUnguarded(b, there, /*withCondition=*/true);
-          region.inlineGuarded(b, there, /*withCondition=*/true);
-          return region.result(there, source);
-        });
-      };
-      SmallVector<Value> loaded = choose(b, loc, inside, access, outside);
-      if (op.isMasked())
-        loaded.push_back(inside);
-      return loaded;
-    };
-    SmallVector<Value> nothing(outside);
-    if (op.isMasked())
-      nothing.push_back(never);
-    SmallVector<Value> loaded = choose(builder, loc, holds(place), loadInside, nothing);
-    for (unsigned source = 0; source < count; ++source)
-      fragments[op.getResult(source)].push_back(
-          sources.whole(builder, loc, loaded, source, spread.width));
-    if (op.isMasked())
-      fragments[op.getResult(count)].push_back(
-          splat(builder, loc, valueType(cast<FragmentType>(op.getResult(count).getType())),
-                loaded.back()));
+    Value row = rowOf(entry, loc, place), col = colOf(entry, loc, place), has = holds(place);
+    std::vector<SmallVector<Value>> runs;
+    for (int64_t first = 0; first < spread.width; first += run) {
+      Value runRow = spread.alongRows ? add(entry, loc, row, first) : row;
+      Value runCol = spread.alongRows ? col : add(entry, loc, col, first);
+      runs.push_back(choose(
+          builder, loc, has, [&](OpBuilder &b) { return loader.load(b, runRow, runCol, outside); },
+          outside));
+    }
+    for (auto [number, result] : llvm::enumerate(op.getResults())) {
+      Type type = valueType(cast<FragmentType>(result.getType()));
+      if (runs.size() == 1) {
+        fragments[result].push_back(loader.whole(builder, runs.front(), number, type));
+        continue;
+      }
+      SmallVector<Value> elements;
+      for (const SmallVector<Value> &loaded : runs)
+        loader.append(builder, loaded, number, elements);
+      fragments[result].push_back(joinElements(builder, loc, elements));
+    }
   }
   return success();
 }

@@ -14,16 +14,17 @@ static bool isCombining(Operation *op) {
   return isa<kernel::ScanOp>(op) || (generic && generic.getNumReductionLoops() != 0);
 }
 
-/// A dimension of the root that is one digit of an index of the result, where dimensions became
-/// one and perhaps a part of that was taken: `(index + begin) / divisor`, or that modulo the
-/// dimension's extent.
+/// A number of the root, one of its dimensions or a part of that, that is one digit of an index of
+/// the result, where dimensions became one and perhaps a part of that was taken: `(index + begin) /
+/// divisor`, or that modulo how many such numbers there are.
 struct Digit {
-  unsigned dim; // of the root
+  AffineExpr number; // of the root's dimensions
+  int64_t extent;
   int64_t divisor, begin;
 };
 
-/// The digit that dimension `rootDim` is, and of which index; nothing where the expression is none.
-static std::optional<std::pair<unsigned, Digit>> digitOf(AffineExpr expr, unsigned rootDim,
+/// The digit that `number` is, and of which index; nothing where the expression is none.
+static std::optional<std::pair<unsigned, Digit>> digitOf(AffineExpr expr, AffineExpr number,
                                                          int64_t extent) {
   auto takeOff = [&](AffineExprKind kind) -> std::optional<int64_t> {
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -45,28 +46,84 @@ static std::optional<std::pair<unsigned, Digit>> digitOf(AffineExpr expr, unsign
   auto dim = dyn_cast<AffineDimExpr>(expr);
   if (!dim || (!modulus && !quotient) || modulus.value_or(extent) != extent)
     return std::nullopt;
-  return std::pair(dim.getPosition(), Digit{rootDim, quotient.value_or(1), begin});
+  return std::pair(dim.getPosition(), Digit{number, extent, quotient.value_or(1), begin});
 }
 
 /// The index of `extent` that has these digits, and the bounds of those that it has; null where
 /// they leave some of it open.
-static AffineExpr joined(SmallVector<Digit> digits, int64_t extent, RankedTensorType root,
+static AffineExpr joined(SmallVector<Digit> digits, int64_t extent, MLIRContext *context,
                          SmallVectorImpl<Bound> &bounds) {
-  MLIRContext *context = root.getContext();
   llvm::sort(digits, [](Digit a, Digit b) { return a.divisor < b.divisor; });
   int64_t begin = digits.front().begin, size = 1;
   AffineExpr sum = getAffineConstantExpr(-begin, context);
   for (Digit digit : digits) {
-    if (digit.divisor != size || digit.begin != begin || root.isDynamicDim(digit.dim))
+    if (digit.divisor != size || digit.begin != begin || ShapedType::isDynamic(digit.extent))
       return {};
-    sum = sum + getAffineDimExpr(digit.dim, context) * size;
-    size *= root.getDimSize(digit.dim);
+    sum = sum + digit.number * size;
+    size *= digit.extent;
   }
   if (ShapedType::isDynamic(extent) || begin < 0 || begin + extent > size)
     return {};
   if (begin != 0 || size != extent)
     bounds.push_back({sum, extent});
   return sum;
+}
+
+/// What is added up in an expression, each with its factor.
+static void termsOf(AffineExpr expr, int64_t factor,
+                    SmallVectorImpl<std::pair<int64_t, AffineExpr>> &terms) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (binary && binary.getKind() == AffineExprKind::Add) {
+    termsOf(binary.getLHS(), factor, terms);
+    termsOf(binary.getRHS(), factor, terms);
+    return;
+  }
+  auto by = binary && binary.getKind() == AffineExprKind::Mul
+                ? dyn_cast<AffineConstantExpr>(binary.getRHS())
+                : AffineConstantExpr();
+  if (by)
+    termsOf(binary.getLHS(), factor * by.getValue(), terms);
+  else
+    terms.emplace_back(factor, expr);
+}
+
+/// Where a dimension of the root consists of indices of the result and of digits of such, as of
+/// what is interleaved: gives each of them the part of the dimension that it is. False where the
+/// dimension consists of something else.
+static bool splitNumber(AffineExpr expr, AffineExpr number, int64_t extent, ArrayRef<int64_t> shape,
+                        SmallVectorImpl<AffineExpr> &indices,
+                        MutableArrayRef<SmallVector<Digit>> parts) {
+  SmallVector<std::pair<int64_t, AffineExpr>> terms;
+  termsOf(expr, 1, terms);
+  llvm::sort(terms, llvm::less_first());
+  int64_t size = 1;
+  for (auto [factor, term] : terms) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(term);
+    auto dim = dyn_cast<AffineDimExpr>(term);
+    int64_t count = 0;
+    if (dim)
+      count = shape[dim.getPosition()];
+    else if (binary && binary.getKind() == AffineExprKind::Mod)
+      if (auto modulus = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+        count = modulus.getValue();
+    if (factor != size || count <= 0) // kDynamic is less, too
+      return false;
+    size *= count;
+    AffineExpr part = number.floorDiv(factor);
+    if (size != extent)
+      part = part % count;
+    if (dim) {
+      if (indices[dim.getPosition()])
+        return false;
+      indices[dim.getPosition()] = part;
+      continue;
+    }
+    auto digit = digitOf(term, part, count);
+    if (!digit)
+      return false;
+    parts[digit->first].push_back(digit->second);
+  }
+  return size == extent;
 }
 
 /// Solves `map`, from a result's indices to the root's, for the result's. Nothing where several of
@@ -78,13 +135,17 @@ static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorTy
   SmallVector<AffineExpr> indices(shape.size());
   SmallVector<SmallVector<Digit>> parts(shape.size()); // by index of the result
   for (auto [dim, extent] : llvm::enumerate(root.getShape())) {
-    if (auto digit = digitOf(map.getResult(dim), dim, extent)) {
+    AffineExpr number = getAffineDimExpr(dim, context);
+    if (auto digit = digitOf(map.getResult(dim), number, extent)) {
       parts[digit->first].push_back(digit->second);
       continue;
     }
     std::optional<SmallVector<int64_t>> factors = factorsOf(map, dim);
-    if (!factors)
-      return std::nullopt;
+    if (!factors) {
+      if (!splitNumber(map.getResult(dim), number, extent, shape, indices, parts))
+        return std::nullopt;
+      continue;
+    }
     // The index is digits, the result's indices, of a number that begins at the constant.
     int64_t begin = factors->pop_back_val(), size = 1;
     SmallVector<unsigned> digits; // the least first
@@ -92,7 +153,7 @@ static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorTy
       if ((*factors)[i] != 0)
         digits.push_back(i);
     llvm::sort(digits, [&](unsigned a, unsigned b) { return (*factors)[a] < (*factors)[b]; });
-    AffineExpr at = getAffineDimExpr(dim, context) - begin, rest = at;
+    AffineExpr at = number - begin, rest = at;
     for (unsigned digit : digits) {
       if (ShapedType::isDynamic(size) || (*factors)[digit] != size || indices[digit])
         return std::nullopt;
@@ -111,7 +172,7 @@ static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorTy
     if (!digits.empty()) {
       if (index)
         return std::nullopt;
-      index = joined(digits, extent, root, epilogue.bounds);
+      index = joined(digits, extent, context, epilogue.bounds);
     }
     if (!index && extent != 1) // each of its elements is another one's copy
       return std::nullopt;

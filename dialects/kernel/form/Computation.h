@@ -8,7 +8,14 @@
 
 #include "llvm/ADT/DenseSet.h"
 
+#include <memory>
+#include <optional>
+
 namespace cameo {
+
+struct Product;
+struct Windows;
+struct Rows;
 
 /// A condition on the place of an element: `at` of its indices is in [0, size).
 struct Bound {
@@ -45,6 +52,15 @@ public:
 
 private:
   void findRoot();
+
+  // The forms that it is of, each read when it is asked for first.
+  friend const std::optional<Product> &matchProduct(const Computation &computation,
+                                                    bool mayBeVector);
+  friend const std::optional<Windows> &matchWindows(const Computation &computation);
+  friend const std::optional<Rows> &matchRows(const Computation &computation);
+  mutable std::shared_ptr<const std::optional<Product>> product;
+  mutable std::shared_ptr<const std::optional<Windows>> windows;
+  mutable std::shared_ptr<const std::optional<Rows>> rows;
 };
 
 /// The dimension of the result that is dimension `dim` of the root; nothing where none is.

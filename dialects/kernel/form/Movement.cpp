@@ -164,12 +164,19 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
     AffineExpr sum = getAffineConstantExpr(0, context);
     AffineExpr one = getAffineDimExpr(number, context);
     int64_t stride = 1;
+    // Those of extent 1 take no part, beside whatever sizes.
+    const int64_t *first = llvm::find_if(group, [&](int64_t part) { return parts[part] != 1; });
     for (int64_t part : llvm::reverse(group)) {
+      if (parts[part] == 1) {
+        if (!expands)
+          results[part] = getAffineConstantExpr(0, context);
+        continue;
+      }
       if (ShapedType::isDynamic(stride))
         return std::nullopt;
       sum = sum + getAffineDimExpr(part, context) * stride;
       if (!expands)
-        results[part] = part == group.front()                ? one.floorDiv(stride)
+        results[part] = part == *first                       ? one.floorDiv(stride)
                         : ShapedType::isDynamic(parts[part]) ? one
                                                              : one.floorDiv(stride) % parts[part];
       stride = ShapedType::isDynamic(parts[part]) ? ShapedType::kDynamic : stride * parts[part];

@@ -90,10 +90,11 @@ static bool findValue(Operand &operand, ArrayRef<int64_t> ranges) {
                       [](const Access &read) { return isLinear(read.place()); });
 }
 
-std::optional<Product> matchProduct(const Computation &computation) {
+static std::optional<Product> readProduct(const Computation &computation) {
   auto generic =
       computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
-  std::optional<Product> product = generic ? productOf(generic) : std::nullopt;
+  std::optional<Product> product =
+      generic ? productOf(generic, /*mayBeVector=*/true) : std::nullopt;
   if (!product || !findValue(product->row, product->ranges) ||
       !findValue(product->column, product->ranges))
     return std::nullopt;
@@ -101,7 +102,28 @@ std::optional<Product> matchProduct(const Computation &computation) {
   return product;
 }
 
-std::optional<Product> productOf(linalg::GenericOp generic) {
+const std::optional<Product> &matchProduct(const Computation &computation, bool mayBeVector) {
+  static const std::optional<Product> none;
+  if (!computation.product)
+    computation.product = std::make_shared<const std::optional<Product>>(readProduct(computation));
+  const std::optional<Product> &product = *computation.product;
+  bool isVector = product && (product->rows.empty() || product->columns.empty());
+  return isVector && !mayBeVector ? none : product;
+}
+
+void orderDepth(Product &product, AffineMap place) {
+  auto placeOf = [&](unsigned loop) {
+    for (auto [position, expr] : llvm::enumerate(place.getResults()))
+      if (expr.isFunctionOfDim(loop))
+        return position;
+    return size_t(0); // of extent 1
+  };
+  llvm::sort(product.depth, [&](unsigned a, unsigned b) {
+    return std::pair(placeOf(a), a) < std::pair(placeOf(b), b);
+  });
+}
+
+std::optional<Product> productOf(linalg::GenericOp generic, bool mayBeVector) {
   std::optional<MultiplyAccumulate> body = multiplyAccumulateOf(generic);
   if (!body)
     return std::nullopt;
@@ -156,7 +178,8 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
     else
       product.batch.push_back(loop); // of extent 1, or broadcast
   }
-  if (leftLoops.empty() || rightLoops.empty())
+  if (mayBeVector ? leftLoops.empty() && rightLoops.empty()
+                  : leftLoops.empty() || rightLoops.empty())
     return std::nullopt;
   // Columns hold the result's innermost loop, so that threads write consecutive elements.
   bool leftIsColumn = false;
@@ -169,16 +192,9 @@ std::optional<Product> productOf(linalg::GenericOp generic) {
   }
   // Depth runs as an operand's memory does, best one that no window slides over: then its elements
   // are consecutive along depth, and it is what packing decides (PackWeights.cpp).
-  AffineMap ordered = right.isProjectedPermutation(/*allowZeroInResults=*/true) ? right : left;
-  auto placeIn = [&](unsigned loop) {
-    for (auto [place, expr] : llvm::enumerate(ordered.getResults()))
-      if (expr.isFunctionOfDim(loop))
-        return place;
-    return size_t(0); // of extent 1
-  };
-  llvm::sort(product.depth, [&](unsigned a, unsigned b) {
-    return std::pair(placeIn(a), a) < std::pair(placeIn(b), b);
-  });
+  bool isRight = right.isProjectedPermutation(/*allowZeroInResults=*/true);
+  product.depthOfColumn = isRight != leftIsColumn;
+  orderDepth(product, isRight ? right : left);
   Operand leftOperand{first, {}, body->left.isUnsigned};
   Operand rightOperand{second, {}, body->right.isUnsigned};
   product.row = leftIsColumn ? rightOperand : leftOperand;

@@ -40,6 +40,8 @@ struct Product {
   mlir::Type sumType;
   bool mayRoundToTf32 = false;       // operands of f32
   llvm::SmallVector<int64_t> ranges; // kDynamic where unknown
+  /// The operand in whose order depth runs: the column's, else the row's.
+  bool depthOfColumn = false;
 
   int64_t extent(llvm::ArrayRef<unsigned> loops) const {
     int64_t product = 1;
@@ -55,11 +57,16 @@ struct Product {
   bool fillsTiles() const;
 };
 
-/// Nothing where the dispatch is not of this form.
-std::optional<Product> matchProduct(const Computation &computation);
+/// Has depth run in the order of these indices of an operand's memory.
+void orderDepth(Product &product, mlir::AffineMap place);
+
+/// Nothing where the dispatch is not of this form. Products of vectors, which have no rows or no
+/// columns, are asked for apart: they are rows as well. Read once, and kept with the computation.
+const std::optional<Product> &matchProduct(const Computation &computation,
+                                           bool mayBeVector = false);
 
 /// The product that an operation is; nothing where it is none. Without results of the dispatch, and
 /// with operands wherever they come from, whose values are not looked at.
-std::optional<Product> productOf(mlir::linalg::GenericOp generic);
+std::optional<Product> productOf(mlir::linalg::GenericOp generic, bool mayBeVector = false);
 
 } // namespace cameo

@@ -160,7 +160,19 @@ int64_t rowLength(const RowReduction &reduction, int64_t unknown) {
   return length;
 }
 
-std::optional<Rows> matchRows(const Computation &computation) {
+/// How many of the last dimensions of rows are the last ones of an operand.
+static unsigned commonEnd(AffineMap rows, AffineMap operand) {
+  unsigned common = 0;
+  for (auto [mine, other] :
+       llvm::zip(llvm::reverse(rows.getResults()), llvm::reverse(operand.getResults()))) {
+    if (mine != other)
+      break;
+    ++common;
+  }
+  return common;
+}
+
+static std::optional<Rows> readRows(const Computation &computation) {
   Rows rows;
   for (Operation *inner : computation.combining) {
     auto generic = dyn_cast<linalg::GenericOp>(inner);
@@ -192,8 +204,10 @@ std::optional<Rows> matchRows(const Computation &computation) {
       if (map.getNumResults() == 0)
         continue;
       rows.alongRows |= map.getResults().back() == along;
-      rows.acrossRows |=
-          out.getNumResults() != 0 && map.getResults().back() == out.getResults().back();
+      if (unsigned beside = commonEnd(out, map)) {
+        rows.beside = rows.acrossRows ? std::min(rows.beside, beside) : beside;
+        rows.acrossRows = true;
+      }
     }
   }
   std::optional<Places> places = placeInRows(computation);
@@ -206,6 +220,12 @@ std::optional<Rows> matchRows(const Computation &computation) {
     rows.outputs.push_back(*output);
   }
   return rows;
+}
+
+const std::optional<Rows> &matchRows(const Computation &computation) {
+  if (!computation.rows)
+    computation.rows = std::make_shared<const std::optional<Rows>>(readRows(computation));
+  return *computation.rows;
 }
 
 } // namespace cameo

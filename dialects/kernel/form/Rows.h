@@ -32,14 +32,15 @@ struct Rows {
   llvm::SmallVector<RowOutput> outputs;
   mlir::RankedTensorType rowType; // of the reductions' results
   bool alongRows = false;         // a row's elements follow one another in memory
-  bool acrossRows = false;        // those at the same place of neighbouring rows do
+  bool acrossRows = false;        // those at the same place of neighbouring rows do,
+  unsigned beside = 0;            // through so many of the rows' last dimensions
 
   /// Whether threads share rows: neighbours within one, or (`across`) in neighbouring ones.
   bool isFor(bool across) const;
 };
 
-/// Nothing where the dispatch is not of this form.
-std::optional<Rows> matchRows(const Computation &computation);
+/// Nothing where the dispatch is not of this form. Read once, and kept with the computation.
+const std::optional<Rows> &matchRows(const Computation &computation);
 
 /// Elements of a row; sizes known only at run time count as `unknown`.
 int64_t rowLength(const RowReduction &reduction, int64_t unknown);

@@ -86,10 +86,9 @@ static llvm::DenseMap<Value, int64_t> costs(const Computation &computation) {
 
 bool wastesWork(const Computation &computation) {
   llvm::DenseMap<Value, int64_t> cost = costs(computation);
-  bool isProduct = matchProduct(computation).has_value();
   for (Operation *combining : computation.combining) {
     auto generic = dyn_cast<linalg::GenericOp>(combining);
-    if (generic && !isProduct && stepsOf(combining) > kRepeatable) {
+    if (generic && stepsOf(combining) > kRepeatable && !matchProduct(computation)) {
       // That its operands are computed is no matter: they can be dispatches of their own.
       auto canBeMemory = [](const Access &access) {
         return isa<BlockArgument>(access.source) ||

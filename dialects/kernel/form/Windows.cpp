@@ -38,16 +38,24 @@ static std::optional<unsigned> innermost(ArrayRef<int64_t> shape) {
   return std::nullopt;
 }
 
-/// The same where the innermost loop of the result, `beside`, is that of the input, and windows
-/// slide along another dimension, which need not be padded as the innermost must not be.
+/// The loop along which elements of memory that is read are neighbours, if it is that alone.
+static std::optional<unsigned> innermostLoop(const Access &slid) {
+  auto type = dyn_cast<RankedTensorType>(slid.source.getType());
+  std::optional<unsigned> last = type ? innermost(type.getShape()) : std::nullopt;
+  AffineExpr expr = last ? slid.place().getResult(*last) : AffineExpr();
+  auto loop = dyn_cast_or_null<AffineDimExpr>(expr);
+  return loop ? std::optional(loop.getPosition()) : std::nullopt;
+}
+
+/// The same where windows slide along another dimension than `beside`, the input's innermost loop,
+/// along which it must not be padded.
 static bool slidesBeside(Windows &windows, unsigned beside, ArrayRef<int64_t> ranges) {
   const Access &slid = windows.slid;
   AffineMap map = slid.map,
             out = windows.generic.getMatchingIndexingMap(windows.generic.getDpsInitOperand(0));
-  std::optional<unsigned> last =
-      innermost(cast<RankedTensorType>(slid.tensor.getType()).getShape());
-  if (!last || map.getResult(*last) != getAffineDimExpr(beside, map.getContext()) ||
-      !isOnlyIn(map, *last, beside))
+  AffineExpr loop = getAffineDimExpr(beside, map.getContext());
+  std::optional<unsigned> last = map.getResultPosition(loop);
+  if (!last || !out.getResultPosition(loop) || !isOnlyIn(map, *last, beside))
     return false;
   auto isZero = [&](OpFoldResult amount) { return isConstantIntValue(amount, 0); };
   if (tensor::PadOp pad = slid.pad;
@@ -56,6 +64,11 @@ static bool slidesBeside(Windows &windows, unsigned beside, ArrayRef<int64_t> ra
   for (unsigned dim = map.getNumResults(); dim-- > 0;)
     for (AffineExpr expr : out.getResults()) {
       windows.across = cast<AffineDimExpr>(expr).getPosition();
+      // Of what is padded by so much as a run tells, elements are read as they come.
+      tensor::PadOp pad = slid.pad;
+      if (pad && !getConstantIntValue(pad.getMixedLowPad()[dim]) &&
+          last != innermost(cast<RankedTensorType>(slid.tensor.getType()).getShape()))
+        continue;
       // A window that goes nowhere is a reduction of rows.
       if (dim == *last || ranges[windows.across] == 1 || !slidesAlong(windows, map, dim))
         continue;
@@ -66,7 +79,7 @@ static bool slidesBeside(Windows &windows, unsigned beside, ArrayRef<int64_t> ra
   return false;
 }
 
-std::optional<Windows> matchWindows(const Computation &computation) {
+static std::optional<Windows> readWindows(const Computation &computation) {
   auto generic =
       computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   if (!generic)
@@ -85,23 +98,30 @@ std::optional<Windows> matchWindows(const Computation &computation) {
   if (ShapedType::isDynamic(windows.count) || windows.count > kLargestWindow)
     return std::nullopt;
   unsigned last = out.getDimPosition(out.getNumResults() - 1);
-  std::optional<unsigned> beside =
-      innermost(cast<RankedTensorType>(computation.root.getType()).getShape());
   for (OpOperand *input : generic.getDpsInputOperands()) {
     if (!isa<RankedTensorType>(input->get().getType()))
       continue;
     windows.input = input->getOperandNumber();
     windows.slid = accessOf(input->get(), generic.getMatchingIndexingMap(input), ranges);
     AffineMap map = windows.slid.map;
-    windows.across = last;
-    if (map.getNumResults() == 0 ||
-        (!slidesAlong(windows, map, map.getNumResults() - 1) &&
-         !(beside && slidesBeside(windows, out.getDimPosition(*beside), ranges))))
+    if (map.getNumResults() == 0)
+      continue;
+    std::optional<unsigned> inner = innermostLoop(windows.slid);
+    bool isBeside = inner && slidesBeside(windows, *inner, ranges);
+    if (!isBeside)
+      windows.across = last;
+    if (!isBeside && !slidesAlong(windows, map, map.getNumResults() - 1))
       continue;
     windows.width = ranges[windows.across];
     return windows;
   }
   return std::nullopt;
+}
+
+const std::optional<Windows> &matchWindows(const Computation &computation) {
+  if (!computation.windows)
+    computation.windows = std::make_shared<const std::optional<Windows>>(readWindows(computation));
+  return *computation.windows;
 }
 
 } // namespace cameo

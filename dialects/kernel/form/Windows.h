@@ -2,8 +2,8 @@
 //
 // An input is read at x * stride + k * dilation along one of its dimensions, x being a loop of the
 // result and k the innermost reduction. That dimension is the input's innermost, and x the
-// result's; or both have the same innermost loop, along which windows do not reach, such as the
-// channel where it is last.
+// result's; or the input's innermost one in memory is a loop of the result along which windows do
+// not reach, such as the channel where it is last.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,11 +26,11 @@ struct Windows {
   int64_t stride, dilation;              // of that operand along `dim`
   llvm::SmallVector<unsigned> reductions; // loops, `taps` last
   int64_t width, count;                   // extents of x (kDynamic where unknown) and k
-  std::optional<unsigned> beside; // the innermost loop of input and result where that is not x
-  int64_t extent = 1;             // of that loop (kDynamic where unknown)
+  std::optional<unsigned> beside;         // the input's innermost loop where that is not x
+  int64_t extent = 1;                     // of that loop (kDynamic where unknown)
 };
 
-/// Nothing where the dispatch is not of this form.
-std::optional<Windows> matchWindows(const Computation &computation);
+/// Nothing where the dispatch is not of this form. Read once, and kept with the computation.
+const std::optional<Windows> &matchWindows(const Computation &computation);
 
 } // namespace cameo

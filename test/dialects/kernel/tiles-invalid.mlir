@@ -146,6 +146,32 @@ func.func @LoadResults(%x: memref<?xf32>, %i: index, %ok: i1, %z: f32) {
 // -----
 
 #l = #kernel.copied<vector = 4, along = columns, threads = 32>
+!part = !kernel.fragment<4 by 8 of f32, #l>
+func.func @LoadTogether(%x: memref<?xf32>, %i: index, %ok: i1, %z: f32) {
+  // expected-error @below {{together of 3 does not divide the vector of 4}}
+  %0 = kernel.load_global %x together 3 padding %z : memref<?xf32> -> !part {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+#l = #kernel.copied<vector = 4, along = columns, threads = 32>
+!part = !kernel.fragment<4 by 8 of f32, #l>
+func.func @LoadTogetherWidth(%x: memref<?xf32>, %i: index, %ok: i1, %z: f32) {
+  // expected-error @below {{width of 4 does not divide the vector of 2}}
+  %0 = kernel.load_global %x widths [4] together 2 padding %z : memref<?xf32> -> !part {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
+// -----
+
+#l = #kernel.copied<vector = 4, along = columns, threads = 32>
 func.func @LoadSizes(%x: memref<?xf32>, %i: index, %ok: i1, %z: f32) {
   // expected-error @below {{needs fragments of one size and layout}}
   %0:2 = kernel.load_global %x padding %z : memref<?xf32>

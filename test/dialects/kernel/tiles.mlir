@@ -72,6 +72,20 @@ func.func @ThreadTiles(%x: memref<?xf32, 1>, %s: memref<?xf16, 1>, %y: memref<?x
 }
 
 // Sums of f16 in three stages; stored by way of shared memory as vectors.
+// Elements that a thread gathers, neighbours of which are with neighbouring threads.
+// CHECK-LABEL: func.func @Gathered
+func.func @Gathered(%x: memref<?xf16, 1>, %i: index, %ok: i1) {
+  %zero = arith.constant 0.0 : f16
+  // CHECK: kernel.load_global %{{.*}} widths [1] together 1 padding %{{.*}} : memref<?xf16, 1>
+  // CHECK-SAME: -> !kernel.fragment<64 by 16 of f16, #kernel.copied<vector = 8, along = columns, threads = 32, across_first = true>>
+  %l = kernel.load_global %x widths [1] together 1 padding %zero : memref<?xf16, 1>
+      -> !kernel.fragment<64 by 16 of f16, #kernel.copied<vector = 8, along = columns, threads = 32, across_first = true>> {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i, %ok : index, i1
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @Mma
 func.func @Mma(%x: memref<?xf16, 1>, %stage: index, %k: index, %ok: i1, %zero: f32) {
   %c0 = arith.constant 0 : index

@@ -1,0 +1,90 @@
+// What kernels of products on lanes take of each resource.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ContractionModel.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+constexpr ContractionTile kTiles[] = {
+    {128, 128, kContractionDepth, 8, 8}, {128, 64, kContractionDepth, 8, 8},
+    {64, 128, kContractionDepth, 8, 8},  {64, 64, kContractionDepth, 8, 8},
+    {32, 128, kContractionDepth, 8, 8},  {32, 64, kContractionDepth, 4, 8},
+    {64, 64, kContractionDepth, 4, 4},   {32, 64, kContractionDepth, 4, 4},
+    {64, 32, kContractionDepth, 4, 4},   {16, 64, kContractionDepth, 2, 4},
+    {32, 32, kContractionDepth, 4, 4}};
+
+/// Instructions for an access's place in memory and whether it is inside, beside the access.
+constexpr double kPlaceOfCopy = 2;
+/// Warps that keep all lanes busy: two for each quarter of them, of which one multiplies while the
+/// other waits for what it has loaded.
+constexpr double kBusyWarps = 8;
+/// Registers of addresses, counters and what ptxas keeps.
+constexpr int64_t kRegistersBeside = 40;
+
+KernelWork kernelOf(const ContractionTile &tile, const ContractionWork &work,
+                    const Target &target) {
+  unsigned bits = work.sumType.getIntOrFloatBitWidth();
+  double bytes = bits / 8.0, depth = double(tile.depth);
+  double rows = double(tile.rows), columns = double(tile.columns);
+  double warps = double(tile.threads()) / 32;
+  TimeModel model(target);
+  KernelWork kernel;
+  kernel.blocks = std::ceil(work.rows / rows) * std::ceil(work.columns / columns) * work.batch;
+  kernel.threads = tile.threads();
+  kernel.sharedBytes = tile.sharedBytes(work.sumType);
+  kernel.steps = std::ceil(work.depth / depth);
+
+  // A thread loads its elements of both tiles in groups of 16 bytes: for a warp four turns of
+  // shared memory, in which lanes could multiply as many.
+  BlockWork &step = kernel.step;
+  double products = rows * columns * depth;
+  double reads = products * (1.0 / double(tile.threadRows) + 1.0 / double(tile.threadColumns));
+  double accesses = rows * depth / work.rowVector + columns * depth / work.columnVector;
+  step.arithmetic = model.laneCycles(products + reads, bits);
+  step.slots = (products + reads / 4 + accesses * (2 + kPlaceOfCopy)) / 32;
+  step.l2Bytes = depth * (rows * work.rowBytes + columns * work.columnBytes);
+  step.alone = step.arithmetic * std::max(1.0, kBusyWarps / warps);
+
+  auto each = double(tile.threadRows * tile.threadColumns);
+  double held =
+      (rows + columns) * depth / double(tile.threads()); // elements on their way to shared memory
+  kernel.registers = llvm::alignTo(
+      int64_t(bytes / 4 * (each + 2 * double(tile.threadRows + tile.threadColumns) + held)) +
+          kRegistersBeside,
+      8);
+  kernel.registers = std::min<int64_t>(kernel.registers, target.maxRegistersPerThread);
+  kernel.once.l2Bytes = rows * columns * work.resultBytes;
+  kernel.dramBytes = work.dramBytes;
+  kernel.beside = work.beside;
+  kernel.multiplyAdds = products * kernel.steps;
+  kernel.wait = TimeModel::kGlobalLatency / 2; // two stages
+  return kernel;
+}
+
+} // namespace
+
+SmallVector<TimedContraction> contractionTiles(const ContractionWork &work, const Target &target) {
+  TimeModel model(target);
+  SmallVector<TimedContraction> tiles;
+  auto isFaster = [](const TimedContraction &a, const TimedContraction &b) {
+    return a.microseconds < b.microseconds;
+  };
+  for (const ContractionTile &tile : kTiles) {
+    // The large ones are left out where elements have 64 bits.
+    if (tile.sharedBytes(work.sumType) > int64_t(target.staticSharedPerBlock))
+      continue;
+    KernelWork kernel = kernelOf(tile, work, target);
+    TimedContraction timed{tile, model.microseconds(kernel), kernel};
+    tiles.insert(llvm::upper_bound(tiles, timed, isFaster), timed);
+  }
+  return tiles;
+}
+
+} // namespace cameo

@@ -1,0 +1,31 @@
+// In which order constants are stored for the dispatches that read them.
+//
+// Which is decided with the schedule: it is what a class reads them as when it is asked for
+// candidates. On a dispatch the orders are an attribute, an order an input: `kernel.packing` while
+// they are to be done by PackWeights, then `kernel.packed`.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/schedule/PermuteDispatch.h"
+
+namespace cameo {
+
+/// By input; none at all, or an empty one: as they are.
+using Packing = llvm::SmallVector<DimOrder>;
+
+inline constexpr llvm::StringLiteral kPackingAttr = "kernel.packing", kPackedAttr = "kernel.packed";
+
+/// Whether an input is a constant whose dimensions may be stored in any order.
+bool isPackable(kernel::DispatchOp op, unsigned input);
+
+/// What an attribute says; nothing where it is no list of orders of the inputs' dimensions, or one
+/// of what cannot be packed.
+std::optional<Packing> packingOf(kernel::DispatchOp op, mlir::Attribute attribute);
+/// Null where nothing changes.
+mlir::ArrayAttr packingAttr(mlir::MLIRContext *context, const Packing &packing);
+
+/// The order that undoes this one.
+DimOrder inverse(llvm::ArrayRef<unsigned> order);
+
+} // namespace cameo

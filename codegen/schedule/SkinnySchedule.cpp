@@ -1,0 +1,386 @@
+// The skinny schedule: a matrix times a vector or up to eight, at the speed of memory.
+//
+// How many indices of the large operand a thread and a block have is chosen by an estimate. How the
+// depth is shared, and so the order in which products are summed, follows from the depth alone:
+// sums are the same whatever else is computed beside them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ProductSchedule.h"
+#include "codegen/schedule/Schedule.h"
+#include "codegen/schedule/SkinnyKernel.h"
+#include "codegen/schedule/TileCopies.h"
+#include "codegen/schedule/TileReach.h"
+#include "dialects/kernel/form/Runs.h"
+#include "dialects/rt/Layout.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+/// The wide side and depth are this long at least: shorter ones are rows or tiles.
+constexpr int64_t kLeastWide = 32, kLeastDepth = 32;
+constexpr int64_t kMostWarps = 16;
+/// Elements of the wide side and of depth that a thread may have at once.
+constexpr int64_t kMostOfThread = 16;
+
+/// Lanes of a warp that share the depth, the others go across: 64 bytes at least are together in
+/// memory, be it along depth or across, where 16 are loaded at once.
+constexpr int64_t kLanesAlong = 8;
+/// Steps of depth that a lane has beside one another: those of 16 bytes with two bytes each.
+constexpr int64_t kDeep = 8;
+/// Warps that share the depth, at most, each of which does two rounds of that at least.
+constexpr int64_t kMostWarpsAlong = 8, kRounds = 2;
+/// Cycles of a shuffle and an addition that depend on one another.
+constexpr double kShuffleLatency = 30;
+/// Registers of places, counters and what ptxas keeps.
+constexpr double kPlaceRegisters = 32;
+/// What a thread may take by this count, with room for what it does not know.
+constexpr double kMostRegisters = 176;
+
+int64_t widestBytes(const Operand &operand) {
+  int64_t most = 1;
+  for (const Access &read : operand.value.reads)
+    most = std::max<int64_t>(
+        most, llvm::divideCeil(getElementTypeOrSelf(read.source).getIntOrFloatBitWidth(), 8));
+  return most;
+}
+
+/// Whether the thin side is of weights that tiles could have, too. Those of other products with the
+/// same input may stand beside them (MergeProducts), which makes sums of tiles of them.
+bool hasThinWeights(kernel::DispatchOp op, const Product &product) {
+  const Operand &few = thinIsRows(product) ? product.row : product.column;
+  return product.fillsTiles() && llvm::any_of(few.value.reads, [&](const Access &read) {
+           auto argument = dyn_cast<BlockArgument>(read.source);
+           return argument && argument.getArgNumber() < op.getInputs().size() &&
+                  rt::constantOf(op.getInputs()[argument.getArgNumber()]);
+         });
+}
+
+class SkinnyMatch : public ScheduleMatch {
+public:
+  SkinnyMatch(kernel::DispatchOp op, const Target &target, Product product)
+      : ScheduleMatch(op, target), product(std::move(product)),
+        thinIsRow(thinIsRows(this->product)) {}
+
+  /// Depth innermost, where the large operand is not loaded 16 bytes at a time as it is.
+  SmallVector<unsigned> packing(unsigned input) const override {
+    const Operand &operand = wide();
+    if (operand.source != op.getInputArgs()[input] ||
+        !operand.map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+        std::max(vectorOf(operand, !thinIsRow, wideLoops()),
+                 vectorOf(operand, !thinIsRow, product.depth)) ==
+            kWidestLoad / widestBytes(operand))
+      return {};
+    auto rank = [&](unsigned dim) {
+      auto expr = dyn_cast<AffineDimExpr>(operand.map.getResult(dim));
+      if (!expr || llvm::is_contained(product.batch, expr.getPosition()))
+        return 0;
+      return llvm::is_contained(product.depth, expr.getPosition()) ? 2 : 1;
+    };
+    auto order = llvm::to_vector(llvm::seq<unsigned>(0, operand.map.getNumResults()));
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(rank(a), a) < std::pair(rank(b), b);
+    });
+    return order;
+  }
+
+  llvm::BitVector readApart() const override { return inputsOfOperands(op, product); }
+
+  void setPacking(Packing orders) override {
+    ScheduleMatch::setPacking(std::move(orders));
+    orderDepthAsPacked(product, packed);
+  }
+
+  SmallVector<Candidate> candidates(size_t most) const override {
+    TimeModel model(target);
+    SmallVector<Candidate> found;
+    if (hasThinWeights(op, product))
+      return found;
+    forEachForm([&](const SkinnyForm &form) {
+      KernelWork work = kernelOf(form);
+      Candidate candidate{attributes(form), model.microseconds(work), /*workspaceBytes=*/0, work};
+      found.insert(llvm::upper_bound(found, candidate,
+                                     [](const Candidate &a, const Candidate &b) {
+                                       return a.microseconds < b.microseconds;
+                                     }),
+                   candidate);
+    });
+    found.truncate(std::min(found.size(), most));
+    return found;
+  }
+
+  LogicalResult verify(DictionaryAttr params) const override;
+
+  FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
+    SkinnyForm form = *formOf(params);
+    int64_t rows = thinIsRow ? thin() : form.blockWide();
+    int64_t columns = thinIsRow ? form.blockWide() : thin();
+    reachByTiles(emitter, op, product, {rows, columns, form.deep});
+    OpBuilder host(op);
+    Value blocks = productBlocks(host, emitter, op, product, rows, columns);
+    Value one = host.create<arith::ConstantIndexOp>(op.getLoc(), 1);
+    auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
+    return emitter.launch(op, "", form.threads(), {blocks, one, one}, outputs, [&](Kernel &kernel) {
+      emitSkinny(kernel, product, form);
+      return success();
+    });
+  }
+
+private:
+  static constexpr int64_t kWidestLoad = 16;
+
+  const Operand &wide() const { return thinIsRow ? product.column : product.row; }
+  const Operand &few() const { return thinIsRow ? product.row : product.column; }
+  ArrayRef<unsigned> wideLoops() const { return thinIsRow ? product.columns : product.rows; }
+  int64_t thin() const { return product.extent(thinIsRow ? product.rows : product.columns); }
+
+  int64_t vectorOf(const Operand &operand, bool isRow, ArrayRef<unsigned> loops) const {
+    return copyVector(op, product, isRow, loops, kWidestLoad / widestBytes(operand), packed);
+  }
+  /// Neighbours of the result that a block's threads may store at once.
+  int64_t widestStore() const {
+    auto type = cast<RankedTensorType>(linalg::GenericOp(product.generic).getResult(0).getType());
+    int64_t vector = vectorAlong(product.outMap, type, product.columns, product.ranges, 4);
+    return thinIsRow ? vector : std::gcd(vector, thin());
+  }
+
+  /// All forms that may be the best one.
+  void forEachForm(function_ref<void(const SkinnyForm &)> visit) const;
+  double registers(const SkinnyForm &form) const;
+  KernelWork kernelOf(const SkinnyForm &form) const;
+  DictionaryAttr attributes(const SkinnyForm &form) const;
+  std::optional<SkinnyForm> formOf(DictionaryAttr params) const;
+  InFlightDiagnostic error() const { return op.emitError() << "schedule 'skinny': "; }
+
+  Product product;
+  bool thinIsRow;
+};
+
+void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) const {
+  int64_t down = vectorOf(wide(), !thinIsRow, product.depth);
+  int64_t over = vectorOf(wide(), !thinIsRow, wideLoops());
+  int64_t few = vectorOf(this->few(), thinIsRow, product.depth);
+  AffineMap place = placeAsPacked(wide().value.reads.front(), packed).first;
+  bool inDepth = down != over ? down > over : llvm::any_of(product.depth, [&](unsigned loop) {
+    return place.getResults().back().isFunctionOfDim(loop);
+  });
+  auto extent = likelyExtent(product, wideLoops(), 512);
+  auto depth = likelyExtent(product, product.depth, 512);
+  SkinnyForm form{};
+  form.alongDepth = inDepth;
+  form.storeVector = widestStore();
+  // Of integers any order of sums gives the same one.
+  form.deep = inDepth && !isa<FloatType>(product.sumType) ? std::max(kDeep, down) : kDeep;
+  form.wideVector = inDepth ? std::min(down, form.deep) : over;
+  form.laneAlong = kLanesAlong, form.laneAcross = kWarp / kLanesAlong;
+  form.warpAlong = 1;
+  while (form.warpAlong < kMostWarpsAlong &&
+         double(2 * kRounds * form.warpAlong * kLanesAlong * kDeep) <= depth)
+    form.warpAlong *= 2;
+  auto fits = [&] {
+    int64_t shared = form.sums(thin()) * product.sumType.getIntOrFloatBitWidth() / 8;
+    return shared <= int64_t(target.staticSharedPerBlock) && registers(form) <= kMostRegisters &&
+           registers(form) * double(form.threads()) <= double(target.registersPerSm);
+  };
+  int64_t least = inDepth ? 1 : form.wideVector, shallowest = inDepth ? form.wideVector : 1;
+  for (form.wide = least; form.wide <= std::max<int64_t>(least, 8); form.wide *= 2)
+    for (form.warpAcross = 1; form.warpAcross * form.warpAlong <= kMostWarps;
+         form.warpAcross *= 2) {
+      // Pieces of 64 bytes at least of what lies together across: two sectors.
+      int64_t line = form.laneAcross * form.wide;
+      bool isTogether = inDepth || line * widestBytes(wide()) >= 64 || double(line) >= extent;
+      if (!isTogether || double(form.blockWide()) / 2 >= extent ||
+          form.wide * form.deep > 8 * kMostOfThread)
+        continue;
+      // As many loads on their way as there are registers for.
+      form.together = form.deep;
+      auto setVector = [&] { form.thinVector = std::min(few, form.together); };
+      for (setVector(); !fits() && form.together > shallowest; setVector())
+        form.together /= 2;
+      if (fits())
+        visit(form);
+    }
+}
+
+/// Of a thread: sums, what is loaded at once, and that again as it is multiplied.
+double SkinnyMatch::registers(const SkinnyForm &form) const {
+  double sumWords = product.sumType.getIntOrFloatBitWidth() / 32.0;
+  double wideReads = wide().value.reads.size(), thinReads = few().value.reads.size();
+  double loaded = double(form.wide * form.together * widestBytes(wide())) * wideReads / 4 +
+                  double(thin() * form.together * widestBytes(few())) * thinReads / 4;
+  double sums = double(form.wide * thin()) * sumWords;
+  return sums + loaded + double(form.wide + thin()) * sumWords * 2 + kPlaceRegisters;
+}
+
+KernelWork SkinnyMatch::kernelOf(const SkinnyForm &form) const {
+  TimeModel model(target);
+  unsigned sumBits = product.sumType.getIntOrFloatBitWidth();
+  double few = double(thin()), wideBytes = widestBytes(wide()),
+         thinBytes = widestBytes(this->few());
+  double extent = likelyExtent(product, wideLoops(), 512);
+  double depth = likelyExtent(product, product.depth, 512);
+  double threads = double(form.threads()), warps = threads / kWarp;
+  KernelWork kernel;
+  kernel.blocks =
+      likelyExtent(product, product.batch, 8) * std::ceil(extent / double(form.blockWide()));
+  kernel.threads = form.threads();
+  kernel.registers = int64_t(registers(form));
+  kernel.sharedBytes = form.sums(thin()) * sumBits / 8;
+  kernel.steps = std::ceil(depth / double(form.groups() * form.deep));
+  // A warp's loads, conversions, products; what the thin side is read of comes from a cache.
+  double elements = double(form.wide * form.deep), thinElements = few * double(form.deep);
+  double loads = elements / double(form.wideVector) + thinElements / double(form.thinVector);
+  double converted = wideBytes < 4 ? elements + thinElements : 0;
+  kernel.step.slots = (loads + converted + elements * few + 8) * warps;
+  kernel.step.arithmetic = model.laneCycles(elements * few * threads, sumBits);
+  kernel.step.l2Bytes =
+      (elements * wideBytes * kWarp + thinElements * thinBytes * double(form.laneAlong)) * warps;
+  kernel.step.alone = TimeModel::kGlobalLatency;
+  // Sums of lanes, of warps, results.
+  double sums = double(form.wide) * few, stages = std::log2(double(form.laneAlong));
+  kernel.once.slots = (stages + 2) * sums * warps * 2;
+  kernel.once.sharedBytes = 2 * double(kernel.sharedBytes);
+  kernel.once.l2Bytes = double(form.blockWide()) * few * resultBytes(product);
+  kernel.once.alone = stages * kShuffleLatency + TimeModel::kBarrier;
+  kernel.trips = 1;
+  kernel.dramBytes = productBytes(op, product);
+  kernel.multiplyAdds = elements * few * threads * kernel.steps;
+  kernel.wait = TimeModel::kGlobalLatency;
+  return kernel;
+}
+
+DictionaryAttr SkinnyMatch::attributes(const SkinnyForm &form) const {
+  Builder b(op.getContext());
+  auto list = [&](ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); };
+  auto number = [&](int64_t value) { return b.getI64IntegerAttr(value); };
+  SmallVector<NamedAttribute> attributes{
+      b.getNamedAttr("lanes", list({form.laneAcross, form.laneAlong})),
+      b.getNamedAttr("store_vector", number(form.storeVector)),
+      b.getNamedAttr("thin_vector", number(form.thinVector)),
+      b.getNamedAttr("tile", list({form.wide, form.deep})),
+      b.getNamedAttr("warps", list({form.warpAcross, form.warpAlong})),
+      b.getNamedAttr("wide_lines", b.getStringAttr(form.alongDepth ? "depth" : "across")),
+      b.getNamedAttr("wide_vector", number(form.wideVector))};
+  if (form.together != form.deep)
+    attributes.push_back(b.getNamedAttr("together", number(form.together)));
+  return b.getDictionaryAttr(attributes);
+}
+
+std::optional<SkinnyForm> SkinnyMatch::formOf(DictionaryAttr params) const {
+  auto pair = [&](StringRef name) {
+    auto values = params.getAs<DenseI64ArrayAttr>(name);
+    return values && values.size() == 2 ? values : DenseI64ArrayAttr();
+  };
+  DenseI64ArrayAttr tile = pair("tile"), lanes = pair("lanes"), warps = pair("warps");
+  auto lines = params.getAs<StringAttr>("wide_lines");
+  std::optional<int64_t> wide = intParam(params, "wide_vector");
+  std::optional<int64_t> few = intParam(params, "thin_vector");
+  std::optional<int64_t> store = intParam(params, "store_vector");
+  if (!tile || !lanes || !warps || !wide || !few || !store || !lines ||
+      (lines.getValue() != "depth" && lines.getValue() != "across"))
+    return std::nullopt;
+  return SkinnyForm{tile[0],
+                    tile[1],
+                    lanes[0],
+                    lanes[1],
+                    warps[0],
+                    warps[1],
+                    lines.getValue() == "depth",
+                    *wide,
+                    *few,
+                    *store,
+                    intParam(params, "together").value_or(tile[1])};
+}
+
+LogicalResult SkinnyMatch::verify(DictionaryAttr params) const {
+  std::optional<SkinnyForm> form = formOf(params);
+  if (!form)
+    return op.emitError(
+        "schedule 'skinny' needs tile = [wide, depth], lanes and warps = [across, "
+        "along], wide_lines = \"depth\" or \"across\", wide_vector, thin_vector and "
+        "store_vector");
+  if (form->laneAcross < 1 || form->laneAlong < 1 || form->laneAcross * form->laneAlong != kWarp ||
+      !llvm::isPowerOf2_64(form->laneAcross))
+    return error() << form->laneAcross << "x" << form->laneAlong << " lanes are not a warp";
+  if (form->warpAcross < 1 || form->warpAlong < 1 ||
+      form->threads() > int64_t(target.maxThreadsPerBlock))
+    return error() << form->warpAcross << "x" << form->warpAlong << " warps; " << target.name
+                   << " allows 1 to " << target.maxThreadsPerBlock / kWarp;
+  if (form->wide < 1 || form->deep < 1 || form->wide * form->deep > 8 * kMostOfThread)
+    return error() << "a tile of " << form->wide << "x" << form->deep << "; 1 to "
+                   << 8 * kMostOfThread << " elements are possible";
+  auto check = [&](StringRef name, int64_t vector, int64_t most, int64_t tile) {
+    if (vector >= 1 && most % vector == 0 && tile % vector == 0)
+      return success();
+    error() << name << " " << vector << " is not possible; at most " << std::gcd(most, tile);
+    return failure();
+  };
+  ArrayRef<unsigned> along = form->alongDepth ? ArrayRef(product.depth) : wideLoops();
+  if (failed(check("together", form->together, form->deep, form->deep)) ||
+      failed(check("wide_vector", form->wideVector, vectorOf(wide(), !thinIsRow, along),
+                   form->alongDepth ? form->together : form->wide)) ||
+      failed(check("thin_vector", form->thinVector, vectorOf(few(), thinIsRow, product.depth),
+                   form->together)) ||
+      failed(check("store_vector", form->storeVector, widestStore(),
+                   thinIsRow ? form->blockWide() : thin())))
+    return failure();
+  int64_t shared = form->sums(thin()) * product.sumType.getIntOrFloatBitWidth() / 8;
+  if (shared > int64_t(target.staticSharedPerBlock))
+    return error() << "requires " << shared << " B of shared memory; " << target.name << " allows "
+                   << target.staticSharedPerBlock << " B";
+  return success();
+}
+
+/// Whether a window slides over the operand: what several threads need of it would be read again.
+bool slides(const Operand &operand, ArrayRef<unsigned> depth) {
+  return llvm::any_of(operand.value.reads, [&](const Access &read) {
+    return llvm::any_of(read.place().getResults(), [&](AffineExpr expr) {
+      bool reduced = false, kept = false;
+      for (unsigned loop = 0; loop < read.map.getNumDims(); ++loop)
+        (llvm::is_contained(depth, loop) ? reduced : kept) |= expr.isFunctionOfDim(loop);
+      return reduced && kept;
+    });
+  });
+}
+
+class SkinnySchedule : public Schedule {
+public:
+  StringRef family() const override { return "skinny"; }
+  bool isOfProducts() const override { return true; }
+
+  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
+                                       const Target &target) const override {
+    const std::optional<Product> &product = matchProduct(computation, /*mayBeVector=*/true);
+    if (!product || product->row.pad || product->column.pad ||
+        slides(product->row, product->depth) || slides(product->column, product->depth))
+      return nullptr;
+    auto isLong = [&](ArrayRef<unsigned> loops, int64_t least) {
+      int64_t extent = product->extent(loops);
+      return ShapedType::isDynamic(extent) || extent >= least;
+    };
+    auto isThin = [&](ArrayRef<unsigned> loops) {
+      int64_t extent = product->extent(loops);
+      return !ShapedType::isDynamic(extent) && extent <= kMostThin;
+    };
+    bool fits = (isThin(product->rows) && isLong(product->columns, kLeastWide)) ||
+                (isThin(product->columns) && isLong(product->rows, kLeastWide));
+    unsigned bits = product->sumType.getIntOrFloatBitWidth(); // as shuffles have them
+    if (!fits || !isLong(product->depth, kLeastDepth) || (bits != 32 && bits != 64))
+      return nullptr;
+    return std::make_unique<SkinnyMatch>(computation.op, target, *product);
+  }
+};
+
+} // namespace
+
+const Schedule *skinnySchedule() {
+  static const SkinnySchedule schedule;
+  return &schedule;
+}
+
+} // namespace cameo

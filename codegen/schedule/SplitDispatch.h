@@ -1,0 +1,19 @@
+// Splitting a dispatch that no schedule class takes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/kernel/form/Computation.h"
+#include "dialects/rt/Ledger.h"
+
+#include <optional>
+
+namespace cameo {
+
+/// Has two dispatches take its place, of which the second reads what the first computes: what is
+/// reduced first, or what that reads. Nothing where there is no such part, or the plan does not
+/// know its sizes.
+std::optional<std::pair<kernel::DispatchOp, kernel::DispatchOp>>
+splitDispatch(const Computation &computation, rt::Ledger &ledger);
+
+} // namespace cameo

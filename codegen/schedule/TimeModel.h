@@ -1,0 +1,67 @@
+// How long kernels are estimated to run on a target's board: one model for all classes of
+// schedules, so that their times can be compared.
+//
+// A kernel's blocks run in rounds of as many as multiprocessors have room for. What a block does
+// takes each resource for some time; blocks that are together wait for the one that takes longest,
+// and at least as long as one of them takes by itself. No kernel is faster than its traffic with
+// memory.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/target/Target.h"
+
+namespace cameo {
+
+/// What a block does, or does in each of its steps.
+struct BlockWork {
+  double matrix = 0, arithmetic = 0; // cycles of a multiprocessor's Tensor Cores; of its lanes
+  double slots = 0;                  // instructions that its warps issue
+  double sharedBytes = 0;            // to and from shared memory
+  double l2Bytes = 0;                // to and from the L2 cache, which may pass them on
+  double alone = 0;                  // cycles of a block that has a multiprocessor to itself
+};
+
+struct KernelWork {
+  double blocks = 1;
+  int64_t threads = 256;   // of a block
+  int64_t registers = 32;  // of a thread
+  int64_t sharedBytes = 0; // of a block
+  double steps = 0;        // of a block: what each takes, and what is done once
+  BlockWork step, once;
+  double trips = 2; // to memory and back, each of which waits for the one before
+  double dramBytes = 0;
+  double beside = 0;     // microseconds of other launches that it needs
+  bool onMatrix = false; // whether Tensor Cores are at work
+  // For what machine code says instead of `step`:
+  double multiplyAdds = 0; // of a block in all its steps, those of empty places in tiles, too
+  double wait = 0;         // cycles of a step that copies from memory take at least
+};
+
+class TimeModel {
+public:
+  /// Cycles from a load of global memory to its value, with others under way: somewhat more than
+  /// the 500 to 700 of one alone that is not in a cache.
+  static constexpr double kGlobalLatency = 800;
+  /// Of a barrier and what surrounds it.
+  static constexpr double kBarrier = 40;
+
+  explicit TimeModel(const Target &target) : target(target) {}
+
+  /// Cycles of a multiprocessor for multiply-adds of operands of so many bits, on Tensor Cores, and
+  /// by its lanes.
+  double matrixCycles(double multiplyAdds, unsigned bits) const;
+  double laneCycles(double multiplyAdds, unsigned bits) const;
+  /// Blocks that a multiprocessor runs at once; 0: not even one.
+  int64_t blocksPerSm(const KernelWork &work) const;
+  /// Cycles of so many blocks together for this work of each.
+  double cycles(const BlockWork &work, double together) const;
+  /// Microseconds of a launch, with what it costs to launch, and of those beside it. Infinite where
+  /// no block fits.
+  double microseconds(const KernelWork &work) const;
+
+private:
+  const Target &target;
+};
+
+} // namespace cameo

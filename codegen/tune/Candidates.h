@@ -1,0 +1,26 @@
+// Several ways to compute a dispatch, on the dispatch, until one of them is chosen.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/schedule/Schedule.h"
+
+namespace cameo {
+
+/// On a dispatch: dictionaries, the one that the estimate prefers first.
+inline constexpr llvm::StringLiteral kCandidatesAttr = "kernel.candidates";
+
+struct NotedCandidate {
+  kernel::ScheduleAttr schedule;
+  mlir::ArrayAttr packing; // null: constants are as they are
+  double microseconds = 0;
+  KernelWork work;
+};
+
+mlir::Attribute noted(const NotedCandidate &candidate);
+NotedCandidate candidateOf(mlir::Attribute attribute);
+
+/// Of all classes, `most` at most whose kernel's work is known, the fastest first.
+llvm::SmallVector<NotedCandidate> candidatesOf(llvm::ArrayRef<RankedSchedule> ranked, size_t most);
+
+} // namespace cameo

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Products of any shape: by vectors and by a few of them, of depths that blocks share, of sizes that
+only a run knows, transposed, batched, ragged. Compared with sums in double precision, as
+matrix_products.py does; products of integers exactly. Depths are split by schedules that are edited,
+whatever would be chosen. Under all checks of the simulator, and with the same bits from all its
+orders of blocks."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import re
+import shutil
+import sys
+
+import numpy
+import onnx
+from onnx import TensorProto
+
+import batch
+import harness
+import matrix_products
+from matrix_products import Case, add, clip, convolve, judge, multiply, multiply_computed
+
+SECONDS = 240
+matrix_products.TYPES |= {"f32": (TensorProto.FLOAT, numpy.float32, 2.0**-24),
+                          "i32": (TensorProto.INT32, numpy.int32, 0.0),
+                          "s8": (TensorProto.INT8, numpy.int8, 0.0)}
+INTEGERS = {"i32": (-1000, 1000), "s8": (-128, 128)}
+
+
+class ShapeCase(Case):
+    def __init__(self, name, kind):
+        super().__init__(name, kind)
+        if kind == "s8":
+            self.result = TensorProto.INT32
+
+    def values(self, *shape):
+        if self.kind in INTEGERS:
+            return self.random.integers(*INTEGERS[self.kind], shape).astype(self.array)
+        return super().values(*shape)
+
+    def node(self, operator, *inputs, **attributes):
+        if self.kind == "s8" and operator == "MatMul":
+            operator = "MatMulInteger"
+        return super().node(operator, *inputs, **attributes)
+
+    def round(self):
+        super().round()
+        if self.kind in INTEGERS:
+            self.error = numpy.full_like(self.exact, 0.5, float)
+
+
+def multiply_open(case, left, right, names):
+    """`names`: (operand, dimension) to what its size is called."""
+    operands = []
+    for number, shape in enumerate((left, right)):
+        mine = {dim: name for (operand, dim), name in names.items() if operand == number}
+        operands.append(case.input(*shape, names=mine))
+    (a, x), (b, y) = operands
+    case.product(x @ y, abs(x) @ abs(y), left[-1])
+    return case.node("MatMul", a, b)
+
+
+def weigh(case, k, n, turned=False):
+    """A vector times a weight."""
+    a, x = case.input(1, k)
+    b, y = case.weight(*((n, k) if turned else (k, n)))
+    if turned:
+        b, y = case.node("Transpose", b, perm=[1, 0]), y.T
+    case.product(x @ y, abs(x) @ abs(y), k)
+    return case.node("MatMul", a, b)
+
+
+def vectors(case, left, right):
+    """Operands of one dimension among them."""
+    a, x = case.input(*left)
+    b, y = case.input(*right)
+    case.product(x @ y, abs(x) @ abs(y), left[-1])
+    return case.node("MatMul", a, b)
+
+
+def siblings(case, m, n, k):
+    """Products of one input with weights of `n` columns each, of which -O2 makes one."""
+    a, x = case.input(m, k)
+    found = []
+    for columns in n:
+        b, y = case.weight(k, columns)
+        case.product(x @ y, abs(x) @ abs(y), k)
+        found.append((case.node("MatMul", a, b), case.exact, case.error))
+    case.others = found[:-1]
+    return found[-1][0]
+
+
+FLOATS = ("f32", "f16", "bf16")
+SKINNY = {}
+for m, n, k in ((1, 64, 64), (1, 1000, 512), (2, 520, 96), (3, 33, 65), (4, 128, 1024),
+                (5, 96, 100), (7, 35, 47), (8, 256, 264), (8, 32, 2048),
+                # the other way round: few columns
+                (64, 1, 64), (130, 1, 77), (200, 4, 96), (57, 7, 130), (1024, 8, 64)):
+    for turned in ("", "a", "b", "ab"):
+        if not turned or (m, n, k) in ((3, 33, 65), (8, 256, 264), (200, 4, 96)):
+            SKINNY[f"{m}x{n}x{k}{turned and '-turned-' + turned}"] = (
+                lambda c, m=m, n=n, k=k, turned=turned: multiply(c, m, n, k, turned=turned))
+SKINNY |= {
+    "vector-matrix": lambda c: vectors(c, (72,), (72, 48)),
+    "matrix-vector": lambda c: vectors(c, (48, 72), (72,)),
+    "batch": lambda c: multiply(c, 1, 48, 64, batch=(3,)),
+    "batches": lambda c: multiply(c, 4, 40, 56, batch=(2, 3), turned="b"),
+    "broadcast": lambda c: multiply(c, 2, 64, 40, left=(4, 2), right=(2,)),
+    "weight": lambda c: weigh(c, 96, 100),
+    "weight-odd": lambda c: weigh(c, 88, 101),
+    "weight-turned": lambda c: weigh(c, 90, 64, turned=True),
+    "bias": lambda c: clip(c, add(c, multiply(c, 4, 72, 48), 72)),
+    "residual": lambda c: clip(c, add(c, multiply(c, 8, 136, 64), 8, 136)),
+    "residual-odd": lambda c: add(c, multiply(c, 3, 43, 41), 3, 43),
+    "computed": lambda c: multiply_computed(c, 4, 72, 48),
+    "computed-odd": lambda c: multiply_computed(c, 5, 35, 37),
+    "open-depth": lambda c: multiply_open(c, (2, 50), (50, 64), {(0, 1): "k", (1, 0): "k"}),
+    "open-columns": lambda c: multiply_open(c, (2, 64), (64, 50), {(1, 1): "n"}),
+    "open-batch": lambda c: multiply_open(c, (3, 1, 64), (3, 64, 50),
+                                          {(0, 0): "b", (1, 0): "b", (1, 2): "n"}),
+}
+SPLIT = {
+    "128x64x512": lambda c: multiply(c, 128, 64, 512),
+    "33x65x700": lambda c: multiply(c, 33, 65, 700),
+    "20x40x330-turned-ab": lambda c: multiply(c, 20, 40, 330, turned="ab"),
+    "batch": lambda c: multiply(c, 16, 24, 300, batch=(3,)),
+    "weight": lambda c: multiply(c, 40, 48, 512, constant=True),
+    "bias": lambda c: clip(c, add(c, multiply(c, 64, 72, 512), 72)),
+    "residual": lambda c: clip(c, add(c, multiply(c, 37, 43, 401), 37, 43)),
+    "computed": lambda c: multiply_computed(c, 33, 35, 410),
+    "siblings": lambda c: siblings(c, 40, (48, 24, 35), 512),
+    "1x1": lambda c: convolve(c, 2, 320, 6, 24, 1),
+    "3x3": lambda c: clip(c, convolve(c, 1, 64, 6, 24, 3, pad=1)),
+    "open-rows": lambda c: multiply_open(c, (70, 512), (512, 48), {(0, 0): "m"}),
+    "open-depth": lambda c: multiply_open(c, (40, 333), (333, 48), {(0, 1): "k", (1, 0): "k"}),
+    "open": lambda c: multiply_open(c, (40, 333), (333, 51),
+                                    {(0, 0): "m", (0, 1): "k", (1, 0): "k", (1, 1): "n"}),
+}
+OPEN = {
+    "rows": lambda c: multiply_open(c, (70, 48), (48, 64), {(0, 0): "m"}),
+    "columns": lambda c: multiply_open(c, (40, 64), (64, 77), {(1, 1): "n"}),
+    "depth": lambda c: multiply_open(c, (40, 50), (50, 64), {(0, 1): "k", (1, 0): "k"}),
+    "all": lambda c: multiply_open(c, (70, 50), (50, 36), {(0, 0): "m", (0, 1): "k",
+                                                           (1, 0): "k", (1, 1): "n"}),
+    "batch": lambda c: multiply_open(c, (3, 20, 40), (3, 40, 36), {(0, 0): "b", (1, 0): "b"}),
+    "batch-all": lambda c: multiply_open(
+        c, (3, 20, 41), (3, 41, 35), {(0, 0): "b", (1, 0): "b", (0, 1): "m", (0, 2): "k",
+                                      (1, 1): "k", (1, 2): "n"}),
+    "broadcast": lambda c: multiply_open(c, (3, 20, 40), (40, 36), {(0, 0): "b", (0, 1): "m"}),
+    "residual": lambda c: add_open(c),
+}
+# Cases, types, classes of schedules, parts of depth.
+TILES = {"mma", "contraction"}
+BYTES = {name: SPLIT[name] for name in ("33x65x700", "20x40x330-turned-ab", "batch")} | {
+    "128x64x768": lambda c: multiply(c, 128, 64, 768)}
+GROUPS = {"skinny": (SKINNY, (*FLOATS, "i32"), {"skinny"}, 0),
+          "split": (SPLIT, (*FLOATS, "i32"), TILES, 3), "split-bytes": (BYTES, ("s8",), {"mma"}, 3),
+          "open": (OPEN, FLOATS, TILES, 0)}
+
+
+def add_open(case):
+    """Two sizes known at run time only, in a product and in what is added to it."""
+    names = {0: "m", 1: "n"}
+    result = multiply_open(case, (50, 40), (40, 44), {(0, 0): "m", (1, 1): "n"})
+    c, z = case.input(50, 44, names=names)
+    case.exact = case.exact + z
+    case.round()
+    return case.node("Add", result, c)
+
+
+class Runner(batch.Runner):
+    """`families` may compute the products; `splits` is how many parts their depths get."""
+
+    def __init__(self, suite, options, families, splits):
+        super().__init__(suite, options)
+        self.families, self.splits = families, splits
+
+    def attempt(self, name, entries):
+        work = self.suite.work / name
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        onnx.save(batch.merged(entries), work / "model.onnx")
+        command, files = batch.write_inputs(work, entries)
+        flags = [work / "model.onnx", *harness.compile_flags(self.options)]
+        steps = [harness.run([self.cameoc, *flags, "--emit=schedules", "-o",
+                              work / "schedules.json"], SECONDS)]
+        if steps[-1].code == 0:
+            file = json.loads((work / "schedules.json").read_text())
+            if reason := self.edit(file["schedules"], len(entries)):
+                return steps, reason
+            (work / "schedules.json").write_text(json.dumps(file))
+            steps.append(harness.run([self.cameoc, *flags, f"--schedules={work / 'schedules.json'}",
+                                      f"--report={work / 'report.json'}", "-o", work / "model"],
+                                     SECONDS))
+        if steps[-1].code != 0:
+            return steps, f"cameoc: {harness.first_error(steps[-1].output)}"
+        if reason := harness.gate(self.options.build, work / "model", work / "report.json", 0):
+            return steps, reason
+        written = []
+        for run in harness.run_flags(self.options):
+            steps.append(harness.run([work / "model", *run, *command], SECONDS))
+            if steps[-1].code != 0:
+                return steps, f"{steps[-1].how()}: {harness.first_error(steps[-1].output)}"
+            written.append([file.read_bytes() for _, file in files])
+            if written[-1] != written[0]:
+                return steps, f"with {run[1:]} bits are other than before"
+        for entry in entries:
+            entry.outputs, entry.steps = [], steps
+        for entry, file in files:
+            tensor = onnx.TensorProto.FromString(file.read_bytes())
+            entry.outputs.append(numpy.asarray(onnx.numpy_helper.to_array(tensor)))
+        shutil.rmtree(work)
+        return steps, ""
+
+    def edit(self, schedules, count):
+        """Splits the depths; what is wrong with the schedules, or nothing."""
+        classes = [re.match(r'#kernel.schedule<"(\w+)"', entry["schedule"])[1]
+                   for entry in schedules]
+        if not self.families & set(classes):
+            return f"{count} products are computed by {sorted(set(classes))}"
+        for entry, family in zip(schedules, classes):
+            if self.splits and family in self.families:
+                whole = re.sub(r"splits = \d+ : i64, ", "", entry["schedule"])
+                entry["schedule"] = whole.replace("store_vector",
+                                                  f"splits = {self.splits} : i64, store_vector")
+        return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.set_defaults(target="sm_80,sim:sm_80", sim_checks="all", sim_seed=[1, 2, 3])
+    options = parser.parse_args()
+    suite = harness.Suite("product-shapes", options.build.resolve())
+    batches = []
+    for group, (makers, kinds, families, splits) in GROUPS.items():
+        cases = []
+        for kind in kinds:
+            for name, make in makers.items():
+                case = ShapeCase(f"{group}-{name}-{kind}", kind)
+                if kind == "i32" and re.search("computed|bias|residual|[13]x[13]$", name):
+                    continue  # Relu and Conv have no such type
+                if re.search(options.filter, case.name):
+                    case.entry = case.entry(make(case))
+                    cases.append(case)
+        batches += [(families, splits, cases[i:i + 8]) for i in range(0, len(cases), 8)]
+
+    def check(number):
+        families, splits, cases = batches[number]
+        Runner(suite, options, families, splits).run(f"group{number}", [case.entry for case in cases])
+        return cases
+
+    for _, cases in harness.for_each(range(len(batches)), check, options.jobs):
+        for case in cases:
+            if reason := judge(case, case.entry):
+                suite.fail(case.name, reason, *case.entry.steps)
+            else:
+                suite.ok(case.name)
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
