@@ -109,7 +109,7 @@ private:
           batch(group);
       }
     for (auto &[hash, entry] : unfit)
-      if (entry.first.size() > 1)
+      if (entry.first.size() > 1 && !areProductsOfOne(entry.first))
         keep(entry.first, entry.second);
     return alone;
   }
@@ -143,7 +143,7 @@ private:
   void batch(Group &group) {
     kernel::DispatchOp first = group.members.front();
     DispatchForm form = formOf(Computation(first));
-    if (form == DispatchForm::Product && isWideProduct(group))
+    if (isWideProduct(group))
       return;
     Batch batch{int64_t(group.members.size()), group.steps, {}, {}};
     StringRef why = tensors.findResults(group.members, batch);
@@ -168,31 +168,43 @@ private:
     batched += batch.count;
   }
 
-  /// Whether the members are products of one tensor with a weight each, few enough for
-  /// cameo-merge-products to make one of them and of all others that read it: as columns of one
-  /// product, whatever becomes of each of them.
+  /// Whether all are products of one tensor with a weight each: whether they become one is for
+  /// cameo-merge-products to decide, and to say.
+  static bool areProductsOfOne(ArrayRef<kernel::DispatchOp> members) {
+    kernel::DispatchOp first = members.front();
+    return formOf(Computation(first)) == DispatchForm::Product &&
+           llvm::all_of(members.drop_front(), [&](kernel::DispatchOp other) {
+             bool hasWeights = false;
+             for (auto [mine, its] : llvm::zip(first.getInputs(), other.getInputs())) {
+               if (mine == its)
+                 continue;
+               if (!mine.getDefiningOp<rt::GetConstantOp>())
+                 return false;
+               hasWeights = true;
+             }
+             return hasWeights;
+           });
+  }
+
+  /// Whether they are such products, few enough for cameo-merge-products to make one of them and of
+  /// all others that read that tensor: as columns of one product, whatever becomes of each of them.
   bool isWideProduct(const Group &group) {
-    if (llvm::any_of(group.steps, [](int64_t step) { return step != 0; }))
+    if (llvm::any_of(group.steps, [](int64_t step) { return step != 0; }) ||
+        !areProductsOfOne(group.members))
       return false;
-    kernel::DispatchOp first = group.members.front(), second = group.members[1];
     int64_t readers = 0, users = 0;
-    bool hasWeights = false;
-    for (auto [mine, other] : llvm::zip(first.getInputs(), second.getInputs())) {
-      bool isConstant = bool(mine.getDefiningOp<rt::GetConstantOp>());
-      hasWeights |= isConstant && mine != other;
-      if (!isConstant && mine != other)
-        return false;
-      if (isConstant)
+    for (Value input : kernel::DispatchOp(group.members.front()).getInputs()) {
+      if (input.getDefiningOp<rt::GetConstantOp>())
         continue;
       // Of what very many read, very many are taken to be products.
-      for (Operation *user : mine.getUsers()) {
+      for (Operation *user : input.getUsers()) {
         auto op = dyn_cast<kernel::DispatchOp>(user);
         readers += op && formOf(Computation(op)) == DispatchForm::Product;
         if (readers > limits.results || ++users > kMostUsers)
           return false;
       }
     }
-    return hasWeights;
+    return true;
   }
 
   /// Erases what has been built for them behind `before`.

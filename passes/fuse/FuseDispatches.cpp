@@ -9,6 +9,8 @@
 // elements or takes them, and reductions of the same rows join one another; a product is never
 // computed twice, and stays one that schedules know as a product. Whether they should is a matter
 // of cost: bytes that need not move and a launch less, against elements computed more than once.
+// What makes floats of stored integers waits for its readers, and joins what stores them only if
+// one of these does not take it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Passes.h"
@@ -64,13 +66,35 @@ public:
         dispatches.push_back(dispatch);
     }
     for (kernel::DispatchOp op : dispatches)
-      fuseProducers(op);
+      if (isLeftToReaders(op))
+        left.insert(op);
+      else
+        fuseProducers(op);
+    for (kernel::DispatchOp op : dispatches)
+      if (left.contains(op)) // some reader has not taken it
+        fuseProducers(op);
     recordMissed(block);
   }
 
   int64_t fused = 0;
 
 private:
+  /// Whether the dispatch makes floats of integers of 8 bits for others: with its readers, each of
+  /// which computes them anew, it moves the integers alone, with what computes these both.
+  bool isLeftToReaders(kernel::DispatchOp op) {
+    if (describe(op).form != DispatchForm::Pointwise || op.getNumResults() != 1 ||
+        !llvm::all_of(op->getUsers(),
+                      [](Operation *user) { return isa<kernel::DispatchOp, rt::ReshapeOp>(user); }))
+      return false;
+    auto result = cast<RankedTensorType>(op.getResult(0).getType());
+    return isa<FloatType>(result.getElementType()) &&
+           llvm::any_of(op.getInputs(), [&](Value input) {
+             auto type = cast<RankedTensorType>(input.getType());
+             return type.getElementType().isInteger(8) && type.getShape() == result.getShape() &&
+                    producerOf(input);
+           });
+  }
+
   /// Merges dispatches that `op` reads into it, and those that these read, until nothing is gained.
   void fuseProducers(kernel::DispatchOp op) {
     for (bool changed = true; changed;) {
@@ -188,17 +212,19 @@ private:
     const Description &first = describe(producer), &second = describe(consumer);
     if (std::string why = whyApart(first, second, limits); !why.empty())
       return keep(producer, consumer, std::move(why));
+    if (StringRef why = whyUnmergeable(producer, consumer); !why.empty())
+      return keep(producer, consumer, why.str());
     // Results that others read stay results; these must come after the merged dispatch.
     llvm::BitVector kept(producer.getNumResults());
     bool isEarly = hasEarlyReaders(producer, consumer, kept);
-    bool keeps = kept.any() && keepsResults(first, second);
+    bool keeps = kept.any() && !left.contains(producer) && keepsResults(first, second);
     kernel::DispatchOp place = consumer;
     if (keeps && isEarly && canStandAt(producer, consumer)) {
       place = producer;
       isEarly = false;
     }
     bool repeats = kept.any() && (isEarly || !keeps);
-    if (repeats && !first.isMovement())
+    if (repeats && !first.isMovement() && !left.contains(producer))
       return keep(producer, consumer, "its result has other readers; it would be computed again");
     if (repeats)
       kept.reset();
@@ -207,8 +233,6 @@ private:
     OpBuilder builder(place);
     bool isSure = !repeats && isSurelyWellFormed(first, second, limits);
     kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept, isSure);
-    if (!merged)
-      return keep(producer, consumer, "a result is not new memory");
     places[merged] = places.lookup(place);
     std::string why =
         isSure ? std::string() : whyMalformed(first, second, describe(merged), limits);
@@ -250,6 +274,7 @@ private:
   void forget(kernel::DispatchOp op) {
     known.erase(op);
     places.erase(op);
+    left.erase(op);
     op.erase();
   }
 
@@ -259,6 +284,7 @@ private:
   llvm::DenseMap<Operation *, int64_t>
       places; // in the block; of a merged dispatch: that of one of the two
   llvm::DenseMap<Operation *, std::unique_ptr<Description>> known;
+  llvm::DenseSet<Operation *> left; // to their readers
 };
 
 struct FuseDispatches : impl::FuseDispatchesBase<FuseDispatches> {

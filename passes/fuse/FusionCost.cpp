@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/fuse/FusionCost.h"
 
+#include "dialects/kernel/form/Places.h"
 #include "dialects/kernel/form/Product.h"
 #include "dialects/kernel/form/Rows.h"
 #include "dialects/kernel/form/Windows.h"
@@ -19,6 +20,11 @@ using namespace mlir;
 
 namespace cameo {
 namespace {
+
+/// What the length of rows that is known only at run time is taken for, and how many elements may
+/// be computed for each one that is reduced: the threads of a row are as many as its reduction
+/// needs.
+constexpr int64_t kLongRow = 4096, kRowElements = 4;
 
 double known(int64_t size) { return ShapedType::isDynamic(size) ? kUnknownSize : double(size); }
 
@@ -48,7 +54,7 @@ double workOf(linalg::GenericOp generic) {
   generic.getBody()->walk([&](Operation *op) {
     if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(op))
       work += 8;
-    else if (isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp>(op))
+    else if (isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(op))
       work += 1;
     else if (isa<math::MathDialect>(op->getDialect()))
       work += 16;
@@ -139,6 +145,26 @@ std::string beyond(int64_t count, StringRef what, int64_t most) {
 
 } // namespace
 
+/// Operations on elements behind reductions that lead to a result of rows. What there is one of a
+/// row is computed before the loops along it.
+static double workBehindReductions(const Computation &computation, const RowOutput &output) {
+  if (output.columnDims.empty())
+    return 0;
+  double work = 0;
+  llvm::SmallPtrSet<Operation *, 16> needed{output.value.getDefiningOp()};
+  for (Operation *inner : llvm::reverse(computation.operations)) {
+    if (!needed.contains(inner) || llvm::is_contained(computation.combining, inner))
+      continue;
+    if (auto generic = dyn_cast<linalg::GenericOp>(inner))
+      work += workOf(generic) * iterationsOf(generic);
+    forEachRead(inner, [&](OpOperand &operand) {
+      if (Operation *definition = operand.get().getDefiningOp())
+        needed.insert(definition);
+    });
+  }
+  return work;
+}
+
 Description::Description(kernel::DispatchOp op)
     : op(op), computation(op), form(formOf(computation)) {
   for (Type type : op.getResultTypes())
@@ -148,6 +174,16 @@ Description::Description(kernel::DispatchOp op)
     if (auto generic = dyn_cast<linalg::GenericOp>(inner))
       work += workOf(generic) * iterationsOf(generic);
   }
+  again.assign(elements.size(), work);
+  if (form != DispatchForm::Rows)
+    return;
+  const std::optional<Rows> &rows = matchRows(computation);
+  int64_t longest = 0;
+  for (const RowReduction &reduction : rows->reductions)
+    longest = std::max(longest, rowLength(reduction, kLongRow));
+  mostOfRows = elementsOf(rows->rowType) * double(longest) * kRowElements;
+  for (auto [output, work] : llvm::zip(rows->outputs, again))
+    work = workBehindReductions(computation, output);
 }
 
 std::string whyApart(const Description &producer, const Description &consumer,
@@ -260,7 +296,9 @@ std::string whyDearer(const Description &producer, const Description &consumer,
     double again = std::max(0.0, reads.count / count - 1);
     if (!producer.isMovement() && !reads.isMapped && again > 0)
       return "its elements would be computed again where an index asks for them";
-    repeated += again * producer.work / double(limits.operationsPerByte);
+    bool isOfRows = producer.form == DispatchForm::Rows && reads.count <= producer.mostOfRows;
+    repeated += again * (isOfRows ? producer.again[result] : producer.work) /
+                double(limits.operationsPerByte);
     // Each of several inputs would be read across its rows, where now the result alone is.
     if (!reads.isAligned)
       for (Value input : ValueRange(producer.op.getInputs()).drop_front())

@@ -21,6 +21,11 @@ public:
   llvm::SmallVector<double> elements;
   /// Operations on elements, in all.
   double work = 0;
+  /// Those that are done again where all elements of a result are asked for again: `work`, or, in
+  /// rows, what is behind reductions, whose results a row's threads keep.
+  llvm::SmallVector<double> again;
+  /// Of rows: how many elements there may be in what their threads compute.
+  double mostOfRows = 0;
 
   /// Whether it only takes elements from one place to another.
   bool isMovement() const { return movement; }

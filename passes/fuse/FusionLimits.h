@@ -2,6 +2,10 @@
 // generation takes from its targets (codegen/Pipeline.cpp). Fusion is done once for all of them, so
 // that each number is the least of theirs. The defaults are those of no machine in particular.
 //
+// Shared memory is not among them. What fusion adds to a kernel is elementwise work, in registers,
+// and reductions of rows, whose partial results take a few words a warp. Tiles are what takes
+// shared memory; schedules choose them afterwards, so that they fit.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

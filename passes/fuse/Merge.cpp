@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -41,20 +42,49 @@ SmallVector<OpFoldResult> sizesOf(RankedTensorType type, ValueRange dynamic) {
 }
 
 /// Which dimensions of the one shape are which of the other, where a reshape splits or joins them
-/// and no more: sizes known only at run time are the same values.
-std::optional<SmallVector<ReassociationIndices>> dimensionsOf(rt::ReshapeOp reshape,
-                                                              tensor::EmptyOp source) {
+/// and no more: sizes known only at run time are the same values. Otherwise why not.
+struct Dimensions {
+  SmallVector<ReassociationIndices> groups;
+  StringRef why;
+};
+
+/// The dimensions of `many` that each of `few` is, where the others are 1, whatever the sizes are.
+std::optional<SmallVector<ReassociationIndices>> withoutOnes(ArrayRef<OpFoldResult> few,
+                                                             ArrayRef<OpFoldResult> many) {
+  SmallVector<ReassociationIndices> groups;
+  size_t next = 0;
+  auto takeOnes = [&](ReassociationIndices &group, OpFoldResult until) {
+    for (; next < many.size() && many[next] != until && isConstantIntValue(many[next], 1); ++next)
+      group.push_back(next);
+  };
+  for (OpFoldResult size : few) {
+    takeOnes(groups.emplace_back(), size);
+    if (next == many.size() || many[next] != size)
+      return std::nullopt;
+    groups.back().push_back(next++);
+  }
+  if (!groups.empty())
+    takeOnes(groups.back(), {});
+  return next == many.size() ? std::optional(groups) : std::nullopt;
+}
+
+Dimensions dimensionsOf(rt::ReshapeOp reshape, tensor::EmptyOp source) {
   auto from = cast<RankedTensorType>(source.getType()), to = reshape.getType();
-  bool expands = from.getRank() < to.getRank();
   if (from.getRank() == to.getRank())
-    return std::nullopt;
-  auto groups = getReassociationIndicesForReshape(from, to);
-  if (!groups)
-    return std::nullopt;
+    return {{}, "the reshape between them neither splits nor joins dimensions"};
   SmallVector<OpFoldResult> few = sizesOf(from, source.getDynamicSizes());
   SmallVector<OpFoldResult> many = sizesOf(to, reshape.getSizes());
-  if (!expands)
+  if (from.getRank() > to.getRank())
     std::swap(few, many);
+  if (auto groups = withoutOnes(few, many))
+    return {std::move(*groups), {}};
+  auto groups = getReassociationIndicesForReshape(from, to);
+  if (from.hasStaticShape() && !groups)
+    return {{}, "the reshape between them neither splits nor joins dimensions"};
+  constexpr StringLiteral openSizes =
+      "the reshape between them splits or joins dimensions whose sizes are known only at run time";
+  if (!groups)
+    return {{}, openSizes};
   for (auto [whole, group] : llvm::zip(few, *groups)) {
     SmallVector<Value> dynamic;
     for (int64_t dim : group)
@@ -62,9 +92,9 @@ std::optional<SmallVector<ReassociationIndices>> dimensionsOf(rt::ReshapeOp resh
         dynamic.push_back(value);
     auto value = dyn_cast<Value>(whole);
     if (!value ? !dynamic.empty() : dynamic.size() != 1 || dynamic.front() != value)
-      return std::nullopt;
+      return {{}, openSizes};
   }
-  return groups;
+  return {std::move(*groups), {}};
 }
 
 /// Copies or moves bodies into the dispatch that takes their place.
@@ -111,8 +141,10 @@ public:
   void defineReshape(rt::ReshapeOp reshape) {
     auto result = cast<OpResult>(reshape.getSource());
     auto producer = cast<kernel::DispatchOp>(result.getOwner());
-    auto groups = *dimensionsOf(
-        reshape, producer.getInits()[result.getResultNumber()].getDefiningOp<tensor::EmptyOp>());
+    auto groups =
+        dimensionsOf(reshape,
+                     producer.getInits()[result.getResultNumber()].getDefiningOp<tensor::EmptyOp>())
+            .groups;
     Value source = inside.lookup(result);
     if (cast<RankedTensorType>(source.getType()).getRank() > reshape.getType().getRank()) {
       inside[reshape] =
@@ -144,6 +176,23 @@ private:
 
 } // namespace
 
+StringRef whyUnmergeable(kernel::DispatchOp producer, kernel::DispatchOp consumer) {
+  for (Value init : producer.getInits())
+    if (!init.getDefiningOp<tensor::EmptyOp>())
+      return "its result is written over a tensor that is there already";
+  for (Value input : consumer.getInputs()) {
+    OpResult result = resultBehind(input, producer);
+    auto reshape = input.getDefiningOp<rt::ReshapeOp>();
+    if (!result || !reshape)
+      continue;
+    Value init = producer.getInits()[result.getResultNumber()];
+    StringRef why = dimensionsOf(reshape, init.getDefiningOp<tensor::EmptyOp>()).why;
+    if (!why.empty())
+      return why;
+  }
+  return {};
+}
+
 kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp producer,
                                    kernel::DispatchOp consumer, const llvm::BitVector &kept,
                                    bool takes) {
@@ -154,8 +203,6 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
     scalars.insert(op.getScalars().begin(), op.getScalars().end());
   for (auto [i, init] : llvm::enumerate(producer.getInits())) {
     auto empty = init.getDefiningOp<tensor::EmptyOp>();
-    if (!empty)
-      return {};
     if (kept[i])
       inits.push_back(init);
     else
@@ -163,13 +210,9 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
   }
   inputs.insert(producer.getInputs().begin(), producer.getInputs().end());
   for (Value input : consumer.getInputs()) {
-    OpResult result = resultBehind(input, producer);
-    if (!result) {
+    if (!resultBehind(input, producer)) {
       inputs.insert(input);
     } else if (auto reshape = input.getDefiningOp<rt::ReshapeOp>()) {
-      Value init = producer.getInits()[result.getResultNumber()];
-      if (!dimensionsOf(reshape, init.getDefiningOp<tensor::EmptyOp>()))
-        return {};
       reshapes.push_back(reshape);
       scalars.insert(reshape.getSizes().begin(), reshape.getSizes().end());
     }

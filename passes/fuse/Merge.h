@@ -13,11 +13,15 @@ namespace cameo {
 /// The result of `producer` that `value` is, or is a reshape of; null where it is neither.
 mlir::OpResult resultBehind(mlir::Value value, kernel::DispatchOp producer);
 
-/// A dispatch, where `builder` stands, that computes what `producer` and then `consumer` compute.
-/// Its results are those of the producer's that are `kept`, then the consumer's. Null where a
-/// destination is not new memory, or where the consumer reads a reshape that neither splits nor
-/// joins dimensions. Nothing is replaced or erased, but with `takes` the bodies of the two are
-/// moved into it, and all that is left to do with them is to replace and erase them.
+/// Why two dispatches cannot be written as one, whatever they compute; empty where they can: a
+/// result of the producer is not new memory, or the consumer reads it through a reshape that a body
+/// cannot have.
+llvm::StringRef whyUnmergeable(kernel::DispatchOp producer, kernel::DispatchOp consumer);
+
+/// A dispatch, where `builder` stands, that computes what `producer` and then `consumer`, which can
+/// be merged, compute. Its results are those of the producer's that are `kept`, then the
+/// consumer's. Nothing is replaced or erased, but with `takes` the bodies of the two are moved into
+/// it, and all that is left to do with them is to replace and erase them.
 kernel::DispatchOp mergeDispatches(mlir::OpBuilder &builder, kernel::DispatchOp producer,
                                    kernel::DispatchOp consumer, const llvm::BitVector &kept,
                                    bool takes = false);

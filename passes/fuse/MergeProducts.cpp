@@ -63,14 +63,28 @@ Value sourceOf(kernel::DispatchOp op, Value value) {
              : Value();
 }
 
-std::optional<Branch> matchBranch(kernel::DispatchOp op) {
+/// The product that a dispatch is, with elementwise work on it; null where it is none.
+linalg::GenericOp productIn(kernel::DispatchOp op) {
   Computation computation(op);
   if (op.getSchedule() || formOf(computation) != DispatchForm::Product)
-    return std::nullopt;
+    return {};
+  return computation.root.getDefiningOp<linalg::GenericOp>();
+}
+
+/// What a product multiplies, without constants.
+SmallVector<Value> sourcesOf(kernel::DispatchOp op, linalg::GenericOp product) {
+  SmallVector<Value> sources;
+  for (Value input : product.getInputs())
+    if (Value source = sourceOf(op, input); source && !source.getDefiningOp<rt::GetConstantOp>() &&
+                                            !llvm::is_contained(sources, source))
+      sources.push_back(source);
+  return sources;
+}
+
+std::optional<Branch> matchBranch(kernel::DispatchOp op, linalg::GenericOp product) {
   Branch branch;
   branch.op = op;
-  branch.product = computation.root.getDefiningOp<linalg::GenericOp>();
-  linalg::GenericOp product = branch.product;
+  branch.product = product;
   for (unsigned weight : {1u, 0u}) {
     Value outside = sourceOf(op, product.getInputs()[weight]);
     auto constant = outside ? outside.getDefiningOp<rt::GetConstantOp>() : rt::GetConstantOp();
@@ -105,8 +119,9 @@ size_t hashOf(const Branch &branch) {
                             type.getElementType(), type.getNumElements() / branch.extent);
 }
 
-/// Whether the products differ in nothing but their weights, and in how many rows these have.
-bool isLike(Branch &a, Branch &b) {
+/// Why the products differ in more than their weights, and in how many rows these have; empty where
+/// they do not.
+StringRef whyUnlike(Branch &a, Branch &b) {
   auto shapeBut = [](Value value, unsigned dim) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -116,20 +131,23 @@ bool isLike(Branch &a, Branch &b) {
   if (a.source != b.source || a.loop != b.loop || a.weight != b.weight ||
       a.product.getIndexingMaps() != b.product.getIndexingMaps() ||
       a.product.getIteratorTypes() != b.product.getIteratorTypes() ||
-      a.product->getDiscardableAttrDictionary() != b.product->getDiscardableAttrDictionary() ||
-      shapeBut(a.constant, a.weightDim) != shapeBut(b.constant, b.weightDim) ||
-      shapeBut(a.product.getResult(0), a.resultDim) !=
-          shapeBut(b.product.getResult(0), b.resultDim))
-    return false;
+      a.product->getDiscardableAttrDictionary() != b.product->getDiscardableAttrDictionary())
+    return "they go through it in different ways or steps";
+  if (shapeBut(a.constant, a.weightDim) != shapeBut(b.constant, b.weightDim))
+    return "their weights are of different shapes or types";
+  if (shapeBut(a.product.getResult(0), a.resultDim) !=
+      shapeBut(b.product.getResult(0), b.resultDim))
+    return "their results are of different shapes or types";
   Value left = a.product.getInputs()[a.shared], right = b.product.getInputs()[b.shared];
   auto padA = left.getDefiningOp<tensor::PadOp>(), padB = right.getDefiningOp<tensor::PadOp>();
   if (left.getType() != right.getType() || bool(padA) != bool(padB) ||
       (padA && (padA.getStaticLow() != padB.getStaticLow() ||
                 padA.getConstantPaddingValue().getDefiningOp()->getAttrs() !=
                     padB.getConstantPaddingValue().getDefiningOp()->getAttrs())))
-    return false;
-  return OperationEquivalence::isRegionEquivalentTo(&a.product.getRegion(), &b.product.getRegion(),
-                                                    OperationEquivalence::IgnoreLocations);
+    return "they pad it differently";
+  bool alike = OperationEquivalence::isRegionEquivalentTo(
+      &a.product.getRegion(), &b.product.getRegion(), OperationEquivalence::IgnoreLocations);
+  return alike ? "" : "they multiply and add in different ways";
 }
 
 /// Rows of several constants one after the other along a dimension.
@@ -349,32 +367,96 @@ private:
   void mergeIn(Block &block, JoinedWeights &weights, rt::Ledger &ledger) {
     // Those that may be alike, in order; a group that can take no more is followed by another one.
     llvm::MapVector<size_t, SmallVector<SmallVector<Branch>>> groups;
-    for (auto op : block.getOps<kernel::DispatchOp>())
-      if (std::optional<Branch> branch = matchBranch(op)) {
+    llvm::MapVector<Value, int64_t> readers; // products
+    for (auto op : block.getOps<kernel::DispatchOp>()) {
+      linalg::GenericOp product = productIn(op);
+      if (!product)
+        continue;
+      for (Value source : sourcesOf(op, product))
+        ++readers[source];
+      if (std::optional<Branch> branch = matchBranch(op, product)) {
         auto &alike = groups[hashOf(*branch)];
-        if (alike.empty() || !joins(alike.back(), *branch))
+        if (alike.empty() || !whyApart(alike.back(), *branch).empty())
           alike.emplace_back();
         alike.back().push_back(*branch);
       }
+    }
     for (auto &[hash, alike] : groups)
       for (SmallVector<Branch> &group : alike)
         if (group.size() > 1)
           merge(group, weights, ledger);
+    for (auto [source, count] : readers)
+      if (count > 1)
+        recordMissed(block, source, ledger);
   }
 
-  /// Whether the branch may be computed with these, where the first of them stands.
-  bool joins(ArrayRef<Branch> group, Branch &branch) {
+  /// Why the branch cannot be computed with these, where the first of them stands; empty where it
+  /// can.
+  std::string whyApart(ArrayRef<Branch> group, Branch &branch) {
     Branch first = group.front();
+    if (StringRef why = whyUnlike(first, branch); !why.empty())
+      return why.str();
     int64_t results = branch.op.getNumResults(), tensors = branch.op.getInputs().size();
     for (const Branch &member : group) {
       results += member.op.getNumResults();
       tensors += member.op.getInputs().size();
     }
-    if (!isLike(first, branch) || results > maxResults || tensors + results > maxTensors)
-      return false;
+    auto beyond = [](int64_t count, StringRef what, int64_t most) {
+      return ("one kernel would have " + Twine(count) + " " + what + "; at most " + Twine(most))
+          .str();
+    };
+    if (results > maxResults)
+      return beyond(results, "results", maxResults);
+    if (tensors + results > maxTensors)
+      return beyond(tensors + results, "tensors", maxTensors);
     llvm::SetVector<Operation *> moved;
-    return llvm::all_of(branch.op->getOperands(),
-                        [&](Value operand) { return isAvailable(operand, first.op, moved); });
+    for (Value operand : branch.op->getOperands())
+      if (!isAvailable(operand, first.op, moved))
+        return "one of them reads what is not computed before the other";
+    return {};
+  }
+
+  /// Says of each product of `source` that is not one with the first of them why.
+  void recordMissed(Block &block, Value source, rt::Ledger &ledger) {
+    llvm::MapVector<Operation *, linalg::GenericOp> products;
+    for (Operation *user : source.getUsers()) {
+      auto op = dyn_cast<kernel::DispatchOp>(user);
+      linalg::GenericOp product =
+          op && op->getBlock() == &block ? productIn(op) : linalg::GenericOp();
+      if (product && llvm::is_contained(sourcesOf(op, product), source))
+        products[op] = product;
+    }
+    auto order = llvm::to_vector(llvm::make_first_range(products));
+    llvm::sort(order, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    std::optional<Branch> first;
+    for (Operation *op : order) {
+      std::optional<Branch> branch = matchBranch(cast<kernel::DispatchOp>(op), products[op]);
+      if (op == order.front()) {
+        first = branch;
+        continue;
+      }
+      std::string why = first && branch ? whyApart(*first, *branch)
+                                        : "the weight of one of them is no constant, or its rows "
+                                          "are no columns of the result";
+      if (!why.empty())
+        notMerged(order.front()->getLoc(), op->getLoc(), why, source, ledger);
+    }
+  }
+
+  static void notMerged(Location first, Location at, StringRef why, Value source,
+                        rt::Ledger &ledger) {
+    StringRef node = rt::firstNode(first);
+    std::string text = "not merged with " + (node.empty() ? "" : "'" + node.str() + "', ") +
+                       "a product of the same operand";
+    ledger.record({rt::DecisionKind::Missed, "merge", text, why, at, first, bytesOf(source)});
+  }
+
+  /// Nothing where sizes are known only at run time.
+  static std::optional<int64_t> bytesOf(Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (!type.hasStaticShape())
+      return std::nullopt;
+    return type.getNumElements() * std::max<int64_t>(type.getElementTypeBitWidth(), 8) / 8;
   }
 
   /// Whether the value is there before `op`, or can be: cheap, free of effects, and its operands
@@ -394,7 +476,7 @@ private:
   void merge(ArrayRef<Branch> group, JoinedWeights &weights, rt::Ledger &ledger) {
     rt::ConstantOp weight = weights.join(group);
     if (!weight)
-      return;
+      return keep(group, "a weight has equal elements alone, and is no memory", ledger);
     kernel::DispatchOp first = group.front().op;
     llvm::SetVector<Operation *> moved;
     for (const Branch &branch : group)
@@ -405,13 +487,10 @@ private:
     kernel::DispatchOp merged = WideProduct(group, weight).build();
     if (formOf(Computation(merged)) != DispatchForm::Product) {
       merged.erase();
-      return;
+      return keep(group, "together they would not be a product any more", ledger);
     }
     // The shared operand is read once.
-    auto read = cast<RankedTensorType>(group.front().source.getType());
-    std::optional<int64_t> bytes;
-    if (read.hasStaticShape())
-      bytes = read.getNumElements() * std::max<int64_t>(read.getElementTypeBitWidth(), 8) / 8;
+    std::optional<int64_t> bytes = bytesOf(group.front().source);
     for (const Branch &branch : group.drop_front())
       ledger.merged(first.getLoc(), branch.op.getLoc(), "a product of the same operand", bytes);
     unsigned next = 0;
@@ -424,6 +503,12 @@ private:
         branch.constant->erase();
     }
     count(&getContext(), getArgument(), "merged", group.size());
+  }
+
+  static void keep(ArrayRef<Branch> group, StringRef why, rt::Ledger &ledger) {
+    kernel::DispatchOp first = group.front().op;
+    for (const Branch &branch : group.drop_front())
+      notMerged(first.getLoc(), branch.op.getLoc(), why, branch.source, ledger);
   }
 };
 

@@ -10,6 +10,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/rt/Layout.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/fuse/CopyDispatch.h"
 
@@ -96,10 +97,11 @@ void sharePrefixes(ArrayRef<rt::ConcatOp> concats) {
 
 class Placer {
 public:
-  explicit Placer(Block &block) : block(block), b(block.getParentOp()->getContext()) {}
+  Placer(Block &block, rt::Ledger &ledger)
+      : block(block), ledger(ledger), b(block.getParentOp()->getContext()) {}
 
   void place(rt::ConcatOp concat);
-  int64_t placed = 0, copied = 0;
+  int64_t placedParts = 0, copiedParts = 0;
 
 private:
   /// A part, or several that are copied together.
@@ -108,11 +110,15 @@ private:
     Value producer;             // what is written in its place; null: parts are copied
     Operation *first = nullptr; // that needs the place
     Value view;
+    SmallVector<StringRef> reasons; // why parts are copied, each
   };
+
+  static Group copied(Value part, StringRef why) { return {{part}, {}, nullptr, {}, {why}}; }
 
   const Uses &usesOf(Value tensor);
   Group decide(Value part, int64_t outer);
-  SmallVector<Group> group(rt::ConcatOp concat, bool copiesAll);
+  SmallVector<Group> group(rt::ConcatOp concat, StringRef whyNone);
+  void record(rt::ConcatOp concat, ArrayRef<Group> groups);
   bool hoistSizes(rt::ConcatOp concat, Operation *before);
   bool hoist(Value value, Operation *before);
   void addViews(rt::ConcatOp concat, Value storage, MutableArrayRef<Group> groups);
@@ -122,6 +128,7 @@ private:
   TypedAttr elementOf(Value tensor);
 
   Block &block;
+  rt::Ledger &ledger;
   OpBuilder b;
   llvm::DenseMap<Value, Uses> uses;
   llvm::DenseSet<Value> hasPlace;
@@ -138,34 +145,38 @@ const Uses &Placer::usesOf(Value tensor) {
 /// Whether the part has a place in a concatenation of which `outer` dimensions are outside of the
 /// pieces that a part consists of.
 Placer::Group Placer::decide(Value part, int64_t outer) {
-  Group copy{{part}, {}, nullptr, {}};
   Value producer = part;
   while (auto reshape = producer.getDefiningOp<rt::ReshapeOp>())
     producer = reshape.getSource();
   auto result = dyn_cast<OpResult>(producer);
-  if (!result || result.getOwner()->getBlock() != &block || hasPlace.contains(producer))
-    return copy;
-  if (auto dispatch = dyn_cast<kernel::DispatchOp>(result.getOwner())) {
+  if (!result || result.getOwner()->getBlock() != &block)
+    return copied(part, "it is an input");
+  if (result.getDefiningOp<rt::GetConstantOp>())
+    return copied(part, "it is a constant");
+  if (hasPlace.contains(producer))
+    return copied(part, "it has its place in another concatenation, or in this one");
+  Operation *first = result.getOwner();
+  if (auto dispatch = dyn_cast<kernel::DispatchOp>(first)) {
     if (!dispatch.getTiedOpOperand(result)->get().getDefiningOp<tensor::EmptyOp>())
-      return copy;
-    copy.first = dispatch;
-  } else if (auto assemble = dyn_cast<rt::AssembleOp>(result.getOwner())) {
-    if (producer != part || !assemble.getStorage().getDefiningOp<rt::StorageOp>() ||
-        keptInside[producer] < outer)
-      return copy;
-    copy.first = assemble.getStorage().getDefiningOp();
+      return copied(part, "it is written over a tensor that is there already");
+  } else if (auto assemble = dyn_cast<rt::AssembleOp>(first)) {
+    first = assemble.getStorage().getDefiningOp();
+    if (producer != part || !isa_and_present<rt::StorageOp>(first) || keptInside[producer] < outer)
+      return copied(part, "it is a concatenation whose parts lie in another order there");
   } else {
-    return copy;
+    return copied(part, "no kernel writes it");
   }
   const Uses &found = usesOf(producer);
-  if (!found.isFree || found.kept < outer)
-    return copy;
-  copy.producer = producer;
+  if (!found.isFree)
+    return copied(part, "it is needed in memory of its own, as outputs are");
+  if (found.kept < outer)
+    return copied(part, "it is read in a shape whose elements would not lie at equal steps there");
   hasPlace.insert(producer);
-  return copy;
+  return {{part}, producer, first, {}, {}};
 }
 
-SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, bool copiesAll) {
+/// With a reason why none has a place, all parts are copied.
+SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, StringRef whyNone) {
   auto type = cast<RankedTensorType>(concat.getType());
   // Where all outer dimensions are 1, a part is one piece.
   auto before = type.getShape().take_front(concat.getDim());
@@ -173,14 +184,43 @@ SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, bool copiesAll) {
       llvm::all_of(before, [](int64_t size) { return size == 1; }) ? 0 : concat.getDim();
   SmallVector<Group> groups;
   for (Value part : concat.getParts()) {
-    Group next = copiesAll ? Group{{part}, {}, nullptr, {}} : decide(part, outer);
+    Group next = whyNone.empty() ? decide(part, outer) : copied(part, whyNone);
     if (!next.producer && !groups.empty() && !groups.back().producer &&
-        groups.back().parts.size() < kMostCopied)
+        groups.back().parts.size() < kMostCopied) {
       groups.back().parts.push_back(part);
-    else
+      groups.back().reasons.push_back(next.reasons.front());
+    } else {
       groups.push_back(next);
+    }
   }
   return groups;
+}
+
+/// Each part, before any is moved.
+void Placer::record(rt::ConcatOp concat, ArrayRef<Group> groups) {
+  StringRef name = rt::firstNode(concat.getLoc());
+  std::string into = name.empty() ? "a concatenation" : "'" + name.str() + "'";
+  int64_t number = 0;
+  for (const Group &group : groups)
+    for (auto [i, part] : llvm::enumerate(group.parts)) {
+      auto type = cast<RankedTensorType>(part.getType());
+      std::optional<int64_t> bytes; // written by a copy, which reads as much
+      if (type.hasStaticShape())
+        bytes = 2 * type.getNumElements() * std::max<int64_t>(type.getElementTypeBitWidth(), 8) / 8;
+      if (group.producer)
+        ledger.record({rt::DecisionKind::Applied,
+                       "concat",
+                       "written where it belongs in " + into,
+                       {},
+                       group.producer.getLoc(),
+                       concat.getLoc(),
+                       bytes});
+      else
+        ledger.record({rt::DecisionKind::Missed, "concat",
+                       "part " + std::to_string(number) + " is copied", group.reasons[i],
+                       concat.getLoc(), part.getLoc(), bytes});
+      ++number;
+    }
 }
 
 /// Moves what a size is computed by in front of `before`, if that is nothing but arithmetic that
@@ -301,7 +341,7 @@ void Placer::move(const Group &group) {
 
 void Placer::place(rt::ConcatOp concat) {
   Location loc = concat.getLoc();
-  SmallVector<Group> groups = group(concat, /*copiesAll=*/false);
+  SmallVector<Group> groups = group(concat, {});
   Operation *first = concat;
   for (const Group &group : groups)
     if (group.producer && group.first->isBeforeInBlock(first))
@@ -309,14 +349,15 @@ void Placer::place(rt::ConcatOp concat) {
   if (first != concat && !hoistSizes(concat, first)) {
     for (const Group &group : groups)
       hasPlace.erase(group.producer);
-    groups = group(concat, /*copiesAll=*/true);
+    groups = group(concat, "sizes of the whole are not known before its parts are computed");
     first = concat;
   }
+  record(concat, groups);
   b.setInsertionPoint(first);
   Value result;
   if (groups.size() == 1 && !groups.front().producer) {
     Value memory = b.create<tensor::EmptyOp>(loc, concat.getType(), concat.getSizes());
-    copied += groups.front().parts.size();
+    copiedParts += groups.front().parts.size();
     result = copy(loc, groups.front().parts, concat.getDim(), memory);
   } else {
     Value storage = b.create<rt::StorageOp>(loc, concat.getType(), concat.getSizes());
@@ -330,11 +371,11 @@ void Placer::place(rt::ConcatOp concat) {
         kept = std::min(kept, usesOf(group.producer).kept);
         if (auto inner = keptInside.find(group.producer); inner != keptInside.end())
           kept = std::min(kept, inner->second);
-        ++placed;
+        ++placedParts;
       } else {
         b.setInsertionPoint(concat);
         parts.push_back(copy(loc, group.parts, concat.getDim(), group.view));
-        copied += group.parts.size();
+        copiedParts += group.parts.size();
       }
     }
     b.setInsertionPoint(concat);
@@ -347,14 +388,15 @@ void Placer::place(rt::ConcatOp concat) {
 
 struct PlaceConcatenations : impl::PlaceConcatenationsBase<PlaceConcatenations> {
   void runOnOperation() override {
+    rt::Ledger ledger(getOperation());
     for (Block &block : getOperation().getBody()) {
       auto concats = llvm::to_vector(block.getOps<rt::ConcatOp>());
       sharePrefixes(concats);
-      Placer placer(block);
+      Placer placer(block, ledger);
       for (rt::ConcatOp concat : concats)
         placer.place(concat);
-      count(&getContext(), getArgument(), "placed", placer.placed);
-      count(&getContext(), getArgument(), "copied", placer.copied);
+      count(&getContext(), getArgument(), "placed", placer.placedParts);
+      count(&getContext(), getArgument(), "copied", placer.copiedParts);
     }
   }
 };

@@ -102,7 +102,7 @@ void ViewedGroup::rewrite(llvm::SetVector<Operation *> &views) {
   }
 }
 
-int64_t cancelViews(Block &block) {
+int64_t cancelViews(Block &block, rt::Ledger &ledger) {
   int64_t computed = 0;
   SmallVector<Operation *> candidates;
   for (Operation &op : block)
@@ -117,6 +117,8 @@ int64_t cancelViews(Block &block) {
     if (!group.collect())
       continue;
     computed += group.size();
+    ledger.applied("sink", last->getLoc(), "not computed",
+                   "what is between it and a view to the same shape is computed in that shape");
     group.rewrite(views);
   }
   for (Operation *view : views)
@@ -145,7 +147,7 @@ static std::optional<Permutation> aroundProduct(Operation *product) {
   return left;
 }
 
-int64_t cancelAroundProducts(Block &block) {
+int64_t cancelAroundProducts(Block &block, rt::Ledger &ledger) {
   int64_t count = 0;
   SmallVector<onnx::MatMulOp> products;
   llvm::append_range(products, block.getOps<onnx::MatMulOp>());
@@ -157,6 +159,8 @@ int64_t cancelAroundProducts(Block &block) {
     };
     if (!own || product->use_empty() || !llvm::all_of(product->getUsers(), cancels))
       continue;
+    ledger.applied("sink", product->getLoc(), "computed in another order of dimensions",
+                   "the transposes on both sides of it do nothing together");
     Operation *left = product->getOperand(0).getDefiningOp();
     Operation *right = product->getOperand(1).getDefiningOp();
     bool isExchanged = own->back() != static_cast<int64_t>(own->size()) - 1;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/rt/Ledger.h"
 #include "passes/graph/Permutations.h"
 
 namespace cameo {
@@ -17,10 +18,10 @@ bool isPlain(mlir::Value operand);
 /// Takes away views (Reshape, Flatten, Squeeze, Unsqueeze) on both sides of elementwise operators,
 /// where what is before and what is behind have one shape. Gives how many operators are computed in
 /// that shape.
-int64_t cancelViews(mlir::Block &block);
+int64_t cancelViews(mlir::Block &block, rt::Ledger &ledger);
 
 /// Takes away transposes on both sides of products where together they do nothing. Gives how many
 /// products.
-int64_t cancelAroundProducts(mlir::Block &block);
+int64_t cancelAroundProducts(mlir::Block &block, rt::Ledger &ledger);
 
 } // namespace cameo

@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/Elements.h"
 
-#include "llvm/ADT/APFloat.h"
+#include <cmath>
 
 using namespace mlir;
 using cameo::onnx::ElementKind;
-using llvm::APFloat;
 
 namespace cameo {
 
@@ -56,19 +55,27 @@ template <typename T> T load(const char *from) {
 
 template <typename T> void store(char *to, T value) { std::memcpy(to, &value, sizeof(T)); }
 
-/// The 16 bits of a number, of any width, rounded once.
-template <typename C> uint16_t rounded(const llvm::fltSemantics &semantics, C value) {
-  bool lost;
-  APFloat number(0.0);
-  if constexpr (std::is_integral_v<C>) {
-    number = APFloat(semantics);
-    number.convertFromAPInt(llvm::APInt(64, value), std::is_signed_v<C>,
-                            APFloat::rmNearestTiesToEven);
-  } else {
-    number = APFloat(value);
-    number.convert(semantics, APFloat::rmNearestTiesToEven, &lost);
-  }
-  return static_cast<uint16_t>(number.bitcastToAPInt().getZExtValue());
+/// A float that rounds to the same 16 bits as the number itself: rounded to odd, its last bit says
+/// that there was more (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+float rounding(double value) {
+  auto nearest = static_cast<float>(value);
+  if (nearest == value || value != value)
+    return nearest;
+  auto bits = llvm::bit_cast<uint32_t>(nearest);
+  bool isBeyond = std::abs(static_cast<double>(nearest)) > std::abs(value);
+  return llvm::bit_cast<float>((isBeyond ? bits - 1 : bits) | 1);
+}
+
+float rounding(float value) { return value; }
+
+/// Integers of 64 bits have more digits than a double.
+template <typename C> std::enable_if_t<std::is_integral_v<C>, float> rounding(C value) {
+  uint64_t magnitude = value < C(0) ? 0 - static_cast<uint64_t>(value) : value;
+  // 40 digits are enough to stand for more, as long as the last tells of the rest.
+  if (magnitude >> 40)
+    magnitude = (magnitude >> 24 | ((magnitude & 0xffffff) != 0)) << 24;
+  auto number = static_cast<double>(magnitude);
+  return rounding(value < C(0) ? -number : number);
 }
 
 uint16_t toBF16(float value) {
@@ -105,9 +112,11 @@ float fromF16(uint16_t bits) {
   return sign ? -magnitude : magnitude;
 }
 
-template <typename C, typename T> void readAll(const Elements &elements, std::vector<C> &to) {
-  for (int64_t i = 0, e = to.size(); i < e; ++i)
-    to[i] = static_cast<C>(load<T>(elements.at(i)));
+template <typename C, typename T> void readAll(const char *from, std::vector<C> &to) {
+  for (C &number : to) {
+    number = static_cast<C>(load<T>(from));
+    from += sizeof(T);
+  }
 }
 
 template <typename C, typename T> void writeAll(ArrayRef<C> from, std::vector<char> &to) {
@@ -119,53 +128,62 @@ template <typename C, typename T> void writeAll(ArrayRef<C> from, std::vector<ch
 
 } // namespace
 
-template <typename C> std::vector<C> readElements(const Elements &elements) {
-  std::vector<C> numbers(elements.count());
-  switch (elements.kind) {
+/// `count` elements that lie one behind the other.
+template <typename C>
+static std::vector<C> readNumbers(ElementKind kind, const char *from, int64_t count) {
+  std::vector<C> numbers(count);
+  switch (kind) {
   case ElementKind::F32:
-    readAll<C, float>(elements, numbers);
+    readAll<C, float>(from, numbers);
     break;
   case ElementKind::F64:
-    readAll<C, double>(elements, numbers);
+    readAll<C, double>(from, numbers);
     break;
   case ElementKind::F16:
     for (int64_t i = 0, e = numbers.size(); i < e; ++i)
-      numbers[i] = static_cast<C>(fromF16(load<uint16_t>(elements.at(i))));
+      numbers[i] = static_cast<C>(fromF16(load<uint16_t>(from + 2 * i)));
     break;
   case ElementKind::BF16:
     for (int64_t i = 0, e = numbers.size(); i < e; ++i)
       numbers[i] = static_cast<C>(
-          llvm::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(elements.at(i))) << 16));
+          llvm::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(from + 2 * i)) << 16));
     break;
   case ElementKind::I8:
-    readAll<C, int8_t>(elements, numbers);
+    readAll<C, int8_t>(from, numbers);
     break;
   case ElementKind::I16:
-    readAll<C, int16_t>(elements, numbers);
+    readAll<C, int16_t>(from, numbers);
     break;
   case ElementKind::I32:
-    readAll<C, int32_t>(elements, numbers);
+    readAll<C, int32_t>(from, numbers);
     break;
   case ElementKind::I64:
-    readAll<C, int64_t>(elements, numbers);
+    readAll<C, int64_t>(from, numbers);
     break;
   case ElementKind::U8:
   case ElementKind::Bool:
-    readAll<C, uint8_t>(elements, numbers);
+    readAll<C, uint8_t>(from, numbers);
     break;
   case ElementKind::U16:
-    readAll<C, uint16_t>(elements, numbers);
+    readAll<C, uint16_t>(from, numbers);
     break;
   case ElementKind::U32:
-    readAll<C, uint32_t>(elements, numbers);
+    readAll<C, uint32_t>(from, numbers);
     break;
   case ElementKind::U64:
-    readAll<C, uint64_t>(elements, numbers);
+    readAll<C, uint64_t>(from, numbers);
     break;
   default:
     llvm_unreachable("computesIn says what has numbers");
   }
   return numbers;
+}
+
+template <typename C> std::vector<C> readElements(const Elements &elements) {
+  if (!elements.isSplat())
+    return readNumbers<C>(elements.kind, elements.bytes.get().data(), elements.count());
+  return std::vector<C>(elements.count(),
+                        readNumbers<C>(elements.kind, elements.bytes.get().data(), 1)[0]);
 }
 
 template <typename C> std::vector<char> writeElements(ElementKind kind, ArrayRef<C> numbers) {
@@ -178,20 +196,12 @@ template <typename C> std::vector<char> writeElements(ElementKind kind, ArrayRef
     writeAll<C, double>(numbers, bytes);
     break;
   case ElementKind::F16:
-    for (auto [i, value] : llvm::enumerate(numbers)) {
-      if constexpr (std::is_same_v<C, float>)
-        store(bytes.data() + 2 * i, toF16(value));
-      else
-        store(bytes.data() + 2 * i, rounded(APFloat::IEEEhalf(), value));
-    }
+    for (auto [i, value] : llvm::enumerate(numbers))
+      store(bytes.data() + 2 * i, toF16(rounding(value)));
     break;
   case ElementKind::BF16:
-    for (auto [i, value] : llvm::enumerate(numbers)) {
-      if constexpr (std::is_same_v<C, float>)
-        store(bytes.data() + 2 * i, toBF16(value));
-      else
-        store(bytes.data() + 2 * i, rounded(APFloat::BFloat(), value));
-    }
+    for (auto [i, value] : llvm::enumerate(numbers))
+      store(bytes.data() + 2 * i, toBF16(rounding(value)));
     break;
   case ElementKind::I8:
     writeAll<C, int8_t>(numbers, bytes);
@@ -237,5 +247,9 @@ template std::vector<char> writeElements(ElementKind, ArrayRef<int64_t>);
 template std::vector<char> writeElements(ElementKind, ArrayRef<uint64_t>);
 
 std::vector<double> readDoubles(const Elements &elements) { return readElements<double>(elements); }
+
+std::vector<double> readDoubles(ElementKind kind, ArrayRef<char> bytes) {
+  return readNumbers<double>(kind, bytes.data(), bytes.size() / onnx::elementBytes(kind));
+}
 
 } // namespace cameo

@@ -50,8 +50,10 @@ extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRe
 extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<int64_t>);
 extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<uint64_t>);
 
-/// Any kind that is a float, as doubles.
+/// Any kind that computes in something, as doubles.
 std::vector<double> readDoubles(const Elements &elements);
+/// The same of bytes that are no constant's.
+std::vector<double> readDoubles(onnx::ElementKind kind, llvm::ArrayRef<char> bytes);
 
 /// Calls `fn` with a value of the C++ type that `kind` computes in; false where there is none.
 template <typename Function> bool withComputeType(onnx::ElementKind kind, Function fn) {

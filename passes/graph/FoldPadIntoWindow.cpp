@@ -6,6 +6,7 @@
 // Every bit stays as it was: what the window reads in the padding is what Pad would have written.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
@@ -122,28 +123,41 @@ static bool poolsAlike(Operation *op, onnx::PadOp pad, ArrayRef<int64_t> own,
   return padsWithZero(pad) && (counts || llvm::all_of(own, [](int64_t n) { return n == 0; }));
 }
 
-/// The pads with which the operator can read what its Pad reads.
-static std::optional<SmallVector<int64_t>> mergedPads(Operation *op) {
-  if (!isa<onnx::ConvOp, onnx::AveragePoolOp, onnx::MaxPoolOp>(op))
+/// The pads with which the operator can read what its Pad reads. Where there is a Pad, and it has
+/// to stay, why.
+static std::optional<SmallVector<int64_t>> mergedPads(Operation *op, StringRef &why) {
+  auto pad = isa<onnx::ConvOp, onnx::AveragePoolOp, onnx::MaxPoolOp>(op)
+                 ? op->getOperand(0).getDefiningOp<onnx::PadOp>()
+                 : onnx::PadOp();
+  if (!pad)
     return std::nullopt;
-  auto pad = op->getOperand(0).getDefiningOp<onnx::PadOp>();
-  std::optional<SmallVector<int64_t>> added = pad ? paddingOf(pad) : std::nullopt;
+  auto keep = [&](StringRef reason) {
+    why = reason;
+    return std::nullopt;
+  };
+  std::optional<SmallVector<int64_t>> added = paddingOf(pad);
   if (!added || added->size() < 6)
-    return std::nullopt;
+    return keep("it does more than to add constants, as many as are known when compiling");
   size_t rank = added->size() / 2, spatial = rank - 2;
   std::optional<SmallVector<int64_t>> own = ownPads(op, spatial);
-  if (!own || (*added)[0] || (*added)[1] || (*added)[rank] || (*added)[rank + 1])
-    return std::nullopt;
+  if (!own)
+    return keep("the window's own padding depends on the padded size");
+  if ((*added)[0] || (*added)[1] || (*added)[rank] || (*added)[rank + 1])
+    return keep("it pads dimensions that the window does not slide along");
   SmallVector<int64_t> total(*own);
   for (size_t i = 0; i < spatial; ++i) {
     total[i] += (*added)[2 + i];
     total[spatial + i] += (*added)[rank + 2 + i];
   }
-  bool alike = isa<onnx::ConvOp>(op) ? padsWithZero(pad) : poolsAlike(op, pad, *own, total);
-  return alike ? std::optional(total) : std::nullopt;
+  if (isa<onnx::ConvOp>(op) ? !padsWithZero(pad) : !poolsAlike(op, pad, *own, total))
+    return keep("the window's own padding would have other elements, or count them otherwise");
+  return total;
 }
 
-bool foldsIntoWindow(Operation *op) { return mergedPads(op).has_value(); }
+bool foldsIntoWindow(Operation *op) {
+  StringRef why;
+  return mergedPads(op, why).has_value();
+}
 
 namespace {
 
@@ -154,10 +168,19 @@ struct FoldPadIntoWindow : impl::FoldPadIntoWindowBase<FoldPadIntoWindow> {
       if (isa<onnx::ConvOp, onnx::AveragePoolOp, onnx::MaxPoolOp>(op))
         windows.push_back(op);
     });
-    for (Operation *op : windows)
+    rt::Ledger ledger(getOperation());
+    for (Operation *op : windows) {
+      StringRef why;
       // A Pad of a Pad as well.
-      while (std::optional<SmallVector<int64_t>> pads = mergedPads(op))
+      while (std::optional<SmallVector<int64_t>> pads = mergedPads(op, why)) {
+        ledger.applied("fold-pad", op->getOperand(0).getLoc(),
+                       "folded into the window that reads it");
         fold(op, *pads);
+      }
+      if (!why.empty())
+        ledger.missed("fold-pad", op->getOperand(0).getLoc(),
+                      "not folded into the window that reads it", why);
+    }
   }
 
 private:

@@ -9,6 +9,7 @@
 // linear in the nodes; sweeps are repeated while they take transposes away.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/graph/ConstantFolding.h"
 #include "passes/graph/DataMovement.h"
@@ -91,6 +92,8 @@ public:
   /// The permutation P with which the fewest transposes are left, where that are fewer than now:
   /// each value of the group then is Transpose(value computed instead, P).
   std::optional<Permutation> best() const;
+  /// Whether it stays as it is although transposes stand at its boundary; why.
+  StringRef whyKept() const;
   /// Computes everything in the form that is best.
   void permute(ArrayRef<int64_t> permutation);
 
@@ -179,6 +182,13 @@ std::optional<Permutation> Group::best() const {
       result = candidate;
     }
   return result;
+}
+
+StringRef Group::whyKept() const {
+  if (candidates.empty())
+    return {};
+  return readsItself ? "they would read what they compute in two orders either way"
+                     : "as many transposes would be left around them";
 }
 
 Value Group::enterConstant(Value operand, ArrayRef<int64_t> back) {
@@ -282,19 +292,28 @@ void Group::permute(ArrayRef<int64_t> permutation) {
 
 //===-- Pass ----------------------------------------------------------------------------------===//
 
+constexpr StringLiteral kWhat = "sink";
+
 struct SinkDataMovement : impl::SinkDataMovementBase<SinkDataMovement> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
-    while (sweep(block) || cancel(block)) {
+    // What was permuted, now or in an earlier run, is not kept because there is no more to gain.
+    for (const rt::Decision &decision : rt::decisionsOn(function))
+      if (decision.what == kWhat && decision.kind == rt::DecisionKind::Applied)
+        permuted.insert(decision.at);
+    rt::Ledger ledger(function);
+    while (sweep(block, ledger) || cancel(block, ledger)) {
     }
-    function.walk([&](Operation *op) { sinkIntoProduct(op); });
+    for (auto [at, why] : kept)
+      ledger.missed(kWhat, at, "not computed in another order of dimensions", why);
+    function.walk([&](Operation *op) { sinkIntoProduct(op, ledger); });
     updateFunctionType(function);
   }
 
 private:
   /// Whether there was a group to permute.
-  bool sweep(Block &block) {
+  bool sweep(Block &block, rt::Ledger &ledger) {
     llvm::EquivalenceClasses<Operation *> classes;
     SmallVector<Operation *> operators;
     for (Operation &op : block) {
@@ -311,11 +330,20 @@ private:
     for (Operation *op : operators)
       groups[classes.getLeaderValue(op)].push_back(op);
     bool changed = false;
+    kept.clear();
     for (auto &[leader, members] : groups) {
       Group group(members);
       std::optional<Permutation> permutation = group.best();
-      if (!permutation)
+      if (!permutation) {
+        if (StringRef why = group.whyKept();
+            !why.empty() && !permuted.contains(members.front()->getLoc()))
+          kept.emplace_back(members.front()->getLoc(), why);
         continue;
+      }
+      ledger.applied(kWhat, members.front()->getLoc(),
+                     "computed in another order of dimensions, with all that is connected to it",
+                     "fewer transposes are left around them");
+      permuted.insert(members.front()->getLoc());
       group.permute(*permutation);
       count(&getContext(), getArgument(), "permuted", members.size());
       changed = true;
@@ -324,8 +352,8 @@ private:
   }
 
   /// Whether there was something without effect around operators.
-  bool cancel(Block &block) {
-    int64_t viewed = cancelViews(block), products = cancelAroundProducts(block);
+  bool cancel(Block &block, rt::Ledger &ledger) {
+    int64_t viewed = cancelViews(block, ledger), products = cancelAroundProducts(block, ledger);
     if (viewed)
       count(&getContext(), getArgument(), "unviewed", viewed);
     if (products)
@@ -335,7 +363,7 @@ private:
 
   /// A transposed matrix is read by columns: Gemm has attributes for that, and MatMul of matrices
   /// is a Gemm.
-  void sinkIntoProduct(Operation *op) {
+  void sinkIntoProduct(Operation *op, rt::Ledger &ledger) {
     if (!isa<onnx::GemmOp, onnx::MatMulOp>(op))
       return;
     for (unsigned i : {0u, 1u}) {
@@ -354,6 +382,8 @@ private:
       Builder b(op->getContext());
       op->setAttr(name, b.getIntegerAttr(b.getIntegerType(64), !now || now.getInt() == 0));
       op->setOperand(i, transpose->getOperand(0));
+      ledger.applied(kWhat, transpose->getLoc(), "not computed",
+                     "the product that reads it goes through its operand's columns");
       if (transpose->use_empty())
         transpose->erase();
       count(&getContext(), getArgument(), "into-products");
@@ -375,6 +405,9 @@ private:
     op->erase();
     return gemm;
   }
+
+  SmallVector<std::pair<Location, StringRef>> kept; // in the last sweep, and why
+  llvm::DenseSet<Attribute> permuted;               // where the first member of each is
 };
 
 } // namespace

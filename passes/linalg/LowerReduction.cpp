@@ -60,15 +60,16 @@ static Loops knownLoops(Lowering &l, const Lowered &x, ArrayRef<bool> reduced) {
   return loops;
 }
 
-/// The same with neighbouring dimensions as one, where all of them are reduced or none is: fewer
-/// loops, and longer lines of consecutive elements.
+/// The same with neighbouring dimensions as one where they are reduced: fewer loops, and longer
+/// lines of consecutive elements. Others stay apart, as those who read the result beside what is
+/// reduced have them: what belongs to a row is told by its dimensions.
 static Loops mergedLoops(Lowering &l, Location loc, const Lowered &x,
                          ArrayRef<OpFoldResult> reduced) {
   Sizes sizes;
   SmallVector<bool> merged;
   for (auto [size, among] : llvm::zip(x.sizes, reduced)) {
     bool isReduced = isConstantIntValue(among, 1);
-    if (!merged.empty() && merged.back() == isReduced) {
+    if (isReduced && !merged.empty() && merged.back()) {
       sizes.back() = l.plan.mul(sizes.back(), size);
       continue;
     }

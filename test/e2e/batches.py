@@ -209,7 +209,7 @@ class Checks:
             if step.code:
                 return self.suite.fail(f"{name}{level}", harness.first_error(step.output), step)
             artefacts.append(artefact)
-            counts.append(len(report["kernels"]))
+            counts.append(len(harness.launched(report)))
         print(f"{name}: launches {counts[0]} -> {counts[1]} (at most {case.network.most})")
         if counts[1] > case.network.most:
             self.suite.fail(name, f"{counts[1]} launches")

@@ -319,6 +319,57 @@ def unet(side, width, levels=3):
                   (["N", 3, side, side], ["N", 2, side, side]), 13)
 
 
+def primitives(width, heads):
+    """A block of a transformer as exporters write it that have no operators for norms and Softmax:
+    layer norm, softmax, RMS norm and a result of length 1, all of ReduceMean and its like."""
+    b = Builder("primitives", 106)
+    last, small = b.integers(-1), b.constant(numpy.float32(1e-5))
+
+    def scaled(x, squares, gain):
+        root = b.node("Sqrt", b.node("Add", b.node("ReduceMean", squares, last), small))
+        return b.node("Mul", b.node("Div", x, root), gain)
+
+    def layer_norm(x):
+        centred = b.node("Sub", x, b.node("ReduceMean", x, last))
+        squares = b.node("Pow", centred, b.constant(numpy.float32(2)))
+        return b.node("Add", scaled(centred, squares, b.uniform(width, 0.8, 1.2)),
+                      b.normal(width, 0.1))
+
+    def softmax(x):
+        powers = b.node("Exp", b.node("Sub", x, b.node("ReduceMax", x, last)))
+        return b.node("Div", powers, b.node("ReduceSum", powers, last))
+
+    split = b.integers(0, 0, heads, width // heads)
+    y = layer_norm("tokens")
+    query, key, content = (
+        b.node("Transpose", b.node("Reshape", b.dense(y, width, width), split), perm=perm)
+        for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+    y = b.node("MatMul", softmax(b.node("MatMul", query, key)), content)
+    y = b.node("Reshape", b.node("Transpose", y, perm=[0, 2, 1, 3]), b.integers(0, 0, width))
+    x = b.node("Add", "tokens", b.dense(y, width, width))
+    y = scaled(x, b.node("Mul", x, x), b.uniform(width, 0.8, 1.2))
+    x = b.node("Add", x, b.dense(b.node("Relu", b.dense(y, width, 2 * width)), 2 * width, width))
+    result = b.node("Div", x, b.node("ReduceL2", x, last))
+    rename_output(b, result, "result")
+    model = b.model([value("tokens", ["N", "T", width])], [value("result", ["N", "T", width])], 18)
+
+    def inputs(batch, random):
+        return {"tokens": random.standard_normal((batch, 5 + 4 * batch, width), numpy.float32)}
+
+    return Network(model, inputs, (1, 3))
+
+
+def pixel_shuffle(channels, size):
+    """Twice the resolution: each pixel's channels become four pixels, as in ESPCN."""
+    b = Builder("pixel_shuffle", 107)
+    x = b.node("Relu", conv(b, "image", 3, channels, 3))
+    x = b.node("DepthToSpace", conv(b, x, channels, 4 * channels, 3), blocksize=2)
+    x = b.node("Relu", x)
+    x = b.node("DepthToSpace", conv(b, x, channels, 4 * 3, 3), blocksize=2, mode="CRD")
+    x = b.node("Sigmoid", x)
+    return finish(b, x, "enlarged", (["N", 3, size, size], ["N", 3, 4 * size, 4 * size]), 13)
+
+
 SMALL_NETWORKS = {
     "efficientnet_b0": lambda: efficientnet_b0(96, False),
     "convnext_t": lambda: convnext_t(64, (1, 1, 2, 1), (24, 48, 96, 192)),

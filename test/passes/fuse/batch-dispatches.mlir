@@ -149,6 +149,21 @@ func.func @order(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 
 // -----
 
+// Large products of one tensor are not kept apart: cameo-merge-products makes one of them, or says why not.
+// CHECK-NOT: "batch"
+// CHECK-LABEL: func @projections
+// CHECK-COUNT-2: kernel.dispatch
+func.func @projections(%x: tensor<2048x1024xf32>) -> tensor<2048x2048xf32> {
+  %v = onnx.Constant() {value = dense<0.5> : tensor<1024x1024xf32>} : () -> tensor<1024x1024xf32>
+  %w = onnx.Constant() {value = dense<0.25> : tensor<1024x1024xf32>} : () -> tensor<1024x1024xf32>
+  %0 = onnx.MatMul(%x, %v) : (tensor<2048x1024xf32>, tensor<1024x1024xf32>) -> tensor<2048x1024xf32>
+  %1 = onnx.MatMul(%x, %w) : (tensor<2048x1024xf32>, tensor<1024x1024xf32>) -> tensor<2048x1024xf32>
+  %2 = onnx.Concat(%0, %1) {axis = 1 : i64} : (tensor<2048x1024xf32>, tensor<2048x1024xf32>) -> tensor<2048x2048xf32>
+  return %2 : tensor<2048x2048xf32>
+}
+
+// -----
+
 // One reads the other's result; or they are not equal.
 // CHECK-NOT: "batch"
 // CHECK-LABEL: func @different

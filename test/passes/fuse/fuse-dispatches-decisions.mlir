@@ -39,3 +39,28 @@ func.func @late(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %2 = onnx.Add(%0, %1) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("both")
   return %2 : tensor<32x32xf32>
 }
+
+// -----
+
+// What a body cannot have between the two is said as it is.
+// CHECK-NEXT: remark: loc("root"): not fused with 'exp': the reshape between them splits or joins dimensions whose sizes are known only at run time
+// CHECK-NOT: remark
+func.func @joined(%x: tensor<?x?x4xf32> {onnx.name = "x", onnx.dims = ["N", "S", 4]}) -> tensor<?x4xf32> {
+  %shape = onnx.Constant() {value = dense<[-1, 4]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = onnx.Exp(%x) : (tensor<?x?x4xf32>) -> tensor<?x?x4xf32> loc("exp")
+  %1 = onnx.Reshape(%0, %shape) : (tensor<?x?x4xf32>, tensor<2xi64>) -> tensor<?x4xf32> loc("joined")
+  %2 = onnx.Sqrt(%1) : (tensor<?x4xf32>) -> tensor<?x4xf32> loc("root")
+  return %2 : tensor<?x4xf32>
+}
+
+// -----
+
+// CHECK-NEXT: remark: loc("root"): not fused with 'exp': the reshape between them neither splits nor joins dimensions
+// CHECK-NOT: remark
+func.func @other(%x: tensor<4x6xf32>) -> tensor<8x3xf32> {
+  %shape = onnx.Constant() {value = dense<[8, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = onnx.Exp(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32> loc("exp")
+  %1 = onnx.Reshape(%0, %shape) : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32> loc("other")
+  %2 = onnx.Sqrt(%1) : (tensor<8x3xf32>) -> tensor<8x3xf32> loc("root")
+  return %2 : tensor<8x3xf32>
+}

@@ -43,6 +43,29 @@ func.func @two_products(%x: tensor<64x32xf32>, %w: tensor<32x48xf32>) -> tensor<
 
 // -----
 
+// What is stored as integers of 8 bits becomes floats where they are read, by each reader.
+// CHECK-LABEL: func @stored_numbers
+// CHECK: %[[Q:[0-9]+]]:2 = kernel.dispatch {{.*}} outs({{.*}} : tensor<64x48xi8>, tensor<64xf32>)
+// CHECK:   arith.negf
+// CHECK:   arith.maximumf
+// CHECK: kernel.dispatch ins(%[[Q]]#0, {{.*}} : tensor<64x48xi8>,
+// CHECK:   math.fma
+// CHECK-NOT: kernel.dispatch
+func.func @stored_numbers(%x: tensor<64x48xf32>, %a: tensor<64x32xf32>, %w: tensor<32x48xf32>,
+                          %s: tensor<f32>) -> (tensor<64x48xi8>, tensor<64x48xf32>, tensor<64x1xf32>) {
+  %zero = onnx.Constant() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %0 = onnx.Neg(%x) : (tensor<64x48xf32>) -> tensor<64x48xf32>
+  %1 = onnx.QuantizeLinear(%0, %s, %zero) : (tensor<64x48xf32>, tensor<f32>, tensor<i8>) -> tensor<64x48xi8>
+  %2 = onnx.DequantizeLinear(%1, %s, %zero) : (tensor<64x48xi8>, tensor<f32>, tensor<i8>) -> tensor<64x48xf32>
+  %3 = onnx.MatMul(%a, %w) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %4 = onnx.Add(%3, %2) : (tensor<64x48xf32>, tensor<64x48xf32>) -> tensor<64x48xf32>
+  %axes = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %5 = onnx.ReduceMax(%2, %axes) : (tensor<64x48xf32>, tensor<1xi64>) -> tensor<64x1xf32>
+  return %1, %4, %5 : tensor<64x48xi8>, tensor<64x48xf32>, tensor<64x1xf32>
+}
+
+// -----
+
 // A product whose result another product reads, too, has it beside what is computed from it.
 // CHECK-LABEL: func @shared_product
 // CHECK: %[[BOTH:.*]]:2 = kernel.dispatch
@@ -271,4 +294,20 @@ func.func @late_operand(%x: tensor<64x256xf16>, %w: tensor<256x256xf16>) -> (ten
   %3 = onnx.Softmax(%2) {axis = 0 : i64} : (tensor<64x256xf16>) -> tensor<64x256xf16>
   %4 = onnx.Add(%0, %3) : (tensor<64x256xf16>, tensor<64x256xf16>) -> tensor<64x256xf16>
   return %4, %1 : tensor<64x256xf16>, tensor<64x256xf16>
+}
+
+// -----
+
+// Elementwise work behind pixels that are interleaved: each is one element of the product still.
+// CHECK-LABEL: func @depth_to_space
+// CHECK: kernel.dispatch
+// CHECK:   math.fma
+// CHECK:   arith.maximumf
+// CHECK-NOT: kernel.dispatch
+func.func @depth_to_space(%x: tensor<1x32x8x8xf32>, %w: tensor<64x32x3x3xf32>) -> tensor<1x16x16x16xf32> {
+  %none = onnx.None() : () -> none
+  %0 = onnx.Conv(%x, %w, %none) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x8x8xf32>, tensor<64x32x3x3xf32>, none) -> tensor<1x64x8x8xf32>
+  %1 = onnx.DepthToSpace(%0) {blocksize = 2 : i64} : (tensor<1x64x8x8xf32>) -> tensor<1x16x16x16xf32>
+  %2 = onnx.Relu(%1) : (tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
+  return %2 : tensor<1x16x16x16xf32>
 }

@@ -1,5 +1,7 @@
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches),cameo-merge-products)' | FileCheck %s
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches),cameo-merge-products{max-results=1})' | FileCheck %s --check-prefix=LIMIT
+// Once is enough.
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-fuse-dispatches),cameo-merge-products,cameo-merge-products)' | FileCheck %s
 
 // Projections of one input, with their biases: one product of 32 columns, whose weights are joined
 // along these, and a result for each.

@@ -1,6 +1,6 @@
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-pad-into-window))' > %t
+// RUN: cameo-opt %s --split-input-file --mlir-print-debuginfo --pass-pipeline='builtin.module(func.func(cameo-fold-pad-into-window))' > %t
 // RUN: FileCheck %s < %t
-// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-pad-into-window))' | diff %t -
+// RUN: cameo-opt %t --split-input-file --mlir-print-debuginfo --pass-pipeline='builtin.module(func.func(cameo-fold-pad-into-window))' | diff %t -
 
 // CHECK-LABEL: func @conv
 // CHECK-NOT: onnx.Pad

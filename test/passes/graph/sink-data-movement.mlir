@@ -1,6 +1,6 @@
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-sink-data-movement))' > %t
+// RUN: cameo-opt %s --split-input-file --mlir-print-debuginfo --pass-pipeline='builtin.module(func.func(cameo-sink-data-movement))' > %t
 // RUN: FileCheck %s < %t
-// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-sink-data-movement))' | diff %t -
+// RUN: cameo-opt %t --split-input-file --mlir-print-debuginfo --pass-pipeline='builtin.module(func.func(cameo-sink-data-movement))' | diff %t -
 
 // A diamond, a number, and a constant of one number a column.
 // CHECK-LABEL: func @cancels

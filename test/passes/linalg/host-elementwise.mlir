@@ -3,9 +3,8 @@
 // Axes that elementwise operators compute from constants are known: the last is reduced, since
 // floor(2.7) is 2, and no dispatch computes them.
 // CHECK-LABEL: func @axes
-// CHECK: %[[ROWS:.*]] = rt.reshape %arg0 : tensor<2x3x4xf32> -> tensor<6x4xf32>
-// CHECK: kernel.dispatch ins(%[[ROWS]] : tensor<6x4xf32>)
-// CHECK: iterator_types = ["parallel", "reduction"]
+// CHECK: kernel.dispatch ins(%arg0 : tensor<2x3x4xf32>)
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK-NOT: kernel.dispatch
 func.func @axes(%x: tensor<2x3x4xf32>) -> tensor<2x3xf32> {
   %seven = onnx.Constant() {value = dense<-7> : tensor<1xi64>} : () -> tensor<1xi64>

@@ -14,6 +14,20 @@ func.func @sum(%x: tensor<2x3x4xf32>) -> tensor<2x1x4xf32> {
 
 // -----
 
+// Neighbours that are reduced are one dimension; those that are kept stay as they are.
+// CHECK-LABEL: func @neighbours
+// CHECK: %[[LINES:.*]] = rt.reshape %arg0 : tensor<2x3x4x5xf32> -> tensor<2x3x20xf32>
+// CHECK: kernel.dispatch ins(%[[LINES]] : tensor<2x3x20xf32>) outs(%{{.*}} : tensor<2x3xf32>)
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+func.func @neighbours(%x: tensor<2x3x4x5xf32>) -> tensor<2x3xf32> {
+  %axes = onnx.Constant() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y = onnx.ReduceSum(%x, %axes) {keepdims = 0 : i64}
+      : (tensor<2x3x4x5xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// -----
+
 // Means of 16-bit floats accumulate in f32; unsigned maxima compare as unsigned.
 // CHECK-LABEL: func @mean
 // CHECK: arith.extf
