@@ -44,7 +44,7 @@ static json::Object objectOf(const rt::Decision &decision) {
   if (!decision.why.empty())
     object["why"] = json::fixUTF8(decision.why);
   if (decision.from)
-    object[decision.what == "merge" ? "with" : "producer"] = names(decision.from);
+    object[decision.what == "fuse" ? "producer" : "with"] = names(decision.from);
   if (decision.bytes)
     object["bytes"] = *decision.bytes;
   return object;

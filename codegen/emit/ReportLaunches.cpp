@@ -40,10 +40,12 @@ static bool isWritten(rt::LaunchOp launch, int64_t operand) {
   return llvm::is_contained(launch.getOutputs(), operand);
 }
 
-/// The floating-point type with the fewest bits among a launch's tensors, as --precision calls it.
-static StringRef lowestFloat(ArrayAttr shapes) {
+/// The type with the fewest bits among a launch's tensors, of those that --precision has, as it
+/// calls them.
+static StringRef lowestPrecision(ArrayAttr shapes) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> types[] = {
-      {"bf16", "bf16"}, {"f16", "fp16"}, {"f32", "fp32"}, {"f64", "fp64"}};
+      {"i8", "int8"},  {"ui8", "int8"}, {"bf16", "bf16"},
+      {"f16", "fp16"}, {"f32", "fp32"}, {"f64", "fp64"}};
   for (auto [type, name] : types)
     for (Attribute shape : shapes)
       if (auto text = dyn_cast<StringAttr>(shape);
@@ -65,7 +67,7 @@ static void addShapes(json::Object &object, rt::LaunchOp launch) {
     if (auto shape = dyn_cast<StringAttr>(shapes[next++]))
       (isWritten(launch, i) ? outputs : inputs).push_back(json::fixUTF8(shape.getValue()));
   }
-  if (StringRef precision = lowestFloat(shapes); !precision.empty())
+  if (StringRef precision = lowestPrecision(shapes); !precision.empty())
     object["precision"] = precision;
   object["inputs"] = std::move(inputs);
   object["outputs"] = std::move(outputs);

@@ -1,0 +1,318 @@
+// Model and data ==> thresholds.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/calibrate/Calibrate.h"
+
+#include "codegen/Run.h"
+#include "codegen/calibrate/CalibrationData.h"
+#include "codegen/calibrate/ChooseMethods.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/Schema.h"
+#include "passes/precision/Policy.h"
+#include "passes/precision/RecordedRanges.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace cameo;
+
+CompileOptions cameo::calibrationOptions(CompileOptions options) {
+  options.pipeline.targets = "sim:sm_80";
+  options.pipeline.schedules.clear();
+  options.pipeline.precision = {};
+  options.pipeline.taps = "*";
+  // A kernel an operator: each value is what its operator computes, and is read
+  // where it is shown.
+  options.pipeline.level = 0;
+  options.code.remarks = options.code.simChecks = options.code.simTrace = false;
+  options.code.simForms = SimForms::Warp;
+  options.dropAbsentTargets = options.keepGraphs = false;
+  return options;
+}
+
+//===-- Inputs
+//--------------------------------------------------------------------------------===//
+
+static FailureOr<std::vector<TensorPort>> inputsOf(Compiler &compiler) {
+  auto function = *compiler.module().getOps<func::FuncOp>().begin();
+  std::vector<TensorPort> inputs;
+  for (BlockArgument argument : function.getArguments()) {
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), onnx::kNameAttr);
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    std::optional<onnx::ElementKind> kind =
+        type ? onnx::elementKind(type.getElementType()) : std::nullopt;
+    if (!name || !kind)
+      return compiler.fail("calibration: input " + Twine(argument.getArgNumber()) +
+                           " has no name, no type of elements or no number of "
+                           "dimensions; --shapes "
+                           "gives it sizes");
+    TensorPort &input = inputs.emplace_back();
+    input.name = name.str();
+    input.type = cameo_dtype(onnx::elementNumber(*kind));
+    for (int64_t size : type.getShape())
+      input.shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
+  }
+  return inputs;
+}
+
+static llvm::Expected<CalibrationSource> sourceOf(Compiler &compiler, const CalibrationData &data,
+                                                  StringRef path) {
+  llvm::Expected<uint64_t> hash = data.hash();
+  if (!hash)
+    return hash.takeError();
+  CalibrationSource source;
+  source.model = compiler.hash();
+  source.dataName = llvm::sys::path::filename(path.rtrim('/')).str();
+  source.dataHash = *hash;
+  source.files = data.files();
+  source.samples = data.samples();
+  if (compiler.filesRead().empty())
+    return source;
+  llvm::Expected<uint64_t> weights = hashFiles(compiler.filesRead());
+  if (!weights)
+    return weights.takeError();
+  source.weights = *weights;
+  return source;
+}
+
+//===-- Collecting
+//----------------------------------------------------------------------------===//
+
+namespace {
+
+/// A histogram for each tap of FP32.
+class Collector {
+public:
+  Collector(ArrayRef<TensorPort> taps, unsigned threads)
+      : taps(taps), threads(llvm::hardware_concurrency(threads)), histograms(taps.size()) {
+    tallies.resize(this->threads.getMaxConcurrency());
+  }
+
+  llvm::Error look(const TappedValue &value) {
+    if (value.type != CAMEO_DTYPE_F32)
+      return llvm::Error::success();
+    ArrayRef<float> rest(reinterpret_cast<const float *>(value.bytes.data()),
+                         value.bytes.size() / sizeof(float));
+    Histogram &histogram = histograms[value.tap];
+    llvm::TimeRecord start = llvm::TimeRecord::getCurrentTime();
+    for (; !rest.empty(); rest = rest.drop_front(std::min(rest.size(), kMostAtOnce)))
+      count(rest.take_front(kMostAtOnce), histogram);
+    spent += llvm::TimeRecord::getCurrentTime(false);
+    spent -= start;
+    return llvm::Error::success();
+  }
+  const llvm::TimeRecord &time() const { return spent; }
+
+  /// Of values that have any finite number, in the order of their names.
+  std::vector<CalibratedValue> values(const CalibrationMethod &method) {
+    std::vector<CalibratedValue> all(taps.size());
+    for (auto [i, tap] : llvm::enumerate(taps)) {
+      all[i].name = tap.name;
+      threads.async([&all, &method, this, i = i] { finish(all[i], histograms[i], method); });
+    }
+    threads.wait();
+    std::vector<CalibratedValue> found;
+    for (auto [value, histogram] : llvm::zip(all, histograms))
+      if (histogram.count())
+        found.push_back(std::move(value));
+    llvm::sort(found, [](const auto &a, const auto &b) { return a.name < b.name; });
+    return found;
+  }
+
+  /// Taps with values that are not finite, and how many of how many they are.
+  std::vector<std::string> notFinite() const {
+    std::vector<std::string> texts;
+    for (auto [tap, histogram] : llvm::zip(taps, histograms))
+      if (uint64_t count = histogram.nonFiniteCount())
+        texts.push_back("'" + tap.name + "' was infinite or no number in " + std::to_string(count) +
+                        " of " + std::to_string(count + histogram.count()) + " elements");
+    return texts;
+  }
+
+private:
+  static constexpr size_t kMostAtOnce = Tally::kMostValues, kLeastPiece = 1 << 15;
+
+  /// Counts are integers: neither the pieces nor the order in which they are
+  /// added matter.
+  void count(ArrayRef<float> values, Histogram &histogram) {
+    size_t pieces = std::clamp<size_t>(values.size() / kLeastPiece, 1, tallies.size());
+    size_t piece = (values.size() + pieces - 1) / pieces;
+    auto part = [&](size_t i) { return values.drop_front(i * piece).take_front(piece); };
+    for (size_t i = 1; i < pieces; ++i)
+      threads.async([this, part, i] { tallies[i].add(part(i)); });
+    tallies[0].add(part(0));
+    threads.wait();
+    for (size_t i = 0; i < pieces; ++i)
+      histogram.take(tallies[i]);
+  }
+
+  static void finish(CalibratedValue &value, const Histogram &histogram,
+                     const CalibrationMethod &method) {
+    value.least = histogram.least();
+    value.most = histogram.most();
+    value.nonFinite = histogram.nonFiniteCount();
+    value.thresholds = Thresholds::of(histogram, method.percent);
+    value.chosen = method.kind;
+  }
+
+  ArrayRef<TensorPort> taps;
+  llvm::DefaultThreadPool threads;
+  std::vector<Tally> tallies;
+  std::vector<Histogram> histograms;
+  llvm::TimeRecord spent;
+};
+
+} // namespace
+
+/// Runs the model over all samples.
+static llvm::Error collect(Runner &runner, CalibrationData &data, Collector &collector,
+                           const CalibrationOptions &options) {
+  for (uint64_t done = 0;;) {
+    llvm::Expected<DataBatch> batch = data.next(options.batch);
+    if (!batch)
+      return batch.takeError();
+    if (batch->samples == 0)
+      return llvm::Error::success();
+    llvm::Expected<std::vector<HostTensor>> outputs =
+        runner.run(batch->inputs, [&](const TappedValue &value) { return collector.look(value); });
+    if (!outputs)
+      return llvm::createStringError("calibration: " + llvm::toString(outputs.takeError()));
+    done += batch->samples;
+    if (options.onProgress)
+      options.onProgress("calibrating", done, data.samples());
+  }
+}
+
+static FailureOr<std::unique_ptr<Runner>> compileToRun(Compiler &compiler, unsigned threads) {
+  if (failed(compiler.runTo(Stage::Host)) || failed(compiler.emit()))
+    return failure();
+  RunOptions options;
+  options.threads = threads;
+  llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(compiler.artefact(), options);
+  if (!runner)
+    return compiler.fail("calibration: " + llvm::toString(runner.takeError()));
+  return std::move(*runner);
+}
+
+/// What products read: the values for whose thresholds `best` looks at outputs.
+static llvm::StringSet<> readByProducts(ModuleOp module) {
+  llvm::StringSet<> names;
+  module.walk([&](Operation *op) {
+    if (op->getDialect() && policyOf(op).role == Role::Product)
+      for (Value operand : op->getOperands())
+        if (isFP32(operand) && !operand.getDefiningOp<onnx::ConstantOp>())
+          names.insert(valueName(operand));
+  });
+  return names;
+}
+
+/// By the first samples, whose number is that of one run where the model fixes
+/// it.
+static llvm::Error chooseBest(Runner &runner, CalibrationData &data, const llvm::StringSet<> &names,
+                              std::vector<CalibratedValue> &values,
+                              const CalibrationOptions &options) {
+  constexpr uint64_t kSearchSamples = 2;
+  data.rewind();
+  llvm::Expected<DataBatch> samples = data.next(kSearchSamples);
+  if (!samples)
+    return samples.takeError();
+  return chooseMethods(runner, *samples, names, values, [&](uint64_t done, uint64_t runs) {
+    if (options.onProgress)
+      options.onProgress("choosing methods", done, runs);
+  });
+}
+
+namespace {
+/// Says of a step how long it has lived.
+class Step {
+public:
+  Step(const CalibrationOptions &options, StringRef name)
+      : options(options), name(name), start(llvm::TimeRecord::getCurrentTime()) {}
+  ~Step() {
+    llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
+    time -= start;
+    if (options.onStep)
+      options.onStep(name, time);
+  }
+
+private:
+  const CalibrationOptions &options;
+  StringRef name;
+  llvm::TimeRecord start;
+};
+} // namespace
+
+/// The cache, if it is there and answers what is asked; an error if it is of something else.
+static llvm::Expected<std::optional<CalibrationCache>>
+fittingCache(const CalibrationOptions &options, const CalibrationSource &source) {
+  if (options.cache.empty() || !llvm::sys::fs::exists(options.cache))
+    return std::nullopt;
+  llvm::Expected<CalibrationCache> cache = CalibrationCache::read(options.cache);
+  if (!cache)
+    return cache.takeError();
+  if (llvm::Error error = cache->checkSource(source, options.cache))
+    return error;
+  if (options.method && !cache->adopt(*options.method))
+    return std::nullopt;
+  return std::move(*cache);
+}
+
+/// What runs over the data show, and what follows.
+static llvm::Expected<std::vector<CalibratedValue>>
+calibrateBy(Runner &runner, CalibrationData &data, const llvm::StringSet<> &operands,
+            const CalibrationMethod &method, Compiler &compiler,
+            const CalibrationOptions &options) {
+  Collector collector(runner.taps(), options.threads);
+  {
+    Step step(options, "calibrate");
+    if (llvm::Error error = collect(runner, data, collector, options))
+      return error;
+  }
+  if (options.onStep)
+    options.onStep("histograms", collector.time());
+  for (const std::string &text : collector.notFinite())
+    compiler.warn("calibration: " + text);
+  std::vector<CalibratedValue> values;
+  {
+    Step step(options, "thresholds");
+    values = collector.values(method);
+  }
+  if (method.kind != CalibrationMethod::Best)
+    return values;
+  Step step(options, "methods");
+  if (llvm::Error error = chooseBest(runner, data, operands, values, options))
+    return error;
+  return values;
+}
+
+FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
+                                             const CalibrationOptions &options) {
+  FailureOr<std::vector<TensorPort>> inputs = inputsOf(compiler);
+  if (failed(inputs))
+    return failure();
+  llvm::Expected<CalibrationData> data = CalibrationData::open(options.data, *inputs);
+  if (!data)
+    return compiler.fail(data.takeError());
+  llvm::Expected<CalibrationSource> source = sourceOf(compiler, *data, options.data);
+  if (!source)
+    return compiler.fail(source.takeError());
+  llvm::Expected<std::optional<CalibrationCache>> cache = fittingCache(options, *source);
+  if (!cache)
+    return compiler.fail(cache.takeError());
+  if (*cache)
+    return std::move(**cache);
+  if (failed(compiler.runTo(Stage::Normalized)))
+    return failure();
+  llvm::StringSet<> operands = readByProducts(compiler.module());
+  FailureOr<std::unique_ptr<Runner>> runner = compileToRun(compiler, options.threads);
+  if (failed(runner))
+    return failure();
+  CalibrationMethod method = options.method.value_or(CalibrationMethod());
+  llvm::Expected<std::vector<CalibratedValue>> values =
+      calibrateBy(**runner, *data, operands, method, compiler, options);
+  if (!values)
+    return compiler.fail(values.takeError());
+  return CalibrationCache{std::move(*source), method, std::move(*values)};
+}

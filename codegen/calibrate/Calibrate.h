@@ -1,0 +1,48 @@
+// Thresholds of quantisation from sample data: the FP32 model runs over it in this process, and
+// each value that it shows on the way goes into a histogram.
+//
+//   cameo::Compiler compiler(calibrationOptions(options));
+//   if (succeeded(compiler.read("model.onnx")))
+//     FailureOr<CalibrationCache> found = calibrate(compiler, {"train.npz", ...});
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Compile.h"
+#include "codegen/calibrate/CalibrationCache.h"
+
+namespace cameo {
+
+struct CalibrationOptions {
+  std::string data; // as CalibrationData takes it
+  /// Without one, that of the cache, and else CalibrationMethod's own.
+  std::optional<CalibrationMethod> method;
+  /// A file that is taken where it fits, so that nothing runs, and is refused where it does not;
+  /// empty or absent: none.
+  std::string cache;
+  /// Samples of a run, where the model leaves that open. Results do not depend on it.
+  uint64_t batch = 8;
+  unsigned threads = 0; // 0: one a core
+  /// Called after each run: in "calibrating" with samples, in "choosing methods", which `best`
+  /// does, with runs.
+  std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
+  /// Called with how long steps took, as CompileOptions::onStep: "calibrate" are the runs, of which
+  /// "histograms" is a part; "thresholds" follow, and "methods" for `best`.
+  std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
+};
+
+/// How a model is compiled to be calibrated: in the types that it has, a kernel an operator, for
+/// the simulator, with taps on all values.
+CompileOptions calibrationOptions(CompileOptions options);
+
+/// Calibrates the model that `compiler`, of calibrationOptions, has read. What goes wrong it says
+/// by the compiler, and warns of values that are not finite.
+mlir::FailureOr<CalibrationCache> calibrate(Compiler &compiler, const CalibrationOptions &options);
+
+/// Ranges by TensorRT's thresholds, as a file that --ranges takes. A value has the scale of the
+/// tensor that it was in the model; where nodes have become one, of the last that has one. The
+/// compiler has read the model, and is at stage normalized afterwards.
+mlir::FailureOr<std::string> rangesOf(const TensorRtCache &cache, llvm::StringRef path,
+                                      Compiler &compiler);
+
+} // namespace cameo

@@ -1,0 +1,218 @@
+// Results of calibration ==> JSON, and back.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/calibrate/CalibrationCache.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
+
+using namespace cameo;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace json = llvm::json;
+
+static constexpr int64_t kVersion = 1;
+
+static std::string hex(uint64_t hash) { return llvm::formatv("{0:x-16}", hash); }
+
+//===-- Writing -------------------------------------------------------------------------------===//
+
+/// The fewest digits that are read as this number again, as a float or as a double.
+template <typename Number> static std::string shortest(Number number) {
+  std::string text;
+  for (int digits = 1; digits <= 17; ++digits) {
+    text.clear();
+    llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, double(number));
+    double read = 0;
+    if (llvm::to_float(text, read) && Number(read) == number)
+      break;
+  }
+  return text;
+}
+
+static void write(llvm::raw_ostream &out, const CalibratedValue &value) {
+  out << json::Value(json::fixUTF8(value.name)) << ": {\"min\": " << shortest(value.least)
+      << ", \"max\": " << shortest(value.most) << ", \"method\": \""
+      << CalibrationMethod::name(value.chosen) << "\", \"thresholds\": {";
+  for (CalibrationMethod::Kind kind : CalibrationMethod::kSingle)
+    out << (kind ? ", \"" : "\"") << CalibrationMethod::name(kind)
+        << "\": " << shortest(value.thresholds[kind]);
+  out << "}";
+  if (value.nonFinite)
+    out << ", \"non_finite\": " << value.nonFinite;
+  out << "}";
+}
+
+std::string CalibrationCache::text() const {
+  std::string result;
+  llvm::raw_string_ostream out(result);
+  out << "{\n  \"cameo_ranges\": " << kVersion << ",\n  \"model\": \"" << hex(source.model);
+  if (source.weights)
+    out << "\",\n  \"weights\": \"" << hex(source.weights);
+  out << "\",\n  \"data\": {\"name\": " << json::Value(json::fixUTF8(source.dataName))
+      << ", \"files\": " << source.files << ", \"samples\": " << source.samples << ", \"xxh3\": \""
+      << hex(source.dataHash) << "\"},\n  \"method\": \"" << CalibrationMethod::name(method.kind)
+      << "\",\n  \"percentile\": " << shortest(method.percent) << ",\n  \"ranges\": {";
+  for (const auto &[i, value] : llvm::enumerate(values)) {
+    out << (i ? ",\n    " : "\n    ");
+    write(out, value);
+  }
+  out << "\n  }\n}\n";
+  return result;
+}
+
+//===-- Reading -------------------------------------------------------------------------------===//
+
+static std::optional<uint64_t> hashIn(const json::Object &object, StringRef member) {
+  std::optional<StringRef> text = object.getString(member);
+  uint64_t hash;
+  if (!text || text->size() != 16 || text->getAsInteger(16, hash))
+    return std::nullopt;
+  return hash;
+}
+
+static std::optional<CalibrationMethod::Kind> kindIn(const json::Object &object) {
+  Expected<CalibrationMethod> method =
+      CalibrationMethod::parse(object.getString("method").value_or(""));
+  if (method)
+    return method->kind;
+  llvm::consumeError(method.takeError());
+  return std::nullopt;
+}
+
+/// What is wrong with the object; empty if nothing is.
+static std::string readValue(const json::Object &object, CalibratedValue &value) {
+  std::optional<double> least = object.getNumber("min"), most = object.getNumber("max");
+  const json::Object *thresholds = object.getObject("thresholds");
+  std::optional<CalibrationMethod::Kind> kind = kindIn(object);
+  if (!least || !most || !(*least <= *most))
+    return "has no numbers 'min' and 'max'";
+  if (!kind || *kind == CalibrationMethod::Best || !thresholds)
+    return "has no 'method' and 'thresholds' of calibration";
+  value.least = float(*least);
+  value.most = float(*most);
+  value.chosen = *kind;
+  value.nonFinite = uint64_t(object.getInteger("non_finite").value_or(0));
+  for (CalibrationMethod::Kind single : CalibrationMethod::kSingle) {
+    std::optional<double> threshold = thresholds->getNumber(CalibrationMethod::name(single));
+    if (!threshold || !(*threshold > 0) || !std::isfinite(*threshold))
+      return "has no threshold of method '" + CalibrationMethod::name(single).str() +
+             "' that is more than 0";
+    value.thresholds.byKind[single] = float(*threshold);
+  }
+  return "";
+}
+
+Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
+  auto problem = [&](const Twine &what) {
+    return llvm::createStringError("calibration cache '" + path.str() + "': " + what.str());
+  };
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return problem(file.getError().message());
+  Expected<json::Value> parsed = json::parse((*file)->getBuffer());
+  if (!parsed)
+    return problem(llvm::toString(parsed.takeError()));
+  const json::Object *object = parsed->getAsObject();
+  if (!object || object->getInteger("cameo_ranges") != kVersion)
+    return problem("the member 'cameo_ranges' is not " + Twine(kVersion));
+  CalibrationCache cache;
+  const json::Object *data = object->getObject("data"), *ranges = object->getObject("ranges");
+  std::optional<uint64_t> model = hashIn(*object, "model");
+  std::optional<uint64_t> dataHash = data ? hashIn(*data, "xxh3") : std::nullopt;
+  std::optional<CalibrationMethod::Kind> kind = kindIn(*object);
+  if (!model || !dataHash || !kind || !ranges)
+    return problem("calibration has not written it: 'model', 'data', 'method' or 'ranges' is not "
+                   "as it should be");
+  cache.source = {*model,
+                  hashIn(*object, "weights").value_or(0),
+                  data->getString("name").value_or("").str(),
+                  *dataHash,
+                  uint64_t(data->getInteger("files").value_or(0)),
+                  uint64_t(data->getInteger("samples").value_or(0))};
+  cache.method = {*kind, object->getNumber("percentile").value_or(0)};
+  for (const auto &[name, member] : *ranges) {
+    CalibratedValue value;
+    value.name = name.str();
+    const json::Object *range = member.getAsObject();
+    if (std::string what = range ? readValue(*range, value) : "is no object"; !what.empty())
+      return problem("'" + value.name + "' " + what);
+    cache.values.push_back(std::move(value));
+  }
+  llvm::sort(cache.values, [](const auto &a, const auto &b) { return a.name < b.name; });
+  return cache;
+}
+
+Error CalibrationCache::checkSource(const CalibrationSource &wanted, StringRef path) const {
+  auto described = [](const CalibrationSource &of) {
+    return llvm::formatv("{0} samples of '{1}' (xxh3 {2})", of.samples, of.dataName,
+                         hex(of.dataHash))
+        .str();
+  };
+  std::string problem = "calibration cache '" + path.str() + "' ";
+  if (source.model != wanted.model)
+    return llvm::createStringError(problem + "is of another model: of one with the hash " +
+                                   hex(source.model) + ", and this one's is " + hex(wanted.model));
+  if (source.weights != wanted.weights)
+    return llvm::createStringError(problem + "is of a model with other external data");
+  if (source.dataHash != wanted.dataHash)
+    return llvm::createStringError(problem + "was made with other data: " + described(source) +
+                                   ", not " + described(wanted) +
+                                   "; remove it, or name another file");
+  return Error::success();
+}
+
+bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
+  if (wanted.kind == CalibrationMethod::Percentile && wanted.percent != method.percent)
+    return false;
+  if (wanted.kind == method.kind)
+    return true;
+  if (wanted.kind == CalibrationMethod::Best)
+    return false;
+  method.kind = wanted.kind;
+  for (CalibratedValue &value : values)
+    value.chosen = wanted.kind;
+  return true;
+}
+
+//===-- TensorRT ------------------------------------------------------------------------------===//
+
+bool TensorRtCache::isOne(StringRef text) { return text.starts_with("TRT-"); }
+
+Expected<TensorRtCache> TensorRtCache::parse(StringRef text, StringRef path) {
+  TensorRtCache cache;
+  auto [header, rest] = text.split('\n');
+  size_t number = 1;
+  while (!rest.empty()) {
+    StringRef line;
+    std::tie(line, rest) = rest.split('\n');
+    line = line.rtrim("\r ");
+    ++number;
+    if (line.empty())
+      continue;
+    auto problem = [&](const std::string &what) {
+      return llvm::createStringError("calibration cache '" + path.str() + "', line " +
+                                     std::to_string(number) + ": " + what);
+    };
+    auto [name, digits] = line.rsplit(": ");
+    uint32_t bits;
+    if (name.empty() || digits.size() != 8 || digits.getAsInteger(16, bits))
+      return problem("'" + line.str() +
+                     "' is not a tensor's name and eight digits of its scale, as in "
+                     "'conv1: 3c010a14'");
+    float scale = llvm::bit_cast<float>(bits);
+    if (!std::isfinite(scale) || scale < 0)
+      return problem("the scale of '" + name.str() + "' is " + llvm::formatv("{0}", scale).str());
+    if (!cache.scales.try_emplace(name, scale).second)
+      return problem("a second scale of '" + name.str() + "'");
+  }
+  return cache;
+}

@@ -1,0 +1,67 @@
+// What calibration has found, as a file that --ranges takes (passes/precision/RecordedRanges.h).
+//
+//   {
+//     "cameo_ranges": 1,
+//     "model": "16e89c4be18b0e5f",                    and "weights", if they are in other files
+//     "data": {"files": 1, "name": "train.npz", "samples": 512, "xxh3": "9a3f..."},
+//     "method": "entropy",
+//     "percentile": 99.99,
+//     "ranges": {
+//       "conv1": {"max": 9.5, "method": "entropy", "min": -7.25, "thresholds": {"entropy": 8.1,
+//       ...}}
+//     }
+//   }
+//
+// "model" is the XXH3 of the model's file; each value has its thresholds by all methods and the
+// method that was chosen for it. Equal results give equal bytes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/calibrate/Thresholds.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace cameo {
+
+/// What a cache was made with. Equal are those with equal hashes.
+struct CalibrationSource {
+  uint64_t model = 0;
+  uint64_t weights = 0; // of the model's files of external data; 0: it has none
+  std::string dataName;
+  uint64_t dataHash = 0, files = 0, samples = 0;
+};
+
+struct CalibratedValue {
+  std::string name;
+  float least = 0, most = 0;
+  uint64_t nonFinite = 0;
+  Thresholds thresholds;
+  CalibrationMethod::Kind chosen = CalibrationMethod::Max;
+};
+
+struct CalibrationCache {
+  CalibrationSource source;
+  CalibrationMethod method;
+  std::vector<CalibratedValue> values; // in the order of their names
+
+  static llvm::Expected<CalibrationCache> read(llvm::StringRef path);
+  std::string text() const;
+
+  /// Says of a cache of another model or of other data that it is.
+  llvm::Error checkSource(const CalibrationSource &wanted, llvm::StringRef path) const;
+  /// Whether it answers this method without another run. If so, and if it is not the one that the
+  /// cache was made by, values are chosen by it.
+  bool adopt(const CalibrationMethod &wanted);
+};
+
+/// TensorRT's own file: a line "TRT-8501-EntropyCalibration2", then "name: 3c010a14" for each
+/// tensor, where the number is the scale as the bits of an FP32, in hexadecimal.
+struct TensorRtCache {
+  llvm::StringMap<float> scales; // of tensors by their ONNX names
+
+  static bool isOne(llvm::StringRef text);
+  static llvm::Expected<TensorRtCache> parse(llvm::StringRef text, llvm::StringRef path);
+};
+
+} // namespace cameo

@@ -1,0 +1,65 @@
+// The samples that a model is calibrated with: an .npz file, or a folder of .npz files or, for a
+// model of one input, of .npy files, which are taken in the order of their names.
+//
+// A file has an array an input. Its first axis runs over samples: it takes the place of the input's
+// first axis, whose size the model leaves open or fixes to how many samples it wants at a time, or
+// stands in front of all of them. An array without that axis is one sample. Only the samples of
+// one run are in memory at a time.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Run.h"
+#include "codegen/calibrate/ArrayFile.h"
+
+namespace cameo {
+
+/// What one run takes, a tensor an input.
+struct DataBatch {
+  uint64_t samples = 0;
+  std::vector<HostTensor> inputs;
+};
+
+class CalibrationData {
+public:
+  /// For such inputs of a model. Looks at the headers of all files; `path` stands in messages as it
+  /// is given.
+  static llvm::Expected<CalibrationData> open(llvm::StringRef path,
+                                              llvm::ArrayRef<TensorPort> inputs);
+
+  uint64_t samples() const { return sampleCount; }
+  size_t files() const { return paths.size(); }
+  /// Of the files' bytes.
+  llvm::Expected<uint64_t> hash() const { return hashFiles(paths); }
+
+  /// The next `most` samples or fewer: a run has samples of one shape, as many as the model fixes.
+  /// A batch without samples is the end.
+  llvm::Expected<DataBatch> next(uint64_t most);
+  /// Back to the first sample.
+  void rewind();
+
+private:
+  struct Part; // an array of the file that is being read
+  struct Open; // that file
+  CalibrationData();
+
+public:
+  CalibrationData(CalibrationData &&);
+  ~CalibrationData();
+
+private:
+  llvm::Error findFiles(llvm::StringRef path);
+  llvm::Error count();
+  llvm::Expected<std::unique_ptr<Open>> openFile(llvm::StringRef path) const;
+  llvm::Error place(const TensorPort &input, Part &part, llvm::StringRef path) const;
+  llvm::Error fixRun(uint64_t samples, llvm::StringRef what);
+
+  std::vector<TensorPort> inputs;
+  std::vector<std::string> paths;
+  uint64_t sampleCount = 0;
+  uint64_t fixedSamples = 0; // of each run; 0: any number
+  size_t nextFile = 0;
+  std::unique_ptr<Open> current;
+};
+
+} // namespace cameo

@@ -1,0 +1,222 @@
+// A comparison as text, as JSON and as a page.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/compare/ComparisonReport.h"
+
+#include "codegen/emit/Page.h"
+
+#include "llvm/Support/Format.h"
+
+#include <cmath>
+
+using namespace cameo;
+namespace json = llvm::json;
+using llvm::StringRef;
+
+/// Comparison.html, by CMake.
+static constexpr llvm::StringLiteral kPage(
+#include "codegen/compare/ComparisonPage.inc"
+);
+
+//===-- Text ----------------------------------------------------------------------------------===//
+
+static std::string decibels(double sqnr) {
+  if (std::isinf(sqnr))
+    return sqnr > 0 ? "equal" : "not finite";
+  return llvm::formatv("{0:f1} dB", sqnr).str();
+}
+
+static std::string percent(uint64_t part, uint64_t all) {
+  return all ? llvm::formatv("{0:f2} %", 100.0 * part / all).str() : "";
+}
+
+static std::string sizeText(uint64_t bytes) {
+  return bytes ? llvm::formatv("{0:f2} MB", bytes / 1e6).str() : "";
+}
+
+/// "41 fp16, 2 fp32"
+static std::string kernelsText(const SideFacts &facts) {
+  std::string text;
+  for (const auto &[precision, count] : facts.kernels)
+    text += llvm::formatv("{0}{1} {2}", text.empty() ? "" : ", ", count, precision).str();
+  return text;
+}
+
+/// Columns as wide as what stands in them; the first one is flush left.
+static void printTable(llvm::raw_ostream &out, llvm::ArrayRef<std::vector<std::string>> rows) {
+  std::vector<size_t> widths(rows.front().size());
+  for (const std::vector<std::string> &row : rows)
+    for (auto [i, cell] : llvm::enumerate(row))
+      widths[i] = std::max(widths[i], cell.size());
+  for (const std::vector<std::string> &row : rows) {
+    for (auto [i, cell] : llvm::enumerate(row)) {
+      if (!widths[i])
+        continue;
+      if (i)
+        out << "  " << llvm::right_justify(cell, widths[i]);
+      else
+        out << llvm::left_justify(cell, widths[i]);
+    }
+    out << "\n";
+  }
+}
+
+/// The outputs together: the worst of each.
+static std::vector<std::string> outputCells(const SideResult &result) {
+  if (result.outputs.empty())
+    return {"", "", ""};
+  double sqnr = HUGE_VAL, cosine = HUGE_VAL, largest = 0;
+  for (const ComparedValue &value : result.outputs) {
+    sqnr = std::min(sqnr, value.error.sqnr());
+    cosine = std::min(cosine, value.error.cosine());
+    largest = std::max(largest, value.error.largestDifference());
+  }
+  return {decibels(sqnr), llvm::formatv("{0:f6}", cosine).str(),
+          llvm::formatv("{0:g3}", largest).str()};
+}
+
+static void printSides(llvm::raw_ostream &out, const Comparison &comparison) {
+  std::vector<std::vector<std::string>> rows{{"", "size", "launches", "kernels", "tensor cores",
+                                              "right", "same largest", "SQNR", "cosine",
+                                              "max error"}};
+  bool hasFacts = false;
+  for (size_t side = 0; side < comparison.size(); ++side) {
+    const SideFacts &facts = comparison.facts(side);
+    const SideResult &result = comparison.result(side);
+    hasFacts |= facts.launches.has_value();
+    std::vector<std::string> row{
+        facts.name,
+        sizeText(facts.bytes),
+        facts.launches ? llvm::Twine(*facts.launches).str() : "",
+        kernelsText(facts),
+        facts.launches ? llvm::Twine(facts.matrixKernels).str() : "",
+        comparison.hasLabels() ? percent(result.correct, comparison.rows()) : "",
+        side ? percent(result.agreement.agreeing(), result.agreement.rows()) : ""};
+    llvm::append_range(row, side ? outputCells(result) : outputCells({}));
+    rows.push_back(std::move(row));
+  }
+  // A column that would say nothing has no title either.
+  if (!hasFacts)
+    rows[0][2] = rows[0][4] = rows[0][3] = "";
+  if (!comparison.hasLabels())
+    rows[0][5] = "";
+  printTable(out, rows);
+}
+
+static std::string described(const ComparedValue &value) {
+  return value.op.empty() ? value.name : value.name + " (" + value.op + ")";
+}
+
+static void printWorst(llvm::raw_ostream &out, const Comparison &comparison, size_t side,
+                       size_t count) {
+  const SideResult &result = comparison.result(side);
+  std::vector<std::vector<std::string>> rows;
+  for (const ComparedValue *value : comparison.worst(side, count))
+    rows.push_back({"  " + described(*value), cameo_dtype_name(value->type),
+                    decibels(value->error.sqnr()),
+                    llvm::formatv("{0:f6}", value->error.cosine()).str(),
+                    llvm::formatv("{0:g3}", value->error.largestDifference()).str(),
+                    llvm::formatv("of {0:g3}", value->error.largestReference()).str()});
+  out << "\n"
+      << comparison.facts(side).name << ": the worst of " << result.values.size() << " values";
+  if (!result.missing.empty())
+    out << "; it does not have " << result.missing.size() << " of the reference's";
+  out << "\n";
+  if (!rows.empty())
+    printTable(out, rows);
+}
+
+void cameo::printComparison(llvm::raw_ostream &out, const Comparison &comparison,
+                            const ComparisonView &view) {
+  out << comparison.samples() << " samples, beside " << comparison.facts(0).name << "\n\n";
+  printSides(out, comparison);
+  for (size_t side = 1; side < comparison.size(); ++side) {
+    if (view.worst && !comparison.result(side).values.empty())
+      printWorst(out, comparison, side, view.worst);
+    if (!view.tolerance)
+      continue;
+    out << "\n" << comparison.facts(side).name << ": ";
+    if (const ComparedValue *value = comparison.firstBeyond(side, *view.tolerance))
+      out << "the first value below " << decibels(*view.tolerance) << " is " << described(*value)
+          << ": " << decibels(value->error.sqnr()) << "\n";
+    else
+      out << "no value is below " << decibels(*view.tolerance) << "\n";
+  }
+}
+
+//===-- JSON ----------------------------------------------------------------------------------===//
+
+static json::Object valueJson(const ComparedValue &value) {
+  const TensorError &error = value.error;
+  json::Object object{
+      {"name", json::fixUTF8(value.name)},      {"type", cameo_dtype_name(value.type)},
+      {"elements", int64_t(error.elements())},  {"cosine", error.cosine()},
+      {"max_error", error.largestDifference()}, {"max_reference", error.largestReference()}};
+  if (!value.op.empty())
+    object["op"] = value.op;
+  if (error.incomparable())
+    object["incomparable"] = int64_t(error.incomparable());
+  else if (std::isinf(error.sqnr()))
+    object["equal"] = true;
+  else
+    object["sqnr"] = error.sqnr();
+  return object;
+}
+
+static json::Array valuesJson(llvm::ArrayRef<ComparedValue> values) {
+  json::Array list;
+  for (const ComparedValue &value : values)
+    list.push_back(valueJson(value));
+  return list;
+}
+
+static json::Object sideJson(const Comparison &comparison, size_t side,
+                             const ComparisonView &view) {
+  const SideFacts &facts = comparison.facts(side);
+  const SideResult &result = comparison.result(side);
+  json::Object object{{"name", json::fixUTF8(facts.name)}};
+  if (facts.bytes)
+    object["bytes"] = int64_t(facts.bytes);
+  if (facts.launches) {
+    json::Object kernels;
+    for (const auto &[precision, count] : facts.kernels)
+      kernels[precision] = count;
+    object["launches"] = *facts.launches;
+    object["kernels"] = std::move(kernels);
+    object["tensor_core_kernels"] = facts.matrixKernels;
+  }
+  if (comparison.hasLabels())
+    object["right"] = int64_t(result.correct);
+  if (!side)
+    return object;
+  object["same_largest"] = int64_t(result.agreement.agreeing());
+  object["outputs"] = valuesJson(result.outputs);
+  object["values"] = valuesJson(result.values);
+  object["missing"] = json::Array(
+      llvm::map_range(result.missing, [](const std::string &name) { return json::fixUTF8(name); }));
+  if (view.tolerance) {
+    const ComparedValue *value = comparison.firstBeyond(side, *view.tolerance);
+    object["first_beyond"] = value ? json::Value(json::fixUTF8(value->name)) : nullptr;
+  }
+  return object;
+}
+
+json::Object cameo::comparisonJson(const Comparison &comparison, const ComparisonView &view) {
+  json::Object object{{"cameo_compare", 1},
+                      {"samples", int64_t(comparison.samples())},
+                      {"rows", int64_t(comparison.rows())}};
+  if (view.tolerance)
+    object["tolerance"] = *view.tolerance;
+  json::Array list;
+  for (size_t side = 0; side < comparison.size(); ++side)
+    list.push_back(sideJson(comparison, side, view));
+  object["sides"] = std::move(list);
+  return object;
+}
+
+//===-- Page ----------------------------------------------------------------------------------===//
+
+std::string cameo::comparisonPage(const Comparison &comparison, const ComparisonView &view) {
+  json::Value data = comparisonJson(comparison, view);
+  return fillPage(kPage, llvm::formatv("{0}", data).str());
+}

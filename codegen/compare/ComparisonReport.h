@@ -1,0 +1,25 @@
+// A comparison as text, as JSON and as a page.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/compare/Comparison.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace cameo {
+
+struct ComparisonView {
+  size_t worst = 10;               // values that the text lists, a side
+  std::optional<double> tolerance; // dB: the first value below it is named
+};
+
+/// A line a side, and the worst values of each.
+void printComparison(llvm::raw_ostream &out, const Comparison &comparison,
+                     const ComparisonView &view);
+/// Everything, as docs/compare.md has it.
+llvm::json::Object comparisonJson(const Comparison &comparison, const ComparisonView &view);
+/// The same as one page of HTML that needs nothing else.
+std::string comparisonPage(const Comparison &comparison, const ComparisonView &view);
+
+} // namespace cameo

@@ -1,0 +1,98 @@
+// What is compared: a model at a precision, an artefact, or numbers that were recorded.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Compile.h"
+#include "codegen/Run.h"
+#include "codegen/calibrate/CalibrationData.h"
+
+namespace cameo {
+
+/// What is known of a side beside its numbers.
+struct SideFacts {
+  std::string name; // "fp16"; a file's
+  uint64_t bytes = 0;
+  /// Of the simulator's variant, without taps; empty where they are not known. Kernels are counted
+  /// by their precision, and those on Tensor Cores.
+  std::optional<unsigned> launches;
+  std::map<std::string, unsigned> kernels;
+  unsigned matrixKernels = 0;
+  /// Operators by the names of values.
+  llvm::StringMap<std::string> operators;
+};
+
+/// A value of one run; bytes and shape live as long as the call that it is given to.
+struct SeenValue {
+  llvm::StringRef name;
+  cameo_dtype type;
+  llvm::ArrayRef<int64_t> shape;
+  llvm::ArrayRef<char> bytes;
+};
+
+class Side {
+public:
+  explicit Side(SideFacts facts) : facts(std::move(facts)) {}
+  virtual ~Side() = default;
+
+  using ValueFunction = llvm::function_ref<llvm::Error(const SeenValue &)>;
+  /// Calls `onValue` with the intermediate values of a run over a batch, in the order of
+  /// computation, and `onOutput` with its outputs.
+  virtual llvm::Error run(const DataBatch &batch, ValueFunction onValue,
+                          ValueFunction onOutput) = 0;
+
+  SideFacts facts;
+};
+
+/// A model that runs.
+class RunningSide : public Side {
+public:
+  /// `tapped` has the same model with taps; null where `model` has them.
+  RunningSide(SideFacts facts, std::unique_ptr<Runner> model, std::unique_ptr<Runner> tapped)
+      : Side(std::move(facts)), model(std::move(model)), tapped(std::move(tapped)) {}
+
+  /// Compiles a model for the simulator, once as it is and once with taps on the values that match
+  /// `taps`, if there are any. Messages go to options.onMessage; an error says only that there was
+  /// one.
+  static llvm::Expected<std::unique_ptr<RunningSide>>
+  compile(llvm::StringRef path, llvm::StringRef name, const CompileOptions &options,
+          llvm::StringRef taps, const RunOptions &run);
+  /// An artefact, with what taps it was compiled with.
+  static llvm::Expected<std::unique_ptr<RunningSide>> load(llvm::StringRef path,
+                                                           const RunOptions &run);
+
+  llvm::Error run(const DataBatch &batch, ValueFunction onValue, ValueFunction onOutput) override;
+
+  llvm::ArrayRef<TensorPort> inputs() const { return model->inputs(); }
+  llvm::ArrayRef<TensorPort> outputs() const { return model->outputs(); }
+  llvm::ArrayRef<TensorPort> values() const { return withTaps().taps(); }
+
+private:
+  Runner &withTaps() const { return tapped ? *tapped : *model; }
+
+  std::unique_ptr<Runner> model, tapped;
+};
+
+/// Numbers that another program has recorded, for the samples that the models run over: arrays of
+/// an .npz file, or of a folder of them, by the names of values and outputs.
+class RecordedSide : public Side {
+public:
+  /// Those of `values` are read that the file has; none is an error. The first `outputs` of them
+  /// are a model's outputs.
+  static llvm::Expected<std::unique_ptr<RecordedSide>>
+  open(llvm::StringRef path, llvm::ArrayRef<TensorPort> outputs, llvm::ArrayRef<TensorPort> values);
+
+  llvm::Error run(const DataBatch &batch, ValueFunction onValue, ValueFunction onOutput) override;
+
+private:
+  RecordedSide(SideFacts facts, std::vector<TensorPort> arrays, size_t outputs,
+               CalibrationData data)
+      : Side(std::move(facts)), arrays(std::move(arrays)), outputs(outputs), data(std::move(data)) {
+  }
+
+  std::vector<TensorPort> arrays; // outputs first
+  size_t outputs;
+  CalibrationData data;
+};
+
+} // namespace cameo

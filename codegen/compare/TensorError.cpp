@@ -1,0 +1,63 @@
+// How far the elements of tensors are from those of a reference.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/compare/TensorError.h"
+
+#include "passes/graph/Elements.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace cameo;
+using llvm::ArrayRef;
+
+std::vector<double> cameo::toNumbers(cameo_dtype type, ArrayRef<char> bytes) {
+  std::optional<onnx::ElementKind> kind = onnx::elementKindOfNumber(type); // the same numbers
+  if (!kind || computesIn(*kind) == Computes::Not)
+    return {};
+  return readDoubles(*kind, bytes);
+}
+
+void TensorError::add(ArrayRef<double> reference, ArrayRef<double> given) {
+  assert(reference.size() == given.size() && "tensors of one shape");
+  for (auto [expected, value] : llvm::zip_equal(reference, given)) {
+    ++count;
+    if (!std::isfinite(expected) || !std::isfinite(value)) {
+      odd += expected != value;
+      continue;
+    }
+    double difference = value - expected;
+    references += expected * expected;
+    values += value * value;
+    products += expected * value;
+    differences += difference * difference;
+    most = std::max(most, std::abs(difference));
+    mostReference = std::max(mostReference, std::abs(expected));
+  }
+}
+
+double TensorError::sqnr() const {
+  double infinity = std::numeric_limits<double>::infinity();
+  if (odd)
+    return -infinity;
+  return differences == 0 ? infinity : 10 * std::log10(references / differences);
+}
+
+double TensorError::cosine() const {
+  if (references == 0 || values == 0)
+    return references == values ? 1 : 0;
+  return products / std::sqrt(references * values);
+}
+
+size_t cameo::largestOf(ArrayRef<double> row) {
+  size_t largest = 0;
+  for (size_t i = 1; i < row.size(); ++i)
+    if (row[i] > row[largest] || (std::isnan(row[i]) && !std::isnan(row[largest])))
+      largest = i;
+  return largest;
+}
+
+void Agreement::add(ArrayRef<double> reference, ArrayRef<double> values, int64_t rowLength) {
+  for (size_t at = 0; at < reference.size(); at += rowLength, ++all)
+    same += largestOf(reference.slice(at, rowLength)) == largestOf(values.slice(at, rowLength));
+}

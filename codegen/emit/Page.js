@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pages of Cameo have in common. A page has `state`, with what is sorted by and whether
+// all rows are wanted, and `draw`.
+
+// More rows than these are drawn when they are asked for.
+const MANY = 1000;
+
+/// An element with text and children; names of nodes never become markup.
+function make(tag, attributes, ...children) {
+  const svg = [ 'svg', 'rect', 'line', 'text', 'title', 'desc', 'polyline' ].includes(tag);
+  const element = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag)
+                      : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {}))
+    element.setAttribute(name, value);
+  element.append(...children.map(child => child instanceof Node ? child : String(child)));
+  return element;
+}
+function fill(id, ...children) { document.getElementById(id).replaceChildren(...children); }
+function scaled(number, unit) {
+  if (number === undefined || number === null)
+    return '';
+  const steps = [ '', 'k', 'M', 'G', 'T', 'P' ];
+  let step = 0, value = number;
+  for (; value >= 1000 && step < steps.length - 1; ++step)
+    value /= 1000;
+  return (step ? value.toPrecision(3) : value) + ' ' + steps[step] + unit;
+}
+const bytes = number => scaled(number, 'B');
+const list = names => (names || []).join(', ');
+const sum = (objects, name) => objects.reduce((total, each) => total + (each[name] || 0), 0);
+
+/// Columns: {title, of(row) -> text or Node, number, code, short, key}; a key is one to sort by.
+function table(columns, rows, caption, sorted) {
+  const head = make('tr');
+  for (const column of columns) {
+    const cell = make('th', {scope : 'col', class : column.number ? 'number' : ''});
+    if (sorted && column.key) {
+      const button = make('button', {type : 'button'}, column.title);
+      button.addEventListener('click', () => sorted(column.key));
+      cell.append(button);
+      if (state.sort === column.key)
+        cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending');
+    } else {
+      cell.append(column.title);
+    }
+    head.append(cell);
+  }
+  const body = make('tbody');
+  const limit = state.all ? rows.length : Math.min(rows.length, MANY);
+  for (const row of rows.slice(0, limit)) {
+    const line = make('tr');
+    for (const column of columns)
+      line.append(make(
+          'td',
+          {class : column.number  ? 'number'
+                   : column.code  ? 'code'
+                   : column.short ? 'short'
+                                  : ''},
+          column.of(row)));
+    body.append(line);
+  }
+  const parts = [ make('table', {}, make('caption', {class : 'soft'}, caption),
+                       make('thead', {}, head), body) ];
+  if (limit < rows.length) {
+    const more = make('button', {type : 'button', class : 'more'}, `Show all ${rows.length}`);
+    more.addEventListener('click', () => {
+      state.all = true;
+      draw();
+    });
+    parts.push(more);
+  }
+  return make('div', {class : 'scroll'}, ...parts);
+}
+
+function sortRows(rows) {
+  if (!state.sort)
+    return;
+  const key = row => row[state.sort] ?? '';
+  rows.sort((a, b) => typeof key(a) === 'number' && typeof key(b) === 'number'
+                          ? key(a) - key(b)
+                          : String(key(a)).localeCompare(String(key(b))));
+  if (state.descending)
+    rows.reverse();
+}
+function sortBy(key) {
+  state.descending = state.sort === key && !state.descending;
+  state.sort = key;
+  draw();
+}

@@ -1,0 +1,142 @@
+// Files of calibration, Cameo's and TensorRT's.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/calibrate/CalibrationCache.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <gtest/gtest.h>
+
+using namespace cameo;
+using llvm::StringRef;
+
+namespace {
+
+CalibrationCache example() {
+  CalibrationCache cache;
+  cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512};
+  cache.method = {CalibrationMethod::Entropy, 99.99};
+  CalibratedValue conv{
+      "conv1", -7.25, 9.5, 0, {{9.5f, 8.1f, 9, 1e-30f}}, CalibrationMethod::Entropy};
+  CalibratedValue split{"split:1", 0, 1, 3, {{1, 1, 1, 0.75f}}, CalibrationMethod::Entropy};
+  cache.values = {conv, split};
+  return cache;
+}
+
+class CalibrateCacheTest : public testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_FALSE(llvm::sys::fs::createTemporaryFile("cameo-cache-test", "json", path));
+  }
+  void TearDown() override { llvm::sys::fs::remove(path); }
+
+  llvm::Expected<CalibrationCache> read(const std::string &text) {
+    std::error_code error;
+    llvm::raw_fd_ostream(path, error) << text;
+    return CalibrationCache::read(path);
+  }
+  /// What reading the text says, without the file's name.
+  std::string refusal(const std::string &text) {
+    return StringRef(llvm::toString(read(text).takeError())).split("': ").second.str();
+  }
+  llvm::SmallString<128> path;
+};
+
+TEST_F(CalibrateCacheTest, IsReadable) {
+  EXPECT_EQ(example().text(), R"({
+  "cameo_ranges": 1,
+  "model": "16e89c4be18b0e5f",
+  "data": {"name": "train.npz", "files": 1, "samples": 512, "xxh3": "0000000000001234"},
+  "method": "entropy",
+  "percentile": 99.99,
+  "ranges": {
+    "conv1": {"min": -7.25, "max": 9.5, "method": "entropy", "thresholds": {"max": 9.5, "entropy": 8.1, "percentile": 9, "mse": 1e-30}},
+    "split:1": {"min": 0, "max": 1, "method": "entropy", "thresholds": {"max": 1, "entropy": 1, "percentile": 1, "mse": 0.75}, "non_finite": 3}
+  }
+}
+)");
+}
+
+TEST_F(CalibrateCacheTest, IsReadAsItWasWritten) {
+  CalibrationCache cache = llvm::cantFail(read(example().text()));
+  EXPECT_EQ(cache.text(), example().text());
+  cache.source.weights = 0xabc;
+  EXPECT_EQ(llvm::cantFail(read(cache.text())).source.weights, 0xabcu);
+}
+
+TEST_F(CalibrateCacheTest, AnotherMethodNeedsNoRun) {
+  CalibrationCache cache = example();
+  EXPECT_TRUE(cache.adopt({CalibrationMethod::Mse, 99.99}));
+  EXPECT_EQ(cache.values[1].chosen, CalibrationMethod::Mse);
+  // What was chosen by hand stays.
+  cache.values[0].chosen = CalibrationMethod::Max;
+  EXPECT_TRUE(cache.adopt({CalibrationMethod::Mse, 99.9}));
+  EXPECT_EQ(cache.values[0].chosen, CalibrationMethod::Max);
+  EXPECT_FALSE(cache.adopt({CalibrationMethod::Percentile, 99.9}));
+  EXPECT_FALSE(cache.adopt({CalibrationMethod::Best, 99.99}));
+}
+
+TEST_F(CalibrateCacheTest, OthersAreRefused) {
+  CalibrationSource source = example().source;
+  EXPECT_FALSE(example().checkSource(source, "c.json"));
+  source.dataName = "copy.npz";
+  EXPECT_FALSE(example().checkSource(source, "c.json"));
+  source.dataHash = 0x5678;
+  source.samples = 2;
+  EXPECT_EQ(llvm::toString(example().checkSource(source, "c.json")),
+            "calibration cache 'c.json' was made with other data: 512 samples of 'train.npz' "
+            "(xxh3 0000000000001234), not 2 samples of 'copy.npz' (xxh3 0000000000005678); remove "
+            "it, or name another file");
+  source.weights = 1;
+  EXPECT_EQ(llvm::toString(example().checkSource(source, "c.json")),
+            "calibration cache 'c.json' is of a model with other external data");
+  source.model = 1;
+  EXPECT_EQ(llvm::toString(example().checkSource(source, "c.json")),
+            "calibration cache 'c.json' is of another model: of one with the hash "
+            "16e89c4be18b0e5f, and this one's is 0000000000000001");
+}
+
+TEST_F(CalibrateCacheTest, WhatIsNotACacheIsRefused) {
+  EXPECT_EQ(refusal("{}"), "the member 'cameo_ranges' is not 1");
+  EXPECT_EQ(refusal("{\"cameo_ranges\": 1, \"ranges\": {}}"),
+            "calibration has not written it: 'model', 'data', 'method' or 'ranges' is not as it "
+            "should be");
+  auto changed = [](StringRef from, StringRef to) {
+    std::string text = example().text();
+    return text.replace(text.find(from.str()), from.size(), to.str());
+  };
+  EXPECT_EQ(refusal(changed("\"min\": -7.25", "\"min\": 10")),
+            "'conv1' has no numbers 'min' and 'max'");
+  EXPECT_EQ(refusal(changed("\"mse\": 0.75", "\"mse\": 0")),
+            "'split:1' has no threshold of method 'mse' that is more than 0");
+  EXPECT_EQ(refusal(changed("-7.25, \"max\": 9.5, \"method\": \"entropy\"",
+                            "0, \"max\": 1, \"method\": \"best\"")),
+            "'conv1' has no 'method' and 'thresholds' of calibration");
+}
+
+TEST(CalibrateTensorRtCache, ScalesByName) {
+  StringRef text = "TRT-8501-EntropyCalibration2\r\ninput: 3c010a14\nlayer: 1/out: 3f800000\r\n\n";
+  EXPECT_TRUE(TensorRtCache::isOne(text));
+  EXPECT_FALSE(TensorRtCache::isOne("{}"));
+  TensorRtCache cache = llvm::cantFail(TensorRtCache::parse(text, "calib.cache"));
+  EXPECT_EQ(cache.scales.size(), 2u);
+  EXPECT_FLOAT_EQ(cache.scales.lookup("input"), 0.00787594f);
+  EXPECT_EQ(cache.scales.lookup("layer: 1/out"), 1.0f);
+}
+
+TEST(CalibrateTensorRtCache, OtherLinesAreRefused) {
+  auto refused = [](const char *line) {
+    return llvm::toString(
+        TensorRtCache::parse(
+            ("TRT-8501-MinMaxCalibration\na: 3f800000\n" + llvm::Twine(line)).str(), "c")
+            .takeError());
+  };
+  EXPECT_EQ(refused("b 3f800000"),
+            "calibration cache 'c', line 3: 'b 3f800000' is not a tensor's name and eight digits "
+            "of its scale, as in 'conv1: 3c010a14'");
+  EXPECT_EQ(refused("b: 7f800000"), "calibration cache 'c', line 3: the scale of 'b' is INF");
+  EXPECT_EQ(refused("a: 3f800000"), "calibration cache 'c', line 3: a second scale of 'a'");
+}
+
+} // namespace

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Calibration: thresholds from sample data, and the cache that keeps them.
+
+A small network is calibrated by every method. What is recorded of each value is what ONNX Runtime
+computes there; caches have the same bytes for one and two threads and batches of 1, 7 and 32; those
+of another model or other data are refused; TensorRT's are read. Memory does not grow with samples.
+
+--long calibrates ResNet-50 at 224x224 on 500 images as well, and says what takes how long.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import struct
+import sys
+import time
+
+import numpy
+import onnx
+
+import harness
+import networks
+import precision
+import typed_networks
+
+SECONDS = 600
+SAMPLES = 67
+METHODS = ("max", "entropy", "percentile", "mse")
+# Calibration of ResNet-50 may take this long on 2 cores, and memory may grow by this with samples.
+RESNET_IMAGES, RESNET_SECONDS = 500, 180
+MOST_GROWTH = 1.05
+
+
+def network():
+    """Convolutions with batch-norms, a residual add and a product, in any batch."""
+    b = networks.Builder("small", 7)
+    x = b.node("Relu", b.conv_norm("image", 3, 16, 3))
+    y = b.node("Relu", b.conv_norm(x, 16, 16, 3))
+    y = b.node("Relu", b.node("Add", b.conv_norm(y, 16, 16, 1), x))
+    networks.rename_output(b, networks.classify(b, y, 16), "logits")
+    return b.model([networks.value("image", ["N", 3, 12, 12])],
+                   [networks.value("logits", ["N", 1000])], 17)
+
+
+def samples(count, seed=1, size=12):
+    """Heavier tails than a Gaussian's, so that methods differ."""
+    random = numpy.random.default_rng(seed)
+    return random.standard_t(4, (count, 3, size, size)).astype(numpy.float32)
+
+
+def values_of(cache):
+    return json.loads(cache.read_text())["ranges"]
+
+
+def with_quantized(model, value, threshold):
+    """The model with one value quantised to 8 bits and back for all that read it."""
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    nodes = list(changed.graph.node)
+    for node in nodes:
+        node.input[:] = ["quantized" if name == value else name for name in node.input]
+    constants = {"scale": threshold / 127, "low": -127, "high": 127}
+    changed.graph.initializer.extend(onnx.numpy_helper.from_array(numpy.float32(number), name)
+                                     for name, number in constants.items())
+    steps = [("Div", [value, "scale"], "steps"), ("Round", ["steps"], "rounded"),
+             ("Clip", ["rounded", "low", "high"], "clipped"),
+             ("Mul", ["clipped", "scale"], "quantized")]
+    at = next((i + 1 for i, node in enumerate(nodes) if value in node.output), 0)
+    del changed.graph.node[:]
+    changed.graph.node.extend(nodes[:at])
+    changed.graph.node.extend(onnx.helper.make_node(op, inputs, [output], output)
+                              for op, inputs, output in steps)
+    changed.graph.node.extend(nodes[at:])
+    return changed
+
+
+class Calibration:
+    def __init__(self, build):
+        self.suite = harness.Suite("calibration", build.resolve())
+        self.cameoc = self.suite.tool("cameoc")
+        self.work = self.suite.work
+        self.model = self.work / "model.onnx"
+        onnx.save(network(), self.model)
+        self.images = samples(SAMPLES)
+        self.data = self.work / "data.npz"
+        numpy.savez(self.data, image=self.images)
+
+    def calibrate(self, output, *flags, model=None):
+        if not any(str(flag).startswith("--calibration-cache") for flag in flags):
+            output.unlink(missing_ok=True)
+        return harness.run([self.cameoc, model or self.model, "-o", output, "--emit=ranges",
+                            *flags], SECONDS)
+
+    def judge(self, case, problem, *steps):
+        if problem:
+            self.suite.fail(case, problem, *steps)
+        else:
+            self.suite.ok(case)
+
+    def expect(self, case, step, text):
+        """It fails, and says so."""
+        wrong = step.code != 1 or text not in step.output
+        self.judge(case, wrong and f"{step.how()} without '{text}'", step)
+
+    def check_values(self):
+        """Ranges and the maximum are ONNX Runtime's, and the chosen method's threshold is there."""
+        output = self.work / "ranges.json"
+        step = self.calibrate(output, f"--calibration-data={self.data}",
+                              "--calibration-method=mse")
+        if step.code != 0:
+            return self.suite.fail("values", step.how(), step)
+        found = values_of(output)
+        normalized = self.work / "normalized.onnx"
+        harness.run([self.cameoc, self.model, "-o", normalized, "--stop-after=normalized",
+                     "--emit=onnx"], SECONDS)
+        graph = onnx.load(normalized)
+        tensors = precision.every_value(graph, {"image": self.images})
+        reference = {node.name: tensors[node.output[0]] for node in graph.graph.node
+                     if node.output[0] in tensors}
+        reference["image"] = self.images
+        missing = [name for name in reference if name not in found]
+        self.judge("names", missing and f"{missing} are not in the file", step)
+        wrong = [name for name, array in reference.items() if name in found and not numpy.allclose(
+            [found[name]["min"], found[name]["max"]], [array.min(), array.max()],
+            rtol=1e-4, atol=1e-5)]
+        self.judge("values", wrong and f"the ranges of {wrong} are not ONNX Runtime's", step)
+        wrong = [name for name, each in found.items()
+                 if each["thresholds"]["max"] != max(-each["min"], each["max"]) or
+                 each["method"] != "mse" or set(each["thresholds"]) != set(METHODS) or
+                 not all(0 < t <= each["thresholds"]["max"] for t in each["thresholds"].values())]
+        self.judge("thresholds", wrong and f"{wrong} have wrong thresholds", step)
+        return None
+
+    def check_bytes(self):
+        texts = set()
+        for threads in (1, 2):
+            for batch in (1, 7, 32):
+                cache = self.work / f"cache-{threads}-{batch}.json"
+                cache.unlink(missing_ok=True)
+                step = self.calibrate(self.work / "ranges.json", f"-j{threads}",
+                                      f"--calibration-data={self.data}",
+                                      f"--calibration-batch={batch}",
+                                      f"--calibration-cache={cache}")
+                if step.code != 0:
+                    return self.suite.fail(f"bytes-{threads}-{batch}", step.how(), step)
+                texts.add(cache.read_bytes())
+        self.judge("bytes", len(texts) != 1 and f"{len(texts)} different caches")
+        folder = self.work / "folder"
+        folder.mkdir(exist_ok=True)
+        for number, image in enumerate(self.images):
+            numpy.save(folder / f"{number:03}.npy", image)
+        packed = self.work / "packed.npz"
+        numpy.savez_compressed(packed, image=self.images)
+        wanted = values_of(self.work / "ranges.json")
+        for case, data in (("folder", folder), ("packed", packed)):
+            output = self.work / f"{case}.json"
+            step = self.calibrate(output, f"--calibration-data={data}")
+            same = step.code == 0 and values_of(output) == wanted
+            self.judge(case, not same and "other ranges than from one archive", step)
+        return None
+
+    def check_cache(self):
+        cache, output = self.work / "cache.json", self.work / "ranges.json"
+        flags = (f"--calibration-data={self.data}", f"--calibration-cache={cache}")
+        cache.unlink(missing_ok=True)
+        made = self.calibrate(output, *flags)
+        # A mark that only a run would remove.
+        text = cache.read_text().replace('"image": {"min": -', '"image": {"min": -1')
+        cache.write_text(text)
+        again = self.calibrate(output, *flags)
+        self.judge("cache-kept", (again.code != 0 or cache.read_text() != text) and
+                   "the cache was not taken as it is", made, again)
+        other = self.calibrate(output, *flags, "--calibration-method=mse")
+        changed = other.code == 0 and {each["method"] for each in values_of(cache).values()}
+        self.judge("cache-method", changed != {"mse"} and f"methods are {changed}", other)
+        step = self.calibrate(output, *flags, "--calibration-method=percentile:99")
+        self.judge("cache-percentile", (step.code != 0 or
+                   json.loads(cache.read_text())["percentile"] != 99) and
+                   "another percentile was not calibrated", step)
+
+        data = self.work / "other.npz"
+        numpy.savez(data, image=samples(3, 2))
+        self.expect("cache-data", self.calibrate(
+            output, f"--calibration-data={data}", f"--calibration-cache={cache}"),
+            f"calibration cache '{cache}' was made with other data: {SAMPLES} samples of "
+            "'data.npz'")
+        model = self.work / "other.onnx"
+        changed = network()
+        changed.producer_name = "others"
+        onnx.save(changed, model)
+        for case, more in (("cache-model", flags), ("cache-model-alone", flags[1:])):
+            self.expect(case, self.calibrate(output, *more, model=model),
+                        f"calibration cache '{cache}' is of another model")
+        step = harness.run([self.cameoc, self.model, "-o", self.work / "half.onnx", "--emit=onnx",
+                            "--precision=fp16", f"--calibration-cache={cache}"], SECONDS)
+        self.judge("cache-precision", step.code != 0 and step.how(), step)
+
+    def check_tensorrt(self):
+        """Tensors' names become those of values: a batch-norm's is its convolution's."""
+        scales = {name: numpy.float32(0.01 * (1 + number)) for number, name in enumerate(
+            ["image"] + [name for node in network().graph.node for name in node.output])}
+        cache, output = self.work / "tensorrt.cache", self.work / "tensorrt.json"
+        cache.write_text("TRT-8501-EntropyCalibration2\n" + "".join(
+            f"{name}: {struct.pack('>f', scale).hex()}\n" for name, scale in scales.items()))
+        step = self.calibrate(output, f"--calibration-cache={cache}")
+        if step.code != 0:
+            return self.suite.fail("tensorrt", step.how(), step)
+        found = values_of(output)
+        nodes = {node.name: node for node in network().graph.node}
+        wanted = {"image": "image"}
+        for name, node in nodes.items():
+            wanted[name] = node.output[0]
+        for node in nodes.values():
+            if node.op_type == "BatchNormalization":  # folded into what computes its input
+                del wanted[node.name]
+                wanted[node.input[0]] = node.output[0]
+        wrong = [name for name in found if not numpy.isclose(
+            found[name]["thresholds"]["tensorrt"], 127 * float(scales[wanted[name]]), rtol=1e-6)]
+        self.judge("tensorrt", (wrong or set(found) != set(wanted)) and
+                   f"{wrong or set(wanted) - set(found)}: wrong or absent", step)
+        cache.write_text("TRT-8501-EntropyCalibration2\nelsewhere: 3c010a14\n")
+        self.expect("tensorrt-other", self.calibrate(output, f"--calibration-cache={cache}"),
+                    f"calibration cache '{cache}' is of another model: none of its 1 tensors")
+        return None
+
+    def check_best(self):
+        """The method of each value that a product reads has the smallest error at the output by
+        ONNX Runtime, too; one and two threads agree."""
+        texts = set()
+        for threads in (1, 2):
+            output = self.work / f"best-{threads}.json"
+            step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
+                                  "--calibration-method=best")
+            if step.code != 0:
+                return self.suite.fail("best", step.how(), step)
+            texts.add(output.read_bytes())
+        self.judge("best-bytes", len(texts) != 1 and "one and two threads differ", step)
+        feed = {"image": self.images[:2]}
+        wanted = typed_networks.run_reference(network(), feed)["logits"]
+        for name, each in values_of(output).items():
+            if name not in {"image", "Relu_2", "Relu_5", "Flatten_11"}:
+                self.judge(f"best-{name}", each["method"] != "mse" and each["method"])
+                continue
+            noise = {}
+            for method, threshold in each["thresholds"].items():
+                changed = with_quantized(network(), name, threshold)
+                found = typed_networks.run_reference(changed, feed)["logits"]
+                noise[method] = float(numpy.square(found - wanted).sum())
+            self.judge(f"best-{name}", noise[each["method"]] > 1.02 * min(noise.values()) and
+                       f"{each['method']} of {noise}", step)
+        return None
+
+    def check_memory(self):
+        peaks = []
+        for count in (8, 512):
+            data = self.work / f"memory-{count}.npz"
+            numpy.savez(data, image=samples(count, 3, 48))
+            model = self.work / "memory.onnx"
+            grown = network()
+            grown.graph.input[0].CopyFrom(networks.value("image", ["N", 3, 48, 48]))
+            onnx.save(grown, model)
+            step = self.calibrate(self.work / "memory.json", f"--calibration-data={data}",
+                                  "--calibration-batch=4", model=model)
+            if step.code != 0:
+                return self.suite.fail("memory", step.how(), step)
+            peaks.append(step.peak_bytes)
+        print(f"memory: {peaks[0] / 2**20:.0f} MiB for 8 samples, {peaks[1] / 2**20:.0f} for 512")
+        self.judge("memory", peaks[1] > MOST_GROWTH * peaks[0] and
+                   f"{peaks[0]} bytes for 8 samples, {peaks[1]} for 512", step)
+        return None
+
+    def check_resnet(self):
+        model, data = self.work / "resnet50.onnx", self.work / "images"
+        made = networks.resnet50()
+        onnx.save(made.model, model)
+        data.mkdir(exist_ok=True)
+        random = numpy.random.default_rng(5)
+        peaks = []
+        for count in (16, RESNET_IMAGES):
+            for number in range(count):
+                numpy.save(data / f"{number:03}.npy",
+                           random.standard_normal((3, 224, 224), numpy.float32))
+            start = time.monotonic()
+            step = self.calibrate(self.work / "resnet50.json", f"--calibration-data={data}",
+                                  model=model)
+            seconds = time.monotonic() - start
+            if step.code != 0:
+                return self.suite.fail("resnet50", step.how(), step)
+            peaks.append(step.peak_bytes)
+            print(f"ResNet-50: {count} images in {seconds:.1f} s, {step.peak_bytes / 2**20:.0f} "
+                  "MiB", flush=True)
+        self.judge("resnet50-memory", peaks[1] > MOST_GROWTH * peaks[0] and
+                   f"{peaks} bytes", step)
+        self.judge("resnet50", seconds > RESNET_SECONDS and f"{seconds:.0f} s", step)
+        return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.add_argument("--long", action="store_true", help="ResNet-50 on 500 images, too")
+    options = parser.parse_args()
+    calibration = Calibration(options.build)
+    calibration.check_values()
+    calibration.check_bytes()
+    calibration.check_cache()
+    calibration.check_tensorrt()
+    calibration.check_best()
+    calibration.check_memory()
+    if options.long:
+        calibration.check_resnet()
+    return calibration.suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""cameo-compare: precisions of a network beside one another and beside numpy's own figures, values
+recorded by ONNX Runtime, artefacts of which one has a layer with wrong weights, and what it refuses."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+
+import harness
+
+SECONDS = 120
+PLANTS = 10
+SAMPLES = 16
+MODEL = harness.SOURCE / "examples" / "fashion" / "fashion.onnx"
+
+
+class Comparisons:
+    def __init__(self, options):
+        self.suite = harness.Suite("compare", options.build.resolve())
+        self.work = self.suite.work
+        random = numpy.random.default_rng(3)
+        self.images = random.random((SAMPLES, 1, 28, 28), dtype=numpy.float32)
+        self.data = self.work / "images.npz"
+        numpy.savez(self.data, image=self.images)
+
+    def judge(self, case, problem, *steps):
+        if problem:
+            self.suite.fail(case, problem, *steps)
+        else:
+            self.suite.ok(case)
+
+    def compare(self, case, *arguments, expected=0):
+        """The report and what was printed; None where the exit status is another one."""
+        report = self.work / f"{case}.json"
+        report.unlink(missing_ok=True)
+        step = harness.run([self.suite.tool("cameo-compare"), *arguments, f"--report={report}"],
+                           SECONDS)
+        if step.code != expected:
+            self.suite.fail(case, f"exit status {step.code}, not {expected}", step)
+            return None, step
+        return json.loads(report.read_text()) if report.exists() else None, step
+
+    def compile(self, name, model, *flags):
+        """An artefact; None where cameoc fails."""
+        step = harness.run([self.suite.tool("cameoc"), model, "-o", self.work / name,
+                            "--target=sim:sm_80", *flags], SECONDS)
+        if step.code:
+            self.suite.fail(f"{name}-compile", harness.first_error(step.output), step)
+            return None
+        return self.work / name
+
+    def reference(self):
+        session = onnxruntime.InferenceSession(MODEL.read_bytes())
+        return session.run(None, {"image": self.images})[0]
+
+    def precisions(self):
+        labels = self.reference().argmax(1)
+        labels[:4] = (labels[:4] + 1) % 10  # four of the samples are wrong
+        numpy.save(self.work / "labels.npy", labels)
+        report, step = self.compare("precisions", MODEL, f"--data={self.data}",
+                                    "--precision=fp32,fp16,bf16",
+                                    f"--labels={self.work / 'labels.npy'}", "--batch=5")
+        if not report:
+            return
+        full, half, brain = report["sides"]
+        of = {side["name"]: side["outputs"][0] for side in (half, brain)}
+        problem = ""
+        if full["right"] != SAMPLES - 4 or report["rows"] != SAMPLES:
+            problem = f"{full['right']} of {report['rows']} right"
+        elif not 40 < of["fp16"]["sqnr"] < 90 or not 15 < of["bf16"]["sqnr"] < of["fp16"]["sqnr"]:
+            problem = f"SQNR of {of['fp16']['sqnr']} and {of['bf16']['sqnr']} dB"
+        elif half["launches"] != full["launches"] or half["kernels"].get("fp16", 0) < 10:
+            problem = f"launches {half['launches']}, kernels {half['kernels']}"
+        elif half["missing"] or len(half["values"]) < 20:
+            problem = f"{len(half['values'])} values, without {half['missing']}"
+        elif "same largest" not in step.output or "the worst of" not in step.output:
+            problem = "the text lacks something"
+        self.judge("precisions", problem, step)
+
+    def recorded(self):
+        """Figures beside those that numpy computes from what ONNX Runtime and the executable give."""
+        expected = self.reference()
+        numpy.savez(self.work / "recorded.npz", logits=expected.astype(numpy.float64))
+        report, step = self.compare("recorded", MODEL, f"--data={self.data}", "--precision=fp16",
+                                    f"--recorded={self.work / 'recorded.npz'}")
+        if not report:
+            return
+        built = self.compile("recorded", MODEL, "--precision=fp16")
+        if not built:
+            return
+        numpy.save(self.work / "image.npy", self.images)
+        output = self.work / "logits.npy"
+        run = harness.run([built, f"--input=image=@{self.work / 'image.npy'}",
+                           f"--output=logits=@{output}"], SECONDS)
+        if run.code:
+            self.suite.fail("recorded", "the executable fails", run)
+            return
+        actual, exact = numpy.load(output).astype(float), expected.astype(float)
+        value = report["sides"][1]["outputs"][0]
+        figures = {"sqnr": 10 * numpy.log10((exact**2).sum() / ((actual - exact)**2).sum()),
+                   "cosine": (exact * actual).sum() /
+                             numpy.sqrt((exact**2).sum() * (actual**2).sum()),
+                   "max_error": abs(actual - exact).max(), "max_reference": abs(exact).max()}
+        wrong = [f"{name} is {value[name]}, not {figure}" for name, figure in figures.items()
+                 if not numpy.isclose(value[name], figure, rtol=1e-9)]
+        self.judge("recorded", "; ".join(wrong), step)
+
+    def planted(self, seed):
+        """An artefact whose weights of one layer are wrong: that layer is the first one beyond."""
+        random = numpy.random.default_rng(seed)
+        model = onnx.load(MODEL)
+        weights = {tensor.name: tensor for tensor in model.graph.initializer}
+        layers = [node for node in model.graph.node if node.op_type in ("Conv", "Gemm")]
+        layer = layers[random.integers(len(layers))]
+        tensor = weights[layer.input[1]]
+        array = numpy_helper.to_array(tensor).copy()
+        array[random.integers(len(array))] *= -0.5
+        tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+        case = f"planted-{seed}"
+        wrong = self.work / f"{case}.onnx"
+        onnx.save(model, wrong)
+        broken = self.compile(case, wrong, "--tap=*")
+        if not broken:
+            return
+        report, step = self.compare(case, self.good, broken, f"--data={self.data}",
+                                    "--tolerance=60", expected=1)
+        if report:
+            found = report["sides"][1]["first_beyond"]
+            self.judge(case, "" if found == layer.name else f"{found}, not {layer.name}", step)
+
+    def refuses(self, case, text, *arguments):
+        _, step = self.compare(case, *arguments, expected=2)
+        if step.code == 2:
+            self.judge(case, "" if text in step.output else f"it does not say '{text}'", step)
+
+    def page(self):
+        page = self.work / "compare.html"
+        step = harness.run([self.suite.tool("cameo-compare"), MODEL, f"--data={self.data}",
+                            "--samples=2", f"--report={page}"], SECONDS)
+        data = page.read_text().split('id="data">')[1].split("</script>")[0] if page.exists() else ""
+        self.judge("page", "" if data and json.loads(data)["samples"] == 2 else
+                   "the page has no data", step)
+
+    def run(self):
+        self.precisions()
+        self.recorded()
+        self.page()
+        self.good = self.compile("good", MODEL, "--tap=*")
+        if self.good:
+            report, step = self.compare("same", self.good, self.good, f"--data={self.data}",
+                                        "--tolerance=200")
+            if report:
+                values = report["sides"][1]["values"]
+                self.judge("same", "" if values and all(v.get("equal") for v in values) else
+                           "a value differs from itself", step)
+            for seed in range(PLANTS):
+                self.planted(seed)
+        self.refuses("one-file", "nothing to compare", self.good, f"--data={self.data}")
+        self.refuses("two-models", "would have to be artefacts", MODEL, self.good,
+                     f"--data={self.data}")
+        numpy.savez(self.work / "others.npz", other=self.images)
+        self.refuses("no-name", "no array that is called", MODEL, f"--data={self.data}",
+                     f"--recorded={self.work / 'others.npz'}")
+        numpy.save(self.work / "few.npy", numpy.zeros(3, numpy.int64))
+        self.refuses("few-labels", "labels", MODEL, f"--data={self.data}",
+                     f"--labels={self.work / 'few.npy'}")
+        return self.suite.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    harness.add_arguments(parser)
+    sys.exit(Comparisons(parser.parse_args()).run())

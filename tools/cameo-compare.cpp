@@ -1,0 +1,226 @@
+// cameo-compare: a model at several precisions, or artefacts, side by side on the same samples.
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/InputShapes.h"
+#include "codegen/compare/ComparisonReport.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace cameo;
+using llvm::StringRef;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Options");
+static cl::list<std::string> files(cl::Positional, cl::OneOrMore, cl::cat(category),
+                                   cl::desc("an ONNX model, or artefacts, the reference first"));
+static cl::opt<std::string>
+    precisions("precision", cl::init("fp32,fp16"), cl::cat(category), cl::value_desc("TYPE,..."),
+               cl::desc("precisions of a model, as cameoc's --precision; the reference first"));
+static cl::list<std::string>
+    nodePrecisions("precision-of", cl::cat(category), cl::value_desc("GLOB=TYPE"),
+                   cl::desc("as cameoc's, for all precisions but the reference"));
+static cl::opt<std::string> ranges("ranges", cl::cat(category), cl::value_desc("FILE"),
+                                   cl::desc("as cameoc's, for all precisions but the reference"));
+static cl::opt<std::string>
+    data("data", cl::Required, cl::cat(category), cl::value_desc("DIR|FILE.npz"),
+         cl::desc("samples: an array an input, the first axis running over samples"));
+static cl::opt<std::string> recorded(
+    "recorded", cl::cat(category), cl::value_desc("FILE.npz"),
+    cl::desc("what another program made of the samples is the reference: arrays by the names of "
+             "outputs and values"));
+static cl::opt<uint64_t> samples("samples", cl::cat(category), cl::value_desc("N"),
+                                 cl::desc("takes the first N samples; else all"));
+static cl::opt<uint64_t> batch("batch", cl::init(8), cl::cat(category), cl::value_desc("N"),
+                               cl::desc("samples a run, where the model leaves that open (8)"));
+static cl::opt<std::string> labels("labels", cl::cat(category), cl::value_desc("FILE.npy"),
+                                   cl::desc("the right index for each row of the first output"));
+static cl::opt<std::string>
+    values("values", cl::init("*"), cl::cat(category), cl::value_desc("GLOB;..."),
+           cl::desc("which intermediate values, as cameoc's --tap (all); empty: none"));
+static cl::opt<double> tolerance(
+    "tolerance", cl::cat(category), cl::value_desc("DB"),
+    cl::desc("names the first value whose SQNR is below that; exit status 1 where there is one"));
+static cl::opt<size_t> worst("worst", cl::init(10), cl::cat(category), cl::value_desc("N"),
+                             cl::desc("lists so many of the worst values (10)"));
+static cl::opt<std::string> report("report", cl::cat(category), cl::value_desc("FILE"),
+                                   cl::desc("writes everything as .json or .html"));
+static cl::opt<unsigned> level("O", cl::Prefix, cl::init(2), cl::cat(category),
+                               cl::desc("as cameoc's"), cl::value_desc("0|1|2"));
+static cl::opt<std::string> shapes("shapes", cl::cat(category), cl::value_desc("x:1x3x224x224,..."),
+                                   cl::desc("as cameoc's"));
+static cl::opt<std::string> target("target", cl::init("sim:sm_80"), cl::cat(category),
+                                   cl::value_desc("sim:ARCH"),
+                                   cl::desc("what models are compiled for"));
+static cl::opt<unsigned> jobs("j", cl::Prefix, cl::cat(category), cl::value_desc("N"),
+                              cl::desc("threads; one a core"));
+
+static llvm::Expected<CompileOptions> compileOptions() {
+  CompileOptions options;
+  options.pipeline.targets = target;
+  options.pipeline.level = level;
+  options.jobs = jobs;
+  options.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
+  if (level > 2)
+    return llvm::createStringError("-O takes 0, 1 or 2, not %u", unsigned(level));
+  if (!StringRef(target).starts_with("sim:"))
+    return llvm::createStringError("--target=" + target + ": models are compared on the simulator");
+  if (!shapes.empty()) {
+    if (llvm::Error error = parseShapes(shapes).moveInto(options.shapes))
+      return llvm::createStringError("--shapes: " + llvm::toString(std::move(error)));
+  }
+  return options;
+}
+
+using Sides = std::vector<std::unique_ptr<RunningSide>>;
+
+static llvm::Expected<Sides> compileSides() {
+  llvm::Expected<CompileOptions> options = compileOptions();
+  if (!options)
+    return options.takeError();
+  RunOptions run;
+  run.threads = jobs;
+  llvm::SmallVector<StringRef> types;
+  StringRef(precisions).split(types, ',');
+  Sides sides;
+  for (StringRef type : types) {
+    CompileOptions these = *options;
+    these.pipeline.precision.type = type.str();
+    if (!sides.empty() || !recorded.empty()) {
+      these.pipeline.precision.ranges = ranges;
+      these.pipeline.precision.nodes = llvm::join(nodePrecisions, ";");
+    }
+    llvm::Expected<std::unique_ptr<RunningSide>> side =
+        RunningSide::compile(files.front(), type, these, values, run);
+    if (!side)
+      return side.takeError();
+    sides.push_back(std::move(*side));
+  }
+  return std::move(sides);
+}
+
+static llvm::Expected<Sides> loadSides() {
+  RunOptions run;
+  run.threads = jobs;
+  Sides sides;
+  for (const std::string &file : files) {
+    llvm::Expected<std::unique_ptr<RunningSide>> side = RunningSide::load(file, run);
+    if (!side)
+      return side.takeError();
+    sides.push_back(std::move(*side));
+  }
+  return std::move(sides);
+}
+
+static llvm::Expected<std::vector<int64_t>> readLabels() {
+  if (labels.empty())
+    return std::vector<int64_t>();
+  llvm::Expected<std::shared_ptr<InputFile>> file = InputFile::open(labels);
+  if (!file)
+    return file.takeError();
+  llvm::Expected<std::vector<ArrayPlace>> places = listArrays(**file);
+  if (!places)
+    return places.takeError();
+  if (places->size() != 1)
+    return llvm::createStringError("'" + labels + "' has " + llvm::Twine(places->size()) +
+                                   " arrays, not one");
+  llvm::Expected<std::unique_ptr<ArrayReader>> array = ArrayReader::open(*file, places->front());
+  if (!array)
+    return array.takeError();
+  uint64_t count = 1;
+  for (int64_t size : (*array)->shape())
+    count *= size;
+  std::vector<char> bytes(count * (*array)->elementBytes());
+  if (llvm::Error error = (*array)->read(bytes))
+    return std::move(error);
+  std::vector<double> numbers = toNumbers((*array)->dtype(), bytes);
+  return std::vector<int64_t>(numbers.begin(), numbers.end());
+}
+
+static llvm::Error write(const Comparison &comparison, const ComparisonView &view) {
+  std::error_code code;
+  llvm::ToolOutputFile file(report, code, llvm::sys::fs::OF_None);
+  if (code)
+    return llvm::createStringError("cannot write '" + report + "': " + code.message());
+  if (StringRef(report).ends_with(".html"))
+    file.os() << comparisonPage(comparison, view);
+  else
+    file.os() << llvm::formatv("{0:2}\n", llvm::json::Value(comparisonJson(comparison, view)));
+  file.keep();
+  return llvm::Error::success();
+}
+
+/// Whether every value is within the tolerance.
+static llvm::Expected<bool> run() {
+  if (!report.empty() && !StringRef(report).ends_with(".html") &&
+      !StringRef(report).ends_with(".json"))
+    return llvm::createStringError("--report=" + report + ": it ends in .json or .html");
+  bool isModel = StringRef(files.front()).ends_with(".onnx");
+  if (isModel && files.size() > 1)
+    return llvm::createStringError("a model is compared with itself at several precisions; of " +
+                                   llvm::Twine(files.size()) +
+                                   " files, all would have to be artefacts");
+  llvm::Expected<Sides> models = isModel ? compileSides() : loadSides();
+  if (!models)
+    return models.takeError();
+  llvm::Expected<CalibrationData> input = CalibrationData::open(data, models->front()->inputs());
+  if (!input)
+    return input.takeError();
+  std::vector<std::unique_ptr<Side>> sides;
+  if (!recorded.empty()) {
+    llvm::Expected<std::unique_ptr<RecordedSide>> side =
+        RecordedSide::open(recorded, models->front()->outputs(), models->front()->values());
+    if (!side)
+      return side.takeError();
+    sides.push_back(std::move(*side));
+  }
+  for (std::unique_ptr<RunningSide> &model : *models)
+    sides.push_back(std::move(model));
+  if (sides.size() < 2)
+    return llvm::createStringError("there is nothing to compare '" + files.front() + "' with");
+  llvm::Expected<std::vector<int64_t>> indices = readLabels();
+  if (!indices)
+    return indices.takeError();
+
+  uint64_t wanted = samples ? std::min<uint64_t>(samples, input->samples()) : input->samples();
+  if (indices->size() > wanted && samples)
+    indices->resize(indices->size() / input->samples() * wanted);
+  Comparison comparison(std::move(sides), std::move(*indices));
+  while (comparison.samples() < wanted) {
+    llvm::Expected<DataBatch> next =
+        input->next(std::min<uint64_t>(batch, wanted - comparison.samples()));
+    if (!next)
+      return next.takeError();
+    if (llvm::Error error = comparison.add(*next))
+      return std::move(error);
+  }
+  if (llvm::Error error = comparison.finish())
+    return std::move(error);
+
+  ComparisonView view;
+  view.worst = worst;
+  if (tolerance.getNumOccurrences())
+    view.tolerance = tolerance;
+  printComparison(llvm::outs(), comparison, view);
+  if (!report.empty())
+    if (llvm::Error error = write(comparison, view))
+      return std::move(error);
+  for (size_t side = 1; side < comparison.size() && view.tolerance; ++side)
+    if (comparison.firstBeyond(side, *view.tolerance))
+      return false;
+  return true;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "a model at several precisions, or artefacts, side by side\n");
+  llvm::Expected<bool> good = run();
+  if (!good) {
+    llvm::errs() << "error: " << llvm::toString(good.takeError()) << "\n";
+    return 2;
+  }
+  return *good ? 0 : 1;
+}
