@@ -280,149 +280,7 @@ def RecognizeAttention : Pass<"cameo-recognize-attention", "::mlir::func::FuncOp
 
 //===-- normalized -> precision ---------------------------------------------------------------===//
 
-def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
-  let summary = "lower FP32 values to FP16 or BF16, and products to TF32, where their ranges allow it";
-  let description = [{
-    Products take the precision asked for; other operators do where that needs fewer casts, by a minimal
-    cut over the bytes that casts and wider values move. A table says of each operator what may be
-    (`cameoc --list-precision-policy`). What would leave the type's range, or sink below its normal
-    numbers, stays FP32, a product of FP16 becomes one of BF16: bounds come from constants, from operators
-    and from a file of recorded ranges. Constants are rounded here. TF32 changes no type: products
-    get `onnx.products = "tf32"`. A function that has `onnx.precision` has its types and stays as it is.
-
-    ```mlir
-    %0 = onnx.Conv(%x, %w, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
-    %1 = onnx.Relu(%0) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
-    ```
-    ==>
-    ```mlir
-    %c = onnx.Cast(%x) {to = 10} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf16>
-    %0 = onnx.Conv(%c, %w, %none) : (tensor<1x1x4xf16>, tensor<2x1x1xf16>, none) -> tensor<1x2x4xf16>
-    %d = onnx.Cast(%0) {to = 1} : (tensor<1x2x4xf16>) -> tensor<1x2x4xf32>
-    %1 = onnx.Relu(%d) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
-    ```
-  }];
-  let options = [
-    Option<"precision", "precision", "std::string", "\"fp32\"", "fp32, tf32, fp16 or bf16">,
-    Option<"overrideList", "nodes", "std::string", "\"\"",
-           "GLOB=TYPE;...: another one for nodes by name or operator; the last that matches counts">,
-    Option<"ioType", "io", "std::string", "\"fp32\"",
-           "what inputs and outputs of FP32 become: fp32, fp16 or bf16">,
-    Option<"rangesFile", "ranges", "std::string", "\"\"", "a file of recorded ranges">
-  ];
-  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
-  let statistics = [
-    Statistic<"fp32", "fp32", "nodes in FP32">, Statistic<"tf32", "tf32", "nodes in TF32">,
-    Statistic<"fp16", "fp16", "nodes in FP16">, Statistic<"bf16", "bf16", "nodes in BF16">,
-    Statistic<"casts", "casts", "casts that were made">
-  ];
-}
-
-def FoldDequantizeIntoProducts
-    : Pass<"cameo-fold-dequantize-into-products", "::mlir::func::FuncOp"> {
-  let summary = "fold dequantisation of both operands into products of integers";
-  let description = [{
-    Conv, MatMul and Gemm of two DequantizeLinear become ConvInteger or MatMulInteger of what these
-    read, a Cast, a Mul by the product of the scales and an Add of the bias. The left operand has one
-    scale, the right one perhaps one for each channel of the result. Sums of integers are exact, so
-    results agree to rounding with those of floats. The ledger has the products that stay products of
-    floats, and why.
-
-    ```mlir
-    %0 = onnx.DequantizeLinear(%x, %sx, %zx) : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3xf32>
-    %1 = onnx.DequantizeLinear(%w, %sw, %zw) : (tensor<3x4xi8>, tensor<f32>, tensor<i8>) -> tensor<3x4xf32>
-    %2 = onnx.MatMul(%0, %1) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
-    ```
-    ==>
-    ```mlir
-    %0 = onnx.MatMulInteger(%x, %w, %zx, %zw)
-        : (tensor<2x3xui8>, tensor<3x4xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x4xi32>
-    %1 = onnx.Cast(%0) {to = 1 : i64} : (tensor<2x4xi32>) -> tensor<2x4xf32>
-    %2 = onnx.Mul(%1, %s) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
-    ```
-  }];
-  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
-  let statistics = [
-    Statistic<"folded", "folded", "products that became products of integers">,
-    Statistic<"missed", "missed", "products of dequantised tensors that stay products of floats">
-  ];
-}
-
-def FoldQuantizedConstants : Pass<"cameo-fold-quantized-constants", "::mlir::func::FuncOp"> {
-  let summary = "fold quantised and dequantised constants";
-  let description = [{
-    QuantizeLinear of a constant becomes a constant of integers. DequantizeLinear of a small one
-    becomes a constant of floats, unless a product multiplies by it: products want the integers,
-    which are less to read.
-
-    ```mlir
-    %0 = onnx.DequantizeLinear(%c, %s, %none) : (tensor<2xi32>, tensor<f32>, none) -> tensor<2xf32>
-    %1 = onnx.Add(%x, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-    ```
-    ==>
-    ```mlir
-    %1 = onnx.Add(%x, %c_times_s) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-    ```
-  }];
-  let options = [
-    Option<"maxElements", "max-elements", "int64_t", "4096",
-           "how many elements a constant has at most that is dequantised">
-  ];
-  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
-  let statistics = [Statistic<"folded", "folded", "operators that became constants">];
-}
-
-def HoistQuantization : Pass<"cameo-hoist-quantization", "::mlir::func::FuncOp"> {
-  let summary = "hoist quantisation, and sink dequantisation, past operators that move elements";
-  let description = [{
-    Transposes, views, slices, concatenations, max-pools and the like move the numbers of quantised
-    tensors as well as what these stand for: DequantizeLinear comes behind them, QuantizeLinear
-    before, where it has one scale, and both are gone where they meet with one scale and zero point.
-    So these operators work on bytes, and products are quantised as they are computed. Every bit
-    stays, except where max-pools meet NaN.
-
-    ```mlir
-    %0 = onnx.DequantizeLinear(%x, %s, %z) : (tensor<2x3xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3xf32>
-    %1 = onnx.Transpose(%0) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
-    %2 = onnx.QuantizeLinear(%1, %s, %z) : (tensor<3x2xf32>, tensor<f32>, tensor<i8>) -> tensor<3x2xi8>
-    ```
-    ==>
-    ```mlir
-    %0 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
-    ```
-  }];
-  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
-  let statistics = [
-    Statistic<"hoisted", "hoisted", "operators that QuantizeLinear was moved up past">,
-    Statistic<"sunk", "sunk", "operators that DequantizeLinear was moved down past">,
-    Statistic<"cancelled", "cancelled", "QuantizeLinear that gave back what was dequantised">
-  ];
-}
-
-def SplitQuantizedBlocks : Pass<"cameo-split-quantized-blocks", "::mlir::func::FuncOp"> {
-  let summary = "split products by weights that are quantised in blocks of their depth";
-  let description = [{
-    A MatMul by a constant that is dequantised with a scale for each block of rows becomes an Einsum
-    over blocks and rows of a block, where blocks are whole. Then a scale has an index of its own, and
-    lowering makes one dispatch of the product and of what dequantises its weights.
-
-    ```mlir
-    %0 = onnx.DequantizeLinear(%w, %s, %none) {axis = 0 : i64, block_size = 2 : i64}
-        : (tensor<4x1xi8>, tensor<2x1xf32>, none) -> tensor<4x1xf32>
-    %1 = onnx.MatMul(%x, %0) : (tensor<5x4xf32>, tensor<4x1xf32>) -> tensor<5x1xf32>
-    ```
-    ==>
-    ```mlir
-    %0 = onnx.Reshape(%x, %sizes) : (tensor<5x4xf32>, tensor<3xi64>) -> tensor<5x2x2xf32>
-    %1 = onnx.DequantizeLinear(%w_in_blocks, %s_in_blocks, %none) {axis = 1 : i64, block_size = 2 : i64}
-        : (tensor<2x2x1xi8>, tensor<2x1x1xf32>, none) -> tensor<2x2x1xf32>
-    %2 = onnx.Einsum(%0, %1) {equation = "ayz,yzx->ax"}
-        : (tensor<5x2x2xf32>, tensor<2x2x1xf32>) -> tensor<5x1xf32>
-    ```
-  }];
-  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
-  let statistics = [Statistic<"split", "split", "products that sum over blocks">];
-}
+include "passes/precision/Passes.td"
 
 //===-- precision -> dispatched ---------------------------------------------------------------===//
 
@@ -684,8 +542,11 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     at run time become arithmetic of the plan; where there are any, `rt.lay_out_arena` gives all
     buffers their offsets when the plan runs.
 
-    What callers see of inputs and outputs moves to the attributes `rt.inputs` and `rt.outputs`;
-    `rt.memory` says how large the arena is and how small it could be, where all sizes are known.
+    A result with the attribute `rt.tap` is no output: it becomes a `rt.tap` right behind what computes
+    it, and lives no longer than anything else does.
+
+    What callers see of inputs and outputs moves to the attributes `rt.inputs` and `rt.outputs`, and
+    of taps to `rt.taps`; `rt.memory` says how large the arena is and how small it could be, where all sizes are known.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32> {onnx.name = "x", onnx.dims = ["N", 4]})
@@ -717,6 +578,7 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     Statistic<"inPlace", "in-place", "operands that a launch writes its result over">,
     Statistic<"views", "arena-buffers", "buffers in the arena">,
     Statistic<"copies", "copies", "copies between buffers">,
+    Statistic<"taps", "taps", "values that runs show">,
     Statistic<"saved", "bytes-saved", "bytes by which the arena is smaller than its tensors, where sizes are known">
   ];
 }

@@ -24,6 +24,8 @@ namespace {
 /// Whether a product multiplies by the value: it wants integers, or fewer bytes to read.
 bool isMultiplied(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    if (auto cast = dyn_cast<onnx::CastOp>(use.getOwner()))
+      return isMultiplied(cast.getOutput());
     return use.getOperandNumber() < 2 &&
            isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::EinsumOp, onnx::GemmOp, onnx::MatMulOp>(
                use.getOwner());
@@ -56,7 +58,8 @@ struct FoldQuantizedConstants : impl::FoldQuantizedConstantsBase<FoldQuantizedCo
       std::vector<char> bytes;
       if (isa<onnx::QuantizeLinearOp>(op))
         bytes = quantized(*value, *elements);
-      else if (elements->count() <= maxElements && !isMultiplied(op->getResult(0)))
+      else if (!keepDequantized && elements->count() <= maxElements &&
+               !isMultiplied(op->getResult(0)))
         bytes = dequantized(*value, *elements);
       if (bytes.empty())
         continue;

@@ -12,6 +12,7 @@
 #include "passes/Statistics.h"
 #include "passes/precision/ConvertTypes.h"
 #include "passes/precision/Overrides.h"
+#include "passes/precision/QuantizedProduct.h"
 
 #include <map>
 
@@ -21,9 +22,6 @@ namespace cameo {
 
 #define GEN_PASS_DEF_LOWERPRECISION
 #include "passes/Passes.h.inc"
-
-/// How a reason begins that is the user's.
-static constexpr llvm::StringLiteral kAsked = "--precision-of=";
 
 namespace {
 
@@ -36,8 +34,12 @@ public:
   PrecisionNode decide(Operation *op) {
     PrecisionNode node{op};
     const PolicyRow &row = policyOf(op);
-    if (const PrecisionOverride *override = overrides.find(op))
+    // Products of integers were made before, of those that it is asked for.
+    if (const PrecisionOverride *override = overrides.find(op);
+        override && override->precision != Precision::INT8)
       decideAsAsked(node, *override);
+    else if (isQuantized(op))
+      node.precision = Precision::INT8;
     else if (row.role == Role::Full)
       keep(node, Precision::FP32, row.why.str());
     else if (wanted == Precision::TF32 && row.role == Role::Product)
@@ -55,7 +57,7 @@ private:
 
   void decideAsAsked(PrecisionNode &node, const PrecisionOverride &override) {
     Precision precision = override.precision;
-    std::string asked = kAsked.str() + override.text;
+    std::string asked = kAskedPrecision.str() + override.text;
     bool isProduct = policyOf(node.op).role == Role::Product;
     if (precision == Precision::TF32 && !isProduct) {
       // Of what an override names, TF32 concerns the products.
@@ -108,7 +110,7 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
     NumberRanges ranges(function, recorded);
     if (failed(checkRecorded(ranges)))
       return signalPassFailure();
-    PrecisionPlan plan{function, {}, ioPrecision};
+    PrecisionPlan plan{function, {}, ioPrecision, quantizedWork(function)};
     decide(plan, ranges);
     if (failed(checkOverrides()))
       return signalPassFailure();
@@ -121,7 +123,7 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
         placeCasts(plan, other, ranges);
     int64_t casts = convertTypes(plan, ranges);
     record(plan, casts, ledger);
-    function->setAttr(kPrecisionAttr, StringAttr::get(&getContext(), precisionName(wanted)));
+    function->setAttr(kPrecisionAttr, StringAttr::get(&getContext(), precisionName(asked)));
   }
 
 private:
@@ -131,11 +133,12 @@ private:
     };
     std::optional<Precision> main = parsePrecision(precision), io = parsePrecision(ioType);
     if (!main)
-      return fail("precision '" + precision + "' is none of fp32, tf32, fp16 and bf16");
-    if (!io || *io == Precision::TF32)
+      return fail("precision '" + precision + "' is none of fp32, tf32, fp16, bf16 and int8");
+    if (!io || *io == Precision::TF32 || *io == Precision::INT8)
       return fail("precision '" + ioType +
                   "' of inputs and outputs is none of fp32, fp16 and bf16");
-    wanted = *main;
+    asked = *main;
+    wanted = asked == Precision::INT8 ? Precision::FP16 : asked; // what is no product of integers
     ioPrecision = *io;
     llvm::Expected<PrecisionOverrides> given = PrecisionOverrides::parse(overrideList);
     if (!given)
@@ -143,7 +146,7 @@ private:
     overrides = std::move(*given);
     if (rangesFile.empty())
       return success();
-    llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile);
+    llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model);
     if (!read)
       return fail(llvm::toString(read.takeError()));
     recorded = std::move(*read);
@@ -196,7 +199,10 @@ private:
       ++counts[precision];
       if (precision == Precision::TF32)
         node.op->setAttr(onnx::kProductsAttr, StringAttr::get(&getContext(), onnx::kTf32Products));
-      if (precision != wanted)
+      bool isQuantized =
+          precision == Precision::INT8 || (node.why.empty() && node.op->getNumResults() == 1 &&
+                                           plan.quantized.contains(node.op->getResult(0)));
+      if (precision != wanted && !isQuantized)
         recordOther(node, precision, ledger);
     }
     std::string text;
@@ -213,7 +219,7 @@ private:
   /// A node that is not of the precision asked for.
   void recordOther(PrecisionNode &node, Precision precision, rt::Ledger &ledger) {
     bool isProduct = policyOf(node.op).role == Role::Product;
-    bool isAsked = StringRef(node.why).starts_with(kAsked);
+    bool isAsked = StringRef(node.why).starts_with(kAskedPrecision);
     // Nobody asked for anything else.
     if (!isLow(wanted) && !isLow(precision) && !isProduct && !isAsked)
       return;
@@ -232,7 +238,7 @@ private:
       ledger.chosen("precision", node.op->getLoc(), "in " + text + ": " + node.why);
   }
 
-  Precision wanted = Precision::FP32, ioPrecision = Precision::FP32;
+  Precision asked = Precision::FP32, wanted = Precision::FP32, ioPrecision = Precision::FP32;
   PrecisionOverrides overrides;
   RecordedRanges recorded;
 };

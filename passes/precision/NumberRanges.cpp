@@ -17,8 +17,6 @@ namespace cameo {
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// FP16's least normal number.
 static constexpr double kLeastNormal = 0x1p-14;
-/// What was recorded is a sample: other data may go this much further.
-static constexpr double kHeadroom = 2;
 
 double largestOf(Precision precision) {
   return precision == Precision::BF16 ? 0x1.FEp127 : 65504.0;
@@ -242,6 +240,15 @@ static NumberRange conversion(Operation *op, Operands x) {
   return *kind == onnx::ElementKind::I8 ? between(-128, 127) : x[0];
 }
 
+/// What is quantised has 8 bits, and perhaps a zero point among them.
+static NumberRange dequantized(Operation *op, Operands x) {
+  auto from = dyn_cast<TensorType>(op->getOperand(0).getType());
+  if (!from || !from.getElementType().isInteger(8) || !x[1].isKnown())
+    return {};
+  double most = (x.size() > 2 && !onnx::isAbsent(op->getOperand(2)) ? 255 : 128) * x[1].magnitude();
+  return between(-most, most);
+}
+
 static Rule ruleOf(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
       .Cases("Sigmoid", "HardSigmoid", "Softmax", "Hardmax", unit)
@@ -272,6 +279,7 @@ static Rule ruleOf(StringRef name) {
       .Case("Reciprocal", reciprocal)
       .Cases("ReduceSum", "ReduceSumSquare", "ReduceL1", sums)
       .Case("Cast", conversion)
+      .Case("DequantizeLinear", dequantized)
       .Default(nothing);
 }
 
@@ -312,12 +320,13 @@ void NumberRanges::narrow(Value value, const RecordedRanges &recorded) {
     return;
   ++used;
   NumberRange &range = ranges[value];
-  range.least = std::max(range.least, kHeadroom * std::min(found->second.least, 0.0));
-  range.most = std::min(range.most, kHeadroom * std::max(found->second.most, 0.0));
+  range.least = std::max(range.least, headroom * std::min(found->second.least, 0.0));
+  range.most = std::min(range.most, headroom * std::max(found->second.most, 0.0));
   range.reach = 0; // what there is has been seen
 }
 
-NumberRanges::NumberRanges(func::FuncOp function, const RecordedRanges &recorded) {
+NumberRanges::NumberRanges(func::FuncOp function, const RecordedRanges &recorded, double headroom)
+    : headroom(headroom) {
   for (BlockArgument argument : function.getArguments())
     narrow(argument, recorded);
   for (Operation &op : function.getBody().front()) {

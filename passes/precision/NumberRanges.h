@@ -30,7 +30,8 @@ struct NumberRange {
 
 class NumberRanges {
 public:
-  NumberRanges(mlir::func::FuncOp function, const RecordedRanges &recorded);
+  /// What was recorded is a sample: other data may go `headroom` times as far.
+  NumberRanges(mlir::func::FuncOp function, const RecordedRanges &recorded, double headroom = 2);
 
   NumberRange of(mlir::Value value) const { return ranges.lookup(value); }
   /// How many of the recorded ranges are of values of this function.
@@ -47,6 +48,7 @@ private:
   NumberRange inferred(mlir::Operation *op) const;
   void narrow(mlir::Value value, const RecordedRanges &recorded);
 
+  double headroom;
   llvm::DenseMap<mlir::Value, NumberRange> ranges;
   unsigned used = 0;
 };

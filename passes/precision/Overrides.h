@@ -10,6 +10,9 @@
 
 namespace cameo {
 
+/// How a reason begins that is the user's.
+inline constexpr llvm::StringLiteral kAskedPrecision = "--precision-of=";
+
 struct PrecisionOverride {
   std::string text; // as given
   llvm::GlobPattern pattern;

@@ -8,6 +8,10 @@
 // nodes that are low stand with the source. Where two choices cost the same, the one in FP32 is
 // taken. For several low types this is done for one after the other.
 //
+// Around what is quantised nothing costs: casts are part of the kernels that quantise what they
+// compute and dequantise what they read, and elementwise work in front of a QuantizeLinear is
+// stored as its numbers.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/PlaceCasts.h"
 
@@ -17,14 +21,10 @@ using namespace mlir;
 
 namespace cameo {
 
-/// What sizes that a run decides are taken for.
-static constexpr int64_t kOpenSize = 64;
-/// Elements beyond which one more makes no difference.
-static constexpr int64_t kMostElements = int64_t(1) << 40;
 /// Bytes of an element that a cast reads and writes, and that it takes more in FP32.
 static constexpr int64_t kCastBytes = 6, kWiderBytes = 2;
 
-static int64_t elementsOf(Value value) {
+int64_t estimatedElements(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return kOpenSize;
@@ -69,6 +69,10 @@ private:
   };
 
   void addNode(PrecisionNode &node, const NumberRanges &ranges) {
+    if (node.precision == Precision::INT8) {
+      quantized.insert(node.op);
+      return;
+    }
     std::optional<Converted> converted = convertedIn(node.op, precision);
     if (!converted)
       return;
@@ -78,8 +82,8 @@ private:
       open.push_back({&node, number});
       int64_t bytes = 0;
       for (unsigned i : converted->results)
-        if (!isOutput(node.op->getResult(i)))
-          bytes += kWiderBytes * elementsOf(node.op->getResult(i));
+        if (!isOutput(node.op->getResult(i)) && !plan.quantized.contains(node.op->getResult(i)))
+          bytes += kWiderBytes * estimatedElements(node.op->getResult(i));
       cut.addEdge(MinCut::kSource, number, bytes);
     }
     places.try_emplace(node.op, Place{number, std::move(*converted)});
@@ -107,6 +111,8 @@ private:
       bool isSame = cast<TensorType>(conversion.getOutput().getType()).getElementType() == type;
       return isSame ? std::optional(MinCut::kSource) : std::nullopt;
     }
+    if (quantized.contains(user))
+      return std::nullopt;
     auto place = places.find(user);
     if (place != places.end() && place->second.converted.reads(use.getOperandNumber()))
       return place->second.number;
@@ -116,11 +122,19 @@ private:
   }
 
   void addValue(Value value, unsigned writer) {
+    if (plan.quantized.contains(value))
+      return;
+    // Stored in the type that readers want; only where they want two it is stored twice.
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<onnx::DequantizeLinearOp>(op) && quantized.contains(op))
+      return; // stored as its numbers
+    if (quantized.contains(op))
+      writer = cut.addNode();
     llvm::SmallSetVector<unsigned, 4> readers;
     for (OpOperand &use : value.getUses())
       if (std::optional<unsigned> side = sideOf(use))
         readers.insert(*side);
-    int64_t cost = kCastBytes * elementsOf(value);
+    int64_t cost = kCastBytes * estimatedElements(value);
     if (readers.size() == 1) {
       cut.addEdge(writer, readers[0], cost);
       cut.addEdge(readers[0], writer, cost);
@@ -143,10 +157,27 @@ private:
   Type type;
   MinCut cut;
   llvm::DenseMap<Operation *, Place> places;
+  llvm::DenseSet<Operation *> quantized;
   std::vector<std::pair<PrecisionNode *, unsigned>> open;
 };
 
 } // namespace
+
+/// Values that only elementwise work reads which ends in QuantizeLinear.
+llvm::DenseSet<Value> quantizedWork(func::FuncOp function) {
+  llvm::DenseSet<Value> found;
+  for (Operation &op : llvm::reverse(function.getBody().front())) {
+    if (op.getNumResults() != 1 || op.use_empty())
+      continue;
+    if (llvm::all_of(op.getUsers(), [&](Operation *user) {
+          return isa<onnx::QuantizeLinearOp>(user) ||
+                 (policyOf(user).role == Role::Elementwise && user->getNumResults() == 1 &&
+                  found.contains(user->getResult(0)));
+        }))
+      found.insert(op.getResult(0));
+  }
+  return found;
+}
 
 void placeCasts(PrecisionPlan &plan, Precision precision, const NumberRanges &ranges) {
   CastNetwork(plan, precision, ranges).solve();

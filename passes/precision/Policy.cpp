@@ -5,6 +5,8 @@
 
 #include "dialects/onnx/Products.h"
 
+#include "passes/precision/QuantizedProduct.h"
+
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -13,7 +15,7 @@ namespace cameo {
 
 //===-- Precisions ----------------------------------------------------------------------------===//
 
-static constexpr llvm::StringLiteral kNames[] = {"fp32", "tf32", "fp16", "bf16"};
+static constexpr llvm::StringLiteral kNames[] = {"fp32", "tf32", "fp16", "bf16", "int8"};
 
 StringRef precisionName(Precision precision) { return kNames[static_cast<unsigned>(precision)]; }
 
@@ -240,6 +242,8 @@ bool readsAnyType(Operation *op, unsigned operand) {
 }
 
 std::optional<Precision> precisionOf(Operation *op) {
+  if (isQuantized(op))
+    return Precision::INT8;
   if (auto products = op->getAttrOfType<StringAttr>(onnx::kProductsAttr);
       products && products.getValue() == onnx::kTf32Products)
     return Precision::TF32;

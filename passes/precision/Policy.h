@@ -9,8 +9,10 @@
 
 namespace cameo {
 
-/// What a node computes with. TF32 stores FP32 and multiplies fewer bits of it.
-enum class Precision : uint8_t { FP32, TF32, FP16, BF16 };
+/// What a node computes with. TF32 stores FP32 and multiplies fewer bits of it; INT8 is of products
+/// of dequantised tensors, and of what quantises and dequantises them: between these are values of
+/// FP32, which are stored in 8 bits.
+enum class Precision : uint8_t { FP32, TF32, FP16, BF16, INT8 };
 
 /// As options spell it: "fp16".
 llvm::StringRef precisionName(Precision precision);
@@ -20,6 +22,7 @@ std::string precisionText(Precision precision);
 /// What values of this precision are stored as.
 onnx::ElementKind storedAs(Precision precision);
 mlir::FloatType storedType(Precision precision, mlir::MLIRContext *context);
+/// Of 16 bits.
 inline bool isLow(Precision precision) {
   return precision == Precision::FP16 || precision == Precision::BF16;
 }
@@ -75,7 +78,8 @@ inline constexpr llvm::StringLiteral kPrecisionAttr = "onnx.precision";
 /// On a product that is not of the precision asked for: why.
 inline constexpr llvm::StringLiteral kKeptPrecisionAttr = "onnx.kept_precision";
 
-/// What a node computes in, by the types of its operands and results; nothing without floats.
+/// What a node computes in, by the types of its operands and results and whether these are
+/// dequantised; nothing without floats.
 std::optional<Precision> precisionOf(mlir::Operation *op);
 
 } // namespace cameo

@@ -31,7 +31,20 @@ std::string valueName(Value value) {
   return name.empty() || number == 0 ? name : name + ":" + std::to_string(number);
 }
 
-llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path) {
+/// What becomes 127; an error's text where the file does not say it as it should.
+static llvm::Expected<double> thresholdOf(const llvm::json::Object &range, double magnitude) {
+  const llvm::json::Object *thresholds = range.getObject("thresholds");
+  if (!thresholds)
+    return magnitude;
+  std::optional<StringRef> name = range.getString("method");
+  std::optional<double> threshold = name ? thresholds->getNumber(*name) : std::nullopt;
+  if (!threshold || !std::isfinite(*threshold) || *threshold <= 0)
+    return llvm::createStringError("its 'method' names none of its 'thresholds', which are more "
+                                   "than 0");
+  return *threshold;
+}
+
+llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef model) {
   auto problem = [&](const Twine &what) {
     return llvm::createStringError("ranges in '" + path.str() + "': " + what.str());
   };
@@ -46,6 +59,10 @@ llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path) {
   std::optional<int64_t> version = object ? object->getInteger("cameo_ranges") : std::nullopt;
   if (version != kRangesVersion)
     return problem("the member 'cameo_ranges' is not " + Twine(kRangesVersion));
+  std::optional<StringRef> recorded = object->getString("model");
+  if (recorded && !model.empty() && *recorded != model)
+    return problem("they are of the model with the hash " + *recorded + ", and this one's is " +
+                   model);
   const llvm::json::Object *ranges = object->getObject("ranges");
   if (!ranges)
     return problem("there is no object 'ranges'");
@@ -56,7 +73,11 @@ llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path) {
     std::optional<double> most = range ? range->getNumber("max") : std::nullopt;
     if (!least || !most || !std::isfinite(*least) || !std::isfinite(*most) || *least > *most)
       return problem("'" + name.str() + "' is not an object of two numbers, 'min' and 'max'");
-    result.byName[name.str()] = {*least, *most};
+    llvm::Expected<double> threshold =
+        thresholdOf(*range, std::max(std::abs(*least), std::abs(*most)));
+    if (!threshold)
+      return problem("'" + name.str() + "': " + llvm::toString(threshold.takeError()));
+    result.byName[name.str()] = {*least, *most, *threshold};
   }
   return result;
 }

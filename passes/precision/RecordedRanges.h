@@ -1,9 +1,13 @@
 // Ranges of values that were recorded while a model ran, as a file.
 //
-//   {"cameo_ranges": 1, "ranges": {"conv1": {"min": -3.5, "max": 12.25}, "image": {...}}}
+//   {"cameo_ranges": 1, "model": "16e89c4be18b0e5f",
+//    "ranges": {"conv1": {"min": -3.5, "max": 12.25, "method": "entropy",
+//                         "thresholds": {"max": 12.25, "entropy": 9.5}}, "image": {...}}}
 //
 // A value is called as `cameoc --stop-after=normalized --emit=onnx` calls it: an input by its name,
 // a node's first result by the node's name, its others by that and their number ("split:1").
+// "model" is the hash of the model's file, as the executable's --info prints it; what becomes the
+// last number of 8 bits is the threshold of the value's method, without one the range's magnitude.
 // Members that are not named here are for whoever wrote the file.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -21,10 +25,13 @@ std::string valueName(mlir::Value value);
 struct RecordedRanges {
   struct Range {
     double least, most;
+    double threshold; // the magnitude that becomes 127; 0 where there is nothing but zeros
   };
   llvm::StringMap<Range> byName;
 
-  static llvm::Expected<RecordedRanges> read(llvm::StringRef path);
+  /// Ranges of another model than that with the hash `model` are refused; either is empty where it
+  /// is not known.
+  static llvm::Expected<RecordedRanges> read(llvm::StringRef path, llvm::StringRef model);
 };
 
 } // namespace cameo

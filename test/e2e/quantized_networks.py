@@ -98,7 +98,7 @@ def check(suite, name, types):
     for made in (before_step, step):
         if made.code != 0:
             return suite.fail(name, f"{made.how()}: {harness.first_error(made.output)}", made)
-    count, most = len(report["kernels"]), len(before["kernels"])
+    count, most = len(harness.launched(report)), len(harness.launched(before))
     if count > most:
         suite.fail(f"{name}-launches", f"{count} launches, {most} in FP32", step)
     else:

@@ -83,7 +83,7 @@ def launches(suite, model, path, artefact):
                         f"--report={report}"], COMPILE_SECONDS)
     if step.code != 0:
         return step, None
-    return step, len(json.loads(report.read_text())["kernels"])
+    return step, len(harness.launched(json.loads(report.read_text())))
 
 
 def off_by(outputs, references):

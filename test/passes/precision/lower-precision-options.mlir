@@ -7,8 +7,8 @@
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"exp": {"min": 0, "max": 9}, "second": {"min": -1, "max": 4e4}}}' > %t.json
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.json}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=RANGES
 
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=int8}))' 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: error: precision 'int8' is none of fp32, tf32, fp16 and bf16
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=int4}))' 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: precision 'int4' is none of fp32, tf32, fp16, bf16 and int8
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{io=tf32}))' 2>&1 | FileCheck %s --check-prefix=NOIO
 // NOIO: error: precision 'tf32' of inputs and outputs is none of fp32, fp16 and bf16
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=third=fp16}))' 2>&1 | FileCheck %s --check-prefix=NODE
@@ -16,7 +16,7 @@
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first}))' 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: error: precision of nodes: 'first' is not of the form GLOB=fp16
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp8}))' 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error: precision of nodes: 'fp8' in 'first=fp8' is none of fp32, tf32, fp16 and bf16
+// TYPE: error: precision of nodes: 'fp8' in 'first=fp8' is none of fp32, tf32, fp16, bf16 and int8
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=[=fp16}))' 2>&1 | FileCheck %s --check-prefix=GLOB
 // GLOB: error: precision of nodes: '[' is no pattern: {{.}}
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.none}))' 2>&1 | FileCheck %s --check-prefix=NOFILE

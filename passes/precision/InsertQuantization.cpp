@@ -1,0 +1,302 @@
+// Quantises what products read, by ranges that were recorded.
+//
+//   %1 = onnx.Conv(%x, %w, %b)   ==>   %q = onnx.QuantizeLinear(%x, %s, %zero)
+//                                      %d = onnx.DequantizeLinear(%q, %s, %zero)
+//                                      %e = onnx.DequantizeLinear(%w', %t, %none)   a scale a
+//                                      channel %c = onnx.DequantizeLinear(%b', %st, %none)  of 32
+//                                      bits %1 = onnx.Conv(%d, %e, %c)
+//
+// Symmetric: zero points are 0, weights have the scale of their channel's greatest element. Scales
+// of weights grow where the bias of a channel would leave 32 bits otherwise.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
+#include "passes/Statistics.h"
+#include "passes/graph/Elements.h"
+#include "passes/graph/Permutations.h"
+#include "passes/precision/QuantizationPlan.h"
+#include "passes/precision/QuantizedProduct.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_INSERTQUANTIZATION
+#include "passes/Passes.h.inc"
+
+/// The last number of 8 bits; -128 is not used, so that there is one of either sign.
+static constexpr double kLast = 127;
+/// Of a bias, in its scale: as much is left for the sum that it is added to.
+static constexpr double kLastBias = 0x1p30;
+/// Scales that quotients stay in the normal range with.
+static constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
+
+/// All numbers are 0 where there is no threshold.
+static float scaleOf(double threshold) {
+  return threshold > 0 ? float(std::clamp(threshold / kLast, kLeastScale, kMostScale)) : 1.0f;
+}
+
+namespace {
+
+/// Constant weights as integers, with one scale or one a channel.
+struct QuantizedWeights {
+  std::vector<int8_t> numbers;
+  std::vector<float> scales;
+  std::optional<int64_t> axis;
+  int64_t widened = 0; // channels
+};
+
+struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
+  using InsertQuantizationBase::InsertQuantizationBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (failed(readOptions()))
+      return signalPassFailure();
+    if (function->hasAttr(kPrecisionAttr))
+      return; // has its types
+    rt::Ledger ledger(function);
+    QuantizationPlan plan = planQuantization(function, recorded, overrides, {all, *keptEnds});
+    for (auto &[value, threshold] : plan.thresholds)
+      quantize(value, threshold);
+    for (OpOperand *reader : plan.readers)
+      if (Value value = dequantized.lookup(reader->get())) // none of what is moved on the way
+        reader->set(value);
+    for (const QuantizationPlan::Product &product : plan.products)
+      finish(product, ledger);
+  }
+
+private:
+  LogicalResult readOptions();
+  void quantize(Value value, double threshold);
+  void finish(const QuantizationPlan::Product &product, rt::Ledger &ledger);
+  void quantizeConstants(Operation *product, rt::Ledger &ledger);
+  static QuantizedWeights weightsOf(const Elements &elements, std::optional<int64_t> axis,
+                                    ArrayRef<double> biases, double scale);
+  Value dequantize(OpBuilder &b, Operation *product, StringRef what, ElementsAttr numbers,
+                   ArrayRef<float> scales, std::optional<int64_t> axis);
+
+  bool all = false;
+  std::optional<KeptEnds> keptEnds;
+  PrecisionOverrides overrides;
+  RecordedRanges recorded;
+  llvm::DenseMap<Value, Value> dequantized;
+};
+
+} // namespace
+
+LogicalResult InsertQuantization::readOptions() {
+  auto fail = [&](const Twine &what) -> LogicalResult {
+    return emitError(getOperation().getLoc()) << what;
+  };
+  all = precision == precisionName(Precision::INT8);
+  keptEnds = parseKeptEnds(keptEndsName);
+  if (!keptEnds)
+    return fail("'" + keptEndsName + "' is none of none, first, last and both");
+  llvm::Expected<PrecisionOverrides> given = PrecisionOverrides::parse(overrideList);
+  if (!given)
+    return fail("precision of nodes: " + llvm::toString(given.takeError()));
+  overrides = std::move(*given);
+  bool isAsked = all || llvm::any_of(overrides.all(), [](const PrecisionOverride &override) {
+                   return override.precision == Precision::INT8;
+                 });
+  if (!isAsked)
+    return success();
+  if (rangesFile.empty())
+    return fail("INT8 needs the ranges of the model's values, recorded while it runs on sample "
+                "data, and no file of them is given");
+  llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model);
+  if (!read)
+    return fail(llvm::toString(read.takeError()));
+  recorded = std::move(*read);
+  return success();
+}
+
+//===-- Values --------------------------------------------------------------------------------===//
+
+static Location named(Location loc, const Twine &name) {
+  return NameLoc::get(StringAttr::get(loc.getContext(), name), loc);
+}
+
+static Value floats(OpBuilder &b, Location loc, ArrayRef<float> numbers, bool isOne) {
+  SmallVector<int64_t> shape;
+  if (!isOne)
+    shape.push_back(numbers.size());
+  std::vector<char> bytes = writeElements<float>(onnx::ElementKind::F32, numbers);
+  auto type = RankedTensorType::get(shape, b.getF32Type());
+  return createConstant(b, loc, onnx::makeConstant(type, "scale", ArrayRef<char>(bytes)));
+}
+
+static Operation *withDims(Operation *op, Value from) {
+  auto type = dyn_cast<RankedTensorType>(from.getType());
+  if (ArrayAttr dims = knownDims(from); dims && type && !type.hasStaticShape())
+    setDims(op, dims.getValue());
+  return op;
+}
+
+/// A pair right behind what makes the value.
+void InsertQuantization::quantize(Value value, double threshold) {
+  OpBuilder b(&getContext());
+  b.setInsertionPointAfterValue(value);
+  Location loc = value.getLoc();
+  std::string name = valueName(value);
+  Value scale = floats(b, named(loc, name + ".scale"), scaleOf(threshold), /*isOne=*/true);
+  auto zeroType = RankedTensorType::get({}, b.getI8Type());
+  Value zero = createConstant(b, named(loc, name + ".zero"),
+                              DenseElementsAttr::get(zeroType, b.getI8IntegerAttr(0)));
+  auto type = cast<TensorType>(value.getType());
+  Operation *numbers = withDims(
+      b.create<onnx::QuantizeLinearOp>(named(loc, name + ".quantized"),
+                                       TypeRange{type.cloneWith(std::nullopt, b.getI8Type())},
+                                       ValueRange{value, scale, zero}, ArrayRef<NamedAttribute>()),
+      value);
+  Operation *back =
+      withDims(b.create<onnx::DequantizeLinearOp>(
+                   named(loc, name + ".dequantized"), TypeRange{type},
+                   ValueRange{numbers->getResult(0), scale, zero}, ArrayRef<NamedAttribute>()),
+               value);
+  dequantized[value] = back->getResult(0);
+  count(&getContext(), getArgument(), "values");
+}
+
+//===-- Weights -------------------------------------------------------------------------------===//
+
+/// Each channel's greatest element becomes the last number, unless its bias needs a larger scale.
+QuantizedWeights InsertQuantization::weightsOf(const Elements &elements,
+                                               std::optional<int64_t> axis, ArrayRef<double> biases,
+                                               double scale) {
+  ArrayRef<int64_t> shape = elements.shape();
+  int64_t channels = axis ? shape[*axis] : 1;
+  int64_t inner = axis ? ShapedType::getNumElements(shape.drop_front(*axis + 1)) : 1;
+  std::vector<float> read = readElements<float>(elements);
+  auto channelOf = [&](int64_t i) { return i / inner % channels; };
+  std::vector<double> most(channels, 0);
+  for (auto [i, number] : llvm::enumerate(read)) {
+    double &greatest = most[channelOf(i)];
+    greatest = std::max(greatest, std::abs(double(number)));
+  }
+  QuantizedWeights result;
+  result.axis = axis;
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    result.scales.push_back(scaleOf(most[channel]));
+    double bias = biases.empty() ? 0 : std::abs(biases[biases.size() == 1 ? 0 : channel]);
+    double least = bias / scale / kLastBias;
+    if (result.scales.back() < least) {
+      result.scales.back() = float(std::clamp(least, kLeastScale, kMostScale));
+      ++result.widened;
+    }
+  }
+  for (auto [i, number] : llvm::enumerate(read)) {
+    float rounded = std::nearbyint(number / result.scales[channelOf(i)]);
+    result.numbers.push_back(int8_t(std::clamp(rounded, float(-kLast), float(kLast))));
+  }
+  return result;
+}
+
+Value InsertQuantization::dequantize(OpBuilder &b, Operation *product, StringRef what,
+                                     ElementsAttr numbers, ArrayRef<float> scales,
+                                     std::optional<int64_t> axis) {
+  Location loc = product->getLoc();
+  std::string name = (nodeName(product) + "." + what).str();
+  Value integers = createConstant(b, named(loc, name), numbers);
+  Value scale = floats(b, named(loc, name + ".scale"), scales, !axis);
+  Value none = b.create<onnx::NoneOp>(loc, b.getNoneType(), ValueRange());
+  SmallVector<NamedAttribute> attributes;
+  if (axis)
+    attributes.push_back(b.getNamedAttr("axis", b.getI64IntegerAttr(*axis)));
+  auto type = cast<RankedTensorType>(numbers.getType()).clone(b.getF32Type());
+  return b.create<onnx::DequantizeLinearOp>(named(loc, name + ".dequantized"), TypeRange{type},
+                                            ValueRange{integers, scale, none}, attributes);
+}
+
+/// The scale of an operand that is dequantised, and moved after that.
+static double scaleOf(Value operand) {
+  while (movesElements(operand.getDefiningOp()))
+    operand = operand.getDefiningOp()->getOperand(0);
+  std::optional<QuantizedValue> value = QuantizedValue::dequantized(operand);
+  return value ? value->scale(0) : 1;
+}
+
+/// A bias that is added to sums of integers as they are: a number a channel, in their scale.
+static std::optional<std::vector<double>> biasOf(Operation *product) {
+  auto gemm = dyn_cast<onnx::GemmOp>(product);
+  if (product->getNumOperands() < 3 || rankOf(product->getOperand(2)) != 1 ||
+      (gemm && !(gemm.getAlpha().isExactlyValue(1.0f) && gemm.getBeta().isExactlyValue(1.0f))))
+    return std::nullopt;
+  std::optional<Elements> elements = Elements::of(onnx::constantValue(product->getOperand(2)));
+  if (!elements || elements->kind != onnx::ElementKind::F32)
+    return std::nullopt;
+  return readDoubles(*elements);
+}
+
+void InsertQuantization::quantizeConstants(Operation *product, rt::Ledger &ledger) {
+  OpBuilder b(product);
+  std::optional<std::vector<double>> bias = biasOf(product);
+  SmallVector<Operation *> before;
+  std::vector<float> scales{1};
+  std::optional<int64_t> axis;
+  for (unsigned i : {0, 1}) {
+    Value operand = product->getOperand(i);
+    std::optional<Elements> elements = Elements::of(onnx::constantValue(operand));
+    if (!elements)
+      continue;
+    bool isRight = i == 1;
+    QuantizedWeights weights = weightsOf(*elements, isRight ? channelAxis(product) : std::nullopt,
+                                         isRight && bias ? ArrayRef(*bias) : ArrayRef<double>(),
+                                         isRight ? scaleOf(product->getOperand(0)) : 1);
+    auto type = RankedTensorType::get(elements->shape(), b.getI8Type());
+    ArrayRef<char> bytes(reinterpret_cast<const char *>(weights.numbers.data()),
+                         weights.numbers.size());
+    StringRef what = isRight ? "weights" : "left";
+    std::string name = (nodeName(product) + "." + what).str();
+    product->setOperand(i, dequantize(b, product, what, onnx::makeConstant(type, name, bytes),
+                                      weights.scales, weights.axis));
+    before.push_back(operand.getDefiningOp());
+    if (weights.widened)
+      ledger.chosen("precision", product->getLoc(),
+                    "scales of weights widened for " + Twine(weights.widened) +
+                        " channels, whose biases would leave 32 bits");
+    if (isRight) {
+      scales = weights.scales;
+      axis = weights.axis;
+    }
+  }
+  if (bias && onnx::constantValue(product->getOperand(2)) && axis) {
+    std::vector<int64_t> integers;
+    for (auto [i, scale] : llvm::enumerate(scales)) {
+      scale = float(scale * scaleOf(product->getOperand(0)));
+      double number = std::nearbyint((*bias)[bias->size() == 1 ? 0 : i] / scale);
+      integers.push_back(int64_t(std::clamp(number, -0x1p31, 0x1p31 - 1)));
+    }
+    std::vector<char> bytes = writeElements<int64_t>(onnx::ElementKind::I32, integers);
+    auto type = RankedTensorType::get({int64_t(integers.size())}, b.getI32Type());
+    std::string name = (nodeName(product) + ".bias").str();
+    before.push_back(product->getOperand(2).getDefiningOp());
+    product->setOperand(2, dequantize(b, product, "bias",
+                                      onnx::makeConstant(type, name, ArrayRef<char>(bytes)), scales,
+                                      0));
+  }
+  for (Operation *constant : before)
+    if (constant->use_empty())
+      constant->erase();
+}
+
+//===-- Products ------------------------------------------------------------------------------===//
+
+void InsertQuantization::finish(const QuantizationPlan::Product &product, rt::Ledger &ledger) {
+  Operation *op = product.op;
+  if (product.isInteger()) {
+    quantizeConstants(op, ledger);
+    count(&getContext(), getArgument(), "products");
+    return;
+  }
+  op->setAttr(kKeptPrecisionAttr, StringAttr::get(&getContext(), product.why));
+  count(&getContext(), getArgument(), "kept");
+  if (StringRef(product.why).starts_with(kAskedPrecision))
+    return; // recorded by cameo-lower-precision, with what it is then
+  ledger.missed("precision", op->getLoc(), "not quantised", product.why);
+}
+
+} // namespace cameo

@@ -1,0 +1,436 @@
+// Which products become products of integers, and where values are quantised for them.
+//
+//   Conv - Relu - MaxPool - Conv     ==>   Conv - Relu - Q - MaxPool - Conv
+//   Conv - Add - Relu - Conv               Conv - Add - Relu - Q - Conv
+//          /                                      /
+//      Conv                               Conv - Q
+//
+// What a product reads is quantised where its elements are computed, behind the elementwise work on
+// them and before operators that only move them: so it is part of the launch that computes them,
+// and what moves elements moves bytes. All that such operators join has one scale. Elementwise work
+// reads what is quantised if its own result is, and floats where floats come of it: what residuals
+// add up in a network of normalisations is not rounded to 8 bits. Of two products that are added,
+// the earlier one has to be stored, and is stored in 8 bits.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/precision/QuantizationPlan.h"
+
+#include "dialects/onnx/shape/NodeText.h"
+#include "passes/graph/Elements.h"
+#include "passes/precision/PlaceCasts.h"
+#include "passes/precision/QuantizationCost.h"
+#include "passes/precision/QuantizedProduct.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+/// Sums of products of 8 bits stay in 32 bits.
+static constexpr int64_t kMostDepth = (int64_t(1) << 31) / (128 * 127);
+
+std::optional<KeptEnds> parseKeptEnds(StringRef name) {
+  static constexpr llvm::StringLiteral names[] = {"none", "first", "last", "both"};
+  for (auto [i, known] : llvm::enumerate(names))
+    if (name == known)
+      return static_cast<KeptEnds>(i);
+  return std::nullopt;
+}
+
+std::optional<int64_t> channelAxis(Operation *product) {
+  int64_t rank = rankOf(product->getOperand(1));
+  if (isa<onnx::ConvOp>(product))
+    return 0;
+  if (auto gemm = dyn_cast<onnx::GemmOp>(product))
+    return gemm.getTransB() ? 0 : 1;
+  return rank >= 2 ? std::optional(rank - 1) : std::nullopt;
+}
+
+//===-- Graph ---------------------------------------------------------------------------------===//
+
+static bool isProduct(Operation *op) { return policyOf(op).role == Role::Product; }
+
+static bool isElementwise(Operation *op) { return policyOf(op).role == Role::Elementwise; }
+
+/// Computes elements of its first operand's in a loop over few of them, or one by one.
+static bool takesBytes(Operation *op) {
+  return isElementwise(op) || isa<onnx::AveragePoolOp, onnx::GlobalAveragePoolOp>(op);
+}
+
+/// The operands whose elements the operator moves, as far as their numbers may be moved instead.
+static MutableArrayRef<OpOperand> movedOperands(Operation *op) {
+  if (!movesElements(op))
+    return {};
+  return op->getOpOperands().take_front(isa<onnx::ConcatOp>(op) ? op->getNumOperands() : 1);
+}
+
+static bool moves(OpOperand &use) {
+  return llvm::any_of(movedOperands(use.getOwner()),
+                      [&](OpOperand &moved) { return &moved == &use; });
+}
+
+namespace {
+
+class QuantizationPlanner {
+public:
+  QuantizationPlanner(func::FuncOp function, const RecordedRanges &recorded,
+                      PrecisionOverrides &overrides, const QuantizationOptions &options)
+      : block(function.getBody().front()), recorded(recorded), ranges(function, recorded, 1),
+        overrides(overrides), options(options) {}
+
+  QuantizationPlan run();
+
+private:
+  void findProducts();
+  void findEnds();
+  std::string keptByUser(Operation *op, bool &isAsked);
+  std::string whyNot(Operation *op);
+  std::string whyNotRight(Operation *op);
+  bool isInteger(Operation *op) const { return integers.contains(op); }
+
+  void findEndsOfWork();
+  void weigh();
+  void place();
+  void walk(Value value, SmallVectorImpl<OpOperand *> &through, SmallVectorImpl<Value> &sources);
+  bool mayMove(Value value) const;
+  void placeSums();
+  void placeReaders();
+  std::optional<double> thresholdOf(Value value) const;
+
+  Block &block;
+  const RecordedRanges &recorded;
+  NumberRanges ranges;
+  PrecisionOverrides &overrides;
+  const QuantizationOptions &options;
+
+  QuantizationPlan plan;
+  llvm::DenseMap<Operation *, bool> asked; // candidates, and whether they are whatever it costs
+  llvm::DenseSet<Operation *> integers;    // products of integers, as far as is decided
+  llvm::DenseSet<Operation *> firsts, lasts;
+  llvm::DenseSet<Value> ended; // their readers' work ends in 8 bits
+};
+
+//===-- Products ------------------------------------------------------------------------------===//
+
+/// Which products no other product comes before or behind.
+void QuantizationPlanner::findEnds() {
+  llvm::DenseSet<Operation *> behind, before;
+  for (Operation &op : block) {
+    bool isBehind = llvm::any_of(op.getOperands(), [&](Value operand) {
+      Operation *made = operand.getDefiningOp();
+      return made && (isProduct(made) || behind.contains(made));
+    });
+    if (isBehind)
+      behind.insert(&op);
+    else if (isProduct(&op))
+      firsts.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(block)) {
+    bool isBefore = llvm::any_of(
+        op.getUsers(), [&](Operation *user) { return isProduct(user) || before.contains(user); });
+    if (isBefore)
+      before.insert(&op);
+    else if (isProduct(&op))
+      lasts.insert(&op);
+  }
+}
+
+/// By overrides and the policy of ends; empty where it is to be a product of integers.
+std::string QuantizationPlanner::keptByUser(Operation *op, bool &isAsked) {
+  const PrecisionOverride *override = overrides.find(op);
+  isAsked = override && override->precision == Precision::INT8;
+  if (override)
+    return isAsked ? "" : kAskedPrecision.str() + override->text;
+  bool keepsFirst = options.kept == KeptEnds::First || options.kept == KeptEnds::Both;
+  bool keepsLast = options.kept == KeptEnds::Last || options.kept == KeptEnds::Both;
+  if (keepsFirst && firsts.contains(op))
+    return "no product comes before it, and the first ones are kept";
+  if (keepsLast && lasts.contains(op))
+    return "no product comes behind it, and the last ones are kept";
+  return "";
+}
+
+void QuantizationPlanner::findProducts() {
+  findEnds();
+  for (Operation &op : block) {
+    if (!isProduct(&op) || !llvm::any_of(op.getOperands().take_front(2), isFP32))
+      continue;
+    bool isAsked;
+    std::string why = keptByUser(&op, isAsked);
+    if (!isAsked && !options.all)
+      continue;
+    if (why.empty())
+      why = whyNot(&op);
+    if (why.empty()) {
+      asked[&op] = isAsked;
+      integers.insert(&op);
+    }
+    plan.products.push_back({&op, std::move(why)});
+  }
+}
+
+static bool isFiniteConstant(Value value) {
+  std::optional<Elements> elements = Elements::of(onnx::constantValue(value));
+  if (!elements || elements->kind != onnx::ElementKind::F32 || elements->count() == 0)
+    return false;
+  Elements some = *elements;
+  if (some.isSplat())
+    some.type = RankedTensorType::get({1}, some.type.getElementType());
+  return llvm::all_of(readElements<float>(some), [](float n) { return std::isfinite(n); });
+}
+
+std::string QuantizationPlanner::whyNot(Operation *op) {
+  if (!isa<onnx::ConvOp, onnx::GemmOp, onnx::MatMulOp>(op))
+    return "there is no product of integers of this operator";
+  if (!hasReliableShape(op->getResult(0)) || !isFP32(op->getResult(0)))
+    return "its shape is not known";
+  for (unsigned i : {0, 1}) {
+    Value operand = op->getOperand(i);
+    if (!isFP32(operand) || rankOf(operand) < 1)
+      return onnx::inputText(op, i) + " is no tensor of FP32 of known rank";
+    if (onnx::constantValue(operand) ? !isFiniteConstant(operand) : !thresholdOf(operand))
+      return onnx::inputText(op, i) +
+             (onnx::constantValue(operand) ? " is not finite" : " has no range in the file");
+  }
+  return whyNotRight(op);
+}
+
+std::string QuantizationPlanner::whyNotRight(Operation *op) {
+  Value w = op->getOperand(1);
+  auto type = dyn_cast<RankedTensorType>(w.getType());
+  auto gemm = dyn_cast<onnx::GemmOp>(op);
+  if (gemm && gemm.getTransA())
+    return "its left operand is transposed";
+  if (gemm && gemm.getTransB() && !onnx::constantValue(w))
+    return "its right operand is transposed and not constant";
+  if (isa<onnx::ConvOp>(op) && !onnx::constantValue(w))
+    return "its weights are computed";
+  bool isAdded = op->getNumOperands() > 2 && !onnx::isAbsent(op->getOperand(2));
+  bool isScaled = gemm && !gemm.getBeta().isExactlyValue(1.0f);
+  if (isAdded && (isa<onnx::ConvOp>(op) || isScaled) && !isFiniteConstant(op->getOperand(2)))
+    return "what it adds is no constant of finite numbers";
+  int64_t depth = 1;
+  if (isa<onnx::ConvOp>(op))
+    for (int64_t size : type.getShape().drop_front())
+      depth *= size;
+  else
+    depth = type.getDimSize(gemm && gemm.getTransB() ? 1 : std::max<int64_t>(rankOf(w) - 2, 0));
+  if (!ShapedType::isDynamic(depth) && depth > kMostDepth)
+    return "sums of " + std::to_string(depth) + " products of 8 bits may leave 32 bits; at most " +
+           std::to_string(kMostDepth) + " stay";
+  return "";
+}
+
+//===-- Values --------------------------------------------------------------------------------===//
+
+/// What was recorded; else what follows from that of what it is made of.
+std::optional<double> QuantizationPlanner::thresholdOf(Value value) const {
+  double most = std::numeric_limits<double>::infinity();
+  for (Value at = value; at;) {
+    if (auto found = recorded.byName.find(valueName(at)); found != recorded.byName.end())
+      return std::min(most, found->second.threshold);
+    NumberRange range = ranges.of(at);
+    if (range.isKnown())
+      most = std::min(most, range.magnitude());
+    Operation *op = at.getDefiningOp();
+    bool isOne = op && !isa<onnx::ConcatOp>(op) &&
+                 (movesElements(op) || isa<onnx::ReluOp, onnx::ClipOp, onnx::LeakyReluOp>(op));
+    at = isOne ? op->getOperand(0) : Value();
+  }
+  return std::isfinite(most) ? std::optional(most) : std::nullopt;
+}
+
+/// Whether some product of integers reads the value, perhaps moved.
+static bool isMultiplied(Value value, const llvm::DenseSet<Operation *> &integers,
+                         const llvm::DenseSet<Value> &multiplied) {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    if (integers.contains(use.getOwner()))
+      return use.getOperandNumber() < 2;
+    return moves(use) && multiplied.contains(use.getOwner()->getResult(0));
+  });
+}
+
+/// Values that products of integers read, and those of which all elementwise work ends so.
+void QuantizationPlanner::findEndsOfWork() {
+  llvm::DenseSet<Value> multiplied;
+  ended.clear();
+  for (Operation &op : llvm::reverse(block)) {
+    if (op.getNumResults() == 0)
+      continue;
+    Value result = op.getResult(0);
+    if (isMultiplied(result, integers, multiplied))
+      multiplied.insert(result);
+    bool isEnded = !result.use_empty() && llvm::all_of(result.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      return (takesBytes(user) || moves(use)) && ended.contains(user->getResult(0));
+    });
+    if (isEnded || multiplied.contains(result))
+      ended.insert(result);
+  }
+}
+
+/// Whether the value's other readers can do with 8 bits, so that it need not be there as floats.
+bool QuantizationPlanner::mayMove(Value value) const {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return (isInteger(user) && use.getOperandNumber() < 2) ||
+           ((takesBytes(user) || moves(use)) && ended.contains(user->getResult(0)));
+  });
+}
+
+/// Goes up from what a product reads to where its elements are computed.
+void QuantizationPlanner::walk(Value value, SmallVectorImpl<OpOperand *> &through,
+                               SmallVectorImpl<Value> &sources) {
+  SmallVector<Value> pending{value};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value at = pending.pop_back_val();
+    if (!seen.insert(at).second)
+      continue;
+    Operation *op = at.getDefiningOp();
+    MutableArrayRef<OpOperand> moved = op ? movedOperands(op) : MutableArrayRef<OpOperand>();
+    // Of what is stored as floats all the same, only the part that products read is quantised.
+    bool isAll = llvm::all_of(moved, [&](OpOperand &operand) {
+      return isFP32(operand.get()) && !onnx::constantValue(operand.get()) &&
+             (mayMove(operand.get()) || estimatedElements(operand.get()) <= estimatedElements(at));
+    });
+    if (moved.empty() || !isAll || !mayMove(at)) {
+      sources.push_back(at);
+      continue;
+    }
+    for (OpOperand &operand : moved) {
+      through.push_back(&operand);
+      pending.push_back(operand.get());
+    }
+  }
+}
+
+/// Takes products back that would cost more than they save.
+void QuantizationPlanner::weigh() {
+  std::vector<QuantizationCandidate> candidates;
+  for (QuantizationPlan::Product &product : plan.products) {
+    if (!product.isInteger())
+      continue;
+    QuantizationCandidate candidate{product.op, {}, asked[product.op]};
+    SmallVector<OpOperand *> through;
+    for (Value operand : product.op->getOperands().take_front(2))
+      if (!onnx::constantValue(operand))
+        walk(operand, through, candidate.sources);
+    candidates.push_back(std::move(candidate));
+  }
+  weighQuantization(candidates, [&](Value value) { return !mayMove(value); });
+  auto next = candidates.begin();
+  for (QuantizationPlan::Product &product : plan.products) {
+    if (!product.isInteger())
+      continue;
+    if ((next++)->isDearer) {
+      product.why = "quantising what it reads would cost more than 8 bits save";
+      integers.erase(product.op);
+    }
+  }
+}
+
+/// Where what products of integers read is quantised. Values that operators join have one scale:
+/// that of the greatest threshold among those that products read.
+void QuantizationPlanner::place() {
+  llvm::EquivalenceClasses<void *> joined;
+  llvm::DenseMap<void *, double> greatest; // by value that a product reads
+  llvm::SetVector<Value> found;
+  for (QuantizationPlan::Product &product : plan.products) {
+    if (!product.isInteger())
+      continue;
+    for (OpOperand &operand : product.op->getOpOperands().take_front(2)) {
+      if (onnx::constantValue(operand.get()))
+        continue;
+      SmallVector<OpOperand *> through;
+      SmallVector<Value> sources;
+      walk(operand.get(), through, sources);
+      plan.readers.insert(&operand);
+      plan.readers.insert(through.begin(), through.end());
+      void *key = operand.get().getAsOpaquePointer();
+      joined.insert(key);
+      for (Value source : sources) {
+        found.insert(source);
+        joined.unionSets(key, source.getAsOpaquePointer());
+      }
+      for (OpOperand *moved : through)
+        joined.unionSets(key, moved->get().getAsOpaquePointer());
+      greatest[key] = *thresholdOf(operand.get());
+    }
+  }
+  llvm::DenseMap<void *, double> ofClass;
+  for (auto [key, threshold] : greatest) {
+    double &most = ofClass[joined.getLeaderValue(key)];
+    most = std::max(most, threshold);
+  }
+  for (Value source : found)
+    plan.thresholds[source] = ofClass[joined.getLeaderValue(source.getAsOpaquePointer())];
+}
+
+/// Of two products that an elementwise operator joins, the earlier one is stored: in 8 bits, if
+/// what the operator gives is.
+void QuantizationPlanner::placeSums() {
+  llvm::DenseMap<Value, Operation *> latest; // of the products that elementwise work is of
+  auto latestOf = [&](Value value) { return latest.lookup(value); };
+  for (Operation &op : block) {
+    if (op.getNumResults() == 0)
+      continue;
+    Value result = op.getResult(0);
+    if (!isElementwise(&op)) {
+      latest[result] = &op;
+      continue;
+    }
+    Operation *last = nullptr;
+    for (Value operand : op.getOperands())
+      if (Operation *other = latestOf(operand); other && !plan.thresholds.contains(operand) &&
+                                                !onnx::constantValue(operand) &&
+                                                (!last || last->isBeforeInBlock(other)))
+        last = other;
+    latest[result] = last;
+    if (!last || !ended.contains(result))
+      continue;
+    for (Value operand : op.getOperands()) {
+      Operation *product = latestOf(operand);
+      if (!product || product == last || !isInteger(product) || plan.thresholds.contains(operand) ||
+          !haveSameShape(operand, result))
+        continue;
+      // Of gates of one shape neither is a value that others have to read.
+      bool isSum = isa<onnx::AddOp, onnx::SumOp, onnx::SubOp>(op);
+      bool isScaled = isa<onnx::MulOp>(op) && llvm::any_of(op.getOperands(), [&](Value other) {
+                        return other != operand && !haveSameShape(other, result);
+                      });
+      if (std::optional<double> threshold = thresholdOf(operand); threshold && (isSum || isScaled))
+        plan.thresholds[operand] = *threshold;
+    }
+  }
+}
+
+/// Elementwise work that ends in 8 bits reads what is quantised.
+void QuantizationPlanner::placeReaders() {
+  for (auto &[value, threshold] : plan.thresholds)
+    for (OpOperand &use : value.getUses())
+      if (takesBytes(use.getOwner()) && ended.contains(use.getOwner()->getResult(0)))
+        plan.readers.insert(&use);
+}
+
+QuantizationPlan QuantizationPlanner::run() {
+  findProducts();
+  findEndsOfWork();
+  weigh();
+  findEndsOfWork(); // of what is left
+  place();
+  placeSums();
+  placeReaders();
+  return std::move(plan);
+}
+
+} // namespace
+
+QuantizationPlan planQuantization(func::FuncOp function, const RecordedRanges &recorded,
+                                  PrecisionOverrides &overrides,
+                                  const QuantizationOptions &options) {
+  return QuantizationPlanner(function, recorded, overrides, options).run();
+}
+
+} // namespace cameo
