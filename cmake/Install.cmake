@@ -12,11 +12,11 @@ install(FILES runtime/cameo.h DESTINATION include)
 install(TARGETS cameo-stub RUNTIME DESTINATION lib/cameo)
 install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
 
-install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-sass cameo-lsp-server
+install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-compare cameo-sass cameo-lsp-server
         EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
 
 # For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
-install(TARGETS CameoArena CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses
+install(TARGETS CameoArena cameo_runtime CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses
         CameoCodegen EXPORT CameoCompilerTargets ARCHIVE DESTINATION lib
         INCLUDES DESTINATION include/cameo)
 foreach(folder dialects passes codegen)
@@ -27,7 +27,7 @@ foreach(folder dialects passes codegen)
           PATTERN ModelParse.h EXCLUDE PATTERN TensorImport.h EXCLUDE
           PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
 endforeach()
-install(FILES runtime/format.h DESTINATION include/cameo/runtime)
+install(FILES runtime/format.h runtime/cameo.h DESTINATION include/cameo/runtime)
 install(FILES runtime/sim/abi.h runtime/sim/instructions.h runtime/sim/instructions.def
         DESTINATION include/cameo/runtime/sim)
 

@@ -119,7 +119,7 @@ void Compiler::tell(const Assembler::Messages &messages) {
   for (const std::string &message : messages.warnings)
     warn(message);
   for (const std::string &message : messages.remarks)
-    if (options.remarks)
+    if (options.code.remarks)
       remark(message);
 }
 
@@ -136,32 +136,7 @@ static DialectRegistry registry(PassStatistics &statistics) {
   return result;
 }
 
-static llvm::ThreadPoolStrategy strategyFor(unsigned jobs) {
-  return jobs ? llvm::hardware_concurrency(jobs) : llvm::hardware_concurrency();
-}
-
 namespace {
-
-/// Says how long a step took.
-class Stopwatch {
-public:
-  Stopwatch(const CompileOptions &options, StringRef step) : options(options), step(step) {
-    if (options.onStep)
-      start = llvm::TimeRecord::getCurrentTime();
-  }
-  ~Stopwatch() {
-    if (!options.onStep)
-      return;
-    llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
-    time -= start;
-    options.onStep(step, time);
-  }
-
-private:
-  const CompileOptions &options;
-  StringRef step;
-  llvm::TimeRecord start;
-};
 
 /// While it lives, a context's passes do nothing once that is wanted.
 class PassesEndEarly {
@@ -182,13 +157,24 @@ private:
 
 } // namespace
 
+StepTimer::StepTimer(const CompileOptions &options, StringRef step) : options(options), step(step) {
+  if (options.onStep)
+    start = llvm::TimeRecord::getCurrentTime();
+}
+
+StepTimer::~StepTimer() {
+  if (!options.onStep)
+    return;
+  llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
+  time -= start;
+  options.onStep(step, time);
+}
+
 Compiler::Compiler(CompileOptions given)
-    : options(std::move(given)), threads(strategyFor(options.jobs)),
+    : options(std::move(given)), threads(llvm::hardware_concurrency(options.jobs)),
       mlirContext(registry(passStatistics), MLIRContext::Threading::DISABLED) {
   if (options.jobs != 1)
     mlirContext.setThreadPool(threads);
-  options.code.remarks = options.remarks;
-  options.code.cancelled = options.cancelled;
   // Notes with a whole kernel in generic form help nobody.
   mlirContext.printOpOnDiagnostic(false);
   mlirContext.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
@@ -201,13 +187,15 @@ LogicalResult Compiler::read(StringRef path) {
   if (failed(parseTargets()))
     return failure();
   {
-    Stopwatch stopwatch(options, "read");
+    StepTimer timer(options, "read");
     ModelInput input = readModel(path, &mlirContext);
     if (!input.module)
       return failure();
     current = std::move(input.module);
     modelHash = input.hash;
+    options.pipeline.precision.model = hashText(modelHash);
     files = std::move(input.files);
+    tensors = std::move(input.tensors);
     modelName = path == "-" ? "stdin" : llvm::sys::path::stem(path).str();
   }
   return startAt(Stage::Imported);
@@ -217,12 +205,13 @@ LogicalResult Compiler::read(StringRef bytes, StringRef name) {
   if (failed(parseTargets()))
     return failure();
   {
-    Stopwatch stopwatch(options, "read");
+    StepTimer timer(options, "read");
     current = onnx::importOnnxBuffer(bytes, name, &mlirContext);
   }
   if (!current)
     return failure();
   modelHash = hashOfModel(bytes);
+  options.pipeline.precision.model = hashText(modelHash);
   modelName = name.str();
   return startAt(Stage::Imported);
 }
@@ -240,7 +229,7 @@ LogicalResult Compiler::take(OwningOpRef<ModuleOp> module, Stage stage, StringRe
 LogicalResult Compiler::startAt(Stage stage) {
   reached = stage;
   if (stage == Stage::Imported) {
-    if (options.remarks)
+    if (options.code.remarks)
       onnx::remarkDifferences(*current);
     if (failed(fixInputShapes(*current, options.shapes)))
       return failure();
@@ -259,17 +248,15 @@ LogicalResult Compiler::parseTargets() {
 
 //===-- Stages --------------------------------------------------------------------------------===//
 
-bool Compiler::isCancelled() { return options.cancelled && *options.cancelled; }
-
 LogicalResult Compiler::runStage(const StageInfo &stage) {
-  Stopwatch stopwatch(options, stage.name);
+  StepTimer timer(options, stage.name);
   PassManager passes(&mlirContext, ModuleOp::getOperationName());
   populateStage(passes, stage.stage, options.pipeline);
   if (options.onPasses)
     options.onPasses(passes);
-  PassesEndEarly guard(mlirContext, options.cancelled);
+  PassesEndEarly guard(mlirContext, options.code.cancelled);
   LogicalResult result = passes.run(*current);
-  if (isCancelled())
+  if (options.code.isCancelled())
     return fail("cancelled on the way to stage " + stage.name);
   if (failed(result))
     return failure();
@@ -352,7 +339,7 @@ LogicalResult Compiler::emit() {
   if (failed(wanted))
     return failure();
   variants = std::move(*wanted);
-  Stopwatch stopwatch(options, "binary");
+  StepTimer timer(options, "binary");
   llvm::Expected<CodeSections> sections = emitSections(variants, options.code);
   if (!sections)
     return fail(sections.takeError());
@@ -370,6 +357,7 @@ LogicalResult Compiler::emit() {
   info.compilerVersion = CAMEO_VERSION;
   info.modelName = modelName;
   info.modelHash = modelHash;
+  info.precision = options.pipeline.precision.type;
   contents.manifest = makeManifest(*current, variants, contents.sections, info);
   return success();
 }

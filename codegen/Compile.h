@@ -18,6 +18,7 @@
 
 #include "codegen/Pipeline.h"
 #include "codegen/emit/Report.h"
+#include "dialects/onnx/Import.h"
 #include "passes/Statistics.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -48,14 +49,14 @@ struct CompileOptions {
   PipelineOptions pipeline;
   /// Sizes of inputs by name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
-  /// Tools, and what images for the simulator have. `code.cancelled` is for emit() alone.
+  /// Tools, and what images for the simulator have. With `code.remarks`, what of the model differs
+  /// from ONNX's own words is said as well. `code.cancelled`, set by any thread, ends the
+  /// compilation with an error at any step, after the passes and kernels at work.
   CodeOptions code;
   /// Targets that a module read at a late stage has no variant for are left out, as long as it has
   /// one for any of them.
   bool dropAbsentTargets = false;
   bool warningsAreErrors = false;
-  /// Says at once what of the model differs from ONNX's own words, and which kernels lack a form.
-  bool remarks = false;
   /// Keeps what a report shows of early stages.
   bool keepGraphs = false;
   /// Threads; 0: one a core.
@@ -65,11 +66,20 @@ struct CompileOptions {
   std::function<void(const CompileMessage &)> onMessage;
   /// Called with the passes that lead to a stage, before they run.
   std::function<void(mlir::PassManager &)> onPasses;
-  /// Called with how long a step took: a stage's passes, "read", "binary".
+  /// Called with how long a step took: a stage's passes, "read", "binary", and what callers time.
   std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
-  /// Set by any thread, it ends the compilation with an error, after the passes and kernels at
-  /// work.
-  const std::atomic<bool> *cancelled = nullptr;
+};
+
+/// Says how long it has lived.
+class StepTimer {
+public:
+  StepTimer(const CompileOptions &options, llvm::StringRef step);
+  ~StepTimer();
+
+private:
+  const CompileOptions &options;
+  llvm::StringRef step;
+  llvm::TimeRecord start;
 };
 
 class Compiler {
@@ -106,6 +116,10 @@ public:
   std::optional<Stage> stage() const { return reached; }
   /// Files that were read beside the model: external data.
   llvm::ArrayRef<std::string> filesRead() const { return files; }
+  /// Where the tensors of a model from a file come from, by their names in ONNX.
+  llvm::ArrayRef<onnx::TensorOrigin> tensorOrigins() const { return tensors; }
+  /// XXH3 of the model's bytes.
+  uint64_t hash() const { return modelHash; }
   /// After emit(): the payload, whose weights are those of the module.
   const PayloadContents &payload() const { return contents; }
   /// After emit(): the artefact's bytes behind a stub (runtime/format.h); without one, a plan. They
@@ -114,6 +128,8 @@ public:
   /// After emit(). It refers to this compiler.
   ReportContents report();
   PassStatistics &statistics() { return passStatistics; }
+  /// Times a step of the caller's, for options.onStep.
+  StepTimer timeStep(llvm::StringRef step) const { return StepTimer(options, step); }
 
   //===-- Messages ----------------------------------------------------------------------------===//
 
@@ -138,7 +154,6 @@ private:
   mlir::FailureOr<CodeVariant> onlyVariant(Purpose purpose);
   void say(CompileMessage message);
   void tell(const Assembler::Messages &messages);
-  bool isCancelled();
   void keepGraph(Stage stage);
 
   CompileOptions options;
@@ -154,6 +169,7 @@ private:
   std::string modelName;
   uint64_t modelHash = 0;
   std::vector<std::string> files;
+  std::vector<onnx::TensorOrigin> tensors;
   llvm::SmallVector<TargetVariant> targets;
   std::vector<StageGraph> graphs;
 

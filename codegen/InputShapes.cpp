@@ -10,6 +10,50 @@
 using namespace mlir;
 using namespace cameo;
 
+/// Whether `text` is a name and sizes, though these may be wrong.
+static bool endsWithSizes(StringRef text) {
+  auto [name, sizes] = text.rsplit(':');
+  return !name.empty() && text.contains(':') &&
+         sizes.find_first_not_of("0123456789?x") == StringRef::npos;
+}
+
+/// "1x3x224x224" of `text`.
+static llvm::Expected<SmallVector<int64_t>> parseSizes(StringRef sizes, StringRef text) {
+  SmallVector<int64_t> shape;
+  SmallVector<StringRef> parts;
+  if (!sizes.empty())
+    sizes.split(parts, 'x');
+  for (StringRef part : parts) {
+    int64_t size = -1;
+    if (part != "?" && (part.getAsInteger(10, size) || size < 0))
+      return llvm::createStringError("'" + part + "' in '" + text + "' is no size");
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+llvm::Expected<std::map<std::string, SmallVector<int64_t>>> cameo::parseShapes(StringRef value) {
+  std::map<std::string, SmallVector<int64_t>> shapes;
+  for (bool more = true; more;) {
+    // Names may hold colons and commas: what has no sizes behind its last colon is part of a name.
+    size_t end = value.find(',');
+    while (end != StringRef::npos && !endsWithSizes(value.take_front(end)))
+      end = value.find(',', end + 1);
+    StringRef text = value.take_front(end);
+    more = end != StringRef::npos;
+    value = more ? value.drop_front(end + 1) : StringRef();
+    auto [name, sizes] = text.rsplit(':');
+    if (name.empty() || !text.contains(':'))
+      return llvm::createStringError("'" + text + "' is not of the form input:1x3x224x224");
+    llvm::Expected<SmallVector<int64_t>> shape = parseSizes(sizes, text);
+    if (!shape)
+      return shape.takeError();
+    if (!shapes.try_emplace(name.str(), std::move(*shape)).second)
+      return llvm::createStringError("it gives input '" + name + "' twice");
+  }
+  return shapes;
+}
+
 namespace {
 
 struct ShapeFixer {

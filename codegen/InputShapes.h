@@ -4,10 +4,14 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 
 #include <map>
 
 namespace cameo {
+
+/// "x:1x3x224x224,y:?x4", where ? is -1; a scalar is "x:".
+llvm::Expected<std::map<std::string, llvm::SmallVector<int64_t>>> parseShapes(llvm::StringRef text);
 
 /// Changes the types of the function's arguments (stage imported). A size that has a name is fixed
 /// wherever an input has that name. Sizes of -1 stay open. Fails after a diagnostic.

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/ModelInput.h"
 
-#include "dialects/onnx/Import.h"
-
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 
@@ -19,6 +18,8 @@ namespace fs = llvm::sys::fs;
 uint64_t cameo::hashOfModel(StringRef bytes) {
   return llvm::xxh3_64bits(ArrayRef(bytes.bytes_begin(), bytes.size()));
 }
+
+std::string cameo::hashText(uint64_t hash) { return llvm::formatv("{0:x-16}", hash); }
 
 uint64_t cameo::hashFile(StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -65,6 +66,7 @@ ModelInput cameo::readModel(StringRef path, MLIRContext *context) {
   ModelInput input;
   onnx::ImportOptions options;
   options.externalFiles = &input.files;
+  options.tensors = &input.tensors;
   if (!isStream(path)) {
     input.module = onnx::importOnnxFile(path, context, options);
     input.hash = input.module ? hashFile(path) : 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/Import.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -14,6 +16,7 @@ struct ModelInput {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   uint64_t hash = 0;              // XXH3 of the model's bytes, without external data
   std::vector<std::string> files; // of external data
+  std::vector<onnx::TensorOrigin> tensors;
 };
 
 /// Whether a path is standard input (`-`, `/dev/stdin`), a pipe or a socket.
@@ -21,6 +24,8 @@ bool isStream(llvm::StringRef path);
 
 /// XXH3 of a model's bytes.
 uint64_t hashOfModel(llvm::StringRef bytes);
+/// As `--info` prints it.
+std::string hashText(uint64_t hash);
 /// The same of a file's, 0 where it cannot be read.
 uint64_t hashFile(llvm::StringRef path);
 

@@ -110,14 +110,16 @@ def AssignLayouts : Pass<"cameo-assign-layouts", "::cameo::rt::VariantOp"> {
 def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
   let summary = "pack weights in the order in which kernels read them";
   let description = [{
-    Asks the schedule class of each dispatch without a schedule in which order it wants the dimensions
-    of inputs that are constants, and permutes constant and indexing maps alike. One packed constant
-    serves all dispatches and variants that want the same order; constants that nothing reads any more
-    are left to `cameo-lay-out-weights`.
+    Stores inputs that are constants with their dimensions in the order that `kernel.packing` on a
+    dispatch says, which `cameo-assign-schedules` has chosen with the schedule: constant and indexing
+    maps are permuted alike, and the attribute becomes `kernel.packed`. One packed constant serves all
+    dispatches and variants that want the same order; constants that nothing reads any more are left
+    to `cameo-lay-out-weights`.
 
     ```mlir
     rt.constant @w0 = dense<...> : tensor<64x16x3x3xf32>
     %w = rt.get_constant @w0 : tensor<64x16x3x3xf32> // read at (f, c, y, x)
+    %0 = kernel.dispatch ins(%x, %w) ... {kernel.packing = [array<i64>, array<i64: 2, 3, 1, 0>]}
     ```
     ==>
     ```mlir
@@ -134,10 +136,12 @@ def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
 def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   let summary = "assign each dispatch of a variant a schedule: how it is computed";
   let description = [{
-    Gives every `kernel.dispatch` that has none a `#kernel.schedule`: the first schedule class that
-    supports it, with parameters chosen for the variant's target. A schedule that is there already is
-    kept, and one that a file of schedules has for an equal dispatch is taken, so that schedules can
-    be edited and replayed.
+    Gives every `kernel.dispatch` that has none a `#kernel.schedule`: of what all classes that support
+    it have, what is estimated to be the fastest on the variant's target; and with it, as
+    `kernel.packing`, the orders in which constants are to be stored for it. A schedule that is there
+    already is kept, and one that a file of schedules has for an equal dispatch is taken, so that
+    schedules can be edited and replayed. What no class supports is split, as
+    `cameo-split-dispatches` does.
 
     ```mlir
     %0 = kernel.dispatch ins(...) outs(...) { ... }
@@ -150,11 +154,45 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   }];
   let dependentDialects = ["::cameo::kernel::KernelDialect"];
   let options = [Option<"schedules", "schedules", "std::string", /*default=*/"\"\"",
-                        "file of schedules (cameoc --emit=schedules) that go before those chosen">];
+                        "file of schedules (cameoc --emit=schedules) that go before those chosen">,
+                 Option<"candidates", "candidates", "unsigned", /*default=*/"1",
+                        "note so many candidates of each product, for cameo-tune-schedules">];
   let statistics = [
     Statistic<"chosen", "chosen", "dispatches that were given a schedule">,
     Statistic<"replayed", "replayed", "dispatches that were given one of the file">,
-    Statistic<"kept", "kept", "dispatches that had one">
+    Statistic<"kept", "kept", "dispatches that had one">,
+    Statistic<"split", "split", "dispatches that no class takes, split in two">
+  ];
+}
+
+def TuneSchedules : Pass<"cameo-tune-schedules", "::mlir::ModuleOp"> {
+  let summary = "tune schedules: choose among candidates by their machine code";
+  let description = [{
+    Makes kernels of all candidates that `cameo-assign-schedules{candidates=N}` has noted, one of each of
+    equal dispatches, has ptxas assemble them and nvdisasm print what came of it, and gives each
+    dispatch the candidate that is then estimated to be the fastest: by the slots, pipes and stalls of
+    its main loop, its registers, and the blocks that fit on a multiprocessor. No GPU is needed.
+
+    ```mlir
+    %0 = kernel.dispatch ... schedule #a attributes {kernel.candidates = [...]}
+    ```
+    ==>
+    ```mlir
+    %0 = kernel.dispatch ... schedule #b
+    ```
+  }];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect"];
+  let options = [Option<"ptxas", "ptxas", "std::string", /*default=*/"\"\"",
+                        "NVIDIA's assembler; else the PATH's">,
+                 Option<"nvdisasm", "nvdisasm", "std::string", /*default=*/"\"\"",
+                        "NVIDIA's disassembler; else the PATH's">,
+                 Option<"libdevice", "libdevice", "std::string", /*default=*/"\"\"",
+                        "NVIDIA's libdevice.10.bc; else looked for beside ptxas">,
+                 Option<"cacheDir", "cache-dir", "std::string", /*default=*/"\"\"",
+                        "folder of cubins that were assembled before; none where it is empty">];
+  let statistics = [
+    Statistic<"assembled", "assembled", "kernels made for trial">,
+    Statistic<"changed", "changed", "dispatches for which another candidate is better">
   ];
 }
 

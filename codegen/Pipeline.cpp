@@ -40,27 +40,34 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   if (options.level >= 2)
     // After batch normalizations are gone, whose factors it finds between products otherwise.
     functions.addPass(createFoldScalesIntoWeights());
-  if (options.level >= 1)
+  if (options.level >= 1 && !options.precision.isQuantized())
     // Last: what others take from between the products (transposes, scales that weights take over)
-    // is not hidden from them, and what remains is what attention is made of.
+    // is not hidden from them, and what remains is what attention is made of. Not where products
+    // are to be quantised, each of them by what it reads.
     functions.addPass(createRecognizeAttention());
 }
 
 static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  // First, because weights are multiplied as their transposes and reshapes leave them.
+  const PrecisionOptions &precision = options.precision;
+  if (precision.isQuantized())
+    // First: what is quantised here goes the way of what models quantise themselves.
+    functions.addPass(createInsertQuantization(
+        {precision.type, precision.nodes, precision.keptEnds, precision.ranges, precision.model}));
+  // Before products are looked at, because weights are multiplied as their transposes and reshapes
+  // leave them.
   functions.addPass(createHoistQuantization());
   functions.addPass(createFoldConstants());
-  // After what is transposed is constant, and before products, whose biases it makes numbers.
-  functions.addPass(createFoldQuantizedConstants());
-  functions.addPass(createFoldDequantizeIntoProducts());
+  functions.addPass(createFoldQuantizedConstants({/*maxElements=*/0, /*keepDequantized=*/true}));
   functions.addPass(createSplitQuantizedBlocks());
-  const PrecisionOptions &precision = options.precision;
-  // After everything that computes with weights, which are rounded here once, and after products of
-  // integers, which have their types.
+  // After everything that computes with weights, which are rounded here once, and after products
+  // are all those of dequantised tensors that they can be, which have their types.
   if (precision.isAsked())
-    functions.addPass(
-        createLowerPrecision({precision.type, precision.nodes, precision.io, precision.ranges}));
+    functions.addPass(createLowerPrecision(
+        {precision.type, precision.nodes, precision.io, precision.ranges, precision.model}));
+  // Last, so that graphs and types are what they are without taps, and values as they are stored.
+  if (!options.taps.empty())
+    functions.addPass(createPlaceTaps({options.taps}));
 }
 
 /// Registers that a tensor takes in a kernel: an address, and elements of it that are worked on.
@@ -97,6 +104,13 @@ static FusionLimits fusionLimits(StringRef targets) {
 }
 
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
+  // Only now, because what is quantised is the same for everybody up to here: QuantizeLinear and
+  // DequantizeLinear, which other programs read, too.
+  OpPassManager &graph = passes.nest<func::FuncOp>();
+  graph.addPass(createFoldDequantizeIntoProducts());
+  // After products, which read weights and biases as integers; casts of the others are constants.
+  graph.addPass(createFoldQuantizedConstants());
+  graph.addPass(createFoldConstants());
   passes.addPass(createLowerOnnxToDispatches());
   // Before there are several copies of everything, because the work is done once then. Bodies come
   // first, because dispatches are equal only where theirs are.
@@ -128,16 +142,27 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   passes.addPass(createCreateVariants({targets}));
 }
 
+/// Candidates of a dispatch of which machine code is looked at. The estimate is seldom so wrong
+/// that it has the best one behind these, and each costs a run of ptxas.
+static constexpr unsigned kTunedCandidates = 5;
+
 static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
-  // First, because the others ask which class of schedules takes a dispatch.
-  passes.nest<rt::VariantOp>().addPass(createSplitDispatches());
-  // Before weights are packed, which are wanted in an order that goes with what they are multiplied
-  // with, and which cost nothing to store in any.
-  if (options.layout != "as-imported")
+  if (options.layout != "as-imported") {
+    // Because layouts are a question to the class that takes a dispatch. Without it, dispatches are
+    // split where it turns out that none does.
+    passes.nest<rt::VariantOp>().addPass(createSplitDispatches());
+    // Before weights are packed, which are wanted in an order that goes with what they are
+    // multiplied with, and which cost nothing to store in any.
     passes.nest<rt::VariantOp>().addPass(createAssignLayouts({options.layout}));
-  // Before schedules are chosen, because how wide accesses can be depends on the order of weights.
+  }
+  bool tunes = options.tune == "static";
+  passes.nest<rt::VariantOp>().addPass(
+      createAssignSchedules({options.schedules, tunes ? kTunedCandidates : 1}));
+  if (tunes)
+    passes.addPass(createTuneSchedules(
+        {options.ptxas, options.nvdisasm, options.libdevice, options.cacheDir}));
+  // After schedules, which are chosen for weights in the order that this puts them in.
   passes.addPass(createPackWeights());
-  passes.nest<rt::VariantOp>().addPass(createAssignSchedules({options.schedules}));
 }
 
 static void populateTiled(OpPassManager &passes, const PipelineOptions &) {

@@ -45,12 +45,18 @@ llvm::StringRef stageName(Stage stage);
 llvm::Expected<Stage> findStage(llvm::StringRef name);
 
 struct PrecisionOptions {
-  std::string type = "fp32"; // fp32, tf32, fp16, bf16
-  std::string nodes;         // GLOB=TYPE;...: others by node
-  std::string io = "fp32";   // of inputs and outputs
-  std::string ranges;        // a file; empty: none
+  std::string type = "fp32";     // fp32, tf32, fp16, bf16, int8
+  std::string nodes;             // GLOB=TYPE;...: others by node
+  std::string io = "fp32";       // of inputs and outputs
+  std::string keptEnds = "none"; // of int8: none, first, last, both
+  std::string ranges;            // a file; empty: none
+  std::string model;             // the hash of the model's file; empty: not known
   /// Whether there is anything to change.
   bool isAsked() const { return type != "fp32" || io != "fp32" || !nodes.empty(); }
+  /// Whether products are to become products of integers.
+  bool isQuantized() const {
+    return type == "int8" || llvm::StringRef(nodes + ";").contains("=int8;");
+  }
 };
 
 struct PipelineOptions {
@@ -60,10 +66,17 @@ struct PipelineOptions {
   unsigned level = 2;
   /// A file of schedules that go before those chosen; empty: none.
   std::string schedules;
+  /// "static": schedules of products are chosen among a few by their machine code, for which these
+  /// programs and files are needed. Empty: by estimates.
+  std::string tune;
+  /// Empty: the PATH's programs; libdevice beside ptxas; no cache.
+  std::string ptxas, nvdisasm, libdevice, cacheDir;
   /// How tensors between dispatches are stored: "as-imported", "auto" (by cost), "channels-last".
   std::string layout = "as-imported";
   /// What FP32 becomes, by cameo-lower-precision: as in passes/precision.
   PrecisionOptions precision;
+  /// GLOB;...: values that runs show on their way, by cameo-place-taps; empty: none.
+  std::string taps;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

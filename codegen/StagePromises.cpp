@@ -99,11 +99,28 @@ LogicalResult checkProducts(func::FuncOp function, const Complaint &error) {
     return error(function) << "'" << kPrecisionAttr << "' is no precision: " << asked;
   for (Operation &op : function.getBody().front()) {
     std::optional<Precision> precision = precisionOf(&op);
+    bool isFloat = *wanted == Precision::INT8 || llvm::any_of(op.getOperands(), isFP32);
     if (policyOf(&op).role == Role::Product && precision && *precision != *wanted &&
-        !op.hasAttr(kKeptPrecisionAttr) && llvm::any_of(op.getOperands(), isFP32))
+        *precision != Precision::INT8 && !op.hasAttr(kKeptPrecisionAttr) && isFloat)
       return error(&op) << "it computes in " << precisionText(*precision) << " and not in "
                         << precisionText(*wanted) << ", and nothing says why";
   }
+  return success();
+}
+
+/// What a dequantised tensor is multiplied by, or added to its products, is dequantised, too:
+/// whoever folds such constants takes from the product that it is one of integers.
+LogicalResult checkQuantized(Operation *op, const Complaint &error) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  auto asked = function ? function->getAttrOfType<StringAttr>(kPrecisionAttr) : StringAttr();
+  if (!asked || asked.getValue() != precisionName(Precision::INT8) ||
+      policyOf(op).role != Role::Product || op->hasAttr(kKeptPrecisionAttr) ||
+      !op->getOperand(0).getDefiningOp<onnx::DequantizeLinearOp>())
+    return success();
+  unsigned count = std::min(op->getNumOperands(), isa<onnx::ConvOp>(op) ? 3u : 2u);
+  for (Value operand : op->getOperands().take_front(count))
+    if (isFP32(operand) && onnx::constantValue(operand))
+      return error(op) << "its constants stand in DequantizeLinear up to this stage";
   return success();
 }
 
@@ -258,7 +275,7 @@ LogicalResult cameo::verifyNormalized(ModuleOp module) {
 LogicalResult cameo::verifyPrecision(ModuleOp module) {
   Complaint error{Stage::Precision};
   func::FuncOp function = modelFunction(module, error);
-  return failure(failed(verifyModel(function, error, {checkOnnx, checkCast})) ||
+  return failure(failed(verifyModel(function, error, {checkOnnx, checkCast, checkQuantized})) ||
                  failed(checkProducts(function, error)));
 }
 

@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/CameocOptions.h"
 
+#include "codegen/InputShapes.h"
+#include "codegen/ModelInput.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -27,16 +30,18 @@ struct Option {
 
 llvm::Error setEmit(CameocOptions &options, StringRef value) {
   static constexpr std::pair<llvm::StringLiteral, Emit> kinds[] = {
-      {"exe", Emit::Exe},     {"lib", Emit::Lib},
-      {"plan", Emit::Plan},   {"ptx", Emit::Ptx},
-      {"cubin", Emit::Cubin}, {"onnx", Emit::Onnx},
-      {"mlir", Emit::Mlir},   {"schedules", Emit::Schedules}};
+      {"exe", Emit::Exe},      {"lib", Emit::Lib},
+      {"plan", Emit::Plan},    {"ptx", Emit::Ptx},
+      {"cubin", Emit::Cubin},  {"onnx", Emit::Onnx},
+      {"mlir", Emit::Mlir},    {"schedules", Emit::Schedules},
+      {"ranges", Emit::Ranges}};
   for (auto [name, kind] : kinds)
     if (value == name) {
       options.emit = kind;
       return llvm::Error::success();
     }
-  return fail("'" + value + "' is none of exe, lib, plan, ptx, cubin, onnx, mlir and schedules");
+  return fail("'" + value +
+              "' is none of exe, lib, plan, ptx, cubin, onnx, mlir, schedules and ranges");
 }
 
 llvm::Error setStage(std::optional<Stage> &target, StringRef value) {
@@ -47,40 +52,8 @@ llvm::Error setStage(std::optional<Stage> &target, StringRef value) {
   return llvm::Error::success();
 }
 
-/// Whether `text` is a name and sizes, though these may be wrong.
-bool endsWithSizes(StringRef text) {
-  auto [name, sizes] = text.rsplit(':');
-  return !name.empty() && text.contains(':') &&
-         sizes.find_first_not_of("0123456789?x") == StringRef::npos;
-}
-
-/// "x:1x3x224x224,y:?x4"; a scalar is "x:".
 llvm::Error setShapes(CameocOptions &options, StringRef value) {
-  for (bool more = true; more;) {
-    // Names may hold colons and commas: what has no sizes behind its last colon is part of a name.
-    size_t end = value.find(',');
-    while (end != StringRef::npos && !endsWithSizes(value.take_front(end)))
-      end = value.find(',', end + 1);
-    StringRef text = value.take_front(end);
-    more = end != StringRef::npos;
-    value = more ? value.drop_front(end + 1) : StringRef();
-    auto [name, sizes] = text.rsplit(':');
-    if (name.empty() || !text.contains(':'))
-      return fail("'" + text + "' is not of the form input:1x3x224x224");
-    llvm::SmallVector<int64_t> shape;
-    llvm::SmallVector<StringRef> parts;
-    if (!sizes.empty())
-      sizes.split(parts, 'x');
-    for (StringRef part : parts) {
-      int64_t size = -1;
-      if (part != "?" && (part.getAsInteger(10, size) || size < 0))
-        return fail("'" + part + "' in '" + text + "' is no size");
-      shape.push_back(size);
-    }
-    if (!options.shapes.try_emplace(name.str(), shape).second)
-      return fail("it gives input '" + name + "' twice");
-  }
-  return llvm::Error::success();
+  return parseShapes(value).moveInto(options.shapes);
 }
 
 template <std::string CameocOptions::*Member>
@@ -88,6 +61,20 @@ llvm::Error setString(CameocOptions &options, StringRef value) {
   if (value.empty())
     return fail("an empty value");
   options.*Member = value.str();
+  return llvm::Error::success();
+}
+template <std::string CalibrationOptions::*Member>
+llvm::Error setString(CameocOptions &options, StringRef value) {
+  if (value.empty())
+    return fail("an empty value");
+  options.calibration.*Member = value.str();
+  return llvm::Error::success();
+}
+template <std::string PipelineOptions::*Member>
+llvm::Error setString(CameocOptions &options, StringRef value) {
+  if (value.empty())
+    return fail("an empty value");
+  options.pipeline.*Member = value.str();
   return llvm::Error::success();
 }
 template <bool CameocOptions::*Member> llvm::Error setFlag(CameocOptions &options, StringRef) {
@@ -98,9 +85,12 @@ template <bool CameocOptions::*Member> llvm::Error setFlag(CameocOptions &option
 template <std::string PrecisionOptions::*Member>
 llvm::Error setPrecision(CameocOptions &options, StringRef value) {
   bool isIo = Member == &PrecisionOptions::io;
-  if (value != "fp32" && value != "fp16" && value != "bf16" && (isIo || value != "tf32"))
-    return fail("'" + value + "' is none of fp32, " + (isIo ? "" : "tf32, ") + "fp16 and bf16");
-  options.precision.*Member = value.str();
+  bool isKnown = value == "fp32" || value == "fp16" || value == "bf16" ||
+                 (!isIo && (value == "tf32" || value == "int8"));
+  if (!isKnown)
+    return fail("'" + value + "' is none of " +
+                (isIo ? "fp32, fp16 and bf16" : "fp32, tf32, fp16, bf16 and int8"));
+  options.pipeline.precision.*Member = value.str();
   return llvm::Error::success();
 }
 
@@ -109,17 +99,28 @@ llvm::Error addNodePrecision(CameocOptions &options, StringRef value) {
   auto [glob, type] = value.rsplit('=');
   if (glob.empty() || !value.contains('='))
     return fail("'" + value + "' is not of the form GLOB=fp16");
-  if (type != "fp32" && type != "tf32" && type != "fp16" && type != "bf16")
-    return fail("'" + type + "' in '" + value + "' is none of fp32, tf32, fp16 and bf16");
+  if (type != "fp32" && type != "tf32" && type != "fp16" && type != "bf16" && type != "int8")
+    return fail("'" + type + "' in '" + value + "' is none of fp32, tf32, fp16, bf16 and int8");
   if (glob.contains(';'))
     return fail("'" + glob + "': write ? for a semicolon");
-  std::string &nodes = options.precision.nodes;
+  std::string &nodes = options.pipeline.precision.nodes;
   nodes += (nodes.empty() ? "" : ";") + value.str();
   return llvm::Error::success();
 }
 
+/// The same.
+llvm::Error addTap(CameocOptions &options, StringRef value) {
+  if (value.empty())
+    return fail("an empty value");
+  if (value.contains(';'))
+    return fail("'" + value + "': write ? for a semicolon");
+  std::string &taps = options.pipeline.taps;
+  taps += (taps.empty() ? "" : ";") + value.str();
+  return llvm::Error::success();
+}
+
 llvm::Error setTarget(CameocOptions &options, StringRef value) {
-  options.target = value.str();
+  options.pipeline.targets = value.str();
   options.targetGiven = true;
   return llvm::Error::success();
 }
@@ -133,14 +134,14 @@ const Option kOptions[] = {
      setTarget},
     {"--emit", "KIND",
      "exe (default), lib (shared library), plan (for cameo_model_load), ptx, cubin, onnx, mlir, "
-     "schedules (JSON for --schedules)",
+     "schedules (JSON for --schedules), ranges (JSON for --ranges)",
      setEmit},
     {"-O", "LEVEL",
      "0: one kernel an operator; 1: operators share kernels where every bit stays; 2 (default): "
      "also "
      "what agrees to rounding",
      [](CameocOptions &o, StringRef v) -> llvm::Error {
-       if (v.getAsInteger(10, o.level) || o.level > 2)
+       if (v.getAsInteger(10, o.pipeline.level) || o.pipeline.level > 2)
          return fail("it takes 0, 1 or 2, not '" + v + "'");
        return llvm::Error::success();
      }},
@@ -150,12 +151,14 @@ const Option kOptions[] = {
      [](CameocOptions &o, StringRef v) -> llvm::Error {
        if (v != "auto" && v != "channels-last" && v != "as-imported")
          return fail("'" + v + "' is none of auto, channels-last and as-imported");
-       o.layout = v.str();
+       o.pipeline.layout = v.str();
        return llvm::Error::success();
      }},
     {"--precision", "TYPE",
      "fp32 (default): as imported; fp16, bf16: FP32 values in 16 bits where their range allows it; "
-     "tf32: FP32 values, multiplied by Tensor Cores",
+     "tf32: FP32 values, multiplied by Tensor Cores; int8: what products read quantised by "
+     "--ranges, "
+     "the rest as fp16",
      setPrecision<&PrecisionOptions::type>},
     {"--precision-of", "GLOB=TYPE",
      "another precision for nodes whose name or operator matches (layer4.*=bf16, Softmax=fp32); "
@@ -165,12 +168,50 @@ const Option kOptions[] = {
      addNodePrecision},
     {"--io-precision", "TYPE", "what inputs and outputs of FP32 become: fp32 (default), fp16, bf16",
      setPrecision<&PrecisionOptions::io>},
+    {"--keep-ends", "WHICH",
+     "with --precision=int8: products that no other comes before or behind stay in 16 bits: none "
+     "(default), first, last, both",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       if (v != "none" && v != "first" && v != "last" && v != "both")
+         return fail("'" + v + "' is none of none, first, last and both");
+       o.pipeline.precision.keptEnds = v.str();
+       return llvm::Error::success();
+     }},
     {"--ranges", "FILE",
-     "recorded ranges of values, by which --precision=fp16 knows what would overflow",
+     "recorded ranges of values, by which --precision=fp16 knows what would overflow, and int8 "
+     "what "
+     "becomes 127",
      [](CameocOptions &o, StringRef v) -> llvm::Error {
        if (v.empty())
          return fail("an empty value");
-       o.precision.ranges = v.str();
+       o.pipeline.precision.ranges = v.str();
+       return llvm::Error::success();
+     }},
+    {"--tap", "GLOB",
+     "runs can show the intermediate values whose name, or whose node's name or operator, matches "
+     "(conv*, Relu): --taps=FOLDER of the executable, cameo_context_set_taps; may be given again",
+     addTap},
+    {"--calibration-data", "DIR|FILE.npz",
+     "samples by which ranges of values are recorded, on the simulator: an array an input, whose "
+     "first axis runs over samples, in an archive or a folder of them",
+     setString<&CalibrationOptions::data>},
+    {"--calibration-method", "METHOD",
+     "where values are clipped that become 8 bits: max, entropy, percentile:99.99, mse (default), "
+     "best (for each value the one that costs least)",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       llvm::Expected<CalibrationMethod> method = CalibrationMethod::parse(v);
+       if (!method)
+         return method.takeError();
+       o.calibration.method = *method;
+       return llvm::Error::success();
+     }},
+    {"--calibration-cache", "FILE",
+     "keeps what calibration has found, and takes it from there; TensorRT's files are read, too",
+     setString<&CalibrationOptions::cache>},
+    {"--calibration-batch", "N", "samples at a time, where the model leaves that open; default 8",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       if (v.getAsInteger(10, o.calibration.batch) || o.calibration.batch < 1)
+         return fail("it takes a number from 1 on, not '" + v + "'");
        return llvm::Error::success();
      }},
     {"--shapes", "x:1x3x224x224,...", "fixes sizes of inputs; ? leaves one open", setShapes},
@@ -183,7 +224,16 @@ const Option kOptions[] = {
      "schedules that --emit=schedules wrote, perhaps edited, instead of those that would be "
      "chosen; "
      "dispatches that it does not have get theirs as always",
-     setString<&CameocOptions::schedules>},
+     setString<&PipelineOptions::schedules>},
+    {"--tune", "static",
+     "chooses schedules of products among a few by their machine code: needs ptxas and nvdisasm, "
+     "and no GPU",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       if (v != "static")
+         return fail("'" + v + "' is not static");
+       o.pipeline.tune = v.str();
+       return llvm::Error::success();
+     }},
     {"--sim-checks", "", "adds an image for the simulator's --sim-checks and --sim-counters",
      setFlag<&CameocOptions::simChecks>},
     {"--sim-trace", "", "the same, and for --sim-trace: large and slow",
@@ -199,13 +249,15 @@ const Option kOptions[] = {
        return llvm::Error::success();
      }},
     {"--ptxas", "FILE", "NVIDIA's assembler; else $CUDA_HOME/bin/ptxas, else the PATH's",
-     setString<&CameocOptions::ptxas>},
+     setString<&PipelineOptions::ptxas>},
+    {"--nvdisasm", "FILE", "NVIDIA's disassembler, for --tune; else the PATH's",
+     setString<&PipelineOptions::nvdisasm>},
     {"--libdevice", "FILE", "NVIDIA's libdevice.10.bc; else looked for beside ptxas",
-     setString<&CameocOptions::libdevice>},
+     setString<&PipelineOptions::libdevice>},
     {"--cache-dir", "DIR",
      "keeps cubins in this folder and takes from there what ptxas has made before; else "
      "$CAMEO_CACHE_DIR, else none are kept",
-     setString<&CameocOptions::cacheDir>},
+     setString<&PipelineOptions::cacheDir>},
     {"--report", "FILE.json|FILE.html",
      "writes what was compiled and why: kernels, memory, decisions; as data or as a page",
      setString<&CameocOptions::report>},
@@ -239,14 +291,36 @@ const Option kOptions[] = {
 
 /// What is not given may stand in the environment.
 void addEnvironment(CameocOptions &options) {
-  if (const char *home = std::getenv("CUDA_HOME"); options.ptxas.empty() && home && *home) {
+  if (const char *home = std::getenv("CUDA_HOME");
+      options.pipeline.ptxas.empty() && home && *home) {
     llvm::SmallString<256> path(home);
     llvm::sys::path::append(path, "bin", "ptxas");
     if (llvm::sys::fs::exists(path))
-      options.ptxas = std::string(path);
+      options.pipeline.ptxas = std::string(path);
   }
-  if (const char *folder = std::getenv("CAMEO_CACHE_DIR"); options.cacheDir.empty() && folder)
-    options.cacheDir = folder;
+  if (const char *folder = std::getenv("CAMEO_CACHE_DIR");
+      options.pipeline.cacheDir.empty() && folder)
+    options.pipeline.cacheDir = folder;
+}
+
+llvm::Error checkCalibration(const CameocOptions &options) {
+  const PrecisionOptions &precision = options.pipeline.precision;
+  if (!options.isCalibrated()) {
+    if (options.emit == Emit::Ranges)
+      return fail("--emit=ranges needs --calibration-data, or --calibration-cache");
+    if (options.calibration.method)
+      return fail("--calibration-method goes with --calibration-data or --calibration-cache");
+    return llvm::Error::success();
+  }
+  if (!precision.isAsked() && options.emit != Emit::Ranges)
+    return fail("--calibration-data and --calibration-cache go with --precision or --emit=ranges");
+  if (!precision.ranges.empty())
+    return fail("--ranges and calibration: one of them says what the ranges are");
+  if (options.startFrom)
+    return fail("--calibration-data and --calibration-cache apply to models, not to --start-from");
+  if (isStream(options.input))
+    return fail("calibration reads the model twice, so it cannot come from a stream");
+  return llvm::Error::success();
 }
 
 llvm::Error check(const CameocOptions &options) {
@@ -273,23 +347,36 @@ llvm::Error check(const CameocOptions &options) {
                 stageName(*options.stopAfter));
   if (options.startFrom && *options.startFrom > Stage::Imported && !options.shapes.empty())
     return fail("--shapes applies to models, not to --start-from=" + stageName(*options.startFrom));
-  if (!options.schedules.empty()) {
+  if (!options.pipeline.schedules.empty() || !options.pipeline.tune.empty()) {
     Stage last = options.emit == Emit::Onnx ? Stage::Precision : Stage::Host;
     if (options.stopAfter.value_or(last) < Stage::Scheduled ||
         options.startFrom.value_or(Stage::Imported) >= Stage::Scheduled)
-      return fail("--schedules: no schedules are chosen on the way from stage " +
+      return fail(StringRef(options.pipeline.tune.empty() ? "--schedules" : "--tune") +
+                  ": no schedules are chosen on the way from stage " +
                   stageName(options.startFrom.value_or(Stage::Imported)) + " to " +
                   stageName(options.stopAfter.value_or(last)));
   }
   Stage last = options.stopAfter.value_or(Stage::Host);
   Stage first = options.startFrom.value_or(Stage::Imported);
-  if (options.precision.isAsked() && (last < Stage::Precision || first >= Stage::Precision))
+  if (options.pipeline.precision.isAsked() &&
+      (last < Stage::Precision || first >= Stage::Precision))
     return fail(
         "--precision, --precision-of, --io-precision: types are not changed on the way from "
         "stage " +
         stageName(first) + " to " + stageName(last));
-  if (!options.precision.ranges.empty() && !options.precision.isAsked())
+  if (!options.pipeline.precision.ranges.empty() && !options.pipeline.precision.isAsked())
     return fail("--ranges goes with --precision or --precision-of");
+  if (!options.pipeline.taps.empty() && (last < Stage::Precision || first >= Stage::Precision))
+    return fail("--tap: no taps are placed on the way from stage " + stageName(first) + " to " +
+                stageName(last));
+  if (llvm::Error error = checkCalibration(options))
+    return error;
+  if (options.pipeline.precision.isQuantized() && options.pipeline.precision.ranges.empty() &&
+      !options.isCalibrated())
+    return fail("INT8 needs the ranges of the model's values: --calibration-data=DIR|FILE.npz "
+                "records them, --calibration-cache or --ranges=FILE has them");
+  if (options.pipeline.precision.keptEnds != "none" && options.pipeline.precision.type != "int8")
+    return fail("--keep-ends goes with --precision=int8");
   // Passes that run at the same time would print into one another, and MLIR ends the process where
   // it is to keep what each of them was given.
   if (!options.printIrAfter.empty() && options.jobs != 1)
@@ -348,8 +435,13 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
     return std::move(error);
   addEnvironment(options);
   if (!options.targetGiven && (options.emit == Emit::Ptx || options.emit == Emit::Cubin))
-    options.target = "sm_80"; // one architecture's code
+    options.pipeline.targets = "sm_80"; // one architecture's code
   return options;
+}
+
+void cameo::printStep(StringRef step, const llvm::TimeRecord &time) {
+  llvm::errs() << llvm::formatv("{0,-12} {1,10:f1} ms, {2,10:f1} ms of CPU\n", step,
+                                time.getWallTime() * 1e3, time.getProcessTime() * 1e3);
 }
 
 void cameo::printCameocHelp(llvm::raw_ostream &output) {

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace cameo;
 
 /// Whether some stage's pipeline has the pass that is to be printed after.
-static llvm::Error checkPrintedPass(StringRef name) {
+static llvm::Error checkPrintedPass(StringRef name, const PipelineOptions &pipeline) {
   if (name.empty() || name == "all")
     return llvm::Error::success();
   std::string text;
@@ -22,7 +22,7 @@ static llvm::Error checkPrintedPass(StringRef name) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   for (const StageInfo &info : stages()) {
     PassManager passes(&context, ModuleOp::getOperationName());
-    populateStage(passes, info.stage, {});
+    populateStage(passes, info.stage, pipeline);
     passes.printAsTextualPipeline(stream);
   }
   if (llvm::Regex("[(,]" + llvm::Regex::escape(name) + "[,{)]").match(text))
@@ -53,7 +53,7 @@ static llvm::Error readMlirOptions(ArrayRef<std::string> given) {
 }
 
 llvm::Expected<std::unique_ptr<PassPrinting>> PassPrinting::create(const CameocOptions &options) {
-  if (llvm::Error error = checkPrintedPass(options.printIrAfter))
+  if (llvm::Error error = checkPrintedPass(options.printIrAfter, options.pipeline))
     return std::move(error);
   if (llvm::Error error = readMlirOptions(options.mlir))
     return std::move(error);
@@ -84,7 +84,7 @@ void PassPrinting::attach(PassManager &passes) {
   }
   if (!options.printIrAfter.empty())
     printIrAfter(passes, options.printIrAfter);
-  // Nothing is left to fail: these are checks of a file's name.
+  // What it refuses is to print modules while passes run at the same time, which -j 1 rules out.
   (void)applyPassManagerCLOptions(passes);
   passes.enableTiming(total);
 }

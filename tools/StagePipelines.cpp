@@ -32,8 +32,14 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                             "as-imported"),
                              llvm::cl::init(PipelineOptions().layout)};
   Option<std::string> precision{*this, "precision",
-                                llvm::cl::desc("at precision: fp32, tf32, fp16 or bf16"),
+                                llvm::cl::desc("at precision: fp32, tf32, fp16, bf16, int8"),
                                 llvm::cl::init(PipelineOptions().precision.type)};
+  Option<std::string> ranges{*this, "ranges",
+                             llvm::cl::desc("at precision: a file of recorded ranges"),
+                             llvm::cl::init("")};
+  Option<std::string> taps{*this, "taps",
+                           llvm::cl::desc("at precision: GLOB;...: values that runs show"),
+                           llvm::cl::init("")};
   Option<bool> reportUnsupported{*this, "report-unsupported",
                                  llvm::cl::desc("at normalized: refuse what cannot be compiled"),
                                  llvm::cl::init(true)};
@@ -45,6 +51,8 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
     options.schedules = schedules;
     options.layout = layout;
     options.precision.type = precision;
+    options.precision.ranges = ranges;
+    options.taps = taps;
     options.reportUnsupported = reportUnsupported;
     return options;
   }

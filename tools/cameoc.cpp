@@ -7,6 +7,7 @@
 #include "dialects/onnx/Export.h"
 #include "passes/linalg/Lowering.h"
 #include "passes/precision/Policy.h"
+#include "tools/Calibration.h"
 #include "tools/CameocOptions.h"
 #include "tools/OutputFiles.h"
 #include "tools/PassPrinting.h"
@@ -66,30 +67,23 @@ private:
 
 CompileOptions Invocation::compileOptions() {
   CompileOptions result;
-  result.pipeline.targets = options.target;
-  result.pipeline.level = options.level;
-  result.pipeline.schedules = options.schedules;
-  result.pipeline.layout = options.layout;
-  result.pipeline.precision = options.precision;
+  result.pipeline = options.pipeline;
   result.shapes = options.shapes;
-  result.code.ptx.ptxas = result.code.assemble.ptxas = options.ptxas;
-  result.code.ptx.libdevice = options.libdevice;
-  result.code.assemble.cache = options.cacheDir;
+  result.code.ptx.ptxas = result.code.assemble.ptxas = options.pipeline.ptxas;
+  result.code.ptx.libdevice = options.pipeline.libdevice;
+  result.code.assemble.cache = options.pipeline.cacheDir;
   result.code.simChecks = options.simChecks;
   result.code.simTrace = options.simTrace;
   result.code.simForms = options.simForms;
   result.dropAbsentTargets = !options.targetGiven;
   result.warningsAreErrors = options.warningsAreErrors;
-  result.remarks = options.remarks;
+  result.code.remarks = options.remarks;
   result.keepGraphs = !options.report.empty();
   result.jobs = options.jobs;
   result.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
   result.onPasses = [this](PassManager &passes) { printing.attach(passes); };
   if (options.time)
-    result.onStep = [](StringRef step, const llvm::TimeRecord &time) {
-      llvm::errs() << llvm::formatv("{0,-12} {1,10:f1} ms, {2,10:f1} ms of CPU\n", step,
-                                    time.getWallTime() * 1e3, time.getProcessTime() * 1e3);
-    };
+    result.onStep = printStep;
   return result;
 }
 
@@ -120,7 +114,11 @@ LogicalResult Invocation::read() {
           "' is IR by its name, no ONNX model; --start-from=STAGE says at which stage");
     return compiler.read(name);
   }
-  OwningOpRef<ModuleOp> module = readStageFile(name, &compiler.context());
+  OwningOpRef<ModuleOp> module;
+  {
+    StepTimer timer = compiler.timeStep("read");
+    module = readStageFile(name, &compiler.context());
+  }
   if (!module)
     return failure();
   if (llvm::Error error = checkStageForm(*module, *options.startFrom, name))
@@ -137,7 +135,7 @@ LogicalResult Invocation::checkFiles() {
     inputs.push_back(options.input);
   if (options.startFrom)
     inputs.push_back(options.input + ".weights");
-  for (const std::string *file : {&options.schedules, &options.precision.ranges})
+  for (const std::string *file : {&options.pipeline.schedules, &options.pipeline.precision.ranges})
     if (!file->empty())
       inputs.push_back(*file);
   std::vector<OutputName> outputs;
@@ -180,6 +178,7 @@ LogicalResult Invocation::writeCode() {
 LogicalResult Invocation::writeArtefactFile() {
   if (failed(compiler.emit()))
     return failure();
+  StepTimer timer = compiler.timeStep("write");
   std::unique_ptr<llvm::MemoryBuffer> stub = llvm::MemoryBuffer::getMemBuffer("");
   if (options.emit != Emit::Plan) {
     // ../lib/cameo, seen from this program
@@ -245,7 +244,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (options->version) {
-    llvm::Expected<std::string> ptxas = findPtxas(options->ptxas);
+    llvm::Expected<std::string> ptxas = findPtxas(options->pipeline.ptxas);
     if (!ptxas)
       return fail(ptxas.takeError());
     printVersions(llvm::outs(), *ptxas);
@@ -264,5 +263,16 @@ int main(int argc, char **argv) {
   llvm::Expected<std::unique_ptr<PassPrinting>> printing = PassPrinting::create(*options);
   if (!printing)
     return fail(printing.takeError());
+  CalibratedRanges ranges;
+  if (options->isCalibrated()) {
+    if (failed(ranges.make(*options)))
+      return 1;
+    if (options->emit == Emit::Ranges)
+      return failed(ranges.write(options->output));
+    llvm::Expected<std::string> file = ranges.file();
+    if (!file)
+      return fail(file.takeError());
+    options->pipeline.precision.ranges = *file;
+  }
   return Invocation(*options, **printing, executable).run();
 }

@@ -57,6 +57,7 @@ def parts():
         Part("demo", [PYTHON, f"{E2E}/demo_check.py"], 10),
         Part("artefact-files", [PYTHON, f"{E2E}/artefact_files.py"], 10),
         Part("report", [PYTHON, f"{E2E}/report.py"], 5),
+        Part("compare", [PYTHON, f"{E2E}/compare.py"], 5),
         Part("command-line", [PYTHON, f"{E2E}/command_line.py"], 5),
         Part("cuda-artefacts", [PYTHON, f"{E2E}/cuda_artefacts.py"], 15),
         Part("gpu-pack", [PYTHON, f"{E2E}/gpu_pack.py"], 10),
@@ -65,12 +66,14 @@ def parts():
         Part("rows", [PYTHON, f"{E2E}/row_tests.py"], 15),
         Part("concatenations", [PYTHON, f"{E2E}/concatenations.py"], 10),
         Part("batches", [PYTHON, f"{E2E}/batches.py"], 10),
+        Part("taps", [PYTHON, f"{E2E}/taps.py"], 10),
         Part("layouts", [PYTHON, f"{E2E}/layouts.py"], 10),
         Part("matrix-products", [PYTHON, f"{E2E}/matrix_products.py"], 10),
         # Without asynchronous copies, by smaller instructions.
         Part("matrix-products-sm_75", [PYTHON, f"{E2E}/matrix_products.py",
                                        "--target=sm_75,sim:sm_75", "--filter=-f16"], 10),
         Part("matrix-types", [PYTHON, f"{E2E}/matrix_types.py"], 10),
+        Part("product-shapes", [PYTHON, f"{E2E}/product_shapes.py"], 10),
         Part("types", [PYTHON, f"{E2E}/type_tests.py"], 10),
         # All checks of the simulator on everything that they generate, in two orders of lanes.
         Part("rows-checked", [PYTHON, f"{E2E}/row_tests.py", *CHECKS], 15),
@@ -91,7 +94,9 @@ def parts():
         Part("quantized-networks", [PYTHON, f"{E2E}/quantized_networks.py"], 15),
         Part("typed-networks", [PYTHON, f"{E2E}/typed_networks.py"], 10),
         Part("precision", [PYTHON, f"{E2E}/precision.py"], 15),
+        Part("calibration", [PYTHON, f"{E2E}/calibration.py"], 10),
         Part("static-code", [PYTHON, f"{E2E}/static_code.py"], 10),
+        Part("tuning", [PYTHON, f"{E2E}/tuning.py"], 10),
         Part("rows-levels", [PYTHON, f"{E2E}/row_tests.py", *LEVELS], 10),
         Part("nodes-levels", [PYTHON, f"{E2E}/node_tests.py", *LEVELS], 10),
         Part("benchmarks", [PYTHON, f"{E2E}/benchmarks.py"], 15),
@@ -119,6 +124,7 @@ def parts():
                                      "--filter=^mma-(f16-registers|tf32)$"], 15, True),
         Part("typed-networks-long", [PYTHON, f"{E2E}/typed_networks.py", "--long"], 60, True),
         Part("precision-long", [PYTHON, f"{E2E}/precision.py", "--long"], 60, True),
+        Part("calibration-long", [PYTHON, f"{E2E}/calibration.py", "--long"], 30, True),
         Part("models-long", [PYTHON, f"{E2E}/models.py", "--long"], 120, True),
     ]
     return table

@@ -10,6 +10,12 @@
 
 namespace cameo::onnx {
 
+/// What a tensor of the main graph is made by: a node's location, and which of its results it is.
+struct TensorOrigin {
+  std::string tensor, node;
+  unsigned result;
+};
+
 struct ImportOptions {
   /// Nodes of the model after its functions are inlined.
   int64_t maxNodes = 4'000'000;
@@ -21,6 +27,9 @@ struct ImportOptions {
   std::string externalDataFolder;
   /// Receives the paths of the files of external data that were read.
   std::vector<std::string> *externalFiles = nullptr;
+  /// Receives where tensors come from, in the order of the nodes; inputs and initialisers are not
+  /// among them.
+  std::vector<TensorOrigin> *tensors = nullptr;
 };
 
 /// Imports a file. The model becomes one `func.func`; functions are inlined; every operator is

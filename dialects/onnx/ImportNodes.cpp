@@ -145,6 +145,10 @@ void Importer::bindOutputs(const NodeProto &node, Frame &frame, Location loc, Va
     if (declared != frame.types.end())
       refine(value, *declared->second, name, loc);
     define(name, value, frame, loc);
+    auto result = dyn_cast<OpResult>(value);
+    auto origin = result ? dyn_cast<NameLoc>(value.getLoc()) : NameLoc();
+    if (options.tensors && origin && activeCalls.empty() && !frame.scope->outer)
+      options.tensors->push_back({name, origin.getName().str(), result.getResultNumber()});
   }
 }
 

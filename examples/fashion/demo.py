@@ -5,6 +5,7 @@ set with it, and shows what came out. tools/run-demo builds everything and then 
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import json
 import shlex
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import fashion_data
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent.parent / "build"
+CALIBRATION = 512  # training images
 
 
 def from_here(path):
@@ -92,6 +94,23 @@ def contact_sheet(path, images, predicted, labels, columns=14):
     sheet.save(path)
 
 
+def compare_precisions(folder, images, labels, batch):
+    """The network in FP32, FP16 and INT8, calibrated with training images, side by side: a report."""
+    training, _ = fashion_data.load("train")
+    chosen = numpy.random.default_rng(1).permutation(len(training))[:CALIBRATION]
+    numpy.savez(folder / "training.npz", image=training[chosen])
+    numpy.savez(folder / "test.npz", image=images)
+    numpy.save(folder / "labels.npy", labels)
+    model, tools = from_here(HERE / "fashion.onnx"), from_here(BUILD / "bin")
+    ranges, report = folder / "ranges.json", folder / "precisions.json"
+    call(tools / "cameoc", model, "-o", ranges, "--emit=ranges",
+         f"--calibration-data={folder / 'training.npz'}", f"--calibration-batch={batch}")
+    call(tools / "cameo-compare", model, "--precision=fp32,fp16,int8", f"--ranges={ranges}",
+         f"--data={folder / 'test.npz'}", f"--labels={folder / 'labels.npy'}",
+         f"--batch={batch}", "--values=", f"--report={report}")
+    return json.loads(report.read_text())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=int, default=2000, help="how many of the 10,000")
@@ -114,9 +133,11 @@ def main():
     print(f"accuracy: {100.0 * (predicted == labels).mean():.2f} %")
     sheet = folder / "contact-sheet.png"
     contact_sheet(sheet, images[:126], predicted, labels)
-    numpy.save(folder / "batch.npy", images[:1])
     print(f"the first {len(images[:126])} with their predictions: {sheet}\n\n"
-          f"{artefact} is all that another machine needs. Try:\n"
+          f"in lower precisions, INT8 calibrated with {CALIBRATION} training images", flush=True)
+    compare_precisions(folder, images, labels, options.batch)
+    numpy.save(folder / "batch.npy", images[:1])
+    print(f"\n{artefact} is all that another machine needs. Try:\n"
           f"  {artefact} --info\n"
           f"  {artefact} --input=image=@{folder / 'batch.npy'} --benchmark")
 

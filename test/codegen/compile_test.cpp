@@ -173,7 +173,7 @@ TEST(Compile, EndsEarlyAtEveryStage) {
     std::atomic<bool> cancelled = false;
     int stagesBegun = 0;
     CompileOptions options = simulated();
-    options.cancelled = &cancelled;
+    options.code.cancelled = &cancelled;
     options.onPasses = [&](PassManager &) { cancelled = ++stagesBegun == int(info.stage); };
     Compiler compiler(std::move(options));
     ASSERT_TRUE(succeeded(take(compiler, doubled(3))));
@@ -187,7 +187,7 @@ TEST(Compile, EndsEarlyAtEveryStage) {
 TEST(Compile, EndsEarlyBeforeKernelsAreCompiled) {
   std::atomic<bool> cancelled = false;
   CompileOptions options = simulated();
-  options.cancelled = &cancelled;
+  options.code.cancelled = &cancelled;
   Compiler compiler(std::move(options));
   ASSERT_TRUE(succeeded(take(compiler, doubled(3))));
   ASSERT_TRUE(succeeded(compiler.runTo(Stage::Host)));

@@ -250,6 +250,8 @@ USAGE = [
     (["--random-inputs", "--profile=t.json", "--profileRuns=0"], "one at least, not 0"),
     (["--random-inputs", "--benchmark", "--iterations=x"], "is no number"),
     (["--random-inputs", "--profile=/nowhere/trace.json"], "cannot write '/nowhere/trace.json'"),
+    (["--random-inputs", "--taps=t"], "--taps: the model has none; cameoc --tap=NAME compiles"),
+    (["--random-inputs", "--taps=t", "--benchmark"], "of a plain run, not of --benchmark"),
     (["--info=xml"], "neither text nor json"),
     (["--model=/nowhere/model"], "cannot open"),
 ]
@@ -311,6 +313,39 @@ def check_names(tests):
     step = harness.run([artefact, "--device=sim", "--input=@all.npz", "--output=@y@1.npz"], SECONDS,
                        cwd=tests.folder)
     tests.judge("names-output", step, 0)
+
+
+def check_taps(tests):
+    """A file each, whatever the names hold; the same in runs that follow the first."""
+    names = ["x", "/block.0/Relu output", "%", "é"]
+    nodes = [onnx.helper.make_node(kind, [names[i]], ["y" if i == 2 else names[i + 1]], names[i + 1])
+             for i, kind in enumerate(("Relu", "Neg", "Exp"))]
+    graph = onnx.helper.make_graph(nodes, "taps", [onnx.helper.make_tensor_value_info("x", 1, ["N"])],
+                                   [onnx.helper.make_tensor_value_info("y", 1, ["N"])])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)]),
+              tests.folder / "taps.onnx")
+    artefact, folder = tests.folder / "tapped", tests.folder / "taps"
+    shutil.rmtree(folder, ignore_errors=True)
+    step = harness.run([tests.suite.tool("cameoc"), "taps.onnx", "-o", artefact,
+                        "--target=sim:sm_80", "--tap=*"], SECONDS, cwd=tests.folder)
+    tests.judge("taps-compile", step, 0)
+    tests.judge("taps-info", harness.run([artefact, "--info"], SECONDS), 0,
+                "taps:\n  x: Nxf32\n  /block.0/Relu output: Nxf32\n  %: Nxf32\n  é: Nxf32\nkernels")
+    words = ["--device=sim", "--input=3xf32=-1 0 2", "--expected_output=3xf32=1 1 0.135335"]
+    # The folder is made, and what is there may be written over.
+    for case in ("taps", "taps-again"):
+        step = harness.run([artefact, *words, "--taps=taps", "--runs=3"], SECONDS, cwd=tests.folder)
+        tests.judge(case, step, 0, "[SUCCESS]")
+    found = {file.name: numpy.load(file).tolist() for file in folder.iterdir()}
+    wanted = {"x.npy": [-1, 0, 2], "%2Fblock.0%2FRelu%20output.npy": [0, 0, 2],
+              "%25.npy": [0, 0, -2], "%C3%A9.npy": numpy.exp(numpy.float32([0, 0, -2])).tolist()}
+    if {key: numpy.round(value, 6).tolist() for key, value in found.items()} != \
+            {key: numpy.round(value, 6).tolist() for key, value in wanted.items()}:
+        tests.suite.fail("taps-files", f"{found}", step)
+    else:
+        tests.suite.ok()
+    step = harness.run([artefact, *words, "--taps=/nowhere/taps"], SECONDS, cwd=tests.folder)
+    tests.judge("taps-folder", step, 2, "--taps: cannot make the folder '/nowhere/taps': No such file")
 
 
 def check_unwritten(tests):
@@ -531,6 +566,7 @@ def main():
             tests.judge(f"usage-{name}", tests.run(*words), 2, text)
         check_comparison(tests)
         check_names(tests)
+        check_taps(tests)
         check_unwritten(tests)
         check_benchmark(tests)
         check_timeout(tests)

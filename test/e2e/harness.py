@@ -200,6 +200,13 @@ def gate(build, artefact, report, array_bytes=0):
     return compare_code(build, artefact)
 
 
+def launched(report):
+    """The kernels of a run, those of which passes decide: of a product whose depth blocks share, the
+    kernel of parts and the one that adds these are one of them. It is codegen that splits it, where
+    that takes less time with what one more launch takes."""
+    return [kernel for kernel in report["kernels"] if not kernel["name"].endswith("_parts")]
+
+
 def compare_code(build, artefact):
     """How the plans of an artefact and its GPU code differ, or None."""
     step = run([Path(build) / "bin" / "cameo-compare-code", artefact], 60)

@@ -23,13 +23,13 @@ def filled():
 
 
 PRODUCT = helper.make_node("MatMul", ["x", "w"], ["y"])
-save("product", [filled(), PRODUCT], {"x": [64, 512]}, [64, 2048], [512, 2048])
+save("product", [filled(), PRODUCT], {"x": [512, 64]}, [512, 4096], [64, 4096])
 save("convolution", [filled(), helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4)],
-     {"x": [1, 64, 9, 9]}, [1, 64, 9, 9], [64, 64, 3, 3])
+     {"x": [1, 16, 9, 9]}, [1, 128, 9, 9], [128, 16, 3, 3])
 save("expand", [helper.make_node("Expand", ["w", "shape"], ["all"]),
                 helper.make_node("MatMul", ["x", "all"], ["y"])],
-     {"x": [64, 512], "w": []}, [64, 2048], [512, 2048])
+     {"x": [512, 64], "w": []}, [512, 4096], [64, 4096])
 # Small integers, whose sums are exact.
-numpy.save("x.npy", GENERATOR.integers(-8, 8, (64, 512)).astype(numpy.float32))
-numpy.save("image.npy", GENERATOR.integers(-8, 8, (1, 64, 9, 9)).astype(numpy.float32))
+numpy.save("x.npy", GENERATOR.integers(-8, 8, (512, 64)).astype(numpy.float32))
+numpy.save("image.npy", GENERATOR.integers(-8, 8, (1, 16, 9, 9)).astype(numpy.float32))
 numpy.save("half.npy", numpy.float32(0.5))
