@@ -395,6 +395,35 @@ def ExpandPtx : Pass<"cameo-expand-ptx"> {
   let statistics = [Statistic<"expanded", "expanded", "instructions">];
 }
 
+def FenceAccumulators : Pass<"cameo-fence-accumulators"> {
+  let summary = "keep the sums of a loop that runs once in front of what reads them";
+  let description = [{
+    LLVM removes such a loop, and then computes what one other block alone reads in that block. The sums of
+    a product with one step of depth would so go behind the tests of their stores, and all operands be
+    loaded before, into registers.
+
+    ```mlir
+    ^loop(%i: i32, %s: f32):
+      %more = llvm.icmp "slt" %i, %one : i32
+      llvm.cond_br %more, ^body, ^exit
+    ^body:
+      %t = llvm.intr.fma(%a, %b, %s) : (f32, f32, f32) -> f32
+      %j = llvm.add %i, %one : i32
+      llvm.br ^loop(%j, %t : i32, f32)
+    ^exit:
+      llvm.store %s, %p : f32, !llvm.ptr<1>
+    ```
+    ==>
+    ```mlir
+    ^exit:
+      %f = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %s : (f32) -> f32
+      llvm.store %f, %p : f32, !llvm.ptr<1>
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [Statistic<"fenced", "fenced", "values">];
+}
+
 //===-- device -> simulator, in the order in which they run ------------------------------------===//
 
 def InferOperationCounts : Pass<"cameo-infer-operation-counts", "::mlir::gpu::GPUModuleOp"> {

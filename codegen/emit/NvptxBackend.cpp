@@ -15,8 +15,9 @@ static void populateNvptx(OpPassManager &passes, const BackendPipelineOptions &o
   if (options.target)
     passes.addPass(createVerifyTargetInstructions({options.target->name.str()}));
   passes.addPass(createVerifyWgmmaResults());
-  // Last, because nobody knows what assembly does.
+  // Last, because nobody knows what assembly does, and what is empty does nothing but stand there.
   passes.addPass(createExpandPtx());
+  passes.addPass(createFenceAccumulators());
 }
 
 /// A kernel's text is assembled by the thread that has made it, while others make more. Without an

@@ -5,6 +5,7 @@
 
 #include "codegen/emit/Backend.h"
 #include "codegen/emit/ExpandPtx.h"
+#include "codegen/emit/FenceAccumulators.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/lower/NvvmInstructions.h"
@@ -343,7 +344,7 @@ llvm::Error cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, const Target &tar
   llvm::Error early = llvm::Error::success();
   for (size_t i = 0; i < modules.size(); ++i) {
     if (!options.lineInfo && !hasPtxInstructions(modules[i]) &&
-        !mayHaveNvvmInstructions(modules[i]))
+        !mayHaveNvvmInstructions(modules[i]) && !hasAccumulatorsToFence(modules[i]))
       continue;
     llvm::Expected<OwningOpRef<ModuleOp>> copy = expandedCopy(modules[i], target, options.lineInfo);
     if (copy)
