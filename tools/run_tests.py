@@ -1,0 +1,83 @@
+"""Runs ctest and adds up what its tests count: the last line is `N passed, N failed`.
+
+Two tests run at a time, since few of them keep all cores busy throughout: reading models, reference
+results and the last of a test's processes leave the others idle.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+
+from run_part import LOGS, SOURCE
+
+BUILD = SOURCE / "build"
+
+
+def chosen(options):
+    """ctest's arguments that choose tests, and the names of those."""
+    if not (BUILD / "CTestTestfile.cmake").exists():
+        sys.exit("error: build/ has not been set up; tools/build does that")
+    flags = ["ctest", "--test-dir", str(BUILD)]
+    if options.only:
+        flags += ["-R", f"^({options.only})$"]
+    elif not options.long:
+        flags += ["-LE", "^long$"]
+    listed = subprocess.run([*flags, "-N"], capture_output=True, text=True, check=True).stdout
+    return flags, re.findall(r"^ +Test +#\d+: (\S+)$", listed, re.MULTILINE)
+
+
+def collect(names):
+    """Counts by name. A test that has left none did not come to its end."""
+    found = {}
+    for name in names:
+        file = LOGS / f"{name}.json"
+        found[name] = (json.loads(file.read_text()) if file.exists() else
+                       {"passed": 0, "failed": 1, "skipped": 0, "seconds": 0, "cpu_seconds": 0,
+                        "end": ["[was ended, or not started]"]})
+    return found
+
+
+def print_table(found):
+    print(f"\n{'test':24} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8} {'of CPU':>8}")
+    for name, counts in sorted(found.items(), key=lambda item: -item[1]["cpu_seconds"]):
+        print(f"{name:24} {counts['passed']:7} {counts['failed']:7} {counts['skipped']:8} "
+              f"{counts['seconds']:8.0f} {counts['cpu_seconds']:8.0f}")
+    print(f"{'all':24} {'':7} {'':7} {'':8} {'':8} "
+          f"{sum(counts['cpu_seconds'] for counts in found.values()):8.0f}")
+    for name, counts in found.items():
+        if counts["failed"]:
+            print(f"\n--- {name}: {counts['failed']} failed")
+            print("\n".join(f"    {line}" for line in counts["end"]))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/run-tests", description="runs Cameo's tests")
+    parser.add_argument("--long", action="store_true", help="those that take hours as well")
+    parser.add_argument("--only", default="", metavar="REGEX", help="only those that match whole")
+    parser.add_argument("--list", action="store_true", help="name them and stop")
+    parser.add_argument("--at-once", type=int, default=2, metavar="N", help="tests at a time")
+    options = parser.parse_args()
+    flags, names = chosen(options)
+    if options.list:
+        print("\n".join(names))
+        return 0
+    LOGS.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (LOGS / f"{name}.json").unlink(missing_ok=True)
+    start = time.monotonic()
+    subprocess.run([*flags, f"-j{options.at_once}", "--no-tests=error"], check=False)
+    found = collect(names)
+    print_table(found)
+    print(f"\ntests took {(time.monotonic() - start) / 60:.1f} minutes")
+    totals = {kind: sum(counts[kind] for counts in found.values())
+              for kind in ("passed", "failed", "skipped")}
+    skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
+    print(f"{totals['passed']} passed, {totals['failed']} failed{skipped}")
+    return 1 if totals["failed"] or not totals["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
