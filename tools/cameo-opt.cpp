@@ -5,6 +5,9 @@
 #include "tools/BytecodeChecksum.h"
 #include "tools/Registration.h"
 #include "tools/StagePipelines.h"
+#ifdef CAMEO_TEST_PASSES
+#include "test/lib/Passes.h"
+#endif
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -31,6 +34,9 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerEverything(registry);
   registerStagePipelines();
+#ifdef CAMEO_TEST_PASSES
+  registerCameoTestPasses();
+#endif
   PassStatistics statistics;
   statistics.attach(registry);
   auto [input, output] =

@@ -5,11 +5,11 @@
 //   llvm.icmp "slt" %i, %n                ==>    llvm.icmp "slt" %i, %n + 1      (widen-bound)
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/Passes.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
 #include "passes/Statistics.h"
+#include "test/lib/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
@@ -17,7 +17,7 @@
 
 namespace cameo {
 #define GEN_PASS_DEF_PLANTFAULT
-#include "codegen/Passes.h.inc"
+#include "test/lib/Passes.h.inc"
 } // namespace cameo
 
 using namespace mlir;
