@@ -74,10 +74,11 @@ LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusa
   };
   std::vector<Line> lines;
   llvm::StringMap<size_t> lineOf;
-  size_t counts[3] = {}; // inputs, outputs, nodes
+  size_t counts[3] = {}; // by subject
   for (const onnx::Refusals::Problem &problem : refusals.problems()) {
-    ++counts[problem.op != function ? 2 : StringRef(problem.reason).starts_with("output")];
-    std::string text = problem.op == function ? "" : onnx::operatorText(problem.op);
+    ++counts[size_t(problem.subject)];
+    bool isNode = problem.subject == onnx::Refusals::Subject::Node;
+    std::string text = isNode ? onnx::operatorText(problem.op) : "";
     auto [known, isNew] = lineOf.try_emplace(text + "\n" + problem.reason, lines.size());
     if (isNew)
       lines.push_back({text, problem.reason, {}});

@@ -28,7 +28,8 @@ static void checkOutputs(func::FuncOp function, ShapeWalk &walk) {
         function.getResultAttrOfType<StringAttr>(operand.getOperandNumber(), onnx::kNameAttr);
     if (problem)
       (void)walk.refusals.add(function,
-                              "output '" + (name ? name.getValue() : "") + "' " + *problem);
+                              "output '" + (name ? name.getValue() : "") + "' " + *problem,
+                              onnx::Refusals::Subject::Output);
   }
 }
 

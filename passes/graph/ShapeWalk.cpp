@@ -38,7 +38,8 @@ void ShapeWalk::beginInputs() {
       problem = packingProblem(type);
     if (problem) {
       auto name = function.getArgAttrOfType<StringAttr>(number, onnx::kNameAttr);
-      (void)refusals.add(function, "input '" + (name ? name.getValue() : "") + "' " + *problem);
+      (void)refusals.add(function, "input '" + (name ? name.getValue() : "") + "' " + *problem,
+                         onnx::Refusals::Subject::Input);
       continue;
     }
     auto dims = function.getArgAttrOfType<ArrayAttr>(number, onnx::kDimsAttr);

@@ -9,14 +9,18 @@ namespace cameo::onnx {
 
 class Refusals {
 public:
+  /// What is refused: a node, or one of the model's inputs and outputs, which have no op of their own.
+  enum class Subject { Input, Output, Node };
   struct Problem {
-    mlir::Operation *op; // the function for what its inputs and outputs lack
+    mlir::Operation *op; // the function for its inputs and outputs
+    Subject subject;
     std::string reason;
   };
 
   /// Records why `op` is refused, the nearest supported form included; gives failure. One reason
-  /// for a node, but several for a function, whose inputs have no op of their own.
-  llvm::LogicalResult add(mlir::Operation *op, const llvm::Twine &reason);
+  /// for a node, but several for inputs and outputs of a function.
+  llvm::LogicalResult add(mlir::Operation *op, const llvm::Twine &reason,
+                          Subject subject = Subject::Node);
   /// A node behind one that is refused: nothing is known of it, and nothing is to be said.
   void hide(mlir::Operation *op) { refused.insert(op); }
   /// Whether a node is recorded, or hidden behind one that is.
