@@ -23,8 +23,9 @@ constexpr int64_t kWrittenDepth = 16;
 constexpr int64_t kSteps = 4;
 
 /// Products of a thread in a step of depth from which on what is loaded stays in registers
-/// meanwhile. Threads with fewer are more at a time, and others multiply while one waits; on the
-/// simulator it would cost them a sixth of their time (ResNet-50, one image).
+/// meanwhile. Threads with fewer leave room for more warps, which multiply while one waits. No GPU
+/// has confirmed the number: with a lower one the simulator takes a sixth longer (ResNet-50, one
+/// image), which says nothing of a GPU.
 constexpr int64_t kProductsAhead = 64;
 /// Elements of a thread that do so at most: more, beside 64 sums and their places, do not fit.
 constexpr int64_t kElementsAhead = 32;

@@ -166,7 +166,7 @@ void Counter::global(const WarpAccess &access, uint32_t offset, uint32_t bytes) 
 /// CUDA C++ Programming Guide, "Compute Capability 5.x: Shared Memory": 32 banks of 4 bytes, each
 /// of which serves one word at a time, to any number of threads. 128 bytes a cycle come back, so
 /// that accesses of 8 bytes a lane are done by half warps and those of 16 bytes by quarters
-/// (docs/simulator.md).
+/// (docs/simulator/counters.md).
 void Counter::shared(const WarpAccess &access, uint32_t offset, uint32_t bytes) {
   const uint32_t together = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
   uint64_t wavefronts = 0, ideal = 0, lanesIn = 0;

@@ -1,7 +1,7 @@
 // What a profiler would count of a launch: sectors, wavefronts, instructions, bytes.
 //
 // One warp-level access is a WarpAccess. Where lanes run one by one, LaneLog (lane_log.h) puts
-// their accesses together again. docs/simulator.md gives the rules and their sources.
+// their accesses together again. docs/simulator/counters.md gives the rules and their sources.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_SIM_COUNTERS_H

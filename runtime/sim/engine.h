@@ -3,7 +3,7 @@
 //
 // An Engine owns the table of device allocations and a pool of worker threads. launch() may be
 // called from any thread; launches of one engine run one after the other, their blocks in parallel.
-// docs/simulator.md says what the checks see and what they cannot see.
+// docs/simulator/memory-model.md says what the checks see and what they cannot see.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_SIM_ENGINE_H

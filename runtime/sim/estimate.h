@@ -1,5 +1,5 @@
 // How long a launch might take on a GPU: a roofline over what was counted. An estimate, never a
-// measurement; docs/simulator.md has the formula.
+// measurement; docs/simulator/counters.md has the formula.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_SIM_ESTIMATE_H

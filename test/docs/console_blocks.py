@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The console blocks of docs/*.md are true: each command is run and its output compared.
+"""The console blocks of docs/ are true: each command is run and its output compared.
 
 In a ```console block, a line that starts with `$ ` is a command (with a trailing backslash it goes on in
 the next line), and what follows it is its output. A line of output that is only `...` stands for any
@@ -93,8 +93,10 @@ def main():
     environment = dict(os.environ, CAMEO=str(SOURCE), CUDA_HOME=home, PATH=os.pathsep.join(
         [str(build / "bin"), str(build / "venv" / "bin"), os.environ["PATH"]]))
     passed = failed = 0
-    for document in options.documents or sorted((SOURCE / "docs").glob("*.md")):
-        counts = check(document.resolve(), build / "docs" / document.stem, environment)
+    for document in options.documents or sorted((SOURCE / "docs").rglob("*.md")):
+        document = document.resolve()
+        folder = document.relative_to(SOURCE / "docs").with_suffix("")
+        counts = check(document, build / "docs" / folder, environment)
         passed, failed = passed + counts[0], failed + counts[1]
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

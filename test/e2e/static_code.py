@@ -116,7 +116,7 @@ COUNTED_HEAD = """
 ## Counted
 
 Products whose sizes are whole tiles, on the simulator for `sm_80`: what they do by its
-[counters](../simulator.md#counters), and the least that could do. *Matrix* are multiply-adds of matrix
+[counters](../simulator/counters.md#counters), and the least that could do. *Matrix* are multiply-adds of matrix
 instructions, as a share of those of the product.
 """
 

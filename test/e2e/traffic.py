@@ -45,11 +45,11 @@ measured; times are not. MB are 10^6 bytes. Names that end in `-full` are the ne
 
 *Described* are the bytes of the report ([`bytes`](../report.md)): each element that a kernel needs
 is read once, each result written once. *Counted* is what kernels load from and store to global
-memory by the simulator's [counters](../simulator.md#counters): in it is what a product reads again
+memory by the simulator's [counters](../simulator/counters.md#counters): in it is what a product reads again
 for each of its tiles, most of which a GPU finds in its caches. Counting is slow; `-` where it was
 not done. *Run* is the time on the simulator, `-O2` as a share of `-O0`: the simulator has no slow
 memory and no cost of a launch to speak of, so that it shows what fusion costs rather than what it
-saves. *Estimate* is the share of the [roofline](../simulator.md#estimates) of an A100, from the
+saves. *Estimate* is the share of the [roofline](../simulator/counters.md#estimates) of an A100, from the
 counters. The goal of launches is that of `launch_ceilings.txt`.
 """
 MEMORY_HEAD = """

@@ -1,5 +1,5 @@
-"""Compares the table of instructions in docs/simulator.md with the instructions that are tested:
-`documented.py docs/simulator.md < KERNELS`, with what cameo-instructions --print-kernels says.
+"""Compares the table of instructions in docs/simulator/instructions.md with the instructions that are tested:
+`documented.py docs/simulator/instructions.md < KERNELS`, with what cameo-instructions --print-kernels says.
 
 SPDX-License-Identifier: Apache-2.0
 """
