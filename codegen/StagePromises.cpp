@@ -172,6 +172,9 @@ LogicalResult checkLaunch(Operation *op, const Complaint &error) {
   if (error.stage == Stage::Tiled ? !isa_and_nonnull<gpu::GPUFuncOp>(kernel)
                                   : !isa_and_nonnull<LLVM::LLVMFuncOp>(kernel))
     return error(launch) << "no kernel " << launch.getKernelAttr();
+  if (std::optional<SymbolRefAttr> parts = launch.getFinishes();
+      parts && !SymbolTable::lookupNearestSymbolFrom(launch, *parts))
+    return error(launch) << "no kernel " << *parts << ", which it finishes";
   // The compiler of the kernel must know of memory that parameters share.
   auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(rt::kInPlaceAttr);
   for (int64_t position : pairs ? pairs.asArrayRef() : ArrayRef<int64_t>())

@@ -214,6 +214,8 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
                           {"onnx_nodes", json::fixUTF8(launchNodes(launch))},
                           {"stream", 0},
                           {"step", steps.numberOf(launch)}};
+      if (std::optional<SymbolRefAttr> parts = launch.getFinishes())
+        object["finishes"] = parts->getLeafReference().getValue();
       if (Operation *kernel = kernelOf(launch))
         addAttributes(object, kernel);
       addAttributes(object, launch);

@@ -104,7 +104,12 @@ Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim
 
 void KernelEmitter::begin(kernel::DispatchOp op, bool mayBeInChunks) {
   isFar = false;
+  finished = {};
   chunks = !mayBeInChunks || fitsIn32Bits(op, bound) ? std::nullopt : chunksOf(op, bound);
+}
+
+void KernelEmitter::finish(Value parts) {
+  finished = parts.getDefiningOp<rt::LaunchOp>().getKernelAttr();
 }
 
 Value KernelEmitter::gridSize(OpBuilder &host, kernel::DispatchOp op, unsigned output,
@@ -404,9 +409,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
   Value shared;
   if (auto bytes = function->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute))
     shared = host.create<arith::ConstantIndexOp>(loc, bytes.getInt());
-  auto launched =
-      host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, shared, operands.values,
-                                host.getDenseI64ArrayAttr(operands.written), Value(), Value());
+  auto launched = host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, shared, operands.values,
+                                            host.getDenseI64ArrayAttr(operands.written), Value(),
+                                            Value(), finished);
   if (!inPlace.empty())
     launched->setAttr(rt::kInPlaceAttr, host.getDenseI64ArrayAttr(inPlace));
   OpBuilder before(launched);

@@ -238,6 +238,9 @@ public:
   /// From now on `op` is launched. In chunks, where that is one kernel instead of two, and may be.
   void begin(kernel::DispatchOp op, bool mayBeInChunks = true);
 
+  /// From now on launches of the dispatch finish the kernel that computed `parts` (launchParts).
+  void finish(mlir::Value parts);
+
   /// Whether kernels of the dispatch, as things are, would have to be of two kinds: with 32-bit
   /// indices, and with 64-bit ones for large tensors.
   bool needsTwo(kernel::DispatchOp op) const {
@@ -315,6 +318,7 @@ private:
   int64_t bound;
   std::optional<Chunks> chunks; // of the dispatch that is launched
   bool isFar = false;           // its kernels are
+  mlir::SymbolRefAttr finished; // see LaunchOp; null: none
   DispatchHasher hasher;
   std::map<DispatchKey, Known> known;
   unsigned count = 0;

@@ -4,7 +4,8 @@
 //     ==>
 //   %e = tensor.empty() : tensor<4x...>
 //   %s = rt.launch @product_parts(%x, %w) -> %e
-//   %y = kernel.dispatch ins(%b, %s) {sum of the parts, sum with b}, which is launched in turn
+//   %y = kernel.dispatch ins(%b, %s) {sum of the parts, sum with b}, launched in turn as
+//   %y = rt.launch @sum finishes @product_parts(%b, %s)
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/SplitDepth.h"
@@ -208,6 +209,7 @@ FailureOr<SmallVector<Value>> launchSplit(kernel::DispatchOp op, const Target &t
   const RankedSchedule &best = ranked.front();
   rest.setScheduleAttr(best.attribute());
   emitter.begin(rest);
+  emitter.finish(*sums);
   FailureOr<SmallVector<Value>> results = best.match->emit(best.best.params, emitter);
   rest.erase();
   return results;

@@ -309,6 +309,18 @@ static LogicalResult verifyInPlace(LaunchOp op) {
   return success();
 }
 
+/// Whether a launch reads what the kernel that it finishes has written. Of buffers that cannot be
+/// told from the operation.
+static LogicalResult verifyFinishes(LaunchOp launch) {
+  std::optional<SymbolRefAttr> kernel = launch.getFinishes();
+  if (!kernel || launch.getResults().empty())
+    return success();
+  for (Value operand : launch.getOperands_())
+    if (auto writer = operand.getDefiningOp<LaunchOp>(); writer && writer.getKernel() == *kernel)
+      return success();
+  return launch.emitOpError() << "finishes " << *kernel << ", of which it reads no result";
+}
+
 LogicalResult LaunchOp::verify() {
   if (getGrid().size() != 3)
     return emitOpError() << "needs three grid sizes, has " << getGrid().size();
@@ -319,7 +331,7 @@ LogicalResult LaunchOp::verify() {
   if (!getResults().empty() && getResults().size() != getOutputs().size())
     return emitOpError() << "has " << getResults().size() << " results for " << getOutputs().size()
                          << " written operands";
-  return verifyInPlace(*this);
+  return failure(failed(verifyFinishes(*this)) || failed(verifyInPlace(*this)));
 }
 
 //===-- The arena -----------------------------------------------------------------------------===//

@@ -249,13 +249,21 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
     operand 0, which is read: each element by the thread that overwrites it, before it does. What
     plans memory takes such pairs up; of buffers, those that it has taken up are left, and no other
     buffer of a launch may be one that it writes.
+
+    `finishes` names the kernel whose results this launch only adds up, before what else it computes:
+    the parts of a product that blocks share along its depth. The two are one step of the model.
+    ```mlir
+    %parts = rt.launch @k0::@k0 grid(%n, %c1, %c1) args(%x, %w, %space : ...) writes [2] -> ...
+    %y = rt.launch @k1::@k1 finishes @k0::@k0 grid(%m, %c1, %c1) args(%parts, %e : ...) writes [1] -> ...
+    ```
   }];
   let arguments = (ins SymbolRefAttr:$kernel, Variadic<Index>:$grid, Optional<Index>:$shared,
                        Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs,
-                       Optional<F64>:$flops, Optional<F64>:$bytes);
+                       Optional<F64>:$flops, Optional<F64>:$bytes,
+                       OptionalAttr<SymbolRefAttr>:$finishes);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $kernel `grid` `(` $grid `)` (`shared` `(` $shared^ `)`)?
+    $kernel (`finishes` $finishes^)? `grid` `(` $grid `)` (`shared` `(` $shared^ `)`)?
     `args` `(` ($operands_^ `:` type($operands_))? `)` `writes` $outputs
     (`flops` $flops^)? (`bytes` $bytes^)? attr-dict
     (`->` type($results)^)?

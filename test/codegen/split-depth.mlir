@@ -11,7 +11,7 @@
 // CHECK: %[[SPACE:.*]] = tensor.empty() : tensor<8x32x64xf32>
 // CHECK: %[[PARTS:.*]] = rt.launch @[[K:.*]]::@[[K]] {{.*}}args(%{{.*}}, %{{.*}}, %[[SPACE]] :
 // CHECK-SAME: tensor<8x32x64xf32>
-// CHECK: %[[R:.*]] = rt.launch @[[S:.*]]::@[[S]] {{.*}}args(%[[PARTS]], %{{.*}} :
+// CHECK: %[[R:.*]] = rt.launch @[[S:.*]]::@[[S]] finishes @[[K]]::@[[K]] {{.*}}args(%[[PARTS]], %{{.*}} :
 // CHECK: return %[[R]]
 // CHECK: gpu.module @[[K]]
 // CHECK: gpu.func @{{.*}}_parts(

@@ -13,6 +13,22 @@ rt.variant @v target "sm_80" {
 
 rt.variant @v target "sm_80" {
   gpu.module @k {
+    llvm.func @k() {
+      llvm.return
+    }
+  }
+  func.func @main() {
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'rt.launch' at stage host: no kernel @parts::@parts, which it finishes}}
+    rt.launch @k::@k finishes @parts::@parts grid(%c1, %c1, %c1) args() writes []
+    return
+  }
+}
+
+// -----
+
+rt.variant @v target "sm_80" {
+  gpu.module @k {
     llvm.func @k(%x: !llvm.ptr<1>, %y: !llvm.ptr<1> {llvm.noalias}) {
       llvm.return
     }

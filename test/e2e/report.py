@@ -151,6 +151,7 @@ class Reports:
             self.judge("layers-drawn", self.draw("layers")[1])
         self.check_resumed(report, model, target)
         self.check_fusions()
+        self.check_finishes()
         self.check_precision(model, target)
 
     def check_precision(self, model, target):
@@ -207,6 +208,27 @@ class Reports:
         document, problem = self.draw("fused")
         drawn = document.split('id="fusion-tables"')[-1].split("<section", 1)[0]
         self.judge("fusions-drawn", problem or (None if "a reason" in drawn else drawn))
+
+    def check_finishes(self):
+        """A product whose depth is split: its second launch names the first one's kernel."""
+        model = self.work / "deep.onnx"
+        weight = numpy.ones((4096, 64), numpy.float32)
+        onnx.save(small_models.build("deep", [helper.make_node("MatMul", ["x", "w"], ["y"])],
+                                     [("x", TensorProto.FLOAT, [32, 4096])],
+                                     [("y", TensorProto.FLOAT, [32, 64])], {"w": weight}), model)
+        text, _ = self.compile("deep", model, "--target=sim:sm_80")
+        page, _ = self.compile("deep", model, "--target=sim:sm_80", ending="html")
+        if not text or not page:
+            return
+        report = json.loads(text)
+        self.check_report("deep", report)
+        said = [(kernel["name"], kernel.get("finishes")) for kernel in report["kernels"]]
+        self.judge("finishes", None if len(said) == 2 and said[0][1] is None
+                   and said[1][1] == said[0][0] else f"{said}")
+        document, problem = self.draw("deep")
+        self.judge("finishes-drawn", problem or (
+            None if f"adds the parts of {said[0][0]}" in document.split("<script", 1)[0]
+            else "the page does not say whose parts are added"))
 
     def check_resumed(self, report, model, target):
         """A stage file has the ledger of the stages before it, in either form."""

@@ -66,6 +66,16 @@ func.func @LaunchResults(%n: index, %x: tensor<4xf32>) {
 
 // -----
 
+func.func @LaunchFinishes(%n: index, %x: tensor<4xf32>) {
+  %p = rt.launch @parts::@f grid(%n, %n, %n) args(%x : tensor<4xf32>) writes [0] -> tensor<4xf32>
+  %y = rt.launch @k::@f finishes @parts::@f grid(%n, %n, %n) args(%p : tensor<4xf32>) writes [0] -> tensor<4xf32>
+  // expected-error @below {{finishes @k::@f, of which it reads no result}}
+  %z = rt.launch @k::@f finishes @k::@f grid(%n, %n, %n) args(%p : tensor<4xf32>) writes [0] -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @LaunchInPlacePairs(%n: index, %x: tensor<4xf32>) {
   // expected-error @below {{rt.in_place needs pairs of positions, is array<i64: 1>}}
   rt.launch @k::@f grid(%n, %n, %n) args(%x, %x : tensor<4xf32>, tensor<4xf32>) writes [1] {rt.in_place = array<i64: 1>}
