@@ -6,6 +6,7 @@
 #include "codegen/Pipeline.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/lower/TargetInstructions.h"
+#include "codegen/schedule/VerifySchedule.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/InPlace.h"
@@ -151,11 +152,28 @@ LogicalResult checkLowered(Operation *op, const Complaint &error) {
   return success();
 }
 
-LogicalResult checkHasSchedule(Operation *op, const Complaint &error) {
+/// The target of the variant that an operation is in; null after an error.
+const Target *targetOf(Operation *op, const Complaint &error) {
+  auto variant = op->getParentOfType<rt::VariantOp>();
+  if (!variant) {
+    error(op) << "it stands in no variant, so it has no target";
+    return nullptr;
+  }
+  llvm::Expected<const Target *> target = findTarget(variant.getTarget());
+  if (target)
+    return *target;
+  error(op) << llvm::toString(target.takeError());
+  return nullptr;
+}
+
+LogicalResult checkSchedule(Operation *op, const Complaint &error) {
   auto dispatch = dyn_cast<kernel::DispatchOp>(op);
-  if (dispatch && !dispatch.getSchedule())
+  if (!dispatch)
+    return success();
+  if (!dispatch.getSchedule())
     return error(op) << "it has no schedule";
-  return success();
+  const Target *target = targetOf(op, error);
+  return target ? verifySchedule(dispatch, *target) : failure();
 }
 
 LogicalResult checkIsNoDispatch(Operation *op, const Complaint &error) {
@@ -213,13 +231,8 @@ LogicalResult checkTargetHasInstruction(Operation *op, const Complaint &error) {
   auto instruction = dyn_cast<kernel::PtxOp>(op);
   if (!instruction)
     return success();
-  auto variant = op->getParentOfType<rt::VariantOp>();
-  if (!variant)
-    return error(op) << "kernels stand in variants";
-  llvm::Expected<const Target *> target = findTarget(variant.getTarget());
-  if (!target)
-    return error(op) << llvm::toString(target.takeError());
-  return verifyTargetInstruction(instruction, **target);
+  const Target *target = targetOf(op, error);
+  return target ? verifyTargetInstruction(instruction, *target) : failure();
 }
 
 LogicalResult checkBuffers(Operation *op, const Complaint &error) {
@@ -287,7 +300,7 @@ LogicalResult cameo::verifyDispatched(ModuleOp module) {
 }
 
 LogicalResult cameo::verifyScheduled(ModuleOp module) {
-  return verifyVariants(module, Stage::Scheduled, {checkHasSchedule, checkLowered});
+  return verifyVariants(module, Stage::Scheduled, {checkSchedule, checkLowered});
 }
 
 LogicalResult cameo::verifyTiled(ModuleOp module) {

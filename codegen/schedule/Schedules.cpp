@@ -10,6 +10,7 @@
 #include "codegen/Passes.h"
 #include "codegen/schedule/ScheduleFile.h"
 #include "codegen/schedule/SplitDispatch.h"
+#include "codegen/schedule/VerifySchedule.h"
 #include "codegen/tune/Candidates.h"
 #include "dialects/rt/Ledger.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -107,8 +108,10 @@ static const Target *targetOf(rt::VariantOp variant) {
 
 /// The match of the class that a given schedule names, with constants packed so; null, and an
 /// error, where it cannot be.
-static std::unique_ptr<ScheduleMatch> matchGiven(kernel::DispatchOp op, kernel::ScheduleAttr given,
-                                                 const Packing &packing, const Target &target) {
+static std::unique_ptr<ScheduleMatch> matchGiven(const Computation &computation,
+                                                 kernel::ScheduleAttr given, const Packing &packing,
+                                                 const Target &target) {
+  kernel::DispatchOp op = computation.op;
   const Schedule *schedule = findSchedule(given.getFamily());
   if (!schedule) {
     auto diagnostic = op.emitError()
@@ -117,7 +120,7 @@ static std::unique_ptr<ScheduleMatch> matchGiven(kernel::DispatchOp op, kernel::
       diagnostic << " " << known->family();
     return nullptr;
   }
-  std::unique_ptr<ScheduleMatch> match = schedule->match(Computation(op), target);
+  std::unique_ptr<ScheduleMatch> match = schedule->match(computation, target);
   if (match)
     match->setPacking(packing);
   if (!match)
@@ -125,6 +128,35 @@ static std::unique_ptr<ScheduleMatch> matchGiven(kernel::DispatchOp op, kernel::
   else if (failed(match->verify(given.getParams())))
     match.reset();
   return match;
+}
+
+/// The match of the schedule that a dispatch has, as it is by now; null, and an error, where it has
+/// none that kernels can be written by.
+static std::unique_ptr<ScheduleMatch> matchAssigned(const Computation &computation,
+                                                    const Target &target) {
+  kernel::DispatchOp op = computation.op;
+  if (!op.getScheduleAttr())
+    op.emitError("has no schedule");
+  else if (op->hasAttr(kPackingAttr))
+    op.emitError("its constants are to be packed first, by cameo-pack-weights");
+  else
+    return matchGiven(computation, op.getScheduleAttr(), {}, target);
+  return nullptr;
+}
+
+LogicalResult verifySchedule(kernel::DispatchOp op, const Target &target) {
+  Computation computation(op);
+  if (!matchAssigned(computation, target))
+    return failure();
+  StringRef family = op.getScheduleAttr().getFamily();
+  if (findSchedule(family)->isOfProducts())
+    return success();
+  for (const Schedule *schedule : schedules())
+    if (schedule->isOfProducts())
+      if (auto match = schedule->match(computation, target); match && !match->candidates(1).empty())
+        return op.emitError() << "schedule '" << family << "' is not one of products; '"
+                              << schedule->family() << "' can compute this one";
+  return success();
 }
 
 namespace {
@@ -185,7 +217,7 @@ private:
                               << entry.packing;
       packing = *given;
     }
-    if (!matchGiven(op, entry.schedule, packing, target))
+    if (!matchGiven(Computation(op), entry.schedule, packing, target))
       return failure();
     assign(op, entry.schedule, packing);
     count(&getContext(), getArgument(), "replayed");
@@ -273,16 +305,12 @@ struct LowerDispatches : impl::LowerDispatchesBase<LowerDispatches> {
 
 private:
   static LogicalResult lower(kernel::DispatchOp op, const Target &target, KernelEmitter &emitter) {
-    kernel::ScheduleAttr attribute = op.getScheduleAttr();
-    if (!attribute)
-      return op.emitError("has no schedule");
-    if (op->hasAttr(kPackingAttr))
-      return op.emitError("its constants are to be packed first, by cameo-pack-weights");
-    std::unique_ptr<ScheduleMatch> match = matchGiven(op, attribute, {}, target);
+    Computation computation(op);
+    std::unique_ptr<ScheduleMatch> match = matchAssigned(computation, target);
     if (!match)
       return failure();
     emitter.begin(op);
-    auto results = match->emit(attribute.getParams(), emitter);
+    auto results = match->emit(op.getScheduleAttr().getParams(), emitter);
     if (failed(results))
       return failure();
     op.replaceAllUsesWith(*results);

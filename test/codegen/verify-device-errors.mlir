@@ -22,7 +22,7 @@ rt.variant @sm_75 target "sm_75" {
 gpu.module @apart {
   llvm.func @k(%a: i32, %y: !llvm.ptr<1>) attributes {nvvm.kernel} {
     %all = llvm.mlir.constant(-1 : i32) : i32
-    // expected-error @+1 {{'kernel.ptx' at stage device: kernels stand in variants}}
+    // expected-error @+1 {{'kernel.ptx' at stage device: it stands in no variant, so it has no target}}
     %s = kernel.ptx "redux.sync.add.s32"(%a, %all) : (i32, i32) -> i32
     llvm.store %s, %y : i32, !llvm.ptr<1>
     llvm.return
