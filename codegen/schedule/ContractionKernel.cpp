@@ -189,53 +189,75 @@ private:
     return llvm::divideCeil(copied.size * tile.depth / widthOf(copied).width, tile.threads());
   }
 
+  /// A step's load of an operand's tile, in the making.
+  struct TileLoad {
+    const Copied &copied;
+    Value depthStart;
+    std::optional<unsigned> steady;
+    SmallVector<Value> place;  // where an element is, in loop indices
+    SmallVector<Value> origin; // where the memory of far kernels begins
+    Value inside;              // null: all are, so far
+    /// By read: its memory, and of the offset what is the same in the whole tile.
+    SmallVector<ProductOffsets> offsets;
+    SmallVector<Value> memories, fixed;
+
+    ArrayRef<Access> reads() const { return copied.operand.value.reads; }
+  };
+
+  void require(TileLoad &load, Value condition) {
+    load.inside =
+        load.inside ? b.create<arith::AndIOp>(loc, load.inside, condition).getResult() : condition;
+  }
+
   /// Loads what an operand's tile of the depth from `depthStart` on is computed from: a fragment
   /// for each of its reads, and where it is not memory as it is, one of which elements are inside.
   SmallVector<Value> load(const Copied &copied, Value depthStart) {
-    const Operand &operand = copied.operand;
-    ArrayRef<Access> reads = operand.value.reads;
-    auto [inDepth, width] = widthOf(copied);
+    TileLoad step = beginLoad(copied, depthStart);
+    kernel::LoadGlobalOp loaded = createLoad(step);
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&loaded.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
+    placeElements(step);
+    return loaded.getResults();
+  }
 
-    SmallVector<Value> place(loops); // where an element is, in loop indices
-    for (Value &index : place)
-      if (!index)
-        index = kernel.constant(0);
-    Value inside;
-    auto require = [&](Value condition) {
-      inside = inside ? b.create<arith::AndIOp>(loc, inside, condition).getResult() : condition;
-    };
-    // What does not change within the tile is computed before it: a step of depth that stays within
-    // its innermost loop has one place in the others. Depth is always checked: the copy ahead of
-    // the last step asks for what is past the end.
-    std::optional<unsigned> steady = steadyLoop();
-    if (steady) {
-      require(below(depthStart, total(product.depth)));
-      spread(product.depth, depthStart, place);
+  /// What does not change within the tile is computed before it: a step of depth that stays within
+  /// its innermost loop has one place in the others. Depth is always checked: the copy ahead of the
+  /// last step asks for what is past the end.
+  TileLoad beginLoad(const Copied &copied, Value depthStart) {
+    TileLoad load{copied, depthStart, steadyLoop(), {}, {}, {}, {}, {}, {}};
+    for (unsigned loop = 0; loop < loops.size(); ++loop)
+      load.place.push_back(loops[loop] ? loops[loop] : kernel.constant(0));
+    if (load.steady) {
+      require(load, below(depthStart, total(product.depth)));
+      spread(product.depth, depthStart, load.place);
     }
     // Far kernels have all of that in their pointers, and count from there.
-    SmallVector<Value> origin(place);
+    load.origin = load.place;
     if (kernel.isFar) {
-      spread(product.depth, depthStart, origin);
-      spread(copied.across, copied.start, origin);
+      spread(product.depth, depthStart, load.origin);
+      spread(copied.across, copied.start, load.origin);
     }
-    SmallVector<ProductOffsets> offsets;
-    SmallVector<Value> memories, fixed;
-    for (const Access &read : reads) {
-      ProductOffsets &of = offsets.emplace_back(kernel, read);
-      memories.push_back(kernel.isFar ? of.memoryFrom(origin) : kernel.memory(read.source));
+    for (const Access &read : load.reads()) {
+      ProductOffsets &of = load.offsets.emplace_back(kernel, read);
+      load.memories.push_back(kernel.isFar ? of.memoryFrom(load.origin)
+                                           : kernel.memory(read.source));
       Value start = of.constantPart();
-      if (kernel.isFar) {
-        fixed.push_back(start);
-        continue;
+      if (!kernel.isFar) {
+        for (unsigned loop : product.batch)
+          start = of.add(start, loop, load.place[loop]);
+        for (unsigned loop : load.steady ? ArrayRef(product.depth) : ArrayRef<unsigned>())
+          start = of.add(start, loop, load.place[loop]);
       }
-      for (unsigned loop : product.batch)
-        start = of.add(start, loop, place[loop]);
-      if (steady)
-        for (unsigned loop : product.depth)
-          start = of.add(start, loop, place[loop]);
-      fixed.push_back(start);
+      load.fixed.push_back(start);
     }
+    return load;
+  }
 
+  /// The load, with nothing in its region.
+  kernel::LoadGlobalOp createLoad(const TileLoad &load) {
+    const Copied &copied = load.copied;
+    const Operand &operand = copied.operand;
+    auto [inDepth, width] = widthOf(copied);
     auto layout = kernel::CopiedAttr::get(b.getContext(), width,
                                           inDepth == copied.isRow ? kernel::Direction::Columns
                                                                   : kernel::Direction::Rows,
@@ -247,7 +269,7 @@ private:
       types.push_back(copied.isRow ? fragment(copied.size, tile.depth, element, layout)
                                    : fragment(tile.depth, copied.size, element, layout));
     };
-    for (const Access &read : reads) {
+    for (const Access &read : load.reads()) {
       Type element = getElementTypeOrSelf(read.source);
       add(element);
       paddings.push_back(
@@ -262,54 +284,64 @@ private:
       add(b.getI1Type());
       partly = b.getDenseI64ArrayAttr(widths);
     }
-    auto loaded = b.create<kernel::LoadGlobalOp>(loc, types, memories, paddings, partly,
-                                                 /*together=*/IntegerAttr());
-    OpBuilder::InsertionGuard guard(b);
-    Block *body =
-        b.createBlock(&loaded.getBody(), {}, {b.getIndexType(), b.getIndexType()}, {loc, loc});
+    return b.create<kernel::LoadGlobalOp>(loc, types, load.memories, paddings, partly,
+                                          /*together=*/IntegerAttr());
+  }
+
+  /// The load's region: of an element of the tile its offset in each memory, and whether it is
+  /// inside.
+  void placeElements(TileLoad &load) {
+    const Copied &copied = load.copied;
+    Block *body = b.getInsertionBlock();
     Value localDepth = body->getArgument(copied.isRow ? 1 : 0);
     Value index = kernel.add(copied.start, body->getArgument(copied.isRow ? 0 : 1));
     Value acrossTotal = total(copied.across);
     if (auto known = getConstantIntValue(acrossTotal); !known || *known % copied.size != 0)
-      require(below(index, acrossTotal));
-    spread(copied.across, index, place);
+      require(load, below(index, acrossTotal));
+    spread(copied.across, index, load.place);
     auto addPart = [&](const ProductOffsets &of, Value flat, unsigned loop) {
-      return kernel.isFar ? of.addDistance(flat, loop, origin[loop], place[loop])
-                          : of.add(flat, loop, place[loop]);
+      return kernel.isFar ? of.addDistance(flat, loop, load.origin[loop], load.place[loop])
+                          : of.add(flat, loop, load.place[loop]);
     };
     SmallVector<Value> yielded;
     // The part of depth last: what goes across is the same in every step.
-    for (auto [of, start] : llvm::zip(offsets, fixed)) {
+    for (auto [of, start] : llvm::zip(load.offsets, load.fixed)) {
       Value flat = kernel.constant(0);
       for (unsigned loop : copied.across)
         flat = addPart(of, flat, loop);
       yielded.push_back(kernel.add(flat, start));
     }
-    if (!steady) {
-      Value depth = kernel.add(depthStart, localDepth);
-      require(below(depth, total(product.depth)));
-      spread(product.depth, depth, place);
+    if (!load.steady) {
+      Value depth = kernel.add(load.depthStart, localDepth);
+      require(load, below(depth, total(product.depth)));
+      spread(product.depth, depth, load.place);
     }
-    for (auto [of, flat] : llvm::zip(offsets, yielded)) {
-      if (steady)
-        flat = of.add(flat, *steady, localDepth);
-      for (unsigned loop : steady ? ArrayRef<unsigned>() : ArrayRef(product.depth))
+    for (auto [of, flat] : llvm::zip(load.offsets, yielded)) {
+      if (load.steady)
+        flat = of.add(flat, *load.steady, localDepth);
+      for (unsigned loop : load.steady ? ArrayRef<unsigned>() : ArrayRef(product.depth))
         flat = addPart(of, flat, loop);
     }
-    if (tensor::PadOp pad = operand.pad) {
-      if (steady)
-        place[*steady] = kernel.add(place[*steady], localDepth);
-      SmallVector<Value> indices = kernel.apply(operand.map, place);
-      for (size_t dim = 0; dim < indices.size(); ++dim)
-        if (Value amount = kernel.lowPad(pad, dim))
-          require(below(b.createOrFold<arith::SubIOp>(loc, indices[dim], amount),
-                        kernel.size(pad.getSource(), dim)));
-    }
-    if (!inside)
-      inside = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
-    yielded.push_back(inside);
+    requireUnpadded(load, localDepth);
+    if (!load.inside)
+      load.inside = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+    yielded.push_back(load.inside);
     b.create<kernel::YieldOp>(loc, yielded);
-    return loaded.getResults();
+  }
+
+  /// What an operand's padding has in its place is not inside.
+  void requireUnpadded(TileLoad &load, Value localDepth) {
+    const Operand &operand = load.copied.operand;
+    tensor::PadOp pad = operand.pad;
+    if (!pad)
+      return;
+    if (load.steady)
+      load.place[*load.steady] = kernel.add(load.place[*load.steady], localDepth);
+    SmallVector<Value> indices = kernel.apply(operand.map, load.place);
+    for (size_t dim = 0; dim < indices.size(); ++dim)
+      if (Value amount = kernel.lowPad(pad, dim))
+        require(load, below(b.createOrFold<arith::SubIOp>(loc, indices[dim], amount),
+                            kernel.size(pad.getSource(), dim)));
   }
 
   /// Writes what was loaded of an operand to a stage of its tile, as what it is in the product.
