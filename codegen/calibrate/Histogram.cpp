@@ -66,23 +66,25 @@ template <typename Extent>
   return extent;
 }
 
+/// The bins of a whole block, then their counts: bins that never leave vector registers are taken out
+/// of them one by one, each into the same register, and counting takes ten times as long by that
+/// (clang's -O3 on AMD's Zen 4).
 template <int32_t lanes>
 [[gnu::always_inline]] inline void countBody(const float *values, size_t count, uint32_t first,
                                              uint32_t *counts) {
   const int32_t base = int32_t(first) - lanes;
-  constexpr size_t block = 32;
-  size_t i = 0;
-  for (; i + block <= count; i += block) {
-    int32_t slots[block];
-    for (size_t j = 0; j < block; ++j) {
-      int32_t step = (bitsAt(values, i + j) & kMagnitudeBits) >> kDroppedBits;
-      slots[j] = std::max(step - base, int32_t(j) % lanes);
+  constexpr size_t block = 512;
+  uint16_t slots[block];
+  static_assert(kBins + lanes <= UINT16_MAX);
+  for (size_t begin = 0; begin < count; begin += block) {
+    size_t size = std::min(block, count - begin);
+    for (size_t i = 0; i < size; ++i) {
+      int32_t step = (bitsAt(values, begin + i) & kMagnitudeBits) >> kDroppedBits;
+      slots[i] = uint16_t(std::max(step - base, int32_t(i % lanes)));
     }
-    for (int32_t slot : slots)
-      ++counts[slot];
+    for (size_t i = 0; i < size; ++i)
+      ++counts[slots[i]];
   }
-  for (; i < count; ++i)
-    ++counts[std::max(((bitsAt(values, i) & kMagnitudeBits) >> kDroppedBits) - base, 0)];
 }
 
 #ifdef __x86_64__
