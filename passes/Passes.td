@@ -406,7 +406,8 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
     and rows that read it, or the product, for each of whose tiles it is then done again; reductions
     of the same rows join one another; copies that only move elements join products that read them. A result that others read, too, stays a result. Products
     are never computed twice. Every bit stays: no sum is reordered, and values are rounded to the
-    types that they had in memory.
+    types that they had in memory. What only taps (`rt.tap`) read besides is stored as long as the
+    dispatch takes no more memory by that than the largest operation in any dispatch.
 
     ```mlir
     %y = kernel.dispatch ins(%x, %w : ...) outs(%e : ...) { %p = linalg.generic ...; kernel.yield %p }

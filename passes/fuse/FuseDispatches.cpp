@@ -16,6 +16,7 @@
 #include "passes/Passes.h"
 #include "passes/fuse/FusionCost.h"
 #include "passes/fuse/Merge.h"
+#include "passes/fuse/TapMemory.h"
 
 #include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
@@ -56,9 +57,10 @@ std::optional<int64_t> bytesBetween(kernel::DispatchOp producer, kernel::Dispatc
 /// Fuses the dispatches of one block.
 class Fuser {
 public:
-  Fuser(const FusionLimits &limits, rt::Ledger &ledger) : limits(limits), ledger(ledger) {}
+  Fuser(Block &block, const FusionLimits &limits, rt::Ledger &ledger)
+      : block(block), tapMemory(block), limits(limits), ledger(ledger) {}
 
-  void run(Block &block) {
+  void run() {
     SmallVector<kernel::DispatchOp> dispatches;
     for (auto [place, op] : llvm::enumerate(block)) {
       places[&op] = place;
@@ -73,7 +75,7 @@ public:
     for (kernel::DispatchOp op : dispatches)
       if (left.contains(op)) // some reader has not taken it
         fuseProducers(op);
-    recordMissed(block);
+    recordMissed();
   }
 
   int64_t fused = 0;
@@ -133,7 +135,7 @@ private:
   }
 
   /// At the end, because what could not be fused at first may have been fused later.
-  void recordMissed(Block &block) {
+  void recordMissed() {
     for (auto op : block.getOps<kernel::DispatchOp>()) {
       if (op.getSchedule())
         continue;
@@ -228,6 +230,8 @@ private:
       return keep(producer, consumer, "its result has other readers; it would be computed again");
     if (repeats)
       kept.reset();
+    if (std::string why = tapMemory.whyTooMuch(producer, consumer, kept); !why.empty())
+      return keep(producer, consumer, std::move(why));
     if (std::string why = whyDearer(first, second, limits, repeats); !why.empty())
       return keep(producer, consumer, std::move(why));
     OpBuilder builder(place);
@@ -278,6 +282,8 @@ private:
     op.erase();
   }
 
+  Block &block;
+  TapMemory tapMemory;
   const FusionLimits &limits;
   rt::Ledger &ledger;
   llvm::DenseMap<std::pair<int64_t, int64_t>, std::string> reasons; // by places
@@ -301,8 +307,8 @@ struct FuseDispatches : impl::FuseDispatchesBase<FuseDispatches> {
     limits.rows = rows;
     rt::Ledger ledger(getOperation());
     for (Block &block : getOperation().getBody()) {
-      Fuser fuser(limits, ledger);
-      fuser.run(block);
+      Fuser fuser(block, limits, ledger);
+      fuser.run();
       count(&getContext(), getArgument(), "fused", fuser.fused);
     }
   }
