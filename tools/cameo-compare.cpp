@@ -1,6 +1,7 @@
 // cameo-compare: a model at several precisions, or artefacts, side by side on the same samples.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/InputShapes.h"
+#include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/compare/ComparisonReport.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -199,6 +200,8 @@ static llvm::Expected<bool> run() {
     return std::move(error);
 
   ComparisonView view;
+  if (isModel && !ranges.empty())
+    view.calibration = calibrationShown(ranges);
   view.worst = worst;
   if (tolerance.getNumOccurrences())
     view.tolerance = tolerance;

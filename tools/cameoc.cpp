@@ -3,6 +3,7 @@
 #include "codegen/Compile.h"
 #include "codegen/ModelInput.h"
 #include "codegen/StageForm.h"
+#include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/schedule/ScheduleFile.h"
 #include "dialects/onnx/Export.h"
 #include "passes/linalg/Lowering.h"
@@ -198,6 +199,8 @@ LogicalResult Invocation::writeArtefactFile() {
   if (options.report.empty())
     return success();
   ReportContents report = compiler.report();
+  if (const std::string &ranges = options.pipeline.precision.ranges; !ranges.empty())
+    report.calibration = calibrationShown(ranges);
   return writeText(options.report, StringRef(options.report).ends_with(".html")
                                        ? makeReportPage(report)
                                        : makeReport(report));

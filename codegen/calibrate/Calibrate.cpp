@@ -155,6 +155,7 @@ private:
     value.nonFinite = histogram.nonFiniteCount();
     value.thresholds = Thresholds::of(histogram, method.percent);
     value.chosen = method.kind;
+    value.histogram = histogram.coarse();
   }
 
   ArrayRef<TensorPort> taps;

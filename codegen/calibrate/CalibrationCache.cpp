@@ -48,6 +48,11 @@ static void write(llvm::raw_ostream &out, const CalibratedValue &value) {
   out << "}";
   if (value.nonFinite)
     out << ", \"non_finite\": " << value.nonFinite;
+  if (!value.histogram.counts.empty()) {
+    out << ", \"histogram\": {\"end\": " << value.histogram.end << ", \"counts\": [";
+    llvm::interleaveComma(value.histogram.counts, out);
+    out << "]}";
+  }
   out << "}";
 }
 
@@ -88,6 +93,25 @@ static std::optional<CalibrationMethod::Kind> kindIn(const json::Object &object)
   return std::nullopt;
 }
 
+/// Whether there is none, or one that calibration may have written.
+static bool readHistogram(const json::Object &object, CoarseHistogram &histogram) {
+  if (!object.get("histogram"))
+    return true;
+  const json::Object *found = object.getObject("histogram");
+  const json::Array *counts = found ? found->getArray("counts") : nullptr;
+  std::optional<int64_t> end = found ? found->getInteger("end") : std::nullopt;
+  constexpr size_t most = 1 + magnitude::kOctaves * CoarseHistogram::kSteps;
+  if (!counts || counts->empty() || counts->size() > most || !end || std::abs(*end) > 128)
+    return false;
+  histogram.end = int(*end);
+  for (const json::Value &count : *counts) {
+    if (count.getAsInteger().value_or(-1) < 0)
+      return false;
+    histogram.counts.push_back(*count.getAsInteger());
+  }
+  return true;
+}
+
 /// What is wrong with the object; empty if nothing is.
 static std::string readValue(const json::Object &object, CalibratedValue &value) {
   std::optional<double> least = object.getNumber("min"), most = object.getNumber("max");
@@ -108,6 +132,8 @@ static std::string readValue(const json::Object &object, CalibratedValue &value)
              "' that is more than 0";
     value.thresholds.byKind[single] = float(*threshold);
   }
+  if (!readHistogram(object, value.histogram))
+    return "has a 'histogram' that is none of calibration";
   return "";
 }
 
@@ -181,6 +207,38 @@ bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
   for (CalibratedValue &value : values)
     value.chosen = wanted.kind;
   return true;
+}
+
+//===-- Reports -------------------------------------------------------------------------------===//
+
+static json::Object shown(const CalibratedValue &value) {
+  json::Object thresholds;
+  for (CalibrationMethod::Kind kind : CalibrationMethod::kSingle)
+    thresholds[CalibrationMethod::name(kind)] = value.thresholds[kind];
+  json::Object object{{"name", json::fixUTF8(value.name)},
+                      {"min", value.least},
+                      {"max", value.most},
+                      {"method", CalibrationMethod::name(value.chosen)},
+                      {"thresholds", std::move(thresholds)}};
+  if (!value.histogram.counts.empty())
+    object["histogram"] =
+        json::Object{{"end", value.histogram.end}, {"counts", json::Array(value.histogram.counts)}};
+  return object;
+}
+
+std::optional<json::Object> cameo::calibrationShown(StringRef path) {
+  Expected<CalibrationCache> cache = CalibrationCache::read(path);
+  if (!cache) {
+    llvm::consumeError(cache.takeError()); // other files have ranges, too
+    return std::nullopt;
+  }
+  json::Array values;
+  for (const CalibratedValue &value : cache->values)
+    values.push_back(shown(value));
+  return json::Object{{"method", CalibrationMethod::name(cache->method.kind)},
+                      {"data", json::fixUTF8(cache->source.dataName)},
+                      {"samples", int64_t(cache->source.samples)},
+                      {"values", std::move(values)}};
 }
 
 //===-- TensorRT ------------------------------------------------------------------------------===//

@@ -7,8 +7,8 @@
 //     "method": "entropy",
 //     "percentile": 99.99,
 //     "ranges": {
-//       "conv1": {"max": 9.5, "method": "entropy", "min": -7.25, "thresholds": {"entropy": 8.1,
-//       ...}}
+//       "conv1": {"min": -7.25, "max": 9.5, "method": "entropy", "thresholds": {"entropy": 8.1,
+//                 ...}, "histogram": {"end": 4, "counts": [120, 3, 7, ...]}}
 //     }
 //   }
 //
@@ -21,6 +21,7 @@
 #include "codegen/calibrate/Thresholds.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
 
 namespace cameo {
 
@@ -38,6 +39,7 @@ struct CalibratedValue {
   uint64_t nonFinite = 0;
   Thresholds thresholds;
   CalibrationMethod::Kind chosen = CalibrationMethod::Max;
+  CoarseHistogram histogram;
 };
 
 struct CalibrationCache {
@@ -54,6 +56,10 @@ struct CalibrationCache {
   /// cache was made by, values are chosen by it.
   bool adopt(const CalibrationMethod &wanted);
 };
+
+/// What reports show of the file: {"method", "data", "samples", "values"}, as
+/// docs/report.schema.json has it; nothing where calibration has not written it.
+std::optional<llvm::json::Object> calibrationShown(llvm::StringRef path);
 
 /// TensorRT's own file: a line "TRT-8501-EntropyCalibration2", then "name: 3c010a14" for each
 /// tensor, where the number is the scale as the bits of an FP32, in hexadecimal.

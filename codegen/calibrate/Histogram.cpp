@@ -66,9 +66,9 @@ template <typename Extent>
   return extent;
 }
 
-/// The bins of a whole block, then their counts: bins that never leave vector registers are taken out
-/// of them one by one, each into the same register, and counting takes ten times as long by that
-/// (clang's -O3 on AMD's Zen 4).
+/// The bins of a whole block, then their counts: bins that never leave vector registers are taken
+/// out of them one by one, each into the same register, and counting takes ten times as long by
+/// that (clang's -O3 on AMD's Zen 4).
 template <int32_t lanes>
 [[gnu::always_inline]] inline void countBody(const float *values, size_t count, uint32_t first,
                                              uint32_t *counts) {
@@ -219,4 +219,19 @@ uint32_t Histogram::binOf(double magnitude) const {
   constexpr int64_t bias = int64_t(1023 - 127) << kStepBits;
   int64_t step = int64_t(bits >> (52 - kStepBits)) - bias;
   return uint32_t(std::clamp<int64_t>(step - int64_t(first) + 1, 0, kBins));
+}
+
+CoarseHistogram Histogram::coarse() const {
+  constexpr uint32_t width = kSteps / CoarseHistogram::kSteps;
+  CoarseHistogram result;
+  result.end = int(first >> kStepBits) + int(kOctaves) - 127;
+  if (bins.empty())
+    return result;
+  result.counts.push_back(bins[0]);
+  for (auto step = bins.begin() + 1; step != bins.end(); step += width) {
+    uint64_t count = std::accumulate(step, step + width, uint64_t(0));
+    if (count || result.counts.size() > 1)
+      result.counts.push_back(count);
+  }
+  return result;
 }

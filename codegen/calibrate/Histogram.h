@@ -57,6 +57,14 @@ private:
   std::vector<uint32_t> counts;
 };
 
+/// A histogram to look at: quarters of octaves.
+struct CoarseHistogram {
+  static constexpr unsigned kSteps = 4; // an octave, of equal width
+  /// What is smaller than the first step, zeros too, and each step up to the magnitude 2^end.
+  std::vector<uint64_t> counts; // empty: it is not known
+  int end = 0;
+};
+
 class Histogram {
 public:
   /// Takes what a tally has counted, and empties it.
@@ -77,6 +85,8 @@ public:
   double edge(uint32_t bin) const;
   /// The bin of a magnitude; kBins for what is beyond all of them.
   uint32_t binOf(double magnitude) const;
+  /// Without the empty steps below the first magnitude that occurs.
+  CoarseHistogram coarse() const;
 
 private:
   void raise(uint32_t newFirst);

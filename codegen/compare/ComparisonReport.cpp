@@ -211,6 +211,8 @@ json::Object cameo::comparisonJson(const Comparison &comparison, const Compariso
   for (size_t side = 0; side < comparison.size(); ++side)
     list.push_back(sideJson(comparison, side, view));
   object["sides"] = std::move(list);
+  if (view.calibration)
+    object["calibration"] = json::Object(*view.calibration);
   return object;
 }
 

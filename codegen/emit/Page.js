@@ -7,7 +7,7 @@ const MANY = 1000;
 
 /// An element with text and children; names of nodes never become markup.
 function make(tag, attributes, ...children) {
-  const svg = [ 'svg', 'rect', 'line', 'text', 'title', 'desc', 'polyline' ].includes(tag);
+  const svg = [ 'svg', 'rect', 'line', 'text', 'title', 'desc', 'polyline', 'path' ].includes(tag);
   const element = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag)
                       : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {}))
@@ -86,4 +86,78 @@ function sortBy(key) {
   state.descending = state.sort === key && !state.descending;
   state.sort = key;
   draw();
+}
+
+/// How often which magnitudes occur: quarters of octaves to the right, counts upwards, by their
+/// logarithms; thresholds as lines.
+function histogramPicture(value) {
+  const {end, counts} = value.histogram, height = 60, steps = 4;
+  const most = Math.log1p(Math.max(...counts));
+  const start = end - (counts.length - 1) / steps;
+  const place = magnitude => {
+    const octave = Math.floor(Math.log2(magnitude));
+    const at = 1 + steps * (octave - start + magnitude / 2 ** octave - 1);
+    return Math.min(Math.max(at, 0), counts.length);
+  };
+  const picture = make('svg', {
+    class : 'histogram',
+    viewBox : `0 0 ${counts.length * 5} ${height}`,
+    preserveAspectRatio : 'none',
+    role : 'img'
+  });
+  const bars = counts.map((count, i) => `M${5 * i} ${height}v${
+                              - (height * Math.log1p(count) / (most || 1)).toFixed(1)}h5V${height}`);
+  const methods = Object.entries(value.thresholds);
+  picture.append(
+      make('title', {}, `${value.name}: magnitudes up to ${2 ** end}; ` +
+                            methods.map(([ name, at ]) => `${name} ${at.toPrecision(3)}`).join(', ')),
+      make('path', {class : 'bins', d : bars.join('')}));
+  for (const [name, at] of methods) {
+    const x = 5 * place(at);
+    picture.append(make('line', {
+      class : name === value.method ? 'threshold chosen' : 'threshold',
+      'data-method' : name,
+      x1 : x,
+      x2 : x,
+      y1 : 0,
+      y2 : height
+    }));
+  }
+  return picture;
+}
+
+/// What calibration has found; nothing of a model that was not calibrated.
+function drawCalibration(id, calibration) {
+  if (!calibration) {
+    fill(id, make('p', {}, 'No value was calibrated by this compiler.'));
+    return;
+  }
+  const threshold = row => row.thresholds[row.method];
+  fill(id, table(
+               [
+                 {title : 'Value', of : row => row.name},
+                 {title : 'From', number : true, of : row => row.min.toPrecision(3)},
+                 {title : 'To', number : true, of : row => row.max.toPrecision(3)},
+                 {title : 'Method', short : true, of : row => row.method}, {
+                   title : 'Threshold',
+                   number : true,
+                   of : row => threshold(row)?.toPrecision(3) ?? ''
+                 },
+                 {
+                   title : 'Others',
+                   of : row => Object.entries(row.thresholds)
+                                   .filter(([ name ]) => name !== row.method)
+                                   .map(([ name, at ]) => `${name} ${at.toPrecision(3)}`)
+                                   .join(', ')
+                 },
+                 {
+                   title : 'Magnitudes',
+                   of : row => row.histogram ? histogramPicture(row) : ''
+                 }
+               ],
+               calibration.values,
+               `${calibration.samples} samples of ${calibration.data}, by ${calibration.method}. ` +
+                   'Magnitudes: a bar a quarter of an octave, as high as the logarithm of its ' +
+                   'count, the first for all that is smaller; the line is the threshold, what is ' +
+                   'to its right is clipped; broken lines are those of other methods'));
 }

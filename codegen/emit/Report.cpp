@@ -168,6 +168,8 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
       out.attribute("memory", memorySumsOf(first));
     }
     writePrecision(out, contents.graphs);
+    if (contents.calibration)
+      out.attribute("calibration", json::Object(*contents.calibration));
     writeAssembled(out, contents.module, contents.assembled);
     Decisions shared;
     shared.addAll(contents.module);

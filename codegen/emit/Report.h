@@ -35,6 +35,8 @@ struct ReportContents {
   llvm::ArrayRef<CodeVariant> variants;
   llvm::ArrayRef<Assembled> assembled;
   llvm::ArrayRef<StageGraph> graphs; // in the order of stages
+  /// By calibrationShown (codegen/calibrate/CalibrationCache.h).
+  std::optional<llvm::json::Object> calibration = std::nullopt;
 };
 
 /// As JSON.

@@ -18,8 +18,9 @@ CalibrationCache example() {
   cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512};
   cache.method = {CalibrationMethod::Entropy, 99.99};
   CalibratedValue conv{
-      "conv1", -7.25, 9.5, 0, {{9.5f, 8.1f, 9, 1e-30f}}, CalibrationMethod::Entropy};
-  CalibratedValue split{"split:1", 0, 1, 3, {{1, 1, 1, 0.75f}}, CalibrationMethod::Entropy};
+      "conv1",        -7.25, 9.5, 0, {{9.5f, 8.1f, 9, 1e-30f}}, CalibrationMethod::Entropy,
+      {{41, 0, 7}, 4}};
+  CalibratedValue split{"split:1", 0, 1, 3, {{1, 1, 1, 0.75f}}, CalibrationMethod::Entropy, {}};
   cache.values = {conv, split};
   return cache;
 }
@@ -51,7 +52,7 @@ TEST_F(CalibrateCacheTest, IsReadable) {
   "method": "entropy",
   "percentile": 99.99,
   "ranges": {
-    "conv1": {"min": -7.25, "max": 9.5, "method": "entropy", "thresholds": {"max": 9.5, "entropy": 8.1, "percentile": 9, "mse": 1e-30}},
+    "conv1": {"min": -7.25, "max": 9.5, "method": "entropy", "thresholds": {"max": 9.5, "entropy": 8.1, "percentile": 9, "mse": 1e-30}, "histogram": {"end": 4, "counts": [41, 0, 7]}},
     "split:1": {"min": 0, "max": 1, "method": "entropy", "thresholds": {"max": 1, "entropy": 1, "percentile": 1, "mse": 0.75}, "non_finite": 3}
   }
 }

@@ -72,6 +72,18 @@ TEST(CalibrateHistogram, BinsAreStepsOfOctaves) {
   EXPECT_EQ(histogram.binOf(0.0), 0u);
 }
 
+TEST(CalibrateHistogram, QuartersOfOctaves) {
+  Tally tally;
+  tally.add({0.0f, 1e-20f, 1.25f, -1.4f, 2.0f, 5.0f, -7.9f, 7.0f});
+  Histogram histogram;
+  histogram.take(tally);
+  CoarseHistogram coarse = histogram.coarse();
+  EXPECT_EQ(coarse.end, 3);
+  // What is smaller; from 1.25, 1.5, 1.75; from 2 in halves; from 4 in ones.
+  EXPECT_EQ(coarse.counts, (std::vector<uint64_t>{2, 2, 0, 0, 1, 0, 0, 0, 0, 1, 0, 2}));
+  EXPECT_TRUE(Histogram().coarse().counts.empty());
+}
+
 TEST(CalibrateHistogram, OrderAndSplitMakeNoDifference) {
   std::vector<float> values = wideValues(30000, 2);
   values[77] = std::nanf("");

@@ -153,6 +153,52 @@ class Reports:
         self.check_fusions()
         self.check_finishes()
         self.check_precision(model, target)
+        self.check_calibration()
+
+    def check_calibration(self):
+        """Histograms have all elements; the page draws each with its thresholds."""
+        random = numpy.random.default_rng(9)
+        images, model = self.work / "images.npz", self.work / "convolutions.onnx"
+        numpy.savez(images, x=random.standard_normal((3, 3, 16, 16), numpy.float32))
+        asked = ("--target=sim:sm_80", "--precision=int8", f"--calibration-data={images}",
+                 "--calibration-method=percentile:99")
+        text, _ = self.compile("calibrated", model, *asked)
+        page, _ = self.compile("calibrated", model, *asked, ending="html")
+        if not text or not page:
+            return
+        report = json.loads(text)
+        self.check_report("calibrated", report)
+        self.check_page("calibrated", report, page)
+        found = report["calibration"]
+        values = {value["name"]: value for value in found["values"]}
+        counted = {name: sum(value["histogram"]["counts"]) for name, value in values.items()}
+        wanted = {"x": 3 * 3 * 256, HOSTILE: 3 * 8 * 256}
+        problem = None
+        if (found["method"], found["data"], found["samples"]) != ("percentile", "images.npz", 3):
+            problem = f"{found['method']} {found['data']} {found['samples']}"
+        elif any(counted.get(name) != count for name, count in wanted.items()):
+            problem = f"{counted}, not {wanted}"
+        elif any(not 2 ** (value["histogram"]["end"] - 1) <= value["thresholds"]["max"] <
+                 2 ** value["histogram"]["end"] for value in values.values()):
+            problem = "a histogram does not end with the octave of the largest magnitude"
+        self.judge("calibration", problem)
+        document, problem = self.draw("calibrated")
+        drawn = document.split('id="calibration-table"')[-1].split("<section", 1)[0]
+        marks = {"bins": len(values), "threshold": 3 * len(values), "threshold chosen": len(values)}
+        counts = {mark: drawn.count(f'class="{mark}"') for mark in marks}
+        chosen = re.findall(r'class="threshold chosen" data-method="(\w+)"', drawn)
+        self.judge("calibration-drawn", problem or (counts != marks and f"{counts}, not {marks}")
+                   or (set(chosen) != {"percentile"} and f"chosen {chosen}") or None)
+        # Where a threshold is, in bars of five units: by the histogram's own steps.
+        value = values["x"]
+        at = value["thresholds"]["percentile"]
+        octave = int(numpy.floor(numpy.log2(at)))
+        counts, end = value["histogram"]["counts"], value["histogram"]["end"]
+        place = 5 * (1 + 4 * (octave - end + at / 2.0 ** octave - 1) + len(counts) - 1)
+        row = drawn.split("<td class=\"\">x</td>", 1)[-1]
+        shown = re.search(r'class="threshold chosen"[^>]* x1="([^"]*)"', row)
+        self.judge("calibration-place", None if shown and abs(float(shown[1]) - place) < 1e-3
+                   else f"{shown and shown[1]}, not {place}")
 
     def check_precision(self, model, target):
         """What became of the nodes, one by one and in all, and what kernels store."""
