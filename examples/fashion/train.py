@@ -82,9 +82,8 @@ def accuracy(model, images, labels):
     return 100.0 * right / len(images)
 
 
-def train(model, images, labels, epochs, seed):
+def train(model, images, labels, epochs, seed, batch_size=128):
     generator = torch.Generator().manual_seed(seed)
-    batch_size = 128
     steps = epochs * (len(images) // batch_size)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True,
                                 weight_decay=5e-4)
