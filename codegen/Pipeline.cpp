@@ -28,7 +28,8 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   if (options.reportUnsupported)
     functions.addPass(createReportUnsupported());
   functions.addPass(createSimplifyOperators());
-  if (options.level >= 1)
+  const PrecisionOptions &precision = options.precision;
+  if (options.level >= 1 || precision.equalizesRanges)
     // Before folding into products, which transposes would stand in the way of.
     functions.addPass(createSinkDataMovement());
   // After simplifying, which leaves no Pad by nothing.
@@ -37,10 +38,15 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // convolutions, which needs to see that a value has one use.
   functions.addPass(createMergeNodes());
   functions.addPass(createFoldBatchNormIntoConv());
+  if (precision.equalizesRanges)
+    // After batch normalizations are gone, whose factors are what makes channels differ, and before
+    // anything that depends on the level: calibration, which has another one, finds the same
+    // factors.
+    functions.addPass(createEqualizeRanges());
   if (options.level >= 2)
     // After batch normalizations are gone, whose factors it finds between products otherwise.
     functions.addPass(createFoldScalesIntoWeights());
-  if (options.level >= 1 && !options.precision.isQuantized())
+  if (options.level >= 1 && !precision.isQuantized())
     // Last: what others take from between the products (transposes, scales that weights take over)
     // is not hidden from them, and what remains is what attention is made of. Not where products
     // are to be quantised, each of them by what it reads.

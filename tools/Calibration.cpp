@@ -25,6 +25,7 @@ static CompileOptions compileOptions(const CameocOptions &options) {
   result.shapes = options.shapes;
   result.warningsAreErrors = options.warningsAreErrors;
   result.jobs = options.jobs;
+  result.pipeline.precision.equalizesRanges = options.pipeline.precision.equalizesRanges;
   if (options.time)
     result.onStep = printStep;
   result.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
@@ -112,6 +113,7 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
     return say(read.takeError());
   CalibrationSource source = read->source;
   source.model = hashFile(options.input);
+  source.equalized = options.pipeline.precision.equalizesRanges ? "asked for" : "";
   if (llvm::Error error = read->checkSource(source, path))
     return say(std::move(error));
   if (const auto &method = options.calibration.method; method && !read->adopt(*method))
@@ -125,6 +127,9 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
 LogicalResult CalibratedRanges::makeFromTensorRt(const CameocOptions &options,
                                                  llvm::StringRef content) {
   const std::string &path = options.calibration.cache;
+  if (options.pipeline.precision.equalizesRanges)
+    return say(llvm::createStringError("calibration cache '" + path +
+                                       "': TensorRT's have nothing for --equalize-ranges"));
   llvm::Expected<TensorRtCache> read = TensorRtCache::parse(content, path);
   if (!read)
     return say(read.takeError());

@@ -82,6 +82,11 @@ template <bool CameocOptions::*Member> llvm::Error setFlag(CameocOptions &option
   return llvm::Error::success();
 }
 
+template <bool PrecisionOptions::*Member> llvm::Error setFlag(CameocOptions &options, StringRef) {
+  options.pipeline.precision.*Member = true;
+  return llvm::Error::success();
+}
+
 template <std::string PrecisionOptions::*Member>
 llvm::Error setPrecision(CameocOptions &options, StringRef value) {
   bool isIo = Member == &PrecisionOptions::io;
@@ -177,6 +182,10 @@ const Option kOptions[] = {
        o.pipeline.precision.keptEnds = v.str();
        return llvm::Error::success();
      }},
+    {"--equalize-ranges", "",
+     "scales channels between two products so that one scale fits them better in 8 bits; results "
+     "in FP32 are the same",
+     setFlag<&PrecisionOptions::equalizesRanges>},
     {"--ranges", "FILE",
      "recorded ranges of values, by which --precision=fp16 knows what would overflow, and int8 "
      "what "
@@ -375,6 +384,10 @@ llvm::Error check(const CameocOptions &options) {
       !options.isCalibrated())
     return fail("INT8 needs the ranges of the model's values: --calibration-data=DIR|FILE.npz "
                 "records them, --calibration-cache or --ranges=FILE has them");
+  if (options.pipeline.precision.equalizesRanges && first >= Stage::Normalized)
+    return fail("--equalize-ranges: channels are scaled on the way to stage normalized, not from "
+                "stage " +
+                stageName(first));
   if (options.pipeline.precision.keptEnds != "none" && options.pipeline.precision.type != "int8")
     return fail("--keep-ends goes with --precision=int8");
   // Passes that run at the same time would print into one another, and MLIR ends the process where

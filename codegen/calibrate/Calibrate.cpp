@@ -21,7 +21,9 @@ using namespace cameo;
 CompileOptions cameo::calibrationOptions(CompileOptions options) {
   options.pipeline.targets = "sim:sm_80";
   options.pipeline.schedules.clear();
+  bool equalizesRanges = options.pipeline.precision.equalizesRanges;
   options.pipeline.precision = {};
+  options.pipeline.precision.equalizesRanges = equalizesRanges;
   options.pipeline.taps = "*";
   // A kernel an operator: each value is what its operator computes, and is read
   // where it is shown.
@@ -299,13 +301,16 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
   llvm::Expected<CalibrationSource> source = sourceOf(compiler, *data, options.data);
   if (!source)
     return compiler.fail(source.takeError());
+  if (failed(compiler.runTo(Stage::Normalized)))
+    return failure();
+  auto function = *compiler.module().getOps<func::FuncOp>().begin();
+  if (auto equalized = function->getAttrOfType<StringAttr>(kEqualizedAttr))
+    source->equalized = equalized.str();
   llvm::Expected<std::optional<CalibrationCache>> cache = fittingCache(options, *source);
   if (!cache)
     return compiler.fail(cache.takeError());
   if (*cache)
     return std::move(**cache);
-  if (failed(compiler.runTo(Stage::Normalized)))
-    return failure();
   llvm::StringSet<> operands = readByProducts(compiler.module());
   FailureOr<std::unique_ptr<Runner>> runner = compileToRun(compiler, options.threads);
   if (failed(runner))

@@ -32,7 +32,7 @@ struct CalibrationOptions {
 };
 
 /// How a model is compiled to be calibrated: in the types that it has, a kernel an operator, for
-/// the simulator, with taps on all values.
+/// the simulator, with taps on all values; its ranges equalized if that is asked for.
 CompileOptions calibrationOptions(CompileOptions options);
 
 /// Calibrates the model that `compiler`, of calibrationOptions, has read. What goes wrong it says

@@ -62,6 +62,8 @@ std::string CalibrationCache::text() const {
   out << "{\n  \"cameo_ranges\": " << kVersion << ",\n  \"model\": \"" << hex(source.model);
   if (source.weights)
     out << "\",\n  \"weights\": \"" << hex(source.weights);
+  if (!source.equalized.empty())
+    out << "\",\n  \"equalized\": \"" << source.equalized;
   out << "\",\n  \"data\": {\"name\": " << json::Value(json::fixUTF8(source.dataName))
       << ", \"files\": " << source.files << ", \"samples\": " << source.samples << ", \"xxh3\": \""
       << hex(source.dataHash) << "\"},\n  \"method\": \"" << CalibrationMethod::name(method.kind)
@@ -163,7 +165,8 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
                   data->getString("name").value_or("").str(),
                   *dataHash,
                   uint64_t(data->getInteger("files").value_or(0)),
-                  uint64_t(data->getInteger("samples").value_or(0))};
+                  uint64_t(data->getInteger("samples").value_or(0)),
+                  object->getString("equalized").value_or("").str()};
   cache.method = {*kind, object->getNumber("percentile").value_or(0)};
   for (const auto &[name, member] : *ranges) {
     CalibratedValue value;
@@ -189,6 +192,10 @@ Error CalibrationCache::checkSource(const CalibrationSource &wanted, StringRef p
                                    hex(source.model) + ", and this one's is " + hex(wanted.model));
   if (source.weights != wanted.weights)
     return llvm::createStringError(problem + "is of a model with other external data");
+  if (source.equalized.empty() != wanted.equalized.empty())
+    return llvm::createStringError(problem + "was made with" +
+                                   (source.equalized.empty() ? "out" : "") +
+                                   " --equalize-ranges, which changes the model");
   if (source.dataHash != wanted.dataHash)
     return llvm::createStringError(problem + "was made with other data: " + described(source) +
                                    ", not " + described(wanted) +

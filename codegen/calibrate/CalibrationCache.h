@@ -2,7 +2,8 @@
 //
 //   {
 //     "cameo_ranges": 1,
-//     "model": "16e89c4be18b0e5f",                    and "weights", if they are in other files
+//     "model": "16e89c4be18b0e5f",                    and "weights", if they are in other files,
+//     "equalized": "...",                             if its channels were scaled
 //     "data": {"files": 1, "name": "train.npz", "samples": 512, "xxh3": "9a3f..."},
 //     "method": "entropy",
 //     "percentile": 99.99,
@@ -31,6 +32,8 @@ struct CalibrationSource {
   uint64_t weights = 0; // of the model's files of external data; 0: it has none
   std::string dataName;
   uint64_t dataHash = 0, files = 0, samples = 0;
+  /// What cameo-equalize-ranges has left on the function; empty: it was not asked for.
+  std::string equalized;
 };
 
 struct CalibratedValue {
@@ -50,7 +53,8 @@ struct CalibrationCache {
   static llvm::Expected<CalibrationCache> read(llvm::StringRef path);
   std::string text() const;
 
-  /// Says of a cache of another model or of other data that it is.
+  /// Says of a cache of another model or of other data that it is. Of equalization, only whether it
+  /// was asked for counts: a model's factors are always the same.
   llvm::Error checkSource(const CalibrationSource &wanted, llvm::StringRef path) const;
   /// Whether it answers this method without another run. If so, and if it is not the one that the
   /// cache was made by, values are chosen by it.

@@ -125,6 +125,32 @@ std::vector<double> Weighted::scaled(ArrayRef<double> scale, Side side) const {
   return numbers;
 }
 
+std::vector<double> Weighted::magnitudes(Side side, ArrayRef<double> inputScale,
+                                         ArrayRef<double> outputScale) const {
+  WeightShape shape = *shapeOf(op, weight.shape());
+  Elements read = weight;
+  if (weight.isSplat())
+    read.type = RankedTensorType::get({1}, weight.type.getElementType());
+  std::vector<double> numbers = readDoubles(read);
+  std::vector<double> most(channels(side), 0.0);
+  ArrayRef<double> firstScale = shape.outputsFirst ? outputScale : inputScale;
+  ArrayRef<double> secondScale = shape.outputsFirst ? inputScale : outputScale;
+  bool byFirst = shape.outputsFirst == (side == Side::Output);
+  const double *at = numbers.data();
+  for (int64_t group = 0; group < shape.groups; ++group)
+    for (int64_t i = 0; i < shape.first; ++i)
+      for (int64_t j = 0; j < shape.second; ++j) {
+        int64_t first = group * shape.first + i, second = group * shape.second + j;
+        double greatest = 0;
+        for (int64_t k = 0; k < (weight.isSplat() ? 1 : shape.inner); ++k)
+          greatest = std::max(greatest, std::abs(at[k]));
+        at += weight.isSplat() ? 0 : shape.inner;
+        double &channel = most[byFirst ? first : second];
+        channel = std::max(channel, greatest * firstScale[first] * secondScale[second]);
+      }
+  return most;
+}
+
 std::vector<double> Weighted::biases() const {
   std::vector<double> result(outputs, 0.0);
   if (!bias)

@@ -38,6 +38,10 @@ struct Weighted {
 
   /// The weights times a number a channel.
   std::vector<double> scaled(llvm::ArrayRef<double> scale, Side side) const;
+  /// The greatest magnitude of the weights of each channel on `side`, times a number for each input
+  /// channel and one for each output channel.
+  std::vector<double> magnitudes(Side side, llvm::ArrayRef<double> inputScale,
+                                 llvm::ArrayRef<double> outputScale) const;
   /// The bias of each output channel, as it is added.
   std::vector<double> biases() const;
 };

@@ -127,7 +127,8 @@ Value TypeConverter::converted(Value value, FloatType type, bool saturates) {
   if (auto constant = value.getDefiningOp<onnx::ConstantOp>()) {
     replaced.insert(constant);
     b.setInsertionPointAfter(constant);
-    ElementsAttr rounded = roundedTo(constant.getValue(), type, nodeName(constant), saturates);
+    ElementsAttr rounded =
+        roundedTo(constant.getValue(), type, nodeName(constant.getOperation()), saturates);
     return known = createConstant(b, constant.getLoc(), rounded);
   }
   // What was cast up is there already.

@@ -107,7 +107,7 @@ LogicalResult InsertQuantization::readOptions() {
   if (rangesFile.empty())
     return fail("INT8 needs the ranges of the model's values, recorded while it runs on sample "
                 "data, and no file of them is given");
-  llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model);
+  llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model, getOperation());
   if (!read)
     return fail(llvm::toString(read.takeError()));
   recorded = std::move(*read);

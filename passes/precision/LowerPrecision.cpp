@@ -146,7 +146,7 @@ private:
     overrides = std::move(*given);
     if (rangesFile.empty())
       return success();
-    llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model);
+    llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model, getOperation());
     if (!read)
       return fail(llvm::toString(read.takeError()));
     recorded = std::move(*read);

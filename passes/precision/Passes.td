@@ -5,6 +5,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def EqualizeRanges : Pass<"cameo-equalize-ranges", "::mlir::func::FuncOp"> {
+  let summary = "equalize the ranges of channels between two products";
+  let description = [{
+    A channel between two products by constant weights is divided by a factor in the first one's
+    weights and bias, and multiplied by it in the second one's weights: the power of two next to the root of
+    the ratio of its greatest weights in both, so that no result changes by a bit. So channels of one
+    tensor, which have one scale in 8 bits, come closer to one another. Between the products may be what
+    positive factors go through: rectifiers, pools, products with something else, such as the gates of
+    squeeze-and-excite; not a hard-swish, a sum or an output. Chains are gone through until no factor
+    changes; none is beyond 2^6. The function gets `onnx.equalized`, a hash of the factors, which ranges
+    recorded of it have as well.
+
+    ```mlir
+    %0 = onnx.Conv(%x, %w, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
+    %1 = onnx.Relu(%0) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
+    %2 = onnx.Conv(%1, %v, %none) : (tensor<1x2x4xf32>, tensor<1x2x1xf32>, none) -> tensor<1x1x4xf32>
+    ```
+    ==>
+    ```mlir
+    %0 = onnx.Conv(%x, %w_by_s, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
+    %1 = onnx.Relu(%0) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
+    %2 = onnx.Conv(%1, %v_times_s, %none) : (tensor<1x2x4xf32>, tensor<1x2x1xf32>, none) -> tensor<1x1x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"equalized", "equalized", "products whose channels were scaled">
+  ];
+}
+
 def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp"> {
   let summary = "insert quantisation of what products read, by recorded ranges";
   let description = [{

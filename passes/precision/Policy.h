@@ -78,6 +78,9 @@ inline constexpr llvm::StringLiteral kPrecisionAttr = "onnx.precision";
 /// On a product that is not of the precision asked for: why.
 inline constexpr llvm::StringLiteral kKeptPrecisionAttr = "onnx.kept_precision";
 
+/// On a function of which cameo-equalize-ranges has scaled channels: a hash of the factors.
+inline constexpr llvm::StringLiteral kEqualizedAttr = "onnx.equalized";
+
 /// What a node computes in, by the types of its operands and results and whether these are
 /// dequantised; nothing without floats.
 std::optional<Precision> precisionOf(mlir::Operation *op);

@@ -5,8 +5,8 @@
 
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/shape/NodeText.h"
+#include "passes/precision/Policy.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -44,7 +44,24 @@ static llvm::Expected<double> thresholdOf(const llvm::json::Object &range, doubl
   return *threshold;
 }
 
-llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef model) {
+/// Why ranges of a model with these channels are none of this one's; empty if they are. Who writes
+/// a file without the model's hash need not know of channels either.
+static std::string otherChannels(const llvm::json::Object &file, func::FuncOp function) {
+  std::optional<StringRef> recorded = file.getString("equalized");
+  auto wanted = function->getAttrOfType<StringAttr>(kEqualizedAttr);
+  if (!recorded && (!wanted || !file.getString("model")))
+    return "";
+  if (!wanted)
+    return "they were recorded with equalized ranges, which this model has not";
+  if (!recorded)
+    return "they were recorded without equalized ranges, which this model has";
+  return *recorded == wanted.getValue()
+             ? ""
+             : "they were recorded with ranges equalized by other factors";
+}
+
+llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef model,
+                                                    func::FuncOp function) {
   auto problem = [&](const Twine &what) {
     return llvm::createStringError("ranges in '" + path.str() + "': " + what.str());
   };
@@ -63,6 +80,8 @@ llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef mo
   if (recorded && !model.empty() && *recorded != model)
     return problem("they are of the model with the hash " + *recorded + ", and this one's is " +
                    model);
+  if (std::string why = otherChannels(*object, function); !why.empty())
+    return problem(why);
   const llvm::json::Object *ranges = object->getObject("ranges");
   if (!ranges)
     return problem("there is no object 'ranges'");

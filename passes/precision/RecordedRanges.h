@@ -6,14 +6,15 @@
 //
 // A value is called as `cameoc --stop-after=normalized --emit=onnx` calls it: an input by its name,
 // a node's first result by the node's name, its others by that and their number ("split:1").
-// "model" is the hash of the model's file, as the executable's --info prints it; what becomes the
-// last number of 8 bits is the threshold of the value's method, without one the range's magnitude.
+// "model" is the hash of the model's file, as the executable's --info prints it, "equalized" that
+// of the factors by which cameo-equalize-ranges has scaled its channels; what becomes the last
+// number of 8 bits is the threshold of the value's method, without one the range's magnitude.
 // Members that are not named here are for whoever wrote the file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mlir/IR/Value.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
@@ -30,8 +31,10 @@ struct RecordedRanges {
   llvm::StringMap<Range> byName;
 
   /// Ranges of another model than that with the hash `model` are refused; either is empty where it
-  /// is not known.
-  static llvm::Expected<RecordedRanges> read(llvm::StringRef path, llvm::StringRef model);
+  /// is not known. So are those of a model whose channels were scaled by other factors than the
+  /// function's.
+  static llvm::Expected<RecordedRanges> read(llvm::StringRef path, llvm::StringRef model,
+                                             mlir::func::FuncOp function);
 };
 
 } // namespace cameo

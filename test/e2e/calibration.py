@@ -4,6 +4,7 @@
 A small network is calibrated by every method. What is recorded of each value is what ONNX Runtime
 computes there; caches have the same bytes for one and two threads and batches of 1, 7 and 32; those
 of another model or other data are refused; TensorRT's are read. Memory does not grow with samples.
+A model whose ranges are equalized computes the same, and takes no cache of the one without.
 
 --long calibrates ResNet-50 at 224x224 on 500 images as well, and says what takes how long.
 """
@@ -194,6 +195,44 @@ class Calibration:
                             "--precision=fp16", f"--calibration-cache={cache}"], SECONDS)
         self.judge("cache-precision", step.code != 0 and step.how(), step)
 
+    def check_equalized(self):
+        plain, equalized = self.work / "plain.json", self.work / "equalized.json"
+        model = self.work / "equalized.onnx"
+        step = harness.run([self.cameoc, self.model, "-o", model, "--stop-after=normalized",
+                            "--emit=onnx", "--equalize-ranges"], SECONDS)
+        if step.code != 0:
+            return self.suite.fail("equalized", step.how(), step)
+        feed = {"image": self.images}
+        found = typed_networks.run_reference(onnx.load(model), feed)["logits"]
+        wanted = typed_networks.run_reference(onnx.load(self.work / "normalized.onnx"), feed)
+        weights = [sorted(tensor.raw_data for tensor in onnx.load(each).graph.initializer)
+                   for each in (model, self.work / "normalized.onnx")]
+        self.judge("equalized-weights", weights[0] == weights[1] and "no weight has changed", step)
+        self.judge("equalized", not numpy.array_equal(found, wanted["logits"]) and
+                   "ONNX Runtime computes something else", step)
+        for cache, flags in ((plain, []), (equalized, ["--equalize-ranges"])):
+            cache.unlink(missing_ok=True)
+            step = self.calibrate(self.work / "ranges.json", f"--calibration-data={self.data}",
+                                  f"--calibration-cache={cache}", *flags)
+            self.judge(f"equalized-{cache.stem}", step.code != 0 and step.how(), step)
+        out = self.work / "int8.onnx"
+        for case, flags, text in (
+                ("cache-plain", [f"--calibration-cache={plain}", "--equalize-ranges"],
+                 f"calibration cache '{plain}' was made without --equalize-ranges"),
+                ("cache-equalized", [f"--calibration-cache={equalized}"],
+                 f"calibration cache '{equalized}' was made with --equalize-ranges"),
+                ("ranges-plain", [f"--ranges={plain}", "--equalize-ranges"],
+                 f"ranges in '{plain}': they were recorded without equalized ranges"),
+                ("ranges-equalized", [f"--ranges={equalized}"],
+                 f"ranges in '{equalized}': they were recorded with equalized ranges")):
+            self.expect(f"equalized-{case}", harness.run(
+                [self.cameoc, self.model, "-o", out, "--emit=onnx", "--precision=int8", *flags],
+                SECONDS), text)
+        step = harness.run([self.cameoc, self.model, "-o", out, "--emit=onnx", "--precision=int8",
+                            f"--calibration-cache={equalized}", "--equalize-ranges"], SECONDS)
+        self.judge("equalized-int8", step.code != 0 and step.how(), step)
+        return None
+
     def check_tensorrt(self):
         """Tensors' names become those of values: a batch-norm's is its convolution's."""
         scales = {name: numpy.float32(0.01 * (1 + number)) for number, name in enumerate(
@@ -303,6 +342,7 @@ def main():
     calibration.check_values()
     calibration.check_bytes()
     calibration.check_cache()
+    calibration.check_equalized()
     calibration.check_tensorrt()
     calibration.check_best()
     calibration.check_memory()
