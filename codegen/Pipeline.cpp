@@ -58,8 +58,9 @@ static void populatePrecision(OpPassManager &passes, const PipelineOptions &opti
   const PrecisionOptions &precision = options.precision;
   if (precision.isQuantized())
     // First: what is quantised here goes the way of what models quantise themselves.
-    functions.addPass(createInsertQuantization(
-        {precision.type, precision.nodes, precision.keptEnds, precision.ranges, precision.model}));
+    functions.addPass(
+        createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
+                                  precision.ranges, precision.model, precision.correctsBiases}));
   // Before products are looked at, because weights are multiplied as their transposes and reshapes
   // leave them.
   functions.addPass(createHoistQuantization());

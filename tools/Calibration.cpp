@@ -76,6 +76,7 @@ LogicalResult CalibratedRanges::make(const CameocOptions &options) {
 LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
   CalibrationOptions calibration = options.calibration;
   calibration.threads = options.jobs;
+  calibration.correctsBiases = options.pipeline.precision.correctsBiases;
   if (options.time)
     calibration.onStep = printStep;
   Compiler compiler(calibrationOptions(compileOptions(options)));
@@ -120,6 +121,10 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no thresholds by this method; --calibration-data "
                                        "finds them"));
+  if (options.pipeline.precision.correctsBiases && read->inputs.empty())
+    return say(llvm::createStringError("calibration cache '" + path +
+                                       "' has no means for --bias-correction by this method; "
+                                       "--calibration-data finds them"));
   ranges = read->text();
   return success();
 }
@@ -127,9 +132,11 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
 LogicalResult CalibratedRanges::makeFromTensorRt(const CameocOptions &options,
                                                  llvm::StringRef content) {
   const std::string &path = options.calibration.cache;
-  if (options.pipeline.precision.equalizesRanges)
-    return say(llvm::createStringError("calibration cache '" + path +
-                                       "': TensorRT's have nothing for --equalize-ranges"));
+  const PrecisionOptions &precision = options.pipeline.precision;
+  if (precision.equalizesRanges || precision.correctsBiases)
+    return say(llvm::createStringError(
+        "calibration cache '" + path + "': TensorRT's have nothing for " +
+        (precision.equalizesRanges ? "--equalize-ranges" : "--bias-correction")));
   llvm::Expected<TensorRtCache> read = TensorRtCache::parse(content, path);
   if (!read)
     return say(read.takeError());

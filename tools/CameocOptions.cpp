@@ -186,6 +186,10 @@ const Option kOptions[] = {
      "scales channels between two products so that one scale fits them better in 8 bits; results "
      "in FP32 are the same",
      setFlag<&PrecisionOptions::equalizesRanges>},
+    {"--bias-correction", "",
+     "with int8: biases make up for what quantisation adds to the mean of each channel, by means "
+     "that calibration records",
+     setFlag<&PrecisionOptions::correctsBiases>},
     {"--ranges", "FILE",
      "recorded ranges of values, by which --precision=fp16 knows what would overflow, and int8 "
      "what "
@@ -384,6 +388,9 @@ llvm::Error check(const CameocOptions &options) {
       !options.isCalibrated())
     return fail("INT8 needs the ranges of the model's values: --calibration-data=DIR|FILE.npz "
                 "records them, --calibration-cache or --ranges=FILE has them");
+  if (options.pipeline.precision.correctsBiases && !options.pipeline.precision.isQuantized() &&
+      options.emit != Emit::Ranges)
+    return fail("--bias-correction goes with --precision=int8 or --emit=ranges");
   if (options.pipeline.precision.equalizesRanges && first >= Stage::Normalized)
     return fail("--equalize-ranges: channels are scaled on the way to stage normalized, not from "
                 "stage " +

@@ -6,6 +6,7 @@
 #include "codegen/Run.h"
 #include "codegen/calibrate/CalibrationData.h"
 #include "codegen/calibrate/ChooseMethods.h"
+#include "codegen/calibrate/InputMeans.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/Schema.h"
 #include "passes/precision/Policy.h"
@@ -169,22 +170,21 @@ private:
 
 } // namespace
 
-/// Runs the model over all samples.
-static llvm::Error collect(Runner &runner, CalibrationData &data, Collector &collector,
-                           const CalibrationOptions &options) {
+/// Runs the model over all samples; `look` sees all values.
+static llvm::Error collect(Runner &runner, CalibrationData &data, Runner::TapFunction look,
+                           StringRef what, const CalibrationOptions &options) {
   for (uint64_t done = 0;;) {
     llvm::Expected<DataBatch> batch = data.next(options.batch);
     if (!batch)
       return batch.takeError();
     if (batch->samples == 0)
       return llvm::Error::success();
-    llvm::Expected<std::vector<HostTensor>> outputs =
-        runner.run(batch->inputs, [&](const TappedValue &value) { return collector.look(value); });
+    llvm::Expected<std::vector<HostTensor>> outputs = runner.run(batch->inputs, look);
     if (!outputs)
       return llvm::createStringError("calibration: " + llvm::toString(outputs.takeError()));
     done += batch->samples;
     if (options.onProgress)
-      options.onProgress("calibrating", done, data.samples());
+      options.onProgress(what, done, data.samples());
   }
 }
 
@@ -259,6 +259,8 @@ fittingCache(const CalibrationOptions &options, const CalibrationSource &source)
     return error;
   if (options.method && !cache->adopt(*options.method))
     return std::nullopt;
+  if (options.correctsBiases && cache->inputs.empty())
+    return std::nullopt;
   return std::move(*cache);
 }
 
@@ -270,7 +272,8 @@ calibrateBy(Runner &runner, CalibrationData &data, const llvm::StringSet<> &oper
   Collector collector(runner.taps(), options.threads);
   {
     Step step(options, "calibrate");
-    if (llvm::Error error = collect(runner, data, collector, options))
+    auto look = [&](const TappedValue &value) { return collector.look(value); };
+    if (llvm::Error error = collect(runner, data, look, "calibrating", options))
       return error;
   }
   if (options.onStep)
@@ -288,6 +291,17 @@ calibrateBy(Runner &runner, CalibrationData &data, const llvm::StringSet<> &oper
   if (llvm::Error error = chooseBest(runner, data, operands, values, options))
     return error;
   return values;
+}
+
+static llvm::Error recordMeans(Runner &runner, CalibrationData &data, InputMeans &means,
+                               const CalibrationOptions &options) {
+  Step step(options, "means");
+  data.rewind();
+  auto look = [&](const TappedValue &value) {
+    means.add(value);
+    return llvm::Error::success();
+  };
+  return collect(runner, data, look, "recording means", options);
 }
 
 FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
@@ -312,6 +326,9 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
   if (*cache)
     return std::move(**cache);
   llvm::StringSet<> operands = readByProducts(compiler.module());
+  OwningOpRef<ModuleOp> normalized;
+  if (options.correctsBiases)
+    normalized = compiler.module().clone();
   FailureOr<std::unique_ptr<Runner>> runner = compileToRun(compiler, options.threads);
   if (failed(runner))
     return failure();
@@ -320,5 +337,12 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
       calibrateBy(**runner, *data, operands, method, compiler, options);
   if (!values)
     return compiler.fail(values.takeError());
-  return CalibrationCache{std::move(*source), method, std::move(*values)};
+  CalibrationCache result{std::move(*source), method, std::move(*values), {}};
+  if (!options.correctsBiases)
+    return result;
+  InputMeans means(*normalized, (*runner)->taps(), result.values);
+  if (llvm::Error error = recordMeans(**runner, *data, means, options))
+    return compiler.fail(std::move(error));
+  result.inputs = means.means();
+  return result;
 }

@@ -20,14 +20,16 @@ struct CalibrationOptions {
   /// A file that is taken where it fits, so that nothing runs, and is refused where it does not;
   /// empty or absent: none.
   std::string cache;
+  /// Also records what products read on average, which takes a second run over the data.
+  bool correctsBiases = false;
   /// Samples of a run, where the model leaves that open. Results do not depend on it.
   uint64_t batch = 8;
   unsigned threads = 0; // 0: one a core
-  /// Called after each run: in "calibrating" with samples, in "choosing methods", which `best`
-  /// does, with runs.
+  /// Called after each run: in "calibrating" and "recording means" with samples, in "choosing
+  /// methods", which `best` does, with runs.
   std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
   /// Called with how long steps took, as CompileOptions::onStep: "calibrate" are the runs, of which
-  /// "histograms" is a part; "thresholds" follow, and "methods" for `best`.
+  /// "histograms" is a part; "thresholds" follow, "methods" for `best`, and "means".
   std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
 };
 

@@ -56,6 +56,20 @@ static void write(llvm::raw_ostream &out, const CalibratedValue &value) {
   out << "}";
 }
 
+static void write(llvm::raw_ostream &out, const ProductInput &input) {
+  out << json::Value(json::fixUTF8(input.product))
+      << ": {\"value\": " << json::Value(json::fixUTF8(input.value))
+      << ", \"threshold\": " << shortest(input.threshold);
+  auto list = [&](StringRef name, const std::vector<float> &numbers) {
+    out << ", \"" << name << "\": [";
+    llvm::interleaveComma(numbers, out, [&](float number) { out << shortest(number); });
+    out << "]";
+  };
+  list("means", input.means);
+  list("shifts", input.shifts);
+  out << "}";
+}
+
 std::string CalibrationCache::text() const {
   std::string result;
   llvm::raw_string_ostream out(result);
@@ -72,7 +86,12 @@ std::string CalibrationCache::text() const {
     out << (i ? ",\n    " : "\n    ");
     write(out, value);
   }
-  out << "\n  }\n}\n";
+  out << "\n  }";
+  for (const auto &[i, input] : llvm::enumerate(inputs)) {
+    out << (i ? ",\n    " : ",\n  \"inputs\": {\n    ");
+    write(out, input);
+  }
+  out << (inputs.empty() ? "\n}\n" : "\n  }\n}\n");
   return result;
 }
 
@@ -139,6 +158,37 @@ static std::string readValue(const json::Object &object, CalibratedValue &value)
   return "";
 }
 
+static std::optional<std::vector<float>> numbersIn(const json::Object &object, StringRef member) {
+  const json::Array *array = object.getArray(member);
+  if (!array)
+    return std::nullopt;
+  std::vector<float> numbers;
+  for (const json::Value &value : *array) {
+    std::optional<double> number = value.getAsNumber();
+    if (!number)
+      return std::nullopt;
+    numbers.push_back(float(*number));
+  }
+  return numbers;
+}
+
+/// False where the object is not as it should be.
+static bool readInput(const json::Object *object, ProductInput &input) {
+  std::optional<StringRef> value = object ? object->getString("value") : std::nullopt;
+  std::optional<double> threshold = object ? object->getNumber("threshold") : std::nullopt;
+  if (!value || !threshold)
+    return false;
+  std::optional<std::vector<float>> means = numbersIn(*object, "means"),
+                                    shifts = numbersIn(*object, "shifts");
+  if (!means || !shifts)
+    return false;
+  input.value = value->str();
+  input.threshold = float(*threshold);
+  input.means = std::move(*means);
+  input.shifts = std::move(*shifts);
+  return true;
+}
+
 Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
   auto problem = [&](const Twine &what) {
     return llvm::createStringError("calibration cache '" + path.str() + "': " + what.str());
@@ -177,6 +227,14 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
     cache.values.push_back(std::move(value));
   }
   llvm::sort(cache.values, [](const auto &a, const auto &b) { return a.name < b.name; });
+  if (const json::Object *inputs = object->getObject("inputs"))
+    for (const auto &[name, member] : *inputs) {
+      ProductInput &input = cache.inputs.emplace_back();
+      input.product = name.str();
+      if (!readInput(member.getAsObject(), input))
+        return problem("the input of '" + input.product + "' is not as calibration writes it");
+    }
+  llvm::sort(cache.inputs, [](const auto &a, const auto &b) { return a.product < b.product; });
   return cache;
 }
 
@@ -213,6 +271,7 @@ bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
   method.kind = wanted.kind;
   for (CalibratedValue &value : values)
     value.chosen = wanted.kind;
+  inputs.clear();
   return true;
 }
 

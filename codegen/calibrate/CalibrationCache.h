@@ -10,6 +10,9 @@
 //     "ranges": {
 //       "conv1": {"min": -7.25, "max": 9.5, "method": "entropy", "thresholds": {"entropy": 8.1,
 //                 ...}, "histogram": {"end": 4, "counts": [120, 3, 7, ...]}}
+//     },                                            and, for bias correction:
+//     "inputs": {
+//       "conv2": {"value": "conv1", "threshold": 8.1, "means": [...], "shifts": [...]}
 //     }
 //   }
 //
@@ -45,10 +48,18 @@ struct CalibratedValue {
   CoarseHistogram histogram;
 };
 
+/// What a product reads on average, as RecordedRanges::Input.
+struct ProductInput {
+  std::string product, value;
+  float threshold = 0;
+  std::vector<float> means, shifts;
+};
+
 struct CalibrationCache {
   CalibrationSource source;
   CalibrationMethod method;
   std::vector<CalibratedValue> values; // in the order of their names
+  std::vector<ProductInput> inputs;    // in the order of their products'
 
   static llvm::Expected<CalibrationCache> read(llvm::StringRef path);
   std::string text() const;
@@ -57,7 +68,8 @@ struct CalibrationCache {
   /// was asked for counts: a model's factors are always the same.
   llvm::Error checkSource(const CalibrationSource &wanted, llvm::StringRef path) const;
   /// Whether it answers this method without another run. If so, and if it is not the one that the
-  /// cache was made by, values are chosen by it.
+  /// cache was made by, values are chosen by it, and `inputs`, which were quantised by the other
+  /// one, are gone.
   bool adopt(const CalibrationMethod &wanted);
 };
 

@@ -14,6 +14,7 @@
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Permutations.h"
+#include "passes/precision/BiasCorrection.h"
 #include "passes/precision/QuantizationPlan.h"
 #include "passes/precision/QuantizedProduct.h"
 
@@ -26,17 +27,8 @@ namespace cameo {
 #define GEN_PASS_DEF_INSERTQUANTIZATION
 #include "passes/Passes.h.inc"
 
-/// The last number of 8 bits; -128 is not used, so that there is one of either sign.
-static constexpr double kLast = 127;
 /// Of a bias, in its scale: as much is left for the sum that it is added to.
 static constexpr double kLastBias = 0x1p30;
-/// Scales that quotients stay in the normal range with.
-static constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
-
-/// All numbers are 0 where there is no threshold.
-static float scaleOf(double threshold) {
-  return threshold > 0 ? float(std::clamp(threshold / kLast, kLeastScale, kMostScale)) : 1.0f;
-}
 
 namespace {
 
@@ -59,6 +51,8 @@ struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
       return; // has its types
     rt::Ledger ledger(function);
     QuantizationPlan plan = planQuantization(function, recorded, overrides, {all, *keptEnds});
+    for (const QuantizationPlan::Product &product : plan.products)
+      inputNames[product.op] = valueName(product.op->getOperand(0));
     for (auto &[value, threshold] : plan.thresholds)
       quantize(value, threshold);
     for (OpOperand *reader : plan.readers)
@@ -73,6 +67,8 @@ private:
   void quantize(Value value, double threshold);
   void finish(const QuantizationPlan::Product &product, rt::Ledger &ledger);
   void quantizeConstants(Operation *product, rt::Ledger &ledger);
+  void correctBias(Operation *product, const Elements &weights, const QuantizedWeights &quantized,
+                   std::optional<std::vector<double>> &bias, rt::Ledger &ledger);
   static QuantizedWeights weightsOf(const Elements &elements, std::optional<int64_t> axis,
                                     ArrayRef<double> biases, double scale);
   Value dequantize(OpBuilder &b, Operation *product, StringRef what, ElementsAttr numbers,
@@ -83,6 +79,7 @@ private:
   PrecisionOverrides overrides;
   RecordedRanges recorded;
   llvm::DenseMap<Value, Value> dequantized;
+  llvm::DenseMap<Operation *, std::string> inputNames; // of products, before they are quantised
 };
 
 } // namespace
@@ -111,6 +108,9 @@ LogicalResult InsertQuantization::readOptions() {
   if (!read)
     return fail(llvm::toString(read.takeError()));
   recorded = std::move(*read);
+  if (correctBiases && recorded.inputs.empty())
+    return fail("bias correction needs means of what products read, and '" + rangesFile +
+                "' has none: calibration records them where it is asked for");
   return success();
 }
 
@@ -142,7 +142,8 @@ void InsertQuantization::quantize(Value value, double threshold) {
   b.setInsertionPointAfterValue(value);
   Location loc = value.getLoc();
   std::string name = valueName(value);
-  Value scale = floats(b, named(loc, name + ".scale"), scaleOf(threshold), /*isOne=*/true);
+  Value scale =
+      floats(b, named(loc, name + ".scale"), quantizationScale(threshold), /*isOne=*/true);
   auto zeroType = RankedTensorType::get({}, b.getI8Type());
   Value zero = createConstant(b, named(loc, name + ".zero"),
                               DenseElementsAttr::get(zeroType, b.getI8IntegerAttr(0)));
@@ -180,7 +181,7 @@ QuantizedWeights InsertQuantization::weightsOf(const Elements &elements,
   QuantizedWeights result;
   result.axis = axis;
   for (int64_t channel = 0; channel < channels; ++channel) {
-    result.scales.push_back(scaleOf(most[channel]));
+    result.scales.push_back(quantizationScale(most[channel]));
     double bias = biases.empty() ? 0 : std::abs(biases[biases.size() == 1 ? 0 : channel]);
     double least = bias / scale / kLastBias;
     if (result.scales.back() < least) {
@@ -190,7 +191,8 @@ QuantizedWeights InsertQuantization::weightsOf(const Elements &elements,
   }
   for (auto [i, number] : llvm::enumerate(read)) {
     float rounded = std::nearbyint(number / result.scales[channelOf(i)]);
-    result.numbers.push_back(int8_t(std::clamp(rounded, float(-kLast), float(kLast))));
+    result.numbers.push_back(
+        int8_t(std::clamp(rounded, float(-kLastQuantum), float(kLastQuantum))));
   }
   return result;
 }
@@ -231,8 +233,48 @@ static std::optional<std::vector<double>> biasOf(Operation *product) {
   return readDoubles(*elements);
 }
 
+/// Gives a product that may have a bias one of zeros where it has none.
+static void addBias(Operation *product, int64_t channels) {
+  if (!isa<onnx::ConvOp, onnx::GemmOp>(product) ||
+      (product->getNumOperands() > 2 && !onnx::isAbsent(product->getOperand(2))))
+    return;
+  OpBuilder b(product);
+  auto type = RankedTensorType::get({channels}, b.getF32Type());
+  Value zeros = createConstant(b, named(product->getLoc(), nodeName(product) + ".bias"),
+                               DenseElementsAttr::get(type, 0.0f));
+  if (product->getNumOperands() > 2)
+    product->setOperand(2, zeros);
+  else
+    product->insertOperands(2, zeros);
+}
+
+/// Takes what quantisation adds to the mean of each channel from the bias.
+void InsertQuantization::correctBias(Operation *product, const Elements &weights,
+                                     const QuantizedWeights &quantized,
+                                     std::optional<std::vector<double>> &bias, rt::Ledger &ledger) {
+  std::string why;
+  if (!bias)
+    why = "it has no bias of one number a channel";
+  std::optional<std::vector<double>> error;
+  if (bias)
+    error = meanError(product, {readElements<float>(weights), quantized.numbers, quantized.scales},
+                      recorded, inputNames[product], float(scaleOf(product->getOperand(0))), why);
+  if (!error) {
+    ledger.missed("precision", product->getLoc(), "bias not corrected", why);
+    return;
+  }
+  if (bias->size() == 1)
+    bias->assign(error->size(), double(bias->front()));
+  for (auto [number, difference] : llvm::zip(*bias, *error))
+    number -= difference;
+  count(&getContext(), getArgument(), "corrected");
+}
+
 void InsertQuantization::quantizeConstants(Operation *product, rt::Ledger &ledger) {
   OpBuilder b(product);
+  bool isCorrected = correctBiases && onnx::constantValue(product->getOperand(1));
+  if (std::optional<int64_t> axis = channelAxis(product); isCorrected && axis)
+    addBias(product, cast<RankedTensorType>(product->getOperand(1).getType()).getDimSize(*axis));
   std::optional<std::vector<double>> bias = biasOf(product);
   SmallVector<Operation *> before;
   std::vector<float> scales{1};
@@ -246,6 +288,8 @@ void InsertQuantization::quantizeConstants(Operation *product, rt::Ledger &ledge
     QuantizedWeights weights = weightsOf(*elements, isRight ? channelAxis(product) : std::nullopt,
                                          isRight && bias ? ArrayRef(*bias) : ArrayRef<double>(),
                                          isRight ? scaleOf(product->getOperand(0)) : 1);
+    if (isRight && isCorrected)
+      correctBias(product, *elements, weights, bias, ledger);
     auto type = RankedTensorType::get(elements->shape(), b.getI8Type());
     ArrayRef<char> bytes(reinterpret_cast<const char *>(weights.numbers.data()),
                          weights.numbers.size());

@@ -66,11 +66,14 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp
            "products that no other comes before, or behind, stay: none, first, last or both">,
     Option<"rangesFile", "ranges", "std::string", "\"\"", "a file of recorded ranges">,
     Option<"model", "model", "std::string", "\"\"",
-           "the model's hash, which the file of ranges has if it is of this model">
+           "the model's hash, which the file of ranges has if it is of this model">,
+    Option<"correctBiases", "correct-biases", "bool", "false",
+           "takes what quantisation adds to the mean of a channel, by recorded means of what products read, from the biases of convolutions and Gemms">
   ];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
     Statistic<"products", "products", "products that became products of integers">,
+    Statistic<"corrected", "corrected", "products whose biases were corrected">,
     Statistic<"kept", "kept", "products that stayed">,
     Statistic<"values", "values", "values that are quantised">
   ];

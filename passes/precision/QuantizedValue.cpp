@@ -64,6 +64,11 @@ std::optional<QuantizedValue> QuantizedValue::dequantized(Value value) {
   return op ? of(op) : std::nullopt;
 }
 
+float quantizationScale(double threshold) {
+  return threshold > 0 ? float(std::clamp(threshold / kLastQuantum, kLeastScale, kMostScale))
+                       : 1.0f;
+}
+
 bool movesElements(Operation *op) {
   if (auto pool = dyn_cast_or_null<onnx::MaxPoolOp>(op))
     return pool->getNumResults() == 1 || pool->getResult(1).use_empty();

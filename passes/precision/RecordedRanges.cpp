@@ -60,6 +60,31 @@ static std::string otherChannels(const llvm::json::Object &file, func::FuncOp fu
              : "they were recorded with ranges equalized by other factors";
 }
 
+static bool readNumbers(const llvm::json::Array *array, std::vector<double> &numbers) {
+  if (!array)
+    return false;
+  for (const llvm::json::Value &value : *array) {
+    std::optional<double> number = value.getAsNumber();
+    if (!number || !std::isfinite(*number))
+      return false;
+    numbers.push_back(*number);
+  }
+  return true;
+}
+
+static std::optional<RecordedRanges::Input> inputOf(const llvm::json::Object *object) {
+  std::optional<StringRef> value = object ? object->getString("value") : std::nullopt;
+  std::optional<double> threshold = object ? object->getNumber("threshold") : std::nullopt;
+  RecordedRanges::Input input;
+  if (!value || !threshold || !readNumbers(object->getArray("means"), input.means) ||
+      !readNumbers(object->getArray("shifts"), input.shifts) ||
+      input.means.size() != input.shifts.size())
+    return std::nullopt;
+  input.value = value->str();
+  input.threshold = *threshold;
+  return input;
+}
+
 llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef model,
                                                     func::FuncOp function) {
   auto problem = [&](const Twine &what) {
@@ -98,6 +123,15 @@ llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef mo
       return problem("'" + name.str() + "': " + llvm::toString(threshold.takeError()));
     result.byName[name.str()] = {*least, *most, *threshold};
   }
+  if (const llvm::json::Object *inputs = object->getObject("inputs"))
+    for (const auto &[name, value] : *inputs) {
+      std::optional<Input> input = inputOf(value.getAsObject());
+      if (!input)
+        return problem("the input of '" + name.str() +
+                       "' is not an object of 'value', 'threshold' and as many numbers in 'means' "
+                       "as in 'shifts'");
+      result.inputs[name.str()] = std::move(*input);
+    }
   return result;
 }
 

@@ -9,6 +9,11 @@
 // "model" is the hash of the model's file, as the executable's --info prints it, "equalized" that
 // of the factors by which cameo-equalize-ranges has scaled its channels; what becomes the last
 // number of 8 bits is the threshold of the value's method, without one the range's magnitude.
+// "inputs" has what bias correction needs of the first operands of convolutions and Gemms, by the
+// product's name; lists are by input channel and place in the window:
+//
+//   {"conv2": {"value": "relu1", "threshold": 9.5, "means": [...], "shifts": [...]}}
+//
 // Members that are not named here are for whoever wrote the file.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -29,6 +34,15 @@ struct RecordedRanges {
     double threshold; // the magnitude that becomes 127; 0 where there is nothing but zeros
   };
   llvm::StringMap<Range> byName;
+
+  /// What a product reads, on average over samples and the places of its results: zero where a
+  /// place is padding.
+  struct Input {
+    std::string value;
+    double threshold;                  // by which it was quantised for `shifts`
+    std::vector<double> means, shifts; // shifts: what quantising it adds
+  };
+  llvm::StringMap<Input> inputs;
 
   /// Ranges of another model than that with the hash `model` are refused; either is empty where it
   /// is not known. So are those of a model whose channels were scaled by other factors than the

@@ -4,7 +4,8 @@
 A small network is calibrated by every method. What is recorded of each value is what ONNX Runtime
 computes there; caches have the same bytes for one and two threads and batches of 1, 7 and 32; those
 of another model or other data are refused; TensorRT's are read. Memory does not grow with samples.
-A model whose ranges are equalized computes the same, and takes no cache of the one without.
+Means for bias correction are what NumPy makes of ONNX Runtime's values; a model whose ranges are
+equalized computes the same, and takes no cache of the one without.
 
 --long calibrates ResNet-50 at 224x224 on 500 images as well, and says what takes how long.
 """
@@ -72,6 +73,20 @@ def with_quantized(model, value, threshold):
                               for op, inputs, output in steps)
     changed.graph.node.extend(nodes[at:])
     return changed
+
+
+def window_means(node, x):
+    """What each place of a window reads, on average over samples and places of the result."""
+    if node.op_type == "Gemm":
+        return x.mean(0)
+    attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+    kernel, strides = attributes["kernel_shape"], attributes.get("strides", [1, 1])
+    pads = attributes.get("pads", [0, 0, 0, 0])
+    padded = numpy.pad(x, [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])])
+    down, right = ((padded.shape[axis + 2] - kernel[axis]) // strides[axis] + 1 for axis in (0, 1))
+    return numpy.stack([padded[:, :, i:i + strides[0] * down:strides[0],
+                               j:j + strides[1] * right:strides[1]].mean((0, 2, 3))
+                        for i in range(kernel[0]) for j in range(kernel[1])], 1).ravel()
 
 
 class Calibration:
@@ -194,6 +209,32 @@ class Calibration:
         step = harness.run([self.cameoc, self.model, "-o", self.work / "half.onnx", "--emit=onnx",
                             "--precision=fp16", f"--calibration-cache={cache}"], SECONDS)
         self.judge("cache-precision", step.code != 0 and step.how(), step)
+
+    def check_means(self):
+        """Of each input channel and place in the window, and what quantising adds."""
+        texts = set()
+        for threads, batch in ((1, 32), (2, 7)):
+            output = self.work / f"means-{threads}.json"
+            step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
+                                  f"--calibration-batch={batch}", "--bias-correction")
+            if step.code != 0:
+                return self.suite.fail("means", step.how(), step)
+            texts.add(output.read_bytes())
+        self.judge("means-bytes", len(texts) != 1 and "batches of 7 and 32 differ", step)
+        inputs = json.loads(texts.pop())["inputs"]
+        graph = onnx.load(self.work / "normalized.onnx")  # by check_values
+        tensors = precision.every_value(graph, {"image": self.images}) | {"image": self.images}
+        products = [node for node in graph.graph.node if node.op_type in ("Conv", "Gemm")]
+        names = {node.name for node in products}
+        self.judge("means-names", set(inputs) != names and f"{set(inputs)}, not {names}")
+        for node in products:
+            found, x = inputs[node.name], tensors[node.input[0]].astype(numpy.float64)
+            scale = found["threshold"] / 127
+            shift = numpy.clip(numpy.rint(x / scale), -127, 127) * scale - x
+            wrong = [what for what, array in (("means", x), ("shifts", shift))
+                     if not numpy.allclose(found[what], window_means(node, array), atol=scale / 1e3)]
+            self.judge(f"means-{node.name}", wrong and f"{wrong} are not NumPy's", step)
+        return None
 
     def check_equalized(self):
         plain, equalized = self.work / "plain.json", self.work / "equalized.json"
@@ -342,6 +383,7 @@ def main():
     calibration.check_values()
     calibration.check_bytes()
     calibration.check_cache()
+    calibration.check_means()
     calibration.check_equalized()
     calibration.check_tensorrt()
     calibration.check_best()
