@@ -396,7 +396,7 @@ def ExpandPtx : Pass<"cameo-expand-ptx"> {
 }
 
 def FenceAccumulators : Pass<"cameo-fence-accumulators"> {
-  let summary = "keep the sums of a loop that runs once in front of what reads them";
+  let summary = "fence the sums of a loop that runs once off from what reads them";
   let description = [{
     LLVM removes such a loop, and then computes what one other block alone reads in that block. The sums of
     a product with one step of depth would so go behind the tests of their stores, and all operands be
