@@ -53,6 +53,13 @@ bool isCastOfItsName(Value value, StringRef name) {
   return cast && isFloat(cast.getInput()) && isFloat(value) && valueName(cast.getInput()) == name;
 }
 
+/// Whether the value is the same in every run: a constant, or one that is stored as integers.
+bool isConstant(Value value) {
+  if (auto dequantize = value.getDefiningOp<onnx::DequantizeLinearOp>())
+    return isConstant(dequantize->getOperand(0));
+  return value.getDefiningOp<onnx::ConstantOp>() != nullptr;
+}
+
 struct PlaceTaps : impl::PlaceTapsBase<PlaceTaps> {
   using PlaceTapsBase::PlaceTapsBase;
 
@@ -111,11 +118,11 @@ private:
   }
 
   bool isWanted(const NamedValue &value) {
-    bool isConstant = value.value.getDefiningOp<onnx::ConstantOp>() != nullptr, isFound = false;
+    bool isFound = false;
     for (TapPattern &pattern : patterns) {
       if (!pattern.match(value))
         continue;
-      if (isConstant)
+      if (isConstant(value.value))
         pattern.constant = value.name;
       else
         pattern.isUsed = isFound = true;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """cameo-compare: precisions of a network beside one another and beside numpy's own figures, values
-recorded by ONNX Runtime, artefacts of which one has a layer with wrong weights, and what it refuses."""
+recorded by ONNX Runtime, artefacts of which one has a layer with wrong weights, in FP32 and in INT8,
+and what it refuses. --long plants ten faults in INT8 artefacts, too, else two."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
@@ -14,7 +15,7 @@ from onnx import numpy_helper
 import harness
 
 SECONDS = 120
-PLANTS = 10
+PLANTS, PLANTS_INT8 = 10, 2
 SAMPLES = 16
 MODEL = harness.SOURCE / "examples" / "fashion" / "fashion.onnx"
 
@@ -23,6 +24,7 @@ class Comparisons:
     def __init__(self, options):
         self.suite = harness.Suite("compare", options.build.resolve())
         self.work = self.suite.work
+        self.long = options.long
         random = numpy.random.default_rng(3)
         self.images = random.random((SAMPLES, 1, 28, 28), dtype=numpy.float32)
         self.data = self.work / "images.npz"
@@ -110,7 +112,20 @@ class Comparisons:
                  if not numpy.isclose(value[name], figure, rtol=1e-9)]
         self.judge("recorded", "; ".join(wrong), step)
 
-    def planted(self, seed):
+    def calibrated(self):
+        """Ranges that models with other weights take, too: a file without the model's hash."""
+        ranges = self.work / "ranges.json"
+        step = harness.run([self.suite.tool("cameoc"), MODEL, "-o", ranges, "--emit=ranges",
+                            f"--calibration-data={self.data}"], SECONDS)
+        if step.code:
+            self.suite.fail("calibrated", harness.first_error(step.output), step)
+            return None
+        found = json.loads(ranges.read_text())
+        del found["model"]
+        ranges.write_text(json.dumps(found))
+        return ("--precision=int8", f"--ranges={ranges}")
+
+    def planted(self, seed, good, kind="", *flags):
         """An artefact whose weights of one layer are wrong: that layer is the first one beyond."""
         random = numpy.random.default_rng(seed)
         model = onnx.load(MODEL)
@@ -121,13 +136,13 @@ class Comparisons:
         array = numpy_helper.to_array(tensor).copy()
         array[random.integers(len(array))] *= -0.5
         tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
-        case = f"planted-{seed}"
+        case = f"planted{kind}-{seed}"
         wrong = self.work / f"{case}.onnx"
         onnx.save(model, wrong)
-        broken = self.compile(case, wrong, "--tap=*")
+        broken = self.compile(case, wrong, "--tap=*", *flags)
         if not broken:
             return
-        report, step = self.compare(case, self.good, broken, f"--data={self.data}",
+        report, step = self.compare(case, good, broken, f"--data={self.data}",
                                     "--tolerance=60", expected=1)
         if report:
             found = report["sides"][1]["first_beyond"]
@@ -159,7 +174,12 @@ class Comparisons:
                 self.judge("same", "" if values and all(v.get("equal") for v in values) else
                            "a value differs from itself", step)
             for seed in range(PLANTS):
-                self.planted(seed)
+                self.planted(seed, self.good)
+        flags = self.calibrated()
+        good = self.compile("good-int8", MODEL, "--tap=*", *flags) if flags else None
+        if good:
+            for seed in range(PLANTS if self.long else PLANTS_INT8):
+                self.planted(seed, good, "-int8", *flags)
         self.refuses("one-file", "nothing to compare", self.good, f"--data={self.data}")
         self.refuses("two-models", "would have to be artefacts", MODEL, self.good,
                      f"--data={self.data}")
@@ -175,4 +195,5 @@ class Comparisons:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     harness.add_arguments(parser)
+    parser.add_argument("--long", action="store_true", help="ten faults in INT8 artefacts")
     sys.exit(Comparisons(parser.parse_args()).run())
