@@ -53,14 +53,18 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
     functions.addPass(createRecognizeAttention());
 }
 
+void cameo::populateQuantization(OpPassManager &functions, const PrecisionOptions &precision) {
+  functions.addPass(
+      createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
+                                precision.ranges, precision.model, precision.correctsBiases}));
+}
+
 static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   const PrecisionOptions &precision = options.precision;
   if (precision.isQuantized())
     // First: what is quantised here goes the way of what models quantise themselves.
-    functions.addPass(
-        createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
-                                  precision.ranges, precision.model, precision.correctsBiases}));
+    populateQuantization(functions, precision);
   // Before products are looked at, because weights are multiplied as their transposes and reshapes
   // leave them.
   functions.addPass(createHoistQuantization());

@@ -86,6 +86,10 @@ struct PipelineOptions {
   bool reportUnsupported = false;
 };
 
+/// Adds the passes that quantise a graph at stage normalized, for a pass manager on functions:
+/// those that stage precision begins with.
+void populateQuantization(mlir::OpPassManager &functions, const PrecisionOptions &precision);
+
 /// Adds the passes that lead from the stage before `stage` to it, and what checks that they do, for
 /// a pass manager on modules.
 void populateStage(mlir::OpPassManager &passes, Stage stage, const PipelineOptions &options);

@@ -1,0 +1,147 @@
+// Layers that stay ==> operands that are read in 8 bits.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/calibrate/LayerPlans.h"
+
+#include "codegen/ModelInput.h"
+#include "passes/graph/Elements.h"
+#include "passes/precision/QuantizationPlan.h"
+#include "passes/precision/QuantizedValue.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace cameo;
+
+std::string cameo::globOf(StringRef name) {
+  std::string glob;
+  for (char c : name) {
+    if (StringRef("*?[]{}\\").contains(c))
+      glob += '\\';
+    glob += c == ';' ? '?' : c;
+  }
+  return glob;
+}
+
+static func::FuncOp entryOf(ModuleOp module) { return *module.getOps<func::FuncOp>().begin(); }
+
+/// The pass on a copy, which is gone behind `read`.
+template <typename Read> LogicalResult LayerPlans::onCopy(PassManager &passes, Read read) {
+  OwningOpRef<ModuleOp> copy(model.module().clone());
+  if (failed(passes.run(*copy)))
+    return failure();
+  read(entryOf(*copy));
+  copy = nullptr;
+  onnx::releaseUnusedConstants(model.module()); // those of the copy
+  return success();
+}
+
+FailureOr<std::unique_ptr<LayerPlans>> LayerPlans::create(StringRef path,
+                                                          const CompileOptions &options) {
+  std::unique_ptr<LayerPlans> plans(new LayerPlans(options));
+  if (failed(plans->model.read(path)) || failed(plans->model.runTo(Stage::Normalized)))
+    return failure();
+  plans->precision.model = hashText(plans->model.hash());
+  if (failed(plans->findLayers()))
+    return failure();
+  return std::move(plans);
+}
+
+LogicalResult LayerPlans::findLayers() {
+  llvm::Expected<PrecisionOverrides> overrides = PrecisionOverrides::parse(precision.nodes);
+  if (!overrides)
+    return model.fail("precision of nodes: " + llvm::toString(overrides.takeError()));
+  llvm::Expected<RecordedRanges> ranges = RecordedRanges::read(precision.ranges, precision.model);
+  if (!ranges)
+    return model.fail(ranges.takeError());
+  func::FuncOp function = entryOf(model.module());
+  QuantizationPlan plan = planQuantization(
+      function, *ranges, *overrides,
+      {precision.type == precisionName(Precision::INT8), *parseKeptEnds(precision.keptEnds)});
+  for (const QuantizationPlan::Product &product : plan.products) {
+    const PrecisionOverride *asked = overrides->find(product.op);
+    if (product.isInteger() && (!asked || asked->precision != Precision::INT8))
+      found.push_back({nodeName(product.op).str(), product.op->getName().stripDialect().str(),
+                       Precision::FP16});
+  }
+  // Their types where they are no products of integers, by the guard of ranges.
+  llvm::StringMap<Precision> types;
+  PassManager lower(&model.context(), ModuleOp::getOperationName());
+  lower.nest<func::FuncOp>().addPass(
+      createLowerPrecision({"fp16", precision.nodes, "fp32", precision.ranges, precision.model}));
+  if (failed(onCopy(lower, [&](func::FuncOp function) {
+        for (Operation &op : function.getBody().front())
+          if (std::optional<Precision> type = precisionOf(&op))
+            types[nodeName(&op)] = *type;
+      })))
+    return failure();
+  for (QuantizableLayer &layer : found)
+    if (auto type = types.find(layer.name); type != types.end())
+      layer.otherwise = type->second;
+  return success();
+}
+
+std::string LayerPlans::overridesOf(const llvm::BitVector &kept) const {
+  std::string text;
+  for (unsigned i : kept.set_bits())
+    text += (text.empty() ? "" : ";") + globOf(found[i].name) + "=" +
+            precisionName(found[i].otherwise).str();
+  return text;
+}
+
+FailureOr<QuantizedOperands> LayerPlans::withKept(const llvm::BitVector &kept) {
+  return plan(overridesOf(kept));
+}
+
+FailureOr<QuantizedOperands> LayerPlans::alone(unsigned layer) {
+  return plan("*=fp32;" + globOf(found[layer].name) + "=int8");
+}
+
+/// What the numbers of a DequantizeLinear of constants stand for.
+static std::vector<float> numbersOf(const QuantizedValue &value, ElementsAttr constant) {
+  std::optional<Elements> elements = Elements::of(constant);
+  if (!elements)
+    return {};
+  ArrayRef<int64_t> shape = elements->shape();
+  int64_t channels = value.isPerTensor() ? 1 : shape[value.axis];
+  int64_t inner =
+      value.isPerTensor() ? 1 : ShapedType::getNumElements(shape.drop_front(value.axis + 1));
+  std::vector<float> numbers;
+  for (auto [i, number] : llvm::enumerate(readElements<int64_t>(*elements))) {
+    int64_t channel = int64_t(i) / inner % channels;
+    numbers.push_back(float(number - value.zero(channel)) * value.scale(channel));
+  }
+  return numbers;
+}
+
+FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
+  llvm::StringSet<> nodes;
+  for (Operation &op : entryOf(model.module()).getBody().front())
+    nodes.insert(nodeName(&op));
+  PrecisionOptions options = precision;
+  if (!overrides.empty())
+    options.nodes += (options.nodes.empty() ? "" : ";") + overrides.str();
+  PassManager passes(&model.context(), ModuleOp::getOperationName());
+  populateQuantization(passes.nest<func::FuncOp>(), options);
+  QuantizedOperands operands;
+  LogicalResult result = onCopy(passes, [&](func::FuncOp function) {
+    for (Operation &op : function.getBody().front()) {
+      if (!nodes.contains(nodeName(&op)))
+        continue;
+      for (OpOperand &operand : op.getOpOperands()) {
+        std::optional<QuantizedValue> value = QuantizedValue::dequantized(operand.get());
+        if (!value || nodes.contains(nodeName(value->op)))
+          continue;
+        OperandPlace place{nodeName(&op).str(), operand.getOperandNumber()};
+        if (ElementsAttr constant = onnx::constantValue(value->source()))
+          operands.constants[place] = numbersOf(*value, constant);
+        else
+          operands.scales[place] = value->scale(0);
+      }
+    }
+  });
+  if (failed(result))
+    return failure();
+  return operands;
+}

@@ -1,0 +1,73 @@
+// What of a model cameo-insert-quantization quantises, for any choice of layers that stay in more
+// bits, without compiling any of them: the pass runs on a copy of the graph, and what it has done
+// is read from there.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Compile.h"
+#include "passes/precision/Policy.h"
+
+#include "llvm/ADT/BitVector.h"
+
+#include <map>
+
+namespace cameo {
+
+/// An operand of a node, by the node's name.
+struct OperandPlace {
+  std::string node;
+  unsigned operand;
+  bool operator<(const OperandPlace &other) const {
+    return std::tie(node, operand) < std::tie(other.node, other.operand);
+  }
+};
+
+/// What is read in 8 bits.
+struct QuantizedOperands {
+  std::map<OperandPlace, float> scales;                 // of values that are computed
+  std::map<OperandPlace, std::vector<float>> constants; // what their numbers stand for
+};
+
+/// A product that becomes one of integers where nothing else is asked for.
+struct QuantizableLayer {
+  std::string name, op; // of the node
+  Precision otherwise;  // what it is where it stays: FP16, if its ranges allow that
+};
+
+class LayerPlans {
+public:
+  /// Of a model's file, by the precision, overrides and ranges of `options`. Products for which
+  /// these ask for INT8 by name are quantised whatever is kept, and are none of layers(). Messages
+  /// go to options.onMessage.
+  static mlir::FailureOr<std::unique_ptr<LayerPlans>> create(llvm::StringRef path,
+                                                             const CompileOptions &options);
+
+  llvm::ArrayRef<QuantizableLayer> layers() const { return found; }
+  /// GLOB=TYPE;... after those of the options: what keeps these layers.
+  std::string overridesOf(const llvm::BitVector &kept) const;
+  /// What is quantised with these layers kept.
+  mlir::FailureOr<QuantizedOperands> withKept(const llvm::BitVector &kept);
+  /// What is quantised where nothing but one layer is, whatever that costs.
+  mlir::FailureOr<QuantizedOperands> alone(unsigned layer);
+
+  /// The model that all of this is of: at stage normalized, in FP32.
+  Compiler &compiler() { return model; }
+
+private:
+  LayerPlans(const CompileOptions &options)
+      : model(options), precision(options.pipeline.precision) {}
+  mlir::LogicalResult findLayers();
+  mlir::FailureOr<QuantizedOperands> plan(llvm::StringRef overrides);
+  template <typename Read> mlir::LogicalResult onCopy(mlir::PassManager &passes, Read read);
+
+  Compiler model;
+  PrecisionOptions precision;
+  std::vector<QuantizableLayer> found;
+};
+
+/// A pattern of --precision-of that matches a node of this name. A semicolon, which no pattern may
+/// have, matches any character.
+std::string globOf(llvm::StringRef name);
+
+} // namespace cameo

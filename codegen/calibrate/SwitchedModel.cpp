@@ -1,0 +1,169 @@
+// Operands ==> inputs that switch them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/calibrate/SwitchedModel.h"
+
+#include "passes/graph/Elements.h"
+#include "passes/graph/Graph.h"
+#include "passes/graph/Permutations.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace cameo;
+
+void SwitchPlaces::add(const QuantizedOperands &operands) {
+  for (const auto &[place, scale] : operands.scales)
+    computed.insert(place);
+  for (const auto &[place, numbers] : operands.constants)
+    constant.insert(place);
+}
+
+bool SwitchPlaces::cover(const QuantizedOperands &operands) const {
+  auto has = [](const auto &places) {
+    return [&places](const auto &entry) { return places.count(entry.first) != 0; };
+  };
+  return llvm::all_of(operands.scales, has(computed)) &&
+         llvm::all_of(operands.constants, has(constant));
+}
+
+//===-- Graph ---------------------------------------------------------------------------------===//
+
+static Location named(Location loc, const Twine &name) {
+  return NameLoc::get(StringAttr::get(loc.getContext(), name), loc);
+}
+
+/// Elementwise work has the sizes of what it reads.
+static Value withDims(Operation *op, Value from) {
+  auto type = dyn_cast<RankedTensorType>(from.getType());
+  if (ArrayAttr dims = knownDims(from); dims && type && !type.hasStaticShape())
+    setDims(op, dims.getValue());
+  return op->getResult(0);
+}
+
+static Value addInput(func::FuncOp function, Type type, const Twine &name) {
+  Builder b(function.getContext());
+  unsigned number = function.getNumArguments();
+  function.insertArgument(
+      number, type, b.getDictionaryAttr(b.getNamedAttr(onnx::kNameAttr, b.getStringAttr(name))),
+      function.getLoc());
+  return function.getArgument(number);
+}
+
+/// The operand as 8 bits have it, or as it is.
+static Value switched(OpBuilder &b, Value value, Value scale, Value on, const std::string &name) {
+  Location loc = value.getLoc();
+  auto type = cast<TensorType>(value.getType());
+  Value zero = createConstant(
+      b, named(loc, name + ".zero"),
+      DenseElementsAttr::get(RankedTensorType::get({}, b.getI8Type()), b.getI8IntegerAttr(0)));
+  Type bytes = type.cloneWith(std::nullopt, b.getI8Type());
+  auto numbers =
+      b.create<onnx::QuantizeLinearOp>(named(loc, name + ".quantized"), TypeRange{bytes},
+                                       ValueRange{value, scale, zero}, ArrayRef<NamedAttribute>());
+  auto back = b.create<onnx::DequantizeLinearOp>(named(loc, name + ".dequantized"), TypeRange{type},
+                                                 ValueRange{withDims(numbers, value), scale, zero},
+                                                 ArrayRef<NamedAttribute>());
+  auto chosen = b.create<onnx::WhereOp>(named(loc, name + ".switched"), TypeRange{type},
+                                        ValueRange{on, withDims(back, value), value},
+                                        ArrayRef<NamedAttribute>());
+  return withDims(chosen, value);
+}
+
+static std::vector<char> bytesOf(ArrayRef<float> numbers) {
+  std::vector<char> bytes(numbers.size() * sizeof(float));
+  if (!numbers.empty())
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places) {
+  auto function = *module.getOps<func::FuncOp>().begin();
+  llvm::StringMap<Operation *> nodes;
+  for (Operation &op : function.getBody().front())
+    nodes[nodeName(&op)] = &op;
+  modelInputs = function.getNumArguments();
+  inputs.resize(modelInputs);
+  auto add = [&](Type type, const Twine &name, cameo_dtype dtype, std::vector<char> bytes) {
+    inputs.push_back({dtype, llvm::SmallVector<int64_t>(cast<RankedTensorType>(type).getShape()),
+                      std::move(bytes)});
+    return addInput(function, type, name);
+  };
+  for (const OperandPlace &place : places.constant) {
+    Operation *op = nodes.lookup(place.node);
+    Value value = op->getOperand(place.operand);
+    std::optional<Elements> elements = Elements::of(onnx::constantValue(value));
+    if (!elements || elements->kind != onnx::ElementKind::F32)
+      return op->emitError() << "operand " << place.operand << " is no constant of FP32";
+    std::vector<float> numbers = readElements<float>(*elements);
+    std::vector<char> bytes = bytesOf(numbers);
+    constants.push_back({place, inputs.size(), bytes});
+    Value given = add(value.getType(), place.node + ":" + Twine(place.operand) + ".given",
+                      CAMEO_DTYPE_F32, std::move(bytes));
+    op->setOperand(place.operand, given);
+    if (value.use_empty())
+      value.getDefiningOp()->erase();
+  }
+  OpBuilder b(module.getContext());
+  for (const OperandPlace &place : places.computed) {
+    Operation *op = nodes.lookup(place.node);
+    std::string name = place.node + ":" + std::to_string(place.operand);
+    Switch entry{place, inputs.size(), inputs.size() + 1};
+    switches.push_back(entry);
+    Value scale = add(RankedTensorType::get({}, b.getF32Type()), name + ".scale", CAMEO_DTYPE_F32,
+                      bytesOf({1.0f}));
+    Value on = add(RankedTensorType::get({}, b.getI1Type()), name + ".on", CAMEO_DTYPE_BOOL, {0});
+    b.setInsertionPoint(op);
+    op->setOperand(place.operand, switched(b, op->getOperand(place.operand), scale, on, name));
+  }
+  return success();
+}
+
+//===-- Runs ----------------------------------------------------------------------------------===//
+
+FailureOr<std::unique_ptr<SwitchedModel>> SwitchedModel::create(StringRef path,
+                                                                CompileOptions options,
+                                                                const SwitchPlaces &places,
+                                                                unsigned threads) {
+  // The graph that is quantised otherwise, but with nothing that is.
+  std::string &nodes = options.pipeline.precision.nodes;
+  nodes += nodes.empty() ? "*=fp32" : ";*=fp32";
+  Compiler compiler(std::move(options));
+  std::unique_ptr<SwitchedModel> model(new SwitchedModel);
+  if (failed(compiler.read(path)) || failed(compiler.runTo(Stage::Normalized)) ||
+      failed(model->insert(compiler.module(), places)) || failed(compiler.runTo(Stage::Host)) ||
+      failed(compiler.emit()))
+    return failure();
+  RunOptions run;
+  run.threads = threads;
+  llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(compiler.artefact(), run);
+  if (!runner)
+    return compiler.fail("accuracy: " + llvm::toString(runner.takeError()));
+  model->runner = std::move(*runner);
+  return std::move(model);
+}
+
+void SwitchedModel::set(const QuantizedOperands &operands) {
+  for (const Constant &constant : constants) {
+    auto found = operands.constants.find(constant.place);
+    inputs[constant.input].bytes =
+        found == operands.constants.end() ? constant.original : bytesOf(found->second);
+  }
+  for (const Switch &entry : switches) {
+    auto found = operands.scales.find(entry.place);
+    bool isOn = found != operands.scales.end();
+    inputs[entry.scale].bytes = bytesOf({isOn ? found->second : 1.0f});
+    inputs[entry.on].bytes = {char(isOn)};
+  }
+}
+
+llvm::Expected<std::vector<HostTensor>> SwitchedModel::run(DataBatch &batch) {
+  for (size_t i = 0; i < modelInputs; ++i)
+    std::swap(inputs[i], batch.inputs[i]);
+  llvm::Expected<std::vector<HostTensor>> outputs = runner->run(inputs);
+  for (size_t i = 0; i < modelInputs; ++i)
+    std::swap(inputs[i], batch.inputs[i]);
+  return outputs;
+}

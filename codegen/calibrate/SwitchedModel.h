@@ -1,0 +1,64 @@
+// A model in FP32 whose operands can be read as those of INT8 from one run to the next: one
+// artefact answers for every choice of layers.
+//
+//   %1 = onnx.Conv(%x, %weights)   ==>   %d = DequantizeLinear(QuantizeLinear(%x, %scale), %scale)
+//                                        %s = Where(%on, %d, %x)
+//                                        %1 = onnx.Conv(%s, %given)
+//
+// Scale, switch and weights are inputs of the model. What is in 8 bits is exactly that; what is not
+// is in FP32.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Run.h"
+#include "codegen/calibrate/CalibrationData.h"
+#include "codegen/calibrate/LayerPlans.h"
+
+#include <set>
+
+namespace cameo {
+
+/// Operands that can be switched.
+struct SwitchPlaces {
+  std::set<OperandPlace> computed, constant;
+
+  void add(const QuantizedOperands &operands);
+  bool cover(const QuantizedOperands &operands) const;
+};
+
+class SwitchedModel {
+public:
+  /// Compiles the model that `options` would quantise, for the simulator. Messages go to
+  /// options.onMessage.
+  static mlir::FailureOr<std::unique_ptr<SwitchedModel>> create(llvm::StringRef path,
+                                                                CompileOptions options,
+                                                                const SwitchPlaces &places,
+                                                                unsigned threads);
+
+  /// From the next run on; `places` cover them.
+  void set(const QuantizedOperands &operands);
+  llvm::Expected<std::vector<HostTensor>> run(DataBatch &batch);
+  llvm::ArrayRef<TensorPort> outputs() const { return runner->outputs(); }
+
+private:
+  SwitchedModel() = default;
+  mlir::LogicalResult insert(mlir::ModuleOp module, const SwitchPlaces &places);
+
+  struct Constant {
+    OperandPlace place;
+    size_t input;
+    std::vector<char> original;
+  };
+  struct Switch {
+    OperandPlace place;
+    size_t scale, on; // inputs
+  };
+  std::vector<Constant> constants;
+  std::vector<Switch> switches;
+  size_t modelInputs = 0;
+  std::vector<HostTensor> inputs;
+  std::unique_ptr<Runner> runner;
+};
+
+} // namespace cameo
