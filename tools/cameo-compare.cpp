@@ -1,6 +1,7 @@
 // cameo-compare: a model at several precisions, or artefacts, side by side on the same samples.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/InputShapes.h"
+#include "codegen/calibrate/AccuracyContract.h"
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/compare/ComparisonReport.h"
 
@@ -114,31 +115,6 @@ static llvm::Expected<Sides> loadSides() {
   return std::move(sides);
 }
 
-static llvm::Expected<std::vector<int64_t>> readLabels() {
-  if (labels.empty())
-    return std::vector<int64_t>();
-  llvm::Expected<std::shared_ptr<InputFile>> file = InputFile::open(labels);
-  if (!file)
-    return file.takeError();
-  llvm::Expected<std::vector<ArrayPlace>> places = listArrays(**file);
-  if (!places)
-    return places.takeError();
-  if (places->size() != 1)
-    return llvm::createStringError("'" + labels + "' has " + llvm::Twine(places->size()) +
-                                   " arrays, not one");
-  llvm::Expected<std::unique_ptr<ArrayReader>> array = ArrayReader::open(*file, places->front());
-  if (!array)
-    return array.takeError();
-  uint64_t count = 1;
-  for (int64_t size : (*array)->shape())
-    count *= size;
-  std::vector<char> bytes(count * (*array)->elementBytes());
-  if (llvm::Error error = (*array)->read(bytes))
-    return std::move(error);
-  std::vector<double> numbers = toNumbers((*array)->dtype(), bytes);
-  return std::vector<int64_t>(numbers.begin(), numbers.end());
-}
-
 static llvm::Error write(const Comparison &comparison, const ComparisonView &view) {
   std::error_code code;
   llvm::ToolOutputFile file(report, code, llvm::sys::fs::OF_None);
@@ -180,14 +156,15 @@ static llvm::Expected<bool> run() {
     sides.push_back(std::move(model));
   if (sides.size() < 2)
     return llvm::createStringError("there is nothing to compare '" + files.front() + "' with");
-  llvm::Expected<std::vector<int64_t>> indices = readLabels();
-  if (!indices)
-    return indices.takeError();
+  std::vector<int64_t> indices;
+  if (!labels.empty())
+    if (llvm::Error error = readLabels(labels).moveInto(indices))
+      return std::move(error);
 
   uint64_t wanted = samples ? std::min<uint64_t>(samples, input->samples()) : input->samples();
-  if (indices->size() > wanted && samples)
-    indices->resize(indices->size() / input->samples() * wanted);
-  Comparison comparison(std::move(sides), std::move(*indices));
+  if (indices.size() > wanted && samples)
+    indices.resize(indices.size() / input->samples() * wanted);
+  Comparison comparison(std::move(sides), std::move(indices));
   while (comparison.samples() < wanted) {
     llvm::Expected<DataBatch> next =
         input->next(std::min<uint64_t>(batch, wanted - comparison.samples()));

@@ -38,7 +38,7 @@ CompileOptions cameo::calibrationOptions(CompileOptions options) {
 //===-- Inputs
 //--------------------------------------------------------------------------------===//
 
-static FailureOr<std::vector<TensorPort>> inputsOf(Compiler &compiler) {
+FailureOr<std::vector<TensorPort>> cameo::calibrationInputs(Compiler &compiler) {
   auto function = *compiler.module().getOps<func::FuncOp>().begin();
   std::vector<TensorPort> inputs;
   for (BlockArgument argument : function.getArguments()) {
@@ -306,7 +306,7 @@ static llvm::Error recordMeans(Runner &runner, CalibrationData &data, InputMeans
 
 FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
                                              const CalibrationOptions &options) {
-  FailureOr<std::vector<TensorPort>> inputs = inputsOf(compiler);
+  FailureOr<std::vector<TensorPort>> inputs = calibrationInputs(compiler);
   if (failed(inputs))
     return failure();
   llvm::Expected<CalibrationData> data = CalibrationData::open(options.data, *inputs);

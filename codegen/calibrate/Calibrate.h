@@ -9,6 +9,7 @@
 #pragma once
 
 #include "codegen/Compile.h"
+#include "codegen/Run.h"
 #include "codegen/calibrate/CalibrationCache.h"
 
 namespace cameo {
@@ -36,6 +37,9 @@ struct CalibrationOptions {
 /// How a model is compiled to be calibrated: in the types that it has, a kernel an operator, for
 /// the simulator, with taps on all values; its ranges equalized if that is asked for.
 CompileOptions calibrationOptions(CompileOptions options);
+
+/// The inputs of the model that the compiler has read, as its data has to have them.
+mlir::FailureOr<std::vector<TensorPort>> calibrationInputs(Compiler &compiler);
 
 /// Calibrates the model that `compiler`, of calibrationOptions, has read. What goes wrong it says
 /// by the compiler, and warns of values that are not finite.
