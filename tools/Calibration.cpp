@@ -84,13 +84,9 @@ LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
     return failure();
   FailureOr<CalibrationCache> found = failure();
   {
-    std::optional<Progress> progress;
-    std::string now;
+    StepProgress progress(llvm::errs(), llvm::sys::Process::StandardErrIsDisplayed());
     calibration.onProgress = [&](StringRef what, uint64_t done, uint64_t all) {
-      if (what != now)
-        progress.emplace(what.str(), llvm::errs(), llvm::sys::Process::StandardErrIsDisplayed());
-      now = what.str();
-      progress->update(done, all);
+      progress.update(what, done, all);
     };
     found = calibrate(compiler, calibration);
   }

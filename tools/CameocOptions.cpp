@@ -12,6 +12,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
+#include <cmath>
 #include <cstdlib>
 
 using namespace cameo;
@@ -68,6 +69,13 @@ llvm::Error setString(CameocOptions &options, StringRef value) {
   if (value.empty())
     return fail("an empty value");
   options.calibration.*Member = value.str();
+  return llvm::Error::success();
+}
+template <std::string AccuracyOptions::*Member>
+llvm::Error setString(CameocOptions &options, StringRef value) {
+  if (value.empty())
+    return fail("an empty value");
+  options.accuracy.*Member = value.str();
   return llvm::Error::success();
 }
 template <std::string PipelineOptions::*Member>
@@ -227,6 +235,30 @@ const Option kOptions[] = {
          return fail("it takes a number from 1 on, not '" + v + "'");
        return llvm::Error::success();
      }},
+    {"--accuracy", "99%|-0.3%|30dB",
+     "with --precision=int8: keeps as few layers as it finds in 16 bits, so that the model reaches "
+     "this share of FP32's rows that are right, or loses so many points, or has so much signal "
+     "over noise",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       llvm::Expected<AccuracyContract> contract = AccuracyContract::parse(v);
+       if (!contract)
+         return contract.takeError();
+       o.accuracy.contract = *contract;
+       return llvm::Error::success();
+     }},
+    {"--accuracy-data", "DIR|FILE.npz",
+     "samples for --accuracy; else those of --calibration-data, which flatter the model",
+     setString<&AccuracyOptions::data>},
+    {"--labels", "FILE.npy",
+     "for --accuracy: the right index for each row of the first output; else where FP32 has its "
+     "largest element",
+     setString<&AccuracyOptions::labels>},
+    {"--budget", "SECONDS", "what --accuracy may take; default: as long as it takes",
+     [](CameocOptions &o, StringRef v) -> llvm::Error {
+       if (v.getAsDouble(o.accuracy.budget) || !(o.accuracy.budget > 0))
+         return fail("it takes a number of seconds, not '" + v + "'");
+       return llvm::Error::success();
+     }},
     {"--shapes", "x:1x3x224x224,...", "fixes sizes of inputs; ? leaves one open", setShapes},
     {"--stop-after", "STAGE",
      "writes the IR that this stage reaches: as bytecode to a FILE.mlirbc, as text to any other",
@@ -336,6 +368,32 @@ llvm::Error checkCalibration(const CameocOptions &options) {
   return llvm::Error::success();
 }
 
+llvm::Error checkAccuracy(const CameocOptions &options) {
+  const AccuracyOptions &accuracy = options.accuracy;
+  if (!accuracy.contract) {
+    for (auto [name, isGiven] : {std::pair("--accuracy-data", !accuracy.data.empty()),
+                                 std::pair("--labels", !accuracy.labels.empty()),
+                                 std::pair("--budget", std::isfinite(accuracy.budget))})
+      if (isGiven)
+        return fail(llvm::Twine(name) + " goes with --accuracy");
+    return llvm::Error::success();
+  }
+  if (options.pipeline.precision.type != "int8")
+    return fail("--accuracy goes with --precision=int8");
+  if (accuracy.data.empty() && options.calibration.data.empty())
+    return fail("--accuracy needs samples: --accuracy-data or --calibration-data");
+  if (!accuracy.labels.empty() && accuracy.contract->kind == AccuracyContract::Noise)
+    return fail("--labels: --accuracy=" + accuracy.contract->text() +
+                " compares numbers, and no classes");
+  if (options.startFrom)
+    return fail("--accuracy applies to models, not to --start-from");
+  if (isStream(options.input))
+    return fail("--accuracy reads the model several times, so it cannot come from a stream");
+  if (options.emit == Emit::Ranges)
+    return fail("--accuracy chooses layers; it does not go with --emit=ranges");
+  return llvm::Error::success();
+}
+
 llvm::Error check(const CameocOptions &options) {
   if (options.help || options.version || options.listOperators || options.listPrecisionPolicy)
     return llvm::Error::success();
@@ -383,6 +441,8 @@ llvm::Error check(const CameocOptions &options) {
     return fail("--tap: no taps are placed on the way from stage " + stageName(first) + " to " +
                 stageName(last));
   if (llvm::Error error = checkCalibration(options))
+    return error;
+  if (llvm::Error error = checkAccuracy(options))
     return error;
   if (options.pipeline.precision.isQuantized() && options.pipeline.precision.ranges.empty() &&
       !options.isCalibrated())

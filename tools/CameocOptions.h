@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/calibrate/Calibrate.h"
+#include "codegen/calibrate/KeepAccuracy.h"
 #include "codegen/emit/Backend.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -25,6 +26,8 @@ struct CameocOptions {
   /// --calibration-...
   CalibrationOptions calibration;
   bool isCalibrated() const { return !calibration.data.empty() || !calibration.cache.empty(); }
+  /// --accuracy, --accuracy-data, --labels, --budget
+  AccuracyOptions accuracy;
   bool simChecks = false, simTrace = false;
   SimForms simForms = SimForms::Warp;
   bool time = false, statistics = false, printPipeline = false;

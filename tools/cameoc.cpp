@@ -8,6 +8,7 @@
 #include "dialects/onnx/Export.h"
 #include "passes/linalg/Lowering.h"
 #include "passes/precision/Policy.h"
+#include "tools/Accuracy.h"
 #include "tools/Calibration.h"
 #include "tools/CameocOptions.h"
 #include "tools/OutputFiles.h"
@@ -33,8 +34,11 @@ namespace {
 /// One run of cameoc: from its arguments to its files.
 class Invocation {
 public:
-  Invocation(const CameocOptions &options, PassPrinting &printing, StringRef executable)
-      : options(options), printing(printing), executable(executable), compiler(compileOptions()) {}
+  /// `accuracy` is what --accuracy has found; null without it.
+  Invocation(const CameocOptions &options, PassPrinting &printing, StringRef executable,
+             const AccuracyResult *accuracy)
+      : options(options), printing(printing), executable(executable), accuracy(accuracy),
+        compiler(compileOptions()) {}
 
   int run() {
     LogicalResult result = compile();
@@ -63,6 +67,7 @@ private:
   const CameocOptions &options;
   PassPrinting &printing;
   StringRef executable;
+  const AccuracyResult *accuracy;
   Compiler compiler;
 };
 
@@ -201,6 +206,8 @@ LogicalResult Invocation::writeArtefactFile() {
   ReportContents report = compiler.report();
   if (const std::string &ranges = options.pipeline.precision.ranges; !ranges.empty())
     report.calibration = calibrationShown(ranges);
+  if (accuracy)
+    report.accuracy = accuracy->json();
   return writeText(options.report, StringRef(options.report).ends_with(".html")
                                        ? makeReportPage(report)
                                        : makeReport(report));
@@ -277,5 +284,13 @@ int main(int argc, char **argv) {
       return fail(file.takeError());
     options->pipeline.precision.ranges = *file;
   }
-  return Invocation(*options, **printing, executable).run();
+  std::optional<AccuracyResult> accuracy;
+  if (options->accuracy.contract) {
+    llvm::Expected<AccuracyResult> found = findKeptLayers(*options);
+    if (!found)
+      return fail(found.takeError());
+    accuracy = std::move(*found);
+    keepLayers(*accuracy, *options);
+  }
+  return Invocation(*options, **printing, executable, accuracy ? &*accuracy : nullptr).run();
 }

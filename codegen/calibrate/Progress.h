@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace cameo {
@@ -30,6 +31,26 @@ private:
   bool isTerminal;
   Clock::time_point start, shown;
   size_t width = 0; // of the bar on the terminal
+};
+
+/// Of steps that come one after the other, and are told apart by what they are called.
+class StepProgress {
+public:
+  StepProgress(llvm::raw_ostream &output, bool isTerminal)
+      : output(output), isTerminal(isTerminal) {}
+
+  void update(llvm::StringRef what, uint64_t done, uint64_t all) {
+    if (!current || what != now)
+      current.emplace(what.str(), output, isTerminal);
+    now = what.str();
+    current->update(done, all);
+  }
+
+private:
+  llvm::raw_ostream &output;
+  bool isTerminal;
+  std::string now;
+  std::optional<Progress> current;
 };
 
 } // namespace cameo

@@ -170,6 +170,8 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
     writePrecision(out, contents.graphs);
     if (contents.calibration)
       out.attribute("calibration", json::Object(*contents.calibration));
+    if (!contents.accuracy.empty())
+      out.attribute("accuracy", json::Object(contents.accuracy));
     writeAssembled(out, contents.module, contents.assembled);
     Decisions shared;
     shared.addAll(contents.module);

@@ -1,0 +1,56 @@
+// Options of a contract ==> overrides of precision.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/Accuracy.h"
+
+#include "codegen/calibrate/Progress.h"
+
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace cameo;
+using llvm::StringRef;
+
+llvm::Expected<AccuracyResult> cameo::findKeptLayers(const CameocOptions &options) {
+  llvm::TimeRecord start = llvm::TimeRecord::getCurrentTime();
+  CompileOptions compile;
+  compile.pipeline = options.pipeline;
+  compile.shapes = options.shapes;
+  compile.jobs = options.jobs;
+  compile.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
+  AccuracyOptions accuracy = options.accuracy;
+  if (accuracy.data.empty())
+    accuracy.data = options.calibration.data;
+  accuracy.batch = options.calibration.batch;
+  accuracy.threads = options.jobs;
+  llvm::Expected<AccuracyResult> found = [&] {
+    StepProgress progress(llvm::errs(), llvm::sys::Process::StandardErrIsDisplayed());
+    accuracy.onProgress = [&](StringRef what, uint64_t done, uint64_t all) {
+      progress.update(what, done, all);
+    };
+    return keepAccuracy(options.input, compile, accuracy);
+  }();
+  if (options.time) {
+    llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
+    time -= start;
+    printStep("accuracy", time);
+  }
+  return found;
+}
+
+void cameo::keepLayers(const AccuracyResult &found, CameocOptions &options) {
+  if (!found.overrides.empty()) {
+    std::string &nodes = options.pipeline.precision.nodes;
+    nodes += (nodes.empty() ? "" : ";") + found.overrides;
+  }
+  if (!options.remarks)
+    return;
+  for (const CompileMessage &message : found.remarks())
+    llvm::errs() << message;
+  if (options.accuracy.data.empty())
+    llvm::errs() << CompileMessage{
+        CompileMessage::Severity::Remark,
+        "",
+        "--accuracy: judged by the samples that ranges were recorded of, which flatters the "
+        "model; --accuracy-data names others",
+        {}};
+}
