@@ -57,14 +57,17 @@ struct CreateVariants : cameo::impl::CreateVariantsBase<CreateVariants> {
 
   /// What becomes of an operator is decided once, not once an architecture.
   static LogicalResult verifyLowered(func::FuncOp function) {
-    WalkResult found = function.walk([](Operation *op) {
-      if (!isa<onnx::OnnxDialect>(op->getDialect()))
-        return WalkResult::advance();
-      emitError(op->getLoc()) << "'" << op->getName()
-                              << "' is no dispatch yet; operators are lowered before variants are "
-                                 "created";
-      return WalkResult::interrupt();
-    });
+    WalkResult found =
+        function.walk(
+            [](Operation *op) {
+              if (!isa<onnx::OnnxDialect>(op->getDialect()))
+                return WalkResult::advance();
+              emitError(op->getLoc())
+                  << "'" << op->getName()
+                  << "' is not a dispatch yet; operators are lowered before variants are "
+                     "created";
+              return WalkResult::interrupt();
+            });
     return failure(found.wasInterrupted());
   }
 };

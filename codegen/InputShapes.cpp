@@ -26,7 +26,7 @@ static llvm::Expected<SmallVector<int64_t>> parseSizes(StringRef sizes, StringRe
   for (StringRef part : parts) {
     int64_t size = -1;
     if (part != "?" && (part.getAsInteger(10, size) || size < 0))
-      return llvm::createStringError("'" + part + "' in '" + text + "' is no size");
+      return llvm::createStringError("'" + part + "' in '" + text + "' is not a size");
     shape.push_back(size);
   }
   return shape;
@@ -79,7 +79,7 @@ struct ShapeFixer {
     if (!type) {
       if (isa<UnrankedTensorType>(function.getArgument(i).getType()))
         return success();
-      return error() << "is no tensor";
+      return error() << "is not a tensor";
     }
     if (type.getRank() != static_cast<int64_t>(shape.size()))
       return error() << "has " << type.getRank() << " dimensions, not " << shape.size();

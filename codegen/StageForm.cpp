@@ -60,7 +60,7 @@ llvm::Error cameo::checkStageForm(ModuleOp module, Stage stage, StringRef file) 
     return llvm::Error::success();
   std::string text = "'" + file.str() + "' is not at stage " + stageName(stage).str() + ": it ";
   if (!form)
-    return llvm::createStringError(text + "is no model");
+    return llvm::createStringError(text + "is not a model");
   text += "looks like " + stageName(form->first).str();
   if (form->first != form->second)
     text += " to " + stageName(form->second).str();

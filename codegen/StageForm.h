@@ -12,7 +12,7 @@
 namespace cameo {
 
 /// The first and the last stage whose form the module may have, as far as that can be seen without
-/// verifying it; nothing where it is no model of any stage.
+/// verifying it; nothing where it is not a model of any stage.
 std::optional<std::pair<Stage, Stage>> stageForm(mlir::ModuleOp module);
 
 /// An error that says which stage the module of `file` looks like, unless that may be `stage`.

@@ -97,7 +97,7 @@ LogicalResult checkProducts(func::FuncOp function, const Complaint &error) {
     return success();
   std::optional<Precision> wanted = parsePrecision(asked.getValue());
   if (!wanted)
-    return error(function) << "'" << kPrecisionAttr << "' is no precision: " << asked;
+    return error(function) << "'" << kPrecisionAttr << "' is not a precision: " << asked;
   for (Operation &op : function.getBody().front()) {
     std::optional<Precision> precision = precisionOf(&op);
     bool isFloat = *wanted == Precision::INT8 || llvm::any_of(op.getOperands(), isFP32);

@@ -543,7 +543,7 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     at run time become arithmetic of the plan; where there are any, `rt.lay_out_arena` gives all
     buffers their offsets when the plan runs.
 
-    A result with the attribute `rt.tap` is no output: it becomes a `rt.tap` right behind what computes
+    A result with the attribute `rt.tap` is not an output: it becomes a `rt.tap` right behind what computes
     it, and lives no longer than anything else does.
 
     What callers see of inputs and outputs moves to the attributes `rt.inputs` and `rt.outputs`, and

@@ -40,7 +40,7 @@ static llvm::cl::opt<int64_t>
 static LogicalResult exportModel(Operation *op, llvm::raw_ostream &output) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
-    return op->emitError("is no module");
+    return op->emitError("is not a module");
   if (!onnxFile.empty()) {
     ExportOptions options;
     options.externalFrom = externalFrom;

@@ -102,7 +102,7 @@ bool dropArguments(Operation *op) {
   return unused.any();
 }
 
-/// Null for what is no constant, or repeats one element already.
+/// Null for what is not a constant, or repeats one element already.
 ElementsAttr repeatedElement(Attribute attribute) {
   auto value = dyn_cast<ElementsAttr>(attribute);
   if (!value || value.getNumElements() < 2 || value.isSplat() ||
@@ -218,7 +218,7 @@ struct Reduction : PassWrapper<Reduction, OperationPass<ModuleOp>> {
     Tester tester(test, arguments);
     OwningOpRef<ModuleOp> reduced;
     {
-      // What is tried and is no valid IR is not worth a word.
+      // What is tried and is not valid IR is not worth a word.
       ScopedDiagnosticHandler handler(&getContext(), [](Diagnostic &) { return success(); });
       reduced = Reducer(getOperation(), tester).run();
     }

@@ -98,7 +98,7 @@ static llvm::Error run() {
     if (!bytes)
       return llvm::createStringError("cannot read '" + file + "': " + bytes.getError().message());
     if (!(*bytes)->getBuffer().starts_with("\177ELF"))
-      return llvm::createStringError("'" + file + "' is no cubin");
+      return llvm::createStringError("'" + file + "' is not a cubin");
     cubins.emplace_back((*bytes)->getBufferStart(), (*bytes)->getBufferEnd());
   }
   llvm::Expected<std::vector<sass::Kernel>> kernels = sass::disassemble(cubins, **target, tool);

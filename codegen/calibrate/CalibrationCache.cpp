@@ -222,7 +222,7 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
     CalibratedValue value;
     value.name = name.str();
     const json::Object *range = member.getAsObject();
-    if (std::string what = range ? readValue(*range, value) : "is no object"; !what.empty())
+    if (std::string what = range ? readValue(*range, value) : "is not an object"; !what.empty())
       return problem("'" + value.name + "' " + what);
     cache.values.push_back(std::move(value));
   }

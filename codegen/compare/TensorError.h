@@ -23,7 +23,7 @@ public:
   void add(llvm::ArrayRef<double> reference, llvm::ArrayRef<double> values);
 
   uint64_t elements() const { return count; }
-  /// Elements that are no finite number in one or both, two equal infinities apart. They are in
+  /// Elements that are not a finite number in one or both, two equal infinities apart. They are in
   /// nothing else.
   uint64_t incomparable() const { return odd; }
   /// Signal over noise in dB: the sum of the reference's squares over that of the differences'.

@@ -287,7 +287,7 @@ llvm::Expected<Cubin> Assembler::assemble(StringRef ptx, const Target &target) {
         remember(std::move(error));
   }
   if (!name.restore(cubin->data))
-    return failure(target, "ptxas's output is no ELF file");
+    return failure(target, "ptxas's output is not an ELF file");
   Cubin result;
   result.kernels = parsePtxasLog(name.restored(cubin->log), result.log);
   result.data = std::move(cubin->data);

@@ -24,8 +24,8 @@ struct CodeVariant {
   TargetVariant target;
 };
 
-/// The forms that simulated kernels get (runtime/sim/abi.h). Those that have no warp form get a
-/// thread form at any rate.
+/// The forms that simulated kernels get (runtime/sim/abi.h). Those that have no vectorised form get
+/// a scalar form at any rate.
 enum class SimForms { Warp, Thread, Both };
 
 struct CodeOptions {
@@ -36,7 +36,7 @@ struct CodeOptions {
   /// That image also reports what each instruction computes; implies simChecks.
   bool simTrace = false;
   SimForms simForms = SimForms::Warp;
-  /// Say which kernels have no warp form.
+  /// Say which kernels have no vectorised form.
   bool remarks = false;
   /// Once it is set, no more kernels are begun, and that is an error. Null: never.
   const std::atomic<bool> *cancelled = nullptr;

@@ -87,7 +87,7 @@ FailureOr<uint32_t> PlanEmitter::dataType(Operation *op, Type element) {
 LogicalResult PlanEmitter::addTensors(StringRef attribute, std::vector<CameoPlanTensor> &tensors) {
   auto list = function->getAttrOfType<ArrayAttr>(attribute);
   if (!list)
-    return function.emitError() << "is no launch plan: attribute '" << attribute
+    return function.emitError() << "is not a launch plan: attribute '" << attribute
                                 << "' is missing; cameo-plan-buffers sets it";
   for (Attribute entry : list) {
     auto dictionary = dyn_cast<DictionaryAttr>(entry);
@@ -125,7 +125,7 @@ FailureOr<uint32_t> PlanEmitter::kernelOf(rt::LaunchOp launch) {
       dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupNearestSymbolFrom(launch, symbol));
   if (!kernel)
     return launch.emitError() << "launches " << symbol
-                              << ", which is no kernel of the device stage";
+                              << ", which is not a kernel of the device stage";
   auto block = kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName());
   if (!block || block.size() > 3)
     return kernel.emitError("needs its block's size in 'kernel.block' to be launched");

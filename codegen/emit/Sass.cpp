@@ -77,7 +77,7 @@ std::optional<uint64_t> branchTarget(StringRef text, StringRef opcode) {
 llvm::Expected<Instruction> parseInstruction(StringRef address, StringRef rest) {
   Instruction instruction;
   if (address.getAsInteger(16, instruction.address))
-    return llvm::createStringError("nvdisasm: '" + address.str() + "' is no address");
+    return llvm::createStringError("nvdisasm: '" + address.str() + "' is not an address");
   StringRef text = rest.take_front(rest.rfind("/*")).rtrim();
   text.consume_back(";");
   text = text.trim();

@@ -33,7 +33,7 @@ struct InFlight {
   Operation *by; // the wgmma
 };
 
-/// What is not there is not in flight. In the order of the kernel, so that errors are.
+/// The values in flight, in the order of the kernel, so that errors are reported in that order.
 using State = llvm::MapVector<Value, InFlight>;
 
 /// Which step of wgmma an operation is.

@@ -420,8 +420,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
     described.push_back({op.getBodyBlock()->getTerminator()->getOperand(output)});
   if (form.workspace)
     described.push_back({form.described, form.parts});
-  stateWork(before, launched, op, described,
-            [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });
+  annotateCost(before, launched, op, described,
+               [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });
   return SmallVector<Value>(launched.getResults());
 }
 

@@ -39,7 +39,7 @@ public:
   std::optional<unsigned> innermost(unsigned group) const { return chosen[group]; }
   void setInnermost(unsigned group, std::optional<unsigned> dims);
   /// Everything that setInnermost may be given. Sizes known only at run time stay outside, where
-  /// they are no stride.
+  /// they are not a stride.
   llvm::SmallVector<std::optional<unsigned>> candidates(unsigned group) const;
   /// The class of the second of three or more dimensions, nothing where no value has that many.
   std::optional<unsigned> channels(unsigned group) const;

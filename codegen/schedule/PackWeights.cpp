@@ -66,7 +66,7 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
         if (!packing) {
           op.emitError() << kPackingAttr << " " << attribute
                          << " has no order of the dimensions of each input, or one of an input "
-                            "that is no constant read by maps";
+                            "that is not a constant read by maps";
           return WalkResult::interrupt();
         }
         for (auto [input, order] : llvm::enumerate(*packing))

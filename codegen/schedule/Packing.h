@@ -19,8 +19,8 @@ inline constexpr llvm::StringLiteral kPackingAttr = "kernel.packing", kPackedAtt
 /// Whether an input is a constant whose dimensions may be stored in any order.
 bool isPackable(kernel::DispatchOp op, unsigned input);
 
-/// What an attribute says; nothing where it is no list of orders of the inputs' dimensions, or one
-/// of what cannot be packed.
+/// What an attribute says; nothing where it is not a list of orders of the inputs' dimensions, or
+/// one of what cannot be packed.
 std::optional<Packing> packingOf(kernel::DispatchOp op, mlir::Attribute attribute);
 /// Null where nothing changes.
 mlir::ArrayAttr packingAttr(mlir::MLIRContext *context, const Packing &packing);

@@ -4,7 +4,7 @@
 //     ==>
 //   kernel.dispatch ins(%x : tensor<1x7x7x64xf32>) outs(..)    x read at (n, y, x, c)
 //
-// Values inside are no memory. Their orders are chosen so that elementwise work on a result walks
+// Values inside are not memory. Their orders are chosen so that elementwise work on a result walks
 // all that it reads as it walks the result, which is how forms know it.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -33,7 +33,7 @@ static Attr parseAs(StringRef text, StringRef what, MLIRContext *context, std::s
   Attribute attribute = parseAttribute(text, context);
   auto wanted = dyn_cast_if_present<Attr>(attribute);
   if (attribute && !wanted)
-    error = "it is no " + what.str();
+    error = "expected " + what.str();
   return wanted;
 }
 
@@ -70,9 +70,9 @@ llvm::Expected<ScheduleFile> ScheduleFile::read(StringRef path, MLIRContext *con
       return failHere("needs the strings 'target', 'key' and 'schedule'");
     std::string error;
     Entry entry;
-    entry.schedule = parseAs<kernel::ScheduleAttr>(*text, "#kernel.schedule", context, error);
+    entry.schedule = parseAs<kernel::ScheduleAttr>(*text, "a #kernel.schedule", context, error);
     if (auto packing = member("packing"); packing && entry.schedule) {
-      entry.packing = parseAs<ArrayAttr>(*packing, "list of orders", context, error);
+      entry.packing = parseAs<ArrayAttr>(*packing, "a list of orders", context, error);
       if (!entry.packing)
         return failHere("has a packing that cannot be read: " + error);
     }

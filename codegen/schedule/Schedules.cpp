@@ -1,8 +1,8 @@
 // The schedule classes in the order they are asked, and the passes that choose and apply them.
 //
-//   kernel.dispatch ... { linalg }  ==>  kernel.dispatch ... schedule #kernel.schedule<"map",
-//   {...}> kernel.dispatch ... schedule    ==>  rt.launch @k0::@k0 ..., gpu.module @k0 { gpu.func
-//   @k0 }
+//   kernel.dispatch ... { linalg }
+//     ==>  kernel.dispatch ... schedule #kernel.schedule<"map", {...}>
+//     ==>  rt.launch @k0::@k0 ..., gpu.module @k0 { gpu.func @k0 }
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Schedule.h"

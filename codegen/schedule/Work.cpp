@@ -41,9 +41,9 @@ struct Amount {
 };
 
 /// Arithmetic on amounts, emitted into the plan where it has to be.
-class Amounts {
+class SymbolicCosts {
 public:
-  Amounts(OpBuilder &host, Location loc, PlanSize planSize)
+  SymbolicCosts(OpBuilder &host, Location loc, PlanSize planSize)
       : host(host), loc(loc), planSize(planSize) {}
 
   Amount add(Amount a, Amount b) {
@@ -133,9 +133,9 @@ int64_t elementBytes(Value tensor) {
 
 } // namespace
 
-void stateWork(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
-               ArrayRef<Described> computed, PlanSize size) {
-  Amounts amounts(host, op.getLoc(), size);
+void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
+                  ArrayRef<Described> computed, PlanSize size) {
+  SymbolicCosts amounts(host, op.getLoc(), size);
   Amount flops, bytes;
   llvm::SetVector<Operation *> described;
   llvm::MapVector<Value, Amount> asked; // elements of the dispatch's operands, counted as asked for

@@ -17,12 +17,12 @@ struct Described {
   int64_t parts = 1;
 };
 
-/// States what the launch that computes these values of the dispatch costs: arithmetic operations
-/// on elements (a fused multiply-add is two, each described value is computed once), and bytes read
-/// and written (each element once, and no more elements of an operand than are asked for).
-/// Attributes `kernel.flops` and `kernel.bytes` where all sizes are known, else values of the plan;
-/// nothing where the plan does not have a size.
-void stateWork(mlir::OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
-               llvm::ArrayRef<Described> computed, PlanSize size);
+/// Annotates the cost of the launch that computes these values of the dispatch: arithmetic
+/// operations on elements (a fused multiply-add is two, each described value is computed once), and
+/// bytes read and written (each element once, and no more elements of an operand than are asked
+/// for). Attributes `kernel.flops` and `kernel.bytes` where all sizes are known, else values of the
+/// plan; nothing where the plan does not have a size.
+void annotateCost(mlir::OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
+                  llvm::ArrayRef<Described> computed, PlanSize size);
 
 } // namespace cameo

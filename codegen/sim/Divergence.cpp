@@ -52,7 +52,7 @@ unsigned trailingZeros(const Value *value, const DataLayout &layout) {
   return std::min(computeKnownBits(value, layout).countMinTrailingZeros(), 62u);
 }
 
-/// Results that differ between lanes whatever the operands are, or are not told by them.
+/// Results that may differ between lanes whatever the operands are.
 bool isSource(const Instruction &instruction) {
   auto *call = dyn_cast<CallInst>(&instruction);
   return isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction) ||
@@ -78,7 +78,7 @@ bool Divergence::differsBetweenLanes(const Value *value) const {
          std::adjacent_find(offset.begin(), offset.end()) == offset.end();
 }
 
-bool Divergence::isParted(const Value *condition) const {
+bool Divergence::isKnownVarying(const Value *condition) const {
   auto *instruction = dyn_cast<Instruction>(condition);
   if (!instruction || isUniform(instruction))
     return false;
@@ -90,7 +90,8 @@ bool Divergence::isParted(const Value *condition) const {
   // Conjunctions and the like.
   return instruction->getType()->isIntegerTy(1) &&
          isa<BinaryOperator, SelectInst, FreezeInst>(instruction) &&
-         any_of(instruction->operands(), [&](const Value *operand) { return isParted(operand); });
+         any_of(instruction->operands(),
+                [&](const Value *operand) { return isKnownVarying(operand); });
 }
 
 LaneShape Divergence::evaluatePhi(const PHINode &phi) const {
@@ -226,7 +227,7 @@ LaneShape Divergence::evaluate(const Instruction &instruction) const {
 }
 
 /// True if that is news.
-bool Divergence::addSerialBlocks(const BasicBlock &branching) {
+bool Divergence::addDivergentRegion(const BasicBlock &branching) {
   auto *node = postDominators_.getNode(&branching);
   const BasicBlock *join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
   if (!join) {
@@ -241,7 +242,7 @@ bool Divergence::addSerialBlocks(const BasicBlock &branching) {
     const BasicBlock *block = work.pop_back_val();
     if (block == join || !seen.insert(block).second)
       continue;
-    changed |= serial_.insert(block).second;
+    changed |= divergentRegion_.insert(block).second;
     regions_.unionSets(first, block);
     work.append(succ_begin(block), succ_end(block));
   }
@@ -274,7 +275,7 @@ Divergence::Divergence(Function &function, const Instruction &lane)
       }
       auto *branch = dyn_cast<BranchInst>(block->getTerminator());
       if (branch && branch->isConditional() && !isUniform(branch->getCondition()))
-        changed |= addSerialBlocks(*block);
+        changed |= addDivergentRegion(*block);
     }
   }
 }

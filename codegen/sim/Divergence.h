@@ -1,5 +1,6 @@
-// Which values of a thread's code are the same for all lanes of its warp, and which code lanes must
-// run one by one because they may take different ways through it.
+// Uniformity analysis: which values are the same for all lanes of a warp, and which blocks are in
+// divergent regions, where lanes may take different ways. docs/simulator/vectorisation.md compares
+// it with LLVM's.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -36,7 +37,7 @@ class Divergence {
 public:
   Divergence(llvm::Function &function, const llvm::Instruction &lane);
 
-  /// Why the function has no warp form, or empty.
+  /// Why the function has no vectorised form, or empty.
   const std::string &problem() const { return problem_; }
 
   /// Whether all lanes have the same value wherever the whole warp comes by.
@@ -45,9 +46,9 @@ public:
   /// Whether no two lanes have the same value.
   bool differsBetweenLanes(const llvm::Value *value) const;
 
-  /// Whether it is known that a condition depends on the lane: it compares the lane's number, or
-  /// what is derived from it, with a constant that lies between lanes.
-  bool isParted(const llvm::Value *condition) const;
+  /// Whether a condition is known to vary between lanes: it compares the lane's number, or a value
+  /// derived from it, with a constant that lies between lanes.
+  bool isKnownVarying(const llvm::Value *condition) const;
 
   /// Makes known an instruction that was added since, of which each lane has its own result.
   void addDivergent(const llvm::Instruction &instruction) {
@@ -56,9 +57,11 @@ public:
 
   /// Whether lanes may come to `block` at different times, or some not at all: it lies between a
   /// divergent branch and the block where all ways from there meet again.
-  bool isSerial(const llvm::BasicBlock *block) const { return serial_.contains(block); }
+  bool isInDivergentRegion(const llvm::BasicBlock *block) const {
+    return divergentRegion_.contains(block);
+  }
 
-  /// Whether both are serial because of the same branches.
+  /// Whether both are in the divergent region of the same branches.
   bool isSameRegion(const llvm::BasicBlock *a, const llvm::BasicBlock *b) const {
     return regions_.isEquivalent(a, b);
   }
@@ -68,7 +71,7 @@ private:
   LaneShape evaluate(const llvm::Instruction &instruction) const;
   bool isFromOneLane(const llvm::CallInst &call) const;
   LaneShape evaluatePhi(const llvm::PHINode &phi) const;
-  bool addSerialBlocks(const llvm::BasicBlock &branching);
+  bool addDivergentRegion(const llvm::BasicBlock &branching);
 
   const llvm::Instruction &lane_;
   llvm::PostDominatorTree postDominators_;
@@ -78,7 +81,7 @@ private:
     enum { FollowRAUW = false };
   };
   llvm::ValueMap<const llvm::Value *, LaneShape, Forgetting> shapes_;
-  llvm::SmallPtrSet<const llvm::BasicBlock *, 16> serial_, joins_;
+  llvm::SmallPtrSet<const llvm::BasicBlock *, 16> divergentRegion_, joins_;
   llvm::EquivalenceClasses<const llvm::BasicBlock *> regions_;
   std::string problem_;
 };

@@ -1,7 +1,7 @@
 // Checks that a kernel of the device stage uses no undefined value where it matters, in front of
 // the operations that do:
 //
-//   llvm.store %v, %p : !llvm.ptr<1>    ==>    if any bit of %v is undefined, tell it
+//   llvm.store %v, %p : !llvm.ptr<1>    ==>    if any bit of %v is undefined, report it
 //
 // What may be undefined (UndefinedValues.h) is followed bit by bit, by values that are computed
 // beside it: ones for undefined bits. What cannot be undefined has none and costs nothing; of the
@@ -9,8 +9,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
+#include "codegen/sim/DefinednessShadow.h"
 #include "codegen/sim/SimContext.h"
-#include "codegen/sim/UndefinedBits.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Ptx.h"
 #include "passes/Statistics.h"
@@ -139,7 +139,7 @@ unsigned insertChecks(LLVM::LLVMFuncOp kernel) {
     if (llvm::any_of(op->getOperands(), [&](Value value) { return undefined.mayBe(value); }))
       users.push_back(op);
   });
-  UndefinedBits bits(undefined, builder);
+  DefinednessShadow bits(undefined, builder);
   SmallVector<Check> checks;
   for (Operation *user : users)
     for (const Judged &judged : judgedOperands(user)) {

@@ -37,7 +37,7 @@ constexpr uint64_t kFrameSlack = 256;
 struct SimObject {
   llvm::SmallString<0> data;
   uint64_t stackBytes = 0;
-  /// For each kernel: why it has no warp form; empty if it has one.
+  /// For each kernel: why it has no vectorised form; empty if it has one.
   std::vector<std::string> noWarpForm;
   std::string error;
 };
@@ -76,7 +76,7 @@ llvm::Expected<uint64_t> stackBytes(StringRef data) {
   return total;
 }
 
-/// Adds warp forms and takes away the thread forms that are not needed then.
+/// Adds vectorised forms and takes away the scalar forms that are not needed then.
 void makeWarpForms(const SimModule &module, llvm::Module &translated, llvm::TargetMachine &machine,
                    SimImageOptions::Forms forms, SimObject &object) {
   for (const SimKernel &kernel : module.kernels) {
@@ -101,7 +101,7 @@ void expandFills(llvm::Module &module) {
         fills.push_back(fill);
     if (fills.empty())
       continue;
-    // Loops split the entry block, in which the warp form looks for private variables.
+    // Loops split the entry block, in which the vectorised form looks for private variables.
     llvm::BasicBlock &entry = function.getEntryBlock();
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(entry))
       if (auto *variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
@@ -258,7 +258,7 @@ llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImage
       return translated.takeError();
     for (auto [kernel, reason] : llvm::zip(lowered->kernels, object.noWarpForm))
       if (!reason.empty())
-        output << "; " << kernel.name << " has no warp form: " << reason << "\n";
+        output << "; " << kernel.name << " has no vectorised form: " << reason << "\n";
     (*translated)->print(output, nullptr);
   }
   return llvm::Error::success();

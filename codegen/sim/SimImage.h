@@ -24,7 +24,7 @@ struct SimImageOptions {
   const Target *target = nullptr;
   using Forms = SimForms;
   Forms forms = Forms::Warp;
-  /// Say on the modules which kernels have no warp form, and why.
+  /// Say on the modules which kernels have no vectorised form, and why.
   bool remarks = false;
   /// Once it is set, no more kernels are compiled, and that is an error. Null: never.
   const std::atomic<bool> *cancelled = nullptr;

@@ -7,7 +7,7 @@
 // where %c may differ between lanes, for all that is known. A collective for the whole warp on one
 // of the ways (PTX ISA, bar.sync, shfl.sync, ...: all lanes of the mask execute it) means that it
 // does not. Where lanes do differ, as numbers of theirs tell, or where they may meet at collectives
-// of either way, the thread form shows what happens.
+// of either way, the scalar form shows what happens.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpBranches.h"
@@ -111,7 +111,7 @@ bool Branches::takeOne() {
     Blocks region = left;
     region.insert(right.begin(), right.end());
     CallInst *collective = collectiveIn(region);
-    if (divergence.isParted(branch->getCondition()) ||
+    if (divergence.isKnownVarying(branch->getCondition()) ||
         (collectiveIn(left, &right) && collectiveIn(right, &left)))
       collective = nullptr;
     candidates.push_back({branch, std::move(region), collective, collectiveIn(left) != nullptr});
@@ -166,6 +166,6 @@ void Branches::take(BranchInst &branch, CallInst &collective, bool way) {
 
 } // namespace
 
-void cameo::takeBranchesTogether(Function &function, Instruction &lane) {
+void cameo::uniformiseBranches(Function &function, Instruction &lane) {
   Branches(function, lane).run();
 }

@@ -1,4 +1,4 @@
-// Branches before collectives of a kernel that gets a warp form.
+// Branches before collectives of a kernel that gets a vectorised form.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,6 +11,6 @@ namespace cameo {
 /// `function` is as prepareForWarp() leaves it. A branch that only some lanes take according to
 /// what is known, but behind which all lanes of the warp must meet, is taken by the warp: by what
 /// its lanes say, with a report where they do not agree.
-void takeBranchesTogether(llvm::Function &function, llvm::Instruction &lane);
+void uniformiseBranches(llvm::Function &function, llvm::Instruction &lane);
 
 } // namespace cameo

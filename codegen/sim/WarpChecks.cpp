@@ -84,7 +84,7 @@ public:
       return;
     ReversePostOrderTraversal<Function *> order(&function);
     for (BasicBlock *block : order)
-      if (!divergence.isSerial(block))
+      if (!divergence.isInDivergentRegion(block))
         visit(*block, order);
     for (auto &group : groups)
       emit(*group);
@@ -122,7 +122,7 @@ private:
 /// The last block of the whole warp that comes before `block`, always.
 BasicBlock *Grouping::converged(const BasicBlock *block) const {
   auto *node = dominators.getNode(block)->getIDom();
-  while (node && divergence.isSerial(node->getBlock()))
+  while (node && divergence.isInDivergentRegion(node->getBlock()))
     node = node->getIDom();
   return node ? node->getBlock() : nullptr;
 }
@@ -162,7 +162,7 @@ void Grouping::visit(BasicBlock &block, ReversePostOrderTraversal<Function *> &o
   }
   // The branches that lanes take from here, each for itself.
   for (BasicBlock *branch : order) {
-    if (!divergence.isSerial(branch) || converged(branch) != &block)
+    if (!divergence.isInDivergentRegion(branch) || converged(branch) != &block)
       continue;
     for (Instruction &instruction : *branch) {
       if (isAccess(instruction))
@@ -216,7 +216,7 @@ bool Grouping::join(Group &group, CallInst &call) {
   unsigned budget = kMaxCopies;
   BasicBlock *block = call.getParent();
   Member member{&call, unsigned(group.rows.size()), 0, nullptr};
-  if (divergence.isSerial(block)) {
+  if (divergence.isInDivergentRegion(block)) {
     member.takesPart = condition(block, group, budget);
     if (!member.takesPart)
       return false;
@@ -266,8 +266,8 @@ Value *Grouping::available(Value *value, Group &group, bool isSure, unsigned &bu
   return group.copies[value] = copy;
 }
 
-/// Whether a lane comes to `block`, a serial one, from the block of the whole warp before it; null
-/// if that cannot be told at the group's position.
+/// Whether a lane comes to `block`, in a divergent region, from the block of the whole warp before
+/// it; null if that cannot be told at the group's position.
 Value *Grouping::condition(BasicBlock *block, Group &group, unsigned &budget) {
   if (Value *known = group.copies.lookup(block))
     return known;
@@ -277,7 +277,7 @@ Value *Grouping::condition(BasicBlock *block, Group &group, unsigned &budget) {
     return nullptr;
   Value *result = nullptr;
   for (BasicBlock *before : predecessors(block)) {
-    if (before != start && !divergence.isSerial(before))
+    if (before != start && !divergence.isInDivergentRegion(before))
       return nullptr;
     Value *reached = nullptr; // null: always
     if (before != start) {

@@ -1,4 +1,4 @@
-// Accesses of memory that a checked kernel tells the engine of, for 32 lanes at once.
+// Calls of the engine before accesses of memory in checked kernels, for 32 lanes at once.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

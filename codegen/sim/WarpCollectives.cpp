@@ -1,4 +1,5 @@
-// Collective operations of the warp form: what lanes tell each other goes through rows in memory.
+// Collective operations of the vectorised form: what lanes tell each other goes through rows in
+// memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpRewriter.h"
@@ -20,7 +21,7 @@ bool Rewriter::isSharedBuffer(Value *pointer) {
       if (isa<GetElementPtrInst>(user))
         work.push_back(user);
       else if (auto *store = dyn_cast<StoreInst>(user);
-               store && (divergence.isSerial(store->getParent()) ||
+               store && (divergence.isInDivergentRegion(store->getParent()) ||
                          !divergence.isUniform(store->getValueOperand())))
         return false;
     }
@@ -111,10 +112,10 @@ bool Rewriter::waitsForItself(const CallInst &wait) {
   auto stops = [&](const Instruction &at) { return collective(at) || isOwnWait(at); };
   auto anywhere = [](const BasicBlock *) { return true; };
   const BasicBlock *home = wait.getParent();
-  if (!divergence.isSerial(home))
+  if (!divergence.isInDivergentRegion(home))
     return !findsArrival({wait.getNextNode()}, stops, anywhere);
   auto isWithin = [&](const BasicBlock *block) {
-    return divergence.isSerial(block) && divergence.isSameRegion(block, home);
+    return divergence.isInDivergentRegion(block) && divergence.isSameRegion(block, home);
   };
   SmallVector<const Instruction *> others, outside, entries;
   bool isLeader = false;
@@ -156,11 +157,11 @@ std::string Rewriter::checkCollectives() {
         continue; // made for the warp
       auto &call = cast<CallInst>(instruction);
       if (isMbarrierWait(call) &&
-          (divergence.isSerial(&block) || !isSharedBuffer(call.getArgOperand(3)))) {
+          (divergence.isInDivergentRegion(&block) || !isSharedBuffer(call.getArgOperand(3)))) {
         partedWait_ = call.getArgOperand(3)->stripPointerCasts();
         return "lanes may wait for different mbarriers or phases";
       }
-      if (divergence.isSerial(&block))
+      if (divergence.isInDivergentRegion(&block))
         return "lanes may reach a barrier or collective operation at different times";
       auto isAll = [&](unsigned operand) {
         auto *mask = dyn_cast<ConstantInt>(call.getArgOperand(operand));
@@ -213,10 +214,10 @@ void Rewriter::splitAtCollectives() {
         BasicBlock *rest = block->splitBasicBlock(at);
         isAfter.insert(rest);
         warpBlocks.insert(rest);
-        // The unit that came after the block now comes after its rest.
-        for (auto &unit : units)
-          if (unit->preheader == block)
-            unit->preheader = rest;
+        // The region that came after the block now comes after its rest.
+        for (auto &region : regions)
+          if (region->preheader == block)
+            region->preheader = rest;
         work.push_back(rest);
         break;
       }

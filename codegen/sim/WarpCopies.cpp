@@ -142,7 +142,7 @@ void Rewriter::gatherCopies() {
     case CAMEO_SIM_OP_CP_COMMIT:
     case CAMEO_SIM_OP_CP_WAIT:
       steps.push_back({call, code});
-      if (divergence.isSerial(call->getParent()) || !findOperands(steps.back(), layout))
+      if (divergence.isInDivergentRegion(call->getParent()) || !findOperands(steps.back(), layout))
         return;
       break;
     default:

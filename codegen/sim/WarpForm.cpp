@@ -18,21 +18,21 @@ std::string warp::Rewriter::run() {
   if (std::string problem = checkCollectives(); !problem.empty())
     return problem;
   gatherCopies();
-  if (std::string problem = findSerialUnits(); !problem.empty())
+  if (std::string problem = findDivergentRegions(); !problem.empty())
     return problem;
   splitAtCollectives();
   lowerCollectives();
-  findStraightUnits();
+  findConvergentRegions();
   placePhiStores();
-  for (auto &unit : units)
-    makeLoop(*unit);
-  for (auto &unit : units)
-    connect(*unit);
+  for (auto &region : regions)
+    makeLoop(*region);
+  for (auto &region : regions)
+    connect(*region);
   connectWarpCode();
   finish();
   emitMatrices();
-  for (auto &unit : units)
-    versionLoop(*unit);
+  for (auto &region : regions)
+    versionLoop(*region);
   resolveAddresses();
   return {};
 }
@@ -46,8 +46,8 @@ Function *cameo::makeWarpForm(Function &thread, const std::array<uint32_t, 3> &b
     Function *function = prepareForWarp(thread, block, waits, lane, problem);
     if (!function)
       return nullptr;
-    takeBranchesTogether(*function, *lane);
-    bool masked = masks && maskLoops(*function, *lane);
+    uniformiseBranches(*function, *lane);
+    bool masked = masks && predicateLoops(*function, *lane);
     checkByWarp(*function, *lane);
     warp::Rewriter rewriter(*function, *lane);
     problem = rewriter.run();

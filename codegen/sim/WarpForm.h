@@ -1,4 +1,4 @@
-// The warp form of a kernel (runtime/sim/abi.h) from its thread form, as LLVM IR:
+// The vectorised form of a kernel (runtime/sim/abi.h) from its scalar form, as LLVM IR:
 //
 //   between two points where lanes wait    ==>  for lane in 0..31 { that code for the lane }
 //   what all lanes have in common          ==>  once for the warp, outside of these loops
@@ -20,14 +20,15 @@
 
 namespace cameo {
 
-/// Gives `thread`, a kernel's entry after optimisation, a warp form beside it, named
+/// Gives `thread`, a kernel's entry after optimisation, a vectorised form beside it, named
 /// `<kernel>$warp`. `block` is its number of threads in x, y and z. Returns null, with the reason
-/// in `problem`, where lanes may have to wait at different places or the block is no whole number
-/// of warps.
+/// in `problem`, where lanes may have to wait at different places or the block is not a whole
+/// number of warps.
 llvm::Function *makeWarpForm(llvm::Function &thread, const std::array<uint32_t, 3> &block,
                              std::string &problem);
 
-/// Optimises warp forms: what lanes have in common leaves their loops, whose lanes become SIMD's.
+/// Optimises vectorised forms: what lanes have in common leaves their loops, whose lanes become
+/// SIMD's.
 void optimizeWarpForms(llvm::Module &module, llvm::TargetMachine &machine);
 
 } // namespace cameo

@@ -75,9 +75,9 @@ struct View {
 };
 
 /// Changes one loop.
-class Masking {
+class LoopPredication {
 public:
-  Masking(Function &function, Instruction &lane, Loop &loop, View &view)
+  LoopPredication(Function &function, Instruction &lane, Loop &loop, View &view)
       : function(function), lane(lane), context(function.getContext()), loop(loop), view(view),
         header(loop.getHeader()), before(loop.getLoopPreheader()), latch(loop.getLoopLatch()),
         i32(Type::getInt32Ty(context)) {}
@@ -125,7 +125,7 @@ private:
   SmallPtrSet<BasicBlock *, 16> turn; // from head to next
 };
 
-bool Masking::check() {
+bool LoopPredication::check() {
   if (!before || !latch)
     return false;
   for (BasicBlock *block : loop.blocks()) {
@@ -140,9 +140,9 @@ bool Masking::check() {
   }
   if (exits.empty())
     return false;
-  if (view.divergence.isSerial(before)) {
+  if (view.divergence.isInDivergentRegion(before)) {
     auto *node = view.dominators.getNode(before);
-    while (node && view.divergence.isSerial(node->getBlock()))
+    while (node && view.divergence.isInDivergentRegion(node->getBlock()))
       node = node->getIDom();
     parting = node ? node->getBlock() : nullptr;
     auto *branch = parting ? dyn_cast<BranchInst>(parting->getTerminator()) : nullptr;
@@ -154,7 +154,7 @@ bool Masking::check() {
         if (block != parting)
           ahead.insert(block);
     for (BasicBlock *block : ahead)
-      if (!view.divergence.isSerial(block) || !isa<BranchInst>(block->getTerminator()) ||
+      if (!view.divergence.isInDivergentRegion(block) || !isa<BranchInst>(block->getTerminator()) ||
           view.loops.getLoopFor(block) != view.loops.getLoopFor(parting))
         return false;
     SmallVector<BasicBlock *> from(ahead.begin(), ahead.end());
@@ -178,7 +178,7 @@ bool Masking::check() {
 
 /// What can be computed for all lanes before they part need not be carried past lanes that do not
 /// come by.
-void Masking::hoist() {
+void LoopPredication::hoist() {
   Instruction *end = parting->getTerminator();
   ReversePostOrderTraversal<BasicBlock *> order(parting);
   for (BasicBlock *block : order)
@@ -193,8 +193,8 @@ void Masking::hoist() {
 }
 
 /// Whether `value` follows from what is known before the loop and from `counters`.
-bool Masking::isCounted(Value *value, const SmallPtrSetImpl<PHINode *> &counters,
-                        unsigned &budget) {
+bool LoopPredication::isCounted(Value *value, const SmallPtrSetImpl<PHINode *> &counters,
+                                unsigned &budget) {
   auto *instruction = dyn_cast<Instruction>(value);
   if (!instruction)
     return true;
@@ -207,7 +207,7 @@ bool Masking::isCounted(Value *value, const SmallPtrSetImpl<PHINode *> &counters
                 [&](Value *operand) { return budget > 0 && isCounted(operand, counters, budget); });
 }
 
-void Masking::findCounters() {
+void LoopPredication::findCounters() {
   for (PHINode &phi : header->phis()) {
     unsigned budget = kMaxCounted;
     if (view.divergence.isUniform(&phi) &&
@@ -226,7 +226,7 @@ void Masking::findCounters() {
 }
 
 /// `value`, which isCounted(), in the loop's new head.
-Value *Masking::countAhead(Value *value) {
+Value *LoopPredication::countAhead(Value *value) {
   auto *instruction = dyn_cast<Instruction>(value);
   if (!instruction || !loop.contains(instruction))
     return value;
@@ -239,13 +239,13 @@ Value *Masking::countAhead(Value *value) {
   return counted[value] = copy;
 }
 
-AllocaInst *Masking::variable(Type *type, const Twine &name) {
+AllocaInst *LoopPredication::variable(Type *type, const Twine &name) {
   auto *made = new AllocaInst(type, 0, name, lane.getIterator());
   variables.push_back(made);
   return made;
 }
 
-AllocaInst *Masking::slotOf(PHINode &phi) {
+AllocaInst *LoopPredication::slotOf(PHINode &phi) {
   AllocaInst *&slot = slots[&phi];
   if (!slot)
     slot = variable(phi.getType(), "carried");
@@ -253,7 +253,7 @@ AllocaInst *Masking::slotOf(PHINode &phi) {
 }
 
 /// Gives `edge` a block that says where the lane goes on, and leads to `to`.
-BasicBlock *Masking::leave(Edge edge, BasicBlock *to) {
+BasicBlock *LoopPredication::leave(Edge edge, BasicBlock *to) {
   auto [from, target] = edge;
   auto *block = BasicBlock::Create(context, "leaves", &function, to);
   IRBuilder<> builder(block);
@@ -272,12 +272,12 @@ BasicBlock *Masking::leave(Edge edge, BasicBlock *to) {
   return block;
 }
 
-Value *Masking::isOn(IRBuilder<> &builder) {
+Value *LoopPredication::isOn(IRBuilder<> &builder) {
   return builder.CreateICmpEQ(builder.CreateLoad(i32, way), builder.getInt32(0));
 }
 
 /// Whether a lane runs the loop: a vote of the warp.
-Value *Masking::anyOn(IRBuilder<> &builder) {
+Value *LoopPredication::anyOn(IRBuilder<> &builder) {
   IRBuilder<> entry(lane.getNextNode());
   EngineFunction vote = CAMEO_SIM_ENGINE(vote);
   CallInst *call =
@@ -290,7 +290,7 @@ Value *Masking::anyOn(IRBuilder<> &builder) {
 }
 
 /// Lanes go on, each its way.
-void Masking::dispatch(BasicBlock *block) {
+void LoopPredication::dispatch(BasicBlock *block) {
   unsigned left = targets.size();
   for (auto &[target, number] : targets) {
     auto *to = BasicBlock::Create(context, "goes.on", &function, target);
@@ -310,7 +310,7 @@ void Masking::dispatch(BasicBlock *block) {
   }
 }
 
-BasicBlock *Masking::run() {
+BasicBlock *LoopPredication::run() {
   if (parting)
     hoist();
   findCounters();
@@ -414,7 +414,7 @@ BasicBlock *Masking::run() {
 }
 
 /// Values that no longer come by all their uses' ways become variables.
-void Masking::repair() {
+void LoopPredication::repair() {
   makeRows();
   DominatorTree dominators(function);
   SmallVector<Instruction *> broken;
@@ -431,7 +431,7 @@ void Masking::repair() {
   PromoteMemToReg(variables, dominators);
 }
 
-void Masking::makeRows() {
+void LoopPredication::makeRows() {
   IRBuilder<> entry(lane.getNextNode());
   Value *number = entry.CreateZExt(&lane, entry.getInt64Ty(), "", /*IsNonNeg=*/true);
   SmallVector<AllocaInst *> registers;
@@ -500,7 +500,7 @@ bool isWorthwhile(const Loop &loop) {
 
 } // namespace
 
-bool cameo::maskLoops(Function &function, Instruction &lane) {
+bool cameo::predicateLoops(Function &function, Instruction &lane) {
   if (LoopInfo(DominatorTree(function)).empty())
     return false;
   splitCounters(function, lane);
@@ -513,7 +513,7 @@ bool cameo::maskLoops(Function &function, Instruction &lane) {
     // From outside in, and in the order in which lanes come by.
     Loop *found = nullptr;
     for (Loop *loop : view.loops.getLoopsInPreorder())
-      if (!found && view.divergence.isSerial(loop->getHeader()) &&
+      if (!found && view.divergence.isInDivergentRegion(loop->getHeader()) &&
           !done.contains(loop->getHeader()))
         found = loop;
     if (!found)
@@ -522,7 +522,7 @@ bool cameo::maskLoops(Function &function, Instruction &lane) {
     if (!isWorthwhile(*found))
       continue;
     formLCSSARecursively(*found, view.dominators, &view.loops, nullptr);
-    Masking masking(function, lane, *found, view);
+    LoopPredication masking(function, lane, *found, view);
     if (!masking.check())
       continue;
     done.insert(masking.run());

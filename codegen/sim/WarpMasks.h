@@ -18,6 +18,6 @@ namespace cameo {
 /// a vote, or the loop's own condition where all lanes that enter stay equally long. Counters that
 /// start at a number of the lane's own become that number plus a counter of the warp. Returns
 /// whether a loop has changed.
-bool maskLoops(llvm::Function &function, llvm::Instruction &lane);
+bool predicateLoops(llvm::Function &function, llvm::Instruction &lane);
 
 } // namespace cameo

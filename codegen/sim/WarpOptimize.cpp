@@ -1,4 +1,4 @@
-// The pass pipeline of warp forms.
+// The pass pipeline of vectorised forms.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/LlvmModule.h"

@@ -36,14 +36,14 @@ static bool writesForOthers(const Instruction &instruction) {
   return store && !isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand()));
 }
 
-/// Whether lanes run a loop within the unit, each for itself: SIMD is out of the question then.
-static bool hasLoop(const Unit &unit) {
+/// Whether lanes run a loop within the region, each for itself: SIMD is out of the question then.
+static bool hasLoop(const ParallelRegion &region) {
   SmallDenseMap<const BasicBlock *, unsigned> comesFrom;
-  for (const BasicBlock *block : unit.body)
+  for (const BasicBlock *block : region.body)
     comesFrom[block] = 0;
   auto isIn = [&](const BasicBlock *block) { return comesFrom.contains(block); };
   SmallVector<const BasicBlock *> work;
-  for (const BasicBlock *block : unit.body)
+  for (const BasicBlock *block : region.body)
     if ((comesFrom[block] = count_if(predecessors(block), isIn)) == 0)
       work.push_back(block);
   size_t passed = 0;
@@ -51,13 +51,14 @@ static bool hasLoop(const Unit &unit) {
     for (const BasicBlock *after : successors(work.pop_back_val()))
       if (isIn(after) && --comesFrom[after] == 0)
         work.push_back(after);
-  return passed != unit.body.size();
+  return passed != region.body.size();
 }
 
-/// Whether the order in which lanes run `unit` can make a difference to more than SIMD would show.
-bool Rewriter::isOrderSeen(const Unit &unit) {
+/// Whether the order in which lanes run `region` can make a difference to more than SIMD would
+/// show.
+bool Rewriter::isOrderSeen(const ParallelRegion &region) {
   bool writes = false;
-  for (const BasicBlock *block : unit.body)
+  for (const BasicBlock *block : region.body)
     for (const Instruction &instruction : *block) {
       if (isSeen(instruction))
         return true;
@@ -65,15 +66,16 @@ bool Rewriter::isOrderSeen(const Unit &unit) {
         continue;
       writes = true;
       auto &store = cast<StoreInst>(instruction);
-      if (!divergence.isSerial(block) && divergence.isUniform(store.getPointerOperand()) &&
+      if (!divergence.isInDivergentRegion(block) &&
+          divergence.isUniform(store.getPointerOperand()) &&
           !divergence.isUniform(store.getValueOperand()))
         return true; // all lanes come by, and one value stays
     }
-  return writes && hasLoop(unit);
+  return writes && hasLoop(region);
 }
 
-/// The lane whose turn it is, in the header of the unit's loop.
-Value *Rewriter::shuffledLane(Unit &unit, Value *turn) {
+/// The lane whose turn it is, in the header of the region's loop.
+Value *Rewriter::shuffledLane(ParallelRegion &region, Value *turn) {
   if (!order) {
     IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
     order = entry.CreateAlloca(i32, nullptr, "order");
@@ -83,13 +85,13 @@ Value *Rewriter::shuffledLane(Unit &unit, Value *turn) {
     start->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(context, {}));
     entry.CreateStore(start, order);
   }
-  IRBuilder<> before(unit.preheader->getTerminator());
+  IRBuilder<> before(region.preheader->getTerminator());
   Value *drawn = before.CreateMul(before.CreateLoad(i32, order), before.getInt32(kMultiplier));
   before.CreateStore(drawn, order);
   // The high bits are the good ones.
   Value *factor = before.CreateOr(before.CreateLShr(drawn, 22), before.getInt32(1));
   Value *flips = before.CreateLShr(drawn, 27);
-  IRBuilder<> builder(unit.header->getTerminator());
+  IRBuilder<> builder(region.header->getTerminator());
   return builder.CreateAnd(builder.CreateXor(builder.CreateMul(turn, factor), flips),
                            builder.getInt32(kWarpLanes - 1));
 }

@@ -82,7 +82,7 @@ private:
 };
 
 /// What helps only optimisations that are over, and would look like an effect; and counts, which
-/// the thread form is for.
+/// the scalar form is for.
 void Preparation::dropMarkers() {
   auto counts = [&](const StoreInst &store) {
     auto *table = dyn_cast<LoadInst>(getUnderlyingObject(store.getPointerOperand()));
@@ -346,7 +346,8 @@ Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> 
                                 WarpWaits &waits, Instruction *&lane, std::string &problem) {
   uint64_t threads = uint64_t(block[0]) * block[1] * block[2];
   if (threads == 0 || threads % kWarpLanes != 0) {
-    problem = threads ? "its blocks are no whole number of warps" : "the block's size is not known";
+    problem =
+        threads ? "its blocks are not a whole number of warps" : "the block's size is not known";
     return nullptr;
   }
   ValueToValueMapTy values;

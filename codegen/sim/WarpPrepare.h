@@ -17,7 +17,7 @@ namespace cameo {
 /// Buffers of waits.
 struct WarpWaits {
   llvm::SmallPtrSet<const llvm::Value *, 4> apart;
-  /// A buffer of the clone ==> that of the thread form.
+  /// A buffer of the clone ==> that of the scalar form.
   llvm::DenseMap<const llvm::Value *, const llvm::Value *> original;
 };
 

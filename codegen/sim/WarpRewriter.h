@@ -1,4 +1,4 @@
-// How the warp form is made (WarpForm.h): the parts of one rewriting, in the order of run().
+// How the vectorised form is made (WarpForm.h): the parts of one rewriting, in the order of run().
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,7 +17,7 @@ namespace cameo::warp {
 using namespace llvm;
 
 /// Code that runs lane by lane in one loop.
-struct Unit {
+struct ParallelRegion {
   SmallVector<BasicBlock *> body;
   BasicBlock *entry = nullptr;     // of the body
   BasicBlock *preheader = nullptr; // the loop comes after it
@@ -26,7 +26,7 @@ struct Unit {
   BasicBlock *latch = nullptr;
   Value *lane = nullptr;           // whose turn it is
   MDNode *accesses = nullptr;      // the group of all its accesses of memory
-  DenseMap<Value *, Value *> here; // values of other units, as seen in this one
+  DenseMap<Value *, Value *> here; // values of other regions, as seen in this one
 };
 
 /// For code that lanes run, in blocks that the warp reaches.
@@ -65,9 +65,9 @@ private:
   bool isForOneLane(const Value *condition, bool value) const;
   static bool isOwnWait(const Instruction &instruction);
   bool isSharedBuffer(Value *pointer);
-  std::string findSerialUnits();
+  std::string findDivergentRegions();
   void splitAtCollectives();
-  void findStraightUnits();
+  void findConvergentRegions();
   void placePhiStores();
   void storeAtEnd(Value *value, AllocaInst *slot, BasicBlock *block);
   bool leavesLive(PHINode &phi, BasicBlock *from, BasicBlock *to);
@@ -83,16 +83,16 @@ private:
   void emitRun(ArrayRef<const MatrixCall *> run, const MapVector<AllocaInst *, unsigned> &places);
   void gatherCopies();
   AllocaInst *publish(CallInst &call, Value *value);
-  void makeLoop(Unit &unit);
-  bool isOrderSeen(const Unit &unit);
-  Value *shuffledLane(Unit &unit, Value *turn);
-  void connect(Unit &unit);
+  void makeLoop(ParallelRegion &region);
+  bool isOrderSeen(const ParallelRegion &region);
+  Value *shuffledLane(ParallelRegion &region, Value *turn);
+  void connect(ParallelRegion &region);
   void connectWarpCode();
   void finish();
-  void versionLoop(Unit &unit);
+  void versionLoop(ParallelRegion &region);
   void resolveAddresses();
 
-  Value *inUnit(Value *value, Unit &unit);
+  Value *inUnit(Value *value, ParallelRegion &region);
   Value *forFirstLane(Value *value, Instruction *before);
   bool isRecomputed(Value *value, unsigned &budget);
   AllocaInst *slotOf(Value *value);
@@ -101,8 +101,8 @@ private:
   Value *loadRow(IRBuilderBase &builder, AllocaInst *slot, Value *index, Type *type);
   void storeRow(IRBuilderBase &builder, Value *value, AllocaInst *slot, Value *index);
 
-  /// The unit whose lane loop executes `instruction`; null for the warp's own code.
-  Unit *unitOf(const Instruction *instruction) const {
+  /// The region whose lane loop executes `instruction`; null for the warp's own code.
+  ParallelRegion *unitOf(const Instruction *instruction) const {
     return unitOfBlock.lookup(instruction->getParent());
   }
   /// Whether `value` has a copy for each lane.
@@ -125,8 +125,8 @@ private:
   LLVMContext &context;
   Type *i32;
   Divergence divergence;
-  std::vector<std::unique_ptr<Unit>> units;
-  DenseMap<const BasicBlock *, Unit *> unitOfBlock;
+  std::vector<std::unique_ptr<ParallelRegion>> regions;
+  DenseMap<const BasicBlock *, ParallelRegion *> unitOfBlock;
   SetVector<BasicBlock *> warpBlocks; // of the warp's own code, in order
   MapVector<Value *, AllocaInst *> slots;
   SmallVector<PHINode *> storedPhis;

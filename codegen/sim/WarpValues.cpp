@@ -69,34 +69,34 @@ AllocaInst *Rewriter::slotOf(Value *value) {
   return slot;
 }
 
-/// `value`, used in `unit`, for the lane whose turn it is.
-Value *Rewriter::inUnit(Value *value, Unit &unit) {
+/// `value`, used in `region`, for the lane whose turn it is.
+Value *Rewriter::inUnit(Value *value, ParallelRegion &region) {
   if (!isPerLane(value))
     return value;
   if (value == &lane)
-    return unit.lane;
+    return region.lane;
   auto *instruction = cast<Instruction>(value);
   bool isStoredPhi = unitOf(instruction) == nullptr;
-  if (!isStoredPhi && unitOf(instruction) == &unit)
+  if (!isStoredPhi && unitOf(instruction) == &region)
     return value;
-  if (Value *known = unit.here.lookup(value))
+  if (Value *known = region.here.lookup(value))
     return known;
   unsigned budget = kMaxRecomputed;
   Value *result = nullptr;
   if (isRecomputed(value, budget)) {
     SmallVector<Value *> operands;
     for (Value *operand : instruction->operands())
-      operands.push_back(inUnit(operand, unit));
+      operands.push_back(inUnit(operand, region));
     Instruction *copy = instruction->clone();
     for (unsigned i = 0; i < operands.size(); ++i)
       copy->setOperand(i, operands[i]);
-    copy->insertBefore(unit.header->getTerminator());
+    copy->insertBefore(region.header->getTerminator());
     result = copy;
   } else {
-    IRBuilder<> builder(unit.header->getTerminator());
-    result = loadRow(builder, slotOf(value), unit.lane, value->getType());
+    IRBuilder<> builder(region.header->getTerminator());
+    result = loadRow(builder, slotOf(value), region.lane, value->getType());
   }
-  unit.here[value] = result;
+  region.here[value] = result;
   return result;
 }
 
@@ -118,12 +118,12 @@ Value *Rewriter::forFirstLane(Value *value, Instruction *before) {
   return copy;
 }
 
-/// Gives the unit's code its values.
-void Rewriter::connect(Unit &unit) {
-  for (BasicBlock *block : unit.body)
+/// Gives the region's code its values.
+void Rewriter::connect(ParallelRegion &region) {
+  for (BasicBlock *block : region.body)
     for (Instruction &instruction : *block)
       for (Use &use : instruction.operands())
-        if (Value *value = inUnit(use.get(), unit); value != use.get())
+        if (Value *value = inUnit(use.get(), region); value != use.get())
           replacements.push_back({&use, value});
 }
 
@@ -153,13 +153,13 @@ void Rewriter::finish() {
     result->replaceAllUsesWith(PoisonValue::get(result->getType()));
     result->eraseFromParent();
   }
-  for (auto &unit : units) {
-    SmallVector<BasicBlock *> blocks(unit->body);
-    blocks.push_back(unit->header);
+  for (auto &region : regions) {
+    SmallVector<BasicBlock *> blocks(region->body);
+    blocks.push_back(region->header);
     for (BasicBlock *block : blocks)
       for (Instruction &instruction : *block)
         if (instruction.mayReadOrWriteMemory())
-          instruction.setMetadata(LLVMContext::MD_access_group, unit->accesses);
+          instruction.setMetadata(LLVMContext::MD_access_group, region->accesses);
   }
   Function *source = cast<CallInst>(lane).getCalledFunction();
   lane.eraseFromParent();

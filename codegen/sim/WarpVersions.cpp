@@ -1,6 +1,6 @@
-// Addresses that the engine has checked. As a rule it has no objection, so that each lane loop with
-// such addresses has two versions: one that accesses what the kernel says, like code that is not
-// checked, and one, not vectorised, that accesses what the engine says.
+// Loops over lanes whose addresses the engine has checked get two versions. As a rule the engine
+// has no objection, and the first version runs: it accesses the kernel's own addresses, like code
+// without checks, and is vectorised. The second accesses the addresses that the engine returns.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpChecks.h"
@@ -17,10 +17,10 @@ using namespace cameo::warp;
 /// Operands of what checkedAddress() finds.
 enum Operand { kGiven, kIsFaulty, kAllowed };
 
-void Rewriter::versionLoop(Unit &unit) {
-  SmallVector<BasicBlock *> blocks{unit.header};
-  blocks.append(unit.body);
-  blocks.push_back(unit.latch);
+void Rewriter::versionLoop(ParallelRegion &region) {
+  SmallVector<BasicBlock *> blocks{region.header};
+  blocks.append(region.body);
+  blocks.push_back(region.latch);
   SmallVector<CallInst *> addresses;
   SetVector<Value *> flags;
   for (BasicBlock *block : blocks)
@@ -40,9 +40,9 @@ void Rewriter::versionLoop(Unit &unit) {
     copied.push_back(copy);
   }
   remapInstructionsInBlocks(copied, copies);
-  auto *copiedLatch = cast<BasicBlock>(copies[unit.latch]);
-  for (PHINode &phi : unit.exit->phis()) {
-    Value *value = phi.getIncomingValueForBlock(unit.latch), *copy = copies.lookup(value);
+  auto *copiedLatch = cast<BasicBlock>(copies[region.latch]);
+  for (PHINode &phi : region.exit->phis()) {
+    Value *value = phi.getIncomingValueForBlock(region.latch), *copy = copies.lookup(value);
     phi.addIncoming(copy ? copy : value, copiedLatch);
   }
   auto text = [&](const char *name) { return MDString::get(context, name); };
@@ -53,13 +53,13 @@ void Rewriter::versionLoop(Unit &unit) {
   loop->replaceOperandWith(0, loop);
   copiedLatch->getTerminator()->setMetadata(LLVMContext::MD_loop, loop);
 
-  auto *copiedHeader = cast<BasicBlock>(copies[unit.header]);
-  BasicBlock *choice = BasicBlock::Create(context, "checked", &function, unit.header);
-  unit.preheader->getTerminator()->replaceSuccessorWith(unit.header, choice);
-  unit.header->replacePhiUsesWith(unit.preheader, choice);
-  copiedHeader->replacePhiUsesWith(unit.preheader, choice);
+  auto *copiedHeader = cast<BasicBlock>(copies[region.header]);
+  BasicBlock *choice = BasicBlock::Create(context, "checked", &function, region.header);
+  region.preheader->getTerminator()->replaceSuccessorWith(region.header, choice);
+  region.header->replacePhiUsesWith(region.preheader, choice);
+  copiedHeader->replacePhiUsesWith(region.preheader, choice);
   IRBuilder<> builder(choice);
-  builder.CreateCondBr(builder.CreateOr(flags.getArrayRef()), copiedHeader, unit.header);
+  builder.CreateCondBr(builder.CreateOr(flags.getArrayRef()), copiedHeader, region.header);
 
   for (CallInst *address : addresses) {
     address->replaceAllUsesWith(address->getArgOperand(kGiven));

@@ -135,7 +135,7 @@ llvm::Expected<const Target *> cameo::findNativeTarget() {
                 minorAttribute = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
   if (get(&device, 0) || attribute(&major, majorAttribute, device) ||
       attribute(&minor, minorAttribute, device))
-    return llvm::createStringError("target 'native': the GPU does not tell its architecture");
+    return llvm::createStringError("target 'native': the GPU does not report its architecture");
   // A cubin runs on later minor versions of its major version too.
   const Target *best = nullptr;
   for (const Target &target : knownTargets())

@@ -1,5 +1,5 @@
 // What `kernel.ptx` instructions are: operands and results, how PTX writes them, and how the
-// simulator's engine is told of them. The one table of instructions; docs/simulator/instructions.md
+// simulator's engine is called for them. The one table of instructions; docs/simulator/instructions.md
 // lists them.
 //
 // SPDX-License-Identifier: Apache-2.0

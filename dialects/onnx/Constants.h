@@ -65,8 +65,8 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::StringRef nam
 /// The same, from a copy of the bytes.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::StringRef name,
                                 llvm::ArrayRef<char> bytes);
-/// The same bytes of a large constant (one that is no dense attribute) as elements of another type;
-/// null for any other.
+/// The same bytes of a large constant (one that is not a dense attribute) as elements of another
+/// type; null for any other.
 mlir::ElementsAttr largeConstantAs(mlir::RankedTensorType type, mlir::ElementsAttr value);
 /// A constant of equal elements, from one element's bytes in ConstantBytes' form. It holds that one
 /// element, however many there are; null for types of elements that dense attributes do not have.

@@ -103,10 +103,10 @@ void Importer::importNode(const NodeProto &node, Frame &frame) {
     name = node.output(i);
   Location loc = uniqueLoc(frame.prefix + (name.empty() ? node.op_type() : name));
   importAnyNode(node, frame, loc);
-  standIn(node, frame, loc);
+  addPlaceholders(node, frame, loc);
 }
 
-void Importer::standIn(const NodeProto &node, Frame &frame, Location loc) {
+void Importer::addPlaceholders(const NodeProto &node, Frame &frame, Location loc) {
   for (const std::string &output : node.output())
     if (!output.empty() && !frame.scope->values.count(output))
       define(output, placeholder(loc), frame, loc);

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace cameo::onnx;
 using namespace cameo::onnx_proto;
 
-/// Problems that are told in full; the others are counted.
-static constexpr size_t kToldProblems = 50;
+/// Problems that are reported in full; the others are counted.
+static constexpr size_t kMaxReportedProblems = 50;
 
 Importer::Importer(MLIRContext *context, std::shared_ptr<const ModelProto> model, StringRef path,
                    std::optional<std::string> folder, const ImportOptions &options)
@@ -20,7 +20,7 @@ Importer::Importer(MLIRContext *context, std::shared_ptr<const ModelProto> model
 
 void Importer::problem(Location loc, const Twine &text) {
   ++problemCount;
-  if (problems.size() < kToldProblems)
+  if (problems.size() < kMaxReportedProblems)
     problems.emplace_back(loc, text.str());
 }
 

@@ -77,7 +77,7 @@ private:
   void importCall(const onnx_proto::NodeProto &node, const onnx_proto::FunctionProto &function,
                   Frame &frame, mlir::Location loc, llvm::ArrayRef<mlir::Value> inputs);
   /// Something for later nodes to refer to, after a problem: values of no known type.
-  void standIn(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc);
+  void addPlaceholders(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc);
   void bindOutputs(const onnx_proto::NodeProto &node, Frame &frame, mlir::Location loc,
                    mlir::ValueRange results);
   /// The node's attributes after references are resolved; graphs are imported as regions.

@@ -62,7 +62,7 @@ public:
   mlir::Value ints(llvm::ArrayRef<int64_t> values);
   mlir::Value floats(llvm::ArrayRef<float> values);
   mlir::Value intScalar(int64_t value);
-  /// A scalar of a tensor's element type; null where that is no number.
+  /// A scalar of a tensor's element type; null where that is not a number.
   mlir::Value scalarLike(double value, mlir::Value tensor);
   mlir::Value constant(mlir::ElementsAttr value);
 

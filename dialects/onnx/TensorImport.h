@@ -19,9 +19,8 @@ public:
                  int64_t maxUnfoldedBytes)
       : context(context), folder(std::move(folder)), maxUnfoldedBytes(maxUnfoldedBytes) {}
 
-  /// Empties the tensor's raw data, which then belong to the constant; the tensor can be imported
+  /// Takes the tensor's raw data, which then belong to the constant; the tensor can be imported
   /// again as long as this object lives.
-
   llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::TensorProto &tensor,
                                             llvm::StringRef name);
   llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::SparseTensorProto &tensor,

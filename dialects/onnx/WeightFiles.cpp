@@ -41,7 +41,7 @@ llvm::Expected<ArrayRef<char>> WeightFiles::read(StringRef folder, StringRef nam
     file = std::move(*opened);
   }
   if (offset % kWeightAlignment)
-    return fail("offset " + Twine(offset) + " is no multiple of " + Twine(kWeightAlignment));
+    return fail("offset " + Twine(offset) + " is not a multiple of " + Twine(kWeightAlignment));
   ArrayRef<char> all = file->bytes();
   if (offset > all.size() || size > all.size() - offset)
     return fail("the file has " + Twine(all.size()) + " bytes, and " + Twine(size) +
@@ -98,7 +98,7 @@ Attribute ExternalAttr::parse(AsmParser &parser, Type type) {
       parser.parseKeyword("xxh3") || parser.parseString(&digits) || parser.parseGreater())
     return {};
   if (digits.size() != 16 || StringRef(digits).getAsInteger(16, hash)) {
-    parser.emitError(start) << "'" << digits << "' is no hash of 16 hexadecimal digits";
+    parser.emitError(start) << "'" << digits << "' is not a hash of 16 hexadecimal digits";
     return {};
   }
   auto tensor = llvm::dyn_cast_or_null<RankedTensorType>(type);

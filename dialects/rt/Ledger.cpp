@@ -180,7 +180,7 @@ void rt::remarkDecisions(Operation *module) {
 LogicalResult rt::verifyLedger(Operation *holder, Attribute ledger) {
   auto entries = dyn_cast<ArrayAttr>(ledger);
   if (!entries)
-    return holder->emitError() << "'" << kLedgerAttr << "' is no array";
+    return holder->emitError() << "'" << kLedgerAttr << "' is not an array";
   for (auto [i, entry] : llvm::enumerate(entries))
     if (!parse(entry))
       return holder->emitError() << "entry " << i << " of '" << kLedgerAttr

@@ -272,7 +272,7 @@ LogicalResult AssembleOp::verify() {
   }
   for (Operation *user : getStorage().getUsers())
     if (auto view = dyn_cast<ViewOp>(user); view && !written.contains(view))
-      return emitOpError("has a storage with a view that is no part");
+      return emitOpError("has a storage with a view that is not a part");
   return success();
 }
 

@@ -15,7 +15,7 @@
 #include "dialects/rt/RtDialect.h.inc"
 
 namespace cameo::rt {
-/// On a result of an entry function: it is no output, but a value that a run shows on its way.
+/// On a result of an entry function: it is not an output, but a value that a run shows on its way.
 inline constexpr llvm::StringLiteral kTapAttr = "rt.tap";
 } // namespace cameo::rt
 

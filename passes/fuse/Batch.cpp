@@ -1,8 +1,7 @@
 // Descriptions with a dimension more.
 //
-//   %y = linalg.generic {(d0) -> (d0 + 8), (d0) -> (d0)} ins(%x)       of member 0, + 16 of member
-//   1
-//   ==>
+//   %y = linalg.generic {(d0) -> (d0 + 8), (d0) -> (d0)} ins(%x)     of member 0; + 16 of member 1
+//     ==>
 //   %y = linalg.generic {(d0, d1) -> (d1 + d0 * 8 + 8), (d0, d1) -> (d0, d1)} ins(%x)
 //
 // Inside of the body the members are dimension 0 of every tensor that differs between them. What

@@ -1,8 +1,11 @@
 // Equal dispatches on different tensors ==> one dispatch with a dimension more.
 //
-//   %a = kernel.dispatch ins(%x, %w0) {slice 0, product}      %ab = kernel.dispatch ins(%x, %w)
-//   {...} %b = kernel.dispatch ins(%x, %w1) {slice 8, product}  ==>     : tensor<2x...> %y =
-//   rt.concat %a, %b                                     %y = rt.reshape %ab
+//   %a = kernel.dispatch ins(%x, %w0) {slice 0, product}
+//   %b = kernel.dispatch ins(%x, %w1) {slice 8, product}
+//   %y = rt.concat %a, %b
+//     ==>
+//   %ab = kernel.dispatch ins(%x, %w) {...} : tensor<2x...>
+//   %y = rt.reshape %ab
 //
 // Heads of attention, groups of a convolution, experts, tables of embeddings: each alone leaves
 // most of a GPU idle, and each is a launch. Nothing is copied for it: operands are the same tensor,

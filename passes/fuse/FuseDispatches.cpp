@@ -1,8 +1,9 @@
 // A dispatch and the one that reads its result ==> one dispatch, where that is cheaper.
 //
 //   %y = kernel.dispatch ins(%x, %w) { product }
-//   %z = kernel.dispatch ins(%y, %b) { addition }   ==>   %z = kernel.dispatch ins(%x, %w, %b)
-//   {...}
+//   %z = kernel.dispatch ins(%y, %b) { addition }
+//     ==>
+//   %z = kernel.dispatch ins(%x, %w, %b) { product, addition }
 //
 // Dispatches are taken in order, each with those whose results it reads. Whether two may become one
 // is asked of what they compute (dialects/kernel/form): elementwise work joins what gives it its

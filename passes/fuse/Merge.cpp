@@ -1,7 +1,9 @@
 // Two dispatches as one description.
 //
-//   %y = kernel.dispatch ins(%x) outs(%e) {A}         %z = kernel.dispatch ins(%x) outs(%f) {
-//   %z = kernel.dispatch ins(%y) outs(%f) {B}   ==>     A into a tensor.empty, B }
+//   %y = kernel.dispatch ins(%x) outs(%e) {A}
+//   %z = kernel.dispatch ins(%y) outs(%f) {B}
+//     ==>
+//   %z = kernel.dispatch ins(%x) outs(%f) {A into a tensor.empty, B}
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/fuse/Merge.h"

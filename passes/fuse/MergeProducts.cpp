@@ -435,9 +435,10 @@ private:
         first = branch;
         continue;
       }
-      std::string why = first && branch ? whyApart(*first, *branch)
-                                        : "the weight of one of them is no constant, or its rows "
-                                          "are no columns of the result";
+      std::string why = first && branch
+                            ? whyApart(*first, *branch)
+                            : "the weight of one of them is not a constant, or its rows "
+                              "are not columns of the result";
       if (!why.empty())
         notMerged(order.front()->getLoc(), op->getLoc(), why, source, ledger);
     }
@@ -476,7 +477,7 @@ private:
   void merge(ArrayRef<Branch> group, JoinedWeights &weights, rt::Ledger &ledger) {
     rt::ConstantOp weight = weights.join(group);
     if (!weight)
-      return keep(group, "a weight has equal elements alone, and is no memory", ledger);
+      return keep(group, "a weight has equal elements alone, and is not memory", ledger);
     kernel::DispatchOp first = group.front().op;
     llvm::SetVector<Operation *> moved;
     for (const Branch &branch : group)

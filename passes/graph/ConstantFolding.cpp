@@ -60,7 +60,7 @@ std::optional<int64_t> Fold::count(ArrayRef<int64_t> shape) {
 }
 
 bool Fold::canYieldSplat(ArrayRef<int64_t> shape) const {
-  // More elements than can be counted are no tensor of MLIR.
+  // More elements than can be counted are not a tensor of MLIR.
   int64_t count = 1;
   for (int64_t size : shape)
     if (size <= 0 || llvm::MulOverflow(count, size, count))

@@ -52,7 +52,7 @@ extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRe
 
 /// Any kind that computes in something, as doubles.
 std::vector<double> readDoubles(const Elements &elements);
-/// The same of bytes that are no constant's.
+/// The same of bytes that are not a constant's.
 std::vector<double> readDoubles(onnx::ElementKind kind, llvm::ArrayRef<char> bytes);
 
 /// Calls `fn` with a value of the C++ type that `kind` computes in; false where there is none.

@@ -1,8 +1,9 @@
 // Replaces operators whose operands are constants by their results.
 //
 //   %a = onnx.Constant() {value = dense<[1, 2]>}
-//   %b = onnx.Add(%a, %a)                          ==>  %b = onnx.Constant() {value = dense<[2,
-//   4]>}
+//   %b = onnx.Add(%a, %a)
+//     ==>
+//   %b = onnx.Constant() {value = dense<[2, 4]>}
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/rt/Ledger.h"

@@ -50,7 +50,7 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
     rt::Ledger ledger(function);
     bool good = true;
     walk.run([&](Operation *op) {
-      if (walk.standsIn(op)) {
+      if (walk.usesDeclaredShapes(op)) {
         if (!op->hasAttr(kDeclaredShapeAttr))
           ledger.chosen("shape", op->getLoc(), "given the shape that the model declares");
         op->setAttr(kDeclaredShapeAttr, UnitAttr::get(op->getContext()));

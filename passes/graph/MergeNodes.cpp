@@ -28,7 +28,7 @@ public:
   explicit MergeRecorder(func::FuncOp function) : ledger(function) {}
 
   void notifyOperationReplaced(Operation *op, ValueRange replacement) override {
-    // Constants are no nodes, and there may be very many of them.
+    // Constants are not nodes, and there may be very many of them.
     if (isa<onnx::ConstantOp, onnx::NoneOp>(op) || replacement.empty())
       return;
     ledger.merged(replacement.front().getLoc(), op->getLoc(), "an equal node");

@@ -71,7 +71,7 @@ static std::string describeUnknown(StringRef op, int64_t opset) {
            " on; nearest supported: import opset " + std::to_string(*first);
   if (first)
     return "was removed from ONNX before opset " + std::to_string(opset);
-  std::string text = "is no operator of ONNX";
+  std::string text = "is not an operator of ONNX";
   return alike.empty() ? text : text + "; nearest supported: " + alike.str();
 }
 

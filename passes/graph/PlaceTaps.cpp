@@ -88,7 +88,7 @@ private:
     for (StringRef text : texts) {
       llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
       if (!glob)
-        return fail("'" + text + "' is no pattern: " + llvm::toString(glob.takeError()));
+        return fail("'" + text + "' is not a pattern: " + llvm::toString(glob.takeError()));
       patterns.push_back({text.str(), std::move(*glob), false, {}});
     }
     return success();

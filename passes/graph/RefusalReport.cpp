@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace cameo {
 
-/// Names in a line, and lines in a report, that are told in full; the others are counted.
+/// Names in a line, and lines in a report, that are printed in full; the others are counted.
 static constexpr size_t kToldNames = 3, kToldReasons = 100;
 
 static StringRef nearestType(Type type) {

@@ -1,8 +1,8 @@
 // Reports everything in a model that cannot be compiled, before anything of it is changed.
 //
-// What is supported the shape rules know, so the pass infers all sizes. A node that is refused is
-// stood in for by its declared shape, so that those behind it are looked at, too; without such a
-// shape they are looked at as far as operators and types go.
+// The shape rules know what is supported, so the pass infers all sizes. The declared shape of a
+// refused node takes the place of an inferred one, so that the nodes behind it are checked, too;
+// without a declared shape only their operators and types are.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/RefusalReport.h"

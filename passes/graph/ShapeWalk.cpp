@@ -102,13 +102,13 @@ void ShapeWalk::infer(Operation *op) {
   }
 }
 
-void ShapeWalk::standIn(OpResult result) {
+void ShapeWalk::useDeclaredShape(OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (type && !typeProblem(type) && !sizeProblem(type))
     shapes.define(result, sizesOf(sizes, type, {}));
 }
 
-bool ShapeWalk::standsIn(Operation *op) const {
+bool ShapeWalk::usesDeclaredShapes(Operation *op) const {
   return refusals.contains(op) && llvm::any_of(op->getResults(), [&](Value result) {
            return shapes.find(result).has_value();
          });
@@ -136,7 +136,7 @@ void ShapeWalk::run(llvm::function_ref<void(Operation *)> after) {
     if (refusals.contains(&op))
       for (OpResult result : op.getResults())
         if (!shapes.find(result))
-          standIn(result);
+          useDeclaredShape(result);
     after(&op);
   }
 }

@@ -14,10 +14,10 @@ public:
   explicit ShapeWalk(mlir::func::FuncOp function);
 
   /// Infers in order what the function's outputs need; `after` is called for each of these nodes.
-  /// Declared shapes stand in for results of nodes that are refused.
+  /// Results of refused nodes have their declared shapes.
   void run(llvm::function_ref<void(mlir::Operation *)> after = [](mlir::Operation *) {});
-  /// Whether a node is refused and declared shapes stand in for its results.
-  bool standsIn(mlir::Operation *op) const;
+  /// Whether a node is refused and its results have their declared shapes.
+  bool usesDeclaredShapes(mlir::Operation *op) const;
 
   onnx::Refusals refusals;
   onnx::SymbolicSizes sizes;
@@ -27,7 +27,7 @@ private:
   void beginInputs();
   llvm::LogicalResult checkOperator(mlir::Operation *op);
   void infer(mlir::Operation *op);
-  void standIn(mlir::OpResult result);
+  void useDeclaredShape(mlir::OpResult result);
 
   mlir::func::FuncOp function;
 };

@@ -27,7 +27,7 @@ struct Weighted {
   std::optional<Elements> bias; // one number, or one an output channel
   int64_t inputs, outputs;      // channels; those of all groups
 
-  /// Fails for other operators, and where what is there of bias is no constant of such a shape.
+  /// Fails for other operators, and where what is there of bias is not a constant of such a shape.
   static mlir::FailureOr<Weighted> of(mlir::Operation *op);
   int64_t channels(Side side) const { return side == Side::Input ? inputs : outputs; }
   bool canHaveBias() const;

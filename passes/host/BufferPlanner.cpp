@@ -27,7 +27,8 @@ LogicalResult BufferPlanner::run() {
 LogicalResult BufferPlanner::collect() {
   for (BlockArgument argument : block.getArguments()) {
     if (!isa<RankedTensorType>(argument.getType()))
-      return function.emitError() << "input " << argument.getArgNumber() << " is no ranked tensor";
+      return function.emitError() << "input " << argument.getArgNumber()
+                                  << " is not a ranked tensor";
     FailureOr<unsigned> place = newMemory(Memory::Input, argument, argument.getArgNumber());
     if (failed(place))
       return failure();
@@ -110,7 +111,7 @@ LogicalResult BufferPlanner::collect(Operation &op) {
       source = source.getDefiningOp()->getOperand(0);
     auto argument = dyn_cast<BlockArgument>(source);
     if (!argument)
-      return op.emitError("reads a tensor that is no input; only inputs are on the host");
+      return op.emitError("reads a tensor that is not an input; only inputs are on the host");
     hostInputs.insert(argument.getArgNumber());
     builder.setInsertionPoint(read);
     Value replacement = builder.create<rt::ReadInputOp>(
@@ -175,7 +176,7 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
     sizes[result] = *known;
     auto place = written.find(position);
     if (place == written.end())
-      return launch.emitError() << "writes operand " << position << ", which is no tensor";
+      return launch.emitError() << "writes operand " << position << ", which is not a tensor";
     parts[places[place->second].part].tensors.clear();
     bind(result, place->second);
   }
@@ -307,7 +308,7 @@ LogicalResult BufferPlanner::collectTap(rt::TapOp tap) {
 LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
   for (auto [i, result] : llvm::enumerate(op.getOperands())) {
     if (!isa<RankedTensorType>(result.getType()))
-      return op.emitError() << "output " << i << " is no ranked tensor";
+      return op.emitError() << "output " << i << " is not a ranked tensor";
     FailureOr<Sizes> known = sizesOf(result);
     if (failed(known))
       return failure();

@@ -59,9 +59,10 @@ private:
         ledger.applied("in-place", launch.getLoc(), "written over what it reads",
                        "nothing reads that afterwards");
       else if (mayBe)
-        ledger.missed("in-place", launch.getLoc(), "not written over what it reads",
-                      "that is no intermediate value of its size, or is read afterwards, or the "
-                      "result is an output");
+        ledger.missed(
+            "in-place", launch.getLoc(), "not written over what it reads",
+            "that is not an intermediate value of its size, or is read afterwards, or the "
+            "result is an output");
     });
   }
 };

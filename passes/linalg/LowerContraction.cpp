@@ -1,8 +1,8 @@
 // MatMul and Gemm: contractions as one linalg.generic with multiply-accumulate, then the operator's
 // own scalar work.
 //
-//   onnx.MatMul  ==>  linalg.generic {[b..., m, n, k] -> A[b..., m, k], B[b..., k, n], C[b..., m,
-//   n]}
+//   onnx.MatMul  ==>  linalg.generic
+//     [b..., m, n, k] -> A[b..., m, k], B[b..., k, n], C[b..., m, n]
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Contractions.h"

@@ -25,7 +25,7 @@ static LogicalResult lowerGather(Operation *op, Lowering &l) {
   Lowered data = l.operand(op, 0), indices = l.operand(op, 1);
   int64_t axis = *onnx::normalizedAxis(cast<onnx::GatherOp>(op).getAxis(), data.rank());
   OpFoldResult size = data.sizes[axis];
-  // One constant index is no load.
+  // One constant index is not a load.
   std::optional<SmallVector<int64_t>> known = onnx::constantInts(op->getOperand(1), 1);
   if (known && known->size() != 1)
     known.reset();

@@ -1,7 +1,6 @@
 // Pools: MaxPool, AveragePool, LpPool and their global forms.
 //
-//   "onnx.MaxPool"(%x)   ==>   kernel.dispatch { linalg.generic reducing over the taps of a window
-//   }
+//   onnx.MaxPool(%x)  ==>  kernel.dispatch { linalg.generic reducing over the taps of a window }
 //
 // Padding is not materialised: a tap outside the input contributes the neutral element.
 //

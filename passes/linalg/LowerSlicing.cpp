@@ -1,8 +1,7 @@
 // Slice, Split and Pad: windows into a tensor, and a tensor inside a larger one.
 //
-//   onnx.Slice  ==>  tensor.extract_slice where the bounds are known; a body that computes the
-//   index
-//                    otherwise
+//   onnx.Slice  ==>  tensor.extract_slice where the bounds are known;
+//                    otherwise a body that computes the index
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Slicing.h"

@@ -1,7 +1,7 @@
 // Softmax, LogSoftmax and Hardmax along one axis.
 //
-//   "onnx.Softmax"(%x)   ==>   kernel.dispatch { row maximum; row sum of exp(x - maximum); quotient
-//   }
+//   onnx.Softmax(%x)
+//     ==>  kernel.dispatch { row maximum; row sum of exp(x - maximum); quotient }
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Axes.h"

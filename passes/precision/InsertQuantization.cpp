@@ -2,9 +2,9 @@
 //
 //   %1 = onnx.Conv(%x, %w, %b)   ==>   %q = onnx.QuantizeLinear(%x, %s, %zero)
 //                                      %d = onnx.DequantizeLinear(%q, %s, %zero)
-//                                      %e = onnx.DequantizeLinear(%w', %t, %none)   a scale a
-//                                      channel %c = onnx.DequantizeLinear(%b', %st, %none)  of 32
-//                                      bits %1 = onnx.Conv(%d, %e, %c)
+//                                      %e = onnx.DequantizeLinear(%w', %t, %none)   by channel
+//                                      %c = onnx.DequantizeLinear(%b', %st, %none)  of 32 bits
+//                                      %1 = onnx.Conv(%d, %e, %c)
 //
 // Symmetric: zero points are 0, weights have the scale of their channel's greatest element. Scales
 // of weights grow where the bias of a channel would leave 32 bits otherwise.

@@ -316,7 +316,7 @@ NumberRange NumberRanges::inferred(Operation *op) const {
   return ruleOf(op->getName().stripDialect())(op, operands);
 }
 
-/// What is no number says nothing.
+/// What is not a number says nothing.
 NumberRange NumberRanges::computed(Operation *op) const {
   NumberRange range = inferred(op);
   if (std::isnan(range.least))
@@ -382,7 +382,7 @@ std::string NumberRanges::whyNot(Value value, Precision precision) const {
          text(kLeastNormal);
 }
 
-/// Integers of which some are no numbers of the type.
+/// Integers of which some are not numbers of the type.
 static std::string inexact(Operation *op, const NumberRange &range, Precision precision) {
   auto from = dyn_cast<TensorType>(op->getOperand(0).getType());
   if (!from || !from.getElementType().isIntOrIndex())

@@ -24,7 +24,7 @@ llvm::Expected<PrecisionOverrides> PrecisionOverrides::parse(StringRef text) {
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(glob);
     if (!pattern)
       return llvm::createStringError("'" + glob.str() +
-                                     "' is no pattern: " + llvm::toString(pattern.takeError()));
+                                     "' is not a pattern: " + llvm::toString(pattern.takeError()));
     overrides.list.push_back({part.str(), std::move(*pattern), *precision});
   }
   return overrides;

@@ -188,7 +188,7 @@ std::string QuantizationPlanner::whyNot(Operation *op) {
   for (unsigned i : {0, 1}) {
     Value operand = op->getOperand(i);
     if (!isFP32(operand) || rankOf(operand) < 1)
-      return onnx::inputText(op, i) + " is no tensor of FP32 of known rank";
+      return onnx::inputText(op, i) + " is not a tensor of FP32 of known rank";
     if (onnx::constantValue(operand) ? !isFiniteConstant(operand) : !thresholdOf(operand))
       return onnx::inputText(op, i) +
              (onnx::constantValue(operand) ? " is not finite" : " has no range in the file");
@@ -209,7 +209,7 @@ std::string QuantizationPlanner::whyNotRight(Operation *op) {
   bool isAdded = op->getNumOperands() > 2 && !onnx::isAbsent(op->getOperand(2));
   bool isScaled = gemm && !gemm.getBeta().isExactlyValue(1.0f);
   if (isAdded && (isa<onnx::ConvOp>(op) || isScaled) && !isFiniteConstant(op->getOperand(2)))
-    return "what it adds is no constant of finite numbers";
+    return "what it adds is not a constant of finite numbers";
   int64_t depth = 1;
   if (isa<onnx::ConvOp>(op))
     for (int64_t size : type.getShape().drop_front())

@@ -73,7 +73,7 @@ std::optional<QuantizedProduct> QuantizedProduct::of(Operation *op, std::string 
     bool needsNumbers = product.isConvolution() || product.addendFactor != 1 ||
                         product.addend.getDefiningOp<onnx::DequantizeLinearOp>();
     if (needsNumbers && !addedNumbers(product.addend))
-      return no("what is added is no constant");
+      return no("what is added is not a constant");
   }
   for (float scale : w->scales)
     product.scales.push_back(double(x->scales[0]) * scale * product.factor);

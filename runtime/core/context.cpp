@@ -339,7 +339,7 @@ Status Context::allocate(uint64_t bytes, DevicePtr &memory) {
     return device().allocate(bytes, memory);
   memory = reinterpret_cast<DevicePtr>(allocator.allocate(allocator.user, bytes));
   if (!memory)
-    return failure(Code::OutOfMemory, "the caller's allocator gave none");
+    return failure(Code::OutOfMemory, "the caller's allocator returned no memory");
   Status status = checkAlignment("the caller's allocator", "", memory, kArenaAlignment);
   if (!status.ok() && allocator.release)
     allocator.release(allocator.user, reinterpret_cast<void *>(memory));

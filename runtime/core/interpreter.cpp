@@ -310,7 +310,7 @@ int64_t Interpreter::floating(uint32_t opcode, double a, double b) const {
 Status Interpreter::toInteger(double value, int64_t &result) const {
   // 2^63 is exact as a double; NaN fails both comparisons.
   if (!(value >= -9223372036854775808.0 && value < 9223372036854775808.0))
-    return failure(Code::OutOfRange, "size arithmetic: %g is no 64-bit integer", value);
+    return failure(Code::OutOfRange, "size arithmetic: %g is not a 64-bit integer", value);
   result = int64_t(value);
   return {};
 }

@@ -82,7 +82,7 @@ Status Payload::open(const char *path, std::unique_ptr<Payload> &result, const c
   }
   if (uint64_t(info.st_size) < sizeof(CameoTrailer)) {
     close(file);
-    return failure(Code::Corrupt, "'%s' is no model file: %lld bytes", name,
+    return failure(Code::Corrupt, "'%s' is not a model file: %lld bytes", name,
                    (long long)info.st_size);
   }
   void *mapping = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE, file, 0);
@@ -114,10 +114,10 @@ Status Payload::parse(const uint8_t *file, uint64_t size) {
   CameoTrailer trailer;
   CameoPayloadHeader header;
   if (size < sizeof trailer + sizeof header)
-    return failure(Code::Corrupt, "no model file: %llu bytes", (unsigned long long)size);
+    return failure(Code::Corrupt, "not a model file: %llu bytes", (unsigned long long)size);
   std::memcpy(&trailer, file + size - sizeof trailer, sizeof trailer);
   if (std::memcmp(trailer.magic, CAMEO_TRAILER_MAGIC, sizeof trailer.magic) != 0)
-    return failure(Code::Corrupt, "no model file, or a truncated one: it does not end in '%s'",
+    return failure(Code::Corrupt, "not a model file, or truncated: it does not end in '%s'",
                    CAMEO_TRAILER_MAGIC);
   uint64_t room = size - sizeof trailer;
   if (trailer.payload_offset % CAMEO_PAGE || trailer.payload_offset > room ||

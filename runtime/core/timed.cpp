@@ -3,7 +3,7 @@
 //
 // On a GPU the launches are replayed from a graph that records an event between them: the host,
 // which takes longer to launch a kernel than a short kernel takes, has no part in it. Events have a
-// cost of their own, which is told as the floor: what an empty kernel shows in the same place.
+// cost of their own, which is reported as the floor: what an empty kernel shows in the same place.
 // Devices without graphs run the launches once, each between two events.
 #include "runtime/core/context.h"
 

@@ -293,7 +293,7 @@ Status CudaDevice::checkDeviceMemory(DevicePtr memory) {
                                      CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
                                      deviceInfo.ordinal));
     return reachable ? Status()
-                     : failure(Code::InvalidArgument, "0x%llx is no memory that %s can reach",
+                     : failure(Code::InvalidArgument, "0x%llx is not memory that %s can reach",
                                (unsigned long long)memory, deviceInfo.name.c_str());
   }
   CAMEO_RETURN_IF_ERROR(checkEarlier(result, "cuPointerGetAttribute"));

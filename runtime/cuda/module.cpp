@@ -54,7 +54,7 @@ Status CudaDevice::loadModule(const CodeSection &section, Module &module) {
   if (isPtx ? section.size == 0 || bytes[section.size - 1] != 0
             : section.size < 64 || memcmp(bytes, "\177ELF", 4) != 0)
     return failure(Code::Corrupt, "%s is damaged: %s", codeText(section).c_str(),
-                   isPtx ? "the text does not end" : "it is no ELF file");
+                   isPtx ? "the text does not end" : "it is not an ELF file");
   std::vector<CodeCandidate> order;
   CAMEO_RETURN_IF_ERROR(orderCudaCode({section}, deviceInfo, order));
   if (!order[0].refusal.empty())

@@ -43,7 +43,7 @@ Status Nvml::open(const std::string &pciBus, std::unique_ptr<Nvml> &result, cons
   if (!library)
     library = "libnvidia-ml.so.1";
   if (pciBus.empty())
-    return failure(Code::NotFound, "the driver does not tell the GPU's PCI bus");
+    return failure(Code::NotFound, "the driver does not report the GPU's PCI bus");
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return failure(Code::NotFound, "no %s", library);
@@ -98,7 +98,7 @@ NvmlReading Nvml::read() const {
 Status Nvml::energy(uint64_t &millijoules) const {
   unsigned long long value = 0;
   if (!functions->nvmlDeviceGetTotalEnergyConsumption)
-    return failure(Code::Unsupported, "the library does not tell the energy");
+    return failure(Code::Unsupported, "the library does not report the energy");
   if (int error = functions->nvmlDeviceGetTotalEnergyConsumption(device, &value))
     return failure(Code::Unsupported, "nvmlDeviceGetTotalEnergyConsumption: error %d", error);
   millijoules = value;

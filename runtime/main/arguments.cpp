@@ -149,7 +149,7 @@ Status parseSizes(const std::string &text, Shape &shape) {
     errno = 0;
     long long size = std::strtoll(at, &end, 10);
     if (end == at || errno || size < 0 || (*end && *end != 'x'))
-      return failure(Code::InvalidArgument, "--shapes: '%s' is no list of sizes such as 1x3x224",
+      return failure(Code::InvalidArgument, "--shapes: '%s' is not a list of sizes such as 1x3x224",
                      text.c_str());
     shape.push_back(size);
     at = *end ? end + 1 : end;

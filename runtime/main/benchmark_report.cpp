@@ -59,7 +59,7 @@ void printMonitor(const BenchmarkResult &result) {
     std::printf("SM %u to %u MHz, memory %u MHz", monitor.smLow, monitor.smHigh,
                 monitor.memoryClock);
   else
-    std::printf("not told");
+    std::printf("not available");
   std::printf("; slowed down by: %s", runtime::cuda::slowdownNames(monitor.slowedBy).c_str());
   if (monitor.hottest)
     std::printf("; %u C", monitor.hottest);
@@ -67,12 +67,12 @@ void printMonitor(const BenchmarkResult &result) {
   if (monitor.watts > 0)
     std::printf("%g W", monitor.watts);
   else
-    std::printf("not told");
+    std::printf("not available");
   if (monitor.joules >= 0)
     std::printf("; energy: %g J a run (%g J of the whole board)",
                 monitor.joules / double(result.runs()), monitor.joules);
   else
-    std::printf("; energy: not told");
+    std::printf("; energy: not available");
   std::printf("\n");
 }
 

@@ -1,4 +1,4 @@
-// Columns of a benchmark's table, and what is told of each.
+// Columns of a benchmark's table, and what is printed of each.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_MAIN_BENCHMARK_STATISTICS_H
 #define CAMEO_RUNTIME_MAIN_BENCHMARK_STATISTICS_H

@@ -162,7 +162,7 @@ Status printInfo(const Options &options, const runtime::Payload &payload) {
               bytesText(payload.size()).c_str());
   Json json;
   if (!parseJson(manifest, json) || json.kind != Json::Object)
-    return failure(Code::Corrupt, "the manifest is no JSON object");
+    return failure(Code::Corrupt, "the manifest is not a JSON object");
   for (const auto &[name, value] : json.members)
     if (name != "inputs" && name != "outputs" && name != "entries" && name != "code" &&
         name != "weight_bytes")

@@ -100,7 +100,7 @@ void toRowMajor(HostTensor &tensor) {
 
 Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor) {
   if (size < 10 || std::memcmp(data, kMagic, kMagicBytes) != 0)
-    return failure(Code::InvalidArgument, "npy: no npy file");
+    return failure(Code::InvalidArgument, "npy: not an npy file");
   uint32_t version = data[6];
   size_t start = version == 1 ? 10 : 12;
   if (version < 1 || version > 3 || size < start)

@@ -218,7 +218,7 @@ Status choose(const std::vector<Member> &members, const Members &wanted,
   else if (members.size() == 1)
     chosen = {&members[0]};
   if (chosen.size() > names.size())
-    return failure(Code::InvalidArgument, "npz: %zu arrays without names; at most %zu are wanted",
+    return failure(Code::InvalidArgument, "npz: %zu arrays without names; at most %zu are expected",
                    chosen.size(), names.size());
   if (chosen.empty())
     return failure(Code::InvalidArgument, "npz: it has %s, but not %s",

@@ -16,7 +16,7 @@ Status parseNumber(const std::string &text, uint64_t most, uint64_t &value) {
   errno = 0;
   value = std::strtoull(text.c_str(), &end, 10);
   if (text.empty() || *end || errno || text[0] == '-' || value > most)
-    return failure(Code::InvalidArgument, "'%s' is no number from 0 to %llu", text.c_str(),
+    return failure(Code::InvalidArgument, "'%s' is not a number from 0 to %llu", text.c_str(),
                    (unsigned long long)most);
   return {};
 }
@@ -31,14 +31,14 @@ Status parseNumber(const std::string &text, uint32_t &value) {
 // One at least.
 Status parseCount(const std::string &text, uint32_t &value) {
   CAMEO_RETURN_IF_ERROR(parseNumber(text, value));
-  return value ? Status() : failure(Code::InvalidArgument, "one at least, not 0");
+  return value ? Status() : failure(Code::InvalidArgument, "must be at least 1, not 0");
 }
 
 Status parseReal(const std::string &text, double &value) {
   char *end = nullptr;
   value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end || !(value >= 0) || std::isinf(value))
-    return failure(Code::InvalidArgument, "'%s' is no number of at least 0", text.c_str());
+    return failure(Code::InvalidArgument, "'%s' is not a number of at least 0", text.c_str());
   return {};
 }
 
@@ -66,8 +66,8 @@ Status parseDevice(const std::string &value, Options &options) {
       CAMEO_RETURN_IF_ERROR(parseNumber(value.substr(5), 1023, ordinal));
     options.ordinal = int(ordinal);
   } else {
-    return failure(Code::InvalidArgument, "'%s' is no device: auto, cuda, cuda:N or sim",
-                   value.c_str());
+    return failure(Code::InvalidArgument,
+                   "'%s' is not a device; expected auto, cuda, cuda:N or sim", value.c_str());
   }
   return {};
 }
@@ -206,7 +206,8 @@ const Option kOptions[] = {
        else if (v == "compare")
          o.sim.form = runtime::SimForm::Compare;
        else
-         return failure(Code::InvalidArgument, "'%s': there are warp, thread, compare", v.c_str());
+         return failure(Code::InvalidArgument, "'%s' is not one of warp, thread, compare",
+                        v.c_str());
        return Status();
      }},
     {"threads", Required,
@@ -313,7 +314,7 @@ Status parseOptions(int argc, char **argv, Options &options) {
     if (argument == "-h")
       argument = "--help";
     if (argument.compare(0, 2, "--") != 0)
-      return failure(Code::InvalidArgument, "'%s' is no option; --help lists them", argv[i]);
+      return failure(Code::InvalidArgument, "'%s' is not an option; --help lists them", argv[i]);
     const char *next = i + 1 < argc ? argv[i + 1] : nullptr;
     bool hasNext = next;
     CAMEO_RETURN_IF_ERROR(parseOption(argument, next, options));
@@ -337,9 +338,9 @@ void printHelp(const char *program) {
   std::printf("usage: %s [options]\n%s", program, R"(
 Runs the neural network that this file holds. Values follow an option's "=" or a space.
 
-Inputs and outputs; the name may be left out, and then the order counts
+Inputs and outputs; without NAME they are taken in order
   --input=NAME=@FILE          a tensor from a .npy, .npz or .pb (TensorProto) file; without a name,
-                              an .npz file gives all inputs that its arrays have the names of
+                              the arrays of an .npz file are the inputs of the same names
   --input=NAME=2x3xf32=1 2 3 4 5 6
                               a literal; one value fills the tensor
   --output=NAME=@FILE         writes an output, in the format of the file's extension;
@@ -351,45 +352,45 @@ Inputs and outputs; the name may be left out, and then the order counts
   --taps=FOLDER               writes the intermediate values that cameoc --tap=NAME made visible,
                               as FOLDER/NAME.npy; --info lists them
   --equal-nan                 NaN matches NaN; otherwise it matches nothing
-  --runs=N                    runs as often; results that differ in a bit are exit code 1
-  --random-inputs[=SEED]      seeded values for inputs that are not given; what is only measured has
-                              them unasked
-  --shapes=NAME:2x3,...       their sizes where the model leaves them open (default: 1); with
-                              --info, the sizes to tell work and memory for
+  --runs=N                    runs N times; exit code 1 if a result differs in any bit
+  --random-inputs[=SEED]      seeded random values for inputs that are not given; the default with
+                              --benchmark and --profile
+  --shapes=NAME:2x3,...       sizes that the model leaves open (default: 1); with --info, the sizes
+                              for which work and memory are shown
 
 Device
   --device=auto|cuda[:N]|sim  auto: a GPU; the simulator only where there is no driver at all
-  --arch=sm_80                the code built for that architecture
-  --timeout=S                 ends the program after so many seconds, with exit code 3 and the last
-                              kernel launched
+  --arch=sm_80                uses the code built for that architecture
+  --timeout=S                 ends the program after S seconds, with exit code 3 and the name of the
+                              last kernel launched
   --sim-checks[=race,bounds,init,sync]
-                              checks of a model compiled with --sim-checks
+                              checks kernels while they run; needs cameoc --sim-checks
   --sim-seed=N                order in which the simulator runs lanes, warps and blocks
   --sim-counters[=FILE.json]  what each kernel does to memory, and an estimate of its time on a
-                              GPU; of a model compiled with --sim-checks
+                              GPU; needs cameoc --sim-checks
   --board=NAME                the GPU of that estimate, e.g. h200; a wrong name lists them all
   --sim-trace=KERNEL[,BLOCK[,WARP]]
-                              prints on stderr what each instruction computes; of a model compiled
-                              with --sim-trace
-  --sim-form=thread|compare   runs each thread on its own, or a warp at once as well and compares
-                              bits; of a model compiled with --sim-forms=both, or with
-                              --sim-checks and run with them
+                              prints on stderr what each instruction computes; needs cameoc
+                              --sim-trace
+  --sim-form=thread|compare   thread: runs scalar kernels; compare: runs scalar and vectorised
+                              kernels and compares bits; needs cameoc --sim-forms=both, or
+                              --sim-checks in cameoc and here
   --threads=N                 host threads of the simulator
 
 Measuring
   --benchmark[=json]          latency table, after trtexec's, or the same as JSON; ^C shows what was
                               measured until then; results that are not those of a single run, bit
                               for bit (or --expected_output's), are exit code 1
-  --iterations=N --duration=S at least so many runs and seconds (10 and 3)
-  --warmUp=MS                 before measuring (200), and until the times agree; 0: not at all
+  --iterations=N --duration=S at least N runs and S seconds (10 and 3)
+  --warmUp=MS                 runs before measuring (200 ms), and until the times agree; 0: none
   --avgRuns=N                 also averages of each N runs
   --percentile=P,P            90, 95 and 99; percentile P needs 10 / (1 - P / 100) samples
   --streams=N                 contexts that run at once (1)
   --noDataTransfers           inputs are uploaded once and outputs stay on the GPU
-  --cold                      the GPU's cache holds nothing of a run when it begins
+  --cold                      clears the GPU's cache before each run
   --useSpinWait               waiting for the GPU spins even where streams outnumber processors
   --profile=FILE              times of every kernel as a trace that Perfetto opens
-  --profileRuns=N             of so many replays (20) the medians
+  --profileRuns=N             takes the medians of N replays (20)
 
 The file
   --info[=json]               what is in it

@@ -87,7 +87,7 @@ Status parseLiteral(const std::string &text, HostTensor &tensor) {
   std::string type = text.substr(0, equals);
   tensor.shape.clear();
   if (!parseType(type, tensor.shape, tensor.dtype))
-    return failure(Code::InvalidArgument, "'%s' is no type such as 2x3xf32", type.c_str());
+    return failure(Code::InvalidArgument, "'%s' is not a type such as 2x3xf32", type.c_str());
   uint64_t bytes = 0, count = 0;
   CAMEO_RETURN_IF_ERROR(runtime::tensorBytes(tensor.shape, tensor.dtype, bytes));
   CAMEO_RETURN_IF_ERROR(runtime::elementCount(tensor.shape, count));
@@ -134,7 +134,7 @@ Status parseLiteral(const std::string &text, HostTensor &tensor) {
       integer = std::strtoll(at, &end, 10);
     }
     if (end == at || (*end && !std::strchr(" \t\n", *end)) || (errno == ERANGE && !real))
-      return failure(Code::InvalidArgument, "'%.20s' is no value of type %s", at,
+      return failure(Code::InvalidArgument, "'%.20s' is not a value of type %s", at,
                      runtime::dtypeName(tensor.dtype));
     put(given, number, integer);
     if (!real && runtime::readInteger(tensor.data.data(), tensor.dtype, given) != integer)

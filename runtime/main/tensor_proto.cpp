@@ -203,8 +203,7 @@ Status parseTensorProto(const uint8_t *data, size_t size, HostTensor &tensor) {
   }
   tensor.dtype = uint32_t(std::min<uint64_t>(fields.dataType, 0xffff));
   if (!runtime::dtypeBits(tensor.dtype))
-    return failure(Code::InvalidArgument, "pb: element type %u is none that has a size",
-                   tensor.dtype);
+    return failure(Code::InvalidArgument, "pb: element type %u has no fixed size", tensor.dtype);
   tensor.shape.clear();
   for (uint64_t dim : fields.dims)
     tensor.shape.push_back(int64_t(dim));

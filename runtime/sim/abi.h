@@ -8,12 +8,12 @@
  * Kernels reach the engine and the C library only through the thread context they are given, so an
  * image loads wherever the engine is, in an executable or in a shared library.
  *
- * A kernel has one or two forms. Its thread form runs one thread; threads wait for each other in
- * the engine, each on a stack of its own. Its warp form runs 32 threads, all of which exist: it is
- * called with the context of the warp's first thread, those of the others follow at thread_stride,
- * and of the engine's functions it calls `barrier` and `warp_sync` once for the whole warp,
- * `instruction` and `access` with the context of the thread concerned, and `warp_instruction`,
- * `warp_matrices`, `warp_copies` and `warp_access`.
+ * A kernel has one or two forms. Its scalar form runs one thread; threads wait for each other in
+ * the engine, each on a stack of its own. Its vectorised form runs 32 threads, all of which exist:
+ * it is called with the context of the warp's first thread, those of the others follow at
+ * thread_stride, and of the engine's functions it calls `barrier` and `warp_sync` once for the
+ * whole warp, `instruction` and `access` with the context of the thread concerned, and
+ * `warp_instruction`, `warp_matrices`, `warp_copies` and `warp_access`.
  */
 #ifndef CAMEO_SIM_ABI_H
 #define CAMEO_SIM_ABI_H
@@ -140,12 +140,12 @@ typedef struct CameoSimApi {
   void (*instruction)(CameoSimThread *, uint64_t code, uint32_t *words, uint32_t site);
   void (*blocking_instruction)(CameoSimThread *, uint64_t code, uint32_t mask, uint32_t *words,
                                uint32_t site);
-  /* Collective instructions, from the warp form: word i of lane l, of `count` words a lane, is
-   * words[32 * i + l]. */
+  /* Collective instructions, from the vectorised form: word i of lane l, of `count` words a lane,
+   * is words[32 * i + l]. */
   void (*warp_instruction)(CameoSimThread *, uint64_t code, uint32_t *words, uint32_t count,
                            uint32_t site);
-  /* `count` matrix instructions, from the warp form. Their operands and results are rows of 32
-   * words: word i of lane l is rows[32 * places[first + i] + l]. A result may lie where the
+  /* `count` matrix instructions, from the vectorised form. Their operands and results are rows of
+   * 32 words: word i of lane l is rows[32 * places[first + i] + l]. A result may lie where the
    * accumulator lies that it is made of. No instruction's operands but for accumulators are results
    * of those before it in the same call. */
   void (*warp_matrices)(CameoSimThread *, const CameoSimStep *steps, uint32_t count, uint32_t *rows,
@@ -166,11 +166,11 @@ typedef struct CameoSimApi {
   CAMEO_SIM_MATH2(CAMEO_SIM_DECLARE2)
 #undef CAMEO_SIM_DECLARE1
 #undef CAMEO_SIM_DECLARE2
-  /* Instrumented images only: as access, from the warp form, for `count` instructions, which are in
-   * order but for reads among each other and writes among each other. Those that differ in their
-   * sites and offsets alone follow one another. Returns 0 if they may access the addresses they
-   * have. If not, returns 1, and `allowed` has the addresses instead: lane l of instruction i is to
-   * access allowed[32 * i + l]. What lies at `accesses` is the same throughout a launch. */
+  /* Instrumented images only: as access, from the vectorised form, for `count` instructions, which
+   * are in order but for reads among each other and writes among each other. Those that differ in
+   * their sites and offsets alone follow one another. Returns 0 if they may access the addresses
+   * they have. If not, returns 1, and `allowed` has the addresses instead: lane l of instruction i
+   * is to access allowed[32 * i + l]. What lies at `accesses` is the same throughout a launch. */
   uint32_t (*warp_access)(CameoSimThread *, const CameoSimAccessSite *accesses, uint32_t count,
                           char *const *addresses, const uint8_t *lanes, char **allowed);
   /* Traced images only: the instruction at `site` has been executed, with `count` elements of
@@ -197,7 +197,7 @@ struct CameoSimThread {
   uint32_t cluster_nctaid[3];
   uint32_t cluster_ctarank;
   uint32_t cluster_nctarank;
-  /* The warp form: draws the order of lanes where it can be seen. 0: lowest first. */
+  /* The vectorised form: draws the order of lanes where it can be seen. 0: lowest first. */
   uint32_t lane_order;
   uint32_t reserved;
   /* Instrumented images only: executions[i] counts how often threads execute basic block i of the

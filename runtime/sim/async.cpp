@@ -111,8 +111,8 @@ uint32_t AsyncOperations::begin(const Fiber &issuer, Agent agent, uint32_t site)
   Worker &worker = *issuer.block->worker;
   if (!(worker.checks & kCheckRace))
     return 0;
-  if (worker.interval.isOpen())
-    settleRaces(worker);
+  if (worker.epoch.isOpen())
+    flushDeferred(worker);
   if (!any_) {
     if (!reserve(worker)) {
       worker.state->outOfMemory.store(true, std::memory_order_relaxed);
@@ -308,7 +308,7 @@ void AsyncOperations::noteReader(uint64_t granule, uint32_t number, const Fiber 
 }
 
 /// Whether what the threads of a record have written is ordered before all that `issuer` does, and
-/// fenced, whichever lanes they are. The block is no part of a cluster.
+/// fenced, whichever lanes they are. The block is not a part of a cluster.
 static bool isSettled(const Access &record, const Fiber &issuer) {
   const Clocks &clocks = *issuer.block->clocks;
   if (record.owner != issuer.block->cluster->owner)
@@ -322,8 +322,8 @@ static bool isSettled(const Access &record, const Fiber &issuer) {
   return true;
 }
 
-bool AsyncOperations::touchLikeOthers(Fiber &issuer, uint32_t number, uint64_t offset,
-                                      Writers &known) {
+bool AsyncOperations::tryKnownOrder(Fiber &issuer, uint32_t number, uint64_t offset,
+                                    Writers &known) {
   const Worker &worker = *issuer.block->worker;
   const RaceShadow &shadow = worker.shadow.races;
   const uint32_t *words = writers_ + offset / kWord, writer = words[0];

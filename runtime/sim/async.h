@@ -1,7 +1,7 @@
-// Operations that go on beside the threads that issue them: cp.async, bulk and tensor copies,
-// st.async, wgmma. What they do to shared memory is kept until it has been overwritten, what bulk
-// and tensor copies do to global memory until all know that it is done; accesses that nothing
-// orders after that are races. Where races are checked.
+// Asynchronous operations: cp.async, bulk and tensor copies, st.async, wgmma. Their accesses of
+// shared memory are remembered until the bytes are overwritten, those of bulk and tensor copies of
+// global memory until all threads know that they are done. An access that nothing orders after
+// them is a race. Only where races are checked.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_SIM_ASYNC_H
@@ -78,9 +78,9 @@ public:
     uint32_t owner = 0, stamp = 0, who = 0; // threads: Access
     uint32_t operation = 0;
   };
-  /// As touch, for a read of 16 bytes, if it is beyond doubt that it is in order: by what `known`
-  /// says of the instruction's reads before, or as can quickly be told. Else nothing happens.
-  bool touchLikeOthers(Fiber &issuer, uint32_t operation, uint64_t offset, Writers &known);
+  /// As touch, for a read of 16 bytes, if its order is quickly seen: from what `known` says of the
+  /// instruction's earlier reads, or from the records. Otherwise returns false and does nothing.
+  bool tryKnownOrder(Fiber &issuer, uint32_t operation, uint64_t offset, Writers &known);
   /// `fiber`, or its whole warp, knows from now on that the operation is done.
   void observe(uint32_t operation, const Fiber &fiber, bool wholeWarp);
   bool isKnown(uint32_t operation, const Fiber &fiber) const {

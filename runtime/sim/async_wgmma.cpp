@@ -60,8 +60,8 @@ void AsyncOperations::follow(const Warp &warp, const WgmmaStep &step) {
                       first.warp));
 }
 
-/// An instruction that lanes come to one by one, or one lane for all of a warp in the warp form.
-/// The first one speaks for the warp. Whether this is the first.
+/// An instruction that lanes come to one by one, or one lane for all of a warp in the vectorised
+/// form. The first one speaks for the warp. Whether this is the first.
 bool AsyncOperations::followLane(const Fiber &fiber, WgmmaWarp &own, uint64_t code, uint32_t site) {
   if (++own.lanes[fiber.thread.lane] <= own.lanesMost)
     return false;

@@ -6,7 +6,7 @@
 
 #include "runtime/sim/access_plans.h"
 #include "runtime/sim/async.h"
-#include "runtime/sim/barrier_interval.h"
+#include "runtime/sim/barrier_epoch.h"
 #include "runtime/sim/clocks.h"
 #include "runtime/sim/counting.h"
 #include "runtime/sim/engine.h"
@@ -37,8 +37,9 @@ struct Cluster;
 struct Warp;
 struct Worker;
 
-/// One GPU thread. Where the warp form of a kernel runs, the stack is the warp's, and the thread
-/// that a call names holds it while the warp waits. switch.S knows the offsets of sp and result.
+/// One GPU thread. Where the vectorised form of a kernel runs, the stack is the warp's, and the
+/// thread that a call names holds it while the warp waits. switch.S knows the offsets of sp and
+/// result.
 struct Fiber {
   CameoSimThread thread; // first: kernels hold its address
   void *sp;
@@ -84,8 +85,8 @@ struct Warp {
   uint32_t clock; // in the cluster: its number in Clocks
   uint32_t all;   // lanes that exist
   uint32_t live;  // lanes that have not exited
-  uint32_t ready; // lanes that can run; in the warp form, the warp can when all of them can
-  Fiber *holder;  // warp form: holds the warp's stack while it waits
+  uint32_t ready; // lanes that can run; in the vectorised form, the warp can when all of them can
+  Fiber *holder;  // vectorised form: holds the warp's stack while it waits
   uint32_t groupCount;
   Group groups[kLanes];
   // barrier.cluster.arrive and wait: where its lanes come to it.
@@ -309,7 +310,7 @@ struct Worker {
   SharedShadow shadow;
   AccessPlans plans;
   std::unordered_map<uint64_t, CameoSimAccessSite> matrixAccesses;
-  BarrierInterval interval;     // of a block that is no part of a cluster
+  BarrierEpoch epoch;           // of a block that is not a part of a cluster
   uint32_t stamp = kFirstStamp; // next cluster's first stamp
   Counters counters;
   RangeCache cache;
@@ -423,16 +424,16 @@ uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *acc
                            uint32_t count, char *const *addresses, const uint8_t *lanes,
                            char **allowed);
 
-/// Tells the race shadow what has been noted since the last barrier, for whatever happens next is
-/// to be checked there.
-void settleRaces(Worker &worker);
+/// Closes the epoch: flushes accesses that have been deferred since the last barrier to the race
+/// shadow, where whatever happens next is checked.
+void flushDeferred(Worker &worker);
 inline Clocks &Worker::changeClocks() {
-  if (interval.isOpen())
-    settleRaces(*this);
+  if (epoch.isOpen())
+    flushDeferred(*this);
   return *clocks;
 }
 
-/// A collective instruction of the warp form; CameoSimApi::warp_instruction.
+/// A collective instruction of the vectorised form; CameoSimApi::warp_instruction.
 void executeForWarp(CameoSimThread *thread, uint64_t code, uint32_t *words, uint32_t count,
                     uint32_t site);
 /// CameoSimApi::warp_matrices.

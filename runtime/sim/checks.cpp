@@ -371,8 +371,8 @@ void *checkAccess(CameoSimThread *thread, void *address, uint32_t bytes, uint32_
   uint64_t offset = worker.sharedOffset(at);
   bool own = (space & 0xff) == 3; // not of other blocks in the cluster
   bool shared = own || offset < worker.cluster.size * uint64_t(kSharedWindow);
-  if (shared && worker.checks & kCheckRace && worker.interval.isOpen())
-    settleRaces(worker);
+  if (shared && worker.checks & kCheckRace && worker.epoch.isOpen())
+    flushDeferred(worker);
   if (__builtin_expect(alignment && reinterpret_cast<uintptr_t>(at) % alignment, 0)) {
     if (worker.checks & kCheckBounds)
       return fail(fiber, FaultKind::Misaligned, shared ? offset : reinterpret_cast<uintptr_t>(at),

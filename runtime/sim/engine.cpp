@@ -251,7 +251,7 @@ LaunchResult Engine::compareForms(const Launch &launch) {
       ++at;
     result.outcome = Outcome::Fault;
     result.error =
-        format("kernel %s: the warp form leaves 0x%02x at %s+0x%zx, the thread form 0x%02x",
+        format("kernel %s: the vectorised form leaves 0x%02x at %s+0x%zx, the scalar form 0x%02x",
                launch.kernel->name, copy.range.begin[at] & 0xff, copy.range.name.c_str(), at,
                copy.byThreads[at] & 0xff);
   }

@@ -14,8 +14,8 @@ void reportBadOperand(Fiber &fiber, uint32_t site, const char *what) {
   fiber.block->worker->state->log.add(std::move(fault));
 }
 
-/// In the warp form all lanes go where a collective for all of them is; those of the code alone
-/// would not have.
+/// In the vectorised form all lanes go where a collective for all of them is; those of the code
+/// alone would not have.
 static void reportParted(Instruction instruction, Fiber &fiber, uint32_t *, uint32_t site) {
   uint32_t lanes = uint32_t(instruction.code >> 32);
   Fault fault = makeFault(fiber, FaultKind::DivergentBarrier, site);

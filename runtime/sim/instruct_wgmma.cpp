@@ -72,7 +72,7 @@ __attribute__((noinline)) const char *checkChunk(Fiber &fiber, char *chunk, uint
   };
   if (!fiber.block->counting && place + kChunk <= worker.state->sharedBytes &&
       (!(worker.checks & kCheckInit) || isInitialised()) &&
-      (!operation || worker.async.touchLikeOthers(fiber, operation, offset, *writers)))
+      (!operation || worker.async.tryKnownOrder(fiber, operation, offset, *writers)))
     return chunk;
   return checkAsyncAccess(fiber, operation, chunk, kChunk, kChunk, 3, CAMEO_SIM_READ, site);
 }

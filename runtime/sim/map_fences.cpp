@@ -84,8 +84,8 @@ bool mayReadMap(Fiber &fiber, const char *map, uint32_t site) {
 void checkMapUse(Fiber &fiber, const char *map, uint32_t site) {
   if (!fiber.block->clocks || isMapParameter(fiber, map))
     return;
-  if (fiber.block->worker->interval.isOpen())
-    settleRaces(*fiber.block->worker);
+  if (fiber.block->worker->epoch.isOpen())
+    flushDeferred(*fiber.block->worker);
   auto any = [](const MapFence &) { return true; };
   const bool acquired = findAcquire(fiber, map, CAMEO_SIM_SCOPE_CTA, any);
   const bool ofHost = isOfHost(fiber, map, site);

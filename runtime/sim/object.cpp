@@ -64,7 +64,7 @@ bool Object::readHeaders(std::string &error) {
     return fail(error, "it ends within its header");
   if (header_->e_type != ET_DYN || header_->e_machine != EM_X86_64 ||
       header_->e_phentsize != sizeof(Elf64_Phdr))
-    return fail(error, "it is no shared object for x86-64");
+    return fail(error, "it is not a shared object for x86-64");
   segments_ = inFile<Elf64_Phdr>(header_->e_phoff, header_->e_phnum);
   if (!segments_)
     return fail(error, "it ends within its program headers");

@@ -24,10 +24,10 @@ inline uint32_t maskOf(const uint8_t *lanes) {
   return uint32_t(_mm256_movemask_epi8(_mm256_slli_epi16(load(lanes), 7)));
 }
 
-/// Whether addresses lie from `from` as the distances say; `takesPart`: -1 or 0 by lane, null: all
-/// lanes do.
-inline bool lieLike(const int64_t *distances, const int64_t *takesPart, __m256i from,
-                    char *const *addresses) {
+/// Whether each lane's address has its distance from `from`. `takesPart`: -1 or 0 for each lane;
+/// null: all lanes take part.
+inline bool haveDistances(const int64_t *distances, const int64_t *takesPart, __m256i from,
+                          char *const *addresses) {
   __m256i odd = _mm256_setzero_si256();
   for (uint32_t i = 0; i < kLanes; i += 4) {
     __m256i off =

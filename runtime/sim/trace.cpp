@@ -70,7 +70,7 @@ bool parseTrace(const char *text, TraceSelection &selection, std::string &error)
     rest.erase(0, comma + 1);
     comma = rest.find(',');
     if (!readNumber(rest.substr(0, comma), *number)) {
-      error = format("'%s' is no number of a block or warp", rest.substr(0, comma).c_str());
+      error = format("'%s' is not a number of a block or warp", rest.substr(0, comma).c_str());
       return false;
     }
   }

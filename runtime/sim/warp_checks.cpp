@@ -31,8 +31,8 @@ bool hasPattern(const WarpPattern &pattern, uint32_t lanes, uint32_t bytes, uint
   if (pattern.lanes != lanes || pattern.bytes != bytes || pattern.low != low)
     return false;
   const __m256i from = _mm256_set1_epi64x(int64_t(base));
-  return lanes == ~0u ? lieLike(pattern.distances, nullptr, from, addresses)
-                      : lieLike(pattern.distances, pattern.takesPart, from, addresses);
+  return lanes == ~0u ? haveDistances(pattern.distances, nullptr, from, addresses)
+                      : haveDistances(pattern.distances, pattern.takesPart, from, addresses);
 }
 
 __attribute__((noinline)) void makePattern(WarpPattern &pattern, uint32_t lanes, uint32_t bytes,

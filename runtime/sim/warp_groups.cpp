@@ -55,7 +55,7 @@ inline void setAll(uint8_t *at, uint32_t count, uint8_t value) {
 
 // ---- Groups of accesses ----
 
-/// Checks an access of a warp as exactly as can be. `replace`: is told of lanes that are to access
+/// Checks an access of a warp as exactly as can be. `replace`: is called for lanes that are to access
 /// another address.
 template <typename Replace>
 void checkClosely(Fiber *fibers, uint32_t lanes, char *const *row, const CameoSimAccessSite &access,
@@ -133,12 +133,12 @@ bool checkGroup(Fiber *fibers, AccessGroup &group, const CameoSimAccessSite *acc
     return access.kind == CAMEO_SIM_READ && (range->initialised || !(worker.checks & kCheckInit)) &&
            (range->readOnly || !(worker.checks & kCheckRace));
   }
-  BarrierInterval &interval = worker.interval;
-  if (space != 3 || !interval.isOpen() || access.kind == CAMEO_SIM_ATOMIC)
+  BarrierEpoch &epoch = worker.epoch;
+  if (space != 3 || !epoch.isOpen() || access.kind == CAMEO_SIM_ATOMIC)
     return false;
   const Footprint *footprint = worker.plans.find(group, accesses, lanes, row);
   if (__builtin_expect(!footprint, 0)) {
-    settleRaces(worker);
+    flushDeferred(worker);
     worker.plans.forget();
     return false;
   }
@@ -154,14 +154,14 @@ bool checkGroup(Fiber *fibers, AccessGroup &group, const CameoSimAccessSite *acc
     return false;
   if (!(worker.checks & (kCheckInit | kCheckRace)))
     return true;
-  if (!(isWrite ? interval.write(*footprint, uint32_t(place))
-                : interval.read(*footprint, uint32_t(place))))
+  if (!(isWrite ? epoch.write(*footprint, uint32_t(place))
+                : epoch.read(*footprint, uint32_t(place))))
     return false;
   if (worker.checks & kCheckRace) {
-    auto &noted = interval.noted();
-    if (noted.size() == BarrierInterval::kMaxNoted)
-      settleRaces(worker);
-    noted.push_back({fibers, accesses + group.first, footprint, base, group.count});
+    auto &deferred = epoch.deferred();
+    if (deferred.size() == BarrierEpoch::kMaxDeferred)
+      flushDeferred(worker);
+    deferred.push_back({fibers, accesses + group.first, footprint, base, group.count});
   }
   return true;
 }
@@ -173,11 +173,11 @@ bool liesLike(const Footprint &footprint, uint32_t lanes, char *const *addresses
     return false;
   const __m256i from =
       _mm256_set1_epi64x(int64_t(reinterpret_cast<uintptr_t>(addresses[__builtin_ctz(lanes)])));
-  return lanes == ~0u ? lieLike(footprint.distances, nullptr, from, addresses)
-                      : lieLike(footprint.distances, footprint.takesPart, from, addresses);
+  return lanes == ~0u ? haveDistances(footprint.distances, nullptr, from, addresses)
+                      : haveDistances(footprint.distances, footprint.takesPart, from, addresses);
 }
 
-bool BarrierInterval::read(const Footprint &footprint, uint32_t place) {
+bool BarrierEpoch::read(const Footprint &footprint, uint32_t place) {
   const uint32_t word = place / kWord;
   const Footprint::Run *runs = footprint.runs.data();
   const uint32_t singles = footprint.singles, count = uint32_t(footprint.runs.size());
@@ -196,7 +196,7 @@ bool BarrierInterval::read(const Footprint &footprint, uint32_t place) {
   return __builtin_expect(!doubtful, 1) || (initialised_ && findInitialised(footprint, word));
 }
 
-bool BarrierInterval::write(const Footprint &footprint, uint32_t place) {
+bool BarrierEpoch::write(const Footprint &footprint, uint32_t place) {
   const uint32_t word = place / kWord;
   const Footprint::Run *runs = footprint.runs.data();
   const uint32_t singles = footprint.singles, count = uint32_t(footprint.runs.size());
@@ -219,21 +219,21 @@ bool BarrierInterval::write(const Footprint &footprint, uint32_t place) {
   return !races;
 }
 
-void settleRaces(Worker &worker) {
-  BarrierInterval &interval = worker.interval;
-  interval.close();
+void flushDeferred(Worker &worker) {
+  BarrierEpoch &epoch = worker.epoch;
+  epoch.close();
   const uint32_t checks = worker.checks;
   worker.checks = kCheckRace;
-  for (const BarrierInterval::Noted &noted : interval.noted()) {
+  for (const BarrierEpoch::Deferred &access : epoch.deferred()) {
     char *addresses[kLanes];
     for (uint32_t lane = 0; lane < kLanes; ++lane)
-      addresses[lane] = noted.base + noted.footprint->distances[lane];
+      addresses[lane] = access.base + access.footprint->distances[lane];
     PatternLookup lookup;
-    for (uint32_t i = 0; i < noted.count; ++i)
-      checkClosely(noted.warp, noted.footprint->lanes, addresses, noted.accesses[i], lookup,
+    for (uint32_t i = 0; i < access.count; ++i)
+      checkClosely(access.warp, access.footprint->lanes, addresses, access.accesses[i], lookup,
                    [](uint32_t, char *) {});
   }
-  interval.noted().clear();
+  epoch.deferred().clear();
   worker.checks = checks;
 }
 
@@ -255,8 +255,8 @@ uint32_t checkWarpAccesses(CameoSimThread *thread, const CameoSimAccessSite *acc
     char *const *row = addresses + kLanes * first.row;
     if (!takePart || checkGroup(fibers, group, accesses, takePart, takesPart, row))
       continue;
-    if ((first.space & 0xff) != 1 && worker.checks & kCheckRace && worker.interval.isOpen())
-      settleRaces(worker);
+    if ((first.space & 0xff) != 1 && worker.checks & kCheckRace && worker.epoch.isOpen())
+      flushDeferred(worker);
     for (uint32_t i = group.first; i < group.first + group.count; ++i)
       checkClosely(fibers, takePart, row, accesses[i], lookup, [&](uint32_t lane, char *checked) {
         for (uint32_t j = 0; !any && j < count * kLanes; ++j) {

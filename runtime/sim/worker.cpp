@@ -38,7 +38,7 @@ bool Worker::prepare(LaunchState &launchState) {
   if (checks & kCheckMemory && !patterns)
     patterns.reset(new WarpPatterns());
   plans.restart();
-  interval.close();
+  epoch.close();
   if (checks & kCheckInit && shadow.windows < size) {
     shadow.initialised.reset(new uint8_t[size_t(size) * kSharedWindow]);
     shadow.windows = size;
@@ -187,9 +187,9 @@ void Worker::startBlock(Block &block, uint64_t order) {
   if (initialised)
     memset(initialised, 0, state->sharedBytes);
   if (notesIntervals())
-    interval.startBlock(state->sharedBytes, initialised, checks & kCheckRace);
+    epoch.startBlock(state->sharedBytes, initialised, checks & kCheckRace);
 
-  // The warp form reads the block's number from the context of the warp's first thread.
+  // The vectorised form reads the block's number from the context of the warp's first thread.
   uint32_t perFiber = block.warpForm ? kLanes : 1;
   uint32_t started = block.sequential ? 1 : block.threads / perFiber;
   uint32_t firstStack = block.rank * started;
@@ -301,7 +301,7 @@ void Worker::syncWarps(const Block &block, uint32_t warpsThere, ClockRow *arriva
     return;
   }
   clocks->syncWarps(block.firstClock, warpsThere);
-  interval.open();
+  epoch.open();
 }
 
 const CameoSimAccessSite &Worker::matrixAccess(CameoSimAccess kind, uint32_t matrices,
@@ -324,7 +324,7 @@ void Worker::undefine(uint64_t offset, uint32_t bytes) {
   if (!(checks & kCheckInit))
     return;
   if (notesIntervals())
-    interval.undefine(uint32_t(offset), bytes);
+    epoch.undefine(uint32_t(offset), bytes);
   else
     memset(shadow.initialised.get() + offset, 0, bytes);
 }

@@ -9,7 +9,7 @@
 // CHECK:         llvm.br
 // CHECK:         %[[P1:.*]] = llvm.getelementptr %[[COUNTERS]][8]
 // CHECK:         llvm.return
-// An entry is no kernel's code.
+// An entry is not a kernel's code.
 // CHECK-LABEL: llvm.func @k(
 // CHECK-NEXT:    llvm.return
 gpu.module @kernels {

@@ -1,4 +1,4 @@
-// What of nvvm is no instruction of `kernel.ptx`, and what the simulator does not know: of all
+// What of nvvm is not an instruction of `kernel.ptx`, and what the simulator does not know: of all
 // kernels in one go.
 //
 // RUN: not cameo-translate --kernel-to-sim-image %s -o %t.so 2>&1 | FileCheck %s --implicit-check-not="does not know"

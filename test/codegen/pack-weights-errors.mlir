@@ -8,7 +8,7 @@ rt.variant @v target "sm_80" {
   func.func @main() -> tensor<64x96xf32> {
     %w = rt.get_constant @w : tensor<64x96xf32>
     %e = tensor.empty() : tensor<64x96xf32>
-    // expected-error @below {{kernel.packing [array<i64: 0, 0>] has no order of the dimensions of each input, or one of an input that is no constant read by maps}}
+    // expected-error @below {{kernel.packing [array<i64: 0, 0>] has no order of the dimensions of each input, or one of an input that is not a constant read by maps}}
     %r = kernel.dispatch ins(%w : tensor<64x96xf32>) outs(%e : tensor<64x96xf32>)
         schedule <"map", {flat = true, threads = 256 : i64, vector = 1 : i64}>
         attributes {kernel.packing = [array<i64: 0, 0>]} {
@@ -31,7 +31,7 @@ rt.variant @v target "sm_80" {
 rt.variant @v target "sm_80" {
   func.func @main(%x: tensor<64x96xf32>) -> tensor<64x96xf32> {
     %e = tensor.empty() : tensor<64x96xf32>
-    // expected-error @below {{or one of an input that is no constant read by maps}}
+    // expected-error @below {{or one of an input that is not a constant read by maps}}
     %r = kernel.dispatch ins(%x : tensor<64x96xf32>) outs(%e : tensor<64x96xf32>)
         attributes {kernel.packing = [array<i64: 1, 0>]} {
     ^bb0(%a: tensor<64x96xf32>, %o: tensor<64x96xf32>):

@@ -27,7 +27,7 @@
 // WRONG: error: its constants cannot be packed as the file of schedules says: [array<i64>, array<i64: 1, 1>]
 // RUN: sed 's/"packing": ".*"/"packing": "7"/' %t.json > %t.number.json
 // RUN: not cameoc %s --start-from=dispatched --emit=plan -o %t.plan --target=sim:sm_80 --schedules=%t.number.json 2>&1 | FileCheck %s --check-prefix=NUMBER
-// NUMBER: error: schedules '{{.*}}.number.json': schedule 0 (key {{[0-9a-f]+}}) has a packing that cannot be read: it is no list of orders
+// NUMBER: error: schedules '{{.*}}.number.json': schedule 0 (key {{[0-9a-f]+}}) has a packing that cannot be read: expected a list of orders
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>

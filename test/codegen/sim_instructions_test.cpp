@@ -168,7 +168,7 @@ TEST(SimInstructions, RaceThatAnMbarrierOrders) {
 }
 
 TEST(SimInstructions, LanesThatPart) {
-  // Data decide who comes to a barrier: the warp form takes one way, and says so.
+  // Data decide who comes to a barrier: the vectorised form takes one way, and says so.
   auto text = [](const char *bound) {
     return std::string(R"(
     %from = llvm.getelementptr %in[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32

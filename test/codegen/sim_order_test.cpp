@@ -1,5 +1,5 @@
-// Orders of lanes in the warp form, which --sim-seed chooses: what kernels leave where they depend
-// on it.
+// Orders of lanes in the vectorised form, which --sim-seed chooses: what kernels leave where they
+// depend on it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "test/codegen/SimHarness.h"

@@ -43,7 +43,7 @@ func.func @undone(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision
 
 // -----
 
-// expected-error @+1 {{'func.func' at stage precision: 'onnx.precision' is no precision: "fp17"}}
+// expected-error @+1 {{'func.func' at stage precision: 'onnx.precision' is not a precision: "fp17"}}
 func.func @unknown(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision = "fp17"} {
   return %x : tensor<2xf16>
 }

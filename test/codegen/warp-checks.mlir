@@ -1,4 +1,4 @@
-// Accesses of checked kernels in the warp form: the engine is told of those of all lanes at once.
+// Accesses of checked kernels in the vectorised form: the engine is told of those of all lanes at once.
 //
 // RUN: cameo-translate --kernel-to-sim-ir --checked %s -o %t.ll
 // RUN: FileCheck %s < %t.ll

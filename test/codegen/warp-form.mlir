@@ -1,11 +1,11 @@
-// The warp form of simulated kernels: loops over lanes, which become SIMD, where all lanes come by
+// The vectorised form of simulated kernels: loops over lanes, which become SIMD, where all lanes come by
 // together; a reason where there is none.
 //
 // RUN: cameo-translate --kernel-to-sim-ir %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 // RUN: cameo-translate --kernel-to-sim-ir --thread-form %s | FileCheck %s --check-prefix=THREAD
 //
-// THREAD: ; guarded has no warp form
+// THREAD: ; guarded has no vectorised form
 // THREAD: define void @guarded(
 // THREAD-NOT: $warp
 
@@ -94,7 +94,7 @@ gpu.module @exchanged {
   }
 }
 
-// CHECK: ; parted has no warp form: lanes may reach a barrier or collective operation at different times
+// CHECK: ; parted has no vectorised form: lanes may reach a barrier or collective operation at different times
 gpu.module @parted {
   llvm.func @parted() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
     %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -126,7 +126,7 @@ gpu.module @specialised {
   }
 }
 
-// CHECK: ; half has no warp form: a collective operation is for a part of the warp
+// CHECK: ; half has no vectorised form: a collective operation is for a part of the warp
 gpu.module @half {
   llvm.func @half(%y: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
     %mask = llvm.mlir.constant(65535 : i32) : i32
@@ -135,14 +135,14 @@ gpu.module @half {
   }
 }
 
-// CHECK: ; odd has no warp form: its blocks are no whole number of warps
+// CHECK: ; odd has no vectorised form: its blocks are not a whole number of warps
 gpu.module @odd {
   llvm.func @odd() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 48, 1, 1>} {
     llvm.return
   }
 }
 
-// CHECK: ; open has no warp form: the block's size is not known
+// CHECK: ; open has no vectorised form: the block's size is not known
 gpu.module @open {
   llvm.func @open() attributes {nvvm.kernel} {
     llvm.return

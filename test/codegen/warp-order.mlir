@@ -1,4 +1,4 @@
-// Lanes of the warp form run in an order that is drawn anew, where it can be seen; else in their own.
+// Lanes of the vectorised form run in an order that is drawn anew, where it can be seen; else in their own.
 //
 // RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a %s | FileCheck %s
 

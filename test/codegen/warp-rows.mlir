@@ -1,4 +1,4 @@
-// Matrix instructions and cp.async in the warp form: operands and results are rows that lie where
+// Matrix instructions and cp.async in the vectorised form: operands and results are rows that lie where
 // they are, and one call of the engine does what has nothing in between.
 //
 // RUN: cameo-translate --kernel-to-sim-ir %s | FileCheck %s

@@ -1,4 +1,4 @@
-// Waits and branches before collectives in the warp form.
+// Waits and branches before collectives in the vectorised form.
 //
 // RUN: cameo-translate --kernel-to-sim-ir --arch=sm_90a %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
@@ -60,7 +60,7 @@ gpu.module @apart {
 }
 
 // Not if a neighbour may have to go on for that.
-// CHECK: ; chained has no warp form: a lane waits for an mbarrier while others of its warp may arrive at one
+// CHECK: ; chained has no vectorised form: a lane waits for an mbarrier while others of its warp may arrive at one
 gpu.module @chained {
   llvm.mlir.global internal @bar() {addr_space = 3 : i32, alignment = 8 : i64} : !llvm.array<1 x i64>
   llvm.func @chained(%y: !llvm.ptr<1>, %phase: i32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
@@ -102,7 +102,7 @@ gpu.module @decided {
 }
 
 // Lanes may meet at barriers of either way.
-// CHECK: ; either has no warp form: lanes may reach a barrier or collective operation at different times
+// CHECK: ; either has no vectorised form: lanes may reach a barrier or collective operation at different times
 gpu.module @either {
   llvm.func @either(%x: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
     %tid = nvvm.read.ptx.sreg.tid.x : i32

@@ -134,8 +134,8 @@ def bad_files(tests):
     yield tests.save("truncated.npy", whole[:-1]), "needs 1280 bytes, the file has 1279"
     yield tests.save("long.npy", whole + b"\0"), "needs 1280 bytes, the file has 1281"
     yield tests.save("header.npy", whole[:20]), "truncated header"
-    yield tests.save("empty.npy", b""), "no npy file"
-    yield tests.save("other.npy", b"PK\3\4" + bytes(100)), "no npy file"
+    yield tests.save("empty.npy", b""), "not an npy file"
+    yield tests.save("other.npy", b"PK\3\4" + bytes(100)), "not an npy file"
     yield tests.save("version.npy", whole[:6] + b"\x09" + whole[7:]), "format version 9"
     yield tests.save("huge.npy", npy_bytes(
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 5, 32), }")), "the file has 0"
@@ -215,40 +215,40 @@ USAGE = [
     ([], "1 input is missing"),
     (["--nonsense"], "unknown option --nonsense; --help lists them"),
     (["--warmup=3"], "is --warmUp meant?"),
-    (["positional"], "'positional' is no option"),
+    (["positional"], "'positional' is not an option"),
     (["--input"], "--input needs a value"),
     (["--input="], "--input needs a value"),
     (["--input=z=@x.npy"], "the names are x"),
-    (["--input=x=x.npy"], "'x.npy' is no type"),
+    (["--input=x=x.npy"], "'x.npy' is not a type"),
     (["--input=@x.npy", "--input=@x.npy"], "the model has only 1"),
     (["--input=x=@x.npy", "--input=x=@x.npy"], "'x' is given twice"),
     (["--input=x=2x5x32xf32=1 2"], "2 values for 2x5x32xf32 of 320"),
-    (["--input=x=2x5x32xf32=a"], "'a' is no value of type f32"),
-    (["--input=x=2x5x32xf99=1"], "is no type such as"),
+    (["--input=x=2x5x32xf32=a"], "'a' is not a value of type f32"),
+    (["--input=x=2x5x32xf99=1"], "is not a type such as"),
     (["--input=x=9000000000000x5x32xf32=1"], "this machine has"),
     (["--input=x=9223372036854775807x5x32xf32=1"], "overflow"),
     (["--random-inputs", "--shapes=x:9000000000000x5x32"], "this machine has"),
     (["--random-inputs", "--shapes=x:2x5"], "rank 2"),
     (["--random-inputs", "--shapes=z:2"], "names no input"),
-    (["--random-inputs", "--shapes=x:2xy"], "is no list of sizes"),
-    (["--random-inputs=x"], "is no number"),
+    (["--random-inputs", "--shapes=x:2xy"], "is not a list of sizes"),
+    (["--random-inputs=x"], "is not a number"),
     (["--random-inputs", "--output=z=@y.npy"], "the names are y, mean"),
     (["--random-inputs", "--output=y=y.npy"], "write @FILE.npy"),
     (["--random-inputs", "--output=y=@y.txt"], "write @FILE.npy"),
     (["--random-inputs", "--output=y=@/nowhere/y.npy"], "cannot write '/nowhere/y.npy'"),
     (["--random-inputs", "--expected_output=y=@missing.npy"], "No such file"),
-    (["--random-inputs", "--atol=x"], "is no number"),
-    (["--random-inputs", "--rtol=-1"], "is no number of at least 0"),
+    (["--random-inputs", "--atol=x"], "is not a number"),
+    (["--random-inputs", "--rtol=-1"], "is not a number of at least 0"),
     (["--random-inputs", "--entry=other"], "no entry point 'other'"),
-    (["--random-inputs", "--device=tpu"], "'tpu' is no device"),
+    (["--random-inputs", "--device=tpu"], "'tpu' is not a device"),
     (["--random-inputs", "--sim-checks=magic"], "magic"),
     (["--random-inputs", "--benchmark", "--streams=0"], "1 to 256 streams"),
     (["--random-inputs", "--benchmark", "--percentile=100"], "not between 0 and 100"),
     (["--random-inputs", "--benchmark", "--cold"], "the simulator has no cache"),
     (["--random-inputs", "--benchmark", "--cold", "--streams=2"], "measures one stream, not 2"),
-    (["--random-inputs", "--runs=0"], "one at least, not 0"),
-    (["--random-inputs", "--profile=t.json", "--profileRuns=0"], "one at least, not 0"),
-    (["--random-inputs", "--benchmark", "--iterations=x"], "is no number"),
+    (["--random-inputs", "--runs=0"], "must be at least 1, not 0"),
+    (["--random-inputs", "--profile=t.json", "--profileRuns=0"], "must be at least 1, not 0"),
+    (["--random-inputs", "--benchmark", "--iterations=x"], "is not a number"),
     (["--random-inputs", "--profile=/nowhere/trace.json"], "cannot write '/nowhere/trace.json'"),
     (["--random-inputs", "--taps=t"], "--taps: the model has none; cameoc --tap=NAME compiles"),
     (["--random-inputs", "--taps=t", "--benchmark"], "of a plain run, not of --benchmark"),

@@ -56,7 +56,7 @@ def main():
     images, labels = images[:IMAGES], labels[:IMAGES]
     session = onnxruntime.InferenceSession(demo.HERE / "fashion.onnx")
     reference, = session.run(None, {"image": images})
-    # Another batch size in the last run: 1,000 is no multiple of 300.
+    # Another batch size in the last run: 1,000 is not a multiple of 300.
     for batch in (BATCH, 300):
         try:
             logits, seconds = demo.classify(artefact, images, batch, options.device)

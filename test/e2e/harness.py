@@ -222,7 +222,7 @@ def add_arguments(parser):
     parser.add_argument("--sim-checks", nargs="?", const="all", default="", metavar="LIST",
                         help="compile for the simulator's checks and run with them (or a list)")
     parser.add_argument("--sim-compare", action="store_true",
-                        help="run each kernel's warp form and thread form, and compare bits")
+                        help="run each kernel's vectorised form and scalar form, and compare bits")
     parser.add_argument("--levels", action="store_true",
                         help="compile with -O0 and with -O2, and compare bits")
     parser.add_argument("--sim-seed", type=int, action="append", default=[], metavar="N",

@@ -55,7 +55,7 @@ def add_tensor(**fields):
     return model([helper.make_node("Add", ["x", "w"], ["y"])], [tensor])
 
 
-# --- files that are no model
+# --- files that are not a model
 
 @case
 def empty(folder):
@@ -74,7 +74,7 @@ def a_folder(folder):
 
 @case
 def text(folder):
-    write(folder, b"this is no model\n" * 100)
+    write(folder, b"this is not a model\n" * 100)
 
 
 @case

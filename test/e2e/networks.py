@@ -2,7 +2,7 @@
 
 Random weights show numerical error and speed; they classify nothing. Convolutions and products are
 scaled so that activations neither die out nor overflow through a hundred layers, batch-norms have
-statistics of their own, and the layer before a softmax is scaled so that its output is no one-hot.
+statistics of their own, and the layer before a softmax is scaled so that its output is not a one-hot.
 Everything that is batch is symbolic (N), and in BERT the sequence too (S).
 """
 # SPDX-License-Identifier: Apache-2.0

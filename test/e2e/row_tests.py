@@ -69,7 +69,7 @@ class RowTests:
         for name, version in sorted(wanted - have):
             self.suite.fail(f"{name}-{version}", "row_cases.py has no case of this row")
         for name, version in sorted(have - wanted):
-            self.suite.fail(f"{name}-{version}", "is no row of a claimed operator")
+            self.suite.fail(f"{name}-{version}", "is not a row of a claimed operator")
         if wanted == have:
             self.suite.ok("completeness")
 

@@ -22,7 +22,7 @@ F32, I64, I8, U8 = numpy.float32, numpy.int64, numpy.int8, numpy.uint8
 @dataclass
 class Check:
     """One node, 'it', over inputs a, b, ...: (dtype, dims), an array that the model holds, None for
-    what is absent, or the name of a value that a node of `before` makes; a Beside is no input of the
+    what is absent, or the name of a value that a node of `before` makes; a Beside is not an input of the
     node."""
     label: str
     operator: str
@@ -145,7 +145,7 @@ def cases():
                 [([[1, 3, 5], [2, 3, 2], [3]], "the bias has 3 values for 2 filters")])
     yield Check("conv-group", "Conv", [tensor(1, 4, 5), tensor("F", 2, 2)],
                 [[1, 4, 5], [4, 2, 2]],
-                [([[1, 4, 5], [3, 2, 2]], "3 filters are no multiple of group 2")], {"group": 2})
+                [([[1, 4, 5], [3, 2, 2]], "3 filters are not a multiple of group 2")], {"group": 2})
     yield Check("conv-kernel", "Conv", [tensor(1, 3, 5), tensor(4, 3, "K")],
                 [[1, 3, 5], [4, 3, 2]],
                 [([[1, 3, 5], [4, 3, 3]], "kernel_shape has a size of 2, the weights one of 3")],

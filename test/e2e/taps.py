@@ -161,7 +161,7 @@ class Taps:
         wanted = reference(model, network.feeds[0])
         _, taps = self.tapped(network, case, artefact, 0)
         kinds = {array.dtype for array in taps.values()}
-        # A cast of a value is exported under a name of its own, and is no value of the model's.
+        # A cast of a value is exported under a name of its own, and is not a value of the model's.
         self.judge(case, problem_of(taps, {name: wanted[name] for name in taps if name in wanted},
                                     LIMITS["fp16"]))
         self.judge(f"{case}-types", numpy.dtype(numpy.float16) not in kinds and f"types: {kinds}")

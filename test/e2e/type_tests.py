@@ -39,7 +39,7 @@ EXTREMES = {"Abs", "Add", "ArgMax", "ArgMin", "BitShift", "BitwiseAnd", "Bitwise
             "ReduceMin", "Relu", "Reshape", "Sign", "Slice", "Split", "Squeeze", "Sub",
             "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"}
 DIVISORS = {"Div", "Mod"}
-PLACES = {"BitShift", "Gather", "GatherElements", "GatherND"}  # the second operand is no datum
+PLACES = {"BitShift", "Gather", "GatherElements", "GatherND"}  # the second operand is not a datum
 # The result's type is not one that an operand has, or is the point.
 TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity"}
 # Parameters that the specification keeps apart and that go together all the same.

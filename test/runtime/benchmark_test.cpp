@@ -231,7 +231,7 @@ TEST_F(BenchmarkTest, TellsClocksAndEnergy) {
       << text;
   setenv("FAKENVML_FAIL", "nvmlDeviceGetTotal:3", 1);
   ASSERT_TRUE(run().ok());
-  EXPECT_TRUE(has(text, "Power: 123.456 W; energy: not told\n")) << text;
+  EXPECT_TRUE(has(text, "Power: 123.456 W; energy: not available\n")) << text;
   setenv("FAKENVML_FAIL", "nvmlInit_v2:9", 1);
   ASSERT_TRUE(run().ok());
   EXPECT_TRUE(has(text, "Clocks: not available: nvmlInit_v2: error 9\n")) << text;

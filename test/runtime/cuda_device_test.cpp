@@ -433,7 +433,7 @@ TEST_F(CudaDevice, DamagedCodeNeverReachesTheDriver) {
   EXPECT_EQ(device->loadModule(empty, module).code(), Code::Corrupt);
   CodeSection cubin = {CAMEO_SECTION_CUBIN, 80, 0, scalePtx.c_str(), scalePtx.size() + 1};
   EXPECT_EQ(messageOf(device->loadModule(cubin, module)),
-            "cubin for sm_80 is damaged: it is no ELF file");
+            "cubin for sm_80 is damaged: it is not an ELF file");
   CodeSection simulator = {CAMEO_SECTION_SIM_IMAGE, 80, 0, "", 0};
   EXPECT_EQ(device->loadModule(simulator, module).code(), Code::InvalidArgument);
   EXPECT_EQ(fakecuda::callCount("cuModuleLoadDataEx"), 0);

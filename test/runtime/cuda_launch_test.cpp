@@ -21,7 +21,7 @@ protected:
     EXPECT_EQ(load({kernel}), 0);
     return function(kernel.name.c_str());
   }
-  // The errors of a launch are no errors of later calls.
+  // The errors of a launch are not errors of later calls.
   void TearDown() override {
     EXPECT_EQ(cuStreamSynchronize(legacy), 0);
     FakeCuda::TearDown();

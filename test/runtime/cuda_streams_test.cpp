@@ -271,7 +271,7 @@ TEST_F(CudaStreams, HostMemoryIsNoDeviceMemory) {
   cameo_binding binding = Program::binding(values, sizeof values, CAMEO_MEMORY_DEVICE);
   EXPECT_EQ(cameo_context_bind_input(context, 0, &binding), CAMEO_STATUS_INVALID_ARGUMENT);
   EXPECT_NE(error().find("input 'x': 0x"), std::string::npos) << error();
-  EXPECT_NE(error().find(" is no memory that Fake GPU can reach"), std::string::npos) << error();
+  EXPECT_NE(error().find(" is not memory that Fake GPU can reach"), std::string::npos) << error();
 }
 
 TEST_F(CudaStreams, ArenaIsNoOutput) {

@@ -21,7 +21,7 @@ using namespace cameo::runtime;
 size_t sizeOf(uint32_t type) { return type == CAMEO_ARG_I32 || type == CAMEO_ARG_F32 ? 4 : 8; }
 
 // How far the memory goes that a kernel is given: to the end of the allocation that the address
-// lies in. False: the address is no memory of a GPU.
+// lies in. False: the address is not memory of a GPU.
 bool extentOf(uint64_t address, uint64_t &bytes) {
   bytes = 0;
   if (!address)
@@ -203,7 +203,7 @@ void Artefact::run(const Launch &launch, cameo::runtime::Kernel kernel, const Ke
     arguments.push_back(const_cast<char *>(launch.arguments[i].data()));
     if (info.argTypes[i] == CAMEO_ARG_BUFFER &&
         !extentOf(launch.argument<uint64_t>(i), extents[i])) {
-      misuse(launch.kernel + ": argument " + std::to_string(i) + " is no address of the GPU's");
+      misuse(launch.kernel + ": argument " + std::to_string(i) + " is not an address of the GPU's");
       fault(CUDA_ERROR_ILLEGAL_ADDRESS);
       return;
     }

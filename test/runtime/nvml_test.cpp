@@ -39,7 +39,7 @@ TEST_F(NvmlTest, TellsAll) {
 
 TEST_F(NvmlTest, SaysWhatIsMissing) {
   EXPECT_EQ(open(kBus, "libno-such-nvml.so.1").message(), "no libno-such-nvml.so.1");
-  EXPECT_EQ(open("").message(), "the driver does not tell the GPU's PCI bus");
+  EXPECT_EQ(open("").message(), "the driver does not report the GPU's PCI bus");
   EXPECT_EQ(open(kBus, CAMEO_FAKE_CUDA).message(), CAMEO_FAKE_CUDA " lacks functions of NVML");
   EXPECT_EQ(open("0000:07:00.0").message(),
             "nvmlDeviceGetHandleByPciBusId_v2(0000:07:00.0): error 6");

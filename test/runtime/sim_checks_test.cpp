@@ -195,7 +195,7 @@ TEST(SimChecks, RaceReportNamesBothAccesses) {
             "32 times in all");
 }
 
-/// Lanes of one warp hand values to each other; 2: a shuffle is no fence.
+/// Lanes of one warp hand values to each other; 2: a shuffle is not a fence.
 void warpBody(Gpu gpu) {
   uint32_t *out = gpu.arg<uint32_t *>(0);
   Plant plant = gpu.arg<Plant>(1);

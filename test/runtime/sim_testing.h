@@ -135,7 +135,7 @@ public:
                    shape.maps},
                   shape, values...);
   }
-  /// A kernel in the warp form.
+  /// A kernel in the vectorised form.
   template <typename... Args>
   LaunchResult runWarps(CameoSimKernel entry, const Shape &shape, const Args &...values) {
     return launch({"test_kernel",

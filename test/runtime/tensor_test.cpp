@@ -76,9 +76,9 @@ TEST(Tensor, BadLiterals) {
   EXPECT_EQ(literalError("2xf32=1 2 3"), "more than 2 values for 2xf32");
   EXPECT_EQ(literalError("3xf32=1 2"), "2 values for 3xf32 of 3");
   EXPECT_EQ(literalError("2xi8=1 200"), "200 is out of the range of i8");
-  EXPECT_EQ(literalError("2xi8=1 x"), "'x' is no value of type i8");
-  EXPECT_EQ(literalError("2xi8=1 1.5"), "'1.5' is no value of type i8");
-  EXPECT_EQ(literalError("2xq8=1"), "'2xq8' is no type such as 2x3xf32");
+  EXPECT_EQ(literalError("2xi8=1 x"), "'x' is not a value of type i8");
+  EXPECT_EQ(literalError("2xi8=1 1.5"), "'1.5' is not a value of type i8");
+  EXPECT_EQ(literalError("2xq8=1"), "'2xq8' is not a type such as 2x3xf32");
   EXPECT_NE(literalError("4294967296x4294967296xf32=1"), "");
   EXPECT_NE(literalError("99999999999xf32=1"), "");
   EXPECT_FALSE(looksLikeLiteral("image"));
@@ -227,7 +227,8 @@ TEST(Tensor, NpzMembers) {
   EXPECT_EQ(names(pair, {nullptr, {"y", "z"}}), "npz: it has 'label', 'x', but not 'y', 'z'");
   EXPECT_EQ(names({pair[0]}, {nullptr, {"x"}}), "npz: it has 'label', but not 'x'");
   EXPECT_EQ(names(nameless, {nullptr, {"x", "y"}}), "arr_0 arr_1 ");
-  EXPECT_EQ(names(nameless, {nullptr, {"x"}}), "npz: 2 arrays without names; at most 1 are wanted");
+  EXPECT_EQ(names(nameless, {nullptr, {"x"}}),
+            "npz: 2 arrays without names; at most 1 are expected");
   EXPECT_EQ(names({pair[0]}, {"x", {}}), "label ");
   EXPECT_EQ(names(pair, {"x", {}}), "x ");
   EXPECT_EQ(names(pair, {"y", {}}), "npz: it has 'label', 'x', but not 'y'");

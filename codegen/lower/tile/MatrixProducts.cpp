@@ -1,8 +1,8 @@
 // kernel.contract into accumulators of mma.sync ==> matrix instructions: each of a warp's tiles of
 // sums, once for each of the instruction's depths in the operands.
 //
-//   %d:4 = kernel.ptx "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"(%a0, ..., %b0, %b1, %c0,
-//   ...)
+//   %d:4 = kernel.ptx "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+//            (%a0, ..., %b0, %b1, %c0, ...)
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/tile/MatrixProducts.h"

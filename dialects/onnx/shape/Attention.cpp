@@ -113,7 +113,7 @@ static LogicalResult checkTypes(SizeBuilder &s, Operation *op) {
   for (NamedAttribute named : numbers ? numbers.getValue() : ArrayRef<NamedAttribute>())
     if (!isa<FloatAttr>(named.getValue()))
       return s.refuse(op, "'" + kArithmeticAttr + "' has '" + named.getName().getValue() +
-                              "', which is no number");
+                              "', which is not a number");
   return success();
 }
 

@@ -55,7 +55,7 @@ FailureOr<Sizes> HostValues::readInput(BlockArgument argument, int64_t limit) {
       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16) ||
       (!element.isInteger(1) && element.getIntOrFloatBitWidth() < 8))
     return failure(); // bits that the host would have to decode
-  if (!type.hasStaticShape() || type.getNumElements() > std::min<int64_t>(limit, kMostRead))
+  if (!type.hasStaticShape() || type.getNumElements() > std::min<int64_t>(limit, kMaxHostReads))
     return failure();
   Sizes result;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
@@ -175,7 +175,7 @@ FailureOr<Sizes> HostValues::values(Operation *op, unsigned operand, int64_t lim
                       inputText(op, operand) + " must be known on the host, but " + where +
                           "; nearest supported: a constant, a value computed from shapes, or an "
                           "input of the model of rank 2 or less and of fixed shape with at most " +
-                          Twine(std::min<int64_t>(limit, kMostRead)) + " numbers");
+                          Twine(std::min<int64_t>(limit, kMaxHostReads)) + " numbers");
 }
 
 //===-- Host tensors --------------------------------------------------------------------------===//

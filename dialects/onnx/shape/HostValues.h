@@ -27,7 +27,7 @@ private:
   std::string describeDeviceValue(mlir::Value value);
 
   /// The most numbers of an input that are read.
-  static constexpr int64_t kMostRead = 1024;
+  static constexpr int64_t kMaxHostReads = 1024;
 
   Shapes &shapes;
   Refusals &refusals;

@@ -33,7 +33,7 @@ FailureOr<TransposeShape> inferTranspose(Shapes &shapes, Operation *op) {
   Sizes x = shapes.of(op, 0);
   auto permutation = permutationOf(cast<TransposeOp>(op), x.size());
   if (failed(permutation))
-    return shapes.sizes.refuse(op, "perm is no permutation of the " + Twine(x.size()) +
+    return shapes.sizes.refuse(op, "perm is not a permutation of the " + Twine(x.size()) +
                                        " dimensions of the input");
   TransposeShape shape{*permutation, {}};
   for (int64_t from : *permutation)

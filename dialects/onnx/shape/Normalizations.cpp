@@ -19,7 +19,7 @@ static FailureOr<Sizes> inferAlongAxis(SizeBuilder &s, Operation *op, ArrayRef<S
   return operands[0];
 }
 
-/// Refuses or checks operands `first` and on, `count` of them, that are no lists of a value for
+/// Refuses or checks operands `first` and on, `count` of them, that are not lists of a value for
 /// each channel of `x`.
 static LogicalResult checkChannelLists(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands,
                                        unsigned first, unsigned count) {

@@ -18,7 +18,7 @@ public:
   HostValues host;
 
   void define(mlir::Value value, const Sizes &sizes) { known[value] = sizes; }
-  /// The sizes of a value; nothing where it was not defined and is no constant.
+  /// The sizes of a value; nothing where it was not defined and is not a constant.
   std::optional<Sizes> find(mlir::Value value) const;
   /// The sizes of an operand that was inferred.
   Sizes of(mlir::Operation *op, unsigned operand) const;

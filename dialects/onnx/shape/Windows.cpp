@@ -248,7 +248,7 @@ static LogicalResult checkConvChannels(SizeBuilder &s, Operation *op, const Size
                      channels, x[1])))
     return failure();
   return s.check(op, s.equal(s.rem(w[0], groups), s.index(0)),
-                 "{0} filters are no multiple of group {1}", w[0], groups);
+                 "{0} filters are not a multiple of group {1}", w[0], groups);
 }
 
 FailureOr<WindowShape> inferConv(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {

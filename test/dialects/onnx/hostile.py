@@ -173,7 +173,7 @@ def corpus(folder):
         yield "truncated-%d" % cut, good[:cut], ""
     for i in range(20):
         yield "random-%d" % i, bytes(rng.randrange(256) for _ in range(1 + i * 50)), ""
-    yield "text", b"this is no model\n" * 100, "not an ONNX model"
+    yield "text", b"this is not a model\n" * 100, "not an ONNX model"
     yield "no-graph", onnx.ModelProto(ir_version=10).SerializeToString(), "no graph"
     yield "new-ir", model([relu()]).SerializeToString().replace(b"\x08\x0a", b"\x08\x63", 1), "IR"
     for version in (0, -1, 6, 27, 2**62):

@@ -262,14 +262,14 @@ func.func @AssembleOther(%n: index) {
   %v = rt.view %s[0] : tensor<4xf32> -> tensor<4xf32>
   %w = rt.view %s[2] : tensor<4xf32> -> tensor<2xf32>
   %a = rt.launch @k::@f grid(%n, %n, %n) args(%v : tensor<4xf32>) writes [0] -> tensor<4xf32>
-  // expected-error @below {{has a storage with a view that is no part}}
+  // expected-error @below {{has a storage with a view that is not a part}}
   %y = rt.assemble %s dim 0 of %a : tensor<4xf32> of tensor<4xf32>
   return
 }
 
 // -----
 
-// expected-error @below {{'rt.ledger' is no array}}
+// expected-error @below {{'rt.ledger' is not an array}}
 func.func @LedgerForm() attributes {rt.ledger = "fused"} { return }
 
 // -----

@@ -15,7 +15,7 @@ func.func @strides(%x: tensor<1x32x16x16xf32>) -> (tensor<1x32x16x16xf32>, tenso
 
 // -----
 
-// CHECK-NEXT: remark: loc("other"): not merged with 'one', a product of the same operand: the weight of one of them is no constant, or its rows are no columns of the result; it would save 4096 B
+// CHECK-NEXT: remark: loc("other"): not merged with 'one', a product of the same operand: the weight of one of them is not a constant, or its rows are not columns of the result; it would save 4096 B
 func.func @weights(%x: tensor<64x16xf32>, %a: tensor<16x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>) {
   %w = onnx.Constant() {value = dense<2.0> : tensor<16x32xf32>} : () -> tensor<16x32xf32>
   %0 = onnx.MatMul(%x, %a) : (tensor<64x16xf32>, tensor<16x32xf32>) -> tensor<64x32xf32> loc("one")
@@ -25,7 +25,7 @@ func.func @weights(%x: tensor<64x16xf32>, %a: tensor<16x32xf32>) -> (tensor<64x3
 
 // -----
 
-// CHECK-NEXT: remark: loc("threes"): not merged with 'twos', a product of the same operand: a weight has equal elements alone, and is no memory; it would save 4096 B
+// CHECK-NEXT: remark: loc("threes"): not merged with 'twos', a product of the same operand: a weight has equal elements alone, and is not memory; it would save 4096 B
 // LIMIT: remark: loc("threes"): not merged with 'twos', a product of the same operand: one kernel would have 2 results; at most 1; it would save 4096 B
 func.func @equal(%x: tensor<64x16xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>) {
   %a = onnx.Constant() {value = dense<2.0> : tensor<16x32xf32>} : () -> tensor<16x32xf32>

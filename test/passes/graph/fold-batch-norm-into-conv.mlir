@@ -80,7 +80,7 @@ func.func @twoUses(%x: tensor<1x1x4xf32>) -> (tensor<1x1x4xf32>, tensor<1x1x4xf3
 
 // -----
 
-// Weights that are no constants; constants that differ along other dimensions than the channels, or
+// Weights that are not constants; constants that differ along other dimensions than the channels, or
 // make the result larger; the convolution subtracted from a constant.
 // CHECK-LABEL: func @notAffine
 // CHECK: onnx.Add

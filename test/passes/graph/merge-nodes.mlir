@@ -6,7 +6,7 @@
 // CHECK-NEXT: %[[B:.*]] = onnx.Add(%[[A]], %[[A]])
 // CHECK-NEXT: return %[[B]]
 // LEDGER: remark: loc("second"): merged with 'first', an equal node
-// Constants are no nodes.
+// Constants are not nodes.
 // LEDGER-NEXT: remark: loc("doubled"): merged with 'twice', an equal node
 // LEDGER-NOT: remark
 func.func @equal(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -28,7 +28,7 @@ func.func @identities(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// What trains, moves, cuts or turns is no identity.
+// What trains, moves, cuts or turns is not an identity.
 // CHECK-LABEL: func @notIdentities
 // CHECK: onnx.Dropout
 // CHECK: onnx.Transpose
@@ -178,7 +178,7 @@ func.func @casts(%x: tensor<2xf16>, %i: tensor<2xi8>) -> (tensor<2xf16>, tensor<
 
 // -----
 
-// A narrower type rounds; 25 bits do not fit a float; -1 by way of a float is no uint8.
+// A narrower type rounds; 25 bits do not fit a float; -1 by way of a float is not a uint8.
 // CHECK-LABEL: func @castsThatRound
 // CHECK-COUNT-6: onnx.Cast
 func.func @castsThatRound(%x: tensor<2xf32>, %i: tensor<2xi32>, %j: tensor<2xi8>) -> (tensor<2xf32>, tensor<2xi64>, tensor<2xui8>) {

@@ -15,7 +15,7 @@ rt.variant @v target "sm_80" {
     %c1 = arith.constant 1 : index
     %e = tensor.empty() : tensor<4xf32>
     %y = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %e : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
-    // expected-error @+1 {{reads a tensor that is no input; only inputs are on the host}}
+    // expected-error @+1 {{reads a tensor that is not an input; only inputs are on the host}}
     %v = rt.read %y[%c1] : tensor<4xf32> -> f64
     return %y : tensor<4xf32>
   }
@@ -35,7 +35,7 @@ rt.variant @v target "sm_80" {
 // -----
 
 rt.variant @v target "sm_80" {
-  // expected-error @+1 {{input 0 is no ranked tensor}}
+  // expected-error @+1 {{input 0 is not a ranked tensor}}
   func.func @Unranked(%x: tensor<*xf32>) -> tensor<*xf32> {
     return %x : tensor<*xf32>
   }

@@ -91,7 +91,7 @@ func.func @refused(%q: tensor<1x4x3x4xf32>, %k: tensor<1x2x5x4xf32>, %k3: tensor
   %11:4 = onnx.Attention(%q, %k, %k, %none, %none, %none, %n2) : (tensor<1x4x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, none, none, none, tensor<1x1xi64>) -> (tensor<*xf32>, none, none, none)
   // expected-note@below {{nonpad_kv_seqlen beside past_key; nearest supported: one of both}}
   %12:4 = onnx.Attention(%q, %k, %k, %none, %k, %k, %n) : (tensor<1x4x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, none, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, tensor<1xi64>) -> (tensor<*xf32>, none, none, none)
-  // expected-note@below {{'onnx.arithmetic' has 'query', which is no number}}
+  // expected-note@below {{'onnx.arithmetic' has 'query', which is not a number}}
   %13:4 = onnx.Attention(%q, %k, %k, %none, %none, %none, %none) {onnx.arithmetic = {query = "two"}} : (tensor<1x4x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, none, none, none, none) -> (tensor<*xf32>, none, none, none)
   return %0#0, %1#0, %2#0, %3#0, %4#0, %5#0, %6#0, %7#0, %8#0, %9#0, %10#0, %11#0, %12#0, %13#0 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-onnx-to-dispatches,func.func(cameo-merge-dispatches,cameo-merge-dispatches),cameo-report-decisions)' -o /dev/null 2>&1 | FileCheck %s
 
-// Of equal nodes the first stands for the others; what else is merged is no node.
+// Of equal nodes the first stands for the others; what else is merged is not a node.
 // CHECK: remark: loc("second"): merged with 'first', an equal dispatch
 // CHECK-NEXT: remark: loc("after"): merged with 'before', an equal dispatch
 // CHECK-NOT: remark

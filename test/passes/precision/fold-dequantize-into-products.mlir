@@ -66,7 +66,7 @@ func.func @gemm(%x: tensor<4x3xi8>) -> tensor<4x2xf32> {
 
 // -----
 
-// Weights alone are quantised: what multiplies them is no integer.
+// Weights alone are quantised: what multiplies them is not an integer.
 // CHECK-LABEL: func @weightsOnly
 // CHECK: onnx.DequantizeLinear
 // CHECK: onnx.MatMul(
@@ -134,7 +134,7 @@ func.func @biasGiven(%x: tensor<1x3x4xi8>, %w: tensor<2x3x2xi8>, %b: tensor<2xf3
   %s = onnx.Constant() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
   %0 = onnx.DequantizeLinear(%x, %s, %none) : (tensor<1x3x4xi8>, tensor<f32>, none) -> tensor<1x3x4xf32>
   %1 = onnx.DequantizeLinear(%w, %s, %none) : (tensor<2x3x2xi8>, tensor<f32>, none) -> tensor<2x3x2xf32>
-  %2 = onnx.Conv(%0, %1, %b) : (tensor<1x3x4xf32>, tensor<2x3x2xf32>, tensor<2xf32>) -> tensor<1x2x3xf32> // expected-remark {{multiplied as floats: what is added is no constant}}
+  %2 = onnx.Conv(%0, %1, %b) : (tensor<1x3x4xf32>, tensor<2x3x2xf32>, tensor<2xf32>) -> tensor<1x2x3xf32> // expected-remark {{multiplied as floats: what is added is not a constant}}
   return %2 : tensor<1x2x3xf32>
 }
 

@@ -18,7 +18,7 @@
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp8}))' 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: error: precision of nodes: 'fp8' in 'first=fp8' is none of fp32, tf32, fp16, bf16 and int8
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=[=fp16}))' 2>&1 | FileCheck %s --check-prefix=GLOB
-// GLOB: error: precision of nodes: '[' is no pattern: {{.}}
+// GLOB: error: precision of nodes: '[' is not a pattern: {{.}}
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.none}))' 2>&1 | FileCheck %s --check-prefix=NOFILE
 // NOFILE: error: ranges in '{{.*}}.none': No such file or directory
 // RUN: echo '{"ranges": {}}' > %t.old

@@ -46,7 +46,7 @@ func.func @between(%x: tensor<4x4xf32>, %i: tensor<4x4xi1>) -> tensor<8x4xf32> {
 
 // -----
 
-// Without products nothing is gained, and shapes are no numbers.
+// Without products nothing is gained, and shapes are not numbers.
 // CHECK-LABEL: func @nothing(
 // CHECK-NOT: f16
 // CHECK: return

@@ -46,7 +46,7 @@ func.func @given(%x: tensor<5x4xf32>, %w: tensor<4x1xi8>) -> tensor<5x1xf32> {
 
 // -----
 
-// Blocks of columns are no blocks of the depth.
+// Blocks of columns are not blocks of the depth.
 // CHECK-LABEL: func @columns
 // CHECK: onnx.MatMul(
 func.func @columns(%x: tensor<5x2xf32>) -> tensor<5x4xf32> {

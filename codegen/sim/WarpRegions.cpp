@@ -1,4 +1,4 @@
-// Which code lanes run in which loop, and the loops.
+// Parallel regions, and the loops over lanes around them (work-item loops).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpRewriter.h"
@@ -10,16 +10,16 @@ using namespace llvm;
 using namespace cameo;
 using namespace cameo::warp;
 
-/// Units of blocks that lanes go through each in its own way.
-std::string Rewriter::findSerialUnits() {
+/// Regions of blocks that lanes go through each in its own way.
+std::string Rewriter::findDivergentRegions() {
   SmallPtrSet<BasicBlock *, 16> seen;
   for (BasicBlock &start : function) {
-    if (!divergence.isSerial(&start) || seen.count(&start))
+    if (!divergence.isInDivergentRegion(&start) || seen.count(&start))
       continue;
-    auto unit = std::make_unique<Unit>();
+    auto region = std::make_unique<ParallelRegion>();
     SetVector<BasicBlock *> body;
     for (BasicBlock &block : function)
-      if (divergence.isSerial(&block) && divergence.isSameRegion(&start, &block))
+      if (divergence.isInDivergentRegion(&block) && divergence.isSameRegion(&start, &block))
         body.insert(&block);
     seen.insert(body.begin(), body.end());
 
@@ -39,42 +39,42 @@ std::string Rewriter::findSerialUnits() {
     BasicBlock *before = from.front();
     auto *branch = dyn_cast<BranchInst>(before->getTerminator());
     if (!branch)
-      return "control flow that the warp form does not know";
+      return "control flow that the vectorised form does not know";
     if (branch->isConditional() && !divergence.isUniform(branch->getCondition())) {
       // The branch is the lanes' own, and so is what comes before it in its block.
       for (BasicBlock *after : successors(before))
         if (!body.contains(after))
           exits.insert(after);
-      unit->entry = before->splitBasicBlock(branch, before->getName() + ".lanes");
-      body.insert(unit->entry);
-      unit->preheader = before;
+      region->entry = before->splitBasicBlock(branch, before->getName() + ".lanes");
+      body.insert(region->entry);
+      region->preheader = before;
     } else {
       if (entries.size() != 1)
         return "lanes that take different ways come from more than one place";
-      unit->entry = entries.front();
-      unit->preheader = SplitEdge(before, unit->entry);
+      region->entry = entries.front();
+      region->preheader = SplitEdge(before, region->entry);
     }
     if (exits.size() != 1)
       return "lanes that take different ways do not meet again at one place";
-    unit->exit = exits.front();
+    region->exit = exits.front();
     // What lanes do first where they meet joins them: phis are selections then.
-    BasicBlock *meeting = unit->exit;
+    BasicBlock *meeting = region->exit;
     auto isOwn = [&](Instruction &instruction) {
       return isa<PHINode>(instruction) || (runsPerLane(instruction) && !collective(instruction));
     };
     if (isOwn(meeting->front()) &&
         all_of(predecessors(meeting), [&](BasicBlock *block) { return body.contains(block); })) {
       auto end = find_if_not(*meeting, isOwn);
-      unit->exit = meeting->splitBasicBlock(end, meeting->getName() + ".met");
-      for (auto &other : units)
+      region->exit = meeting->splitBasicBlock(end, meeting->getName() + ".met");
+      for (auto &other : regions)
         if (other->preheader == meeting)
-          other->preheader = unit->exit;
+          other->preheader = region->exit;
       body.insert(meeting);
     }
-    unit->body.assign(body.begin(), body.end());
-    for (BasicBlock *block : unit->body)
-      unitOfBlock[block] = unit.get();
-    units.push_back(std::move(unit));
+    region->body.assign(body.begin(), body.end());
+    for (BasicBlock *block : region->body)
+      unitOfBlock[block] = region.get();
+    regions.push_back(std::move(region));
   }
   return {};
 }
@@ -86,8 +86,8 @@ bool Rewriter::runsPerLane(const Instruction &instruction) const {
   return instruction.mayHaveSideEffects() || !divergence.isUniform(&instruction);
 }
 
-/// Units of what lanes do between collectives.
-void Rewriter::findStraightUnits() {
+/// Regions of what lanes do between collectives.
+void Rewriter::findConvergentRegions() {
   SmallVector<BasicBlock *> blocks(warpBlocks.begin(), warpBlocks.end());
   for (BasicBlock *block : blocks) {
     if (collective(block->front()))
@@ -100,10 +100,10 @@ void Rewriter::findStraightUnits() {
       continue;
     // What comes before the lanes' ways part joins them, but for what all must have done before one
     // of them waits.
-    Unit *next = nullptr;
-    for (auto &unit : units)
-      if (unit->preheader == block)
-        next = unit.get();
+    ParallelRegion *next = nullptr;
+    for (auto &region : regions)
+      if (region->preheader == block)
+        next = region.get();
     bool waits =
         next && any_of(next->body, [](BasicBlock *part) { return any_of(*part, isOwnWait); });
     if (next && !waits && next->entry->front().isTerminator()) {
@@ -111,20 +111,20 @@ void Rewriter::findStraightUnits() {
         instruction->moveBefore(next->entry->getTerminator());
       continue;
     }
-    auto unit = std::make_unique<Unit>();
+    auto region = std::make_unique<ParallelRegion>();
     BasicBlock *rest = block->splitBasicBlock(block->getTerminator());
     warpBlocks.insert(rest);
-    for (auto &other : units)
+    for (auto &other : regions)
       if (other->preheader == block)
         other->preheader = rest;
-    unit->entry = block->splitBasicBlock(block->getTerminator(), block->getName() + ".lanes");
+    region->entry = block->splitBasicBlock(block->getTerminator(), block->getName() + ".lanes");
     for (Instruction *instruction : own)
-      instruction->moveBefore(unit->entry->getTerminator());
-    unit->preheader = block;
-    unit->exit = rest;
-    unit->body = {unit->entry};
-    unitOfBlock[unit->entry] = unit.get();
-    units.push_back(std::move(unit));
+      instruction->moveBefore(region->entry->getTerminator());
+    region->preheader = block;
+    region->exit = rest;
+    region->body = {region->entry};
+    unitOfBlock[region->entry] = region.get();
+    regions.push_back(std::move(region));
   }
 }
 
@@ -161,29 +161,29 @@ bool Rewriter::leavesLive(PHINode &phi, BasicBlock *from, BasicBlock *to) {
 /// Stores `value` for each lane at the end of what lanes do in `block`, which has one successor
 /// that matters.
 void Rewriter::storeAtEnd(Value *value, AllocaInst *slot, BasicBlock *block) {
-  Unit *unit = unitOfBlock.lookup(block);
-  if (!unit) {
+  ParallelRegion *region = unitOfBlock.lookup(block);
+  if (!region) {
     // The lane loop right before the end of the warp's block, or a new one.
-    for (auto &other : units)
+    for (auto &other : regions)
       if (other->exit == block && other->body.size() == 1 &&
           block->getFirstNonPHI()->isTerminator())
-        unit = other.get();
+        region = other.get();
   }
-  if (!unit) {
-    auto made = std::make_unique<Unit>();
-    unit = made.get();
-    unit->exit = block->splitBasicBlock(block->getTerminator());
-    warpBlocks.insert(unit->exit);
-    for (auto &other : units)
+  if (!region) {
+    auto made = std::make_unique<ParallelRegion>();
+    region = made.get();
+    region->exit = block->splitBasicBlock(block->getTerminator());
+    warpBlocks.insert(region->exit);
+    for (auto &other : regions)
       if (other->preheader == block)
-        other->preheader = unit->exit;
-    unit->entry = block->splitBasicBlock(block->getTerminator(), block->getName() + ".lanes");
-    unit->preheader = block;
-    unit->body = {unit->entry};
-    unitOfBlock[unit->entry] = unit;
-    units.push_back(std::move(made));
+        other->preheader = region->exit;
+    region->entry = block->splitBasicBlock(block->getTerminator(), block->getName() + ".lanes");
+    region->preheader = block;
+    region->body = {region->entry};
+    unitOfBlock[region->entry] = region;
+    regions.push_back(std::move(made));
   }
-  BasicBlock *end = unitOfBlock.lookup(block) ? block : unit->entry;
+  BasicBlock *end = unitOfBlock.lookup(block) ? block : region->entry;
   LanesBuilder builder(divergence, end->getTerminator());
   storeRow(builder, value, slot, &lane);
 }
@@ -205,14 +205,14 @@ void Rewriter::placePhiStores() {
       if (isa<UndefValue>(value) || value == phi || rowOf(value) == slots[phi])
         continue;
       BasicBlock *from = phi->getIncomingBlock(i), *to = phi->getParent();
-      Unit *unit = unitOfBlock.lookup(from);
+      ParallelRegion *region = unitOfBlock.lookup(from);
       bool isCritical = from->getTerminator()->getNumSuccessors() > 1;
       if (isCritical &&
-          (unit || rowOf(value) || sumRows.contains(slots[phi]) || leavesLive(*phi, from, to))) {
+          (region || rowOf(value) || sumRows.contains(slots[phi]) || leavesLive(*phi, from, to))) {
         BasicBlock *edge = SplitEdge(from, to);
-        if (unit) {
-          unit->body.push_back(edge);
-          unitOfBlock[edge] = unit;
+        if (region) {
+          region->body.push_back(edge);
+          unitOfBlock[edge] = region;
         } else {
           warpBlocks.insert(edge);
         }
@@ -222,26 +222,26 @@ void Rewriter::placePhiStores() {
     }
 }
 
-void Rewriter::makeLoop(Unit &unit) {
-  bool isShuffled = isOrderSeen(unit);
-  unit.header = BasicBlock::Create(context, "lanes", &function, unit.entry);
-  BasicBlock *latch = BasicBlock::Create(context, "next.lane", &function, unit.exit);
-  unit.latch = latch;
-  SmallPtrSet<BasicBlock *, 16> body(unit.body.begin(), unit.body.end());
-  unit.preheader->getTerminator()->replaceSuccessorWith(unit.entry, unit.header);
-  unit.entry->replacePhiUsesWith(unit.preheader, unit.header);
-  for (BasicBlock *block : unit.body)
-    block->getTerminator()->replaceSuccessorWith(unit.exit, latch);
+void Rewriter::makeLoop(ParallelRegion &region) {
+  bool isShuffled = isOrderSeen(region);
+  region.header = BasicBlock::Create(context, "lanes", &function, region.entry);
+  BasicBlock *latch = BasicBlock::Create(context, "next.lane", &function, region.exit);
+  region.latch = latch;
+  SmallPtrSet<BasicBlock *, 16> body(region.body.begin(), region.body.end());
+  region.preheader->getTerminator()->replaceSuccessorWith(region.entry, region.header);
+  region.entry->replacePhiUsesWith(region.preheader, region.header);
+  for (BasicBlock *block : region.body)
+    block->getTerminator()->replaceSuccessorWith(region.exit, latch);
 
-  IRBuilder<> builder(unit.header);
+  IRBuilder<> builder(region.header);
   PHINode *turn = builder.CreatePHI(i32, 2);
-  builder.CreateBr(unit.entry);
-  unit.lane = isShuffled ? shuffledLane(unit, turn) : turn;
+  builder.CreateBr(region.entry);
+  region.lane = isShuffled ? shuffledLane(region, turn) : turn;
   builder.SetInsertPoint(latch);
   Value *next = builder.CreateAdd(turn, builder.getInt32(1), "", true, true);
   auto *branch = builder.CreateCondBr(builder.CreateICmpEQ(next, builder.getInt32(kWarpLanes)),
-                                      unit.exit, unit.header);
-  turn->addIncoming(builder.getInt32(0), unit.preheader);
+                                      region.exit, region.header);
+  turn->addIncoming(builder.getInt32(0), region.preheader);
   turn->addIncoming(next, latch);
 
   // Lanes do not depend on each other between two collectives.
@@ -253,5 +253,5 @@ void Rewriter::makeLoop(Unit &unit) {
   MDNode *loop = MDNode::getDistinct(context, properties);
   loop->replaceOperandWith(0, loop);
   branch->setMetadata(LLVMContext::MD_loop, loop);
-  unit.accesses = group;
+  region.accesses = group;
 }

@@ -1,15 +1,15 @@
-// Intervals between barriers: what is done once for each of them. read() and write() are in
+// Epochs: what is done once for each of them. read() and write() are in
 // warp_groups.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/barrier_interval.h"
+#include "runtime/sim/barrier_epoch.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace cameo::sim {
 
-void BarrierInterval::startBlock(uint32_t bytes, uint8_t *initialised, bool checksRaces) {
+void BarrierEpoch::startBlock(uint32_t bytes, uint8_t *initialised, bool checksRaces) {
   constexpr size_t kVector = 32; // bytes that are looked at beyond a word
   words_ = (bytes + kWord - 1) / kWord;
   if (writes_.size() < words_ + kVector) {
@@ -22,12 +22,12 @@ void BarrierInterval::startBlock(uint32_t bytes, uint8_t *initialised, bool chec
   racing_ = checksRaces ? now_ : kUnused;
   unknown_ = initialised ? kNever : kUnused;
   initialised_ = initialised;
-  noted_.clear();
+  deferred_.clear();
   isOpen_ = true;
 }
 
-void BarrierInterval::open() {
-  noted_.clear();
+void BarrierEpoch::open() {
+  deferred_.clear();
   isOpen_ = true;
   if (now_ == kLast) {
     for (uint32_t word = 0; word < words_; ++word)
@@ -38,7 +38,7 @@ void BarrierInterval::open() {
   racing_ = ++now_;
 }
 
-void BarrierInterval::undefine(uint32_t offset, uint32_t bytes) {
+void BarrierEpoch::undefine(uint32_t offset, uint32_t bytes) {
   if (!initialised_)
     return;
   memset(initialised_ + offset, 0, bytes);
@@ -47,7 +47,7 @@ void BarrierInterval::undefine(uint32_t offset, uint32_t bytes) {
 }
 
 /// Looks at the bytes where the tags do not tell; `word` is the footprint's origin.
-bool BarrierInterval::findInitialised(const Footprint &footprint, uint32_t word) {
+bool BarrierEpoch::findInitialised(const Footprint &footprint, uint32_t word) {
   for (const Footprint::Run &run : footprint.runs)
     for (uint32_t i = 0; i < run.count; ++i) {
       const uint32_t at = word + uint32_t(run.word) + i;

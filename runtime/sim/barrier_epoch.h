@@ -1,13 +1,13 @@
-// Accesses of a block's shared memory by whole warps, from one barrier of all its threads to the
-// next. As long as no word is accessed twice in between, but by reads, nothing can race, whatever
-// the order, and two bytes a word are enough to tell. What has been accessed is noted until the
-// barrier, which orders it before all that follows; the first doubt before that, or anything that
-// orders accesses in another way, ends the interval: what was noted goes to the race shadow, and
-// the checks that know everything (races.h) go on from there.
+// Accesses of a block's shared memory by whole warps in one epoch: from one barrier of all its
+// threads to the next. As long as no word is accessed twice in an epoch, except by reads, nothing
+// can race, whatever the order, and two bytes for each word are enough to see that. Accesses are
+// deferred until the barrier, which orders them before all that follows. The first doubt before
+// that, or anything that orders accesses in another way, closes the epoch: the deferred accesses
+// are flushed to the race shadow, and the exact checks (races.h) go on from there.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CAMEO_SIM_BARRIER_INTERVAL_H
-#define CAMEO_SIM_BARRIER_INTERVAL_H
+#ifndef CAMEO_SIM_BARRIER_EPOCH_H
+#define CAMEO_SIM_BARRIER_EPOCH_H
 
 #include "runtime/sim/access_plans.h"
 
@@ -15,10 +15,10 @@ namespace cameo::sim {
 
 struct Fiber;
 
-class BarrierInterval {
+class BarrierEpoch {
 public:
   /// Accesses of a group by a warp whose first lane that takes part has address `base`.
-  struct Noted {
+  struct Deferred {
     Fiber *warp;
     const CameoSimAccessSite *accesses;
     const Footprint *footprint;
@@ -31,10 +31,10 @@ public:
   void startBlock(uint32_t bytes, uint8_t *initialised, bool checksRaces);
   /// All that was accessed is ordered before all that follows.
   void open();
-  /// No more is noted until open().
+  /// No access is deferred until open().
   void close() { isOpen_ = false; }
   bool isOpen() const { return isOpen_; }
-  std::vector<Noted> &noted() { return noted_; }
+  std::vector<Deferred> &deferred() { return deferred_; }
   /// Bytes [offset, offset + bytes) are not initialised any more.
   void undefine(uint32_t offset, uint32_t bytes);
 
@@ -43,10 +43,10 @@ public:
   bool read(const Footprint &footprint, uint32_t place);
   bool write(const Footprint &footprint, uint32_t place);
 
-  static constexpr size_t kMaxNoted = 1u << 16;
+  static constexpr size_t kMaxDeferred = 1u << 16;
 
 private:
-  // Tags of a word: the number of the interval in which it was last written, or read.
+  // Tags of a word: the number of the epoch in which it was last written, or read.
   static constexpr uint8_t kNever = 0, kBefore = 1, kFirst = 2, kLast = 253;
   static constexpr uint8_t kUnused = 254; // no tag is that
 
@@ -59,7 +59,7 @@ private:
   uint8_t *initialised_ = nullptr;
   uint32_t words_ = 0;
   std::vector<uint8_t> writes_, reads_;
-  std::vector<Noted> noted_;
+  std::vector<Deferred> deferred_;
 };
 
 } // namespace cameo::sim

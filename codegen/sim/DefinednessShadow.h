@@ -1,6 +1,7 @@
-// For values that may be undefined (UndefinedValues.h), values beside them that tell which of their
-// bits are: ones for undefined bits, computed as the values are. Local arrays that may be read
-// before they are written have a second one of such bits beside them.
+// A definedness shadow, as MemorySanitizer has it, of the values that may be undefined
+// (UndefinedValues.h): a value of the same shape whose bits are ones where the value's are
+// undefined, computed along with it. Local arrays that may be read before they are written have a
+// shadow array.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,10 +15,10 @@
 
 namespace cameo {
 
-class UndefinedBits {
+class DefinednessShadow {
 public:
   /// Of values that `undefined` knows of.
-  UndefinedBits(const UndefinedValues &undefined, mlir::OpBuilder &builder)
+  DefinednessShadow(const UndefinedValues &undefined, mlir::OpBuilder &builder)
       : undefined(undefined), builder(builder), loc(builder.getUnknownLoc()) {}
 
   /// Whether any bit of `value`, which may be undefined, is so: made at `user`.

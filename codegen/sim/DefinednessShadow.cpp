@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/sim/UndefinedBits.h"
+#include "codegen/sim/DefinednessShadow.h"
 
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
@@ -24,9 +24,9 @@ static Type bitsType(Type type) {
                           isa<LLVM::LLVMPointerType>(type) ? 64 : type.getIntOrFloatBitWidth());
 }
 
-Value UndefinedBits::zeros(Type type) { return make<LLVM::ZeroOp>(type); }
+Value DefinednessShadow::zeros(Type type) { return make<LLVM::ZeroOp>(type); }
 
-Value UndefinedBits::ones(Type type) {
+Value DefinednessShadow::ones(Type type) {
   if (auto structure = dyn_cast<LLVM::LLVMStructType>(type)) {
     Value value = make<LLVM::UndefOp>(type);
     for (auto [i, field] : llvm::enumerate(structure.getBody()))
@@ -48,7 +48,7 @@ Value UndefinedBits::ones(Type type) {
   return make<LLVM::ConstantOp>(type, bits);
 }
 
-Value UndefinedBits::any(Value bits) {
+Value DefinednessShadow::any(Value bits) {
   Type type = bits.getType();
   if (isa<LLVM::LLVMStructType, LLVM::LLVMArrayType>(type)) {
     auto structure = dyn_cast<LLVM::LLVMStructType>(type);
@@ -64,23 +64,23 @@ Value UndefinedBits::any(Value bits) {
   return make<LLVM::ICmpOp>(LLVM::ICmpPredicate::ne, bits, zeros(bits.getType()));
 }
 
-Value UndefinedBits::anyAt(Operation *user, Value value) {
+Value DefinednessShadow::anyAt(Operation *user, Value value) {
   Value bits = of(value);
   builder.setInsertionPoint(user);
   loc = user->getLoc();
   return any(bits);
 }
 
-Value UndefinedBits::spread(Value flag, Type type) {
+Value DefinednessShadow::spread(Value flag, Type type) {
   return type == flag.getType() ? flag : make<LLVM::SelectOp>(flag, ones(type), zeros(type));
 }
 
-Value UndefinedBits::orZeros(Value value) {
+Value DefinednessShadow::orZeros(Value value) {
   Value bits = of(value);
   return bits ? bits : zeros(bitsType(value.getType()));
 }
 
-Value UndefinedBits::of(Value value) {
+Value DefinednessShadow::of(Value value) {
   if (!undefined.mayBe(value))
     return nullptr;
   if (Value made = known.lookup(value))
@@ -99,7 +99,7 @@ Value UndefinedBits::of(Value value) {
   return known[value] = bits;
 }
 
-Value UndefinedBits::ofShuffle(LLVM::ShuffleVectorOp op) {
+Value DefinednessShadow::ofShuffle(LLVM::ShuffleVectorOp op) {
   auto type = cast<VectorType>(bitsType(op.getType()));
   SmallVector<int32_t> mask(op.getMask());
   Value nowhere; // ones for elements that come from neither
@@ -119,7 +119,7 @@ Value UndefinedBits::ofShuffle(LLVM::ShuffleVectorOp op) {
 }
 
 /// Shifts of more than the width have a meaning of their own on GPUs.
-Value UndefinedBits::ofShift(Operation *op) {
+Value DefinednessShadow::ofShift(Operation *op) {
   if (!isa<LLVM::ShlOp, LLVM::LShrOp, LLVM::AShrOp>(op))
     return nullptr;
   Value amount = op->getOperand(1);
@@ -136,7 +136,7 @@ Value UndefinedBits::ofShift(Operation *op) {
 }
 
 /// An element of the result is undefined where one of those that it is computed from is.
-Value UndefinedBits::ofArithmetic(Operation *op) {
+Value DefinednessShadow::ofArithmetic(Operation *op) {
   Type type = bitsType(op->getResult(0).getType());
   auto vector = dyn_cast<VectorType>(type);
   Value flags;
@@ -158,7 +158,7 @@ Value UndefinedBits::ofArithmetic(Operation *op) {
 }
 
 /// Undefined only as far as the other operand leaves it open.
-Value UndefinedBits::ofLogic(Operation *op, bool isAnd) {
+Value DefinednessShadow::ofLogic(Operation *op, bool isAnd) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   Value sa = orZeros(a), sb = orZeros(b);
   auto open = [&](Value value, Value bits) -> Value {
@@ -170,7 +170,7 @@ Value UndefinedBits::ofLogic(Operation *op, bool isAnd) {
   return make<LLVM::OrOp>(first, second);
 }
 
-Value UndefinedBits::ofResult(Operation *op) {
+Value DefinednessShadow::ofResult(Operation *op) {
   Type type = bitsType(op->getResult(0).getType());
   auto operand = [&](unsigned i) { return orZeros(op->getOperand(i)); };
   auto unlessUndefined = [&](unsigned place, Value result) -> Value {
@@ -223,7 +223,7 @@ Value UndefinedBits::ofResult(Operation *op) {
 }
 
 /// A local array of undefined bits, as large as `array`.
-Value UndefinedBits::besideArray(LLVM::AllocaOp array) {
+Value DefinednessShadow::besideArray(LLVM::AllocaOp array) {
   Value &bits = arrays[array];
   if (bits)
     return bits;
@@ -257,7 +257,7 @@ Value UndefinedBits::besideArray(LLVM::AllocaOp array) {
 }
 
 /// Where in the bits of a local array the bits of what lies at `address` are.
-Value UndefinedBits::besideAddress(Value address) {
+Value DefinednessShadow::besideAddress(Value address) {
   Operation *op = address.getDefiningOp();
   if (auto array = dyn_cast<LLVM::AllocaOp>(op))
     return besideArray(array);
@@ -283,7 +283,7 @@ Value UndefinedBits::besideAddress(Value address) {
 }
 
 /// Gives what stands beside a block argument its values.
-void UndefinedBits::pass(BlockArgument argument) {
+void DefinednessShadow::pass(BlockArgument argument) {
   Block *block = argument.getOwner();
   llvm::SmallSetVector<Block *, 4> before(block->pred_begin(), block->pred_end());
   for (Block *from : before) {
@@ -299,7 +299,7 @@ void UndefinedBits::pass(BlockArgument argument) {
   }
 }
 
-void UndefinedBits::complete() {
+void DefinednessShadow::complete() {
   // What is passed and stored may need more.
   while (!arguments.empty() || !stores.empty()) {
     if (!arguments.empty()) {
@@ -316,7 +316,7 @@ void UndefinedBits::complete() {
   }
 }
 
-void UndefinedBits::defineSources() {
+void DefinednessShadow::defineSources() {
   for (Operation *source : sources) {
     builder.setInsertionPoint(source);
     loc = source->getLoc();
