@@ -9,7 +9,7 @@
 #include "passes/precision/QuantizedValue.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace cameo;
@@ -52,10 +52,11 @@ LogicalResult LayerPlans::findLayers() {
   llvm::Expected<PrecisionOverrides> overrides = PrecisionOverrides::parse(precision.nodes);
   if (!overrides)
     return model.fail("precision of nodes: " + llvm::toString(overrides.takeError()));
-  llvm::Expected<RecordedRanges> ranges = RecordedRanges::read(precision.ranges, precision.model);
+  func::FuncOp function = entryOf(model.module());
+  llvm::Expected<RecordedRanges> ranges =
+      RecordedRanges::read(precision.ranges, precision.model, function);
   if (!ranges)
     return model.fail(ranges.takeError());
-  func::FuncOp function = entryOf(model.module());
   QuantizationPlan plan = planQuantization(
       function, *ranges, *overrides,
       {precision.type == precisionName(Precision::INT8), *parseKeptEnds(precision.keptEnds)});
@@ -116,9 +117,9 @@ static std::vector<float> numbersOf(const QuantizedValue &value, ElementsAttr co
 }
 
 FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
-  llvm::StringSet<> nodes;
+  llvm::StringMap<Operation *> nodes;
   for (Operation &op : entryOf(model.module()).getBody().front())
-    nodes.insert(nodeName(&op));
+    nodes[nodeName(&op)] = &op;
   PrecisionOptions options = precision;
   if (!overrides.empty())
     options.nodes += (options.nodes.empty() ? "" : ";") + overrides.str();
@@ -127,11 +128,16 @@ FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
   QuantizedOperands operands;
   LogicalResult result = onCopy(passes, [&](func::FuncOp function) {
     for (Operation &op : function.getBody().front()) {
-      if (!nodes.contains(nodeName(&op)))
+      Operation *original = nodes.lookup(nodeName(&op));
+      if (!original)
         continue;
       for (OpOperand &operand : op.getOpOperands()) {
         std::optional<QuantizedValue> value = QuantizedValue::dequantized(operand.get());
         if (!value || nodes.contains(nodeName(value->op)))
+          continue;
+        // A bias that correction gives to a node without one: trials go without.
+        if (operand.getOperandNumber() >= original->getNumOperands() ||
+            original->getOperand(operand.getOperandNumber()).getDefiningOp<onnx::NoneOp>())
           continue;
         OperandPlace place{nodeName(&op).str(), operand.getOperandNumber()};
         if (ElementsAttr constant = onnx::constantValue(value->source()))

@@ -37,7 +37,7 @@ struct ReportContents {
   llvm::ArrayRef<StageGraph> graphs; // in the order of stages
   /// By calibrationShown (codegen/calibrate/CalibrationCache.h).
   std::optional<llvm::json::Object> calibration = std::nullopt;
-  llvm::json::Object accuracy = {};  // what --accuracy has found; empty without it
+  llvm::json::Object accuracy = {}; // what --accuracy has found; empty without it
 };
 
 /// As JSON.
