@@ -43,8 +43,9 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
     // anything that depends on the level: calibration, which has another one, finds the same
     // factors.
     functions.addPass(createEqualizeRanges());
-  if (options.level >= 2)
-    // After batch normalizations are gone, whose factors it finds between products otherwise.
+  if (options.level >= 2 || options.isCalibration || precision.isQuantized())
+    // After batch normalizations are gone, whose factors it finds between products otherwise. Where
+    // ranges are recorded or used at any level: a product that takes a factor has other results.
     functions.addPass(createFoldScalesIntoWeights());
   if (options.level >= 1 && !precision.isQuantized())
     // Last: what others take from between the products (transposes, scales that weights take over)

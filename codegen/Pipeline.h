@@ -79,6 +79,8 @@ struct PipelineOptions {
   PrecisionOptions precision;
   /// GLOB;...: values that runs show on their way, by cameo-place-taps; empty: none.
   std::string taps;
+  /// Ranges of INT8 are to be recorded: values are those that it quantises, whatever the level.
+  bool isCalibration = false;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

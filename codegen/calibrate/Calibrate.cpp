@@ -29,6 +29,7 @@ CompileOptions cameo::calibrationOptions(CompileOptions options) {
   // A kernel an operator: each value is what its operator computes, and is read
   // where it is shown.
   options.pipeline.level = 0;
+  options.pipeline.isCalibration = true;
   options.code.remarks = options.code.simChecks = options.code.simTrace = false;
   options.code.simForms = SimForms::Warp;
   options.dropAbsentTargets = options.keepGraphs = false;
@@ -259,7 +260,7 @@ fittingCache(const CalibrationOptions &options, const CalibrationSource &source)
     return error;
   if (options.method && !cache->adopt(*options.method))
     return std::nullopt;
-  if (options.correctsBiases && cache->inputs.empty())
+  if (options.correctsBiases && !cache->inputs)
     return std::nullopt;
   return std::move(*cache);
 }
@@ -337,7 +338,7 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
       calibrateBy(**runner, *data, operands, method, compiler, options);
   if (!values)
     return compiler.fail(values.takeError());
-  CalibrationCache result{std::move(*source), method, std::move(*values), {}};
+  CalibrationCache result{std::move(*source), method, std::move(*values), std::nullopt};
   if (!options.correctsBiases)
     return result;
   InputMeans means(*normalized, (*runner)->taps(), result.values);

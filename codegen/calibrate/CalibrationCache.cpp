@@ -87,11 +87,15 @@ std::string CalibrationCache::text() const {
     write(out, value);
   }
   out << "\n  }";
-  for (const auto &[i, input] : llvm::enumerate(inputs)) {
-    out << (i ? ",\n    " : ",\n  \"inputs\": {\n    ");
-    write(out, input);
+  if (inputs) {
+    out << ",\n  \"inputs\": {";
+    for (const auto &[i, input] : llvm::enumerate(*inputs)) {
+      out << (i ? ",\n    " : "\n    ");
+      write(out, input);
+    }
+    out << (inputs->empty() ? "}" : "\n  }");
   }
-  out << (inputs.empty() ? "\n}\n" : "\n  }\n}\n");
+  out << "\n}\n";
   return result;
 }
 
@@ -227,14 +231,16 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
     cache.values.push_back(std::move(value));
   }
   llvm::sort(cache.values, [](const auto &a, const auto &b) { return a.name < b.name; });
-  if (const json::Object *inputs = object->getObject("inputs"))
+  if (const json::Object *inputs = object->getObject("inputs")) {
+    cache.inputs.emplace();
     for (const auto &[name, member] : *inputs) {
-      ProductInput &input = cache.inputs.emplace_back();
+      ProductInput &input = cache.inputs->emplace_back();
       input.product = name.str();
       if (!readInput(member.getAsObject(), input))
         return problem("the input of '" + input.product + "' is not as calibration writes it");
     }
-  llvm::sort(cache.inputs, [](const auto &a, const auto &b) { return a.product < b.product; });
+    llvm::sort(*cache.inputs, [](const auto &a, const auto &b) { return a.product < b.product; });
+  }
   return cache;
 }
 
@@ -271,7 +277,7 @@ bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
   method.kind = wanted.kind;
   for (CalibratedValue &value : values)
     value.chosen = wanted.kind;
-  inputs.clear();
+  inputs.reset();
   return true;
 }
 

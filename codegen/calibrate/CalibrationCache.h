@@ -59,7 +59,8 @@ struct CalibrationCache {
   CalibrationSource source;
   CalibrationMethod method;
   std::vector<CalibratedValue> values; // in the order of their names
-  std::vector<ProductInput> inputs;    // in the order of their products'
+  /// In the order of their products; where biases were to be corrected, and perhaps none then.
+  std::optional<std::vector<ProductInput>> inputs;
 
   static llvm::Expected<CalibrationCache> read(llvm::StringRef path);
   std::string text() const;

@@ -25,7 +25,7 @@ struct InputMeans::Numbers {
     parts.reserve(values.size());
     quanta.reserve(values.size());
     for (float value : values) {
-      double number = std::isfinite(value) ? value / scale : 0;
+      double number = std::isfinite(value) && scale > 0 ? value / scale : 0;
       number = std::clamp(number, -kMostQuanta, kMostQuanta);
       parts.push_back(std::llrint(number * kParts));
       quanta.push_back(
@@ -78,9 +78,12 @@ std::optional<InputMeans::Product> InputMeans::productOf(Operation *op) {
 
 InputMeans::InputMeans(ModuleOp module, ArrayRef<TensorPort> taps, ArrayRef<CalibratedValue> values)
     : byTap(taps.size()) {
+  llvm::StringMap<unsigned> named;
+  module.walk([&](Operation *op) { ++named[onnx::nodeName(op).value_or("")]; });
   module.walk([&](Operation *op) {
     std::optional<Product> product = productOf(op);
-    if (!product)
+    // Of several values of one name a tap shows the last.
+    if (!product || named.lookup(product->value) > 1)
       return;
     auto tap = llvm::find_if(taps, [&](const TensorPort &at) { return at.name == product->value; });
     auto value =
@@ -171,6 +174,13 @@ void InputMeans::addWindows(Product &product, const TappedValue &value, const Nu
   product.places += value.shape[0] * results;
 }
 
+/// Movement of an input has the input's name, and a tap shows the last value of a name.
+bool InputMeans::reads(const Product &product, ArrayRef<int64_t> shape) {
+  if (!product.window)
+    return !shape.empty() && shape.back() == product.channels;
+  return shape.size() == product.window->sizes.size() + 2 && shape[1] == product.channels;
+}
+
 void InputMeans::add(const TappedValue &value) {
   if (value.type != CAMEO_DTYPE_F32 || byTap[value.tap].empty())
     return;
@@ -179,7 +189,8 @@ void InputMeans::add(const TappedValue &value) {
   // Those that read one value have one threshold.
   Numbers numbers(floats, products[byTap[value.tap].front()].threshold);
   for (unsigned i : byTap[value.tap])
-    (products[i].window ? addWindows : addRows)(products[i], value, numbers);
+    if (reads(products[i], value.shape))
+      (products[i].window ? addWindows : addRows)(products[i], value, numbers);
 }
 
 std::vector<ProductInput> InputMeans::means() const {

@@ -40,6 +40,7 @@ private:
   };
   struct Numbers;
   static std::optional<Product> productOf(mlir::Operation *op);
+  static bool reads(const Product &product, llvm::ArrayRef<int64_t> shape);
   static void addRows(Product &product, const TappedValue &value, const Numbers &numbers);
   static void addWindows(Product &product, const TappedValue &value, const Numbers &numbers);
 

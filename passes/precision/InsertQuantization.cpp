@@ -108,7 +108,7 @@ LogicalResult InsertQuantization::readOptions() {
   if (!read)
     return fail(llvm::toString(read.takeError()));
   recorded = std::move(*read);
-  if (correctBiases && recorded.inputs.empty())
+  if (correctBiases && !recorded.hasInputs)
     return fail("bias correction needs means of what products read, and '" + rangesFile +
                 "' has none: calibration records them where it is asked for");
   return success();

@@ -123,7 +123,8 @@ llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef mo
       return problem("'" + name.str() + "': " + llvm::toString(threshold.takeError()));
     result.byName[name.str()] = {*least, *most, *threshold};
   }
-  if (const llvm::json::Object *inputs = object->getObject("inputs"))
+  if (const llvm::json::Object *inputs = object->getObject("inputs")) {
+    result.hasInputs = true;
     for (const auto &[name, value] : *inputs) {
       std::optional<Input> input = inputOf(value.getAsObject());
       if (!input)
@@ -132,6 +133,7 @@ llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef mo
                        "as in 'shifts'");
       result.inputs[name.str()] = std::move(*input);
     }
+  }
   return result;
 }
 

@@ -43,6 +43,7 @@ struct RecordedRanges {
     std::vector<double> means, shifts; // shifts: what quantising it adds
   };
   llvm::StringMap<Input> inputs;
+  bool hasInputs = false; // whether they were recorded, which may be none
 
   /// Ranges of another model than that with the hash `model` are refused; either is empty where it
   /// is not known. So are those of a model whose channels were scaled by other factors than the

@@ -4,6 +4,7 @@
 A small network is calibrated by every method. What is recorded of each value is what ONNX Runtime
 computes there; caches have the same bytes for one and two threads and batches of 1, 7 and 32; those
 of another model or other data are refused; TensorRT's are read. Memory does not grow with samples.
+A factor that weights take is in the thresholds of their products' results.
 Means for bias correction are what NumPy makes of ONNX Runtime's values; a model whose ranges are
 equalized computes the same, and takes no cache of the one without.
 
@@ -274,6 +275,43 @@ class Calibration:
         self.judge("equalized-int8", step.code != 0 and step.how(), step)
         return None
 
+    def quantized(self, case, b, output, *flags):
+        """What ONNX Runtime makes of the INT8 model that --emit=onnx writes, and of the model."""
+        networks.rename_output(b, output, "y")
+        model, made = self.work / f"{case}.onnx", self.work / f"{case}-int8.onnx"
+        onnx.save(b.model([networks.value("image", ["N", 3, 12, 12])],
+                          [networks.value("y", ["N", None, None, None])], 17), model)
+        step = harness.run([self.cameoc, model, "-o", made, "--emit=onnx", "--precision=int8",
+                            "--precision-of=*=int8", f"--calibration-data={self.data}", *flags],
+                           SECONDS)
+        if step.code != 0:
+            self.suite.fail(case, f"{step.how()}: {harness.first_error(step.output)}", step)
+            return None
+        feed = {"image": self.images}
+        return [typed_networks.run_reference(onnx.load(each), feed)["y"] for each in (made, model)]
+
+    def check_scaled(self):
+        """Weights take the factor behind them: their result is then the factor's."""
+        b = networks.Builder("scaled", 3)
+        x = b.node("MatMul", "image", b.normal((12, 32), 0.3))
+        x = b.node("Mul", x, b.constant(numpy.linspace(20, 60, 32, dtype=numpy.float32)))
+        y = b.node("MatMul", b.node("Relu", x), b.normal((32, 16), 0.2))
+        y = b.node("Add", y, b.node("MatMul", x, b.normal((32, 16), 0.2)))
+        found = self.quantized("scaled", b, y)
+        if found:
+            decibels = precision.sqnr(*found)
+            self.judge("scaled", not decibels >= 20 and f"{decibels:.1f} dB")
+
+    def check_without_biases(self):
+        """Bias correction of a model in which nothing can be corrected."""
+        b = networks.Builder("matmuls", 4)
+        x = b.node("Relu", b.node("MatMul", "image", b.normal((12, 32), 0.3)))
+        found = self.quantized("matmuls", b, b.node("MatMul", x, b.normal((32, 16), 0.2)),
+                               "--bias-correction")
+        if found:
+            decibels = precision.sqnr(*found)
+            self.judge("matmuls", not decibels >= 25 and f"{decibels:.1f} dB")
+
     def check_tensorrt(self):
         """Tensors' names become those of values: a batch-norm's is its convolution's."""
         scales = {name: numpy.float32(0.01 * (1 + number)) for number, name in enumerate(
@@ -385,6 +423,8 @@ def main():
     calibration.check_cache()
     calibration.check_means()
     calibration.check_equalized()
+    calibration.check_scaled()
+    calibration.check_without_biases()
     calibration.check_tensorrt()
     calibration.check_best()
     calibration.check_memory()
