@@ -43,6 +43,12 @@ std::string cameo::shortText(double number) {
   return StringRef(text).rtrim('0').rtrim('.').str();
 }
 
+std::string cameo::noiseText(double decibels) {
+  if (std::isinf(decibels))
+    return decibels > 0 ? "no noise" : "numbers that are not finite";
+  return llvm::formatv("{0:f1} dB", decibels);
+}
+
 std::string AccuracyContract::text() const {
   return kind == Noise ? shortText(amount) + "dB"
                        : (kind == Absolute ? "-" : "") + shortText(amount * 100) + "%";
@@ -65,12 +71,22 @@ Error AccuracyMetric::addReference(ArrayRef<TensorPort> ports, ArrayRef<HostTens
   }
   const HostTensor &output = outputs.front();
   std::vector<double> numbers = toNumbers(output.type, output.bytes);
-  rowLength = output.shape.empty() ? 1 : output.shape.back();
-  if (rowLength < 2 || numbers.empty())
-    return llvm::createStringError(
-        "output '" + ports.front().name + "' has " + llvm::Twine(rowLength) +
-        " numbers a row, the largest of which would be its class; an accuracy such as 30dB "
-        "compares outputs that are none");
+  auto refuse = [&](const llvm::Twine &why) {
+    return llvm::createStringError("output '" + ports.front().name + "' " + why +
+                                   "; an accuracy such as 30dB compares outputs that are not "
+                                   "classes");
+  };
+  // Along the only axis there are samples.
+  if (output.shape.size() < 2)
+    return refuse("has no rows, the largest number of which would be its class");
+  int64_t length = output.shape.back();
+  if (length < 2 || numbers.empty())
+    return refuse("has " + llvm::Twine(length) +
+                  " numbers a row, the largest of which would be its class");
+  if (rowLength && length != rowLength)
+    return refuse("has rows of " + llvm::Twine(rowLength) + " and of " + llvm::Twine(length) +
+                  " numbers");
+  rowLength = length;
   for (size_t at = 0; at < numbers.size(); at += rowLength) {
     largest.push_back(largestOf(ArrayRef(numbers).slice(at, rowLength)));
     size_t row = largest.size() - 1;
@@ -80,10 +96,20 @@ Error AccuracyMetric::addReference(ArrayRef<TensorPort> ports, ArrayRef<HostTens
 }
 
 Error AccuracyMetric::finishReference() {
-  if (!hasLabels() || labels.size() == largest.size())
+  if (!hasLabels())
     return Error::success();
-  return llvm::createStringError("there are " + llvm::Twine(labels.size()) + " labels for " +
-                                 llvm::Twine(largest.size()) + " rows of the first output");
+  if (labels.size() != largest.size())
+    return llvm::createStringError("there are " + llvm::Twine(labels.size()) + " labels for " +
+                                   llvm::Twine(largest.size()) + " rows of the first output");
+  for (auto [row, label] : llvm::enumerate(labels))
+    if (label >= rowLength)
+      return llvm::createStringError("label " + llvm::Twine(label) + " of row " + llvm::Twine(row) +
+                                     " is beyond the " + llvm::Twine(rowLength) +
+                                     " numbers of a row");
+  if (referenceGood == 0)
+    return llvm::createStringError("FP32 has none of the " + llvm::Twine(largest.size()) +
+                                   " rows right by these labels");
+  return Error::success();
 }
 
 //===-- Others --------------------------------------------------------------------------------===//
@@ -143,11 +169,7 @@ double AccuracyMetric::needed() const {
 }
 
 std::string AccuracyMetric::text(double value) const {
-  if (isOfRows())
-    return llvm::formatv("{0:f2} %", value * 100);
-  if (std::isinf(value))
-    return value > 0 ? "no noise" : "numbers that are not finite";
-  return llvm::formatv("{0:f1} dB", value);
+  return isOfRows() ? llvm::formatv("{0:f2} %", value * 100).str() : noiseText(value);
 }
 
 StringRef AccuracyMetric::what() const {
@@ -179,7 +201,7 @@ Expected<std::vector<int64_t>> cameo::readLabels(StringRef path) {
     return problem(llvm::toString(std::move(error)));
   std::vector<double> numbers = toNumbers((*array)->dtype(), bytes);
   if (numbers.empty() ||
-      llvm::any_of(numbers, [](double n) { return n < 0 || n != std::floor(n); }))
+      llvm::any_of(numbers, [](double n) { return !(n >= 0 && n < 0x1p53) || n != std::floor(n); }))
     return problem("they are no indices: numbers from 0 on");
   return std::vector<int64_t>(numbers.begin(), numbers.end());
 }

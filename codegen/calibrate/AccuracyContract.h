@@ -24,6 +24,8 @@ struct AccuracyContract {
 
 /// As few digits as say it, up to six behind the point.
 std::string shortText(double number);
+/// Signal over noise in dB, or what an infinite one means.
+std::string noiseText(double decibels);
 
 /// How far a model is through the samples, and how it does.
 struct AccuracyScore {

@@ -397,8 +397,7 @@ llvm::json::Object AccuracyResult::json() const {
 
 std::vector<CompileMessage> AccuracyResult::remarks() const {
   auto figure = [&](double value) -> std::string {
-    return measure == "sqnr" ? llvm::formatv("{0:f1} dB", value).str()
-                             : llvm::formatv("{0:f2} %", value * 100).str();
+    return measure == "sqnr" ? noiseText(value) : llvm::formatv("{0:f2} %", value * 100).str();
   };
   std::vector<CompileMessage> said;
   auto remark = [&](std::string where, const llvm::Twine &text) {
@@ -415,9 +414,9 @@ std::vector<CompileMessage> AccuracyResult::remarks() const {
     if (layer.kept)
       remark(layer.name,
              "kept in " + precisionText(*layer.kept) + " by --accuracy: alone in 8 bits, it " +
-                 (layer.sqnr
-                      ? "leaves the outputs " +
-                            llvm::formatv("{0:f1} dB of signal over noise", *layer.sqnr).str()
-                      : std::string("was not measured")));
+                 (!layer.sqnr ? "was not measured"
+                  : std::isinf(*layer.sqnr)
+                      ? "leaves the outputs " + noiseText(*layer.sqnr)
+                      : "leaves the outputs " + noiseText(*layer.sqnr) + " of signal over noise"));
   return said;
 }

@@ -9,7 +9,6 @@
 #include "passes/precision/QuantizedValue.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace cameo;
@@ -17,18 +16,31 @@ using namespace cameo;
 std::string cameo::globOf(StringRef name) {
   std::string glob;
   for (char c : name) {
-    if (StringRef("*?[]{}\\").contains(c))
+    // An escape at the beginning says that it is of nodes: one may be called as an operator is.
+    if (glob.empty() ? c != ';' : StringRef("*?[]{}\\").contains(c))
       glob += '\\';
     glob += c == ';' ? '?' : c;
   }
   return glob;
 }
 
+std::string NodeKeys::of(Operation *op) {
+  std::string name = nodeName(op).str();
+  unsigned before = seen[name]++;
+  return before ? name + "#" + std::to_string(before) : name;
+}
+
 static func::FuncOp entryOf(ModuleOp module) { return *module.getOps<func::FuncOp>().begin(); }
+
+/// On nodes of a copy: the key of that which each is a copy of. What passes add has none.
+static constexpr llvm::StringLiteral kKeyAttr = "onnx.key";
 
 /// The pass on a copy, which is gone behind `read`.
 template <typename Read> LogicalResult LayerPlans::onCopy(PassManager &passes, Read read) {
   OwningOpRef<ModuleOp> copy(model.module().clone());
+  NodeKeys keys;
+  for (Operation &op : entryOf(*copy).getBody().front())
+    op.setAttr(kKeyAttr, StringAttr::get(&model.context(), keys.of(&op)));
   if (failed(passes.run(*copy)))
     return failure();
   read(entryOf(*copy));
@@ -116,10 +128,20 @@ static std::vector<float> numbersOf(const QuantizedValue &value, ElementsAttr co
   return numbers;
 }
 
+/// Not so for a bias that quantisation widens, or gives to a node that has none: trials do with that
+/// of FP32.
+static bool hasElements(Operation *op, unsigned operand, int64_t count) {
+  auto type = operand < op->getNumOperands()
+                  ? dyn_cast<RankedTensorType>(op->getOperand(operand).getType())
+                  : RankedTensorType();
+  return type && type.hasStaticShape() && type.getNumElements() == count;
+}
+
 FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
   llvm::StringMap<Operation *> nodes;
+  NodeKeys keys;
   for (Operation &op : entryOf(model.module()).getBody().front())
-    nodes[nodeName(&op)] = &op;
+    nodes[keys.of(&op)] = &op;
   PrecisionOptions options = precision;
   if (!overrides.empty())
     options.nodes += (options.nodes.empty() ? "" : ";") + overrides.str();
@@ -128,22 +150,19 @@ FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
   QuantizedOperands operands;
   LogicalResult result = onCopy(passes, [&](func::FuncOp function) {
     for (Operation &op : function.getBody().front()) {
-      Operation *original = nodes.lookup(nodeName(&op));
-      if (!original)
+      auto key = op.getAttrOfType<StringAttr>(kKeyAttr);
+      if (!key)
         continue;
       for (OpOperand &operand : op.getOpOperands()) {
+        unsigned number = operand.getOperandNumber();
         std::optional<QuantizedValue> value = QuantizedValue::dequantized(operand.get());
-        if (!value || nodes.contains(nodeName(value->op)))
+        if (!value || value->op->hasAttr(kKeyAttr))
           continue;
-        // A bias that correction gives to a node without one: trials go without.
-        if (operand.getOperandNumber() >= original->getNumOperands() ||
-            original->getOperand(operand.getOperandNumber()).getDefiningOp<onnx::NoneOp>())
-          continue;
-        OperandPlace place{nodeName(&op).str(), operand.getOperandNumber()};
-        if (ElementsAttr constant = onnx::constantValue(value->source()))
-          operands.constants[place] = numbersOf(*value, constant);
-        else
-          operands.scales[place] = value->scale(0);
+        ElementsAttr constant = onnx::constantValue(value->source());
+        if (!constant)
+          operands.scales[{key.str(), number}] = value->scale(0);
+        else if (hasElements(nodes.lookup(key), number, constant.getNumElements()))
+          operands.constants[{key.str(), number}] = numbersOf(*value, constant);
       }
     }
   });

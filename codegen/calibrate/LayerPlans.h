@@ -9,18 +9,29 @@
 #include "passes/precision/Policy.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <map>
 
 namespace cameo {
 
-/// An operand of a node, by the node's name.
+/// An operand of a node, by the node's key.
 struct OperandPlace {
   std::string node;
   unsigned operand;
   bool operator<(const OperandPlace &other) const {
     return std::tie(node, operand) < std::tie(other.node, other.operand);
   }
+};
+
+/// Names nodes of a graph, in its order. Several may have one name, as movement has that of what it
+/// moves: from the second one on they are numbered.
+class NodeKeys {
+public:
+  std::string of(mlir::Operation *op);
+
+private:
+  llvm::StringMap<unsigned> seen;
 };
 
 /// What is read in 8 bits.

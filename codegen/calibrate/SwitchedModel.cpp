@@ -82,8 +82,9 @@ static std::vector<char> bytesOf(ArrayRef<float> numbers) {
 LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places) {
   auto function = *module.getOps<func::FuncOp>().begin();
   llvm::StringMap<Operation *> nodes;
+  NodeKeys keys;
   for (Operation &op : function.getBody().front())
-    nodes[nodeName(&op)] = &op;
+    nodes[keys.of(&op)] = &op;
   modelInputs = function.getNumArguments();
   inputs.resize(modelInputs);
   auto add = [&](Type type, const Twine &name, cameo_dtype dtype, std::vector<char> bytes) {

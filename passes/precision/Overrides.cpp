@@ -34,7 +34,8 @@ const PrecisionOverride *PrecisionOverrides::find(Operation *op) {
   const PrecisionOverride *last = nullptr;
   StringRef node = onnx::nodeName(op).value_or(""), name = op->getName().stripDialect();
   for (PrecisionOverride &override : list) {
-    if (!override.pattern.match(node) && !override.pattern.match(name))
+    bool isOfNodes = StringRef(override.text).starts_with("\\");
+    if (!override.pattern.match(node) && (isOfNodes || !override.pattern.match(name)))
       continue;
     override.isUsed = true;
     last = &override;

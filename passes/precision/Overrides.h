@@ -20,7 +20,8 @@ struct PrecisionOverride {
   bool isUsed = false;
 };
 
-/// "layer4.*=bf16;Conv=fp16": matches names of nodes and of operators.
+/// "layer4.*=bf16;Conv=fp16": matches names of nodes and of operators; "\\Conv=fp16", which begins
+/// with an escape, those of nodes alone.
 class PrecisionOverrides {
 public:
   static llvm::Expected<PrecisionOverrides> parse(llvm::StringRef text);

@@ -114,11 +114,28 @@ TEST(AccuracyMetric, SaysWhatIsMissing) {
   AccuracyMetric narrow(contract("99%"), {});
   EXPECT_EQ(llvm::toString(narrow.addReference(kPort, tensor({3, 1}, {1, 2, 3}))),
             "output 'scores' has 1 numbers a row, the largest of which would be its class; an "
-            "accuracy such as 30dB compares outputs that are none");
+            "accuracy such as 30dB compares outputs that are not classes");
+  AccuracyMetric flat(contract("99%"), {});
+  EXPECT_EQ(llvm::toString(flat.addReference(kPort, tensor({3}, {1, 2, 3}))),
+            "output 'scores' has no rows, the largest number of which would be its class; an "
+            "accuracy such as 30dB compares outputs that are not classes");
+  AccuracyMetric uneven(contract("99%"), {});
+  EXPECT_FALSE(bool(uneven.addReference(kPort, rows({0, 1}))));
+  EXPECT_EQ(llvm::toString(uneven.addReference(kPort, tensor({1, 3}, {1, 2, 3}))),
+            "output 'scores' has rows of 2 and of 3 numbers; an accuracy such as 30dB compares "
+            "outputs that are not classes");
   AccuracyMetric few(contract("99%"), {0, 1});
   EXPECT_FALSE(bool(few.addReference(kPort, rows({0, 1, 1}))));
   EXPECT_EQ(llvm::toString(few.finishReference()),
             "there are 2 labels for 3 rows of the first output");
+  AccuracyMetric beyond(contract("99%"), {1, 2});
+  EXPECT_FALSE(bool(beyond.addReference(kPort, rows({0, 1}))));
+  EXPECT_EQ(llvm::toString(beyond.finishReference()),
+            "label 2 of row 1 is beyond the 2 numbers of a row");
+  AccuracyMetric wrong(contract("99%"), {1, 0});
+  EXPECT_FALSE(bool(wrong.addReference(kPort, rows({0, 1}))));
+  EXPECT_EQ(llvm::toString(wrong.finishReference()),
+            "FP32 has none of the 2 rows right by these labels");
 }
 
 } // namespace

@@ -146,7 +146,7 @@ TEST_F(SwitchedModels, AsCompiledForEveryChoice) {
     places.add(*operands);
     choices.push_back({(*plans)->overridesOf(kept), std::move(*operands)});
   }
-  EXPECT_EQ(choices[1].first, "second\\[0\\]=fp16");
+  EXPECT_EQ(choices[1].first, "\\second\\[0\\]=fp16");
   for (unsigned layer = 0; layer < 2; ++layer) {
     FailureOr<QuantizedOperands> alone = (*plans)->alone(layer);
     ASSERT_TRUE(succeeded(alone));
@@ -175,9 +175,9 @@ TEST_F(SwitchedModels, AsCompiledForEveryChoice) {
 }
 
 TEST(GlobOf, MatchesNothingElse) {
-  EXPECT_EQ(globOf("/layer.1/Conv"), "/layer.1/Conv");
-  EXPECT_EQ(globOf("a*b[0]?c"), "a\\*b\\[0\\]\\?c");
-  EXPECT_EQ(globOf("a;b"), "a?b");
+  EXPECT_EQ(globOf("/layer.1/Conv"), "\\/layer.1/Conv");
+  EXPECT_EQ(globOf("a*b[0]?c"), "\\a\\*b\\[0\\]\\?c");
+  EXPECT_EQ(globOf("a;b"), "\\a?b");
 }
 
 } // namespace

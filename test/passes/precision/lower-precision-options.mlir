@@ -13,6 +13,8 @@
 // NOIO: error: precision 'tf32' of inputs and outputs is none of fp32, fp16 and bf16
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=third=fp16}))' 2>&1 | FileCheck %s --check-prefix=NODE
 // NODE: error: precision of nodes: 'third=fp16' matches no node with values of FP32, neither by name nor by operator
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=\MatMul=fp16}))' 2>&1 | FileCheck %s --check-prefix=ESCAPE
+// ESCAPE: error: precision of nodes: '\MatMul=fp16' matches no node with values of FP32, neither by name nor by operator
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first}))' 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: error: precision of nodes: 'first' is not of the form GLOB=fp16
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp8}))' 2>&1 | FileCheck %s --check-prefix=TYPE
