@@ -3,6 +3,7 @@
 #include "tools/Calibration.h"
 
 #include "codegen/ModelInput.h"
+#include "codegen/calibrate/ArrayFile.h"
 #include "codegen/calibrate/Progress.h"
 #include "codegen/emit/Payload.h"
 #include "tools/OutputFiles.h"
@@ -49,6 +50,9 @@ static llvm::Error checkFiles(const CameocOptions &options) {
   std::vector<std::string> inputs = {options.input};
   if (!options.calibration.data.empty())
     inputs.push_back(options.calibration.data);
+  for (const std::string *file : {&options.accuracy.data, &options.accuracy.labels})
+    if (!file->empty())
+      inputs.push_back(*file);
   std::vector<OutputName> outputs;
   if (options.output != "-")
     outputs.push_back({"-o", options.output});
@@ -110,6 +114,15 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
     return say(read.takeError());
   CalibrationSource source = read->source;
   source.model = hashFile(options.input);
+  if (source.weights != 0) { // of external data, which the model's own hash says nothing of
+    Compiler compiler(compileOptions(options));
+    if (failed(compiler.read(options.input)))
+      return failure();
+    llvm::Expected<uint64_t> weights = hashFiles(compiler.filesRead());
+    if (!weights)
+      return say(weights.takeError());
+    source.weights = *weights;
+  }
   source.equalized = options.pipeline.precision.equalizesRanges ? "asked for" : "";
   if (llvm::Error error = read->checkSource(source, path))
     return say(std::move(error));
@@ -117,7 +130,7 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no thresholds by this method; --calibration-data "
                                        "finds them"));
-  if (options.pipeline.precision.correctsBiases && read->inputs.empty())
+  if (options.pipeline.precision.correctsBiases && !read->inputs)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no means for --bias-correction by this method; "
                                        "--calibration-data finds them"));

@@ -141,7 +141,9 @@ LogicalResult Invocation::checkFiles() {
     inputs.push_back(options.input);
   if (options.startFrom)
     inputs.push_back(options.input + ".weights");
-  for (const std::string *file : {&options.pipeline.schedules, &options.pipeline.precision.ranges})
+  for (const std::string *file :
+       {&options.pipeline.schedules, &options.pipeline.precision.ranges, &options.calibration.data,
+        &options.accuracy.data, &options.accuracy.labels})
     if (!file->empty())
       inputs.push_back(*file);
   std::vector<OutputName> outputs;
