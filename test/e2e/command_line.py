@@ -149,7 +149,7 @@ def bad_files(tests):
     broken[60] ^= 0xff
     yield tests.save("broken.npz", bytes(broken)), "npz: "
     yield tests.save("garbage.pb", b"garbage" * 20), "malformed TensorProto"
-    yield tests.save("empty.pb", b""), "element type 0 is none"
+    yield tests.save("empty.pb", b""), "element type 0 has no fixed size"
     whole = proto(x)
     yield tests.save("truncated.pb", whole[:-1]), "malformed TensorProto"
     yield tests.save("f64.pb", proto(x.astype(numpy.float64))), "element type f64 given"

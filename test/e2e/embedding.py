@@ -109,7 +109,7 @@ def main():
         tests.refuse("no-model", [*run_file[:2], "none", *run_file[3:]], "cannot open")
         tests.refuse("no-payload", [*run_file[:2], "image.raw", *run_file[3:]], "image.raw")
         tests.refuse("self-without-model", [*run_file[:2], "self", *run_file[3:]],
-                     "no model")
+                     "not a model file")
     os.remove(tests.folder / "classify")
     if tests.shell("cc-model", against_model):
         tests.expect("self-sim", run_self, expected)

@@ -9,6 +9,7 @@ with each stage's time.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
+import math
 import re
 import resource
 import sys
@@ -20,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 import harness
 
 SECONDS = 1200
-MOST_GROWTH = 12 # for ten times the nodes
+MOST_GROWTH, ATTEMPTS = 12, 3 # for ten times the nodes
 CPU_SECONDS = 60 # for MANY constants
 MANY = 50000
 SIZE = 8
@@ -215,11 +216,19 @@ def check(suite, name, count, most_kernels):
 
 
 def check_growth(suite, name, count, seconds):
-    """`seconds` were for `count` nodes; compared with a tenth of them."""
-    step, fewer = compile_timed(suite, f"{name}-tenth", SHAPES[name](count // 10)[0])
+    """`seconds` were for `count` nodes; compared with a tenth of them. Caches that others use make
+    either slower: where they seem to, the least of three counts."""
     case = f"{name}-growth"
-    if step.code:
-        return suite.fail(case, step.how(), step)
+    few, fewer = SHAPES[name](count // 10)[0], math.inf
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            seconds = min(seconds, compile_timed(suite, name, SHAPES[name](count)[0])[1])
+        step, taken = compile_timed(suite, f"{name}-tenth", few)
+        if step.code:
+            return suite.fail(case, step.how(), step)
+        fewer = min(fewer, taken)
+        if seconds <= MOST_GROWTH * fewer:
+            break
     text = (f"{count:,} nodes take {seconds:.2f} s of CPU, {seconds / fewer:.1f} times those of "
             f"{count // 10:,}")
     print(f"{name}: {text}", flush=True)
