@@ -47,7 +47,8 @@ MOST_POINTS = {"fp16": 0.1, "bf16": 0.5}
 # Training images that the trained network's ranges are recorded over, and how.
 TRAINING, INT8_POINTS, METHODS = 256, 0.3, ("max", "percentile")
 # The hard network: images without --long, training images, and what INT8 may cost and is helped by.
-HARD_IMAGES, HARD_TRAINING, HARD_POINTS = 500, 512, 0.8
+HARD_IMAGES, HARD_TRAINING, HARD_POINTS = 2000, 512, 0.8
+ALL_IMAGES = 10000
 HARD_FLAGS = ("--bias-correction", "--equalize-ranges")
 
 
@@ -334,7 +335,9 @@ class Precisions:
         print(f"{source.stem}, {name}: {found:.2f} %, another class than in FP32 for {moved} "
               f"images, SQNR {sqnr(logits, reference):.1f} dB, {seconds:.1f} s", flush=True)
         problem = None
-        if not abs(found - accuracy) <= most:
+        # Of some images only: twice the standard error of those whose class has changed, more.
+        error = 0 if len(images) == ALL_IMAGES else 200 * moved ** 0.5 / len(images)
+        if not abs(found - accuracy) <= most + error:
             problem = f"{found:.2f} %, in FP32 {accuracy:.2f} %"
         self.judge(f"{source.stem}-{name}", problem or self.wrong_products(report, precision), step)
 
