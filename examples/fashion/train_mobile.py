@@ -14,7 +14,7 @@ SPREAD, as they end in large networks that were trained for long.
 
 49,110 parameters; 90.46 % of the 10,000 test images right after 16 minutes of one core of a busy CPU.
 Batch-norms stay nodes of their own, as in fashion.onnx.
-The same seed, torch release and CPU give the same file. Needs what train.py needs.
+Seeded; whether another run gives the same file to the bit has not been tried. Needs what train.py needs.
 
     examples/fashion/train_mobile.py [--epochs=8] [--seed=7] [--output=fashion_mobile.onnx]
 """
