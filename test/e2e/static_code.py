@@ -52,6 +52,7 @@ REFERENCES = (
     ("sm_80 f16 64x64x64, 5 stages", 96, 130, 32, 16, 8, 0, 46, 15, 294),
     ("sm_80 s8 128x128x64, 5 stages", 232, 162, 64, 16, 8, 0, 49, 18, 518),
     ("sm_80 tf32 128x128x32, 3 stages", 244, 297, 128, 32, 16, 0, 87, 21, 1036),
+    ("sm_80 tf32 128x128x32, 3 stages, rounds f32", 246, 552, 128, 32, 16, 0, 214, 21, 1129),
     ("sm_75 f16 128x128x32, 2 stages", 216, 233, 128, 16, 0, 16, 55, 16, 1024),
     ("sm_75 f16 256x128x32, 2 stages", 210, 219, 128, 16, 0, 12, 46, 15, 1024),
     ("sm_75 s8 128x128x64, 2 stages", 218, 368, 256, 16, 0, 16, 62, 16, 1028),
@@ -61,12 +62,26 @@ REFERENCES = (
     ("sm_80 convolution f32 128x128x8, 4 stages", 130, 669, 512, 32, 8, 0, 65, 36, 1070),
 )
 
-# Of a large product of f16: tile, warps and stages, and which of these has the same work a warp. A
-# main loop may have a tenth more other instructions than that one.
-LOOPS = (("sm_80", (128, 128, 32), (2, 2), 4, "sm_80 f16 128x128x32, 5 stages"),
-         ("sm_80", (256, 128, 32), (4, 2), 3, "sm_80 f16 128x256x32, 3 stages"),
-         ("sm_75", (128, 128, 32), (2, 2), 2, "sm_75 f16 128x128x32, 2 stages"),
-         ("sm_75", (256, 128, 32), (4, 2), 2, "sm_75 f16 256x128x32, 2 stages"))
+@dataclass
+class Loop:
+    """A main loop that is held to a reference's: of a large product whose tile has the same work a
+    warp. It may have a tenth more other instructions."""
+    target: str
+    kind: str
+    tile: tuple
+    warps: tuple
+    stages: int
+    reference: str
+
+
+LOOPS = (Loop("sm_80", "f16", (128, 128, 32), (2, 2), 4, "sm_80 f16 128x128x32, 5 stages"),
+         Loop("sm_80", "f16", (256, 128, 32), (4, 2), 3, "sm_80 f16 128x256x32, 3 stages"),
+         Loop("sm_80", "s8", (128, 128, 64), (2, 2), 5, "sm_80 s8 128x128x64, 5 stages"),
+         Loop("sm_80", "tf32", (128, 128, 32), (2, 2), 3,
+              "sm_80 tf32 128x128x32, 3 stages, rounds f32"),
+         Loop("sm_75", "f16", (128, 128, 32), (2, 2), 2, "sm_75 f16 128x128x32, 2 stages"),
+         Loop("sm_75", "f16", (256, 128, 32), (4, 2), 2, "sm_75 f16 256x128x32, 2 stages"),
+         Loop("sm_75", "s8", (128, 128, 64), (2, 2), 2, "sm_75 s8 128x128x64, 2 stages"))
 MOST_OTHERS = 1.1
 
 HEAD = """# Kernels, without a GPU
@@ -109,8 +124,8 @@ operands, f32 sums of f16.
 LOOPS_HEAD = """
 ## Main loops of CUTLASS's tiles
 
-4096 x 4096 x 4096 in f16, row-major, with the tiles that CUTLASS's kernels [below](#to-compare-with) have; *reference*
-are the other instructions of these.
+4096 x 4096 x 4096, row-major, the second operand of s8 and tf32 column-major, with the tiles that CUTLASS's kernels
+[below](#to-compare-with) have; *reference* are the other instructions of these. Those of tf32 round f32 in the loop.
 """
 COUNTED_HEAD = """
 ## Counted
@@ -448,29 +463,47 @@ def counted_table(launches):
                                  "sectors stored", "least", "matrix"], rows)
 
 
+def loop_model(kind):
+    """A large product of two inputs. With s8 and tf32 both have depth innermost, as CUTLASS's have."""
+    m, n, k = PRODUCTS[0]
+    if kind in TYPES:
+        return product_model([kind], PRODUCTS[:1])
+    element, result, operator = {
+        "s8": (TensorProto.INT8, TensorProto.INT32, "MatMulInteger"),
+        "tf32": (TensorProto.FLOAT, TensorProto.FLOAT, "MatMul")}[kind]
+    nodes = [helper.make_node("Transpose", ["b"], ["turned"], "turned", perm=[1, 0]),
+             helper.make_node(operator, ["a", "turned"], ["y"], "product")]
+    graph = helper.make_graph(
+        nodes, "loop", [helper.make_tensor_value_info("a", element, (m, k)),
+                        helper.make_tensor_value_info("b", element, (n, k))],
+        [helper.make_tensor_value_info("y", result, (m, n))])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
 def loop_rows(suite):
     """Rows of the table of main loops, which are held to the references'."""
-    case = Case("loops", "", lambda: product_model(["f16"], PRODUCTS[:1]), "")
     references = {name: (slots - multiplies) / multiplies
                   for name, _, slots, multiplies, *_ in REFERENCES}
     rows, wrong = [], []
-    for number, (target, shape, warps, stages, reference) in enumerate(LOOPS):
-        case.name = f"loop{number}"
-        schedules = suite.work / f"loop{number}.json"
-        if not choose_tile(suite, case, target, schedules, shape, warps, stages):
+    for number, loop in enumerate(LOOPS):
+        case = Case(f"loop{number}", "", lambda loop=loop: loop_model(loop.kind), "")
+        flags = [f"--target={loop.target}", *(["--precision=tf32"] if loop.kind == "tf32" else [])]
+        schedules = choose_tile(suite, case, loop, flags)
+        if not schedules:
             return rows
-        artefact, file = compile_case(suite, case, f"--target={target}", f"--schedules={schedules}")
+        artefact, file = compile_case(suite, case, *flags, f"--schedules={schedules}")
         if not artefact:
             return rows
         report = json.loads(file.read_text())
-        (name, launch), = kernels_of(report, target).items()
-        code = read_code(suite, artefact, target, report)[name]
+        (name, launch), = kernels_of(report, loop.target).items()
+        code = read_code(suite, artefact, loop.target, report)[name]
         check_resources(suite, case, report)
-        cells, limit = kernel_row(launch, code, target), references[reference]
+        cells, limit = kernel_row(launch, code, loop.target), references[loop.reference]
         others = float(cells[COLUMNS.index("others")])
-        rows.append([f"{target} {cells[1]}", *cells[2:-2], f"{limit:.2f}"])
-        if others > MOST_OTHERS * limit:
-            wrong.append(f"{target} {cells[1]}: {others}, {limit:.2f} in CUTLASS")
+        what = f"{loop.target} {loop.kind} {cells[1]}"
+        rows.append([what, *cells[2:-2], f"{limit:.2f}"])
+        if cells[1] != "x".join(map(str, loop.tile)) or others > MOST_OTHERS * limit:
+            wrong.append(f"{what}: {others}, {limit:.2f} in CUTLASS")
     if wrong:
         suite.fail("main-loops", f"other instructions a matrix instruction: {'; '.join(wrong)}")
     else:
@@ -478,21 +511,21 @@ def loop_rows(suite):
     return rows
 
 
-def choose_tile(suite, case, target, schedules, shape, warps, stages):
-    """Writes a file of schedules in which the model's product has this tile."""
-    model = suite.work / "loop.onnx"
+def choose_tile(suite, case, loop, flags):
+    """A file of schedules in which the model's product has the loop's tile; None where that failed."""
+    model, schedules = suite.work / "loop.onnx", suite.work / f"{case.name}.json"
     onnx.save(case.model(), model)
-    step = harness.run([suite.tool("cameoc"), model, f"--target={target}", "--emit=schedules", "-o",
-                        schedules], SECONDS)
+    step = harness.run([suite.tool("cameoc"), model, *flags, "--emit=schedules", "-o", schedules],
+                       SECONDS)
     if step.code:
         suite.fail(f"{case.name}-schedules", harness.first_error(step.output), step)
-        return False
+        return None
     text = schedules.read_text()
-    for name, values in (("tile", shape), ("warps", warps)):
+    for name, values in (("tile", loop.tile), ("warps", loop.warps)):
         text = re.sub(rf"{name} = array<i64: [\d, ]+>",
                       f"{name} = array<i64: {', '.join(map(str, values))}>", text)
-    schedules.write_text(re.sub(r"stages = \d+", f"stages = {stages}", text))
-    return True
+    schedules.write_text(re.sub(r"stages = \d+", f"stages = {loop.stages}", text))
+    return schedules
 
 
 def matrix_share(launch):
