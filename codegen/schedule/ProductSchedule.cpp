@@ -184,9 +184,16 @@ SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &produ
       bool isWhole = !ShapedType::isDynamic(range) && range % depth == 0;
       return isWhole || isInnermost(isRow ? product.column : product.row, expr) ? 2 : 1;
     };
+    // Of what goes across depth, the innermost loop last.
+    auto place = [&](unsigned dim) {
+      if (rank(dim) != 3)
+        return dim;
+      auto loop = cast<AffineDimExpr>(operand->map.getResult(dim)).getPosition();
+      return unsigned(llvm::find(across, loop) - across.begin());
+    };
     auto order = llvm::to_vector(llvm::seq<unsigned>(0, operand->map.getNumResults()));
     llvm::sort(order, [&](unsigned a, unsigned b) {
-      return std::pair(rank(a), a) < std::pair(rank(b), b);
+      return std::pair(rank(a), place(a)) < std::pair(rank(b), place(b));
     });
     auto isDepth = [&](unsigned dim) { return rank(dim) == 1 || rank(dim) == 2; };
     auto innermost = llvm::find_if(llvm::reverse(order), isDepth);

@@ -368,3 +368,66 @@ rt.variant @planes target "sm_80" {
     return %r : tensor<2x64x28x28xf32>
   }
 }
+
+// Columns are what neighbours of the result as it is stored go along: here those of the first operand.
+
+// CHECK-LABEL: rt.variant @stored_turned
+// CHECK: schedule <"mma", {column_lines = "depth", column_vector = 8 : i64, {{.*}}row_lines = "across", {{.*}}store_vector = 4 : i64
+#across = affine_map<(m, n) -> (n, m)>
+rt.variant @stored_turned target "sm_80" {
+  func.func @main(%x: tensor<256x64xf16>, %w: tensor<64x128xf16>) -> tensor<128x256xf32> {
+    %e = tensor.empty() : tensor<128x256xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<256x64xf16>, tensor<64x128xf16>) outs(%e : tensor<128x256xf32>) {
+    ^bb0(%a: tensor<256x64xf16>, %b: tensor<64x128xf16>, %o: tensor<128x256xf32>):
+      %zero = arith.constant 0.0 : f32
+      %i = tensor.empty() : tensor<256x128xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%i : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<256x64xf16>, tensor<64x128xf16>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%p: f16, %q: f16, %s: f32):
+        %pw = arith.extf %p : f16 to f32
+        %qw = arith.extf %q : f16 to f32
+        %t = math.fma %pw, %qw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<256x128xf32>
+      %h = linalg.generic {indexing_maps = [#id, #across], iterator_types = ["parallel", "parallel"]}
+          ins(%g : tensor<256x128xf32>) outs(%o : tensor<128x256xf32>) {
+      ^bb1(%p: f32, %q: f32):
+        linalg.yield %p : f32
+      } -> tensor<128x256xf32>
+      kernel.yield %h : tensor<128x256xf32>
+    } -> tensor<128x256xf32>
+    return %r : tensor<128x256xf32>
+  }
+}
+
+// Of results in both orders, none is better off.
+
+// CHECK-LABEL: rt.variant @stored_both_ways
+// CHECK: schedule <"mma", {column_lines = "across", column_vector = 8 : i64, {{.*}}row_lines = "depth"
+rt.variant @stored_both_ways target "sm_80" {
+  func.func @main(%x: tensor<256x64xf16>, %w: tensor<64x128xf16>) -> (tensor<256x128xf32>, tensor<128x256xf32>) {
+    %e = tensor.empty() : tensor<256x128xf32>
+    %d = tensor.empty() : tensor<128x256xf32>
+    %r:2 = kernel.dispatch ins(%x, %w : tensor<256x64xf16>, tensor<64x128xf16>) outs(%e, %d : tensor<256x128xf32>, tensor<128x256xf32>) {
+    ^bb0(%a: tensor<256x64xf16>, %b: tensor<64x128xf16>, %o: tensor<256x128xf32>, %u: tensor<128x256xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<256x64xf16>, tensor<64x128xf16>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%p: f16, %q: f16, %s: f32):
+        %pw = arith.extf %p : f16 to f32
+        %qw = arith.extf %q : f16 to f32
+        %t = math.fma %pw, %qw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<256x128xf32>
+      %h = linalg.generic {indexing_maps = [#id, #across], iterator_types = ["parallel", "parallel"]}
+          ins(%g : tensor<256x128xf32>) outs(%u : tensor<128x256xf32>) {
+      ^bb1(%p: f32, %q: f32):
+        linalg.yield %p : f32
+      } -> tensor<128x256xf32>
+      kernel.yield %g, %h : tensor<256x128xf32>, tensor<128x256xf32>
+    } -> tensor<256x128xf32>, tensor<128x256xf32>
+    return %r#0, %r#1 : tensor<256x128xf32>, tensor<128x256xf32>
+  }
+}

@@ -90,6 +90,42 @@ static bool findValue(Operand &operand, ArrayRef<int64_t> ranges) {
                       [](const Access &read) { return isLinear(read.place()); });
 }
 
+/// The index of a result's innermost dimension, of those that have neighbours; null: it has none.
+static AffineExpr innermostIndex(AffineMap place, ArrayRef<int64_t> ranges) {
+  for (AffineExpr expr : llvm::reverse(place.getResults()))
+    for (unsigned loop = 0; loop < ranges.size(); ++loop)
+      if (ranges[loop] != 1 && expr.isFunctionOfDim(loop))
+        return expr;
+  return {};
+}
+
+/// Has columns hold the innermost loop of what is stored, too, where results are in another order
+/// than the product, so that threads write consecutive elements.
+static void turnToResults(Product &product) {
+  int64_t balance = 0; // bits that go along columns alone, less those that go along rows alone
+  AffineExpr index;
+  for (const Epilogue &epilogue : product.epilogues) {
+    index = innermostIndex(epilogue.place.compose(product.outMap), product.ranges);
+    auto goesAlong = [&](ArrayRef<unsigned> loops) {
+      return index && llvm::any_of(loops, [&](unsigned loop) {
+               return product.ranges[loop] != 1 && index.isFunctionOfDim(loop);
+             });
+    };
+    int64_t bits = getElementTypeOrSelf(epilogue.value).getIntOrFloatBitWidth();
+    balance += bits * (int(goesAlong(product.columns)) - int(goesAlong(product.rows)));
+  }
+  if (balance >= 0)
+    return;
+  std::swap(product.row, product.column);
+  std::swap(product.rows, product.columns);
+  product.depthOfColumn = !product.depthOfColumn;
+  if (auto loop = dyn_cast_if_present<AffineDimExpr>(index)) {
+    auto *innermost = llvm::find(product.columns, loop.getPosition());
+    if (innermost != product.columns.end())
+      std::rotate(innermost, innermost + 1, product.columns.end());
+  }
+}
+
 static std::optional<Product> readProduct(const Computation &computation) {
   auto generic =
       computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
@@ -99,6 +135,7 @@ static std::optional<Product> readProduct(const Computation &computation) {
       !findValue(product->column, product->ranges))
     return std::nullopt;
   product->epilogues = computation.epilogues;
+  turnToResults(*product);
   return product;
 }
 

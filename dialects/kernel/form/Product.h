@@ -2,7 +2,7 @@
 // them.
 //
 // Loops of the description fall into batch (in both operands and the result), rows and columns (in
-// one operand and the result; columns hold the result's innermost loop) and depth (reduced).
+// one operand and the result; columns hold the innermost loop of results) and depth (reduced).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
