@@ -24,6 +24,17 @@ static llvm::cl::list<std::string>
                   llvm::cl::desc("shared memory that launches of a kernel add to its own"));
 static llvm::cl::opt<bool> listing("list", llvm::cl::desc("print main loops instead, with stalls"));
 
+static json::Object countsOf(const sass::LoopCounts &counts) {
+  json::Object kinds, wide;
+  for (size_t kind = 0; kind < sass::kKinds; ++kind) {
+    if (counts.ofKind[kind])
+      kinds[sass::kindName(sass::Kind(kind))] = counts.ofKind[kind];
+    if (counts.wideOfKind[kind])
+      wide[sass::kindName(sass::Kind(kind))] = counts.wideOfKind[kind];
+  }
+  return json::Object{{"kinds", std::move(kinds)}, {"of_16_bytes", std::move(wide)}};
+}
+
 static json::Object describe(const sass::Kernel &kernel, const Target &target,
                              unsigned dynamicBytes) {
   unsigned sharedBytes = kernel.sharedBytes + dynamicBytes;
@@ -37,23 +48,16 @@ static json::Object describe(const sass::Kernel &kernel, const Target &target,
                       {"blocks_per_sm", blocks},
                       {"warps_per_sm", warps},
                       {"instructions", int64_t(kernel.instructions.size())}};
+  object["whole"] = countsOf(sass::count(kernel.instructions, {0, kernel.instructions.size()}));
   std::optional<sass::Loop> loop = sass::mainLoop(kernel.instructions);
   if (!loop)
     return object;
   sass::LoopCounts counts = sass::count(kernel.instructions, *loop);
-  json::Object kinds, wide;
-  for (size_t kind = 0; kind < sass::kKinds; ++kind) {
-    if (counts.ofKind[kind])
-      kinds[sass::kindName(sass::Kind(kind))] = counts.ofKind[kind];
-    if (counts.wideOfKind[kind])
-      wide[sass::kindName(sass::Kind(kind))] = counts.wideOfKind[kind];
-  }
-  json::Object found{{"slots", counts.slots},
-                     {"stall", counts.stall},
-                     {"kinds", std::move(kinds)},
-                     {"of_16_bytes", std::move(wide)},
-                     {"matrix_multiply_adds", int64_t(counts.matrixMultiplyAdds)},
-                     {"shared_wavefronts", counts.sharedWavefronts}};
+  json::Object found = countsOf(counts);
+  found["slots"] = counts.slots;
+  found["stall"] = counts.stall;
+  found["matrix_multiply_adds"] = int64_t(counts.matrixMultiplyAdds);
+  found["shared_wavefronts"] = counts.sharedWavefronts;
   if (std::optional<sass::Bound> bound =
           sass::boundOf(counts, kernel.instructions, *loop, target, warps)) {
     found["bound_percent"] = bound->percent;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What can be said of kernels without a GPU: networks and a grid of products are compiled, and their
-machine code is read. Fails where a kernel spills, where ptxas warns, where a product's main loop accesses
+machine code is read. Fails where a kernel spills, where ptxas warns, where a product accesses
 memory by less than 16 bytes although alignment would allow it, where large products leave a
 multiprocessor with little to do, where banks of shared memory conflict, and where docs/bench/static.md is
 not what is found here.
@@ -573,14 +573,32 @@ def check_widths(suite, target, kernels, launches):
     wrong = []
     for name, launch in launches.items():
         loop = kernels[name].get("main_loop")
-        if not loop or not is_product(launch):
+        if not is_product(launch):
             continue
         for kind in wide_kinds(launch["schedule"]):
-            count, wide = loop["kinds"].get(kind, 0), loop["of_16_bytes"].get(kind, 0)
-            if wide < count:
-                wrong.append(f"{launch['onnx_nodes']}: {count - wide} of {count} {kind}")
+            wrong += narrow(launch, loop or kernels[name]["whole"], kind)
+        for kind in ("load_global", "async_copy", "store_global"):
+            wrong += narrow(launch, kernels[name]["whole"], kind)
+    report_widths(suite, f"widths-{target}", wrong)
+
+
+def check_stores(suite, target, kernels, launches):
+    """Of convolutions whose rows, or channels, as they are stored are multiples of 16 bytes."""
+    wrong = []
+    for name, launch in launches.items():
+        if is_product(launch):
+            wrong += narrow(launch, kernels[name]["whole"], "store_global")
+    report_widths(suite, f"stores-{target}", wrong)
+
+
+def narrow(launch, counts, kind):
+    count, wide = counts["kinds"].get(kind, 0), counts["of_16_bytes"].get(kind, 0)
+    return [f"{launch['onnx_nodes']}: {count - wide} of {count} {kind}"] if wide < count else []
+
+
+def report_widths(suite, name, wrong):
     if wrong:
-        suite.fail(f"widths-{target}", f"less than 16 bytes: {'; '.join(wrong)}")
+        suite.fail(name, f"less than 16 bytes: {'; '.join(wrong)}")
     else:
         suite.ok()
 
@@ -678,6 +696,8 @@ def main():
             check_occupancy(suite, case, target, codes[target], launches)
             if case.name == "products":
                 check_widths(suite, target, codes[target], launches)
+            if case.name == "convolutions":
+                check_stores(suite, target, codes[target], launches)
         text += case_tables(case, report, codes)
     text += counted_table(count_products(suite))
     text += LOOPS_HEAD + table(["", *COLUMNS[2:-2], "reference"], loop_rows(suite))
