@@ -35,6 +35,9 @@ MEMORY = 4 << 30
 # ONNX Runtime's own results move when its inputs move by a few units in the last place.
 TOLERANCE = {"float16": 1e-2, "float32": 2e-4, "float64": 1e-6}
 NUDGE = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-12}
+# What numbers around 1 that cancel leave: a few quanta of them. No change of the inputs shows it where
+# the numbers do not depend on them, as behind Sign (ReduceLogSumExp of a LogSoftmax is 0).
+CANCELLED = 4 * 2.0 ** -23
 
 
 def isolated(function, *arguments):
@@ -108,7 +111,7 @@ class Fuzzer:
                 continue
             wide = array.astype(numpy.float64)
             drift = numpy.abs(other.astype(numpy.float64) - wide).max()
-            allowed.append(TOLERANCE[array.dtype.name] * numpy.abs(wide).max() + 30 * drift + 1e-7)
+            allowed.append(TOLERANCE[array.dtype.name] * numpy.abs(wide).max() + 30 * drift + CANCELLED)
         return arrays, allowed
 
     def execute(self, work, model, feeds, flags=(), run_flags=(), source=None):
