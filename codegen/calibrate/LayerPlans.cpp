@@ -128,20 +128,7 @@ static std::vector<float> numbersOf(const QuantizedValue &value, ElementsAttr co
   return numbers;
 }
 
-/// Not so for a bias that quantisation widens, or gives to a node that has none: trials do with that
-/// of FP32.
-static bool hasElements(Operation *op, unsigned operand, int64_t count) {
-  auto type = operand < op->getNumOperands()
-                  ? dyn_cast<RankedTensorType>(op->getOperand(operand).getType())
-                  : RankedTensorType();
-  return type && type.hasStaticShape() && type.getNumElements() == count;
-}
-
 FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
-  llvm::StringMap<Operation *> nodes;
-  NodeKeys keys;
-  for (Operation &op : entryOf(model.module()).getBody().front())
-    nodes[keys.of(&op)] = &op;
   PrecisionOptions options = precision;
   if (!overrides.empty())
     options.nodes += (options.nodes.empty() ? "" : ";") + overrides.str();
@@ -161,7 +148,7 @@ FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
         ElementsAttr constant = onnx::constantValue(value->source());
         if (!constant)
           operands.scales[{key.str(), number}] = value->scale(0);
-        else if (hasElements(nodes.lookup(key), number, constant.getNumElements()))
+        else
           operands.constants[{key.str(), number}] = numbersOf(*value, constant);
       }
     }

@@ -18,7 +18,7 @@ void SwitchPlaces::add(const QuantizedOperands &operands) {
   for (const auto &[place, scale] : operands.scales)
     computed.insert(place);
   for (const auto &[place, numbers] : operands.constants)
-    constant.insert(place);
+    constant[place] = numbers.size();
 }
 
 bool SwitchPlaces::cover(const QuantizedOperands &operands) const {
@@ -79,6 +79,24 @@ static std::vector<char> bytesOf(ArrayRef<float> numbers) {
   return bytes;
 }
 
+/// What an operand is in FP32, with as many elements as quantisation gives it: it makes a bias of
+/// zeros where a product has none, and one a channel of a single one. Nothing for others that
+/// differ.
+static std::optional<std::vector<float>> givenNumbers(Operation *op, const OperandPlace &place,
+                                                      size_t count) {
+  bool isBias = isa<onnx::ConvOp, onnx::GemmOp>(op) && place.operand == 2;
+  if (isBias && (op->getNumOperands() == 2 || onnx::isAbsent(op->getOperand(2))))
+    return std::vector<float>(count, 0.0f);
+  std::optional<Elements> elements =
+      Elements::of(onnx::constantValue(op->getOperand(place.operand)));
+  if (!elements || elements->kind != onnx::ElementKind::F32)
+    return std::nullopt;
+  std::vector<float> numbers = readElements<float>(*elements);
+  if (isBias && numbers.size() == 1)
+    numbers.resize(count, numbers.front());
+  return numbers.size() == count ? std::optional(std::move(numbers)) : std::nullopt;
+}
+
 LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places) {
   auto function = *module.getOps<func::FuncOp>().begin();
   llvm::StringMap<Operation *> nodes;
@@ -92,22 +110,29 @@ LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places)
                       std::move(bytes)});
     return addInput(function, type, name);
   };
-  for (const OperandPlace &place : places.constant) {
+  OpBuilder b(module.getContext());
+  for (const auto &[place, count] : places.constant) {
     Operation *op = nodes.lookup(place.node);
-    Value value = op->getOperand(place.operand);
-    std::optional<Elements> elements = Elements::of(onnx::constantValue(value));
-    if (!elements || elements->kind != onnx::ElementKind::F32)
-      return op->emitError() << "operand " << place.operand << " is no constant of FP32";
-    std::vector<float> numbers = readElements<float>(*elements);
-    std::vector<char> bytes = bytesOf(numbers);
+    std::optional<std::vector<float>> numbers = givenNumbers(op, place, count);
+    if (!numbers)
+      return op->emitError() << "operand " << place.operand << " is no constant of " << count
+                             << " numbers of FP32";
+    std::vector<char> bytes = bytesOf(*numbers);
     constants.push_back({place, inputs.size(), bytes});
-    Value given = add(value.getType(), place.node + ":" + Twine(place.operand) + ".given",
-                      CAMEO_DTYPE_F32, std::move(bytes));
-    op->setOperand(place.operand, given);
-    if (value.use_empty())
+    bool isNew = place.operand == op->getNumOperands();
+    Value value = isNew ? Value() : op->getOperand(place.operand);
+    auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+    if (!type || type.getNumElements() != int64_t(count))
+      type = RankedTensorType::get({int64_t(count)}, b.getF32Type());
+    Value given = add(type, place.node + ":" + Twine(place.operand) + ".given", CAMEO_DTYPE_F32,
+                      std::move(bytes));
+    if (isNew)
+      op->insertOperands(place.operand, given);
+    else
+      op->setOperand(place.operand, given);
+    if (value && value.use_empty())
       value.getDefiningOp()->erase();
   }
-  OpBuilder b(module.getContext());
   for (const OperandPlace &place : places.computed) {
     Operation *op = nodes.lookup(place.node);
     std::string name = place.node + ":" + std::to_string(place.operand);

@@ -5,8 +5,9 @@
 //                                        %s = Where(%on, %d, %x)
 //                                        %1 = onnx.Conv(%s, %given)
 //
-// Scale, switch and weights are inputs of the model. What is in 8 bits is exactly that; what is not
-// is in FP32.
+// Scale, switch and weights are inputs of the model, and biases: a product without one, to which
+// quantisation gives it, adds zeros otherwise. What is in 8 bits is exactly that; what is not is in
+// FP32.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,7 +22,8 @@ namespace cameo {
 
 /// Operands that can be switched.
 struct SwitchPlaces {
-  std::set<OperandPlace> computed, constant;
+  std::set<OperandPlace> computed;
+  std::map<OperandPlace, size_t> constant; // and how many numbers they are in 8 bits
 
   void add(const QuantizedOperands &operands);
   bool cover(const QuantizedOperands &operands) const;

@@ -4,7 +4,8 @@
 A small network with layers that 8 bits hurt is compiled with several contracts. Each holds for what
 is compiled, which cameo-compare says by itself, from the overrides of the report; and no smaller
 choice of layers holds, which ONNX Runtime says of the Q/DQ models of all of them. Threads and batch
-change nothing. A budget that is too short, and contracts that nothing keeps, are errors.
+change nothing. What a layer alone does to the outputs is what ONNX Runtime says of its Q/DQ model, with
+biases that correction adds or widens. A budget that is too short, and contracts that nothing keeps, are errors.
 
 --long takes more networks, contracts of all kinds, and the demo's network with all test images, whose
 thresholds are chosen badly, and which keeps its accuracy by labels.
@@ -32,6 +33,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMO, SCHEMA = ROOT / "examples" / "fashion", ROOT / "docs" / "report.schema.json"
 # ONNX Runtime rounds between two quanta as it likes: rows that may fall to another class.
 SLACK = 0.02
+# Samples by which a layer's noise is measured, and how far ONNX Runtime's figure may be, in dB.
+NOISE_SAMPLES, NOISE_SLACK = 32, 0.2
 
 
 def images(seed, count):
@@ -43,8 +46,8 @@ def images(seed, count):
     return smooth + colours + 0.3 * random.standard_normal((count, 3, SIZE, SIZE), numpy.float32)
 
 
-def network(seed, bad, convolutions=6):
-    """Convolutions and a product. In front of those of `bad`, one channel is very large and counts for little:
+def network(seed, bad, convolutions=6, has_one_bias=False):
+    """Convolutions without biases and a product with one a class, or one for all. In front of those of `bad`, one channel is very large and counts for little:
     one scale for all channels has no steps left for the others."""
     b = networks.Builder("planted", seed)
     x, channels, width = "image", 3, 16
@@ -75,7 +78,7 @@ def network(seed, bad, convolutions=6):
 
     # No class is the largest for all samples.
     logits = typed_networks.run_reference(model(), {"image": images(seed, 256)})["logits"]
-    bias = -logits.mean(axis=0)
+    bias = numpy.float32([-logits.mean()]) if has_one_bias else -logits.mean(axis=0)
     return model()
 
 
@@ -197,6 +200,29 @@ class Accuracy:
         self.judge(f"{case}-fewest", len(kept) > size and f"{choice} are enough, not {kept}", step)
         return found
 
+    def check_corrected(self, seed, bad, contract):
+        """Trials have the biases that correction gives."""
+        model, data = self.work / "corrected.onnx", self.work / "data.npz"
+        onnx.save(network(seed, bad, has_one_bias=True), model)
+        feed = {"image": images(seed, SAMPLES)}
+        numpy.savez(data, **feed)
+        flags = ("--calibration-method=max", "--bias-correction")
+        found, _, step = self.search(model, data, contract, *flags)
+        if not found:
+            return self.judge("corrected", step.how(), step)
+        self.make_ranges(model, data, *flags)
+        some = {"image": feed["image"][:NOISE_SAMPLES]}
+        wanted = typed_networks.run_reference(onnx.load(model), some)["logits"]
+        for layer in found["layers"]:
+            alone = ["--precision-of=*=fp32", f"--precision-of={layer['name']}=int8"]
+            theirs, uncorrected = (decibels(self.exported(model, [*alone, *more], some), wanted)
+                                   for more in (["--bias-correction"], []))
+            print(f"corrected: {layer['name']} alone leaves {layer['sqnr']:.1f} dB, by ONNX Runtime "
+                  f"{theirs:.1f} dB, {uncorrected:.1f} dB without correction", flush=True)
+            self.judge(f"corrected-{layer['name']}", abs(theirs - layer["sqnr"]) > NOISE_SLACK and
+                       f"{layer['sqnr']} dB, by ONNX Runtime {theirs}", step)
+        return None
+
     def check_same(self, found, contract):
         """Threads and batch change nothing."""
         model, data = self.work / "planted-1.onnx", self.work / "data.npz"
@@ -262,6 +288,7 @@ def main():
     found = accuracy.check_planted(1, (2, 4), "95%")
     if found:
         accuracy.check_same(found, "95%")
+    accuracy.check_corrected(1, (2, 4), "20dB")
     accuracy.check_errors()
     if options.long:
         accuracy.check_demo(10000, "entropy", "99%")
