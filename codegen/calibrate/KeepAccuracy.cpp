@@ -368,28 +368,33 @@ Expected<AccuracyResult> cameo::keepAccuracy(StringRef path, const CompileOption
   return oracle.result(*choice);
 }
 
+/// A number, or what is said where there is none: JSON has no infinities.
+static llvm::json::Value figureOf(double value) {
+  if (std::isfinite(value))
+    return value;
+  return value > 0 ? "no noise" : "not finite";
+}
+
 llvm::json::Object AccuracyResult::json() const {
   llvm::json::Array list;
   for (const Layer &layer : layers) {
     llvm::json::Object object{{"name", llvm::json::fixUTF8(layer.name)}, {"op", layer.op}};
-    if (layer.sqnr && std::isfinite(*layer.sqnr))
-      object["sqnr"] = *layer.sqnr;
+    if (layer.sqnr)
+      object["sqnr"] = figureOf(*layer.sqnr);
     if (layer.kept)
       object["kept"] = precisionName(*layer.kept);
     list.push_back(std::move(object));
   }
-  llvm::json::Object object{
-      {"contract", contract},        {"measure", measure},
-      {"samples", int64_t(samples)}, {"needed", needed},
-      {"ended_early", isEarly},      {"overrides", llvm::json::fixUTF8(overrides)},
-      {"layers", std::move(list)}};
-  auto add = [&](llvm::StringRef name, double value) {
-    if (std::isfinite(value))
-      object[name] = value;
-  };
-  add("fp32", reference);
-  add("int8", unkept);
-  add("reached", reached);
+  llvm::json::Object object{{"contract", contract},
+                            {"measure", measure},
+                            {"samples", int64_t(samples)},
+                            {"fp32", figureOf(reference)},
+                            {"needed", needed},
+                            {"int8", figureOf(unkept)},
+                            {"reached", figureOf(reached)},
+                            {"ended_early", isEarly},
+                            {"overrides", llvm::json::fixUTF8(overrides)},
+                            {"layers", std::move(list)}};
   if (rows)
     object["rows"] = int64_t(rows);
   return object;
