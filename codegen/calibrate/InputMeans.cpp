@@ -4,8 +4,6 @@
 #include "codegen/calibrate/InputMeans.h"
 
 #include "dialects/onnx/Onnx.h"
-#include "dialects/onnx/shape/NodeText.h"
-#include "passes/precision/RecordedRanges.h"
 
 #include <cmath>
 
@@ -34,82 +32,26 @@ struct InputMeans::Numbers {
   }
 };
 
-//===-- Products ------------------------------------------------------------------------------===//
-
-static SmallVector<int64_t> numbersOf(Operation *op, StringRef name, size_t count,
-                                      int64_t without) {
-  auto given = op->getAttrOfType<DenseI64ArrayAttr>(name);
-  return given ? SmallVector<int64_t>(given.asArrayRef()) : SmallVector<int64_t>(count, without);
-}
-
-/// Nothing for what is no convolution or Gemm by constant weights with a bias of its own.
-std::optional<InputMeans::Product> InputMeans::productOf(Operation *op) {
-  if (!isa<onnx::ConvOp, onnx::GemmOp>(op))
-    return std::nullopt;
-  auto gemm = dyn_cast<onnx::GemmOp>(op);
-  auto weights = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
-  if (!weights || !weights.hasStaticShape() || !onnx::constantValue(op->getOperand(1)) ||
-      (gemm && gemm.getTransA()))
-    return std::nullopt;
-  Product product;
-  product.name = onnx::nodeName(op).value_or("").str();
-  product.value = valueName(op->getOperand(0));
-  if (gemm) {
-    product.channels = weights.getDimSize(gemm.getTransB() ? 1 : 0);
-    return product;
-  }
-  auto mode = op->getAttrOfType<StringAttr>("auto_pad");
-  if (mode && mode.getValue() != "NOTSET" && mode.getValue() != "VALID")
-    return std::nullopt;
-  auto group = op->getAttrOfType<IntegerAttr>("group");
-  product.channels = weights.getDimSize(1) * (group ? group.getInt() : 1);
-  size_t rank = weights.getRank() - 2;
-  Window &window = product.window.emplace();
-  window.sizes.assign(weights.getShape().begin() + 2, weights.getShape().end());
-  window.strides = numbersOf(op, "strides", rank, 1);
-  window.dilations = numbersOf(op, "dilations", rank, 1);
-  SmallVector<int64_t> pads = numbersOf(op, "pads", 2 * rank, 0);
-  if (mode && mode.getValue() == "VALID")
-    pads.assign(2 * rank, 0);
-  window.padsBefore.assign(pads.begin(), pads.begin() + rank);
-  window.padsAfter.assign(pads.begin() + rank, pads.end());
-  return product;
-}
-
 InputMeans::InputMeans(ModuleOp module, ArrayRef<TensorPort> taps, ArrayRef<CalibratedValue> values)
     : byTap(taps.size()) {
-  llvm::StringMap<unsigned> named;
-  module.walk([&](Operation *op) { ++named[onnx::nodeName(op).value_or("")]; });
-  module.walk([&](Operation *op) {
-    std::optional<Product> product = productOf(op);
-    // Of several values of one name a tap shows the last.
-    if (!product || named.lookup(product->value) > 1)
-      return;
-    auto tap = llvm::find_if(taps, [&](const TensorPort &at) { return at.name == product->value; });
-    auto value =
-        llvm::find_if(values, [&](const CalibratedValue &at) { return at.name == product->value; });
-    if (product->name.empty() || tap == taps.end() || value == values.end())
-      return;
-    product->threshold = value->thresholds[value->chosen];
-    int64_t places = 1;
-    if (product->window)
-      for (int64_t size : product->window->sizes)
-        places *= size;
-    product->sums.assign(product->channels * places, 0);
-    product->quantizedSums = product->sums;
-    byTap[tap - taps.begin()].push_back(products.size());
-    products.push_back(std::move(*product));
-  });
+  for (ProductRead &read : tappedReads(productReads(module), taps, values)) {
+    if (!isa<onnx::ConvOp, onnx::GemmOp>(read.product)) // a MatMul has no bias
+      continue;
+    byTap[read.tap].push_back(products.size());
+    std::vector<int64_t> sums(read.depth() * read.groups, 0);
+    products.push_back({std::move(read), 0, sums, sums});
+  }
 }
 
 //===-- Sums ----------------------------------------------------------------------------------===//
 
 void InputMeans::addRows(Product &product, const TappedValue &value, const Numbers &numbers) {
+  size_t channels = product.read.channels;
   for (size_t i = 0; i < numbers.parts.size(); ++i) {
-    product.sums[i % product.channels] += numbers.parts[i];
-    product.quantizedSums[i % product.channels] += numbers.quanta[i];
+    product.sums[i % channels] += numbers.parts[i];
+    product.quantizedSums[i % channels] += numbers.quanta[i];
   }
-  product.places += numbers.parts.size() / product.channels;
+  product.places += numbers.parts.size() / channels;
 }
 
 namespace {
@@ -146,18 +88,17 @@ static void sum(ArrayRef<Seen> seen, ArrayRef<int64_t> sizes, int64_t base, cons
 }
 
 void InputMeans::addWindows(Product &product, const TappedValue &value, const Numbers &numbers) {
-  const Window &window = *product.window;
+  const ReadWindow &window = *product.read.window;
+  int64_t channels = product.read.channels;
   ArrayRef<int64_t> sizes = value.shape.drop_front(2);
   int64_t plane = 1, results = 1;
   SmallVector<int64_t> counts;
   for (auto [axis, size] : llvm::enumerate(sizes)) {
-    int64_t reach = window.dilations[axis] * (window.sizes[axis] - 1) + 1;
-    int64_t room = size + window.padsBefore[axis] + window.padsAfter[axis] - reach;
-    counts.push_back(room < 0 ? 0 : room / window.strides[axis] + 1);
+    counts.push_back(window.results(axis, size));
     plane *= size;
     results *= counts.back();
   }
-  int64_t places = product.sums.size() / product.channels;
+  int64_t places = window.places();
   SmallVector<Seen> seen(sizes.size());
   for (int64_t place = 0; place < places; ++place) {
     for (int64_t axis = sizes.size() - 1, rest = place; axis >= 0; --axis) {
@@ -165,20 +106,13 @@ void InputMeans::addWindows(Product &product, const TappedValue &value, const Nu
                           window.strides[axis], window.dilations[axis], window.padsBefore[axis]);
       rest /= window.sizes[axis];
     }
-    for (int64_t i = 0; i < value.shape[0] * product.channels; ++i) {
-      int64_t to = i % product.channels * places + place;
+    for (int64_t i = 0; i < value.shape[0] * channels; ++i) {
+      int64_t to = i % channels * places + place;
       sum(seen, sizes, i * plane, numbers.parts.data(), numbers.quanta.data(), product.sums[to],
           product.quantizedSums[to]);
     }
   }
   product.places += value.shape[0] * results;
-}
-
-/// Movement of an input has the input's name, and a tap shows the last value of a name.
-bool InputMeans::reads(const Product &product, ArrayRef<int64_t> shape) {
-  if (!product.window)
-    return !shape.empty() && shape.back() == product.channels;
-  return shape.size() == product.window->sizes.size() + 2 && shape[1] == product.channels;
 }
 
 void InputMeans::add(const TappedValue &value) {
@@ -187,10 +121,10 @@ void InputMeans::add(const TappedValue &value) {
   ArrayRef<float> floats(reinterpret_cast<const float *>(value.bytes.data()),
                          value.bytes.size() / sizeof(float));
   // Those that read one value have one threshold.
-  Numbers numbers(floats, products[byTap[value.tap].front()].threshold);
+  Numbers numbers(floats, products[byTap[value.tap].front()].read.threshold);
   for (unsigned i : byTap[value.tap])
-    if (reads(products[i], value.shape))
-      (products[i].window ? addWindows : addRows)(products[i], value, numbers);
+    if (products[i].read.reads(value.shape))
+      (products[i].read.window ? addWindows : addRows)(products[i], value, numbers);
 }
 
 std::vector<ProductInput> InputMeans::means() const {
@@ -198,11 +132,11 @@ std::vector<ProductInput> InputMeans::means() const {
   for (const Product &product : products) {
     if (product.places == 0)
       continue;
-    double scale = product.threshold / kQuantizedMost, places = double(product.places);
+    double scale = product.read.threshold / kQuantizedMost, places = double(product.places);
     ProductInput &input = found.emplace_back();
-    input.product = product.name;
-    input.value = product.value;
-    input.threshold = product.threshold;
+    input.product = product.read.name;
+    input.value = product.read.value;
+    input.threshold = product.read.threshold;
     for (auto [sum, quantized] : llvm::zip(product.sums, product.quantizedSums)) {
       double mean = double(sum) / kParts / places;
       input.means.push_back(float(mean * scale));

@@ -6,11 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/Run.h"
-#include "codegen/calibrate/CalibrationCache.h"
-
-#include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringMap.h"
+#include "codegen/calibrate/ProductReads.h"
 
 namespace cameo {
 
@@ -27,20 +23,12 @@ public:
   std::vector<ProductInput> means() const;
 
 private:
-  struct Window {
-    llvm::SmallVector<int64_t> sizes, strides, dilations, padsBefore, padsAfter; // spatial
-  };
   struct Product {
-    std::string name, value;
-    float threshold;
-    int64_t channels;
-    std::optional<Window> window; // a convolution's
-    int64_t places = 0;           // of results, so far
+    ProductRead read;
+    int64_t places; // of results, so far
     std::vector<int64_t> sums, quantizedSums;
   };
   struct Numbers;
-  static std::optional<Product> productOf(mlir::Operation *op);
-  static bool reads(const Product &product, llvm::ArrayRef<int64_t> shape);
   static void addRows(Product &product, const TappedValue &value, const Numbers &numbers);
   static void addWindows(Product &product, const TappedValue &value, const Numbers &numbers);
 
