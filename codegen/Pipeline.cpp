@@ -55,9 +55,9 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
 }
 
 void cameo::populateQuantization(OpPassManager &functions, const PrecisionOptions &precision) {
-  functions.addPass(
-      createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
-                                precision.ranges, precision.model, precision.correctsBiases}));
+  functions.addPass(createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
+                                              precision.ranges, precision.model,
+                                              precision.correctsBiases, precision.learnsRounding}));
 }
 
 static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {

@@ -53,6 +53,7 @@ struct PrecisionOptions {
   std::string model;             // the hash of the model's file; empty: not known
   bool equalizesRanges = false;  // of channels between products; whatever the type is
   bool correctsBiases = false;   // of products of integers
+  bool learnsRounding = false;   // of their weights
   /// Whether there is anything to change.
   bool isAsked() const { return type != "fp32" || io != "fp32" || !nodes.empty(); }
   /// Whether products are to become products of integers.

@@ -81,6 +81,7 @@ LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
   CalibrationOptions calibration = options.calibration;
   calibration.threads = options.jobs;
   calibration.correctsBiases = options.pipeline.precision.correctsBiases;
+  calibration.learnsRounding = options.pipeline.precision.learnsRounding;
   if (options.time)
     calibration.onStep = printStep;
   Compiler compiler(calibrationOptions(compileOptions(options)));
@@ -134,6 +135,10 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no means for --bias-correction by this method; "
                                        "--calibration-data finds them"));
+  if (options.pipeline.precision.learnsRounding && !read->roundings)
+    return say(llvm::createStringError("calibration cache '" + path +
+                                       "' has nothing for --learn-rounding by this method; "
+                                       "--calibration-data learns it"));
   ranges = read->text();
   return success();
 }
@@ -142,10 +147,13 @@ LogicalResult CalibratedRanges::makeFromTensorRt(const CameocOptions &options,
                                                  llvm::StringRef content) {
   const std::string &path = options.calibration.cache;
   const PrecisionOptions &precision = options.pipeline.precision;
-  if (precision.equalizesRanges || precision.correctsBiases)
-    return say(llvm::createStringError(
-        "calibration cache '" + path + "': TensorRT's have nothing for " +
-        (precision.equalizesRanges ? "--equalize-ranges" : "--bias-correction")));
+  StringRef asked = precision.equalizesRanges  ? "--equalize-ranges"
+                    : precision.correctsBiases ? "--bias-correction"
+                    : precision.learnsRounding ? "--learn-rounding"
+                                               : "";
+  if (!asked.empty())
+    return say(llvm::createStringError("calibration cache '" + path +
+                                       "': TensorRT's have nothing for " + asked));
   llvm::Expected<TensorRtCache> read = TensorRtCache::parse(content, path);
   if (!read)
     return say(read.takeError());

@@ -198,6 +198,10 @@ const Option kOptions[] = {
      "with int8: biases make up for what quantisation adds to the mean of each channel, by means "
      "that calibration records",
      setFlag<&PrecisionOptions::correctsBiases>},
+    {"--learn-rounding", "",
+     "with int8: weights are rounded up or down so that what products give is closest on the "
+     "calibration data, instead of to the nearest",
+     setFlag<&PrecisionOptions::learnsRounding>},
     {"--ranges", "FILE",
      "recorded ranges of values, by which --precision=fp16 knows what would overflow, and int8 "
      "what "
@@ -451,6 +455,9 @@ llvm::Error check(const CameocOptions &options) {
   if (options.pipeline.precision.correctsBiases && !options.pipeline.precision.isQuantized() &&
       options.emit != Emit::Ranges)
     return fail("--bias-correction goes with --precision=int8 or --emit=ranges");
+  if (options.pipeline.precision.learnsRounding && !options.pipeline.precision.isQuantized() &&
+      options.emit != Emit::Ranges)
+    return fail("--learn-rounding goes with --precision=int8 or --emit=ranges");
   if (options.pipeline.precision.equalizesRanges && first >= Stage::Normalized)
     return fail("--equalize-ranges: channels are scaled on the way to stage normalized, not from "
                 "stage " +

@@ -7,6 +7,7 @@
 #include "codegen/calibrate/CalibrationData.h"
 #include "codegen/calibrate/ChooseMethods.h"
 #include "codegen/calibrate/InputMeans.h"
+#include "codegen/calibrate/LearnRounding.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/Schema.h"
 #include "passes/precision/Policy.h"
@@ -36,8 +37,7 @@ CompileOptions cameo::calibrationOptions(CompileOptions options) {
   return options;
 }
 
-//===-- Inputs
-//--------------------------------------------------------------------------------===//
+//===-- Inputs --------------------------------------------------------------------------------===//
 
 FailureOr<std::vector<TensorPort>> cameo::calibrationInputs(Compiler &compiler) {
   auto function = *compiler.module().getOps<func::FuncOp>().begin();
@@ -81,8 +81,7 @@ static llvm::Expected<CalibrationSource> sourceOf(Compiler &compiler, const Cali
   return source;
 }
 
-//===-- Collecting
-//----------------------------------------------------------------------------===//
+//===-- Collecting ----------------------------------------------------------------------------===//
 
 namespace {
 
@@ -260,7 +259,7 @@ fittingCache(const CalibrationOptions &options, const CalibrationSource &source)
     return error;
   if (options.method && !cache->adopt(*options.method))
     return std::nullopt;
-  if (options.correctsBiases && !cache->inputs)
+  if ((options.correctsBiases && !cache->inputs) || (options.learnsRounding && !cache->roundings))
     return std::nullopt;
   return std::move(*cache);
 }
@@ -294,15 +293,35 @@ calibrateBy(Runner &runner, CalibrationData &data, const llvm::StringSet<> &oper
   return values;
 }
 
-static llvm::Error recordMeans(Runner &runner, CalibrationData &data, InputMeans &means,
-                               const CalibrationOptions &options) {
-  Step step(options, "means");
-  data.rewind();
-  auto look = [&](const TappedValue &value) {
-    means.add(value);
-    return llvm::Error::success();
-  };
-  return collect(runner, data, look, "recording means", options);
+/// What a second run shows of the inputs of products, whose thresholds are known by then.
+static llvm::Error recordInputs(Runner &runner, CalibrationData &data, ModuleOp normalized,
+                                std::optional<RoundingLearner> &learner, CalibrationCache &result,
+                                const CalibrationOptions &options) {
+  std::optional<InputMeans> means;
+  if (options.correctsBiases)
+    means.emplace(normalized, runner.taps(), result.values);
+  if (learner)
+    learner->expect(runner.taps(), result.values);
+  {
+    Step step(options, "inputs");
+    data.rewind();
+    auto look = [&](const TappedValue &value) {
+      if (means)
+        means->add(value);
+      if (learner)
+        learner->add(value);
+      return llvm::Error::success();
+    };
+    if (llvm::Error error = collect(runner, data, look, "recording what products read", options))
+      return error;
+  }
+  if (means)
+    result.inputs = means->means();
+  if (learner) {
+    Step step(options, "rounding");
+    result.roundings = learner->learn();
+  }
+  return llvm::Error::success();
 }
 
 FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
@@ -328,8 +347,12 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
     return std::move(**cache);
   llvm::StringSet<> operands = readByProducts(compiler.module());
   OwningOpRef<ModuleOp> normalized;
-  if (options.correctsBiases)
+  bool recordsInputs = options.correctsBiases || options.learnsRounding;
+  std::optional<RoundingLearner> learner;
+  if (recordsInputs)
     normalized = compiler.module().clone();
+  if (options.learnsRounding)
+    learner.emplace(*normalized, options.threads);
   FailureOr<std::unique_ptr<Runner>> runner = compileToRun(compiler, options.threads);
   if (failed(runner))
     return failure();
@@ -338,12 +361,10 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
       calibrateBy(**runner, *data, operands, method, compiler, options);
   if (!values)
     return compiler.fail(values.takeError());
-  CalibrationCache result{std::move(*source), method, std::move(*values), std::nullopt};
-  if (!options.correctsBiases)
-    return result;
-  InputMeans means(*normalized, (*runner)->taps(), result.values);
-  if (llvm::Error error = recordMeans(**runner, *data, means, options))
-    return compiler.fail(std::move(error));
-  result.inputs = means.means();
+  CalibrationCache result{std::move(*source), method, std::move(*values), std::nullopt,
+                          std::nullopt};
+  if (recordsInputs)
+    if (llvm::Error error = recordInputs(**runner, *data, *normalized, learner, result, options))
+      return compiler.fail(std::move(error));
   return result;
 }

@@ -23,14 +23,17 @@ struct CalibrationOptions {
   std::string cache;
   /// Also records what products read on average, which takes a second run over the data.
   bool correctsBiases = false;
+  /// Also learns whether weights are rounded up or down, in the same second run.
+  bool learnsRounding = false;
   /// Samples of a run, where the model leaves that open. Results do not depend on it.
   uint64_t batch = 8;
   unsigned threads = 0; // 0: one a core
-  /// Called after each run: in "calibrating" and "recording means" with samples, in "choosing
-  /// methods", which `best` does, with runs.
+  /// Called after each run: in "calibrating" and "recording what products read" with samples, in
+  /// "choosing methods", which `best` does, with runs.
   std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
   /// Called with how long steps took, as CompileOptions::onStep: "calibrate" are the runs, of which
-  /// "histograms" is a part; "thresholds" follow, "methods" for `best`, and "means".
+  /// "histograms" is a part; "thresholds" follow, "methods" for `best`, "inputs" for what
+  /// products read, and "rounding".
   std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
 };
 

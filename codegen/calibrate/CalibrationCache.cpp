@@ -4,6 +4,7 @@
 #include "codegen/calibrate/CalibrationCache.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Base64.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -56,18 +57,42 @@ static void write(llvm::raw_ostream &out, const CalibratedValue &value) {
   out << "}";
 }
 
+static void writeList(llvm::raw_ostream &out, StringRef name, const std::vector<float> &numbers) {
+  out << "\"" << name << "\": [";
+  llvm::interleaveComma(numbers, out, [&](float number) { out << shortest(number); });
+  out << "]";
+}
+
 static void write(llvm::raw_ostream &out, const ProductInput &input) {
   out << json::Value(json::fixUTF8(input.product))
       << ": {\"value\": " << json::Value(json::fixUTF8(input.value))
-      << ", \"threshold\": " << shortest(input.threshold);
-  auto list = [&](StringRef name, const std::vector<float> &numbers) {
-    out << ", \"" << name << "\": [";
-    llvm::interleaveComma(numbers, out, [&](float number) { out << shortest(number); });
-    out << "]";
-  };
-  list("means", input.means);
-  list("shifts", input.shifts);
+      << ", \"threshold\": " << shortest(input.threshold) << ", ";
+  writeList(out, "means", input.means);
+  writeList(out << ", ", "shifts", input.shifts);
   out << "}";
+}
+
+static void write(llvm::raw_ostream &out, const ProductRounding &rounding) {
+  std::string bytes((rounding.isUp.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < rounding.isUp.size(); ++i)
+    bytes[i / 8] |= char(rounding.isUp[i] << i % 8);
+  out << json::Value(json::fixUTF8(rounding.product)) << ": {";
+  writeList(out, "scales", rounding.scales);
+  out << ", \"up\": \"" << llvm::encodeBase64(bytes) << "\"}";
+}
+
+/// A member of the file that has an object for each product.
+template <typename Each>
+static void writeMember(llvm::raw_ostream &out, StringRef name,
+                        const std::optional<std::vector<Each>> &products) {
+  if (!products)
+    return;
+  out << ",\n  \"" << name << "\": {";
+  for (const auto &[i, product] : llvm::enumerate(*products)) {
+    out << (i ? ",\n    " : "\n    ");
+    write(out, product);
+  }
+  out << (products->empty() ? "}" : "\n  }");
 }
 
 std::string CalibrationCache::text() const {
@@ -87,14 +112,8 @@ std::string CalibrationCache::text() const {
     write(out, value);
   }
   out << "\n  }";
-  if (inputs) {
-    out << ",\n  \"inputs\": {";
-    for (const auto &[i, input] : llvm::enumerate(*inputs)) {
-      out << (i ? ",\n    " : "\n    ");
-      write(out, input);
-    }
-    out << (inputs->empty() ? "}" : "\n  }");
-  }
+  writeMember(out, "inputs", inputs);
+  writeMember(out, "roundings", roundings);
   out << "\n}\n";
   return result;
 }
@@ -193,6 +212,42 @@ static bool readInput(const json::Object *object, ProductInput &input) {
   return true;
 }
 
+static bool readRounding(const json::Object *object, ProductRounding &rounding) {
+  std::optional<StringRef> up = object ? object->getString("up") : std::nullopt;
+  std::optional<std::vector<float>> scales = up ? numbersIn(*object, "scales") : std::nullopt;
+  std::vector<char> bytes;
+  if (!scales)
+    return false;
+  if (Error error = llvm::decodeBase64(*up, bytes)) {
+    llvm::consumeError(std::move(error));
+    return false;
+  }
+  rounding.scales = std::move(*scales);
+  for (char byte : bytes)
+    for (unsigned bit = 0; bit < 8; ++bit)
+      rounding.isUp.push_back(byte >> bit & 1);
+  return true;
+}
+
+/// Products in the order of their names; the name of one that is not as calibration writes it.
+template <typename Each>
+static std::optional<std::string> readMember(const json::Object &file, StringRef name,
+                                             std::optional<std::vector<Each>> &products,
+                                             bool (*readOne)(const json::Object *, Each &)) {
+  const json::Object *found = file.getObject(name);
+  if (!found)
+    return std::nullopt;
+  products.emplace();
+  for (const auto &[key, member] : *found) {
+    Each &product = products->emplace_back();
+    product.product = key.str();
+    if (!readOne(member.getAsObject(), product))
+      return product.product;
+  }
+  llvm::sort(*products, [](const auto &a, const auto &b) { return a.product < b.product; });
+  return std::nullopt;
+}
+
 Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
   auto problem = [&](const Twine &what) {
     return llvm::createStringError("calibration cache '" + path.str() + "': " + what.str());
@@ -231,16 +286,10 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
     cache.values.push_back(std::move(value));
   }
   llvm::sort(cache.values, [](const auto &a, const auto &b) { return a.name < b.name; });
-  if (const json::Object *inputs = object->getObject("inputs")) {
-    cache.inputs.emplace();
-    for (const auto &[name, member] : *inputs) {
-      ProductInput &input = cache.inputs->emplace_back();
-      input.product = name.str();
-      if (!readInput(member.getAsObject(), input))
-        return problem("the input of '" + input.product + "' is not as calibration writes it");
-    }
-    llvm::sort(*cache.inputs, [](const auto &a, const auto &b) { return a.product < b.product; });
-  }
+  if (auto wrong = readMember(*object, "inputs", cache.inputs, readInput))
+    return problem("the input of '" + *wrong + "' is not as calibration writes it");
+  if (auto wrong = readMember(*object, "roundings", cache.roundings, readRounding))
+    return problem("the rounding of '" + *wrong + "' is not as calibration writes it");
   return cache;
 }
 
@@ -278,6 +327,7 @@ bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
   for (CalibratedValue &value : values)
     value.chosen = wanted.kind;
   inputs.reset();
+  roundings.reset();
   return true;
 }
 

@@ -13,6 +13,9 @@
 //     },                                            and, for bias correction:
 //     "inputs": {
 //       "conv2": {"value": "conv1", "threshold": 8.1, "means": [...], "shifts": [...]}
+//     },                                            and, for learned rounding:
+//     "roundings": {
+//       "conv2": {"scales": [...], "up": "cQ=="}
 //     }
 //   }
 //
@@ -55,12 +58,21 @@ struct ProductInput {
   std::vector<float> means, shifts;
 };
 
+/// How a product's weights are rounded, as RecordedRanges::Rounding.
+struct ProductRounding {
+  std::string product;
+  std::vector<float> scales;
+  std::vector<bool> isUp;
+};
+
 struct CalibrationCache {
   CalibrationSource source;
   CalibrationMethod method;
   std::vector<CalibratedValue> values; // in the order of their names
   /// In the order of their products; where biases were to be corrected, and perhaps none then.
   std::optional<std::vector<ProductInput>> inputs;
+  /// Likewise, where rounding was to be learned.
+  std::optional<std::vector<ProductRounding>> roundings;
 
   static llvm::Expected<CalibrationCache> read(llvm::StringRef path);
   std::string text() const;
@@ -69,8 +81,8 @@ struct CalibrationCache {
   /// was asked for counts: a model's factors are always the same.
   llvm::Error checkSource(const CalibrationSource &wanted, llvm::StringRef path) const;
   /// Whether it answers this method without another run. If so, and if it is not the one that the
-  /// cache was made by, values are chosen by it, and `inputs`, which were quantised by the other
-  /// one, are gone.
+  /// cache was made by, values are chosen by it, and `inputs` and `roundings`, of what was
+  /// quantised by the other one, are gone.
   bool adopt(const CalibrationMethod &wanted);
 };
 

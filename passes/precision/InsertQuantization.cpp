@@ -17,6 +17,7 @@
 #include "passes/precision/BiasCorrection.h"
 #include "passes/precision/QuantizationPlan.h"
 #include "passes/precision/QuantizedProduct.h"
+#include "passes/precision/QuantizedWeights.h"
 
 #include <cmath>
 
@@ -27,18 +28,7 @@ namespace cameo {
 #define GEN_PASS_DEF_INSERTQUANTIZATION
 #include "passes/Passes.h.inc"
 
-/// Of a bias, in its scale: as much is left for the sum that it is added to.
-static constexpr double kLastBias = 0x1p30;
-
 namespace {
-
-/// Constant weights as integers, with one scale or one a channel.
-struct QuantizedWeights {
-  std::vector<int8_t> numbers;
-  std::vector<float> scales;
-  std::optional<int64_t> axis;
-  int64_t widened = 0; // channels
-};
 
 struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
   using InsertQuantizationBase::InsertQuantizationBase;
@@ -69,8 +59,8 @@ private:
   void quantizeConstants(Operation *product, rt::Ledger &ledger);
   void correctBias(Operation *product, const Elements &weights, const QuantizedWeights &quantized,
                    std::optional<std::vector<double>> &bias, rt::Ledger &ledger);
-  static QuantizedWeights weightsOf(const Elements &elements, std::optional<int64_t> axis,
-                                    ArrayRef<double> biases, double scale);
+  void roundAsLearned(Operation *product, const Elements &elements, QuantizedWeights &weights,
+                      rt::Ledger &ledger);
   Value dequantize(OpBuilder &b, Operation *product, StringRef what, ElementsAttr numbers,
                    ArrayRef<float> scales, std::optional<int64_t> axis);
 
@@ -111,6 +101,9 @@ LogicalResult InsertQuantization::readOptions() {
   if (correctBiases && !recorded.hasInputs)
     return fail("bias correction needs means of what products read, and '" + rangesFile +
                 "' has none: calibration records them where it is asked for");
+  if (learnRounding && !recorded.hasRoundings)
+    return fail("learned rounding needs what was learned, and '" + rangesFile +
+                "' has nothing: calibration learns it where it is asked for");
   return success();
 }
 
@@ -164,39 +157,6 @@ void InsertQuantization::quantize(Value value, double threshold) {
 
 //===-- Weights -------------------------------------------------------------------------------===//
 
-/// Each channel's greatest element becomes the last number, unless its bias needs a larger scale.
-QuantizedWeights InsertQuantization::weightsOf(const Elements &elements,
-                                               std::optional<int64_t> axis, ArrayRef<double> biases,
-                                               double scale) {
-  ArrayRef<int64_t> shape = elements.shape();
-  int64_t channels = axis ? shape[*axis] : 1;
-  int64_t inner = axis ? ShapedType::getNumElements(shape.drop_front(*axis + 1)) : 1;
-  std::vector<float> read = readElements<float>(elements);
-  auto channelOf = [&](int64_t i) { return i / inner % channels; };
-  std::vector<double> most(channels, 0);
-  for (auto [i, number] : llvm::enumerate(read)) {
-    double &greatest = most[channelOf(i)];
-    greatest = std::max(greatest, std::abs(double(number)));
-  }
-  QuantizedWeights result;
-  result.axis = axis;
-  for (int64_t channel = 0; channel < channels; ++channel) {
-    result.scales.push_back(quantizationScale(most[channel]));
-    double bias = biases.empty() ? 0 : std::abs(biases[biases.size() == 1 ? 0 : channel]);
-    double least = bias / scale / kLastBias;
-    if (result.scales.back() < least) {
-      result.scales.back() = float(std::clamp(least, kLeastScale, kMostScale));
-      ++result.widened;
-    }
-  }
-  for (auto [i, number] : llvm::enumerate(read)) {
-    float rounded = std::nearbyint(number / result.scales[channelOf(i)]);
-    result.numbers.push_back(
-        int8_t(std::clamp(rounded, float(-kLastQuantum), float(kLastQuantum))));
-  }
-  return result;
-}
-
 Value InsertQuantization::dequantize(OpBuilder &b, Operation *product, StringRef what,
                                      ElementsAttr numbers, ArrayRef<float> scales,
                                      std::optional<int64_t> axis) {
@@ -211,6 +171,29 @@ Value InsertQuantization::dequantize(OpBuilder &b, Operation *product, StringRef
   auto type = cast<RankedTensorType>(numbers.getType()).clone(b.getF32Type());
   return b.create<onnx::DequantizeLinearOp>(named(loc, name + ".dequantized"), TypeRange{type},
                                             ValueRange{integers, scale, none}, attributes);
+}
+
+/// Leaves them nearest where that was not learned for them.
+void InsertQuantization::roundAsLearned(Operation *product, const Elements &elements,
+                                        QuantizedWeights &weights, rt::Ledger &ledger) {
+  auto missed = [&](const Twine &why) {
+    ledger.missed("precision", product->getLoc(), "rounding not learned", why);
+  };
+  auto found = recorded.roundings.find(nodeName(product));
+  if (found == recorded.roundings.end()) {
+    int64_t depth = weights.axis ? elements.count() / int64_t(weights.scales.size()) : 0;
+    return missed(depth > kMostLearnedDepth
+                      ? "sums of " + Twine(depth) + " products are deeper than the " +
+                            Twine(kMostLearnedDepth) + " for which it is"
+                      : Twine("nothing was learned of this product"));
+  }
+  const RecordedRanges::Rounding &rounding = found->second;
+  if (!weights.axis || rounding.scales.size() != weights.scales.size() ||
+      rounding.isUp.size() / 8 != size_t(elements.count() + 7) / 8)
+    return missed("what was learned is of other weights");
+  if (int64_t others = applyRounding(weights, readElements<float>(elements), rounding))
+    missed("for " + Twine(others) + " channels, of another scale than was learned for");
+  count(&getContext(), getArgument(), "learned");
 }
 
 /// The scale of an operand that is dequantised, and moved after that.
@@ -285,9 +268,12 @@ void InsertQuantization::quantizeConstants(Operation *product, rt::Ledger &ledge
     if (!elements)
       continue;
     bool isRight = i == 1;
-    QuantizedWeights weights = weightsOf(*elements, isRight ? channelAxis(product) : std::nullopt,
-                                         isRight && bias ? ArrayRef(*bias) : ArrayRef<double>(),
-                                         isRight ? scaleOf(product->getOperand(0)) : 1);
+    QuantizedWeights weights =
+        quantizeWeights(*elements, isRight ? channelAxis(product) : std::nullopt,
+                        isRight && bias ? ArrayRef(*bias) : ArrayRef<double>(),
+                        isRight ? scaleOf(product->getOperand(0)) : 1);
+    if (isRight && learnRounding)
+      roundAsLearned(product, *elements, weights, ledger);
     if (isRight && isCorrected)
       correctBias(product, *elements, weights, bias, ledger);
     auto type = RankedTensorType::get(elements->shape(), b.getI8Type());

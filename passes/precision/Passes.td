@@ -68,12 +68,15 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp
     Option<"model", "model", "std::string", "\"\"",
            "the model's hash, which the file of ranges has if it is of this model">,
     Option<"correctBiases", "correct-biases", "bool", "false",
-           "takes what quantisation adds to the mean of a channel, by recorded means of what products read, from the biases of convolutions and Gemms">
+           "takes what quantisation adds to the mean of a channel, by recorded means of what products read, from the biases of convolutions and Gemms">,
+    Option<"learnRounding", "learn-rounding", "bool", "false",
+           "rounds weights up or down as calibration has learned, instead of to the nearest">
   ];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
     Statistic<"products", "products", "products that became products of integers">,
     Statistic<"corrected", "corrected", "products whose biases were corrected">,
+    Statistic<"learned", "learned", "products whose weights were rounded as was learned">,
     Statistic<"kept", "kept", "products that stayed">,
     Statistic<"values", "values", "values that are quantised">
   ];

@@ -7,6 +7,7 @@
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/precision/Policy.h"
 
+#include "llvm/Support/Base64.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -85,6 +86,48 @@ static std::optional<RecordedRanges::Input> inputOf(const llvm::json::Object *ob
   return input;
 }
 
+static std::optional<RecordedRanges::Rounding> roundingOf(const llvm::json::Object *object) {
+  RecordedRanges::Rounding rounding;
+  std::optional<StringRef> up = object ? object->getString("up") : std::nullopt;
+  std::vector<char> bytes;
+  if (!up || !readNumbers(object->getArray("scales"), rounding.scales))
+    return std::nullopt;
+  if (llvm::Error error = llvm::decodeBase64(*up, bytes)) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+  for (char byte : bytes)
+    for (unsigned bit = 0; bit < 8; ++bit)
+      rounding.isUp.push_back(byte >> bit & 1);
+  return rounding;
+}
+
+/// What bias correction and learned rounding need; the text of what is wrong with it, else none.
+static std::string readProducts(const llvm::json::Object &file, RecordedRanges &result) {
+  if (const llvm::json::Object *inputs = file.getObject("inputs")) {
+    result.hasInputs = true;
+    for (const auto &[name, value] : *inputs) {
+      std::optional<RecordedRanges::Input> input = inputOf(value.getAsObject());
+      if (!input)
+        return "the input of '" + name.str() +
+               "' is not an object of 'value', 'threshold' and as many numbers in 'means' as in "
+               "'shifts'";
+      result.inputs[name.str()] = std::move(*input);
+    }
+  }
+  if (const llvm::json::Object *roundings = file.getObject("roundings")) {
+    result.hasRoundings = true;
+    for (const auto &[name, value] : *roundings) {
+      std::optional<RecordedRanges::Rounding> rounding = roundingOf(value.getAsObject());
+      if (!rounding)
+        return "the rounding of '" + name.str() +
+               "' is not an object of numbers in 'scales' and Base64 in 'up'";
+      result.roundings[name.str()] = std::move(*rounding);
+    }
+  }
+  return "";
+}
+
 llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef model,
                                                     func::FuncOp function) {
   auto problem = [&](const Twine &what) {
@@ -123,17 +166,8 @@ llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef mo
       return problem("'" + name.str() + "': " + llvm::toString(threshold.takeError()));
     result.byName[name.str()] = {*least, *most, *threshold};
   }
-  if (const llvm::json::Object *inputs = object->getObject("inputs")) {
-    result.hasInputs = true;
-    for (const auto &[name, value] : *inputs) {
-      std::optional<Input> input = inputOf(value.getAsObject());
-      if (!input)
-        return problem("the input of '" + name.str() +
-                       "' is not an object of 'value', 'threshold' and as many numbers in 'means' "
-                       "as in 'shifts'");
-      result.inputs[name.str()] = std::move(*input);
-    }
-  }
+  if (std::string why = readProducts(*object, result); !why.empty())
+    return problem(why);
   return result;
 }
 

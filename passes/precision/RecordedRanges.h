@@ -14,6 +14,12 @@
 //
 //   {"conv2": {"value": "relu1", "threshold": 9.5, "means": [...], "shifts": [...]}}
 //
+// "roundings" has how weights of products are rounded, by the product's name: for each channel the
+// scale for which that holds, and in Base64 a bit for each weight, row-major and lowest bit first,
+// which is set where it is rounded up:
+//
+//   {"conv2": {"scales": [...], "up": "cQ=="}}
+//
 // Members that are not named here are for whoever wrote the file.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -44,6 +50,13 @@ struct RecordedRanges {
   };
   llvm::StringMap<Input> inputs;
   bool hasInputs = false; // whether they were recorded, which may be none
+
+  struct Rounding {
+    std::vector<double> scales; // by output channel
+    std::vector<bool> isUp;     // by weight; and some more, up to whole bytes
+  };
+  llvm::StringMap<Rounding> roundings;
+  bool hasRoundings = false; // likewise
 
   /// Ranges of another model than that with the hash `model` are refused; either is empty where it
   /// is not known. So are those of a model whose channels were scaled by other factors than the

@@ -66,10 +66,37 @@ TEST_F(CalibrateCacheTest, IsReadAsItWasWritten) {
   EXPECT_EQ(llvm::cantFail(read(cache.text())).source.weights, 0xabcu);
 }
 
+TEST_F(CalibrateCacheTest, KeepsWhatProductsNeed) {
+  CalibrationCache cache = example();
+  cache.inputs = {{"conv2", "conv1", 8.1f, {0.25f}, {-0.01f}}};
+  cache.roundings = {{"conv2",
+                      {0.5f, 1e-30f},
+                      {true, false, false, false, false, true, true, false, true, false}}};
+  EXPECT_TRUE(StringRef(cache.text()).contains(R"(,
+  "inputs": {
+    "conv2": {"value": "conv1", "threshold": 8.1, "means": [0.25], "shifts": [-0.01]}
+  },
+  "roundings": {
+    "conv2": {"scales": [0.5, 1e-30], "up": "YQE="}
+  }
+}
+)")) << cache.text();
+  EXPECT_EQ(llvm::cantFail(read(cache.text())).text(), cache.text());
+  cache.inputs.emplace();
+  cache.roundings.emplace();
+  EXPECT_EQ(llvm::cantFail(read(cache.text())).text(), cache.text());
+  std::string text = example().text();
+  text.insert(text.rfind("\n}"), R"(, "roundings": {"conv2": {"scales": [1], "up": "?"}})");
+  EXPECT_EQ(refusal(text), "the rounding of 'conv2' is not as calibration writes it");
+}
+
 TEST_F(CalibrateCacheTest, AnotherMethodNeedsNoRun) {
   CalibrationCache cache = example();
+  cache.inputs.emplace();
+  cache.roundings.emplace();
   EXPECT_TRUE(cache.adopt({CalibrationMethod::Mse, 99.99}));
   EXPECT_EQ(cache.values[1].chosen, CalibrationMethod::Mse);
+  EXPECT_FALSE(cache.inputs || cache.roundings); // of what was quantised by the other one
   // What was chosen by hand stays.
   cache.values[0].chosen = CalibrationMethod::Max;
   EXPECT_TRUE(cache.adopt({CalibrationMethod::Mse, 99.9}));

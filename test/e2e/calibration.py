@@ -5,7 +5,7 @@ A small network is calibrated by every method. What is recorded of each value is
 computes there; caches have the same bytes for one and two threads and batches of 1, 7 and 32; those
 of another model or other data are refused; TensorRT's are read. Memory does not grow with samples.
 A factor that weights take is in the thresholds of their products' results.
-Means for bias correction are what NumPy makes of ONNX Runtime's values; a model whose ranges are
+Weights whose rounding is learned give what is nearer to FP32. Means for bias correction are what NumPy makes of ONNX Runtime's values; a model whose ranges are
 equalized computes the same, and takes no cache of the one without.
 
 --long calibrates ResNet-50 at 224x224 on 500 images as well, and says what takes how long.
@@ -31,6 +31,8 @@ METHODS = ("max", "entropy", "percentile", "mse")
 # Calibration of ResNet-50 may take this long on 2 cores, and memory may grow by this with samples.
 RESNET_IMAGES, RESNET_SECONDS = 500, 180
 MOST_GROWTH = 1.05
+# Noise that is left of that of nearest weights, where channels, or places of a row, are much alike.
+MOST_NOISE = {"grouped": 0.2, "depthwise": 0.35, "rows": 0.6}
 
 
 def network():
@@ -73,6 +75,20 @@ def with_quantized(model, value, threshold):
     changed.graph.node.extend(onnx.helper.make_node(op, inputs, [output], output)
                               for op, inputs, output in steps)
     changed.graph.node.extend(nodes[at:])
+    return changed
+
+
+def exact_inputs(model):
+    """The model with nothing in 8 bits but weights and biases."""
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    nodes = list(changed.graph.node)
+    quantized = {node.output[0]: node.input[0] for node in nodes
+                 if node.op_type == "QuantizeLinear"}
+    exact = {node.output[0]: quantized[node.input[0]] for node in nodes
+             if node.op_type == "DequantizeLinear" and node.input[0] in quantized}
+    for node in nodes:
+        node.input[:] = [exact.get(name, name) for name in node.input]
     return changed
 
 
@@ -210,6 +226,76 @@ class Calibration:
         step = harness.run([self.cameoc, self.model, "-o", self.work / "half.onnx", "--emit=onnx",
                             "--precision=fp16", f"--calibration-cache={cache}"], SECONDS)
         self.judge("cache-precision", step.code != 0 and step.how(), step)
+
+    def check_rounding(self):
+        """Up or down for the least error of results: with the same bytes for any threads and
+        batches, and nearer to FP32 where inputs go together. A cache has it, or says that not."""
+        texts = set()
+        for threads in (1, 2):
+            for batch in (1, 7, 32):
+                output = self.work / f"rounding-{threads}-{batch}.json"
+                step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
+                                      f"--calibration-batch={batch}", "--learn-rounding")
+                if step.code != 0:
+                    return self.suite.fail("rounding", step.how(), step)
+                texts.add(output.read_bytes())
+        self.judge("rounding-bytes", len(texts) != 1 and f"{len(texts)} different files", step)
+        graph = onnx.load(self.work / "normalized.onnx")  # by check_values
+        names = {node.name for node in graph.graph.node if node.op_type in ("Conv", "Gemm")}
+        found = set(json.loads(texts.pop())["roundings"])
+        self.judge("rounding-names", found != names and f"{found}, not {names}")
+        cache, int8 = self.work / "rounding.json", self.work / "rounding.onnx"
+        cache.unlink(missing_ok=True)
+        flags = ("--emit=onnx", "--precision=int8", f"--calibration-cache={cache}")
+        step = self.calibrate(self.work / "ranges.json", f"--calibration-data={self.data}", *flags[2:])
+        self.expect("rounding-cache", harness.run([self.cameoc, self.model, "-o", int8, *flags,
+                                                   "--learn-rounding"], SECONDS),
+                    f"calibration cache '{cache}' has nothing for --learn-rounding by this method")
+        steps = [harness.run([self.cameoc, self.model, "-o", int8, *flags, *more], SECONDS)
+                 for more in ((f"--calibration-data={self.data}", "--learn-rounding"),
+                              ("--learn-rounding",))]
+        self.judge("rounding-kept", any(step.code for step in steps) and "it was not kept", *steps)
+        self.check_alike()
+        return None
+
+    def check_alike(self):
+        """Channels that are nearly the same: a convolution of two groups, one depthwise, a product of
+        rows. The results of each, with its input as it is, have much less noise."""
+        b = networks.Builder("alike", 5)
+        x = b.node("Conv", "image", b.constant(1 + b.random.normal(0, 0.1, (16, 3, 1, 1))
+                                               .astype(numpy.float32)))
+        weights = {"grouped": (8, 8, 3, 3), "depthwise": (16, 1, 3, 3)}
+        x = b.node("Relu", b.node("Add", x, b.constant(numpy.float32([[[[6.0]]]]))))
+        for name, shape in weights.items():
+            y = b.node("Conv", x, b.normal(shape, 0.3), group=2 if name == "grouped" else 16,
+                       pads=[1] * 4)
+            networks.rename_output(b, y, name)
+        y = b.node("MatMul", x, b.normal((12, 24), 0.3))
+        networks.rename_output(b, y, "rows")
+        names = (*weights, "rows")
+        model = self.work / "alike.onnx"
+        onnx.save(b.model([networks.value("image", ["N", 3, 12, 12])],
+                          [networks.value(name, ["N", None, None, None]) for name in names], 17),
+                  model)
+        feed = {"image": self.images}
+        wanted = typed_networks.run_reference(onnx.load(model), feed)
+        noise = {}
+        for case, flags in (("nearest", []), ("learned", ["--learn-rounding"])):
+            made = self.work / f"alike-{case}.onnx"
+            step = harness.run([self.cameoc, model, "-o", made, "--emit=onnx", "--precision=int8",
+                                "--precision-of=*=int8", f"--calibration-data={self.data}",
+                                "--calibration-method=max", *flags], SECONDS)
+            if step.code != 0:
+                return self.suite.fail(case, step.how(), step)
+            found = typed_networks.run_reference(exact_inputs(onnx.load(made)), feed)
+            noise[case] = {name: float(numpy.square(found[name] - wanted[name]).sum())
+                           for name in names}
+        shares = {name: noise["learned"][name] / noise["nearest"][name] for name in names}
+        print("learned rounding: " + ", ".join(f"{name} has {share:.3f} of the noise"
+                                               for name, share in shares.items()), flush=True)
+        self.judge("rounding-noise", any(
+            share > MOST_NOISE[name] for name, share in shares.items()) and f"{shares}", step)
+        return None
 
     def check_means(self):
         """Of each input channel and place in the window, and what quantising adds."""
@@ -422,6 +508,7 @@ def main():
     calibration.check_bytes()
     calibration.check_cache()
     calibration.check_means()
+    calibration.check_rounding()
     calibration.check_equalized()
     calibration.check_scaled()
     calibration.check_without_biases()
