@@ -223,9 +223,32 @@ class Calibration:
         for case, more in (("cache-model", flags), ("cache-model-alone", flags[1:])):
             self.expect(case, self.calibrate(output, *more, model=model),
                         f"calibration cache '{cache}' is of another model")
+        self.check_external(output)
         step = harness.run([self.cameoc, self.model, "-o", self.work / "half.onnx", "--emit=onnx",
                             "--precision=fp16", f"--calibration-cache={cache}"], SECONDS)
         self.judge("cache-precision", step.code != 0 and step.how(), step)
+
+    def check_external(self, output):
+        """Weights in a file of their own, of which the model's own hash says nothing."""
+        model, weights = self.work / "external.onnx", self.work / "external.bin"
+        weights.unlink(missing_ok=True)
+        onnx.save(network(), model, save_as_external_data=True, location=weights.name,
+                  size_threshold=0)
+        cache = self.work / "external.json"
+        cache.unlink(missing_ok=True)
+        flags = (f"--calibration-data={self.data}", f"--calibration-cache={cache}")
+        made = self.calibrate(output, *flags, model=model)
+        self.judge("external", (made.code != 0 or "weights" not in json.loads(cache.read_text())) and
+                   made.how(), made)
+        for case, more in (("external-kept", flags), ("external-kept-alone", flags[1:])):
+            step = self.calibrate(output, *more, model=model)
+            self.judge(case, step.code != 0 and step.how(), step)
+        content = bytearray(weights.read_bytes())
+        content[5] ^= 1
+        weights.write_bytes(content)
+        for case, more in (("external-changed", flags), ("external-changed-alone", flags[1:])):
+            self.expect(case, self.calibrate(output, *more, model=model),
+                        f"calibration cache '{cache}' is of a model with other external data")
 
     def check_rounding(self):
         """Up or down for the least error of results: with the same bytes for any threads and
