@@ -28,8 +28,10 @@ constexpr double kBusyWarps = 8;
 /// Registers of addresses, counters and what ptxas keeps.
 constexpr int64_t kRegistersBeside = 40;
 
-KernelWork kernelOf(const ContractionTile &tile, const ContractionWork &work,
-                    const Target &target) {
+} // namespace
+
+KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork &work,
+                             const Target &target) {
   unsigned bits = work.sumType.getIntOrFloatBitWidth();
   double bytes = bits / 8.0, depth = double(tile.depth);
   double rows = double(tile.rows), columns = double(tile.columns);
@@ -68,8 +70,6 @@ KernelWork kernelOf(const ContractionTile &tile, const ContractionWork &work,
   return kernel;
 }
 
-} // namespace
-
 SmallVector<TimedContraction> contractionTiles(const ContractionWork &work, const Target &target) {
   TimeModel model(target);
   SmallVector<TimedContraction> tiles;
@@ -80,7 +80,7 @@ SmallVector<TimedContraction> contractionTiles(const ContractionWork &work, cons
     // The large ones are left out where elements have 64 bits.
     if (tile.sharedBytes(work.sumType) > int64_t(target.staticSharedPerBlock))
       continue;
-    KernelWork kernel = kernelOf(tile, work, target);
+    KernelWork kernel = contractionKernel(tile, work, target);
     TimedContraction timed{tile, model.microseconds(kernel), kernel};
     tiles.insert(llvm::upper_bound(tiles, timed, isFaster), timed);
   }

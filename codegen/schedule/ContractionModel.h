@@ -26,6 +26,10 @@ struct TimedContraction {
   KernelWork work;
 };
 
+/// What a kernel with that tile takes.
+KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork &work,
+                             const Target &target);
+
 /// The tiles that the target can run, the fastest first.
 llvm::SmallVector<TimedContraction> contractionTiles(const ContractionWork &work,
                                                      const Target &target);

@@ -78,6 +78,17 @@ public:
     return found;
   }
 
+  KernelWork workOf(DictionaryAttr params) const override {
+    ContractionWork whole = work(/*swapped=*/false);
+    auto widest = [&](StringRef name) {
+      ArrayRef<int64_t> vector = params.getAs<DenseI64ArrayAttr>(name).asArrayRef();
+      return double(std::max(vector[0], vector[1]));
+    };
+    whole.rowVector = widest("row_vector");
+    whole.columnVector = widest("column_vector");
+    return contractionKernel(tileOf(params), partOf(whole, splitsOf(params)), target);
+  }
+
   LogicalResult verify(DictionaryAttr params) const override {
     auto tile = params.getAs<DenseI64ArrayAttr>("tile");
     auto thread = params.getAs<DenseI64ArrayAttr>("thread");
@@ -123,9 +134,7 @@ public:
   }
 
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
-    auto shape = params.getAs<DenseI64ArrayAttr>("tile");
-    auto thread = params.getAs<DenseI64ArrayAttr>("thread");
-    ContractionTile tile{shape[0], shape[1], shape[2], thread[0], thread[1]};
+    ContractionTile tile = tileOf(params);
     auto copy = [&](StringRef name) {
       auto vector = params.getAs<DenseI64ArrayAttr>(name);
       return ContractionVectors::Copy{vector[0], vector[1]};
@@ -151,6 +160,12 @@ public:
   }
 
 private:
+  static ContractionTile tileOf(DictionaryAttr params) {
+    auto shape = params.getAs<DenseI64ArrayAttr>("tile");
+    auto thread = params.getAs<DenseI64ArrayAttr>("thread");
+    return {shape[0], shape[1], shape[2], thread[0], thread[1]};
+  }
+
   /// Elements that are copied at once, across and along depth.
   SmallVector<int64_t> widestCopy(bool isRow) const {
     ArrayRef<unsigned> across = isRow ? product.rows : product.columns;

@@ -163,8 +163,11 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
     destinations[output] = value;
   auto wide = launch(op, part, threads, gridWhere(zero, grid[0]), outputs, destinations,
                      {64, /*inChunks=*/false, /*isFar=*/false, "_wide"}, body);
-  if (succeeded(wide))
-    wide->front().getDefiningOp()->setAttr(rt::kFallbackAttr, host.getUnitAttr());
+  if (succeeded(wide)) {
+    auto fallback = wide->front().getDefiningOp<rt::LaunchOp>();
+    fallback->setAttr(rt::kFallbackAttr, host.getUnitAttr());
+    fallback.removeEstimateAttr(); // it takes the other one's place
+  }
   return wide;
 }
 
@@ -411,7 +414,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
     shared = host.create<arith::ConstantIndexOp>(loc, bytes.getInt());
   auto launched = host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, shared, operands.values,
                                             host.getDenseI64ArrayAttr(operands.written), Value(),
-                                            Value(), finished);
+                                            Value(), finished, estimate);
   if (!inPlace.empty())
     launched->setAttr(rt::kInPlaceAttr, host.getDenseI64ArrayAttr(inPlace));
   OpBuilder before(launched);

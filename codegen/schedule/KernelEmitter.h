@@ -238,6 +238,9 @@ public:
   /// From now on `op` is launched. In chunks, where that is one kernel instead of two, and may be.
   void begin(kernel::DispatchOp op, bool mayBeInChunks = true);
 
+  /// From now on launches are estimated at this; null: nothing is known.
+  void setEstimate(rt::EstimateAttr each) { estimate = each; }
+
   /// From now on launches of the dispatch finish the kernel that computed `parts` (launchParts).
   void finish(mlir::Value parts);
 
@@ -319,6 +322,7 @@ private:
   std::optional<Chunks> chunks; // of the dispatch that is launched
   bool isFar = false;           // its kernels are
   mlir::SymbolRefAttr finished; // see LaunchOp; null: none
+  rt::EstimateAttr estimate;    // the same
   DispatchHasher hasher;
   std::map<DispatchKey, Known> known;
   unsigned count = 0;

@@ -198,7 +198,34 @@ public:
     auto params = b.getDictionaryAttr({b.getNamedAttr("flat", b.getBoolAttr(flat)),
                                        b.getNamedAttr("threads", b.getI64IntegerAttr(kMapThreads)),
                                        b.getNamedAttr("vector", b.getI64IntegerAttr(vector))});
-    return {{params, TimeModel(target).microseconds(kernelOf(vector, flat))}};
+    return {candidateOf(params)};
+  }
+
+  KernelWork workOf(DictionaryAttr params) const override {
+    int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
+    double elements = 0;
+    for (ArrayRef<int64_t> group : groupOutputs(op)) {
+      auto type = cast<RankedTensorType>(op.getInits()[group.front()].getType());
+      elements += tensorBytes(type) * 8 / std::max(type.getElementTypeBitWidth(), 8u);
+    }
+    // A thread's reductions wait for memory step by step, but for those that are unrolled.
+    ElementKernel kernel{elements / double(threads * vector), threads,
+                         1 + std::ceil(work.longest / kLoadsTogether)};
+    if (!params.getAs<BoolAttr>("flat").getValue()) {
+      AccessPattern pattern(op);
+      SmallVector<DimOrder> orders(pattern.types.size());
+      double once = 0;
+      for (RankedTensorType type : pattern.types)
+        once += tensorBytes(type);
+      double moved = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false,
+                                        /*mayTurn=*/false);
+      kernel.sectors = std::max(moved / once, 1.0);
+    }
+    // Each element of a scan adds up what is before it: a load and an addition a step.
+    ElementWork all = work;
+    all.operations += 2 * work.scanSteps;
+    all.reducedBytes += 4 * work.scanSteps;
+    return kernelWork(all, kernel);
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -256,32 +283,6 @@ private:
       count = host.createOrFold<arith::MulIOp>(loc, count, emitter.gridSize(host, op, output, dim));
     return host.create<arith::CeilDivSIOp>(loc, count,
                                            host.create<arith::ConstantIndexOp>(loc, perBlock));
-  }
-
-  KernelWork kernelOf(int64_t vector, bool flat) const {
-    double elements = 0;
-    for (ArrayRef<int64_t> group : groupOutputs(op)) {
-      auto type = cast<RankedTensorType>(op.getInits()[group.front()].getType());
-      elements += tensorBytes(type) * 8 / std::max(type.getElementTypeBitWidth(), 8u);
-    }
-    // A thread's reductions wait for memory step by step, but for those that are unrolled.
-    ElementKernel kernel{elements / double(kMapThreads * vector), kMapThreads,
-                         1 + std::ceil(work.longest / kLoadsTogether)};
-    if (!flat) {
-      AccessPattern pattern(op);
-      SmallVector<DimOrder> orders(pattern.types.size());
-      double once = 0;
-      for (RankedTensorType type : pattern.types)
-        once += tensorBytes(type);
-      double moved = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false,
-                                        /*mayTurn=*/false);
-      kernel.sectors = std::max(moved / once, 1.0);
-    }
-    // Each element of a scan adds up what is before it: a load and an addition a step.
-    ElementWork all = work;
-    all.operations += 2 * work.scanSteps;
-    all.reducedBytes += 4 * work.scanSteps;
-    return kernelWork(all, kernel);
   }
 
   /// Of results of several shapes the first blocks are for the first shape, and so on.

@@ -165,6 +165,11 @@ public:
     return found;
   }
 
+  KernelWork workOf(DictionaryAttr params) const override {
+    MmaForm form = *formOf(params);
+    return mmaKernel(form.tile, partOf(work(form), form.splits), target);
+  }
+
   LogicalResult verify(DictionaryAttr params) const override;
 
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {

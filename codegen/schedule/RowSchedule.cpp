@@ -452,23 +452,13 @@ public:
         work(elementWork(computation)) {}
 
   SmallVector<Candidate> candidates(size_t) const override {
-    double scattered = 0;
-    int64_t longest = 1, count = 1, vector = across && !canWiden(rows) ? 1 : 16, widest = 8;
+    int64_t count = 1, vector = across && !canWiden(rows) ? 1 : 16, widest = 8;
     for (const RowReduction &reduction : rows.reductions) {
-      longest = std::max(longest, rowLength(reduction, 256));
       linalg::GenericOp generic = reduction.generic;
-      AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-      unsigned dim =
-          across ? out.getDimPosition(out.getNumResults() - 1) : reduction.reduced.back();
       for (OpOperand *input : generic.getDpsInputOperands()) {
-        AffineMap map = generic.getMatchingIndexingMap(input);
-        bool each = llvm::any_of(reduction.reduced,
-                                 [&](unsigned loop) { return map.isFunctionOfDim(loop); });
-        if (!each || !isAlong(map, dim)) { // not read at every step
-          if (each && map.isFunctionOfDim(dim))
-            scattered += scatteredBytes(generic, getElementTypeOrSelf(input->get()));
+        if (!isReadEach(reduction, input) ||
+            !isAlong(generic.getMatchingIndexingMap(input), laneLoop(reduction)))
           continue;
-        }
         Type type = getElementTypeOrSelf(input->get());
         if (across && type.isInteger(1)) // has no vectors in memory
           vector = 1;
@@ -478,8 +468,8 @@ public:
     vector = std::min<int64_t>(vector, 128 / widest);
     for (int64_t size : rows.rowType.getShape())
       count *= ShapedType::isDynamic(size) ? 1 : size; // those of run time may be 1
-    Layout layout = across ? layColumns(rows, count, longest, vector, widest / 8, target)
-                           : layRows(count, longest, vector, target);
+    Layout layout = across ? layColumns(rows, count, longest(), vector, widest / 8, target)
+                           : layRows(count, longest(), vector, target);
     Builder b(op.getContext());
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
@@ -487,16 +477,29 @@ public:
     auto params =
         b.getDictionaryAttr({number("rows", layout.rows), number("threads", layout.threads),
                              number("vector", layout.vector)});
+    return {candidateOf(params)};
+  }
+
+  KernelWork workOf(DictionaryAttr params) const override {
+    Layout layout = layoutOf(params);
     // Each reduction waits for what it reads, a thread for as many loads as it has at once.
     double elements = 1;
     for (int64_t size : rows.rowType.getShape())
       elements *= ShapedType::isDynamic(size) ? kUnknownSize : double(size);
-    double perThread = double(longest * layout.rows) / double(layout.threads * layout.vector);
+    double perThread = double(longest() * layout.rows) / double(layout.threads * layout.vector);
     ElementKernel kernel{elements / double(layout.rows), layout.threads,
                          double(rows.reductions.size()) * std::ceil(perThread / kLoadsTogether)};
     ElementWork all = work;
-    all.reducedBytes += scattered;
-    return {{params, TimeModel(target).microseconds(kernelWork(all, kernel))}};
+    for (const RowReduction &reduction : rows.reductions) {
+      linalg::GenericOp generic = reduction.generic;
+      for (OpOperand *input : generic.getDpsInputOperands()) {
+        AffineMap map = generic.getMatchingIndexingMap(input);
+        unsigned lane = laneLoop(reduction);
+        if (isReadEach(reduction, input) && !isAlong(map, lane) && map.isFunctionOfDim(lane))
+          all.reducedBytes += scatteredBytes(generic, getElementTypeOrSelf(input->get()));
+      }
+    }
+    return kernelWork(all, kernel);
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -529,8 +532,7 @@ public:
   }
 
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
-    Layout layout{across, *intParam(params, "threads"), *intParam(params, "rows"),
-                  *intParam(params, "vector")};
+    Layout layout = layoutOf(params);
     OpBuilder host(op);
     Location loc = op.getLoc();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;
@@ -559,6 +561,34 @@ public:
   }
 
 private:
+  Layout layoutOf(DictionaryAttr params) const {
+    return {across, *intParam(params, "threads"), *intParam(params, "rows"),
+            *intParam(params, "vector")};
+  }
+
+  /// Steps of the longest reduction.
+  int64_t longest() const {
+    int64_t steps = 1;
+    for (const RowReduction &reduction : rows.reductions)
+      steps = std::max(steps, rowLength(reduction, 256));
+    return steps;
+  }
+
+  /// The loop along which neighbouring threads go.
+  unsigned laneLoop(const RowReduction &reduction) const {
+    linalg::GenericOp generic = reduction.generic;
+    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    return across ? out.getDimPosition(out.getNumResults() - 1) : reduction.reduced.back();
+  }
+
+  /// Whether a reduction reads the input at every step.
+  static bool isReadEach(const RowReduction &reduction, OpOperand *input) {
+    linalg::GenericOp generic = reduction.generic;
+    AffineMap map = generic.getMatchingIndexingMap(input);
+    return llvm::any_of(reduction.reduced,
+                        [&](unsigned loop) { return map.isFunctionOfDim(loop); });
+  }
+
   /// What is read of sectors beside their one element, where neighbouring threads are in different
   /// ones.
   static double scatteredBytes(linalg::GenericOp generic, Type type) {

@@ -35,12 +35,18 @@ public:
                           : std::clamp<int64_t>(llvm::PowerOf2Ceil(length), kWarp, 256);
     Builder b(op.getContext());
     auto params = b.getDictionaryAttr({b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
+    return {candidateOf(params)};
+  }
+
+  KernelWork workOf(DictionaryAttr params) const override {
     // A block carries a sum along its line, and waits for memory as often as for that.
+    int64_t threads = *intParam(params, "threads");
     auto type = cast<RankedTensorType>(scan.getType());
+    int64_t length = type.getDimSize(scan.getAxis());
     double line = ShapedType::isDynamic(length) ? kUnknownSize : double(length);
     double elements = tensorBytes(type) * 8 / type.getElementTypeBitWidth();
     ElementKernel kernel{elements / line, threads, std::ceil(line / double(threads))};
-    return {{params, TimeModel(target).microseconds(kernelWork(work, kernel))}};
+    return kernelWork(work, kernel);
   }
 
   LogicalResult verify(DictionaryAttr params) const override {

@@ -48,6 +48,11 @@ public:
   virtual double layoutCost(const AccessPattern &pattern, OperandOrders orders) const;
   /// `most` at most: the fastest, in this order. None where the target has no room for any.
   virtual llvm::SmallVector<Candidate> candidates(size_t most) const = 0;
+  /// What the launch with these parameters, which fit, takes; where there are several, the first.
+  virtual KernelWork workOf(mlir::DictionaryAttr params) const = 0;
+  /// How long that one is estimated to take on the target's board, without those beside it; null
+  /// where the model has no room for a block.
+  rt::EstimateAttr estimate(mlir::DictionaryAttr params) const;
   /// Whether parameters fit dispatch and target; emits an error where not.
   virtual llvm::LogicalResult verify(mlir::DictionaryAttr params) const = 0;
   /// Launches kernels made with `emitter` that compute the dispatch's results, and returns these.
@@ -56,6 +61,11 @@ public:
 
 protected:
   ScheduleMatch(kernel::DispatchOp op, const Target &target) : op(op), target(target) {}
+
+  /// With the time of their work.
+  Candidate candidateOf(mlir::DictionaryAttr params) const {
+    return {params, TimeModel(target).microseconds(workOf(params))};
+  }
 
   // MLIR's accessors are not const, so that const methods need a copy or this.
   mutable kernel::DispatchOp op;

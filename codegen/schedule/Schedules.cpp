@@ -21,6 +21,8 @@
 
 #include "llvm/Support/Format.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cameo {
@@ -90,6 +92,22 @@ llvm::BitVector ScheduleMatch::readApart() const {
 
 double ScheduleMatch::layoutCost(const AccessPattern &pattern, OperandOrders orders) const {
   return pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/true);
+}
+
+/// Whether sizes of what it reads or writes are known only at run time.
+static bool hasOpenSizes(kernel::DispatchOp op) {
+  return llvm::any_of(op.getBodyBlock()->getArgumentTypes(), [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  });
+}
+
+rt::EstimateAttr ScheduleMatch::estimate(DictionaryAttr params) const {
+  TimeEstimate found = TimeModel(target).estimate(workOf(params));
+  if (std::isinf(found.microseconds))
+    return {};
+  return rt::EstimateAttr::get(op.getContext(), std::llround(found.microseconds * 1000),
+                               found.limit, hasOpenSizes(op));
 }
 
 std::optional<int64_t> intParam(DictionaryAttr params, StringRef name) {
@@ -217,12 +235,16 @@ private:
                               << entry.packing;
       packing = *given;
     }
-    if (!matchGiven(Computation(op), entry.schedule, packing, target))
+    Computation computation(op);
+    auto match = matchGiven(computation, entry.schedule, packing, target);
+    if (!match)
       return failure();
+    double time = TimeModel(target).microseconds(match->workOf(entry.schedule.getParams()));
     assign(op, entry.schedule, packing);
     count(&getContext(), getArgument(), "replayed");
     std::string text;
-    llvm::raw_string_ostream(text) << "schedule " << entry.schedule << " of the file";
+    llvm::raw_string_ostream(text) << "schedule " << entry.schedule << " of the file, estimated at "
+                                   << llvm::format("%.1f", time) << " us";
     ledger.chosen("schedule", op.getLoc(), text);
     return success();
   }
@@ -310,6 +332,7 @@ private:
     if (!match)
       return failure();
     emitter.begin(op);
+    emitter.setEstimate(match->estimate(op.getScheduleAttr().getParams()));
     auto results = match->emit(op.getScheduleAttr().getParams(), emitter);
     if (failed(results))
       return failure();

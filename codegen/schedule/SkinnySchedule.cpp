@@ -114,6 +114,8 @@ public:
     return found;
   }
 
+  KernelWork workOf(DictionaryAttr params) const override { return kernelOf(*formOf(params)); }
+
   LogicalResult verify(DictionaryAttr params) const override;
 
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {

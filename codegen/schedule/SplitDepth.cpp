@@ -210,6 +210,7 @@ FailureOr<SmallVector<Value>> launchSplit(kernel::DispatchOp op, const Target &t
   rest.setScheduleAttr(best.attribute());
   emitter.begin(rest);
   emitter.finish(*sums);
+  emitter.setEstimate(best.match->estimate(best.best.params));
   FailureOr<SmallVector<Value>> results = best.match->emit(best.best.params, emitter);
   rest.erase();
   return results;

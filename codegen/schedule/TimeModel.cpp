@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/TimeModel.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -20,6 +21,19 @@ constexpr double kSchedulers = 4;
 /// not used evenly, and of two kernels that one resource limits alike the one that uses less of the
 /// others is better.
 constexpr double kContention = 0.1;
+
+/// What blocks wait for that need so many cycles for this work of each.
+rt::Limit limitOf(const BlockWork &work, double cycles) {
+  std::pair<double, rt::Limit> each[] = {
+      {work.matrix, rt::Limit::TensorCores},
+      {work.arithmetic, rt::Limit::Arithmetic},
+      {work.slots / kSchedulers, rt::Limit::Issue},
+      {work.sharedBytes / kSharedRate, rt::Limit::SharedMemory},
+      {work.l2Bytes / kL2Rate, rt::Limit::L2Cache},
+  };
+  return cycles <= work.alone ? rt::Limit::Latency
+                              : std::max_element(std::begin(each), std::end(each))->second;
+}
 
 } // namespace
 
@@ -54,22 +68,40 @@ double TimeModel::cycles(const BlockWork &work, double together) const {
   return std::max(together * (most + kContention * (all - most)), work.alone);
 }
 
-double TimeModel::microseconds(const KernelWork &work) const {
+TimeEstimate TimeModel::estimate(const KernelWork &work) const {
   auto occupancy = double(blocksPerSm(work));
   if (occupancy == 0)
-    return std::numeric_limits<double>::infinity();
+    return {std::numeric_limits<double>::infinity(), rt::Limit::Launch};
   const CameoBoard &board = *target.board;
-  auto round = [&](double together) {
-    return work.trips * kGlobalLatency + work.steps * cycles(work.step, together) +
-           cycles(work.once, together);
+  std::array<double, rt::getMaxEnumValForLimit() + 1> spent{}; // cycles, by what they go to
+  auto spend = [&](const BlockWork &part, double times, double together, double rounds) {
+    double each = cycles(part, together);
+    spent[size_t(limitOf(part, each))] += rounds * times * each;
+    return times * each;
+  };
+  auto round = [&](double together, double rounds) {
+    double waits = work.trips * kGlobalLatency;
+    spent[size_t(rt::Limit::Latency)] += rounds * waits;
+    return waits + spend(work.step, work.steps, together, rounds) +
+           spend(work.once, 1, together, rounds);
   };
   double mine = std::ceil(work.blocks / board.sm_count);
   double rounds = std::floor(mine / occupancy), rest = mine - rounds * occupancy;
-  double all = rounds * round(occupancy) + (rest > 0 ? round(rest) : 0);
+  double all =
+      (rounds > 0 ? rounds * round(occupancy, rounds) : 0) + (rest > 0 ? round(rest, 1) : 0);
   double kernel = all / (work.onMatrix ? board.matrix_clock_mhz : board.clock_mhz);
   double bytesEach = double(board.memory_gbps) * 1000; // in a microsecond
-  return std::max(kernel, work.dramBytes / bytesEach) + double(target.launchBytes()) / bytesEach +
-         work.beside;
+  double memory = work.dramBytes / bytesEach, launch = double(target.launchBytes()) / bytesEach;
+  auto limit = rt::Limit(std::max_element(spent.begin(), spent.end()) - spent.begin());
+  if (memory >= kernel)
+    limit = rt::Limit::Memory;
+  if (launch > std::max(kernel, memory))
+    limit = rt::Limit::Launch;
+  return {std::max(kernel, memory) + launch, limit};
+}
+
+double TimeModel::microseconds(const KernelWork &work) const {
+  return estimate(work).microseconds + work.beside;
 }
 
 } // namespace cameo

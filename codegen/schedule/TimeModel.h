@@ -10,6 +10,7 @@
 #pragma once
 
 #include "codegen/target/Target.h"
+#include "dialects/rt/Rt.h"
 
 namespace cameo {
 
@@ -38,6 +39,11 @@ struct KernelWork {
   double wait = 0;         // cycles of a step that copies from memory take at least
 };
 
+struct TimeEstimate {
+  double microseconds;
+  rt::Limit limit; // what most of them go to
+};
+
 class TimeModel {
 public:
   /// Cycles from a load of global memory to its value, with others under way: somewhat more than
@@ -56,8 +62,10 @@ public:
   int64_t blocksPerSm(const KernelWork &work) const;
   /// Cycles of so many blocks together for this work of each.
   double cycles(const BlockWork &work, double together) const;
-  /// Microseconds of a launch, with what it costs to launch, and of those beside it. Infinite where
-  /// no block fits.
+  /// Of a launch, with what it costs to launch, without those beside it. Infinite where no block
+  /// fits.
+  TimeEstimate estimate(const KernelWork &work) const;
+  /// The same in microseconds, with those beside it.
   double microseconds(const KernelWork &work) const;
 
 private:

@@ -341,7 +341,27 @@ public:
         {b.getNamedAttr("load_vector", b.getDenseI64ArrayAttr(loads)),
          b.getNamedAttr("store_vector", b.getI64IntegerAttr(transposition.vector)),
          b.getNamedAttr("threads", b.getI64IntegerAttr(threads))});
-    return {{params, TimeModel(target).microseconds(kernelOf(threads))}};
+    return {candidateOf(params)};
+  }
+
+  /// A block a tile, which goes through shared memory, and of which those at the edges are partly
+  /// empty.
+  KernelWork workOf(DictionaryAttr params) const override {
+    int64_t threads = *intParam(params, "threads");
+    double blocks = 1, inside = 1, bytes = 0, tile = double(transposition.tile);
+    for (auto [number, extent] : llvm::enumerate(transposition.extents)) {
+      double size = ShapedType::isDynamic(extent) ? kUnknownSize : double(extent);
+      bool isTiled = number == transposition.along || number == transposition.last();
+      double tiles = std::ceil(size / tile);
+      blocks *= isTiled ? tiles : size;
+      inside *= isTiled ? size / (tiles * tile) : 1;
+    }
+    for (const TransposedOperand &operand : transposition.operands)
+      bytes += tile * tile * double(operand.bytes());
+    KernelWork kernel = kernelWork(work, {blocks, threads, /*trips=*/1, int64_t(bytes)});
+    kernel.once.slots /= inside;
+    kernel.once.sharedBytes = 2 * bytes;
+    return kernel;
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -391,25 +411,6 @@ public:
   }
 
 private:
-  /// A block a tile, which goes through shared memory, and of which those at the edges are partly
-  /// empty.
-  KernelWork kernelOf(int64_t threads) const {
-    double blocks = 1, inside = 1, bytes = 0, tile = double(transposition.tile);
-    for (auto [number, extent] : llvm::enumerate(transposition.extents)) {
-      double size = ShapedType::isDynamic(extent) ? kUnknownSize : double(extent);
-      bool isTiled = number == transposition.along || number == transposition.last();
-      double tiles = std::ceil(size / tile);
-      blocks *= isTiled ? tiles : size;
-      inside *= isTiled ? size / (tiles * tile) : 1;
-    }
-    for (const TransposedOperand &operand : transposition.operands)
-      bytes += tile * tile * double(operand.bytes());
-    KernelWork kernel = kernelWork(work, {blocks, threads, /*trips=*/1, int64_t(bytes)});
-    kernel.once.slots /= inside;
-    kernel.once.sharedBytes = 2 * bytes;
-    return kernel;
-  }
-
   Transposition transposition;
   ElementWork work;
 };

@@ -362,19 +362,21 @@ public:
             ? b.getDictionaryAttr({number("run", share.run), number("threads", kWindowThreads),
                                    number("vector", share.vector)})
             : b.getDictionaryAttr({number("threads", kWindowThreads), number("vector", share.run)});
-    return {{params, TimeModel(target).microseconds(workOf(share))}};
+    return {candidateOf(params)};
   }
 
-  KernelWork workOf(const Share &share) const {
+  KernelWork workOf(DictionaryAttr params) const override {
+    Share share = shareOf(params);
+    int64_t threads = *intParam(params, "threads");
     auto type = cast<RankedTensorType>(root().getType());
     double elements = tensorBytes(type) * 8 / type.getElementTypeBitWidth();
     // Rows of taps that outputs beside one another share are loaded once.
     double taps = double(windows.count), run = double(share.run);
-    ElementKernel kernel{elements / double(kWindowThreads * share.elements()), kWindowThreads,
+    ElementKernel kernel{elements / double(threads * share.elements()), threads,
                          std::ceil(work.longest / taps / kLoadsTogether)};
     kernel.reused = run * taps / double(placesOf(share));
     KernelWork result = kernelWork(work, kernel);
-    result.once.slots = instructionsOf(share) * double(kWindowThreads) / 32;
+    result.once.slots = instructionsOf(share) * double(threads) / 32;
     double loaded = double(placesOf(share) * share.vector) *
                     double(bytesOf(getElementTypeOrSelf(windows.slid.source)));
     result.registers = std::min<int64_t>(int64_t(target.maxRegistersPerThread),
@@ -405,6 +407,11 @@ public:
     double converted = (casts == 0 ? 0 : places + taps * std::max(casts - 1, 0.0)) * vector;
     double each = loads + converted + taps * arithmetic * elements;
     return rows * each + elements * kInstructionsOfStore * double(windows.epilogues.size());
+  }
+
+  Share shareOf(DictionaryAttr params) const {
+    int64_t vector = *intParam(params, "vector");
+    return windows.beside ? Share{*intParam(params, "run"), vector} : Share{vector, 1};
   }
 
   Share shareOf() const {
@@ -461,8 +468,8 @@ public:
   }
 
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
-    int64_t threads = *intParam(params, "threads"), vector = *intParam(params, "vector");
-    Share share = windows.beside ? Share{*intParam(params, "run"), vector} : Share{vector, 1};
+    int64_t threads = *intParam(params, "threads");
+    Share share = shareOf(params);
     OpBuilder host(op);
     Location loc = op.getLoc();
     Value one = host.create<arith::ConstantIndexOp>(loc, 1), count = one;

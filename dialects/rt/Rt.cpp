@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace cameo::rt;
 
 #include "dialects/rt/RtDialect.cpp.inc"
+#include "dialects/rt/RtEnums.cpp.inc"
 
 /// In a variant: the architecture, `board` and the board.
 static ParseResult parseTarget(OpAsmParser &parser, TargetAttr &target);

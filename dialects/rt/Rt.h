@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialects/rt/RtDialect.h.inc"
+#include "dialects/rt/RtEnums.h.inc"
 
 namespace cameo::rt {
 /// On a result of an entry function: it is not an output, but a value that a run shows on its way.

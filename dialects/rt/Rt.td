@@ -5,6 +5,7 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
@@ -64,6 +65,34 @@ def Rt_TargetAttr : AttrDef<Rt_Dialect, "Target"> {
   }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+}
+
+def Rt_Limit : I32EnumAttr<"Limit", "what a launch is waited for", [
+    I32EnumAttrCase<"Launch", 0, "launch">, I32EnumAttrCase<"Latency", 1, "latency">,
+    I32EnumAttrCase<"Memory", 2, "memory">, I32EnumAttrCase<"L2Cache", 3, "l2_cache">,
+    I32EnumAttrCase<"SharedMemory", 4, "shared_memory">,
+    I32EnumAttrCase<"TensorCores", 5, "tensor_cores">,
+    I32EnumAttrCase<"Arithmetic", 6, "arithmetic">, I32EnumAttrCase<"Issue", 7, "issue">]> {
+  let cppNamespace = "::cameo::rt";
+  let genSpecializedAttr = 0;
+}
+
+def Rt_EstimateAttr : AttrDef<Rt_Dialect, "Estimate"> {
+  let mnemonic = "estimate";
+  let summary = "how long a launch is estimated to take on its variant's board";
+  let description = [{
+    `nanoseconds` has what it costs to launch in it; `limit` is what most of it goes to: that cost,
+    waiting for memory and other instructions, memory's bandwidth, that of the L2 cache or of shared
+    memory, Tensor Cores, the lanes' arithmetic, or instructions that are issued. `assumed`: sizes
+    that only a run knows were taken for likely ones.
+
+    ```mlir
+    #rt.estimate<nanoseconds = 5210, limit = memory>
+    ```
+  }];
+  let parameters = (ins "int64_t":$nanoseconds, EnumParameter<Rt_Limit>:$limit,
+                        DefaultValuedParameter<"bool", "false">:$assumed);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Rt_VariantOp : Rt_Op<"variant", [
@@ -252,6 +281,8 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
 
     `finishes` names the kernel whose results this launch only adds up, before what else it computes:
     the parts of a product that blocks share along its depth. The two are one step of the model.
+
+    `estimate` is of the schedule by which the kernel was written, for reports.
     ```mlir
     %parts = rt.launch @k0::@k0 grid(%n, %c1, %c1) args(%x, %w, %space : ...) writes [2] -> ...
     %y = rt.launch @k1::@k1 finishes @k0::@k0 grid(%m, %c1, %c1) args(%parts, %e : ...) writes [1] -> ...
@@ -260,12 +291,13 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
   let arguments = (ins SymbolRefAttr:$kernel, Variadic<Index>:$grid, Optional<Index>:$shared,
                        Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs,
                        Optional<F64>:$flops, Optional<F64>:$bytes,
-                       OptionalAttr<SymbolRefAttr>:$finishes);
+                       OptionalAttr<SymbolRefAttr>:$finishes,
+                       OptionalAttr<Rt_EstimateAttr>:$estimate);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $kernel (`finishes` $finishes^)? `grid` `(` $grid `)` (`shared` `(` $shared^ `)`)?
     `args` `(` ($operands_^ `:` type($operands_))? `)` `writes` $outputs
-    (`flops` $flops^)? (`bytes` $bytes^)? attr-dict
+    (`flops` $flops^)? (`bytes` $bytes^)? attr-dict (`estimate` $estimate^)?
     (`->` type($results)^)?
   }];
   let hasVerifier = 1;

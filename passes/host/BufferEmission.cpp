@@ -171,10 +171,10 @@ void BufferPlanner::emit() {
     SmallVector<Value> operands;
     for (auto [place, operand] : llvm::zip(step.places, launch.getOperands_()))
       operands.push_back(place < 0 ? operand : bufferAt(place, step.loc));
-    auto planned = builder.create<rt::LaunchOp>(step.loc, TypeRange(), launch.getKernelAttr(),
-                                                launch.getGrid(), launch.getShared(), operands,
-                                                launch.getOutputsAttr(), launch.getFlops(),
-                                                launch.getBytes(), launch.getFinishesAttr());
+    auto planned = builder.create<rt::LaunchOp>(
+        step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(),
+        operands, launch.getOutputsAttr(), launch.getFlops(), launch.getBytes(),
+        launch.getFinishesAttr(), launch.getEstimateAttr());
     planned->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
     if (step.inPlace.empty())
       planned->removeAttr(rt::kInPlaceAttr);

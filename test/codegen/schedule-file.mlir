@@ -24,7 +24,7 @@
 // Edited.
 // RUN: sed '0,/threads = 256/s//threads = 64/' %t.json > %t.edited.json
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{schedules=%t.edited.json}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=EDITED
-// EDITED: remark: loc("first"): sm_80: schedule #kernel.schedule<"map", {flat = true, threads = 64 : i64, vector = 1 : i64}> of the file
+// EDITED: remark: loc("first"): sm_80: schedule #kernel.schedule<"map", {flat = true, threads = 64 : i64, vector = 1 : i64}> of the file, estimated at {{[0-9.]+}} us
 // EDITED: remark: loc("second"): sm_80: schedule #kernel.schedule<"map", {flat = true, threads = 64 : i64, vector = 1 : i64}> of the file
 // EDITED: remark: loc("rooted"): sm_80: schedule #kernel.schedule<"map", {flat = true, threads = 256 : i64, vector = 1 : i64}> of the file
 

@@ -5,7 +5,7 @@
 // CHECK-LABEL: rt.variant @flat
 // CHECK: schedule <"map", {flat = true, threads = 256 : i64, vector = 4 : i64}>
 // KERNEL-LABEL: rt.variant @flat
-// KERNEL: rt.launch @[[K:.*]]::@[[K]] grid(%{{.*}}) args(%{{.*}} : tensor<64x4096xf32>, tensor<64x4096xf32>) writes [1] {kernel.bytes = 2097152 : i64, kernel.flops = 262144 : i64, rt.in_place = array<i64: 1, 0>} -> tensor<64x4096xf32>
+// KERNEL: rt.launch @[[K:.*]]::@[[K]] grid(%{{.*}}) args(%{{.*}} : tensor<64x4096xf32>, tensor<64x4096xf32>) writes [1] {kernel.bytes = 2097152 : i64, kernel.flops = 262144 : i64, rt.in_place = array<i64: 1, 0>} estimate <nanoseconds = {{[0-9]+}}, limit = {{[a-z]+}}> -> tensor<64x4096xf32>
 // KERNEL: gpu.module @[[K]] attributes {kernel.index_bits = 32 : i32}
 // KERNEL: gpu.func @[[K]](%{{.*}}: memref<?xf32, #gpu.address_space<global>>, %{{.*}}: memref<?xf32, #gpu.address_space<global>>)
 // KERNEL-SAME: kernel attributes {kernel.block = array<i32: 256, 1, 1>

@@ -39,6 +39,12 @@ rt.variant @sm_80 target "sm_80" {
     // CHECK-SAME: -> tensor<?x4xf32>
     %y = rt.launch @kernels::@relu grid(%n, %c1, %c1) shared(%n)
         args(%x, %x, %n : tensor<?x4xf32>, tensor<?x4xf32>, index) writes [1] -> tensor<?x4xf32>
+    // CHECK: rt.launch {{.*}} {kernel.bytes = 96 : i64} estimate <nanoseconds = 2600, limit = shared_memory, assumed = true> -> tensor<?x4xf32>
+    %z = rt.launch @kernels::@relu grid(%n, %c1, %c1) args(%x, %x, %n : tensor<?x4xf32>, tensor<?x4xf32>, index)
+        writes [1] {kernel.bytes = 96 : i64} estimate <nanoseconds = 2600, limit = shared_memory, assumed = true> -> tensor<?x4xf32>
+    // CHECK: rt.launch {{.*}} writes [1] estimate <nanoseconds = 2600, limit = launch>
+    %u = rt.launch @kernels::@relu grid(%n, %c1, %c1) args(%x, %x, %n : tensor<?x4xf32>, tensor<?x4xf32>, index)
+        writes [1] estimate <nanoseconds = 2600, limit = launch> -> tensor<?x4xf32>
     return %y : tensor<?x4xf32>
   }
 

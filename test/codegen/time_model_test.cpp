@@ -1,0 +1,92 @@
+// What the estimate of a kernel says, and what it says that the time goes to.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/TimeModel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace cameo;
+using rt::Limit;
+
+namespace {
+
+const Target &a100() {
+  static const Target &target = *llvm::cantFail(findTarget("sm_80"));
+  return target;
+}
+
+/// Four blocks a multiprocessor, a thousand steps each.
+KernelWork work() {
+  KernelWork work;
+  work.blocks = 4.0 * a100().board->sm_count;
+  work.steps = 1000;
+  return work;
+}
+
+/// With each resource in turn at a thousand cycles a step, and those beside it at half of that.
+TEST(TimeModel, LimitIsWhatTakesLongest) {
+  using Member = double BlockWork::*;
+  struct {
+    Member member;
+    double perCycle;
+    Limit limit;
+  } const resources[] = {
+      {&BlockWork::matrix, 1, Limit::TensorCores},
+      {&BlockWork::arithmetic, 1, Limit::Arithmetic},
+      {&BlockWork::slots, 4, Limit::Issue},
+      {&BlockWork::sharedBytes, 128, Limit::SharedMemory},
+      {&BlockWork::l2Bytes, 47, Limit::L2Cache},
+  };
+  for (const auto &most : resources) {
+    KernelWork kernel = work();
+    for (const auto &each : resources)
+      kernel.step.*each.member = (each.member == most.member ? 1000 : 500) * each.perCycle;
+    TimeEstimate estimate = TimeModel(a100()).estimate(kernel);
+    EXPECT_EQ(estimate.limit, most.limit) << stringifyLimit(most.limit).str();
+    // Two trips to memory, and a thousand steps of four blocks: the longest, a tenth of the others.
+    double cycles = 2 * TimeModel::kGlobalLatency + 1000 * 4 * (1000 + 0.1 * 4 * 500);
+    EXPECT_NEAR(estimate.microseconds, cycles / a100().board->clock_mhz + 2, 1e-6);
+  }
+}
+
+TEST(TimeModel, BlocksThatCannotOverlapWaitForLatency) {
+  KernelWork kernel = work();
+  kernel.step.matrix = 10;
+  kernel.step.alone = 1000;
+  EXPECT_EQ(TimeModel(a100()).estimate(kernel).limit, Limit::Latency);
+  KernelWork trips;
+  trips.blocks = 1;
+  trips.trips = 1000;
+  EXPECT_EQ(TimeModel(a100()).estimate(trips).limit, Limit::Latency);
+}
+
+TEST(TimeModel, MemoryIsALimitOfItsOwn) {
+  KernelWork kernel;
+  kernel.dramBytes = 1555e6; // a millisecond of the first A100's
+  TimeEstimate estimate = TimeModel(a100()).estimate(kernel);
+  EXPECT_EQ(estimate.limit, Limit::Memory);
+  EXPECT_NEAR(estimate.microseconds, 1002, 1e-6);
+}
+
+TEST(TimeModel, SmallKernelsAreLaunches) {
+  EXPECT_EQ(TimeModel(a100()).estimate(KernelWork()).limit, Limit::Launch);
+}
+
+/// What is launched beside it is no part of a launch's own time.
+TEST(TimeModel, OthersAreBeside) {
+  KernelWork kernel = work();
+  double alone = TimeModel(a100()).estimate(kernel).microseconds;
+  kernel.beside = 7;
+  EXPECT_EQ(TimeModel(a100()).estimate(kernel).microseconds, alone);
+  EXPECT_EQ(TimeModel(a100()).microseconds(kernel), alone + 7);
+}
+
+TEST(TimeModel, NoBlockFits) {
+  KernelWork kernel = work();
+  kernel.sharedBytes = 1 << 20;
+  EXPECT_TRUE(std::isinf(TimeModel(a100()).estimate(kernel).microseconds));
+}
+
+} // namespace
