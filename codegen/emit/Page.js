@@ -25,6 +25,13 @@ function scaled(number, unit) {
     value /= 1000;
   return (step ? value.toPrecision(3) : value) + ' ' + steps[step] + unit;
 }
+/// Of an estimate; nothing where there is none.
+function timeText(estimate) {
+  if (!estimate)
+    return '';
+  const time = estimate.microseconds;
+  return time < 1000 ? `${time.toFixed(1)} µs` : `${(time / 1000).toFixed(2)} ms`;
+}
 const bytes = number => scaled(number, 'B');
 const list = names => (names || []).join(', ');
 const sum = (objects, name) => objects.reduce((total, each) => total + (each[name] || 0), 0);

@@ -4,6 +4,7 @@
 #include "codegen/emit/Report.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/emit/LaunchTotals.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "dialects/rt/Ledger.h"
 
@@ -185,6 +186,8 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
         out.object([&] {
           out.attribute("target", rt::VariantOp(variant.op).getTarget().spelling());
           out.attribute("kernels", launchesOf(variant.op));
+          if (std::optional<TotalEstimate> estimate = totalsOf(variant.op).estimate)
+            out.attribute("estimate", estimateJson(*estimate));
           out.attribute("memory", memoryOf(variant.op));
           Decisions own;
           own.addAll(variant.op);

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/NodeNames.h"
+#include "codegen/emit/LaunchTotals.h"
 #include "codegen/emit/Report.h"
 #include "codegen/emit/StatedSizes.h"
 #include "dialects/onnx/Schema.h"
@@ -40,20 +41,6 @@ static bool isWritten(rt::LaunchOp launch, int64_t operand) {
   return llvm::is_contained(launch.getOutputs(), operand);
 }
 
-/// The type with the fewest bits among a launch's tensors, of those that --precision has, as it
-/// calls them.
-static StringRef lowestPrecision(ArrayAttr shapes) {
-  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> types[] = {
-      {"i8", "int8"},  {"ui8", "int8"}, {"bf16", "bf16"},
-      {"f16", "fp16"}, {"f32", "fp32"}, {"f64", "fp64"}};
-  for (auto [type, name] : types)
-    for (Attribute shape : shapes)
-      if (auto text = dyn_cast<StringAttr>(shape);
-          text && (text.getValue() == type || text.getValue().rsplit('x').second == type))
-        return name;
-  return {};
-}
-
 /// "1x64x56x56xf32" for each tensor that the launch reads, and for each that it writes.
 static void addShapes(json::Object &object, rt::LaunchOp launch) {
   auto shapes = launch->getAttrOfType<ArrayAttr>(kLaunchShapesAttr);
@@ -67,7 +54,7 @@ static void addShapes(json::Object &object, rt::LaunchOp launch) {
     if (auto shape = dyn_cast<StringAttr>(shapes[next++]))
       (isWritten(launch, i) ? outputs : inputs).push_back(json::fixUTF8(shape.getValue()));
   }
-  if (StringRef precision = lowestPrecision(shapes); !precision.empty())
+  if (StringRef precision = precisionOf(launch); !precision.empty())
     object["precision"] = precision;
   object["inputs"] = std::move(inputs);
   object["outputs"] = std::move(outputs);
@@ -203,6 +190,17 @@ static void addBlocks(json::Object &object, rt::LaunchOp launch, const PlanSteps
   object["blocks"] = blocks;
 }
 
+static void addEstimate(json::Object &object, rt::LaunchOp launch) {
+  std::optional<rt::EstimateAttr> estimate = launch.getEstimate();
+  if (!estimate)
+    return;
+  json::Object found{{"microseconds", double(estimate->getNanoseconds()) / 1000},
+                     {"limit", rt::stringifyLimit(estimate->getLimit())}};
+  if (estimate->getAssumed())
+    found["sizes_assumed"] = true;
+  object["estimate"] = std::move(found);
+}
+
 json::Array cameo::launchesOf(rt::VariantOp variant) {
   json::Array kernels;
   for (auto function : variant.getOps<func::FuncOp>()) {
@@ -221,6 +219,7 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
       addAttributes(object, launch);
       addShapes(object, launch);
       addBlocks(object, launch, steps);
+      addEstimate(object, launch);
       addMemory(object, launch, steps);
       kernels.push_back(std::move(object));
     });

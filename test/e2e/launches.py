@@ -277,6 +277,10 @@ class Gates:
             if step.code:
                 return self.suite.fail(f"{name}{level}",
                                        f"{step.how()}: {harness.first_error(step.output)}", step)
+            lacking = [kernel["name"] for kernel in reports[level]["kernels"]
+                       if "estimate" not in kernel]
+            if lacking:
+                return self.suite.fail(f"{name}{level}", f"{lacking} have no estimate")
         step, dispatches = case.dispatches("-O2")
         if step.code:
             return self.suite.fail(f"{name}-scheduled", harness.first_error(step.output), step)

@@ -137,6 +137,7 @@ class Reports:
         self.judge("graph", self.wrong_graph(report))
         self.judge("memory", self.wrong_memory(report))
         self.judge("traffic", self.wrong_traffic(report))
+        self.judge("estimates", self.wrong_estimates(report))
         self.check_page("convolutions", report, page)
         self.check_drawn(report)
 
@@ -147,6 +148,10 @@ class Reports:
         page, _ = self.compile("layers", layers, target, ending="html")
         if text and page:
             self.check_report("layers", json.loads(text))
+            self.judge("layers-estimates", self.wrong_estimates(json.loads(text)) or
+                       (None if all(variant["estimate"].get("sizes_assumed")
+                                    for variant in json.loads(text)["variants"])
+                        else "it does not say that sizes are assumed"))
             self.check_page("layers", json.loads(text), page)
             self.judge("layers-drawn", self.draw("layers")[1])
         self.check_resumed(report, model, target)
@@ -271,6 +276,11 @@ class Reports:
         said = [(kernel["name"], kernel.get("finishes")) for kernel in report["kernels"]]
         self.judge("finishes", None if len(said) == 2 and said[0][1] is None
                    and said[1][1] == said[0][0] else f"{said}")
+        times = [kernel.get("estimate") for kernel in report["kernels"]]
+        total = report["variants"][0]["estimate"]
+        self.judge("finishes-estimates", None if all(times) and total == {
+            "board": "a100-40", "microseconds": sum(each["microseconds"] for each in times)}
+            else f"{times}, {total} in all")
         document, problem = self.draw("deep")
         self.judge("finishes-drawn", problem or (
             None if f"adds the parts of {said[0][0]}" in document.split("<script", 1)[0]
@@ -393,6 +403,24 @@ class Reports:
                 return f"{kernel['name']}: schedule {kernel['schedule']}"
         return None
 
+    @staticmethod
+    def wrong_estimates(report):
+        """Each launch has one; together they are the variant's, and what its ledger says of them."""
+        for variant in report["variants"]:
+            lacking = [kernel["name"] for kernel in variant["kernels"] if "estimate" not in kernel]
+            if lacking:
+                return f"{lacking} have no estimate"
+            total = sum(kernel["estimate"]["microseconds"] for kernel in variant["kernels"])
+            if abs(total - variant["estimate"]["microseconds"]) > 1e-6:
+                return f"launches of {total} us, {variant['estimate']} in all"
+            if any(kernel["estimate"]["microseconds"] < 2 for kernel in variant["kernels"]):
+                return "a launch takes less than it costs to launch"
+            said = [float(each["text"].split("estimated at ")[1].split(" us")[0])
+                    for each in variant["decisions"] if each["what"] == "schedule"]
+            if abs(total - sum(said)) > 0.05 * len(said) + 1e-6:
+                return f"{variant['target']}: launches of {total} us, chosen at {sum(said)} us"
+        return None
+
     def check_page(self, name, report, text):
         page = Page(text)
         self.judge(f"{name}-page", "; ".join(page.problems))
@@ -423,6 +451,11 @@ class Reports:
         rows = self.kernel_rows(document)
         self.judge("drawn-kernels", None if len(rows) == len(first["kernels"]) else
                    f"{len(rows)} rows for {len(first['kernels'])} launches")
+        total = f"{first['estimate']['microseconds']:.1f} µs on {first['estimate']['board']}"
+        limits = {kernel["estimate"]["limit"].replace("_", " ") for kernel in first["kernels"]}
+        shown = {cell for row in rows for cell in row}
+        self.judge("drawn-estimates", None if total in document.split("<script", 1)[0]
+                   and limits <= shown else f"not '{total}' and {limits}")
         slots = document.count('class="slot"')
         self.judge("drawn-slots", None if slots == len(first["memory"]["slots"]) else
                    f"{slots} rectangles for {len(first['memory']['slots'])} slots")

@@ -1,0 +1,46 @@
+// The launches of a variant taken together, as reports, manifests and comparisons state them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/rt/Rt.h"
+#include "llvm/Support/JSON.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cameo {
+
+/// How long a run's launches are estimated to take, one after another.
+struct TotalEstimate {
+  std::string board;
+  double microseconds = 0;
+  bool isAssumed = false; // sizes that only a run knows were taken for likely ones
+};
+
+struct LaunchTotals {
+  std::string target; // as on the command line
+  unsigned launches = 0, matrixLaunches = 0;
+  std::map<std::string, unsigned> byPrecision;
+  /// Nothing where a launch has no estimate.
+  std::optional<TotalEstimate> estimate;
+};
+
+LaunchTotals totalsOf(rt::VariantOp variant);
+
+/// `board`, `microseconds`, and where they are, `sizes_assumed`.
+llvm::json::Object estimateJson(const TotalEstimate &estimate);
+/// `target`, `launches`, `kernels`, `tensor_core_kernels`, `estimate`.
+llvm::json::Object totalsJson(const LaunchTotals &totals);
+/// `variants` of a manifest; those of an artefact that has none are none.
+std::vector<LaunchTotals> readTotals(llvm::StringRef manifest);
+
+/// The type with the fewest bits among a launch's tensors, of those that --precision has, as it
+/// calls them; empty where there is none. From stage host on.
+llvm::StringRef precisionOf(rt::LaunchOp launch);
+/// Whether its kernel is one of Tensor Cores.
+bool isOnTensorCores(rt::LaunchOp launch);
+
+} // namespace cameo
