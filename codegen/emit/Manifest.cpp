@@ -4,6 +4,7 @@
 #include "codegen/emit/Manifest.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/emit/LaunchTotals.h"
 #include "dialects/onnx/Schema.h"
 #include "dialects/rt/InPlace.h"
 #include "passes/host/BufferPlanner.h"
@@ -95,13 +96,14 @@ static json::Object describeCode(StringRef kind, ArrayRef<PayloadSection> pieces
 
 std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
                                 ArrayRef<PayloadSection> sections, const ManifestInfo &info) {
-  json::Array targets, entries, code;
+  json::Array targets, totals, entries, code;
   json::Object manifest{{"name", json::fixUTF8(info.modelName)},
                         {"compiler", "cameo " + info.compilerVersion},
                         {"precision", info.precision}};
   unsigned ptxVersion = 0;
   for (const CodeVariant &variant : variants) {
     targets.push_back(variant.target.target->name);
+    totals.push_back(totalsJson(totalsOf(variant.op)));
     if (nvptxBackend.isWanted(variant.target))
       ptxVersion = ptxVersion ? std::min(ptxVersion, variant.target.target->ptxVersion)
                               : variant.target.target->ptxVersion;
@@ -139,6 +141,7 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
     next += pieces.size();
   }
   manifest["targets"] = std::move(targets);
+  manifest["variants"] = std::move(totals);
   manifest["entries"] = std::move(entries);
   manifest["code"] = std::move(code);
   manifest["weight_bytes"] = static_cast<int64_t>(weightSectionBytes(module));

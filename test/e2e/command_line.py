@@ -484,7 +484,7 @@ def check_exit_codes(tests):
     info = tests.run("--info=json")
     tests.judge("info-json", info, 0)
     manifest = json.loads(info.output)
-    missing = {"entries", "targets", "precision", "compiler", "code", "model_xxh3"} - set(manifest)
+    missing = {"entries", "targets", "variants", "precision", "compiler", "code", "model_xxh3"} - set(manifest)
     if missing or manifest["entries"][0]["inputs"] != [
             {"name": "x", "type": "float", "dims": ["N", "S", 32], "on_host": False}]:
         tests.suite.fail("manifest", f"lacks {missing}", info)
