@@ -51,6 +51,13 @@ llvm::Error Runner::load(const RunOptions &options) {
   return llvm::Error::success();
 }
 
+llvm::StringRef Runner::manifest() const {
+  const char *json = nullptr;
+  size_t size = 0;
+  return cameo_model_manifest(model, &json, &size) == CAMEO_STATUS_OK ? llvm::StringRef(json, size)
+                                                                      : llvm::StringRef();
+}
+
 std::vector<TensorPort> Runner::ports(cameo_tensor_role role) const {
   std::vector<TensorPort> result;
   uint32_t count = cameo_model_tensor_count(model, 0, role);

@@ -71,6 +71,8 @@ public:
   llvm::ArrayRef<TensorPort> inputs() const { return inputPorts; }
   llvm::ArrayRef<TensorPort> outputs() const { return outputPorts; }
   llvm::ArrayRef<TensorPort> taps() const { return tapPorts; }
+  /// What the artefact says of itself, as JSON.
+  llvm::StringRef manifest() const;
 
   using TapFunction = llvm::function_ref<llvm::Error(const TappedValue &)>;
   /// The outputs for such inputs, which are in the order of inputs(). `onTap` is called with each

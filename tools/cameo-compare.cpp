@@ -4,6 +4,7 @@
 #include "codegen/calibrate/AccuracyContract.h"
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/compare/ComparisonReport.h"
+#include "codegen/target/Target.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -55,6 +56,10 @@ static cl::opt<std::string> shapes("shapes", cl::cat(category), cl::value_desc("
 static cl::opt<std::string> target("target", cl::init("sim:sm_80"), cl::cat(category),
                                    cl::value_desc("sim:ARCH"),
                                    cl::desc("what models are compiled for"));
+static cl::opt<std::string>
+    estimate("estimate", cl::cat(category), cl::value_desc("ARCH[:BOARD],..."),
+             cl::desc("GPUs that a model's time is estimated for, as sm_90a:h200; else that of "
+                      "--target"));
 static cl::opt<unsigned> jobs("j", cl::Prefix, cl::cat(category), cl::value_desc("N"),
                               cl::desc("threads; one a core"));
 
@@ -77,29 +82,68 @@ static llvm::Expected<CompileOptions> compileOptions() {
 
 using Sides = std::vector<std::unique_ptr<RunningSide>>;
 
-static llvm::Expected<Sides> compileSides() {
+/// Of --precision, each with the options that its side is compiled with.
+static llvm::Expected<std::vector<CompileOptions>> optionsOfSides() {
   llvm::Expected<CompileOptions> options = compileOptions();
   if (!options)
     return options.takeError();
-  RunOptions run;
-  run.threads = jobs;
   llvm::SmallVector<StringRef> types;
   StringRef(precisions).split(types, ',');
-  Sides sides;
+  std::vector<CompileOptions> list;
   for (StringRef type : types) {
     CompileOptions these = *options;
     these.pipeline.precision.type = type.str();
-    if (!sides.empty() || !recorded.empty()) {
+    if (!list.empty() || !recorded.empty()) {
       these.pipeline.precision.ranges = ranges;
       these.pipeline.precision.nodes = llvm::join(nodePrecisions, ";");
     }
+    list.push_back(std::move(these));
+  }
+  return std::move(list);
+}
+
+static llvm::Expected<Sides> compileSides(llvm::ArrayRef<CompileOptions> options) {
+  RunOptions run;
+  run.threads = jobs;
+  Sides sides;
+  for (const CompileOptions &these : options) {
     llvm::Expected<std::unique_ptr<RunningSide>> side =
-        RunningSide::compile(files.front(), type, these, values, run);
+        RunningSide::compile(files.front(), these.pipeline.precision.type, these, values, run);
     if (!side)
       return side.takeError();
     sides.push_back(std::move(*side));
   }
   return std::move(sides);
+}
+
+/// Estimates the model's launches for the sizes of a run, where the sides' own are not of them, or
+/// other GPUs are asked for.
+static llvm::Error estimateSides(llvm::ArrayRef<CompileOptions> options, const DataBatch &batch,
+                                 Sides &sides) {
+  for (auto [side, given] : llvm::zip_equal(sides, options)) {
+    std::vector<TotalEstimate> &found = side->facts.estimates;
+    auto isAssumed = [](const TotalEstimate &each) { return each.isAssumed; };
+    if (estimate.empty() && llvm::none_of(found, isAssumed))
+      continue;
+    CompileOptions these = given;
+    if (!estimate.empty())
+      these.pipeline.targets = estimate;
+    for (auto [port, tensor] : llvm::zip_equal(side->inputs(), batch.inputs))
+      these.shapes[port.name] = tensor.shape;
+    std::string said; // the rest has been said before
+    these.onMessage = [&](const CompileMessage &message) {
+      if (message.severity == CompileMessage::Severity::Error)
+        said += "; " + message.text;
+    };
+    llvm::Expected<std::vector<LaunchTotals>> totals = countLaunches(files.front(), these);
+    if (!totals)
+      return llvm::createStringError("--estimate: " + llvm::toString(totals.takeError()) + said);
+    found.clear();
+    for (const LaunchTotals &each : *totals)
+      if (each.estimate)
+        found.push_back(*each.estimate);
+  }
+  return llvm::Error::success();
 }
 
 static llvm::Expected<Sides> loadSides() {
@@ -112,6 +156,23 @@ static llvm::Expected<Sides> loadSides() {
       return side.takeError();
     sides.push_back(std::move(*side));
   }
+  return std::move(sides);
+}
+
+/// What was recorded is the reference.
+static llvm::Expected<std::vector<std::unique_ptr<Side>>> withRecorded(Sides models) {
+  std::vector<std::unique_ptr<Side>> sides;
+  if (!recorded.empty()) {
+    llvm::Expected<std::unique_ptr<RecordedSide>> side =
+        RecordedSide::open(recorded, models.front()->outputs(), models.front()->values());
+    if (!side)
+      return side.takeError();
+    sides.push_back(std::move(*side));
+  }
+  for (std::unique_ptr<RunningSide> &model : models)
+    sides.push_back(std::move(model));
+  if (sides.size() < 2)
+    return llvm::createStringError("there is nothing to compare '" + files.front() + "' with");
   return std::move(sides);
 }
 
@@ -138,45 +199,58 @@ static llvm::Expected<bool> run() {
     return llvm::createStringError("a model is compared with itself at several precisions; of " +
                                    llvm::Twine(files.size()) +
                                    " files, all would have to be artefacts");
-  llvm::Expected<Sides> models = isModel ? compileSides() : loadSides();
+  if (!isModel && !estimate.empty())
+    return llvm::createStringError("--estimate is for a model; artefacts say what they take on the "
+                                   "GPUs that they were compiled for");
+  if (!estimate.empty())
+    if (auto targets = parseTargetSpec(estimate); !targets)
+      return llvm::createStringError("--estimate: " + llvm::toString(targets.takeError()));
+  std::vector<CompileOptions> options;
+  if (isModel)
+    if (llvm::Error error = optionsOfSides().moveInto(options))
+      return std::move(error);
+  llvm::Expected<Sides> models = isModel ? compileSides(options) : loadSides();
   if (!models)
     return models.takeError();
   llvm::Expected<CalibrationData> input = CalibrationData::open(data, models->front()->inputs());
   if (!input)
     return input.takeError();
-  std::vector<std::unique_ptr<Side>> sides;
-  if (!recorded.empty()) {
-    llvm::Expected<std::unique_ptr<RecordedSide>> side =
-        RecordedSide::open(recorded, models->front()->outputs(), models->front()->values());
-    if (!side)
-      return side.takeError();
-    sides.push_back(std::move(*side));
+  uint64_t wanted = samples ? std::min<uint64_t>(samples, input->samples()) : input->samples();
+  auto nextBatch = [&](uint64_t done) {
+    return input->next(std::min<uint64_t>(batch, wanted - done));
+  };
+  llvm::Expected<DataBatch> next = nextBatch(0);
+  if (!next)
+    return next.takeError();
+  ComparisonView view;
+  if (isModel) {
+    if (llvm::Error error = estimateSides(options, *next, *models))
+      return std::move(error);
+    view.batch = next->samples;
   }
-  for (std::unique_ptr<RunningSide> &model : *models)
-    sides.push_back(std::move(model));
-  if (sides.size() < 2)
-    return llvm::createStringError("there is nothing to compare '" + files.front() + "' with");
+  std::vector<std::unique_ptr<Side>> sides;
+  if (llvm::Error error = withRecorded(std::move(*models)).moveInto(sides))
+    return std::move(error);
   std::vector<int64_t> indices;
   if (!labels.empty())
     if (llvm::Error error = readLabels(labels).moveInto(indices))
       return std::move(error);
 
-  uint64_t wanted = samples ? std::min<uint64_t>(samples, input->samples()) : input->samples();
   if (indices.size() > wanted && samples)
     indices.resize(indices.size() / input->samples() * wanted);
   Comparison comparison(std::move(sides), std::move(indices));
-  while (comparison.samples() < wanted) {
-    llvm::Expected<DataBatch> next =
-        input->next(std::min<uint64_t>(batch, wanted - comparison.samples()));
-    if (!next)
-      return next.takeError();
+  while (next->samples) {
     if (llvm::Error error = comparison.add(*next))
       return std::move(error);
+    if (comparison.samples() == wanted)
+      break;
+    next = nextBatch(comparison.samples());
+    if (!next)
+      return next.takeError();
   }
   if (llvm::Error error = comparison.finish())
     return std::move(error);
 
-  ComparisonView view;
   if (isModel && !ranges.empty())
     view.calibration = calibrationShown(ranges);
   view.worst = worst;

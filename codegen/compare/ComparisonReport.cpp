@@ -35,11 +35,33 @@ static std::string sizeText(uint64_t bytes) {
 }
 
 /// "41 fp16, 2 fp32"
-static std::string kernelsText(const SideFacts &facts) {
+static std::string kernelsText(const LaunchTotals &launches) {
   std::string text;
-  for (const auto &[precision, count] : facts.kernels)
+  for (const auto &[precision, count] : launches.byPrecision)
     text += llvm::formatv("{0}{1} {2}", text.empty() ? "" : ", ", count, precision).str();
   return text;
+}
+
+/// "about" where it is of likely sizes; empty where there is none of that board.
+static std::string timeText(const SideFacts &facts, StringRef board) {
+  for (const TotalEstimate &estimate : facts.estimates)
+    if (estimate.board == board) {
+      double time = estimate.microseconds;
+      std::string text = time < 1000 ? llvm::formatv("{0:f1} us", time).str()
+                                     : llvm::formatv("{0:f2} ms", time / 1000).str();
+      return (estimate.isAssumed ? "about " : "") + text;
+    }
+  return "";
+}
+
+/// Of all estimates, in the order in which they come.
+static std::vector<std::string> boardsOf(const Comparison &comparison) {
+  std::vector<std::string> boards;
+  for (size_t side = 0; side < comparison.size(); ++side)
+    for (const TotalEstimate &estimate : comparison.facts(side).estimates)
+      if (!llvm::is_contained(boards, estimate.board))
+        boards.push_back(estimate.board);
+  return boards;
 }
 
 /// Columns as wide as what stands in them; the first one is flush left.
@@ -76,30 +98,33 @@ static std::vector<std::string> outputCells(const SideResult &result) {
 }
 
 static void printSides(llvm::raw_ostream &out, const Comparison &comparison) {
-  std::vector<std::vector<std::string>> rows{{"", "size", "launches", "kernels", "tensor cores",
-                                              "right", "same largest", "SQNR", "cosine",
-                                              "max error"}};
-  bool hasFacts = false;
+  std::vector<std::string> title{"", "size", "launches", "kernels", "tensor cores"};
+  std::vector<std::string> boards = boardsOf(comparison);
+  for (const std::string &board : boards)
+    title.push_back("on " + board);
+  title.insert(title.end(), {"right", "same largest", "SQNR", "cosine", "max error"});
+  std::vector<std::vector<std::string>> rows{title};
   for (size_t side = 0; side < comparison.size(); ++side) {
     const SideFacts &facts = comparison.facts(side);
     const SideResult &result = comparison.result(side);
-    hasFacts |= facts.launches.has_value();
-    std::vector<std::string> row{
-        facts.name,
-        sizeText(facts.bytes),
-        facts.launches ? llvm::Twine(*facts.launches).str() : "",
-        kernelsText(facts),
-        facts.launches ? llvm::Twine(facts.matrixKernels).str() : "",
-        comparison.hasLabels() ? percent(result.correct, comparison.rows()) : "",
-        side ? percent(result.agreement.agreeing(), result.agreement.rows()) : ""};
+    std::vector<std::string> row{facts.name, sizeText(facts.bytes)};
+    if (facts.launches)
+      row.insert(row.end(),
+                 {llvm::Twine(facts.launches->launches).str(), kernelsText(*facts.launches),
+                  llvm::Twine(facts.launches->matrixLaunches).str()});
+    else
+      row.insert(row.end(), 3, "");
+    for (const std::string &board : boards)
+      row.push_back(timeText(facts, board));
+    row.push_back(comparison.hasLabels() ? percent(result.correct, comparison.rows()) : "");
+    row.push_back(side ? percent(result.agreement.agreeing(), result.agreement.rows()) : "");
     llvm::append_range(row, side ? outputCells(result) : outputCells({}));
     rows.push_back(std::move(row));
   }
   // A column that would say nothing has no title either.
-  if (!hasFacts)
-    rows[0][2] = rows[0][4] = rows[0][3] = "";
-  if (!comparison.hasLabels())
-    rows[0][5] = "";
+  for (size_t column = 1; column < title.size(); ++column)
+    if (llvm::all_of(llvm::drop_begin(rows), [&](auto &row) { return row[column].empty(); }))
+      rows[0][column] = "";
   printTable(out, rows);
 }
 
@@ -128,7 +153,13 @@ static void printWorst(llvm::raw_ostream &out, const Comparison &comparison, siz
 
 void cameo::printComparison(llvm::raw_ostream &out, const Comparison &comparison,
                             const ComparisonView &view) {
-  out << comparison.samples() << " samples, beside " << comparison.facts(0).name << "\n\n";
+  out << comparison.samples() << " samples, beside " << comparison.facts(0).name;
+  if (!boardsOf(comparison).empty()) {
+    out << "; times are estimated";
+    if (view.batch)
+      out << ", of a run of " << *view.batch;
+  }
+  out << "\n\n";
   printSides(out, comparison);
   for (size_t side = 1; side < comparison.size(); ++side) {
     if (view.worst && !comparison.result(side).values.empty())
@@ -178,13 +209,15 @@ static json::Object sideJson(const Comparison &comparison, size_t side,
   if (facts.bytes)
     object["bytes"] = int64_t(facts.bytes);
   if (facts.launches) {
-    json::Object kernels;
-    for (const auto &[precision, count] : facts.kernels)
-      kernels[precision] = count;
-    object["launches"] = *facts.launches;
-    object["kernels"] = std::move(kernels);
-    object["tensor_core_kernels"] = facts.matrixKernels;
+    json::Object totals = totalsJson(*facts.launches);
+    for (StringRef name : {"launches", "kernels", "tensor_core_kernels"})
+      object[name] = std::move(totals[name]);
   }
+  json::Array estimates;
+  for (const TotalEstimate &estimate : facts.estimates)
+    estimates.push_back(estimateJson(estimate));
+  if (!estimates.empty())
+    object["estimates"] = std::move(estimates);
   if (comparison.hasLabels())
     object["right"] = int64_t(result.correct);
   if (!side)
@@ -205,6 +238,8 @@ json::Object cameo::comparisonJson(const Comparison &comparison, const Compariso
   json::Object object{{"cameo_compare", 1},
                       {"samples", int64_t(comparison.samples())},
                       {"rows", int64_t(comparison.rows())}};
+  if (view.batch)
+    object["batch"] = int64_t(*view.batch);
   if (view.tolerance)
     object["tolerance"] = *view.tolerance;
   json::Array list;

@@ -12,6 +12,8 @@ namespace cameo {
 struct ComparisonView {
   size_t worst = 10;               // values that the text lists, a side
   std::optional<double> tolerance; // dB: the first value below it is named
+  /// Samples of a run that estimated times are of; nothing where artefacts have their own.
+  std::optional<uint64_t> batch;
   /// By calibrationShown (codegen/calibrate/CalibrationCache.h).
   std::optional<llvm::json::Object> calibration = std::nullopt;
 };

@@ -30,18 +30,27 @@ static void addOperators(ModuleOp module, llvm::StringMap<std::string> &operator
   });
 }
 
-static void addLaunches(ModuleOp module, SideFacts &facts) {
-  for (auto variant : module.getOps<rt::VariantOp>()) {
-    llvm::json::Array launches = launchesOf(variant);
-    facts.launches = launches.size();
-    for (const llvm::json::Value &launch : launches) {
-      const llvm::json::Object &object = *launch.getAsObject();
-      if (std::optional<StringRef> precision = object.getString("precision"))
-        ++facts.kernels[precision->str()];
-      facts.matrixKernels +=
-          object.getString("schedule").value_or("").starts_with("#kernel.schedule<\"mma\"");
-    }
-  }
+static std::vector<LaunchTotals> totalsOfAll(ModuleOp module) {
+  std::vector<LaunchTotals> list;
+  for (auto variant : module.getOps<rt::VariantOp>())
+    list.push_back(totalsOf(variant));
+  return list;
+}
+
+static void addLaunches(std::vector<LaunchTotals> totals, SideFacts &facts) {
+  for (const LaunchTotals &each : totals)
+    if (each.estimate)
+      facts.estimates.push_back(*each.estimate);
+  if (!totals.empty())
+    facts.launches = std::move(totals.front());
+}
+
+llvm::Expected<std::vector<LaunchTotals>> cameo::countLaunches(StringRef path,
+                                                               CompileOptions options) {
+  Compiler compiler(std::move(options));
+  if (failed(compiler.read(path)) || failed(compiler.runTo(Stage::Host)))
+    return llvm::createStringError("'" + path + "' is not compiled");
+  return totalsOfAll(compiler.module());
 }
 
 llvm::Expected<std::unique_ptr<RunningSide>> RunningSide::compile(StringRef path, StringRef name,
@@ -65,7 +74,7 @@ llvm::Expected<std::unique_ptr<RunningSide>> RunningSide::compile(StringRef path
       return artefact.takeError();
     if (!withTaps) {
       facts.bytes = (*artefact)->getBufferSize();
-      addLaunches(compiler.module(), facts);
+      addLaunches(totalsOfAll(compiler.module()), facts);
     }
     llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(std::move(*artefact), run);
     if (!runner)
@@ -96,6 +105,7 @@ llvm::Expected<std::unique_ptr<RunningSide>> RunningSide::load(StringRef path,
   llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(std::move(*bytes), run);
   if (!runner)
     return llvm::createStringError("'" + path + "': " + llvm::toString(runner.takeError()));
+  addLaunches(readTotals((*runner)->manifest()), facts);
   return std::make_unique<RunningSide>(std::move(facts), std::move(*runner), nullptr);
 }
 

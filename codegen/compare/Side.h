@@ -6,6 +6,7 @@
 #include "codegen/Compile.h"
 #include "codegen/Run.h"
 #include "codegen/calibrate/CalibrationData.h"
+#include "codegen/emit/LaunchTotals.h"
 
 namespace cameo {
 
@@ -13,11 +14,10 @@ namespace cameo {
 struct SideFacts {
   std::string name; // "fp16"; a file's
   uint64_t bytes = 0;
-  /// Of the simulator's variant, without taps; empty where they are not known. Kernels are counted
-  /// by their precision, and those on Tensor Cores.
-  std::optional<unsigned> launches;
-  std::map<std::string, unsigned> kernels;
-  unsigned matrixKernels = 0;
+  /// Of the first variant, without the taps of a model; nothing where they are not known.
+  std::optional<LaunchTotals> launches;
+  /// A board at most once.
+  std::vector<TotalEstimate> estimates;
   /// Operators by the names of values.
   llvm::StringMap<std::string> operators;
 };
@@ -29,6 +29,11 @@ struct SeenValue {
   llvm::ArrayRef<int64_t> shape;
   llvm::ArrayRef<char> bytes;
 };
+
+/// The launches of a model that is compiled for these targets and sizes, but not to code. Messages
+/// go to options.onMessage.
+llvm::Expected<std::vector<LaunchTotals>> countLaunches(llvm::StringRef path,
+                                                        CompileOptions options);
 
 class Side {
 public:

@@ -153,6 +153,45 @@ class Comparisons:
         if step.code == 2:
             self.judge(case, "" if text in step.output else f"it does not say '{text}'", step)
 
+    def estimates(self):
+        """A model's, on GPUs that are asked for and for the sizes of a run: what cameoc reports of
+        these. Artefacts have their own."""
+        gpus = {"a100-40": "sm_80", "h200": "sm_90a:h200"}
+        report, step = self.compare("estimates", MODEL, f"--data={self.data}", "--values=",
+                                    "--precision=fp32,fp16", "--batch=4",
+                                    f"--estimate={','.join(gpus.values())}")
+        if not report:
+            return
+        artefacts, expected = [], []
+        for side in ("fp32", "fp16"):
+            times = self.work / f"estimates-{side}.json"
+            artefact = self.compile(f"estimates-{side}", MODEL, f"--precision={side}",
+                                    f"--target={','.join('sim:' + gpu for gpu in gpus.values())}",
+                                    "--shapes=image:4x1x28x28", f"--report={times}")
+            if not artefact:
+                return
+            artefacts.append(artefact)
+            expected.append([variant["estimate"]
+                             for variant in json.loads(times.read_text())["variants"]])
+        found = [side["estimates"] for side in report["sides"]]
+        boards = [each["board"] for each in found[0]]
+        problem = ""
+        if found != expected or boards != list(gpus) or report["batch"] != 4:
+            problem = f"{found}, not {expected}"
+        elif "times are estimated, of a run of 4" not in step.output or \
+                "on h200" not in step.output:
+            problem = "the text does not have them"
+        self.judge("estimates", problem, step)
+        report, step = self.compare("estimates-artefacts", *artefacts, f"--data={self.data}")
+        if report:
+            problem = ""
+            if [side["estimates"] for side in report["sides"]] != expected:
+                problem = f"{report['sides']}"
+            elif any(not side["launches"] or not sum(side["kernels"].values())
+                     for side in report["sides"]) or "batch" in report:
+                problem = f"{report}"
+            self.judge("estimates-artefacts", problem, step)
+
     def page(self):
         page = self.work / "compare.html"
         step = harness.run([self.suite.tool("cameo-compare"), MODEL, f"--data={self.data}",
@@ -164,6 +203,7 @@ class Comparisons:
     def run(self):
         self.precisions()
         self.recorded()
+        self.estimates()
         self.page()
         self.good = self.compile("good", MODEL, "--tap=*")
         if self.good:
@@ -183,6 +223,10 @@ class Comparisons:
         self.refuses("one-file", "nothing to compare", self.good, f"--data={self.data}")
         self.refuses("two-models", "would have to be artefacts", MODEL, self.good,
                      f"--data={self.data}")
+        self.refuses("estimate-artefact", "--estimate is for a model", self.good, self.good,
+                     f"--data={self.data}", "--estimate=sm_80")
+        self.refuses("estimate-unknown", "--estimate: unknown GPU architecture 'sm_81'", MODEL, f"--data={self.data}",
+                     "--estimate=sm_81")
         numpy.savez(self.work / "others.npz", other=self.images)
         self.refuses("no-name", "no array that is called", MODEL, f"--data={self.data}",
                      f"--recorded={self.work / 'others.npz'}")
