@@ -1,7 +1,7 @@
 """The demo: compiles the trained network into one executable file, classifies images of the test
 set with it, and shows what came out. tools/run-demo builds everything and then runs this.
 
-    examples/fashion/demo.py [--images=2000] [--batch=250] [--device=auto]
+    examples/fashion/demo.py [--images=2000] [--batch=250] [--device=auto] [--gpu=sm_90a:h200]
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -94,8 +94,9 @@ def contact_sheet(path, images, predicted, labels, columns=14):
     sheet.save(path)
 
 
-def compare_precisions(folder, images, labels, batch):
-    """The network in FP32, FP16 and INT8, calibrated with training images, side by side: a report."""
+def compare_precisions(folder, images, labels, batch, gpu="sm_80"):
+    """The network in FP32, FP16 and INT8, calibrated with training images, side by side: a report.
+    Times are estimates for a GPU, as cameoc's --target names it."""
     training, _ = fashion_data.load("train")
     chosen = numpy.random.default_rng(1).permutation(len(training))[:CALIBRATION]
     numpy.savez(folder / "training.npz", image=training[chosen])
@@ -107,7 +108,7 @@ def compare_precisions(folder, images, labels, batch):
          f"--calibration-data={folder / 'training.npz'}", f"--calibration-batch={batch}")
     call(tools / "cameo-compare", model, "--precision=fp32,fp16,int8", f"--ranges={ranges}",
          f"--data={folder / 'test.npz'}", f"--labels={folder / 'labels.npy'}",
-         f"--batch={batch}", "--values=", f"--report={report}")
+         f"--batch={batch}", f"--estimate={gpu}", "--values=", f"--report={report}")
     return json.loads(report.read_text())
 
 
@@ -116,6 +117,8 @@ def main():
     parser.add_argument("--images", type=int, default=2000, help="how many of the 10,000")
     parser.add_argument("--batch", type=int, default=250, help="images per run of the executable")
     parser.add_argument("--device", default="auto", help="auto, cuda or sim")
+    parser.add_argument("--gpu", default="sm_80",
+                        help="whose time is estimated: sm_80 (an A100), sm_90a:h200, sm_89:l4, ...")
     parser.add_argument("--folder", type=Path, default=BUILD / "demo", help="where results go")
     options = parser.parse_args()
     folder = from_here(options.folder.resolve())
@@ -135,7 +138,7 @@ def main():
     contact_sheet(sheet, images[:126], predicted, labels)
     print(f"the first {len(images[:126])} with their predictions: {sheet}\n\n"
           f"in lower precisions, INT8 calibrated with {CALIBRATION} training images", flush=True)
-    compare_precisions(folder, images, labels, options.batch)
+    compare_precisions(folder, images, labels, options.batch, options.gpu)
     numpy.save(folder / "batch.npy", images[:1])
     print(f"\n{artefact} is all that another machine needs. Try:\n"
           f"  {artefact} --info\n"

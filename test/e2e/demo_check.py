@@ -28,6 +28,14 @@ def check_precisions(suite):
         suite.fail("precisions", str(error))
         return
     full, half, byte = report["sides"]
+    times = [{each["board"]: each["microseconds"] for each in side["estimates"]}
+             for side in report["sides"]]
+    if [list(each) for each in times] != 3 * [["a100-40"]] or report["batch"] != BATCH:
+        suite.fail("estimates", f"{times} of a run of {report['batch']}")
+    elif not times[0]["a100-40"] > times[1]["a100-40"] > 0:
+        suite.fail("estimates", f"FP16 is not estimated to be faster: {times}")
+    else:
+        suite.ok()
     for side, points, most_wide in ((half, 0.1, 1), (byte, 0.3, 3)):
         lost = 100 * (full["right"] - side["right"]) / report["rows"]
         wide = side["launches"] - side["kernels"].get(side["name"], 0)
