@@ -148,6 +148,10 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   // After equal dispatches are one, because a result that is two parts has a place for one of them,
   // and after fusion, which a part's place would end.
   passes.nest<func::FuncOp>().addPass(createPlaceConcatenations());
+  // After all that is for a single result or reader, and after the copies that concatenations need.
+  if (options.level >= 2)
+    passes.nest<func::FuncOp>().addPass(createMergePointwise(
+        {limits.tensors, limits.operations, limits.scalars, limits.results, limits.launchBytes}));
   // Commas would end the option in the pipeline's text.
   std::string targets = options.targets;
   std::replace(targets.begin(), targets.end(), ',', ';');

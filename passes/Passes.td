@@ -357,6 +357,38 @@ def MergeProducts : Pass<"cameo-merge-products", "::mlir::ModuleOp"> {
   ];
 }
 
+def MergePointwise : Pass<"cameo-merge-pointwise", "::mlir::func::FuncOp"> {
+  let summary = "merge elementwise dispatches that do not depend on one another into one launch";
+  let description = [{
+    Elementwise dispatches that take less time than a launch become one with all their results: work
+    on parts of a tensor, copies into concatenations, keys and values on their way to caches. They
+    need not be of one shape. All else stays in its order; the two are done where one of them was,
+    unless more memory would be in use there than the plan ever uses at a time.
+
+    ```mlir
+    %a = kernel.dispatch ins(%x : tensor<4x8xf32>) outs(%v : tensor<4x8xf32>) {...}
+    %b = kernel.dispatch ins(%y : tensor<4x5xf32>) outs(%w : tensor<4x5xf32>) {...}
+    ```
+    ==>
+    ```mlir
+    %ab:2 = kernel.dispatch ins(%x, %y : ...) outs(%v, %w : tensor<4x8xf32>, tensor<4x5xf32>) {...}
+    ```
+  }];
+  let options = [
+    Option<"maxTensors", "max-tensors", "int64_t", "24", "tensors of a dispatch at most">,
+    Option<"maxOperations", "max-operations", "int64_t", "64",
+           "operations of a dispatch's description at most">,
+    Option<"maxScalars", "max-scalars", "int64_t", "48", "scalars of a dispatch at most">,
+    Option<"maxResults", "max-results", "int64_t", "4", "results of a dispatch at most">,
+    Option<"launchBytes", "launch-bytes", "int64_t", "4000000",
+           "bytes of memory traffic in the time that one more launch takes">
+  ];
+  let dependentDialects = ["::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect"];
+  let statistics = [
+    Statistic<"merged", "merged", "dispatches that joined another">
+  ];
+}
+
 def BatchDispatches : Pass<"cameo-batch-dispatches", "::mlir::ModuleOp"> {
   let summary = "batch equal dispatches on different tensors as one with a dimension more";
   let description = [{

@@ -35,11 +35,6 @@ double elementsOf(Type type) {
   return count;
 }
 
-double bytesOf(Type type) {
-  int64_t bits = cast<RankedTensorType>(type).getElementTypeBitWidth();
-  return elementsOf(type) * std::max<int64_t>(bits, 8) / 8;
-}
-
 double iterationsOf(linalg::GenericOp generic) {
   double count = 1;
   for (int64_t range : generic.getStaticLoopRanges())
@@ -145,6 +140,25 @@ std::string beyond(int64_t count, StringRef what, int64_t most) {
 
 } // namespace
 
+double estimatedBytes(Type type) {
+  int64_t bits = cast<RankedTensorType>(type).getElementTypeBitWidth();
+  return elementsOf(type) * std::max<int64_t>(bits, 8) / 8;
+}
+
+double estimatedBytes(const Description &description) {
+  double bytes = 0;
+  for (Value operand : description.op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      bytes += estimatedBytes(operand.getType());
+  return bytes;
+}
+
+bool readsAlongRows(const Description &description) {
+  return llvm::all_of(description.op.getInputArgs(), [](BlockArgument argument) {
+    return readsOf(argument, /*once=*/false).isAligned;
+  });
+}
+
 /// Operations on elements behind reductions that lead to a result of rows. What there is one of a
 /// row is computed before the loops along it.
 static double workBehindReductions(const Computation &computation, const RowOutput &output) {
@@ -243,9 +257,9 @@ static double costOfLoading(const Description &producer, unsigned result,
     cost += loads * producer.work / count / limits.operationsPerByte;
     // Each of several inputs of the same size, or wider elements, are loaded in place of one: by
     // each block, and again by the same one where windows overlap.
-    double bytes = -bytesOf(argument.getType());
+    double bytes = -estimatedBytes(argument.getType());
     for (Value input : ValueRange(producer.op.getInputs()))
-      bytes += bytesOf(input.getType());
+      bytes += estimatedBytes(input.getType());
     double overlaps = std::max(0.0, loads / tiles / count - 1);
     cost += std::max(0.0, bytes) * tiles * (1 / limits.rereading + overlaps / limits.overlapping);
   }
@@ -286,7 +300,7 @@ std::string whyDearer(const Description &producer, const Description &consumer,
     Reads reads = readsOf(argument, once);
     if (consumer.form == DispatchForm::Window)
       reads.count *= sharedByWindows(consumer, argument, limits);
-    double bytes = bytesOf(argument.getType()), count = producer.elements[result];
+    double bytes = estimatedBytes(argument.getType()), count = producer.elements[result];
     saved += repeats ? 0 : 2 * bytes;
     if (consumer.form == DispatchForm::Product && !producer.isMovement()) {
       repeated += costOfLoading(producer, result, consumer, argument, limits);
@@ -302,7 +316,7 @@ std::string whyDearer(const Description &producer, const Description &consumer,
     // Each of several inputs would be read across its rows, where now the result alone is.
     if (!reads.isAligned)
       for (Value input : ValueRange(producer.op.getInputs()).drop_front())
-        scattered += 3 * bytesOf(input.getType());
+        scattered += 3 * estimatedBytes(input.getType());
   }
   if (repeated + scattered < saved)
     return {};

@@ -37,6 +37,12 @@ private:
 /// What a size known only at run time is taken for.
 inline constexpr double kUnknownSize = 64;
 
+/// Of a tensor, and of all tensors of a dispatch.
+double estimatedBytes(mlir::Type type);
+double estimatedBytes(const Description &description);
+/// Whether neighbours of what is computed are neighbours of what is read.
+bool readsAlongRows(const Description &description);
+
 /// Why dispatches of these forms cannot become one; empty where they may. Cheap: asked of all
 /// pairs.
 std::string whyApart(const Description &producer, const Description &consumer,

@@ -240,4 +240,25 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
   return merged;
 }
 
+kernel::DispatchOp mergeIndependent(OpBuilder &builder, kernel::DispatchOp first,
+                                    kernel::DispatchOp second) {
+  llvm::SetVector<Value> inputs, scalars;
+  SmallVector<Value> inits;
+  for (kernel::DispatchOp op : {first, second}) {
+    inputs.insert(op.getInputs().begin(), op.getInputs().end());
+    scalars.insert(op.getScalars().begin(), op.getScalars().end());
+    llvm::append_range(inits, op.getInits());
+  }
+  Location loc = builder.getFusedLoc({first.getLoc(), second.getLoc()});
+  auto merged =
+      builder.create<kernel::DispatchOp>(loc, inputs.getArrayRef(), scalars.getArrayRef(), inits);
+  Merger merger(merged, /*takes=*/true);
+  unsigned next = 0;
+  SmallVector<Value> results;
+  for (kernel::DispatchOp op : {first, second})
+    llvm::append_range(results, merger.add(op, llvm::BitVector(op.getNumResults(), true), next));
+  merger.body.create<kernel::YieldOp>(loc, results);
+  return merged;
+}
+
 } // namespace cameo

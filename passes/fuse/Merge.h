@@ -26,4 +26,10 @@ kernel::DispatchOp mergeDispatches(mlir::OpBuilder &builder, kernel::DispatchOp 
                                    kernel::DispatchOp consumer, const llvm::BitVector &kept,
                                    bool takes = false);
 
+/// A dispatch, where `builder` stands, that computes what two do that do not depend on one another;
+/// its results are those of the first, then those of the second. Their bodies are moved into it,
+/// and all that is left to do with them is to replace and erase them.
+kernel::DispatchOp mergeIndependent(mlir::OpBuilder &builder, kernel::DispatchOp first,
+                                    kernel::DispatchOp second);
+
 } // namespace cameo

@@ -178,7 +178,21 @@ def kinds_of_kernels(count):
         outputs.append((name, TensorProto.INT64 if name == "search" else FLOAT,
                         shapes.get(name, [count, 4, 12, 70])))
     return b.model("kinds_of_kernels", [("x", FLOAT, [count, 4, 12, 70])], outputs,
-                   [{"x": normal(b.random, count, 4, 12, 70)}], len(steps) + 1)
+                   [{"x": normal(b.random, count, 4, 12, 70)}], len(steps))
+
+
+def uneven_parts(parts):
+    """Parts of unequal sizes with different work each, some of them joined again and one an output."""
+    b = Nodes(46)
+    split = b.add("Split", "x", b.constant(*parts), outputs=len(parts), axis=1)
+    worked = [b.add(("Relu", "Sigmoid", "Abs")[i % 3], part) for i, part in enumerate(split)]
+    b.output(b.add("Concat", *worked[1:], "x", axis=1), "joined")
+    b.output(worked[0], "first")
+    width = sum(parts)
+    return b.model("uneven_parts", [("x", FLOAT, ["N", width, 7])],
+                   [("joined", FLOAT, ["N", 2 * width - parts[0], 7]),
+                    ("first", FLOAT, ["N", parts[0], 7])],
+                   [{"x": normal(b.random, n, width, 7)} for n in (1, 3)], 1)
 
 
 MODELS = {
@@ -192,6 +206,7 @@ MODELS = {
     "normalised-outputs": lambda: normalised_parts(5, False),
     "towers": lambda: towers(7),
     "embeddings": lambda: embeddings(6),
+    "uneven-parts": lambda: uneven_parts((8, 5, 3)),
     "kinds-of-kernels": lambda: kinds_of_kernels(3),
 }
 
