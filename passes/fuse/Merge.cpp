@@ -99,6 +99,97 @@ Dimensions dimensionsOf(rt::ReshapeOp reshape, tensor::EmptyOp source) {
   return {std::move(*groups), {}};
 }
 
+/// What the dimensions of two shapes are both made of, each dimension of the one and of the other
+/// some of them: 8x784 and 32x196 are 8x4x196.
+struct CommonSplit {
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<ReassociationIndices> from, to;
+};
+
+/// Walks along two shapes of equally many elements. Sizes known only at run time are whole
+/// dimensions of both.
+class CommonSplitter {
+public:
+  CommonSplitter(MLIRContext *context, ArrayRef<OpFoldResult> from, ArrayRef<OpFoldResult> to)
+      : b(context), sizes{from, to} {
+    split.from.resize(from.size());
+    split.to.resize(to.size());
+  }
+
+  std::optional<CommonSplit> run() {
+    begin(0);
+    begin(1);
+    while (next[0] < sizes[0].size() || next[1] < sizes[1].size())
+      if (!step())
+        return std::nullopt;
+    return std::move(split);
+  }
+
+private:
+  void begin(unsigned side) {
+    if (next[side] < sizes[side].size())
+      left[side] = sizes[side][next[side]];
+  }
+
+  void finish(unsigned side) {
+    ++next[side];
+    begin(side);
+  }
+
+  /// A part of the dimensions where the two sides are, or of the last ones.
+  void add(OpFoldResult size) {
+    auto groupAt = [&](SmallVector<ReassociationIndices> &groups, size_t dim) {
+      groups[std::min(dim, groups.size() - 1)].push_back(split.sizes.size());
+    };
+    groupAt(split.from, next[0]);
+    groupAt(split.to, next[1]);
+    split.sizes.push_back(size);
+  }
+
+  bool step() {
+    for (unsigned side : {0u, 1u})
+      if (next[side] < sizes[side].size() && isConstantIntValue(sizes[side][next[side]], 1)) {
+        add(b.getIndexAttr(1));
+        finish(side);
+        return true;
+      }
+    if (next[0] == sizes[0].size() || next[1] == sizes[1].size())
+      return false;
+    if (left[0] == left[1]) {
+      add(left[0]);
+      finish(0);
+      finish(1);
+      return true;
+    }
+    auto one = getConstantIntValue(left[0]), other = getConstantIntValue(left[1]);
+    if (!one || !other || *one == 0 || *other == 0)
+      return false;
+    unsigned small = *one < *other ? 0 : 1;
+    int64_t size = std::min(*one, *other), whole = std::max(*one, *other);
+    if (whole % size != 0)
+      return false;
+    add(b.getIndexAttr(size));
+    left[1 - small] = b.getIndexAttr(whole / size);
+    finish(small);
+    return true;
+  }
+
+  Builder b;
+  ArrayRef<OpFoldResult> sizes[2];
+  size_t next[2] = {0, 0};
+  OpFoldResult left[2]; // of the dimension where each side is
+  CommonSplit split;
+};
+
+std::optional<CommonSplit> commonSplitOf(rt::ReshapeOp reshape, tensor::EmptyOp source,
+                                         ValueRange sourceSizes, ValueRange resultSizes) {
+  if (source.getType().getRank() == 0 || reshape.getType().getRank() == 0)
+    return std::nullopt;
+  SmallVector<OpFoldResult> from = sizesOf(source.getType(), sourceSizes);
+  SmallVector<OpFoldResult> to = sizesOf(reshape.getType(), resultSizes);
+  return CommonSplitter(reshape.getContext(), from, to).run();
+}
+
 /// Copies or moves bodies into the dispatch that takes their place.
 class Merger {
 public:
@@ -143,11 +234,13 @@ public:
   void defineReshape(rt::ReshapeOp reshape) {
     auto result = cast<OpResult>(reshape.getSource());
     auto producer = cast<kernel::DispatchOp>(result.getOwner());
-    auto groups =
-        dimensionsOf(reshape,
-                     producer.getInits()[result.getResultNumber()].getDefiningOp<tensor::EmptyOp>())
-            .groups;
+    auto empty = producer.getInits()[result.getResultNumber()].getDefiningOp<tensor::EmptyOp>();
+    auto [groups, why] = dimensionsOf(reshape, empty);
     Value source = inside.lookup(result);
+    if (!why.empty()) {
+      inside[reshape] = splitAndJoin(reshape, empty, source);
+      return;
+    }
     if (cast<RankedTensorType>(source.getType()).getRank() > reshape.getType().getRank()) {
       inside[reshape] =
           body.create<tensor::CollapseShapeOp>(reshape.getLoc(), reshape.getType(), source, groups);
@@ -163,6 +256,23 @@ public:
   OpBuilder body;
 
 private:
+  /// By way of what the dimensions of both shapes are made of.
+  Value splitAndJoin(rt::ReshapeOp reshape, tensor::EmptyOp empty, Value source) {
+    auto within = [&](ValueRange outside) {
+      return llvm::map_to_vector(outside, [&](Value size) { return inside.lookup(size); });
+    };
+    CommonSplit split =
+        *commonSplitOf(reshape, empty, within(empty.getDynamicSizes()), within(reshape.getSizes()));
+    SmallVector<int64_t> shape;
+    SmallVector<Value> dynamic;
+    dispatchIndexOpFoldResults(split.sizes, dynamic, shape);
+    auto type = RankedTensorType::get(shape, reshape.getType().getElementType());
+    Value parts =
+        body.create<tensor::ExpandShapeOp>(reshape.getLoc(), type, source, split.from, split.sizes);
+    return body.create<tensor::CollapseShapeOp>(reshape.getLoc(), reshape.getType(), parts,
+                                                split.to);
+  }
+
   Value empty(Value outside) {
     auto empty = outside.getDefiningOp<tensor::EmptyOp>();
     SmallVector<Value> sizes;
@@ -187,9 +297,9 @@ StringRef whyUnmergeable(kernel::DispatchOp producer, kernel::DispatchOp consume
     auto reshape = input.getDefiningOp<rt::ReshapeOp>();
     if (!result || !reshape)
       continue;
-    Value init = producer.getInits()[result.getResultNumber()];
-    StringRef why = dimensionsOf(reshape, init.getDefiningOp<tensor::EmptyOp>()).why;
-    if (!why.empty())
+    auto init = producer.getInits()[result.getResultNumber()].getDefiningOp<tensor::EmptyOp>();
+    StringRef why = dimensionsOf(reshape, init).why;
+    if (!why.empty() && !commonSplitOf(reshape, init, init.getDynamicSizes(), reshape.getSizes()))
       return why;
   }
   return {};
@@ -212,11 +322,15 @@ kernel::DispatchOp mergeDispatches(OpBuilder &builder, kernel::DispatchOp produc
   }
   inputs.insert(producer.getInputs().begin(), producer.getInputs().end());
   for (Value input : consumer.getInputs()) {
-    if (!resultBehind(input, producer)) {
+    OpResult result = resultBehind(input, producer);
+    if (!result) {
       inputs.insert(input);
     } else if (auto reshape = input.getDefiningOp<rt::ReshapeOp>()) {
       reshapes.push_back(reshape);
       scalars.insert(reshape.getSizes().begin(), reshape.getSizes().end());
+      auto empty = producer.getInits()[result.getResultNumber()].getDefiningOp<tensor::EmptyOp>();
+      if (!dimensionsOf(reshape, empty).why.empty())
+        scalars.insert(empty.getDynamicSizes().begin(), empty.getDynamicSizes().end());
     }
   }
   llvm::append_range(inits, consumer.getInits());

@@ -57,10 +57,10 @@ func.func @joined(%x: tensor<?x?x4xf32> {onnx.name = "x", onnx.dims = ["N", "S",
 
 // CHECK-NEXT: remark: loc("root"): not fused with 'exp': the reshape between them neither splits nor joins dimensions
 // CHECK-NOT: remark
-func.func @other(%x: tensor<4x6xf32>) -> tensor<8x3xf32> {
-  %shape = onnx.Constant() {value = dense<[8, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+func.func @other(%x: tensor<4x6xf32>) -> tensor<3x8xf32> {
+  %shape = onnx.Constant() {value = dense<[3, 8]> : tensor<2xi64>} : () -> tensor<2xi64>
   %0 = onnx.Exp(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32> loc("exp")
-  %1 = onnx.Reshape(%0, %shape) : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32> loc("other")
-  %2 = onnx.Sqrt(%1) : (tensor<8x3xf32>) -> tensor<8x3xf32> loc("root")
-  return %2 : tensor<8x3xf32>
+  %1 = onnx.Reshape(%0, %shape) : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<3x8xf32> loc("other")
+  %2 = onnx.Sqrt(%1) : (tensor<3x8xf32>) -> tensor<3x8xf32> loc("root")
+  return %2 : tensor<3x8xf32>
 }

@@ -170,6 +170,24 @@ func.func @heads(%x: tensor<2x16x128xf32>, %k: tensor<2x4x32x16xf32>) -> tensor<
 
 // -----
 
+// Dimensions that are neither parts of one another nor joined of each other have parts in common.
+// CHECK-LABEL: func @common_parts
+// CHECK: kernel.dispatch
+// CHECK:   math.exp
+// CHECK:   %[[P:.*]] = tensor.expand_shape {{.*}}into tensor<?x4x2x3xf32>
+// CHECK:   tensor.collapse_shape %[[P]] {{.*}}into tensor<?x8x3xf32>
+// CHECK:   math.sqrt
+// CHECK-NOT: kernel.dispatch
+func.func @common_parts(%x: tensor<?x4x6xf32>) -> tensor<?x8x3xf32> {
+  %s = onnx.Constant() {value = dense<[0, 8, 3]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %0 = onnx.Exp(%x) : (tensor<?x4x6xf32>) -> tensor<?x4x6xf32>
+  %1 = onnx.Reshape(%0, %s) : (tensor<?x4x6xf32>, tensor<3xi64>) -> tensor<?x8x3xf32>
+  %2 = onnx.Sqrt(%1) : (tensor<?x8x3xf32>) -> tensor<?x8x3xf32>
+  return %2 : tensor<?x8x3xf32>
+}
+
+// -----
+
 // A dimension of 1 between a reduction and what reads it is no obstacle.
 // CHECK-LABEL: func @keepdims
 // CHECK: kernel.dispatch
