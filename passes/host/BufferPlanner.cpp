@@ -7,6 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/host/BufferPlanner.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace cameo;
 
@@ -44,86 +46,98 @@ LogicalResult BufferPlanner::collect() {
 }
 
 LogicalResult BufferPlanner::collect(Operation &op) {
-  if (auto launch = dyn_cast<rt::LaunchOp>(op))
-    return collectLaunch(launch);
-  if (auto end = dyn_cast<func::ReturnOp>(op))
-    return collectReturn(end);
-  // A tensor.empty has no memory of its own; each use of it gets some.
-  if (isa<tensor::EmptyOp>(op))
-    return success();
-  if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
-    if (!isa<RankedTensorType>(get.getType()))
-      return op.emitError("is planned already");
-    FailureOr<unsigned> place = newMemory(Memory::Constant, get.getResult());
-    if (failed(place))
-      return failure();
-    memoryOf(*place).constant = get.getConstantAttr();
-    bind(get.getResult(), *place);
-    return success();
-  }
-  if (auto from = dyn_cast<rt::FromScalarsOp>(op)) {
-    FailureOr<unsigned> place = newMemory(Memory::Arena, from);
-    if (failed(place))
-      return failure();
-    bind(from, *place);
-    useAt(*place, steps.size());
-    steps.push_back({&op, op.getLoc(), {int(*place)}});
-    return success();
-  }
-  if (auto storage = dyn_cast<rt::StorageOp>(op)) {
-    FailureOr<unsigned> place = newMemory(Memory::Arena, storage);
-    if (failed(place))
-      return failure();
-    bind(storage, *place);
-    return success();
-  }
-  if (auto view = dyn_cast<rt::ViewOp>(op))
-    return collectView(view);
-  if (auto tap = dyn_cast<rt::TapOp>(op))
-    return collectTap(tap);
-  if (auto assemble = dyn_cast<rt::AssembleOp>(op)) {
-    bind(assemble, placeOf.at(assemble.getStorage()));
-    return success();
-  }
-  if (auto cast = dyn_cast<tensor::CastOp>(op); cast && failed(checkCast(cast)))
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](rt::LaunchOp launch) { return collectLaunch(launch); })
+      .Case([&](func::ReturnOp end) { return collectReturn(end); })
+      // A tensor.empty has no memory of its own; each use of it gets some.
+      .Case([](tensor::EmptyOp) { return success(); })
+      .Case([&](rt::GetConstantOp get) { return collectConstant(get); })
+      .Case([&](rt::FromScalarsOp from) { return collectScalars(from); })
+      .Case([&](rt::StorageOp storage) { return bindNew(storage); })
+      .Case([&](rt::ViewOp view) { return collectView(view); })
+      .Case([&](rt::TapOp tap) { return collectTap(tap); })
+      .Case([&](rt::AssembleOp assemble) {
+        bind(assemble, placeOf.at(assemble.getStorage()));
+        return success();
+      })
+      .Case([&](rt::ReshapeOp reshape) { return bindSame(reshape); })
+      .Case(
+          [&](tensor::CastOp cast) { return failed(checkCast(cast)) ? failure() : bindSame(cast); })
+      .Case([&](tensor::DimOp dim) { return collectDim(dim); })
+      .Case([&](rt::ReadOp read) { return collectRead(read); })
+      .Default([](Operation *other) {
+        auto isTensor = [](Type type) { return isa<TensorType>(type); };
+        bool hasTensors = llvm::any_of(other->getOperandTypes(), isTensor) ||
+                          llvm::any_of(other->getResultTypes(), isTensor);
+        return other->getNumRegions() || hasTensors
+                   ? other->emitError("cannot be part of a launch plan")
+                   : success();
+      });
+}
+
+/// Memory of its own, in the arena.
+LogicalResult BufferPlanner::bindNew(Value tensor) {
+  FailureOr<unsigned> place = newMemory(Memory::Arena, tensor);
+  if (failed(place))
     return failure();
-  if (isa<rt::ReshapeOp, tensor::CastOp>(op)) {
-    auto source = placeOf.find(op.getOperand(0));
-    if (source != placeOf.end())
-      bind(op.getResult(0), source->second);
-    return success();
-  }
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    std::optional<int64_t> index = dim.getConstantIndex();
-    FailureOr<Sizes> known = sizesOf(dim.getSource());
-    if (failed(known))
-      return failure();
-    if (!index || *index < 0 || *index >= static_cast<int64_t>(known->size()))
-      return op.emitError() << "needs a constant dimension in [0, " << known->size() << ")";
-    builder.setInsertionPoint(dim);
-    dim.replaceAllUsesWith(value((*known)[*index]));
-    dim.erase();
-    return success();
-  }
-  if (auto read = dyn_cast<rt::ReadOp>(op)) {
-    Value source = read.getInput();
-    while (source.getDefiningOp<rt::ReshapeOp>() || source.getDefiningOp<tensor::CastOp>())
-      source = source.getDefiningOp()->getOperand(0);
-    auto argument = dyn_cast<BlockArgument>(source);
-    if (!argument)
-      return op.emitError("reads a tensor that is not an input; only inputs are on the host");
-    hostInputs.insert(argument.getArgNumber());
-    builder.setInsertionPoint(read);
-    Value replacement = builder.create<rt::ReadInputOp>(
-        op.getLoc(), read.getType(), argument.getArgNumber(), read.getPosition());
-    read.replaceAllUsesWith(replacement);
-    read.erase();
-    return success();
-  }
-  auto isTensor = [](Type type) { return isa<TensorType>(type); };
-  if (op.getNumRegions() || llvm::any_of(op.getOperandTypes(), isTensor) ||
-      llvm::any_of(op.getResultTypes(), isTensor))
-    return op.emitError("cannot be part of a launch plan");
+  bind(tensor, *place);
+  return success();
+}
+
+/// Of an operation that has the elements of its operand.
+LogicalResult BufferPlanner::bindSame(Operation *op) {
+  auto source = placeOf.find(op->getOperand(0));
+  if (source != placeOf.end())
+    bind(op->getResult(0), source->second);
+  return success();
+}
+
+LogicalResult BufferPlanner::collectConstant(rt::GetConstantOp get) {
+  if (!isa<RankedTensorType>(get.getType()))
+    return get.emitError("is planned already");
+  FailureOr<unsigned> place = newMemory(Memory::Constant, get.getResult());
+  if (failed(place))
+    return failure();
+  memoryOf(*place).constant = get.getConstantAttr();
+  bind(get.getResult(), *place);
+  return success();
+}
+
+LogicalResult BufferPlanner::collectScalars(rt::FromScalarsOp from) {
+  if (failed(bindNew(from)))
+    return failure();
+  unsigned place = placeOf.at(from);
+  useAt(place, steps.size());
+  steps.push_back({from, from.getLoc(), {int(place)}});
+  return success();
+}
+
+LogicalResult BufferPlanner::collectDim(tensor::DimOp dim) {
+  std::optional<int64_t> index = dim.getConstantIndex();
+  FailureOr<Sizes> known = sizesOf(dim.getSource());
+  if (failed(known))
+    return failure();
+  if (!index || *index < 0 || *index >= static_cast<int64_t>(known->size()))
+    return dim.emitError() << "needs a constant dimension in [0, " << known->size() << ")";
+  builder.setInsertionPoint(dim);
+  dim.replaceAllUsesWith(value((*known)[*index]));
+  dim.erase();
+  return success();
+}
+
+LogicalResult BufferPlanner::collectRead(rt::ReadOp read) {
+  Value source = read.getInput();
+  while (source.getDefiningOp<rt::ReshapeOp>() || source.getDefiningOp<tensor::CastOp>())
+    source = source.getDefiningOp()->getOperand(0);
+  auto argument = dyn_cast<BlockArgument>(source);
+  if (!argument)
+    return read.emitError("reads a tensor that is not an input; only inputs are on the host");
+  hostInputs.insert(argument.getArgNumber());
+  builder.setInsertionPoint(read);
+  Value replacement = builder.create<rt::ReadInputOp>(read.getLoc(), read.getType(),
+                                                      argument.getArgNumber(), read.getPosition());
+  read.replaceAllUsesWith(replacement);
+  read.erase();
   return success();
 }
 

@@ -74,6 +74,10 @@ private:
   llvm::LogicalResult collect();
   llvm::LogicalResult collect(mlir::Operation &op);
   llvm::LogicalResult collectLaunch(rt::LaunchOp launch);
+  llvm::LogicalResult collectConstant(rt::GetConstantOp get);
+  llvm::LogicalResult collectScalars(rt::FromScalarsOp from);
+  llvm::LogicalResult collectDim(mlir::tensor::DimOp dim);
+  llvm::LogicalResult collectRead(rt::ReadOp read);
   llvm::LogicalResult collectView(rt::ViewOp view);
   llvm::LogicalResult collectReturn(mlir::func::ReturnOp op);
   void takeTaps();
@@ -96,6 +100,8 @@ private:
   llvm::FailureOr<unsigned> newMemory(Memory::Kind kind, mlir::Value tensor, unsigned index = 0);
   Memory &memoryOf(unsigned place) { return memories[places[place].memory]; }
   void bind(mlir::Value tensor, unsigned place);
+  llvm::LogicalResult bindNew(mlir::Value tensor);
+  llvm::LogicalResult bindSame(mlir::Operation *op);
   static bool isUnwritten(mlir::Value tensor);
   /// Whether the part is read after `writer` and `twin`, which may be null, or by one of them
   /// through another operand.
