@@ -117,6 +117,21 @@ Value Kernel::inlineGeneric(OpResult result, ValueRange indices) {
   return inlineLoops(result, indices);
 }
 
+/// What a generic's body has as its inputs at an index of the loops; null for what it does not use.
+SmallVector<Value> Kernel::inputsAt(linalg::GenericOp generic, ValueRange loops) {
+  SmallVector<Value> arguments;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    if (!generic.payloadUsesValueFromOperand(input))
+      arguments.push_back(Value());
+    else if (isa<RankedTensorType>(input->get().getType()))
+      arguments.push_back(
+          element(input->get(), apply(generic.getMatchingIndexingMap(input), loops)));
+    else
+      arguments.push_back(scalar(input->get()));
+  }
+  return arguments;
+}
+
 Value Kernel::inlineLoops(OpResult result, ValueRange indices) {
   auto generic = cast<linalg::GenericOp>(result.getOwner());
   unsigned number = result.getResultNumber();
@@ -149,16 +164,7 @@ Value Kernel::inlineLoops(OpResult result, ValueRange indices) {
     state.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
     b.setInsertionPointToStart(loop.getBody());
   }
-  SmallVector<Value> arguments;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    if (!generic.payloadUsesValueFromOperand(input))
-      arguments.push_back(Value());
-    else if (isa<RankedTensorType>(input->get().getType()))
-      arguments.push_back(
-          element(input->get(), apply(generic.getMatchingIndexingMap(input), loops)));
-    else
-      arguments.push_back(scalar(input->get()));
-  }
+  SmallVector<Value> arguments = inputsAt(generic, loops);
   auto current = state.begin();
   for (Value value : carried)
     arguments.push_back(value ? *current++ : Value());

@@ -170,6 +170,7 @@ private:
   llvm::SmallVector<mlir::Value> computeElements(mlir::Value tensor, mlir::ValueRange indices,
                                                  int64_t lanes);
   mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
+  llvm::SmallVector<mlir::Value> inputsAt(mlir::linalg::GenericOp generic, mlir::ValueRange loops);
   mlir::Value inlineLoops(mlir::OpResult result, mlir::ValueRange indices);
   llvm::SmallVector<mlir::Value> inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices,
                                            int64_t lanes);

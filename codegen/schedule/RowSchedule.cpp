@@ -313,6 +313,18 @@ private:
     return result;
   }
 
+  /// Elements of a row, where that is known.
+  static int64_t knownSteps(const RowReduction &reduction) {
+    linalg::GenericOp generic = reduction.generic;
+    int64_t known = 1;
+    for (unsigned dim : reduction.reduced) {
+      int64_t range = generic.getStaticLoopRanges()[dim];
+      known = ShapedType::isDynamic(range) || ShapedType::isDynamic(known) ? ShapedType::kDynamic
+                                                                           : known * range;
+    }
+    return known;
+  }
+
   void reduce(const RowReduction &reduction) {
     linalg::GenericOp generic = reduction.generic;
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
@@ -324,12 +336,7 @@ private:
       sizes.push_back(extents[dim]);
       count = kernel.mul(count, extents[dim]);
     }
-    int64_t known = 1;
-    for (unsigned dim : reduction.reduced) {
-      int64_t range = generic.getStaticLoopRanges()[dim];
-      known = ShapedType::isDynamic(range) || ShapedType::isDynamic(known) ? ShapedType::kDynamic
-                                                                           : known * range;
-    }
+    int64_t known = knownSteps(reduction);
     State init;
     for (Value start : generic.getDpsInits())
       init.push_back(kernel.element(start, row));
@@ -377,10 +384,14 @@ private:
                       ? accumulate(layout.vector)
                       : vectorize(follow ? generic.getStaticLoopRanges()[innermost] : 1,
                                   extents[innermost], ValueRange(init).getTypes(), accumulate);
-    state = combineThreads(reduction, state);
+    keepResults(generic, combineThreads(reduction, state));
+  }
+
+  /// For whatever reads them: `state` has the results for each of the thread's rows.
+  void keepResults(linalg::GenericOp generic, const State &state) {
     for (auto [number, result] : llvm::enumerate(generic.getResults())) {
       State values; // of the thread's rows
-      for (size_t i = number; i < state.size(); i += init.size())
+      for (size_t i = number; i < state.size(); i += generic.getNumResults())
         values.push_back(state[i]);
       kernel.keep(result, [=](ValueRange indices) {
         return values[values.size() == 1 ? 0 : lane(indices.back())];
