@@ -160,6 +160,78 @@ void orderDepth(Product &product, AffineMap place) {
   });
 }
 
+namespace {
+
+/// An operand of a product: where the product reads it, and where that is in memory.
+struct Side {
+  AffineMap elements;
+  Access access;
+  AffineMap place;
+  SmallVector<unsigned> loops; // those that count its elements alone
+};
+
+Side sideOf(linalg::GenericOp generic, unsigned number, ArrayRef<int64_t> ranges) {
+  MLIRContext *context = generic.getContext();
+  SmallVector<AffineExpr> simple;
+  for (auto [loop, range] : llvm::enumerate(ranges))
+    simple.push_back(range == 1 ? getAffineConstantExpr(0, context)
+                                : getAffineDimExpr(loop, context));
+  OpOperand *operand = generic.getDpsInputOperand(number);
+  AffineMap elements = generic.getMatchingIndexingMap(operand).replaceDimsAndSymbols(
+      simple, {}, generic.getNumLoops(), 0);
+  Access access = accessOf(operand->get(), elements, ranges);
+  AffineMap place = access.place();
+  return {elements, std::move(access), place, {}};
+}
+
+/// Whether tiles can have the operands' elements, in memory or padding.
+bool canBeTiled(const Side &left, const Side &right, Type sumType) {
+  // Padding stands behind the end of depth, too, where it meets the other operand's zeros. Of
+  // floats it may be infinite.
+  bool isPadded[] = {isPaddedByOther(left.access), isPaddedByOther(right.access)};
+  return !(isPadded[0] && isPadded[1]) &&
+         !((isPadded[0] || isPadded[1]) && isa<FloatType>(sumType)) && isLinear(left.place) &&
+         isLinear(right.place);
+}
+
+/// Says of each loop what it counts.
+void sortLoops(Product &product, Side &left, Side &right) {
+  linalg::GenericOp generic = product.generic;
+  auto iterators = generic.getIteratorTypesArray();
+  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop) {
+    bool inLeft = left.place.isFunctionOfDim(loop), inRight = right.place.isFunctionOfDim(loop);
+    if (!inLeft && !inRight) { // repeats elements of the operand that it counts
+      inLeft = left.elements.isFunctionOfDim(loop);
+      inRight = right.elements.isFunctionOfDim(loop);
+    }
+    if (iterators[loop] == utils::IteratorType::reduction)
+      product.depth.push_back(loop);
+    else if (inLeft && inRight)
+      product.batch.push_back(loop);
+    else if (inLeft)
+      left.loops.push_back(loop);
+    else if (inRight)
+      right.loops.push_back(loop);
+    else
+      product.batch.push_back(loop); // of extent 1, or broadcast
+  }
+}
+
+/// Columns hold the result's innermost loop, so that threads write consecutive elements.
+bool isLeftColumn(const Product &product, const Side &left, const Side &right) {
+  bool leftIsColumn = false;
+  for (AffineExpr expr : product.outMap.getResults()) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (llvm::is_contained(left.loops, loop))
+      leftIsColumn = true;
+    else if (llvm::is_contained(right.loops, loop))
+      leftIsColumn = false;
+  }
+  return leftIsColumn;
+}
+
+} // namespace
+
 std::optional<Product> productOf(linalg::GenericOp generic, bool mayBeVector) {
   std::optional<MultiplyAccumulate> body = multiplyAccumulateOf(generic);
   if (!body)
@@ -173,71 +245,26 @@ std::optional<Product> productOf(linalg::GenericOp generic, bool mayBeVector) {
     return std::nullopt;
   product.sumType = cast<RankedTensorType>(generic.getResult(0).getType()).getElementType();
   product.ranges = generic.getStaticLoopRanges();
-  MLIRContext *context = generic.getContext();
-  unsigned loops = generic.getNumLoops();
-  SmallVector<AffineExpr> simple;
-  for (unsigned loop = 0; loop < loops; ++loop)
-    simple.push_back(product.ranges[loop] == 1 ? getAffineConstantExpr(0, context)
-                                               : getAffineDimExpr(loop, context));
-  auto simplified = [&](OpOperand *operand) {
-    return generic.getMatchingIndexingMap(operand).replaceDimsAndSymbols(simple, {}, loops, 0);
-  };
-  AffineMap left = simplified(generic.getDpsInputOperand(0));
-  AffineMap right = simplified(generic.getDpsInputOperand(1));
-  Access first = accessOf(generic.getDpsInputOperand(0)->get(), left, product.ranges);
-  Access second = accessOf(generic.getDpsInputOperand(1)->get(), right, product.ranges);
-  AffineMap leftElements = left, rightElements = right;
-  left = first.place(), right = second.place();
-  // Padding stands behind the end of depth, too, where it meets the other operand's zeros. Of
-  // floats it may be infinite.
-  bool isPadded[] = {isPaddedByOther(first), isPaddedByOther(second)};
-  if ((isPadded[0] && isPadded[1]) ||
-      ((isPadded[0] || isPadded[1]) && isa<FloatType>(product.sumType)) || !isLinear(left) ||
-      !isLinear(right))
+  Side left = sideOf(generic, 0, product.ranges), right = sideOf(generic, 1, product.ranges);
+  if (!canBeTiled(left, right, product.sumType))
     return std::nullopt;
   product.outMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-  auto iterators = generic.getIteratorTypesArray();
-  SmallVector<unsigned> leftLoops, rightLoops;
-  for (unsigned loop = 0; loop < loops; ++loop) {
-    bool inLeft = left.isFunctionOfDim(loop), inRight = right.isFunctionOfDim(loop);
-    if (!inLeft && !inRight) { // repeats elements of the operand that it counts
-      inLeft = leftElements.isFunctionOfDim(loop);
-      inRight = rightElements.isFunctionOfDim(loop);
-    }
-    if (iterators[loop] == utils::IteratorType::reduction)
-      product.depth.push_back(loop);
-    else if (inLeft && inRight)
-      product.batch.push_back(loop);
-    else if (inLeft)
-      leftLoops.push_back(loop);
-    else if (inRight)
-      rightLoops.push_back(loop);
-    else
-      product.batch.push_back(loop); // of extent 1, or broadcast
-  }
-  if (mayBeVector ? leftLoops.empty() && rightLoops.empty()
-                  : leftLoops.empty() || rightLoops.empty())
+  sortLoops(product, left, right);
+  if (mayBeVector ? left.loops.empty() && right.loops.empty()
+                  : left.loops.empty() || right.loops.empty())
     return std::nullopt;
-  // Columns hold the result's innermost loop, so that threads write consecutive elements.
-  bool leftIsColumn = false;
-  for (AffineExpr expr : product.outMap.getResults()) {
-    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (llvm::is_contained(leftLoops, loop))
-      leftIsColumn = true;
-    else if (llvm::is_contained(rightLoops, loop))
-      leftIsColumn = false;
-  }
+  bool leftIsColumn = isLeftColumn(product, left, right);
   // Depth runs as an operand's memory does, best one that no window slides over: then its elements
   // are consecutive along depth, and it is what packing decides (PackWeights.cpp).
-  bool isRight = right.isProjectedPermutation(/*allowZeroInResults=*/true);
+  bool isRight = right.place.isProjectedPermutation(/*allowZeroInResults=*/true);
   product.depthOfColumn = isRight != leftIsColumn;
-  orderDepth(product, isRight ? right : left);
-  Operand leftOperand{first, {}, body->left.isUnsigned};
-  Operand rightOperand{second, {}, body->right.isUnsigned};
+  orderDepth(product, isRight ? right.place : left.place);
+  Operand leftOperand{left.access, {}, body->left.isUnsigned};
+  Operand rightOperand{right.access, {}, body->right.isUnsigned};
   product.row = leftIsColumn ? rightOperand : leftOperand;
   product.column = leftIsColumn ? leftOperand : rightOperand;
-  product.rows = leftIsColumn ? rightLoops : leftLoops;
-  product.columns = leftIsColumn ? leftLoops : rightLoops;
+  product.rows = leftIsColumn ? right.loops : left.loops;
+  product.columns = leftIsColumn ? left.loops : right.loops;
   return product;
 }
 
