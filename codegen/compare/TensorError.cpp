@@ -13,7 +13,8 @@ using llvm::ArrayRef;
 
 std::vector<double> cameo::toNumbers(cameo_dtype type, ArrayRef<char> bytes) {
   std::optional<onnx::ElementKind> kind = onnx::elementKindOfNumber(type); // the same numbers
-  if (!kind || computesIn(*kind) == Computes::Not)
+  // Elements of less than a byte are packed in memory.
+  if (!kind || computesIn(*kind) == Computes::Not || onnx::elementBits(*kind) < 8)
     return {};
   return readDoubles(*kind, bytes);
 }

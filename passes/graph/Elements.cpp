@@ -26,14 +26,24 @@ Computes computesIn(ElementKind kind) {
   case ElementKind::F32:
   case ElementKind::F16:
   case ElementKind::BF16:
+  case ElementKind::F8E4M3FN:
+  case ElementKind::F8E4M3FNUZ:
+  case ElementKind::F8E5M2:
+  case ElementKind::F8E5M2FNUZ:
+  case ElementKind::F8E8M0:
+  case ElementKind::F4E2M1:
     return Computes::Float;
   case ElementKind::F64:
     return Computes::Double;
+  case ElementKind::I2:
+  case ElementKind::I4:
   case ElementKind::I8:
   case ElementKind::I16:
   case ElementKind::I32:
   case ElementKind::I64:
     return Computes::Signed;
+  case ElementKind::U2:
+  case ElementKind::U4:
   case ElementKind::U8:
   case ElementKind::U16:
   case ElementKind::U32:
@@ -126,6 +136,14 @@ template <typename C, typename T> void writeAll(ArrayRef<C> from, std::vector<ch
     store<T>(to.data() + i * sizeof(T), static_cast<T>(static_cast<Wide>(value)));
 }
 
+/// The lower bits of a byte as a number; the others are the constant's own affair.
+int narrowInteger(ElementKind kind, char byte) {
+  int spare = 32 - static_cast<int>(onnx::elementBits(kind));
+  uint32_t top = static_cast<uint32_t>(static_cast<uint8_t>(byte)) << spare;
+  bool isSigned = computesIn(kind) == Computes::Signed;
+  return isSigned ? static_cast<int32_t>(top) >> spare : static_cast<int>(top >> spare);
+}
+
 } // namespace
 
 /// `count` elements that lie one behind the other.
@@ -173,6 +191,22 @@ static std::vector<C> readNumbers(ElementKind kind, const char *from, int64_t co
   case ElementKind::U64:
     readAll<C, uint64_t>(from, numbers);
     break;
+  case ElementKind::I2:
+  case ElementKind::I4:
+  case ElementKind::U2:
+  case ElementKind::U4:
+    for (int64_t i = 0; i < count; ++i)
+      numbers[i] = static_cast<C>(narrowInteger(kind, from[i]));
+    break;
+  case ElementKind::F8E4M3FN:
+  case ElementKind::F8E4M3FNUZ:
+  case ElementKind::F8E5M2:
+  case ElementKind::F8E5M2FNUZ:
+  case ElementKind::F8E8M0:
+  case ElementKind::F4E2M1:
+    for (int64_t i = 0; i < count; ++i)
+      numbers[i] = static_cast<C>(onnx::decodeNarrow(kind, static_cast<uint8_t>(from[i])));
+    break;
   default:
     llvm_unreachable("computesIn says what has numbers");
   }
@@ -186,7 +220,9 @@ template <typename C> std::vector<C> readElements(const Elements &elements) {
                         readNumbers<C>(elements.kind, elements.bytes.get().data(), 1)[0]);
 }
 
-template <typename C> std::vector<char> writeElements(ElementKind kind, ArrayRef<C> numbers) {
+template <typename C>
+std::vector<char> writeElements(ElementKind kind, ArrayRef<C> numbers,
+                                onnx::NarrowRounding narrow) {
   std::vector<char> bytes(numbers.size() * onnx::elementBytes(kind));
   switch (kind) {
   case ElementKind::F32:
@@ -231,6 +267,24 @@ template <typename C> std::vector<char> writeElements(ElementKind kind, ArrayRef
     for (auto [i, value] : llvm::enumerate(numbers))
       bytes[i] = value != C(0);
     break;
+  case ElementKind::I2:
+  case ElementKind::I4:
+  case ElementKind::U2:
+  case ElementKind::U4: {
+    uint64_t mask = (1u << onnx::elementBits(kind)) - 1;
+    for (auto [i, value] : llvm::enumerate(numbers))
+      bytes[i] = static_cast<char>(static_cast<uint64_t>(static_cast<int64_t>(value)) & mask);
+    break;
+  }
+  case ElementKind::F8E4M3FN:
+  case ElementKind::F8E4M3FNUZ:
+  case ElementKind::F8E5M2:
+  case ElementKind::F8E5M2FNUZ:
+  case ElementKind::F8E8M0:
+  case ElementKind::F4E2M1:
+    for (auto [i, value] : llvm::enumerate(numbers))
+      bytes[i] = static_cast<char>(onnx::encodeNarrow(kind, static_cast<float>(value), narrow));
+    break;
   default:
     llvm_unreachable("computesIn says what has numbers");
   }
@@ -241,10 +295,10 @@ template std::vector<float> readElements(const Elements &);
 template std::vector<double> readElements(const Elements &);
 template std::vector<int64_t> readElements(const Elements &);
 template std::vector<uint64_t> readElements(const Elements &);
-template std::vector<char> writeElements(ElementKind, ArrayRef<float>);
-template std::vector<char> writeElements(ElementKind, ArrayRef<double>);
-template std::vector<char> writeElements(ElementKind, ArrayRef<int64_t>);
-template std::vector<char> writeElements(ElementKind, ArrayRef<uint64_t>);
+template std::vector<char> writeElements(ElementKind, ArrayRef<float>, onnx::NarrowRounding);
+template std::vector<char> writeElements(ElementKind, ArrayRef<double>, onnx::NarrowRounding);
+template std::vector<char> writeElements(ElementKind, ArrayRef<int64_t>, onnx::NarrowRounding);
+template std::vector<char> writeElements(ElementKind, ArrayRef<uint64_t>, onnx::NarrowRounding);
 
 std::vector<double> readDoubles(const Elements &elements) { return readElements<double>(elements); }
 

@@ -1,12 +1,13 @@
 // The elements of constants as numbers: read, computed with, and written back in their type.
 //
-// Floats of 16 and 32 bits compute in float, doubles in double, integers in 64 bits of their sign;
+// Floats of up to 32 bits compute in float, doubles in double, integers in 64 bits of their sign;
 // one result of +, -, *, / or a square root rounds to the same 16 bits from float as from infinite
 // precision, because float has more than twice their digits.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/NarrowFloats.h"
 #include "dialects/onnx/Onnx.h"
 
 #include <vector>
@@ -42,13 +43,20 @@ extern template std::vector<double> readElements(const Elements &);
 extern template std::vector<int64_t> readElements(const Elements &);
 extern template std::vector<uint64_t> readElements(const Elements &);
 
-/// Bytes of elements of `kind`: floats rounded to nearest, ties to even; integers taken modulo
-/// their width; a boolean is whether the number differs from 0.
-template <typename C> std::vector<char> writeElements(onnx::ElementKind kind, llvm::ArrayRef<C>);
-extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<float>);
-extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<double>);
-extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<int64_t>);
-extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<uint64_t>);
+/// Bytes of elements of `kind`: floats rounded to nearest, ties to even, those of less than 16 bits
+/// by way of float; integers taken modulo their width; a boolean is whether the number differs
+/// from 0.
+template <typename C>
+std::vector<char> writeElements(onnx::ElementKind kind, llvm::ArrayRef<C>,
+                                onnx::NarrowRounding rounding = {});
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<float>,
+                                                onnx::NarrowRounding);
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<double>,
+                                                onnx::NarrowRounding);
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<int64_t>,
+                                                onnx::NarrowRounding);
+extern template std::vector<char> writeElements(onnx::ElementKind, llvm::ArrayRef<uint64_t>,
+                                                onnx::NarrowRounding);
 
 /// Any kind that computes in something, as doubles.
 std::vector<double> readDoubles(const Elements &elements);

@@ -251,6 +251,9 @@ static LogicalResult foldCast(Fold &fold) {
   if (!fold.count(x.shape()) || computesIn(fold.kind()) == Computes::Not)
     return failure();
   Type to = fold.elementType();
+  onnx::NarrowRounding narrow{fold.attribute("saturate", 1) != 0};
+  if (auto powers = fold.op->getAttrOfType<StringAttr>("round_mode"))
+    narrow.powers = powers.getValue();
   bool good = true;
   bool known = withComputeType(x.kind, [&](auto zero) {
     using C = decltype(zero);
@@ -266,7 +269,7 @@ static LogicalResult foldCast(Fold &fold) {
       }
     }
     if (good)
-      (void)fold.yield(x.shape(), writeElements<C>(fold.kind(), numbers));
+      (void)fold.yield(x.shape(), writeElements<C>(fold.kind(), numbers, narrow));
   });
   return success(known && good);
 }

@@ -31,7 +31,7 @@ static LogicalResult lowerCast(Operation *op, Lowering &l) {
     l.define(op, 0, input.tensor, input.sizes, to);
     return success();
   }
-  NarrowRounding rounding{intAttribute(op, "saturate", 1) != 0};
+  onnx::NarrowRounding rounding{intAttribute(op, "saturate", 1) != 0};
   if (auto powers = op->getAttrOfType<StringAttr>("round_mode"))
     rounding.powers = powers.getValue();
   Value tensor = elementwiseOf(

@@ -9,55 +9,19 @@ using namespace mlir;
 
 namespace cameo {
 
+using onnx::NarrowFormat;
+using onnx::NarrowRounding;
 using K = onnx::ElementKind;
 
 std::optional<K> narrowFloat(Type type) {
   std::optional<K> kind = onnx::elementKind(type);
-  if (!kind)
-    return std::nullopt;
-  switch (*kind) {
-  case K::F8E4M3FN:
-  case K::F8E4M3FNUZ:
-  case K::F8E5M2:
-  case K::F8E5M2FNUZ:
-  case K::F8E8M0:
-  case K::F4E2M1:
-    return kind;
-  default:
-    return std::nullopt;
-  }
+  return kind && onnx::isNarrowFloat(*kind) ? kind : std::nullopt;
 }
 
 unsigned packedBits(Type type) {
   std::optional<K> kind = onnx::elementKind(type);
   unsigned bits = kind ? onnx::elementBits(*kind) : 0;
   return bits < 8 ? bits : 0;
-}
-
-namespace {
-/// A format with a sign, exponent and mantissa, as ONNX's "Float stored in 8 bits" tables them.
-struct Format {
-  int mantissa, bias, bits;
-  uint32_t most;                    // the code of the greatest number
-  std::optional<uint32_t> infinity; // its code
-  std::optional<uint32_t> nan;      // its code; with a sign bit set it may be the only one
-  bool signedZero;
-};
-} // namespace
-
-static Format formatOf(K kind) {
-  switch (kind) {
-  case K::F8E4M3FN:
-    return {3, 7, 8, 0x7e, {}, 0x7f, true};
-  case K::F8E4M3FNUZ:
-    return {3, 8, 8, 0x7f, {}, 0x80, false};
-  case K::F8E5M2:
-    return {2, 15, 8, 0x7b, 0x7c, 0x7f, true};
-  case K::F8E5M2FNUZ:
-    return {2, 16, 8, 0x7f, {}, 0x80, false};
-  default: // f4E2M1
-    return {1, 1, 4, 0x7, {}, {}, true};
-  }
 }
 
 /// Arithmetic on the bits of f32: i32.
@@ -86,7 +50,7 @@ Value decodeNarrow(OpBuilder &b, Location loc, Value bits, K kind) {
   Value code = b.create<arith::ExtUIOp>(loc, m.type, bits);
   if (kind == K::F8E8M0)
     return decodePower(m, code);
-  Format format = formatOf(kind);
+  NarrowFormat format = NarrowFormat::of(kind);
   uint32_t sign = 1u << (format.bits - 1);
   Value magnitude = m.binary<arith::AndIOp>(code, m.c(sign - 1));
   // Exponent and mantissa of the narrow float are those of a small f32, subnormal ones too; the
@@ -128,7 +92,7 @@ static Value encodePower(ScalarMath &m, Value magnitude, NarrowRounding rounding
 }
 
 /// The code of the nearest number to a magnitude, in a format without an end.
-static Value roundedCode(ScalarMath &m, Value magnitude, const Format &format) {
+static Value roundedCode(ScalarMath &m, Value magnitude, const NarrowFormat &format) {
   int dropped = 23 - format.mantissa;
   // Normal: half of what is dropped is added, less one bit where the last kept one is even.
   Value odd = m.binary<arith::AndIOp>(m.binary<arith::ShRUIOp>(magnitude, m.c(dropped)), m.c(1));
@@ -152,7 +116,7 @@ Value encodeNarrow(OpBuilder &b, Location loc, Value x, K kind, NarrowRounding r
   Value magnitude = m.binary<arith::AndIOp>(raw, m.c(0x7fffffff));
   if (kind == K::F8E8M0)
     return b.create<arith::TruncIOp>(loc, byte, encodePower(m, magnitude, rounding));
-  Format format = formatOf(kind);
+  NarrowFormat format = NarrowFormat::of(kind);
   Value code = roundedCode(m, magnitude, format);
   // f4E2M1 has neither infinity nor NaN.
   Value beyond = m.c(format.most);

@@ -7,7 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dialects/onnx/Schema.h"
+#include "dialects/onnx/NarrowFloats.h"
 #include "passes/linalg/Scalars.h"
 
 namespace cameo {
@@ -20,14 +20,9 @@ unsigned packedBits(mlir::Type type);
 /// What a byte that holds a narrow float is in f32.
 mlir::Value decodeNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value bits,
                          onnx::ElementKind kind);
-/// How Cast rounds what a narrow float does not have.
-struct NarrowRounding {
-  bool saturate = true;          // beyond the greatest number: that, else infinity or NaN
-  llvm::StringRef powers = "up"; // of f8E8M0: "up", "down" or "nearest"
-};
 /// The nearest narrow float of an f32, ties to even, as a byte.
 mlir::Value encodeNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
-                         onnx::ElementKind kind, NarrowRounding rounding = {});
+                         onnx::ElementKind kind, onnx::NarrowRounding rounding = {});
 
 /// A number of 2 or 4 bits from the lower bits of a byte, as a byte.
 mlir::Value wrapNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value byte, mlir::Type type);

@@ -46,6 +46,9 @@ static NumberRange rangeOfConstant(ElementsAttr value) {
   if (some.kind == onnx::ElementKind::F32)
     for (int64_t i = 0, e = some.count(); i < e; ++i)
       look(llvm::bit_cast<float>(llvm::support::endian::read32le(some.at(i))));
+  else if (some.elementBytes() == 1)
+    for (char byte : llvm::SmallDenseSet<char>(some.at(0), some.at(0) + some.count()))
+      look(readDoubles(some.kind, byte).front());
   else
     for (double number : readDoubles(some))
       look(number);

@@ -169,3 +169,29 @@ func.func @huge() -> (tensor<1024x1024x256xf32>, tensor<1024x1024x256xf32>) {
   %2 = onnx.Reshape(%1, %shape) : (tensor<134217728x2x1xf32>, tensor<3xi64>) -> tensor<1024x1024x256xf32>
   return %0, %2 : tensor<1024x1024x256xf32>, tensor<1024x1024x256xf32>
 }
+
+// -----
+
+// Numbers below a byte wrap, floats of 8 bits saturate unless told not to; both are read, too.
+// CHECK-LABEL: func @narrow
+// CHECK-DAG: dense<[-8, 7]> : tensor<2xi4>
+// CHECK-DAG: dense<[4.480000e+02, -1.125000e+00]> : tensor<2xf8E4M3FN>
+// CHECK-DAG: dense<[0x7C, -1.000000e+00]> : tensor<2xf8E5M2>
+// CHECK-DAG: dense<[4.480000e+02, 0x7FC00000]> : tensor<2xf32>
+// CHECK-DAG: dense<[-8, 7]> : tensor<2xi64>
+// CHECK-DAG: dense<3> : tensor<2x2xi4>
+// CHECK-NOT: onnx.Cast
+func.func @narrow() -> (tensor<2xi4>, tensor<2xf8E4M3FN>, tensor<2xf8E5M2>, tensor<2xf32>, tensor<2xi64>, tensor<2x2xi4>) {
+  %i = onnx.Constant() {value = dense<[24, 7]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %x = onnx.Constant() {value = dense<[1.0e9, -1.1]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %q = onnx.Constant() {value = dense<[448.0, 0x7F]> : tensor<2xf8E4M3FN>} : () -> tensor<2xf8E4M3FN>
+  %n = onnx.Constant() {value = dense<[-8, 7]> : tensor<2xi4>} : () -> tensor<2xi4>
+  %s = onnx.Constant() {value = dense<2> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = onnx.Cast(%i) {to = 22 : i64} : (tensor<2xi32>) -> tensor<2xi4>
+  %1 = onnx.Cast(%x) {to = 17 : i64} : (tensor<2xf32>) -> tensor<2xf8E4M3FN>
+  %2 = onnx.Cast(%x) {to = 19 : i64, saturate = 0 : i64} : (tensor<2xf32>) -> tensor<2xf8E5M2>
+  %3 = onnx.Cast(%q) {to = 1 : i64} : (tensor<2xf8E4M3FN>) -> tensor<2xf32>
+  %4 = onnx.Cast(%n) {to = 7 : i64} : (tensor<2xi4>) -> tensor<2xi64>
+  %5 = onnx.ConstantOfShape(%s) {value = dense<3> : tensor<1xi4>} : (tensor<2xi64>) -> tensor<2x2xi4>
+  return %0, %1, %2, %3, %4, %5 : tensor<2xi4>, tensor<2xf8E4M3FN>, tensor<2xf8E5M2>, tensor<2xf32>, tensor<2xi64>, tensor<2x2xi4>
+}

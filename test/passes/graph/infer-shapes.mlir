@@ -75,3 +75,14 @@ func.func @declared(%x: tensor<?xf32> {onnx.dims = ["N"]}) -> (tensor<?xf32> {on
   %2 = onnx.Concat(%0, %1) {axis = 0 : i64} : (tensor<4xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %2, %0 : tensor<?xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Integers below a byte that are known.
+// CHECK-LABEL: func @nibbles
+// CHECK: onnx.Constant() {value = dense<-3> : tensor<2x2xi4>}
+func.func @nibbles() -> tensor<2x2xi4> {
+  %s = onnx.Constant() {value = dense<2> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = onnx.ConstantOfShape(%s) {value = dense<-3> : tensor<1xi4>} : (tensor<2xi64>) -> tensor<2x2xi4>
+  return %0 : tensor<2x2xi4>
+}
