@@ -51,14 +51,17 @@ LogicalResult lowerByFormula(Operation *op, Lowering &l, Formula formula) {
     return failure();
   auto operands = llvm::to_vector(llvm::seq<unsigned>(0, op->getNumOperands()));
   Type type = Lowering::elementType(op->getOperand(0));
-  Type computed = accumulatorType(signless(type));
+  // Floats below 16 bits are bytes of the plan.
+  bool isNarrow = narrowFloat(type).has_value();
+  Type computed = isNarrow ? l.builder().getF32Type() : accumulatorType(signless(type));
   Type resultType = Lowering::elementType(op->getResult(0));
   Value tensor = elementwiseOf(
       op, l, operands, *sizes, resultType, [&](OpBuilder &b, Location loc, ValueRange elements) {
         ScalarMath m(b, loc, computed, Lowering::isUnsigned(type));
         SmallVector<Value> x;
         for (Value element : elements)
-          x.push_back(convertScalar(b, loc, element, element.getType(), computed));
+          x.push_back(
+              convertScalar(b, loc, element, isNarrow ? type : element.getType(), computed));
         Value result = formula(m, op, x);
         // Back to 16 bits; formulas give booleans as they are.
         return convertScalar(b, loc, result, result.getType(), signless(resultType));

@@ -1,5 +1,6 @@
 // MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv: products of 8-bit integers with 32-bit
-// sums, exact modulo 2^32.
+// sums, exact modulo 2^32. Those of 8-bit floats, which QLinearMatMul has as well, are summed in f32;
+// their zero points are zero.
 //
 //   sum((x - zx) * (w - zw))  ==>  sum(x * w') - zx * sum(w')     w' = w - zw
 //
@@ -13,6 +14,7 @@
 #include "passes/linalg/Convolution.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
+#include "passes/linalg/NarrowTypes.h"
 #include "passes/linalg/Quantization.h"
 #include "passes/linalg/ScalarMath.h"
 
@@ -88,11 +90,13 @@ private:
 
 } // namespace
 
+static bool isNarrow(const Lowered &tensor) { return narrowFloat(tensor.elementType).has_value(); }
+
 /// Inside a dispatch: the sum of products in 32 bits.
 static Value sumOf(OpBuilder &b, Location loc, const Lowered &left, AffineMap leftMap,
                    const Lowered &right, AffineMap rightMap, const Sizes &sizes, AffineMap outMap,
                    ArrayRef<utils::IteratorType> iterators) {
-  Type type = b.getI32Type();
+  Type type = isNarrow(left) ? Type(b.getF32Type()) : b.getI32Type();
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
   Value init = emptyTensor(b, loc, sizes, type);
   init = b.create<linalg::FillOp>(loc, zero, init).getResult(0);
@@ -102,9 +106,7 @@ static Value sumOf(OpBuilder &b, Location loc, const Lowered &left, AffineMap le
       [&](OpBuilder &nested, Location at, ValueRange args) {
         Value x = convertScalar(nested, at, args[0], left.elementType, type);
         Value w = convertScalar(nested, at, args[1], right.elementType, type);
-        Value product = nested.create<arith::MulIOp>(at, x, w);
-        nested.create<linalg::YieldOp>(at,
-                                       Value(nested.create<arith::AddIOp>(at, args[2], product)));
+        nested.create<linalg::YieldOp>(at, multiplyAccumulate(nested, at, x, w, args[2], type));
       });
   return generic.getResult(0);
 }
@@ -133,6 +135,8 @@ std::optional<SmallVector<float>> IntegerProduct::knownScale(unsigned operand) {
 }
 
 bool IntegerProduct::isZero(unsigned operand) {
+  if (isNarrow(x))
+    return true;
   std::optional<SmallVector<int64_t>> numbers = known(operand);
   return numbers && llvm::all_of(*numbers, [](int64_t number) { return number == 0; });
 }
@@ -350,8 +354,8 @@ void IntegerProduct::addScales() {
 
 /// The result's element of a sum and the elements of `finish.operands`.
 Value IntegerProduct::finished(OpBuilder &nested, Location at, ValueRange args) {
-  ScalarMath m(nested, at, nested.getI32Type(), false);
   Value sum = args[0];
+  ScalarMath m(nested, at, sum.getType(), false);
   args = args.drop_front();
   auto next = [&] {
     Value first = args.front();
