@@ -1,5 +1,6 @@
 """The second half of row_cases: layout, indexing, resizing, shapes and types."""
 # SPDX-License-Identifier: Apache-2.0
+import ml_dtypes
 import numpy
 from onnx import TensorProto, helper, numpy_helper
 
@@ -299,7 +300,25 @@ def cast(name, version):
             yield Case(f"edges-to-{kind.lower()}-unsaturated", [edges], {"to": to, "saturate": 0})
             bits = numpy.arange(256, dtype=U8).view(
                 helper.tensor_dtype_to_np_dtype(to))
-            yield Case(f"{kind.lower()}-to-float", [Fixed(bits)], {"to": TensorProto.FLOAT})
+            yield Case(f"{kind.lower()}-to-float", [bits], {"to": TensorProto.FLOAT})
+            yield Case(f"{kind.lower()}-to-float16", [bits], {"to": TensorProto.FLOAT16})
+            # The same of constants, which the compiler computes.
+            yield Case(f"fixed-{kind.lower()}-to-float", [Fixed(bits)], {"to": TensorProto.FLOAT})
+            yield Case(f"fixed-to-{kind.lower()}", [Fixed(normal(40, 9) * 30)], {"to": to})
+            yield Case(f"fixed-edges-to-{kind.lower()}", [Fixed(edges)], {"to": to})
+            yield Case(f"fixed-edges-to-{kind.lower()}-unsaturated", [Fixed(edges)],
+                       {"to": to, "saturate": 0})
+    if version >= 21:
+        for label, dtype in (("int4", ml_dtypes.int4), ("uint4", ml_dtypes.uint4)):
+            to = helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))
+            low = -8 if label == "int4" else 0
+            x = uniform(low, low + 15.9, 5, 9)
+            yield Case(f"float-to-{label}", [x], {"to": to})
+            yield Case(f"int32-to-{label}", [whole(low, low + 16, 5, 9, dtype=I32)], {"to": to})
+            for given in (whole(low, low + 16, 5, 9).astype(dtype),):
+                yield Case(f"{label}-to-float", [given], {"to": TensorProto.FLOAT})
+                yield Case(f"fixed-{label}-to-int64", [Fixed(given)], {"to": TensorProto.INT64})
+            yield Case(f"fixed-to-{label}", [Fixed(x)], {"to": to})
 
 
 @operator("CastLike")

@@ -44,11 +44,20 @@ def quantize(name, version):
             zero = Fixed(numpy.zeros((), dtype))
             yield Case(name_of(dtype), [x, scalar(0.05), zero])
             yield Case(f"{name_of(dtype)}-unsaturated", [x, scalar(0.05), zero], {"saturate": 0})
+            yield Case(f"{name_of(dtype)}-weights", [Fixed(x), scalar(0.05), zero])
+            yield Case(f"{name_of(dtype)}-axis", [x, Fixed(uniform(0.01, 0.1, 5)),
+                                                  Fixed(numpy.zeros(5, dtype))])
     if version >= 21:
         for dtype in (I16, U16):
             yield Case(name_of(dtype), [x * 900, scalar(0.9), scalar(5, dtype)])
         for dtype in PACKED:
             yield Case(name_of(dtype), [x, scalar(9.1), Fixed(numpy.array(3, dtype))])
+            yield Case(f"{name_of(dtype)}-axis", [x, Fixed(uniform(3, 20, 5)),
+                                                  Fixed(any_of(dtype, 5))])
+            blocks = [Fixed(uniform(3, 20, 3, 5, 3)), Fixed(any_of(dtype, 3, 5, 3))]
+            yield Case(f"{name_of(dtype)}-blocks", [x, *blocks], {"axis": 2, "block_size": 3})
+            yield Case(f"{name_of(dtype)}-blocks-weights", [Fixed(x), *blocks],
+                       {"axis": 2, "block_size": 3})
         yield Case("output-type", [x * 900, scalar(0.9)], {"output_dtype": TensorProto.INT16})
         yield Case("blocks", [x, Fixed(uniform(0.1, 1, 3, 5, 3)), Fixed(any_of(U8, 3, 5, 3))],
                    {"axis": 2, "block_size": 3})
@@ -75,14 +84,16 @@ def dequantize(name, version):
     if version >= 19:
         yield Case("float16", [any_of(I8, 4, 9), Fixed(numpy.array(0.37, F16)), scalar(9, I8)])
         for dtype in FP8:
-            bits = numpy.arange(256, dtype=U8).view(dtype)
-            yield Case(name_of(dtype), [Fixed(bits), scalar(0.37),
-                                        Fixed(numpy.zeros((), dtype))])
+            bits, zero = numpy.arange(256, dtype=U8).view(dtype), Fixed(numpy.zeros((), dtype))
+            yield Case(name_of(dtype), [bits, scalar(0.37), zero])
+            yield Case(f"{name_of(dtype)}-weights", [Fixed(bits), scalar(0.37), zero])
     if version >= 21:
         for dtype in (I16, U16, *PACKED):
             yield Case(name_of(dtype), [any_of(dtype, 5, 7), scalar(0.37),
                                         Fixed(numpy.array(3, dtype))])
             yield Case(f"{name_of(dtype)}-weights", [Fixed(any_of(dtype, 5, 7)), scalar(0.37)])
+            yield Case(f"{name_of(dtype)}-axis", [any_of(dtype, 3, 5, 7), Fixed(uniform(0.1, 1, 5)),
+                                                  Fixed(any_of(dtype, 5))])
         yield Case("blocks", [any_of(I8, 3, 5, 7), Fixed(uniform(0.1, 1, 3, 5, 3)),
                               Fixed(any_of(I8, 3, 5, 3))], {"axis": 2, "block_size": 3})
         yield Case("blocks-given", [any_of(U8, 3, 5, 7), uniform(0.1, 1, 3, 3, 7)],
@@ -182,6 +193,11 @@ def qlinear_matmul(name, version):
         half = Fixed(numpy.array(0.02, F16))
         yield Case("float16", [a, half, scalar(7, U8), Fixed(b), half, scalar(0, I8),
                                Fixed(numpy.array(0.4, F16)), scalar(99, U8)])
+        for dtype in FP8:
+            zero = Fixed(numpy.zeros((), dtype))
+            yield Case(name_of(dtype), [normal(9, 37).astype(dtype), scalar(0.02), zero,
+                                        Fixed(normal(37, 11).astype(dtype)), scalar(0.5), zero,
+                                        scalar(0.03), zero])
 
 
 @operator("QLinearConv")

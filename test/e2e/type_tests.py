@@ -2,8 +2,8 @@
 """Every element type that ONNX gives an operator: a node of each (operator, type parameter, type)
 of the newest opset computes what the reference does.
 
-The types are those that kernels know: bool, the integers from 8 to 64 bits, float16, bfloat16,
-float and double."""
+The types are all but strings and complex numbers: bool, integers from 2 to 64 bits, floats from 4
+to 64."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import re
@@ -26,6 +26,15 @@ TYPES = {"bool": numpy.bool_, "uint8": numpy.uint8, "uint16": numpy.uint16,
          "int16": numpy.int16, "int32": numpy.int32, "int64": numpy.int64,
          "float16": numpy.float16, "bfloat16": ml_dtypes.bfloat16, "float": numpy.float32,
          "double": numpy.float64}
+NARROW = {"float8e4m3fn": ml_dtypes.float8_e4m3fn, "float8e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+          "float8e5m2": ml_dtypes.float8_e5m2, "float8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+          "float8e8m0": ml_dtypes.float8_e8m0fnu, "float4e2m1": ml_dtypes.float4_e2m1fn,
+          "int4": ml_dtypes.int4, "uint4": ml_dtypes.uint4,
+          "int2": ml_dtypes.int2, "uint2": ml_dtypes.uint2}
+TYPES |= NARROW
+FLOATS = [dtype for name, dtype in NARROW.items() if name.startswith("float")]
+# The other type of as many bits.
+LIKE = {"int4": "uint4", "uint4": "int4", "int2": "uint2", "uint2": "int2", "float4e2m1": "uint4"}
 
 # What the result's type is told by where no operand has it: (operator, attribute).
 TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype"}
@@ -49,6 +58,15 @@ LINKED = {("Attention", "T1"): "T2", ("Attention", "T2"): "T1",
 RESULTS = {"DequantizeLinear": "T2"}
 # What docs/generated/operators.md says is not supported of a parameter: the types that are.
 SUPPORTED = {("Attention", "U"): {"bool", "float"}}  # of the cases, whose other operands are float
+# What no reference computes: a scale that no result can have the type of; what pads with zero where
+# there is none, which numpy makes NaN.
+WITHOUT_REFERENCE = {("DequantizeLinear", "T2", "float8e8m0"), ("Pad", "T", "float8e8m0")}
+
+
+def kind_of(dtype):
+    """f, i, u or b: what numpy does not say of the types of ml_dtypes."""
+    name = numpy.dtype(dtype).name.removeprefix("b")  # bfloat16, bool
+    return "b" if name == "ool" else name[0]
 
 
 def retyped(array, dtype, operator, position):
@@ -60,12 +78,15 @@ def retyped(array, dtype, operator, position):
         if operator == "Attention":
             words[..., 0] = True  # a query that sees no key has no result
         return words
-    kind = numpy.dtype(dtype).kind
+    if operator in ("QuantizeLinear", "DequantizeLinear") and position == 2 and dtype in FLOATS:
+        return numpy.zeros_like(array, dtype)  # the zero point of floats is zero
+    kind = kind_of(dtype)
     if kind not in "iu":
         return array.astype(dtype)
+    limits = ml_dtypes.iinfo(dtype)
     small_reals = array.dtype.kind == "f" and abs(array).max(initial=0) < 4
     values = numpy.rint(array.astype(numpy.float64) * (4 if small_reals else 1))
-    values = numpy.clip(values, 0 if kind == "u" else -60, 60).astype(dtype)
+    values = numpy.clip(values, max(int(limits.min), -60), min(int(limits.max), 60)).astype(dtype)
     if operator == "Pow":
         values = 1 + values % 3
     elif operator == "ReduceProd":
@@ -73,7 +94,6 @@ def retyped(array, dtype, operator, position):
     if operator in DIVISORS and position == 1:
         values[values == 0] = 1
     elif operator in EXTREMES and values.size > 4 and not (operator in PLACES and position):
-        limits = numpy.iinfo(dtype)
         values.flat[1], values.flat[3] = limits.max, limits.min
     return values
 
@@ -84,12 +104,12 @@ def formal(schema, position):
 
 
 def other_kind(case, dtype):
-    kinds = {"f": "f", "V": "f", "i": "i", "u": "i", "b": "b"}  # V: bfloat16
+    kinds = {"f": "f", "i": "i", "u": "i", "b": "b"}
     first = next((value for value in case.inputs if value is not None), None)
     if first is None:
         return False
     array = first.array if isinstance(first, Fixed) else first
-    return kinds[array.dtype.kind] != kinds[numpy.dtype(dtype).kind]
+    return kinds[kind_of(array.dtype)] != kinds[kind_of(dtype)]
 
 
 def with_type(case, schema, parameter, name):
@@ -113,7 +133,7 @@ def with_type(case, schema, parameter, name):
         value = numpy.array([3], dtype)
         attributes["value"], found = onnx.numpy_helper.from_array(value), True
     if schema.name == "BitCast":  # from and to an integer of the same width
-        found, other = True, f"uint{8 * numpy.dtype(dtype).itemsize}"
+        found, other = True, LIKE.get(name, f"uint{8 * numpy.dtype(dtype).itemsize}")
         attributes["to"] = code
         inputs = [retyped(case.inputs[0], TYPES[other], schema.name, 0)]
         if parameter == "T1":
@@ -179,7 +199,8 @@ class TypeTests:
                     or (operator, parameter) in TYPE_ATTRIBUTES | dict.fromkeys(FILLED)):
                 continue  # of results alone, and one type
             for name in TYPES:
-                if (f"tensor({name})" not in constraint.allowed_type_strs
+                if ((operator, parameter, name) in WITHOUT_REFERENCE
+                        or f"tensor({name})" not in constraint.allowed_type_strs
                         or name not in SUPPORTED.get((operator, parameter), TYPES)):
                     continue
                 # First those of the kind that is wanted: they have the attributes for it.
