@@ -264,8 +264,33 @@ LogicalResult PtxParser::approx() {
   return success();
 }
 
+/// Data Movement and Conversion Instructions: cvt to and from pairs of 8-bit floats.
+LogicalResult PtxParser::convertPairs() {
+  bool narrows = take("satfinite");
+  StringRef to = takeAny(), from = takeAny();
+  StringRef pair = narrows ? to : from, other = narrows ? from : to;
+  uint8_t type = pair.consume_back("x2") ? typeOf(pair) : kAbsent;
+  bool isF8 = type == CAMEO_SIM_E4M3 || type == CAMEO_SIM_E5M2;
+  bool isSingle = narrows && other == "f32";
+  if (!isF8 || !(isSingle || other == "f16x2") || failed(atEnd()))
+    return failure();
+  result.opcode = narrows ? CAMEO_SIM_OP_TO_F8 : CAMEO_SIM_OP_FROM_F8;
+  result.modifiers = {type};
+  if (narrows)
+    result.modifiers.push_back(typeOf(other));
+  result.text = name.str() + " " + out(narrows ? PtxType::B16 : PtxType::B32);
+  for (int i = 0; i < (isSingle ? 2 : 1); ++i) // the upper half first
+    result.text += ", " + in(isSingle ? PtxType::F32 : narrows ? PtxType::B32 : PtxType::B16);
+  result.text += ";";
+  result.since = 89;
+  result.ptxVersion = 81;
+  return success();
+}
+
 /// Data Movement and Conversion Instructions: cvt, where it rounds to tf32.
 LogicalResult PtxParser::convert() {
+  if (take("rn"))
+    return convertPairs();
   if (!takeAll({"rna", "tf32", "f32"}) || failed(atEnd()))
     return failure();
   result.opcode = CAMEO_SIM_OP_ROUND_TF32;

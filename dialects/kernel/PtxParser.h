@@ -125,6 +125,7 @@ private:
   LogicalResult atom();
   LogicalResult approx();
   LogicalResult convert();
+  LogicalResult convertPairs();
   LogicalResult permute();
   LogicalResult mbarrier();
   LogicalResult mapFence();

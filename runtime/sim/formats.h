@@ -79,6 +79,29 @@ static inline float e4m3ToFloat(uint8_t bits) {
 /// The upper half of an f16.
 static inline float e5m2ToFloat(uint8_t bits) { return f16ToFloat(uint16_t(bits << 8)); }
 
+/// What .satfinite makes of a float: the nearest number of `mantissa` bits behind the leading one,
+/// ties to even, with an exponent's bias and no more than the code `most`; NaN is 0x7f.
+static inline uint8_t floatToF8(float value, int mantissa, int bias, uint32_t most) {
+  uint32_t bits = bitsOf(value), magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u)
+    return 0x7f;
+  uint32_t code;
+  if (magnitude < uint32_t(128 - bias)
+                      << 23) { // units of the least number, which the sum rounds to
+    float unit = floatOf(uint32_t(151 - bias - mantissa) << 23);
+    code = bitsOf(floatOf(magnitude) + unit) - bitsOf(unit);
+  } else {
+    int dropped = 23 - mantissa;
+    uint32_t odd = magnitude >> dropped & 1;
+    code = ((magnitude + (1u << (dropped - 1)) - 1 + odd) >> dropped) -
+           (uint32_t(127 - bias) << mantissa);
+  }
+  return uint8_t((code < most ? code : most) | (bits >> 24 & 0x80));
+}
+
+static inline uint8_t floatToE4m3(float value) { return floatToF8(value, 3, 7, 0x7e); }
+static inline uint8_t floatToE5m2(float value) { return floatToF8(value, 2, 15, 0x7b); }
+
 } // namespace cameo::sim
 
 #endif

@@ -1,7 +1,8 @@
-// Conversions of registers (PTX ISA, "Data Movement and Conversion Instructions": cvt to tf32,
-// prmt).
+// Conversions of registers (PTX ISA, "Data Movement and Conversion Instructions": cvt to tf32 and
+// between pairs of floats, prmt).
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/formats.h"
 #include "runtime/sim/instruct.h"
 
 namespace cameo::sim {
@@ -29,13 +30,41 @@ uint32_t permute(uint32_t low, uint32_t high, uint32_t selector) {
   return result;
 }
 
+/// The first is the upper half.
+uint32_t pairOfF8(uint32_t type, float upper, float lower) {
+  if (type == CAMEO_SIM_E4M3)
+    return uint32_t(floatToE4m3(upper)) << 8 | floatToE4m3(lower);
+  return uint32_t(floatToE5m2(upper)) << 8 | floatToE5m2(lower);
+}
+
+uint32_t pairOfF16(uint32_t type, uint32_t pair) {
+  auto half = [&](uint32_t byte) -> uint32_t {
+    return floatToF16(type == CAMEO_SIM_E4M3 ? e4m3ToFloat(uint8_t(byte))
+                                             : e5m2ToFloat(uint8_t(byte)));
+  };
+  return half(pair >> 8) << 16 | half(pair);
+}
+
 } // namespace
 
 void executeConvert(Instruction instruction, Fiber &, uint32_t *words, uint32_t) {
-  if (instruction.opcode() == CAMEO_SIM_OP_PERMUTE)
+  switch (instruction.opcode()) {
+  case CAMEO_SIM_OP_PERMUTE:
     words[3] = permute(words[0], words[1], words[2]);
-  else
+    return;
+  case CAMEO_SIM_OP_TO_F8:
+    if (instruction.modifier(1) == CAMEO_SIM_F32)
+      words[2] = pairOfF8(instruction.modifier(0), floatOf(words[0]), floatOf(words[1]));
+    else
+      words[1] = pairOfF8(instruction.modifier(0), f16ToFloat(uint16_t(words[0] >> 16)),
+                          f16ToFloat(uint16_t(words[0])));
+    return;
+  case CAMEO_SIM_OP_FROM_F8:
+    words[1] = pairOfF16(instruction.modifier(0), words[0]);
+    return;
+  default:
     words[1] = roundToTf32(words[0]);
+  }
 }
 
 } // namespace cameo::sim

@@ -1,5 +1,5 @@
-// Conversions of registers (PTX ISA, "Data Movement and Conversion Instructions"): cvt to tf32,
-// prmt.
+// Conversions of registers (PTX ISA, "Data Movement and Conversion Instructions"): cvt to tf32
+// and between pairs of floats, prmt.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "test/instructions/Case.h"
@@ -14,14 +14,15 @@ constexpr unsigned kThreads = 128, kBlocks = 16, kRecords = kThreads * kBlocks;
 /// Fills the input by `draw`, and compares each record's result with what `wanted` says of it.
 Case caseOf(const std::string &name, const std::string &instruction, unsigned operands,
             const std::string &type, const std::function<uint64_t(Random &, unsigned)> &draw,
-            const std::function<std::string(const uint64_t *, uint32_t)> &wrong) {
+            const std::function<std::string(const uint64_t *, uint32_t)> &wrong,
+            const std::string &result = "i32") {
   Case made;
   made.name = name;
   made.instruction = instruction;
   made.blocks = kBlocks;
   made.threads = kThreads;
-  made.kernel = registerKernel(name, instruction, std::vector<std::string>(operands, type), {"i32"},
-                               kThreads);
+  made.kernel = registerKernel(name, instruction, std::vector<std::string>(operands, type),
+                               {result}, kThreads);
   Bytes in(kRecords * operands * kSlot), out(kRecords * kSlot);
   Random random(11);
   for (unsigned record = 0; record < kRecords; ++record)
@@ -71,6 +72,97 @@ std::string permutationIsWrong(const uint64_t *given, uint32_t got) {
   return {};
 }
 
+//===-- Pairs of 8-bit floats -----------------------------------------------------------------===//
+
+struct Float8 {
+  const char *name;
+  double (*decode)(uint32_t);
+  uint32_t most; // the code of the greatest number
+};
+
+double decodeE5m2Byte(uint32_t bits) { return decodeFloat(bits & 0xff, 5, 2); }
+double decodeE4m3Byte(uint32_t bits) { return decodeE4m3(bits); }
+
+constexpr Float8 kFloats8[] = {{"e4m3", decodeE4m3Byte, 0x7e}, {"e5m2", decodeE5m2Byte, 0x7b}};
+
+/// By search: the code whose number is the nearest, of two the even one; what is greater than all
+/// is the greatest, NaN is 0x7f.
+uint32_t nearestF8(const Float8 &type, double x) {
+  if (std::isnan(x))
+    return 0x7f;
+  uint32_t best = 0;
+  for (uint32_t code = 1; code <= type.most; ++code) {
+    double gain =
+        std::fabs(type.decode(best) - std::fabs(x)) - std::fabs(type.decode(code) - std::fabs(x));
+    if (gain > 0 || (gain == 0 && code % 2 == 0))
+      best = code;
+  }
+  if (std::fabs(x) > type.decode(type.most))
+    best = type.most;
+  return best | (std::signbit(x) ? 0x80 : 0);
+}
+
+std::string pairIsWrong(const Float8 &type, double upper, double lower, uint32_t got) {
+  uint32_t wanted = nearestF8(type, upper) << 8 | nearestF8(type, lower);
+  return got == wanted ? std::string()
+                       : format("of %.9g and %.9g: %#x, not %#x", upper, lower, got, wanted);
+}
+
+std::string halvesAreWrong(const Float8 &type, uint32_t pair, uint32_t got) {
+  for (unsigned i = 0; i < 2; ++i) {
+    double wanted = type.decode(pair >> 8 * i & 0xff), half = decodeF16(got >> 16 * i);
+    bool same = std::isnan(wanted) ? std::isnan(half)
+                                   : half == wanted && std::signbit(half) == std::signbit(wanted);
+    if (!same)
+      return format("of byte %#x: %.9g, not %.9g", pair >> 8 * i & 0xff, half, wanted);
+  }
+  return {};
+}
+
+void addFloat8Cases(std::vector<Case> &cases) {
+  for (const Float8 &type : kFloats8) {
+    // Numbers, ties between two, and what is beyond all, each a little more or less.
+    auto drawFloat = [&type](Random &random, unsigned) -> uint64_t {
+      uint32_t bits = uint32_t(random.bits());
+      if (random.below(8) == 0)
+        return bits;
+      uint32_t code = uint32_t(random.below(type.most + 1));
+      double number = type.decode(code), next = type.decode(code + 1);
+      if (!std::isfinite(next))
+        next = number * 1.5;
+      double value = random.below(2) ? number : (number + next) / 2;
+      uint32_t encoded = encodeF32(random.below(2) ? value : -value);
+      return encoded + uint32_t(random.below(3)) - (encoded & 0x7fffffff ? 1 : 0);
+    };
+    auto drawHalves = [](Random &random, unsigned) { return uint64_t(uint32_t(random.bits())); };
+    auto drawPair = [](Random &random, unsigned) { return uint64_t(random.below(1 << 16)); };
+    std::string name = type.name;
+    std::string single = "cvt.rn.satfinite." + name + "x2.f32";
+    cases.push_back(caseOf(
+        "cvt_" + name + "x2_f32", single, 2, "f32", drawFloat,
+        [&type](const uint64_t *given, uint32_t got) {
+          return pairIsWrong(type, decodeF32(uint32_t(given[0])), decodeF32(uint32_t(given[1])),
+                             got);
+        },
+        "i16"));
+    cases.back().since = 89;
+    std::string half = "cvt.rn.satfinite." + name + "x2.f16x2";
+    cases.push_back(caseOf(
+        "cvt_" + name + "x2_f16x2", half, 1, "i32", drawHalves,
+        [&type](const uint64_t *given, uint32_t got) {
+          return pairIsWrong(type, decodeF16(uint32_t(given[0]) >> 16),
+                             decodeF16(uint32_t(given[0])), got);
+        },
+        "i16"));
+    cases.back().since = 89;
+    cases.push_back(caseOf("cvt_f16x2_" + name + "x2", "cvt.rn.f16x2." + name + "x2", 1, "i16",
+                           drawPair, [&type](const uint64_t *given, uint32_t got) {
+                             return halvesAreWrong(type, uint32_t(given[0]), got);
+                           }));
+    cases.back().since = 89;
+  }
+}
+
 } // namespace
 
 void addConvertCases(std::vector<Case> &cases) {
@@ -95,6 +187,7 @@ void addConvertCases(std::vector<Case> &cases) {
     return index < 2 ? uint32_t(random.bits()) : random.below(1 << 16);
   };
   cases.push_back(caseOf("prmt_b32", "prmt.b32", 3, "i32", drawWord, permutationIsWrong));
+  addFloat8Cases(cases);
 }
 
 } // namespace instructions
