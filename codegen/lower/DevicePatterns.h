@@ -34,6 +34,9 @@ public:
   mlir::Type memoryType(mlir::Type element) const;
 };
 
+/// Tiled-stage rewrites of conversions to and from floats of 8 bits.
+void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns, const Target &target);
+
 /// Tiled-stage rewrites to what every target computes exactly: 16-bit floats, NaN-propagating
 /// minima, vector reductions.
 void populateExactFloatPatterns(mlir::RewritePatternSet &patterns, const Target &target);

@@ -151,6 +151,11 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
   }
 
   LogicalResult makeExact(gpu::GPUModuleOp module, const Target &target) {
+    // First, because they recognise minima that are taken apart below.
+    RewritePatternSet narrow(&getContext());
+    populateNarrowFloatPatterns(narrow, target);
+    if (failed(applyPatternsAndFoldGreedily(module, std::move(narrow))))
+      return failure();
     RewritePatternSet patterns(&getContext());
     populateExactFloatPatterns(patterns, target);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);

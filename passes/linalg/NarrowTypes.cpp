@@ -45,7 +45,18 @@ static Value decodePower(ScalarMath &m, Value code) {
   return number(m.b, m.loc, power);
 }
 
+/// Whether arith has the format, whose conversions targets may have instructions for.
+static bool isConverted(K kind) { return kind == K::F8E4M3FN || kind == K::F8E5M2; }
+
 Value decodeNarrow(OpBuilder &b, Location loc, Value bits, K kind) {
+  if (!isConverted(kind))
+    return decodeNarrowByBits(b, loc, bits, kind);
+  Type type = onnx::elementTypeOf(kind, b.getContext());
+  Value narrow = b.create<arith::BitcastOp>(loc, type, bits);
+  return b.create<arith::ExtFOp>(loc, b.getF32Type(), narrow);
+}
+
+Value decodeNarrowByBits(OpBuilder &b, Location loc, Value bits, K kind) {
   ScalarMath m = bitMath(b, loc);
   Value code = b.create<arith::ExtUIOp>(loc, m.type, bits);
   if (kind == K::F8E8M0)
@@ -110,6 +121,21 @@ static Value roundedCode(ScalarMath &m, Value magnitude, const NarrowFormat &for
 }
 
 Value encodeNarrow(OpBuilder &b, Location loc, Value x, K kind, NarrowRounding rounding) {
+  if (!isConverted(kind) || !rounding.saturate)
+    return encodeNarrowByBits(b, loc, x, kind, rounding);
+  ScalarMath m(b, loc, b.getF32Type(), false);
+  double most = greatestNarrow(kind);
+  Value inside = m.min(m.max(x, m.c(-most)), m.c(most));
+  Type type = onnx::elementTypeOf(kind, b.getContext());
+  Value narrow = b.create<arith::TruncFOp>(loc, type, inside);
+  return b.create<arith::BitcastOp>(loc, b.getI8Type(), narrow);
+}
+
+double greatestNarrow(K kind) {
+  return onnx::decodeNarrow(kind, static_cast<uint8_t>(NarrowFormat::of(kind).most));
+}
+
+Value encodeNarrowByBits(OpBuilder &b, Location loc, Value x, K kind, NarrowRounding rounding) {
   ScalarMath m = bitMath(b, loc);
   Value raw = b.create<arith::BitcastOp>(loc, m.type, x);
   Type byte = b.getI8Type();

@@ -17,12 +17,20 @@ std::optional<onnx::ElementKind> narrowFloat(mlir::Type type);
 /// Bits of an integer of 2 or 4 bits, or a float of 4; 0 for other types.
 unsigned packedBits(mlir::Type type);
 
-/// What a byte that holds a narrow float is in f32.
+/// What a byte that holds a narrow float is in f32. Formats that GPUs convert are arith's
+/// conversions, and so are saturating ones to them: arith.truncf of what is within the range. Others
+/// are arithmetic on bits, which is also what conversions become for targets that lack them.
 mlir::Value decodeNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value bits,
                          onnx::ElementKind kind);
+mlir::Value decodeNarrowByBits(mlir::OpBuilder &b, mlir::Location loc, mlir::Value bits,
+                               onnx::ElementKind kind);
 /// The nearest narrow float of an f32, ties to even, as a byte.
 mlir::Value encodeNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                          onnx::ElementKind kind, onnx::NarrowRounding rounding = {});
+mlir::Value encodeNarrowByBits(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                               onnx::ElementKind kind, onnx::NarrowRounding rounding);
+/// The greatest number of a format that has a sign.
+double greatestNarrow(onnx::ElementKind kind);
 
 /// A number of 2 or 4 bits from the lower bits of a byte, as a byte.
 mlir::Value wrapNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value byte, mlir::Type type);
