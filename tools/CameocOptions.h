@@ -45,6 +45,9 @@ struct CameocOptions {
 /// An error says what is wrong with which argument.
 llvm::Expected<CameocOptions> parseCameocOptions(llvm::ArrayRef<const char *> arguments);
 
+/// Whether options go together; parseCameocOptions asks.
+llvm::Error checkCameocOptions(const CameocOptions &options);
+
 /// --time: how long a step took, on stderr.
 void printStep(llvm::StringRef step, const llvm::TimeRecord &time);
 

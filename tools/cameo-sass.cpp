@@ -13,16 +13,20 @@
 using namespace cameo;
 namespace json = llvm::json;
 
-static llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::OneOrMore,
-                                         llvm::cl::desc("cubins"));
-static llvm::cl::opt<std::string> arch("arch", llvm::cl::Required,
-                                       llvm::cl::desc("the architecture that they are for: sm_80"));
-static llvm::cl::opt<std::string>
-    nvdisasm("nvdisasm", llvm::cl::desc("NVIDIA's disassembler; else the PATH's"));
-static llvm::cl::list<std::string>
-    dynamicShared("dynamic-shared", llvm::cl::value_desc("KERNEL=BYTES"),
-                  llvm::cl::desc("shared memory that launches of a kernel add to its own"));
-static llvm::cl::opt<bool> listing("list", llvm::cl::desc("print main loops instead, with stalls"));
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Options");
+static cl::list<std::string> files(cl::Positional, cl::OneOrMore, cl::cat(category),
+                                   cl::desc("cubins"));
+static cl::opt<std::string> arch("arch", cl::Required, cl::cat(category), cl::value_desc("ARCH"),
+                                 cl::desc("the architecture that they are for: sm_80"));
+static cl::opt<std::string> nvdisasm("nvdisasm", cl::cat(category), cl::value_desc("FILE"),
+                                     cl::desc("NVIDIA's disassembler; else the PATH's"));
+static cl::list<std::string>
+    dynamicShared("dynamic-shared", cl::cat(category), cl::value_desc("KERNEL=BYTES"),
+                  cl::desc("shared memory that launches of a kernel add to its own"));
+static cl::opt<bool> listing("list", cl::cat(category),
+                             cl::desc("print main loops instead, with stalls"));
 
 static json::Object countsOf(const sass::LoopCounts &counts) {
   json::Object kinds, wide;
@@ -122,8 +126,9 @@ static llvm::Error run() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  llvm::cl::ParseCommandLineOptions(argc, argv,
-                                    "what the machine code of kernels says of them, as JSON\n");
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "what the machine code of kernels says of them, as JSON\n");
   if (llvm::Error error = run()) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return 1;

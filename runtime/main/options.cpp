@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/options.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -272,11 +273,35 @@ std::string simplified(const std::string &name) {
   return result;
 }
 
+// How many characters must be inserted, left out or replaced to make one text of the other.
+size_t editDistance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1); // distances of the first i characters of a
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
 Status unknownOption(const std::string &name) {
+  const Option *nearest = nullptr;
+  size_t least = 3; // what is further away was not misspelt
   for (const Option &option : kOptions)
-    if (simplified(name) == simplified(option.name))
-      return failure(Code::InvalidArgument, "unknown option %s; is --%s meant?", name.c_str(),
-                     option.name);
+    if (size_t distance = editDistance(simplified(name), simplified(option.name));
+        distance < least) {
+      least = distance;
+      nearest = &option;
+    }
+  if (nearest)
+    return failure(Code::InvalidArgument, "unknown option %s; did you mean --%s?", name.c_str(),
+                   nearest->name);
   return failure(Code::InvalidArgument, "unknown option %s; --help lists them", name.c_str());
 }
 
@@ -313,6 +338,8 @@ Status parseOptions(int argc, char **argv, Options &options) {
     std::string argument = argv[i];
     if (argument == "-h")
       argument = "--help";
+    if (argument.compare(0, 2, "--") != 0 && argument.size() > 2 && argument[0] == '-')
+      return unknownOption(argument.substr(0, argument.find('=')));
     if (argument.compare(0, 2, "--") != 0)
       return failure(Code::InvalidArgument, "'%s' is not an option; --help lists them", argv[i]);
     const char *next = i + 1 < argc ? argv[i + 1] : nullptr;

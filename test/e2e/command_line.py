@@ -214,7 +214,9 @@ def check_bad_files(tests):
 USAGE = [
     ([], "1 input is missing"),
     (["--nonsense"], "unknown option --nonsense; --help lists them"),
-    (["--warmup=3"], "is --warmUp meant?"),
+    (["--warmup=3"], "did you mean --warmUp?"),
+    (["--expected-outputs=y"], "unknown option --expected-outputs; did you mean --expected_output?"),
+    (["-shapes=x:2"], "unknown option -shapes; did you mean --shapes?"),
     (["positional"], "'positional' is not an option"),
     (["--input"], "--input needs a value"),
     (["--input="], "--input needs a value"),

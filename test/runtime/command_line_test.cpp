@@ -220,8 +220,12 @@ TEST_F(CommandLine, SpacesAndMisspeltOptions) {
   Result result = model("--input x=2x64xf32=1 --input k=i64=5 --rtol 0.1 "
                         "--expected_output 'w=4xf32=1 2 3 4'");
   EXPECT_EQ(result.code, 0) << result.text;
-  EXPECT_TRUE(has(model("--warmup=3").text, "unknown option --warmup; is --warmUp meant?"));
-  EXPECT_TRUE(has(model("--random_inputs").text, "is --random-inputs meant?"));
+  EXPECT_TRUE(has(model("--warmup=3").text, "unknown option --warmup; did you mean --warmUp?"));
+  EXPECT_TRUE(has(model("--random_inputs").text, "did you mean --random-inputs?"));
+  EXPECT_TRUE(has(model("--sim-check=race").text, "unknown option --sim-check; did you mean "
+                                                  "--sim-checks?"));
+  EXPECT_TRUE(has(model("-input=x").text, "unknown option -input; did you mean --input?"));
+  EXPECT_TRUE(has(model("--fast").text, "unknown option --fast; --help lists them"));
   EXPECT_TRUE(has(model("--input --benchmark").text, "--input needs a value"));
   EXPECT_TRUE(has(model("--input=z=@f.npy").text, "the names are x, k"));
 }

@@ -1,0 +1,184 @@
+// Which options of cameoc go together. Each function is about one subject and reports one error.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/CameocOptions.h"
+
+#include "codegen/ModelInput.h"
+
+#include <cmath>
+
+using namespace cameo;
+using llvm::StringRef;
+
+static llvm::Error fail(const llvm::Twine &what) { return llvm::createStringError(what.str()); }
+
+static Stage firstStage(const CameocOptions &options) {
+  return options.startFrom.value_or(Stage::Imported);
+}
+
+static Stage lastStage(const CameocOptions &options) {
+  return options.stopAfter.value_or(Stage::Host);
+}
+
+static std::string way(Stage first, Stage last) {
+  return "on the way from stage " + stageName(first).str() + " to " + stageName(last).str();
+}
+
+static bool isArtefact(Emit emit) {
+  return emit == Emit::Exe || emit == Emit::Lib || emit == Emit::Plan;
+}
+
+static llvm::Error checkFiles(const CameocOptions &options) {
+  if (options.input.empty())
+    return fail("no input file; cameoc --help says more");
+  if (options.output.empty())
+    return fail("no output file; name one with -o");
+  if (options.output == "-" && !options.stopAfter && isArtefact(options.emit))
+    return fail("-o -: standard output takes IR, PTX, cubins and ONNX; name a file");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkStages(const CameocOptions &options) {
+  if (options.startFrom == Stage::Binary)
+    return fail("--start-from=binary: nothing is left to do from there");
+  if (options.stopAfter == Stage::Binary)
+    return fail("--stop-after=binary is what happens anyway; --emit says what is written");
+  if (options.stopAfter && options.startFrom && *options.stopAfter < *options.startFrom)
+    return fail("--stop-after is a stage before --start-from");
+  if (options.stopAfter && options.emit != Emit::Exe && options.emit != Emit::Mlir &&
+      options.emit != Emit::Onnx)
+    return fail("--stop-after writes IR; it does not go with this --emit");
+  if (options.emit == Emit::Onnx && options.stopAfter && *options.stopAfter > Stage::Precision)
+    return fail("--emit=onnx: the model is not ONNX any more after stage " +
+                stageName(*options.stopAfter));
+  if (firstStage(options) > Stage::Imported && !options.shapes.empty())
+    return fail("--shapes applies to models, not to --start-from=" + stageName(*options.startFrom));
+  return llvm::Error::success();
+}
+
+static llvm::Error checkSchedules(const CameocOptions &options) {
+  const PipelineOptions &pipeline = options.pipeline;
+  if (pipeline.schedules.empty() && pipeline.tune.empty())
+    return llvm::Error::success();
+  Stage last =
+      options.stopAfter.value_or(options.emit == Emit::Onnx ? Stage::Precision : Stage::Host);
+  if (last < Stage::Scheduled || firstStage(options) >= Stage::Scheduled)
+    return fail(StringRef(pipeline.tune.empty() ? "--schedules" : "--tune") +
+                ": no schedules are chosen " + way(firstStage(options), last));
+  return llvm::Error::success();
+}
+
+/// Types and taps, which stage `precision` brings.
+static llvm::Error checkPrecisionStage(const CameocOptions &options) {
+  Stage first = firstStage(options), last = lastStage(options);
+  const PipelineOptions &pipeline = options.pipeline;
+  bool isPassed = last < Stage::Precision || first >= Stage::Precision;
+  if (pipeline.precision.isAsked() && isPassed)
+    return fail("--precision, --precision-of, --io-precision: types are not changed " +
+                way(first, last));
+  if (!pipeline.precision.ranges.empty() && !pipeline.precision.isAsked())
+    return fail("--ranges goes with --precision or --precision-of");
+  if (!pipeline.taps.empty() && isPassed)
+    return fail("--tap: no taps are placed " + way(first, last));
+  return llvm::Error::success();
+}
+
+static llvm::Error checkCalibration(const CameocOptions &options) {
+  const PrecisionOptions &precision = options.pipeline.precision;
+  if (!options.isCalibrated()) {
+    if (options.emit == Emit::Ranges)
+      return fail("--emit=ranges needs --calibration-data, or --calibration-cache");
+    if (options.calibration.method)
+      return fail("--calibration-method goes with --calibration-data or --calibration-cache");
+    return llvm::Error::success();
+  }
+  if (!precision.isAsked() && options.emit != Emit::Ranges)
+    return fail("--calibration-data and --calibration-cache go with --precision or --emit=ranges");
+  if (!precision.ranges.empty())
+    return fail("--ranges and calibration: one of them says what the ranges are");
+  if (options.startFrom)
+    return fail("--calibration-data and --calibration-cache apply to models, not to --start-from");
+  if (isStream(options.input))
+    return fail("calibration reads the model twice, so it cannot come from a stream");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkAccuracy(const CameocOptions &options) {
+  const AccuracyOptions &accuracy = options.accuracy;
+  if (!accuracy.contract) {
+    for (auto [name, isGiven] : {std::pair("--accuracy-data", !accuracy.data.empty()),
+                                 std::pair("--labels", !accuracy.labels.empty()),
+                                 std::pair("--budget", std::isfinite(accuracy.budget))})
+      if (isGiven)
+        return fail(llvm::Twine(name) + " goes with --accuracy");
+    return llvm::Error::success();
+  }
+  if (options.pipeline.precision.type != "int8")
+    return fail("--accuracy goes with --precision=int8");
+  if (accuracy.data.empty() && options.calibration.data.empty())
+    return fail("--accuracy needs samples: --accuracy-data or --calibration-data");
+  if (!accuracy.labels.empty() && accuracy.contract->kind == AccuracyContract::Noise)
+    return fail("--labels: --accuracy=" + accuracy.contract->text() +
+                " compares numbers, and no classes");
+  if (options.startFrom)
+    return fail("--accuracy applies to models, not to --start-from");
+  if (isStream(options.input))
+    return fail("--accuracy reads the model several times, so it cannot come from a stream");
+  if (options.emit == Emit::Ranges)
+    return fail("--accuracy chooses layers; it does not go with --emit=ranges");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkQuantization(const CameocOptions &options) {
+  const PrecisionOptions &precision = options.pipeline.precision;
+  if (precision.isQuantized() && precision.ranges.empty() && !options.isCalibrated())
+    return fail("INT8 needs the ranges of the model's values: --calibration-data=DIR|FILE.npz "
+                "records them, --calibration-cache or --ranges=FILE has them");
+  if (precision.correctsBiases && !precision.isQuantized() && options.emit != Emit::Ranges)
+    return fail("--bias-correction goes with --precision=int8 or --emit=ranges");
+  if (precision.learnsRounding && !precision.isQuantized() && options.emit != Emit::Ranges)
+    return fail("--learn-rounding goes with --precision=int8 or --emit=ranges");
+  if (precision.equalizesRanges && firstStage(options) >= Stage::Normalized)
+    return fail("--equalize-ranges: channels are scaled on the way to stage normalized, not from "
+                "stage " +
+                stageName(firstStage(options)));
+  if (precision.keptEnds != "none" && precision.type != "int8")
+    return fail("--keep-ends goes with --precision=int8");
+  return llvm::Error::success();
+}
+
+/// Passes that run at the same time would print into one another, and MLIR ends the process where
+/// it is to keep what each of them was given.
+static llvm::Error checkPrinting(const CameocOptions &options) {
+  if (options.jobs == 1)
+    return llvm::Error::success();
+  if (!options.printIrAfter.empty())
+    return fail("--print-ir-after needs -j 1");
+  for (StringRef option : options.mlir)
+    if (option.starts_with("--mlir-print-ir-") ||
+        option.starts_with("--mlir-pass-pipeline-local-reproducer"))
+      return fail(option.split('=').first + " needs -j 1");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkReport(const CameocOptions &options) {
+  StringRef report = options.report;
+  if (report.empty())
+    return llvm::Error::success();
+  if (!report.ends_with(".json") && !report.ends_with(".html"))
+    return fail("--report=" + report +
+                ": JSON or a page is written; use a name ending in .json or .html");
+  if (options.stopAfter || !isArtefact(options.emit))
+    return fail("--report tells of artefacts; it goes with --emit=exe, lib and plan");
+  return llvm::Error::success();
+}
+
+llvm::Error cameo::checkCameocOptions(const CameocOptions &options) {
+  if (options.help || options.version || options.listOperators || options.listPrecisionPolicy)
+    return llvm::Error::success();
+  for (auto *check :
+       {checkFiles, checkStages, checkSchedules, checkPrecisionStage, checkCalibration,
+        checkAccuracy, checkQuantization, checkPrinting, checkReport})
+    if (llvm::Error error = check(options))
+      return error;
+  return llvm::Error::success();
+}
