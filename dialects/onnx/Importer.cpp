@@ -13,10 +13,12 @@ using namespace cameo::onnx_proto;
 /// Problems that are reported in full; the others are counted.
 static constexpr size_t kMaxReportedProblems = 50;
 
-Importer::Importer(MLIRContext *context, std::shared_ptr<const ModelProto> model, StringRef path,
+Importer::Importer(MLIRContext *context, std::shared_ptr<ModelProto> model, StringRef path,
                    std::optional<std::string> folder, const ImportOptions &options)
     : context(context), model(model), path(path), options(options),
-      tensors(context, std::move(folder), options.maxUnfoldedBytes), builder(context) {}
+      tensors(context, std::move(folder), options.maxUnfoldedBytes), builder(context) {
+  tensors.takeRawData(*model);
+}
 
 void Importer::problem(Location loc, const Twine &text) {
   ++problemCount;
@@ -281,7 +283,7 @@ OwningOpRef<ModuleOp> Importer::run() {
 static OwningOpRef<ModuleOp> importBytes(StringRef bytes, StringRef path, MLIRContext *context,
                                          std::optional<std::string> folder,
                                          const ImportOptions &options) {
-  llvm::Expected<std::shared_ptr<const ModelProto>> model = parseModel(bytes);
+  llvm::Expected<std::shared_ptr<ModelProto>> model = parseModel(bytes);
   if (!model) {
     emitError(UnknownLoc::get(context)) << path << ": " << llvm::toString(model.takeError());
     return nullptr;
@@ -296,7 +298,7 @@ OwningOpRef<ModuleOp> cameo::onnx::importOnnxFile(StringRef path, MLIRContext *c
     emitError(UnknownLoc::get(context)) << llvm::toString(file.takeError());
     return nullptr;
   }
-  llvm::Expected<std::shared_ptr<const ModelProto>> model =
+  llvm::Expected<std::shared_ptr<ModelProto>> model =
       parseModel(StringRef((*file)->bytes().data(), (*file)->bytes().size()));
   // The messages own their bytes: the mapping would only count as memory.
   file->reset();

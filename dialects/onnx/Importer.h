@@ -15,7 +15,7 @@ class Importer {
 public:
   using Nodes = google::protobuf::RepeatedPtrField<onnx_proto::NodeProto>;
 
-  Importer(mlir::MLIRContext *context, std::shared_ptr<const onnx_proto::ModelProto> model,
+  Importer(mlir::MLIRContext *context, std::shared_ptr<onnx_proto::ModelProto> model,
            llvm::StringRef path, std::optional<std::string> folder, const ImportOptions &options);
 
   /// Null after an error diagnostic.

@@ -12,12 +12,13 @@ namespace {
 /// Walks the wire format without recursion, following only the fields through which subgraphs nest,
 /// so that "nested too deeply" can be told from "damaged".
 class NestingWalker {
+  enum Kind { Model, Function, Graph, Node, Attribute };
+
 public:
   explicit NestingWalker(StringRef bytes) : bytes(bytes) {}
 
   /// How many graphs lie within one another at most, or limit + 1.
   int deepest(int limit) {
-    enum Kind { Model, Function, Graph, Node, Attribute };
     struct Frame {
       Kind kind;
       size_t end;
@@ -54,15 +55,7 @@ public:
         return most;
       uint64_t field = tag >> 3;
       size_t end = at + length;
-      std::optional<Kind> inner;
-      if (frame.kind == Model && (field == 7 || field == 25))
-        inner = field == 7 ? Graph : Function;
-      else if ((frame.kind == Graph && field == 1) || (frame.kind == Function && field == 7))
-        inner = Node;
-      else if (frame.kind == Node && field == 5)
-        inner = Attribute;
-      else if (frame.kind == Attribute && (field == 6 || field == 11))
-        inner = Graph;
+      std::optional<Kind> inner = kindOf(frame.kind, field);
       if (!inner) {
         at = end;
         continue;
@@ -77,6 +70,27 @@ public:
   }
 
 private:
+  /// The kind of message that a field of another holds, if graphs can be in it.
+  static std::optional<Kind> kindOf(Kind outer, uint64_t field) {
+    struct Field {
+      Kind outer;
+      uint64_t number;
+      Kind inner;
+    };
+    static constexpr Field fields[] = {
+        {Model, onnx_proto::ModelProto::kGraphFieldNumber, Graph},
+        {Model, onnx_proto::ModelProto::kFunctionsFieldNumber, Function},
+        {Graph, onnx_proto::GraphProto::kNodeFieldNumber, Node},
+        {Function, onnx_proto::FunctionProto::kNodeFieldNumber, Node},
+        {Node, onnx_proto::NodeProto::kAttributeFieldNumber, Attribute},
+        {Attribute, onnx_proto::AttributeProto::kGFieldNumber, Graph},
+        {Attribute, onnx_proto::AttributeProto::kGraphsFieldNumber, Graph}};
+    for (const Field &known : fields)
+      if (known.outer == outer && known.number == field)
+        return known.inner;
+    return std::nullopt;
+  }
+
   bool varint(uint64_t &value) {
     value = 0;
     for (unsigned shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
@@ -94,7 +108,7 @@ private:
 
 } // namespace
 
-Expected<std::shared_ptr<const onnx_proto::ModelProto>> parseModel(StringRef bytes) {
+Expected<std::shared_ptr<onnx_proto::ModelProto>> parseModel(StringRef bytes) {
   auto fail = [](const Twine &why) {
     return createStringError(llvm::inconvertibleErrorCode(), why);
   };
@@ -117,7 +131,7 @@ Expected<std::shared_ptr<const onnx_proto::ModelProto>> parseModel(StringRef byt
                 " messages deep");
   if (!model->has_graph())
     return fail("not an ONNX model: it has no graph");
-  return std::shared_ptr<const onnx_proto::ModelProto>(std::move(model));
+  return model;
 }
 
 } // namespace cameo::onnx

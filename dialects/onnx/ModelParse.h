@@ -14,6 +14,6 @@ namespace cameo::onnx {
 inline constexpr int kMaxNesting = 64;
 
 /// Parses a model of at most 2 GiB and kMaxNesting nested messages.
-llvm::Expected<std::shared_ptr<const onnx_proto::ModelProto>> parseModel(llvm::StringRef bytes);
+llvm::Expected<std::shared_ptr<onnx_proto::ModelProto>> parseModel(llvm::StringRef bytes);
 
 } // namespace cameo::onnx

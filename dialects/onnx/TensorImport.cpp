@@ -159,7 +159,8 @@ llvm::Expected<ElementsAttr> TensorImporter::import(const onnx_proto::TensorProt
     return makeStringConstant(type, strings);
   }
   if (tensor.has_raw_data()) {
-    std::shared_ptr<const std::string> bytes = takeRawData(tensor);
+    std::shared_ptr<const std::string> bytes = taken.lookup(&tensor);
+    assert(bytes && "a tensor of another model");
     return fromPacked(type, name, ArrayRef(bytes->data(), bytes->size()), bytes);
   }
   llvm::Expected<std::vector<char>> packed = packTyped(tensor, *kind, *count);
@@ -169,15 +170,49 @@ llvm::Expected<ElementsAttr> TensorImporter::import(const onnx_proto::TensorProt
   return fromPacked(type, name, *keeper, keeper);
 }
 
-std::shared_ptr<const std::string>
-TensorImporter::takeRawData(const onnx_proto::TensorProto &tensor) {
-  auto [entry, isNew] = taken.try_emplace(&tensor);
-  // Each tensor's bytes have an owner of their own, so that they can be freed one by one. A body of
-  // a function, which is imported once a call, gets the same ones again.
-  if (isNew)
-    entry->second = std::make_shared<std::string>(
-        std::move(*const_cast<onnx_proto::TensorProto &>(tensor).mutable_raw_data()));
-  return entry->second;
+void TensorImporter::takeRawData(onnx_proto::ModelProto &model) {
+  takeRawData(*model.mutable_graph());
+  for (onnx_proto::FunctionProto &function : *model.mutable_functions())
+    for (onnx_proto::NodeProto &node : *function.mutable_node())
+      takeRawData(node);
+}
+
+void TensorImporter::takeRawData(onnx_proto::GraphProto &graph) {
+  for (onnx_proto::TensorProto &tensor : *graph.mutable_initializer())
+    takeRawData(tensor);
+  for (onnx_proto::SparseTensorProto &tensor : *graph.mutable_sparse_initializer())
+    takeRawData(tensor);
+  for (onnx_proto::NodeProto &node : *graph.mutable_node())
+    takeRawData(node);
+}
+
+void TensorImporter::takeRawData(onnx_proto::NodeProto &node) {
+  for (onnx_proto::AttributeProto &attribute : *node.mutable_attribute()) {
+    if (attribute.has_t())
+      takeRawData(*attribute.mutable_t());
+    for (onnx_proto::TensorProto &tensor : *attribute.mutable_tensors())
+      takeRawData(tensor);
+    if (attribute.has_sparse_tensor())
+      takeRawData(*attribute.mutable_sparse_tensor());
+    for (onnx_proto::SparseTensorProto &tensor : *attribute.mutable_sparse_tensors())
+      takeRawData(tensor);
+    if (attribute.has_g())
+      takeRawData(*attribute.mutable_g());
+    for (onnx_proto::GraphProto &graph : *attribute.mutable_graphs())
+      takeRawData(graph);
+  }
+}
+
+void TensorImporter::takeRawData(onnx_proto::SparseTensorProto &tensor) {
+  if (tensor.has_values())
+    takeRawData(*tensor.mutable_values());
+  if (tensor.has_indices())
+    takeRawData(*tensor.mutable_indices());
+}
+
+void TensorImporter::takeRawData(onnx_proto::TensorProto &tensor) {
+  if (tensor.has_raw_data())
+    taken[&tensor] = std::make_shared<std::string>(std::move(*tensor.mutable_raw_data()));
 }
 
 llvm::Expected<ElementsAttr> TensorImporter::fromPacked(RankedTensorType type, StringRef name,

@@ -19,8 +19,12 @@ public:
                  int64_t maxUnfoldedBytes)
       : context(context), folder(std::move(folder)), maxUnfoldedBytes(maxUnfoldedBytes) {}
 
-  /// Takes the tensor's raw data, which then belong to the constant; the tensor can be imported
-  /// again as long as this object lives.
+  /// Takes the raw data of all tensors of the model. Each tensor's bytes have an owner of their own,
+  /// so that they can be freed one by one; a tensor can be imported again as long as this object
+  /// and the model live.
+  void takeRawData(onnx_proto::ModelProto &model);
+
+  /// A tensor of that model.
   llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::TensorProto &tensor,
                                             llvm::StringRef name);
   llvm::Expected<mlir::ElementsAttr> import(const onnx_proto::SparseTensorProto &tensor,
@@ -37,7 +41,10 @@ private:
                                                 llvm::ArrayRef<char> bytes,
                                                 std::shared_ptr<const void> keeper);
 
-  std::shared_ptr<const std::string> takeRawData(const onnx_proto::TensorProto &tensor);
+  void takeRawData(onnx_proto::TensorProto &tensor);
+  void takeRawData(onnx_proto::SparseTensorProto &tensor);
+  void takeRawData(onnx_proto::NodeProto &node);
+  void takeRawData(onnx_proto::GraphProto &graph);
 
   mlir::MLIRContext *context;
   llvm::DenseMap<const onnx_proto::TensorProto *, std::shared_ptr<const std::string>> taken;
