@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/json.h"
 #include "runtime/main/session.h"
-#include "runtime/sim/estimate.h"
+#include "runtime/sim/observe/estimate.h"
 
 #include <chrono>
 #include <cstdio>

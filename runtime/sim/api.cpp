@@ -1,7 +1,12 @@
 // The table that simulated kernels call through.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
+#include "runtime/sim/check/checks.h"
+#include "runtime/sim/exec/entry_points.h"
+#include "runtime/sim/exec/fiber.h"
+#include "runtime/sim/isa/execute.h"
+#include "runtime/sim/observe/counting.h"
+#include "runtime/sim/observe/trace.h"
 
 #include <math.h>
 

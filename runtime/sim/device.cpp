@@ -5,7 +5,7 @@
 #include "runtime/core/device.h"
 
 #include "runtime/sim/engine.h"
-#include "runtime/sim/estimate.h"
+#include "runtime/sim/observe/estimate.h"
 
 #include <algorithm>
 #include <chrono>

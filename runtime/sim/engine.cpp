@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/engine.h"
-
-#include "runtime/sim/block.h"
-#include "runtime/sim/pool.h"
+#include "runtime/sim/exec/entry_points.h"
+#include "runtime/sim/exec/pool.h"
+#include "runtime/sim/exec/worker.h"
 
 #include <algorithm>
 #include <cstring>

@@ -10,8 +10,8 @@
 #define CAMEO_SIM_ENGINE_H
 
 #include "runtime/sim/abi.h"
-#include "runtime/sim/counters.h"
-#include "runtime/sim/trace.h"
+#include "runtime/sim/observe/counters.h"
+#include "runtime/sim/observe/trace.h"
 
 #include <cstddef>
 #include <cstdint>

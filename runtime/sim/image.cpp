@@ -1,9 +1,9 @@
 // Loading of simulator images from memory.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/check/report.h"
 #include "runtime/sim/engine.h"
 #include "runtime/sim/object.h"
-#include "runtime/sim/report.h"
 
 #include <cpuid.h>
 #include <cstring>

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/object.h"
 
-#include "runtime/sim/report.h"
+#include "runtime/sim/check/report.h"
 
 #include <cerrno>
 #include <cstring>

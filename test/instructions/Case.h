@@ -6,7 +6,7 @@
 #ifndef CAMEO_TEST_INSTRUCTIONS_CASE_H
 #define CAMEO_TEST_INSTRUCTIONS_CASE_H
 
-#include "runtime/sim/tensor_map.h"
+#include "runtime/sim/isa/tensor_map.h"
 
 #include <cstdint>
 #include <cstring>

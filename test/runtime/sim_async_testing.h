@@ -8,7 +8,7 @@
 #include "sim_testing.h"
 
 #include "runtime/sim/instructions.h"
-#include "runtime/sim/tensor_map.h"
+#include "runtime/sim/isa/tensor_map.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

@@ -4,8 +4,8 @@
 #include "sim_testing.h"
 
 #include "runtime/format.h"
-#include "runtime/sim/estimate.h"
 #include "runtime/sim/instructions.h"
+#include "runtime/sim/observe/estimate.h"
 
 #include <gtest/gtest.h>
 

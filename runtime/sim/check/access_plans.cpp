@@ -1,7 +1,7 @@
 // Calls of CameoSimApi::warp_access, worked out once and looked up again.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/access_plans.h"
+#include "runtime/sim/check/access_plans.h"
 
 #include <algorithm>
 #include <cstring>

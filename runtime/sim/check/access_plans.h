@@ -7,7 +7,7 @@
 #define CAMEO_SIM_ACCESS_PLANS_H
 
 #include "runtime/sim/abi.h"
-#include "runtime/sim/clocks.h"
+#include "runtime/sim/check/clocks.h"
 
 #include <memory>
 #include <unordered_map>

@@ -7,10 +7,9 @@
 // proxy: a fence.proxy.async must be between that and an earlier access by a thread.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/async.h"
-
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/check/async.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,9 +6,8 @@
 // has waited; from then on its read is the thread's.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/async.h"
-
-#include "runtime/sim/block.h"
+#include "runtime/sim/check/async.h"
+#include "runtime/sim/exec/worker.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 // itself: what the first one does is noted, and the others must do the same in the same order.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // warp_groups.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/barrier_epoch.h"
+#include "runtime/sim/check/barrier_epoch.h"
 
 #include <algorithm>
 #include <cstring>

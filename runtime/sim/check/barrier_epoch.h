@@ -9,7 +9,7 @@
 #ifndef CAMEO_SIM_BARRIER_EPOCH_H
 #define CAMEO_SIM_BARRIER_EPOCH_H
 
-#include "runtime/sim/access_plans.h"
+#include "runtime/sim/check/access_plans.h"
 
 namespace cameo::sim {
 

@@ -1,8 +1,8 @@
 // The check of one memory access: bounds, alignment, initialisation, races.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/map_fences.h"
-#include "runtime/sim/races.h"
+#include "runtime/sim/check/map_fences.h"
+#include "runtime/sim/check/races.h"
 
 #include <algorithm>
 #include <cstring>

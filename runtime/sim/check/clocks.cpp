@@ -1,7 +1,7 @@
 // Happens-before within a cluster of blocks.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/clocks.h"
+#include "runtime/sim/check/clocks.h"
 
 #include "runtime/sim/instructions.h"
 

@@ -8,9 +8,8 @@
 // of the other direction. Maps that are parameters of the kernel need neither.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/map_fences.h"
-
-#include "runtime/sim/block.h"
+#include "runtime/sim/check/map_fences.h"
+#include "runtime/sim/exec/worker.h"
 
 #include <algorithm>
 

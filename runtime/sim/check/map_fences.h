@@ -4,8 +4,8 @@
 #ifndef CAMEO_SIM_MAP_FENCES_H
 #define CAMEO_SIM_MAP_FENCES_H
 
-#include "runtime/sim/instruct.h"
-#include "runtime/sim/memory.h"
+#include "runtime/sim/exec/memory.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <cstdint>
 #include <vector>

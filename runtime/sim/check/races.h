@@ -6,7 +6,7 @@
 #ifndef CAMEO_SIM_RACES_H
 #define CAMEO_SIM_RACES_H
 
-#include "runtime/sim/block.h"
+#include "runtime/sim/exec/worker.h"
 
 namespace cameo::sim {
 

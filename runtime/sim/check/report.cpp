@@ -1,9 +1,8 @@
 // Faults as they are noted while a launch runs, and their making into reports afterwards.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/report.h"
-
-#include "runtime/sim/block.h"
+#include "runtime/sim/check/report.h"
+#include "runtime/sim/exec/fiber.h"
 
 #include <algorithm>
 #include <cstdarg>

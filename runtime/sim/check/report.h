@@ -4,7 +4,7 @@
 #ifndef CAMEO_SIM_REPORT_H
 #define CAMEO_SIM_REPORT_H
 
-#include "runtime/sim/async.h"
+#include "runtime/sim/check/async.h"
 #include "runtime/sim/engine.h"
 
 #include <map>

@@ -6,7 +6,7 @@
 #ifndef CAMEO_SIM_ROWS_H
 #define CAMEO_SIM_ROWS_H
 
-#include "runtime/sim/clocks.h"
+#include "runtime/sim/check/clocks.h"
 
 #include <cstring>
 #include <immintrin.h>

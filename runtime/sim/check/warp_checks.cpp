@@ -3,9 +3,9 @@
 // reporting. So both find the same.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/warp_checks.h"
-#include "runtime/sim/races.h"
-#include "runtime/sim/rows.h"
+#include "runtime/sim/check/warp_checks.h"
+#include "runtime/sim/check/races.h"
+#include "runtime/sim/check/rows.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 #define CAMEO_SIM_WARP_CHECKS_H
 
 #include "runtime/sim/abi.h"
-#include "runtime/sim/clocks.h"
+#include "runtime/sim/check/clocks.h"
 
 namespace cameo::sim {
 

@@ -2,8 +2,8 @@
 // fault, else access by access (warp_checks.cpp).
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/rows.h"
+#include "runtime/sim/check/rows.h"
+#include "runtime/sim/exec/worker.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // Device allocations as the checks see them, and the shadows that remember what was done to memory.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/memory.h"
+#include "runtime/sim/exec/memory.h"
 
-#include "runtime/sim/report.h"
-#include "runtime/sim/stacks.h"
+#include "runtime/sim/check/report.h"
+#include "runtime/sim/exec/stacks.h"
 
 #include <algorithm>
 #include <cstdlib>

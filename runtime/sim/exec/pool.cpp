@@ -1,7 +1,7 @@
 // Threads that run the same function together with their caller.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/pool.h"
+#include "runtime/sim/exec/pool.h"
 
 #include <csignal>
 

@@ -4,8 +4,10 @@
 // returns the fiber to go on with.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/execute.h"
+#include "runtime/sim/isa/instruct.h"
+#include "runtime/sim/observe/converge.h"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
 // Stacks of a worker's fibers, and the shared-memory window of its block.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/stacks.h"
+#include "runtime/sim/exec/stacks.h"
 
-#include "runtime/sim/block.h"
+#include "runtime/sim/exec/worker.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,9 @@
 // memory. A cluster is one block where the launch says nothing else.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/exec/entry_points.h"
+#include "runtime/sim/observe/converge.h"
 
 #include <algorithm>
 #include <cstring>

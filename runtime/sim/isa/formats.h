@@ -63,9 +63,6 @@ static inline uint16_t floatToBf16(float value) {
   return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/// tf32 has the low 13 bits of a float left out of account.
-static inline float tf32ToFloat(uint32_t bits) { return floatOf(bits & ~0x1fffu); }
-
 /// Exponent 4 bits, mantissa 3, no infinities; NaN is all ones.
 static inline float e4m3ToFloat(uint8_t bits) {
   uint32_t sign = uint32_t(bits & 0x80) << 24, magnitude = bits & 0x7fu;

@@ -1,10 +1,10 @@
 // Executes an instruction by its row of instructions.def.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/isa/instruct.h"
 
-#include "runtime/sim/block.h"
-#include "runtime/sim/map_fences.h"
+#include "runtime/sim/check/map_fences.h"
+#include "runtime/sim/exec/worker.h"
 
 namespace cameo::sim {
 

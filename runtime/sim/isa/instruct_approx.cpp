@@ -8,8 +8,8 @@
 // 2^-20.9 within [-pi, pi]).
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/formats.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/isa/formats.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <cmath>
 

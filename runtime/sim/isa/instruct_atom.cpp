@@ -1,9 +1,9 @@
 // atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions").
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/formats.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/formats.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <algorithm>
 

@@ -7,11 +7,11 @@
 // are looked for when either is issued.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/formats.h"
-#include "runtime/sim/instruct.h"
-#include "runtime/sim/map_fences.h"
-#include "runtime/sim/tensor_map.h"
+#include "runtime/sim/check/map_fences.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/formats.h"
+#include "runtime/sim/isa/instruct.h"
+#include "runtime/sim/isa/tensor_map.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 // mapa, getctarank, ld, st, st.async, red.async").
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <cstring>
 

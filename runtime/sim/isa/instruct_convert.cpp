@@ -2,8 +2,8 @@
 // between pairs of floats, prmt).
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/formats.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/isa/formats.h"
+#include "runtime/sim/isa/instruct.h"
 
 namespace cameo::sim {
 namespace {

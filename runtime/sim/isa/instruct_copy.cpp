@@ -5,8 +5,8 @@
 // source then. So a missing wait shows in results; with the `init` check it is a report.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <algorithm>
 #include <cstring>

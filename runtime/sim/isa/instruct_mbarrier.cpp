@@ -5,8 +5,8 @@
 // bit that says that it is one. The state that an arrival returns is the object as it was.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <algorithm>
 

@@ -11,8 +11,8 @@
 // in f64. Integer sums are exact before they wrap or saturate.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/instruct.h"
-#include "runtime/sim/tiles.h"
+#include "runtime/sim/isa/instruct.h"
+#include "runtime/sim/isa/tiles.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Collectives of a warp over registers, and matrices between registers and shared memory.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
-#include "runtime/sim/tiles.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/instruct.h"
+#include "runtime/sim/isa/tiles.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,9 +6,9 @@
 // bits.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
-#include "runtime/sim/tiles.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/instruct.h"
+#include "runtime/sim/isa/tiles.h"
 
 namespace cameo::sim {
 namespace {

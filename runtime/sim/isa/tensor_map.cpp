@@ -1,7 +1,7 @@
 // Tensor maps: the limits are those of the CUDA driver API, "Tensor Map Object Management".
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/tensor_map.h"
+#include "runtime/sim/isa/tensor_map.h"
 
 #include <cstring>
 

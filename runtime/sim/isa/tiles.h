@@ -9,8 +9,8 @@
 #ifndef CAMEO_SIM_TILES_H
 #define CAMEO_SIM_TILES_H
 
-#include "runtime/sim/formats.h"
 #include "runtime/sim/instructions.h"
+#include "runtime/sim/isa/formats.h"
 
 #include <array>
 #include <immintrin.h>

@@ -1,10 +1,10 @@
 // Sectors and wavefronts of one warp-level access.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/counters.h"
+#include "runtime/sim/observe/counters.h"
 
+#include "runtime/sim/check/report.h"
 #include "runtime/sim/instructions.h"
-#include "runtime/sim/report.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/counting.h"
-
-#include "runtime/sim/block.h"
-#include "runtime/sim/instruct.h"
+#include "runtime/sim/observe/counting.h"
+#include "runtime/sim/check/checks.h"
+#include "runtime/sim/exec/block.h"
+#include "runtime/sim/isa/instruct.h"
 
 #include <algorithm>
 

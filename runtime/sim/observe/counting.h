@@ -5,8 +5,8 @@
 #ifndef CAMEO_SIM_COUNTING_H
 #define CAMEO_SIM_COUNTING_H
 
-#include "runtime/sim/counters.h"
-#include "runtime/sim/lane_log.h"
+#include "runtime/sim/observe/counters.h"
+#include "runtime/sim/observe/lane_log.h"
 
 namespace cameo::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/estimate.h"
+#include "runtime/sim/observe/estimate.h"
 
 #include "runtime/format.h"
 #include "runtime/sim/instructions.h"

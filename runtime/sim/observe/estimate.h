@@ -6,7 +6,7 @@
 #define CAMEO_SIM_ESTIMATE_H
 
 #include "runtime/boards.h"
-#include "runtime/sim/counters.h"
+#include "runtime/sim/observe/counters.h"
 
 namespace cameo::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/lane_log.h"
+#include "runtime/sim/observe/lane_log.h"
 
 namespace cameo::sim {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/trace.h"
-
-#include "runtime/sim/block.h"
-#include "runtime/sim/formats.h"
+#include "runtime/sim/observe/trace.h"
+#include "runtime/sim/exec/worker.h"
+#include "runtime/sim/isa/formats.h"
 
 #include <charconv>
 #include <cstring>

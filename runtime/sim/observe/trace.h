@@ -5,7 +5,7 @@
 #define CAMEO_SIM_TRACE_H
 
 #include "runtime/sim/abi.h"
-#include "runtime/sim/lane_log.h"
+#include "runtime/sim/observe/lane_log.h"
 
 #include <cstdint>
 #include <functional>
