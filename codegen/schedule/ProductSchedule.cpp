@@ -67,6 +67,27 @@ double productBytes(kernel::DispatchOp op, const Product &product) {
   return operandBytes(op, product) + movedBytes(op, product, /*ofOperands=*/false);
 }
 
+bool isOfEachElement(const Product &product, const Access &read, bool isRow) {
+  AffineMap place = read.place();
+  auto moves = [&](unsigned loop) {
+    return product.ranges[loop] == 1 || place.isFunctionOfDim(loop);
+  };
+  return llvm::all_of(product.depth, moves) &&
+         llvm::all_of(isRow ? product.rows : product.columns, moves);
+}
+
+unsigned streamedBits(const Product &product, bool isRow) {
+  unsigned streamed = 0, any = 0;
+  for (const Access &read : (isRow ? product.row : product.column).value.reads) {
+    unsigned bits = getElementTypeOrSelf(read.source).getIntOrFloatBitWidth();
+    any = std::max(any, bits);
+    if (isOfEachElement(product, read, isRow))
+      streamed = std::max(streamed, bits);
+  }
+  unsigned bits = streamed ? streamed : any;
+  return bits == 1 ? 8 : bits;
+}
+
 /// Of memory that is padded: only loops along which all of them are padding, or none.
 static int64_t paddedVector(kernel::DispatchOp op, const Product &product, const Access &read,
                             ArrayRef<unsigned> loops, int64_t most) {
@@ -117,6 +138,9 @@ int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
   auto moves = [&](const Access &read, ArrayRef<unsigned> along) {
     return ShapedType::isDynamic(sameAlong(read.place(), along, product.ranges)) ? 0 : 1;
   };
+  bool hasWhole = llvm::any_of(operand.value.reads, [&](const Access &read) {
+    return isOfEachElement(product, read, isRow);
+  });
   int best = 0;
   int64_t vector = 1;
   for (const Access &read : operand.value.reads) {
@@ -126,6 +150,13 @@ int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
     auto [place, type] = placeAsPacked(read, packed);
     int64_t mine = std::min(vectorAlong(place, type, loops, product.ranges, most),
                             operandLayout(op, read.source).alignment);
+    // Weights are loaded at once though neighbours have a scale in common.
+    if (hasWhole && !isOfEachElement(product, read, isRow)) {
+      int64_t same = sameAlong(place, loops, product.ranges);
+      mine = ShapedType::isDynamic(same)
+                 ? most
+                 : std::max<int64_t>(mine, llvm::bit_floor<uint64_t>(std::gcd(same, most)));
+    }
     vector =
         dimensions > best || &read == operand.value.reads.begin() ? mine : std::min(vector, mine);
     best = dimensions;
@@ -155,8 +186,14 @@ int64_t nearestAlong(const Product &product, const Access &read, ArrayRef<unsign
 
 void orderDepthAsPacked(Product &product, ArrayRef<DimOrder> packed) {
   const Operand &operand = product.depthOfColumn ? product.column : product.row;
-  if (operand.value.isMemory())
-    orderDepth(product, placeAsPacked(operand.value.reads.front(), packed).first);
+  for (const Access &read : operand.value.reads) {
+    AffineMap place = placeAsPacked(read, packed).first;
+    bool isWhole = operand.value.isMemory() ||
+                   (isOfEachElement(product, read, /*isRow=*/!product.depthOfColumn) &&
+                    place.isProjectedPermutation(/*allowZeroInResults=*/true));
+    if (isWhole)
+      return orderDepth(product, place);
+  }
 }
 
 /// Whether neighbours in the memory of an operand are neighbours along this loop.
@@ -166,8 +203,48 @@ static bool isInnermost(const Operand &operand, AffineExpr loop) {
          loop;
 }
 
+/// Of what a computed operand reads, see the header.
+static SmallVector<unsigned> computedPacking(kernel::DispatchOp op, const Product &product,
+                                             bool isRow, const Access &read) {
+  ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
+  AffineMap place = read.place();
+  auto movesAlong = [&](ArrayRef<unsigned> loops) {
+    return llvm::any_of(loops, [&](unsigned loop) {
+      return product.ranges[loop] != 1 && place.isFunctionOfDim(loop);
+    });
+  };
+  if (!place.isProjectedPermutation(/*allowZeroInResults=*/true) || !movesAlong(across) ||
+      !movesAlong(product.depth))
+    return {};
+  // Whole vectors of the operand's own elements decide, for its scales, too.
+  constexpr int64_t kVector = 16;
+  int64_t deep = product.extent(product.depth), wide = product.extent(across);
+  if (ShapedType::isDynamic(deep) || ShapedType::isDynamic(wide) ||
+      std::gcd(deep, kVector) < std::gcd(wide, kVector) ||
+      (streamedBits(product, isRow) >= 16 && std::gcd(deep, kVector) == std::gcd(wide, kVector)))
+    return {};
+  // Dimensions of one element stay among those of depth: what is computed of weights and scales
+  // has the order of both.
+  auto rank = [&](unsigned dim) {
+    auto expr = dyn_cast<AffineDimExpr>(place.getResult(dim));
+    if (!expr || llvm::is_contained(product.depth, expr.getPosition()))
+      return 2;
+    return llvm::is_contained(product.batch, expr.getPosition()) ? 0 : 1;
+  };
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, place.getNumResults()));
+  llvm::sort(order,
+             [&](unsigned a, unsigned b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
+  return order;
+}
+
 SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product, unsigned input,
                                      int64_t depth, bool depthInnermost) {
+  for (bool isRow : {true, false}) {
+    const Operand &operand = isRow ? product.row : product.column;
+    for (const Access &read : operand.value.reads)
+      if (!operand.value.isMemory() && read.source == op.getInputArgs()[input])
+        return operand.pad ? SmallVector<unsigned>() : computedPacking(op, product, isRow, read);
+  }
   for (bool isRow : {true, false}) {
     const Operand *operand = isRow ? &product.row : &product.column;
     ArrayRef<unsigned> across = isRow ? product.rows : product.columns;

@@ -21,6 +21,12 @@ double resultBytes(const Product &product);
 double operandBytes(kernel::DispatchOp op, const Product &product);
 double productBytes(kernel::DispatchOp op, const Product &product);
 
+/// Whether a read of the row's or the column's operand has an element for each of the operand's, as
+/// weights have that are dequantised; scales have one for many.
+bool isOfEachElement(const Product &product, const Access &read, bool isRow);
+/// Bits of the widest elements that an operand reads so.
+unsigned streamedBits(const Product &product, bool isRow);
+
 /// Elements of the row's or the column's operand that may be copied at once along `loops`: what
 /// each of the largest of what it reads has together, `most` at most. Inputs are stored in the
 /// orders of `packed`, if there are any.
@@ -39,7 +45,9 @@ std::pair<mlir::AffineMap, mlir::RankedTensorType> placeAsPacked(const Access &r
 /// then depth with channels innermost (what a tile's `depth` divides, so that a step of depth stays
 /// within one tap of a window, and what the other operand has innermost, so that it is copied along
 /// that); then what goes across, so that tiles are copied as they are, 16 bytes at a time. With
-/// `depthInnermost` the last dimension of depth comes behind that. Empty: as it is.
+/// `depthInnermost` the last dimension of depth comes behind that. Of an operand that is computed
+/// what has several numbers along depth and across, with depth innermost where more elements are
+/// together so. Empty: as it is.
 llvm::SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product,
                                            unsigned input, int64_t depth,
                                            bool depthInnermost = false);

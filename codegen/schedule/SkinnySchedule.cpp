@@ -42,14 +42,6 @@ constexpr double kPlaceRegisters = 32;
 /// What a thread may take by this count, with room for what it does not know.
 constexpr double kMostRegisters = 176;
 
-int64_t widestBytes(const Operand &operand) {
-  int64_t most = 1;
-  for (const Access &read : operand.value.reads)
-    most = std::max<int64_t>(
-        most, llvm::divideCeil(getElementTypeOrSelf(read.source).getIntOrFloatBitWidth(), 8));
-  return most;
-}
-
 /// Whether the thin side is of weights that tiles could have, too. Those of other products with the
 /// same input may stand beside them (MergeProducts), which makes sums of tiles of them.
 bool hasThinWeights(kernel::DispatchOp op, const Product &product) {
@@ -70,11 +62,12 @@ public:
   /// Depth innermost, where the large operand is not loaded 16 bytes at a time as it is.
   SmallVector<unsigned> packing(unsigned input) const override {
     const Operand &operand = wide();
+    if (!operand.value.isMemory())
+      return productPacking(op, product, input, kDeep);
     if (operand.source != op.getInputArgs()[input] ||
         !operand.map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
-        std::max(vectorOf(operand, !thinIsRow, wideLoops()),
-                 vectorOf(operand, !thinIsRow, product.depth)) ==
-            kWidestLoad / widestBytes(operand))
+        std::max(vectorOf(!thinIsRow, wideLoops()), vectorOf(!thinIsRow, product.depth)) ==
+            widestVector(!thinIsRow))
       return {};
     auto rank = [&](unsigned dim) {
       auto expr = dyn_cast<AffineDimExpr>(operand.map.getResult(dim));
@@ -134,15 +127,17 @@ public:
   }
 
 private:
-  static constexpr int64_t kWidestLoad = 16;
+  /// Elements in the widest load.
+  int64_t widestVector(bool isRow) const { return 128 / streamedBits(product, isRow); }
+  double bytesOf(bool isRow) const { return streamedBits(product, isRow) / 8.0; }
 
   const Operand &wide() const { return thinIsRow ? product.column : product.row; }
   const Operand &few() const { return thinIsRow ? product.row : product.column; }
   ArrayRef<unsigned> wideLoops() const { return thinIsRow ? product.columns : product.rows; }
   int64_t thin() const { return product.extent(thinIsRow ? product.rows : product.columns); }
 
-  int64_t vectorOf(const Operand &operand, bool isRow, ArrayRef<unsigned> loops) const {
-    return copyVector(op, product, isRow, loops, kWidestLoad / widestBytes(operand), packed);
+  int64_t vectorOf(bool isRow, ArrayRef<unsigned> loops) const {
+    return copyVector(op, product, isRow, loops, widestVector(isRow), packed);
   }
   /// Neighbours of the result that a block's threads may store at once.
   int64_t widestStore() const {
@@ -164,9 +159,9 @@ private:
 };
 
 void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) const {
-  int64_t down = vectorOf(wide(), !thinIsRow, product.depth);
-  int64_t over = vectorOf(wide(), !thinIsRow, wideLoops());
-  int64_t few = vectorOf(this->few(), thinIsRow, product.depth);
+  int64_t down = vectorOf(!thinIsRow, product.depth);
+  int64_t over = vectorOf(!thinIsRow, wideLoops());
+  int64_t few = vectorOf(thinIsRow, product.depth);
   AffineMap place = placeAsPacked(wide().value.reads.front(), packed).first;
   bool inDepth = down != over ? down > over : llvm::any_of(product.depth, [&](unsigned loop) {
     return place.getResults().back().isFunctionOfDim(loop);
@@ -176,8 +171,11 @@ void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) cons
   SkinnyForm form{};
   form.alongDepth = inDepth;
   form.storeVector = widestStore();
-  // Of integers any order of sums gives the same one.
-  form.deep = inDepth && !isa<FloatType>(product.sumType) ? std::max(kDeep, down) : kDeep;
+  // Weights of less than two bytes have more steps in 16. Of integers any order of sums gives the
+  // same one.
+  bool isNarrow = streamedBits(product, !thinIsRow) < 16;
+  form.deep =
+      inDepth && (isNarrow || !isa<FloatType>(product.sumType)) ? std::max(kDeep, down) : kDeep;
   form.wideVector = inDepth ? std::min(down, form.deep) : over;
   form.laneAlong = kLanesAlong, form.laneAcross = kWarp / kLanesAlong;
   form.warpAlong = 1;
@@ -195,7 +193,8 @@ void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) cons
          form.warpAcross *= 2) {
       // Pieces of 64 bytes at least of what lies together across: two sectors.
       int64_t line = form.laneAcross * form.wide;
-      bool isTogether = inDepth || line * widestBytes(wide()) >= 64 || double(line) >= extent;
+      bool isTogether =
+          inDepth || double(line) * bytesOf(!thinIsRow) >= 64 || double(line) >= extent;
       if (!isTogether || double(form.blockWide()) / 2 >= extent ||
           form.wide * form.deep > 8 * kMostOfThread)
         continue;
@@ -213,8 +212,8 @@ void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) cons
 double SkinnyMatch::registers(const SkinnyForm &form) const {
   double sumWords = product.sumType.getIntOrFloatBitWidth() / 32.0;
   double wideReads = wide().value.reads.size(), thinReads = few().value.reads.size();
-  double loaded = double(form.wide * form.together * widestBytes(wide())) * wideReads / 4 +
-                  double(thin() * form.together * widestBytes(few())) * thinReads / 4;
+  double loaded = double(form.wide * form.together) * bytesOf(!thinIsRow) * wideReads / 4 +
+                  double(thin() * form.together) * bytesOf(thinIsRow) * thinReads / 4;
   double sums = double(form.wide * thin()) * sumWords;
   return sums + loaded + double(form.wide + thin()) * sumWords * 2 + kPlaceRegisters;
 }
@@ -222,8 +221,7 @@ double SkinnyMatch::registers(const SkinnyForm &form) const {
 KernelWork SkinnyMatch::kernelOf(const SkinnyForm &form) const {
   TimeModel model(target);
   unsigned sumBits = product.sumType.getIntOrFloatBitWidth();
-  double few = double(thin()), wideBytes = widestBytes(wide()),
-         thinBytes = widestBytes(this->few());
+  double few = double(thin()), wideBytes = bytesOf(!thinIsRow), thinBytes = bytesOf(thinIsRow);
   double extent = likelyExtent(product, wideLoops(), 512);
   double depth = likelyExtent(product, product.depth, 512);
   double threads = double(form.threads()), warps = threads / kWarp;
@@ -324,9 +322,9 @@ LogicalResult SkinnyMatch::verify(DictionaryAttr params) const {
   };
   ArrayRef<unsigned> along = form->alongDepth ? ArrayRef(product.depth) : wideLoops();
   if (failed(check("together", form->together, form->deep, form->deep)) ||
-      failed(check("wide_vector", form->wideVector, vectorOf(wide(), !thinIsRow, along),
+      failed(check("wide_vector", form->wideVector, vectorOf(!thinIsRow, along),
                    form->alongDepth ? form->together : form->wide)) ||
-      failed(check("thin_vector", form->thinVector, vectorOf(few(), thinIsRow, product.depth),
+      failed(check("thin_vector", form->thinVector, vectorOf(thinIsRow, product.depth),
                    form->together)) ||
       failed(check("store_vector", form->storeVector, widestStore(),
                    thinIsRow ? form->blockWide() : thin())))
