@@ -107,6 +107,32 @@ def AssignLayouts : Pass<"cameo-assign-layouts", "::cameo::rt::VariantOp"> {
   ];
 }
 
+def NarrowWeights : Pass<"cameo-narrow-weights", "::mlir::ModuleOp"> {
+  let summary = "narrow weights whose numbers need four bits, to two a byte";
+  let description = [{
+    Constants of i8 that a product dequantises as it reads them become constants of i4 where each
+    number is one of four bits, signed or not as bodies extend it. Memory of i4 has two elements a
+    byte, the first one in the lower bits. What is multiplied as it is, as integers, stays, since
+    instructions take bytes; so do scales, zero points and equal numbers, of which there are few.
+
+    ```mlir
+    rt.constant @w0 = dense_resource<w0> : tensor<64x32xi8>            // -8 to 7
+    %0 = kernel.dispatch ins(%w, %s, %x : tensor<64x32xi8>, ...) ... {
+      linalg.generic ... { ^bb0(%in: i8, ...): %1 = arith.extsi %in : i8 to i32 ... }
+    ```
+    ==>
+    ```mlir
+    rt.constant @w0_i4 = dense_resource<w0_i4> : tensor<64x32xi4>
+    %0 = kernel.dispatch ins(%w, %s, %x : tensor<64x32xi4>, ...) ... {
+      linalg.generic ... { ^bb0(%in: i4, ...): %1 = arith.extsi %in : i4 to i32 ... }
+    ```
+  }];
+  let dependentDialects = ["::cameo::rt::RtDialect", "::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"narrowed", "narrowed", "constants that are stored in four bits">
+  ];
+}
+
 def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
   let summary = "pack weights in the order in which kernels read them";
   let description = [{
@@ -298,6 +324,37 @@ def ExpandTiles : Pass<"cameo-expand-tiles", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"kernels", "kernels", "kernels with tile operations">
+  ];
+}
+
+def ExpandNibbles : Pass<"cameo-expand-nibbles", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "expand loads of i4, of which a byte has two, into loads of bytes";
+  let description = [{
+    Buffers of i4 become buffers of bytes. A load of one element loads its byte and shifts it; one of
+    several loads their bytes at once, as words, and shifts those. From then on an i4 is an i32 of
+    which the lower four bits count, whatever passes it on, and `arith.extsi` and `arith.extui` clear
+    the others. There are no stores of i4.
+
+    ```mlir
+    %v = vector.load %w[%i] {kernel.alignment = 4 : i64} : memref<?xi4, #g>, vector<8xi4>
+    %x = vector.extract %v[1] : i4 from vector<8xi4>
+    %n = arith.extsi %x : i4 to i32
+    ```
+    ==>
+    ```mlir
+    %h = arith.shrui %i, %c1 : index
+    %b = vector.load %w[%h] {kernel.alignment = 4 : i64} : memref<?xi8, #g>, vector<4xi8>
+    %v = vector.bitcast %b : vector<4xi8> to vector<1xi32>
+    %e = vector.extract %v[0] : i32 from vector<1xi32>
+    %x = arith.shrui %e, %c4 : i32
+    %s = arith.shli %x, %c28 : i32
+    %n = arith.shrsi %s, %c28 : i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect", "::cameo::kernel::KernelDialect"];
+  let statistics = [
+    Statistic<"kernels", "kernels", "kernels that read memory of i4">
   ];
 }
 

@@ -163,6 +163,9 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
 static constexpr unsigned kTunedCandidates = 5;
 
 static void populateScheduled(OpPassManager &passes, const PipelineOptions &options) {
+  // First, because what follows goes by types: costs of layouts, estimates, orders of weights. Not
+  // earlier, because products are merged and batched whatever their weights' numbers are.
+  passes.addPass(createNarrowWeights());
   if (options.layout != "as-imported") {
     // Because layouts are a question to the class that takes a dispatch. Without it, dispatches are
     // split where it turns out that none does.
@@ -187,6 +190,8 @@ static void populateTiled(OpPassManager &passes, const PipelineOptions &) {
   variants.addPass(createHoistConstants());
   variants.addPass(createLowerDispatches());
   variants.nest<gpu::GPUModuleOp>().addPass(createExpandTiles());
+  // After tiles, whose fragments have elements of four bits, too.
+  variants.nest<gpu::GPUModuleOp>().addPass(createExpandNibbles());
 }
 
 static void populateDevice(OpPassManager &passes, const PipelineOptions &) {

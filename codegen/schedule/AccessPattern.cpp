@@ -26,7 +26,8 @@ static double sizeOf(RankedTensorType type, unsigned dim) {
 }
 
 static double elementBytes(RankedTensorType type) {
-  return std::max<int64_t>(type.getElementTypeBitWidth(), 8) / 8.0;
+  unsigned bits = type.getElementTypeBitWidth();
+  return bits == 1 ? 1 : bits / 8.0;
 }
 
 double tensorBytes(RankedTensorType type) {

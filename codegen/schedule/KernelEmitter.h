@@ -43,7 +43,7 @@ struct OperandLayout {
   llvm::SmallVector<int64_t> strides;
   /// A power of two of elements: accesses of more than these are not aligned, or leave the pieces
   /// that the operand consists of. Of memory of its own more than any access has.
-  int64_t alignment = 16;
+  int64_t alignment = 32;
   bool isContiguous() const { return strides.empty(); }
 };
 

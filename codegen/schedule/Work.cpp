@@ -126,9 +126,10 @@ private:
   llvm::DenseMap<Value, Value> numbers; // sizes as doubles
 };
 
-/// As they lie in memory.
-int64_t elementBytes(Value tensor) {
-  return llvm::divideCeil(getElementTypeOrSelf(tensor).getIntOrFloatBitWidth(), 8);
+/// As they lie in memory: of four bits two a byte.
+double elementBytes(Value tensor) {
+  Type type = getElementTypeOrSelf(tensor);
+  return type.isInteger(1) ? 1 : type.getIntOrFloatBitWidth() / 8.0;
 }
 
 } // namespace
@@ -145,7 +146,7 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
     else
       asked[value] = amounts.elements(value);
     bytes = amounts.add(
-        bytes, amounts.multiply(amounts.elements(value), {double(parts * elementBytes(value))}));
+        bytes, amounts.multiply(amounts.elements(value), {double(parts) * elementBytes(value)}));
   }
   for (size_t i = 0; i < described.size(); ++i) { // grows meanwhile
     Operation *definition = described[i];
@@ -182,7 +183,7 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
   }
   for (auto &[value, count] : asked)
     bytes = amounts.add(bytes, amounts.multiply(amounts.least(count, amounts.elements(value)),
-                                                {double(elementBytes(value))}));
+                                                {elementBytes(value)}));
   if (flops.unknown || bytes.unknown)
     return;
   if (!flops.value && !bytes.value) {

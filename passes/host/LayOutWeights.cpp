@@ -18,8 +18,31 @@ namespace cameo {
 using namespace mlir;
 using namespace cameo;
 
+/// Of elements of less than a byte, which are a byte each until they are written.
+static bool isPacked(rt::ConstantOp constant) {
+  return getElementTypeOrSelf(cast<ElementsAttr>(constant.getValue()).getType()).isInteger(4);
+}
+
 static std::optional<onnx::ConstantBytes> bytesOf(rt::ConstantOp constant) {
-  return onnx::constantBytes(cast<ElementsAttr>(constant.getValue()));
+  auto value = cast<ElementsAttr>(constant.getValue());
+  std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
+  // Splats share their place by what they repeat, which is bytes.
+  return bytes && bytes->isSplat() && isPacked(constant) ? bytes->expanded(value.getNumElements())
+                                                         : bytes;
+}
+
+/// Two elements a byte, the first in the lower bits.
+static void forEachPackedPiece(ArrayRef<char> elements, function_ref<void(ArrayRef<char>)> piece) {
+  constexpr size_t kBlock = 1 << 16;
+  std::vector<char> block;
+  for (; !elements.empty(); elements = elements.drop_front(std::min(kBlock, elements.size()))) {
+    block.clear();
+    for (size_t i = 0; i < std::min(kBlock, elements.size()); i += 2) {
+      char second = i + 1 < elements.size() ? elements[i + 1] : 0;
+      block.push_back(char((elements[i] & 15) | (second & 15) << 4));
+    }
+    piece(block);
+  }
 }
 
 FailureOr<int64_t> cameo::weightBytes(rt::ConstantOp constant) {
@@ -31,6 +54,8 @@ FailureOr<int64_t> cameo::weightBytes(rt::ConstantOp constant) {
   if (!bytesOf(constant))
     return emitError(constant.getLoc()) << "constant @" << constant.getSymName() << " of type "
                                         << value.getType() << ": its data are missing";
+  if (isPacked(constant))
+    return llvm::divideCeil(value.getNumElements(), 2);
   return value.getNumElements() * onnx::elementBytes(*kind);
 }
 
@@ -39,6 +64,8 @@ void cameo::forEachPiece(rt::ConstantOp constant, function_ref<void(ArrayRef<cha
   int64_t count = cast<ElementsAttr>(constant.getValue()).getNumElements();
   if (!bytes || count == 0)
     return;
+  if (isPacked(constant))
+    return forEachPackedPiece(bytes->get(), piece);
   if (!bytes->isSplat())
     return piece(bytes->get());
   // A splat holds one element: a block of them, as often as it takes.

@@ -142,7 +142,8 @@ int64_t cameo::accessAlignment(int64_t divisor, Type element) {
   int64_t bytes = bytesOf(element);
   if (divisor == 0)
     return kPointerAlignment;
-  int64_t alignment = bytes * (divisor & -divisor);
+  int64_t bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+  int64_t alignment = bits * (divisor & -divisor) / 8;
   return std::max(bytes, std::min(alignment, kPointerAlignment));
 }
 

@@ -123,7 +123,7 @@ bool isVector(AffineMap map, RankedTensorType type, unsigned loop, ArrayRef<Boun
 int64_t vectorAlong(AffineMap map, RankedTensorType type, ArrayRef<unsigned> loops,
                     ArrayRef<int64_t> ranges, int64_t most, ArrayRef<Bound> bounds) {
   unsigned bits = type.getElementTypeBitWidth();
-  int64_t vector = llvm::bit_floor<uint64_t>(std::min<int64_t>(bits < 8 ? 1 : 128 / bits, most));
+  int64_t vector = llvm::bit_floor<uint64_t>(std::min<int64_t>(bits == 1 ? 1 : 128 / bits, most));
   bool always = llvm::none_of(bounds, [&](const Bound &bound) {
     return llvm::any_of(loops, [&](unsigned loop) { return bound.at.isFunctionOfDim(loop); });
   });
