@@ -245,8 +245,9 @@ def HoistQuantization : Pass<"cameo-hoist-quantization", "::mlir::func::FuncOp">
 def SplitQuantizedBlocks : Pass<"cameo-split-quantized-blocks", "::mlir::func::FuncOp"> {
   let summary = "split products by weights that are quantised in blocks of their depth";
   let description = [{
-    A MatMul by a constant that is dequantised with a scale for each block of rows becomes an Einsum
-    over blocks and rows of a block, where blocks are whole. Then a scale has an index of its own, and
+    A MatMul or Gemm by a constant that is dequantised with a scale for each block of depth becomes an
+    Einsum over blocks and what is in a block, where blocks are whole; what a Gemm adds is added behind.
+    BF16, of which ONNX has no Einsum, stays. Then a scale has an index of its own, and
     lowering makes one dispatch of the product and of what dequantises its weights.
 
     ```mlir

@@ -6,6 +6,7 @@
 //   %b = onnx.DequantizeLinear(%w', %s', %z') {axis = 1, block_size = 32} 2x32x16, scales 2x1x16
 //   %y = onnx.Einsum(%x', %b) {equation = "ayz,yzb->ab"}                  x' is x as ...x2x32
 //
+// Of a Gemm whose weights are turned, blocks are the last dimension; what it adds is added behind.
 // So each number of the scales is at an index of its own, which the product reads as it goes: no
 // index is divided, and weights stay as small as they are.
 //
@@ -27,12 +28,30 @@ struct BlockedWeights {
   Operation *product;
   Operation *op; // DequantizeLinear
   int64_t blocks, block, columns;
+  bool isTurned; // columns come first
+
+  /// With a column's blocks as a dimension of their own, each of `size`.
+  SmallVector<int64_t> shape(int64_t size) const {
+    return isTurned ? SmallVector<int64_t>{columns, blocks, size}
+                    : SmallVector<int64_t>{blocks, size, columns};
+  }
 
   static std::optional<BlockedWeights> of(Operation *op);
 };
 
+/// Whether it is a product by its second operand, or that turned, perhaps with something added.
+bool isPlainProduct(Operation *op) {
+  if (auto gemm = dyn_cast<onnx::GemmOp>(op))
+    return gemm.getAlpha().convertToDouble() == 1 && gemm.getTransA() == 0 &&
+           (op->getNumOperands() < 3 || onnx::isAbsent(op->getOperand(2)) ||
+            gemm.getBeta().convertToDouble() == 1);
+  return isa<onnx::MatMulOp>(op);
+}
+
 std::optional<BlockedWeights> BlockedWeights::of(Operation *op) {
-  auto product = dyn_cast<onnx::MatMulOp>(op);
+  Operation *product = isPlainProduct(op) ? op : nullptr;
+  auto gemm = dyn_cast<onnx::GemmOp>(op);
+  bool isTurned = gemm && gemm.getTransB() != 0;
   auto weights =
       product ? product->getOperand(1).getDefiningOp<onnx::DequantizeLinearOp>() : nullptr;
   auto left = product ? dyn_cast<RankedTensorType>(product->getOperand(0).getType()) : nullptr;
@@ -42,15 +61,21 @@ std::optional<BlockedWeights> BlockedWeights::of(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(weights->getOperand(0).getType());
   auto scale = dyn_cast<RankedTensorType>(weights->getOperand(1).getType());
   int64_t block = weights.getBlockSize(), axis = weights.getAxis();
-  if (!type || !scale || type.getRank() != 2 || scale.getRank() != 2 || block < 2 ||
-      (axis != 0 && axis != -2) || type.getDimSize(0) % block != 0 ||
-      scale.getDimSize(0) * block != type.getDimSize(0) ||
-      scale.getDimSize(1) != type.getDimSize(1))
+  // ONNX has no Einsum of bf16.
+  if (left.getElementType().isBF16())
+    return std::nullopt;
+  if (!type || !scale || type.getRank() != 2 || scale.getRank() != 2 || block < 2)
+    return std::nullopt;
+  int64_t depth = isTurned ? 1 : 0, across = 1 - depth;
+  if ((axis != depth && axis != depth - 2) || type.getDimSize(depth) % block != 0 ||
+      scale.getDimSize(depth) * block != type.getDimSize(depth) ||
+      scale.getDimSize(across) != type.getDimSize(across))
     return std::nullopt;
   for (Value operand : weights->getOperands())
     if (!onnx::isAbsent(operand) && !onnx::constantValue(operand))
       return std::nullopt;
-  return BlockedWeights{product, weights, scale.getDimSize(0), block, type.getDimSize(1)};
+  return BlockedWeights{product, weights, scale.getDimSize(depth), block, type.getDimSize(across),
+                        isTurned};
 }
 
 /// The same elements in another shape.
@@ -73,17 +98,15 @@ struct SplitQuantizedBlocks : impl::SplitQuantizedBlocksBase<SplitQuantizedBlock
 
 private:
   static Value splitWeights(OpBuilder &b, const BlockedWeights &weights) {
-    SmallVector<Value> operands{
-        viewed(b, weights.op->getOperand(0), {weights.blocks, weights.block, weights.columns})};
+    SmallVector<Value> operands{viewed(b, weights.op->getOperand(0), weights.shape(weights.block))};
     for (Value parameter : weights.op->getOperands().drop_front())
-      operands.push_back(onnx::isAbsent(parameter)
-                             ? parameter
-                             : viewed(b, parameter, {weights.blocks, 1, weights.columns}));
+      operands.push_back(onnx::isAbsent(parameter) ? parameter
+                                                   : viewed(b, parameter, weights.shape(1)));
     NamedAttrList attributes(weights.op->getAttrs());
-    attributes.set("axis", b.getI64IntegerAttr(1));
+    attributes.set("axis", b.getI64IntegerAttr(weights.isTurned ? 2 : 1));
     attributes.erase(onnx::kDimsAttr);
     Type element = cast<TensorType>(weights.op->getResult(0).getType()).getElementType();
-    auto type = RankedTensorType::get({weights.blocks, weights.block, weights.columns}, element);
+    auto type = RankedTensorType::get(weights.shape(weights.block), element);
     return b.create<onnx::DequantizeLinearOp>(weights.op->getLoc(), TypeRange{type}, operands,
                                               attributes.getAttrs());
   }
@@ -116,13 +139,21 @@ private:
     std::string rows;
     for (int64_t i = 1; i < cast<RankedTensorType>(x.getType()).getRank() - 1; ++i)
       rows += char('a' + i - 1);
-    std::string equation = rows + "yz,yzx->" + rows + "x";
+    std::string equation = rows + "yz," + (weights.isTurned ? "xyz" : "yzx") + "->" + rows + "x";
     auto sum = b.create<onnx::EinsumOp>(
         product->getLoc(), TypeRange{product->getResult(0).getType()}, ValueRange{x, w},
         b.getNamedAttr("equation", b.getStringAttr(equation)));
     if (Attribute dims = product->getAttr(onnx::kDimsAttr))
       sum->setAttr(onnx::kDimsAttr, dims);
-    product->getResult(0).replaceAllUsesWith(sum->getResult(0));
+    Value result = sum->getResult(0);
+    if (product->getNumOperands() > 2 && !onnx::isAbsent(product->getOperand(2))) {
+      auto added = b.create<onnx::AddOp>(product->getLoc(), TypeRange{result.getType()},
+                                         ValueRange{result, product->getOperand(2)});
+      if (Attribute dims = product->getAttr(onnx::kDimsAttr))
+        added->setAttr(onnx::kDimsAttr, dims);
+      result = added->getResult(0);
+    }
+    product->getResult(0).replaceAllUsesWith(result);
     product->erase();
     if (weights.op->use_empty())
       eraseWithConstants(weights.op);

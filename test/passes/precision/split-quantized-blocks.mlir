@@ -57,3 +57,48 @@ func.func @columns(%x: tensor<5x2xf32>) -> tensor<5x4xf32> {
   %1 = onnx.MatMul(%x, %0) : (tensor<5x2xf32>, tensor<2x4xf32>) -> tensor<5x4xf32>
   return %1 : tensor<5x4xf32>
 }
+
+// -----
+
+// A Gemm by weights whose columns come first; what it adds is added behind.
+// CHECK-LABEL: func @turned
+// CHECK: %[[C:.*]] = onnx.Constant() {value = dense<7.000000e+00> : tensor<1xf32>}
+// CHECK: %[[X:.*]] = onnx.Reshape(%arg0, %{{.*}}) {{.*}} -> tensor<5x2x2xf32>
+// CHECK: %[[W:.*]] = onnx.Constant() {value = dense<{{\[\[\[}}1, 2], [3, 4]]]> : tensor<1x2x2xi8>}
+// CHECK: %[[S:.*]] = onnx.Constant() {value = dense<{{\[\[\[}}5.000000e-01], [2.500000e-01]]]> : tensor<1x2x1xf32>}
+// CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[W]], %[[S]], %{{.*}}) {axis = 2 : i64, block_size = 2 : i64}
+// CHECK: %[[Y:.*]] = onnx.Einsum(%[[X]], %[[D]]) {equation = "ayz,xyz->ax"
+// CHECK: onnx.Add(%[[Y]], %[[C]])
+func.func @turned(%x: tensor<5x4xf32>) -> tensor<5x1xf32> {
+  %none = onnx.None() : () -> none
+  %w = onnx.Constant() {value = dense<[[1, 2, 3, 4]]> : tensor<1x4xi8>} : () -> tensor<1x4xi8>
+  %s = onnx.Constant() {value = dense<[[0.5, 0.25]]> : tensor<1x2xf32>} : () -> tensor<1x2xf32>
+  %c = onnx.Constant() {value = dense<[7.0]> : tensor<1xf32>} : () -> tensor<1xf32>
+  %0 = onnx.DequantizeLinear(%w, %s, %none) {axis = 1 : i64, block_size = 2 : i64} : (tensor<1x4xi8>, tensor<1x2xf32>, none) -> tensor<1x4xf32>
+  %1 = onnx.Gemm(%x, %0, %c) {transB = 1 : i64} : (tensor<5x4xf32>, tensor<1x4xf32>, tensor<1xf32>) -> tensor<5x1xf32>
+  return %1 : tensor<5x1xf32>
+}
+
+// -----
+
+// A factor of its own; BF16, of which ONNX has no Einsum.
+// CHECK-LABEL: func @scaled
+// CHECK: onnx.Gemm(
+// CHECK-LABEL: func @bf16
+// CHECK: onnx.MatMul(
+func.func @scaled(%x: tensor<5x4xf32>) -> tensor<5x1xf32> {
+  %none = onnx.None() : () -> none
+  %w = onnx.Constant() {value = dense<[[1, 2, 3, 4]]> : tensor<1x4xi8>} : () -> tensor<1x4xi8>
+  %s = onnx.Constant() {value = dense<[[0.5, 0.25]]> : tensor<1x2xf32>} : () -> tensor<1x2xf32>
+  %0 = onnx.DequantizeLinear(%w, %s, %none) {axis = 1 : i64, block_size = 2 : i64} : (tensor<1x4xi8>, tensor<1x2xf32>, none) -> tensor<1x4xf32>
+  %1 = onnx.Gemm(%x, %0, %none) {alpha = 2.0 : f32, transB = 1 : i64} : (tensor<5x4xf32>, tensor<1x4xf32>, none) -> tensor<5x1xf32>
+  return %1 : tensor<5x1xf32>
+}
+func.func @bf16(%x: tensor<5x4xbf16>) -> tensor<5x1xbf16> {
+  %none = onnx.None() : () -> none
+  %w = onnx.Constant() {value = dense<[[1], [2], [3], [4]]> : tensor<4x1xi8>} : () -> tensor<4x1xi8>
+  %s = onnx.Constant() {value = dense<[[0.5], [0.25]]> : tensor<2x1xbf16>} : () -> tensor<2x1xbf16>
+  %0 = onnx.DequantizeLinear(%w, %s, %none) {axis = 0 : i64, block_size = 2 : i64} : (tensor<4x1xi8>, tensor<2x1xbf16>, none) -> tensor<4x1xbf16>
+  %1 = onnx.MatMul(%x, %0) : (tensor<5x4xbf16>, tensor<4x1xbf16>) -> tensor<5x1xbf16>
+  return %1 : tensor<5x1xbf16>
+}
