@@ -52,15 +52,19 @@ class Case:
     inputs: dict  # arrays; weights as well, which device text would keep beside it
     output: list
     is_fused: bool = False  # all of it must be one kernel
+    weights: tuple = ()  # tensors that are constants
 
     def model(self):
         graph = helper.make_graph(
             self.nodes, self.name,
             [helper.make_tensor_value_info(key, TensorProto.FLOAT, value.shape)
              for key, value in self.inputs.items()],
-            [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.output)])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-        model.ir_version = 8
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.output)],
+            list(self.weights))
+        # The first version with blocks of 4 bits is 21.
+        model = helper.make_model(graph, opset_imports=[
+            helper.make_opsetid("", 21 if self.weights else 17)])
+        model.ir_version = 10 if self.weights else 8
         onnx.checker.check_model(model)
         return model
 
@@ -230,6 +234,9 @@ def fused_cases():
     def normal(*shape):
         return random.standard_normal(shape, numpy.float32)
 
+    def tensor(name, kind, values):
+        return helper.make_tensor(name, kind, values.shape, values.flatten().tolist())
+
     node = helper.make_node
     return [
         # What follows a product, with a tensor that is read element by element.
@@ -251,6 +258,18 @@ def fused_cases():
                              node("Conv", ["q", "w"], ["y"], "product", pads=[1] * 4)],
              {"x": normal(2, 5, 9, 9), "s": normal(5, 1, 1), "w": normal(20, 5, 3, 3)},
              [2, 20, 9, 9], True),
+        # Weights of four bits, two a byte: whole vectors of them by a few rows, whose sums cross
+        # lanes and warps; and through shared memory, the last ones of odd numbers of each alone.
+        *(Case(f"weights-of-4-bits{name}",
+               [node("DequantizeLinear", ["w", "s", "z"], ["d"], "dequantise", axis=0,
+                     block_size=block), node("MatMul", ["x", "d"], ["y"], "product")],
+               {"x": normal(rows, depth)}, [rows, columns], True,
+               weights=[tensor("w", TensorProto.INT4, random.integers(-8, 8, (depth, columns))),
+                        tensor("s", TensorProto.FLOAT, random.uniform(
+                            0.1, 0.2, (depth // block, columns))),
+                        tensor("z", TensorProto.INT4,
+                               random.integers(-8, 8, (depth // block, columns)))])
+          for name, rows, depth, columns, block in (("", 3, 192, 40, 32), ("-tiles", 35, 77, 37, 7))),
         # Several reductions of the same rows, which are computed first.
         Case("fused-rows", [node("Add", ["x", "r"], ["p"], "residual"),
                             node("LayerNormalization", ["p", "s", "b"], ["y"], "norm", axis=-1)],
