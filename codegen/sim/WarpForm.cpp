@@ -31,6 +31,12 @@ std::string warp::Rewriter::run() {
   connectWarpCode();
   finish();
   emitMatrices();
+  DenseMap<const BasicBlock *, size_t> order; // of the code
+  for (const BasicBlock &block : function)
+    order.insert({&block, order.size()});
+  llvm::sort(regions, [&](const auto &a, const auto &b) {
+    return order.lookup(a->latch) < order.lookup(b->latch);
+  });
   for (auto &region : regions)
     versionLoop(*region);
   resolveAddresses();

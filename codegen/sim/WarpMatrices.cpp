@@ -10,6 +10,7 @@
 #include "runtime/sim/instructions.h"
 
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -265,6 +266,12 @@ void Rewriter::layOutRows(MapVector<AllocaInst *, unsigned> &places) {
 void Rewriter::emitMatrices() {
   if (matrixCalls.empty())
     return;
+  DenseMap<const Instruction *, size_t> order; // of the code
+  for (Instruction &instruction : instructions(function))
+    order.insert({&instruction, order.size()});
+  llvm::sort(matrixCalls, [&](const MatrixCall &a, const MatrixCall &b) {
+    return order.lookup(a.call) < order.lookup(b.call);
+  });
   MapVector<AllocaInst *, unsigned> places;
   layOutRows(places);
   DenseMap<const CallInst *, const MatrixCall *> known;

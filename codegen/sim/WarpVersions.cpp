@@ -18,9 +18,13 @@ using namespace cameo::warp;
 enum Operand { kGiven, kIsFaulty, kAllowed };
 
 void Rewriter::versionLoop(ParallelRegion &region) {
-  SmallVector<BasicBlock *> blocks{region.header};
-  blocks.append(region.body);
-  blocks.push_back(region.latch);
+  SmallPtrSet<const BasicBlock *, 16> within(region.body.begin(), region.body.end());
+  within.insert(region.header);
+  within.insert(region.latch);
+  SmallVector<BasicBlock *> blocks; // in the order of the code
+  for (BasicBlock &block : function)
+    if (within.contains(&block))
+      blocks.push_back(&block);
   SmallVector<CallInst *> addresses;
   SetVector<Value *> flags;
   for (BasicBlock *block : blocks)
