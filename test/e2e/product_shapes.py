@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Products of any shape: by vectors and by a few of them, of depths that blocks share, of sizes that
-only a run knows, transposed, batched, ragged. Compared with sums in double precision, as
+only a run knows, transposed, batched, ragged; and depthwise convolutions of FP32 and INT8. Compared with sums in double precision, as
 matrix_products.py does; products of integers exactly. Depths are split by schedules that are edited,
 whatever would be chosen. Under all checks of the simulator, and with the same bits from all its
 orders of blocks. Without --long BF16 and 32-bit integers have each third case."""
@@ -39,8 +39,8 @@ class ShapeCase(Case):
         return super().values(*shape)
 
     def node(self, operator, *inputs, **attributes):
-        if self.kind == "s8" and operator == "MatMul":
-            operator = "MatMulInteger"
+        if self.kind == "s8" and operator in ("MatMul", "Conv"):
+            operator += "Integer"
         return super().node(operator, *inputs, **attributes)
 
     def round(self):
@@ -150,13 +150,23 @@ OPEN = {
     "broadcast": lambda c: multiply_open(c, (3, 20, 40), (40, 36), {(0, 0): "b", (0, 1): "m"}),
     "residual": lambda c: add_open(c),
 }
+DEPTHWISE = {
+    "3x3": lambda c: convolve(c, 1, 32, 12, 32, 3, pad=1, groups=32),
+    "3x3-strided": lambda c: convolve(c, 2, 24, 9, 24, 3, stride=2, pad=1, groups=24),
+    "3x3-odd": lambda c: convolve(c, 1, 19, 7, 19, 3, pad=1, groups=19),
+    "3x3-dilated": lambda c: convolve(c, 1, 16, 11, 16, 3, pad=2, dilation=2, groups=16),
+    "3x3-first": lambda c: convolve(c, 2, 12, 9, 12, 3, pad=1, groups=12, last=False),
+    "5x5-first": lambda c: convolve(c, 1, 9, 14, 9, 5, pad=2, groups=9, last=False),
+    "7x7": lambda c: convolve(c, 1, 8, 10, 8, 7, pad=3, groups=8),
+    "line": lambda c: convolve(c, 2, 24, 40, 24, 3, pad=1, groups=24, rank=1),
+}
 # Cases, types, classes of schedules, parts of depth.
 TILES = {"mma", "contraction"}
 BYTES = {name: SPLIT[name] for name in ("33x65x700", "20x40x330-turned-ab", "batch")} | {
     "128x64x768": lambda c: multiply(c, 128, 64, 768)}
 GROUPS = {"skinny": (SKINNY, (*FLOATS, "i32"), {"skinny"}, 0),
           "split": (SPLIT, (*FLOATS, "i32"), TILES, 3), "split-bytes": (BYTES, ("s8",), {"mma"}, 3),
-          "open": (OPEN, FLOATS, TILES, 0)}
+          "open": (OPEN, FLOATS, TILES, 0), "depthwise": (DEPTHWISE, ("f32", "s8"), {"window"}, 0)}
 
 
 def add_open(case):
