@@ -28,7 +28,7 @@ foreach(folder dialects passes codegen)
           PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
 endforeach()
 install(FILES runtime/format.h runtime/cameo.h DESTINATION include/cameo/runtime)
-install(FILES runtime/sim/abi.h runtime/sim/instructions.h runtime/sim/instructions.def
+install(FILES runtime/sim/abi.h runtime/sim/image.def runtime/sim/instructions.h runtime/sim/instructions.def
         DESTINATION include/cameo/runtime/sim)
 
 set(package lib/cmake/Cameo)
