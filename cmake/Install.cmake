@@ -12,8 +12,8 @@ install(FILES runtime/cameo.h DESTINATION include)
 install(TARGETS cameo-stub RUNTIME DESTINATION lib/cameo)
 install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
 
-install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-compare cameo-sass cameo-lsp-server
-        EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
+install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-compare cameo-sass cameo-sim-opt
+        cameo-lsp-server EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
 
 # For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
 install(TARGETS CameoArena cameo_runtime CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses
@@ -21,7 +21,7 @@ install(TARGETS CameoArena cameo_runtime CameoHeaders CameoOnnxProto CameoOnnx C
         INCLUDES DESTINATION include/cameo)
 foreach(folder dialects passes codegen)
   install(DIRECTORY ${folder} ${CMAKE_BINARY_DIR}/${folder} DESTINATION include/cameo
-          FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc
+          FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc PATTERN SimPasses.def
           # Of the importer: they need protobuf.
           PATTERN *.pb.h EXCLUDE PATTERN Importer.h EXCLUDE PATTERN Exporter.h EXCLUDE
           PATTERN ModelParse.h EXCLUDE PATTERN TensorImport.h EXCLUDE

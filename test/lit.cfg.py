@@ -17,7 +17,7 @@ llvm_tools = Path("/usr/lib/llvm-19/bin")
 
 config.name = "cameo"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".test"]
+config.suffixes = [".mlir", ".ll", ".test"]
 config.excludes = ["Inputs", "node_exceptions.txt"]
 config.test_source_root = str(source / "test")
 config.test_exec_root = str(build / "test")
@@ -36,8 +36,8 @@ config.substitutions += [
     ("%device", lit_config.params.get("device", "sim")),
     ("%cc", "clang-19"),
 ]
-for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-sass", "cameo-lsp-server",
-             "cameoc"):
+for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-sass", "cameo-sim-opt",
+             "cameo-lsp-server", "cameoc"):
     config.substitutions.append((f"%{tool}(?![-\\w])", str(build / "bin" / tool)))
     if (build / "bin" / tool).exists():
         config.available_features.add(tool)

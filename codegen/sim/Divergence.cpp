@@ -4,6 +4,7 @@
 #include "codegen/sim/Divergence.h"
 
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 #include "codegen/sim/WarpChecks.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -68,7 +69,7 @@ bool isOfWarp(const Instruction &instruction) {
 
 } // namespace
 
-LaneShape Divergence::shape(const Value *value) const { return shapes_.lookup(value); }
+LaneShape Divergence::shape(const Value *value) const { return shapes_->lookup(value); }
 
 bool Divergence::differsBetweenLanes(const Value *value) const {
   LaneShape known = shape(value);
@@ -101,7 +102,7 @@ LaneShape Divergence::evaluatePhi(const PHINode &phi) const {
   bool first = true;
   for (const Value *incoming : phi.incoming_values()) {
     if (incoming == &phi || isa<UndefValue>(incoming) ||
-        (isa<Instruction>(incoming) && !shapes_.count(incoming)))
+        (isa<Instruction>(incoming) && !shapes_->count(incoming)))
       continue; // the last of these: not known yet
     LaneShape other = shape(incoming);
     if (!first && !(result == other)) {
@@ -134,7 +135,7 @@ bool Divergence::isFromOneLane(const CallInst &call) const {
 
 LaneShape Divergence::evaluate(const Instruction &instruction) const {
   using namespace PatternMatch;
-  if (&instruction == &lane_) {
+  if (&instruction == lane_) {
     std::array<int64_t, kWarpLanes> offset;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane)
       offset[lane] = lane;
@@ -227,8 +228,9 @@ LaneShape Divergence::evaluate(const Instruction &instruction) const {
 }
 
 /// True if that is news.
-bool Divergence::addDivergentRegion(const BasicBlock &branching) {
-  auto *node = postDominators_.getNode(&branching);
+bool Divergence::addDivergentRegion(const BasicBlock &branching,
+                                    const PostDominatorTree &postDominators) {
+  auto *node = postDominators.getNode(&branching);
   const BasicBlock *join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
   if (!join) {
     problem_ = "lanes that take different ways do not meet again";
@@ -249,15 +251,16 @@ bool Divergence::addDivergentRegion(const BasicBlock &branching) {
   return changed;
 }
 
-Divergence::Divergence(Function &function, const Instruction &lane)
-    : lane_(lane), postDominators_(function) {
+Divergence::Divergence(Function &function, const Instruction *lane,
+                       const PostDominatorTree &postDominators)
+    : lane_(lane) {
   ReversePostOrderTraversal<Function *> order(&function);
   bool changed = true;
   while (changed && problem_.empty()) {
     changed = false;
     for (BasicBlock *block : order) {
       for (Instruction &instruction : *block) {
-        LaneShape &known = shapes_[&instruction];
+        LaneShape &known = (*shapes_)[&instruction];
         LaneShape now = evaluate(instruction);
         // Never up again: a phi may see an operand that is still too good.
         if (now.kind < known.kind || known == now)
@@ -275,7 +278,49 @@ Divergence::Divergence(Function &function, const Instruction &lane)
       }
       auto *branch = dyn_cast<BranchInst>(block->getTerminator());
       if (branch && branch->isConditional() && !isUniform(branch->getCondition()))
-        changed |= addDivergentRegion(*block);
+        changed |= addDivergentRegion(*block, postDominators);
     }
   }
+}
+
+AnalysisKey DivergenceAnalysis::Key;
+
+Divergence DivergenceAnalysis::run(Function &function, FunctionAnalysisManager &analyses) {
+  return Divergence(function, laneOf(function),
+                    analyses.getResult<PostDominatorTreeAnalysis>(function));
+}
+
+static void printShape(const LaneShape &shape, raw_ostream &output) {
+  switch (shape.kind) {
+  case LaneShape::Uniform:
+    output << "uniform";
+    return;
+  case LaneShape::Divergent:
+    output << "divergent";
+    return;
+  case LaneShape::Affine:
+    output << "affine, multiple of 2^" << shape.align << " +";
+    for (int64_t offset : shape.offset)
+      output << ' ' << offset;
+  }
+}
+
+PreservedAnalyses DivergencePrinterPass::run(Function &function,
+                                             FunctionAnalysisManager &analyses) {
+  const auto &divergence = analyses.getResult<DivergenceAnalysis>(function);
+  errs() << "divergence of " << function.getName() << ":\n";
+  if (!divergence.problem().empty())
+    errs() << "  problem: " << divergence.problem() << '\n';
+  for (BasicBlock &block : function) {
+    block.printAsOperand(errs() << "  ", /*PrintType=*/false);
+    errs() << (divergence.isInDivergentRegion(&block) ? ": in a divergent region\n" : ":\n");
+    for (Instruction &instruction : block) {
+      if (instruction.getType()->isVoidTy())
+        continue;
+      instruction.printAsOperand(errs() << "    ", /*PrintType=*/false);
+      printShape(divergence.shape(&instruction), errs() << ": ");
+      errs() << '\n';
+    }
+  }
+  return PreservedAnalyses::all();
 }

@@ -12,6 +12,7 @@
 #include "llvm/IR/ValueMap.h"
 
 #include <array>
+#include <memory>
 #include <string>
 
 namespace cameo {
@@ -31,11 +32,12 @@ struct LaneShape {
   }
 };
 
-/// Computed once for a function whose lane number is the call `lane`. Private variables must have
-/// been given a place for each lane: allocas are the warp's.
+/// Computed for a function whose lane number is the call `lane`; null: it has none. Private variables
+/// must have been given a place for each lane: allocas are the warp's.
 class Divergence {
 public:
-  Divergence(llvm::Function &function, const llvm::Instruction &lane);
+  Divergence(llvm::Function &function, const llvm::Instruction *lane,
+             const llvm::PostDominatorTree &postDominators);
 
   /// Why the function has no vectorised form, or empty.
   const std::string &problem() const { return problem_; }
@@ -52,7 +54,7 @@ public:
 
   /// Makes known an instruction that was added since, of which each lane has its own result.
   void addDivergent(const llvm::Instruction &instruction) {
-    shapes_[&instruction].kind = LaneShape::Divergent;
+    (*shapes_)[&instruction].kind = LaneShape::Divergent;
   }
 
   /// Whether lanes may come to `block` at different times, or some not at all: it lies between a
@@ -66,21 +68,23 @@ public:
     return regions_.isEquivalent(a, b);
   }
 
-private:
   LaneShape shape(const llvm::Value *value) const;
+
+private:
   LaneShape evaluate(const llvm::Instruction &instruction) const;
   bool isFromOneLane(const llvm::CallInst &call) const;
   LaneShape evaluatePhi(const llvm::PHINode &phi) const;
-  bool addDivergentRegion(const llvm::BasicBlock &branching);
+  bool addDivergentRegion(const llvm::BasicBlock &branching,
+                          const llvm::PostDominatorTree &postDominators);
 
-  const llvm::Instruction &lane_;
-  llvm::PostDominatorTree postDominators_;
+  const llvm::Instruction *lane_;
   /// Instructions are erased while this is in use, and others are made, some at the same addresses:
   /// a value's entry ends with it.
   struct Forgetting : llvm::ValueMapConfig<const llvm::Value *> {
     enum { FollowRAUW = false };
   };
-  llvm::ValueMap<const llvm::Value *, LaneShape, Forgetting> shapes_;
+  using Shapes = llvm::ValueMap<const llvm::Value *, LaneShape, Forgetting>;
+  std::unique_ptr<Shapes> shapes_ = std::make_unique<Shapes>(); // which cannot be moved
   llvm::SmallPtrSet<const llvm::BasicBlock *, 16> divergentRegion_, joins_;
   llvm::EquivalenceClasses<const llvm::BasicBlock *> regions_;
   std::string problem_;

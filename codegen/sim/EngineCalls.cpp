@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/EngineCalls.h"
 
+#include "codegen/sim/SimPasses.h"
+
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
@@ -78,10 +80,13 @@ CallInst *cameo::callEngine(IRBuilderBase &builder, Value *entry, const EngineFu
   return builder.CreateCall(type, entry, operands);
 }
 
-void cameo::markCollectiveCalls(Module &module) {
-  for (Function &function : module)
-    for (Instruction &instruction : instructions(function))
-      if (auto *call = dyn_cast<CallInst>(&instruction))
-        if (auto offset = engineFunction(*call); offset && isCollective(*offset))
-          call->addFnAttr(Attribute::Convergent);
+bool MarkCollectivesPass::rewrite(Function &function, FunctionAnalysisManager &) {
+  bool changed = false;
+  for (Instruction &instruction : instructions(function))
+    if (auto *call = dyn_cast<CallInst>(&instruction))
+      if (auto offset = engineFunction(*call); offset && isCollective(*offset)) {
+        call->addFnAttr(Attribute::Convergent);
+        changed = true;
+      }
+  return changed;
 }

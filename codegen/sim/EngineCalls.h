@@ -41,7 +41,4 @@ llvm::Value *engineEntry(llvm::IRBuilderBase &entry, const EngineFunction &engin
 llvm::CallInst *callEngine(llvm::IRBuilderBase &builder, llvm::Value *entry,
                            const EngineFunction &engine, llvm::ArrayRef<llvm::Value *> operands);
 
-/// Forbids LLVM to give a path through the kernel a collective call of its own.
-void markCollectiveCalls(llvm::Module &module);
-
 } // namespace cameo

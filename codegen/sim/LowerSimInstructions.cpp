@@ -42,7 +42,7 @@ namespace {
 
 /// Operands are stored right before a call, results loaded right after it: in one buffer for what a
 /// thread does for itself, one for what a warp does together, and one for each place where threads
-/// wait. The vectorised form treats them differently (WarpPrepare.h).
+/// wait. The vectorised form treats them differently (SpreadLanesPass).
 class InstructionLowering {
 public:
   explicit InstructionLowering(LLVM::LLVMFuncOp body) : context(body), builder(context.builder) {}

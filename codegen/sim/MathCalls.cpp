@@ -1,7 +1,9 @@
+// Calls of libdevice functions become calls through the thread's function table, which is the first
+// parameter of each function.
+//
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/sim/MathCalls.h"
-
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -9,7 +11,7 @@
 using namespace llvm;
 using namespace cameo;
 
-Error cameo::bindMathCalls(Module &module) {
+PreservedAnalyses BindMathCallsPass::run(Module &module, ModuleAnalysisManager &) {
   StringMap<EngineFunction> functions;
 #define CAMEO_MATH(NAME)                                                                           \
   functions.insert({"__nv_" #NAME "f", CAMEO_SIM_ENGINE(NAME##f)});                                \
@@ -22,8 +24,10 @@ Error cameo::bindMathCalls(Module &module) {
     if (!function.isDeclaration() || function.isIntrinsic())
       continue;
     auto found = functions.find(function.getName());
-    if (found == functions.end())
-      return createStringError("the simulator has no function " + function.getName().str());
+    if (found == functions.end()) {
+      module.getContext().emitError("the simulator has no function " + function.getName());
+      continue;
+    }
     for (User *user : make_early_inc_range(function.users())) {
       auto *call = cast<CallInst>(user);
       Function *caller = call->getFunction();
@@ -36,5 +40,5 @@ Error cameo::bindMathCalls(Module &module) {
     }
     function.eraseFromParent();
   }
-  return Error::success();
+  return PreservedAnalyses::none();
 }

@@ -5,31 +5,27 @@
 #include "codegen/sim/SimImage.h"
 
 #include "codegen/emit/LlvmModule.h"
-#include "codegen/sim/EngineCalls.h"
-#include "codegen/sim/MathCalls.h"
 #include "codegen/sim/SimLink.h"
 #include "codegen/sim/SimLower.h"
+#include "codegen/sim/SimPasses.h"
+#include "codegen/sim/SimPipeline.h"
 #include "codegen/sim/SimTables.h"
-#include "codegen/sim/WarpForm.h"
 #include "codegen/target/Target.h"
 #include "runtime/sim/abi.h"
 
 #include "mlir/IR/Threading.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/DataExtractor.h"
-#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace cameo;
 
 namespace {
-
-constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
-constexpr llvm::StringLiteral kProcessor = "x86-64-v3";
 
 /// Return address, spilled alignment and the like that frame sizes leave out.
 constexpr uint64_t kFrameSlack = 256;
@@ -41,12 +37,6 @@ struct SimObject {
   std::vector<std::string> noWarpForm;
   std::string error;
 };
-
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine() {
-  llvm::TargetOptions options;
-  options.EmitStackSizeSection = true;
-  return createTargetMachine(kTriple, kProcessor, "", llvm::CodeGenOptLevel::Default, options);
-}
 
 /// The sum of all frames of an object: an upper bound, as nothing in it is recursive. The section's
 /// rows are an address and the size as ULEB128.
@@ -76,42 +66,45 @@ llvm::Expected<uint64_t> stackBytes(StringRef data) {
   return total;
 }
 
-/// Adds vectorised forms and takes away the scalar forms that are not needed then.
-void makeWarpForms(const SimModule &module, llvm::Module &translated, llvm::TargetMachine &machine,
-                   SimImageOptions::Forms forms, SimObject &object) {
-  for (const SimKernel &kernel : module.kernels) {
-    std::string problem = "it is traced";
-    if (forms != SimImageOptions::Forms::Thread) {
-      llvm::Function &thread = *translated.getFunction(kernel.name);
-      problem.clear();
-      if (makeWarpForm(thread, kernel.block, problem) && forms == SimImageOptions::Forms::Warp)
-        thread.eraseFromParent();
-    }
-    object.noWarpForm.push_back(problem);
+/// Collects errors of passes; the rest is LLVM's to print.
+struct ErrorCollector : llvm::DiagnosticHandler {
+  explicit ErrorCollector(std::string &errors) : errors(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &diagnostic) override {
+    if (diagnostic.getSeverity() != llvm::DS_Error)
+      return false;
+    llvm::raw_string_ostream stream(errors);
+    stream << (errors.empty() ? "" : "; ");
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    diagnostic.print(printer);
+    return true;
   }
-  optimizeWarpForms(translated, machine);
+  std::string &errors;
+};
+
+/// Tells the steps which functions are kernels, and LLVM what code images may have.
+void markFunctions(const SimModule &module, llvm::Module &translated) {
+  for (llvm::Function &function : translated) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    // Keeps LLVM from turning loops into calls of memset and memcpy, which the image lacks.
+    function.addFnAttr("no-builtins");
+  }
+  for (const SimKernel &kernel : module.kernels)
+    translated.getFunction(kernel.name)
+        ->addFnAttr(
+            kWarpBlockAttr,
+            llvm::formatv("{0},{1},{2}", kernel.block[0], kernel.block[1], kernel.block[2]).str());
 }
 
-/// Makes loops of what is left of the filling of local arrays: images call no memset.
-void expandFills(llvm::Module &module) {
-  for (llvm::Function &function : module) {
-    llvm::SmallVector<llvm::MemSetInst *> fills;
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction))
-        fills.push_back(fill);
-    if (fills.empty())
-      continue;
-    // Loops split the entry block, in which the vectorised form looks for private variables.
-    llvm::BasicBlock &entry = function.getEntryBlock();
-    for (llvm::Instruction &instruction : llvm::make_early_inc_range(entry))
-      if (auto *variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-          variable && variable->isStaticAlloca())
-        variable->moveBefore(&entry.front());
-    for (llvm::MemSetInst *fill : fills) {
-      llvm::expandMemSetAsLoop(fill);
-      fill->eraseFromParent();
-    }
-  }
+/// Why `kernel` has no vectorised form; empty if it has one.
+std::string whyNoWarp(const llvm::Module &module, const SimKernel &kernel,
+                      SimImageOptions::Forms forms) {
+  if (forms == SimImageOptions::Forms::Thread)
+    return "it is traced";
+  if (module.getFunction(kernel.name + "$warp"))
+    return {};
+  return module.getFunction(kernel.name)->getFnAttribute(kWarpProblemAttr).getValueAsString().str();
 }
 
 /// What is compiled for a module, optimised.
@@ -122,25 +115,22 @@ toLlvm(const SimModule &module, SimImageOptions::Forms forms, llvm::LLVMContext 
   if (!translated)
     return translated.takeError();
   llvm::StripDebugInfo(**translated);
-  if (llvm::Error error = bindMathCalls(**translated))
-    return std::move(error);
-  markCollectiveCalls(**translated);
-  for (llvm::Function &function : **translated) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr(llvm::Attribute::NoUnwind);
-    // Keeps LLVM from turning loops into calls of memset and memcpy, which the image lacks.
-    function.addFnAttr("no-builtins");
-  }
-  // The vectoriser of straight-line code costs matrix kernels a third of their speed.
-  optimizeModule(**translated, machine, llvm::OptimizationLevel::O2, /*slp=*/false);
-  expandFills(**translated);
-  makeWarpForms(module, **translated, machine, forms, object);
+  markFunctions(module, **translated);
+  std::string errors;
+  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
+  PassAnalyses analyses(&machine, simTuning());
+  registerSimAnalyses(analyses.functions);
+  buildSimPipeline(analyses.builder, forms).run(**translated, analyses.modules);
+  context.setDiagnosticHandler(std::make_unique<llvm::DiagnosticHandler>());
+  if (!errors.empty())
+    return llvm::createStringError(errors);
+  for (const SimKernel &kernel : module.kernels)
+    object.noWarpForm.push_back(whyNoWarp(**translated, kernel, forms));
   return translated;
 }
 
 llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimObject &object) {
-  auto machine = hostMachine();
+  auto machine = createSimMachine();
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
@@ -241,7 +231,7 @@ static SimImageOptions::Forms formsOf(const SimImageOptions &options) {
 llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImageOptions &options,
                               llvm::raw_ostream &output) {
   initializeLlvmTargets();
-  auto machine = hostMachine();
+  auto machine = createSimMachine();
   if (!machine)
     return machine.takeError();
   std::vector<SimSite> sites;
@@ -295,7 +285,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
     else if (llvm::Error error = compile(lowered[i], forms, objects[i]))
       objects[i].error = llvm::toString(std::move(error));
   });
-  auto machine = hostMachine();
+  auto machine = createSimMachine();
   if (!machine)
     return machine.takeError();
   ImageTable table(**machine);

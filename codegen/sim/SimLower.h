@@ -35,7 +35,7 @@ struct SimKernel {
 };
 
 /// A module whose exported functions are CameoSimKernels. Calls of libdevice functions are still
-/// there: bindMathCalls() replaces them once the module is LLVM IR.
+/// there: BindMathCallsPass replaces them once the module is LLVM IR.
 struct SimModule {
   mlir::OwningOpRef<mlir::ModuleOp> holder; // of the copy that `module` is: layouts are looked up
   mlir::gpu::GPUModuleOp module;

@@ -10,10 +10,8 @@
 // of either way, the scalar form shows what happens.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/sim/WarpBranches.h"
-
-#include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 #include "runtime/sim/instructions.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -29,12 +27,15 @@ using Blocks = SmallSetVector<BasicBlock *, 16>;
 
 class Branches {
 public:
-  Branches(Function &function, Instruction &lane) : function(function), lane(lane) {}
+  Branches(Function &function, Instruction &lane, FunctionAnalysisManager &analyses)
+      : function(function), lane(lane), analyses(analyses) {}
 
-  void run() {
+  bool run() {
+    bool changed = false;
     // One makes others known: what it guards is no longer between lanes.
-    while (takeOne())
-      ;
+    for (; takeOne(); changed = true)
+      analyses.invalidate(function, PreservedAnalyses::none());
+    return changed;
   }
 
 private:
@@ -84,13 +85,14 @@ private:
 
   Function &function;
   Instruction &lane;
+  FunctionAnalysisManager &analyses;
 };
 
 bool Branches::takeOne() {
-  Divergence divergence(function, lane);
+  const auto &divergence = analyses.getResult<DivergenceAnalysis>(function);
   if (!divergence.problem().empty())
     return false;
-  PostDominatorTree postDominators(function);
+  const auto &postDominators = analyses.getResult<PostDominatorTreeAnalysis>(function);
   struct Candidate {
     BranchInst *branch;
     Blocks region;
@@ -166,6 +168,7 @@ void Branches::take(BranchInst &branch, CallInst &collective, bool way) {
 
 } // namespace
 
-void cameo::uniformiseBranches(Function &function, Instruction &lane) {
-  Branches(function, lane).run();
+bool UniformiseBranchesPass::rewrite(Function &function, FunctionAnalysisManager &analyses) {
+  Instruction *lane = laneOf(function);
+  return lane && Branches(function, *lane, analyses).run();
 }

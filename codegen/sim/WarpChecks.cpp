@@ -8,20 +8,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpChecks.h"
 
-#include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 #include "codegen/sim/SimTables.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
@@ -73,10 +72,13 @@ bool isOrdered(const Instruction &instruction) {
 
 class Grouping {
 public:
-  Grouping(Function &function, Instruction &lane)
-      : function(function), lane(lane), divergence(function, lane), dominators(function),
-        postDominators(function), loops(dominators), libraries(functions), assumptions(function),
-        evolution(function, libraries, assumptions, dominators, loops),
+  Grouping(Function &function, Instruction &lane, FunctionAnalysisManager &analyses)
+      : function(function), lane(lane),
+        divergence(analyses.getResult<DivergenceAnalysis>(function)),
+        dominators(analyses.getResult<DominatorTreeAnalysis>(function)),
+        postDominators(analyses.getResult<PostDominatorTreeAnalysis>(function)),
+        loops(analyses.getResult<LoopAnalysis>(function)),
+        evolution(analyses.getResult<ScalarEvolutionAnalysis>(function)),
         i8(Type::getInt8Ty(function.getContext())), ptr(PointerType::get(i8, 0)) {}
 
   void run() {
@@ -104,14 +106,11 @@ private:
 
   Function &function;
   Instruction &lane;
-  Divergence divergence;
-  DominatorTree dominators;
-  PostDominatorTree postDominators;
-  LoopInfo loops;
-  TargetLibraryInfoImpl functions;
-  TargetLibraryInfo libraries;
-  AssumptionCache assumptions;
-  ScalarEvolution evolution;
+  const Divergence &divergence;
+  const DominatorTree &dominators;
+  const PostDominatorTree &postDominators;
+  const LoopInfo &loops;
+  ScalarEvolution &evolution;
   IntegerType *i8;
   PointerType *ptr;
   std::vector<std::unique_ptr<Group>> groups;
@@ -412,7 +411,13 @@ void Grouping::emit(Group &group) {
 
 } // namespace
 
-void cameo::checkByWarp(Function &function, Instruction &lane) { Grouping(function, lane).run(); }
+bool GroupChecksPass::rewrite(Function &function, FunctionAnalysisManager &analyses) {
+  Instruction *lane = laneOf(function);
+  if (!lane || none_of(instructions(function), isAccess))
+    return false;
+  Grouping(function, *lane, analyses).run();
+  return true;
+}
 
 const CallInst *cameo::checkedAddress(const Value &value) {
   auto *call = dyn_cast<CallInst>(&value);

@@ -10,9 +10,10 @@
 // may fill: one without a wait before it is to find that there is no value.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 #include "codegen/sim/SimTables.h"
-#include "codegen/sim/WarpRewriter.h"
-
+#include "codegen/sim/WarpPrepare.h"
 #include "runtime/sim/instructions.h"
 
 #include "llvm/Analysis/ValueTracking.h"
@@ -20,7 +21,6 @@
 
 using namespace llvm;
 using namespace cameo;
-using namespace cameo::warp;
 
 namespace {
 
@@ -129,7 +129,11 @@ static Instruction *endOfRun(ArrayRef<CopyStep> run,
   return at;
 }
 
-void Rewriter::gatherCopies() {
+bool GatherCopiesPass::rewrite(Function &function, FunctionAnalysisManager &analyses) {
+  Instruction *lane = laneOf(function);
+  if (!lane)
+    return false;
+  const auto &divergence = analyses.getResult<DivergenceAnalysis>(function);
   const DataLayout &layout = function.getParent()->getDataLayout();
   std::vector<CopyStep> steps;
   for (Instruction &instruction : instructions(function)) {
@@ -137,28 +141,28 @@ void Rewriter::gatherCopies() {
     uint64_t code = call ? ownCode(*call) : CAMEO_SIM_OP_NONE;
     switch (code & 0xff) {
     case CAMEO_SIM_OP_CP_MBARRIER:
-      return; // of a thread's copies
+      return false; // of a thread's copies
     case CAMEO_SIM_OP_CP_ASYNC:
     case CAMEO_SIM_OP_CP_COMMIT:
     case CAMEO_SIM_OP_CP_WAIT:
       steps.push_back({call, code});
       if (divergence.isInDivergentRegion(call->getParent()) || !findOperands(steps.back(), layout))
-        return;
+        return false;
       break;
     default:
       break;
     }
   }
   if (steps.empty())
-    return;
+    return false;
   auto stops = [&](const Instruction &instruction) {
-    return collective(instruction) || mayTouchCopies(instruction, function);
+    return warpCollective(instruction) || mayTouchCopies(instruction, function);
   };
   auto runs = splitIntoRuns(steps, stops);
   size_t most = 1;
   for (ArrayRef<CopyStep> run : runs)
     most = std::max(most, size_t(count_if(run, [](const CopyStep &s) { return s.copies(); })));
-  IRBuilder<> entry(&lane);
+  IRBuilder<> entry(lane);
   AllocaInst *copies = entry.CreateAlloca(
       ArrayType::get(entry.getInt8Ty(), most * sizeof(CameoSimWarpCopy)), nullptr, "copies");
   copies->setAlignment(Align(64));
@@ -171,8 +175,8 @@ void Rewriter::gatherCopies() {
     uint64_t place = 0;
     for (const CopyStep &step : run) {
       auto keep = [&](StoreInst *store, size_t offset, unsigned bytes) {
-        LanesBuilder builder(divergence, store);
-        Value *index = builder.CreateZExt(&lane, builder.getInt64Ty());
+        IRBuilder<> builder(store);
+        Value *index = builder.CreateZExt(lane, builder.getInt64Ty());
         Value *first =
             builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copies, place + offset);
         builder.CreateStore(store->getValueOperand(),
@@ -203,4 +207,5 @@ void Rewriter::gatherCopies() {
       if (store)
         store->eraseFromParent();
   }
+  return true;
 }

@@ -1,72 +1,81 @@
-// The order of the steps.
+// Copies of kernels, and what is done where they cannot be vectorised.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/sim/WarpForm.h"
+#include "codegen/sim/SimPasses.h"
 
-#include "codegen/sim/WarpBranches.h"
-#include "codegen/sim/WarpChecks.h"
-#include "codegen/sim/WarpMasks.h"
-#include "codegen/sim/WarpPrepare.h"
-#include "codegen/sim/WarpRewriter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 using namespace cameo;
 
-std::string warp::Rewriter::run() {
-  if (!divergence.problem().empty())
-    return divergence.problem();
-  if (std::string problem = checkCollectives(); !problem.empty())
-    return problem;
-  gatherCopies();
-  if (std::string problem = findDivergentRegions(); !problem.empty())
-    return problem;
-  splitAtCollectives();
-  lowerCollectives();
-  findConvergentRegions();
-  placePhiStores();
-  for (auto &region : regions)
-    makeLoop(*region);
-  for (auto &region : regions)
-    connect(*region);
-  connectWarpCode();
-  finish();
-  emitMatrices();
-  DenseMap<const BasicBlock *, size_t> order; // of the code
-  for (const BasicBlock &block : function)
-    order.insert({&block, order.size()});
-  llvm::sort(regions, [&](const auto &a, const auto &b) {
-    return order.lookup(a->latch) < order.lookup(b->latch);
-  });
-  for (auto &region : regions)
-    versionLoop(*region);
-  resolveAddresses();
-  return {};
+void cameo::setWarpProblem(Function &function, StringRef problem) {
+  function.addFnAttr(kWarpProblemAttr, problem);
 }
 
-Function *cameo::makeWarpForm(Function &thread, const std::array<uint32_t, 3> &block,
-                              std::string &problem) {
-  WarpWaits waits;
-  bool masks = true;
-  while (true) {
-    Instruction *lane = nullptr;
-    Function *function = prepareForWarp(thread, block, waits, lane, problem);
-    if (!function)
-      return nullptr;
-    uniformiseBranches(*function, *lane);
-    bool masked = masks && predicateLoops(*function, *lane);
-    checkByWarp(*function, *lane);
-    warp::Rewriter rewriter(*function, *lane);
-    problem = rewriter.run();
-    if (problem.empty())
-      return function;
-    // A wait that the warp cannot do as one: once more, with lanes that wait each for itself. What
-    // masks stand in the way of goes without them.
-    const Value *apart = waits.original.lookup(rewriter.partedWait());
-    function->eraseFromParent();
-    if (apart && waits.apart.insert(apart).second)
+/// Marks those variables of a kernel for waits of each lane's own whose copies have been found to need
+/// it. Returns whether there are any that were not marked.
+static bool markOwnWaits(const ValueToValueMapTy &copies) {
+  bool changed = false;
+  for (const auto &[original, copy] : copies) {
+    auto *variable = dyn_cast<AllocaInst>(original);
+    auto *copied = dyn_cast_or_null<AllocaInst>(copy);
+    if (!variable || !copied || !copied->hasMetadata(kPartedWait) ||
+        variable->hasMetadata(kOwnWaits))
       continue;
-    if (!masked)
-      return nullptr;
-    masks = false;
+    const_cast<AllocaInst *>(variable)->setMetadata(kOwnWaits,
+                                                    MDNode::get(variable->getContext(), {}));
+    changed = true;
   }
+  return changed;
+}
+
+/// Takes away what earlier copies were found to need.
+static void forgetFindings(Function &kernel) {
+  kernel.removeFnAttr(kWarpUnpredicatedAttr);
+  for (Instruction &instruction : instructions(kernel))
+    if (isa<AllocaInst>(instruction))
+      instruction.setMetadata(kOwnWaits, nullptr);
+}
+
+bool FormWarpsPass::formWarp(Function &kernel, FunctionAnalysisManager &functions) {
+  for (;;) {
+    ValueToValueMapTy copies;
+    Function *copy = CloneFunction(&kernel, copies);
+    copy->setName(kernel.getName() + "$warp");
+    copy->addFnAttr(kWarpAttr);
+    functions.invalidate(*copy, steps.run(*copy, functions));
+    if (!copy->hasFnAttribute(kWarpProblemAttr))
+      return true;
+    std::string problem = copy->getFnAttribute(kWarpProblemAttr).getValueAsString().str();
+    bool predicated = copy->hasFnAttribute(kWarpPredicatedAttr);
+    bool partsWaits = markOwnWaits(copies);
+    functions.clear(*copy, copy->getName());
+    copy->eraseFromParent();
+    if (partsWaits)
+      continue;
+    if (!predicated) {
+      setWarpProblem(kernel, problem);
+      return false;
+    }
+    kernel.addFnAttr(kWarpUnpredicatedAttr);
+  }
+}
+
+PreservedAnalyses FormWarpsPass::run(Module &module, ModuleAnalysisManager &analyses) {
+  auto &functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+  SmallVector<Function *> kernels;
+  for (Function &function : module)
+    if (function.hasFnAttribute(kWarpBlockAttr) && !function.hasFnAttribute(kWarpAttr))
+      kernels.push_back(&function);
+  for (Function *kernel : kernels) {
+    bool formed = formWarp(*kernel, functions);
+    forgetFindings(*kernel);
+    if (!formed || keepsScalar)
+      continue;
+    functions.clear(*kernel, kernel->getName());
+    kernel->eraseFromParent();
+  }
+  return PreservedAnalyses::none();
 }

@@ -1,3 +1,12 @@
+// Loops that lanes leave at different times, or that some lanes do not enter at all, become loops of
+// the whole warp under a mask:
+//
+//   if (enters) while (goes) body   ==>  on = enters
+//                                        while (any(on)) if (on) { body; on = goes }
+//
+// where that pays: the body then is a branch without loops, a mask once lanes are SIMD's. `any` is a
+// vote, or the loop's own condition where all lanes that enter stay equally long.
+//
 // A loop's lanes are told apart by `way`: 0 while a lane runs the loop, else the number of the
 // block where it goes on. What lanes carry around the loop or out of it lies in variables, one for
 // each phi, that become rows; one turn loads them at its begin and stores them at its end, for all
@@ -18,10 +27,8 @@
 //                                                        E   J
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/sim/WarpMasks.h"
-
-#include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -67,11 +74,13 @@ bool isForLanes(const Instruction &instruction) {
 
 /// Analyses of a function as it stands, and the loops to change.
 struct View {
-  View(Function &function, Instruction &lane)
-      : dominators(function), loops(dominators), divergence(function, lane) {}
-  DominatorTree dominators;
-  LoopInfo loops;
-  Divergence divergence;
+  View(Function &function, FunctionAnalysisManager &analyses)
+      : dominators(analyses.getResult<DominatorTreeAnalysis>(function)),
+        loops(analyses.getResult<LoopAnalysis>(function)),
+        divergence(analyses.getResult<DivergenceAnalysis>(function)) {}
+  DominatorTree &dominators;
+  LoopInfo &loops;
+  const Divergence &divergence;
 };
 
 /// Changes one loop.
@@ -455,11 +464,16 @@ void LoopPredication::makeRows() {
   PromoteMemToReg(registers, dominators);
 }
 
+/// Whether loops are to be changed at all.
+bool isForPredication(Function &function, FunctionAnalysisManager &analyses) {
+  return laneOf(function) && !function.hasFnAttribute(kWarpUnpredicatedAttr) &&
+         !analyses.getResult<LoopAnalysis>(function).empty() &&
+         analyses.getResult<DivergenceAnalysis>(function).problem().empty();
+}
+
 /// A counter that starts at a number of the lane's own: that number plus a counter of the warp.
-void splitCounters(Function &function, Instruction &lane) {
-  View view(function, lane);
-  if (!view.divergence.problem().empty())
-    return;
+bool splitCounters(Function &function, const View &view) {
+  bool changed = false;
   const DataLayout &layout = function.getParent()->getDataLayout();
   for (Loop *loop : view.loops.getLoopsInPreorder()) {
     BasicBlock *before = loop->getLoopPreheader(), *latch = loop->getLoopLatch();
@@ -488,8 +502,10 @@ void splitCounters(Function &function, Instruction &lane) {
       builder.SetInsertPoint(phi.getParent(), phi.getParent()->getFirstInsertionPt());
       phi.replaceAllUsesWith(builder.CreateAdd(start, counter, "", !unsignedWraps, !signedWraps));
       phi.eraseFromParent();
+      changed = true;
     }
   }
+  return changed;
 }
 
 /// Whether lanes gain from running `loop` together: not where they would do so one by one. Calls of
@@ -500,14 +516,17 @@ bool isWorthwhile(const Loop &loop) {
 
 } // namespace
 
-bool cameo::predicateLoops(Function &function, Instruction &lane) {
-  if (LoopInfo(DominatorTree(function)).empty())
+bool SplitCountersPass::rewrite(Function &function, FunctionAnalysisManager &analyses) {
+  return isForPredication(function, analyses) && splitCounters(function, View(function, analyses));
+}
+
+bool PredicateLoopsPass::rewrite(Function &function, FunctionAnalysisManager &analyses) {
+  if (!isForPredication(function, analyses))
     return false;
-  splitCounters(function, lane);
   bool changed = false;
   SmallPtrSet<const BasicBlock *, 8> done;
   for (;;) {
-    View view(function, lane);
+    View view(function, analyses);
     if (!view.divergence.problem().empty())
       return changed;
     // From outside in, and in the order in which lanes come by.
@@ -521,11 +540,16 @@ bool cameo::predicateLoops(Function &function, Instruction &lane) {
     done.insert(found->getHeader());
     if (!isWorthwhile(*found))
       continue;
-    formLCSSARecursively(*found, view.dominators, &view.loops, nullptr);
-    LoopPredication masking(function, lane, *found, view);
-    if (!masking.check())
+    bool closed = formLCSSARecursively(*found, view.dominators, &view.loops, nullptr);
+    changed |= closed;
+    LoopPredication masking(function, *laneOf(function), *found, view);
+    if (masking.check()) {
+      done.insert(masking.run());
+      function.addFnAttr(kWarpPredicatedAttr);
+      changed = true;
+    } else if (!closed) {
       continue;
-    done.insert(masking.run());
-    changed = true;
+    }
+    analyses.invalidate(function, PreservedAnalyses::none());
   }
 }

@@ -1,25 +1,21 @@
 // Matrix instructions work where their operands and results lie, row by row: between lane loops
-// each word that lanes keep is a row of 32. Accumulators become results in place, and instructions
-// with nothing in between are one call of the engine.
+// each word that lanes keep is a row of 32. Accumulators become results in place.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/sim/SimTables.h"
+#include "codegen/sim/SimPasses.h"
 #include "codegen/sim/WarpRewriter.h"
 #include "codegen/sim/WarpWords.h"
 
 #include "runtime/sim/instructions.h"
 
 #include "llvm/IR/CFG.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace cameo;
 using namespace cameo::warp;
 
-static constexpr uint64_t kRowBytes = 4 * kWarpLanes;
-
-/// The word of `rows` that a lane's `pointer` is, as prepareForWarp() has them.
+/// The word of `rows` that a lane's `pointer` is, as SpreadLanesPass has them.
 static std::optional<unsigned> rowIndex(const Value *pointer, const AllocaInst *rows) {
   auto *gep = dyn_cast<GetElementPtrInst>(pointer);
   if (!gep || gep->getPointerOperand() != rows || gep->getNumIndices() != 1)
@@ -220,114 +216,15 @@ bool Rewriter::lowerMatrix(CallInst &call) {
   return true;
 }
 
-/// Whether `matrix` is given one of `results` for more than a sum.
-static bool readsResult(const MatrixCall &matrix, const SmallPtrSetImpl<AllocaInst *> &results) {
-  for (auto [word, place] : enumerate(matrix.places))
-    if (results.contains(place) && (!matrix.sums || word < matrix.firstSum))
-      return true;
-  return false;
-}
-
-/// The call that comes after `call`, if there is nothing else before.
-static const CallInst *nextCall(const CallInst &call) {
-  const Instruction *at = call.getNextNode();
-  SmallPtrSet<const BasicBlock *, 8> seen;
-  while (at->isTerminator()) {
-    const BasicBlock *next = at->getParent()->getSingleSuccessor();
-    if (!next || !next->getSinglePredecessor() || !seen.insert(next).second)
-      return nullptr;
-    at = &next->front();
+/// Says on each call of a matrix instruction which rows it works on.
+void Rewriter::nameRows() {
+  for (const MatrixCall &matrix : matrixCalls) {
+    SmallVector<Value *> rows;
+    for (AllocaInst *row : matrix.places)
+      rows.push_back(row ? cast<Value>(row)
+                         : ConstantPointerNull::get(PointerType::getUnqual(context)));
+    CallInst::Create(matrix.call, OperandBundleDef(kMatrixRows.str(), rows),
+                     matrix.call->getIterator());
+    matrix.call->eraseFromParent();
   }
-  return dyn_cast<CallInst>(at);
-}
-
-/// Lays the rows of all matrix instructions out in one buffer.
-void Rewriter::layOutRows(MapVector<AllocaInst *, unsigned> &places) {
-  for (MatrixCall &matrix : matrixCalls)
-    for (AllocaInst *&row : matrix.places) {
-      if (!row)
-        row = unusedRow ? unusedRow : unusedRow = makeSlot(i32, "unused");
-      places.insert({row, unsigned(places.size())});
-    }
-  BasicBlock &start = function.getEntryBlock();
-  IRBuilder<> entry(&start, start.begin());
-  auto *type = ArrayType::get(entry.getInt8Ty(), kRowBytes * places.size());
-  matrixRows = entry.CreateAlloca(type, nullptr, "rows");
-  matrixRows->setAlignment(Align(64));
-  for (auto [row, place] : places) {
-    IRBuilder<> builder(matrixRows->getNextNode());
-    row->replaceAllUsesWith(
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), matrixRows, kRowBytes * place));
-    row->eraseFromParent();
-  }
-}
-
-/// Calls of the engine, one for instructions with nothing in between.
-void Rewriter::emitMatrices() {
-  if (matrixCalls.empty())
-    return;
-  DenseMap<const Instruction *, size_t> order; // of the code
-  for (Instruction &instruction : instructions(function))
-    order.insert({&instruction, order.size()});
-  llvm::sort(matrixCalls, [&](const MatrixCall &a, const MatrixCall &b) {
-    return order.lookup(a.call) < order.lookup(b.call);
-  });
-  MapVector<AllocaInst *, unsigned> places;
-  layOutRows(places);
-  DenseMap<const CallInst *, const MatrixCall *> known;
-  for (MatrixCall &matrix : matrixCalls)
-    known[matrix.call] = &matrix;
-  SmallPtrSet<const MatrixCall *, 16> followers;
-  auto following = [&](const MatrixCall &matrix) {
-    const CallInst *next = nextCall(*matrix.call);
-    return next ? known.lookup(next) : nullptr;
-  };
-  for (MatrixCall &matrix : matrixCalls)
-    if (const MatrixCall *next = following(matrix))
-      followers.insert(next);
-  std::vector<SmallVector<const MatrixCall *>> runs;
-  for (MatrixCall &matrix : matrixCalls) {
-    if (followers.contains(&matrix))
-      continue;
-    SmallPtrSet<AllocaInst *, 16> results;
-    runs.emplace_back();
-    for (const MatrixCall *next = &matrix; next; next = following(*next)) {
-      if (readsResult(*next, results)) {
-        runs.emplace_back();
-        results.clear();
-      }
-      runs.back().push_back(next);
-      // Of other instructions than sums, all that they have may be results.
-      for (AllocaInst *row : ArrayRef(next->places).drop_front(next->firstSum))
-        results.insert(row);
-    }
-  }
-  for (ArrayRef<const MatrixCall *> run : runs)
-    emitRun(run, places);
-}
-
-void Rewriter::emitRun(ArrayRef<const MatrixCall *> run,
-                       const MapVector<AllocaInst *, unsigned> &places) {
-  SimTables tables(*function.getParent());
-  SmallVector<Constant *> steps;
-  SmallVector<uint32_t> rows;
-  for (const MatrixCall *matrix : run) {
-    uint64_t code = cast<ConstantInt>(matrix->call->getArgOperand(1))->getZExtValue();
-    steps.push_back(tables.row(SimStepRow{
-        /*code_low=*/code,
-        /*code_high=*/code >> 32,
-        /*site=*/cast<ConstantInt>(matrix->call->getArgOperand(4))->getZExtValue(),
-        /*first=*/rows.size(),
-    }));
-    for (AllocaInst *row : matrix->places)
-      rows.push_back(places.find(row)->second);
-  }
-  IRBuilder<> builder(run.front()->call);
-  IRBuilder<> entry(matrixRows->getNextNode());
-  EngineFunction engine = CAMEO_SIM_ENGINE(warp_matrices);
-  callEngine(builder, engineEntry(entry, engine), engine,
-             {function.getArg(0), tables.table(steps, "steps"), builder.getInt32(steps.size()),
-              matrixRows, tables.words(rows, "places")});
-  for (const MatrixCall *matrix : run)
-    matrix->call->eraseFromParent();
 }

@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/WarpPrepare.h"
 
-#include "codegen/emit/LlvmModule.h"
-#include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 #include "codegen/sim/WarpWords.h"
 #include "runtime/sim/instructions.h"
 
@@ -15,13 +14,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
-#include "llvm/Transforms/Scalar/DCE.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/Local.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
-#include "llvm/Transforms/Utils/LowerSwitch.h"
-#include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 
 using namespace llvm;
 using namespace cameo;
@@ -30,19 +23,26 @@ namespace {
 
 constexpr unsigned kWordBytes = 4;
 
+constexpr StringLiteral kLane = "cameo.lane";
+
+/// Whether lanes that wait with `buffer` do so each for itself.
+bool isApart(const Value &buffer) {
+  auto *variable = dyn_cast<AllocaInst>(buffer.stripPointerCasts());
+  return variable && variable->hasMetadata(kOwnWaits);
+}
+
 class Preparation {
 public:
-  Preparation(Function &function, const std::array<uint32_t, 3> &block,
-              const SmallPtrSetImpl<const Value *> &apart)
-      : function(function), block(block), apart(apart),
-        layout(function.getParent()->getDataLayout()), i32(Type::getInt32Ty(function.getContext())),
-        i64(Type::getInt64Ty(function.getContext())) {}
+  Preparation(Function &function, const std::array<uint32_t, 3> &block)
+      : function(function), block(block), layout(function.getParent()->getDataLayout()),
+        i32(Type::getInt32Ty(function.getContext())), i64(Type::getInt64Ty(function.getContext())) {
+  }
 
   std::string run() {
     dropMarkers();
     IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
     FunctionCallee source = function.getParent()->getOrInsertFunction(
-        "cameo.lane", FunctionType::get(i32, /*isVarArg=*/false));
+        kLane, FunctionType::get(i32, /*isVarArg=*/false));
     auto *declaration = cast<Function>(source.getCallee());
     declaration->setDoesNotAccessMemory();
     declaration->setDoesNotThrow();
@@ -56,8 +56,6 @@ public:
         return problem;
     return {};
   }
-
-  CallInst *lane = nullptr;
 
 private:
   void dropMarkers();
@@ -76,9 +74,9 @@ private:
 
   Function &function;
   const std::array<uint32_t, 3> &block;
-  const SmallPtrSetImpl<const Value *> &apart; // buffers of waits that lanes do each for itself
   const DataLayout &layout;
   Type *i32, *i64;
+  CallInst *lane = nullptr;
 };
 
 /// What helps only optimisations that are over, and would look like an effect; and counts, which
@@ -154,8 +152,7 @@ void Preparation::replaceThreads(IRBuilder<> &builder) {
     auto engine = call ? engineFunction(*call) : std::nullopt;
     if (!engine || call->arg_empty() || call->getArgOperand(0) != function.getArg(0))
       continue;
-    bool waitsApart =
-        isMbarrierWait(*call) && apart.contains(call->getArgOperand(3)->stripPointerCasts());
+    bool waitsApart = isMbarrierWait(*call) && isApart(*call->getArgOperand(3));
     if (isCollective(*engine) && !waitsApart)
       continue;
     if (!own) {
@@ -191,7 +188,7 @@ std::string Preparation::spread(AllocaInst &variable) {
       continue;
     if (!isWait(*call))
       return spreadWords(variable);
-    if (!apart.contains(&variable))
+    if (!isApart(variable))
       return {};
   }
   IRBuilder<> builder(lane->getNextNode());
@@ -298,10 +295,23 @@ std::string Preparation::spreadWords(AllocaInst &buffer) {
   return {};
 }
 
+/// The threads of the function's blocks; nothing where that is not known.
+std::optional<std::array<uint32_t, 3>> blockOf(const Function &function) {
+  SmallVector<StringRef> sizes;
+  function.getFnAttribute(kWarpBlockAttr).getValueAsString().split(sizes, ',');
+  std::array<uint32_t, 3> block{};
+  if (sizes.size() != block.size())
+    return std::nullopt;
+  for (auto [size, text] : zip(block, sizes))
+    if (text.getAsInteger(10, size) || size == 0)
+      return std::nullopt;
+  return block;
+}
+
 /// What LLVM computes on each of several ways to a place, to have it there, is computed there:
 /// where lanes take these ways each for itself, it would be unknown that they all have the same.
-void computeBehindJoins(Function &function) {
-  DominatorTree dominators(function);
+bool computeBehindJoins(Function &function, const DominatorTree &dominators) {
+  bool changed = false;
   for (BasicBlock &block : function)
     for (PHINode &phi : make_early_inc_range(block.phis())) {
       auto *first = dyn_cast<Instruction>(phi.getIncomingValue(0));
@@ -321,7 +331,9 @@ void computeBehindJoins(Function &function) {
       copy->insertBefore(&*block.getFirstInsertionPt());
       phi.replaceAllUsesWith(copy);
       phi.eraseFromParent();
+      changed = true;
     }
+  return changed;
 }
 
 /// The code of an instruction that lanes wait at or execute together; none: another call.
@@ -342,44 +354,46 @@ bool cameo::isWait(const CallInst &call) {
   return cameoSimFacts(blockingCode(call)) & CAMEO_SIM_BLOCKS;
 }
 
-Function *cameo::prepareForWarp(Function &thread, const std::array<uint32_t, 3> &block,
-                                WarpWaits &waits, Instruction *&lane, std::string &problem) {
-  uint64_t threads = uint64_t(block[0]) * block[1] * block[2];
-  if (threads == 0 || threads % kWarpLanes != 0) {
-    problem =
-        threads ? "its blocks are not a whole number of warps" : "the block's size is not known";
-    return nullptr;
+bool cameo::isOwnWait(const Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  return call && isMbarrierWait(*call) && call->getArgOperand(0) != call->getFunction()->getArg(0);
+}
+
+std::optional<size_t> cameo::warpCollective(const Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  auto engine = call ? engineFunction(*call) : std::nullopt;
+  if (engine && isCollective(*engine) && !isOwnWait(instruction))
+    return engine;
+  return std::nullopt;
+}
+
+Instruction *cameo::laneOf(Function &function) {
+  const Function *source = function.getParent()->getFunction(kLane);
+  if (source)
+    for (const User *user : source->users())
+      if (auto *call = dyn_cast<CallInst>(user); call && call->getFunction() == &function)
+        return const_cast<CallInst *>(call);
+  return nullptr;
+}
+
+bool ComputeBehindJoinsPass::rewrite(Function &function, FunctionAnalysisManager &analyses) {
+  return computeBehindJoins(function, analyses.getResult<DominatorTreeAnalysis>(function));
+}
+
+/// Everything in which lanes differ becomes an expression of the lane's number: thread indices, the
+/// thread's context, private variables (32 of each), and the operands of collective instructions,
+/// which come to lie as rows of 32. Operands of instructions that wait for an mbarrier stay one
+/// buffer: the warp waits as one, unless the buffer is marked with kOwnWaits.
+bool SpreadLanesPass::rewrite(Function &function, FunctionAnalysisManager &) {
+  if (laneOf(function))
+    return false;
+  auto block = blockOf(function);
+  if (!block) {
+    setWarpProblem(function, "the block's size is not known");
+  } else if (uint64_t((*block)[0]) * (*block)[1] * (*block)[2] % kWarpLanes != 0) {
+    setWarpProblem(function, "its blocks are not a whole number of warps");
+  } else if (std::string problem = Preparation(function, *block).run(); !problem.empty()) {
+    setWarpProblem(function, problem);
   }
-  ValueToValueMapTy values;
-  Function *function = CloneFunction(&thread, values);
-  function->setName(thread.getName() + "$warp");
-  SmallPtrSet<const Value *, 4> apart;
-  waits.original.clear();
-  for (const auto &[original, copy] : values)
-    if (isa<AllocaInst>(original)) {
-      waits.original[copy] = original;
-      if (waits.apart.contains(original))
-        apart.insert(copy);
-    }
-  computeBehindJoins(*function);
-  PassAnalyses analyses(nullptr);
-  FunctionPassManager first;
-  first.addPass(LCSSAPass()); // so that what leaves loops is split, too
-  first.run(*function, analyses.functions);
-  splitMatrixPhis(*function);
-  Preparation preparation(*function, block, apart);
-  problem = preparation.run();
-  lane = preparation.lane;
-  if (!problem.empty()) {
-    function->eraseFromParent();
-    return nullptr;
-  }
-  FunctionPassManager passes;
-  passes.addPass(DCEPass());
-  passes.addPass(LowerSwitchPass());
-  passes.addPass(UnifyFunctionExitNodesPass());
-  passes.addPass(LoopSimplifyPass());
-  passes.addPass(LCSSAPass());
-  passes.run(*function, analyses.functions);
-  return function;
+  return true;
 }

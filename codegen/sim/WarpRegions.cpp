@@ -1,6 +1,7 @@
 // Parallel regions, and the loops over lanes around them (work-item loops).
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/SimPasses.h"
 #include "codegen/sim/WarpRewriter.h"
 
 #include "llvm/IR/CFG.h"
@@ -60,7 +61,8 @@ std::string Rewriter::findDivergentRegions() {
     // What lanes do first where they meet joins them: phis are selections then.
     BasicBlock *meeting = region->exit;
     auto isOwn = [&](Instruction &instruction) {
-      return isa<PHINode>(instruction) || (runsPerLane(instruction) && !collective(instruction));
+      return isa<PHINode>(instruction) ||
+             (runsPerLane(instruction) && !warpCollective(instruction));
     };
     if (isOwn(meeting->front()) &&
         all_of(predecessors(meeting), [&](BasicBlock *block) { return body.contains(block); })) {
@@ -90,7 +92,7 @@ bool Rewriter::runsPerLane(const Instruction &instruction) const {
 void Rewriter::findConvergentRegions() {
   SmallVector<BasicBlock *> blocks(warpBlocks.begin(), warpBlocks.end());
   for (BasicBlock *block : blocks) {
-    if (collective(block->front()))
+    if (warpCollective(block->front()))
       continue;
     SmallVector<Instruction *> own;
     for (Instruction &instruction : *block)
@@ -249,7 +251,8 @@ void Rewriter::makeLoop(ParallelRegion &region) {
   auto text = [&](const char *name) { return MDString::get(context, name); };
   SmallVector<Metadata *> properties{
       nullptr, MDNode::get(context, {text("llvm.loop.parallel_accesses"), group}),
-      MDNode::get(context, {text("llvm.loop.unroll.disable")})};
+      MDNode::get(context, {text("llvm.loop.unroll.disable")}),
+      MDNode::get(context, {MDString::get(context, kLaneLoop)})};
   MDNode *loop = MDNode::getDistinct(context, properties);
   loop->replaceOperandWith(0, loop);
   branch->setMetadata(LLVMContext::MD_loop, loop);

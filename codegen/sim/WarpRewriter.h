@@ -1,10 +1,20 @@
-// How the vectorised form is made (WarpForm.h): the parts of one rewriting, in the order of run().
+// LoopOverLanesPass: the parts of one rewriting, in the order of run().
+//
+//   between two points where lanes wait    ==>  for lane in 0..31 { that code for the lane }
+//   what all lanes have in common          ==>  once for the warp, outside of these loops
+//   a value that lives longer than a loop  ==>  an array of 32, one row for each lane
+//   shuffles and votes                     ==>  reads of other lanes' rows
+//
+// LLVM's loop vectoriser then turns the lanes of straight-line loops into SIMD lanes, with masks
+// where they branch; others run lane by lane, without a switch between stacks, and in an order that
+// a run can choose (WarpOrder.cpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "codegen/sim/Divergence.h"
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/WarpPrepare.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -49,22 +59,15 @@ struct MatrixCall {
 
 class Rewriter {
 public:
-  Rewriter(Function &function, Instruction &lane)
+  /// `divergence` is kept up to date with what is made between lane loops.
+  Rewriter(Function &function, Instruction &lane, Divergence &divergence)
       : function(function), lane(lane), context(function.getContext()),
-        i32(Type::getInt32Ty(context)), divergence(function, lane) {}
+        i32(Type::getInt32Ty(context)), divergence(divergence) {}
 
   /// Returns why it cannot be done, or nothing.
   std::string run();
 
-  /// The buffer of the wait because of which it cannot be done, if that is why.
-  const Value *partedWait() const { return partedWait_; }
-
 private:
-  std::string checkCollectives();
-  bool waitsForItself(const CallInst &wait);
-  bool isForOneLane(const Value *condition, bool value) const;
-  static bool isOwnWait(const Instruction &instruction);
-  bool isSharedBuffer(Value *pointer);
   std::string findDivergentRegions();
   void splitAtCollectives();
   void findConvergentRegions();
@@ -78,10 +81,7 @@ private:
   bool lowerMatrix(CallInst &call);
   AllocaInst *rowOf(Value *value);
   bool diesAt(Value *value, const CallInst &call);
-  void emitMatrices();
-  void layOutRows(MapVector<AllocaInst *, unsigned> &places);
-  void emitRun(ArrayRef<const MatrixCall *> run, const MapVector<AllocaInst *, unsigned> &places);
-  void gatherCopies();
+  void nameRows();
   AllocaInst *publish(CallInst &call, Value *value);
   void makeLoop(ParallelRegion &region);
   bool isOrderSeen(const ParallelRegion &region);
@@ -89,8 +89,6 @@ private:
   void connect(ParallelRegion &region);
   void connectWarpCode();
   void finish();
-  void versionLoop(ParallelRegion &region);
-  void resolveAddresses();
 
   Value *inUnit(Value *value, ParallelRegion &region);
   Value *forFirstLane(Value *value, Instruction *before);
@@ -111,20 +109,13 @@ private:
     return instruction &&
            (instruction == &lane || slots.count(instruction) || unitOf(instruction) != nullptr);
   }
-  static std::optional<size_t> collective(const Instruction &instruction) {
-    auto *call = dyn_cast<CallInst>(&instruction);
-    auto engine = call ? engineFunction(*call) : std::nullopt;
-    if (engine && isCollective(*engine) && !isOwnWait(instruction))
-      return engine;
-    return std::nullopt;
-  }
   bool runsPerLane(const Instruction &instruction) const;
 
   Function &function;
   Instruction &lane;
   LLVMContext &context;
   Type *i32;
-  Divergence divergence;
+  Divergence &divergence;
   std::vector<std::unique_ptr<ParallelRegion>> regions;
   DenseMap<const BasicBlock *, ParallelRegion *> unitOfBlock;
   SetVector<BasicBlock *> warpBlocks; // of the warp's own code, in order
@@ -133,10 +124,7 @@ private:
   SetVector<Instruction *> storedResults; // of matrix instructions: stand for their rows
   SmallPtrSet<AllocaInst *, 16> sumRows;  // where accumulators become results
   SmallVector<AllocaInst *> operandRows;  // by word, for one instruction at a time
-  AllocaInst *unusedRow = nullptr;        // for words that nobody reads
-  AllocaInst *matrixRows = nullptr;       // all of these, in the end
   std::vector<MatrixCall> matrixCalls;
-  const Value *partedWait_ = nullptr;
   AllocaInst *order = nullptr; // what orders of lanes are drawn from, where there are any
   /// Made when all is known: what is computed again is copied from the code as it was.
   SmallVector<std::pair<Use *, Value *>> replacements;

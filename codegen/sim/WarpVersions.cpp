@@ -3,28 +3,63 @@
 // without checks, and is vectorised. The second accesses the addresses that the engine returns.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/sim/SimPasses.h"
 #include "codegen/sim/WarpChecks.h"
-#include "codegen/sim/WarpRewriter.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 using namespace llvm;
 using namespace cameo;
-using namespace cameo::warp;
 
 /// Operands of what checkedAddress() finds.
 enum Operand { kGiven, kIsFaulty, kAllowed };
 
-void Rewriter::versionLoop(ParallelRegion &region) {
-  SmallPtrSet<const BasicBlock *, 16> within(region.body.begin(), region.body.end());
-  within.insert(region.header);
-  within.insert(region.latch);
-  SmallVector<BasicBlock *> blocks; // in the order of the code
-  for (BasicBlock &block : function)
-    if (within.contains(&block))
-      blocks.push_back(&block);
+namespace {
+/// A loop over lanes as LoopOverLanesPass makes it.
+struct LaneLoop {
+  BasicBlock *preheader = nullptr, *header = nullptr, *latch = nullptr, *exit = nullptr;
+  SmallVector<BasicBlock *> blocks; // in the function's order
+};
+} // namespace
+
+static std::vector<LaneLoop> findLaneLoops(Function &function) {
+  std::vector<LaneLoop> loops;
+  for (BasicBlock &block : function) {
+    auto *last = dyn_cast<BranchInst>(block.getTerminator());
+    MDNode *properties = last ? last->getMetadata(LLVMContext::MD_loop) : nullptr;
+    if (!properties || !findOptionMDForLoopID(properties, kLaneLoop))
+      continue;
+    LaneLoop loop;
+    loop.latch = &block;
+    loop.exit = last->getSuccessor(0);
+    loop.header = last->getSuccessor(1);
+    SmallPtrSet<BasicBlock *, 16> within{loop.header};
+    SmallVector<BasicBlock *> work{loop.latch};
+    while (!work.empty()) {
+      BasicBlock *inner = work.pop_back_val();
+      if (within.insert(inner).second)
+        work.append(pred_begin(inner), pred_end(inner));
+    }
+    for (BasicBlock *before : predecessors(loop.header))
+      if (before != loop.latch)
+        loop.preheader = before;
+    for (BasicBlock &other : function)
+      if (within.contains(&other))
+        loop.blocks.push_back(&other);
+    loops.push_back(std::move(loop));
+  }
+  return loops;
+}
+
+static bool versionLoop(Function &function, const LaneLoop &region) {
+  LLVMContext &context = function.getContext();
+  ArrayRef<BasicBlock *> blocks = region.blocks;
   SmallVector<CallInst *> addresses;
   SetVector<Value *> flags;
   for (BasicBlock *block : blocks)
@@ -34,7 +69,7 @@ void Rewriter::versionLoop(ParallelRegion &region) {
         flags.insert(addresses.back()->getArgOperand(kIsFaulty));
       }
   if (addresses.empty())
-    return;
+    return false;
 
   ValueToValueMapTy copies;
   SmallVector<BasicBlock *> copied;
@@ -69,11 +104,19 @@ void Rewriter::versionLoop(ParallelRegion &region) {
     address->replaceAllUsesWith(address->getArgOperand(kGiven));
     address->eraseFromParent();
   }
+  return true;
+}
+
+bool VersionLoopsPass::rewrite(Function &function, FunctionAnalysisManager &) {
+  bool changed = false;
+  for (const LaneLoop &loop : findLaneLoops(function))
+    changed |= versionLoop(function, loop);
+  return changed;
 }
 
 /// What is left of checked addresses: in the second versions, and in the warp's own code, which has
 /// the first lane's.
-void Rewriter::resolveAddresses() {
+bool ResolveAddressesPass::rewrite(Function &function, FunctionAnalysisManager &) {
   Function *placeholder = nullptr;
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
     if (!checkedAddress(instruction))
@@ -88,4 +131,5 @@ void Rewriter::resolveAddresses() {
   }
   if (placeholder && placeholder->use_empty())
     placeholder->eraseFromParent();
+  return placeholder != nullptr;
 }

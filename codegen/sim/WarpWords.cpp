@@ -4,6 +4,7 @@
 #include "codegen/sim/WarpWords.h"
 
 #include "codegen/sim/EngineCalls.h"
+#include "codegen/sim/SimPasses.h"
 #include "runtime/sim/instructions.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -74,6 +75,11 @@ Value *cameo::wordOf(IRBuilderBase &builder, Value *value, unsigned index) {
 
 namespace {
 
+/// Phis of vectors that matrix instructions are given or make become a phi for each word, so that
+/// each word's lanes lie side by side between lane loops:
+///
+///   %v = phi <2 x float> [ %a, %x ], [ %b, %y ]   ==>   %v0 = phi float [ %a0, %x ], [ %b0, %y ]
+///                                                       %v1 = phi float [ %a1, %x ], [ %b1, %y ]
 class PhiSplitting {
 public:
   explicit PhiSplitting(Function &function) : function(function) {}
@@ -184,4 +190,6 @@ private:
 
 } // namespace
 
-bool cameo::splitMatrixPhis(Function &function) { return PhiSplitting(function).run(); }
+bool SplitMatrixPhisPass::rewrite(Function &function, FunctionAnalysisManager &) {
+  return PhiSplitting(function).run();
+}

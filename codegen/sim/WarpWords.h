@@ -16,13 +16,4 @@ bool isMatrixInstruction(const llvm::CallInst &call);
 /// seen, or what `builder` takes out of it.
 llvm::Value *wordOf(llvm::IRBuilderBase &builder, llvm::Value *value, unsigned index);
 
-/// Phis of vectors that matrix instructions are given or make become a phi for each word, so that
-/// each word's lanes lie side by side between lane loops:
-///
-///   %v = phi <2 x float> [ %a, %x ], [ %b, %y ]   ==>   %v0 = phi float [ %a0, %x ], [ %b0, %y ]
-///                                                       %v1 = phi float [ %a1, %x ], [ %b1, %y ]
-///
-/// Returns whether there were any.
-bool splitMatrixPhis(llvm::Function &function);
-
 } // namespace cameo

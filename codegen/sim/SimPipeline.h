@@ -1,0 +1,36 @@
+// The order of the simulator's compiler's steps on LLVM IR.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/emit/Backend.h"
+
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace cameo {
+
+/// The machine that images are compiled for.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createSimMachine();
+
+/// How images are compiled.
+llvm::PipelineTuningOptions simTuning();
+
+/// All steps, for modules as LLVM's translation leaves them.
+llvm::ModulePassManager buildSimPipeline(llvm::PassBuilder &builder, SimForms forms);
+
+/// From a copy of a kernel to the vectorised kernel, before optimisation.
+llvm::FunctionPassManager warpSteps();
+
+/// Optimises vectorised kernels: what lanes have in common leaves their loops, whose lanes become
+/// SIMD's.
+llvm::FunctionPassManager warpOptimizations();
+
+/// Makes `functions` know the steps' analyses.
+void registerSimAnalyses(llvm::FunctionAnalysisManager &functions);
+
+/// Makes `builder` know the steps by their names, and their analyses.
+void registerSimPasses(llvm::PassBuilder &builder);
+
+} // namespace cameo
