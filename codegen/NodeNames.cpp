@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/NodeNames.h"
+#include "dialects/kernel/Kernel.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -26,7 +27,7 @@ Operation *cameo::kernelOf(rt::LaunchOp launch) {
 }
 
 std::string cameo::kernelNodes(Operation *kernel) {
-  auto nodes = kernel ? kernel->getAttrOfType<StringAttr>("kernel.nodes") : StringAttr();
+  auto nodes = kernel ? declaredAttr<kernel::KernelDialect::NodesAttrHelper>(kernel) : StringAttr();
   return nodes ? nodes.getValue().str() : "";
 }
 

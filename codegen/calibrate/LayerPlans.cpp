@@ -33,7 +33,7 @@ std::string NodeKeys::of(Operation *op) {
 static func::FuncOp entryOf(ModuleOp module) { return *module.getOps<func::FuncOp>().begin(); }
 
 /// On nodes of a copy: the key of that which each is a copy of. What passes add has none.
-static constexpr llvm::StringLiteral kKeyAttr = "onnx.key";
+static constexpr llvm::StringLiteral kKeyAttr = onnx::OnnxDialect::KeyAttrHelper::getNameStr();
 
 /// The pass on a copy, which is gone behind `read`.
 template <typename Read> LogicalResult LayerPlans::onCopy(PassManager &passes, Read read) {

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Plan.h"
+#include "dialects/kernel/Kernel.h"
 
 #include "codegen/NodeNames.h"
 #include "codegen/emit/PlanScalars.h"
@@ -131,14 +132,15 @@ FailureOr<uint32_t> PlanEmitter::kernelOf(rt::LaunchOp launch) {
     return kernel.emitError("needs its block's size in 'kernel.block' to be launched");
   CameoPlanKernel entry = {};
   entry.name = plan.string(kernel.getName());
-  auto nodes = kernel->getAttrOfType<StringAttr>("kernel.nodes");
+  auto nodes = declaredAttr<kernel::KernelDialect::NodesAttrHelper>(kernel);
   entry.onnx_nodes = plan.string(nodes ? nodes.getValue() : "");
   for (int i = 0; i < 3; ++i)
     entry.block[i] = i < block.size() ? block[i] : 1;
   entry.shared_static = sharedBytes(kernel->getParentOp());
   entry.first_arg = plan.argTypes.size();
   entry.arg_count = kernel.getNumArguments();
-  entry.flags = kernel->hasAttr("kernel.no_sync") ? CAMEO_KERNEL_NO_SYNC : 0;
+  entry.flags =
+      declaredAttr<kernel::KernelDialect::NoSyncAttrHelper>(kernel) ? CAMEO_KERNEL_NO_SYNC : 0;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     if (isa<LLVM::LLVMPointerType>(type))
       plan.argTypes.push_back(CAMEO_ARG_BUFFER);
@@ -163,8 +165,8 @@ void PlanEmitter::emitWork(rt::LaunchOp launch) {
     plan.op(CAMEO_OP_WORK, {scalars.get(launch.getFlops()), scalars.get(launch.getBytes())});
     return;
   }
-  auto flops = launch->getAttrOfType<IntegerAttr>("kernel.flops");
-  auto bytes = launch->getAttrOfType<IntegerAttr>("kernel.bytes");
+  auto flops = declaredAttr<kernel::KernelDialect::FlopsAttrHelper>(launch);
+  auto bytes = declaredAttr<kernel::KernelDialect::BytesAttrHelper>(launch);
   if (flops && bytes)
     plan.op(CAMEO_OP_WORK,
             {plan.constantDouble(flops.getInt()), plan.constantDouble(bytes.getInt())});

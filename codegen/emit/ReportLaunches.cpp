@@ -5,6 +5,7 @@
 #include "codegen/emit/LaunchTotals.h"
 #include "codegen/emit/Report.h"
 #include "codegen/emit/StatedSizes.h"
+#include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Schema.h"
 #include "dialects/rt/InPlace.h"
 #include "passes/host/BufferPlanner.h"
@@ -22,19 +23,21 @@ static std::string printed(Attribute attribute) {
   return json::fixUTF8(text);
 }
 
-/// Attributes that earlier stages leave on launches and kernels, by the report's names.
-static void addAttributes(json::Object &object, Operation *op) {
-  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
-    StringRef name = attribute.getName().strref();
-    if (!name.consume_front("kernel.") || name == "nodes" || name == "block" || name == "no_sync")
-      continue;
-    if (auto number = dyn_cast<IntegerAttr>(attribute.getValue()))
-      object[name] = number.getInt();
-    else if (auto text = dyn_cast<StringAttr>(attribute.getValue()))
-      object[name] = json::fixUTF8(text.getValue());
-    else
-      object[name] = printed(attribute.getValue());
-  }
+template <typename Helper>
+static void addNumber(json::Object &object, StringRef name, Operation *op) {
+  if (IntegerAttr number = declaredAttr<Helper>(op))
+    object[name] = number.getInt();
+}
+
+/// What earlier stages leave on a kernel, and on a launch.
+static void addKernel(json::Object &object, Operation *kernel) {
+  addNumber<kernel::KernelDialect::DynamicSharedAttrHelper>(object, "dynamic_shared", kernel);
+  if (auto schedule = declaredAttr<kernel::KernelDialect::ScheduleAttrHelper>(kernel))
+    object["schedule"] = printed(schedule);
+}
+static void addWork(json::Object &object, rt::LaunchOp launch) {
+  addNumber<kernel::KernelDialect::FlopsAttrHelper>(object, "flops", launch);
+  addNumber<kernel::KernelDialect::BytesAttrHelper>(object, "bytes", launch);
 }
 
 static bool isWritten(rt::LaunchOp launch, int64_t operand) {
@@ -215,8 +218,8 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
       if (std::optional<SymbolRefAttr> parts = launch.getFinishes())
         object["finishes"] = parts->getLeafReference().getValue();
       if (Operation *kernel = kernelOf(launch))
-        addAttributes(object, kernel);
-      addAttributes(object, launch);
+        addKernel(object, kernel);
+      addWork(object, launch);
       addShapes(object, launch);
       addBlocks(object, launch, steps);
       addEstimate(object, launch);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/target/Target.h"
+#include "dialects/kernel/Kernel.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/IR/PatternMatch.h"
@@ -11,13 +12,15 @@
 namespace cameo {
 
 /// What of a kernel's alignment promise is written on loads and stores.
-inline constexpr llvm::StringLiteral kAlignmentAttr = "kernel.alignment";
+inline constexpr llvm::StringLiteral kAlignmentAttr =
+    kernel::KernelDialect::AlignmentAttrHelper::getNameStr();
 
 /// Alignment of kernel pointers and of shared memory where nothing else is said, in bytes.
 inline constexpr int64_t kPointerAlignment = 16;
 
 /// Bytes of dynamic shared memory that launches give a kernel; on the function.
-inline constexpr llvm::StringLiteral kDynamicSharedAttribute = "kernel.dynamic_shared";
+inline constexpr llvm::StringLiteral kDynamicSharedAttribute =
+    kernel::KernelDialect::DynamicSharedAttrHelper::getNameStr();
 
 /// How many blocks a cluster of the kernel has, in x, y and z; on the function.
 inline constexpr llvm::StringLiteral kClusterAttribute = "nvvm.cluster_dim";

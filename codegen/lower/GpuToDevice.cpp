@@ -18,8 +18,6 @@ using namespace cameo;
 
 namespace {
 
-constexpr llvm::StringLiteral kBlockAttr = "kernel.block";
-
 /// Name of a shared variable of a kernel: unique once kernels' texts are put together.
 std::string sharedName(StringRef kernel, Twine what) { return (kernel + "$" + what).str(); }
 
@@ -87,9 +85,9 @@ struct LowerKernel : GpuPattern<gpu::GPUFuncOp> {
                              ConversionPatternRewriter &rewriter) {
     lowered->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), rewriter.getUnitAttr());
     for (NamedAttribute attr : func->getAttrs())
-      if (attr.getName().strref().starts_with("kernel."))
+      if (isa_and_nonnull<kernel::KernelDialect>(attr.getNameDialect()))
         lowered->setAttr(attr.getName(), attr.getValue());
-    if (auto block = func->getAttrOfType<DenseI32ArrayAttr>(kBlockAttr))
+    if (auto block = declaredAttr<kernel::KernelDialect::BlockAttrHelper>(func))
       lowered->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), block);
     for (unsigned i = 0; i < func.getFunctionType().getNumInputs(); ++i) {
       if (DictionaryAttr attrs = func.getArgAttrDict(i))
@@ -151,7 +149,7 @@ struct LowerBlockDim
   LogicalResult matchAndRewrite(gpu::BlockDimOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto func = op->getParentOfType<FunctionOpInterface>();
-    auto block = func ? func->getAttrOfType<DenseI32ArrayAttr>(kBlockAttr) : nullptr;
+    auto block = func ? declaredAttr<kernel::KernelDialect::BlockAttrHelper>(func) : nullptr;
     if (!block || block.size() != 3)
       return LowerIndex::matchAndRewrite(op, adaptor, rewriter);
     Type type = types.getIndexType();

@@ -67,7 +67,7 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
       return signalPassFailure();
     }
     unsigned indexBits = 64;
-    if (auto attr = module->getAttrOfType<IntegerAttr>("kernel.index_bits"))
+    if (auto attr = declaredAttr<kernel::KernelDialect::IndexBitsAttrHelper>(module))
       indexBits = attr.getInt();
     if (indexBits != 32 && indexBits != 64) {
       module.emitError() << "kernel.index_bits is " << indexBits << "; 32 and 64 are possible";
@@ -83,7 +83,8 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
   }
 
   llvm::Expected<const Target *> targetOf(gpu::GPUModuleOp module) {
-    if (auto attr = module->getAttrOfType<rt::TargetAttr>("kernel.target"))
+    if (auto attr = dyn_cast_or_null<rt::TargetAttr>(
+            declaredAttr<kernel::KernelDialect::TargetAttrHelper>(module)))
       return findTarget(attr);
     if (auto variant = module->getParentOfType<rt::VariantOp>())
       return findTarget(variant.getTarget());
@@ -119,7 +120,7 @@ struct LowerToDevice : cameo::impl::LowerToDeviceBase<LowerToDevice> {
       if (!llvm::all_of(kernel.getName(), isIdentifier) || llvm::isDigit(kernel.getName().front()))
         return kernel.emitError() << "'" << kernel.getName()
                                   << "' cannot be a kernel's name in PTX";
-      if (auto block = kernel->getAttrOfType<DenseI32ArrayAttr>("kernel.block")) {
+      if (auto block = declaredAttr<kernel::KernelDialect::BlockAttrHelper>(kernel)) {
         int64_t threads = 1;
         for (int32_t size : block.asArrayRef())
           threads *= size;

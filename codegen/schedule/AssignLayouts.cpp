@@ -29,7 +29,7 @@ namespace {
 /// Estimates that differ by less, in bytes of traffic, are no reason to change anything.
 constexpr double kWorthwhile = 256 << 10;
 /// On a variant: dimensions were moved whatever that costs.
-constexpr llvm::StringLiteral kForced = "rt.channels_last";
+constexpr llvm::StringLiteral kForced = rt::RtDialect::ChannelsLastAttrHelper::getNameStr();
 /// Decisions depend on one another only where a dispatch is in several groups.
 constexpr int kSweeps = 3;
 

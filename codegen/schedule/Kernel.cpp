@@ -1,6 +1,7 @@
 // What kernels consist of besides elements of the description: sizes, indices, memory, threads.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/DevicePatterns.h"
 #include "codegen/schedule/KernelEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -272,7 +273,7 @@ int64_t Kernel::alignmentOf(Value memory, int64_t lanes) {
 Value Kernel::loadVector(Value memory, Value offset, int64_t lanes) {
   Type type = cast<MemRefType>(memory.getType()).getElementType();
   auto load = b.create<vector::LoadOp>(loc, VectorType::get({lanes}, type), memory, offset);
-  load->setAttr("kernel.alignment", alignment(b, type, alignmentOf(memory, lanes)));
+  load->setAttr(kAlignmentAttr, alignment(b, type, alignmentOf(memory, lanes)));
   return load;
 }
 
@@ -305,7 +306,7 @@ void Kernel::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {
     Value vector = b.create<vector::FromElementsOp>(loc, VectorType::get({piece}, type),
                                                     lanes.slice(lane, piece));
     auto store = b.create<vector::StoreOp>(loc, vector, memory, at);
-    store->setAttr("kernel.alignment", alignment(b, type, piece));
+    store->setAttr(kAlignmentAttr, alignment(b, type, piece));
   }
 }
 

@@ -306,7 +306,8 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   Location loc = op.getLoc();
   OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
   auto module = outer.create<gpu::GPUModuleOp>(loc, name);
-  module->setAttr("kernel.index_bits", outer.getI32IntegerAttr(form.indexBits));
+  setDeclaredAttr<kernel::KernelDialect::IndexBitsAttrHelper>(
+      module, outer.getI32IntegerAttr(form.indexBits));
   SmallVector<Type> types;
   for (auto [position, operand] : llvm::enumerate(operands.values))
     types.push_back(position < operands.tensors
@@ -315,9 +316,10 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   OpBuilder inside = OpBuilder::atBlockBegin(module.getBody());
   auto function = inside.create<gpu::GPUFuncOp>(loc, name, outer.getFunctionType(types, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), outer.getUnitAttr());
-  function->setAttr("kernel.block", outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  setDeclaredAttr<kernel::KernelDialect::BlockAttrHelper>(
+      function, outer.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   if (kernel::ScheduleAttr schedule = op.getScheduleAttr())
-    function->setAttr("kernel.schedule", schedule); // for reports
+    setDeclaredAttr<kernel::KernelDialect::ScheduleAttrHelper>(function, schedule); // for reports
   if (Attribute trial = op->getAttr(kTrialAttr))
     function->setAttr(kTrialAttr, trial);
 
@@ -360,7 +362,7 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   if (tiles->bytes > target.staticSharedPerBlock)
     function->setAttr(kDynamicSharedAttribute, outer.getI64IntegerAttr(tiles->bytes));
   if (!kernel.synchronises)
-    function->setAttr("kernel.no_sync", outer.getUnitAttr());
+    setDeclaredAttr<kernel::KernelDialect::NoSyncAttrHelper>(function, outer.getUnitAttr());
   if (kernel.storesOnce)
     inPlace = inPlacePositions(function, ArrayRef(operands.values).take_front(operands.tensors),
                                operands.written);
@@ -432,7 +434,7 @@ void KernelEmitter::nameNodes() {
   for (auto &entry : known) {
     auto &[function, nodes, inPlace] = entry.second;
     auto names = StringAttr::get(function.getContext(), llvm::join(nodes, ","));
-    function->setAttr("kernel.nodes", names);
+    setDeclaredAttr<kernel::KernelDialect::NodesAttrHelper>(function, names);
   }
 }
 

@@ -28,7 +28,8 @@
 namespace cameo {
 
 /// On a dispatch, and then on its kernels: the number of the candidate that it is made to try.
-inline constexpr llvm::StringLiteral kTrialAttr = "kernel.trial";
+inline constexpr llvm::StringLiteral kTrialAttr =
+    kernel::KernelDialect::TrialAttrHelper::getNameStr();
 
 class KernelEmitter;
 struct Target;

@@ -14,7 +14,10 @@ namespace cameo {
 /// By input; none at all, or an empty one: as they are.
 using Packing = llvm::SmallVector<DimOrder>;
 
-inline constexpr llvm::StringLiteral kPackingAttr = "kernel.packing", kPackedAttr = "kernel.packed";
+inline constexpr llvm::StringLiteral kPackingAttr =
+                                         kernel::KernelDialect::PackingAttrHelper::getNameStr(),
+                                     kPackedAttr =
+                                         kernel::KernelDialect::PackedAttrHelper::getNameStr();
 
 /// Whether an input is a constant whose dimensions may be stored in any order.
 bool isPackable(kernel::DispatchOp op, unsigned input);

@@ -3,6 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Work.h"
+#include "dialects/kernel/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -187,8 +188,10 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
   if (flops.unknown || bytes.unknown)
     return;
   if (!flops.value && !bytes.value) {
-    launch->setAttr("kernel.flops", host.getI64IntegerAttr(int64_t(flops.known)));
-    launch->setAttr("kernel.bytes", host.getI64IntegerAttr(int64_t(bytes.known)));
+    setDeclaredAttr<kernel::KernelDialect::FlopsAttrHelper>(
+        launch, host.getI64IntegerAttr(int64_t(flops.known)));
+    setDeclaredAttr<kernel::KernelDialect::BytesAttrHelper>(
+        launch, host.getI64IntegerAttr(int64_t(bytes.known)));
     return;
   }
   launch.getFlopsMutable().assign(amounts.valueOf(flops));

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/sim/SimContext.h"
+#include "dialects/kernel/Kernel.h"
 #include "passes/Statistics.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -42,7 +43,7 @@ struct AssignSites : cameo::impl::AssignSitesBase<AssignSites> {
     OpBuilder builder(&getContext());
     SmallVector<Attribute> sites;
     for (LLVM::LLVMFuncOp body : simBodies(getOperation())) {
-      auto nodes = body->getAttrOfType<StringAttr>("kernel.nodes");
+      auto nodes = declaredAttr<kernel::KernelDialect::NodesAttrHelper>(body);
       body.walk([&](LLVM::ConstantOp constant) {
         auto what = constant->getAttrOfType<StringAttr>(kSimSiteAttr);
         if (!what)
@@ -53,7 +54,7 @@ struct AssignSites : cameo::impl::AssignSitesBase<AssignSites> {
         constant.setValueAttr(builder.getI32IntegerAttr(first + sites.size()));
         sites.push_back(builder.getStrArrayAttr({name, fileOf(constant.getLoc()), what}));
       });
-      body->removeAttr("kernel.nodes");
+      body->removeAttr(kernel::KernelDialect::NodesAttrHelper::getNameStr());
     }
     if (sites.empty())
       return;

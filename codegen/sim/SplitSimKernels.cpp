@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/sim/SimContext.h"
+#include "dialects/kernel/Kernel.h"
 #include "passes/Statistics.h"
 
 namespace cameo {
@@ -38,7 +39,8 @@ static void becomeBody(LLVM::LLVMFuncOp kernel) {
   kernel.setLinkage(LLVM::Linkage::Internal);
   kernel.setAlwaysInline(true);
   for (NamedAttribute attr : llvm::to_vector(kernel->getDiscardableAttrs()))
-    if (attr.getName() != "kernel.nodes") // of which sites tell
+    if (attr.getName() !=
+        kernel::KernelDialect::NodesAttrHelper::getNameStr()) // of which sites tell
       kernel->removeAttr(attr.getName());
   kernel->setAttr(kSimBodyAttr, entry);
 }

@@ -8,7 +8,8 @@
 namespace cameo {
 
 /// On a dispatch: dictionaries, the one that the estimate prefers first.
-inline constexpr llvm::StringLiteral kCandidatesAttr = "kernel.candidates";
+inline constexpr llvm::StringLiteral kCandidatesAttr =
+    kernel::KernelDialect::CandidatesAttrHelper::getNameStr();
 
 struct NotedCandidate {
   kernel::ScheduleAttr schedule;

@@ -12,6 +12,7 @@
 #include "codegen/schedule/ScheduleFile.h"
 #include "codegen/tune/Candidates.h"
 #include "codegen/tune/SassTime.h"
+#include "dialects/kernel/Kernel.h"
 #include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
@@ -171,7 +172,7 @@ private:
       module.walk([&](Operation *function) {
         if (auto number = function->getAttrOfType<IntegerAttr>(kTrialAttr)) {
           found.emplace_back(number.getInt(), module);
-          auto bytes = function->getAttrOfType<IntegerAttr>("kernel.dynamic_shared");
+          auto bytes = declaredAttr<kernel::KernelDialect::DynamicSharedAttrHelper>(function);
           dynamicBytes.push_back(bytes ? bytes.getInt() : 0);
         }
       });

@@ -63,13 +63,17 @@ static void printPaddings(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 #include "dialects/kernel/Kernel.cpp.inc"
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() != kPrecisionAttr)
+  if (failed(
+          verifyDeclared<PrecisionAttrHelper, ScheduleAttrHelper, NodesAttrHelper, BlockAttrHelper,
+                         NoSyncAttrHelper, DynamicSharedAttrHelper, IndexBitsAttrHelper,
+                         TargetAttrHelper, AlignmentAttrHelper, FlopsAttrHelper, BytesAttrHelper,
+                         FallbackAttrHelper, PackingAttrHelper, PackedAttrHelper,
+                         CandidatesAttrHelper, TrialAttrHelper>(op, attribute)))
+    return failure();
+  StringRef name = PrecisionAttrHelper::getNameStr();
+  if (attribute.getName() != name || cast<StringAttr>(attribute.getValue()).getValue() == kTf32)
     return success();
-  auto precision = dyn_cast<StringAttr>(attribute.getValue());
-  if (precision && precision.getValue() == kTf32)
-    return success();
-  return op->emitError() << "'" << kPrecisionAttr << "' is \"" << kTf32 << "\", not "
-                         << attribute.getValue();
+  return op->emitError() << "'" << name << "' is \"" << kTf32 << "\", not " << attribute.getValue();
 }
 
 void KernelDialect::initialize() {

@@ -2,6 +2,7 @@
 // The kernel dialect's C++ interface.
 #pragma once
 
+#include "dialects/DeclaredAttributes.h"
 #include "dialects/kernel/layouts/Spread.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -17,18 +18,17 @@ namespace cameo::kernel {
 struct PtxInstruction;
 class PtxInstructionCache;
 
-/// On the operation of a dispatch that is a product: how it may be computed, a string. "tf32":
-/// operands of f32 may be rounded to TF32.
-inline constexpr llvm::StringLiteral kPrecisionAttr = "kernel.precision";
+/// A value of `kernel.precision`.
 inline constexpr llvm::StringLiteral kTf32 = "tf32";
 } // namespace cameo::kernel
 
-#include "dialects/kernel/KernelDialect.h.inc"
 #include "dialects/kernel/KernelEnums.h.inc"
 #include "dialects/kernel/KernelLayouts.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/kernel/KernelTypes.h.inc"
+// Its attributes have types of the dialect.
+#include "dialects/kernel/KernelDialect.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/kernel/Kernel.h.inc"

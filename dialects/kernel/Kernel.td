@@ -21,6 +21,43 @@ def Kernel_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let hasOperationAttrVerify = 1;
+  let discardableAttrs = (ins
+    // Of the operation of a dispatch that is a product: how it may be computed; "tf32": operands of
+    // f32 may be rounded to TF32.
+    "::mlir::StringAttr":$precision,
+    // Of a kernel: how it was made, for reports.
+    "::cameo::kernel::ScheduleAttr":$schedule,
+    // Of a kernel: the names of its nodes, with commas.
+    "::mlir::StringAttr":$nodes,
+    // Of a kernel: threads of a block, in x, y and z.
+    "::mlir::DenseI32ArrayAttr":$block,
+    // Of a kernel: its threads never wait for one another.
+    "::mlir::UnitAttr":$no_sync,
+    // Of a kernel: bytes of dynamic shared memory that launches give it.
+    "::mlir::IntegerAttr":$dynamic_shared,
+    // Of a gpu.module: bits of an index.
+    "::mlir::IntegerAttr":$index_bits,
+    // Of a gpu.module outside of a variant: the #rt.target that it is for.
+    "::mlir::Attribute":$target,
+    // Of a load or store: what of the kernel's promise holds for it, in bytes.
+    "::mlir::IntegerAttr":$alignment,
+    // Of a launch: arithmetic operations on elements.
+    "::mlir::IntegerAttr":$flops,
+    // Of a launch: bytes that its description asks for.
+    "::mlir::IntegerAttr":$bytes,
+    // Of a launch that runs only where the one whose results it writes does not, for one of
+    // the two has an empty grid; it reads the same.
+    "::mlir::UnitAttr":$fallback,
+    // Of a dispatch: orders of constant inputs' dimensions that its schedule asks for.
+    "::mlir::ArrayAttr":$packing,
+    // Of a dispatch: the same, done.
+    "::mlir::ArrayAttr":$packed,
+    // Of a dispatch: ways to compute it until one of them is chosen, the one that the estimate
+    // prefers first; dictionaries.
+    "::mlir::ArrayAttr":$candidates,
+    // Of a dispatch, and then of its kernels: the number of the candidate that it is made to try.
+    "::mlir::IntegerAttr":$trial
+  );
   let extraClassDeclaration = [{
     /// The instruction that `text` is, with so many operands; null: none, and `error` says why.
     /// A text is parsed once.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/DeclaredAttributes.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -32,14 +34,18 @@ inline constexpr int64_t kMinOpset = 7;
 inline constexpr int64_t kIrVersion = 13;
 
 /// Attributes on the module, on `func.func` arguments and on results.
-inline constexpr llvm::StringLiteral kOpsetAttr = "onnx.opset";
-inline constexpr llvm::StringLiteral kModelAttr = "onnx.model";
-inline constexpr llvm::StringLiteral kNameAttr = "onnx.name";
-inline constexpr llvm::StringLiteral kDimsAttr = "onnx.dims";
+inline constexpr llvm::StringLiteral kOpsetAttr = OnnxDialect::OpsetAttrHelper::getNameStr();
+inline constexpr llvm::StringLiteral kModelAttr = OnnxDialect::ModelAttrHelper::getNameStr();
+inline constexpr llvm::StringLiteral kNameAttr = OnnxDialect::NameAttrHelper::getNameStr();
+inline constexpr llvm::StringLiteral kDimsAttr = OnnxDialect::DimsAttrHelper::getNameStr();
+/// On arguments and results of a lowered function: what the model says of shape and element type.
+inline constexpr llvm::StringLiteral kShapeAttr = OnnxDialect::ShapeAttrHelper::getNameStr();
+inline constexpr llvm::StringLiteral kTypeAttr = OnnxDialect::TypeAttrHelper::getNameStr();
 /// What an older version asks of sizes, which only a lowering knows, on the op it has become: a
 /// Split's parts are equal; a Flatten's axis is an axis of what it flattens.
-inline constexpr llvm::StringLiteral kEvenSplitAttr = "onnx.even_split";
-inline constexpr llvm::StringLiteral kRowsAttr = "onnx.rows";
+inline constexpr llvm::StringLiteral kEvenSplitAttr =
+    OnnxDialect::EvenSplitAttrHelper::getNameStr();
+inline constexpr llvm::StringLiteral kRowsAttr = OnnxDialect::RowsAttrHelper::getNameStr();
 
 namespace detail {
 /// What is wrong with an op's arity or types, or an empty string.

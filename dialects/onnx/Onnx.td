@@ -21,6 +21,45 @@ def Onnx_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let discardableAttrs = (ins
+    // Of a module: the opset.
+    "::mlir::IntegerAttr":$opset,
+    // Of a module: what the model's file says of itself.
+    "::mlir::DictionaryAttr":$model,
+    // Of arguments and results of an entry function: what the model calls them.
+    "::mlir::StringAttr":$name,
+    // Of arguments, of results, and of an op with a list a result: sizes, as numbers or names.
+    "::mlir::ArrayAttr":$dims,
+    // Of results of a lowered function: the shape in the model.
+    "::mlir::DenseI64ArrayAttr":$shape,
+    // Of arguments and results of a lowered function: the element type in the model.
+    "::mlir::TypeAttr":$type,
+    // What an older version asks of sizes, which only a lowering knows, on the op that it has
+    // become: a Split's parts are equal.
+    "::mlir::UnitAttr":$even_split,
+    // The same: a Flatten's axis is an axis of what it flattens.
+    "::mlir::UnitAttr":$rows,
+    // Of an operator of constants that is not folded, because the model has no bytes left for it.
+    "::mlir::UnitAttr":$kept_unfolded,
+    // Of an operator whose results' shapes the model declares, because inference does not know
+    // them.
+    "::mlir::UnitAttr":$shape_declared,
+    // Of an Attention that was recognised: the numbers that its nodes computed with.
+    "::mlir::DictionaryAttr":$arithmetic,
+    // Of a product: how it may be computed.
+    "::mlir::StringAttr":$products,
+    // Of a function whose values have their final types: the precision asked for.
+    "::mlir::StringAttr":$precision,
+    // Of a product that is not of the precision asked for: why.
+    "::mlir::StringAttr":$kept_precision,
+    // Of a function whose channels were scaled: a hash of the factors.
+    "::mlir::StringAttr":$equalized,
+    // Of an operator, while --accuracy compares plans of layers: what makes it known again.
+    "::mlir::StringAttr":$key
+  );
   let extraClassDeclaration = [{
     /// The resources that makeConstant has made in this context and nobody has released.
     ConstantResources &constantResources() { return resources; }

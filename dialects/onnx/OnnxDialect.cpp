@@ -18,6 +18,25 @@ using namespace cameo::onnx;
 #define GET_ATTRDEF_CLASSES
 #include "dialects/onnx/OnnxAttrs.cpp.inc"
 
+LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return verifyDeclared<OpsetAttrHelper, ModelAttrHelper, NameAttrHelper, DimsAttrHelper,
+                        ShapeAttrHelper, TypeAttrHelper, EvenSplitAttrHelper, RowsAttrHelper,
+                        KeptUnfoldedAttrHelper, ShapeDeclaredAttrHelper, ArithmeticAttrHelper,
+                        ProductsAttrHelper, PrecisionAttrHelper, KeptPrecisionAttrHelper,
+                        EqualizedAttrHelper, KeyAttrHelper>(op, attribute);
+}
+
+LogicalResult OnnxDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
+                                                    NamedAttribute attribute) {
+  return verifyDeclared<NameAttrHelper, DimsAttrHelper, TypeAttrHelper>(op, attribute);
+}
+
+LogicalResult OnnxDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
+                                                       NamedAttribute attribute) {
+  return verifyDeclared<NameAttrHelper, DimsAttrHelper, ShapeAttrHelper, TypeAttrHelper>(op,
+                                                                                         attribute);
+}
+
 void OnnxDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST

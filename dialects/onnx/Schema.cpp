@@ -122,7 +122,6 @@ const OpSchema *schemaOf(Operation *op) {
                                                         : nullptr;
 }
 
-ArrayRef<OpSchema> allSchemas() { return table().schemas; }
 
 std::optional<ElementKind> elementKind(Type type) {
   using K = ElementKind;

@@ -82,8 +82,6 @@ struct OpSchema {
 const OpSchema *lookupSchema(llvm::StringRef onnxName);
 /// The schema of an op of this dialect; null for None, Yield, Custom and foreign ops.
 const OpSchema *schemaOf(mlir::Operation *op);
-/// All schemas, by name.
-llvm::ArrayRef<OpSchema> allSchemas();
 
 /// The kind of an element type, or nothing where ONNX has no such type.
 std::optional<ElementKind> elementKind(mlir::Type elementType);

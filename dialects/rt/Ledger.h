@@ -11,6 +11,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/rt/Rt.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
@@ -24,7 +26,7 @@ namespace cameo::rt {
 
 /// On a module, an rt.variant or a function: an array with a dictionary a decision, in the order
 /// in which they were made. `kind`, `what`, `text` and `at` are always there.
-inline constexpr llvm::StringLiteral kLedgerAttr = "rt.ledger";
+inline constexpr llvm::StringLiteral kLedgerAttr = RtDialect::LedgerAttrHelper::getNameStr();
 
 /// Done, not done although it is what the pass is for, one of several ways taken.
 enum class DecisionKind : uint8_t { Applied, Missed, Chosen };

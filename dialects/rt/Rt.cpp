@@ -45,7 +45,16 @@ void RtDialect::initialize() {
 }
 
 LogicalResult RtDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  return attribute.getName() == kLedgerAttr ? verifyLedger(op, attribute.getValue()) : success();
+  if (attribute.getName() == kLedgerAttr)
+    return verifyLedger(op, attribute.getValue());
+  return verifyDeclared<TapAttrHelper, LedgerAttrHelper, InPlaceAttrHelper, InputsAttrHelper,
+                        OutputsAttrHelper, TapsAttrHelper, MemoryAttrHelper, ShapesAttrHelper,
+                        ChannelsLastAttrHelper>(op, attribute);
+}
+
+LogicalResult RtDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
+                                                     NamedAttribute attribute) {
+  return verifyDeclared<TapAttrHelper>(op, attribute);
 }
 
 //===-- Targets -----------------------------------------------------------------------------===//

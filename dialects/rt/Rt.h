@@ -2,6 +2,8 @@
 // The rt dialect's C++ interface.
 #pragma once
 
+#include "dialects/DeclaredAttributes.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -17,7 +19,7 @@
 
 namespace cameo::rt {
 /// On a result of an entry function: it is not an output, but a value that a run shows on its way.
-inline constexpr llvm::StringLiteral kTapAttr = "rt.tap";
+inline constexpr llvm::StringLiteral kTapAttr = RtDialect::TapAttrHelper::getNameStr();
 } // namespace cameo::rt
 
 #define GET_ATTRDEF_CLASSES

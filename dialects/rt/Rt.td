@@ -30,6 +30,29 @@ def Rt_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let discardableAttrs = (ins
+    // Of a result of an entry function: it is not an output, but a value that a run shows on
+    // its way.
+    "::mlir::UnitAttr":$tap,
+    // Of modules, variants and functions: what passes decided.
+    "::mlir::ArrayAttr":$ledger,
+    // Of a launch: positions of operands, of one that it writes and of one that it only reads,
+    // pair by pair.
+    "::mlir::DenseI64ArrayAttr":$in_place,
+    // Of a planned entry function: a dictionary an input.
+    "::mlir::ArrayAttr":$inputs,
+    // The same of outputs.
+    "::mlir::ArrayAttr":$outputs,
+    // The same of taps.
+    "::mlir::ArrayAttr":$taps,
+    // Of a planned entry function whose sizes are all known: how much the arena holds.
+    "::mlir::DictionaryAttr":$memory,
+    // Of a planned launch: shape and element type of each tensor whose buffer it gets.
+    "::mlir::ArrayAttr":$shapes,
+    // Of a module whose values are stored channels last, wherever that can be.
+    "::mlir::UnitAttr":$channels_last
+  );
 }
 
 class Rt_Op<string mnemonic, list<Trait> traits = []> : Op<Rt_Dialect, mnemonic, traits>;

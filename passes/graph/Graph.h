@@ -3,16 +3,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/Onnx.h"
 #include "passes/Passes.h"
 
 namespace cameo {
 
 /// On an operator of constants that is not folded because the model has no bytes left for it.
-inline constexpr llvm::StringLiteral kKeptUnfoldedAttr = "onnx.kept_unfolded";
+inline constexpr llvm::StringLiteral kKeptUnfoldedAttr =
+    onnx::OnnxDialect::KeptUnfoldedAttrHelper::getNameStr();
 
 /// On an operator whose results' shapes are those that the model declares, because inference does
 /// not know them. Nothing may rely on such a shape: nobody checks it when the model runs.
-inline constexpr llvm::StringLiteral kDeclaredShapeAttr = "onnx.shape_declared";
+inline constexpr llvm::StringLiteral kDeclaredShapeAttr =
+    onnx::OnnxDialect::ShapeDeclaredAttrHelper::getNameStr();
 
 /// Whether the value's type, if it is ranked, is one to rely on: an input's or an inferred one.
 bool hasReliableShape(mlir::Value value);

@@ -135,7 +135,7 @@ void BufferPlanner::emit() {
   for (auto [i, list] : llvm::enumerate(outputSizes)) {
     SmallVector<Value> values;
     // Of elements that share bytes the tensor has the bytes.
-    if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, "onnx.shape"))
+    if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, onnx::kShapeAttr))
       for (int64_t size : shape.asArrayRef())
         values.push_back(value(builder.getIndexAttr(size)));
     else

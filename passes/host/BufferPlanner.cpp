@@ -291,7 +291,7 @@ void BufferPlanner::takeTaps() {
         describe("tap" + std::to_string(taps.size()), function.getResultAttrDict(i), type, false));
     tapSizes.emplace_back();
     // Of elements that share bytes the tensor has the bytes.
-    if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, "onnx.shape"))
+    if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, onnx::kShapeAttr))
       for (int64_t size : shape.asArrayRef())
         tapSizes.back().push_back(constant(size));
   }
@@ -552,7 +552,7 @@ DictionaryAttr BufferPlanner::describe(StringRef fallback, DictionaryAttr attrib
   NamedAttrList result;
   auto name = dyn_cast_or_null<StringAttr>(get(onnx::kNameAttr));
   result.set("name", name ? name : builder.getStringAttr(fallback));
-  auto element = dyn_cast_or_null<TypeAttr>(get("onnx.type"));
+  auto element = dyn_cast_or_null<TypeAttr>(get(onnx::kTypeAttr));
   result.set("element", element ? element : TypeAttr::get(type.getElementType()));
   auto names = dyn_cast_or_null<ArrayAttr>(get(onnx::kDimsAttr));
   SmallVector<Attribute> dims;
@@ -564,7 +564,7 @@ DictionaryAttr BufferPlanner::describe(StringRef fallback, DictionaryAttr attrib
       dims.push_back(isNamed ? names[i] : builder.getStringAttr(""));
   }
   // Of elements that share bytes the tensor has the bytes.
-  if (auto shape = dyn_cast_or_null<DenseI64ArrayAttr>(get("onnx.shape"))) {
+  if (auto shape = dyn_cast_or_null<DenseI64ArrayAttr>(get(onnx::kShapeAttr))) {
     dims.clear();
     for (int64_t size : shape.asArrayRef())
       dims.push_back(builder.getI64IntegerAttr(size));

@@ -16,16 +16,20 @@ namespace cameo {
 /// On a planned entry function: an array with a dictionary an input or output: `name`, `element`
 /// (its ONNX type), `dims` (a number, or a name, empty where there is none), and the unit `host`
 /// where the plan reads the input's values.
-inline constexpr llvm::StringLiteral kPlanInputsAttr = "rt.inputs";
-inline constexpr llvm::StringLiteral kPlanOutputsAttr = "rt.outputs";
+inline constexpr llvm::StringLiteral kPlanInputsAttr =
+    rt::RtDialect::InputsAttrHelper::getNameStr();
+inline constexpr llvm::StringLiteral kPlanOutputsAttr =
+    rt::RtDialect::OutputsAttrHelper::getNameStr();
 /// On a planned entry function that has taps: the same of these.
-inline constexpr llvm::StringLiteral kPlanTapsAttr = "rt.taps";
+inline constexpr llvm::StringLiteral kPlanTapsAttr = rt::RtDialect::TapsAttrHelper::getNameStr();
 /// On a planned entry function whose sizes are all known: a dictionary of `arena_bytes`,
 /// `live_max_bytes` and `tensor_sum_bytes`.
-inline constexpr llvm::StringLiteral kPlanMemoryAttr = "rt.memory";
+inline constexpr llvm::StringLiteral kPlanMemoryAttr =
+    rt::RtDialect::MemoryAttrHelper::getNameStr();
 /// On a planned launch: an array of strings, shape and element type ("1x?x4xf32") of each tensor
 /// whose buffer it gets, in order.
-inline constexpr llvm::StringLiteral kLaunchShapesAttr = "rt.shapes";
+inline constexpr llvm::StringLiteral kLaunchShapesAttr =
+    rt::RtDialect::ShapesAttrHelper::getNameStr();
 
 class BufferPlanner {
 public:

@@ -17,7 +17,8 @@ Type sumTypeOf(Type elementType, const Lowering &l) {
 
 void setPrecision(Operation *product, Type elementType, const Lowering &l) {
   if (elementType.isF32() && l.products == onnx::kTf32Products)
-    product->setAttr(kernel::kPrecisionAttr, StringAttr::get(product->getContext(), kernel::kTf32));
+    setDeclaredAttr<kernel::KernelDialect::PrecisionAttrHelper>(
+        product, StringAttr::get(product->getContext(), kernel::kTf32));
 }
 
 Value multiplyAccumulate(OpBuilder &b, Location loc, Value left, Value right, Value sum,

@@ -109,14 +109,14 @@ func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
     NamedAttrList attrs(function.getArgAttrDict(number));
     if (isPacked) {
       lowered = unpacked(*this, argument.getLoc(), input, type);
-      attrs.set("onnx.shape", b.getDenseI64ArrayAttr(type.getShape()));
+      attrs.set(onnx::kShapeAttr, b.getDenseI64ArrayAttr(type.getShape()));
     } else {
       lowered.sizes = inputSizes(function, number, input, symbols);
       plan.setInput(argument, input);
     }
     shapes.define(argument, lowered.sizes);
     values[argument] = lowered;
-    attrs.set("onnx.type", TypeAttr::get(type.getElementType()));
+    attrs.set(onnx::kTypeAttr, TypeAttr::get(type.getElementType()));
     argumentAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
   target.setType(outer.getFunctionType(entry->getArgumentTypes(), {}));
@@ -165,11 +165,11 @@ LogicalResult Lowering::lowerResults(func::FuncOp function, func::FuncOp target)
     Type elementType = result.elementType;
     if (packedBits(elementType)) {
       auto type = cast<RankedTensorType>(result.tensor.getType());
-      attrs.set("onnx.shape", b.getDenseI64ArrayAttr(type.getShape()));
+      attrs.set(onnx::kShapeAttr, b.getDenseI64ArrayAttr(type.getShape()));
       result = packed(*this, operand.get().getLoc(), result);
     }
     results.push_back(build.inMemory(result.tensor));
-    attrs.set("onnx.type", TypeAttr::get(elementType));
+    attrs.set(onnx::kTypeAttr, TypeAttr::get(elementType));
     resultAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
   b.create<func::ReturnOp>(terminator->getLoc(), results);

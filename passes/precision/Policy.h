@@ -74,12 +74,15 @@ void printPrecisionPolicy(llvm::raw_ostream &output);
 //===-- What the pass leaves on the IR --------------------------------------------------------===//
 
 /// On a function whose values have their final types: the precision asked for.
-inline constexpr llvm::StringLiteral kPrecisionAttr = "onnx.precision";
+inline constexpr llvm::StringLiteral kPrecisionAttr =
+    onnx::OnnxDialect::PrecisionAttrHelper::getNameStr();
 /// On a product that is not of the precision asked for: why.
-inline constexpr llvm::StringLiteral kKeptPrecisionAttr = "onnx.kept_precision";
+inline constexpr llvm::StringLiteral kKeptPrecisionAttr =
+    onnx::OnnxDialect::KeptPrecisionAttrHelper::getNameStr();
 
 /// On a function of which cameo-equalize-ranges has scaled channels: a hash of the factors.
-inline constexpr llvm::StringLiteral kEqualizedAttr = "onnx.equalized";
+inline constexpr llvm::StringLiteral kEqualizedAttr =
+    onnx::OnnxDialect::EqualizedAttrHelper::getNameStr();
 
 /// What a node computes in, by the types of its operands and results and whether these are
 /// dequantised; nothing without floats.

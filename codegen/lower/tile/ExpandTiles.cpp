@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
 #include "codegen/lower/tile/TileExpander.h"
+#include "dialects/kernel/Kernel.h"
 #include "passes/Statistics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -212,7 +213,7 @@ struct ExpandTiles : cameo::impl::ExpandTilesBase<ExpandTiles> {
                      .wasInterrupted();
     if (!tiled)
       return success();
-    auto block = kernel->getAttrOfType<DenseI32ArrayAttr>("kernel.block");
+    auto block = declaredAttr<kernel::KernelDialect::BlockAttrHelper>(kernel);
     if (!block || block.size() != 3 || block[0] < 1 || block[1] != 1 || block[2] != 1)
       return kernel.emitOpError(
           "has tile operations and needs a kernel.block of one dimension, such as "

@@ -238,7 +238,7 @@ std::optional<Product> productOf(linalg::GenericOp generic, bool mayBeVector) {
     return std::nullopt;
   Product product;
   product.generic = generic;
-  auto precision = generic->getAttrOfType<StringAttr>(kernel::kPrecisionAttr);
+  auto precision = declaredAttr<kernel::KernelDialect::PrecisionAttrHelper>(generic);
   product.mayRoundToTf32 = precision && precision.getValue() == kernel::kTf32;
   auto fill = generic.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
   if (!fill || !isZero(fill.getInputs()[0]))

@@ -15,7 +15,8 @@ namespace cameo::onnx {
 /// `key_divisor` and `scores_divisor`; `masked` is what stood for masked scores. ONNX's own
 /// Attention leaves open how it rounds; one without the attribute multiplies the scores by `scale`
 /// before they are rounded.
-inline constexpr llvm::StringLiteral kArithmeticAttr = "onnx.arithmetic";
+inline constexpr llvm::StringLiteral kArithmeticAttr =
+    OnnxDialect::ArithmeticAttrHelper::getNameStr();
 
 /// The operands and results of Attention by number.
 enum AttentionOperand : unsigned {

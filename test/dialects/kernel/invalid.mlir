@@ -167,3 +167,17 @@ func.func @Precision(%x: f32) {
   %0 = arith.mulf %x, %x {kernel.precision = "f16"} : f32
   return
 }
+
+// -----
+
+// expected-error @below {{dialect 'kernel' has no attribute 'kernel.speed'}}
+func.func @UndeclaredAttribute() attributes {kernel.speed = 1} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'kernel.nodes' cannot be 1 : i64}}
+func.func @AttributeOfAnotherType() attributes {kernel.nodes = 1} {
+  return
+}

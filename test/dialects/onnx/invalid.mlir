@@ -146,3 +146,24 @@ func.func @Permutation(%x: tensor<2x2xf32>) {
   %y = onnx.Transpose(%x) {perm = array<i64: 0, 0>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{dialect 'onnx' has no attribute 'onnx.speed'}}
+func.func @UndeclaredAttribute() attributes {onnx.speed = 1} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'onnx.precision' cannot be 1 : i64}}
+func.func @AttributeOfAnotherType() attributes {onnx.precision = 1} {
+  return
+}
+
+// -----
+
+// expected-error @below {{dialect 'onnx' has no attribute 'onnx.speed'}}
+func.func @UndeclaredArgumentAttribute(%x: tensor<2xf32> {onnx.speed = 1}) {
+  return
+}

@@ -336,3 +336,17 @@ rt.variant @OtherBoard target "sm_80" board "h200" {
 // expected-error @below {{unknown board 'a100' of sm_80; known: a100-40}}
 module attributes {test.target = #rt.target<"sm_80", board = "a100">} {
 }
+
+// -----
+
+// expected-error @below {{dialect 'rt' has no attribute 'rt.speed'}}
+func.func @UndeclaredAttribute() attributes {rt.speed = 1} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'rt.memory' cannot be 1 : i64}}
+func.func @AttributeOfAnotherType() attributes {rt.memory = 1} {
+  return
+}
