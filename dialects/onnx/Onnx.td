@@ -33,7 +33,7 @@ def Onnx_Dialect : Dialect {
     "::mlir::StringAttr":$name,
     // Of arguments, of results, and of an op with a list a result: sizes, as numbers or names.
     "::mlir::ArrayAttr":$dims,
-    // Of results of a lowered function: the shape in the model.
+    // Of arguments and results of a lowered function: the shape in the model.
     "::mlir::DenseI64ArrayAttr":$shape,
     // Of arguments and results of a lowered function: the element type in the model.
     "::mlir::TypeAttr":$type,

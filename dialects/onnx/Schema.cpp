@@ -122,7 +122,6 @@ const OpSchema *schemaOf(Operation *op) {
                                                         : nullptr;
 }
 
-
 std::optional<ElementKind> elementKind(Type type) {
   using K = ElementKind;
   if (auto integer = dyn_cast<IntegerType>(type)) {

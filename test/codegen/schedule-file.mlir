@@ -67,7 +67,7 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 rt.variant @sm_80 target "sm_80" {
-  func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {rt.input_names = ["x"], rt.output_names = ["y"]} {
+  func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
     %e = tensor.empty() : tensor<64x64xf32>
     %a = kernel.dispatch ins(%x : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) {
     ^bb0(%i: tensor<64x64xf32>, %o: tensor<64x64xf32>):

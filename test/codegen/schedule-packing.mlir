@@ -34,7 +34,7 @@
 #y = affine_map<(m, n, k) -> (m, n)>
 rt.constant @w = dense<2.0> : tensor<64x96xf32>
 rt.variant @sm_80 target "sm_80" {
-  func.func @main(%x: tensor<1024x96xf32>) -> tensor<1024x64xf32> attributes {rt.input_names = ["x"], rt.output_names = ["y"]} {
+  func.func @main(%x: tensor<1024x96xf32>) -> tensor<1024x64xf32> {
     %w = rt.get_constant @w : tensor<64x96xf32>
     %e = tensor.empty() : tensor<1024x64xf32>
     %r = kernel.dispatch ins(%x, %w : tensor<1024x96xf32>, tensor<64x96xf32>)

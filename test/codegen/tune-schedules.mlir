@@ -30,7 +30,7 @@
 #y = affine_map<(m, n, k) -> (m, n)>
 #id = affine_map<(m, n) -> (m, n)>
 rt.variant @sm_80 target "sm_80" {
-  func.func @main(%x: tensor<512x512xf16>, %w: tensor<512x512xf16>) -> tensor<512x512xf16> attributes {rt.input_names = ["x", "w"], rt.output_names = ["y"]} {
+  func.func @main(%x: tensor<512x512xf16>, %w: tensor<512x512xf16>) -> tensor<512x512xf16> {
     %e = tensor.empty() : tensor<512x512xf16>
     %p = kernel.dispatch ins(%x, %w : tensor<512x512xf16>, tensor<512x512xf16>) outs(%e : tensor<512x512xf16>) {
     ^bb0(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf16>):

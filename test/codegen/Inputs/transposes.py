@@ -86,6 +86,7 @@ save(helper.make_model(helper.make_graph(graph.nodes, "g", graph.inputs, graph.o
                        opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
      folder / "model.onnx")
 done = subprocess.run([cameoc, folder / "model.onnx", "-o", folder / "model",
+                       "-O1",  # -O2 gives small ones one launch, of class `map`
                        "--target=sim:sm_80", "--sim-checks", "--remarks"],
                       check=True, stderr=subprocess.PIPE, text=True)
 command = [folder / "model", "--device=sim", "--sim-checks=all"]

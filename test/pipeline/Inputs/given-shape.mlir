@@ -1,5 +1,5 @@
 // A tensor whose sizes are the values of an input.
-module attributes {onnx.ir_version = 10 : i64} {
+module {
   func.func @main(%x: tensor<1xf32> {onnx.name = "x"}, %shape: tensor<2xi64> {onnx.name = "shape"})
       -> (tensor<?x?xf32> {onnx.name = "y"}) {
     %0 = onnx.Expand(%x, %shape) : (tensor<1xf32>, tensor<2xi64>) -> tensor<?x?xf32> loc("expand")
