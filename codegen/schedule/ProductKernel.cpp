@@ -271,7 +271,8 @@ void ProductKernel::store(Value sums, size_t number, int64_t vector, const Rows 
     types.push_back(getElementTypeOrSelf(read.source));
   }
   auto store = b.create<kernel::StoreFragmentOp>(
-      loc, sums, memories, origin.memory(kernel, destination, epilogue.place, origin.root), width,
+      loc, sums, ValueRange(), memories,
+      origin.memory(kernel, destination, epilogue.place, origin.root), width,
       b.getDenseI64ArrayAttr(widths));
   if (memories.empty())
     store.removeWidthsAttr();
@@ -314,8 +315,8 @@ void ProductKernel::storePart(Value sums, int64_t vector, const Rows &part) {
   Value memory = kernel.memory(parts.sums);
   if (kernel.isFar)
     memory = kernel.advanced(memory, kernel.wideOffset(origin, sizes));
-  auto store = b.create<kernel::StoreFragmentOp>(loc, sums, ValueRange(), memory, width,
-                                                 DenseI64ArrayAttr());
+  auto store = b.create<kernel::StoreFragmentOp>(loc, sums, ValueRange(), ValueRange(), memory,
+                                                 width, DenseI64ArrayAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body =
       b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), product.sumType},

@@ -9,6 +9,7 @@
 // threads take neighbouring rows, each as many as 16 bytes have elements where their number allows.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/Shuffles.h"
 #include "codegen/schedule/ElementWork.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/Rows.h"
@@ -230,24 +231,6 @@ private:
         {choose(right[0], left[0]), choose(left[0], right[0]), choose(left[1], right[1])});
   }
 
-  /// Values of fewer than 32 bits go between threads as i32.
-  Value pack(Value value) {
-    unsigned bits = value.getType().getIntOrFloatBitWidth();
-    if (bits >= 32)
-      return value;
-    if (isa<FloatType>(value.getType()))
-      value = b.create<arith::BitcastOp>(loc, b.getIntegerType(bits), value);
-    return b.create<arith::ExtUIOp>(loc, b.getI32Type(), value);
-  }
-
-  Value unpack(Value value, Type type) {
-    unsigned bits = type.getIntOrFloatBitWidth();
-    if (bits >= 32)
-      return value;
-    value = b.create<arith::TruncIOp>(loc, b.getIntegerType(bits), value);
-    return isa<FloatType>(type) ? b.create<arith::BitcastOp>(loc, type, value).getResult() : value;
-  }
-
   /// The same for each of a thread's rows: their partial results follow one another.
   State combineRows(const RowReduction &reduction, ArrayRef<Value> left, ArrayRef<Value> right) {
     State result;
@@ -265,16 +248,12 @@ private:
     kernel.synchronises = true;
     // Within warps: all of a row's, or those that are a multiple of the rows apart.
     int64_t beside = layout.beside(), side = layout.side();
-    Value width = b.create<arith::ConstantIntOp>(loc, kWarp, 32);
     int64_t nearest = layout.across ? side : 1;
     int64_t beyond = layout.across ? kWarp : std::min(layout.perRow(), kWarp);
     for (int64_t distance = beyond / 2; distance >= nearest; distance /= 2) {
-      Value mask = b.create<arith::ConstantIntOp>(loc, distance, 32);
       State other;
-      for (Value value : state) {
-        auto moved = b.create<gpu::ShuffleOp>(loc, pack(value), mask, width, gpu::ShuffleMode::XOR);
-        other.push_back(unpack(moved.getShuffleResult(), value.getType()));
-      }
+      for (Value value : state)
+        other.push_back(fromOtherLane(b, loc, value, distance));
       state = combineRows(reduction, state, other);
     }
     // Between warps, or between groups of them that have all the block's rows.
@@ -291,12 +270,12 @@ private:
     SmallVector<Value> memories;
     size_t values = state.size() / beside; // of a partial result
     for (size_t value = 0; value < values; ++value) {
-      State packed;
+      State words;
       for (size_t i = value; i < state.size(); i += values)
-        packed.push_back(pack(state[i]));
-      memories.push_back(kernel.sharedMemory(groups * layout.rows, packed[0].getType()));
+        words.push_back(packed(b, loc, state[i]));
+      memories.push_back(kernel.sharedMemory(groups * layout.rows, words[0].getType()));
       when(side == group ? Value() : leads,
-           [&] { kernel.storeVector(memories.back(), slot, packed); });
+           [&] { kernel.storeVector(memories.back(), slot, words); });
     }
     b.create<gpu::BarrierOp>(loc);
     State result;
@@ -306,7 +285,7 @@ private:
       for (size_t value = 0; value < values; ++value)
         for (auto [lane, stored] : llvm::enumerate(kernel.load(memories[value], from, beside))) {
           size_t at = lane * values + value;
-          next[at] = unpack(stored, state[at].getType());
+          next[at] = unpacked(b, loc, stored, state[at].getType());
         }
       result = i == 0 ? next : combineRows(reduction, result, next);
     }

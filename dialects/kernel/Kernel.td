@@ -564,16 +564,54 @@ def Kernel_SliceFragmentOp : Kernel_Op<"slice_fragment", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_ReduceRowsOp : Kernel_Op<"reduce_rows", [
+    SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects,
+    TypesMatchWith<"init is an element of the result", "result", "init",
+                   "::llvm::cast<::cameo::kernel::FragmentType>($_self).getElementType()">]> {
+  let summary = "combines the elements of each row of fragments";
+  let description = [{
+    All fragments have one size and layout, of which each row is with lanes of one warp. A thread goes
+    through what it has of a row in the order of its values: the region is given row, column, the
+    elements and what was combined so far, the first time `init`, and yields what comes of them. Then
+    `combine` joins what two lanes have, of lanes that are farthest apart first, so that the order
+    of a sum follows from the layout. Every element of the result is what its row has come to.
+
+    ```mlir
+    %sum = kernel.reduce_rows %x, %most from %zero
+        : !kernel.fragment<64 by 64 of f32, #l>, !kernel.fragment<64 by 64 of f32, #l>
+        -> !kernel.fragment<64 by 64 of f32, #l> {
+    ^bb0(%r: index, %c: index, %e: f32, %m: f32, %sofar: f32):
+      %d = arith.subf %e, %m : f32
+      %p = math.exp %d : f32
+      %next = arith.addf %sofar, %p : f32
+      kernel.yield %next : f32
+    } combine {
+    ^bb0(%a: f32, %b: f32):
+      %both = arith.addf %a, %b : f32
+      kernel.yield %both : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Kernel_FragmentType>:$inputs, AnyType:$init);
+  let results = (outs Kernel_FragmentType:$result);
+  let regions = (region SizedRegion<1>:$body, SizedRegion<1>:$combine);
+  let assemblyFormat = [{
+    $inputs `from` $init attr-dict `:` type($inputs) `->` type($result) $body `combine` $combine
+  }];
+  let hasVerifier = 1;
+}
+
 def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
-    SingleBlockImplicitTerminator<"YieldOp">]> {
+    AttrSizedOperandSegments, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "writes a fragment to global memory through an elementwise epilogue";
   let description = [{
     For every element (r, c) of the fragment the region is given r, c and the accumulated value and
     yields the value to store, the element offset in `dest` and whether it is inside. `vector`
     consecutive columns are consecutive in dest, aligned, and inside or outside together.
 
-    Elements of other memory that are inside are loaded before, and follow the accumulated value in
-    the region's arguments: `reads` gives their offsets, `widths` a number a source as in
+    What it is given of other fragments `with` this one, of its size and layout, follows the
+    accumulated value. Elements of other memory that are inside are loaded before, and come last in the
+    region's arguments: `reads` gives their offsets, `widths` a number a source as in
     `load_global`.
 
     ```mlir
@@ -588,11 +626,12 @@ def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
     }
     ```
   }];
-  let arguments = (ins Kernel_FragmentType:$fragment, Variadic<AnyMemRef>:$sources, AnyMemRef:$dest,
-                       I64Attr:$vector, OptionalAttr<DenseI64ArrayAttr>:$widths);
+  let arguments = (ins Kernel_FragmentType:$fragment, Variadic<Kernel_FragmentType>:$others,
+                       Variadic<AnyMemRef>:$sources, AnyMemRef:$dest, I64Attr:$vector,
+                       OptionalAttr<DenseI64ArrayAttr>:$widths);
   let regions = (region SizedRegion<1>:$body, AnyRegion:$reads);
   let assemblyFormat = [{
-    $fragment (`reading` $sources^)? (`widths` $widths^)? `to` $dest `vector` $vector attr-dict `:`
+    $fragment (`with` $others^ `:` type($others))? (`reading` $sources^)? (`widths` $widths^)? `to` $dest `vector` $vector attr-dict `:`
     type($fragment) (`,` type($sources)^)? `to` type($dest) $body (`reads` $reads^)?
   }];
   let hasVerifier = 1;

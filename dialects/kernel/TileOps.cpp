@@ -8,6 +8,8 @@
 using namespace mlir;
 using namespace cameo::kernel;
 
+static constexpr int64_t kWarp = 32;
+
 static LogicalResult verifyFlat(Operation *op, Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   if (type.getRank() == 1 && type.getLayout().isIdentity())
@@ -44,6 +46,12 @@ static LogicalResult verifyWidths(Operation *op, ValueRange sources,
   return success();
 }
 
+/// Whether threads have the same elements of both. How many a value has may depend on their type.
+static bool areSpreadAlike(FragmentType a, FragmentType b) {
+  return a.getRows() == b.getRows() && a.getCols() == b.getCols() &&
+         a.getLayout() == b.getLayout() && a.getSpread().width == b.getSpread().width;
+}
+
 LogicalResult StoreFragmentOp::verify() {
   if (failed(verifyWidths(*this, getSources(), getWidths(), getVector())) ||
       failed(verifyFlat(*this, getDest())))
@@ -52,6 +60,12 @@ LogicalResult StoreFragmentOp::verify() {
     return emitOpError("needs a region for where it reads exactly where it reads other memory");
   Type index = IndexType::get(getContext());
   SmallVector<Type> arguments{index, index, getFragment().getType().getElementType()};
+  for (Value other : getOthers()) {
+    auto type = cast<FragmentType>(other.getType());
+    if (!areSpreadAlike(type, getFragment().getType()))
+      return emitOpError("needs fragments of one size and layout");
+    arguments.push_back(type.getElementType());
+  }
   for (Value source : getSources())
     arguments.push_back(elementOf(source));
   SmallVector<Type> places(getSources().size(), index);
@@ -147,6 +161,26 @@ LogicalResult MapFragmentOp::verify() {
     if (cast<FragmentType>(input.getType()).getSpread().width != getType().getSpread().width)
       return emitOpError("needs elements that are spread alike");
   return verifyRegion(*this, getBody().front(), arguments, getType().getElementType());
+}
+
+LogicalResult ReduceRowsOp::verify() {
+  auto index = IndexType::get(getContext());
+  Type element = getType().getElementType();
+  SmallVector<Type> arguments{index, index};
+  for (Value input : getInputs()) {
+    auto type = cast<FragmentType>(input.getType());
+    if (!areSpreadAlike(type, getType()))
+      return emitOpError("needs fragments of one size and layout");
+    arguments.push_back(type.getElementType());
+  }
+  if (getInputs().empty())
+    return emitOpError("needs a fragment to reduce");
+  arguments.push_back(element);
+  std::optional<RowSharing> sharing = rowSharing(getType().getSpread(), getType().getCols());
+  if (!sharing || sharing->bits >= kWarp)
+    return emitOpError("needs a layout of which each row is with lanes of one warp");
+  return success(succeeded(verifyRegion(*this, getBody().front(), arguments, element)) &&
+                 succeeded(verifyRegion(*this, getCombine().front(), {element, element}, element)));
 }
 
 LogicalResult WriteTileOp::verify() {

@@ -547,3 +547,84 @@ gpu.module @store_reading {
     gpu.return
   }
 }
+
+// -----
+
+// Two rows a thread, of which 8 lanes have one: each thread goes through its four elements, then lanes
+// exchange what they have, the farthest first. What comes of it is with all of them.
+#g = #gpu.address_space<global>
+#rows = #kernel.thread_tile<threads = 4 x 8, tile = 2 x 4, group = 4>
+!rows = !kernel.fragment<8 by 32 of f32, #rows>
+
+// CHECK-LABEL: gpu.func @reduce
+gpu.module @reduce {
+  gpu.func @reduce(%y: memref<?xf32, #g>, %v: f32) kernel
+      attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %f = kernel.fill_fragment %v : f32 -> !rows
+    %true = arith.constant true
+    // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+    %zero = arith.constant 0.0 : f32
+    // CHECK: %[[A:.*]] = arith.addf %[[ZERO]], %{{.*}}
+    // CHECK-COUNT-3: arith.addf
+    // CHECK: arith.addf %[[ZERO]]
+    // CHECK-COUNT-3: arith.addf
+    // CHECK-NOT: arith.addf
+    // CHECK: %[[FAR:.*]] = arith.constant 4 : i32
+    // CHECK: gpu.shuffle xor %{{.*}}, %[[FAR]]
+    // CHECK: arith.addf
+    // CHECK: gpu.shuffle xor
+    // CHECK: arith.addf
+    // CHECK: arith.constant 2 : i32
+    // CHECK-COUNT-2: gpu.shuffle xor
+    // CHECK: arith.constant 1 : i32
+    // CHECK: gpu.shuffle xor
+    // CHECK: %[[FIRST:.*]] = arith.addf
+    // CHECK: gpu.shuffle xor
+    // CHECK: %[[SECOND:.*]] = arith.addf
+    // CHECK-NOT: gpu.shuffle
+    %sum = kernel.reduce_rows %f from %zero : !rows -> !rows {
+    ^bb0(%r: index, %c: index, %e: f32, %sofar: f32):
+      %next = arith.addf %sofar, %e : f32
+      kernel.yield %next : f32
+    } combine {
+    ^bb0(%a: f32, %b: f32):
+      %both = arith.addf %a, %b : f32
+      kernel.yield %both : f32
+    }
+    // CHECK-COUNT-4: arith.divf %[[V:.*]], %[[FIRST]]
+    // CHECK: vector.store
+    // CHECK-COUNT-4: arith.divf %[[V]], %[[SECOND]]
+    // CHECK: vector.store
+    kernel.store_fragment %f with %sum : !rows to %y vector 4 : !rows to memref<?xf32, #g> {
+    ^bb0(%r: index, %c: index, %e: f32, %s: f32):
+      %part = arith.divf %e, %s : f32
+      kernel.yield %part, %c, %true : f32, index, i1
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// What is exchanged has 32 bits.
+#rows = #kernel.warp_rows<vector = 2, warps = 1 x 1>
+!rows = !kernel.fragment<2 by 32 of f16, #rows>
+
+// CHECK-LABEL: gpu.func @narrow
+gpu.module @narrow {
+  gpu.func @narrow(%v: f16) kernel attributes {kernel.block = array<i32: 32, 1, 1>} {
+    %f = kernel.fill_fragment %v : f16 -> !rows
+    // CHECK-COUNT-4: gpu.shuffle xor %{{.*}}, %{{.*}}, %{{.*}} : i32
+    // CHECK-NOT: gpu.shuffle
+    %most = kernel.reduce_rows %f from %v : !rows -> !rows {
+    ^bb0(%r: index, %c: index, %e: f16, %sofar: f16):
+      %next = arith.maximumf %sofar, %e : f16
+      kernel.yield %next : f16
+    } combine {
+    ^bb0(%a: f16, %b: f16):
+      %both = arith.maximumf %a, %b : f16
+      kernel.yield %both : f16
+    }
+    gpu.return
+  }
+}

@@ -29,7 +29,7 @@ static bool isTileOp(Operation *op) {
   return isa<kernel::AllocTileOp, kernel::LoadGlobalOp, kernel::MapFragmentOp, kernel::WriteTileOp,
              kernel::CopyAsyncOp, kernel::CommitCopiesOp, kernel::WaitCopiesOp,
              kernel::LoadFragmentOp, kernel::FillFragmentOp, kernel::ContractOp,
-             kernel::SliceFragmentOp, kernel::StoreFragmentOp>(op);
+             kernel::SliceFragmentOp, kernel::ReduceRowsOp, kernel::StoreFragmentOp>(op);
 }
 
 //===-- Fragments in control flow -----------------------------------------------------------===//
@@ -139,8 +139,8 @@ LogicalResult TileExpander::expandBlock(Block &block) {
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
               .Case<kernel::LoadGlobalOp, kernel::MapFragmentOp, kernel::WriteTileOp,
                     kernel::CopyAsyncOp, kernel::LoadFragmentOp, kernel::FillFragmentOp,
-                    kernel::ContractOp, kernel::SliceFragmentOp, kernel::StoreFragmentOp>(
-                  [&](auto tileOp) { return expand(tileOp); })
+                    kernel::ContractOp, kernel::SliceFragmentOp, kernel::ReduceRowsOp,
+                    kernel::StoreFragmentOp>([&](auto tileOp) { return expand(tileOp); })
               .Case(
                   [&](kernel::CommitCopiesOp) { return instruction(&op, "cp.async.commit_group"); })
               .Case([&](kernel::WaitCopiesOp wait) {

@@ -57,13 +57,14 @@ public:
   PieceStore(kernel::StoreFragmentOp op, const Spread &spread, OpBuilder &builder)
       : op(op), loc(op.getLoc()), builder(builder), vector(vectorOf(op, spread)),
         element(cast<MemRefType>(op.getDest().getType()).getElementType()),
-        region(op.getBody().front(), /*condition=*/2, /*loaded=*/3),
+        firstRead(3 + op.getOthers().size()),
+        region(op.getBody().front(), /*condition=*/2, firstRead),
         sources(op.getSources(), widthsOf(op, vector), vector), values(vector), at(vector) {}
 
   /// Elements of a piece.
   int64_t size() const { return vector; }
-  /// Goes to an element of the next piece: where it is, and its value in the fragment.
-  void begin(int64_t e, std::pair<Value, Value> place, Value value);
+  /// Goes to an element of the next piece: where it is, and its value in each fragment.
+  void begin(int64_t e, std::pair<Value, Value> place, ValueRange elements);
   /// Stores the piece that was begun, if it is inside.
   void storeBegun();
   /// Computes it, and stores it with the others that are kept.
@@ -111,6 +112,7 @@ private:
   OpBuilder &builder;
   int64_t vector;
   Type element;
+  unsigned firstRead; // argument of the region that is loaded
   ElementRegion region;
   SourceGroup sources;
   SmallVector<IRMapping> values; // by element of the piece that was begun
@@ -120,11 +122,11 @@ private:
 
 } // namespace
 
-void PieceStore::begin(int64_t e, std::pair<Value, Value> place, Value value) {
+void PieceStore::begin(int64_t e, std::pair<Value, Value> place, ValueRange elements) {
   at[e] = place;
   values[e].clear();
-  values[e].map(op.getBody().getArguments().take_front(3),
-                ValueRange{place.first, place.second, value});
+  values[e].map(op.getBody().getArguments().take_front(2), ValueRange{place.first, place.second});
+  values[e].map(op.getBody().getArguments().slice(2, firstRead - 2), elements);
   region.inlineUnguarded(builder, values[e], /*withCondition=*/e == 0);
 }
 
@@ -144,7 +146,7 @@ void PieceStore::read(OpBuilder &b) {
   });
   for (int64_t e = 0; e < vector; ++e)
     for (unsigned source = 0; source < op.getSources().size(); ++source)
-      values[e].map(op.getBody().getArgument(3 + source),
+      values[e].map(op.getBody().getArgument(firstRead + source),
                     sources.element(b, loc, loaded, source, e));
 }
 
@@ -187,10 +189,18 @@ void PieceStore::storeKept() {
 LogicalResult TileExpander::expand(kernel::StoreFragmentOp op) {
   Location loc = op.getLoc();
   FailureOr<const Spread *> found = spreadOf(op, op.getFragment().getType());
-  FailureOr<Values> fragment = flatten(op, op.getFragment());
-  if (failed(found) || failed(fragment))
+  if (failed(found))
     return failure();
   const Spread &spread = **found;
+  SmallVector<Values> inputs;
+  SmallVector<Value> read{op.getFragment()};
+  llvm::append_range(read, op.getOthers());
+  for (Value input : read) {
+    FailureOr<Values> values = flatten(op, input);
+    if (failed(values))
+      return failure();
+    inputs.push_back(*values);
+  }
   OpBuilder builder(op);
   PieceStore pieces(op, spread, builder);
   // A load behind a store to what may be the same memory would wait for it: those of a row, and of
@@ -198,7 +208,7 @@ LogicalResult TileExpander::expand(kernel::StoreFragmentOp op) {
   constexpr int64_t kLoadedFirst = 64; // bytes
   bool loadsFirst = readsSharedMemory(op);
   const Place *former = nullptr;
-  for (auto [place, value] : llvm::zip(spread.values, *fragment)) {
+  for (auto [number, place] : llvm::enumerate(spread.values)) {
     if (former && former->rowOffset != place.rowOffset && pieces.keptBytes() >= kLoadedFirst)
       pieces.storeKept();
     former = &place;
@@ -213,7 +223,10 @@ LogicalResult TileExpander::expand(kernel::StoreFragmentOp op) {
         Place there = place;
         (spread.alongRows ? there.rowOffset : there.columnOffset) += first + e;
         std::pair<Value, Value> at{rowOf(builder, loc, there), colOf(builder, loc, there)};
-        pieces.begin(e, at, elementOf(builder, loc, value, first + e));
+        Values elements;
+        for (const Values &input : inputs)
+          elements.push_back(elementOf(builder, loc, input[number], first + e));
+        pieces.begin(e, at, elements);
       }
       if (loadsFirst && !has)
         pieces.keepBegun();

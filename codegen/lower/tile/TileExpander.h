@@ -52,6 +52,8 @@ private:
   mlir::LogicalResult expand(kernel::ContractOp op);
   mlir::LogicalResult contractThreads(kernel::ContractOp op, kernel::ThreadTileAttr layout);
   mlir::LogicalResult contractWarps(kernel::ContractOp op);
+  // ReduceRows.cpp
+  mlir::LogicalResult expand(kernel::ReduceRowsOp op);
   // StoreFragment.cpp
   mlir::LogicalResult expand(kernel::StoreFragmentOp op);
 

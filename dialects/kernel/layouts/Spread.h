@@ -6,6 +6,8 @@
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
+
 namespace cameo::kernel {
 
 /// Where the first element is of a value that threads have: a place that depends on the thread, d0,
@@ -30,5 +32,14 @@ struct Spread {
     values.push_back({row, column, rowOffset, columnOffset, threads});
   }
 };
+
+/// How threads share the rows of a fragment, where those of a row have numbers that differ in some
+/// bits alone, and each element is with one of them.
+struct RowSharing {
+  int64_t bits; // of the number: of those of a row, any combination
+};
+
+/// Nothing where rows are shared in another way, or `cols` is not how long they are.
+std::optional<RowSharing> rowSharing(const Spread &spread, int64_t cols);
 
 } // namespace cameo::kernel

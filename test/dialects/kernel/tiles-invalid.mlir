@@ -572,3 +572,116 @@ func.func @AsyncPadding(%x: memref<?xf32>, %i: index, %ok: i1, %zero: f16) {
 func.func @PairsOfEight(%f: !kernel.fragment<16 by 8 of i32, #kernel.mma<16 x 8 x 32, warps = 1 x 1, pairs = columns>>) {
   return
 }
+
+// -----
+
+#l = #kernel.warp_rows<vector = 4, warps = 2 x 1>
+#other = #kernel.warp_rows<vector = 2, warps = 2 x 1>
+func.func @StoreOthers(%y: memref<?xf32>, %i: index, %ok: i1, %f: !kernel.fragment<16 by 64 of f32, #l>,
+                       %g: !kernel.fragment<16 by 64 of f32, #other>) {
+  // expected-error @below {{needs fragments of one size and layout}}
+  kernel.store_fragment %f with %g : !kernel.fragment<16 by 64 of f32, #other> to %y vector 4
+      : !kernel.fragment<16 by 64 of f32, #l> to memref<?xf32> {
+  ^bb0(%r: index, %c: index, %v: f32, %w: f32):
+    kernel.yield %v, %i, %ok : f32, index, i1
+  }
+  return
+}
+
+// -----
+
+#l = #kernel.warp_rows<vector = 4, warps = 2 x 1>
+#other = #kernel.warp_rows<vector = 2, warps = 2 x 1>
+func.func @ReduceLayouts(%z: f32, %f: !kernel.fragment<16 by 64 of f32, #other>) {
+  // expected-error @below {{needs fragments of one size and layout}}
+  %0 = kernel.reduce_rows %f from %z
+      : !kernel.fragment<16 by 64 of f32, #other> -> !kernel.fragment<16 by 64 of f32, #l> {
+  ^bb0(%r: index, %c: index, %v: f32, %sofar: f32):
+    kernel.yield %v : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    kernel.yield %p : f32
+  }
+  return
+}
+
+// -----
+
+#l = #kernel.warp_rows<vector = 4, warps = 2 x 1>
+func.func @ReduceNothing(%z: f32) {
+  // expected-error @below {{needs a fragment to reduce}}
+  %0 = "kernel.reduce_rows"(%z) ({
+  ^bb0(%r: index, %c: index, %sofar: f32):
+    kernel.yield %sofar : f32
+  }, {
+  ^bb0(%p: f32, %q: f32):
+    kernel.yield %p : f32
+  }) : (f32) -> !kernel.fragment<16 by 64 of f32, #l>
+  return
+}
+
+// -----
+
+// Warps side by side have parts of rows.
+#l = #kernel.mma<16 x 8 x 16, warps = 1 x 2>
+func.func @ReduceAcrossWarps(%z: f32, %f: !kernel.fragment<16 by 32 of f32, #l>) {
+  // expected-error @below {{needs a layout of which each row is with lanes of one warp}}
+  %0 = kernel.reduce_rows %f from %z
+      : !kernel.fragment<16 by 32 of f32, #l> -> !kernel.fragment<16 by 32 of f32, #l> {
+  ^bb0(%r: index, %c: index, %v: f32, %sofar: f32):
+    kernel.yield %v : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    kernel.yield %p : f32
+  }
+  return
+}
+
+// -----
+
+// Six lanes have a row: no bits of their numbers say which.
+#l = #kernel.thread_tile<threads = 16 x 6, tile = 1 x 4, group = 4>
+func.func @ReduceByNoBits(%z: f32, %f: !kernel.fragment<16 by 24 of f32, #l>) {
+  // expected-error @below {{needs a layout of which each row is with lanes of one warp}}
+  %0 = kernel.reduce_rows %f from %z
+      : !kernel.fragment<16 by 24 of f32, #l> -> !kernel.fragment<16 by 24 of f32, #l> {
+  ^bb0(%r: index, %c: index, %v: f32, %sofar: f32):
+    kernel.yield %v : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    kernel.yield %p : f32
+  }
+  return
+}
+
+// -----
+
+#l = #kernel.warp_rows<vector = 4, warps = 2 x 1>
+func.func @ReduceRegion(%z: f32, %f: !kernel.fragment<16 by 64 of f32, #l>) {
+  // expected-error @below {{region has the wrong arguments}}
+  %0 = kernel.reduce_rows %f from %z
+      : !kernel.fragment<16 by 64 of f32, #l> -> !kernel.fragment<16 by 64 of f32, #l> {
+  ^bb0(%r: index, %c: index, %v: f32):
+    kernel.yield %v : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    kernel.yield %p : f32
+  }
+  return
+}
+
+// -----
+
+#l = #kernel.warp_rows<vector = 4, warps = 2 x 1>
+func.func @ReduceCombine(%z: f32, %f: !kernel.fragment<16 by 64 of f32, #l>) {
+  // expected-error @below {{region has the wrong arguments}}
+  %0 = kernel.reduce_rows %f from %z
+      : !kernel.fragment<16 by 64 of f32, #l> -> !kernel.fragment<16 by 64 of f32, #l> {
+  ^bb0(%r: index, %c: index, %v: f32, %sofar: f32):
+    kernel.yield %v : f32
+  } combine {
+  ^bb0(%p: f32):
+    kernel.yield %p : f32
+  }
+  return
+}

@@ -68,6 +68,31 @@ func.func @ThreadTiles(%x: memref<?xf32, 1>, %s: memref<?xf16, 1>, %y: memref<?x
   ^bb0(%r: index, %c: index):
     kernel.yield %i : index
   }
+  // CHECK: kernel.reduce_rows %{{.*}}, %{{.*}} from %{{.*}} : !kernel.fragment<64 by 64 of f32, {{.*}}>, !kernel.fragment<64 by 64 of f32, {{.*}}> -> <64 by 64 of f32, {{.*}}>
+  // CHECK: } combine {
+  %init = arith.constant 0.0 : f32
+  %rows = kernel.reduce_rows %g, %g from %init
+      : !kernel.fragment<64 by 64 of f32, #threads>, !kernel.fragment<64 by 64 of f32, #threads>
+      -> !kernel.fragment<64 by 64 of f32, #threads> {
+  ^bb0(%r: index, %c: index, %v: f32, %w: f32, %sofar: f32):
+    %sum = math.fma %v, %w, %sofar : f32
+    kernel.yield %sum : f32
+  } combine {
+  ^bb0(%p: f32, %q: f32):
+    %sum = arith.addf %p, %q : f32
+    kernel.yield %sum : f32
+  }
+  // CHECK: kernel.store_fragment %{{.*}} with %{{.*}} : !kernel.fragment<64 by 64 of f32, {{.*}}> reading %{{.*}} widths [4] to
+  kernel.store_fragment %g with %rows : !kernel.fragment<64 by 64 of f32, #threads> reading %x widths [4] to %y vector 4
+      : !kernel.fragment<64 by 64 of f32, #threads>, memref<?xf32, 1> to memref<?xf32, 1> {
+  ^bb0(%r: index, %c: index, %v: f32, %row: f32, %old: f32):
+    %part = arith.divf %v, %row : f32
+    %sum = arith.addf %part, %old : f32
+    kernel.yield %sum, %i, %ok : f32, index, i1
+  } reads {
+  ^bb0(%r: index, %c: index):
+    kernel.yield %i : index
+  }
   return
 }
 
