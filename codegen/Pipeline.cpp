@@ -5,6 +5,7 @@
 
 #include "codegen/Passes.h"
 #include "codegen/StagePromises.h"
+#include "codegen/schedule/Schedule.h"
 #include "codegen/target/Target.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/Passes.h"
@@ -95,6 +96,7 @@ static FusionLimits fusionLimits(StringRef targets) {
     llvm::consumeError(variants.takeError());
     return limits;
   }
+  limits.productRow = kLongestProductRow;
   bool isFirst = true;
   auto least = [&](auto &limit, int64_t value) {
     limit = isFirst ? value : std::min<int64_t>(limit, value);
@@ -132,9 +134,11 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   FusionLimits limits = fusionLimits(options.targets);
   if (options.level >= 1) {
     // After equal dispatches are one, because those that had several readers may have one now.
-    functions.addPass(
-        createFuseDispatches({limits.tensors, limits.operations, limits.scalars, limits.results,
-                              limits.launchBytes, limits.operationsPerByte, limits.rows}));
+    // Reductions of a product's rows are in another order than alone.
+    int64_t productRow = options.level >= 2 ? limits.productRow : 0;
+    functions.addPass(createFuseDispatches({limits.tensors, limits.operations, limits.scalars,
+                                            limits.results, limits.launchBytes,
+                                            limits.operationsPerByte, limits.rows, productRow}));
   }
   if (options.level >= 2) {
     // After fusion, which it would take readers of single members from, and before products become

@@ -437,7 +437,8 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
     once. Elementwise work joins the product, window or rows that it reads, or the elementwise work
     and rows that read it, or the product, for each of whose tiles it is then done again; reductions
     of the same rows join one another; copies that only move elements join products that read them. A result that others read, too, stays a result. Products
-    are never computed twice. Every bit stays: no sum is reordered, and values are rounded to the
+    are never computed twice. With `product-row` a reduction of a product's rows joins it where a row is no
+    longer than that; blocks then have whole rows, which they reduce in an order of their own. Otherwise every bit stays: no sum is reordered, and values are rounded to the
     types that they had in memory. What only taps (`rt.tap`) read besides is stored as long as the
     dispatch takes no more memory by that than the largest operation in any dispatch.
 
@@ -465,7 +466,9 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
     Option<"operationsPerByte", "operations-per-byte", "int64_t", "8",
            "operations on elements in the time in which a byte moves">,
     Option<"rows", "rows", "int64_t", "64",
-           "rows below which a block a row leaves most multiprocessors idle">
+           "rows below which a block a row leaves most multiprocessors idle">,
+    Option<"productRow", "product-row", "int64_t", "0",
+           "columns at most of a product whose rows are reduced with it; 0: none">
   ];
   let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [

@@ -72,8 +72,10 @@ public:
     Value sums = multiply(row, column, depth);
     if (parts.sums)
       return storePart(sums, std::min(vectors.store, kGroup), Rows{});
+    SmallVector<Value> loaded = loadForSteps(cast<kernel::FragmentType>(sums.getType()), Rows{});
+    Kept kept = computeSteps(sums, loaded, Rows{});
     for (size_t number = 0; number < product.epilogues.size(); ++number)
-      store(sums, number, std::min(vectors.store, kGroup), Rows{});
+      store(kept, number, std::min(vectors.store, kGroup), Rows{});
   }
 
 private:

@@ -20,6 +20,13 @@ constexpr ContractionTile kTiles[] = {
     {64, 32, kContractionDepth, 4, 4},   {16, 64, kContractionDepth, 2, 4},
     {32, 32, kContractionDepth, 4, 4}};
 
+// Those that have long rows beside these, in which results are computed from whole rows: a warp's
+// lanes share a few of them, and have few sums each, so that there is room for more of an element.
+constexpr ContractionTile kRowTiles[] = {{32, 128, kContractionDepth, 4, 4},
+                                         {16, 128, kContractionDepth, 2, 4},
+                                         {32, 256, kContractionDepth, 4, 8},
+                                         {16, 256, kContractionDepth, 2, 8}};
+
 /// Instructions for an access's place in memory and whether it is inside, beside the access.
 constexpr double kPlaceOfCopy = 2;
 /// Warps that keep all lanes busy: two for each quarter of them, of which one multiplies while the
@@ -61,8 +68,13 @@ KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork 
       int64_t(bytes / 4 * (each + 2 * double(tile.threadRows + tile.threadColumns) + held)) +
           kRegistersBeside,
       8);
-  kernel.registers = std::min<int64_t>(kernel.registers, target.maxRegistersPerThread);
+  if (work.ofRows.columns)
+    kernel.registers = std::max<int64_t>(kernel.registers,
+                                         int64_t(each * work.ofRows.registers) + kRegistersBeside);
+  else
+    kernel.registers = std::min<int64_t>(kernel.registers, target.maxRegistersPerThread);
   kernel.once.l2Bytes = rows * columns * work.resultBytes;
+  work.ofRows.addTo(kernel, rows * columns);
   kernel.dramBytes = work.dramBytes;
   kernel.beside = work.beside;
   kernel.multiplyAdds = products * kernel.steps;
@@ -76,11 +88,17 @@ SmallVector<TimedContraction> contractionTiles(const ContractionWork &work, cons
   auto isFaster = [](const TimedContraction &a, const TimedContraction &b) {
     return a.microseconds < b.microseconds;
   };
-  for (const ContractionTile &tile : kTiles) {
+  SmallVector<ContractionTile> all(std::begin(kTiles), std::end(kTiles));
+  if (work.ofRows.columns)
+    all.append(std::begin(kRowTiles), std::end(kRowTiles));
+  for (const ContractionTile &tile : all) {
     // The large ones are left out where elements have 64 bits.
-    if (tile.sharedBytes(work.sumType) > int64_t(target.staticSharedPerBlock))
+    if (tile.sharedBytes(work.sumType) > int64_t(target.staticSharedPerBlock) ||
+        tile.columns < work.ofRows.columns)
       continue;
     KernelWork kernel = contractionKernel(tile, work, target);
+    if (model.blocksPerSm(kernel) == 0)
+      continue;
     TimedContraction timed{tile, model.microseconds(kernel), kernel};
     tiles.insert(llvm::upper_bound(tiles, timed, isFaster), timed);
   }

@@ -17,7 +17,8 @@ struct ContractionWork {
   double rowVector, columnVector; // elements that are loaded at once
   double resultBytes;             // of an element
   double dramBytes;
-  double beside = 0; // microseconds of other launches that it needs
+  double beside = 0;   // microseconds of other launches that it needs
+  RowWork ofRows = {}; // on the way to the results
 };
 
 struct TimedContraction {

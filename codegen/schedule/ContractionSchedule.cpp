@@ -71,6 +71,8 @@ public:
     SmallVector<Candidate> found;
     ContractionWork whole = work(/*swapped=*/false);
     int64_t parts = chosenSplits();
+    if (whole.ofRows.columns && parts > 1) // sums are the same wherever the product stands
+      return found;
     for (const TimedContraction &timed : contractionTiles(partOf(whole, parts), target))
       if (found.size() < most && canSplit(product, stepsOf(timed.tile), parts))
         found.push_back({attributes(timed.tile, parts), timed.microseconds,
@@ -87,6 +89,18 @@ public:
     whole.rowVector = widest("row_vector");
     whole.columnVector = widest("column_vector");
     return contractionKernel(tileOf(params), partOf(whole, splitsOf(params)), target);
+  }
+
+  double microsecondsApart() const override {
+    if (product.steps.empty())
+      return ScheduleMatch::microsecondsApart();
+    int64_t parts = chosenSplits();
+    ContractionWork alone = work(/*swapped=*/false);
+    alone.ofRows = {};
+    for (const TimedContraction &timed : contractionTiles(apart(alone, parts), target))
+      if (canSplit(product, stepsOf(timed.tile), parts))
+        return timed.microseconds;
+    return ScheduleMatch::microsecondsApart();
   }
 
   LogicalResult verify(DictionaryAttr params) const override {
@@ -114,6 +128,8 @@ public:
       return op.emitError() << "schedule 'contraction' requires " << bytes
                             << " B of shared memory; " << target.name << " allows "
                             << target.maxSharedPerBlock << " B";
+    if (!product.steps.empty() && failed(verifyRows(given, splitsOf(params))))
+      return failure();
     for (bool isRow : {true, false}) {
       StringRef name = isRow ? "row_vector" : "column_vector";
       auto asked = params.getAs<DenseI64ArrayAttr>(name);
@@ -166,6 +182,23 @@ private:
     return {shape[0], shape[1], shape[2], thread[0], thread[1]};
   }
 
+  /// Whether rows, which are reduced, are with lanes of a warp.
+  LogicalResult verifyRows(const ContractionTile &tile, int64_t splits) const {
+    int64_t columns = product.extent(product.columns), lanes = tile.columns / tile.threadColumns;
+    if (columns > tile.columns)
+      return op.emitError() << "schedule 'contraction': rows of " << columns
+                            << " elements are reduced, which do not lie in a tile of "
+                            << tile.columns << " columns";
+    if (splits > 1)
+      return op.emitError("schedule 'contraction': rows are reduced, which blocks with parts of "
+                          "their depth do not have");
+    if (!llvm::isPowerOf2_64(lanes) || lanes > kWarp)
+      return op.emitError() << "schedule 'contraction': rows are reduced, which " << lanes
+                            << " threads each do not share; a power of two up to " << kWarp
+                            << " do";
+    return success();
+  }
+
   /// Elements that are copied at once, across and along depth.
   SmallVector<int64_t> widestCopy(bool isRow) const {
     ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
@@ -203,6 +236,7 @@ private:
                          vector(/*isRow=*/false),
                          resultBytes(product),
                          productBytes(op, product)};
+    work.ofRows = rowWork(product);
     if (swapped) {
       std::swap(work.rows, work.columns);
       std::swap(work.rowBytes, work.columnBytes);
@@ -212,9 +246,12 @@ private:
   }
 
   /// A kernel of parts: of each block a part of the depth, and another launch for their sums.
-  ContractionWork partOf(ContractionWork work, int64_t parts) const {
-    if (parts == 1)
-      return work;
+  ContractionWork partOf(const ContractionWork &work, int64_t parts) const {
+    return parts == 1 ? work : apart(work, parts);
+  }
+
+  /// The same, where one part is a launch of its own, too.
+  ContractionWork apart(ContractionWork work, int64_t parts) const {
     SplitWork split(op, product, parts);
     work.beside = split.fixUpMicroseconds(target, work.dramBytes);
     work.batch *= double(parts);
@@ -236,6 +273,7 @@ private:
     ContractionWork plain = work(/*swapped=*/false);
     plain.rowBytes = plain.columnBytes = plain.resultBytes = bytes;
     plain.rowVector = plain.columnVector = kPlainCopy;
+    plain.ofRows = {};
     plain.dramBytes = SplitWork(op, product, /*splits=*/1).dramBytes;
     if (plain.rows > plain.columns) // which of them is which depends on how results are stored
       std::swap(plain.rows, plain.columns);
@@ -277,7 +315,8 @@ public:
 
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
-    const std::optional<Product> &product = matchProduct(computation);
+    const std::optional<Product> &product =
+        computation.root ? matchProduct(computation) : matchProductOfRows(computation);
     if (!product || !product->fillsTiles())
       return nullptr;
     return std::make_unique<ContractionMatch>(computation.op, target, *product);

@@ -155,7 +155,8 @@ private:
   /// need be: a part for each warp.
   Value allocate(const Side &row, const Side &column) {
     MLIRContext *context = b.getContext();
-    stagedRows = form.tile.stagedRows(bytesOf(product.row));
+    stagedRows = product.steps.empty() ? form.tile.stagedRows(bytesOf(product.row))
+                                       : MmaTile::kLeastStagedRows;
     auto layout =
         kernel::StagedAttr::get(context, stagedRows, form.tile.columns / form.tile.warpColumns);
     TileType type = TileType::get(context, stagedRows * form.tile.warpRows, form.tile.columns,
@@ -410,12 +411,47 @@ private:
     b.create<NVVM::SyncWarpOp>(loc, all);
   }
 
+  /// Some rows of each warp's sums.
+  FragmentType stagedPart() {
+    return FragmentType::get(b.getContext(), stagedRows * form.tile.warpRows, form.tile.columns,
+                             product.sumType, accumulators);
+  }
+
+  /// The same where results need whole rows: warps share all that are staged, each has some of
+  /// them, and computes what they are reduced to by itself.
+  void storeWholeRows(Value sums, Value staging) {
+    FragmentType part = stagedPart();
+    int64_t warps = form.tile.warpRows * form.tile.warpColumns, vector = 1;
+    for (size_t number = 0; number < product.epilogues.size(); ++number)
+      vector = std::max(vector, vectorOf(number));
+    auto layout = kernel::WarpRowsAttr::get(b.getContext(), vector, warps, 1);
+    auto type = FragmentType::get(b.getContext(), part.getRows(), part.getCols(),
+                                  part.getElementType(), layout);
+    int64_t warpRows = form.tile.rows / form.tile.warpRows;
+    Value zero = kernel.constant(0);
+    if (form.async)
+      b.create<kernel::WaitCopiesOp>(loc, 0);
+    for (int64_t piece = 0; piece * stagedRows < warpRows; ++piece) {
+      Rows rows{piece * stagedRows, stagedRows, warpRows};
+      SmallVector<Value> loaded = loadForSteps(type, rows);
+      b.create<gpu::BarrierOp>(loc); // what was there before has been read
+      Value written = b.create<kernel::SliceFragmentOp>(loc, part, sums, piece);
+      b.create<kernel::WriteTileOp>(loc, written, staging, zero, zero, zero);
+      b.create<gpu::BarrierOp>(loc);
+      Value mine = b.create<kernel::LoadFragmentOp>(loc, type, staging, zero, zero, zero);
+      Kept kept = computeSteps(mine, loaded, rows);
+      for (size_t number = 0; number < product.epilogues.size(); ++number)
+        store(kept, number, vectorOf(number), rows);
+    }
+  }
+
   /// Stores the results, some rows of each warp at a time. Warps stage their own, so that no other
   /// has to be waited for but before the first: it may still read the operands.
   void storeSums(Value sums, Value staging) {
+    if (!product.steps.empty())
+      return storeWholeRows(sums, staging);
     MLIRContext *context = b.getContext();
-    auto part = FragmentType::get(context, stagedRows * form.tile.warpRows, form.tile.columns,
-                                  product.sumType, accumulators);
+    FragmentType part = stagedPart();
     int64_t warpRows = form.tile.rows / form.tile.warpRows;
     Value zero = kernel.constant(0);
     if (form.async) // what was copied ahead of the last step arrives, too
@@ -436,7 +472,8 @@ private:
                                       part.getElementType(), layout);
         Value mine = b.create<kernel::LoadFragmentOp>(loc, type, staging, zero, zero, zero);
         Rows rows{piece * stagedRows, stagedRows, warpRows};
-        parts.sums ? storePart(mine, vector, rows) : store(mine, number, vector, rows);
+        parts.sums ? storePart(mine, vector, rows)
+                   : store({{product.sums(), mine}}, number, vector, rows);
       }
     }
   }

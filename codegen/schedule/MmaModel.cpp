@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/MmaModel.h"
 
+#include "codegen/schedule/Schedule.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -35,6 +37,10 @@ constexpr Shape kShapes[] = {
     {64, 32, 128, 2, 2, 4},   {32, 64, 128, 2, 2, 4},  {32, 32, 128, 2, 2, 4},
     {128, 32, 64, 4, 1, 4},   {32, 128, 64, 1, 4, 4},  {16, 128, 128, 1, 4, 4},
     {16, 64, 128, 1, 4, 4},   {64, 16, 128, 4, 1, 4},  {128, 16, 128, 4, 1, 4}};
+
+// Those that have long rows beside these, in which results are computed from whole rows.
+constexpr Shape kRowShapes[] = {{64, 256, 64, 2, 4, 3}, {32, 256, 64, 1, 4, 4}};
+static_assert(kRowShapes[0].columns == kLongestProductRow);
 
 double perWarp(double amount, const MmaTile &tile) {
   return amount / double(tile.warpRows * tile.warpColumns);
@@ -89,10 +95,10 @@ bool isSparse(const KernelWork &kernel, const Target &target) {
 } // namespace
 
 int64_t MmaTile::stagedRows(int64_t bytes) const {
-  constexpr int64_t kLeast = 16;
   int64_t whole = rows / warpRows, room = operandBytes(bytes) / (warpRows * columns * 4);
   int64_t pieces = 1;
-  while (whole / pieces > std::max(room, kLeast) || whole % (pieces * kLeast) != 0)
+  while (whole / pieces > std::max(room, kLeastStagedRows) ||
+         whole % (pieces * kLeastStagedRows) != 0)
     ++pieces;
   return whole / pieces;
 }
@@ -107,7 +113,12 @@ int64_t cameo::registersPerThread(const MmaTile &tile, const MmaWork &work) {
                              : (double(tile.rows) * work.row.registers +
                                 double(tile.columns) * work.column.registers) *
                                    double(tile.depth) / double(tile.threads());
-  return llvm::alignTo(sums + 2 * fragments + int64_t(copied) + kOtherRegisters, 8);
+  int64_t beside = 2 * fragments + int64_t(copied);
+  // Behind the products, elements of what is staged at once: what is kept, and what was loaded.
+  int64_t staged = MmaTile::kLeastStagedRows * tile.warpRows * tile.columns / tile.threads();
+  if (work.ofRows.columns)
+    beside = std::max(beside, int64_t(work.ofRows.registers * double(staged)));
+  return llvm::alignTo(sums + beside + kOtherRegisters, 8);
 }
 
 KernelWork cameo::mmaKernel(const MmaTile &tile, const MmaWork &work, const Target &target) {
@@ -122,6 +133,7 @@ KernelWork cameo::mmaKernel(const MmaTile &tile, const MmaWork &work, const Targ
   double stored = double(tile.rows * tile.columns);
   kernel.once.sharedBytes = stored * 8;
   kernel.once.l2Bytes = stored * work.resultBytes;
+  work.ofRows.addTo(kernel, stored);
   kernel.dramBytes = work.dramBytes;
   kernel.beside = work.beside;
   kernel.onMatrix = true;
@@ -138,7 +150,12 @@ SmallVector<TimedTile> cameo::mmaTiles(const MmaWork &work, const Target &target
     return std::pair(isSparse(a.work, target), a.microseconds) <
            std::pair(isSparse(b.work, target), b.microseconds);
   };
-  for (const Shape &shape : kShapes) {
+  SmallVector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
+  if (work.ofRows.columns)
+    shapes.append(std::begin(kRowShapes), std::end(kRowShapes));
+  for (const Shape &shape : shapes) {
+    if (shape.columns < work.ofRows.columns)
+      continue;
     MmaTile tile{shape.rows,     shape.columns,     shape.depthBytes / work.bytes,
                  shape.warpRows, shape.warpColumns, work.async ? shape.stages : 2,
                  work.rowGap,    work.columnGap};

@@ -32,8 +32,10 @@ struct MmaTile {
     bool areLong = rows / warpRows % 32 == 0 && columns / warpColumns % 32 == 0;
     return areLong ? instruction : kDepthBytes;
   }
+  /// Rows of a warp's sums that go to the results at once, at least: those of an instruction.
+  static constexpr int64_t kLeastStagedRows = 16;
   /// Rows of a warp's sums that go to the results at once, through shared memory: an equal part of
-  /// all, for which the operands' memory has room, but at least those of an instruction.
+  /// all, for which the operands' memory has room.
   int64_t stagedRows(int64_t bytes) const;
   /// Of these, of all warps and of 32 bits each.
   int64_t stagingBytes(int64_t bytes) const { return warpRows * stagedRows(bytes) * columns * 4; }
@@ -61,6 +63,7 @@ struct MmaWork {
   int64_t rowGap = 0, columnGap = 0;             // of its tiles
   int64_t perInstruction = 16 * 8 * kDepthBytes; // multiply-adds, times bytes of an element
   double beside = 0;                             // microseconds of other launches that it needs
+  RowWork ofRows = {};                           // on the way to the results
 };
 
 /// Registers of a thread, an upper estimate: sums, fragments of two steps, what is copied,

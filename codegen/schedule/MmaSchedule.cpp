@@ -152,6 +152,8 @@ public:
       return found;
     MmaForm form = widest();
     MmaWork whole = work(form);
+    if (whole.ofRows.columns && chosenSplits() > 1) // sums are the same wherever the product stands
+      return found;
     // Where registers are too few for the tiles of parts as operands are, it is not split.
     for (int64_t parts : {chosenSplits(), int64_t(1)}) {
       form.splits = parts;
@@ -168,6 +170,19 @@ public:
   KernelWork workOf(DictionaryAttr params) const override {
     MmaForm form = *formOf(params);
     return mmaKernel(form.tile, partOf(work(form), form.splits), target);
+  }
+
+  double microsecondsApart() const override {
+    if (product.steps.empty())
+      return ScheduleMatch::microsecondsApart();
+    MmaForm form = widest();
+    form.splits = chosenSplits();
+    MmaWork alone = work(form);
+    alone.ofRows = {};
+    for (const TimedTile &timed : mmaTiles(apart(alone, form.splits), target))
+      if (canSplit(form, timed.tile.depth))
+        return timed.microseconds;
+    return ScheduleMatch::microsecondsApart();
   }
 
   LogicalResult verify(DictionaryAttr params) const override;
@@ -302,27 +317,32 @@ private:
 
   MmaWork work(const MmaForm &form) const {
     DepthLoops depth = depthLoops(product, form.depthLoops);
-    return {likelyExtent(product, product.rows, 512),
-            likelyExtent(product, product.columns, 512),
-            likelyExtent(product, product.batch, 8),
-            likelyExtent(product, depth.outer, 1),
-            likelyExtent(product, depth.inner, 512),
-            bytes,
-            resultBytes(product),
-            productBytes(op, product),
-            workOf(form.row, /*isRow=*/true, depth.inner),
-            workOf(form.column, /*isRow=*/false, depth.inner),
-            form.async,
-            int64_t(instruction.k) * bytes,
-            form.gap(/*isRow=*/true, bytes),
-            form.gap(/*isRow=*/false, bytes),
-            form.m * form.n * form.k * bytes};
+    MmaWork work{likelyExtent(product, product.rows, 512),
+                 likelyExtent(product, product.columns, 512),
+                 likelyExtent(product, product.batch, 8),
+                 likelyExtent(product, depth.outer, 1),
+                 likelyExtent(product, depth.inner, 512),
+                 bytes,
+                 resultBytes(product),
+                 productBytes(op, product),
+                 workOf(form.row, /*isRow=*/true, depth.inner),
+                 workOf(form.column, /*isRow=*/false, depth.inner),
+                 form.async,
+                 int64_t(instruction.k) * bytes,
+                 form.gap(/*isRow=*/true, bytes),
+                 form.gap(/*isRow=*/false, bytes),
+                 form.m * form.n * form.k * bytes};
+    work.ofRows = rowWork(product);
+    return work;
   }
 
   /// A kernel of parts: of each block a part of the depth, and another launch for their sums.
-  MmaWork partOf(MmaWork work, int64_t parts) const {
-    if (parts == 1)
-      return work;
+  MmaWork partOf(const MmaWork &work, int64_t parts) const {
+    return parts == 1 ? work : apart(work, parts);
+  }
+
+  /// The same, where one part is a launch of its own, too.
+  MmaWork apart(MmaWork work, int64_t parts) const {
     SplitWork split(op, product, parts);
     work.beside = split.fixUpMicroseconds(target, work.dramBytes);
     work.batch *= double(parts);
@@ -349,6 +369,7 @@ private:
     plain.row.registers = plain.column.registers = double(bytes) / 4;
     plain.row.place = plain.column.place = 0;
     plain.resultBytes = product.sumType.getIntOrFloatBitWidth() / 8.0;
+    plain.ofRows = {};
     plain.dramBytes = SplitWork(op, product, /*splits=*/1).dramBytes;
     if (plain.rows > plain.columns) // which of them is which depends on how results are stored
       std::swap(plain.rows, plain.columns);
@@ -449,6 +470,7 @@ private:
   }
 
   LogicalResult verifyTile(const MmaForm &form) const;
+  LogicalResult verifyRows(const MmaForm &form) const;
   LogicalResult verifyCopy(const MmaForm &form, bool isRow) const;
   InFlightDiagnostic error() const { return op.emitError() << "schedule 'mma': "; }
 
@@ -457,6 +479,21 @@ private:
   int64_t bytes;                         // of an operand's element
   mutable std::optional<int64_t> splits; // chosen ones, when they were asked for
 };
+
+LogicalResult MmaMatch::verifyRows(const MmaForm &form) const {
+  const MmaTile &tile = form.tile;
+  int64_t columns = product.extent(product.columns);
+  if (columns > tile.columns)
+    return error() << "rows of " << columns
+                   << " elements are reduced, which do not lie in a tile of " << tile.columns
+                   << " columns";
+  if (form.splits > 1)
+    return error() << "rows are reduced, which blocks with parts of their depth do not have";
+  if (!llvm::isPowerOf2_64(tile.columns) || MmaTile::kLeastStagedRows % tile.warpColumns != 0)
+    return error() << "rows are reduced, which " << tile.warpRows << "x" << tile.warpColumns
+                   << " warps do not share, of a tile of " << tile.columns << " columns";
+  return success();
+}
 
 LogicalResult MmaMatch::verifyTile(const MmaForm &form) const {
   const MmaTile &tile = form.tile;
@@ -484,6 +521,8 @@ LogicalResult MmaMatch::verifyTile(const MmaForm &form) const {
   if (!cameo::canSplit(product, stepsOf(form, tile.depth).second, form.splits))
     return error() << "the depth is not split into " << form.splits << " parts; 1 to "
                    << kMostSplits << " of a step or more each are possible";
+  if (!product.steps.empty() && failed(verifyRows(form)))
+    return failure();
   int64_t shared = tile.sharedBytes(bytes);
   if (shared > int64_t(target.maxSharedPerBlock))
     return error() << "requires " << shared << " B of shared memory; " << target.name << " allows "
@@ -544,7 +583,8 @@ public:
 
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
-    const std::optional<Product> &product = matchProduct(computation);
+    const std::optional<Product> &product =
+        computation.root ? matchProduct(computation) : matchProductOfRows(computation);
     if (!product || !product->fillsTiles())
       return nullptr;
     std::optional<kernel::MatrixShape> instruction = instructionFor(target, *product);

@@ -255,15 +255,23 @@ int64_t ProductKernel::storeWidth(size_t number, int64_t most) {
                   kernel.layout(kernel.op.getInitArgs()[number]).alignment);
 }
 
-void ProductKernel::store(Value sums, size_t number, int64_t vector, const Rows &part) {
+static size_t indexIn(ArrayRef<std::pair<Value, Value>> kept, Value tensor) {
+  return llvm::find_if(kept, [&](auto &entry) { return entry.first == tensor; }) - kept.begin();
+}
+
+void ProductKernel::store(const Kept &kept, size_t number, int64_t vector, const Rows &part) {
   const Epilogue &epilogue = product.epilogues[number];
   Value destination = kernel.op.getInitArgs()[number];
   int64_t width = storeWidth(number, vector);
   // Elements of memory are loaded beforehand where it can be told which; else with the work.
-  std::optional<Elementwise> work = workOf(epilogue);
-  SmallVector<Value> memories;
+  std::optional<Elementwise> work = product.workOf(epilogue);
+  SmallVector<Value> memories, fragments;
   SmallVector<int64_t> widths;
-  SmallVector<Type> types{b.getIndexType(), b.getIndexType(), product.sumType};
+  SmallVector<Type> types{b.getIndexType(), b.getIndexType()};
+  for (auto [tensor, fragment] : kept) {
+    fragments.push_back(fragment);
+    types.push_back(cast<kernel::FragmentType>(fragment.getType()).getElementType());
+  }
   Origin origin = originOfTile();
   for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>()) {
     memories.push_back(origin.memory(kernel, read.source, read.map, origin.loops));
@@ -271,7 +279,7 @@ void ProductKernel::store(Value sums, size_t number, int64_t vector, const Rows 
     types.push_back(getElementTypeOrSelf(read.source));
   }
   auto store = b.create<kernel::StoreFragmentOp>(
-      loc, sums, ValueRange(), memories,
+      loc, fragments.front(), ArrayRef(fragments).drop_front(), memories,
       origin.memory(kernel, destination, epilogue.place, origin.root), width,
       b.getDenseI64ArrayAttr(widths));
   if (memories.empty())
@@ -291,10 +299,12 @@ void ProductKernel::store(Value sums, size_t number, int64_t vector, const Rows 
         loc, inside, below(kernel.apply(bound.at, root), kernel.constant(bound.size)));
   SmallVector<Value> indices = kernel.apply(epilogue.place, root);
   Value offset = origin.offset(kernel, destination, epilogue.place, origin.root, root);
-  Value accumulated = body->getArgument(2);
-  Value value = work
-                    ? computeElement(kernel, *work, body->getArguments().drop_front(3), accumulated)
-                    : pullElement(epilogue.value, indices, accumulated, inside);
+  auto elements = body->getArguments().slice(2, kept.size());
+  auto read = body->getArguments().drop_front(2 + kept.size());
+  Value value =
+      work ? computeElement(kernel, *work, read,
+                            [&](Value tensor) -> Value { return elements[indexIn(kept, tensor)]; })
+           : pullElement(epilogue.value, indices, elements.front(), inside);
   b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
 }
 
@@ -331,14 +341,6 @@ void ProductKernel::storePart(Value sums, int64_t vector, const Rows &part) {
       index = b.createOrFold<arith::SubIOp>(loc, index, first);
   b.create<kernel::YieldOp>(
       loc, ValueRange{body->getArgument(2), kernel.linearize(indices, sizes), inside});
-}
-
-/// The elementwise work on an element of the product, where it is the same for all.
-std::optional<Elementwise> ProductKernel::workOf(const Epilogue &epilogue) {
-  AffineMap place = simplifiedWithin(epilogue.place.compose(product.outMap), product.ranges);
-  Access access{epilogue.value, {}, epilogue.value,
-                place,          {}, getElementTypeOrSelf(epilogue.value)};
-  return elementwiseOf(access, product.ranges, linalg::GenericOp(product.generic).getResult(0));
 }
 
 /// Writes where a store's other elements are.

@@ -87,9 +87,15 @@ protected:
   };
   /// Elements of a result that are stored at once, `most` at most.
   int64_t storeWidth(size_t number, int64_t most);
+  /// Values of the description, and the fragments that have their elements; the sums come first.
+  using Kept = llvm::SmallVector<std::pair<mlir::Value, mlir::Value>>;
+  /// What a fragment of whole rows is computed to on the way to the results, from its sums and what
+  /// `loadForSteps` has loaded for it: before the sums are there, so that nothing waits.
+  Kept computeSteps(mlir::Value sums, llvm::ArrayRef<mlir::Value> loaded, const Rows &rows);
+  llvm::SmallVector<mlir::Value> loadForSteps(kernel::FragmentType sums, const Rows &rows);
   /// Stores a result of the dispatch, of whose product these are sums, `vector` elements at once at
-  /// most.
-  void store(mlir::Value sums, size_t number, int64_t vector, const Rows &rows);
+  /// most; from what is kept of them, where it has steps.
+  void store(const Kept &kept, size_t number, int64_t vector, const Rows &rows);
   /// The same of a part's sums, which others add to the rest.
   void storePart(mlir::Value sums, int64_t vector, const Rows &rows);
 
@@ -120,7 +126,9 @@ private:
   Origin originOfTile();
   mlir::Value computeInside(const Operand &operand, mlir::ValueRange loaded);
   mlir::Value rowOf(mlir::Value row, const Rows &rows);
-  std::optional<Elementwise> workOf(const Epilogue &epilogue);
+  mlir::Value reduceRows(const RowStep &step, const Kept &kept, llvm::ArrayRef<mlir::Value> loaded);
+  mlir::Value computeStep(const RowStep &step, const Kept &kept,
+                          llvm::ArrayRef<mlir::Value> loaded);
   void describeReads(kernel::StoreFragmentOp store, const Elementwise &work, const Rows &rows,
                      const Origin &origin);
   mlir::Value pullElement(mlir::Value result, mlir::ValueRange indices, mlir::Value accumulated,

@@ -7,6 +7,7 @@
 #include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -24,6 +25,52 @@ double likelyExtent(const Product &product, ArrayRef<unsigned> loops, double lea
       isKnown = false;
   }
   return isKnown ? extent : std::max(8 * extent, least);
+}
+
+/// Instructions of a body, roughly.
+static double instructionsOf(linalg::GenericOp generic) {
+  double count = 0;
+  for (Operation &op : generic.getBody()->without_terminator())
+    count += isa<math::FmaOp>(op)                      ? 1
+             : isa<math::MathDialect>(op.getDialect()) ? 12
+             : isa<arith::DivFOp>(op)                  ? 8
+                                                       : 1;
+  return count;
+}
+
+static double instructionsOf(const std::optional<Elementwise> &work) {
+  double count = 0;
+  for (const Elementwise::Term &term : work ? ArrayRef(work->terms) : ArrayRef<Elementwise::Term>())
+    if (term.kind == Elementwise::Term::Kind::Computed)
+      count += instructionsOf(cast<linalg::GenericOp>(term.value.getDefiningOp()));
+  return count;
+}
+
+RowWork rowWork(const Product &product) {
+  // Of an element: its sum, what is computed of it, and one value more on the way; where it is in
+  // the tile and in memory.
+  constexpr double kKept = 3, kPlaces = 4;
+  RowWork work;
+  if (product.steps.empty())
+    return work;
+  work.columns = product.extent(product.columns);
+  work.registers = kKept;
+  work.operations = kPlaces;
+  for (const RowStep &step : product.steps) {
+    bool isOfElements = step.reduction || llvm::any_of(product.columns, [&](unsigned loop) {
+                          return step.place.isFunctionOfDim(loop);
+                        });
+    if (step.reduction)
+      work.operations += instructionsOf(step.reduction);
+    for (const std::optional<Elementwise> &elements : step.works) {
+      work.operations += isOfElements ? instructionsOf(elements) : 0; // else once a row
+      for (const Access &read : elements ? ArrayRef(elements->reads) : ArrayRef<Access>())
+        work.registers += getElementTypeOrSelf(read.source).getIntOrFloatBitWidth() / 32.0;
+    }
+  }
+  for (const Epilogue &epilogue : product.epilogues)
+    work.operations += instructionsOf(product.workOf(epilogue));
+  return work;
 }
 
 double resultBytes(const Product &product) {

@@ -6,6 +6,7 @@
 
 #include "codegen/schedule/KernelEmitter.h"
 #include "codegen/schedule/PermuteDispatch.h"
+#include "codegen/schedule/TimeModel.h"
 #include "dialects/kernel/form/Product.h"
 
 namespace cameo {
@@ -13,6 +14,9 @@ namespace cameo {
 /// Steps of these loops together, for estimates. Where some are known only at run time: a batch of
 /// eight beside the others, `least` at least.
 double likelyExtent(const Product &product, llvm::ArrayRef<unsigned> loops, double least);
+
+/// What its kernels do with whole rows.
+RowWork rowWork(const Product &product);
 
 /// Bytes of all results of an element.
 double resultBytes(const Product &product);

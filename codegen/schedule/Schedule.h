@@ -16,6 +16,8 @@
 #include "codegen/target/Target.h"
 #include "dialects/kernel/form/Computation.h"
 
+#include <limits>
+
 namespace cameo {
 
 /// A way to compute a dispatch.
@@ -46,6 +48,9 @@ public:
   /// What the dispatch takes, in bytes of memory traffic, if its operands are stored in these
   /// orders; constants are packed as it wants them. What no order changes may be left out.
   virtual double layoutCost(const AccessPattern &pattern, OperandOrders orders) const;
+  /// Microseconds of the dispatch in two, of which the first computes what the second reduces; more
+  /// than anything where it is never better in two.
+  virtual double microsecondsApart() const { return std::numeric_limits<double>::infinity(); }
   /// `most` at most: the fastest, in this order. None where the target has no room for any.
   virtual llvm::SmallVector<Candidate> candidates(size_t most) const = 0;
   /// What the launch with these parameters, which fit, takes; where there are several, the first.
@@ -114,6 +119,9 @@ const Schedule *columnSchedule();
 const Schedule *scanSchedule();
 const Schedule *transposeSchedule();
 const Schedule *mapSchedule();
+
+/// Columns at most of the tiles of products, of which a block can have whole rows.
+inline constexpr int64_t kLongestProductRow = 256;
 
 /// An integer parameter; nothing where it is missing or of another type.
 std::optional<int64_t> intParam(mlir::DictionaryAttr params, llvm::StringRef name);

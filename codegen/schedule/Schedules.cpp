@@ -254,8 +254,12 @@ private:
                        SmallVector<kernel::DispatchOp> &open) {
     Computation computation(op);
     std::vector<RankedSchedule> ranked = rankSchedules(computation, target);
-    if (ranked.empty()) {
-      auto parts = splitDispatch(computation, ledger);
+    bool isDearer = !ranked.empty() &&
+                    ranked.front().match->microsecondsApart() < ranked.front().best.microseconds;
+    if (ranked.empty() || isDearer) {
+      auto parts = splitDispatch(computation, ledger,
+                                 isDearer ? "split, as it takes less time in two"
+                                          : "split, as no schedule class takes it whole");
       if (!parts)
         return op.emitError("no schedule class takes it: threads would compute a long reduction, "
                             "or a product, again and again");

@@ -23,6 +23,11 @@ int64_t loadWidth(kernel::DispatchOp op, const Access &read, ArrayRef<unsigned> 
 }
 
 Value computeElement(Kernel &kernel, const Elementwise &work, ValueRange read, Value given) {
+  return computeElement(kernel, work, read, [&](Value) { return given; });
+}
+
+Value computeElement(Kernel &kernel, const Elementwise &work, ValueRange read,
+                     function_ref<Value(Value)> given) {
   using Kind = Elementwise::Term::Kind;
   OpBuilder &b = kernel.b;
   SmallVector<Value> values;
@@ -31,7 +36,7 @@ Value computeElement(Kernel &kernel, const Elementwise &work, ValueRange read, V
     if (term.kind == Kind::Read) {
       value = read[term.read];
     } else if (term.kind == Kind::Given) {
-      value = given;
+      value = given(term.value);
     } else if (term.kind == Kind::Scalar) {
       DenseElementsAttr splat;
       if (auto constant = term.value.getDefiningOp<arith::ConstantOp>())

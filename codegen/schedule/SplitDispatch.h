@@ -11,9 +11,9 @@
 namespace cameo {
 
 /// Has two dispatches take its place, of which the second reads what the first computes: what is
-/// reduced first, or what that reads. Nothing where there is no such part, or the plan does not
-/// know its sizes.
+/// reduced first, perhaps with work on it, or what that reads. The ledger is told `why`. Nothing
+/// where there is no such part, or the plan does not know its sizes.
 std::optional<std::pair<kernel::DispatchOp, kernel::DispatchOp>>
-splitDispatch(const Computation &computation, rt::Ledger &ledger);
+splitDispatch(const Computation &computation, rt::Ledger &ledger, llvm::StringRef why);
 
 } // namespace cameo

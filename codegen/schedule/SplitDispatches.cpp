@@ -9,6 +9,8 @@
 #include "codegen/Passes.h"
 #include "codegen/schedule/Schedule.h"
 #include "codegen/schedule/SplitDispatch.h"
+#include "dialects/kernel/form/Places.h"
+#include "dialects/kernel/form/Product.h"
 #include "passes/Statistics.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,11 +123,33 @@ private:
   llvm::SmallPtrSet<Operation *, 16> operations;
 };
 
+/// Of a product whose rows are reduced: what the first reduction reads, with the work on it, if all
+/// else comes of that; nothing where that is a result, which the second dispatch would copy.
+Value reducedElements(const Computation &computation) {
+  const std::optional<Product> &product = matchProductOfRows(computation);
+  if (!product || product->steps.front().reduction)
+    return {};
+  Value elements = product->steps.front().value;
+  llvm::DenseSet<Value> others{product->sums()};
+  for (Operation *op : computation.operations)
+    if (op != elements.getDefiningOp())
+      forEachRead(op, [&](OpOperand &operand) {
+        if (others.contains(operand.get()))
+          others.insert(op->result_begin(), op->result_end());
+      });
+  bool isAll = llvm::none_of(computation.results, [&](Value result) {
+    return result == elements || others.contains(result);
+  });
+  return isAll ? elements : Value();
+}
+
 /// What is computed first: the results of the first reduction, or, where that is all there is, what
 /// the elements are computed by that it reads.
 SmallVector<Value> firstPart(const Computation &computation) {
   if (computation.combining.empty())
     return {};
+  if (Value elements = reducedElements(computation))
+    return {elements};
   Operation *first = computation.combining.front();
   bool isAll = computation.combining.size() == 1 &&
                (computation.root || llvm::equal(computation.results, first->getResults()));
@@ -169,7 +193,7 @@ struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
       Computation computation(open.pop_back_val());
       if (isTaken(computation, **target))
         continue;
-      auto parts = splitDispatch(computation, ledger);
+      auto parts = splitDispatch(computation, ledger, "split, as no schedule class takes it whole");
       if (!parts)
         continue; // reported where schedules are assigned
       count(&getContext(), getArgument(), "split");
@@ -181,7 +205,7 @@ struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
 } // namespace
 
 std::optional<std::pair<kernel::DispatchOp, kernel::DispatchOp>>
-splitDispatch(const Computation &computation, rt::Ledger &ledger) {
+splitDispatch(const Computation &computation, rt::Ledger &ledger, StringRef why) {
   kernel::DispatchOp op = computation.op;
   SmallVector<Value> values = firstPart(computation);
   kernel::DispatchOp front;
@@ -191,7 +215,7 @@ splitDispatch(const Computation &computation, rt::Ledger &ledger) {
     return std::nullopt;
   SmallVector<Value> results(op.getBodyBlock()->getTerminator()->getOperands());
   kernel::DispatchOp back = Part(op, results, values).make(front.getResults(), /*isLast=*/true);
-  ledger.applied("split", op.getLoc(), "split, as no schedule class takes it whole");
+  ledger.applied("split", op.getLoc(), why);
   op.replaceAllUsesWith(back);
   op.erase();
   return std::pair(front, back);

@@ -162,7 +162,6 @@ private:
   }
 
   bool readResults() {
-    Value root = linalg::GenericOp(product.generic).getResult(0);
     if (reach.splits > 1) { // they are another launch's
       SmallVector<Value> strides(product.outMap.getNumResults());
       Value stride = number(reach.splits);
@@ -175,16 +174,18 @@ private:
     }
     for (auto [epilogue, argument] : llvm::zip(product.epilogues, op.getInitArgs())) {
       AffineMap place = simplifiedWithin(epilogue.place.compose(product.outMap), product.ranges);
-      if (!readSpan(place, stridesOf(argument), number(0)))
+      if (!readSpan(place, stridesOf(argument), number(0)) || !readWork(product.workOf(epilogue)))
         return false;
-      Access access{epilogue.value, {}, epilogue.value,
-                    place,          {}, getElementTypeOrSelf(epilogue.value)};
-      std::optional<Elementwise> work = elementwiseOf(access, product.ranges, root);
-      for (const Access &read : work ? ArrayRef(work->reads) : ArrayRef<Access>())
-        if (!readSpan(read.map, stridesOf(read.source), number(0)))
-          return false;
     }
-    return true;
+    return llvm::all_of(product.steps, [&](const RowStep &step) {
+      return llvm::all_of(step.works, [&](const auto &work) { return readWork(work); });
+    });
+  }
+
+  bool readWork(const std::optional<Elementwise> &work) {
+    return llvm::all_of(work ? ArrayRef(work->reads) : ArrayRef<Access>(), [&](const Access &read) {
+      return readSpan(read.map, stridesOf(read.source), number(0));
+    });
   }
 
   OpBuilder host;

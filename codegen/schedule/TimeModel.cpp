@@ -37,6 +37,13 @@ rt::Limit limitOf(const BlockWork &work, double cycles) {
 
 } // namespace
 
+void RowWork::addTo(KernelWork &kernel, double elements) const {
+  if (columns == 0)
+    return;
+  kernel.once.slots += elements * operations / 32;
+  kernel.trips += 1;
+}
+
 double TimeModel::matrixCycles(double multiplyAdds, unsigned bits) const {
   const CameoRates &rates = target.rates();
   return multiplyAdds / (bits == 8 ? rates.int8_mma : bits == 16 ? rates.fp16_mma : rates.tf32_mma);

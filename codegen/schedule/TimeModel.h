@@ -44,6 +44,16 @@ struct TimeEstimate {
   rt::Limit limit; // what most of them go to
 };
 
+/// What a kernel of products does with whole rows on the way to its results.
+struct RowWork {
+  int64_t columns = 0;   // that tiles have at least; 0: there is nothing of the kind
+  double registers = 0;  // of an element that a thread has behind the products
+  double operations = 0; // on an element
+
+  /// Behind the products of a tile of so many elements.
+  void addTo(KernelWork &kernel, double elements) const;
+};
+
 class TimeModel {
 public:
   /// Cycles from a load of global memory to its value, with others under way: somewhat more than

@@ -306,6 +306,7 @@ struct FuseDispatches : impl::FuseDispatchesBase<FuseDispatches> {
     limits.launchBytes = launchBytes;
     limits.operationsPerByte = operationsPerByte;
     limits.rows = rows;
+    limits.productRow = productRow;
     rt::Ledger ledger(getOperation());
     for (Block &block : getOperation().getBody()) {
       Fuser fuser(block, limits, ledger);

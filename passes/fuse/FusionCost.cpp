@@ -120,6 +120,8 @@ std::string nameOf(DispatchForm form) {
   switch (form) {
   case DispatchForm::Product:
     return "a product";
+  case DispatchForm::ProductOfRows:
+    return "a product whose rows are reduced";
   case DispatchForm::Window:
     return "a sliding window";
   case DispatchForm::Rows:
@@ -200,6 +202,49 @@ Description::Description(kernel::DispatchOp op)
     work = workBehindReductions(computation, output);
 }
 
+/// The product that a dispatch of one of these forms is.
+static const Product &productIn(const Description &description) {
+  return description.form == DispatchForm::Product ? *matchProduct(description.computation)
+                                                   : *matchProductOfRows(description.computation);
+}
+
+/// Why rows of a product cannot be reduced by the block that has them; empty where they may.
+static std::string whyRowsApart(const Description &producer, const FusionLimits &limits) {
+  const Product &product = productIn(producer);
+  int64_t columns = product.extent(product.columns);
+  if (ShapedType::isDynamic(columns))
+    return "how long rows of the product are is known only at run time";
+  if (columns > limits.productRow)
+    return "rows of " + std::to_string(columns) +
+           " elements do not lie in one block's tile; at most " +
+           std::to_string(limits.productRow) + " do";
+  return {};
+}
+
+/// What it costs, in bytes, that blocks have whole rows of a product: where there are few of them,
+/// multiprocessors are idle that other tiles would have work for.
+static double costOfWholeRows(const Description &producer, const FusionLimits &limits) {
+  // Rows and columns of the smallest tiles; how much faster matrix instructions are.
+  constexpr double kLeastRows = 16, kLeastTile = 32, kMatrixRate = 8;
+  const Product &product = productIn(producer);
+  auto extent = [&](ArrayRef<unsigned> loops) {
+    double steps = 1;
+    for (unsigned loop : loops)
+      steps *= known(product.ranges[loop]);
+    return steps;
+  };
+  double batch = extent(product.batch), rows = extent(product.rows),
+         columns = extent(product.columns), depth = extent(product.depth);
+  auto busy = [&](double blocks) { return std::min(1.0, blocks / double(2 * limits.rows)); };
+  double whole = batch * std::ceil(rows / kLeastRows);
+  double apart = batch * std::ceil(rows / kLeastTile) * std::ceil(columns / kLeastTile);
+  double work = batch * rows * columns * depth / double(limits.operationsPerByte);
+  if (getElementTypeOrSelf(product.row.source).getIntOrFloatBitWidth() <= 16 ||
+      product.mayRoundToTf32)
+    work /= kMatrixRate;
+  return work * std::max(0.0, 1 / busy(whole) - 1 / busy(apart));
+}
+
 std::string whyApart(const Description &producer, const Description &consumer,
                      const FusionLimits &limits) {
   using Form = DispatchForm;
@@ -212,6 +257,9 @@ std::string whyApart(const Description &producer, const Description &consumer,
       (consumer.form == Form::Rows && (isElementwise || producer.form == Form::Rows)) ||
       ((consumer.form == Form::Window || consumer.form == Form::Product) && isElementwise))
     return {};
+  bool isOfProduct = producer.form == Form::Product || producer.form == Form::ProductOfRows;
+  if (consumer.form == Form::Rows && isOfProduct && limits.productRow > 0)
+    return whyRowsApart(producer, limits);
   // What is not elementwise is computed where its elements are needed, once.
   if (isElementwise)
     return nameOf(consumer.form) + " would compute its elements again for each use";
@@ -295,6 +343,9 @@ static bool readsOnce(const Description &consumer, const FusionLimits &limits) {
 std::string whyDearer(const Description &producer, const Description &consumer,
                       const FusionLimits &limits, bool repeats) {
   double saved = limits.launchBytes, repeated = 0, scattered = 0;
+  double idle = consumer.form == DispatchForm::Rows && producer.form == DispatchForm::Product
+                    ? costOfWholeRows(producer, limits)
+                    : 0;
   bool once = readsOnce(consumer, limits);
   for (auto [argument, result] : readResults(producer.op, consumer.op)) {
     Reads reads = readsOf(argument, once);
@@ -318,6 +369,8 @@ std::string whyDearer(const Description &producer, const Description &consumer,
       for (Value input : ValueRange(producer.op.getInputs()).drop_front())
         scattered += 3 * estimatedBytes(input.getType());
   }
+  if (idle > saved)
+    return "blocks with whole rows would leave most of a GPU idle";
   if (repeated + scattered < saved)
     return {};
   return repeated < scattered ? "several inputs would be read across their rows, not one"
@@ -375,9 +428,12 @@ std::string whyMalformed(const Description &producer, const Description &consume
   if (results > limits.results)
     return beyond(results, "results", limits.results);
   Form expected = producer.form == Form::Pointwise ? consumer.form : producer.form;
+  if (producer.form == Form::Product && consumer.form == Form::Rows)
+    expected = Form::ProductOfRows;
   if (merged.form != expected)
     return "together they would not be " + nameOf(expected) + " any more";
-  if (merged.form == Form::Product && !isReadInOrder(*matchProduct(merged.computation)))
+  bool isOfProduct = merged.form == Form::Product || merged.form == Form::ProductOfRows;
+  if (isOfProduct && !isReadInOrder(productIn(merged)))
     return "neighbours of the product would not lie side by side in its operand";
   if (merged.form == Form::Rows) {
     std::optional<Rows> rows = matchRows(merged.computation);

@@ -27,6 +27,8 @@ struct FusionLimits {
   /// Rows or columns of a product that a block computes: each element of the other operand is
   /// loaded once for so many.
   int64_t productTile = 64;
+  /// Columns of a product at most of which a block computes all, so that it can reduce rows; 0: none.
+  int64_t productRow = 0;
   /// Neighbours of a window's result that a thread computes together: what their rows of taps share
   /// is loaded once.
   int64_t windowRun = 4;

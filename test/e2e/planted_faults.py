@@ -270,6 +270,12 @@ def fused_cases():
                         tensor("z", TensorProto.INT4,
                                random.integers(-8, 8, (depth // block, columns)))])
           for name, rows, depth, columns, block in (("", 3, 192, 40, 32), ("-tiles", 35, 77, 37, 7))),
+        # Rows of a product, staged for the warps that reduce them, with a mask that is loaded before.
+        Case("fused-product-rows", [node("MatMul", ["x", "w"], ["p"], "product"),
+                                    node("Add", ["p", "m"], ["s"], "mask"),
+                                    node("Softmax", ["s"], ["y"], "weights", axis=-1)],
+             {"x": normal(2, 37, 24), "w": normal(2, 24, 49), "m": normal(49)}, [2, 37, 49],
+             True),
         # Several reductions of the same rows, which are computed first.
         Case("fused-rows", [node("Add", ["x", "r"], ["p"], "residual"),
                             node("LayerNormalization", ["p", "s", "b"], ["y"], "norm", axis=-1)],

@@ -126,12 +126,9 @@ static bool splitNumber(AffineExpr expr, AffineExpr number, int64_t extent, Arra
   return size == extent;
 }
 
-/// Solves `map`, from a result's indices to the root's, for the result's. Nothing where several of
-/// its elements are computed from one of the root's, or one cannot tell.
-static std::optional<Epilogue> solved(Value value, AffineMap map, RankedTensorType root) {
+std::optional<Epilogue> solvedFor(AffineMap map, ArrayRef<int64_t> shape, RankedTensorType root) {
   MLIRContext *context = map.getContext();
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
-  Epilogue epilogue{value, {}, {}};
+  Epilogue epilogue{{}, {}, {}};
   SmallVector<AffineExpr> indices(shape.size());
   SmallVector<SmallVector<Digit>> parts(shape.size()); // by index of the result
   for (auto [dim, extent] : llvm::enumerate(root.getShape())) {
@@ -203,9 +200,11 @@ void Computation::findRoot() {
   SmallVector<Epilogue> found;
   for (Value result : results) {
     AffineMap map = places.lookup(result);
-    std::optional<Epilogue> epilogue = map ? solved(result, map, type) : std::nullopt;
+    auto shape = cast<RankedTensorType>(result.getType()).getShape();
+    std::optional<Epilogue> epilogue = map ? solvedFor(map, shape, type) : std::nullopt;
     if (!epilogue)
       return;
+    epilogue->value = result;
     found.push_back(std::move(*epilogue));
   }
   // The plan takes sizes known only at run time from the first result.

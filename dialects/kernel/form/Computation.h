@@ -56,12 +56,19 @@ private:
   // The forms that it is of, each read when it is asked for first.
   friend const std::optional<Product> &matchProduct(const Computation &computation,
                                                     bool mayBeVector);
+  friend const std::optional<Product> &matchProductOfRows(const Computation &computation);
   friend const std::optional<Windows> &matchWindows(const Computation &computation);
   friend const std::optional<Rows> &matchRows(const Computation &computation);
-  mutable std::shared_ptr<const std::optional<Product>> product;
+  mutable std::shared_ptr<const std::optional<Product>> product, productOfRows;
   mutable std::shared_ptr<const std::optional<Windows>> windows;
   mutable std::shared_ptr<const std::optional<Rows>> rows;
 };
+
+/// What indices have to be for `map` of them, which is of extents `shape`, to be an element of the
+/// root: an epilogue without a value. Nothing where several are for one element of the root, or
+/// one cannot tell.
+std::optional<Epilogue> solvedFor(mlir::AffineMap map, llvm::ArrayRef<int64_t> shape,
+                                  mlir::RankedTensorType root);
 
 /// The dimension of the result that is dimension `dim` of the root; nothing where none is.
 std::optional<unsigned> sameDimension(const Epilogue &epilogue, unsigned dim);

@@ -16,13 +16,13 @@ using Term = Elementwise::Term;
 /// Visits each tensor at each place once, so that the terms are no more than the operations.
 class Reader {
 public:
-  Reader(ArrayRef<int64_t> extents, Value given) : extents(extents), given(given) {}
+  Reader(ArrayRef<int64_t> extents, ArrayRef<Value> given) : extents(extents), given(given) {}
 
   /// The term of what `access` reads; nothing where it is no elementwise work.
   std::optional<unsigned> visit(Access access) {
     follow(access, extents, given);
     AffineMap place = access.pad ? access.beneath : access.map;
-    Term term{Term::Kind::Computed, access.source, 0, {}, access.elementType};
+    Term term{Term::Kind::Computed, access.source, {}, 0, {}, access.elementType};
     std::tuple key(access.source, place, access.elementType);
     if (auto known = terms.find(key); known != terms.end())
       return known->second;
@@ -37,8 +37,9 @@ public:
 private:
   bool fill(Term &term, const Access &access) {
     Operation *definition = access.source.getDefiningOp();
-    if (access.source == given) {
+    if (llvm::is_contained(given, access.source)) {
       term.kind = Term::Kind::Given;
+      term.place = access.place();
       return true;
     }
     if (!definition) {
@@ -110,7 +111,7 @@ private:
   }
 
   std::optional<unsigned> scalar(Value value) {
-    result.terms.push_back({Term::Kind::Scalar, value, 0, {}, value.getType()});
+    result.terms.push_back({Term::Kind::Scalar, value, {}, 0, {}, value.getType()});
     return result.terms.size() - 1;
   }
 
@@ -124,14 +125,14 @@ private:
   }
 
   ArrayRef<int64_t> extents;
-  Value given;
+  ArrayRef<Value> given;
   llvm::DenseMap<std::tuple<Value, AffineMap, Type>, unsigned> terms;
 };
 
 } // namespace
 
 std::optional<Elementwise> elementwiseOf(const Access &access, ArrayRef<int64_t> extents,
-                                         Value given) {
+                                         ArrayRef<Value> given) {
   Reader reader(extents, given);
   if (!reader.visit(access))
     return std::nullopt;

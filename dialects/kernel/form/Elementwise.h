@@ -17,12 +17,13 @@ struct Elementwise {
   struct Term {
     enum class Kind {
       Read,    // element of memory
-      Given,   // element of the tensor that is given
+      Given,   // element of a tensor that is given
       Scalar,  // `value`: of the dispatch's body, or the splat constant that is its definition
       Computed // `value`: a result of a linalg.generic, of which `inputs` are the arguments
     };
     Kind kind;
-    mlir::Value value;
+    mlir::Value value;                  // of what is given: the tensor
+    mlir::AffineMap place;              // of what is given: where it is read
     unsigned read = 0;                  // which
     llvm::SmallVector<unsigned> inputs; // terms; kUnused for what the operation does not read
     mlir::Type type;                    // as others read it, perhaps wider
@@ -39,10 +40,10 @@ struct Elementwise {
 };
 
 /// How elements at `access` are computed, by work that is the same for every element. Reads are
-/// padded where `access` is, and nowhere else. `given` is a tensor whose elements are at hand.
+/// padded where `access` is, and nowhere else. `given` are tensors whose elements are at hand.
 /// Nothing where a value depends on more than elements at one place of each tensor.
 std::optional<Elementwise> elementwiseOf(const Access &access, llvm::ArrayRef<int64_t> extents,
-                                         mlir::Value given = {});
+                                         llvm::ArrayRef<mlir::Value> given = {});
 
 /// Neighbours along `loops` (the innermost last) for which the map gives the same place: a number
 /// that groups of so many begin at multiples of; kDynamic where all of them have it.

@@ -31,6 +31,9 @@ DispatchForm formOf(const Computation &computation) {
     return DispatchForm::Pointwise;
   if (std::optional<Product> product = matchProduct(computation); product && product->fillsTiles())
     return DispatchForm::Product;
+  if (const std::optional<Product> &product = matchProductOfRows(computation);
+      product && product->fillsTiles())
+    return DispatchForm::ProductOfRows;
   if (matchWindows(computation))
     return DispatchForm::Window;
   if (std::optional<Rows> rows = matchRows(computation);

@@ -8,12 +8,13 @@
 namespace cameo {
 
 enum class DispatchForm {
-  Product,   // tiles through shared memory
-  Window,    // threads that slide along rows
-  Rows,      // threads that reduce rows together
-  Scan,      // threads that combine along lines
-  Pointwise, // nothing is reduced
-  Other      // each element reduces on its own
+  Product,       // tiles through shared memory
+  ProductOfRows, // the same, and each row is reduced by the block that has it
+  Window,        // threads that slide along rows
+  Rows,          // threads that reduce rows together
+  Scan,          // threads that combine along lines
+  Pointwise,     // nothing is reduced
+  Other          // each element reduces on its own
 };
 
 /// The form whose class of schedules takes the dispatch, on any target.

@@ -24,6 +24,76 @@ static std::optional<SmallVector<int64_t>> factorsOf(AffineExpr expr, unsigned d
   return flat;
 }
 
+namespace {
+/// `number` / `divisor`, of which the remainder by `modulus` (0: all of it), and how often that is
+/// counted.
+struct NumberDigit {
+  AffineExpr number;
+  int64_t divisor, modulus, factor;
+
+  AffineExpr expr() const {
+    AffineExpr digit = number.floorDiv(divisor);
+    return (modulus ? digit % modulus : digit) * factor;
+  }
+};
+} // namespace
+
+static NumberDigit numberDigitOf(AffineExpr expr) {
+  NumberDigit whole{expr, 1, 0, 1};
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  auto by = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+  if (!by || by.getValue() <= 0)
+    return whole;
+  NumberDigit digit = numberDigitOf(binary.getLHS());
+  int64_t value = by.getValue();
+  bool isMultiple = digit.modulus % value == 0;
+  if (expr.getKind() == AffineExprKind::Mul)
+    return {digit.number, digit.divisor, digit.modulus, digit.factor * value};
+  if (digit.factor != 1 || !isMultiple)
+    return whole;
+  if (expr.getKind() == AffineExprKind::Mod)
+    return {digit.number, digit.divisor, value, 1};
+  return {digit.number, digit.divisor * value, digit.modulus / value, 1};
+}
+
+/// Puts together what is added up of one number's digits that follow one another.
+static AffineExpr withJoinedDigits(AffineExpr expr) {
+  SmallVector<NumberDigit> digits;
+  SmallVector<AffineExpr> terms{expr};
+  while (!terms.empty()) {
+    AffineExpr term = terms.pop_back_val();
+    auto binary = dyn_cast<AffineBinaryOpExpr>(term);
+    if (binary && binary.getKind() == AffineExprKind::Add)
+      terms.append({binary.getLHS(), binary.getRHS()});
+    else
+      digits.push_back(numberDigitOf(term));
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (NumberDigit &low : digits)
+      for (NumberDigit &high : digits)
+        if (!changed && low.number == high.number && low.modulus != 0 &&
+            high.divisor == low.divisor * low.modulus && high.factor == low.factor * low.modulus) {
+          low.modulus *= high.modulus;
+          digits.erase(&high);
+          changed = true;
+          break;
+        }
+  }
+  AffineExpr sum = getAffineConstantExpr(0, expr.getContext());
+  for (const NumberDigit &digit : digits)
+    sum = sum + digit.expr();
+  return sum;
+}
+
+AffineMap withJoinedDigits(AffineMap map, ArrayRef<int64_t> extents) {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults())
+    results.push_back(withJoinedDigits(expr));
+  return simplifiedWithin(
+      AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, map.getContext()), extents);
+}
+
 std::optional<SmallVector<int64_t>> factorsOf(AffineMap map, unsigned result) {
   return factorsOf(map.getResult(result), map.getNumDims());
 }
@@ -229,10 +299,10 @@ std::optional<Read> movement(OpResult result) {
   return std::nullopt;
 }
 
-void follow(Access &access, ArrayRef<int64_t> extents, Value end) {
+void follow(Access &access, ArrayRef<int64_t> extents, ArrayRef<Value> ends) {
   if (access.pad)
     extents = shapeOf(access.pad.getSource());
-  while (access.source != end) {
+  while (!llvm::is_contained(ends, access.source)) {
     auto result = dyn_cast<OpResult>(access.source);
     std::optional<Read> read = result ? movement(result) : std::nullopt;
     if (!read)

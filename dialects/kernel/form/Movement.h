@@ -37,6 +37,9 @@ mlir::AffineMap extractedAt(mlir::linalg::GenericOp generic, mlir::tensor::Extra
 /// results are.
 mlir::AffineMap simplifiedWithin(mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
 
+/// The same, where sums of a number's digits are that number: of what is reshaped, and back.
+mlir::AffineMap withJoinedDigits(mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
+
 /// The map's result as factors of its dimensions and a constant behind them; nothing where it has
 /// divisions.
 std::optional<llvm::SmallVector<int64_t>> factorsOf(mlir::AffineMap map, unsigned result);
@@ -58,7 +61,8 @@ struct Access {
 /// `map` is of loops of these extents (kDynamic where unknown).
 Access accessOf(mlir::Value tensor, mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
 
-/// Follows an access further through what moves elements, but not through padding, up to `end`.
-void follow(Access &access, llvm::ArrayRef<int64_t> extents, mlir::Value end = {});
+/// Follows an access further through what moves elements, but not through padding, up to any of
+/// `ends`.
+void follow(Access &access, llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<mlir::Value> ends = {});
 
 } // namespace cameo

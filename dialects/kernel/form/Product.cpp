@@ -79,15 +79,22 @@ bool Product::fillsTiles() const {
                       });
 }
 
-/// Finds what the operand's elements are computed from; false where they are not memory or
-/// elementwise work on it, read at sums over loops.
-static bool findValue(Operand &operand, ArrayRef<int64_t> ranges) {
-  std::optional<Elementwise> value = elementwiseOf(operand, ranges);
-  if (!value || value->reads.empty() || value->reads.size() > Product::kMostReads)
+std::optional<Elementwise> Product::workOf(const Epilogue &epilogue) const {
+  AffineMap place = simplifiedWithin(epilogue.place.compose(outMap), ranges);
+  Access access{epilogue.value, {}, epilogue.value,
+                place,          {}, getElementTypeOrSelf(epilogue.value)};
+  SmallVector<Value> given{sums()};
+  for (const RowStep &step : steps)
+    given.push_back(step.value);
+  return elementwiseOf(access, ranges, given);
+}
+
+bool Operand::findValue(ArrayRef<int64_t> ranges) {
+  std::optional<Elementwise> found = elementwiseOf(*this, ranges);
+  if (!found || found->reads.empty() || found->reads.size() > Product::kMostReads)
     return false;
-  operand.value = std::move(*value);
-  return llvm::all_of(operand.value.reads,
-                      [](const Access &read) { return isLinear(read.place()); });
+  value = std::move(*found);
+  return llvm::all_of(value.reads, [](const Access &read) { return isLinear(read.place()); });
 }
 
 /// The index of a result's innermost dimension, of those that have neighbours; null: it has none.
@@ -131,8 +138,8 @@ static std::optional<Product> readProduct(const Computation &computation) {
       computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   std::optional<Product> product =
       generic ? productOf(generic, /*mayBeVector=*/true) : std::nullopt;
-  if (!product || !findValue(product->row, product->ranges) ||
-      !findValue(product->column, product->ranges))
+  if (!product || !product->row.findValue(product->ranges) ||
+      !product->column.findValue(product->ranges))
     return std::nullopt;
   product->epilogues = computation.epilogues;
   turnToResults(*product);

@@ -18,11 +18,26 @@ namespace cameo {
 /// comes after that work.
 struct Operand : Access {
   Elementwise value;
+  /// Finds what its elements are computed from, read at loops of these extents; false where that is
+  /// not memory or elementwise work on it, read at sums over loops.
+  bool findValue(llvm::ArrayRef<int64_t> ranges);
   /// Integers narrower than the sums are extended by zeros.
   bool isUnsigned = false;
 
   /// What is beside its elements where it is padded; null: zero.
   mlir::Value padding() const;
+};
+
+/// A value on the way from a product to the dispatch's results that threads keep: of each element
+/// of the product, or one a row. It is computed from the product, values before it, and memory.
+struct RowStep {
+  mlir::Value value;
+  mlir::AffineMap place; // loops of the product to its indices
+  /// Elementwise work; of a reduction, that of its inputs (nothing for those it does not read).
+  llvm::SmallVector<std::optional<Elementwise>> works;
+  /// What reduces along all of the product's columns, and how it combines; null for elements.
+  mlir::linalg::GenericOp reduction;
+  mlir::Operation *combiner = nullptr;
 };
 
 /// See the file comment.
@@ -33,6 +48,7 @@ struct Product {
 
   mlir::linalg::GenericOp generic;
   llvm::SmallVector<Epilogue> epilogues; // the dispatch's results
+  llvm::SmallVector<RowStep> steps;      // see matchProductOfRows
   /// Perhaps padded, one at most by other than zeros; maps have 0 for loops of extent 1.
   Operand row, column;
   mlir::AffineMap outMap;
@@ -52,6 +68,10 @@ struct Product {
     }
     return product;
   }
+  mlir::Value sums() const { return mlir::linalg::GenericOp(generic).getResult(0); }
+  /// The elementwise work on an element of the product, and on what is kept, that a result is;
+  /// nothing where it is not the same for all elements.
+  std::optional<Elementwise> workOf(const Epilogue &epilogue) const;
   /// Whether there is more than a handful of rows, columns and depth, which would leave most of a
   /// tile idle, and sums are numbers.
   bool fillsTiles() const;
@@ -64,6 +84,11 @@ void orderDepth(Product &product, mlir::AffineMap place);
 /// columns, are asked for apart: they are rows as well. Read once, and kept with the computation.
 const std::optional<Product> &matchProduct(const Computation &computation,
                                            bool mayBeVector = false);
+
+/// A product of which reductions along all its columns, with elementwise work in front, between and
+/// behind, make results of the product's elements: softmax of scores, a normalisation. Its steps
+/// are what a block does that has whole rows. Nothing where the dispatch is not of this form.
+const std::optional<Product> &matchProductOfRows(const Computation &computation);
 
 /// The product that an operation is; nothing where it is none. Without results of the dispatch, and
 /// with operands wherever they come from, whose values are not looked at.

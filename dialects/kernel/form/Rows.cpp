@@ -42,6 +42,11 @@ static bool startsNeutral(linalg::GenericOp generic, Operation *combiner) {
   return true;
 }
 
+Operation *combinerOfPartials(linalg::GenericOp generic) {
+  Operation *combiner = generic.getNumDpsInits() == 1 ? combinerOf(generic) : nullptr;
+  return combiner && startsNeutral(generic, combiner) ? combiner : nullptr;
+}
+
 /// The best element and its position along the one reduction loop: both chosen by one comparison
 /// of the element with the best so far, and started from fills.
 static bool isSearch(linalg::GenericOp generic) {

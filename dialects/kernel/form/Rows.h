@@ -19,6 +19,10 @@ struct RowReduction {
   llvm::SmallVector<unsigned> reduced; // its reduction loops
 };
 
+/// What combines partial results of a reduction that starts from what does no harm if each thread
+/// does; null where there is no such operation.
+mlir::Operation *combinerOfPartials(mlir::linalg::GenericOp generic);
+
 /// A result of the dispatch in terms of rows.
 struct RowOutput {
   mlir::Value value;
