@@ -274,8 +274,8 @@ def fused_cases():
         Case("fused-product-rows", [node("MatMul", ["x", "w"], ["p"], "product"),
                                     node("Add", ["p", "m"], ["s"], "mask"),
                                     node("Softmax", ["s"], ["y"], "weights", axis=-1)],
-             {"x": normal(2, 37, 24), "w": normal(2, 24, 49), "m": normal(49)}, [2, 37, 49],
-             True),
+             {"x": normal(2, 37, 24), "w": normal(2, 24, 49), "m": normal(2, 37, 49)},
+             [2, 37, 49], True),
         # Several reductions of the same rows, which are computed first.
         Case("fused-rows", [node("Add", ["x", "r"], ["p"], "residual"),
                             node("LayerNormalization", ["p", "s", "b"], ["y"], "norm", axis=-1)],
