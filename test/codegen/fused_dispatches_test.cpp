@@ -118,7 +118,7 @@ TEST(FusedDispatches, AProductOfASizeOfRunTimeIsTransposed) {
   std::vector<float> y = unwritten(70 * 64);
   float *c = kernels.share(y, "y");
   uint32_t rows = 70;
-  sim::LaunchResult launched = kernels.launchPlanned(0, {&a, &b, &c, &rows, &rows}, 16);
+  sim::LaunchResult launched = kernels.launchPlanned(0, {&a, &b, &c, &rows, &rows}, 8);
   ASSERT_TRUE(launched.ok()) << launched.error;
   expectNear(y, wanted, kAbsolute);
 }
