@@ -130,7 +130,7 @@ def main():
     for problem in sum(results.values(), []):
         print(problem)
     failed = sum(map(bool, results.values()))
-    print(f"onnx schema: {len(results) - failed} passed, {failed} failed")
+    print(f"onnx-schema: {len(results) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
