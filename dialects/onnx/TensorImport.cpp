@@ -239,7 +239,8 @@ llvm::Expected<ElementsAttr> TensorImporter::fromPacked(RankedTensorType type, S
       clean.push_back(byte != 0);
     return makeConstant(type, name, clean);
   }
-  unsigned align = 64;
+  // No more than any allocation has: text of the IR states it, and is to be the same each time.
+  unsigned align = 16;
   while (align > 1 && reinterpret_cast<uintptr_t>(bytes.data()) % align)
     align /= 2;
   unsigned needed = kind == ElementKind::C64    ? 4
