@@ -30,13 +30,22 @@ Attribute noted(const NotedCandidate &candidate) {
   return list.getDictionary(b.getContext());
 }
 
-NotedCandidate candidateOf(Attribute attribute) {
-  auto dictionary = cast<DictionaryAttr>(attribute);
+std::optional<NotedCandidate> candidateOf(Attribute attribute) {
+  constexpr size_t kOthers = 4; // beside the members
+  auto dictionary = dyn_cast<DictionaryAttr>(attribute);
+  auto of = [&](auto &found, StringRef name) {
+    found = dictionary.getAs<std::decay_t<decltype(found)>>(name);
+    return bool(found);
+  };
   NotedCandidate candidate;
-  candidate.schedule = dictionary.getAs<kernel::ScheduleAttr>("schedule");
+  FloatAttr microseconds;
+  DenseF64ArrayAttr work;
+  if (!dictionary || !of(candidate.schedule, "schedule") || !of(microseconds, "microseconds") ||
+      !of(work, "work") || size_t(work.size()) != workMembers().size() + kOthers)
+    return std::nullopt;
   candidate.packing = dictionary.getAs<ArrayAttr>("packing");
-  candidate.microseconds = dictionary.getAs<FloatAttr>("microseconds").getValueAsDouble();
-  ArrayRef<double> numbers = dictionary.getAs<DenseF64ArrayAttr>("work").asArrayRef();
+  candidate.microseconds = microseconds.getValueAsDouble();
+  ArrayRef<double> numbers = work.asArrayRef();
   for (double KernelWork::*member : workMembers()) {
     candidate.work.*member = numbers.front();
     numbers = numbers.drop_front();
@@ -60,7 +69,7 @@ SmallVector<NotedCandidate> candidatesOf(ArrayRef<RankedSchedule> ranked, size_t
   auto isFaster = [](const NotedCandidate &a, const NotedCandidate &b) {
     return a.microseconds < b.microseconds;
   };
-  llvm::sort(all, [&](const NotedCandidate &a, const NotedCandidate &b) { return isFaster(a, b); });
+  llvm::stable_sort(all, isFaster);
   all.truncate(std::min(all.size(), most));
   return all;
 }

@@ -19,7 +19,8 @@ struct NotedCandidate {
 };
 
 mlir::Attribute noted(const NotedCandidate &candidate);
-NotedCandidate candidateOf(mlir::Attribute attribute);
+/// Nothing where the attribute is not what `noted` makes.
+std::optional<NotedCandidate> candidateOf(mlir::Attribute attribute);
 
 /// Of all classes, `most` at most whose kernel's work is known, the fastest first.
 llvm::SmallVector<NotedCandidate> candidatesOf(llvm::ArrayRef<RankedSchedule> ranked, size_t most);

@@ -99,8 +99,13 @@ struct TuneSchedules : impl::TuneSchedulesBase<TuneSchedules> {
 
   void runOnOperation() override {
     bool hasCandidates = false;
-    getOperation().walk(
-        [&](kernel::DispatchOp op) { hasCandidates |= op->hasAttr(kCandidatesAttr); });
+    WalkResult walked = getOperation().walk([&](kernel::DispatchOp op) {
+      auto list = op->getAttrOfType<ArrayAttr>(kCandidatesAttr);
+      hasCandidates |= bool(list);
+      return list && !llvm::all_of(list, candidateOf) ? refuse(op, list) : WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
     if (!hasCandidates)
       return;
     llvm::Error error = tune();
@@ -111,6 +116,12 @@ struct TuneSchedules : impl::TuneSchedulesBase<TuneSchedules> {
   }
 
 private:
+  static WalkResult refuse(kernel::DispatchOp op, ArrayAttr list) {
+    op.emitError() << kCandidatesAttr << ": each of " << list
+                   << " needs a schedule, microseconds and numbers of its work";
+    return WalkResult::interrupt();
+  }
+
   llvm::Error tune() {
     auto made = Assembler::create({ptxas, cacheDir});
     if (!made)
@@ -143,7 +154,7 @@ private:
       group.members.push_back(op);
       if (group.candidates.empty())
         for (Attribute candidate : list)
-          group.candidates.push_back(candidateOf(candidate));
+          group.candidates.push_back(*candidateOf(candidate));
     });
     if (llvm::Error error = measure(variant, groups, **target, assembler, disassembler))
       return error;

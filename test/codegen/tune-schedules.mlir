@@ -24,6 +24,9 @@
 // PATH: error: --tune=static: no nvdisasm in the PATH; install the CUDA toolkit's nvdisasm component, or the Python package nvidia-cuda-nvdisasm, and name the program with --nvdisasm=FILE
 // RUN: not cameoc %s --start-from=dispatched --tune=measured --emit=schedules -o - 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: --tune: 'measured' is not static
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{candidates=2}))' | sed 's/microseconds = /nanoseconds = /' > %t.wrong.mlir
+// RUN: not cameo-opt %t.wrong.mlir --cameo-tune-schedules 2>&1 | FileCheck %s --check-prefix=WRONG
+// WRONG: error: kernel.candidates: each of [{{.*}}] needs a schedule, microseconds and numbers of its work
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
