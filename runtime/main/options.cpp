@@ -92,7 +92,9 @@ Status parseArch(const std::string &value, uint32_t &arch) {
   if (suffix)
     digits.pop_back();
   uint64_t number = 0;
-  CAMEO_RETURN_IF_ERROR(parseNumber(digits, 999, number));
+  if (!parseNumber(digits, 999, number).ok())
+    return failure(Code::InvalidArgument, "'%s' is not an architecture such as sm_80 or sm_90a",
+                   value.c_str());
   arch = uint32_t(number) | (suffix ? CAMEO_ARCH_A : 0);
   return {};
 }
@@ -386,7 +388,7 @@ Inputs and outputs; without NAME they are taken in order
                               for which work and memory are shown
 
 Device
-  --device=auto|cuda[:N]|sim  auto: a GPU; the simulator only where there is no driver at all
+  --device=auto|cuda[:N]|sim  auto: a GPU; the simulator only without any sign of an NVIDIA GPU
   --arch=sm_80                uses the code built for that architecture
   --timeout=S                 ends the program after S seconds, with exit code 3 and the name of the
                               last kernel launched
