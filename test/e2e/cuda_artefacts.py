@@ -288,7 +288,8 @@ def check_profile(tests, name, artefact, model):
     result = json.loads(step.output[step.output.index("{"):]) if step.code == 0 else {}
     if not result.get("matched") or not result["graph"] or "sm_mhz_max" not in result["monitor"]:
         wrong.append(harness.first_error(step.output) or f"{result}")
-    elif abs(total - 1000 * result["compute_ms"]["median"]) > 0.11 * total:
+    # A run also has the start of its replay, a microsecond here.
+    elif abs(total - 1000 * result["compute_ms"]["median"]) > max(0.11 * total, 1.25):
         wrong.append(f"{total} us in kernels, {result['compute_ms']} ms a run")
     tests.check(f"{name}-profile", wrong, step)
 

