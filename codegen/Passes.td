@@ -82,7 +82,7 @@ def AssignLayouts : Pass<"cameo-assign-layouts", "::cameo::rt::VariantOp"> {
     than the model has them. Its type is then the permuted shape, and the order is composed into the
     maps of all dispatches that write or read it. Tensors in one another's memory, and those that
     dispatches go through together, are a group that is stored alike; each group gets the order in
-    which schedule classes say that its dispatches move the fewest bytes. Inputs and outputs stay as
+    which its dispatches take the least time by the estimates of schedule classes. Inputs and outputs stay as
     they are declared: who reads or writes them does so through its maps. Where a reshape needs a
     tensor as it was, or several readers need another order, a dispatch copies it, at its cost.
 
@@ -99,7 +99,8 @@ def AssignLayouts : Pass<"cameo-assign-layouts", "::cameo::rt::VariantOp"> {
   let dependentDialects = ["::cameo::kernel::KernelDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let options = [Option<"layout", "layout", "std::string", /*default=*/"\"auto\"",
-                        "auto (by cost), channels-last (dimension 1 innermost, wherever that can "
+                        "auto (by cost), tensor-cores (by cost, those that products on Tensor Cores "
+                        "read or write), channels-last (dimension 1 innermost, wherever that can "
                         "be), as-imported">];
   let statistics = [
     Statistic<"stored", "stored", "results that are stored in another order">,

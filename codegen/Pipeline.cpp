@@ -170,13 +170,16 @@ static void populateScheduled(OpPassManager &passes, const PipelineOptions &opti
   // First, because what follows goes by types: costs of layouts, estimates, orders of weights. Not
   // earlier, because products are merged and batched whatever their weights' numbers are.
   passes.addPass(createNarrowWeights());
-  if (options.layout != "as-imported") {
+  std::string layout = options.layout;
+  if (layout.empty())
+    layout = options.level >= 2 ? "tensor-cores" : "as-imported";
+  if (layout != "as-imported") {
     // Because layouts are a question to the class that takes a dispatch. Without it, dispatches are
     // split where it turns out that none does.
     passes.nest<rt::VariantOp>().addPass(createSplitDispatches());
     // Before weights are packed, which are wanted in an order that goes with what they are
     // multiplied with, and which cost nothing to store in any.
-    passes.nest<rt::VariantOp>().addPass(createAssignLayouts({options.layout}));
+    passes.nest<rt::VariantOp>().addPass(createAssignLayouts({layout}));
   }
   bool tunes = options.tune == "static";
   passes.nest<rt::VariantOp>().addPass(

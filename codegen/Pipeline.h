@@ -74,8 +74,9 @@ struct PipelineOptions {
   std::string tune;
   /// Empty: the PATH's programs; libdevice beside ptxas; no cache.
   std::string ptxas, nvdisasm, libdevice, cacheDir;
-  /// How tensors between dispatches are stored: "as-imported", "auto" (by cost), "channels-last".
-  std::string layout = "as-imported";
+  /// How tensors between dispatches are stored, as cameo-assign-layouts takes it. Empty:
+  /// "tensor-cores" at level 2, below as imported, because other classes may sum in another order.
+  std::string layout;
   /// What FP32 becomes, by cameo-lower-precision: as in passes/precision.
   PrecisionOptions precision;
   /// GLOB;...: values that runs show on their way, by cameo-place-taps; empty: none.

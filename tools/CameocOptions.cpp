@@ -207,7 +207,8 @@ const Setter kSetters[] = {
     {OPT_shapes, [](CameocOptions &o, StringRef v) { return setParsed(o.shapes, parseShapes(v)); }},
     {OPT_layout,
      [](CameocOptions &o, StringRef v) {
-       return setChoice(o.pipeline.layout, v, {"auto", "channels-last", "as-imported"});
+       return setChoice(o.pipeline.layout, v,
+                        {"tensor-cores", "auto", "channels-last", "as-imported"});
      }},
     {OPT_schedules, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.schedules, v); }},
     {OPT_tune,

@@ -37,8 +37,9 @@ defm emit : Value<"emit", "KIND", outputs,
 defm shapes : Value<"shapes", "x:1x3x224x224,...", outputs,
     "fixes sizes of inputs; ? leaves one open">;
 defm layout : Value<"layout", "ORDER", outputs,
-    "how values between kernels are stored: as-imported (default), auto (as costs say), "
-    "channels-last (wherever that can be)">;
+    "how values between kernels are stored: tensor-cores (default with -O2: as costs say where "
+    "products on Tensor Cores read or write them), auto (as costs say), channels-last (wherever "
+    "that can be), as-imported">;
 defm schedules : Value<"schedules", "FILE", outputs,
     "schedules that --emit=schedules wrote, perhaps edited, instead of those that would be "
     "chosen; dispatches that it does not have get theirs as always">;

@@ -28,8 +28,8 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                                "--emit=schedules writes it"),
                                 llvm::cl::init("")};
   Option<std::string> layout{*this, "layout",
-                             llvm::cl::desc("of values between dispatches: auto, channels-last or "
-                                            "as-imported"),
+                             llvm::cl::desc("of values between dispatches: tensor-cores, auto, "
+                                            "channels-last or as-imported"),
                              llvm::cl::init(PipelineOptions().layout)};
   Option<std::string> precision{*this, "precision",
                                 llvm::cl::desc("at precision: fp32, tf32, fp16, bf16, int8"),

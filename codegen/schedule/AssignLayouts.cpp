@@ -5,8 +5,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
+#include "codegen/schedule/LayoutCost.h"
 #include "codegen/schedule/LayoutGroups.h"
-#include "codegen/schedule/Schedule.h"
 #include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -26,31 +27,23 @@ namespace cameo {
 
 namespace {
 
-/// Estimates that differ by less, in bytes of traffic, are no reason to change anything.
-constexpr double kWorthwhile = 256 << 10;
+/// What is saved at least, in microseconds and as a share of what its dispatches take, before
+/// anything is changed: estimates are not so good that less could be told.
+constexpr double kWorthwhile = 0.2, kWorthwhileShare = 0.01;
 /// On a variant: dimensions were moved whatever that costs.
 constexpr llvm::StringLiteral kForced = rt::RtDialect::ChannelsLastAttrHelper::getNameStr();
 /// Decisions depend on one another only where a dispatch is in several groups.
 constexpr int kSweeps = 3;
 
-/// A dispatch, and what it costs to store its operands otherwise.
-struct Costed {
-  kernel::DispatchOp op;
-  std::unique_ptr<ScheduleMatch> match;
-  AccessPattern pattern;
-  SmallVector<Value> operands; // inputs, then results
-
-  double cost(OperandOrders orders) const { return match->layoutCost(pattern, orders); }
-};
-
 class Assigner {
 public:
-  Assigner(func::FuncOp function, const Target &target) : function(function), target(target) {}
+  Assigner(func::FuncOp function, const Target &target) : function(function), cost(target) {}
 
   void collect();
-  void chooseByCost();
+  /// With `onMatrix` only of values that products on Tensor Cores read or write.
+  void chooseByCost(bool onMatrix);
   void chooseChannelsLast();
-  void chooseCopies();
+  void chooseCopies(bool onMatrix);
   void record(rt::Ledger &ledger, bool withMissed);
   void apply();
 
@@ -63,21 +56,21 @@ private:
     SmallVector<std::pair<kernel::DispatchOp, unsigned>> readers; // with inputs
   };
 
-  SmallVector<DimOrder> ordersOf(const Costed &dispatch) const;
+  SmallVector<DimOrder> ordersOf(const LayoutQuestion &dispatch) const;
   double costOf(unsigned group);
   double copyCost(Value value) const;
-  void chooseCopies(Value value, ArrayRef<std::pair<Costed *, unsigned>> readers);
+  void chooseCopies(Value value, ArrayRef<std::pair<const LayoutQuestion *, unsigned>> readers);
   void applyTo(kernel::DispatchOp op);
   void applyTo(Operation *op);
   void moveDims(Value value);
   Value insertCopy(Value value, ArrayRef<unsigned> from, ArrayRef<unsigned> to, OpBuilder &b);
 
   func::FuncOp function;
-  const Target &target;
+  LayoutCost cost;
   std::unique_ptr<LayoutGroups> groups;
-  std::vector<Costed> dispatches;
+  std::vector<LayoutQuestion> dispatches;
   SmallVector<SmallVector<unsigned>> dispatchesOf; // by group
-  SmallVector<double> saved;                       // by group
+  SmallVector<double> saved;                       // microseconds, by group
   std::vector<Copy> copies;
 };
 
@@ -95,14 +88,13 @@ void Assigner::collect() {
     };
     if (!llvm::any_of(operands, hasChoice))
       return;
-    std::vector<RankedSchedule> ranked = rankSchedules(Computation(op), target);
-    if (ranked.empty()) // reported where schedules are assigned
-      return groups->fix(operands, "no schedule class takes a dispatch that has it");
-    dispatches.push_back(
-        {op, std::move(ranked.front().match), AccessPattern(op), std::move(operands)});
+    if (std::optional<LayoutQuestion> question = cost.ask(op))
+      dispatches.push_back(std::move(*question));
+    else // reported where schedules are assigned
+      groups->fix(operands, "no schedule class takes a dispatch that has it");
   });
-  for (Costed &dispatch : dispatches) {
-    llvm::BitVector apart = dispatch.match->readApart();
+  for (LayoutQuestion &dispatch : dispatches) {
+    llvm::BitVector apart = dispatch.ranked.match->readApart();
     unsigned result = dispatch.op.getInputs().size();
     for (auto [dim, places] : llvm::enumerate(dispatch.pattern.alike))
       for (auto [operand, of] : places)
@@ -119,30 +111,30 @@ void Assigner::collect() {
           list.push_back(number);
 }
 
-SmallVector<DimOrder> Assigner::ordersOf(const Costed &dispatch) const {
+SmallVector<DimOrder> Assigner::ordersOf(const LayoutQuestion &dispatch) const {
   SmallVector<DimOrder> orders;
   for (Value operand : dispatch.operands)
     orders.push_back(groups->orderOf(operand));
   return orders;
 }
 
-/// A launch that reads the value and writes it, turned.
 double Assigner::copyCost(Value value) const {
-  return double(target.launchBytes()) + 2 * tensorBytes(cast<RankedTensorType>(value.getType()));
+  return cost.copyMicroseconds(cast<RankedTensorType>(value.getType()));
 }
 
 double Assigner::costOf(unsigned group) {
-  double cost = 0;
+  double sum = 0;
   for (unsigned number : dispatchesOf[group])
-    cost += dispatches[number].cost(ordersOf(dispatches[number]));
+    sum += cost.microseconds(dispatches[number], ordersOf(dispatches[number]));
   for (Value value : groups->neededAsImported(group))
     if (DimOrder order = groups->orderOf(value);
         !keepsElements(order, cast<RankedTensorType>(value.getType())))
-      cost += copyCost(value);
-  return cost;
+      sum += copyCost(value);
+  return sum;
 }
 
-void Assigner::chooseByCost() {
+void Assigner::chooseByCost(bool onMatrix) {
+  auto isOnMatrix = [&](unsigned number) { return dispatches[number].isOnMatrix(); };
   SmallVector<double> asImported;
   for (unsigned group = 0; group < groups->size(); ++group)
     asImported.push_back(costOf(group));
@@ -150,13 +142,15 @@ void Assigner::chooseByCost() {
   for (int sweep = 0; sweep < kSweeps && changed; ++sweep) {
     changed = false;
     for (unsigned group = 0; group < groups->size(); ++group) {
+      if (onMatrix && llvm::none_of(dispatchesOf[group], isOnMatrix))
+        continue;
       std::optional<unsigned> before = groups->innermost(group), best = before;
       double least = costOf(group);
       for (std::optional<unsigned> candidate : groups->candidates(group)) {
         groups->setInnermost(group, candidate);
-        double cost = costOf(group);
-        if (cost + kWorthwhile < least)
-          best = candidate, least = cost;
+        double sum = costOf(group);
+        if (sum + std::max(kWorthwhile, kWorthwhileShare * least) < least)
+          best = candidate, least = sum;
       }
       groups->setInnermost(group, best);
       changed |= best != before;
@@ -173,7 +167,8 @@ void Assigner::chooseChannelsLast() {
 
 /// A value that several dispatches read in another order than it is stored in may be worth a copy
 /// for them.
-void Assigner::chooseCopies(Value value, ArrayRef<std::pair<Costed *, unsigned>> readers) {
+void Assigner::chooseCopies(Value value,
+                            ArrayRef<std::pair<const LayoutQuestion *, unsigned>> readers) {
   auto type = cast<RankedTensorType>(value.getType());
   DimOrder stored = groups->orderOf(value);
   std::optional<Copy> best;
@@ -190,9 +185,9 @@ void Assigner::chooseCopies(Value value, ArrayRef<std::pair<Costed *, unsigned>>
     double saving = -copyCost(value);
     for (auto [dispatch, input] : readers) {
       SmallVector<DimOrder> orders = ordersOf(*dispatch);
-      double now = dispatch->cost(orders);
+      double now = cost.microseconds(*dispatch, orders);
       orders[input] = order;
-      if (double then = dispatch->cost(orders); then < now) {
+      if (double then = cost.microseconds(*dispatch, orders); then < now) {
         saving += now - then;
         copy.readers.emplace_back(dispatch->op, input);
       }
@@ -204,11 +199,12 @@ void Assigner::chooseCopies(Value value, ArrayRef<std::pair<Costed *, unsigned>>
     copies.push_back(std::move(*best));
 }
 
-void Assigner::chooseCopies() {
-  llvm::MapVector<Value, SmallVector<std::pair<Costed *, unsigned>>> readers;
-  for (Costed &dispatch : dispatches)
+void Assigner::chooseCopies(bool onMatrix) {
+  llvm::MapVector<Value, SmallVector<std::pair<const LayoutQuestion *, unsigned>>> readers;
+  for (LayoutQuestion &dispatch : dispatches)
     for (unsigned input = 0; input < dispatch.op.getInputs().size(); ++input)
-      if (Value value = dispatch.operands[input]; !rt::constantOf(value))
+      if (Value value = dispatch.operands[input];
+          !rt::constantOf(value) && (!onMatrix || dispatch.isOnMatrix()))
         readers[value].emplace_back(&dispatch, input);
   for (auto &[value, of] : readers)
     chooseCopies(value, of);
@@ -226,16 +222,11 @@ void Assigner::record(rt::Ledger &ledger, bool withMissed) {
     std::string text = "stored with dimension " + std::to_string(order.back()) + " innermost";
     if (values.size() > 1)
       text += ", as are " + std::to_string(values.size() - 1) + " values that go with it";
-    std::optional<int64_t> bytes;
+    std::string why;
     if (saved[group] > 0)
-      bytes = int64_t(saved[group]);
-    ledger.record({rt::DecisionKind::Applied,
-                   "layout",
-                   text,
-                   "",
-                   cast<LocationAttr>((*changed).getLoc()),
-                   {},
-                   bytes});
+      llvm::raw_string_ostream(why)
+          << "saves " << llvm::format("%.1f", saved[group]) << " us by the estimates";
+    ledger.applied("layout", (*changed).getLoc(), text, why);
   }
   for (Copy &copy : copies)
     ledger.applied("layout", copy.readers.front().first.getLoc(),
@@ -389,9 +380,10 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
   using AssignLayoutsBase::AssignLayoutsBase;
 
   void runOnOperation() override {
-    if (layout != "auto" && layout != "channels-last" && layout != "as-imported") {
+    if (layout != "tensor-cores" && layout != "auto" && layout != "channels-last" &&
+        layout != "as-imported") {
       getOperation().emitError() << "layout '" << layout
-                                 << "' is none of auto, channels-last and as-imported";
+                                 << "' is not tensor-cores, auto, channels-last or as-imported";
       return signalPassFailure();
     }
     // What was moved by force would be moved once more.
@@ -402,7 +394,7 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
       getOperation().emitError(llvm::toString(target.takeError()));
       return signalPassFailure();
     }
-    bool byCost = layout == "auto";
+    bool byCost = layout != "channels-last", onMatrix = layout == "tensor-cores";
     if (!byCost)
       getOperation()->setAttr(kForced, UnitAttr::get(&getContext()));
     rt::Ledger ledger(getOperation());
@@ -410,8 +402,8 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
       Assigner assigner(function, **target);
       assigner.collect();
       if (byCost) {
-        assigner.chooseByCost();
-        assigner.chooseCopies();
+        assigner.chooseByCost(onMatrix);
+        assigner.chooseCopies(onMatrix);
       } else {
         assigner.chooseChannelsLast();
       }

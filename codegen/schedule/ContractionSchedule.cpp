@@ -7,10 +7,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ContractionKernel.h"
 #include "codegen/schedule/ContractionModel.h"
+#include "codegen/schedule/ProductLayout.h"
 #include "codegen/schedule/ProductSchedule.h"
 #include "codegen/schedule/Schedule.h"
 #include "codegen/schedule/SplitDepth.h"
-#include "codegen/schedule/TileCopies.h"
 #include "codegen/schedule/TileReach.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,10 +26,6 @@ namespace {
 constexpr int64_t kCopied = 8;
 /// Elements that are copied at once where the choice of splits does not look at layouts.
 constexpr double kPlainCopy = 4;
-/// What it is as slow as in bytes of memory traffic: a byte that is copied another time, from a
-/// cache; an access of a copy, with the arithmetic for its place; an element that goes to another
-/// line of shared memory than its neighbours.
-constexpr double kAgain = 0.25, kAccess = 2, kTurned = 0.3;
 
 class ContractionMatch : public ScheduleMatch {
 public:
@@ -48,28 +44,13 @@ public:
 
   llvm::BitVector readApart() const override { return inputsOfOperands(op, product); }
 
-  /// What all sums take, and copies, where that is no access to memory, on top of memory traffic.
-  double layoutCost(const AccessPattern &pattern, OperandOrders orders) const override {
-    bool swapped = goesAlongRows(product, pattern, orders);
-    TimedContraction best = contractionTiles(partOf(work(swapped), chosenSplits()), target).front();
-    int64_t rows = best.tile.rows, columns = best.tile.columns;
-    if (swapped)
-      std::swap(rows, columns);
-    double bytes = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false) +
-                   best.microseconds * double(target.board->memory_gbps) * 1000;
-    for (const TileCopy &copy : tileCopies(op, product, orders, rows, columns, 16)) {
-      RankedTensorType type = pattern.types[copy.input];
-      double once = tensorBytes(type), elementBytes = type.getElementTypeBitWidth() / 8.0;
-      double again = std::max(copy.elements * elementBytes - once, 0.0) * kAgain;
-      bytes += (once + again) * sectorFactor(copy.distance, type) +
-               copy.elements * (kAccess / copy.vector() + (copy.isTurned() ? kTurned : 0));
-    }
-    return bytes;
+  double layoutBytes(const AccessPattern &pattern, OperandOrders orders) const override {
+    return productLayoutBytes(op, product, pattern, orders);
   }
 
   SmallVector<Candidate> candidates(size_t most) const override {
     SmallVector<Candidate> found;
-    ContractionWork whole = work(/*swapped=*/false);
+    ContractionWork whole = work();
     int64_t parts = chosenSplits();
     if (whole.ofRows.columns && parts > 1) // sums are the same wherever the product stands
       return found;
@@ -81,7 +62,7 @@ public:
   }
 
   KernelWork workOf(DictionaryAttr params) const override {
-    ContractionWork whole = work(/*swapped=*/false);
+    ContractionWork whole = work();
     auto widest = [&](StringRef name) {
       ArrayRef<int64_t> vector = params.getAs<DenseI64ArrayAttr>(name).asArrayRef();
       return double(std::max(vector[0], vector[1]));
@@ -95,7 +76,7 @@ public:
     if (product.steps.empty())
       return ScheduleMatch::microsecondsApart();
     int64_t parts = chosenSplits();
-    ContractionWork alone = work(/*swapped=*/false);
+    ContractionWork alone = work();
     alone.ofRows = {};
     for (const TimedContraction &timed : contractionTiles(apart(alone, parts), target))
       if (canSplit(product, stepsOf(timed.tile), parts))
@@ -213,8 +194,7 @@ private:
     return store;
   }
 
-  /// With rows as columns where they are swapped.
-  ContractionWork work(bool swapped) const {
+  ContractionWork work() const {
     auto loaded = [&](bool isRow) {
       double bytes = 0;
       for (const Access &read : (isRow ? product.row : product.column).value.reads)
@@ -237,11 +217,6 @@ private:
                          resultBytes(product),
                          productBytes(op, product)};
     work.ofRows = rowWork(product);
-    if (swapped) {
-      std::swap(work.rows, work.columns);
-      std::swap(work.rowBytes, work.columnBytes);
-      std::swap(work.rowVector, work.columnVector);
-    }
     return work;
   }
 
@@ -270,7 +245,7 @@ private:
 
   int64_t findSplits() const {
     double bytes = product.sumType.getIntOrFloatBitWidth() / 8.0;
-    ContractionWork plain = work(/*swapped=*/false);
+    ContractionWork plain = work();
     plain.rowBytes = plain.columnBytes = plain.resultBytes = bytes;
     plain.rowVector = plain.columnVector = kPlainCopy;
     plain.ofRows = {};

@@ -9,10 +9,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/MmaKernel.h"
 #include "codegen/schedule/ProductKernel.h"
+#include "codegen/schedule/ProductLayout.h"
 #include "codegen/schedule/ProductSchedule.h"
 #include "codegen/schedule/Schedule.h"
 #include "codegen/schedule/SplitDepth.h"
-#include "codegen/schedule/TileCopies.h"
 #include "codegen/schedule/TileReach.h"
 #include "runtime/sim/abi.h"
 
@@ -114,36 +114,8 @@ public:
 
   llvm::BitVector readApart() const override { return inputsOfOperands(op, product); }
 
-  /// The time of its kernel with copies as wide as the order allows, on top of memory traffic.
-  double layoutCost(const AccessPattern &pattern, OperandOrders orders) const override {
-    MmaForm form{};
-    form.m = instruction.m, form.n = instruction.n, form.k = instruction.k;
-    form.async = target.asyncCopy;
-    for (bool isRow : {true, false}) {
-      form.async &= isCopied(isRow);
-      (isRow ? form.row : form.column) = wholeCopy(/*alongDepth=*/false); // of constants
-    }
-    double moved = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false);
-    for (const TileCopy &copy :
-         tileCopies(op, product, orders, /*rows=*/1, /*columns=*/1, kWidestCopy)) {
-      MmaForm::Copy &side = copy.isRow ? form.row : form.column;
-      side.vector = std::min(side.vector, copy.vector());
-      bool isGathered = side.vector == 1 && copy.distance * double(bytes) <= kNeighbours &&
-                        !isAsyncAlone(copy.isRow);
-      side.group = isGathered ? kWidestCopy / bytes : side.vector;
-      form.async &= copy.vector() * bytes >= kNarrowestAsyncCopy;
-      RankedTensorType type = pattern.types[copy.input];
-      moved += tensorBytes(type) * (std::max(sectorFactor(copy.distance, type), 1.0) - 1);
-    }
-    form.depthLoops = std::max<int64_t>(1, depthCount());
-    MmaWork asked = work(form);
-    if (goesAlongRows(product, pattern, orders)) {
-      std::swap(asked.rows, asked.columns);
-      std::swap(asked.row, asked.column);
-    }
-    SmallVector<TimedTile> tiles = mmaTiles(partOf(asked, chosenSplits()), target);
-    double time = tiles.empty() ? 0 : tiles.front().microseconds;
-    return moved + time * double(target.board->memory_gbps) * 1000;
+  double layoutBytes(const AccessPattern &pattern, OperandOrders orders) const override {
+    return productLayoutBytes(op, product, pattern, orders);
   }
 
   SmallVector<Candidate> candidates(size_t most) const override {

@@ -45,9 +45,9 @@ public:
   /// Operands (inputs, then results) that are read in any order of their dimensions, whatever that
   /// of the results: of the others threads go along the same dimensions.
   virtual llvm::BitVector readApart() const;
-  /// What the dispatch takes, in bytes of memory traffic, if its operands are stored in these
-  /// orders; constants are packed as it wants them. What no order changes may be left out.
-  virtual double layoutCost(const AccessPattern &pattern, OperandOrders orders) const;
+  /// Bytes of memory traffic if operands are stored in these orders; constants are packed as it
+  /// wants them. What no order changes may be left out.
+  virtual double layoutBytes(const AccessPattern &pattern, OperandOrders orders) const;
   /// Microseconds of the dispatch in two, of which the first computes what the second reduces; more
   /// than anything where it is never better in two.
   virtual double microsecondsApart() const { return std::numeric_limits<double>::infinity(); }

@@ -90,7 +90,7 @@ llvm::BitVector ScheduleMatch::readApart() const {
   return llvm::BitVector(op.getInputs().size() + op.getNumResults());
 }
 
-double ScheduleMatch::layoutCost(const AccessPattern &pattern, OperandOrders orders) const {
+double ScheduleMatch::layoutBytes(const AccessPattern &pattern, OperandOrders orders) const {
   return pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/true);
 }
 

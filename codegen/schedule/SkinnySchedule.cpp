@@ -5,10 +5,10 @@
 // sums are the same whatever else is computed beside them.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ProductLayout.h"
 #include "codegen/schedule/ProductSchedule.h"
 #include "codegen/schedule/Schedule.h"
 #include "codegen/schedule/SkinnyKernel.h"
-#include "codegen/schedule/TileCopies.h"
 #include "codegen/schedule/TileReach.h"
 #include "dialects/kernel/form/Runs.h"
 #include "dialects/rt/Layout.h"

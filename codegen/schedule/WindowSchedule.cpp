@@ -335,7 +335,7 @@ public:
   }
 
   /// Weights are packed. What windows leave out between them is read by their other taps.
-  double layoutCost(const AccessPattern &pattern, OperandOrders orders) const override {
+  double layoutBytes(const AccessPattern &pattern, OperandOrders orders) const override {
     llvm::BitVector apart = readApart();
     for (auto [input, argument] : llvm::zip(op.getInputs(), op.getInputArgs()))
       if (argument == windows.slid.source || rt::constantOf(input))

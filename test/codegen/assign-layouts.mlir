@@ -2,6 +2,7 @@
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-layouts{layout=channels-last},cameo-assign-layouts{layout=channels-last}))' | FileCheck %s --check-prefix=LAST
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-layouts))' | FileCheck %s --check-prefix=AUTO
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-layouts,cameo-assign-layouts))' | FileCheck %s --check-prefix=AUTO
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-layouts{layout=tensor-cores}))' | FileCheck %s --check-prefix=TENSOR
 
 // Between dispatches, the order changes; inputs and outputs are read and written as they are declared. Loops go
 // through what is written as it is stored. Costs leave all as it is.
@@ -414,58 +415,63 @@ rt.variant @copied target "sm_80" {
 
 // -----
 
-// Padded operands of products are copied 16 bytes at a time where channels are innermost, whatever their type is.
+// Padded operands of products are copied 16 bytes at a time where channels are innermost, whatever their type is; but
+// those of FP32 stay as they are where only what Tensor Cores multiply is to change.
 // AUTO-LABEL: rt.variant @products_f32
-// AUTO: kernel.dispatch {{.*}} outs(%{{.*}} : tensor<1x56x56x64xf32>)
+// AUTO: kernel.dispatch {{.*}} outs(%{{.*}} : tensor<1x14x14x256xf32>)
 // AUTO: tensor.pad %{{.*}} low[0, 1, 1, 0] high[0, 1, 1, 0]
-// AUTO: return %{{.*}} : tensor<1x64x56x56xf32>
+// AUTO: return %{{.*}} : tensor<1x256x14x14xf32>
 // AUTO-LABEL: rt.variant @products_f16
 // AUTO-SAME: stored with dimension 1 innermost
 // AUTO: kernel.dispatch {{.*}} outs(%{{.*}} : tensor<1x56x56x64xf16>)
+// TENSOR-LABEL: rt.variant @products_f32
+// TENSOR-NOT: tensor<1x14x14x256xf32>
+// TENSOR-LABEL: rt.variant @products_f16
+// TENSOR: kernel.dispatch {{.*}} outs(%{{.*}} : tensor<1x56x56x64xf16>)
 #id = affine_map<(a, b, c, d) -> (a, b, c, d)>
 #in = affine_map<(n, f, y, x, c, k, l) -> (n, c, y + k, x + l)>
 #w = affine_map<(n, f, y, x, c, k, l) -> (f, c, k, l)>
 #out = affine_map<(n, f, y, x, c, k, l) -> (n, f, y, x)>
-rt.constant @w_f32 = dense<1.0> : tensor<64x64x3x3xf32>
+rt.constant @w_f32 = dense<1.0> : tensor<256x256x3x3xf32>
 rt.variant @products_f32 target "sm_80" {
-  func.func @main(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
-    %w = rt.get_constant @w_f32 : tensor<64x64x3x3xf32>
-    %e = tensor.empty() : tensor<1x64x56x56xf32>
-    %0 = kernel.dispatch ins(%x, %w : tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) outs(%e : tensor<1x64x56x56xf32>) {
-    ^bb0(%a: tensor<1x64x56x56xf32>, %b: tensor<64x64x3x3xf32>, %o: tensor<1x64x56x56xf32>):
+  func.func @main(%x: tensor<1x256x14x14xf32>) -> tensor<1x256x14x14xf32> {
+    %w = rt.get_constant @w_f32 : tensor<256x256x3x3xf32>
+    %e = tensor.empty() : tensor<1x256x14x14xf32>
+    %0 = kernel.dispatch ins(%x, %w : tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) outs(%e : tensor<1x256x14x14xf32>) {
+    ^bb0(%a: tensor<1x256x14x14xf32>, %b: tensor<256x256x3x3xf32>, %o: tensor<1x256x14x14xf32>):
       %c = arith.constant 0.0 : f32
       %z = arith.constant 0.0 : f32
       %p = tensor.pad %a low[0, 0, 1, 1] high[0, 0, 1, 1] {
       ^bb1(%j: index, %k: index, %l: index, %m: index):
         tensor.yield %c : f32
-      } : tensor<1x64x56x56xf32> to tensor<1x64x58x58xf32>
-      %f = linalg.fill ins(%z : f32) outs(%o : tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>
+      } : tensor<1x256x14x14xf32> to tensor<1x256x16x16xf32>
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<1x256x14x14xf32>) -> tensor<1x256x14x14xf32>
       %r = linalg.generic {indexing_maps = [#in, #w, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-          ins(%p, %b : tensor<1x64x58x58xf32>, tensor<64x64x3x3xf32>) outs(%f : tensor<1x64x56x56xf32>) {
+          ins(%p, %b : tensor<1x256x16x16xf32>, tensor<256x256x3x3xf32>) outs(%f : tensor<1x256x14x14xf32>) {
       ^bb1(%u: f32, %v: f32, %s: f32):
         %n = math.fma %u, %v, %s : f32
         linalg.yield %n : f32
-      } -> tensor<1x64x56x56xf32>
-      kernel.yield %r : tensor<1x64x56x56xf32>
-    } -> tensor<1x64x56x56xf32>
-    %1 = kernel.dispatch ins(%0, %w : tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) outs(%e : tensor<1x64x56x56xf32>) {
-    ^bb0(%a: tensor<1x64x56x56xf32>, %b: tensor<64x64x3x3xf32>, %o: tensor<1x64x56x56xf32>):
+      } -> tensor<1x256x14x14xf32>
+      kernel.yield %r : tensor<1x256x14x14xf32>
+    } -> tensor<1x256x14x14xf32>
+    %1 = kernel.dispatch ins(%0, %w : tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) outs(%e : tensor<1x256x14x14xf32>) {
+    ^bb0(%a: tensor<1x256x14x14xf32>, %b: tensor<256x256x3x3xf32>, %o: tensor<1x256x14x14xf32>):
       %c = arith.constant 0.0 : f32
       %z = arith.constant 0.0 : f32
       %p = tensor.pad %a low[0, 0, 1, 1] high[0, 0, 1, 1] {
       ^bb1(%j: index, %k: index, %l: index, %m: index):
         tensor.yield %c : f32
-      } : tensor<1x64x56x56xf32> to tensor<1x64x58x58xf32>
-      %f = linalg.fill ins(%z : f32) outs(%o : tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>
+      } : tensor<1x256x14x14xf32> to tensor<1x256x16x16xf32>
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<1x256x14x14xf32>) -> tensor<1x256x14x14xf32>
       %r = linalg.generic {indexing_maps = [#in, #w, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-          ins(%p, %b : tensor<1x64x58x58xf32>, tensor<64x64x3x3xf32>) outs(%f : tensor<1x64x56x56xf32>) {
+          ins(%p, %b : tensor<1x256x16x16xf32>, tensor<256x256x3x3xf32>) outs(%f : tensor<1x256x14x14xf32>) {
       ^bb1(%u: f32, %v: f32, %s: f32):
         %n = math.fma %u, %v, %s : f32
         linalg.yield %n : f32
-      } -> tensor<1x64x56x56xf32>
-      kernel.yield %r : tensor<1x64x56x56xf32>
-    } -> tensor<1x64x56x56xf32>
-    return %1 : tensor<1x64x56x56xf32>
+      } -> tensor<1x256x14x14xf32>
+      kernel.yield %r : tensor<1x256x14x14xf32>
+    } -> tensor<1x256x14x14xf32>
+    return %1 : tensor<1x256x14x14xf32>
   }
 }
 rt.constant @w_f16 = dense<1.0> : tensor<64x64x3x3xf16>
