@@ -54,6 +54,7 @@ class Case:
     output: list
     is_fused: bool = False  # all of it must be one kernel
     weights: tuple = ()  # tensors that are constants
+    flags: tuple = ()  # of cameoc
 
     def model(self):
         graph = helper.make_graph(
@@ -75,7 +76,7 @@ class Case:
         for key, value in self.inputs.items():
             numpy.save(work / f"{key}.npy", value)
         return harness.run([suite.tool("cameoc"), work / "model.onnx", "-o", work / "device.mlir",
-                            f"--target={target}", "--stop-after=device"], SECONDS)
+                            *self.flags, f"--target={target}", "--stop-after=device"], SECONDS)
 
     PASS_PATH = "rt.variant(gpu.module(%s))"
     KINDS = ()  # all
@@ -125,6 +126,13 @@ class MatrixCase(Case):
         return harness.run([suite.tool("cameoc"), "--start-from=dispatched", work / "model.mlir",
                             "-o", work / "device.mlir", f"--target=sim:{target}",
                             "--stop-after=device"], SECONDS)
+
+
+@dataclass
+class MatrixRowCase(Case):
+    """Rows of a product on Tensor Cores; their shuffles are those of any rows of products."""
+    KINDS = MatrixCase.KINDS + ("early-barrier", "late-barrier", "drop-global-store", "shift-start",
+                                "drop-start")
 
 
 def matrix_cases():
@@ -277,6 +285,14 @@ def fused_cases():
                                     node("Softmax", ["s"], ["y"], "weights", axis=-1)],
              {"x": normal(2, 37, 24), "w": normal(2, 24, 49), "m": normal(2, 37, 49)},
              [2, 37, 49], True),
+        # The same on Tensor Cores, deeper than there are stages; of warps side by side each reduces
+        # some of the rows.
+        MatrixRowCase("fused-product-rows-mma",
+                      [node("MatMul", ["x", "w"], ["p"], "product"),
+                       node("Add", ["p", "m"], ["s"], "mask"),
+                       node("Softmax", ["s"], ["y"], "weights", axis=-1)],
+                      {"x": normal(2, 37, 132), "w": normal(2, 132, 44), "m": normal(2, 37, 44)},
+                      [2, 37, 44], True, flags=("--precision=tf32",)),
         # Several reductions of the same rows, which are computed first.
         Case("fused-rows", [node("Add", ["x", "r"], ["p"], "residual"),
                             node("LayerNormalization", ["p", "s", "b"], ["y"], "norm", axis=-1)],
