@@ -139,9 +139,10 @@ def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
   let description = [{
     Stores inputs that are constants with their dimensions in the order that `kernel.packing` on a
     dispatch says, which `cameo-assign-schedules` has chosen with the schedule: constant and indexing
-    maps are permuted alike, and the attribute becomes `kernel.packed`. One packed constant serves all
-    dispatches and variants that want the same order; constants that nothing reads any more are left
-    to `cameo-lay-out-weights`.
+    maps are permuted alike, and the attribute becomes `kernel.packed`. Inputs of f32 that
+    `kernel.rounding` lists are rounded to TF32, which then is `kernel.rounded`. One packed constant
+    serves all dispatches and variants that want the same order, rounded or not; constants that nothing
+    reads any more are left to `cameo-lay-out-weights`.
 
     ```mlir
     rt.constant @w0 = dense<...> : tensor<64x16x3x3xf32>
@@ -165,7 +166,8 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   let description = [{
     Gives every `kernel.dispatch` that has none a `#kernel.schedule`: of what all classes that support
     it have, what is estimated to be the fastest on the variant's target; and with it, as
-    `kernel.packing`, the orders in which constants are to be stored for it. A schedule that is there
+    `kernel.packing` and `kernel.rounding`, the orders in which constants are to be stored for it, and
+    which of them rounded. A schedule that is there
     already is kept, and one that a file of schedules has for an equal dispatch is taken, so that
     schedules can be edited and replayed. What no class supports is split, as
     `cameo-split-dispatches` does.

@@ -12,8 +12,9 @@
 // Without cp.async there are two stages: what is copied is loaded to registers ahead of the
 // products and written to the other stage before the barrier.
 //
-// Operands of f32 are rounded to tf32 in registers, right before they are multiplied. Where lines
-// of a tile go across depth, ldmatrix turns elements of 16 bits, and those of 8 in pairs; elements
+// Operands of f32 are rounded to tf32: constants where they are stored, what goes through registers
+// before it is written to a tile, and all else in registers, right before it is multiplied. Where
+// lines of a tile go across depth, ldmatrix turns elements of 16 bits, and those of 8 in pairs; elements
 // of 32 bits are loaded one by one, from lines that are so far apart that a warp's are in different
 // banks.
 //
@@ -304,6 +305,8 @@ private:
   /// Writes what was loaded of an operand to a stage of its tile.
   void write(const Side &side, ArrayRef<Value> loaded, Value stage) {
     Value fragment = computeOperand(side.operand, loaded, elementOf(side.operand));
+    if (!side.copy.isRounded)
+      fragment = rounded(fragment);
     Value zero = kernel.constant(0);
     b.create<kernel::WriteTileOp>(loc, fragment, side.tile, stage, zero, zero);
   }
@@ -319,6 +322,11 @@ private:
   }
 
   /// What of a fragment is multiplied.
+  Value multiplied(const Side &side, Value fragment) {
+    return form.async && !side.copy.isRounded ? rounded(fragment) : fragment;
+  }
+
+  /// Of f32 what tf32 has.
   Value rounded(Value fragment) {
     auto type = cast<FragmentType>(fragment.getType());
     if (!type.getElementType().isF32())
@@ -395,8 +403,9 @@ private:
       }
       Value nextLhs = fragment(row, stage, isLast ? 0 : step + 1);
       Value nextRhs = fragment(column, stage, isLast ? 0 : step + 1);
-      sums = b.create<kernel::ContractOp>(loc, sums.getType(), rounded(lhs), rounded(rhs), sums,
-                                          product.row.isUnsigned, product.column.isUnsigned);
+      sums = b.create<kernel::ContractOp>(loc, sums.getType(), multiplied(row, lhs),
+                                          multiplied(column, rhs), sums, product.row.isUnsigned,
+                                          product.column.isUnsigned);
       lhs = nextLhs, rhs = nextRhs;
     }
     b.create<scf::YieldOp>(loc, ValueRange{sums, lhs, rhs, stage, next(filled)});

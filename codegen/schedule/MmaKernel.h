@@ -16,10 +16,12 @@ struct MmaForm {
   int64_t m, n, k; // of the instruction
   /// How an operand's tile is copied: lines of it are along depth or across, `vector` elements at
   /// once. Through registers, threads gather `group` elements along depth, so that neighbouring
-  /// threads load neighbours across, and write them to shared memory at once.
+  /// threads load neighbours across, and write them to shared memory at once. What is multiplied as
+  /// TF32 may be rounded where it is stored.
   struct Copy {
     bool alongDepth;
     int64_t vector, group;
+    bool isRounded = false;
 
     bool isGathered() const { return group > vector; }
   };

@@ -106,6 +106,17 @@ public:
     return isShort ? packed(/*depthInnermost=*/false) : order;
   }
 
+  SmallVector<int64_t> roundedInputs(DictionaryAttr params) const override {
+    SmallVector<int64_t> inputs;
+    MmaForm form = *formOf(params);
+    for (bool isRow : {true, false})
+      if ((isRow ? form.row : form.column).isRounded)
+        inputs.push_back(cast<BlockArgument>(operand(isRow).source).getArgNumber());
+    llvm::sort(inputs);
+    inputs.erase(llvm::unique(inputs), inputs.end());
+    return inputs;
+  }
+
   void setPacking(Packing orders) override {
     ScheduleMatch::setPacking(std::move(orders));
     orderDepthAsPacked(product, packed);
@@ -224,6 +235,7 @@ private:
     for (bool isRow : {true, false}) {
       MmaForm::Copy &copy = isRow ? form.row : form.column;
       copy = widestCopy(isRow, depthLoops(product, form.depthLoops).inner);
+      copy.isRounded = canBeStoredRounded(isRow);
       form.async &= isCopied(isRow) && copy.vector * bytes >= kNarrowestAsyncCopy;
     }
     form.storeVector = widestStore();
@@ -241,6 +253,14 @@ private:
   const Operand &operand(bool isRow) const { return isRow ? product.row : product.column; }
   /// Whether it is memory as it is, not computed from that.
   bool isCopied(bool isRow) const { return operand(isRow).value.isMemory(); }
+
+  /// Whether it is a constant that may be rounded to tf32 where it is stored, as its products round
+  /// it anyway.
+  bool canBeStoredRounded(bool isRow) const {
+    auto input = dyn_cast<BlockArgument>(operand(isRow).source);
+    return instruction.a == CAMEO_SIM_TF32 && isCopied(isRow) && input &&
+           input.getArgNumber() < op.getInputs().size() && isRoundable(op, input.getArgNumber());
+  }
 
   /// Whether asynchronous copies take single elements of it, and so need not gather.
   bool isAsyncAlone(bool isRow) const {
@@ -402,6 +422,10 @@ private:
     addOther("depth_loops", form.depthLoops, 1);
     addOther("row_group", form.row.group, form.row.vector);
     addOther("column_group", form.column.group, form.column.vector);
+    if (form.row.isRounded)
+      result.push_back(b.getNamedAttr("row_rounded", b.getBoolAttr(true)));
+    if (form.column.isRounded)
+      result.push_back(b.getNamedAttr("column_rounded", b.getBoolAttr(true)));
     return b.getDictionaryAttr(result);
   }
 
@@ -433,8 +457,10 @@ private:
       std::optional<int64_t> vector = intParam(params, name + "_vector");
       if (!lines || !vector || (lines.getValue() != "depth" && lines.getValue() != "across"))
         return std::nullopt;
+      auto rounded = params.getAs<BoolAttr>(name + "_rounded");
       (isRow ? form.row : form.column) = {lines.getValue() == "depth", *vector,
-                                          intParam(params, name + "_group").value_or(*vector)};
+                                          intParam(params, name + "_group").value_or(*vector),
+                                          rounded && rounded.getValue()};
     }
     form.tile.rowGap = form.gap(/*isRow=*/true, bytes);
     form.tile.columnGap = form.gap(/*isRow=*/false, bytes);
@@ -522,6 +548,11 @@ LogicalResult MmaMatch::verifyCopy(const MmaForm &form, bool isRow) const {
     return error() << name << "_group " << copy.group
                    << " is not possible; with lines along depth, "
                    << "through registers, at most " << kWidestCopy / bytes;
+  if (copy.isRounded && !canBeStoredRounded(isRow))
+    return error()
+           << "the " << name
+           << "'s operand is not a constant of f32 that is multiplied as TF32, to be rounded "
+              "where it is stored";
   if (form.async && !isCopied(isRow))
     return error() << "the " << name << "'s operand is computed, which asynchronous copies do not";
   if (form.async && copy.vector * bytes < kNarrowestAsyncCopy)

@@ -1,4 +1,5 @@
-// Weights ==> weights in the order that the schedules of their dispatches want.
+// Weights ==> weights in the order that the schedules of their dispatches want, rounded where these
+// multiply them as TF32.
 //
 //   %w = rt.get_constant @w0 : tensor<64x16x3x3xf32>         read at [f, c, y, x]
 //   ==>
@@ -52,6 +53,18 @@ static std::vector<char> permuted(ArrayRef<char> bytes, ArrayRef<int64_t> shape,
   return result;
 }
 
+/// Rounds numbers of 32 bits to the 10 bits behind the leading one that TF32 has, to nearest, ties
+/// away from zero, and NaN to one of all bits: as PTX's cvt.rna.tf32.f32 does.
+static void roundToTf32(std::vector<char> &bytes) {
+  for (size_t at = 0; at < bytes.size(); at += sizeof(uint32_t)) {
+    uint32_t bits;
+    std::memcpy(&bits, &bytes[at], sizeof bits);
+    bool isNan = (bits & 0x7fffffffU) > 0x7f800000U;
+    bits = isNan ? 0x7fffffffU : (bits + 0x1000U) & ~0x1fffU;
+    std::memcpy(&bytes[at], &bits, sizeof bits);
+  }
+}
+
 namespace {
 
 struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
@@ -59,22 +72,7 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
     for (auto variant : getOperation().getOps<rt::VariantOp>()) {
       rt::Ledger ledger(variant);
       WalkResult result = variant.walk([&](kernel::DispatchOp op) {
-        Attribute attribute = op->getAttr(kPackingAttr);
-        if (!attribute)
-          return WalkResult::advance();
-        std::optional<Packing> packing = packingOf(op, attribute);
-        if (!packing) {
-          op.emitError() << kPackingAttr << " " << attribute
-                         << " has no order of the dimensions of each input, or one of an input "
-                            "that is not a constant read by maps";
-          return WalkResult::interrupt();
-        }
-        for (auto [input, order] : llvm::enumerate(*packing))
-          if (!order.empty() && failed(pack(op, input, order, ledger)))
-            return WalkResult::interrupt();
-        op->removeAttr(kPackingAttr);
-        op->setAttr(kPackedAttr, attribute);
-        return WalkResult::advance();
+        return failed(pack(op, ledger)) ? WalkResult::interrupt() : WalkResult::advance();
       });
       if (result.wasInterrupted())
         return signalPassFailure();
@@ -83,43 +81,83 @@ struct PackWeights : cameo::impl::PackWeightsBase<PackWeights> {
   }
 
 private:
+  /// Does what the dispatch's attributes ask for, and says there that it is done.
+  LogicalResult pack(kernel::DispatchOp op, rt::Ledger &ledger) {
+    Attribute orders = op->getAttr(kPackingAttr);
+    auto rounding = op->getAttrOfType<DenseI64ArrayAttr>(kRoundingAttr);
+    Packing packing(op.getInputs().size());
+    if (orders) {
+      std::optional<Packing> given = packingOf(op, orders);
+      if (!given)
+        return op.emitError() << kPackingAttr << " " << orders
+                              << " has no order of the dimensions of each input, or one of an "
+                                 "input that is not a constant read by maps";
+      packing = *given;
+    }
+    std::optional<SmallVector<int64_t>> rounded = roundedOf(op, rounding);
+    if (!rounded)
+      return op.emitError() << kRoundingAttr << " " << rounding
+                            << " lists an input that is not a constant of f32 read by maps";
+    for (auto [input, order] : llvm::enumerate(packing)) {
+      bool isRounded = llvm::is_contained(*rounded, int64_t(input));
+      if ((isRounded || !order.empty()) && failed(pack(op, input, order, isRounded, ledger)))
+        return failure();
+    }
+    op->removeAttr(kPackingAttr);
+    op->removeAttr(kRoundingAttr);
+    if (orders)
+      op->setAttr(kPackedAttr, orders);
+    if (rounding)
+      op->setAttr(kRoundedAttr, rounding);
+    return success();
+  }
+
+  /// With an order of none, one of its dimensions stays as it is.
   LogicalResult pack(kernel::DispatchOp op, unsigned input, ArrayRef<unsigned> order,
-                     rt::Ledger &ledger) {
+                     bool isRounded, rt::Ledger &ledger) {
     Value given = op.getInputs()[input];
     rt::GetConstantOp get = rt::constantOf(given);
-    rt::ConstantOp packed = packedConstant(get, cast<RankedTensorType>(given.getType()), order);
+    auto type = cast<RankedTensorType>(given.getType());
+    rt::ConstantOp packed = packedConstant(get, type, order, isRounded);
     if (!packed)
       return op.emitError() << "the data of constant @" << get.getConstant()
                             << " cannot be read, to be packed";
-    std::string dims =
-        llvm::join(llvm::map_range(order, [](unsigned dim) { return std::to_string(dim); }), ", ");
-    ledger.applied("pack", op.getLoc(),
-                   "weights of input " + Twine(input) + " packed, dimensions " + dims);
-    Type type = cast<ElementsAttr>(packed.getValue()).getType();
+    std::string done;
+    if (!order.empty())
+      done = " packed, dimensions " + llvm::join(llvm::map_range(order, toString), ", ");
+    if (isRounded)
+      done += std::string(order.empty() ? "" : ",") + " rounded to TF32";
+    ledger.applied("pack", op.getLoc(), "weights of input " + Twine(input) + done);
     OpBuilder builder(op);
-    op.getInputsMutable()[input].set(
-        builder.create<rt::GetConstantOp>(get.getLoc(), type, packed.getSymName()));
+    op.getInputsMutable()[input].set(builder.create<rt::GetConstantOp>(
+        get.getLoc(), cast<ElementsAttr>(packed.getValue()).getType(), packed.getSymName()));
     for (Operation *unused = given.getDefiningOp(); unused && unused->use_empty();) {
       Operation *above = unused == get ? nullptr : unused->getOperand(0).getDefiningOp();
       unused->erase();
       unused = above;
     }
+    if (order.empty())
+      return success();
     SmallVector<DimOrder> inputs(op.getInputs().size()), results(op.getNumResults());
     inputs[input] = DimOrder(order);
     permuteDispatch(op, inputs, results);
     return success();
   }
 
-  /// The constant, seen as of `type`, with its dimensions in this order; null for one whose data
-  /// cannot be read.
+  static std::string toString(unsigned dim) { return std::to_string(dim); }
+
+  /// The constant, seen as of `type`, with its dimensions in this order, if there is one, and
+  /// rounded or not; null for one whose data cannot be read.
   rt::ConstantOp packedConstant(rt::GetConstantOp get, RankedTensorType type,
-                                ArrayRef<unsigned> order) {
+                                ArrayRef<unsigned> order, bool isRounded) {
     std::string symbol = get.getConstant().str();
     if (get.getType() != type)
       for (int64_t size : type.getShape())
         symbol += "x" + std::to_string(size);
     for (unsigned dim : order)
-      symbol += "_" + std::to_string(dim);
+      symbol += "_" + toString(dim);
+    if (isRounded)
+      symbol += "_tf32";
     auto [entry, isNew] = known.try_emplace(symbol);
     if (!isNew)
       return entry->second;
@@ -129,16 +167,16 @@ private:
     std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(value);
     if (!bytes)
       return {};
-    SmallVector<int64_t> shape;
-    for (unsigned dim : order)
-      shape.push_back(type.getDimSize(dim));
-    auto packed = RankedTensorType::get(shape, type.getElementType());
+    RankedTensorType packed = order.empty() ? type : permuted(type, order);
     // Equal elements have every order.
-    ElementsAttr data = bytes->isSplat()
-                            ? onnx::makeSplat(packed, bytes->get())
-                            : onnx::makeConstant(packed, symbol,
-                                                 permuted(bytes->get(), type.getShape(), order,
-                                                          onnx::elementBytes(*kind)));
+    std::vector<char> stored =
+        bytes->isSplat() || order.empty()
+            ? std::vector<char>(bytes->get().begin(), bytes->get().end())
+            : permuted(bytes->get(), type.getShape(), order, onnx::elementBytes(*kind));
+    if (isRounded)
+      roundToTf32(stored);
+    ElementsAttr data = bytes->isSplat() ? onnx::makeSplat(packed, stored)
+                                         : onnx::makeConstant(packed, symbol, stored);
     replaced.insert(constant);
     count(&getContext(), getArgument(), "packed");
     OpBuilder builder(constant);

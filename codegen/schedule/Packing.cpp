@@ -1,4 +1,4 @@
-// Orders of constants as attributes.
+// Orders of constants, and which of them are rounded, as attributes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/Packing.h"
@@ -58,6 +58,24 @@ ArrayAttr packingAttr(MLIRContext *context, const Packing &packing) {
     list.push_back(
         DenseI64ArrayAttr::get(context, SmallVector<int64_t>(order.begin(), order.end())));
   return ArrayAttr::get(context, list);
+}
+
+bool isRoundable(kernel::DispatchOp op, unsigned input) {
+  return isPackable(op, input) && getElementTypeOrSelf(op.getInputs()[input]).isF32();
+}
+
+std::optional<SmallVector<int64_t>> roundedOf(kernel::DispatchOp op, DenseI64ArrayAttr attribute) {
+  SmallVector<int64_t> inputs;
+  if (attribute)
+    llvm::append_range(inputs, attribute.asArrayRef());
+  for (int64_t input : inputs)
+    if (input < 0 || input >= int64_t(op.getInputs().size()) || !isRoundable(op, input))
+      return std::nullopt;
+  return inputs;
+}
+
+DenseI64ArrayAttr roundedAttr(MLIRContext *context, ArrayRef<int64_t> inputs) {
+  return inputs.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(context, inputs);
 }
 
 DimOrder inverse(ArrayRef<unsigned> order) {

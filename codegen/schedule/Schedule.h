@@ -42,6 +42,9 @@ public:
   /// for it. Launches are made when it was done.
   virtual void setPacking(Packing orders) { packed = std::move(orders); }
   const Packing &packingSet() const { return packed; }
+  /// Inputs (by position) that are constants, and that launches with these parameters, which fit,
+  /// read as rounded to TF32.
+  virtual llvm::SmallVector<int64_t> roundedInputs(mlir::DictionaryAttr) const { return {}; }
   /// Operands (inputs, then results) that are read in any order of their dimensions, whatever that
   /// of the results: of the others threads go along the same dimensions.
   virtual llvm::BitVector readApart() const;

@@ -153,13 +153,21 @@ static std::unique_ptr<ScheduleMatch> matchGiven(const Computation &computation,
 static std::unique_ptr<ScheduleMatch> matchAssigned(const Computation &computation,
                                                     const Target &target) {
   kernel::DispatchOp op = computation.op;
+  std::unique_ptr<ScheduleMatch> match;
   if (!op.getScheduleAttr())
     op.emitError("has no schedule");
-  else if (op->hasAttr(kPackingAttr))
+  else if (op->hasAttr(kPackingAttr) || op->hasAttr(kRoundingAttr))
     op.emitError("its constants are to be packed first, by cameo-pack-weights");
   else
-    return matchGiven(computation, op.getScheduleAttr(), {}, target);
-  return nullptr;
+    match = matchGiven(computation, op.getScheduleAttr(), {}, target);
+  if (match &&
+      roundedAttr(op.getContext(), match->roundedInputs(op.getScheduleAttr().getParams())) !=
+          op->getAttr(kRoundedAttr)) {
+    op.emitError() << "its schedule and " << kRoundedAttr
+                   << " differ in which constants are rounded to TF32";
+    match.reset();
+  }
+  return match;
 }
 
 LogicalResult verifySchedule(kernel::DispatchOp op, const Target &target) {
@@ -240,7 +248,7 @@ private:
     if (!match)
       return failure();
     double time = TimeModel(target).microseconds(match->workOf(entry.schedule.getParams()));
-    assign(op, entry.schedule, packing);
+    assign(op, entry.schedule, *match);
     count(&getContext(), getArgument(), "replayed");
     std::string text;
     llvm::raw_string_ostream(text) << "schedule " << entry.schedule << " of the file, estimated at "
@@ -268,7 +276,7 @@ private:
       return success();
     }
     const RankedSchedule &best = ranked.front();
-    assign(op, best.attribute(), best.match->packingSet());
+    assign(op, best.attribute(), *best.match);
     if (candidates > 1)
       noteCandidates(op, ranked);
     count(&getContext(), getArgument(), "chosen");
@@ -300,10 +308,12 @@ private:
     op->setAttr(kCandidatesAttr, ArrayAttr::get(&getContext(), list));
   }
 
-  void assign(kernel::DispatchOp op, kernel::ScheduleAttr schedule, const Packing &packing) {
+  void assign(kernel::DispatchOp op, kernel::ScheduleAttr schedule, const ScheduleMatch &match) {
     op.setScheduleAttr(schedule);
-    if (ArrayAttr orders = packingAttr(&getContext(), packing))
+    if (ArrayAttr orders = packingAttr(&getContext(), match.packingSet()))
       op->setAttr(kPackingAttr, orders);
+    if (auto inputs = roundedAttr(&getContext(), match.roundedInputs(schedule.getParams())))
+      op->setAttr(kRoundingAttr, inputs);
   }
 
   std::shared_ptr<const ScheduleFile> file; // null: none is given

@@ -25,6 +25,8 @@ Attribute noted(const NotedCandidate &candidate) {
   list.append("schedule", candidate.schedule);
   if (candidate.packing)
     list.append("packing", candidate.packing);
+  if (candidate.rounding)
+    list.append("rounding", candidate.rounding);
   list.append("microseconds", b.getF64FloatAttr(candidate.microseconds));
   list.append("work", b.getDenseF64ArrayAttr(numbers));
   return list.getDictionary(b.getContext());
@@ -44,6 +46,7 @@ std::optional<NotedCandidate> candidateOf(Attribute attribute) {
       !of(work, "work") || size_t(work.size()) != workMembers().size() + kOthers)
     return std::nullopt;
   candidate.packing = dictionary.getAs<ArrayAttr>("packing");
+  candidate.rounding = dictionary.getAs<DenseI64ArrayAttr>("rounding");
   candidate.microseconds = microseconds.getValueAsDouble();
   ArrayRef<double> numbers = work.asArrayRef();
   for (double KernelWork::*member : workMembers()) {
@@ -60,12 +63,15 @@ std::optional<NotedCandidate> candidateOf(Attribute attribute) {
 SmallVector<NotedCandidate> candidatesOf(ArrayRef<RankedSchedule> ranked, size_t most) {
   SmallVector<NotedCandidate> all;
   for (const RankedSchedule &each : ranked)
-    for (const Candidate &candidate : each.match->candidates(most))
+    for (const Candidate &candidate : each.match->candidates(most)) {
+      MLIRContext *context = candidate.params.getContext();
       if (candidate.work)
-        all.push_back({kernel::ScheduleAttr::get(candidate.params.getContext(),
-                                                 each.schedule->family(), candidate.params),
-                       packingAttr(candidate.params.getContext(), each.match->packingSet()),
-                       candidate.microseconds, *candidate.work});
+        all.push_back(
+            {kernel::ScheduleAttr::get(context, each.schedule->family(), candidate.params),
+             packingAttr(context, each.match->packingSet()),
+             roundedAttr(context, each.match->roundedInputs(candidate.params)),
+             candidate.microseconds, *candidate.work});
+    }
   auto isFaster = [](const NotedCandidate &a, const NotedCandidate &b) {
     return a.microseconds < b.microseconds;
   };

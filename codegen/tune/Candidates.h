@@ -13,7 +13,8 @@ inline constexpr llvm::StringLiteral kCandidatesAttr =
 
 struct NotedCandidate {
   kernel::ScheduleAttr schedule;
-  mlir::ArrayAttr packing; // null: constants are as they are
+  mlir::ArrayAttr packing;          // null: constants are as they are
+  mlir::DenseI64ArrayAttr rounding; // null: none of them is rounded
   double microseconds = 0;
   KernelWork work;
 };

@@ -42,11 +42,19 @@ struct Group {
 
 using Groups = llvm::MapVector<DispatchKey, Group>;
 
-/// Describes the dispatch as it reads constants that are packed so. Their data stay as they are: of
-/// a trial, only code is looked at.
-void readAsPacked(kernel::DispatchOp op, ArrayAttr orders) {
+void setOrRemove(kernel::DispatchOp op, StringRef name, Attribute attribute) {
+  op->removeAttr(name);
+  if (attribute)
+    op->setAttr(name, attribute);
+}
+
+/// Describes the dispatch as it reads constants that are packed, and rounded, so. Their data stay as
+/// they are: of a trial, only code is looked at.
+void readAsPacked(kernel::DispatchOp op, ArrayAttr orders, Attribute rounded) {
   std::optional<Packing> packing = packingOf(op, orders);
   op->removeAttr(kPackingAttr);
+  op->removeAttr(kRoundingAttr);
+  setOrRemove(op, kRoundedAttr, rounded);
   if (!packing)
     return;
   OpBuilder b(op);
@@ -86,10 +94,10 @@ OwningOpRef<ModuleOp> trialOf(rt::VariantOp variant, const Groups &groups) {
         auto one = cast<kernel::DispatchOp>(before.clone(*op));
         one.setScheduleAttr(candidate.schedule);
         one->setAttr(kTrialAttr, before.getI64IntegerAttr(numbers[group] + int64_t(i)));
-        readAsPacked(one, candidate.packing);
+        readAsPacked(one, candidate.packing, candidate.rounding);
       }
     }
-    readAsPacked(op, op->getAttrOfType<ArrayAttr>(kPackingAttr));
+    readAsPacked(op, op->getAttrOfType<ArrayAttr>(kPackingAttr), op->getAttr(kRoundingAttr));
   }
   return trial;
 }
@@ -252,9 +260,8 @@ private:
     for (kernel::DispatchOp op : group.members) {
       op->removeAttr(kCandidatesAttr);
       op.setScheduleAttr(chosen.schedule);
-      op->removeAttr(kPackingAttr);
-      if (chosen.packing)
-        op->setAttr(kPackingAttr, chosen.packing);
+      setOrRemove(op, kPackingAttr, chosen.packing);
+      setOrRemove(op, kRoundingAttr, chosen.rounding);
       if (isOther)
         count(&getContext(), getArgument(), "changed");
       ledger.chosen("tune", op.getLoc(), text);

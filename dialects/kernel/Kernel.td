@@ -52,6 +52,10 @@ def Kernel_Dialect : Dialect {
     "::mlir::ArrayAttr":$packing,
     // Of a dispatch: the same, done.
     "::mlir::ArrayAttr":$packed,
+    // Of a dispatch: constant inputs, by position, that its schedule asks for rounded to TF32.
+    "::mlir::DenseI64ArrayAttr":$rounding,
+    // Of a dispatch: the same, done.
+    "::mlir::DenseI64ArrayAttr":$rounded,
     // Of a dispatch: ways to compute it until one of them is chosen, the one that the estimate
     // prefers first; dictionaries.
     "::mlir::ArrayAttr":$candidates,

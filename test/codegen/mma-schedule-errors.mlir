@@ -445,3 +445,57 @@ rt.variant @group_across target "sm_80" {
     return %r : tensor<256x128xf32>
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.variant @rounded_activations target "sm_80" {
+  func.func @main(%x: tensor<256x64xf32>, %w: tensor<128x64xf32>) -> tensor<256x128xf32> {
+    %e = tensor.empty() : tensor<256x128xf32>
+    // expected-error@+1 {{schedule 'mma': the column's operand is not a constant of f32 that is multiplied as TF32, to be rounded where it is stored}}
+    %r = kernel.dispatch ins(%x, %w : tensor<256x64xf32>, tensor<128x64xf32>) outs(%e : tensor<256x128xf32>)
+        schedule <"mma", {column_lines = "depth", column_rounded = true, column_vector = 4 : i64, copies = "async", instruction = array<i64: 16, 8, 8>, row_lines = "depth", row_vector = 4 : i64, stages = 3 : i64, store_vector = 4 : i64, tile = array<i64: 64, 64, 16>, warps = array<i64: 2, 2>}> {
+    ^bb0(%a: tensor<256x64xf32>, %b: tensor<128x64xf32>, %o: tensor<256x128xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"], kernel.precision = "tf32"}
+          ins(%a, %b : tensor<256x64xf32>, tensor<128x64xf32>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%p: f32, %q: f32, %s: f32):
+        %t = math.fma %p, %q, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<256x128xf32>
+      kernel.yield %g : tensor<256x128xf32>
+    } -> tensor<256x128xf32>
+    return %r : tensor<256x128xf32>
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.constant @w = dense<2.0> : tensor<128x64xf32>
+rt.variant @not_yet_rounded target "sm_80" {
+  func.func @main(%x: tensor<256x64xf32>) -> tensor<256x128xf32> {
+    %w = rt.get_constant @w : tensor<128x64xf32>
+    %e = tensor.empty() : tensor<256x128xf32>
+    // expected-error@+1 {{its schedule and kernel.rounded differ in which constants are rounded to TF32}}
+    %r = kernel.dispatch ins(%x, %w : tensor<256x64xf32>, tensor<128x64xf32>) outs(%e : tensor<256x128xf32>)
+        schedule <"mma", {column_lines = "depth", column_rounded = true, column_vector = 4 : i64, copies = "async", instruction = array<i64: 16, 8, 8>, row_lines = "depth", row_vector = 4 : i64, stages = 3 : i64, store_vector = 4 : i64, tile = array<i64: 64, 64, 16>, warps = array<i64: 2, 2>}> {
+    ^bb0(%a: tensor<256x64xf32>, %b: tensor<128x64xf32>, %o: tensor<256x128xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"], kernel.precision = "tf32"}
+          ins(%a, %b : tensor<256x64xf32>, tensor<128x64xf32>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%p: f32, %q: f32, %s: f32):
+        %t = math.fma %p, %q, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<256x128xf32>
+      kernel.yield %g : tensor<256x128xf32>
+    } -> tensor<256x128xf32>
+    return %r : tensor<256x128xf32>
+  }
+}

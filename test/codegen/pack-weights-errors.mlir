@@ -46,3 +46,27 @@ rt.variant @v target "sm_80" {
     return %r : tensor<64x96xf32>
   }
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+rt.constant @w = dense<2.0> : tensor<64x96xf16>
+rt.variant @v target "sm_80" {
+  func.func @main() -> tensor<64x96xf16> {
+    %w = rt.get_constant @w : tensor<64x96xf16>
+    %e = tensor.empty() : tensor<64x96xf16>
+    // expected-error @below {{kernel.rounding array<i64: 0> lists an input that is not a constant of f32 read by maps}}
+    %r = kernel.dispatch ins(%w : tensor<64x96xf16>) outs(%e : tensor<64x96xf16>)
+        attributes {kernel.rounding = array<i64: 0>} {
+    ^bb0(%a: tensor<64x96xf16>, %o: tensor<64x96xf16>):
+      %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%a : tensor<64x96xf16>) outs(%o : tensor<64x96xf16>) {
+      ^bb1(%v: f16, %u: f16):
+        %q = arith.negf %v : f16
+        linalg.yield %q : f16
+      } -> tensor<64x96xf16>
+      kernel.yield %g : tensor<64x96xf16>
+    } -> tensor<64x96xf16>
+    return %r : tensor<64x96xf16>
+  }
+}
