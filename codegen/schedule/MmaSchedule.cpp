@@ -190,9 +190,9 @@ public:
 
 private:
   /// Loops of depth that steps go along, as along one, such that they are mostly of what is
-  /// multiplied, not of zeros behind their end; 0: none. As few as possible, and more where a tap
-  /// is copied in pieces of 16 bytes and a third less has to be multiplied. This is decided by
-  /// sizes alone, because sums depend on it.
+  /// multiplied, not of zeros behind their end; 0: none. As few as possible, and more where what
+  /// taps have together is copied in pieces of 16 bytes and a quarter less has to be multiplied.
+  /// This is decided by sizes alone, because sums depend on it.
   int64_t depthCount() const {
     int64_t best = 0, leastBytes = 0;
     for (int64_t count = 1; count <= int64_t(product.depth.size()); ++count) {
@@ -204,8 +204,10 @@ private:
         return best == 0 && count == 1 && outer == 1 ? 1 : best;
       int64_t padded = outer * llvm::alignTo(inner * bytes, kStepBytes);
       bool isDeep = outer == 1 || inner * bytes >= kPackedDepth;
-      bool isWhole = product.ranges[depth.inner.back()] * bytes % kWidestCopy == 0;
-      if (isDeep && (best == 0 || (isWhole && 3 * padded <= 2 * leastBytes)))
+      int64_t together = vectorOfWindow(product, depth.inner, kWidestCopy / bytes);
+      bool isWhole = product.ranges[depth.inner.back()] * bytes % kWidestCopy == 0 ||
+                     together * bytes == kWidestCopy;
+      if (isDeep && (best == 0 || (isWhole && 4 * padded <= 3 * leastBytes)))
         best = count, leastBytes = padded;
     }
     return best;

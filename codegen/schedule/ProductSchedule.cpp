@@ -135,10 +135,14 @@ unsigned streamedBits(const Product &product, bool isRow) {
   return bits == 1 ? 8 : bits;
 }
 
-/// Of memory that is padded: only loops along which all of them are padding, or none.
-static int64_t paddedVector(kernel::DispatchOp op, const Product &product, const Access &read,
-                            ArrayRef<unsigned> loops, int64_t most) {
+/// Elements that memory, padded or not, has together along these loops: of padded memory only along
+/// those along which all of them are padding, or none.
+static int64_t vectorInMemory(const Product &product, const Access &read, ArrayRef<unsigned> loops,
+                              int64_t most) {
+  auto type = cast<RankedTensorType>(read.source.getType());
   tensor::PadOp pad = read.pad;
+  if (!pad)
+    return vectorAlong(read.place(), type, loops, product.ranges, most);
   SmallVector<AffineExpr> shifted;
   size_t first = 0; // of the innermost loops along which padding does not change
   for (auto [expr, low, high] :
@@ -153,9 +157,16 @@ static int64_t paddedVector(kernel::DispatchOp op, const Product &product, const
   }
   AffineMap place = read.beneath.compose(
       AffineMap::get(read.map.getNumDims(), 0, shifted, read.map.getContext()));
-  auto type = cast<RankedTensorType>(read.source.getType());
-  return std::min(vectorAlong(place, type, loops.drop_front(first), product.ranges, most),
-                  operandLayout(op, read.source).alignment);
+  return vectorAlong(place, type, loops.drop_front(first), product.ranges, most);
+}
+
+int64_t vectorOfWindow(const Product &product, ArrayRef<unsigned> loops, int64_t most) {
+  bool isRow = product.depthOfColumn;
+  int64_t vector = 1;
+  for (const Access &read : (isRow ? product.row : product.column).value.reads)
+    if (isOfEachElement(product, read, isRow))
+      vector = std::max(vector, vectorInMemory(product, read, loops, most));
+  return vector;
 }
 
 std::pair<AffineMap, RankedTensorType> placeAsPacked(const Access &read,
@@ -180,7 +191,8 @@ int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
   ArrayRef<unsigned> across = isRow ? product.rows : product.columns;
   if (operand.pad) // of what is computed, too, inside and outside would mix
     return operand.value.isMemory()
-               ? paddedVector(op, product, operand.value.reads.front(), loops, most)
+               ? std::min(vectorInMemory(product, operand.value.reads.front(), loops, most),
+                          operandLayout(op, operand.value.reads.front().source).alignment)
                : 1;
   auto moves = [&](const Access &read, ArrayRef<unsigned> along) {
     return ShapedType::isDynamic(sameAlong(read.place(), along, product.ranges)) ? 0 : 1;
@@ -303,14 +315,15 @@ SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &produ
       if (!expr || llvm::is_contained(product.batch, expr.getPosition()))
         return 0;
       if (llvm::is_contained(across, expr.getPosition()))
+        return 4;
+      if (isInnermost(isRow ? product.column : product.row, expr))
         return 3;
       int64_t range = product.ranges[expr.getPosition()];
-      bool isWhole = !ShapedType::isDynamic(range) && range % depth == 0;
-      return isWhole || isInnermost(isRow ? product.column : product.row, expr) ? 2 : 1;
+      return !ShapedType::isDynamic(range) && range % depth == 0 ? 2 : 1;
     };
     // Of what goes across depth, the innermost loop last.
     auto place = [&](unsigned dim) {
-      if (rank(dim) != 3)
+      if (rank(dim) != 4)
         return dim;
       auto loop = cast<AffineDimExpr>(operand->map.getResult(dim)).getPosition();
       return unsigned(llvm::find(across, loop) - across.begin());
@@ -319,7 +332,7 @@ SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &produ
     llvm::sort(order, [&](unsigned a, unsigned b) {
       return std::pair(rank(a), place(a)) < std::pair(rank(b), place(b));
     });
-    auto isDepth = [&](unsigned dim) { return rank(dim) == 1 || rank(dim) == 2; };
+    auto isDepth = [&](unsigned dim) { return rank(dim) >= 1 && rank(dim) <= 3; };
     auto innermost = llvm::find_if(llvm::reverse(order), isDepth);
     if (depthInnermost && innermost != order.rend())
       std::rotate(std::prev(innermost.base()), innermost.base(), order.end());

@@ -37,6 +37,9 @@ unsigned streamedBits(const Product &product, bool isRow);
 int64_t copyVector(kernel::DispatchOp op, const Product &product, bool isRow,
                    llvm::ArrayRef<unsigned> loops, int64_t most,
                    llvm::ArrayRef<DimOrder> packed = {});
+/// Elements that the operand whose memory does not decide the order of depth, a convolution's image,
+/// has together along these loops: as sizes have it, wherever its memory begins; `most` at most.
+int64_t vectorOfWindow(const Product &product, llvm::ArrayRef<unsigned> loops, int64_t most);
 /// Elements between neighbours along the one of the loops where what is read has them nearest; 0:
 /// all read one element, or it is known at run time only.
 int64_t nearestAlong(const Product &product, const Access &read, llvm::ArrayRef<unsigned> loops,
@@ -47,8 +50,8 @@ std::pair<mlir::AffineMap, mlir::RankedTensorType> placeAsPacked(const Access &r
 
 /// The order of dimensions in which an input (by position) that is a constant is wanted: batch,
 /// then depth with channels innermost (what a tile's `depth` divides, so that a step of depth stays
-/// within one tap of a window, and what the other operand has innermost, so that it is copied along
-/// that); then what goes across, so that tiles are copied as they are, 16 bytes at a time. With
+/// within one tap of a window, and behind all others what the other operand has innermost, so that
+/// it is copied along that); then what goes across, so that tiles are copied as they are, 16 bytes at a time. With
 /// `depthInnermost` the last dimension of depth comes behind that. Of an operand that is computed
 /// what has several numbers along depth and across, with depth innermost where more elements are
 /// together so. Empty: as it is.

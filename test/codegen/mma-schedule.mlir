@@ -431,3 +431,35 @@ rt.variant @stored_both_ways target "sm_80" {
     return %r#0, %r#1 : tensor<256x128xf32>, tensor<128x256xf32>
   }
 }
+
+// Patches that do not overlap: rows of 16 pixels of three channels are consecutive, 96 bytes, so that
+// weights are wanted in the order of that memory, and elements are copied 16 bytes at a time. With all
+// three loops as one a quarter less is multiplied than with 48 elements of 64.
+// CHECK-LABEL: rt.variant @patches
+// CHECK: schedule <"mma", {{.*}}copies = "async", depth_loops = 3 : i64, {{.*}}row_lines = "depth", row_vector = 8 : i64
+// CHECK-SAME: kernel.packing = [array<i64>, array<i64: 2, 3, 1, 0>]
+#x_patches = affine_map<(n, y, x, f, j, i, c) -> (n, y * 16 + j, x * 16 + i, c)>
+#w_patches = affine_map<(n, y, x, f, j, i, c) -> (f, c, j, i)>
+#y_patches = affine_map<(n, y, x, f, j, i, c) -> (n, y, x, f)>
+rt.constant @patches_weights = dense<2.0> : tensor<64x3x16x16xf16>
+rt.variant @patches target "sm_80" {
+  func.func @main(%x: tensor<8x224x224x3xf16>) -> tensor<8x14x14x64xf32> {
+    %w = rt.get_constant @patches_weights : tensor<64x3x16x16xf16>
+    %e = tensor.empty() : tensor<8x14x14x64xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<8x224x224x3xf16>, tensor<64x3x16x16xf16>) outs(%e : tensor<8x14x14x64xf32>) {
+    ^bb0(%a: tensor<8x224x224x3xf16>, %b: tensor<64x3x16x16xf16>, %o: tensor<8x14x14x64xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<8x14x14x64xf32>) -> tensor<8x14x14x64xf32>
+      %g = linalg.generic {indexing_maps = [#x_patches, #w_patches, #y_patches], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+          ins(%a, %b : tensor<8x224x224x3xf16>, tensor<64x3x16x16xf16>) outs(%f : tensor<8x14x14x64xf32>) {
+      ^bb1(%p: f16, %q: f16, %s: f32):
+        %pw = arith.extf %p : f16 to f32
+        %qw = arith.extf %q : f16 to f32
+        %t = math.fma %pw, %qw, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<8x14x14x64xf32>
+      kernel.yield %g : tensor<8x14x14x64xf32>
+    } -> tensor<8x14x14x64xf32>
+    return %r : tensor<8x14x14x64xf32>
+  }
+}
