@@ -39,7 +39,8 @@ constexpr Shape kShapes[] = {
     {16, 64, 128, 1, 4, 4},   {64, 16, 128, 4, 1, 4},  {128, 16, 128, 4, 1, 4}};
 
 // Those that have long rows beside these, in which results are computed from whole rows.
-constexpr Shape kRowShapes[] = {{64, 256, 64, 2, 4, 3}, {32, 256, 64, 1, 4, 4}};
+constexpr Shape kRowShapes[] = {
+    {64, 256, 64, 2, 4, 3}, {32, 256, 64, 1, 4, 4}, {16, 256, 64, 1, 4, 4}};
 static_assert(kRowShapes[0].columns == kLongestProductRow);
 
 double perWarp(double amount, const MmaTile &tile) {

@@ -229,6 +229,70 @@ rt.variant @chosen target "sm_80" {
 
 // -----
 
+// Where rows are few, blocks have 16 of them each.
+// CHOICE-LABEL: rt.variant @few_rows
+// CHOICE: kernel.dispatch {{.*}} schedule <"mma", {{.*}}tile = array<i64: 16, 256, {{[0-9]+}}>
+// CHOICE-NOT: kernel.dispatch
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+rt.variant @few_rows target "sm_80" {
+  func.func @main(%x: tensor<48x64xf16>, %w: tensor<64x200xf16>, %b: tensor<48x200xf32>) -> tensor<48x200xf32> {
+    %e = tensor.empty() : tensor<48x200xf32>
+    %r = kernel.dispatch ins(%x, %w, %b : tensor<48x64xf16>, tensor<64x200xf16>, tensor<48x200xf32>) outs(%e : tensor<48x200xf32>) {
+    ^bb0(%l: tensor<48x64xf16>, %q: tensor<64x200xf16>, %mask: tensor<48x200xf32>, %o: tensor<48x200xf32>):
+      %zero = arith.constant 0.0 : f32
+      %low = arith.constant 0xFF800000 : f32
+      %t = tensor.empty() : tensor<48xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<48x200xf32>) -> tensor<48x200xf32>
+      %p = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%l, %q : tensor<48x64xf16>, tensor<64x200xf16>) outs(%f : tensor<48x200xf32>) {
+      ^bb1(%u: f16, %v: f16, %s: f32):
+        %uw = arith.extf %u : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %d = math.fma %uw, %vw, %s : f32
+        linalg.yield %d : f32
+      } -> tensor<48x200xf32>
+      %z = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%p, %mask : tensor<48x200xf32>, tensor<48x200xf32>) outs(%o : tensor<48x200xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %d = arith.addf %u, %v : f32
+        linalg.yield %d : f32
+      } -> tensor<48x200xf32>
+      %lows = linalg.fill ins(%low : f32) outs(%t : tensor<48xf32>) -> tensor<48xf32>
+      %most = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+          ins(%z : tensor<48x200xf32>) outs(%lows : tensor<48xf32>) {
+      ^bb1(%u: f32, %s: f32):
+        %d = arith.maximumf %s, %u : f32
+        linalg.yield %d : f32
+      } -> tensor<48xf32>
+      %zeros = linalg.fill ins(%zero : f32) outs(%t : tensor<48xf32>) -> tensor<48xf32>
+      %sum = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+          ins(%z, %most : tensor<48x200xf32>, tensor<48xf32>) outs(%zeros : tensor<48xf32>) {
+      ^bb1(%u: f32, %v: f32, %s: f32):
+        %c = arith.subf %u, %v : f32
+        %d = math.exp %c : f32
+        %g = arith.addf %s, %d : f32
+        linalg.yield %g : f32
+      } -> tensor<48xf32>
+      %out = linalg.generic {indexing_maps = [#id, #row, #row, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%z, %most, %sum : tensor<48x200xf32>, tensor<48xf32>, tensor<48xf32>) outs(%o : tensor<48x200xf32>) {
+      ^bb1(%u: f32, %v: f32, %h: f32, %s: f32):
+        %c = arith.subf %u, %v : f32
+        %d = math.exp %c : f32
+        %g = arith.divf %d, %h : f32
+        linalg.yield %g : f32
+      } -> tensor<48x200xf32>
+      kernel.yield %out : tensor<48x200xf32>
+    } -> tensor<48x200xf32>
+    return %r : tensor<48x200xf32>
+  }
+}
+
+// -----
+
 // CHOICE-LABEL: rt.variant @chosen_lanes
 // CHOICE: kernel.dispatch {{.*}} schedule <"contraction", {{.*}}tile = array<i64: {{[0-9]+}}, 128, 16>
 // CHOICE-NOT: kernel.dispatch

@@ -137,6 +137,7 @@ CASES = {
         "norm-kept": lambda c: projection(c, 70, 96, 64, keeps=True),
         "norm-batch": lambda c: projection(c, 49, 128, 48, (3,), keeps=True),
         "norm-odd": lambda c: projection(c, 33, 75, 40),
+        "norm-few": lambda c: projection(c, 40, 200, 16),
         "norm-long": lambda c: projection(c, 1500, 256, 16),
         "rms": lambda c: projection(c, 65, 64, 96, root=True),
         "squares": lambda c: sum_of_squares(c, 45, 72, 32),
