@@ -336,14 +336,34 @@ LogicalResult SkinnyMatch::verify(DictionaryAttr params) const {
   return success();
 }
 
+/// Whether steps of several loops, by these distances, lead to one index: to none twice where each
+/// loop's steps are longer than all the shorter ones together.
+bool overlap(SmallVector<std::pair<int64_t, int64_t>> &distancesAndRanges) {
+  llvm::sort(distancesAndRanges);
+  int64_t reach = 0;
+  for (auto [distance, range] : distancesAndRanges) {
+    if (ShapedType::isDynamic(reach) || distance <= reach)
+      return true;
+    reach = ShapedType::isDynamic(range) ? range : reach + distance * (range - 1);
+  }
+  return false;
+}
+
 /// Whether a window slides over the operand: what several threads need of it would be read again.
-bool slides(const Operand &operand, ArrayRef<unsigned> depth) {
+/// Depth that is a digit of an index, such as that of a head among those of all heads, slides not.
+bool slides(const Operand &operand, const Product &product) {
   return llvm::any_of(operand.value.reads, [&](const Access &read) {
-    return llvm::any_of(read.place().getResults(), [&](AffineExpr expr) {
-      bool reduced = false, kept = false;
-      for (unsigned loop = 0; loop < read.map.getNumDims(); ++loop)
-        (llvm::is_contained(depth, loop) ? reduced : kept) |= expr.isFunctionOfDim(loop);
-      return reduced && kept;
+    AffineMap place = read.place();
+    return llvm::any_of(llvm::seq<unsigned>(0, place.getNumResults()), [&](unsigned dim) {
+      SmallVector<int64_t> factors = *factorsOf(place, dim);
+      SmallVector<std::pair<int64_t, int64_t>> steps;
+      bool isReduced = false;
+      for (auto [loop, range] : llvm::enumerate(product.ranges))
+        if (factors[loop] != 0 && range != 1) {
+          steps.push_back({std::abs(factors[loop]), range});
+          isReduced |= llvm::is_contained(product.depth, loop);
+        }
+      return isReduced && overlap(steps);
     });
   });
 }
@@ -356,8 +376,8 @@ public:
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
     const std::optional<Product> &product = matchProduct(computation, /*mayBeVector=*/true);
-    if (!product || product->row.pad || product->column.pad ||
-        slides(product->row, product->depth) || slides(product->column, product->depth))
+    if (!product || product->row.pad || product->column.pad || slides(product->row, *product) ||
+        slides(product->column, *product))
       return nullptr;
     auto isLong = [&](ArrayRef<unsigned> loops, int64_t least) {
       int64_t extent = product->extent(loops);

@@ -309,6 +309,36 @@ rt.variant @window target "sm_80" {
 
 // -----
 
+// Of one vector for each head, depth is a digit of an index: no window slides.
+// CHECK-LABEL: rt.variant @heads
+// CHECK: schedule <"skinny", {{.*}}thin_vector = 8 : i64, {{.*}}wide_lines = "depth", wide_vector = 8 : i64}>
+#q = affine_map<(h, t, k) -> (h, k)>
+#k = affine_map<(h, t, k) -> (h, t, k)>
+#s = affine_map<(h, t, k) -> (h, t)>
+rt.variant @heads target "sm_80" {
+  func.func @main(%x: tensor<768xf16>, %w: tensor<12x?x64xf16>, %n: index) -> tensor<12x?xf32> {
+    %e = tensor.empty(%n) : tensor<12x?xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<768xf16>, tensor<12x?x64xf16>) outs(%e : tensor<12x?xf32>) {
+    ^bb0(%a: tensor<768xf16>, %b: tensor<12x?x64xf16>, %o: tensor<12x?xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<12x?xf32>) -> tensor<12x?xf32>
+      %q = tensor.expand_shape %a [[0, 1]] output_shape [12, 64] : tensor<768xf16> into tensor<12x64xf16>
+      %g = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%q, %b : tensor<12x64xf16>, tensor<12x?x64xf16>) outs(%f : tensor<12x?xf32>) {
+      ^bb1(%p: f16, %v: f16, %c: f32):
+        %pw = arith.extf %p : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %t = math.fma %pw, %vw, %c : f32
+        linalg.yield %t : f32
+      } -> tensor<12x?xf32>
+      kernel.yield %g : tensor<12x?xf32>
+    } -> tensor<12x?xf32>
+    return %r : tensor<12x?xf32>
+  }
+}
+
+// -----
+
 // How depth is shared follows from depth alone: here and where the other side is many times as wide.
 // CHECK-LABEL: rt.variant @narrow
 // CHECK: schedule <"skinny", {lanes = array<i64: 4, 8>, {{.*}}tile = array<i64: {{[0-9]+}}, 8>, {{.*}}warps = array<i64: {{[0-9]+}}, 4>

@@ -13,7 +13,7 @@ import sys
 
 import numpy
 import onnx
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 import batch
 import harness
@@ -90,6 +90,18 @@ def siblings(case, m, n, k):
     return found[-1][0]
 
 
+def attend(case, heads, tokens, deep, is_open=False):
+    """Scores of one query, whose heads are side by side in one vector, with the keys of all."""
+    a, x = case.input(1, heads * deep)
+    b, y = case.input(heads, tokens, deep, names={1: "t"} if is_open else None)
+    shape = numpy.array([heads, 1, deep], numpy.int64)
+    case.weights.append(helper.make_tensor("shape", TensorProto.INT64, (3,), shape))
+    a, x = case.node("Reshape", a, "shape"), x.reshape(heads, 1, deep)
+    b, y = case.node("Transpose", b, perm=[0, 2, 1]), y.swapaxes(1, 2)
+    case.product(x @ y, abs(x) @ abs(y), deep)
+    return case.node("MatMul", a, b)
+
+
 FLOATS = ("f32", "f16", "bf16")
 THIRDS = {"bf16": 0, "i32": 1}  # which of them, without --long
 SKINNY = {}
@@ -115,6 +127,9 @@ SKINNY |= {
     "residual-odd": lambda c: add(c, multiply(c, 3, 43, 41), 3, 43),
     "computed": lambda c: multiply_computed(c, 4, 72, 48),
     "computed-odd": lambda c: multiply_computed(c, 5, 35, 37),
+    "heads": lambda c: attend(c, 3, 50, 64),
+    "heads-open": lambda c: attend(c, 3, 50, 40, is_open=True),
+    "grouped": lambda c: multiply(c, 1, 64, 48, left=(2, 3), right=(2, 1), turned="b"),
     "open-depth": lambda c: multiply_open(c, (2, 50), (50, 64), {(0, 1): "k", (1, 0): "k"}),
     "open-columns": lambda c: multiply_open(c, (2, 64), (64, 50), {(1, 1): "n"}),
     "open-batch": lambda c: multiply_open(c, (3, 1, 64), (3, 64, 50),
