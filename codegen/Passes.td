@@ -361,6 +361,44 @@ def ExpandNibbles : Pass<"cameo-expand-nibbles", "::mlir::gpu::GPUModuleOp"> {
   ];
 }
 
+def ReplaceIntegerConversions
+    : Pass<"cameo-replace-integer-conversions", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "replace conversions of small integers to floats by arithmetic on pairs of f16";
+  let description = [{
+    Numbers of 4 or 8 bits at the same place of both halves of a word become floats at once: as the
+    lower bits of two f16 from 1024 on, from which that is taken off. This is exact, and takes an
+    instruction or two where a conversion of each takes a slow one. Differences with other small
+    numbers (zero points), and products with an f16 that are rounded to f16, are computed in pairs,
+    too, where both elements have them; these round as they did in f32. A number whose other half is
+    not converted stays as it is, as do words that were not loaded in vectors.
+
+    ```mlir
+    %a = arith.andi %w, %c15 : i32
+    %h = arith.shrui %w, %c16 : i32
+    %b = arith.andi %h, %c15 : i32
+    %x = arith.uitofp %a : i32 to f32
+    %y = arith.uitofp %b : i32 to f32
+    ```
+    ==>
+    ```mlir
+    %m = arith.andi %w, %c983055 : i32        // 0x000f000f
+    %n = arith.xori %m, %c1677747200 : i32    // 0x64006400
+    %v = vector.from_elements %n : vector<1xi32>
+    %f = vector.bitcast %v : vector<1xi32> to vector<2xf16>
+    %p = arith.subf %f, %c1024 : vector<2xf16>
+    %l = vector.extract %p[0] : f16 from vector<2xf16>
+    %h = vector.extract %p[1] : f16 from vector<2xf16>
+    %x = arith.extf %l : f16 to f32
+    %y = arith.extf %h : f16 to f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"conversions", "conversions", "conversions of integers that were replaced">
+  ];
+}
+
 def LowerToDevice : Pass<"cameo-lower-to-device", "::mlir::gpu::GPUModuleOp"> {
   let summary = "lower kernels from the tiled stage to llvm and nvvm";
   let description = [{

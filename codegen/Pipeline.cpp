@@ -199,6 +199,8 @@ static void populateTiled(OpPassManager &passes, const PipelineOptions &) {
   variants.nest<gpu::GPUModuleOp>().addPass(createExpandTiles());
   // After tiles, whose fragments have elements of four bits, too.
   variants.nest<gpu::GPUModuleOp>().addPass(createExpandNibbles());
+  // After both, because it goes by words, and by the vectors that they were loaded in.
+  variants.nest<gpu::GPUModuleOp>().addPass(createReplaceIntegerConversions());
 }
 
 static void populateDevice(OpPassManager &passes, const PipelineOptions &) {
