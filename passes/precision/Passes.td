@@ -247,8 +247,8 @@ def SplitQuantizedBlocks : Pass<"cameo-split-quantized-blocks", "::mlir::func::F
   let description = [{
     A MatMul or Gemm by a constant that is dequantised with a scale for each block of depth becomes an
     Einsum over blocks and what is in a block, where blocks are whole; what a Gemm adds is added behind.
-    BF16, of which ONNX has no Einsum, stays. Then a scale has an index of its own, and
-    lowering makes one dispatch of the product and of what dequantises its weights.
+    BF16, of which ONNX has no Einsum, goes through one of FP32, with casts around it. Then a scale has
+    an index of its own, and lowering makes one dispatch of the product and of what dequantises its weights.
 
     ```mlir
     %0 = onnx.DequantizeLinear(%w, %s, %none) {axis = 0 : i64, block_size = 2 : i64}

@@ -90,10 +90,11 @@ def gemm(case, m, n, k, granularity="column", block=32):
 def check_sizes(suite, options):
     """One kernel, which reads no more than the bits of the weights, which are what the file has more
     than one without any."""
-    for m, granularity in ((1, "column"), (1, "block"), (128, "block")):
+    for kind, m, granularity in (("f16", 1, "column"), ("f16", 1, "block"), ("f16", 128, "block"),
+                                 ("bf16", 1, "block"), ("bf16", 128, "block")):
         files = {}
         for weight in ("s8", "u4", "s4"):
-            case = WeightCase(f"size-{m}-{granularity}-{weight}", "f16", weight)
+            case = WeightCase(f"size-{m}-{granularity}-{weight}-{kind}", kind, weight)
             entry = case.entry(multiply(case, m, 256, 1024, granularity, True))
             work = suite.work / case.name
             work.mkdir(parents=True, exist_ok=True)

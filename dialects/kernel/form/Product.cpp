@@ -90,7 +90,10 @@ std::optional<Elementwise> Product::workOf(const Epilogue &epilogue) const {
 }
 
 bool Operand::findValue(ArrayRef<int64_t> ranges) {
-  std::optional<Elementwise> found = elementwiseOf(*this, ranges);
+  Access access = *this;
+  // As it is computed: what multiplies it widens it, be it a matrix instruction.
+  access.elementType = getElementTypeOrSelf(source);
+  std::optional<Elementwise> found = elementwiseOf(access, ranges);
   if (!found || found->reads.empty() || found->reads.size() > Product::kMostReads)
     return false;
   value = std::move(*found);

@@ -81,11 +81,9 @@ func.func @turned(%x: tensor<5x4xf32>) -> tensor<5x1xf32> {
 
 // -----
 
-// A factor of its own; BF16, of which ONNX has no Einsum.
+// A factor of its own.
 // CHECK-LABEL: func @scaled
 // CHECK: onnx.Gemm(
-// CHECK-LABEL: func @bf16
-// CHECK: onnx.MatMul(
 func.func @scaled(%x: tensor<5x4xf32>) -> tensor<5x1xf32> {
   %none = onnx.None() : () -> none
   %w = onnx.Constant() {value = dense<[[1, 2, 3, 4]]> : tensor<1x4xi8>} : () -> tensor<1x4xi8>
@@ -94,6 +92,17 @@ func.func @scaled(%x: tensor<5x4xf32>) -> tensor<5x1xf32> {
   %1 = onnx.Gemm(%x, %0, %none) {alpha = 2.0 : f32, transB = 1 : i64} : (tensor<5x4xf32>, tensor<1x4xf32>, none) -> tensor<5x1xf32>
   return %1 : tensor<5x1xf32>
 }
+
+// -----
+
+// ONNX has no Einsum of BF16: sums are of FP32, and what comes of them is rounded.
+// CHECK-LABEL: func @bf16
+// CHECK: %[[X:.*]] = onnx.Reshape(
+// CHECK: %[[W:.*]] = onnx.DequantizeLinear({{.*}} -> tensor<2x2x1xbf16>
+// CHECK: %[[A:.*]] = onnx.Cast(%[[X]]) {{.*}} -> tensor<5x2x2xf32>
+// CHECK: %[[B:.*]] = onnx.Cast(%[[W]]) {{.*}} -> tensor<2x2x1xf32>
+// CHECK: %[[Y:.*]] = onnx.Einsum(%[[A]], %[[B]]) {{.*}} -> tensor<5x1xf32>
+// CHECK: onnx.Cast(%[[Y]]) {{.*}} -> tensor<5x1xbf16>
 func.func @bf16(%x: tensor<5x4xbf16>) -> tensor<5x1xbf16> {
   %none = onnx.None() : () -> none
   %w = onnx.Constant() {value = dense<[[1], [2], [3], [4]]> : tensor<4x1xi8>} : () -> tensor<4x1xi8>
