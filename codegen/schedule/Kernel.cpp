@@ -123,6 +123,18 @@ Value Kernel::linearize(ValueRange indices, ArrayRef<Value> extents) {
   return result ? result : constant(0);
 }
 
+/// `sum` as a multiple of `size` and an index that is less, where that is how it was made.
+static std::optional<std::pair<Value, Value>>
+partsOf(Value sum, int64_t size, const llvm::DenseMap<Value, int64_t> &bounds) {
+  auto add = sum.getDefiningOp<arith::AddIOp>();
+  auto multiple = add ? add.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  auto bound = add ? bounds.find(add.getRhs()) : bounds.end();
+  if (!multiple || bound == bounds.end() || bound->second > size ||
+      getConstantIntValue(multiple.getRhs()) != size)
+    return std::nullopt;
+  return std::pair(multiple.getLhs(), add.getRhs());
+}
+
 SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
   SmallVector<Value> result(extents.size());
   for (size_t i = extents.size(); i-- > 0;) {
@@ -137,6 +149,11 @@ SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
       flat = constant(0);
       continue;
     }
+    if (auto known = getConstantIntValue(extents[i]))
+      if (auto parts = partsOf(flat, *known, bounds)) {
+        std::tie(flat, result[i]) = *parts;
+        continue;
+      }
     result[i] = b.create<arith::RemUIOp>(loc, flat, extents[i]);
     flat = b.create<arith::DivUIOp>(loc, flat, extents[i]);
   }

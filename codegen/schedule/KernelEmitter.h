@@ -75,6 +75,8 @@ public:
   mlir::Value linearize(mlir::ValueRange indices, llvm::ArrayRef<mlir::Value> sizes);
   /// Indices of element `flat` of a row-major tensor of these sizes.
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value flat, llvm::ArrayRef<mlir::Value> sizes);
+  /// From now on `index` is known to be less than `bound`.
+  void setBelow(mlir::Value index, int64_t bound) { bounds[index] = bound; }
   /// The same for an element that many tensors of these sizes may be read at: their offset is
   /// known.
   llvm::SmallVector<mlir::Value> placeOf(mlir::Value flat, llvm::ArrayRef<mlir::Value> sizes);
@@ -200,6 +202,7 @@ private:
   /// What placeOf was called with last, and what it gave.
   struct {
     mlir::Value flat;
+  llvm::DenseMap<mlir::Value, int64_t> bounds; // of indices, see setBelow
     llvm::SmallVector<mlir::Value> sizes, indices;
   } place;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;

@@ -77,9 +77,9 @@ private:
   SmallVector<Value> rowSizes() {
     SmallVector<Value> sizes;
     for (auto [dim, size] : llvm::enumerate(rows.rowType.getShape()))
-      sizes.push_back(ShapedType::isDynamic(size)
-                          ? kernel.size(kernel.op.getInitArgs()[0], *rows.outputs[0].rowDims[dim])
-                          : kernel.constant(size));
+      sizes.push_back(ShapedType::isDynamic(size) ? kernel.size(kernel.op.getInitArgs()[0],
+                                                                *rows.outputs[0].sameDimension(dim))
+                                                  : kernel.constant(size));
     return sizes;
   }
 
@@ -392,25 +392,28 @@ private:
 
   void write(const RowOutput &output, Value destination) {
     auto type = cast<RankedTensorType>(destination.getType());
-    SmallVector<Value> place(type.getRank(), kernel.constant(0)), sizes;
-    for (auto [dim, index] : llvm::zip(output.rowDims, row))
-      if (dim)
-        place[*dim] = index;
+    SmallVector<Value> first = kernel.apply(output.first, row), sizes;
     Value count = kernel.constant(1);
     int64_t known = 1;
-    for (unsigned dim : output.columnDims) {
-      sizes.push_back(kernel.size(destination, dim));
+    for (RowOutput::Column column : output.columns) {
+      bool isOpen = ShapedType::isDynamic(column.extent);
+      sizes.push_back(isOpen ? kernel.size(destination, column.dim)
+                             : kernel.constant(column.extent));
       count = kernel.mul(count, sizes.back());
-      known = type.isDynamicDim(dim) || ShapedType::isDynamic(known) ? ShapedType::kDynamic
-                                                                     : known * type.getDimSize(dim);
+      known = isOpen || ShapedType::isDynamic(known) ? ShapedType::kDynamic : known * column.extent;
     }
     // Rows alone: one element, the first thread's.
-    bool along = !output.columnDims.empty() &&
-                 output.columnDims.back() + 1 == static_cast<unsigned>(type.getRank());
+    bool along = !output.columns.empty() && output.columns.back().step == 1 &&
+                 output.columns.back().dim + 1 == static_cast<unsigned>(type.getRank());
     auto fill = [&](int64_t lanes) {
       return walk(count, known, layout.across ? 1 : lanes, {}, [&](Value at, State) {
-        for (auto [dim, value] : llvm::zip(output.columnDims, kernel.delinearize(at, sizes)))
-          place[dim] = value;
+        SmallVector<Value> place = first;
+        for (auto [column, value] : llvm::zip(output.columns, kernel.delinearize(at, sizes))) {
+          if (!ShapedType::isDynamic(column.extent))
+            kernel.setBelow(value, column.extent);
+          place[column.dim] =
+              kernel.add(place[column.dim], kernel.mul(value, kernel.constant(column.step)));
+        }
         State values = lanes > 1 ? kernel.elements(output.value, place, lanes)
                                  : State{kernel.element(output.value, place)};
         kernel.storeVector(kernel.memory(destination), kernel.offset(destination, place), values);
@@ -420,7 +423,7 @@ private:
     if (layout.across)
       fill(layout.vector);
     else
-      vectorize(along ? type.getShape().back() : 1, along ? sizes.back() : Value(), {}, fill);
+      vectorize(along ? output.columns.back().extent : 1, along ? sizes.back() : Value(), {}, fill);
   }
 
   Kernel &kernel;
@@ -529,7 +532,7 @@ public:
     auto sizeOf = [&](unsigned dim) -> Value {
       if (!rows.rowType.isDynamicDim(dim))
         return host.create<arith::ConstantIndexOp>(loc, rows.rowType.getDimSize(dim));
-      return emitter.gridSize(host, op, 0, *rows.outputs[0].rowDims[dim]);
+      return emitter.gridSize(host, op, 0, *rows.outputs[0].sameDimension(dim));
     };
     for (int64_t dim = 0; dim < rows.rowType.getRank(); ++dim)
       count = host.createOrFold<arith::MulIOp>(loc, count, sizeOf(dim));
@@ -608,8 +611,8 @@ private:
   /// Whether rows beside one another are so in every result, too.
   static bool canWiden(const Rows &rows) {
     return llvm::all_of(rows.outputs, [](const RowOutput &output) {
-      unsigned rank = cast<RankedTensorType>(output.value.getType()).getRank();
-      return !output.rowDims.empty() && output.rowDims.back() && *output.rowDims.back() + 1 == rank;
+      unsigned rank = output.first.getNumResults(), rowRank = output.first.getNumDims();
+      return rowRank != 0 && output.sameDimension(rowRank - 1) == rank - 1;
     });
   }
 

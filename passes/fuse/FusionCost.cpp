@@ -164,7 +164,7 @@ bool readsAlongRows(const Description &description) {
 /// Operations on elements behind reductions that lead to a result of rows. What there is one of a
 /// row is computed before the loops along it.
 static double workBehindReductions(const Computation &computation, const RowOutput &output) {
-  if (output.columnDims.empty())
+  if (output.columns.empty())
     return 0;
   double work = 0;
   llvm::SmallPtrSet<Operation *, 16> needed{output.value.getDefiningOp()};

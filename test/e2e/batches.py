@@ -212,9 +212,9 @@ MODELS = {
 
 
 class Checks:
-    def __init__(self, options):
-        self.suite = harness.Suite("batches", options.build.resolve())
-        self.reordered = harness.ReorderedSums("batches")
+    def __init__(self, options, suite):
+        self.suite = harness.Suite(suite, options.build.resolve())
+        self.reordered = harness.ReorderedSums(suite)
 
     def check(self, name, make):
         case = launches.Case(self.suite, name, make, fixed=False)
@@ -252,16 +252,16 @@ class Checks:
         return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def run(suite, description, all_models):
+    parser = argparse.ArgumentParser(description=description)
     harness.add_arguments(parser)
     options = parser.parse_args()
-    checks = Checks(options)
-    for name, make in MODELS.items():
+    checks = Checks(options, suite)
+    for name, make in all_models.items():
         if re.search(options.filter, name):
             checks.check(name, make)
     return checks.suite.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("batches", __doc__.splitlines()[0], MODELS))

@@ -24,20 +24,6 @@ static std::optional<SmallVector<int64_t>> factorsOf(AffineExpr expr, unsigned d
   return flat;
 }
 
-namespace {
-/// `number` / `divisor`, of which the remainder by `modulus` (0: all of it), and how often that is
-/// counted.
-struct NumberDigit {
-  AffineExpr number;
-  int64_t divisor, modulus, factor;
-
-  AffineExpr expr() const {
-    AffineExpr digit = number.floorDiv(divisor);
-    return (modulus ? digit % modulus : digit) * factor;
-  }
-};
-} // namespace
-
 static NumberDigit numberDigitOf(AffineExpr expr) {
   NumberDigit whole{expr, 1, 0, 1};
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -56,8 +42,7 @@ static NumberDigit numberDigitOf(AffineExpr expr) {
   return {digit.number, digit.divisor * value, digit.modulus / value, 1};
 }
 
-/// Puts together what is added up of one number's digits that follow one another.
-static AffineExpr withJoinedDigits(AffineExpr expr) {
+SmallVector<NumberDigit> digitsOf(AffineExpr expr) {
   SmallVector<NumberDigit> digits;
   SmallVector<AffineExpr> terms{expr};
   while (!terms.empty()) {
@@ -70,6 +55,12 @@ static AffineExpr withJoinedDigits(AffineExpr expr) {
   }
   for (bool changed = true; changed;) {
     changed = false;
+  return digits;
+}
+
+/// Puts together what is added up of one number's digits that follow one another.
+static AffineExpr withJoinedDigits(AffineExpr expr) {
+  SmallVector<NumberDigit> digits = digitsOf(expr);
     for (NumberDigit &low : digits)
       for (NumberDigit &high : digits)
         if (!changed && low.number == high.number && low.modulus != 0 &&
@@ -259,6 +250,16 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
 
 /// Whether the slice has all of a dimension: then its size need not be known.
 static bool isWhole(tensor::ExtractSliceOp slice, int64_t dim) {
+AffineMap reshapedTo(Operation *op) {
+  std::optional<Read> back;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    back = movementOf(expand.getResult(), expand.getSrc(), expand.getReassociationIndices(), false);
+  else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    back = movementOf(collapse.getResult(), collapse.getSrc(), collapse.getReassociationIndices(),
+                      true);
+  return back ? back->map : AffineMap();
+}
+
   auto size = dyn_cast<Value>(slice.getMixedSizes()[dim]);
   auto of = size ? size.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
   return of && of.getSource() == slice.getSource() && of.getConstantIndex() == dim &&

@@ -30,6 +30,9 @@ std::optional<Read> movement(mlir::OpResult result);
 mlir::AffineMap loopsOfResult(mlir::linalg::GenericOp generic, unsigned result);
 
 /// Loops to the indices of a tensor.extract in the operation's body; null where they are more than
+/// Indices of an operation's operand to those of its result, where it reshapes that; null for others.
+mlir::AffineMap reshapedTo(mlir::Operation *op);
+
 /// affine, or sizes are known only at run time.
 mlir::AffineMap extractedAt(mlir::linalg::GenericOp generic, mlir::tensor::ExtractOp extract);
 
@@ -41,6 +44,21 @@ mlir::AffineMap simplifiedWithin(mlir::AffineMap map, llvm::ArrayRef<int64_t> ex
 mlir::AffineMap withJoinedDigits(mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
 
 /// The map's result as factors of its dimensions and a constant behind them; nothing where it has
+/// `number` / `divisor`, of which the remainder by `modulus` (0: all of it), and how often that is
+/// counted.
+struct NumberDigit {
+  mlir::AffineExpr number;
+  int64_t divisor, modulus, factor;
+
+  mlir::AffineExpr expr() const {
+    mlir::AffineExpr digit = number.floorDiv(divisor);
+    return (modulus ? digit % modulus : digit) * factor;
+  }
+};
+
+/// What is added up in an expression, each as a digit.
+llvm::SmallVector<NumberDigit> digitsOf(mlir::AffineExpr expr);
+
 /// divisions.
 std::optional<llvm::SmallVector<int64_t>> factorsOf(mlir::AffineMap map, unsigned result);
 bool isLinear(mlir::AffineMap map);

@@ -75,11 +75,6 @@ static bool isSearch(linalg::GenericOp generic) {
              generic.getMatchingIndexingMap(generic.getDpsInitOperand(1));
 }
 
-/// Whether each index of a row is one of the value's, or 0.
-static bool isPlain(AffineMap place) {
-  return place.isProjectedPermutation(/*allowZeroInResults=*/true);
-}
-
 /// The rows that elements belong to: of those computed from reductions, and of those that these or
 /// reductions read in any order of their own loops. Nothing where an element would need several
 /// rows.
@@ -93,9 +88,6 @@ static std::optional<Places> placeInRows(const Computation &computation) {
     if (!llvm::is_contained(computation.combining, op)) {
       if (failed(places.follow(op)))
         return std::nullopt;
-      for (OpResult result : op->getResults())
-        if (AffineMap place = places.lookup(result); place && !isPlain(place))
-          return std::nullopt;
       continue;
     }
     FailureOr<AffineMap> read = places.placeRead(op);
@@ -109,6 +101,13 @@ static std::optional<Places> placeInRows(const Computation &computation) {
   }
   for (Operation *op : llvm::reverse(computation.operations)) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (AffineMap to = reshapedTo(op)) {
+      AffineMap place = places.lookup(op->getResult(0));
+      Value source = op->getOperand(0);
+      if (place && !places.contains(source))
+        places.set(source, simplifiedWithin(place.compose(to),
+                                            cast<RankedTensorType>(source.getType()).getShape()));
+    }
     if (!generic)
       continue;
     AffineMap rows; // of loops
@@ -125,30 +124,110 @@ static std::optional<Places> placeInRows(const Computation &computation) {
   return places;
 }
 
-/// How a result of the dispatch consists of rows: by the row of each of its elements.
-static std::optional<RowOutput> matchOutput(Value value, AffineMap place, RankedTensorType rows) {
-  if (!place || !isPlain(place) || !value.getDefiningOp())
-    return std::nullopt;
-  RowOutput output{value, {}, {}};
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
-  for (auto [expr, extent] : llvm::zip(place.getResults(), rows.getShape())) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (extent != (dim ? shape[dim.getPosition()] : 1))
-      return std::nullopt; // a part of the rows
-    output.rowDims.push_back(dim ? std::optional(dim.getPosition()) : std::nullopt);
-  }
-  for (auto [dim, extent] : llvm::enumerate(shape))
-    if (extent != 1 && !llvm::is_contained(output.rowDims, dim))
-      output.columnDims.push_back(dim);
-  return output;
+std::optional<unsigned> RowOutput::sameDimension(unsigned dim) const {
+  return first.getResultPosition(getAffineDimExpr(dim, first.getContext()));
 }
+
+namespace {
+
+/// Reads how a result of the dispatch consists of rows: by the row of each of its elements. Indices
+/// of rows are digits of the result's indices, or several of these together; the digits that are
+/// left are what a row has.
+class OutputReader {
+public:
+  OutputReader(Value value, AffineMap place, RankedTensorType rows)
+      : rows(rows), shape(cast<RankedTensorType>(value.getType()).getShape()),
+        place(withJoinedDigits(place, shape)), first(shape.size(), constant(0)),
+        taken(shape.size()), output{value, {}, {}} {}
+
+  std::optional<RowOutput> read() {
+    for (unsigned dim = 0; dim < rows.getRank(); ++dim)
+      if (!readRow(dim))
+        return std::nullopt;
+    output.first = AffineMap::get(rows.getRank(), 0, first, rows.getContext());
+    for (unsigned dim = 0; dim < shape.size(); ++dim)
+      if (!readColumns(dim))
+        return std::nullopt;
+    return std::move(output);
+  }
+
+private:
+  AffineExpr constant(int64_t value) { return getAffineConstantExpr(value, rows.getContext()); }
+
+  /// Adds what dimension `dim` of rows says of the result's indices. False where the result has a
+  /// part of the rows only, or one cannot tell.
+  bool readRow(unsigned dim) {
+    AffineExpr index = getAffineDimExpr(dim, rows.getContext());
+    SmallVector<NumberDigit> digits = digitsOf(place.getResult(dim));
+    llvm::sort(digits,
+               [](const NumberDigit &a, const NumberDigit &b) { return a.factor < b.factor; });
+    int64_t size = 1;
+    for (const NumberDigit &digit : digits) {
+      if (digit.number == constant(0))
+        continue;
+      auto of = dyn_cast<AffineDimExpr>(digit.number);
+      int64_t count = of ? countOf(digit, shape[of.getPosition()]) : 0;
+      if (count == 0 || digit.factor != size)
+        return false;
+      size = ShapedType::isDynamic(count) ? count : size * count;
+      AffineExpr part = index.floorDiv(digit.factor);
+      if (size != rows.getDimSize(dim))
+        part = part % count;
+      first[of.getPosition()] = first[of.getPosition()] + part * digit.divisor;
+      taken[of.getPosition()].push_back({of.getPosition(), count, digit.divisor});
+    }
+    return size == rows.getDimSize(dim);
+  }
+
+  /// How many values a digit of an index of `extent` has; 0 where one cannot tell.
+  static int64_t countOf(const NumberDigit &digit, int64_t extent) {
+    if (digit.modulus != 0)
+      return digit.modulus;
+    if (ShapedType::isDynamic(extent))
+      return digit.divisor == 1 ? extent : 0;
+    return extent % digit.divisor == 0 ? extent / digit.divisor : 0;
+  }
+
+  /// Adds the digits of an index of the result that are left. False where rows share some.
+  bool readColumns(unsigned dim) {
+    llvm::sort(taken[dim], [](const RowOutput::Column &a, const RowOutput::Column &b) {
+      return a.step < b.step;
+    });
+    SmallVector<RowOutput::Column> left;
+    int64_t step = 1, extent = shape[dim];
+    for (const RowOutput::Column &rows : taken[dim]) {
+      if (ShapedType::isDynamic(rows.extent))
+        return taken[dim].size() == 1; // all of the dimension
+      if (rows.step % step != 0)
+        return false;
+      if (rows.step != step)
+        left.push_back({dim, rows.step / step, step});
+      step = rows.step * rows.extent;
+    }
+    if (ShapedType::isDynamic(extent) ? step != 1 : extent % step != 0)
+      return false;
+    if (extent != step)
+      left.push_back({dim, ShapedType::isDynamic(extent) ? extent : extent / step, step});
+    llvm::append_range(output.columns, llvm::reverse(left));
+    return true;
+  }
+
+  RankedTensorType rows;
+  ArrayRef<int64_t> shape;
+  AffineMap place;
+  SmallVector<AffineExpr> first;
+  SmallVector<SmallVector<RowOutput::Column>> taken; // by dimension of the result: what rows number
+  RowOutput output;
+};
+
+} // namespace
 
 bool Rows::isFor(bool across) const {
   if (across ? alongRows || !acrossRows : !alongRows)
     return false;
   // Where elements depend on reductions, one thread would compute those for each element.
   bool reused =
-      llvm::any_of(outputs, [](const RowOutput &output) { return !output.columnDims.empty(); });
+      llvm::any_of(outputs, [](const RowOutput &output) { return !output.columns.empty(); });
   int64_t shortest = !reused ? 32 : across ? 2 : 8;
   return llvm::all_of(reductions, [&](const RowReduction &reduction) {
     return rowLength(reduction, 1024) >= shortest;
@@ -219,7 +298,9 @@ static std::optional<Rows> readRows(const Computation &computation) {
   if (!places)
     return std::nullopt;
   for (Value value : computation.results) {
-    std::optional<RowOutput> output = matchOutput(value, places->lookup(value), rows.rowType);
+    AffineMap place = value.getDefiningOp() ? places->lookup(value) : AffineMap();
+    std::optional<RowOutput> output =
+        place ? OutputReader(value, place, rows.rowType).read() : std::nullopt;
     if (!output)
       return std::nullopt;
     rows.outputs.push_back(*output);

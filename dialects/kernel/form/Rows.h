@@ -25,10 +25,18 @@ mlir::Operation *combinerOfPartials(mlir::linalg::GenericOp generic);
 
 /// A result of the dispatch in terms of rows.
 struct RowOutput {
+  /// So many indices of a dimension (kDynamic: all of it), so far apart.
+  struct Column {
+    unsigned dim;
+    int64_t extent, step;
+  };
+
   mlir::Value value;
-  /// By dimension of rows: that of the result; nothing for extent 1.
-  llvm::SmallVector<std::optional<unsigned>> rowDims;
-  llvm::SmallVector<unsigned> columnDims; // of the result, without those of extent 1
+  mlir::AffineMap first;             // indices of a row to those of its first element
+  llvm::SmallVector<Column> columns; // what a row has, outermost first, without extents of 1
+
+  /// The dimension of the result that is dimension `dim` of rows; nothing where none is.
+  std::optional<unsigned> sameDimension(unsigned dim) const;
 };
 
 struct Rows {

@@ -187,3 +187,73 @@ func.func @channels(%x: tensor<?x96x?x?xf32> {onnx.name = "x", onnx.dims = ["N",
   %5 = onnx.Div(%1, %4) : (tensor<?x96x?x?xf32>, tensor<?x1x?x?xf32>) -> tensor<?x96x?x?xf32>
   return %5 : tensor<?x96x?x?xf32>
 }
+
+// -----
+
+// A norm of groups, through reshapes: what is behind it reads a row's channels one after another, and
+// the sum in front of it, whose rows a reshape joins, stays a result.
+// CHECK-LABEL: func @group_norm
+// CHECK: kernel.dispatch
+// CHECK-COUNT-2: "reduction"
+// CHECK: math.exp
+// CHECK: kernel.yield {{.*}} : tensor<2x32x7x7xf32>, tensor<2x32x7x7xf32>
+// CHECK-NOT: kernel.dispatch
+func.func @group_norm(%x: tensor<2x32x7x7xf32>, %z: tensor<2x32x7x7xf32>, %g: tensor<32x1x1xf32>)
+    -> (tensor<2x32x7x7xf32>, tensor<2x32x7x7xf32>) {
+  %groups = onnx.Constant() {value = dense<[0, 8, -1]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %all = onnx.Constant() {value = dense<[2, 32, 7, 7]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %ones = onnx.Constant() {value = dense<1.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %zeros = onnx.Constant() {value = dense<0.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %0 = onnx.Add(%x, %z) : (tensor<2x32x7x7xf32>, tensor<2x32x7x7xf32>) -> tensor<2x32x7x7xf32>
+  %1 = onnx.Reshape(%0, %groups) : (tensor<2x32x7x7xf32>, tensor<3xi64>) -> tensor<2x8x196xf32>
+  %2 = onnx.InstanceNormalization(%1, %ones, %zeros) : (tensor<2x8x196xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8x196xf32>
+  %3 = onnx.Reshape(%2, %all) : (tensor<2x8x196xf32>, tensor<4xi64>) -> tensor<2x32x7x7xf32>
+  %4 = onnx.Mul(%3, %g) : (tensor<2x32x7x7xf32>, tensor<32x1x1xf32>) -> tensor<2x32x7x7xf32>
+  %5 = onnx.Sigmoid(%4) : (tensor<2x32x7x7xf32>) -> tensor<2x32x7x7xf32>
+  return %0, %5 : tensor<2x32x7x7xf32>, tensor<2x32x7x7xf32>
+}
+
+// -----
+
+// Rows that a reshape joins, and whose elements it parts.
+// CHECK-LABEL: func @joined_rows
+// CHECK: kernel.dispatch
+// CHECK: "reduction"
+// CHECK-NOT: kernel.dispatch
+func.func @joined_rows(%x: tensor<4x6x64xf32>, %y: tensor<24x8x8xf32>) -> tensor<24x8x8xf32> {
+  %shape = onnx.Constant() {value = dense<[24, 8, 8]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %0 = onnx.Softmax(%x) {axis = 2 : i64} : (tensor<4x6x64xf32>) -> tensor<4x6x64xf32>
+  %1 = onnx.Reshape(%0, %shape) : (tensor<4x6x64xf32>, tensor<3xi64>) -> tensor<24x8x8xf32>
+  %2 = onnx.Mul(%1, %y) : (tensor<24x8x8xf32>, tensor<24x8x8xf32>) -> tensor<24x8x8xf32>
+  return %2 : tensor<24x8x8xf32>
+}
+
+// -----
+
+// Rows that end in the middle of an index: 6 rows of 32 are 4 of 48.
+// CHECK-LABEL: func @torn_rows
+// CHECK-COUNT-2: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @torn_rows(%x: tensor<6x32xf32>, %y: tensor<4x48xf32>) -> tensor<4x48xf32> {
+  %shape = onnx.Constant() {value = dense<[4, 48]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = onnx.Softmax(%x) {axis = 1 : i64} : (tensor<6x32xf32>) -> tensor<6x32xf32>
+  %1 = onnx.Reshape(%0, %shape) : (tensor<6x32xf32>, tensor<2xi64>) -> tensor<4x48xf32>
+  %2 = onnx.Mul(%1, %y) : (tensor<4x48xf32>, tensor<4x48xf32>) -> tensor<4x48xf32>
+  return %2 : tensor<4x48xf32>
+}
+
+// -----
+
+// Half of the rows are read again: nobody writes the others.
+// CHECK-LABEL: func @half_of_rows
+// CHECK-COUNT-2: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @half_of_rows(%x: tensor<64x128xf32>, %y: tensor<32x128xf32>) -> tensor<32x128xf32> {
+  %begin = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %end = onnx.Constant() {value = dense<32> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = onnx.Softmax(%x) {axis = 1 : i64} : (tensor<64x128xf32>) -> tensor<64x128xf32>
+  %one = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %1 = onnx.Slice(%0, %begin, %end, %begin, %one) : (tensor<64x128xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<32x128xf32>
+  %2 = onnx.Mul(%1, %y) : (tensor<32x128xf32>, tensor<32x128xf32>) -> tensor<32x128xf32>
+  return %2 : tensor<32x128xf32>
+}

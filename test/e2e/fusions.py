@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Forms of models that are one kernel at -O2, or few: norms of groups, and of other
+rows, through reshapes. Each model has at most so many launches as it says here, the
+results of ONNX Runtime, and at -O2 the bits of -O0, under all checks of the simulator."""
+# SPDX-License-Identifier: Apache-2.0
+import sys
+
+import numpy
+
+import batches
+from batches import FLOAT, Nodes
+from small_models import normal
+
+
+def group_norm(groups, channels, size, primitives=False, residual=False, batch=2):
+    """GroupNormalization as PyTorch exports it, with SiLU behind it; with `residual` of a sum that is a
+    result, too."""
+    b = Nodes(60)
+    x = b.add("Add", "x", "z") if residual else "x"
+    y = b.add("Reshape", x, b.constant(0, groups, -1))
+    if primitives:
+        b.weights |= {"epsilon": numpy.float32(1e-5)}
+        centred = b.add("Sub", y, b.add("ReduceMean", y, axes=[2]))
+        variance = b.add("ReduceMean", b.add("Mul", centred, centred), axes=[2])
+        y = b.add("Div", centred, b.add("Sqrt", b.add("Add", variance, "epsilon")))
+    else:
+        b.weights |= {"ones": numpy.ones(groups, numpy.float32),
+                      "zeros": numpy.zeros(groups, numpy.float32)}
+        y = b.add("InstanceNormalization", y, "ones", "zeros", epsilon=1e-5)
+    y = b.add("Reshape", y, b.constant(0, channels, size, size))
+    y = b.add("Add", b.add("Mul", y, b.weight(channels, 1, 1)), b.weight(channels, 1, 1))
+    b.output(b.add("Mul", y, b.add("Sigmoid", y)), "y")
+    inputs = ["x", "z"] if residual else ["x"]
+    outputs = ["y"]
+    if residual:
+        b.output(x, "sum")
+        outputs.append("sum")
+    shape = [batch, channels, size, size]
+    feeds = [{name: normal(b.random, n, channels, size, size) for name in inputs}
+             for n in ([1, 3] if batch == "N" else [batch])]
+    return b.model("group_norm", [(name, FLOAT, shape) for name in inputs],
+                   [(name, FLOAT, shape) for name in outputs], feeds, 1)
+
+
+def norm_of_joined_rows():
+    """Rows that a reshape joins behind their norm, and rows whose elements it parts."""
+    b = Nodes(61)
+    y = b.add("LayerNormalization", "x", b.weight(48), b.weight(48), axis=-1)
+    b.output(b.add("Mul", b.add("Reshape", y, b.constant(30, 48)), b.weight(30, 48)), "joined")
+    z = b.add("Reshape", b.add("Softmax", "z", axis=-1), b.constant(5, 6, 6, 8))
+    b.output(b.add("Mul", z, b.weight(6, 1, 8)), "parted")
+    return b.model("norm_of_joined_rows",
+                   [("x", FLOAT, [5, 6, 48]), ("z", FLOAT, [30, 48])],
+                   [("joined", FLOAT, [30, 48]), ("parted", FLOAT, [5, 6, 6, 8])],
+                   [{"x": normal(b.random, 5, 6, 48), "z": normal(b.random, 30, 48)}], 2)
+
+
+MODELS = {
+    "group-norm": lambda: group_norm(8, 32, 8),
+    "group-norm-7x7": lambda: group_norm(8, 32, 7),
+    "group-norm-5x5": lambda: group_norm(3, 15, 5, batch="N"),
+    "group-norm-primitives": lambda: group_norm(4, 16, 8, primitives=True),
+    "group-norm-residual": lambda: group_norm(8, 32, 8, residual=True, batch="N"),
+    "norm-of-joined-rows": norm_of_joined_rows,
+}
+
+if __name__ == "__main__":
+    sys.exit(batches.run("fusions", __doc__.splitlines()[0], MODELS))
