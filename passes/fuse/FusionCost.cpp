@@ -353,6 +353,25 @@ std::string whyDearer(const Description &producer, const Description &consumer,
       reads.count *= sharedByWindows(consumer, argument, limits);
     double bytes = estimatedBytes(argument.getType()), count = producer.elements[result];
     saved += repeats ? 0 : 2 * bytes;
+/// What it costs, in bytes, that a producer's result is asked for across its rows: each of several
+/// inputs would be read so, where now the result alone is. Of a product that is what is read beside
+/// its operands, which tiles have in any order.
+static double costOfTurning(const Description &producer) {
+  double bytes = 0;
+  bool isProduct = producer.form == DispatchForm::Product;
+  for (auto [input, argument] : llvm::drop_begin(
+           llvm::zip(producer.op.getInputs(), producer.op.getInputArgs()), isProduct ? 0 : 1)) {
+    auto isIn = [&, argument = argument](const Operand &operand) {
+      return llvm::any_of(operand.value.reads,
+                          [&](const Access &read) { return read.source == argument; });
+    };
+    if (isProduct && (isIn(productIn(producer).row) || isIn(productIn(producer).column)))
+      continue;
+    bytes += 3 * estimatedBytes(input.getType());
+  }
+  return bytes;
+}
+
     if (consumer.form == DispatchForm::Product && !producer.isMovement()) {
       repeated += costOfLoading(producer, result, consumer, argument, limits);
       continue;
@@ -364,10 +383,8 @@ std::string whyDearer(const Description &producer, const Description &consumer,
     bool isOfRows = producer.form == DispatchForm::Rows && reads.count <= producer.mostOfRows;
     repeated += again * (isOfRows ? producer.again[result] : producer.work) /
                 double(limits.operationsPerByte);
-    // Each of several inputs would be read across its rows, where now the result alone is.
     if (!reads.isAligned)
-      for (Value input : ValueRange(producer.op.getInputs()).drop_front())
-        scattered += 3 * estimatedBytes(input.getType());
+      scattered += costOfTurning(producer);
   }
   if (idle > saved)
     return "blocks with whole rows would leave most of a GPU idle";
