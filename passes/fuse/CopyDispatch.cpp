@@ -112,4 +112,57 @@ Value copyParts(OpBuilder &b, Location loc, ValueRange parts, ArrayRef<TypedAttr
   return op.getResult(0);
 }
 
+bool canSelectParts(rt::ConcatOp concat) {
+  constexpr size_t kMostSelected = 4; // each element asks for all of them
+  auto whole = cast<RankedTensorType>(concat.getType());
+  int64_t dim = concat.getDim();
+  return concat.getParts().size() <= kMostSelected && dim + 1 < whole.getRank() &&
+         !whole.isDynamicDim(dim) && llvm::all_of(concat.getParts(), [&](Value part) {
+           auto type = cast<RankedTensorType>(part.getType());
+           SmallVector<int64_t> shape(type.getShape());
+           bool isKnown = !ShapedType::isDynamic(shape[dim]);
+           shape[dim] = whole.getDimSize(dim);
+           return isKnown && ArrayRef(shape) == whole.getShape();
+         });
+}
+
+kernel::DispatchOp selectParts(OpBuilder &b, rt::ConcatOp concat) {
+  Location loc = concat.getLoc();
+  auto whole = cast<RankedTensorType>(concat.getType());
+  int64_t dim = concat.getDim(), rank = whole.getRank(), start = 0;
+  llvm::SetVector<Value> inputs(concat.getParts().begin(), concat.getParts().end());
+  Value memory = b.create<tensor::EmptyOp>(loc, whole, concat.getSizes());
+  auto op = b.create<kernel::DispatchOp>(loc, inputs.getArrayRef(), ValueRange(), memory);
+  OpBuilder body = OpBuilder::atBlockBegin(op.getBodyBlock());
+  Value zero = body.create<arith::ConstantOp>(loc, body.getZeroAttr(whole.getElementType()));
+  SmallVector<Value> padded;
+  SmallVector<int64_t> starts;
+  for (Value part : concat.getParts()) {
+    Value inside = op.getInputArgs()[llvm::find(inputs, part) - inputs.begin()];
+    int64_t size = cast<RankedTensorType>(part.getType()).getDimSize(dim);
+    SmallVector<OpFoldResult> low(rank, b.getIndexAttr(0)), high = low;
+    low[dim] = b.getIndexAttr(start);
+    high[dim] = b.getIndexAttr(whole.getDimSize(dim) - start - size);
+    padded.push_back(body.create<tensor::PadOp>(loc, whole, inside, low, high, zero));
+    starts.push_back(start);
+    start += size;
+  }
+  auto generic = body.create<linalg::GenericOp>(
+      loc, whole, padded, op.getInitArgs()[0],
+      SmallVector<AffineMap>(padded.size() + 1, b.getMultiDimIdentityMap(rank)),
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+      [&](OpBuilder &inner, Location at, ValueRange arguments) {
+        Value index = inner.create<linalg::IndexOp>(at, dim), element = arguments.front();
+        for (auto [argument, start] :
+             llvm::drop_begin(llvm::zip(arguments.take_front(padded.size()), starts))) {
+          Value first = inner.create<arith::ConstantIndexOp>(at, start);
+          Value isBehind = inner.create<arith::CmpIOp>(at, arith::CmpIPredicate::sge, index, first);
+          element = inner.create<arith::SelectOp>(at, isBehind, argument, element);
+        }
+        inner.create<linalg::YieldOp>(at, element);
+      });
+  body.create<kernel::YieldOp>(loc, generic.getResults());
+  return op;
+}
+
 } // namespace cameo

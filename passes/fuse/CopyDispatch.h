@@ -25,4 +25,11 @@ mlir::Value copyParts(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange p
                       llvm::ArrayRef<mlir::TypedAttr> elements, int64_t dim,
                       mlir::Value destination);
 
+/// Whether `selectParts` can read this: few parts, whose sizes along its dimension are known. Elements
+/// that are neighbours in memory are of one part.
+bool canSelectParts(rt::ConcatOp concat);
+/// A dispatch that makes the concatenation as elementwise work on its parts, which whoever reads it
+/// can do in place of reading it.
+kernel::DispatchOp selectParts(mlir::OpBuilder &b, rt::ConcatOp concat);
+
 } // namespace cameo

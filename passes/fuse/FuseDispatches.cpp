@@ -15,6 +15,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Passes.h"
+#include "passes/fuse/CopyDispatch.h"
 #include "passes/fuse/FusionCost.h"
 #include "passes/fuse/Merge.h"
 #include "passes/fuse/TapMemory.h"
@@ -114,7 +115,46 @@ private:
           changed = true;
           break;
         }
+      if (kernel::DispatchOp merged = changed ? kernel::DispatchOp() : fuseConcatenation(op)) {
+        op = merged;
+        changed = true;
+      }
     }
+  }
+
+  /// Whether a kernel would have to move the part of a concatenation to its place, and do nothing
+  /// else.
+  bool isCopied(Value part) {
+    if (kernel::DispatchOp producer = producerOf(part))
+      return !producer.getSchedule() && producer->hasOneUse() && describe(producer).isMovement();
+    if (auto reshape = part.getDefiningOp<rt::ReshapeOp>())
+      part = reshape.getSource();
+    return isa<BlockArgument>(part) || part.getDefiningOp<rt::GetConstantOp>();
+  }
+
+  /// Has the one reader of a concatenation find elements in its parts, where some of these would be
+  /// copied otherwise. Null where it reads none such, or cannot.
+  kernel::DispatchOp fuseConcatenation(kernel::DispatchOp op) {
+    for (Value input : op.getInputs()) {
+      auto concat = input.getDefiningOp<rt::ConcatOp>();
+      if (!concat || !concat->hasOneUse() || !canSelectParts(concat) ||
+          llvm::none_of(concat.getParts(), [&](Value part) { return isCopied(part); }))
+        continue;
+      OpBuilder builder(concat);
+      kernel::DispatchOp whole = selectParts(builder, concat);
+      Operation *memory = whole.getInits()[0].getDefiningOp();
+      places[whole] = places.lookup(concat);
+      concat.getResult().replaceAllUsesWith(whole.getResult(0));
+      if (kernel::DispatchOp merged = fuse(whole, op)) {
+        places.erase(concat);
+        concat.erase();
+        return merged;
+      }
+      whole.getResult(0).replaceAllUsesWith(concat.getResult());
+      forget(whole);
+      memory->erase();
+    }
+    return {};
   }
 
   /// Those of the block that may become one with `op`, each once.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Forms of models that are one kernel at -O2, or few: norms of groups, and of other
-rows, through reshapes. Each model has at most so many launches as it says here, the
+"""Forms of models that are one kernel at -O2, or few: norms of groups through reshapes,
+concatenations with constant parts. Each model has at most so many launches as it says here, the
 results of ONNX Runtime, and at -O2 the bits of -O0, under all checks of the simulator."""
 # SPDX-License-Identifier: Apache-2.0
 import sys
@@ -55,6 +55,41 @@ def norm_of_joined_rows():
                    [{"x": normal(b.random, 5, 6, 48), "z": normal(b.random, 30, 48)}], 2)
 
 
+def patches(size, width, token):
+    """How a vision transformer begins: patches behind a token, positions, a norm."""
+    b = Nodes(65)
+    x = b.add("Conv", "image", b.weight(width, 3, 4, 4), b.weight(width), kernel_shape=[4, 4],
+              strides=[4, 4])
+    count = (size // 4) ** 2
+    x = b.add("Transpose", b.add("Reshape", x, b.constant(0, width, count)), perm=[0, 2, 1])
+    first = b.weight(1, 1, width) if token == "constant" else "token"
+    x = b.add("Add", b.add("Concat", first, x, axis=1), b.weight(1, count + 1, width))
+    b.output(b.add("LayerNormalization", x, b.weight(width), b.weight(width), axis=-1), "y")
+    b.output(x, "sum")
+    inputs = [("image", FLOAT, [1, 3, size, size])]
+    feed = {"image": normal(b.random, 1, 3, size, size)}
+    if token == "input":
+        inputs.append(("token", FLOAT, [1, 1, width]))
+        feed["token"] = normal(b.random, 1, 1, width)
+    shape = [1, count + 1, width]
+    return b.model("patches", inputs, [("y", FLOAT, shape), ("sum", FLOAT, shape)], [feed], 2)
+
+
+def parts_of_several(dimension):
+    """A concatenation of constants, an input and a result, which one Softmax reads. Along the last
+    dimension neighbours would be of several parts, so that parts are copied to their places."""
+    b = Nodes(66)
+    shape = [4, 6, 16]
+    middle = b.add("Exp", "x")
+    b.output(b.add("Softmax", b.add("Concat", b.weight(*shape), middle, "z", b.weight(*shape),
+                                    axis=dimension), axis=2), "y")
+    shape[dimension] *= 4
+    return b.model("parts_of_several", [("x", FLOAT, [4, 6, 16]), ("z", FLOAT, [4, 6, 16])],
+                   [("y", FLOAT, shape)],
+                   [{"x": normal(b.random, 4, 6, 16), "z": normal(b.random, 4, 6, 16)}],
+                   1 if dimension < 2 else 2)
+
+
 MODELS = {
     "group-norm": lambda: group_norm(8, 32, 8),
     "group-norm-7x7": lambda: group_norm(8, 32, 7),
@@ -62,6 +97,11 @@ MODELS = {
     "group-norm-primitives": lambda: group_norm(4, 16, 8, primitives=True),
     "group-norm-residual": lambda: group_norm(8, 32, 8, residual=True, batch="N"),
     "norm-of-joined-rows": norm_of_joined_rows,
+    "patches": lambda: patches(32, 48, "constant"),
+    "patches-token": lambda: patches(32, 48, "input"),
+    "parts-first": lambda: parts_of_several(0),
+    "parts-middle": lambda: parts_of_several(1),
+    "parts-last": lambda: parts_of_several(2),
 }
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ another's bits.
 The measures of a network that launch_ceilings.txt may limit:
   launches    kernels launched in a run; a product whose depth blocks share counts once
   layer       of the same, the most that begin in one layer of a transformer
-  concat      kernels that read the parts of a concatenation and compute none of them
+  concat      kernels that read the parts of a concatenation and compute neither one of them nor
+              what reads the whole
   shared      the most kernels that products of one input are in: 1x1 convolutions, MatMuls
   excite      the most kernels of one squeeze-excite block, from its pool to its Sigmoid and product
   product     products of matrices whose schedule is not the products'
@@ -89,8 +90,10 @@ class Launches:
         made_by = {name: i for i, node in enumerate(self.nodes) for name in node.output}
 
         def copies(kernel, i):
-            return self.nodes[i].op_type == "Concat" and not any(
-                made_by.get(name) in kernel for name in self.nodes[i].input)
+            node = self.nodes[i]
+            return (node.op_type == "Concat"
+                    and not any(made_by.get(name) in kernel for name in node.input)
+                    and not any(node.output[0] in self.nodes[j].input for j in kernel))
 
         return sum(any(copies(kernel, i) for i in kernel) for kernel in self.kernels)
 
