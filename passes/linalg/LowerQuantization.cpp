@@ -2,17 +2,22 @@
 //
 //   onnx.DequantizeLinear  ==>  linalg.generic: (x - zero point) * scale
 //
-// Computed in f32, also where scales have 16 bits, and rounded once to the result's type, as ONNX
+// A quotient by a constant scale is one or two products, where they round to the same integers
+// (ReciprocalScale.h). Computed in f32, also where scales have 16 bits, and rounded once to the result's type, as ONNX
 // Runtime does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Quantization.h"
 
 #include "dialects/onnx/shape/Quantization.h"
+#include "passes/graph/Elements.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
 #include "passes/linalg/NarrowTypes.h"
+#include "passes/linalg/ReciprocalScale.h"
 #include "passes/linalg/ScalarMath.h"
+
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -20,19 +25,24 @@ namespace cameo {
 
 using onnx::QuantizationShape;
 
+static unsigned integerBits(Type type) {
+  return packedBits(type) ? packedBits(type) : type.getIntOrFloatBitWidth();
+}
+
 Value quantizedScalar(OpBuilder &b, Location loc, Value x, Value zero, Type to, bool saturate) {
   if (auto kind = narrowFloat(to))
     return encodeNarrow(b, loc, x, *kind, {saturate});
   ScalarMath m(b, loc, b.getF32Type(), false);
-  Value number = m.unary<math::RoundEvenOp>(x);
-  if (zero)
-    number = m.add(number, convertScalar(b, loc, zero, to, m.type));
-  unsigned bits = packedBits(to) ? packedBits(to) : to.getIntOrFloatBitWidth();
+  unsigned bits = integerBits(to);
   bool isUnsigned = to.isUnsignedInteger();
-  Value least = m.c(isUnsigned ? 0 : -std::ldexp(1.0, bits - 1));
-  Value most = m.c(std::ldexp(1.0, isUnsigned ? bits : bits - 1) - 1);
-  number = m.select(m.lt(least, number), number, least);
-  number = m.select(m.lt(number, most), number, most);
+  double least = isUnsigned ? 0 : -std::ldexp(1.0, bits - 1);
+  double most = std::ldexp(1.0, isUnsigned ? bits : bits - 1) - 1;
+  Value number = m.unary<math::RoundEvenOp>(x);
+  if (zero && !matchPattern(zero, m_Zero()))
+    number = m.add(number, convertScalar(b, loc, zero, to, m.type));
+  // Of NaN and a number these give the number.
+  number = m.binary<arith::MaxNumFOp>(number, m.c(least));
+  number = m.binary<arith::MinNumFOp>(number, m.c(most));
   Value integer = b.create<arith::FPToSIOp>(loc, b.getI32Type(), number);
   return b.create<arith::TruncIOp>(loc, signless(to), integer);
 }
@@ -53,33 +63,70 @@ static Read parameterRead(const Lowered &parameter, const QuantizationShape &sha
   return {parameter.tensor, AffineMap::get(rank, 0, place, context)};
 }
 
+/// The number that a constant parameter is, for all elements.
+static std::optional<double> oneNumber(Operation *op, unsigned operand) {
+  ElementsAttr value = onnx::constantValue(op->getOperand(operand));
+  if (!value || value.getNumElements() != 1 || narrowFloat(value.getElementType()))
+    return std::nullopt;
+  std::optional<Elements> elements = Elements::of(value);
+  return elements ? std::optional(readDoubles(*elements).front()) : std::nullopt;
+}
+
 /// Defines the op's result by `fn` of the elements of x, its scale (f32) and, where there is one,
-/// its zero point.
+/// its zero point. One number that is known is a constant in the body.
 using QuantizedFunction =
     function_ref<Value(OpBuilder &, Location, Value x, Value scale, Value zero)>;
 static LogicalResult lowerQuantized(Operation *op, Lowering &l, QuantizedFunction fn) {
   FailureOr<QuantizationShape> shape = onnx::inferQuantization(l.plan, op, l.shapes.operands(op));
   if (failed(shape))
     return failure();
-  SmallVector<Lowered> operands = l.operands(op);
-  Type type = Lowering::elementType(op->getResult(0));
+  Type type = Lowering::elementType(op->getResult(0)), single = l.builder().getF32Type();
   SmallVector<Read> reads{
-      {operands[0].tensor, identityMap(op->getContext(), shape->result.size())}};
-  for (const Lowered &parameter : ArrayRef(operands).drop_front())
-    reads.push_back(parameterRead(parameter, *shape));
-  Value result = l.build.dispatch(
-      op->getLoc(), OutputSpec{shape->result, type},
-      [&](OpBuilder &b, Location loc, ValueRange inits) {
-        auto body = [&](OpBuilder &nested, Location at, ValueRange args) {
-          Value scale =
-              convertScalar(nested, at, args[1], operands[1].elementType, nested.getF32Type());
-          return fn(nested, at, args[0], scale, args.size() > 2 ? args[2] : Value());
-        };
-        return SmallVector<Value>{
-            mapGeneric(l, b, loc, shape->result, type, reads, body, inits[0])};
-      })[0];
+      {l.operand(op, 0).tensor, identityMap(op->getContext(), shape->result.size())}};
+  bool hasZero = op->getNumOperands() > 2 && !onnx::isAbsent(op->getOperand(2));
+  std::optional<double> known[2];
+  for (unsigned i = 0; i < (hasZero ? 2 : 1); ++i)
+    if (known[i] = oneNumber(op, i + 1); !known[i])
+      reads.push_back(parameterRead(l.operand(op, i + 1), *shape));
+  auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
+    Value x = args.front();
+    args = args.drop_front();
+    auto parameter = [&](unsigned i, Type from, Type to) -> Value {
+      if (known[i])
+        return scalarConstant(b, loc, signless(to), *known[i]);
+      Value read = args.front();
+      args = args.drop_front();
+      return convertScalar(b, loc, read, from, to);
+    };
+    Value scale = parameter(0, Lowering::elementType(op->getOperand(1)), single);
+    if (!hasZero)
+      return fn(b, loc, x, scale, Value());
+    Type zeroType = Lowering::elementType(op->getOperand(2));
+    return fn(b, loc, x, scale, parameter(1, zeroType, zeroType));
+  };
+  Value result = l.build.dispatch(op->getLoc(), OutputSpec{shape->result, type},
+                                  [&](OpBuilder &b, Location loc, ValueRange inits) {
+                                    return SmallVector<Value>{mapGeneric(
+                                        l, b, loc, shape->result, type, reads, body, inits[0])};
+                                  })[0];
   l.define(op, 0, result, shape->result, type);
   return success();
+}
+
+/// x / scale in f32, or what rounds to the same integers of type `to`, whatever their zero point,
+/// where the scale is a constant.
+static Value quotient(OpBuilder &b, Location loc, Value x, Value scale, Type to) {
+  ScalarMath m(b, loc, b.getF32Type(), false);
+  FloatAttr known;
+  std::optional<ReciprocalScale> reciprocal;
+  if (!narrowFloat(to) && matchPattern(scale, m_Constant(&known)))
+    reciprocal =
+        ReciprocalScale::of(known.getValue().convertToFloat(), int64_t(1) << integerBits(to));
+  if (!reciprocal)
+    return m.div(x, scale);
+  if (reciprocal->low == 0)
+    return m.mul(x, m.c(reciprocal->high));
+  return m.fma(x, m.c(reciprocal->high), m.mul(x, m.c(reciprocal->low)));
 }
 
 static LogicalResult lowerQuantizeLinear(Operation *op, Lowering &l) {
@@ -92,14 +139,14 @@ static LogicalResult lowerQuantizeLinear(Operation *op, Lowering &l) {
   Type rounded = precision ? onnx::elementTypeOf(*precision, op->getContext()) : Type();
   return lowerQuantized(op, l, [&](OpBuilder &b, Location loc, Value x, Value scale, Value zero) {
     Type single = b.getF32Type();
+    Value wide = convertScalar(b, loc, x, from, single);
+    if (!rounded || (!rounded.isF16() && !rounded.isBF16()))
+      return quantizedScalar(b, loc, quotient(b, loc, wide, scale, to), zero, to, saturate);
     auto inPrecision = [&](Value value) {
-      if (!rounded || (!rounded.isF16() && !rounded.isBF16()))
-        return value;
       return convertScalar(b, loc, convertScalar(b, loc, value, single, rounded), rounded, single);
     };
-    Value wide = convertScalar(b, loc, x, from, single);
-    Value quotient = b.create<arith::DivFOp>(loc, inPrecision(wide), inPrecision(scale));
-    return quantizedScalar(b, loc, inPrecision(quotient), zero, to, saturate);
+    Value exact = b.create<arith::DivFOp>(loc, inPrecision(wide), inPrecision(scale));
+    return quantizedScalar(b, loc, inPrecision(exact), zero, to, saturate);
   });
 }
 
@@ -113,7 +160,7 @@ static LogicalResult lowerDequantizeLinear(Operation *op, Lowering &l) {
       number = convertScalar(b, loc, x, from, single);
     } else {
       Value integer = convertScalar(b, loc, x, from, wide);
-      if (zero)
+      if (zero && !matchPattern(zero, m_Zero()))
         integer = b.create<arith::SubIOp>(loc, integer, convertScalar(b, loc, zero, from, wide));
       number = convertScalar(b, loc, integer, wide, single);
     }

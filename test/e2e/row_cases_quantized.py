@@ -23,6 +23,13 @@ def name_of(dtype):
     return numpy.dtype(dtype).name
 
 
+def steps(scale):
+    """Floats about which quotients by the scale step from one integer to the next, and infinity."""
+    middles = (numpy.arange(-260, 260) + 0.5) * float(numpy.float32(scale))
+    bits = middles.astype(F32).view(I32)[:, None] + numpy.arange(-4, 5, dtype=I32)
+    return numpy.append(bits.view(F32).ravel(), [numpy.inf, -numpy.inf, 3e38, -3e38]).astype(F32)
+
+
 @operator("QuantizeLinear")
 def quantize(name, version):
     x = normal(3, 5, 7) * 40
@@ -32,6 +39,8 @@ def quantize(name, version):
     yield Case("no-zero-point", [x, scalar(0.37)])
     yield Case("int32", [whole(-500, 500, 4, 9, dtype=I32), scalar(0.5), scalar(3, U8)])
     yield Case("given", [x, numpy.array(0.21, F32), numpy.array(-5, I8)])
+    for scale, zero in ((0.02, 0), (1 / 127, 0), (0.25, 0), (3, -7)):
+        yield Case(f"steps-{scale:.3g}", [steps(scale), scalar(scale), scalar(zero, I8)])
     if version >= 13:
         scale, zero = uniform(0.1, 1, 5), any_of(U8, 5)
         yield Case("axis", [x, Fixed(scale), Fixed(zero)])

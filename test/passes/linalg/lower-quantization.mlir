@@ -102,3 +102,71 @@ func.func @packed(%x: tensor<3xi4>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xi
   %2 = onnx.Identity(%x) : (tensor<3xi4>) -> tensor<3xi4>
   return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<3xi4>
 }
+
+// -----
+
+// 1 / 0.02 is 50 and a rest; nothing is added for a zero point of 0.
+// CHECK-LABEL: func.func @byReciprocal
+// CHECK: ^bb0(%[[X:.*]]: f32, %{{.*}}: i8):
+// CHECK-DAG: %[[HIGH:.*]] = arith.constant 5.000000e+01 : f32
+// CHECK-DAG: %[[LOW:.*]] = arith.constant 1.11758709E-6 : f32
+// CHECK: %[[P:.*]] = arith.mulf %[[X]], %[[LOW]] : f32
+// CHECK-NEXT: %[[Q:.*]] = math.fma %[[X]], %[[HIGH]], %[[P]] : f32
+// CHECK-NEXT: %[[R:.*]] = math.roundeven %[[Q]] : f32
+// CHECK-NOT: arith.addf
+// CHECK: %[[LEAST:.*]] = arith.maxnumf %[[R]], %{{.*}} : f32
+// CHECK: %[[MOST:.*]] = arith.minnumf %[[LEAST]], %{{.*}} : f32
+// CHECK-NEXT: arith.fptosi %[[MOST]] : f32 to i32
+func.func @byReciprocal(%x: tensor<8xf32>) -> tensor<8xi8> {
+  %s = onnx.Constant() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %0 = onnx.QuantizeLinear(%x, %s, %z) : (tensor<8xf32>, tensor<f32>, tensor<i8>) -> tensor<8xi8>
+  return %0 : tensor<8xi8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @byPowerOfTwo
+// CHECK: %[[INVERSE:.*]] = arith.constant 4.000000e+00 : f32
+// CHECK-NEXT: %[[Q:.*]] = arith.mulf %{{.*}}, %[[INVERSE]] : f32
+// CHECK-NEXT: math.roundeven %[[Q]]
+// CHECK: arith.addf
+func.func @byPowerOfTwo(%x: tensor<8xf16>) -> tensor<8xui8> {
+  %s = onnx.Constant() {value = dense<0.25> : tensor<f16>} : () -> tensor<f16>
+  %z = onnx.Constant() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %0 = onnx.QuantizeLinear(%x, %s, %z) : (tensor<8xf16>, tensor<f16>, tensor<ui8>) -> tensor<8xui8>
+  return %0 : tensor<8xui8>
+}
+
+// -----
+
+// One of the few scales for which the products would round to another integer at some float.
+// CHECK-LABEL: func.func @aStepWouldMove
+// CHECK-NOT: math.fma
+// CHECK: arith.divf
+func.func @aStepWouldMove(%x: tensor<8xf32>) -> tensor<8xi8> {
+  %s = onnx.Constant() {value = dense<0x3EE1FFFF> : tensor<f32>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %0 = onnx.QuantizeLinear(%x, %s, %z) : (tensor<8xf32>, tensor<f32>, tensor<i8>) -> tensor<8xi8>
+  return %0 : tensor<8xi8>
+}
+
+// -----
+
+// Scales that are given, or several, are divided by; so are quotients that do not become integers,
+// and those that the node wants rounded to 16 bits first.
+// CHECK-LABEL: func.func @quotients
+// CHECK-COUNT-4: arith.divf
+func.func @quotients(%x: tensor<8xf32>, %given: tensor<f32>) -> (tensor<8xi8>, tensor<8xi8>, tensor<8xf8E5M2>, tensor<8xi8>) {
+  %none = onnx.None() : () -> none
+  %s = onnx.Constant() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
+  %several = onnx.Constant() {value = dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>} : () -> tensor<8xf32>
+  %z = onnx.Constant() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %zs = onnx.Constant() {value = dense<0> : tensor<8xi8>} : () -> tensor<8xi8>
+  %zf = onnx.Constant() {value = dense<0.0> : tensor<f8E5M2>} : () -> tensor<f8E5M2>
+  %0 = onnx.QuantizeLinear(%x, %given, %z) : (tensor<8xf32>, tensor<f32>, tensor<i8>) -> tensor<8xi8>
+  %1 = onnx.QuantizeLinear(%x, %several, %zs) {axis = 0 : i64} : (tensor<8xf32>, tensor<8xf32>, tensor<8xi8>) -> tensor<8xi8>
+  %2 = onnx.QuantizeLinear(%x, %s, %zf) : (tensor<8xf32>, tensor<f32>, tensor<f8E5M2>) -> tensor<8xf8E5M2>
+  %3 = onnx.QuantizeLinear(%x, %s, %z) {precision = 10 : i64} : (tensor<8xf32>, tensor<f32>, tensor<i8>) -> tensor<8xi8>
+  return %0, %1, %2, %3 : tensor<8xi8>, tensor<8xi8>, tensor<8xf8E5M2>, tensor<8xi8>
+}
