@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/CalibrationCache.h"
 
+#include "passes/precision/RangesFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
 
@@ -19,8 +20,6 @@ using llvm::StringRef;
 using llvm::Twine;
 
 namespace json = llvm::json;
-
-static constexpr int64_t kVersion = 1;
 
 static std::string hex(uint64_t hash) { return llvm::formatv("{0:x-16}", hash); }
 
@@ -98,7 +97,8 @@ static void writeMember(llvm::raw_ostream &out, StringRef name,
 std::string CalibrationCache::text() const {
   std::string result;
   llvm::raw_string_ostream out(result);
-  out << "{\n  \"cameo_ranges\": " << kVersion << ",\n  \"model\": \"" << hex(source.model);
+  out << "{\n  \"cameo_ranges\": " << RangesFile::kVersion << ",\n  \"model\": \""
+      << hex(source.model);
   if (source.weights)
     out << "\",\n  \"weights\": \"" << hex(source.weights);
   if (!source.equalized.empty())
@@ -156,17 +156,16 @@ static bool readHistogram(const json::Object &object, CoarseHistogram &histogram
   return true;
 }
 
-/// What is wrong with the object; empty if nothing is.
-static std::string readValue(const json::Object &object, CalibratedValue &value) {
-  std::optional<double> least = object.getNumber("min"), most = object.getNumber("max");
+/// What is wrong with what calibration has written of a value; empty if nothing is.
+static std::string readValue(const RangesFile::Value &range, CalibratedValue &value) {
+  const json::Object &object = *range.members;
   const json::Object *thresholds = object.getObject("thresholds");
   std::optional<CalibrationMethod::Kind> kind = kindIn(object);
-  if (!least || !most || !(*least <= *most))
-    return "has no numbers 'min' and 'max'";
   if (!kind || *kind == CalibrationMethod::Best || !thresholds)
     return "has no 'method' and 'thresholds' of calibration";
-  value.least = float(*least);
-  value.most = float(*most);
+  value.name = range.name;
+  value.least = float(range.least);
+  value.most = float(range.most);
   value.chosen = *kind;
   value.nonFinite = uint64_t(object.getInteger("non_finite").value_or(0));
   for (CalibrationMethod::Kind single : CalibrationMethod::kSingle) {
@@ -181,115 +180,62 @@ static std::string readValue(const json::Object &object, CalibratedValue &value)
   return "";
 }
 
-static std::optional<std::vector<float>> numbersIn(const json::Object &object, StringRef member) {
-  const json::Array *array = object.getArray(member);
-  if (!array)
-    return std::nullopt;
-  std::vector<float> numbers;
-  for (const json::Value &value : *array) {
-    std::optional<double> number = value.getAsNumber();
-    if (!number)
-      return std::nullopt;
-    numbers.push_back(float(*number));
-  }
-  return numbers;
+static std::vector<float> floats(const std::vector<double> &numbers) {
+  return {numbers.begin(), numbers.end()};
 }
 
-/// False where the object is not as it should be.
-static bool readInput(const json::Object *object, ProductInput &input) {
-  std::optional<StringRef> value = object ? object->getString("value") : std::nullopt;
-  std::optional<double> threshold = object ? object->getNumber("threshold") : std::nullopt;
-  if (!value || !threshold)
-    return false;
-  std::optional<std::vector<float>> means = numbersIn(*object, "means"),
-                                    shifts = numbersIn(*object, "shifts");
-  if (!means || !shifts)
-    return false;
-  input.value = value->str();
-  input.threshold = float(*threshold);
-  input.means = std::move(*means);
-  input.shifts = std::move(*shifts);
-  return true;
-}
-
-static bool readRounding(const json::Object *object, ProductRounding &rounding) {
-  std::optional<StringRef> up = object ? object->getString("up") : std::nullopt;
-  std::optional<std::vector<float>> scales = up ? numbersIn(*object, "scales") : std::nullopt;
-  std::vector<char> bytes;
-  if (!scales)
-    return false;
-  if (Error error = llvm::decodeBase64(*up, bytes)) {
-    llvm::consumeError(std::move(error));
-    return false;
+/// In the order of products' names.
+static void readProducts(const RangesFile &file, CalibrationCache &cache) {
+  if (file.inputs) {
+    cache.inputs.emplace();
+    for (const auto &entry : *file.inputs) {
+      const RecordedRanges::Input &input = entry.second;
+      cache.inputs->push_back({entry.first().str(), input.value, float(input.threshold),
+                               floats(input.means), floats(input.shifts)});
+    }
+    llvm::sort(*cache.inputs, [](const auto &a, const auto &b) { return a.product < b.product; });
   }
-  rounding.scales = std::move(*scales);
-  for (char byte : bytes)
-    for (unsigned bit = 0; bit < 8; ++bit)
-      rounding.isUp.push_back(byte >> bit & 1);
-  return true;
-}
-
-/// Products in the order of their names; the name of one that is not as calibration writes it.
-template <typename Each>
-static std::optional<std::string> readMember(const json::Object &file, StringRef name,
-                                             std::optional<std::vector<Each>> &products,
-                                             bool (*readOne)(const json::Object *, Each &)) {
-  const json::Object *found = file.getObject(name);
-  if (!found)
-    return std::nullopt;
-  products.emplace();
-  for (const auto &[key, member] : *found) {
-    Each &product = products->emplace_back();
-    product.product = key.str();
-    if (!readOne(member.getAsObject(), product))
-      return product.product;
+  if (file.roundings) {
+    cache.roundings.emplace();
+    for (const auto &entry : *file.roundings)
+      cache.roundings->push_back(
+          {entry.first().str(), floats(entry.second.scales), entry.second.isUp});
+    llvm::sort(*cache.roundings,
+               [](const auto &a, const auto &b) { return a.product < b.product; });
   }
-  llvm::sort(*products, [](const auto &a, const auto &b) { return a.product < b.product; });
-  return std::nullopt;
 }
 
 Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
   auto problem = [&](const Twine &what) {
     return llvm::createStringError("calibration cache '" + path.str() + "': " + what.str());
   };
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<RangesFile> file = RangesFile::read(path);
   if (!file)
-    return problem(file.getError().message());
-  Expected<json::Value> parsed = json::parse((*file)->getBuffer());
-  if (!parsed)
-    return problem(llvm::toString(parsed.takeError()));
-  const json::Object *object = parsed->getAsObject();
-  if (!object || object->getInteger("cameo_ranges") != kVersion)
-    return problem("the member 'cameo_ranges' is not " + Twine(kVersion));
+    return problem(llvm::toString(file.takeError()));
+  const json::Object &object = file->members();
   CalibrationCache cache;
-  const json::Object *data = object->getObject("data"), *ranges = object->getObject("ranges");
-  std::optional<uint64_t> model = hashIn(*object, "model");
+  const json::Object *data = object.getObject("data");
+  std::optional<uint64_t> model = hashIn(object, "model");
   std::optional<uint64_t> dataHash = data ? hashIn(*data, "xxh3") : std::nullopt;
-  std::optional<CalibrationMethod::Kind> kind = kindIn(*object);
-  if (!model || !dataHash || !kind || !ranges)
-    return problem("calibration has not written it: 'model', 'data', 'method' or 'ranges' is not "
-                   "as it should be");
+  std::optional<CalibrationMethod::Kind> kind = kindIn(object);
+  if (!model || !dataHash || !kind)
+    return problem("calibration has not written it: 'model', 'data' or 'method' is not as it "
+                   "should be");
   cache.source = {*model,
-                  hashIn(*object, "weights").value_or(0),
+                  hashIn(object, "weights").value_or(0),
                   data->getString("name").value_or("").str(),
                   *dataHash,
                   uint64_t(data->getInteger("files").value_or(0)),
                   uint64_t(data->getInteger("samples").value_or(0)),
-                  object->getString("equalized").value_or("").str()};
-  cache.method = {*kind, object->getNumber("percentile").value_or(0)};
-  for (const auto &[name, member] : *ranges) {
+                  object.getString("equalized").value_or("").str()};
+  cache.method = {*kind, object.getNumber("percentile").value_or(0)};
+  for (const RangesFile::Value &range : file->values) {
     CalibratedValue value;
-    value.name = name.str();
-    const json::Object *range = member.getAsObject();
-    if (std::string what = range ? readValue(*range, value) : "is not an object"; !what.empty())
-      return problem("'" + value.name + "' " + what);
+    if (std::string what = readValue(range, value); !what.empty())
+      return problem("'" + range.name + "' " + what);
     cache.values.push_back(std::move(value));
   }
-  llvm::sort(cache.values, [](const auto &a, const auto &b) { return a.name < b.name; });
-  if (auto wrong = readMember(*object, "inputs", cache.inputs, readInput))
-    return problem("the input of '" + *wrong + "' is not as calibration writes it");
-  if (auto wrong = readMember(*object, "roundings", cache.roundings, readRounding))
-    return problem("the rounding of '" + *wrong + "' is not as calibration writes it");
+  readProducts(*file, cache);
   return cache;
 }
 

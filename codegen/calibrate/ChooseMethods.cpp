@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/ChooseMethods.h"
 
+#include "passes/precision/QuantizedValue.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -20,7 +22,7 @@ void quantize(MutableArrayRef<char> bytes, float threshold) {
   constexpr float most = kQuantizedMost;
   MutableArrayRef<float> values(reinterpret_cast<float *>(bytes.data()),
                                 bytes.size() / sizeof(float));
-  float scale = threshold / most;
+  float scale = quantizationScale(threshold);
   for (float &value : values)
     value = std::clamp(std::nearbyint(value / scale), -most, most) * scale;
 }

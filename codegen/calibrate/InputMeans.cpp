@@ -4,6 +4,7 @@
 #include "codegen/calibrate/InputMeans.h"
 
 #include "dialects/onnx/Onnx.h"
+#include "passes/precision/QuantizedValue.h"
 
 #include <cmath>
 
@@ -19,11 +20,11 @@ struct InputMeans::Numbers {
   std::vector<int64_t> quanta;
 
   Numbers(ArrayRef<float> values, float threshold) {
-    double scale = threshold / kQuantizedMost;
+    double scale = quantizationScale(threshold);
     parts.reserve(values.size());
     quanta.reserve(values.size());
     for (float value : values) {
-      double number = std::isfinite(value) && scale > 0 ? value / scale : 0;
+      double number = std::isfinite(value) ? value / scale : 0;
       number = std::clamp(number, -kMostQuanta, kMostQuanta);
       parts.push_back(std::llrint(number * kParts));
       quanta.push_back(
@@ -132,7 +133,7 @@ std::vector<ProductInput> InputMeans::means() const {
   for (const Product &product : products) {
     if (product.places == 0)
       continue;
-    double scale = product.read.threshold / kQuantizedMost, places = double(product.places);
+    double scale = quantizationScale(product.read.threshold), places = double(product.places);
     ProductInput &input = found.emplace_back();
     input.product = product.read.name;
     input.value = product.read.value;

@@ -20,7 +20,7 @@
 //
 //   {"conv2": {"scales": [...], "up": "cQ=="}}
 //
-// Members that are not named here are for whoever wrote the file.
+// Members that are not named here are for whoever wrote the file. RangesFile.h reads all of it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

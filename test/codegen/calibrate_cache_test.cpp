@@ -87,7 +87,7 @@ TEST_F(CalibrateCacheTest, KeepsWhatProductsNeed) {
   EXPECT_EQ(llvm::cantFail(read(cache.text())).text(), cache.text());
   std::string text = example().text();
   text.insert(text.rfind("\n}"), R"(, "roundings": {"conv2": {"scales": [1], "up": "?"}})");
-  EXPECT_EQ(refusal(text), "the rounding of 'conv2' is not as calibration writes it");
+  EXPECT_EQ(refusal(text), "the rounding of 'conv2': 'up': expected Base64, found \"?\"");
 }
 
 TEST_F(CalibrateCacheTest, AnotherMethodNeedsNoRun) {
@@ -128,19 +128,40 @@ TEST_F(CalibrateCacheTest, OthersAreRefused) {
 TEST_F(CalibrateCacheTest, WhatIsNotACacheIsRefused) {
   EXPECT_EQ(refusal("{}"), "the member 'cameo_ranges' is not 1");
   EXPECT_EQ(refusal("{\"cameo_ranges\": 1, \"ranges\": {}}"),
-            "calibration has not written it: 'model', 'data', 'method' or 'ranges' is not as it "
-            "should be");
+            "calibration has not written it: 'model', 'data' or 'method' is not as it should be");
   auto changed = [](StringRef from, StringRef to) {
     std::string text = example().text();
     return text.replace(text.find(from.str()), from.size(), to.str());
   };
   EXPECT_EQ(refusal(changed("\"min\": -7.25", "\"min\": 10")),
-            "'conv1' has no numbers 'min' and 'max'");
+            "'conv1' is not an object of two numbers, 'min' and 'max'");
   EXPECT_EQ(refusal(changed("\"mse\": 0.75", "\"mse\": 0")),
             "'split:1' has no threshold of method 'mse' that is more than 0");
   EXPECT_EQ(refusal(changed("-7.25, \"max\": 9.5, \"method\": \"entropy\"",
                             "0, \"max\": 1, \"method\": \"best\"")),
             "'conv1' has no 'method' and 'thresholds' of calibration");
+}
+
+TEST_F(CalibrateCacheTest, MembersOfProductsThatAreNoneAreRefused) {
+  auto with = [&](StringRef member) {
+    std::string text = example().text();
+    return refusal(text.insert(text.rfind("\n}"), (", " + member).str()));
+  };
+  EXPECT_EQ(with(R"("inputs": [1, 2])"), "'inputs': expected an object of products, found [1,2]");
+  EXPECT_EQ(with(R"("roundings": "none")"),
+            "'roundings': expected an object of products, found \"none\"");
+  EXPECT_EQ(with(R"("inputs": {"conv2": 3})"), "the input of 'conv2': expected an object, found 3");
+  EXPECT_EQ(with(R"("inputs": {"conv2": {"threshold": 1, "means": [], "shifts": []}})"),
+            "the input of 'conv2': 'value': expected a text, found nothing");
+  EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "threshold": "1"}})"),
+            "the input of 'conv2': 'threshold': expected a finite number, found \"1\"");
+  EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "threshold": 1, "means": [1, true]}})"),
+            "the input of 'conv2': 'means': expected a list of finite numbers, found [1,true]");
+  EXPECT_EQ(
+      with(R"("inputs": {"conv2": {"value": "x", "threshold": 1, "means": [1], "shifts": []}})"),
+      "the input of 'conv2': 'shifts': expected 1 numbers, as many as 'means' has, found 0");
+  EXPECT_EQ(with(R"("roundings": {"conv2": {"scales": 1, "up": ""}})"),
+            "the rounding of 'conv2': 'scales': expected a list of finite numbers, found 1");
 }
 
 TEST(CalibrateTensorRtCache, ScalesByName) {

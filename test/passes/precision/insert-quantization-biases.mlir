@@ -8,7 +8,7 @@
 // WITHOUT: error: bias correction needs means of what products read, and '{{.*}}.without' has none: calibration records them where it is asked for
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"a": {"min": 0, "max": 127}}, "inputs": {"conv": {"value": "a", "threshold": 127, "means": [1], "shifts": []}}}' > %t.uneven
 // RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.uneven correct-biases}))' 2>&1 | FileCheck %s --check-prefix=UNEVEN
-// UNEVEN: error: ranges in '{{.*}}.uneven': the input of 'conv' is not an object of 'value', 'threshold' and as many numbers in 'means' as in 'shifts'
+// UNEVEN: error: ranges in '{{.*}}.uneven': the input of 'conv': 'shifts': expected 1 numbers, as many as 'means' has, found 0
 
 // Two channels and two places of the window. 63.5 becomes 64 in a scale of 1, by which the mean
 // grows by 16 * 0.5; quantising the input adds 127 * 0.5 + 32 * 0.25. So 100 becomes 20.5,

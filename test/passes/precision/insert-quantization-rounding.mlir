@@ -8,7 +8,7 @@
 // WITHOUT: error: learned rounding needs what was learned, and '{{.*}}.without' has nothing: calibration learns it where it is asked for
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"a": {"min": 0, "max": 127}}, "roundings": {"conv": {"scales": [1], "up": "?"}}}' > %t.bits
 // RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.bits learn-rounding}))' 2>&1 | FileCheck %s --check-prefix=BITS
-// BITS: error: ranges in '{{.*}}.bits': the rounding of 'conv' is not an object of numbers in 'scales' and Base64 in 'up'
+// BITS: error: ranges in '{{.*}}.bits': the rounding of 'conv': 'up': expected Base64, found {{.*}}
 
 // Up are the second weight and the fourth.
 // CHECK-LABEL: func @conv(

@@ -28,7 +28,7 @@
 // VERSION: error: ranges in '{{.*}}.old': the member 'cameo_ranges' is not 1
 // RUN: echo '{"cameo_ranges": 1}' > %t.empty
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.empty}))' 2>&1 | FileCheck %s --check-prefix=EMPTY
-// EMPTY: error: ranges in '{{.*}}.empty': there is no object 'ranges'
+// EMPTY: error: ranges in '{{.*}}.empty': 'ranges': expected an object of values, found nothing
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"first": {"min": 2, "max": 1}}}' > %t.wrong
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.wrong}))' 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: error: ranges in '{{.*}}.wrong': 'first' is not an object of two numbers, 'min' and 'max'

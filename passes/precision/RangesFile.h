@@ -1,0 +1,43 @@
+// A file of ranges as it is written: what all who read it expect of its members.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/precision/RecordedRanges.h"
+
+#include "llvm/Support/JSON.h"
+
+#include <memory>
+
+namespace cameo {
+
+/// The form is RecordedRanges.h's. Members that are there and not as they should be are errors,
+/// which name the member, what it is and what was expected; those that are not described there are
+/// left to who reads them.
+class RangesFile {
+public:
+  static constexpr int64_t kVersion = 1;
+
+  struct Value {
+    std::string name;
+    double least, most;
+    const llvm::json::Object *members;
+
+    /// What becomes 127: the threshold of the value's method, without any the greatest magnitude.
+    llvm::Expected<double> threshold() const;
+  };
+  std::vector<Value> values; // in the order of their names
+  /// By products' names; nothing where the file has no such member.
+  std::optional<llvm::StringMap<RecordedRanges::Input>> inputs;
+  std::optional<llvm::StringMap<RecordedRanges::Rounding>> roundings;
+
+  /// Errors do not say which file it is.
+  static llvm::Expected<RangesFile> read(llvm::StringRef path);
+  const llvm::json::Object &members() const { return *parsed->getAsObject(); }
+
+private:
+  llvm::Error readValues();
+  std::unique_ptr<llvm::json::Value> parsed; // values point into it
+};
+
+} // namespace cameo
