@@ -372,7 +372,7 @@ typedef struct cameo_tap {
 } cameo_tap;
 
 /* Anything but CAMEO_STATUS_OK ends the run, which fails with that status. The context must not be
- * used meanwhile. */
+ * used meanwhile, but for the two functions below. */
 typedef cameo_status (*cameo_tap_callback)(void *user, const cameo_tap *tap);
 /* Calls back for every tap of the runs to come, in the order in which they are computed, by the
  * thread that enqueues the run. Values are copied to host memory, or shown where they are on the
@@ -380,6 +380,14 @@ typedef cameo_status (*cameo_tap_callback)(void *user, const cameo_tap *tap);
  * cameo_context_run_timed shows none. A NULL callback ends it. */
 CAMEO_API cameo_status cameo_context_set_taps(cameo_context *context, cameo_memory memory,
                                               cameo_tap_callback callback, void *user);
+/* Within a tap's callback, by its thread: copies the value that is shown to host memory of as many
+ * bytes as it has, where it was shown on the device and is wanted here after all. */
+CAMEO_API cameo_status cameo_context_read_tap(cameo_context *context, void *data, uint64_t bytes);
+/* The same: writes over the value, from host memory. What is computed later in the run reads what
+ * was written, as far as it reads the value from where it is tapped: in a model compiled with -O0
+ * all does. */
+CAMEO_API cameo_status cameo_context_write_tap(cameo_context *context, const void *data,
+                                               uint64_t bytes);
 
 typedef struct cameo_launch_timing {
   size_t struct_size;

@@ -235,6 +235,20 @@ cameo_status cameo_context_set_taps(cameo_context *context, cameo_memory memory,
   return CAMEO_STATUS_OK;
 }
 
+cameo_status cameo_context_read_tap(cameo_context *context, void *data, uint64_t bytes) {
+  CAMEO_REQUIRE(context);
+  if (bytes)
+    CAMEO_REQUIRE(data);
+  return report(context, context->context->readTap(data, bytes));
+}
+
+cameo_status cameo_context_write_tap(cameo_context *context, const void *data, uint64_t bytes) {
+  CAMEO_REQUIRE(context);
+  if (bytes)
+    CAMEO_REQUIRE(data);
+  return report(context, context->context->writeTap(data, bytes));
+}
+
 cameo_status cameo_context_run_timed(cameo_context *context, cameo_timing_callback callback,
                                      void *user) {
   CAMEO_REQUIRE(context);

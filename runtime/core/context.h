@@ -106,9 +106,12 @@ public:
   // Whether the next run of this kind is a replay.
   bool replays() const { return active && active->hasGraph(); }
   // Who is shown tapped values by runs to come, each as soon as it is there; null: nobody. Such
-  // runs wait, and are not replays. The callback must not use the context; its failure ends the
-  // run.
+  // runs wait, and are not replays. The callback must not use the context but for readTap and
+  // writeTap; its failure ends the run.
   void setTaps(TapCallback callback, bool onHost);
+  // Within such a callback alone: the value that is shown to host memory, and over it from there.
+  Status readTap(void *data, uint64_t bytes);
+  Status writeTap(const void *data, uint64_t bytes);
   // Calls back for every launch in order, once the run is done. Taps are not shown. `how`, where it
   // is wanted, takes some replays more.
   Status runTimed(const std::function<void(const LaunchTiming &)> &callback,
@@ -185,6 +188,7 @@ private:
                    std::vector<std::vector<float>> &times);
   Status compute();
   Status showTap(const TapStep &tap, DevicePtr memory);
+  Status checkShown(uint64_t bytes) const;
   bool mayStage(bool pageable, uint64_t bytes) const;
   Status growStaging(Staging &staging, uint64_t bytes);
   Status grow(Buffer &buffer, uint64_t bytes, const char *what);
@@ -204,6 +208,7 @@ private:
   TapCallback onTap;
   bool tapsOnHost = false;
   Staging tapStaging;
+  const TapValue *shown = nullptr; // as long as its callback lasts
 
   std::vector<std::unique_ptr<Prepared>> prepared; // for shapes and values of late
   Prepared *active = nullptr;                      // right for those of now; null: not known yet

@@ -312,10 +312,38 @@ Status Context::showTap(const TapStep &tap, DevicePtr memory) {
     value.data = tapStaging.memory;
   }
   CAMEO_RETURN_IF_ERROR(device().synchronize(current));
+  shown = &value;
   Status status = onTap(value);
+  shown = nullptr;
   return status.ok() ? Status()
                      : failure(status.code(), "tap '%s': %s", plan().taps()[tap.tap].name,
                                status.message().c_str());
+}
+
+Status Context::checkShown(uint64_t bytes) const {
+  if (!shown)
+    return failure(Code::InvalidArgument, "no tap is being shown");
+  if (bytes != shown->bytes)
+    return failure(Code::InvalidArgument, "tap '%s' has %llu bytes, not %llu",
+                   plan().taps()[shown->tap].name, (unsigned long long)shown->bytes,
+                   (unsigned long long)bytes);
+  return {};
+}
+
+Status Context::readTap(void *data, uint64_t bytes) {
+  CAMEO_RETURN_IF_ERROR(checkShown(bytes));
+  if (!bytes)
+    return {};
+  CAMEO_RETURN_IF_ERROR(device().copyToHost(data, shown->memory, bytes, current));
+  return device().synchronize(current);
+}
+
+Status Context::writeTap(const void *data, uint64_t bytes) {
+  CAMEO_RETURN_IF_ERROR(checkShown(bytes));
+  if (!bytes)
+    return {};
+  CAMEO_RETURN_IF_ERROR(device().copyToDevice(shown->memory, data, bytes, current));
+  return device().synchronize(current);
 }
 
 Status Context::enqueue() {

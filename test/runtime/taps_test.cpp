@@ -222,6 +222,42 @@ TEST_F(Taps, ACallbackEndsTheRun) {
   expectRun();
 }
 
+// What is computed behind a tap reads what its callback has written there.
+TEST_F(Taps, AreReadAndWrittenOver) {
+  struct Writer {
+    cameo_context *context;
+    uint64_t bytesMore = 0;
+    cameo_status answer = CAMEO_STATUS_OK;
+    static cameo_status write(void *user, const cameo_tap *tap) {
+      auto &writer = *static_cast<Writer *>(user);
+      std::vector<float> values(tap->bytes / 4);
+      EXPECT_EQ(cameo_context_read_tap(writer.context, values.data(), tap->bytes), CAMEO_STATUS_OK);
+      for (size_t i = 0; i < values.size(); ++i)
+        EXPECT_EQ(values[i], 2 * (10 + float(i)));
+      std::fill(values.begin(), values.end(), 1000.0f);
+      return writer.answer = cameo_context_write_tap(writer.context, values.data(),
+                                                     tap->bytes + writer.bytesMore);
+    }
+  };
+  Writer writer{context};
+  for (cameo_memory memory : {CAMEO_MEMORY_HOST, CAMEO_MEMORY_DEVICE})
+    for (int64_t count : {4, 0}) {
+      bind(count);
+      ASSERT_EQ(cameo_context_set_taps(context, memory, &Writer::write, &writer), CAMEO_STATUS_OK);
+      ASSERT_EQ(cameo_context_run(context), CAMEO_STATUS_OK) << cameo_context_error(context);
+      for (int64_t i = 0; i < count; ++i)
+        EXPECT_EQ(y[i], 1000.0f + float(i));
+    }
+  bind(4);
+  writer.bytesMore = 4;
+  EXPECT_EQ(cameo_context_run(context), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(writer.answer, CAMEO_STATUS_INVALID_ARGUMENT);
+  ASSERT_EQ(cameo_context_set_taps(context, CAMEO_MEMORY_HOST, nullptr, nullptr), CAMEO_STATUS_OK);
+  expectRun();
+  EXPECT_EQ(cameo_context_write_tap(context, x.data(), 16), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_STREQ(cameo_context_error(context), "no tap is being shown");
+}
+
 TEST_F(Taps, AreNotShownByTimedRuns) {
   watch();
   int launches = 0;
