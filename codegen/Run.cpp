@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Run.h"
 
-#include "llvm/Support/FormatVariadic.h"
+#include "codegen/target/GpuTargets.h"
 
-#include <cassert>
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace cameo;
 
@@ -14,6 +15,51 @@ static llvm::Error errorOf(cameo_status status) {
     return llvm::Error::success();
   return llvm::createStringError(std::string(cameo_last_error()));
 }
+
+//===-- Devices -------------------------------------------------------------------------------===//
+
+llvm::Expected<RunDevice> RunDevice::parse(llvm::StringRef text) {
+  if (text == "sim")
+    return RunDevice();
+  RunDevice device{CAMEO_DEVICE_CUDA};
+  llvm::StringRef number = text;
+  if (text == "cuda" || (number.consume_front("cuda:") &&
+                         !number.getAsInteger(10, device.ordinal) && device.ordinal >= 0))
+    return device;
+  return llvm::createStringError("'" + text.str() +
+                                 "' is not a device; expected sim, cuda or cuda:N");
+}
+
+std::string RunDevice::text() const {
+  return kind == CAMEO_DEVICE_SIMULATOR ? "sim" : "cuda:" + std::to_string(ordinal);
+}
+
+static cameo_device_options deviceOptionsOf(const RunDevice &where) {
+  CAMEO_INIT(cameo_device_options, options);
+  options.kind = where.kind;
+  options.ordinal = where.ordinal;
+  return options;
+}
+
+llvm::Expected<std::string> RunDevice::targets() const {
+  if (kind == CAMEO_DEVICE_SIMULATOR)
+    return "sim:sm_80";
+  cameo_device_options options = deviceOptionsOf(*this);
+  cameo_device *device = nullptr;
+  if (llvm::Error error = errorOf(cameo_device_create(&options, &device)))
+    return llvm::createStringError(text() + ": " + llvm::toString(std::move(error)));
+  auto release = llvm::make_scope_exit([&] { cameo_device_destroy(device); });
+  CAMEO_INIT(cameo_device_info, info);
+  if (llvm::Error error = errorOf(cameo_device_get_info(device, &info)))
+    return llvm::createStringError(text() + ": " + llvm::toString(std::move(error)));
+  llvm::Expected<std::string> targets = targetsOfGpu(info.arch / 10, info.arch % 10);
+  if (!targets)
+    return llvm::createStringError(text() + ", " + info.name + ": " +
+                                   llvm::toString(targets.takeError()));
+  return targets;
+}
+
+//===-- Runs ----------------------------------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<Runner>> Runner::create(std::unique_ptr<llvm::MemoryBuffer> artefact,
                                                        const RunOptions &options) {
@@ -31,10 +77,8 @@ Runner::~Runner() {
 }
 
 llvm::Error Runner::load(const RunOptions &options) {
-  CAMEO_INIT(cameo_device_options, deviceOptions);
-  deviceOptions.kind = options.device;
-  isSimulated = options.device == CAMEO_DEVICE_SIMULATOR;
-  deviceOptions.ordinal = options.ordinal;
+  cameo_device_options deviceOptions = deviceOptionsOf(options.device);
+  isSimulated = options.device.kind == CAMEO_DEVICE_SIMULATOR;
   deviceOptions.sim_threads = options.threads;
   if (llvm::Error error = errorOf(cameo_device_create(&deviceOptions, &device)))
     return error;
@@ -147,10 +191,12 @@ llvm::Expected<std::vector<HostTensor>> Runner::run(llvm::ArrayRef<HostTensor> g
 
 llvm::Expected<std::vector<HostTensor>> Runner::runChanged(llvm::ArrayRef<HostTensor> given,
                                                            ChangeFunction change) {
-  assert(isSimulated && "only the simulator's memory can be written to like this");
-  return runWith(given, CAMEO_MEMORY_DEVICE, [&](const TappedValue &value) {
-    change(value.tap, {const_cast<char *>(value.bytes.data()), value.bytes.size()});
-    return llvm::Error::success();
+  return runWith(given, CAMEO_MEMORY_HOST, [&](const TappedValue &value) -> llvm::Error {
+    // The copy on the host is the runtime's, and is there for this call alone.
+    llvm::MutableArrayRef<char> bytes(const_cast<char *>(value.bytes.data()), value.bytes.size());
+    if (!change(value.tap, bytes))
+      return llvm::Error::success();
+    return errorOf(cameo_context_write_tap(context, bytes.data(), bytes.size()));
   });
 }
 

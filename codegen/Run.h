@@ -51,9 +51,21 @@ struct TappedValue {
   llvm::ArrayRef<char> bytes;
 };
 
-struct RunOptions {
-  cameo_device_kind device = CAMEO_DEVICE_SIMULATOR;
+/// Where a model runs.
+struct RunDevice {
+  cameo_device_kind kind = CAMEO_DEVICE_SIMULATOR;
   int ordinal = 0; // of a GPU
+
+  /// "sim", "cuda" or "cuda:1".
+  static llvm::Expected<RunDevice> parse(llvm::StringRef text);
+  std::string text() const;
+  /// What a model is compiled for to run there, as PipelineOptions::targets: for the simulator
+  /// sm_80, for a GPU what its driver says that it is. An error says why the GPU cannot be used.
+  llvm::Expected<std::string> targets() const;
+};
+
+struct RunOptions {
+  RunDevice device;
   /// Threads of the simulator, 0: one a core. Results are the same, bit for bit, for any number.
   unsigned threads = 0;
 };
@@ -79,9 +91,10 @@ public:
   /// tapped value in the order of computation; its error ends the run and is returned.
   llvm::Expected<std::vector<HostTensor>> run(llvm::ArrayRef<HostTensor> given,
                                               TapFunction onTap = nullptr);
-  using ChangeFunction = llvm::function_ref<void(unsigned tap, llvm::MutableArrayRef<char> bytes)>;
-  /// On the simulator only: `change` may write over each tapped value, in the order of computation.
-  /// What reads it behind its tap reads what was written; of a model compiled with -O0, all does.
+  using ChangeFunction = llvm::function_ref<bool(unsigned tap, llvm::MutableArrayRef<char> bytes)>;
+  /// `change` may write over each tapped value, in the order of computation, and says whether it
+  /// has. What reads it behind its tap reads what was written; of a model compiled with -O0, all
+  /// does.
   llvm::Expected<std::vector<HostTensor>> runChanged(llvm::ArrayRef<HostTensor> given,
                                                      ChangeFunction change);
   /// What intermediate values took together in the last run.

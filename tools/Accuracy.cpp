@@ -16,11 +16,13 @@ llvm::Expected<AccuracyResult> cameo::findKeptLayers(const CameocOptions &option
   compile.pipeline = options.pipeline;
   compile.shapes = options.shapes;
   compile.jobs = options.jobs;
+  compile.code = codeTools(options);
   compile.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
   AccuracyOptions accuracy = options.accuracy;
   if (accuracy.data.empty())
     accuracy.data = options.calibration.data;
   accuracy.batch = options.calibration.batch;
+  accuracy.device = options.device.value_or(RunDevice());
   accuracy.threads = options.jobs;
   llvm::Expected<AccuracyResult> found = [&] {
     StepProgress progress(llvm::errs(), llvm::sys::Process::StandardErrIsDisplayed());

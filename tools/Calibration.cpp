@@ -26,6 +26,7 @@ static CompileOptions compileOptions(const CameocOptions &options) {
   result.shapes = options.shapes;
   result.warningsAreErrors = options.warningsAreErrors;
   result.jobs = options.jobs;
+  result.code = codeTools(options);
   result.pipeline.precision.equalizesRanges = options.pipeline.precision.equalizesRanges;
   if (options.time)
     result.onStep = printStep;
@@ -79,12 +80,16 @@ LogicalResult CalibratedRanges::make(const CameocOptions &options) {
 
 LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
   CalibrationOptions calibration = options.calibration;
+  calibration.device = options.device.value_or(RunDevice());
   calibration.threads = options.jobs;
   calibration.correctsBiases = options.pipeline.precision.correctsBiases;
   calibration.learnsRounding = options.pipeline.precision.learnsRounding;
   if (options.time)
     calibration.onStep = printStep;
-  Compiler compiler(calibrationOptions(compileOptions(options)));
+  llvm::Expected<std::string> targets = calibration.device.targets();
+  if (!targets)
+    return say(targets.takeError());
+  Compiler compiler(calibrationOptions(compileOptions(options), *targets));
   if (failed(compiler.read(options.input)))
     return failure();
   FailureOr<CalibrationCache> found = failure();

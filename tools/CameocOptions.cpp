@@ -235,6 +235,8 @@ const Setter kSetters[] = {
      [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.precision.correctsBiases); }},
     {OPT_learn_rounding,
      [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.precision.learnsRounding); }},
+    {OPT_device,
+     [](CameocOptions &o, StringRef v) { return setParsed(o.device, RunDevice::parse(v)); }},
     {OPT_calibration_data,
      [](CameocOptions &o, StringRef v) { return setText(o.calibration.data, v); }},
     {OPT_calibration_method,
@@ -359,6 +361,14 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
   if (!options.targetGiven && (options.emit == Emit::Ptx || options.emit == Emit::Cubin))
     options.pipeline.targets = "sm_80"; // one architecture's code
   return options;
+}
+
+CodeOptions cameo::codeTools(const CameocOptions &options) {
+  CodeOptions code;
+  code.ptx.ptxas = code.assemble.ptxas = options.pipeline.ptxas;
+  code.ptx.libdevice = options.pipeline.libdevice;
+  code.assemble.cache = options.pipeline.cacheDir;
+  return code;
 }
 
 void cameo::printStep(StringRef step, const llvm::TimeRecord &time) {

@@ -23,6 +23,8 @@ struct CameocOptions {
   std::optional<Stage> stopAfter, startFrom;
   /// --shapes: sizes by input name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// --device: where models run that are run to compile others.
+  std::optional<RunDevice> device;
   /// --calibration-...
   CalibrationOptions calibration;
   bool isCalibrated() const { return !calibration.data.empty() || !calibration.cache.empty(); }
@@ -44,6 +46,9 @@ struct CameocOptions {
 
 /// An error says what is wrong with which argument.
 llvm::Expected<CameocOptions> parseCameocOptions(llvm::ArrayRef<const char *> arguments);
+
+/// Where NVIDIA's tools are, for compilations on the way as for the last one.
+CodeOptions codeTools(const CameocOptions &options);
 
 /// Whether options go together; parseCameocOptions asks.
 llvm::Error checkCameocOptions(const CameocOptions &options);

@@ -78,8 +78,8 @@ def learn_rounding : Switch<"learn-rounding",
     "calibration data, instead of to the nearest">;
 }
 defm calibration_data : Value<"calibration-data", "DIR|FILE.npz", precisions,
-    "samples by which ranges of values are recorded, on the simulator: an array an input, whose "
-    "first axis runs over samples, in an archive or a folder of them">;
+    "samples by which ranges of values are recorded: an array an input, whose first axis runs over "
+    "samples, in an archive or a folder of them">;
 defm calibration_method : Value<"calibration-method", "METHOD", precisions,
     "where values are clipped that become 8 bits: max, entropy, percentile:99.99, mse (default), "
     "best (for each value the one that costs least)">;
@@ -98,6 +98,10 @@ defm labels : Value<"labels", "FILE.npy", precisions,
     "largest element">;
 defm budget : Value<"budget", "SECONDS", precisions,
     "what --accuracy may take; default: as long as it takes">;
+
+defm device : Value<"device", "sim|cuda[:N]", precisions,
+    "where the model runs that --calibration-data and --accuracy run: the simulator (default) or a "
+    "GPU of this machine; what is compiled for, --target says">;
 
 def simulator : Section<"3", "The simulator">;
 let Group = simulator in {

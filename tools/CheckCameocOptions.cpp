@@ -128,6 +128,14 @@ static llvm::Error checkAccuracy(const CameocOptions &options) {
   return llvm::Error::success();
 }
 
+static llvm::Error checkDevice(const CameocOptions &options) {
+  if (options.device && options.calibration.data.empty() && !options.accuracy.contract)
+    return fail(
+        "--device goes with --calibration-data or --accuracy, which run the model; --target "
+        "says what is compiled for");
+  return llvm::Error::success();
+}
+
 static llvm::Error checkQuantization(const CameocOptions &options) {
   const PrecisionOptions &precision = options.pipeline.precision;
   if (precision.isQuantized() && precision.ranges.empty() && !options.isCalibrated())
@@ -177,7 +185,7 @@ llvm::Error cameo::checkCameocOptions(const CameocOptions &options) {
     return llvm::Error::success();
   for (auto *check :
        {checkFiles, checkStages, checkSchedules, checkPrecisionStage, checkCalibration,
-        checkAccuracy, checkQuantization, checkPrinting, checkReport})
+        checkAccuracy, checkDevice, checkQuantization, checkPrinting, checkReport})
     if (llvm::Error error = check(options))
       return error;
   return llvm::Error::success();

@@ -53,9 +53,12 @@ static cl::opt<unsigned> level("O", cl::Prefix, cl::init(2), cl::cat(category),
                                cl::desc("as cameoc's"), cl::value_desc("0|1|2"));
 static cl::opt<std::string> shapes("shapes", cl::cat(category), cl::value_desc("x:1x3x224x224,..."),
                                    cl::desc("as cameoc's"));
-static cl::opt<std::string> target("target", cl::init("sim:sm_80"), cl::cat(category),
-                                   cl::value_desc("sim:ARCH"),
-                                   cl::desc("what models are compiled for"));
+static cl::opt<std::string> device("device", cl::init("sim"), cl::cat(category),
+                                   cl::value_desc("sim|cuda[:N]"),
+                                   cl::desc("what runs them: the simulator, or a GPU (sim)"));
+static cl::opt<std::string> target("target", cl::cat(category), cl::value_desc("ARCH"),
+                                   cl::desc("what models are compiled for: sim:ARCH (sim:sm_80), "
+                                            "for a GPU as cameoc's (what it is)"));
 static cl::opt<std::string>
     estimate("estimate", cl::cat(category), cl::value_desc("ARCH[:BOARD],..."),
              cl::desc("GPUs that a model's time is estimated for, as sm_90a:h200; else that of "
@@ -63,16 +66,34 @@ static cl::opt<std::string>
 static cl::opt<unsigned> jobs("j", cl::Prefix, cl::cat(category), cl::value_desc("N"),
                               cl::desc("threads; one a core"));
 
-static llvm::Expected<CompileOptions> compileOptions() {
+static llvm::Expected<RunOptions> runOptions() {
+  llvm::Expected<RunDevice> where = RunDevice::parse(device);
+  if (!where)
+    return llvm::createStringError("--device: " + llvm::toString(where.takeError()));
+  return RunOptions{*where, jobs};
+}
+
+/// What models are compiled for.
+static llvm::Expected<std::string> targetsOf(const RunDevice &where) {
+  if (target.empty())
+    return where.targets();
+  bool isSimulated = where.kind == CAMEO_DEVICE_SIMULATOR;
+  if (StringRef(target).starts_with("sim:") != isSimulated)
+    return llvm::createStringError("--target=" + target + ": models are compared on " +
+                                   (isSimulated ? "the simulator" : "a GPU") +
+                                   "; --device says where");
+  return target;
+}
+
+static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where) {
   CompileOptions options;
-  options.pipeline.targets = target;
+  if (llvm::Error error = targetsOf(where).moveInto(options.pipeline.targets))
+    return std::move(error);
   options.pipeline.level = level;
   options.jobs = jobs;
   options.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
   if (level > 2)
     return llvm::createStringError("-O takes 0, 1 or 2, not %u", unsigned(level));
-  if (!StringRef(target).starts_with("sim:"))
-    return llvm::createStringError("--target=" + target + ": models are compared on the simulator");
   if (!shapes.empty()) {
     if (llvm::Error error = parseShapes(shapes).moveInto(options.shapes))
       return llvm::createStringError("--shapes: " + llvm::toString(std::move(error)));
@@ -83,8 +104,8 @@ static llvm::Expected<CompileOptions> compileOptions() {
 using Sides = std::vector<std::unique_ptr<RunningSide>>;
 
 /// Of --precision, each with the options that its side is compiled with.
-static llvm::Expected<std::vector<CompileOptions>> optionsOfSides() {
-  llvm::Expected<CompileOptions> options = compileOptions();
+static llvm::Expected<std::vector<CompileOptions>> optionsOfSides(const RunDevice &where) {
+  llvm::Expected<CompileOptions> options = compileOptions(where);
   if (!options)
     return options.takeError();
   llvm::SmallVector<StringRef> types;
@@ -102,9 +123,8 @@ static llvm::Expected<std::vector<CompileOptions>> optionsOfSides() {
   return std::move(list);
 }
 
-static llvm::Expected<Sides> compileSides(llvm::ArrayRef<CompileOptions> options) {
-  RunOptions run;
-  run.threads = jobs;
+static llvm::Expected<Sides> compileSides(llvm::ArrayRef<CompileOptions> options,
+                                          const RunOptions &run) {
   Sides sides;
   for (const CompileOptions &these : options) {
     llvm::Expected<std::unique_ptr<RunningSide>> side =
@@ -146,9 +166,7 @@ static llvm::Error estimateSides(llvm::ArrayRef<CompileOptions> options, const D
   return llvm::Error::success();
 }
 
-static llvm::Expected<Sides> loadSides() {
-  RunOptions run;
-  run.threads = jobs;
+static llvm::Expected<Sides> loadSides(const RunOptions &run) {
   Sides sides;
   for (const std::string &file : files) {
     llvm::Expected<std::unique_ptr<RunningSide>> side = RunningSide::load(file, run);
@@ -205,11 +223,14 @@ static llvm::Expected<bool> run() {
   if (!estimate.empty())
     if (auto targets = parseTargetSpec(estimate); !targets)
       return llvm::createStringError("--estimate: " + llvm::toString(targets.takeError()));
+  llvm::Expected<RunOptions> where = runOptions();
+  if (!where)
+    return where.takeError();
   std::vector<CompileOptions> options;
   if (isModel)
-    if (llvm::Error error = optionsOfSides().moveInto(options))
+    if (llvm::Error error = optionsOfSides(where->device).moveInto(options))
       return std::move(error);
-  llvm::Expected<Sides> models = isModel ? compileSides(options) : loadSides();
+  llvm::Expected<Sides> models = isModel ? compileSides(options, *where) : loadSides(*where);
   if (!models)
     return models.takeError();
   llvm::Expected<CalibrationData> input = CalibrationData::open(data, models->front()->inputs());

@@ -75,9 +75,7 @@ CompileOptions Invocation::compileOptions() {
   CompileOptions result;
   result.pipeline = options.pipeline;
   result.shapes = options.shapes;
-  result.code.ptx.ptxas = result.code.assemble.ptxas = options.pipeline.ptxas;
-  result.code.ptx.libdevice = options.pipeline.libdevice;
-  result.code.assemble.cache = options.pipeline.cacheDir;
+  result.code = codeTools(options);
   result.code.simChecks = options.simChecks;
   result.code.simTrace = options.simTrace;
   result.code.simForms = options.simForms;

@@ -20,8 +20,8 @@
 using namespace mlir;
 using namespace cameo;
 
-CompileOptions cameo::calibrationOptions(CompileOptions options) {
-  options.pipeline.targets = "sim:sm_80";
+CompileOptions cameo::calibrationOptions(CompileOptions options, StringRef targets) {
+  options.pipeline.targets = targets.str();
   options.pipeline.schedules.clear();
   bool equalizesRanges = options.pipeline.precision.equalizesRanges;
   options.pipeline.precision = {};
@@ -188,11 +188,10 @@ static llvm::Error collect(Runner &runner, CalibrationData &data, Runner::TapFun
   }
 }
 
-static FailureOr<std::unique_ptr<Runner>> compileToRun(Compiler &compiler, unsigned threads) {
+static FailureOr<std::unique_ptr<Runner>> compileToRun(Compiler &compiler,
+                                                       const RunOptions &options) {
   if (failed(compiler.runTo(Stage::Host)) || failed(compiler.emit()))
     return failure();
-  RunOptions options;
-  options.threads = threads;
   llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(compiler.artefact(), options);
   if (!runner)
     return compiler.fail("calibration: " + llvm::toString(runner.takeError()));
@@ -353,7 +352,8 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
     normalized = compiler.module().clone();
   if (options.learnsRounding)
     learner.emplace(*normalized, options.threads);
-  FailureOr<std::unique_ptr<Runner>> runner = compileToRun(compiler, options.threads);
+  FailureOr<std::unique_ptr<Runner>> runner =
+      compileToRun(compiler, {options.device, options.threads});
   if (failed(runner))
     return failure();
   CalibrationMethod method = options.method.value_or(CalibrationMethod());

@@ -1,7 +1,7 @@
 // Thresholds of quantisation from sample data: the FP32 model runs over it in this process, and
 // each value that it shows on the way goes into a histogram.
 //
-//   cameo::Compiler compiler(calibrationOptions(options));
+//   cameo::Compiler compiler(calibrationOptions(options, "sim:sm_80"));
 //   if (succeeded(compiler.read("model.onnx")))
 //     FailureOr<CalibrationCache> found = calibrate(compiler, {"train.npz", ...});
 //
@@ -27,6 +27,7 @@ struct CalibrationOptions {
   bool learnsRounding = false;
   /// Samples of a run, where the model leaves that open. Results do not depend on it.
   uint64_t batch = 8;
+  RunDevice device;
   unsigned threads = 0; // 0: one a core
   /// Called after each run: in "calibrating" and "recording what products read" with samples, in
   /// "choosing methods", which `best` does, with runs.
@@ -38,8 +39,9 @@ struct CalibrationOptions {
 };
 
 /// How a model is compiled to be calibrated: in the types that it has, a kernel an operator, for
-/// the simulator, with taps on all values; its ranges equalized if that is asked for.
-CompileOptions calibrationOptions(CompileOptions options);
+/// `targets`, which are those of CalibrationOptions::device, with taps on all values; its ranges
+/// equalized if that is asked for.
+CompileOptions calibrationOptions(CompileOptions options, llvm::StringRef targets);
 
 /// The inputs of the model that the compiler has read, as its data has to have them.
 mlir::FailureOr<std::vector<TensorPort>> calibrationInputs(Compiler &compiler);

@@ -68,8 +68,11 @@ public:
         quantize(tensor.bytes, threshold);
     Expected<std::vector<HostTensor>> outputs =
         runner.runChanged(inputs, [&](unsigned tap, MutableArrayRef<char> bytes) {
-          if (runner.taps()[tap].name == name)
-            quantize(bytes, threshold);
+          const TensorPort &port = runner.taps()[tap];
+          if (port.name != name || port.type != CAMEO_DTYPE_F32)
+            return false;
+          quantize(bytes, threshold);
+          return true;
         });
     if (!outputs)
       return failed(outputs.takeError());

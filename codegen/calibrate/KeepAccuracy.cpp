@@ -31,11 +31,12 @@ using RunFunction = llvm::function_ref<Expected<std::vector<HostTensor>>(DataBat
 
 class ModelOracle : public LayerOracle {
 public:
-  ModelOracle(StringRef path, const CompileOptions &given, const AccuracyOptions &accuracy,
-              AccuracyMetric metric)
+  /// `targets` are those of accuracy.device.
+  ModelOracle(StringRef path, const CompileOptions &given, StringRef targets,
+              const AccuracyOptions &accuracy, AccuracyMetric metric)
       : path(path), options(given), accuracy(accuracy), metric(std::move(metric)) {
-    // Simulated, for samples as they are, and without what is for the artefact's users.
-    options.pipeline.targets = "sim:sm_80";
+    // For samples as they are, and without what is for the artefact's users.
+    options.pipeline.targets = targets.str();
     options.pipeline.precision.io = "fp32";
     options.pipeline.schedules = options.pipeline.tune = options.pipeline.taps = "";
     options.code.remarks = options.code.simChecks = options.code.simTrace = false;
@@ -137,7 +138,7 @@ Error ModelOracle::start() {
 
 Error ModelOracle::compileSwitches() {
   FailureOr<std::unique_ptr<SwitchedModel>> model =
-      SwitchedModel::create(path, options, places, accuracy.threads);
+      SwitchedModel::create(path, options, places, {accuracy.device, accuracy.threads});
   ++compilations;
   if (failed(model))
     return notCompiled();
@@ -266,9 +267,8 @@ Expected<std::optional<bool>> ModelOracle::isGood(const BitVector &kept) {
   ++compilations;
   if (failed(compiler.read(path)) || failed(compiler.runTo(Stage::Host)) || failed(compiler.emit()))
     return notCompiled();
-  RunOptions runOptions;
-  runOptions.threads = accuracy.threads;
-  Expected<std::unique_ptr<Runner>> runner = Runner::create(compiler.artefact(), runOptions);
+  Expected<std::unique_ptr<Runner>> runner =
+      Runner::create(compiler.artefact(), {accuracy.device, accuracy.threads});
   if (!runner)
     return problem(llvm::toString(runner.takeError()));
   Expected<std::optional<AccuracyScore>> found =
@@ -356,7 +356,10 @@ Expected<AccuracyResult> cameo::keepAccuracy(StringRef path, const CompileOption
       return read.takeError();
     labels = std::move(*read);
   }
-  ModelOracle oracle(path, options, accuracy,
+  Expected<std::string> targets = accuracy.device.targets();
+  if (!targets)
+    return problem(llvm::toString(targets.takeError()));
+  ModelOracle oracle(path, options, *targets, accuracy,
                      AccuracyMetric(*accuracy.contract, std::move(labels)));
   if (Error error = oracle.start())
     return std::move(error);

@@ -21,6 +21,7 @@ struct AccuracyOptions {
   double budget = std::numeric_limits<double>::infinity(); // seconds
   /// Samples of a run, where the model leaves that open.
   uint64_t batch = 8;
+  RunDevice device;
   unsigned threads = 0; // 0: one a core
   /// Called as work goes on: with samples or layers.
   std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;

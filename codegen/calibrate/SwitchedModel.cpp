@@ -152,7 +152,7 @@ LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places)
 FailureOr<std::unique_ptr<SwitchedModel>> SwitchedModel::create(StringRef path,
                                                                 CompileOptions options,
                                                                 const SwitchPlaces &places,
-                                                                unsigned threads) {
+                                                                const RunOptions &run) {
   // The graph that is quantised otherwise, but with nothing that is.
   std::string &nodes = options.pipeline.precision.nodes;
   nodes += nodes.empty() ? "*=fp32" : ";*=fp32";
@@ -162,8 +162,6 @@ FailureOr<std::unique_ptr<SwitchedModel>> SwitchedModel::create(StringRef path,
       failed(model->insert(compiler.module(), places)) || failed(compiler.runTo(Stage::Host)) ||
       failed(compiler.emit()))
     return failure();
-  RunOptions run;
-  run.threads = threads;
   llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(compiler.artefact(), run);
   if (!runner)
     return compiler.fail("accuracy: " + llvm::toString(runner.takeError()));

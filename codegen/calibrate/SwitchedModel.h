@@ -31,12 +31,12 @@ struct SwitchPlaces {
 
 class SwitchedModel {
 public:
-  /// Compiles the model that `options` would quantise, for the simulator. Messages go to
-  /// options.onMessage.
+  /// Compiles the model that `options` would quantise, for options.pipeline.targets, which run where
+  /// `run` says. Messages go to options.onMessage.
   static mlir::FailureOr<std::unique_ptr<SwitchedModel>> create(llvm::StringRef path,
                                                                 CompileOptions options,
                                                                 const SwitchPlaces &places,
-                                                                unsigned threads);
+                                                                const RunOptions &run);
 
   /// From the next run on; `places` cover them.
   void set(const QuantizedOperands &operands);

@@ -56,7 +56,7 @@ public:
   RunningSide(SideFacts facts, std::unique_ptr<Runner> model, std::unique_ptr<Runner> tapped)
       : Side(std::move(facts)), model(std::move(model)), tapped(std::move(tapped)) {}
 
-  /// Compiles a model for the simulator, once as it is and once with taps on the values that match
+  /// Compiles a model for where `run` runs it, once as it is and once with taps on the values that match
   /// `taps`, if there are any. Messages go to options.onMessage; an error says only that there was
   /// one.
   static llvm::Expected<std::unique_ptr<RunningSide>>

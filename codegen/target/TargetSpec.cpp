@@ -1,6 +1,7 @@
 // The command line's list of targets, and the GPU present.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/target/GpuTargets.h"
 #include "codegen/target/Target.h"
 
 #include "runtime/cuda/places.h"
@@ -108,6 +109,31 @@ llvm::Expected<llvm::SmallVector<TargetVariant>> cameo::parseTargetSpec(StringRe
   return variants;
 }
 
+/// The best one whose cubin runs on such a GPU: it runs on later minor versions of its major version
+/// too. Null: there is none.
+static const Target *targetOfCubin(unsigned major, unsigned minor) {
+  const Target *best = nullptr;
+  for (const Target &target : knownTargets())
+    if (target.major == major && target.minor <= minor)
+      if (!target.archSpecific || target.minor == minor)
+        best = &target;
+  return best;
+}
+
+llvm::Expected<std::string> cameo::targetsOfGpu(unsigned major, unsigned minor) {
+  if (const Target *target = targetOfCubin(major, minor))
+    return (target->name + ",ptx:" + target->name).str();
+  const Target *newest = nullptr;
+  for (const Target &target : knownTargets())
+    if (!target.archSpecific && std::tie(target.major, target.minor) < std::tie(major, minor))
+      newest = &target;
+  if (!newest)
+    return llvm::createStringError(
+        llvm::formatv("no code for compute capability {0}.{1}; the oldest is {2}", major, minor,
+                      knownTargets().front().name));
+  return ("ptx:" + newest->name).str();
+}
+
 llvm::Expected<const Target *> cameo::findNativeTarget() {
   void *driver = dlopen(CAMEO_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   for (const char *folder : cameoCudaFolders)
@@ -136,12 +162,7 @@ llvm::Expected<const Target *> cameo::findNativeTarget() {
   if (get(&device, 0) || attribute(&major, majorAttribute, device) ||
       attribute(&minor, minorAttribute, device))
     return llvm::createStringError("target 'native': the GPU does not report its architecture");
-  // A cubin runs on later minor versions of its major version too.
-  const Target *best = nullptr;
-  for (const Target &target : knownTargets())
-    if (static_cast<int>(target.major) == major && static_cast<int>(target.minor) <= minor)
-      if (!target.archSpecific || static_cast<int>(target.minor) == minor)
-        best = &target;
+  const Target *best = targetOfCubin(unsigned(major), unsigned(minor));
   if (!best)
     return llvm::createStringError(
         llvm::formatv("target 'native': no code for compute capability {0}.{1}; 'ptx' makes "

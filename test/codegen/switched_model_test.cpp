@@ -155,7 +155,7 @@ TEST_F(SwitchedModels, AsCompiledForEveryChoice) {
     EXPECT_TRUE(places.cover(*alone));
   }
   FailureOr<std::unique_ptr<SwitchedModel>> switched =
-      SwitchedModel::create(model, options(""), places, 1);
+      SwitchedModel::create(model, options(""), places, {RunDevice(), 1});
   ASSERT_TRUE(succeeded(switched));
   DataBatch batch{kRows, {input}};
   std::vector<double> reference = numbersOf((*switched)->run(batch));

@@ -1,6 +1,7 @@
 // The target table and the command line's target lists.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/target/GpuTargets.h"
 #include "codegen/target/Target.h"
 #include "dialects/rt/Rt.h"
 
@@ -130,6 +131,20 @@ TEST(TargetSpec, Boards) {
             "error: sm_90a is listed for two boards, h200 and gh200");
   EXPECT_EQ(describe("sm_90a:h100-sxm,sim:sm_90a:gh200"),
             "error: sm_90a is listed for two boards, h100-sxm and gh200");
+}
+
+TEST(TargetSpec, OfAGpu) {
+  auto targetsOf = [](unsigned major, unsigned minor) {
+    llvm::Expected<std::string> targets = targetsOfGpu(major, minor);
+    return targets ? *targets : "error: " + llvm::toString(targets.takeError());
+  };
+  EXPECT_EQ(targetsOf(7, 5), "sm_75,ptx:sm_75");
+  EXPECT_EQ(targetsOf(8, 0), "sm_80,ptx:sm_80");
+  EXPECT_EQ(targetsOf(8, 7), "sm_86,ptx:sm_86");
+  EXPECT_EQ(targetsOf(8, 9), "sm_89,ptx:sm_89");
+  EXPECT_EQ(targetsOf(9, 0), "sm_90a,ptx:sm_90a");
+  EXPECT_EQ(targetsOf(12, 0), "ptx:sm_90");
+  EXPECT_EQ(targetsOf(7, 0), "error: no code for compute capability 7.0; the oldest is sm_75");
 }
 
 TEST(TargetSpec, Errors) {
