@@ -178,6 +178,8 @@ constexpr ValueRule rules[] = {
     {"Squeeze Unsqueeze", "axes", notBelow, "", 0, 0, 1, 1},
     {"MeanVarianceNormalization", "axes", notEmpty},
     {"LpNormalization", "p", between, "", 1, 2},
+    {"ReverseSequence", "batch_axis", between, "", 0, 1},
+    {"ReverseSequence", "time_axis", between, "", 0, 1},
     {"Attention", "qk_matmul_output_mode", between, "", 0, 3},
 
     {"", "to", typeNumber, "", 1}, {"", "dtype", typeNumber, "", 1},

@@ -40,7 +40,6 @@ StringRef nearestForm(StringRef op) {
              "LogSoftmax, GatherElements and ReduceMean")
       .Case("NonMaxSuppression", "boxes and scores as outputs, chosen among after the model")
       .Cases("Optional", "OptionalGetElement", "OptionalHasElement", present)
-      .Case("ReverseSequence", "Slice with a step of -1, for sequences of one length")
       .Case("RotaryEmbedding", "Split, Mul, Sub, Add and Concat")
       .Cases("ScatterElements", "ScatterND", "TensorScatter",
              "Where with OneHot, or Slice and Concat at fixed places")

@@ -1,5 +1,5 @@
 // Operators whose elements are found by other elements or by their own place: Gather,
-// GatherElements, GatherND, OneHot, EyeLike, Trilu.
+// GatherElements, GatherND, ReverseSequence, OneHot, EyeLike, Trilu.
 //
 //   onnx.Gather  ==>  linalg.generic whose body reads the index, then the element
 //
@@ -94,6 +94,37 @@ static LogicalResult lowerGatherND(Operation *op, Lowering &l) {
           source.push_back(math.wrapNegative(index, data.sizes[batches + i]));
         }
         llvm::append_range(source, at.drop_front(indices.rank() - 1));
+        return math.element(data, source);
+      });
+  l.define(op, 0, result, sizes, data.elementType);
+  return success();
+}
+
+//===-- ReverseSequence -----------------------------------------------------------------------===//
+
+static LogicalResult lowerReverseSequence(Operation *op, Lowering &l) {
+  FailureOr<Sizes> inferred = l.infer(op);
+  if (failed(inferred))
+    return failure();
+  const Sizes &sizes = *inferred;
+  Lowered data = l.operand(op, 0), lengths = l.operand(op, 1);
+  auto reverse = cast<onnx::ReverseSequenceOp>(op);
+  int64_t batchAxis = reverse.getBatchAxis(), timeAxis = reverse.getTimeAxis();
+  Value result = l.build.compute(
+      op->getLoc(), sizes, data.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
+        IndexMath math(b, loc);
+        // Moved into range as a number of 64 bits: it might not fit an index.
+        Type wide = b.getI64Type();
+        Value length = math.element(lengths, at[batchAxis]);
+        Value steps = b.create<arith::IndexCastOp>(loc, wide, math.of(sizes[timeAxis]));
+        length = b.create<arith::MaxSIOp>(loc, length, scalarConstant(b, loc, wide, 0));
+        length = b.create<arith::MinSIOp>(loc, length, steps);
+        length = b.create<arith::IndexCastOp>(loc, b.getIndexType(), length);
+        Value step = at[timeAxis];
+        Value last = math.sub(length, b.getIndexAttr(1));
+        SmallVector<Value> source(at);
+        source[timeAxis] = math.select(math.compare(arith::CmpIPredicate::slt, step, length),
+                                       math.sub(last, step), step);
         return math.element(data, source);
       });
   l.define(op, 0, result, sizes, data.elementType);
@@ -205,6 +236,8 @@ void registerGatherOperators(OperatorTable &table) {
   table["GatherND"] = {lowerGatherND,
                        "last size of indices known at compile time; indices read at run time are "
                        "moved into range, not reported"};
+  table["ReverseSequence"] = {lowerReverseSequence,
+                              "lengths read at run time are moved into range, not reported"};
   table["OneHot"] = {lowerOneHot, "depth known on the host"};
   table["EyeLike"] = {lowerEyeLike};
   table["Trilu"] = {lowerTrilu};

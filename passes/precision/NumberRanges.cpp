@@ -272,7 +272,7 @@ static Rule ruleOf(StringRef name) {
       .Cases("Tanh", "Erf", "Softsign", "Sin", "Cos", "Sign", "LpNormalization", signedUnit)
       .Cases("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", first)
       .Cases("Expand", "Tile", "Slice", "Split", "Gather", "GatherElements", "GatherND", first)
-      .Cases("Identity", "Dropout", "DepthToSpace", "SpaceToDepth", first)
+      .Cases("Identity", "Dropout", "DepthToSpace", "SpaceToDepth", "ReverseSequence", first)
       .Cases("MaxPool", "GlobalMaxPool", "GlobalAveragePool", "ReduceMax", "ReduceMin", first)
       .Case("ReduceMean", first)
       .Cases("Concat", "Mean", any)

@@ -148,6 +148,7 @@ static constexpr PolicyRow kPolicy[] = {
     {"Relu", Role::Elementwise},
     {"Reshape", Role::Movement},
     {"Resize", Role::Movement, "", operand(1) | operand(2)}, // the region, scales
+    {"ReverseSequence", Role::Movement},
     {"Round", Role::Elementwise},
     {"Selu", Role::Elementwise},
     {"Shape", Role::Movement},

@@ -167,6 +167,9 @@ def cases():
                      [floats(1, NAN, 2, shape=[1, 1, 3])], [floats(NAN, shape=[1, 1, 1])])
     yield Difference("Gather, GatherElements, GatherND out of range at run time", "GatherElements",
                      [floats(1, 2, 3, 4), ints(4, -5)], [floats(4, 1)], fixed=False)
+    yield Difference("ReverseSequence of lengths out of range at run time", "ReverseSequence",
+                     [floats(1, 2, 3, 4, 5, 6, shape=[3, 2]), ints(4, -1)],
+                     [floats(5, 2, 3, 4, 1, 6, shape=[3, 2])], fixed=False)
 
 
 def same(values, wanted):

@@ -539,6 +539,15 @@ def gather_nd(g, name):
     g.add(name, [x, g.constant(indices.astype(I64))])
 
 
+@operator("ReverseSequence")
+def reverse_sequence(g, name):
+    x = g.pick(lambda v: v.rank >= 2 and all(isinstance(dim, int) and dim for dim in v.dims[:2]))
+    batch = g.integer(0, 1)
+    lengths = g.random.integers(0, x.dims[1 - batch] + 1, x.dims[batch])
+    g.add(name, [x, g.constant(lengths.astype(I64))], x.dims, batch_axis=batch,
+          time_axis=1 - batch)
+
+
 @operator("Trilu")
 def trilu(g, name):
     x = g.pick(lambda v: v.rank >= 2 and v.dtype in (F32, F64, I64))

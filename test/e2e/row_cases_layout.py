@@ -150,6 +150,15 @@ def gather_nd(name, version):
         yield Case("batch", [normal(2, 3, 4), whole(0, 3, 2, 5, 1)], {"batch_dims": 1})
 
 
+@operator("ReverseSequence")
+def reverse_sequence(name, version):
+    yield Case("time-first", [normal(4, 3), numpy.array([4, 1, 3])])
+    yield Case("batch-first", [normal(3, 5, 2), numpy.array([0, 5, 2])],
+               {"batch_axis": 0, "time_axis": 1})
+    yield Case("constant", [normal(4, 3), fixed(2, 0, 4)])
+    yield Case("equal-lengths", [normal(4, 3), fixed(4, 4, 4)])
+
+
 @operator("Trilu")
 def trilu(name, version):
     yield Case("upper", [normal(2, 4, 5)])

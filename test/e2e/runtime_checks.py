@@ -207,6 +207,11 @@ def cases():
     yield Check("gather-nd", "GatherND", [tensor("N", 3), tensor("M", 1, dtype=I64)],
                 [[2, 3], Values([[1], [1]])],
                 [([[2, 3], Values([[1], [1], [1]])], "batch sizes 2 and 3")], {"batch_dims": 1})
+    yield Check("reverse-sequence-count", "ReverseSequence",
+                [tensor("T", "N"), tensor("L", dtype=I64)], [[3, 2], given(3, 1)],
+                [([[3, 2], given(3, 1, 2)], "sequence_lens holds 3 lengths for 2 sequences")])
+    yield Check("reverse-sequence-constant", "ReverseSequence", [tensor("T", 2), ints(0, 3)],
+                [[3, 2]], [([[2, 2]], "a sequence of length 3 along a time axis of size 2")])
     yield Check("one-hot", "OneHot", [tensor("N", dtype=I64), tensor(dtype=I64), tensor(2)],
                 [[3], Values(4), [2]],
                 [([[3], Values(-1), [2]], "depth is -1; it must be 1 or more")])

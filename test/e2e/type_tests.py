@@ -45,10 +45,10 @@ EXTREMES = {"Abs", "Add", "ArgMax", "ArgMin", "BitShift", "BitwiseAnd", "Bitwise
             "BitwiseXor", "Clip", "Concat", "CumSum", "Div", "Equal", "Expand", "Gather",
             "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less",
             "LessOrEqual", "Max", "MaxPool", "Min", "Mod", "Mul", "Neg", "Pad", "ReduceMax",
-            "ReduceMin", "Relu", "Reshape", "Sign", "Slice", "Split", "Squeeze", "Sub",
+            "ReduceMin", "Relu", "Reshape", "ReverseSequence", "Sign", "Slice", "Split", "Squeeze", "Sub",
             "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"}
 DIVISORS = {"Div", "Mod"}
-PLACES = {"BitShift", "Gather", "GatherElements", "GatherND"}  # the second operand is not a datum
+PLACES = {"BitShift", "Gather", "GatherElements", "GatherND", "ReverseSequence"}  # the second operand is not a datum
 # The result's type is not one that an operand has, or is the point.
 TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity"}
 # Parameters that the specification keeps apart and that go together all the same.

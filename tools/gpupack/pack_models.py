@@ -67,7 +67,7 @@ FAMILIES = {
             "GroupNormalization RMSNormalization BatchNormalization",
     "scans": "CumSum CumProd",
     "layout": "Concat Split Slice Pad Transpose Expand Tile Gather GatherElements GatherND Trilu "
-              "OneHot Resize DepthToSpace SpaceToDepth",
+              "ReverseSequence OneHot Resize DepthToSpace SpaceToDepth",
 }
 
 

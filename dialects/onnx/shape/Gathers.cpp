@@ -1,7 +1,7 @@
 // Shapes of operators whose elements are found by other elements or by their own place: Gather,
-// GatherElements, GatherND, OneHot, EyeLike, Trilu.
+// GatherElements, GatherND, ReverseSequence, OneHot, EyeLike, Trilu.
 //
-// Indices that are known are held against the size that they index.
+// Indices and lengths that are known are held against the size that they are of.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Onnx.h"
@@ -176,6 +176,42 @@ static FailureOr<Sizes> inferGatherND(Shapes &shapes, Operation *op) {
   return result;
 }
 
+//===-- ReverseSequence -----------------------------------------------------------------------===//
+
+/// Refuses or checks constant lengths that are not 0 to the size of the time axis.
+static LogicalResult checkConstantLengths(SizeBuilder &s, Operation *op, OpFoldResult steps) {
+  constexpr StringLiteral kOutside = "a sequence of length {0} along a time axis of size {1}";
+  std::optional<SmallVector<int64_t>> known =
+      constantInts(op->getOperand(1), std::numeric_limits<int64_t>::max());
+  if (!known || known->empty())
+    return success();
+  OpFoldResult least = s.index(*llvm::min_element(*known));
+  OpFoldResult most = s.index(*llvm::max_element(*known));
+  if (failed(s.check(op, s.less(s.index(-1), least), kOutside, least, steps)))
+    return failure();
+  return s.check(op, s.equal(s.less(steps, most), s.index(0)), kOutside, most, steps);
+}
+
+static FailureOr<Sizes> inferReverseSequence(SizeBuilder &s, Operation *op,
+                                             ArrayRef<Sizes> operands) {
+  const Sizes &x = operands[0], &lengths = operands[1];
+  auto reverse = cast<ReverseSequenceOp>(op);
+  int64_t batchAxis = reverse.getBatchAxis(), timeAxis = reverse.getTimeAxis();
+  if (x.size() < 2)
+    return s.refuse(op, "the input has rank " + Twine(x.size()) + "; it must have 2 or more");
+  if (batchAxis == timeAxis)
+    return s.refuse(op, "batch_axis and time_axis are both " + Twine(batchAxis) +
+                            "; one must be 0, the other 1");
+  if (lengths.size() != 1)
+    return s.refuse(op, "sequence_lens has rank " + Twine(lengths.size()) + "; it must have 1");
+  if (failed(s.check(op, s.equal(lengths[0], x[batchAxis]),
+                     "sequence_lens holds {0} lengths for {1} sequences", lengths[0],
+                     x[batchAxis])) ||
+      failed(checkConstantLengths(s, op, x[timeAxis])))
+    return failure();
+  return x;
+}
+
 //===-- OneHot, EyeLike, Trilu ----------------------------------------------------------------===//
 
 static FailureOr<Sizes> inferOneHot(Shapes &shapes, Operation *op) {
@@ -222,6 +258,7 @@ void registerGatherRules(RuleTable &table) {
   table["Gather"] = {fromShapes<inferGather>, hostGather};
   table["GatherElements"] = {fromShapes<inferGatherElements>};
   table["GatherND"] = {fromShapes<inferGatherND>};
+  table["ReverseSequence"] = {fromSizes<inferReverseSequence>};
   table["OneHot"] = {fromShapes<inferOneHot>};
   table["EyeLike"] = {fromSizes<inferEyeLike>};
   table["Trilu"] = {fromSizes<inferTrilu>};

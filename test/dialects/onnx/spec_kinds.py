@@ -249,7 +249,7 @@ KINDS = {
         "alpha beta gamma bias lambd epsilon momentum extrapolation_value cubic_coeff_a min max "
         "value_float scale softcap").split()},
     "q_num_heads": groups, "kv_num_heads": groups, "softmax_precision": float_types,
-    "qk_matmul_output_mode": one_of(4),
+    "qk_matmul_output_mode": one_of(4), "batch_axis": one_of(2), "time_axis": one_of(2),
     ("Pad", "value"): real, ("Constant", "value"): anything, "value": one_element,
     **{name: integer for name in ("k", "start", "end", "seed")},
     **{name: anything for name in (
@@ -367,6 +367,12 @@ def indices_input(operator, case, array):
         yield numpy.full_like(array, value), True
 
 
+def lengths_input(operator, case, array):
+    for value in (case.inputs[0].shape[case.attributes.get("time_axis", 0)] + 1, -1):
+        yield numpy.full_like(array, value), True
+    yield array[:-1], True
+
+
 INPUTS = {
     "axes": axes_input, ("CumSum", "axis"): axes_input, ("CumProd", "axis"): axes_input,
     "shape": sizes_input, ("ConstantOfShape", "input"): sizes_input, "repeats": repeats_input,
@@ -374,6 +380,7 @@ INPUTS = {
     "delta": delta_input, "depth": depth_input, "scales": scales_input,
     ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
     **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND")},
+    ("ReverseSequence", "sequence_lens"): lengths_input,
     ("OneHot", "values"): two_numbers, ("Range", "start"): one_number, ("Trilu", "k"): one_number,
     ("Clip", "min"): one_number, ("Pad", "constant_value"): one_number,
 }

@@ -78,3 +78,89 @@ func.func @oneOfMany(%x: tensor<?x4xf32>) -> tensor<4xf32> {
   %y = onnx.Gather(%x, %i) : (tensor<?x4xf32>, tensor<i64>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// The first elements of each sequence are read in the opposite order, its length moved into range.
+// CHECK-LABEL: func @reverse_sequence(
+// CHECK: kernel.dispatch ins(%{{.*}}, %{{.*}} :
+// CHECK: %[[LENGTH:.*]] = tensor.extract
+// CHECK: arith.maxsi %[[LENGTH]]
+// CHECK: arith.minsi
+// CHECK: arith.cmpi slt
+// CHECK: %[[STEP:.*]] = arith.select
+// CHECK: tensor.extract %{{.*}}[%[[STEP]],
+func.func @reverse_sequence(%x: tensor<5x3xf32>, %n: tensor<3xi64>) -> tensor<5x3xf32> {
+  %y = onnx.ReverseSequence(%x, %n) : (tensor<5x3xf32>, tensor<3xi64>) -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @reverse_sequence_of_rank_1(%x: tensor<5xf32>, %n: tensor<1xi64>) -> tensor<5xf32> {
+  // expected-note @below {{the input has rank 1; it must have 2 or more}}
+  %y = onnx.ReverseSequence(%x, %n) : (tensor<5xf32>, tensor<1xi64>) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @reverse_sequence_along_the_batch(%x: tensor<5x3xf32>, %n: tensor<3xi64>)
+    -> tensor<5x3xf32> {
+  // expected-note @below {{batch_axis and time_axis are both 1; one must be 0, the other 1}}
+  %y = onnx.ReverseSequence(%x, %n) {time_axis = 1 : i64}
+      : (tensor<5x3xf32>, tensor<3xi64>) -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @lengths_of_rank_2(%x: tensor<5x3xf32>, %n: tensor<3x1xi64>) -> tensor<5x3xf32> {
+  // expected-note @below {{sequence_lens has rank 2; it must have 1}}
+  %y = onnx.ReverseSequence(%x, %n) : (tensor<5x3xf32>, tensor<3x1xi64>) -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @lengths_for_other_sequences(%x: tensor<5x3xf32>, %n: tensor<5xi64>)
+    -> tensor<5x3xf32> {
+  // expected-note @below {{sequence_lens holds 5 lengths for 3 sequences}}
+  %y = onnx.ReverseSequence(%x, %n) : (tensor<5x3xf32>, tensor<5xi64>) -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @constant_length_outside(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %n = onnx.Constant() {value = dense<[5, 0, 6]> : tensor<3xi64>} : () -> tensor<3xi64>
+  // expected-note @below {{a sequence of length 6 along a time axis of size 5}}
+  %y = onnx.ReverseSequence(%x, %n) : (tensor<5x3xf32>, tensor<3xi64>) -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @constant_length_below_zero(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %n = onnx.Constant() {value = dense<[5, -1, 0]> : tensor<3xi64>} : () -> tensor<3xi64>
+  // expected-note @below {{a sequence of length -1 along a time axis of size 5}}
+  %y = onnx.ReverseSequence(%x, %n) : (tensor<5x3xf32>, tensor<3xi64>) -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}
+
+// -----
+
+// A time axis of run time is held against constant lengths then.
+// CHECK-LABEL: func @constant_lengths_of_open_size
+// CHECK: rt.check %{{.*}}, "a sequence of length {0} along a time axis of size {1}"
+func.func @constant_lengths_of_open_size(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %n = onnx.Constant() {value = dense<[5, 0, 2]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %y = onnx.ReverseSequence(%x, %n) : (tensor<?x3xf32>, tensor<3xi64>) -> tensor<?x3xf32>
+  return %y : tensor<?x3xf32>
+}
