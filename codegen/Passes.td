@@ -42,12 +42,6 @@ def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
   let options = [Option<"stage", "stage", "std::string", /*default=*/"",
                         "imported, normalized, precision, dispatched, scheduled, tiled, device or "
                         "host">];
-  // Of shapes that are inferred by lowering into a module that is thrown away.
-  let dependentDialects = [
-    "::cameo::kernel::KernelDialect", "::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect",
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
-  ];
 }
 
 //===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//
@@ -142,7 +136,7 @@ def PackWeights : Pass<"cameo-pack-weights", "::mlir::ModuleOp"> {
     maps are permuted alike, and the attribute becomes `kernel.packed`. Inputs of f32 that
     `kernel.rounding` lists are rounded to TF32, which then is `kernel.rounded`. One packed constant
     serves all dispatches and variants that want the same order, rounded or not; constants that nothing
-    reads any more are left to `cameo-lay-out-weights`.
+    reads any more go.
 
     ```mlir
     rt.constant @w0 = dense<...> : tensor<64x16x3x3xf32>

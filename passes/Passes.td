@@ -128,11 +128,6 @@ def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp">
     note: node 'mask' (NonZero): the operator is not supported; nearest supported: Where, which keeps the size
     ```
   }];
-  let dependentDialects = [
-    "::cameo::kernel::KernelDialect", "::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect",
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
-  ];
 }
 
 def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
@@ -163,11 +158,7 @@ def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"missingOnly", "missing-only", "bool", "false",
                         "do nothing unless there are values without an inferred shape">];
-  let dependentDialects = [
-    "::cameo::kernel::KernelDialect", "::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect",
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
-  ];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
     Statistic<"inferred", "inferred", "values that were given a shape">,
     Statistic<"folded", "folded", "operators on sizes that became constants">

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The payload format and the launch plan: the one header that compiler and runtime share.
- * Plain C, no dependency. Everything is little endian; offsets are bytes from the start of the
+ * The payload format and the launch plan, which the compiler writes and the runtime reads. Plain C,
+ * no dependency. Everything is little endian; offsets are bytes from the start of the
  * structure they stand in unless said otherwise.
  *
  * A Cameo artefact is a prebuilt stub (executable or shared library) followed by padding to
@@ -100,7 +100,8 @@ typedef enum CameoDataType {
  * of launches; a runtime may keep that list while shapes and host-resident values stay the same.
  *
  * CameoPlanHeader is followed, in this order and each aligned to 8, by
- * *   CameoPlanDim[dim_count]
+ *   CameoPlanTensor[input_count + output_count + tap_count]
+ *   CameoPlanDim[dim_count]
  *   CameoPlanKernel[kernel_count]
  *   uint32_t arg_types[arg_count]   CameoArgType of each kernel's parameters
  *   uint32_t code[code_words]

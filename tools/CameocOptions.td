@@ -53,8 +53,8 @@ defm tap : Value<"tap", "GLOB", outputs,
 def precisions : Section<"2", "Precision">;
 defm precision : Value<"precision", "TYPE", precisions,
     "fp32 (default): as imported; fp16, bf16: FP32 values in 16 bits where their range allows it; "
-    "tf32: FP32 values, multiplied by Tensor Cores; int8: what products read quantised by "
-    "--ranges, the rest as fp16">;
+    "tf32: FP32 values, multiplied by Tensor Cores; int8: what products read quantised by ranges, "
+    "of --calibration-data or --ranges, the rest as fp16">;
 defm precision_of : Value<"precision-of", "GLOB=TYPE", precisions,
     "another precision for nodes whose name or operator matches (layer4.*=bf16, Softmax=fp32); "
     "may be given again, and the last that matches counts">;
@@ -106,8 +106,9 @@ defm device : Value<"device", "sim|cuda[:N]", precisions,
 def simulator : Section<"3", "The simulator">;
 let Group = simulator in {
 def sim_checks : Switch<"sim-checks",
-    "adds an image for the simulator's --sim-checks and --sim-counters">;
-def sim_trace : Switch<"sim-trace", "the same, and for --sim-trace: large and slow">;
+    "adds a second image, with what the executable's --sim-checks and --sim-counters need">;
+def sim_trace : Switch<"sim-trace",
+    "the same, with what the executable's --sim-trace needs, too: large and slow">;
 }
 defm sim_forms : Value<"sim-forms", "FORMS", simulator,
     "warp (default): simulated kernels run a warp at once where they can; thread: each thread on "

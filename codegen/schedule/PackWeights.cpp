@@ -195,7 +195,7 @@ private:
   }
 
   llvm::SetVector<rt::ConstantOp> replaced;
-  llvm::StringMap<rt::ConstantOp> known; // null: not to be packed
+  llvm::StringMap<rt::ConstantOp> known; // by name; null: its data cannot be read
 };
 
 } // namespace

@@ -63,6 +63,7 @@ unsigned oldestPtxVersion(const Architecture &target) {
 const CameoRates &Target::rates() const { return *findRates(*this); }
 
 int64_t Target::launchBytes() const {
+  // The gap between two kernels, and the time in which one fills and empties the GPU: an assumption.
   constexpr int64_t kMicroseconds = 2;
   return kMicroseconds * board->memory_gbps * 1000;
 }

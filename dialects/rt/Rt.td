@@ -50,7 +50,7 @@ def Rt_Dialect : Dialect {
     "::mlir::DictionaryAttr":$memory,
     // Of a planned launch: shape and element type of each tensor whose buffer it gets.
     "::mlir::ArrayAttr":$shapes,
-    // Of a module whose values are stored channels last, wherever that can be.
+    // Of a variant whose values are stored channels last, wherever that can be.
     "::mlir::UnitAttr":$channels_last
   );
 }

@@ -9,7 +9,8 @@
 namespace cameo::sim {
 namespace {
 
-/// Between the kernels of a graph (NVIDIA's technical blog, "Getting Started with CUDA Graphs").
+/// Between the kernels of a graph (NVIDIA's technical blog, "Getting Started with CUDA Graphs"). The
+/// gap alone, since this is a bound; Target::launchBytes is of all that a launch costs.
 constexpr double kLaunchSeconds = 0.5e-6;
 /// Reciprocals, roots, exponentials of a multiprocessor and cycle (CUDA C++ Programming Guide,
 /// "Arithmetic Instructions"): the same on all architectures of the table.
