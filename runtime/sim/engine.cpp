@@ -117,42 +117,39 @@ const Options &Engine::options() const { return impl_->options; }
 std::string Engine::Impl::describeProblem(const Launch &launch, uint64_t sharedBytes) const {
   static const uint32_t maxBlock[3] = {1024, 1024, 64};
   static const uint32_t maxGrid[3] = {0x7fffffffu, 65535, 65535};
-  const char *name = launch.kernel->name;
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
     if (launch.block[i] == 0 || launch.block[i] > maxBlock[i])
-      return format("kernel %s: block size %c is %u; it goes from 1 to %u", name, "xyz"[i],
-                    launch.block[i], maxBlock[i]);
+      return format("block size %c is %u; it goes from 1 to %u", "xyz"[i], launch.block[i],
+                    maxBlock[i]);
     if (launch.grid[i] > maxGrid[i])
-      return format("kernel %s: grid size %c is %u; the limit is %u", name, "xyz"[i],
-                    launch.grid[i], maxGrid[i]);
+      return format("grid size %c is %u; the limit is %u", "xyz"[i], launch.grid[i], maxGrid[i]);
     threads *= launch.block[i];
   }
   if (!launch.kernel->thread_entry && threads % kLanes)
-    return format("kernel %s: a block has %llu threads; its only form runs whole warps", name,
+    return format("a block has %llu threads; its only form runs whole warps",
                   (unsigned long long)threads);
   uint64_t cluster = 1;
   for (int i = 0; i < 3; ++i) {
     uint32_t own = launch.kernel->cluster[i], given = launch.cluster[i];
     bool launchSays = launch.cluster[0] * launch.cluster[1] * launch.cluster[2] != 1;
     if (own && launchSays && own != given)
-      return format("kernel %s: cluster size %c is %u; the kernel is made for %u", name, "xyz"[i],
-                    given, own);
+      return format("cluster size %c is %u; the kernel is made for %u", "xyz"[i], given, own);
     uint32_t size = own ? own : given;
     if (!size || launch.grid[i] % size)
-      return format("kernel %s: grid size %c is %u; it must be a multiple of the cluster's %u",
-                    name, "xyz"[i], launch.grid[i], size);
+      return format("grid size %c is %u; it must be a multiple of the cluster's %u", "xyz"[i],
+                    launch.grid[i], size);
     cluster *= size;
   }
   uint32_t maxCluster = launch.nonPortableCluster ? kMaxClusterBlocks : kPortableClusterBlocks;
   if (cluster > maxCluster)
-    return format("kernel %s: a cluster has %llu blocks; the limit is %u", name,
-                  (unsigned long long)cluster, maxCluster);
+    return format("a cluster has %llu blocks; the limit is %u", (unsigned long long)cluster,
+                  maxCluster);
   if (threads > kMaxThreads)
-    return format("kernel %s: a block has %llu threads; the limit is %u", name,
-                  (unsigned long long)threads, kMaxThreads);
+    return format("a block has %llu threads; the limit is %u", (unsigned long long)threads,
+                  kMaxThreads);
   if (sharedBytes > kSharedWindow)
-    return format("kernel %s: requires %llu B of shared memory; the simulator has %u B", name,
+    return format("requires %llu B of shared memory; the simulator has %u B",
                   (unsigned long long)sharedBytes, kSharedWindow);
   return {};
 }
@@ -251,9 +248,8 @@ LaunchResult Engine::compareForms(const Launch &launch) {
       ++at;
     result.outcome = Outcome::Fault;
     result.error =
-        format("kernel %s: the vectorised form leaves 0x%02x at %s+0x%zx, the scalar form 0x%02x",
-               launch.kernel->name, copy.range.begin[at] & 0xff, copy.range.name.c_str(), at,
-               copy.byThreads[at] & 0xff);
+        format("the vectorised form leaves 0x%02x at %s+0x%zx, the scalar form 0x%02x",
+               copy.range.begin[at] & 0xff, copy.range.name.c_str(), at, copy.byThreads[at] & 0xff);
   }
   return result;
 }
@@ -341,8 +337,8 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
       &work);
   if (state.nextCluster < state.clusterCount && !state.stop) {
     result.outcome = Outcome::OutOfMemory; // not one worker could be made ready
-    result.error = format("kernel %s: no memory for the stacks of %u threads", kernel.name,
-                          state.threads * state.clusterSize);
+    result.error =
+        format("no memory for the stacks of %u threads", state.threads * state.clusterSize);
     return result;
   }
 
@@ -365,11 +361,11 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
     uint64_t count = result.reports.size() + result.moreReports;
     const std::string &text = result.reports.front().text;
     result.error = format(
-        "kernel %s: %s%s", kernel.name, text.substr(0, text.find('\n')).c_str(),
+        "%s%s", text.substr(0, text.find('\n')).c_str(),
         count > 1 ? format(" (and %llu more)", (unsigned long long)(count - 1)).c_str() : "");
   } else if (state.outOfMemory) {
     result.outcome = Outcome::OutOfMemory;
-    result.error = format("kernel %s: no memory for the checks", kernel.name);
+    result.error = format("no memory for the checks");
   }
   return result;
 }

@@ -511,7 +511,7 @@ TEST(SimChecks, AccessReports) {
             "(op 14, test.mlir:14)\n"
             "  in kernel test_kernel, node node, block (0,0,0), warp 0, lanes 0-31; "
             "32 times in all");
-  EXPECT_EQ(result.error, "kernel test_kernel: out-of-bounds access of global memory: write of "
+  EXPECT_EQ(result.error, "out-of-bounds access of global memory: write of "
                           "4 B at fresh+0x80 (of 128 B) (op 14, test.mlir:14)");
   result = runAccess(device, kMisalignedGlobal);
   EXPECT_EQ(result.reports[0].address, "fresh+0x21 (of 128 B)");

@@ -130,11 +130,10 @@ TEST(SimCluster, RefusesWhatNoGpuTakes) {
     EXPECT_EQ(result.outcome, Outcome::Invalid);
     return result.error;
   };
-  EXPECT_EQ(error(6, 0, 4, false),
-            "kernel numbers: grid size x is 6; it must be a multiple of the cluster's 4");
-  EXPECT_EQ(error(16, 0, 16, false), "kernel numbers: a cluster has 16 blocks; the limit is 8");
-  EXPECT_EQ(error(34, 0, 17, true), "kernel numbers: a cluster has 17 blocks; the limit is 16");
-  EXPECT_EQ(error(4, 1, 2, false), "kernel numbers: cluster size x is 2; the kernel is made for 1");
+  EXPECT_EQ(error(6, 0, 4, false), "grid size x is 6; it must be a multiple of the cluster's 4");
+  EXPECT_EQ(error(16, 0, 16, false), "a cluster has 16 blocks; the limit is 8");
+  EXPECT_EQ(error(34, 0, 17, true), "a cluster has 17 blocks; the limit is 16");
+  EXPECT_EQ(error(4, 1, 2, false), "cluster size x is 2; the kernel is made for 1");
 }
 
 // ---- What is right, and what is planted ----

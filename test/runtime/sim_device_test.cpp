@@ -114,7 +114,7 @@ TEST_F(SimDeviceTest, FaultsAreStatuses) {
   Status status = copy(1);
   EXPECT_EQ(status.code(), Code::KernelFault);
   EXPECT_EQ(status.message(),
-            "kernel copy: out-of-bounds access of global memory: write of 4 B at y+0x400 "
+            "out-of-bounds access of global memory: write of 4 B at y+0x400 "
             "(of 1024 B) (store to y, copy.mlir:2:3)\n"
             "out-of-bounds access of global memory: write of 4 B at y+0x400 (of 1024 B) "
             "(store to y, copy.mlir:2:3)\n"

@@ -416,9 +416,9 @@ TEST(SimEngine, KeepsDenormalsWhateverTheApplicationSets) {
 TEST(SimEngine, RefusesWhatNoGpuTakes) {
   TestDevice device(0);
   EXPECT_EQ(device.run(kernel<barrierBody>, {1, 1025}).error,
-            "kernel test_kernel: block size x is 1025; it goes from 1 to 1024");
+            "block size x is 1025; it goes from 1 to 1024");
   EXPECT_EQ(device.run(kernel<barrierBody>, {1, 32, 300 << 10}).error,
-            "kernel test_kernel: requires 307200 B of shared memory; the simulator has 262144 B");
+            "requires 307200 B of shared memory; the simulator has 262144 B");
   EXPECT_TRUE(device.run(kernel<barrierBody>, {0, 32}).ok()); // an empty grid does nothing
 }
 
