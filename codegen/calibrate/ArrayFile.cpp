@@ -108,7 +108,7 @@ Expected<Directory> findDirectory(const InputFile &file) {
   while (tailBytes >= kEndBytes && at > 0 && read32le(&tail[at]) != kEndMagic)
     --at;
   if (tailBytes < kEndBytes || read32le(&tail[at]) != kEndMagic)
-    return problemOf(file, "no zip archive");
+    return problemOf(file, "not a zip archive");
   Directory directory = {read16le(&tail[at + 10]), read32le(&tail[at + 12]),
                          read32le(&tail[at + 16])};
   if (directory.members != 0xffff && directory.bytes != kElsewhere &&
@@ -118,7 +118,7 @@ Expected<Directory> findDirectory(const InputFile &file) {
   uint64_t end = file.size() - tailBytes + at;
   char locator[kLocatorBytes], wide[kEnd64Bytes];
   if (end < kLocatorBytes)
-    return problemOf(file, "no zip archive");
+    return problemOf(file, "not a zip archive");
   if (Error error = file.read(end - kLocatorBytes, locator))
     return error;
   if (Error error = file.read(read64le(locator + 8), wide))

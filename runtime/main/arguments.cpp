@@ -23,12 +23,25 @@ std::string listInputs(const std::vector<runtime::PlanTensor> &tensors,
   return text;
 }
 
+// What stands in front of a file or a literal and is no name of the model's; else empty.
+std::string unknownName(const std::string &text) {
+  for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) {
+    std::string rest = text.substr(at + 1);
+    if (rest[0] == '@' || looksLikeLiteral(rest))
+      return text.substr(0, at);
+  }
+  return "";
+}
+
 // Neither a name of the model's with something after it, nor a file or a literal.
 Status unknownAssignment(const char *option, const std::string &text,
                          const std::vector<runtime::PlanTensor> &tensors) {
   std::string names;
   for (const runtime::PlanTensor &tensor : tensors)
     names += (names.empty() ? "" : ", ") + std::string(tensor.name);
+  if (std::string name = unknownName(text); !name.empty() && !names.empty())
+    return failure(Code::InvalidArgument, "%s=%s: the model has no '%s'; the names are %s", option,
+                   text.c_str(), name.c_str(), names.c_str());
   return failure(Code::InvalidArgument,
                  "%s=%s: write NAME=@FILE, @FILE or a literal such as NAME=2x3xf32=...; the names "
                  "are %s",

@@ -120,12 +120,12 @@ Status readMember(const uint8_t *data, size_t size, const Member &member,
 // Names come without ".npy".
 Status readDirectory(const uint8_t *data, size_t size, std::vector<Member> &members) {
   if (size < kEndBytes)
-    return damaged("no zip archive");
+    return damaged("not a zip archive");
   size_t end = size - kEndBytes;
   size_t lowest = end > 0xffff ? end - 0xffff : 0; // a comment may follow
   while (get32(data + end) != kEndMagic) {
     if (end == lowest)
-      return damaged("no zip archive");
+      return damaged("not a zip archive");
     --end;
   }
   uint32_t count = get16(data + end + 10);

@@ -141,10 +141,10 @@ def bad_files(tests):
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 5, 32), }")), "the file has 0"
     yield tests.save("overflow.npy", npy_bytes(
         "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8), }")), "overflow"
-    yield tests.save("empty.npz", b""), "no zip archive"
-    yield tests.save("garbage.npz", b"\xff" * 5000), "no zip archive"
+    yield tests.save("empty.npz", b""), "not a zip archive"
+    yield tests.save("garbage.npz", b"\xff" * 5000), "not a zip archive"
     archive = (tests.folder / "packed.npz").read_bytes()
-    yield tests.save("truncated.npz", archive[:-30]), "no zip archive"
+    yield tests.save("truncated.npz", archive[:-30]), "not a zip archive"
     broken = bytearray(archive)
     broken[60] ^= 0xff
     yield tests.save("broken.npz", bytes(broken)), "npz: "
@@ -220,7 +220,8 @@ USAGE = [
     (["positional"], "'positional' is not an option"),
     (["--input"], "--input needs a value"),
     (["--input="], "--input needs a value"),
-    (["--input=z=@x.npy"], "the names are x"),
+    (["--input=z=@x.npy"], "the model has no 'z'; the names are x"),
+    (["--input=z=2x5x32xf32=1"], "the model has no 'z'; the names are x"),
     (["--input=x=x.npy"], "'x.npy' is not a type"),
     (["--input=@x.npy", "--input=@x.npy"], "the model has only 1"),
     (["--input=x=@x.npy", "--input=x=@x.npy"], "'x' is given twice"),
@@ -234,7 +235,7 @@ USAGE = [
     (["--random-inputs", "--shapes=z:2"], "names no input"),
     (["--random-inputs", "--shapes=x:2xy"], "is not a list of sizes"),
     (["--random-inputs=x"], "is not a number"),
-    (["--random-inputs", "--output=z=@y.npy"], "the names are y, mean"),
+    (["--random-inputs", "--output=z=@y.npy"], "the model has no 'z'; the names are y, mean"),
     (["--random-inputs", "--output=y=y.npy"], "write @FILE.npy"),
     (["--random-inputs", "--output=y=@y.txt"], "write @FILE.npy"),
     (["--random-inputs", "--output=y=@/nowhere/y.npy"], "cannot write '/nowhere/y.npy'"),
