@@ -90,7 +90,7 @@ llvm::Error checkChoice(StringRef value, llvm::ArrayRef<StringRef> choices,
   if (choices.size() == 1)
     return fail("'" + value + "'" + where + " is not " + choices.front());
   std::string list = llvm::join(choices.drop_back(), ", ");
-  return fail("'" + value + "'" + where + " is none of " + list + " and " + choices.back());
+  return fail("'" + value + "'" + where + " is not one of " + list + " and " + choices.back());
 }
 
 llvm::Error setChoice(std::string &member, StringRef value, llvm::ArrayRef<StringRef> choices) {
@@ -118,6 +118,7 @@ llvm::Error setEmit(CameocOptions &options, StringRef value) {
                                         "onnx", "mlir", "schedules", "ranges"};
   static_assert(std::size(kinds) == size_t(Emit::Ranges) + 1);
   options.emit = Emit(llvm::find(kinds, value) - kinds);
+  options.emitGiven = true;
   return checkChoice(value, kinds);
 }
 

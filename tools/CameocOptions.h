@@ -20,6 +20,7 @@ struct CameocOptions {
   PipelineOptions pipeline;
   bool targetGiven = false; // by --target
   Emit emit = Emit::Exe;
+  bool emitGiven = false; // by --emit
   std::optional<Stage> stopAfter, startFrom;
   /// --shapes: sizes by input name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;

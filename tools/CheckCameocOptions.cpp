@@ -44,9 +44,9 @@ static llvm::Error checkStages(const CameocOptions &options) {
     return fail("--stop-after=binary is what happens anyway; --emit says what is written");
   if (options.stopAfter && options.startFrom && *options.stopAfter < *options.startFrom)
     return fail("--stop-after is a stage before --start-from");
-  if (options.stopAfter && options.emit != Emit::Exe && options.emit != Emit::Mlir &&
+  if (options.stopAfter && options.emitGiven && options.emit != Emit::Mlir &&
       options.emit != Emit::Onnx)
-    return fail("--stop-after writes IR; it does not go with this --emit");
+    return fail("--stop-after writes IR; of --emit, only mlir and onnx go with it");
   if (options.emit == Emit::Onnx && options.stopAfter && *options.stopAfter > Stage::Precision)
     return fail("--emit=onnx: the model is not ONNX any more after stage " +
                 stageName(*options.stopAfter));

@@ -22,7 +22,7 @@ Expected<AccuracyContract> AccuracyContract::parse(StringRef text) {
   StringRef number = text;
   bool isNoise = number.consume_back("dB");
   if (!isNoise && !number.consume_back("%"))
-    return llvm::createStringError("'" + text + "' is none of 99%, -0.3% and 30dB");
+    return llvm::createStringError("'" + text + "' is not one of 99%, -0.3% and 30dB");
   double amount = 0;
   if (number.getAsDouble(amount) || !std::isfinite(amount))
     return llvm::createStringError("'" + number + "' in '" + text + "' is no number");

@@ -18,7 +18,7 @@ using llvm::Twine;
 namespace fs = llvm::sys::fs;
 
 static Error problemOf(StringRef path, const Twine &what) {
-  return llvm::createStringError("calibration data '" + path.str() + "': " + what.str());
+  return llvm::createStringError("samples '" + path.str() + "': " + what.str());
 }
 
 struct CalibrationData::Part {
@@ -141,7 +141,7 @@ Error CalibrationData::place(const TensorPort &input, Part &part, StringRef path
 
 Expected<std::unique_ptr<CalibrationData::Open>> CalibrationData::openFile(StringRef path) const {
   auto told = [&](Error error) {
-    return llvm::createStringError("calibration data " + llvm::toString(std::move(error)));
+    return llvm::createStringError("samples " + llvm::toString(std::move(error)));
   };
   Expected<std::shared_ptr<InputFile>> file = InputFile::open(path);
   if (!file)
@@ -251,7 +251,7 @@ Expected<DataBatch> CalibrationData::next(uint64_t most) {
       size_t before = array.bytes.size();
       array.bytes.resize(before + count * part.sampleBytes);
       if (Error error = part.reader->read(llvm::MutableArrayRef(array.bytes).drop_front(before)))
-        return llvm::createStringError("calibration data " + llvm::toString(std::move(error)));
+        return llvm::createStringError("samples " + llvm::toString(std::move(error)));
       array.type = part.reader->dtype();
       array.shape = part.sampleSizes;
       if (!part.isWhole)

@@ -63,7 +63,7 @@ FailureOr<std::unique_ptr<LayerPlans>> LayerPlans::create(StringRef path,
 LogicalResult LayerPlans::findLayers() {
   llvm::Expected<PrecisionOverrides> overrides = PrecisionOverrides::parse(precision.nodes);
   if (!overrides)
-    return model.fail("precision of nodes: " + llvm::toString(overrides.takeError()));
+    return model.fail("--precision-of: " + llvm::toString(overrides.takeError()));
   func::FuncOp function = entryOf(model.module());
   llvm::Expected<RecordedRanges> ranges =
       RecordedRanges::read(precision.ranges, precision.model, function);

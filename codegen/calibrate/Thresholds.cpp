@@ -35,7 +35,7 @@ llvm::Expected<CalibrationMethod> CalibrationMethod::parse(StringRef text) {
                               : "': only percentile has a number, as in percentile:99.9"));
     }
   return llvm::createStringError("'" + text.str() +
-                                 "' is none of max, entropy, percentile:99.99, mse and best");
+                                 "' is not one of max, entropy, percentile:99.99, mse and best");
 }
 
 double cameo::maxThreshold(const Histogram &histogram) {

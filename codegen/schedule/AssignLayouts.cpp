@@ -382,8 +382,9 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
   void runOnOperation() override {
     if (layout != "tensor-cores" && layout != "auto" && layout != "channels-last" &&
         layout != "as-imported") {
-      getOperation().emitError() << "layout '" << layout
-                                 << "' is not tensor-cores, auto, channels-last or as-imported";
+      getOperation().emitError()
+          << "layout '" << layout
+          << "' is not one of tensor-cores, auto, channels-last and as-imported";
       return signalPassFailure();
     }
     // What was moved by force would be moved once more.

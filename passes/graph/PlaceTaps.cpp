@@ -79,7 +79,7 @@ struct PlaceTaps : impl::PlaceTapsBase<PlaceTaps> {
 
 private:
   LogicalResult fail(const Twine &what) {
-    return emitError(getOperation().getLoc()) << "taps: " << what;
+    return emitError(getOperation().getLoc()) << "--tap: " << what;
   }
 
   LogicalResult readPatterns() {

@@ -81,10 +81,10 @@ LogicalResult InsertQuantization::readOptions() {
   all = precision == precisionName(Precision::INT8);
   keptEnds = parseKeptEnds(keptEndsName);
   if (!keptEnds)
-    return fail("'" + keptEndsName + "' is none of none, first, last and both");
+    return fail("--keep-ends: '" + keptEndsName + "' is not one of none, first, last and both");
   llvm::Expected<PrecisionOverrides> given = PrecisionOverrides::parse(overrideList);
   if (!given)
-    return fail("precision of nodes: " + llvm::toString(given.takeError()));
+    return fail("--precision-of: " + llvm::toString(given.takeError()));
   overrides = std::move(*given);
   bool isAsked = all || llvm::any_of(overrides.all(), [](const PrecisionOverride &override) {
                    return override.precision == Precision::INT8;

@@ -133,16 +133,16 @@ private:
     };
     std::optional<Precision> main = parsePrecision(precision), io = parsePrecision(ioType);
     if (!main)
-      return fail("precision '" + precision + "' is none of fp32, tf32, fp16, bf16 and int8");
+      return fail("precision '" + precision + "' is not one of fp32, tf32, fp16, bf16 and int8");
     if (!io || *io == Precision::TF32 || *io == Precision::INT8)
       return fail("precision '" + ioType +
-                  "' of inputs and outputs is none of fp32, fp16 and bf16");
+                  "' of inputs and outputs is not one of fp32, fp16 and bf16");
     asked = *main;
     wanted = asked == Precision::INT8 ? Precision::FP16 : asked; // what is no product of integers
     ioPrecision = *io;
     llvm::Expected<PrecisionOverrides> given = PrecisionOverrides::parse(overrideList);
     if (!given)
-      return fail("precision of nodes: " + llvm::toString(given.takeError()));
+      return fail("--precision-of: " + llvm::toString(given.takeError()));
     overrides = std::move(*given);
     if (rangesFile.empty())
       return success();
@@ -166,7 +166,7 @@ private:
     for (const PrecisionOverride &override : overrides.all())
       if (!override.isUsed)
         return emitError(getOperation().getLoc())
-               << "precision of nodes: '" << override.text
+               << "--precision-of: '" << override.text
                << "' matches no node with values of FP32, neither by name nor by operator";
     return success();
   }

@@ -20,7 +20,7 @@ llvm::Expected<PrecisionOverrides> PrecisionOverrides::parse(StringRef text) {
       return llvm::createStringError("'" + part.str() + "' is not of the form GLOB=fp16");
     if (!precision)
       return llvm::createStringError("'" + name.str() + "' in '" + part.str() +
-                                     "' is none of fp32, tf32, fp16, bf16 and int8");
+                                     "' is not one of fp32, tf32, fp16, bf16 and int8");
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(glob);
     if (!pattern)
       return llvm::createStringError("'" + glob.str() +

@@ -182,9 +182,8 @@ TEST_F(CalibrateDataTest, AsManySamplesAsTheModelTakes) {
   std::vector<uint64_t> batches;
   EXPECT_EQ(readAll(data, 32, 0, &batches), rising(36));
   EXPECT_EQ(batches, (std::vector<uint64_t>{3, 3}));
-  EXPECT_EQ(refusal("a.npz", {image(4)}),
-            "calibration data 'a.npz': 6 samples of one shape, but the model "
-            "takes 4 at a time");
+  EXPECT_EQ(refusal("a.npz", {image(4)}), "samples 'a.npz': 6 samples of one shape, but the model "
+                                          "takes 4 at a time");
 }
 
 TEST_F(CalibrateDataTest, AnAxisInFrontOfTheInputs) {
@@ -206,50 +205,48 @@ TEST_F(CalibrateDataTest, NamesOfArrays) {
   put("numbered.npz", npz({{"arr_1", npy("2", 2)}, {"arr_0", npy("2, 2, 3", 12)}}));
   EXPECT_EQ(llvm::cantFail(CalibrationData::open(path("numbered.npz"), two)).samples(), 2u);
   put("other.npz", npz({{"x", npy("1, 2, 3", 6)}, {"gain", npy("1", 1)}}));
-  EXPECT_EQ(refusal("other.npz", two),
-            "calibration data 'other.npz': no array for the input 'image'; it "
-            "has 'x', 'gain'");
+  EXPECT_EQ(refusal("other.npz", two), "samples 'other.npz': no array for the input 'image'; it "
+                                       "has 'x', 'gain'");
   put("one.npy", npy("1, 2, 3", 6));
-  EXPECT_EQ(refusal("one.npy", two), "calibration data 'one.npy': the model has 2 inputs, so it "
+  EXPECT_EQ(refusal("one.npy", two), "samples 'one.npy': the model has 2 inputs, so it "
                                      "takes .npz files with an array each");
   put("uneven.npz", npz({{"image", npy("2, 2, 3", 12)}, {"gain", npy("3", 3)}}));
   EXPECT_EQ(refusal("uneven.npz", two),
-            "calibration data 'uneven.npz': 'gain' has 3 samples, 'image' has 2");
+            "samples 'uneven.npz': 'gain' has 3 samples, 'image' has 2");
 }
 
 TEST_F(CalibrateDataTest, WhatDoesNotFitIsRefused) {
   put("shape.npy", npy("5, 4, 3", 60));
   EXPECT_EQ(refusal("shape.npy", {image()}),
-            "calibration data 'shape.npy': input 'image': the array is float32 "
+            "samples 'shape.npy': input 'image': the array is float32 "
             "of 5x4x3; the model "
             "takes float32 of ?x2x3, where the first axis runs over samples");
   put("type.npy", npy("1, 2, 3", 12, 0, "<f8"));
   EXPECT_EQ(refusal("type.npy", {image()}),
-            "calibration data 'type.npy': input 'image': the array is float64 "
+            "samples 'type.npy': input 'image': the array is float64 "
             "of 1x2x3; the model "
             "takes float32 of ?x2x3");
   put("none.npy", npy("0, 2, 3", 0));
-  EXPECT_EQ(refusal("none.npy", {image()}), "calibration data 'none.npy': there are no samples");
+  EXPECT_EQ(refusal("none.npy", {image()}), "samples 'none.npy': there are no samples");
   put("order.npy", npy("1, 2, 3", 6, 0, "<f4", "True"));
-  EXPECT_EQ(refusal("order.npy", {image()}), "calibration data 'order.npy': in column-major order; "
+  EXPECT_EQ(refusal("order.npy", {image()}), "samples 'order.npy': in column-major order; "
                                              "numpy.ascontiguousarray makes it "
                                              "row-major");
   put("end.npy", npy("1, 2, 3", 5));
-  EXPECT_EQ(refusal("end.npy", {image()}), "calibration data 'end.npy': float32 of 1x2x3 takes 24 "
+  EXPECT_EQ(refusal("end.npy", {image()}), "samples 'end.npy': float32 of 1x2x3 takes 24 "
                                            "bytes, but it has 20");
   put("big.npy", npy("1, 2, 3", 6, 0, ">f4"));
   EXPECT_EQ(refusal("big.npy", {image()}),
-            "calibration data 'big.npy': element type '>f4' is not supported");
-  EXPECT_EQ(refusal("absent.npz", {image()}),
-            "calibration data 'absent.npz': No such file or directory");
+            "samples 'big.npy': element type '>f4' is not supported");
+  EXPECT_EQ(refusal("absent.npz", {image()}), "samples 'absent.npz': No such file or directory");
   put("text.npz", "no archive");
-  EXPECT_EQ(refusal("text.npz", {image()}), "calibration data 'text.npz': no zip archive");
+  EXPECT_EQ(refusal("text.npz", {image()}), "samples 'text.npz': not a zip archive");
   ASSERT_FALSE(llvm::sys::fs::create_directory(path("empty")));
   EXPECT_EQ(refusal("empty", {image()}),
-            "calibration data 'empty': the folder has no .npz and no .npy files");
+            "samples 'empty': the folder has no .npz and no .npy files");
   put("empty/a.npy", npy("1, 2, 3", 6));
   put("empty/a.npz", npz({{"image", npy("1, 2, 3", 6)}}));
-  EXPECT_EQ(refusal("empty", {image()}), "calibration data 'empty': the folder has 1 .npz and 1 "
+  EXPECT_EQ(refusal("empty", {image()}), "samples 'empty': the folder has 1 .npz and 1 "
                                          ".npy files; it must be either");
 }
 

@@ -205,7 +205,7 @@ TEST(CalibrateThresholds, MethodsByName) {
   auto refused = [](const char *text) {
     return llvm::toString(CalibrationMethod::parse(text).takeError());
   };
-  EXPECT_EQ(refused("kl"), "'kl' is none of max, entropy, percentile:99.99, mse and best");
+  EXPECT_EQ(refused("kl"), "'kl' is not one of max, entropy, percentile:99.99, mse and best");
   EXPECT_EQ(refused("max:3"), "'max:3': only percentile has a number, as in percentile:99.9");
   for (const char *text : {"percentile:0", "percentile:101", "percentile:nan", "percentile:"})
     EXPECT_EQ(refused(text),

@@ -206,7 +206,7 @@ TEST(Run, WrongTapsAreErrorsOfTheCompiler) {
   ASSERT_EQ(compiler.messages().size(), 1u);
   EXPECT_EQ(
       compiler.messages().front().text,
-      "taps: 'nothing*' matches no value, neither by name nor by its node's name or operator");
+      "--tap: 'nothing*' matches no value, neither by name nor by its node's name or operator");
 }
 
 } // namespace

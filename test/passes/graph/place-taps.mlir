@@ -53,7 +53,7 @@ func.func @stored(%a: tensor<4xf16> {onnx.name = "x"}) -> tensor<4xf16> {
 
 // -----
 
-// expected-error @below {{taps: 'conv' matches no value, neither by name nor by its node's name or operator}}
+// expected-error @below {{--tap: 'conv' matches no value, neither by name nor by its node's name or operator}}
 func.func @none(%a: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
   %0 = onnx.Relu(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("r")
   return %0 : tensor<4xf32>
@@ -61,7 +61,7 @@ func.func @none(%a: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
 
 // -----
 
-// expected-error @below {{taps: 'conv' matches constants only ('conv'), and a run computes none}}
+// expected-error @below {{--tap: 'conv' matches constants only ('conv'), and a run computes none}}
 func.func @constant(%a: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
   %c = onnx.Constant() {value = dense<1.0> : tensor<4xf32>} : () -> tensor<4xf32> loc("conv")
   %0 = onnx.Relu(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("r")

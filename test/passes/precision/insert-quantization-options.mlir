@@ -14,12 +14,12 @@
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json model=00c8a1ee01e86f41}))' 2>&1 | FileCheck %s --check-prefix=MODEL
 // MODEL: error: ranges in '{{.*}}.json': they are of the model with the hash 16e89c4be18b0e5f, and this one's is 00c8a1ee01e86f41
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json keep-ends=middle}))' 2>&1 | FileCheck %s --check-prefix=ENDS
-// ENDS: error: 'middle' is none of none, first, last and both
+// ENDS: error: --keep-ends: 'middle' is not one of none, first, last and both
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"one": {"min": -1, "max": 1, "method": "mse", "thresholds": {"max": 1}}}}' > %t.method
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.method}))' 2>&1 | FileCheck %s --check-prefix=METHOD
 // METHOD: error: ranges in '{{.*}}.method': 'one': its 'method' names none of its 'thresholds', which are more than 0
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{nodes=p1=int4}))' 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error: precision of nodes: 'int4' in 'p1=int4' is none of fp32, tf32, fp16, bf16 and int8
+// TYPE: error: --precision-of: 'int4' in 'p1=int4' is not one of fp32, tf32, fp16, bf16 and int8
 
 // ALL-COUNT-3: onnx.QuantizeLinear
 // ALL-NOT: onnx.QuantizeLinear

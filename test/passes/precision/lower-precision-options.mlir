@@ -8,19 +8,19 @@
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.json}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=RANGES
 
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=int4}))' 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: error: precision 'int4' is none of fp32, tf32, fp16, bf16 and int8
+// NONE: error: precision 'int4' is not one of fp32, tf32, fp16, bf16 and int8
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{io=tf32}))' 2>&1 | FileCheck %s --check-prefix=NOIO
-// NOIO: error: precision 'tf32' of inputs and outputs is none of fp32, fp16 and bf16
+// NOIO: error: precision 'tf32' of inputs and outputs is not one of fp32, fp16 and bf16
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=third=fp16}))' 2>&1 | FileCheck %s --check-prefix=NODE
-// NODE: error: precision of nodes: 'third=fp16' matches no node with values of FP32, neither by name nor by operator
+// NODE: error: --precision-of: 'third=fp16' matches no node with values of FP32, neither by name nor by operator
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=\MatMul=fp16}))' 2>&1 | FileCheck %s --check-prefix=ESCAPE
-// ESCAPE: error: precision of nodes: '\MatMul=fp16' matches no node with values of FP32, neither by name nor by operator
+// ESCAPE: error: --precision-of: '\MatMul=fp16' matches no node with values of FP32, neither by name nor by operator
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first}))' 2>&1 | FileCheck %s --check-prefix=FORM
-// FORM: error: precision of nodes: 'first' is not of the form GLOB=fp16
+// FORM: error: --precision-of: 'first' is not of the form GLOB=fp16
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp8}))' 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error: precision of nodes: 'fp8' in 'first=fp8' is none of fp32, tf32, fp16, bf16 and int8
+// TYPE: error: --precision-of: 'fp8' in 'first=fp8' is not one of fp32, tf32, fp16, bf16 and int8
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=[=fp16}))' 2>&1 | FileCheck %s --check-prefix=GLOB
-// GLOB: error: precision of nodes: '[' is not a pattern: {{.}}
+// GLOB: error: --precision-of: '[' is not a pattern: {{.}}
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.none}))' 2>&1 | FileCheck %s --check-prefix=NOFILE
 // NOFILE: error: ranges in '{{.*}}.none': No such file or directory
 // RUN: echo '{"ranges": {}}' > %t.old
