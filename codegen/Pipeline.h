@@ -27,7 +27,7 @@ enum class Stage : uint8_t {
 
 struct PipelineOptions;
 
-/// A row a stage.
+/// One row per stage.
 struct StageInfo {
   Stage stage;
   llvm::StringLiteral name;
@@ -65,7 +65,7 @@ struct PrecisionOptions {
 struct PipelineOptions {
   /// As parseTargetSpec takes it.
   std::string targets = "sm_80,sm_90a,ptx,sim:sm_80";
-  /// 0: one dispatch an operator; 1: also what keeps every bit; 2: also what agrees to rounding.
+  /// 0: one dispatch per operator; 1: also what keeps every bit; 2: also what agrees to rounding.
   unsigned level = 2;
   /// A file of schedules that go before those chosen; empty: none.
   std::string schedules;

@@ -1,4 +1,4 @@
-// What each stage promises to the passes that follow it: a function a stage, for the table of
+// What each stage promises to the passes that follow it: one function per stage, for the table of
 // stages (Pipeline.cpp). Each emits an error that names the stage and the operation.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -10,7 +10,7 @@ include "mlir/Pass/PassBase.td"
 def FoldBatchNormIntoConv : Pass<"cameo-fold-batch-norm-into-conv", "::mlir::func::FuncOp"> {
   let summary = "fold batch normalizations and channel-wise arithmetic into convolutions";
   let description = [{
-    BatchNormalization in inference, and Mul, Add and Sub with a constant of one number a channel,
+    BatchNormalization in inference, and Mul, Add and Sub with a constant of one number per channel,
     go into the weights and bias of the Conv, ConvTranspose or Gemm whose only user they are, if
     those are constants. Computed in double and rounded once, so that results agree to rounding. What
     is not folded: a variance that
@@ -91,7 +91,7 @@ def FoldPadIntoWindow : Pass<"cameo-fold-pad-into-window", "::mlir::func::FuncOp
 def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func::FuncOp"> {
   let summary = "fold constant factors and shifts into the weights of products, and into one another";
   let description = [{
-    Mul and Div by a constant of one number a channel go into the constant weights of the Conv,
+    Mul and Div by a constant of one number per channel go into the constant weights of the Conv,
     ConvTranspose, Gemm or MatMul before or behind them, also past an Add of a constant; Add and Sub
     before a Gemm, or a Conv without padding, go into its bias. Of two factors or two shifts after one
     another, one is left, where it has no more numbers than the larger. Computed in double and rounded
@@ -457,7 +457,7 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
     Option<"operationsPerByte", "operations-per-byte", "int64_t", "8",
            "operations on elements in the time in which a byte moves">,
     Option<"rows", "rows", "int64_t", "64",
-           "rows below which a block a row leaves most multiprocessors idle">,
+           "rows below which one block per row leaves most multiprocessors idle">,
     Option<"productRow", "product-row", "int64_t", "0",
            "columns at most of a product whose rows are reduced with it; 0: none">
   ];

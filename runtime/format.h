@@ -61,7 +61,7 @@ typedef struct CameoSection {
   uint32_t flags;
   uint64_t offset; /* from the payload's start, aligned to 64; weights to CAMEO_PAGE */
   uint64_t size;
-  uint64_t hash; /* XXH3 of the section; 0 for weights, which have a hash a chunk */
+  uint64_t hash; /* XXH3 of the section; 0 for weights, which have one hash per chunk */
 } CameoSection;
 
 /* Element types: ONNX TensorProto.DataType values. */

@@ -23,7 +23,7 @@ def outputs : Section<"1", "What is made, and of what">;
 let Group = outputs in {
 def o : Short<"o", "FILE", "where to write; -: standard output">;
 def O : Short<"O", "LEVEL",
-    "0: one kernel an operator; 1: operators share kernels where every bit stays; 2 (default): "
+    "0: one kernel per operator; 1: operators share kernels where every bit stays; 2 (default): "
     "also what agrees to rounding">;
 def j : Short<"j", "N", "threads; default one a core">;
 }
@@ -78,7 +78,7 @@ def learn_rounding : Switch<"learn-rounding",
     "calibration data, instead of to the nearest">;
 }
 defm calibration_data : Value<"calibration-data", "DIR|FILE.npz", precisions,
-    "samples by which ranges of values are recorded: an array an input, whose first axis runs over "
+    "samples by which ranges of values are recorded: one array per input, whose first axis runs over "
     "samples, in an archive or a folder of them">;
 defm calibration_method : Value<"calibration-method", "METHOD", precisions,
     "where values are clipped that become 8 bits: max, entropy, percentile:99.99, mse (default), "

@@ -20,7 +20,7 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
       llvm::cl::desc("architectures, as cameoc's --target, e.g. sm_80;ptx;sim:sm_90a"),
       llvm::cl::init(PipelineOptions().targets)};
   Option<unsigned> level{*this, "level",
-                         llvm::cl::desc("0: one dispatch an operator; 1: fusion; 2: also what "
+                         llvm::cl::desc("0: one dispatch per operator; 1: fusion; 2: also what "
                                         "agrees to rounding"),
                          llvm::cl::init(PipelineOptions().level)};
   Option<std::string> schedules{*this, "schedules",

@@ -27,7 +27,7 @@ CompileOptions cameo::calibrationOptions(CompileOptions options, StringRef targe
   options.pipeline.precision = {};
   options.pipeline.precision.equalizesRanges = equalizesRanges;
   options.pipeline.taps = "*";
-  // A kernel an operator: each value is what its operator computes, and is read
+  // One kernel per operator: each value is what its operator computes, and is read
   // where it is shown.
   options.pipeline.level = 0;
   options.pipeline.isCalibration = true;

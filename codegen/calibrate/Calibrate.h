@@ -38,8 +38,8 @@ struct CalibrationOptions {
   std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
 };
 
-/// How a model is compiled to be calibrated: in the types that it has, a kernel an operator, for
-/// `targets`, which are those of CalibrationOptions::device, with taps on all values; its ranges
+/// How a model is compiled to be calibrated: in the types that it has, one kernel per operator,
+/// for `targets`, which are those of CalibrationOptions::device, with taps on all values; its ranges
 /// equalized if that is asked for.
 CompileOptions calibrationOptions(CompileOptions options, llvm::StringRef targets);
 

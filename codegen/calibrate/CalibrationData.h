@@ -1,7 +1,7 @@
 // The samples that a model is calibrated with: an .npz file, or a folder of .npz files or, for a
 // model of one input, of .npy files, which are taken in the order of their names.
 //
-// A file has an array an input. Its first axis runs over samples: it takes the place of the input's
+// A file has one array per input. Its first axis runs over samples: it takes the place of the input's
 // first axis, whose size the model leaves open or fixes to how many samples it wants at a time, or
 // stands in front of all of them. An array without that axis is one sample. Only the samples of
 // one run are in memory at a time.
@@ -14,7 +14,7 @@
 
 namespace cameo {
 
-/// What one run takes, a tensor an input.
+/// What one run takes, one tensor per input.
 struct DataBatch {
   uint64_t samples = 0;
   std::vector<HostTensor> inputs;

@@ -18,7 +18,7 @@ struct ComparisonView {
   std::optional<llvm::json::Object> calibration = std::nullopt;
 };
 
-/// A line a side, and the worst values of each.
+/// One line per side, and the worst values of each.
 void printComparison(llvm::raw_ostream &out, const Comparison &comparison,
                      const ComparisonView &view);
 /// Everything, as docs/compare.md has it.

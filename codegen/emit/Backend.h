@@ -1,4 +1,4 @@
-// What stage `device` becomes: a row a back end, behind one interface.
+// What stage `device` becomes: one row per back end, behind one interface.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

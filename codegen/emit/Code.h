@@ -16,7 +16,7 @@ llvm::Expected<std::vector<CodeVariant>> findVariants(mlir::ModuleOp module,
 /// PTX of a variant's kernels.
 llvm::Expected<std::string> emitVariantPtx(const CodeVariant &variant, const CodeOptions &options);
 
-/// Plans and code of all variants; a cubin is a section a kernel module. Diagnostics and errors
+/// Plans and code of all variants; a cubin is one section per kernel module. Diagnostics and errors
 /// alike end in an error.
 struct CodeSections {
   std::vector<PayloadSection> sections;

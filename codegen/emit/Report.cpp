@@ -81,7 +81,7 @@ static void writeDecisions(json::OStream &out, Decisions &&decisions) {
                                         {"missed", std::move(decisions.notFused)}});
 }
 
-/// A line a node: there may be many.
+/// One line per node: there may be many.
 static void writeGraph(json::OStream &out, const StageGraph &graph) {
   size_t edges = 0;
   out.attributeArray("nodes", [&] {
@@ -125,7 +125,7 @@ static void writePrecision(json::OStream &out, ArrayRef<StageGraph> graphs) {
   }
 }
 
-/// `resources`: one object a kernel and cubin; `warnings`: what else ptxas said.
+/// `resources`: one object per kernel and cubin; `warnings`: what else ptxas said.
 static void writeAssembled(json::OStream &out, ModuleOp module, ArrayRef<Assembled> assembled) {
   json::Array resources, warnings;
   // ptxas does not know what launches add.

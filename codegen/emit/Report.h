@@ -51,7 +51,7 @@ std::string makeReportPage(const ReportContents &contents);
 enum class Repeats : bool { No, Yes };
 void writeReport(llvm::json::OStream &out, const ReportContents &contents, Repeats repeats);
 
-/// One object a launch of a variant, in launch order, with whatever is known of it.
+/// One object per launch of a variant, in launch order, with whatever is known of it.
 llvm::json::Array launchesOf(rt::VariantOp variant);
 /// What its plan takes of the arena, in all and step by step.
 llvm::json::Object memoryOf(rt::VariantOp variant);

@@ -39,7 +39,7 @@ struct ContractionVectors {
 /// The columns that a thread has beside one another.
 inline constexpr int64_t kGroup = 4;
 
-/// Writes the kernel: a block a tile, or a part of the depth of one.
+/// Writes the kernel: one block per tile, or a part of the depth of one.
 void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
                      const ContractionVectors &vectors, const DepthParts &parts);
 

@@ -92,7 +92,7 @@ public:
   llvm::SmallVector<mlir::Value> elements(mlir::Value tensor, mlir::ValueRange indices,
                                           int64_t lanes);
   /// Input scalars of a linalg.generic's body for `lanes` loop indices from `loops` on along
-  /// `dim`, whose index is a multiple of `lanes`: a list an input, empty for those it does not use.
+  /// `dim`, whose index is a multiple of `lanes`: one list per input, empty for those it does not use.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> inputs(mlir::linalg::GenericOp generic,
                                                            llvm::ArrayRef<mlir::Value> loops,
                                                            unsigned dim, int64_t lanes);

@@ -1,4 +1,4 @@
-// The map schedule: one thread a group of `vector` consecutive elements of the result.
+// The map schedule: one thread per group of `vector` consecutive elements of the result.
 //
 // Reductions become loops inside the thread. Good for pointwise and layout work, and the fallback
 // of everything else, but for dispatches of which threads would compute long reductions repeatedly.

@@ -46,7 +46,7 @@ struct DepthLoops {
 };
 DepthLoops depthLoops(const Product &product, int64_t count);
 
-/// Writes the kernel: a block a tile, or a part of the depth of one.
+/// Writes the kernel: one block per tile, or a part of the depth of one.
 void emitMma(Kernel &kernel, const Product &product, const MmaForm &form, const DepthParts &parts);
 
 } // namespace cameo

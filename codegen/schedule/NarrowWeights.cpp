@@ -5,7 +5,7 @@
 //   %w = rt.get_constant @w0_i4 : tensor<64x32xi4>    extended by arith.extsi %in : i4 to i32
 //
 // The type says it all: memory of i4 has two elements a byte, and estimates, orders of packing and
-// kernels go by the type. What a model declares to be of four bits is a byte an element up to here,
+// kernels go by the type. What a model declares to be of four bits is one byte per element up to here,
 // so that everything before need not know of it; it is told by the numbers, and weights that only
 // happen to be small are taken, too.
 //

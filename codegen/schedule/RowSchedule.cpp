@@ -1,6 +1,6 @@
 // The row schedules: threads that reduce rows together.
 //
-// For reductions and normalisations: every reduction of the dispatch has one result an index of the
+// For reductions and normalisations: every reduction of the dispatch has one result per index of the
 // same rows; the threads of a row compute them one after the other (partial results a thread, then
 // shuffles within warps and shared memory between them), and then the elements that depend on them.
 // `rows` is for rows whose elements follow one another: neighbouring threads take neighbouring
@@ -539,7 +539,7 @@ public:
     auto constant = [&](int64_t value) { return host.create<arith::ConstantIndexOp>(loc, value); };
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(loc, count, constant(layout.rows));
     if (layout.beside() > 1 && rows.rowType.isDynamicDim(rows.rowType.getRank() - 1)) {
-      // As the kernel decides: vectors of rows, or a row a thread.
+      // As the kernel decides: vectors of rows, or one row per thread.
       Value size = sizeOf(rows.rowType.getRank() - 1);
       Value rest = host.create<arith::RemSIOp>(loc, size, constant(layout.vector));
       Value whole = host.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, constant(0));
@@ -633,7 +633,7 @@ private:
       vector /= 2;
     int64_t side =
         known ? std::min<int64_t>(llvm::PowerOf2Ceil(neighbours / vector), kWarp) : kWarp;
-    // One thread a row where that is enough to fill the GPU, else up to a block of 256.
+    // One thread per row where that is enough to fill the GPU, else up to a block of 256.
     if (side == kWarp && count / vector >= int64_t(target.board->sm_count) * 512)
       return {true, 128, 128 * vector, vector};
     // Rows of a whole line of memory are enough where more of them would leave multiprocessors

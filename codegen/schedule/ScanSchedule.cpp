@@ -1,4 +1,4 @@
-// The scan schedule: one block a line, its threads combining together.
+// The scan schedule: one block per line, its threads combining together.
 //
 // For kernel.scan along long lines. The block takes as many elements at a time as it has threads:
 // running combinations within warps by shuffles, those of the warps through shared memory, and what

@@ -45,7 +45,7 @@ int64_t chooseSplits(const Product &product, llvm::function_ref<double(int64_t)>
 /// `steps`: whether none is left without any. Always so where that is not known.
 bool canSplit(const Product &product, int64_t steps, int64_t splits);
 
-/// Launches a product's kernel, a block a tile and a part of the depth, and another one that makes
+/// Launches a product's kernel, one block per tile and a part of the depth, and another one that makes
 /// the dispatch's results of the parts, which are returned.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 launchSplit(kernel::DispatchOp op, const Target &target, KernelEmitter &emitter,

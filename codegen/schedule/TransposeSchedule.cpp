@@ -344,7 +344,7 @@ public:
     return {candidateOf(params)};
   }
 
-  /// A block a tile, which goes through shared memory, and of which those at the edges are partly
+  /// One block per tile, which goes through shared memory, and of which those at the edges are partly
   /// empty.
   KernelWork workOf(DictionaryAttr params) const override {
     int64_t threads = *intParam(params, "threads");

@@ -336,7 +336,7 @@ void Grouping::emit(Group &group) {
   Module &module = *function.getParent();
   IRBuilder<> builder(group.position);
 
-  // Lanes that do not take part, a row a condition.
+  // Lanes that do not take part, one row per condition.
   SmallVector<Value *> conditions;
   SimTables tables(module);
   SmallVector<Constant *> sites;

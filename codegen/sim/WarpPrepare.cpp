@@ -177,7 +177,7 @@ SmallVector<AllocaInst *> Preparation::variables() {
   return result;
 }
 
-/// One variable a lane; or, of the operands of collective instructions, one row a word.
+/// One variable a lane; or, of the operands of collective instructions, one row per word.
 std::string Preparation::spread(AllocaInst &variable) {
   std::optional<TypeSize> size = variable.getAllocationSize(layout);
   if (!size || size->isScalable() || variable.getParent() != &function.getEntryBlock())

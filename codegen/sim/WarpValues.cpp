@@ -12,7 +12,7 @@ using namespace cameo::warp;
 static constexpr unsigned kMaxRecomputed = 16;
 
 AllocaInst *Rewriter::makeSlot(Type *type, const Twine &name) {
-  // One bit a lane would be too little to address; vectors would stay out of SIMD.
+  // One bit per lane would be too little to address; vectors would stay out of SIMD.
   Type *stored = type->isIntegerTy(1) ? Type::getInt8Ty(context)
                  : isa<FixedVectorType>(type) && type->getPrimitiveSizeInBits() == 32 ? i32
                                                                                       : type;

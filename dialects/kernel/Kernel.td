@@ -104,7 +104,7 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
 def Kernel_ThreadTileAttr : Kernel_Attr<"ThreadTile", "thread_tile", [
     DeclareAttrInterfaceMethods<Kernel_FragmentLayout>,
     DeclareAttrInterfaceMethods<Kernel_AccumulatorLayout>]> {
-  let summary = "accumulator layout of SIMT kernels: a rectangle of elements a thread";
+  let summary = "accumulator layout of SIMT kernels: a rectangle of elements per thread";
   let description = [{
     `threads` = [rows, columns] of the block's threads, thread t standing at (t / columns,
     t mod columns); each owns `tile` = [rows, columns] elements. A thread's rows are consecutive;
@@ -219,7 +219,7 @@ def Kernel_StridedAttr : Kernel_Attr<"Strided", "strided", [
 
 def Kernel_SwizzleAttr : Kernel_Attr<"Swizzle", "swizzle", [
     DeclareAttrInterfaceMethods<Kernel_TileLayout>]> {
-  let summary = "tile layout: panels of `span` bytes a line, 16-byte pieces exchanged";
+  let summary = "tile layout: panels of `span` bytes per line, 16-byte pieces exchanged";
   let description = [{
     With `along = columns` lines are the tile's rows, with `rows` its columns. Lines longer than
     `span` are cut into panels, one behind the other. In a panel lines follow each other; of a byte's
@@ -240,7 +240,7 @@ def Kernel_StagedAttr : Kernel_Attr<"Staged", "staged", [
     follow each other. The eight 16-byte pieces of each 128 bytes of a rectangle are exchanged: a
     piece's number is combined by exclusive or with that of `getExchange` of the line of 128 bytes. So
     there are no bank conflicts where a warp writes its accumulators of matrix instructions, nor where
-    it reads 16 bytes a lane, each lane 16, 32 or 64 bytes from the one before, of rows of 16 elements
+    it reads 16 bytes per lane, each lane 16, 32 or 64 bytes from the one before, of rows of 16 elements
     or any power of two above.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$cols);
@@ -294,7 +294,7 @@ def Kernel_DispatchOp : Kernel_Op<"dispatch", [
   let description = [{
     The body is a description on tensors: linalg operations, `tensor.pad` with a constant,
     `tensor.empty`, `linalg.fill`, `kernel.scan`. Its block arguments are the inputs, the scalars
-    and the destinations, in this order; it yields one tensor a destination. No memory is implied
+    and the destinations, in this order; it yields one tensor per destination. No memory is implied
     for values inside the body.
 
     ```mlir
@@ -615,7 +615,7 @@ def Kernel_StoreFragmentOp : Kernel_Op<"store_fragment", [
 
     What it is given of other fragments `with` this one, of its size and layout, follows the
     accumulated value. Elements of other memory that are inside are loaded before, and come last in the
-    region's arguments: `reads` gives their offsets, `widths` a number a source as in
+    region's arguments: `reads` gives their offsets, `widths` one number per source as in
     `load_global`.
 
     ```mlir

@@ -1,4 +1,4 @@
-// The table of `kernel.ptx` instructions: a function a family. Sections are those of the PTX ISA,
+// The table of `kernel.ptx` instructions: one function per family. Sections are those of the PTX ISA,
 // "Instruction Set".
 //
 // SPDX-License-Identifier: Apache-2.0

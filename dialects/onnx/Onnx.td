@@ -31,7 +31,7 @@ def Onnx_Dialect : Dialect {
     "::mlir::DictionaryAttr":$model,
     // Of arguments and results of an entry function: what the model calls them.
     "::mlir::StringAttr":$name,
-    // Of arguments, of results, and of an op with a list a result: sizes, as numbers or names.
+    // Of arguments, of results, and of an op with one list per result: sizes, as numbers or names.
     "::mlir::ArrayAttr":$dims,
     // Of arguments and results of a lowered function: the shape in the model.
     "::mlir::DenseI64ArrayAttr":$shape,

@@ -92,7 +92,7 @@ static llvm::Expected<std::vector<char>> packTyped(const onnx_proto::TensorProto
     return bytes;
   }
   case Field::Int32: {
-    // Sub-byte elements are packed into bytes first, a byte a value.
+    // Sub-byte elements are packed into bytes first, one byte per value.
     size_t wanted = bits < 8 ? (count * bits + 7) / 8 : count;
     if (llvm::Error error = checkCount(tensor.int32_data_size(), wanted))
       return error;

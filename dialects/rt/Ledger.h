@@ -24,7 +24,7 @@
 
 namespace cameo::rt {
 
-/// On a module, an rt.variant or a function: an array with a dictionary a decision, in the order
+/// On a module, an rt.variant or a function: an array with one dictionary per decision, in the order
 /// in which they were made. `kind`, `what`, `text` and `at` are always there.
 inline constexpr llvm::StringLiteral kLedgerAttr = RtDialect::LedgerAttrHelper::getNameStr();
 

@@ -18,7 +18,7 @@ def Rt_Dialect : Dialect {
   let summary = "Variants, weights and the launch plan";
   let description = [{
     What passes decided stands in `rt.ledger`, an attribute of modules, variants and functions: an
-    array with a dictionary a decision. Nothing but remarks and reports reads it.
+    array with one dictionary per decision. Nothing but remarks and reports reads it.
 
     ```mlir
     func.func @main() attributes {rt.ledger = [
@@ -40,7 +40,7 @@ def Rt_Dialect : Dialect {
     // Of a launch: positions of operands, of one that it writes and of one that it only reads,
     // pair by pair.
     "::mlir::DenseI64ArrayAttr":$in_place,
-    // Of a planned entry function: a dictionary an input.
+    // Of a planned entry function: one dictionary per input.
     "::mlir::ArrayAttr":$inputs,
     // The same of outputs.
     "::mlir::ArrayAttr":$outputs,

@@ -38,7 +38,7 @@ struct FusionLimits {
   double overlapping = 12;
   /// Operations on elements in the time in which a byte moves.
   int64_t operationsPerByte = 8;
-  /// Rows below which a block a row leaves most multiprocessors idle.
+  /// Rows below which one block per row leaves most multiprocessors idle.
   int64_t rows = 64;
   /// Elements of a row that the threads of a block keep in registers.
   int64_t keptRow = 4096;

@@ -1,6 +1,6 @@
 // What a kernel may store for taps alone: as much as makes it take no more memory than the largest
 // of the operations that kernels are made of would by itself. So an arena with taps is about that
-// of a kernel an operator, where each value is gone as soon as it is shown.
+// of one kernel per operator, where each value is gone as soon as it is shown.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

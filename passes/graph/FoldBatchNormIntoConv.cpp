@@ -6,7 +6,7 @@
 //   %1 = onnx.Conv(%x, %w', %b')        w' = w * s, b' = (bias - mean) * s + b,
 //                                       s = scale / sqrt(var + epsilon)
 //
-// Mul, Add and Sub with constants of one number a channel go the same way, and ConvTranspose and
+// Mul, Add and Sub with constants of one number per channel go the same way, and ConvTranspose and
 // Gemm are convolutions in this. Computed in double, rounded once.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -61,7 +61,7 @@ std::optional<int64_t> reliableRank(Value value) {
   return type && hasReliableShape(value) ? std::optional(type.getRank()) : std::nullopt;
 }
 
-/// What the operator does with the result of the product before it, one number a channel.
+/// What the operator does with the result of the product before it, one number per channel.
 std::optional<Affine> affineBehind(const Arithmetic &arithmetic, const Weighted &weighted) {
   std::optional<int64_t> rank = reliableRank(weighted.op->getResult(0));
   if (!rank || (!arithmetic.multiplies && !weighted.canHaveBias()))

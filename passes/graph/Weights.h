@@ -1,7 +1,7 @@
 // Operators that multiply by constant weights, and what is affine in channels folded into those.
 //
 // Conv, ConvTranspose, Gemm and MatMul compute sums over an input channel's numbers times weights
-// for each output channel. A factor of one number a channel, on either side, goes into the weights,
+// for each output channel. A factor of one number per channel, on either side, goes into the weights,
 // a shift behind into the bias. Computed in double, rounded once.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -36,7 +36,7 @@ struct Weighted {
   std::optional<std::vector<double>> perChannel(mlir::Value constant, Side side,
                                                 int64_t rank) const;
 
-  /// The weights times a number a channel.
+  /// The weights times one number per channel.
   std::vector<double> scaled(llvm::ArrayRef<double> scale, Side side) const;
   /// The greatest magnitude of the weights of each channel on `side`, times a number for each input
   /// channel and one for each output channel.

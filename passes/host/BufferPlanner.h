@@ -13,7 +13,7 @@
 
 namespace cameo {
 
-/// On a planned entry function: an array with a dictionary an input or output: `name`, `element`
+/// On a planned entry function: an array with one dictionary per input or output: `name`, `element`
 /// (its ONNX type), `dims` (a number, or a name, empty where there is none), and the unit `host`
 /// where the plan reads the input's values.
 inline constexpr llvm::StringLiteral kPlanInputsAttr =

@@ -36,7 +36,7 @@ public:
   DispatchBuilder(mlir::ModuleOp module, mlir::OpBuilder &b, PlanSizes &plan)
       : module(module), b(b), plan(plan) {}
 
-  /// Called with a builder inside the body and the destinations; gives one tensor an output. The
+  /// Called with a builder inside the body and the destinations; gives one tensor per output. The
   /// body may use any value of the plan: tensors become inputs, other values scalars, constants are
   /// copied in.
   using BodyFunction = llvm::function_ref<llvm::SmallVector<mlir::Value>(

@@ -77,7 +77,7 @@ private:
   Sizes out; // loops of the sums
 
   /// What w' sums up to over the product's depth, where it is constant: of the sizes of w without
-  /// its depth, or one number a filter.
+  /// its depth, or one number per filter.
   std::optional<SmallVector<int64_t>> weightSums;
   SmallVector<int64_t> sumShape;
   int64_t padding = 0; // zx where it is around x
@@ -85,7 +85,7 @@ private:
   Finish finish;
   bool hasCorrection = false, hasProduct = false; // constants to add; zx and sums to multiply
   bool hasBias = false;
-  bool oneScale = false; // all of a QLinear operator's scales in one number a channel
+  bool oneScale = false; // all of a QLinear operator's scales in one number per channel
 };
 
 } // namespace

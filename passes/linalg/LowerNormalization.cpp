@@ -120,7 +120,7 @@ static Value deviation(OpBuilder &b, Location loc, Value variance, double epsilo
   return b.create<math::SqrtOp>(loc, shifted);
 }
 
-/// 1 / sqrt(variance + epsilon), as a value a row.
+/// 1 / sqrt(variance + epsilon), as one value per row.
 static Value inverseDeviation(Lowering &l, OpBuilder &b, Location loc, const Rows &rows,
                               Value variance, double epsilon) {
   return mapRows(

@@ -62,7 +62,7 @@ private:
     return createConstant(b, op->getLoc(), onnx::makeConstant(type, name, ArrayRef<char>(bytes)));
   }
 
-  /// One number a channel in a shape that broadcasts to the result.
+  /// One number per channel in a shape that broadcasts to the result.
   static SmallVector<int64_t> channelShape(const QuantizedProduct &product, int64_t count) {
     if (count == 1)
       return {};

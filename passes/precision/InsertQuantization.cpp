@@ -204,7 +204,7 @@ static double scaleOf(Value operand) {
   return value ? value->scale(0) : 1;
 }
 
-/// A bias that is added to sums of integers as they are: a number a channel, in their scale.
+/// A bias that is added to sums of integers as they are: one number per channel, in their scale.
 static std::optional<std::vector<double>> biasOf(Operation *product) {
   auto gemm = dyn_cast<onnx::GemmOp>(product);
   if (product->getNumOperands() < 3 || rankOf(product->getOperand(2)) != 1 ||
@@ -237,7 +237,7 @@ void InsertQuantization::correctBias(Operation *product, const Elements &weights
                                      std::optional<std::vector<double>> &bias, rt::Ledger &ledger) {
   std::string why;
   if (!bias)
-    why = "it has no bias of one number a channel";
+    why = "it has no bias of one number per channel";
   std::optional<std::vector<double>> error;
   if (bias)
     error = meanError(product, {readElements<float>(weights), quantized.numbers, quantized.scales},

@@ -13,7 +13,7 @@
 namespace cameo::cli {
 namespace {
 
-// What a user must supply, one line a tensor.
+// What a user must supply, one line per tensor.
 std::string listInputs(const std::vector<runtime::PlanTensor> &tensors,
                        const std::vector<uint32_t> &indices) {
   std::string text;

@@ -138,7 +138,7 @@ Status formatNpy(const HostTensor &tensor, std::vector<uint8_t> &bytes) {
   HostTensor unpacked;
   const HostTensor *written = &tensor;
   uint32_t bits = runtime::dtypeBits(tensor.dtype);
-  if (bits < 8) { // an element a byte, as numpy has nothing smaller
+  if (bits < 8) { // one element per byte, as numpy has nothing smaller
     unpacked.shape = tensor.shape;
     uint64_t count = 0;
     CAMEO_RETURN_IF_ERROR(runtime::elementCount(tensor.shape, count));

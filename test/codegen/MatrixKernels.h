@@ -19,7 +19,7 @@ struct TileShape {
 std::string simtKernel(const TileShape &shape);
 
 /// @gemm(a, b, y: pointers, n, k: i32): y (m x n, f32) = a (m x k, f16) b (n x k, f16) transposed,
-/// for multiples of the tile; one block a tile, those of a row of tiles follow each other.
+/// for multiples of the tile; one block per tile, those of a row of tiles follow each other.
 struct MatrixTile {
   int m, n, k, threads;
 };

@@ -118,7 +118,7 @@ rt.variant @product_ahead target "sm_80" {
 
 // -----
 
-// A reduction over consecutive elements: a block a row.
+// A reduction over consecutive elements: one block per row.
 // CHECK-LABEL: rt.variant @rows
 // CHECK: schedule <"rows", {rows = 1 : i64, threads = 256 : i64, vector = 4 : i64}>
 // KERNEL-LABEL: rt.variant @rows

@@ -294,7 +294,7 @@ TEST(Schedules, ColumnsOfSizesOfRunTime) {
   float *out = kernels.share(y, "y");
   for (uint32_t inner : {100u, 64u, 63u, 4u, 1u}) {
     uint64_t wide = inner;
-    // Vectors of rows where their number is a multiple, else a row a thread.
+    // Vectors of rows where their number is a multiple, else one row per thread.
     unsigned blocks = (2 * inner + (inner % 4 ? 7 : 31)) / (inner % 4 ? 8 : 32);
     std::vector<float> used(x.begin(), x.begin() + 18 * inner);
     for (int number : {0, 1}) {

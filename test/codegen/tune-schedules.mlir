@@ -1,7 +1,7 @@
 // Schedules of products chosen by their machine code, and kept in a file.
 // REQUIRES: ptxas, nvdisasm
 // RUN: cameoc %s --start-from=dispatched --tune=static --ptxas=%ptxas --nvdisasm=%nvdisasm --emit=schedules -o %t.json --target=sm_80 --statistics 2>&1 | FileCheck %s --check-prefix=COUNT
-// One kernel a candidate, of both dispatches together.
+// One kernel per candidate, of both dispatches together.
 // COUNT: cameo-tune-schedules
 // COUNT: 5 assembled
 // RUN: FileCheck %s < %t.json

@@ -41,7 +41,7 @@ rt.variant @depthwise target "sm_80" {
   }
 }
 
-// The same window over a line whose length is known only at run time: an element a thread.
+// The same window over a line whose length is known only at run time: one element per thread.
 // CHECK-LABEL: rt.variant @pool
 // CHECK: schedule <"window", {threads = 128 : i64, vector = 1 : i64}>
 // KERNEL-LABEL: rt.variant @pool

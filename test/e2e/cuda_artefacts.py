@@ -162,7 +162,7 @@ def tidy(trace):
 
 
 def check_memory(trace, weights, feed, outputs):
-    """Allocations and transfers of one run: weights once, an arena at most, a buffer a tensor."""
+    """Allocations and transfers of one run: weights once, an arena at most, one buffer each."""
     wrong = []
     rest = Counter(trace.bytes_of("cuMemAlloc_v2"))
     if weights:

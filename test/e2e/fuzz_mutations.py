@@ -49,7 +49,7 @@ class Mutator:
         values += [tensor.name for tensor in self.graph.initializer]
         return [*values, *(name for node in self.graph.node for name in node.output), "", "nothing"]
 
-    # One function a kind of change; each returns silently where there is nothing to change.
+    # One function per kind of change; each returns silently where there is nothing to change.
 
     def dimension(self):
         value = self.choose([*self.graph.input, *self.graph.output, *self.graph.value_info])

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# cameoc's options for one dispatch an operator, and for all that graph optimisation does.
+# cameoc's options for one dispatch per operator, and for all that graph optimisation does.
 LEVELS = ("-O0", "-O2")
 SOURCE = Path(__file__).resolve().parent.parent.parent
 

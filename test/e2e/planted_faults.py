@@ -216,7 +216,7 @@ def cases():
         Case("convolution", [node("Conv", ["x", "w", "b"], ["y"], "convolution", pads=[1] * 4)],
              {"x": normal(2, 5, 9, 9), "w": normal(20, 5, 3, 3), "b": normal(20)},
              [2, 20, 9, 9]),
-        # A block a row: loops over the row, shuffles, shared memory, barriers.
+        # One block per row: loops over the row, shuffles, shared memory, barriers.
         Case("softmax", [node("Softmax", ["x"], ["y"], "softmax", axis=-1)], {"x": normal(3, 500)},
              [3, 500]),
         # Rows beside one another: two a thread, 16 threads side by side, 16 that share them.
@@ -225,7 +225,7 @@ def cases():
         Case("layer-norm", [node("LayerNormalization", ["x", "s", "b"], ["y"], "norm", axis=-1)],
              {"x": normal(3, 500), "s": normal(500), "b": normal(500)}, [3, 500]),
         Case("reduce", [node("ReduceSum", ["x"], ["y"], "sum")], {"x": normal(5, 333)}, [1, 1]),
-        # A thread an element or a group of them.
+        # One thread per element or a group of them.
         Case("add", [node("Add", ["x", "w"], ["y"], "sum")], {"x": normal(3, 37),
              "w": normal(37)}, [3, 37]),
         Case("pooling", [node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[3, 3], strides=[2, 2],
@@ -462,7 +462,7 @@ class PlantedFaults:
 
     @staticmethod
     def print_table(results):
-        """A row a kind: planted, found by which check, noticed by the result alone, unnoticed."""
+        """One row per kind: planted, found by which check, noticed by results alone, unnoticed."""
         rows = collections.defaultdict(collections.Counter)
         checks = collections.defaultdict(collections.Counter)
         for fault, outcome, what, _ in results:

@@ -25,7 +25,7 @@ SECONDS = 300
 # Relative to a value's largest element.
 LIMITS = {"fp32": 1e-4, "fp16": 2e-2}
 # An arena with all values tapped, times that without. Kernels that store what they fuse besides have
-# all of it at once, as far as that is no more than a kernel an operator has.
+# all of it at once, as far as that is no more than one kernel per operator has.
 MOST_ARENA = {"-O0": 1.0, "-O2": 2.25}
 NETWORKS = ("unet", "gpt", "swin")
 CHECKED = "unet-O2"

@@ -10,7 +10,7 @@
 //   --only=TEXT                               only kernels whose name contains it
 //   --only==NAME                              only that one
 //
-// A line a kernel: `PASS NAME`; `FAIL NAME: INSTRUCTION: WHAT`, of which lines that begin with a
+// One line per kernel: `PASS NAME`; `FAIL NAME: INSTRUCTION: WHAT`, of which lines that begin with a
 // space tell more; `HANG NAME: ...` for one that does not end in time, and `SKIP NAME` for those
 // that come after it, or after an error that loses the GPU's context. The last line is `N passed, N
 // failed`, with `, N not run` if there are any.

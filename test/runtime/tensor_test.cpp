@@ -142,7 +142,7 @@ TEST(Tensor, FilesRoundTrip) {
       ASSERT_TRUE(parseNpy(file.data(), file.size(), read).ok()) << what;
       ASSERT_TRUE(adaptType(read, dtype).ok()) << what;
       EXPECT_EQ(read.shape, shape);
-      // A byte an element leaves no way to tell how many there were beyond the shape.
+      // One byte per element leaves no way to tell how many there were beyond the shape.
       EXPECT_EQ(read.data, tensor.data) << what;
 
       file.clear();

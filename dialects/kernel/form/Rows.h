@@ -1,4 +1,4 @@
-// Dispatches seen as rows: reductions that have one result an index of the same rows, and results
+// Dispatches seen as rows: reductions that have one result per index of the same rows, and results
 // that are such reductions, or elements computed from them.
 //
 // SPDX-License-Identifier: Apache-2.0

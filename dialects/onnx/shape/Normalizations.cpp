@@ -29,7 +29,7 @@ static LogicalResult checkChannelLists(SizeBuilder &s, Operation *op, ArrayRef<S
     const Sizes &list = operands[i];
     if (list.size() != 1)
       return s.refuse(op, "operand " + Twine(i) + " has rank " + Twine(list.size()) +
-                              ", needs one value a channel");
+                              ", needs one value per channel");
     if (failed(s.check(op, s.equal(list[0], channels),
                        "operand " + Twine(i) + " has {0} values for {1} channels", list[0],
                        channels)))

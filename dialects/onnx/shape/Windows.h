@@ -31,7 +31,7 @@ struct WindowShape {
 mlir::FailureOr<WindowShape> inferConv(SizeBuilder &s, mlir::Operation *op,
                                        llvm::ArrayRef<Sizes> operands);
 /// The windows are those of the convolution that is transposed: they slide over the result, `input`
-/// of each, and X has an element a position.
+/// of each, and X has one element per position.
 mlir::FailureOr<WindowShape> inferConvTranspose(SizeBuilder &s, mlir::Operation *op,
                                                 llvm::ArrayRef<Sizes> operands);
 /// MaxPool, AveragePool and LpPool.

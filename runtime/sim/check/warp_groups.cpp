@@ -12,7 +12,7 @@ namespace {
 
 // ---- Intervals between barriers ----
 
-/// One byte a word, of `count` words: whether one of them is a or b.
+/// One byte per word, of `count` words: whether one of them is a or b.
 inline bool hasAny(const uint8_t *at, uint32_t count, uint8_t a, uint8_t b) {
   if (count >= 32) {
     const __m256i as = _mm256_set1_epi8(char(a)), bs = _mm256_set1_epi8(char(b));
@@ -86,7 +86,7 @@ inline __m256i most(__m256i a, __m256i b) {
   return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(b, a));
 }
 
-/// `takesPart`: a byte a lane, 1 or 0; null: all of them do.
+/// `takesPart`: one byte per lane, 1 or 0; null: all of them do.
 Extent extentOf(char *const *addresses, const uint8_t *takesPart, const char *base) {
   const __m256i from = _mm256_set1_epi64x(int64_t(reinterpret_cast<uintptr_t>(base)));
   __m256i low = from, high = from, bits = _mm256_setzero_si256();

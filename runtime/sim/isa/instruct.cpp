@@ -106,7 +106,7 @@ uint32_t wordsOf(Instruction instruction) {
     return mmaWords(instruction);
   case CAMEO_SIM_OP_WGMMA:
     return wgmmaWords(instruction);
-  default: // an address, and a register a matrix
+  default: // an address, and one register per matrix
     return 2 + instruction.modifier(0);
   }
 }

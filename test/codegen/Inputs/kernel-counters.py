@@ -1,6 +1,6 @@
 """What the kernels of small models do to memory, as the simulator counts it.
 
-kernel-counters.py CAMEOC FOLDER: for each model a line a launch.
+kernel-counters.py CAMEOC FOLDER: for each model one line per launch.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,6 +1,6 @@
 """What main loops of products on Tensor Cores consist of, beside CUTLASS's of the same types.
 
-matrix-loops.py CAMEOC CAMEO-SASS NVDISASM FOLDER: a line a product. Of each: instructions that do not
+matrix-loops.py CAMEOC CAMEO-SASS NVDISASM FOLDER: one line per product. Instructions that do not
 multiply, for each that does, and 1.1 times what CUTLASS has; the numbers are those of static_code.py.
 """
 # SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
 """What kernels on Tensor Cores take and do, of small products.
 
-matrix-products.py CAMEOC FOLDER: a line a model and target. Resources are those of the target's
+matrix-products.py CAMEOC FOLDER: one line per model and target. Resources are those of the target's
 ptxas, counts those of the simulator.
 """
 # SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
 """What stands in the PTX of small models' kernels, and of dispatches that no model has yet.
 
-ptx-gates.py CAMEOC FOLDER: a line a model, `name: FAMILY, N wide, M narrow, F fma, LOOPS`.
+ptx-gates.py CAMEOC FOLDER: one line per model, `name: FAMILY, N wide, M narrow, F fma, LOOPS`.
 Wide accesses to global memory have 16 bytes. LOOPS are `lean` if there is no local memory, and in
 the innermost loops neither a product of 64 bits nor a division, nor more addresses than accesses
 (`mul.wide` and the sum behind it are one instruction of the GPU); else what is found.

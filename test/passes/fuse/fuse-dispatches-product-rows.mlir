@@ -86,7 +86,7 @@ func.func @halves(%x: tensor<64x32xf32>, %w: tensor<32x48xf32>) -> tensor<64x2x2
 
 // -----
 
-// One result a row is no element of the product.
+// One result per row is no element of the product.
 // CHECK-LABEL: func @norms
 // CHECK-COUNT-2: kernel.dispatch
 // WHY: not fused with 'norms': together they would not be a product whose rows are reduced any more

@@ -173,7 +173,7 @@ func.func @shapes(%q: tensor<3x4xf32>, %k: tensor<4x3xf32>, %v: tensor<3x4xf32>,
 
 // -----
 
-// A mask of one number a row would be completed with -inf; one that makes more of the scores than
+// A mask of one number per row would be completed with -inf; one that makes more of the scores than
 // there were is none; a batch of masks would count as heads.
 // CHECK-LABEL: func @masks
 // CHECK-SAME: why = "its mask is not of a form that Attention has"
@@ -222,7 +222,7 @@ func.func @visible(%q: tensor<2x2x4xf32>, %k: tensor<2x4x2xf32>, %v: tensor<2x2x
 
 // -----
 
-// What is not the operator's own: a scale that has a number a key, and shapes that nobody checks.
+// What is not the operator's own: a scale that has one number per key, and shapes that nobody checks.
 // CHECK-LABEL: func @unknown
 // CHECK-NOT: onnx.Attention
 func.func @unknown(%q: tensor<2x3x4xf32>, %k: tensor<2x4x3xf32>, %v: tensor<2x3x4xf32>, %s: tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>) {

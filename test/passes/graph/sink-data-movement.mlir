@@ -2,7 +2,7 @@
 // RUN: FileCheck %s < %t
 // RUN: cameo-opt %t --split-input-file --mlir-print-debuginfo --pass-pipeline='builtin.module(func.func(cameo-sink-data-movement))' | diff %t -
 
-// A diamond, a number, and a constant of one number a column.
+// A diamond, a number, and a constant of one number per column.
 // CHECK-LABEL: func @cancels
 // CHECK: %[[C:.*]] = onnx.Constant() {value = dense<{{\[}}[1.000000e+00], [2.000000e+00], [3.000000e+00]]> : tensor<3x1xf32>}
 // CHECK: %[[S:.*]] = onnx.Sigmoid(%arg0) {onnx.dims = {{\[}}[3, 2]]} : (tensor<3x2xf32>) -> tensor<3x2xf32>

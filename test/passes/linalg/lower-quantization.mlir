@@ -52,7 +52,7 @@ func.func @given(%x: tensor<3x2xui8>, %w: tensor<2x4xi8>, %zx: tensor<ui8>, %zw:
 
 // -----
 
-// Scales are one number a column: 0.5 * 2 / 4 and 0.5 * 4 / 4.
+// Scales are one number per column: 0.5 * 2 / 4 and 0.5 * 4 / 4.
 // CHECK: rt.constant {{.*}}dense<[2.500000e-01, 5.000000e-01]> : tensor<2xf32>
 // CHECK-LABEL: func.func @requantised
 // CHECK: kernel.dispatch

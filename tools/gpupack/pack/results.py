@@ -97,7 +97,7 @@ def _machine_lines(about):
 
 
 def _skips(results):
-    """One line a reason."""
+    """One line per reason."""
     reasons = {}
     for result in results:
         reasons.setdefault(result.message, []).append(result.name)
@@ -109,7 +109,7 @@ def _skips(results):
 
 
 def _measured(results):
-    """Medians in milliseconds, a row a benchmark, a column a way of computing it."""
+    """Medians in milliseconds, one row per benchmark, one column per way of computing it."""
     rows, columns = {}, []
     for result in results:
         for column, value in result.data.get("milliseconds", {}).items():
