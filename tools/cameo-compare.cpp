@@ -28,7 +28,7 @@ static cl::opt<std::string> ranges("ranges", cl::cat(category), cl::value_desc("
                                    cl::desc("as cameoc's, for all precisions but the reference"));
 static cl::opt<std::string>
     data("data", cl::Required, cl::cat(category), cl::value_desc("DIR|FILE.npz"),
-         cl::desc("samples: an array an input, the first axis running over samples"));
+         cl::desc("samples: one array per input, the first axis running over samples"));
 static cl::opt<std::string> recorded(
     "recorded", cl::cat(category), cl::value_desc("FILE.npz"),
     cl::desc("what another program made of the samples is the reference: arrays by the names of "
@@ -85,13 +85,19 @@ static llvm::Expected<std::string> targetsOf(const RunDevice &where) {
   return target;
 }
 
-static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where) {
+/// `isTold` becomes true with an error that is printed.
+static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where, bool &isTold) {
   CompileOptions options;
   if (llvm::Error error = targetsOf(where).moveInto(options.pipeline.targets))
     return std::move(error);
   options.pipeline.level = level;
   options.jobs = jobs;
-  options.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
+  options.onMessage = [&isTold](CompileMessage message) {
+    if (StringRef text = message.text; text.consume_front("--tap: "))
+      message.text = "--values: " + text.str();
+    isTold |= message.severity == CompileMessage::Severity::Error;
+    llvm::errs() << message;
+  };
   if (level > 2)
     return llvm::createStringError("-O takes 0, 1 or 2, not %u", unsigned(level));
   if (!shapes.empty()) {
@@ -104,8 +110,9 @@ static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where) {
 using Sides = std::vector<std::unique_ptr<RunningSide>>;
 
 /// Of --precision, each with the options that its side is compiled with.
-static llvm::Expected<std::vector<CompileOptions>> optionsOfSides(const RunDevice &where) {
-  llvm::Expected<CompileOptions> options = compileOptions(where);
+static llvm::Expected<std::vector<CompileOptions>> optionsOfSides(const RunDevice &where,
+                                                                  bool &isTold) {
+  llvm::Expected<CompileOptions> options = compileOptions(where, isTold);
   if (!options)
     return options.takeError();
   llvm::SmallVector<StringRef> types;
@@ -153,11 +160,13 @@ static llvm::Error estimateSides(llvm::ArrayRef<CompileOptions> options, const D
     std::string said; // the rest has been said before
     these.onMessage = [&](const CompileMessage &message) {
       if (message.severity == CompileMessage::Severity::Error)
-        said += "; " + message.text;
+        said += (said.empty() ? "" : "; ") + message.text;
     };
     llvm::Expected<std::vector<LaunchTotals>> totals = countLaunches(files.front(), these);
-    if (!totals)
-      return llvm::createStringError("--estimate: " + llvm::toString(totals.takeError()) + said);
+    if (!totals) {
+      std::string text = llvm::toString(totals.takeError());
+      return llvm::createStringError("--estimate: " + (said.empty() ? text : said));
+    }
     found.clear();
     for (const LaunchTotals &each : *totals)
       if (each.estimate)
@@ -177,6 +186,11 @@ static llvm::Expected<Sides> loadSides(const RunOptions &run) {
   return std::move(sides);
 }
 
+/// An error about what an option names.
+static llvm::Error errorOf(StringRef option, llvm::Error error) {
+  return llvm::createStringError(option + ": " + llvm::toString(std::move(error)));
+}
+
 /// What was recorded is the reference.
 static llvm::Expected<std::vector<std::unique_ptr<Side>>> withRecorded(Sides models) {
   std::vector<std::unique_ptr<Side>> sides;
@@ -184,7 +198,7 @@ static llvm::Expected<std::vector<std::unique_ptr<Side>>> withRecorded(Sides mod
     llvm::Expected<std::unique_ptr<RecordedSide>> side =
         RecordedSide::open(recorded, models.front()->outputs(), models.front()->values());
     if (!side)
-      return side.takeError();
+      return errorOf("--recorded", side.takeError());
     sides.push_back(std::move(*side));
   }
   for (std::unique_ptr<RunningSide> &model : models)
@@ -207,8 +221,8 @@ static llvm::Error write(const Comparison &comparison, const ComparisonView &vie
   return llvm::Error::success();
 }
 
-/// Whether every value is within the tolerance.
-static llvm::Expected<bool> run() {
+/// Whether every value is within the tolerance. `isTold` becomes true with an error that is printed.
+static llvm::Expected<bool> run(bool &isTold) {
   if (!report.empty() && !StringRef(report).ends_with(".html") &&
       !StringRef(report).ends_with(".json"))
     return llvm::createStringError("--report=" + report + ": it ends in .json or .html");
@@ -228,21 +242,21 @@ static llvm::Expected<bool> run() {
     return where.takeError();
   std::vector<CompileOptions> options;
   if (isModel)
-    if (llvm::Error error = optionsOfSides(where->device).moveInto(options))
+    if (llvm::Error error = optionsOfSides(where->device, isTold).moveInto(options))
       return std::move(error);
   llvm::Expected<Sides> models = isModel ? compileSides(options, *where) : loadSides(*where);
   if (!models)
     return models.takeError();
   llvm::Expected<CalibrationData> input = CalibrationData::open(data, models->front()->inputs());
   if (!input)
-    return input.takeError();
+    return errorOf("--data", input.takeError());
   uint64_t wanted = samples ? std::min<uint64_t>(samples, input->samples()) : input->samples();
   auto nextBatch = [&](uint64_t done) {
     return input->next(std::min<uint64_t>(batch, wanted - done));
   };
   llvm::Expected<DataBatch> next = nextBatch(0);
   if (!next)
-    return next.takeError();
+    return errorOf("--data", next.takeError());
   ComparisonView view;
   if (isModel) {
     if (llvm::Error error = estimateSides(options, *next, *models))
@@ -267,7 +281,7 @@ static llvm::Expected<bool> run() {
       break;
     next = nextBatch(comparison.samples());
     if (!next)
-      return next.takeError();
+      return errorOf("--data", next.takeError());
   }
   if (llvm::Error error = comparison.finish())
     return std::move(error);
@@ -292,9 +306,12 @@ int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv,
                               "a model at several precisions, or artefacts, side by side\n");
-  llvm::Expected<bool> good = run();
+  bool isTold = false;
+  llvm::Expected<bool> good = run(isTold);
   if (!good) {
-    llvm::errs() << "error: " << llvm::toString(good.takeError()) << "\n";
+    std::string text = llvm::toString(good.takeError());
+    if (!isTold)
+      llvm::errs() << "error: " << text << "\n";
     return 2;
   }
   return *good ? 0 : 1;

@@ -66,7 +66,11 @@ llvm::Expected<std::unique_ptr<RunningSide>> RunningSide::compile(StringRef path
     CompileOptions these = options;
     if (withTaps) {
       these.pipeline.taps = taps.str();
-      these.onMessage = nullptr; // what there is to say has been said
+      // The rest has been said before.
+      these.onMessage = [say = options.onMessage](const CompileMessage &message) {
+        if (say && message.severity == CompileMessage::Severity::Error)
+          say(message);
+      };
     }
     Compiler compiler(std::move(these));
     llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> artefact = compileModel(compiler, path);

@@ -221,6 +221,11 @@ class Comparisons:
             for seed in range(PLANTS if self.long else PLANTS_INT8):
                 self.planted(seed, good, "-int8", *flags)
         self.refuses("one-file", "nothing to compare", self.good, f"--data={self.data}")
+        self.refuses("no-data", "--data: samples", MODEL, "--data=none.npz")
+        step = harness.run([self.suite.tool("cameo-compare"), MODEL, f"--data={self.data}",
+                            "--precision=fp32,fp16", "--values=none*"], SECONDS)
+        self.judge("no-value", "" if step.code == 2 and step.output.count("error: ") == 1 and
+                   "--values: 'none*' matches no value" in step.output else step.output, step)
         self.refuses("two-models", "would have to be artefacts", MODEL, self.good,
                      f"--data={self.data}")
         self.refuses("estimate-artefact", "--estimate is for a model", self.good, self.good,
