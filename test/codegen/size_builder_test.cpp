@@ -50,6 +50,9 @@ TEST_F(SizeBuilderTest, NeutralOperandsVanish) {
   EXPECT_EQ(s.max(n, n), n);
   EXPECT_EQ(s.equal(n, n), number(1));
   EXPECT_EQ(s.floorDiv(s.mul(m, n), m), n);
+  EXPECT_EQ(s.sub(s.add(m, n), m), n);
+  EXPECT_EQ(s.sub(s.add(m, number(1)), m), number(1));
+  EXPECT_NE(s.sub(s.add(m, n), unnamed), n);
 }
 
 TEST_F(SizeBuilderTest, EqualExpressionsAreEqual) {

@@ -137,13 +137,16 @@ OpFoldResult SizeBuilder::binary(SizeOperation op, OpFoldResult a, OpFoldResult 
     return index(0);
   if (a == b && (op == SizeOperation::Min || op == SizeOperation::Max))
     return a;
-  // (a * b) / b, which shapes computed from sizes are full of.
-  const SizeExpression *product = expression(a);
-  if (product && product->op == SizeOperation::Mul &&
-      (op == SizeOperation::DivTowardsZero || op == SizeOperation::FloorDiv))
+  // (a * b) / b and (a + b) - b, which shapes computed from sizes are full of.
+  const SizeExpression *inner = expression(a);
+  bool isUndone =
+      inner && ((inner->op == SizeOperation::Mul &&
+                 (op == SizeOperation::DivTowardsZero || op == SizeOperation::FloorDiv)) ||
+                (inner->op == SizeOperation::Add && op == SizeOperation::Sub));
+  if (isUndone)
     for (unsigned i : {1, 0})
-      if (product->operands[i] == b)
-        return product->operands[1 - i];
+      if (inner->operands[i] == b)
+        return inner->operands[1 - i];
   return numbered(op, {a, b});
 }
 
