@@ -53,14 +53,14 @@ SmallVector<NumberDigit> digitsOf(AffineExpr expr) {
     else
       digits.push_back(numberDigitOf(term));
   }
-  for (bool changed = true; changed;) {
-    changed = false;
   return digits;
 }
 
 /// Puts together what is added up of one number's digits that follow one another.
 static AffineExpr withJoinedDigits(AffineExpr expr) {
   SmallVector<NumberDigit> digits = digitsOf(expr);
+  for (bool changed = true; changed;) {
+    changed = false;
     for (NumberDigit &low : digits)
       for (NumberDigit &high : digits)
         if (!changed && low.number == high.number && low.modulus != 0 &&
