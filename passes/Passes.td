@@ -427,7 +427,9 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
     time: bytes that need not move and a launch less, against elements that are computed more than
     once. Elementwise work joins the product, window or rows that it reads, or the elementwise work
     and rows that read it, or the product, for each of whose tiles it is then done again; reductions
-    of the same rows join one another; copies that only move elements join products that read them. A result that others read, too, stays a result. Products
+    of the same rows join one another; copies that only move elements join products that read them, and so do gathers of rows by indices in memory. A
+    concatenation with parts that would have to be copied is read in its parts by its one reader. A result that others
+    read, too, stays a result. Products
     are never computed twice. With `product-row` a reduction of a product's rows joins it where a row is no
     longer than that; blocks then have whole rows, which they reduce in an order of their own. Otherwise every bit stays: no sum is reordered, and values are rounded to the
     types that they had in memory. What only taps (`rt.tap`) read besides is stored as long as the

@@ -42,6 +42,7 @@ struct Copied {
   int64_t size;              // of the tile, along these
   ContractionVectors::Copy vector;
   TypedValue<kernel::TileType> tile;
+  SmallVector<Value> indices; // see stageIndices
 };
 
 class ContractionEmitter : ProductKernel {
@@ -61,14 +62,17 @@ public:
                rowStart,
                tile.rows,
                vectors.row,
-               tileOf(tile.rows, tile.depth, {1, tile.rowStride()})};
-    Copied column{product.column,
-                  false,
-                  product.columns,
-                  columnStart,
-                  tile.columns,
-                  vectors.column,
-                  tileOf(tile.depth, tile.columns, {tile.columnStride(), 1})};
+               tileOf(tile.rows, tile.depth, {1, tile.rowStride()}),
+               stageIndices(product.row, product.rows, rowStart, tile.rows, tile.threads())};
+    Copied column{
+        product.column,
+        false,
+        product.columns,
+        columnStart,
+        tile.columns,
+        vectors.column,
+        tileOf(tile.depth, tile.columns, {tile.columnStride(), 1}),
+        stageIndices(product.column, product.columns, columnStart, tile.columns, tile.threads())};
     Value sums = multiply(row, column, depth);
     if (parts.sums)
       return storePart(sums, std::min(vectors.store, kGroup), Rows{});
@@ -307,8 +311,10 @@ private:
     };
     SmallVector<Value> yielded;
     // The part of depth last: what goes across is the same in every step.
-    for (auto [of, start] : llvm::zip(load.offsets, load.fixed)) {
+    for (auto [of, start, staged] : llvm::zip(load.offsets, load.fixed, copied.indices)) {
       Value flat = kernel.constant(0);
+      if (staged)
+        flat = addStaged(flat, of, staged, body->getArgument(copied.isRow ? 0 : 1));
       for (unsigned loop : copied.across)
         flat = addPart(of, flat, loop);
       yielded.push_back(kernel.add(flat, start));

@@ -47,7 +47,7 @@ KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork 
   KernelWork kernel;
   kernel.blocks = std::ceil(work.rows / rows) * std::ceil(work.columns / columns) * work.batch;
   kernel.threads = tile.threads();
-  kernel.sharedBytes = tile.sharedBytes(work.sumType);
+  kernel.sharedBytes = tile.sharedBytes(work.sumType) + work.indices.of(tile.rows, tile.columns);
   kernel.steps = std::ceil(work.depth / depth);
 
   // A thread loads its elements of both tiles in groups of 16 bytes: for a warp four turns of

@@ -19,6 +19,7 @@ struct ContractionWork {
   double dramBytes;
   double beside = 0;   // microseconds of other launches that it needs
   RowWork ofRows = {}; // on the way to the results
+  IndexBytes indices = {};
 };
 
 struct TimedContraction {

@@ -104,7 +104,8 @@ public:
     if (given.threads() > target.maxThreadsPerBlock)
       return op.emitError() << "schedule 'contraction' asks for " << given.threads() << " threads; "
                             << target.name << " allows " << target.maxThreadsPerBlock;
-    int64_t bytes = given.sharedBytes(product.sumType);
+    int64_t bytes =
+        given.sharedBytes(product.sumType) + indexBytes(product).of(given.rows, given.columns);
     if (bytes > int64_t(target.maxSharedPerBlock))
       return op.emitError() << "schedule 'contraction' requires " << bytes
                             << " B of shared memory; " << target.name << " allows "
@@ -217,6 +218,7 @@ private:
                          resultBytes(product),
                          productBytes(op, product)};
     work.ofRows = rowWork(product);
+    work.indices = indexBytes(product);
     return work;
   }
 
@@ -249,6 +251,7 @@ private:
     plain.rowBytes = plain.columnBytes = plain.resultBytes = bytes;
     plain.rowVector = plain.columnVector = kPlainCopy;
     plain.ofRows = {};
+    plain.indices = {};
     plain.dramBytes = SplitWork(op, product, /*splits=*/1).dramBytes;
     if (plain.rows > plain.columns) // which of them is which depends on how results are stored
       std::swap(plain.rows, plain.columns);

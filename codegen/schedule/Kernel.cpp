@@ -263,6 +263,7 @@ Kernel::Address Kernel::address(Value tensor, ValueRange indices) {
 
 Value Kernel::sharedMemory(int64_t count, Type type) {
   synchronises = true;
+  ownSharedBytes += count * llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto memory = MemRefType::get({count}, type, MemRefLayoutAttrInterface(), space);
   return function.addWorkgroupAttribution(memory, loc);

@@ -339,47 +339,63 @@ Value Kernel::replacement(Operation *operation) {
   return {};
 }
 
+/// One of a linalg.generic's body, whose loops are these.
+void Kernel::inlineOperation(Operation &operation, ValueRange loops) {
+  // A nested linalg.index belongs to the same one.
+  auto convert = [&](Operation *inner) -> Value {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      return loops[index.getDim()];
+    return replacement(inner);
+  };
+  if (Value value = convert(&operation)) {
+    mapping.map(operation.getResult(0), value);
+    return;
+  }
+  // Arguments of blocks that have been copied before, for another element, would be left out.
+  operation.walk([&](Block *block) {
+    for (BlockArgument argument : block->getArguments())
+      mapping.erase(argument);
+  });
+  Operation *copy = b.clone(operation, mapping);
+  SmallVector<Operation *> nested;
+  copy->walk([&](Operation *inner) {
+    if (inner != copy && isa<linalg::IndexOp, tensor::ExtractOp, tensor::DimOp>(inner))
+      nested.push_back(inner);
+  });
+  for (Operation *inner : nested) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(inner);
+    if (Value value = convert(inner)) {
+      inner->getResult(0).replaceAllUsesWith(value);
+      inner->erase();
+    }
+  }
+}
+
 SmallVector<Value> Kernel::inlineBody(linalg::GenericOp generic, ValueRange loops,
                                       ValueRange arguments) {
   Block *body = generic.getBody();
   for (auto [argument, value] : llvm::zip(body->getArguments(), arguments))
     if (value)
       mapping.map(argument, value);
-  // A nested linalg.index belongs to this generic, whose loops are these.
-  auto convert = [&](Operation *operation) -> Value {
-    if (auto index = dyn_cast<linalg::IndexOp>(operation))
-      return loops[index.getDim()];
-    return replacement(operation);
-  };
-  for (Operation &operation : body->without_terminator()) {
-    if (Value value = convert(&operation)) {
-      mapping.map(operation.getResult(0), value);
-      continue;
-    }
-    // Arguments of blocks that have been copied before, for another element, would be left out.
-    operation.walk([&](Block *block) {
-      for (BlockArgument argument : block->getArguments())
-        mapping.erase(argument);
-    });
-    Operation *copy = b.clone(operation, mapping);
-    SmallVector<Operation *> nested;
-    copy->walk([&](Operation *inner) {
-      if (inner != copy && isa<linalg::IndexOp, tensor::ExtractOp, tensor::DimOp>(inner))
-        nested.push_back(inner);
-    });
-    for (Operation *inner : nested) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(inner);
-      if (Value value = convert(inner)) {
-        inner->getResult(0).replaceAllUsesWith(value);
-        inner->erase();
-      }
-    }
-  }
+  for (Operation &operation : body->without_terminator())
+    inlineOperation(operation, loops);
   SmallVector<Value> results;
   for (Value value : body->getTerminator()->getOperands())
     results.push_back(scalar(value));
   return results;
+}
+
+Value Kernel::bodyValue(linalg::GenericOp generic, ValueRange loops, Value value) {
+  llvm::SmallPtrSet<Operation *, 8> needed{value.getDefiningOp()};
+  for (Operation &operation : llvm::reverse(generic.getBody()->without_terminator()))
+    if (needed.contains(&operation))
+      for (Value operand : operation.getOperands())
+        needed.insert(operand.getDefiningOp());
+  for (Operation &operation : generic.getBody()->without_terminator())
+    if (needed.contains(&operation))
+      inlineOperation(operation, loops);
+  return scalar(value);
 }
 
 /// Operations of the dispatch's body on scalars go to the function's start, in order.

@@ -359,7 +359,7 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   FailureOr<kernel::TilePlaces> tiles = kernel::placeTiles(function);
   if (failed(tiles))
     return {};
-  if (tiles->bytes > target.staticSharedPerBlock)
+  if (tiles->bytes + kernel.ownSharedBytes > target.staticSharedPerBlock)
     function->setAttr(kDynamicSharedAttribute, outer.getI64IntegerAttr(tiles->bytes));
   if (!kernel.synchronises)
     setDeclaredAttr<kernel::KernelDialect::NoSyncAttrHelper>(function, outer.getUnitAttr());

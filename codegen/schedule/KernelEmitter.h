@@ -105,6 +105,8 @@ public:
   /// Results of a linalg.generic's body for given loop indices and input and output scalars.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::GenericOp generic, mlir::ValueRange loops,
                                             mlir::ValueRange arguments);
+  /// A value that a linalg.generic's body computes from loop indices, memory and scalars alone.
+  mlir::Value bodyValue(mlir::linalg::GenericOp generic, mlir::ValueRange loops, mlir::Value value);
   /// Affine map applied to loop indices.
   llvm::SmallVector<mlir::Value> apply(mlir::AffineMap map, mlir::ValueRange dims);
   mlir::Value apply(mlir::AffineExpr expr, mlir::ValueRange dims);
@@ -159,9 +161,10 @@ public:
   mlir::Value blockId(mlir::gpu::Dimension dim = mlir::gpu::Dimension::x);
 
   mlir::gpu::GPUFuncOp function;
-  bool synchronises = false; // uses barriers, shuffles or shared memory
-  bool broken = false;       // an error was emitted
-  bool storesOnce = false;   // no element of a destination is written twice in a launch
+  bool synchronises = false;  // uses barriers, shuffles or shared memory
+  bool broken = false;        // an error was emitted
+  int64_t ownSharedBytes = 0; // of sharedMemory
+  bool storesOnce = false;    // no element of a destination is written twice in a launch
   /// Operands may be longer than offsets reach: these count from memory that has been `advanced`,
   /// to where a tile begins or to the element.
   bool isFar = false;
@@ -191,6 +194,7 @@ private:
   mlir::Value inlineScan(kernel::ScanOp scan, mlir::ValueRange indices);
   void copyScalarOps();
   mlir::Value replacement(mlir::Operation *op);
+  void inlineOperation(mlir::Operation &operation, mlir::ValueRange loops);
 
   llvm::DenseMap<mlir::Value, mlir::Value> memories;
   llvm::DenseMap<mlir::Value, OperandLayout> layouts; // of those with memories

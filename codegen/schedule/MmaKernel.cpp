@@ -65,6 +65,7 @@ struct Side {
   Value extent;                        // in all
   int64_t size;                        // of the tile, along these
   SmallVector<ProductOffsets> offsets; // of each of the operand's reads
+  SmallVector<Value> indices;          // see stageIndices
   bool isEven; // whether steps of depth go through memory evenly, whichever loop they are along
   FragmentType copied;   // as threads share a step's tile
   FragmentType fragment; // what is multiplied at once
@@ -146,6 +147,8 @@ private:
             isRow ? this->rows : this->columns,
             size,
             std::move(offsets),
+            stageIndices(operand, isRow ? product.rows : product.columns,
+                         isRow ? rowStart : columnStart, size, form.tile.threads()),
             isEven,
             FragmentType::get(context, rows, columns, element, copied),
             FragmentType::get(context, fragmentRows, fragmentColumns, element, layout),
@@ -234,8 +237,10 @@ private:
     Value inner = kernel.add(start.inner, local);
     spread(depth.inner, inner, place);
     SmallVector<Value> yielded;
-    for (const ProductOffsets &offsets : side.offsets) {
+    for (auto [offsets, staged] : llvm::zip(side.offsets, side.indices)) {
       Value offset = offsets.constantPart();
+      if (staged)
+        offset = addStaged(offset, offsets, staged, body->getArgument(side.isRow ? 0 : 1));
       for (unsigned loop : side.across)
         offset = kernel.isFar ? offsets.addDistance(offset, loop, origin[loop], place[loop])
                               : offsets.add(offset, loop, place[loop]);

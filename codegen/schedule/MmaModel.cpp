@@ -127,7 +127,7 @@ KernelWork cameo::mmaKernel(const MmaTile &tile, const MmaWork &work, const Targ
   kernel.blocks = blocksOf(tile, work);
   kernel.threads = tile.threads();
   kernel.registers = registersPerThread(tile, work);
-  kernel.sharedBytes = tile.sharedBytes(work.bytes);
+  kernel.sharedBytes = tile.sharedBytes(work.bytes) + work.indices.of(tile.rows, tile.columns);
   kernel.steps = work.runs * std::ceil(work.depth / double(tile.depth));
   kernel.step = stepOf(tile, work, target);
   // Sums go through shared memory once, results to memory.

@@ -64,6 +64,7 @@ struct MmaWork {
   int64_t perInstruction = 16 * 8 * kDepthBytes; // multiply-adds, times bytes of an element
   double beside = 0;                             // microseconds of other launches that it needs
   RowWork ofRows = {};                           // on the way to the results
+  IndexBytes indices = {};                       // of shared memory
 };
 
 /// Registers of a thread, an upper estimate: sums, fragments of two steps, what is copied,

@@ -327,6 +327,7 @@ private:
                  form.gap(/*isRow=*/false, bytes),
                  form.m * form.n * form.k * bytes};
     work.ofRows = rowWork(product);
+    work.indices = indexBytes(product);
     return work;
   }
 
@@ -364,6 +365,7 @@ private:
     plain.row.place = plain.column.place = 0;
     plain.resultBytes = product.sumType.getIntOrFloatBitWidth() / 8.0;
     plain.ofRows = {};
+    plain.indices = {};
     plain.dramBytes = SplitWork(op, product, /*splits=*/1).dramBytes;
     if (plain.rows > plain.columns) // which of them is which depends on how results are stored
       std::swap(plain.rows, plain.columns);
@@ -523,7 +525,7 @@ LogicalResult MmaMatch::verifyTile(const MmaForm &form) const {
                    << kMostSplits << " of a step or more each are possible";
   if (!product.steps.empty() && failed(verifyRows(form)))
     return failure();
-  int64_t shared = tile.sharedBytes(bytes);
+  int64_t shared = tile.sharedBytes(bytes) + indexBytes(product).of(tile.rows, tile.columns);
   if (shared > int64_t(target.maxSharedPerBlock))
     return error() << "requires " << shared << " B of shared memory; " << target.name << " allows "
                    << target.maxSharedPerBlock << " B";

@@ -7,6 +7,7 @@
 #include "dialects/kernel/form/Runs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -27,7 +28,10 @@ ProductOffsets::ProductOffsets(Kernel &kernel, const Access &operand)
   for (int64_t dim = rank; dim-- > 0;) {
     // Checked by matchProduct: without divisions.
     SmallVector<int64_t> factors = *factorsOf(place, dim);
-    for (size_t loop = 0; loop < distances.size(); ++loop)
+    bool isRead = operand.index && operand.index->dim == dim;
+    if (isRead)
+      ofIndex = stride;
+    for (size_t loop = 0; loop < distances.size() && !isRead; ++loop)
       if (factors[loop] != 0) {
         Value part = kernel.mul(kernel.constant(factors[loop]), stride);
         distances[loop] = distances[loop] ? kernel.add(distances[loop], part) : part;
@@ -198,6 +202,38 @@ Value ProductKernel::computeInside(const Operand &operand, ValueRange loaded) {
   branch.getThenBodyBuilder().create<scf::YieldOp>(loc, value);
   branch.getElseBodyBuilder().create<scf::YieldOp>(loc, padding);
   return branch.getResult(0);
+}
+
+SmallVector<Value> ProductKernel::stageIndices(const Operand &operand, ArrayRef<unsigned> across,
+                                               Value start, int64_t size, int64_t threads) {
+  SmallVector<Value> staged;
+  for (const Access &read : operand.value.reads) {
+    Value &memory = staged.emplace_back();
+    if (!read.index)
+      continue;
+    memory = kernel.sharedMemory(size, b.getI64Type());
+    auto loop = b.create<scf::ForOp>(loc, kernel.threadId(), kernel.constant(size),
+                                     kernel.constant(threads));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    // Behind the last one it is read again: nobody asks for what is there.
+    Value last = b.createOrFold<arith::SubIOp>(loc, total(across), kernel.constant(1));
+    Value at = b.create<arith::MinUIOp>(loc, kernel.add(start, loop.getInductionVar()), last);
+    SmallVector<Value> place = placeOfBatch();
+    spread(across, at, place);
+    Value index = kernel.bodyValue(read.index->generic, kernel.apply(read.index->loops, place),
+                                   read.index->value);
+    b.create<memref::StoreOp>(loc, kernel.wide(index), memory, loop.getInductionVar());
+  }
+  if (operand.isGathered())
+    b.create<gpu::BarrierOp>(loc);
+  return staged;
+}
+
+Value ProductKernel::addStaged(Value sum, const ProductOffsets &offsets, Value staged,
+                               Value local) {
+  Value index = b.create<memref::LoadOp>(loc, staged, local);
+  return offsets.addRead(sum, b.create<arith::IndexCastOp>(loc, b.getIndexType(), index));
 }
 
 //===-- Results -----------------------------------------------------------------------------===//

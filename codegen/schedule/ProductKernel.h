@@ -22,6 +22,11 @@ public:
     return distances[loop] ? kernel->add(sum, kernel->mul(index, distances[loop])) : sum;
   }
 
+  /// `sum` and the part of an index that was read from memory.
+  mlir::Value addRead(mlir::Value sum, mlir::Value index) const {
+    return kernel->add(sum, kernel->mul(index, ofIndex));
+  }
+
   /// The memory from the element at these loop indices on, as it would be without padding.
   mlir::Value memoryFrom(llvm::ArrayRef<mlir::Value> place) const;
   /// Whether steps along these loops, as along one, are equally far apart in memory, so that it is
@@ -38,6 +43,7 @@ private:
   mlir::AffineMap place;
   llvm::SmallVector<mlir::Value> distances; // by loop; null: the loop does not move it
   mlir::Value constant, padding;            // the former with the latter
+  mlir::Value ofIndex; // that a step of the index makes that is read from memory; null: none is
 };
 
 /// The depth of a product in parts, each of which other blocks sum up.
@@ -76,6 +82,15 @@ protected:
   /// is, the last of them is whether elements are inside.
   mlir::Value computeOperand(const Operand &operand, llvm::ArrayRef<mlir::Value> loaded,
                              mlir::Type type);
+
+  /// Of each of an operand's reads at an index that is in memory: those of the tile's `size` rows or
+  /// columns from `start` on, in shared memory, where each of them is read once. Null for others.
+  llvm::SmallVector<mlir::Value> stageIndices(const Operand &operand,
+                                              llvm::ArrayRef<unsigned> across, mlir::Value start,
+                                              int64_t size, int64_t threads);
+  /// `sum` and the part of the index of row or column `local` of the tile.
+  mlir::Value addStaged(mlir::Value sum, const ProductOffsets &offsets, mlir::Value staged,
+                        mlir::Value local);
 
   //===-- Results -----------------------------------------------------------------------------===//
   /// Loop indices of a row and a column.

@@ -39,7 +39,8 @@ double productLayoutBytes(kernel::DispatchOp op, const Product &product,
     llvm::append_range(loops, product.depth);
     for (const Access &read : (isRow ? product.row : product.column).value.reads) {
       unsigned input = cast<BlockArgument>(read.source).getArgNumber();
-      if (rt::constantOf(op.getInputs()[input])) // packed as it is wanted
+      // Constants are packed as they are wanted; what is gathered goes by what its indices say.
+      if (rt::constantOf(op.getInputs()[input]) || read.index)
         continue;
       RankedTensorType type = pattern.types[input];
       double distance = nearest(product, read, orders[input], loops);
@@ -53,7 +54,8 @@ llvm::BitVector inputsOfOperands(kernel::DispatchOp op, const Product &product) 
   llvm::BitVector inputs(op.getInputs().size() + op.getNumResults());
   for (const Operand *operand : {&product.row, &product.column})
     for (const Access &read : operand->value.reads)
-      inputs.set(cast<BlockArgument>(read.source).getArgNumber());
+      if (!read.index)
+        inputs.set(cast<BlockArgument>(read.source).getArgNumber());
   return inputs;
 }
 

@@ -73,6 +73,14 @@ RowWork rowWork(const Product &product) {
   return work;
 }
 
+IndexBytes indexBytes(const Product &product) {
+  auto of = [](const Operand &operand) {
+    return 8 * llvm::count_if(operand.value.reads,
+                              [](const Access &read) { return read.index != nullptr; });
+  };
+  return {of(product.row), of(product.column)};
+}
+
 double resultBytes(const Product &product) {
   double bytes = 0;
   for (const Epilogue &epilogue : product.epilogues)
@@ -98,8 +106,11 @@ static double movedBytes(kernel::DispatchOp op, const Product &product, bool ofO
     if ((ofRow || ofColumn) != ofOperands)
       continue;
     double asked = ofRow ? batch * rows * depth : ofColumn ? batch * columns * depth : elements;
-    // Windows and broadcasts read elements several times, slices not all of them.
-    if (type.hasStaticShape())
+    // Windows and broadcasts read elements several times, slices not all of them; what is gathered
+    // is taken for as many elements as it would have in memory of its own.
+    bool isGathered =
+        (ofRow && product.row.isGathered()) || (ofColumn && product.column.isGathered());
+    if (type.hasStaticShape() && !isGathered)
       asked = std::min(asked, double(type.getNumElements()));
     bytes += asked * type.getElementTypeBitWidth() / 8;
   }

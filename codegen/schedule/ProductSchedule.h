@@ -17,6 +17,8 @@ double likelyExtent(const Product &product, llvm::ArrayRef<unsigned> loops, doub
 
 /// What its kernels do with whole rows.
 RowWork rowWork(const Product &product);
+/// What its kernels keep of indices, see ProductKernel::stageIndices.
+IndexBytes indexBytes(const Product &product);
 
 /// Bytes of all results of an element.
 double resultBytes(const Product &product);

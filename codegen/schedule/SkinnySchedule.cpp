@@ -376,7 +376,8 @@ public:
   std::unique_ptr<ScheduleMatch> match(const Computation &computation,
                                        const Target &target) const override {
     const std::optional<Product> &product = matchProduct(computation, /*mayBeVector=*/true);
-    if (!product || product->row.pad || product->column.pad || slides(product->row, *product) ||
+    if (!product || product->row.pad || product->column.pad || product->row.isGathered() ||
+        product->column.isGathered() || slides(product->row, *product) ||
         slides(product->column, *product))
       return nullptr;
     auto isLong = [&](ArrayRef<unsigned> loops, int64_t least) {

@@ -140,6 +140,8 @@ private:
   bool readOperands() {
     for (const Operand *operand : {&product.row, &product.column})
       for (const Access &read : operand->value.reads) {
+        if (read.index) // anywhere
+          return false;
         SmallVector<Value> strides = stridesOf(read.source);
         Value padding = number(0);
         for (auto [dim, stride] : llvm::enumerate(strides)) {

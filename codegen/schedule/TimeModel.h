@@ -54,6 +54,13 @@ struct RowWork {
   void addTo(KernelWork &kernel, double elements) const;
 };
 
+/// Shared memory of a product's kernel for the indices by which operands are gathered.
+struct IndexBytes {
+  int64_t row = 0, column = 0; // for each row and each column of a tile
+
+  int64_t of(int64_t rows, int64_t columns) const { return row * rows + column * columns; }
+};
+
 class TimeModel {
 public:
   /// Cycles from a load of global memory to its value, with others under way: somewhat more than

@@ -283,6 +283,17 @@ bool keepsResults(const Description &producer, const Description &consumer) {
   });
 }
 
+/// Operations on elements that loading a result in tiles takes: indices that elements are gathered
+/// by are computed once a row of a tile.
+static double workOfLoading(const Description &producer) {
+  double work = producer.work;
+  for (Operation *inner : producer.computation.operations)
+    if (auto generic = dyn_cast<linalg::GenericOp>(inner);
+        generic && generic.getNumResults() == 1 && gathered(generic->getResult(0)))
+      work -= workOf(generic) * iterationsOf(generic);
+  return work;
+}
+
 /// What it costs, in bytes, to compute an operand of a product as its elements are loaded: once for
 /// each tile of the other operand, and where windows overlap for each of them, in loops that would
 /// multiply instead.
@@ -302,12 +313,14 @@ static double costOfLoading(const Description &producer, unsigned result,
     double tiles = std::ceil(others / limits.productTile);
     double loads = iterationsOf(generic) / others * tiles;
     double count = producer.elements[result];
-    cost += loads * producer.work / count / limits.operationsPerByte;
+    cost += loads * workOfLoading(producer) / count / limits.operationsPerByte;
     // Each of several inputs of the same size, or wider elements, are loaded in place of one: by
     // each block, and again by the same one where windows overlap.
     double bytes = -estimatedBytes(argument.getType());
-    for (Value input : ValueRange(producer.op.getInputs()))
-      bytes += estimatedBytes(input.getType());
+    for (Value input : ValueRange(producer.op.getInputs())) {
+      double width = estimatedBytes(input.getType()) / elementsOf(input.getType());
+      bytes += std::min(estimatedBytes(input.getType()), count * width); // a part may be all
+    }
     double overlaps = std::max(0.0, loads / tiles / count - 1);
     cost += std::max(0.0, bytes) * tiles * (1 / limits.rereading + overlaps / limits.overlapping);
   }

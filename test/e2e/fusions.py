@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Forms of models that are one kernel at -O2, or few: norms of groups through reshapes,
-concatenations with constant parts. Each model has at most so many launches as it says here, the
+"""Forms of models that are one kernel at -O2, or few: norms of groups through reshapes, gathered rows of
+products, concatenations with constant parts. Each model has at most so many launches as it says here, the
 results of ONNX Runtime, and at -O2 the bits of -O0, under all checks of the simulator."""
 # SPDX-License-Identifier: Apache-2.0
 import sys
 
 import numpy
+from onnx import TensorProto
 
 import batches
 from batches import FLOAT, Nodes
@@ -55,6 +56,53 @@ def norm_of_joined_rows():
                    [{"x": normal(b.random, 5, 6, 48), "z": normal(b.random, 30, 48)}], 2)
 
 
+def gathered_rows(words, width, columns, tokens, kind=FLOAT, computed=False, batch=2):
+    """Rows of a table by indices, some of which count from its end, times weights; with `computed`
+    with work in front of the product, and on it."""
+    b = Nodes(62)
+    number = {FLOAT: numpy.float32, TensorProto.FLOAT16: numpy.float16}[kind]
+
+    def weight(*shape, scale=1.0):
+        name = b.weight(*shape, scale=scale)
+        b.weights[name] = b.weights[name].astype(number)
+        return name
+
+    x = b.add("Gather", weight(words, width), "indices", axis=0)
+    if computed:
+        x = b.add("Relu", b.add("Add", x, weight(tokens, width)))
+    y = b.add("MatMul", x, weight(width, columns, scale=width**-0.5))
+    b.output(b.add("Add", y, weight(columns)) if computed else y, "y")
+    feeds = [{"indices": b.random.integers(-words, words, (n, tokens))}
+             for n in ([1, 3] if batch == "N" else [batch])]
+    return b.model("gathered_rows", [("indices", TensorProto.INT64, [batch, tokens])],
+                   [("y", kind, [batch, tokens, columns])], feeds, 1)
+
+
+def routed_tokens(rows):
+    """Tokens in the order of a router: a table that is computed, rows that nobody asks for."""
+    b = Nodes(63)
+    x = b.add("Softmax", "x", axis=-1)
+    y = b.add("Gemm", b.add("Gather", x, "order", axis=0), b.weight(24, 64), b.weight(24), transB=1)
+    b.output(b.add("Relu", y), "y")
+    return b.model("routed_tokens",
+                   [("x", FLOAT, ["T", 64]), ("order", TensorProto.INT32, [rows])],
+                   [("y", FLOAT, [rows, 24])],
+                   [{"x": normal(b.random, n, 64),
+                     "order": b.random.integers(0, n, 33 if rows == "R" else rows, numpy.int32)}
+                    for n in (20, 7)], 2)
+
+
+def gathered_twice():
+    """What others read, too, is in memory, from where the product takes it."""
+    b = Nodes(64)
+    x = b.add("Gather", b.weight(50, 32), "indices", axis=0)
+    b.output(b.add("MatMul", x, b.weight(32, 40)), "y")
+    b.output(b.add("Softmax", x, axis=-1), "z")
+    return b.model("gathered_twice", [("indices", TensorProto.INT64, [40])],
+                   [("y", FLOAT, [40, 40]), ("z", FLOAT, [40, 32])],
+                   [{"indices": b.random.integers(0, 50, 40)}], 2)
+
+
 def patches(size, width, token):
     """How a vision transformer begins: patches behind a token, positions, a norm."""
     b = Nodes(65)
@@ -90,6 +138,7 @@ def parts_of_several(dimension):
                    1 if dimension < 2 else 2)
 
 
+HALF = TensorProto.FLOAT16
 MODELS = {
     "group-norm": lambda: group_norm(8, 32, 8),
     "group-norm-7x7": lambda: group_norm(8, 32, 7),
@@ -97,6 +146,15 @@ MODELS = {
     "group-norm-primitives": lambda: group_norm(4, 16, 8, primitives=True),
     "group-norm-residual": lambda: group_norm(8, 32, 8, residual=True, batch="N"),
     "norm-of-joined-rows": norm_of_joined_rows,
+    "gathered-rows": lambda: gathered_rows(100, 64, 96, 33),
+    "gathered-rows-odd": lambda: gathered_rows(50, 37, 29, 21),
+    "gathered-rows-open": lambda: gathered_rows(100, 64, 96, 33, batch="N"),
+    "gathered-rows-computed": lambda: gathered_rows(100, 64, 96, 33, computed=True),
+    "gathered-rows-f16": lambda: gathered_rows(100, 64, 96, 33, HALF),
+    "gathered-rows-f16-computed": lambda: gathered_rows(100, 64, 96, 33, HALF, computed=True),
+    "routed-tokens": lambda: routed_tokens(40),
+    "routed-tokens-open": lambda: routed_tokens("R"),
+    "gathered-twice": gathered_twice,
     "patches": lambda: patches(32, 48, "constant"),
     "patches-token": lambda: patches(32, 48, "input"),
     "parts-first": lambda: parts_of_several(0),

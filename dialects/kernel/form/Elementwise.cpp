@@ -16,7 +16,8 @@ using Term = Elementwise::Term;
 /// Visits each tensor at each place once, so that the terms are no more than the operations.
 class Reader {
 public:
-  Reader(ArrayRef<int64_t> extents, ArrayRef<Value> given) : extents(extents), given(given) {}
+  Reader(ArrayRef<int64_t> extents, ArrayRef<Value> given, bool mayGather)
+      : extents(extents), given(given), mayGather(mayGather) {}
 
   /// The term of what `access` reads; nothing where it is no elementwise work.
   std::optional<unsigned> visit(Access access) {
@@ -57,7 +58,22 @@ private:
       return isa<SplatElementsAttr>(constant.getValue());
     }
     auto generic = dyn_cast<linalg::GenericOp>(definition);
-    return generic && fill(term, access, generic);
+    return generic && (fillGathered(term, access) || fill(term, access, generic));
+  }
+
+  /// The same of an element of memory one of whose indices is read, too.
+  bool fillGathered(Term &term, const Access &access) {
+    std::optional<Gathered> found;
+    if (mayGather && !access.pad)
+      found = gathered(cast<OpResult>(access.source));
+    if (!found || !isa<BlockArgument>(found->tensor))
+      return false;
+    Access read = inputOf(access, found->tensor, found->map.compose(access.map));
+    found->index.loops = simplifiedWithin(found->index.loops.compose(access.map), extents);
+    read.index = std::make_shared<const ReadIndex>(found->index);
+    term.kind = Term::Kind::Read;
+    term.read = numberOf(read);
+    return true;
   }
 
   /// The same of a result of `generic`.
@@ -117,8 +133,11 @@ private:
 
   unsigned numberOf(const Access &access) {
     AffineMap place = access.place();
+    auto isSameIndex = [&](const Access &read) {
+      return !read.index && !access.index; // indices that are read are not compared
+    };
     for (auto [number, read] : llvm::enumerate(result.reads))
-      if (read.source == access.source && read.place() == place)
+      if (read.source == access.source && read.place() == place && isSameIndex(read))
         return number;
     result.reads.push_back(access);
     return result.reads.size() - 1;
@@ -126,14 +145,15 @@ private:
 
   ArrayRef<int64_t> extents;
   ArrayRef<Value> given;
+  bool mayGather;
   llvm::DenseMap<std::tuple<Value, AffineMap, Type>, unsigned> terms;
 };
 
 } // namespace
 
 std::optional<Elementwise> elementwiseOf(const Access &access, ArrayRef<int64_t> extents,
-                                         ArrayRef<Value> given) {
-  Reader reader(extents, given);
+                                         ArrayRef<Value> given, bool mayGather) {
+  Reader reader(extents, given, mayGather);
   if (!reader.visit(access))
     return std::nullopt;
   return std::move(reader.result);

@@ -41,9 +41,11 @@ struct Elementwise {
 
 /// How elements at `access` are computed, by work that is the same for every element. Reads are
 /// padded where `access` is, and nowhere else. `given` are tensors whose elements are at hand.
-/// Nothing where a value depends on more than elements at one place of each tensor.
+/// Nothing where a value depends on more than elements at one place of each tensor. With
+/// `mayGather` one index of a place may be read from memory.
 std::optional<Elementwise> elementwiseOf(const Access &access, llvm::ArrayRef<int64_t> extents,
-                                         llvm::ArrayRef<mlir::Value> given = {});
+                                         llvm::ArrayRef<mlir::Value> given = {},
+                                         bool mayGather = false);
 
 /// Neighbours along `loops` (the innermost last) for which the map gives the same place: a number
 /// that groups of so many begin at multiples of; kDynamic where all of them have it.

@@ -6,6 +6,8 @@
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -248,8 +250,6 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
   return Read{from, AffineMap::get(shapeOf(to).size(), 0, results, context)};
 }
 
-/// Whether the slice has all of a dimension: then its size need not be known.
-static bool isWhole(tensor::ExtractSliceOp slice, int64_t dim) {
 AffineMap reshapedTo(Operation *op) {
   std::optional<Read> back;
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
@@ -260,6 +260,8 @@ AffineMap reshapedTo(Operation *op) {
   return back ? back->map : AffineMap();
 }
 
+/// Whether the slice has all of a dimension: then its size need not be known.
+static bool isWhole(tensor::ExtractSliceOp slice, int64_t dim) {
   auto size = dyn_cast<Value>(slice.getMixedSizes()[dim]);
   auto of = size ? size.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
   return of && of.getSource() == slice.getSource() && of.getConstantIndex() == dim &&
@@ -298,6 +300,61 @@ std::optional<Read> movement(OpResult result) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return movementOf(slice);
   return std::nullopt;
+}
+
+/// The sum of the loops that an index in a body depends on; null where it depends on more than these,
+/// memory and scalars.
+static AffineExpr loopsBehind(Value index, linalg::GenericOp generic) {
+  llvm::SmallSetVector<unsigned, 4> loops;
+  llvm::SetVector<Operation *> needed;
+  auto take = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (Operation *op = value.getDefiningOp(); op && op->getBlock() == generic.getBody())
+      needed.insert(op);
+    return !argument || argument.getOwner() != generic.getBody();
+  };
+  if (!take(index))
+    return {};
+  for (size_t i = 0; i < needed.size(); ++i) {
+    Operation *op = needed[i];
+    if (auto loop = dyn_cast<linalg::IndexOp>(op))
+      loops.insert(loop.getDim());
+    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        !llvm::all_of(op->getOperands(), take))
+      return {};
+  }
+  AffineExpr sum = getAffineConstantExpr(0, generic.getContext());
+  for (unsigned loop : loops)
+    sum = sum + getAffineDimExpr(loop, generic.getContext());
+  return sum;
+}
+
+std::optional<Gathered> gathered(OpResult result) {
+  auto generic = dyn_cast<linalg::GenericOp>(result.getOwner());
+  AffineMap loops = generic ? loopsOfResult(generic, result.getResultNumber()) : AffineMap();
+  if (!loops)
+    return std::nullopt;
+  Value value = generic.getBody()->getTerminator()->getOperand(result.getResultNumber());
+  auto extract = value.getDefiningOp<tensor::ExtractOp>();
+  if (!extract || extract->getBlock() != generic.getBody())
+    return std::nullopt;
+  std::optional<ReadIndex> found;
+  SmallVector<AffineExpr> exprs;
+  for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
+    exprs.push_back(indexExpr(index, generic));
+    if (exprs.back())
+      continue;
+    exprs.back() = loopsBehind(index, generic);
+    if (found || !exprs.back())
+      return std::nullopt;
+    found = ReadIndex{generic, index, loops, unsigned(dim)};
+  }
+  ArrayRef<int64_t> shape = shapeOf(extract.getTensor());
+  if (!found ||
+      llvm::all_of(shape.drop_front(found->dim + 1), [](int64_t size) { return size == 1; }))
+    return std::nullopt;
+  AffineMap map = AffineMap::get(generic.getNumLoops(), 0, exprs, generic.getContext());
+  return Gathered{extract.getTensor(), map.compose(loops), *found};
 }
 
 void follow(Access &access, ArrayRef<int64_t> extents, ArrayRef<Value> ends) {

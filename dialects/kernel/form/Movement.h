@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <memory>
 #include <optional>
 
 namespace cameo {
@@ -63,6 +64,27 @@ llvm::SmallVector<NumberDigit> digitsOf(mlir::AffineExpr expr);
 std::optional<llvm::SmallVector<int64_t>> factorsOf(mlir::AffineMap map, unsigned result);
 bool isLinear(mlir::AffineMap map);
 
+/// An index that is computed from memory, such as a Gather's.
+struct ReadIndex {
+  mlir::linalg::GenericOp generic;
+  mlir::Value value;     // of the operation's body
+  mlir::AffineMap loops; // to those of the operation
+  unsigned dim;          // of what is read there
+};
+
+/// Which element of a tensor an element of a linalg operation's result is, where one index, not
+/// that of neighbours in memory, is computed from memory. In its place `map`, of the result's
+/// indices, has the sum of those that it depends on: what is aligned and what is consecutive does
+/// not depend on which index it is.
+struct Gathered {
+  mlir::Value tensor;
+  mlir::AffineMap map;
+  ReadIndex index; // `loops` is of the result's indices
+};
+
+/// Nothing where it is none such.
+std::optional<Gathered> gathered(mlir::OpResult result);
+
 /// How an operation reads a tensor through what only moves it.
 struct Access {
   mlir::Value tensor;      // what `map` gives indices of: what is padded on the way, or the source
@@ -71,6 +93,7 @@ struct Access {
   mlir::AffineMap map;     // of loops
   mlir::AffineMap beneath; // indices of what the pad pads to those of the source
   mlir::Type elementType;  // as the operation reads it, perhaps wider than the source's
+  std::shared_ptr<const ReadIndex> index = nullptr; // where one is read from memory: see Gathered
 
   /// Loops to indices of the source, but for how far padding moves them.
   mlir::AffineMap place() const { return pad ? beneath.compose(map) : map; }

@@ -89,15 +89,19 @@ std::optional<Elementwise> Product::workOf(const Epilogue &epilogue) const {
   return elementwiseOf(access, ranges, given);
 }
 
-bool Operand::findValue(ArrayRef<int64_t> ranges) {
+bool Operand::findValue(ArrayRef<int64_t> ranges, ArrayRef<unsigned> depth) {
   Access access = *this;
   // As it is computed: what multiplies it widens it, be it a matrix instruction.
   access.elementType = getElementTypeOrSelf(source);
-  std::optional<Elementwise> found = elementwiseOf(access, ranges);
+  std::optional<Elementwise> found = elementwiseOf(access, ranges, {}, /*mayGather=*/true);
   if (!found || found->reads.empty() || found->reads.size() > Product::kMostReads)
     return false;
   value = std::move(*found);
-  return llvm::all_of(value.reads, [](const Access &read) { return isLinear(read.place()); });
+  return llvm::all_of(value.reads, [&](const Access &read) {
+    return isLinear(read.place()) && (!read.index || llvm::none_of(depth, [&](unsigned loop) {
+             return read.map.getResult(read.index->dim).isFunctionOfDim(loop);
+           }));
+  });
 }
 
 /// The index of a result's innermost dimension, of those that have neighbours; null: it has none.
@@ -141,8 +145,8 @@ static std::optional<Product> readProduct(const Computation &computation) {
       computation.root ? computation.root.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   std::optional<Product> product =
       generic ? productOf(generic, /*mayBeVector=*/true) : std::nullopt;
-  if (!product || !product->row.findValue(product->ranges) ||
-      !product->column.findValue(product->ranges))
+  if (!product || !product->row.findValue(product->ranges, product->depth) ||
+      !product->column.findValue(product->ranges, product->depth))
     return std::nullopt;
   product->epilogues = computation.epilogues;
   turnToResults(*product);

@@ -19,8 +19,12 @@ namespace cameo {
 struct Operand : Access {
   Elementwise value;
   /// Finds what its elements are computed from, read at loops of these extents; false where that is
-  /// not memory or elementwise work on it, read at sums over loops.
-  bool findValue(llvm::ArrayRef<int64_t> ranges);
+  /// not memory or elementwise work on it, read at sums over loops. One index may be read from
+  /// memory, too, where it is the same along `depth`.
+  bool findValue(llvm::ArrayRef<int64_t> ranges, llvm::ArrayRef<unsigned> depth);
+  bool isGathered() const {
+    return llvm::any_of(value.reads, [](const Access &read) { return read.index != nullptr; });
+  }
   /// Integers narrower than the sums are extended by zeros.
   bool isUnsigned = false;
 

@@ -184,7 +184,8 @@ static std::optional<Product> readProductOfRows(const Computation &computation) 
       found = std::move(product);
     }
   }
-  if (!found || !found->row.findValue(found->ranges) || !found->column.findValue(found->ranges) ||
+  if (!found || !found->row.findValue(found->ranges, found->depth) ||
+      !found->column.findValue(found->ranges, found->depth) ||
       !StepReader(computation, *found).read())
     return std::nullopt;
   return found;
