@@ -67,6 +67,9 @@ static void populatePrecision(OpPassManager &passes, const PipelineOptions &opti
   if (precision.isQuantized())
     // First: what is quantised here goes the way of what models quantise themselves.
     populateQuantization(functions, precision);
+  if (!precision.weights.empty())
+    // Of what is left in floats.
+    functions.addPass(createInsertWeightQuantization({precision.weights, precision.weightBlock}));
   // Before products are looked at, because weights are multiplied as their transposes and reshapes
   // leave them.
   functions.addPass(createHoistQuantization());

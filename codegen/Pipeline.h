@@ -54,6 +54,8 @@ struct PrecisionOptions {
   bool equalizesRanges = false;  // of channels between products; whatever the type is
   bool correctsBiases = false;   // of products of integers
   bool learnsRounding = false;   // of their weights
+  std::string weights;           // int8, int4: of matrix products that stay in floats; empty: none
+  int64_t weightBlock = 0;       // how much of the depth has a scale; 0: all
   /// Whether there is anything to change.
   bool isAsked() const { return type != "fp32" || io != "fp32" || !nodes.empty(); }
   /// Whether products are to become products of integers.

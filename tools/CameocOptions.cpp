@@ -169,6 +169,23 @@ llvm::Error setBatch(CameocOptions &options, StringRef value) {
   return llvm::Error::success();
 }
 
+/// int8, int4 or int4:BLOCK.
+llvm::Error setWeights(CameocOptions &options, StringRef value) {
+  PrecisionOptions &precision = options.pipeline.precision;
+  auto [type, block] = value.split(':');
+  if (llvm::Error error = setChoice(precision.weights, type, {"int8", "int4"}))
+    return error;
+  precision.weightBlock = type == "int4" ? 32 : 0;
+  if (type == value)
+    return llvm::Error::success();
+  if (type != "int4")
+    return fail("'" + value + "': int8 has a scale for each column, no blocks");
+  if (block != "32" && block != "64" && block != "128")
+    return fail("'" + value + "': blocks are of 32, 64 or 128");
+  block.getAsInteger(10, precision.weightBlock);
+  return llvm::Error::success();
+}
+
 llvm::Error setBudget(CameocOptions &options, StringRef value) {
   if (value.getAsDouble(options.accuracy.budget) || !(options.accuracy.budget > 0))
     return fail("it takes a number of seconds, not '" + value + "'");
@@ -224,6 +241,7 @@ const Setter kSetters[] = {
      [](CameocOptions &o, StringRef v) {
        return setChoice(o.pipeline.precision.io, v, {"fp32", "fp16", "bf16"});
      }},
+    {OPT_weights, setWeights},
     {OPT_keep_ends,
      [](CameocOptions &o, StringRef v) {
        return setChoice(o.pipeline.precision.keptEnds, v, {"none", "first", "last", "both"});

@@ -60,6 +60,9 @@ defm precision_of : Value<"precision-of", "GLOB=TYPE", precisions,
     "may be given again, and the last that matches counts">;
 defm io_precision : Value<"io-precision", "TYPE", precisions,
     "what inputs and outputs of FP32 become: fp32 (default), fp16, bf16">;
+defm weights : Value<"weights", "int8|int4[:BLOCK]", precisions,
+    "constant weights of matrix products in 8 bits with a scale a column, or in 4 bits with one for "
+    "each 32 (64, 128) of the depth; what is computed stays in floats, as --precision says">;
 defm keep_ends : Value<"keep-ends", "WHICH", precisions,
     "with --precision=int8: products that no other comes before or behind stay in 16 bits: none "
     "(default), first, last, both">;

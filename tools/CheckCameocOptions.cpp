@@ -75,6 +75,8 @@ static llvm::Error checkPrecisionStage(const CameocOptions &options) {
   if (pipeline.precision.isAsked() && isPassed)
     return fail("--precision, --precision-of, --io-precision: types are not changed " +
                 way(first, last));
+  if (!pipeline.precision.weights.empty() && isPassed)
+    return fail("--weights: none are quantised " + way(first, last));
   if (!pipeline.precision.ranges.empty() && !pipeline.precision.isAsked())
     return fail("--ranges goes with --precision or --precision-of");
   if (!pipeline.taps.empty() && isPassed)
@@ -149,6 +151,8 @@ static llvm::Error checkQuantization(const CameocOptions &options) {
     return fail("--equalize-ranges: channels are scaled on the way to stage normalized, not from "
                 "stage " +
                 stageName(firstStage(options)));
+  if (!precision.weights.empty() && precision.type == "int8")
+    return fail("--weights: products of --precision=int8 have weights of 8 bits");
   if (precision.keptEnds != "none" && precision.type != "int8")
     return fail("--keep-ends goes with --precision=int8");
   return llvm::Error::success();

@@ -353,19 +353,6 @@ static bool readsOnce(const Description &consumer, const FusionLimits &limits) {
          });
 }
 
-std::string whyDearer(const Description &producer, const Description &consumer,
-                      const FusionLimits &limits, bool repeats) {
-  double saved = limits.launchBytes, repeated = 0, scattered = 0;
-  double idle = consumer.form == DispatchForm::Rows && producer.form == DispatchForm::Product
-                    ? costOfWholeRows(producer, limits)
-                    : 0;
-  bool once = readsOnce(consumer, limits);
-  for (auto [argument, result] : readResults(producer.op, consumer.op)) {
-    Reads reads = readsOf(argument, once);
-    if (consumer.form == DispatchForm::Window)
-      reads.count *= sharedByWindows(consumer, argument, limits);
-    double bytes = estimatedBytes(argument.getType()), count = producer.elements[result];
-    saved += repeats ? 0 : 2 * bytes;
 /// What it costs, in bytes, that a producer's result is asked for across its rows: each of several
 /// inputs would be read so, where now the result alone is. Of a product that is what is read beside
 /// its operands, which tiles have in any order.
@@ -385,6 +372,19 @@ static double costOfTurning(const Description &producer) {
   return bytes;
 }
 
+std::string whyDearer(const Description &producer, const Description &consumer,
+                      const FusionLimits &limits, bool repeats) {
+  double saved = limits.launchBytes, repeated = 0, scattered = 0;
+  double idle = consumer.form == DispatchForm::Rows && producer.form == DispatchForm::Product
+                    ? costOfWholeRows(producer, limits)
+                    : 0;
+  bool once = readsOnce(consumer, limits);
+  for (auto [argument, result] : readResults(producer.op, consumer.op)) {
+    Reads reads = readsOf(argument, once);
+    if (consumer.form == DispatchForm::Window)
+      reads.count *= sharedByWindows(consumer, argument, limits);
+    double bytes = estimatedBytes(argument.getType()), count = producer.elements[result];
+    saved += repeats ? 0 : 2 * bytes;
     if (consumer.form == DispatchForm::Product && !producer.isMovement()) {
       repeated += costOfLoading(producer, result, consumer, argument, limits);
       continue;

@@ -61,8 +61,6 @@ private:
                    std::optional<std::vector<double>> &bias, rt::Ledger &ledger);
   void roundAsLearned(Operation *product, const Elements &elements, QuantizedWeights &weights,
                       rt::Ledger &ledger);
-  Value dequantize(OpBuilder &b, Operation *product, StringRef what, ElementsAttr numbers,
-                   ArrayRef<float> scales, std::optional<int64_t> axis);
 
   bool all = false;
   std::optional<KeptEnds> keptEnds;
@@ -109,19 +107,6 @@ LogicalResult InsertQuantization::readOptions() {
 
 //===-- Values --------------------------------------------------------------------------------===//
 
-static Location named(Location loc, const Twine &name) {
-  return NameLoc::get(StringAttr::get(loc.getContext(), name), loc);
-}
-
-static Value floats(OpBuilder &b, Location loc, ArrayRef<float> numbers, bool isOne) {
-  SmallVector<int64_t> shape;
-  if (!isOne)
-    shape.push_back(numbers.size());
-  std::vector<char> bytes = writeElements<float>(onnx::ElementKind::F32, numbers);
-  auto type = RankedTensorType::get(shape, b.getF32Type());
-  return createConstant(b, loc, onnx::makeConstant(type, "scale", ArrayRef<char>(bytes)));
-}
-
 static Operation *withDims(Operation *op, Value from) {
   auto type = dyn_cast<RankedTensorType>(from.getType());
   if (ArrayAttr dims = knownDims(from); dims && type && !type.hasStaticShape())
@@ -135,20 +120,20 @@ void InsertQuantization::quantize(Value value, double threshold) {
   b.setInsertionPointAfterValue(value);
   Location loc = value.getLoc();
   std::string name = valueName(value);
-  Value scale =
-      floats(b, named(loc, name + ".scale"), quantizationScale(threshold), /*isOne=*/true);
+  Value scale = createScales(b, namedLocation(loc, name + ".scale"), quantizationScale(threshold),
+                             /*shape=*/{});
   auto zeroType = RankedTensorType::get({}, b.getI8Type());
-  Value zero = createConstant(b, named(loc, name + ".zero"),
+  Value zero = createConstant(b, namedLocation(loc, name + ".zero"),
                               DenseElementsAttr::get(zeroType, b.getI8IntegerAttr(0)));
   auto type = cast<TensorType>(value.getType());
   Operation *numbers = withDims(
-      b.create<onnx::QuantizeLinearOp>(named(loc, name + ".quantized"),
+      b.create<onnx::QuantizeLinearOp>(namedLocation(loc, name + ".quantized"),
                                        TypeRange{type.cloneWith(std::nullopt, b.getI8Type())},
                                        ValueRange{value, scale, zero}, ArrayRef<NamedAttribute>()),
       value);
   Operation *back =
       withDims(b.create<onnx::DequantizeLinearOp>(
-                   named(loc, name + ".dequantized"), TypeRange{type},
+                   namedLocation(loc, name + ".dequantized"), TypeRange{type},
                    ValueRange{numbers->getResult(0), scale, zero}, ArrayRef<NamedAttribute>()),
                value);
   dequantized[value] = back->getResult(0);
@@ -157,20 +142,13 @@ void InsertQuantization::quantize(Value value, double threshold) {
 
 //===-- Weights -------------------------------------------------------------------------------===//
 
-Value InsertQuantization::dequantize(OpBuilder &b, Operation *product, StringRef what,
-                                     ElementsAttr numbers, ArrayRef<float> scales,
-                                     std::optional<int64_t> axis) {
-  Location loc = product->getLoc();
+static Value dequantize(OpBuilder &b, Operation *product, StringRef what, ElementsAttr numbers,
+                        ArrayRef<float> scales, std::optional<int64_t> axis) {
   std::string name = (nodeName(product) + "." + what).str();
-  Value integers = createConstant(b, named(loc, name), numbers);
-  Value scale = floats(b, named(loc, name + ".scale"), scales, !axis);
-  Value none = b.create<onnx::NoneOp>(loc, b.getNoneType(), ValueRange());
-  SmallVector<NamedAttribute> attributes;
+  SmallVector<int64_t> shape;
   if (axis)
-    attributes.push_back(b.getNamedAttr("axis", b.getI64IntegerAttr(*axis)));
-  auto type = cast<RankedTensorType>(numbers.getType()).clone(b.getF32Type());
-  return b.create<onnx::DequantizeLinearOp>(named(loc, name + ".dequantized"), TypeRange{type},
-                                            ValueRange{integers, scale, none}, attributes);
+    shape.push_back(scales.size());
+  return dequantizeConstant(b, product->getLoc(), name, numbers, scales, shape, axis);
 }
 
 /// Leaves them nearest where that was not learned for them.
@@ -223,7 +201,7 @@ static void addBias(Operation *product, int64_t channels) {
     return;
   OpBuilder b(product);
   auto type = RankedTensorType::get({channels}, b.getF32Type());
-  Value zeros = createConstant(b, named(product->getLoc(), nodeName(product) + ".bias"),
+  Value zeros = createConstant(b, namedLocation(product->getLoc(), nodeName(product) + ".bias"),
                                DenseElementsAttr::get(type, 0.0f));
   if (product->getNumOperands() > 2)
     product->setOperand(2, zeros);

@@ -82,6 +82,39 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp
   ];
 }
 
+def InsertWeightQuantization
+    : Pass<"cameo-insert-weight-quantization", "::mlir::func::FuncOp"> {
+  let summary = "insert quantisation of the constant weights of matrix products alone";
+  let description = [{
+    A MatMul or Gemm by a constant matrix of FP32 multiplies by a DequantizeLinear of integers: of 8
+    bits with a scale for each column, or of 4 bits with one for each block of depth. Scales are
+    symmetric: the greatest magnitude becomes 127, or 7. Small matrices, those whose depth is not
+    whole blocks, and weights of other products stay; the ledger says so.
+
+    ```mlir
+    %0 = onnx.MatMul(%x, %w) : (tensor<5x4xf32>, tensor<4x2xf32>) -> tensor<5x2xf32>
+    ```
+    ==>
+    ```mlir
+    %d = onnx.DequantizeLinear(%integers, %s, %none) {axis = 1 : i64}
+        : (tensor<4x2xi8>, tensor<2xf32>, none) -> tensor<4x2xf32>
+    %0 = onnx.MatMul(%x, %d) : (tensor<5x4xf32>, tensor<4x2xf32>) -> tensor<5x2xf32>
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", "\"int8\"", "int8 or int4">,
+    Option<"block", "block", "int64_t", "0",
+           "how much of the depth has a scale; 0: all of it, a scale for each column">,
+    Option<"leastWeights", "least-weights", "int64_t", "4096",
+           "how many weights a matrix has at least that is quantised">
+  ];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [
+    Statistic<"quantised", "quantised", "products whose weights were quantised">,
+    Statistic<"kept", "kept", "products whose constant weights stayed">
+  ];
+}
+
 def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
   let summary = "lower FP32 values to FP16 or BF16, and products to TF32, where their ranges allow it";
   let description = [{

@@ -64,9 +64,8 @@ std::optional<QuantizedValue> QuantizedValue::dequantized(Value value) {
   return op ? of(op) : std::nullopt;
 }
 
-float quantizationScale(double threshold) {
-  return threshold > 0 ? float(std::clamp(threshold / kLastQuantum, kLeastScale, kMostScale))
-                       : 1.0f;
+float quantizationScale(double threshold, double last) {
+  return threshold > 0 ? float(std::clamp(threshold / last, kLeastScale, kMostScale)) : 1.0f;
 }
 
 bool movesElements(Operation *op) {

@@ -37,8 +37,8 @@ struct QuantizedValue {
 inline constexpr double kLastQuantum = 127;
 /// Scales that quotients stay in the normal range with.
 inline constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
-/// The scale by which a threshold becomes 127; 1 without one, where all numbers are 0.
-float quantizationScale(double threshold);
+/// The scale by which a threshold becomes `last`; 1 without one, where all numbers are 0.
+float quantizationScale(double threshold, double last = kLastQuantum);
 
 /// An operator that gives some elements of its first operand (Concat: of all operands), or the
 /// greatest of some, and computes nothing, so that it may as well have their numbers.

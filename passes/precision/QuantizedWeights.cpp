@@ -1,4 +1,4 @@
-// Floats ==> integers with scales.
+// Floats ==> integers with scales, and what dequantises these.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/QuantizedWeights.h"
@@ -56,6 +56,60 @@ int64_t applyRounding(QuantizedWeights &weights, ArrayRef<float> floats,
   for (size_t channel = 0; channel < weights.scales.size(); ++channel)
     others += !isLearned(channel);
   return others;
+}
+
+QuantizedMatrix quantizeMatrix(const Elements &elements, int64_t depthAxis,
+                               std::optional<int64_t> block, double last) {
+  int64_t columns = elements.shape()[1], size = block.value_or(elements.shape()[depthAxis]);
+  QuantizedMatrix result;
+  result.scaleShape.assign(elements.shape().begin(), elements.shape().end());
+  result.scaleShape[depthAxis] /= size;
+  int64_t scaleColumns = result.scaleShape[1];
+  auto scaleOf = [&](int64_t i) {
+    int64_t row = i / columns, column = i % columns;
+    return depthAxis == 0 ? row / size * scaleColumns + column : row * scaleColumns + column / size;
+  };
+  std::vector<float> read = readElements<float>(elements);
+  std::vector<double> most(ShapedType::getNumElements(result.scaleShape), 0);
+  for (auto [i, number] : llvm::enumerate(read))
+    most[scaleOf(i)] = std::max(most[scaleOf(i)], std::abs(double(number)));
+  for (double magnitude : most)
+    result.scales.push_back(quantizationScale(magnitude, last));
+  for (auto [i, number] : llvm::enumerate(read))
+    result.numbers.push_back(
+        int8_t(std::clamp<float>(std::nearbyint(number / result.scales[scaleOf(i)]), -last, last)));
+  if (!block)
+    result.scaleShape.erase(result.scaleShape.begin() + depthAxis);
+  return result;
+}
+
+//===-- Constants -----------------------------------------------------------------------------===//
+
+Location namedLocation(Location loc, const Twine &name) {
+  return NameLoc::get(StringAttr::get(loc.getContext(), name), loc);
+}
+
+Value createScales(OpBuilder &b, Location loc, ArrayRef<float> scales, ArrayRef<int64_t> shape) {
+  std::vector<char> bytes = writeElements<float>(onnx::ElementKind::F32, scales);
+  auto type = RankedTensorType::get(shape, b.getF32Type());
+  return createConstant(b, loc, onnx::makeConstant(type, "scale", ArrayRef<char>(bytes)));
+}
+
+Value dequantizeConstant(OpBuilder &b, Location loc, StringRef name, ElementsAttr numbers,
+                         ArrayRef<float> scales, ArrayRef<int64_t> scaleShape,
+                         std::optional<int64_t> axis, std::optional<int64_t> block) {
+  Value integers = createConstant(b, namedLocation(loc, name), numbers);
+  Value scale = createScales(b, namedLocation(loc, name + ".scale"), scales, scaleShape);
+  Value none = b.create<onnx::NoneOp>(loc, b.getNoneType(), ValueRange());
+  SmallVector<NamedAttribute> attributes;
+  if (axis)
+    attributes.push_back(b.getNamedAttr("axis", b.getI64IntegerAttr(*axis)));
+  if (block)
+    attributes.push_back(b.getNamedAttr("block_size", b.getI64IntegerAttr(*block)));
+  auto type = cast<RankedTensorType>(numbers.getType()).clone(b.getF32Type());
+  return b.create<onnx::DequantizeLinearOp>(namedLocation(loc, name + ".dequantized"),
+                                            TypeRange{type}, ValueRange{integers, scale, none},
+                                            attributes);
 }
 
 } // namespace cameo

@@ -1,4 +1,4 @@
-// Constant weights as integers of 8 bits.
+// Constant weights as integers of 8 bits, or of 4, and the constants that have them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,5 +34,33 @@ QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t
 /// Rounds as was learned, in channels of the scale for which it was: the number of the others.
 int64_t applyRounding(QuantizedWeights &weights, llvm::ArrayRef<float> floats,
                       const RecordedRanges::Rounding &rounding);
+
+/// A matrix with a scale for each column, or for each block of a column's depth.
+struct QuantizedMatrix {
+  std::vector<int8_t> numbers;
+  std::vector<float> scales; // row-major, of `scaleShape`
+  llvm::SmallVector<int64_t, 2> scaleShape;
+};
+
+/// Rounds to the nearest; the greatest magnitude that a scale is for becomes `last`. The depth,
+/// which is `depthAxis`, is in whole blocks; without a size of blocks, a column is one.
+QuantizedMatrix quantizeMatrix(const Elements &elements, int64_t depthAxis,
+                               std::optional<int64_t> block, double last);
+
+//===-- Constants -----------------------------------------------------------------------------===//
+
+/// The location of a new node of this name, which stands for what is at `loc`.
+mlir::Location namedLocation(mlir::Location loc, const llvm::Twine &name);
+
+/// A constant of scales.
+mlir::Value createScales(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<float> scales,
+                         llvm::ArrayRef<int64_t> shape);
+
+/// DequantizeLinear of a constant of integers without zero points; `name` is what their names begin
+/// with. One scale is for all where there is no axis.
+mlir::Value dequantizeConstant(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
+                               mlir::ElementsAttr numbers, llvm::ArrayRef<float> scales,
+                               llvm::ArrayRef<int64_t> scaleShape, std::optional<int64_t> axis,
+                               std::optional<int64_t> block = std::nullopt);
 
 } // namespace cameo

@@ -30,10 +30,10 @@ std::optional<Read> movement(mlir::OpResult result);
 /// loops, or none, write a place.
 mlir::AffineMap loopsOfResult(mlir::linalg::GenericOp generic, unsigned result);
 
-/// Loops to the indices of a tensor.extract in the operation's body; null where they are more than
 /// Indices of an operation's operand to those of its result, where it reshapes that; null for others.
 mlir::AffineMap reshapedTo(mlir::Operation *op);
 
+/// Loops to the indices of a tensor.extract in the operation's body; null where they are more than
 /// affine, or sizes are known only at run time.
 mlir::AffineMap extractedAt(mlir::linalg::GenericOp generic, mlir::tensor::ExtractOp extract);
 
@@ -44,7 +44,6 @@ mlir::AffineMap simplifiedWithin(mlir::AffineMap map, llvm::ArrayRef<int64_t> ex
 /// The same, where sums of a number's digits are that number: of what is reshaped, and back.
 mlir::AffineMap withJoinedDigits(mlir::AffineMap map, llvm::ArrayRef<int64_t> extents);
 
-/// The map's result as factors of its dimensions and a constant behind them; nothing where it has
 /// `number` / `divisor`, of which the remainder by `modulus` (0: all of it), and how often that is
 /// counted.
 struct NumberDigit {
@@ -60,6 +59,7 @@ struct NumberDigit {
 /// What is added up in an expression, each as a digit.
 llvm::SmallVector<NumberDigit> digitsOf(mlir::AffineExpr expr);
 
+/// The map's result as factors of its dimensions and a constant behind them; nothing where it has
 /// divisions.
 std::optional<llvm::SmallVector<int64_t>> factorsOf(mlir::AffineMap map, unsigned result);
 bool isLinear(mlir::AffineMap map);
