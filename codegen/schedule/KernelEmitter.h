@@ -202,11 +202,11 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicSizes;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicStrides;
   int64_t alignmentOf(mlir::Value memory, int64_t lanes);
+  llvm::DenseMap<mlir::Value, int64_t> bounds; // of indices, see setBelow
   llvm::DenseMap<int64_t, mlir::Value> constants;
   /// What placeOf was called with last, and what it gave.
   struct {
     mlir::Value flat;
-  llvm::DenseMap<mlir::Value, int64_t> bounds; // of indices, see setBelow
     llvm::SmallVector<mlir::Value> sizes, indices;
   } place;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(mlir::ValueRange)>> kept;
