@@ -57,6 +57,10 @@ private:
                      PlanKernel &parsed) const;
   Status checkString(uint32_t offset, const char *what) const;
   Status validateCode(uint64_t weightBytes) const;
+  struct CodeInstruction; // of validate.cpp
+  Status validateOperand(const CodeInstruction &instruction, char kind, uint32_t value) const;
+  Status validateTail(const CodeInstruction &instruction, bool hasTail) const;
+  Status validateMeaning(const CodeInstruction &instruction, uint64_t weightBytes) const;
 
   const char *entryName = "";
   std::vector<PlanTensor> inputList, outputList, tapList;

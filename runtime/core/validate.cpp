@@ -67,6 +67,109 @@ Status bad(uint32_t word, const char *what, uint64_t value, uint64_t limit) {
 
 } // namespace
 
+/// An instruction as it stands in the code.
+struct Plan::CodeInstruction {
+  uint32_t at; // of the code's words
+  uint32_t opcode;
+  const uint32_t *operands;
+  uint32_t count;
+  uint32_t used = 0; // operands that the pattern has a letter for
+  uint32_t tail = 0; // how many follow them, by what they say
+};
+
+Status Plan::validateOperand(const CodeInstruction &instruction, char kind, uint32_t value) const {
+  auto below = [&](const char *what, size_t limit) {
+    return value < limit ? Status() : bad(instruction.at, what, value, limit);
+  };
+  switch (kind) {
+  case 'r':
+    return below("register", registers);
+  case 'b':
+    return below("buffer", buffers);
+  case 's':
+    return checkString(value, "a text");
+  case 'i':
+    return below("input", inputList.size());
+  case 'h':
+    CAMEO_RETURN_IF_ERROR(below("input", inputList.size()));
+    if (inputList[value].flags & CAMEO_TENSOR_HOST)
+      return {};
+    return failure(Code::Corrupt,
+                   "damaged launch plan: word %u reads input '%s', which is not on the host",
+                   instruction.at, inputList[value].name);
+  case 'o':
+    return below("output", outputList.size());
+  case 'p':
+    return below("tap", tapList.size());
+  case 'k':
+    return below("kernel", kernelList.size());
+  case 'd':
+    if (dtypeBits(value) && !isComplex(value))
+      return {};
+    return failure(Code::Corrupt, "damaged launch plan: word %u writes element type %u",
+                   instruction.at, value);
+  default:
+    return {};
+  }
+}
+
+/// What follows the operands that the pattern has a letter for.
+Status Plan::validateTail(const CodeInstruction &instruction, bool hasTail) const {
+  const uint32_t *rest = instruction.operands + instruction.used;
+  uint32_t restCount = instruction.count - instruction.used, at = instruction.at;
+  if (instruction.opcode == CAMEO_OP_LAUNCH) {
+    const PlanKernel &kernel = kernelList[instruction.operands[0]];
+    if (restCount != kernel.argCount)
+      return bad(at, "kernel operands", restCount, kernel.argCount);
+    for (uint32_t i = 0; i < restCount; ++i) {
+      uint32_t limit = kernel.argTypes[i] == CAMEO_ARG_BUFFER ? buffers : registers;
+      if (rest[i] >= limit)
+        return bad(at, "kernel operand", rest[i], limit);
+    }
+    return {};
+  }
+  if (!hasTail)
+    return restCount ? bad(at, "operands:", instruction.count, instruction.used) : Status();
+  if (restCount != instruction.tail)
+    return bad(at, "operands in the tail:", restCount, instruction.tail);
+  for (uint32_t i = 0; i < restCount; ++i)
+    CAMEO_RETURN_IF_ERROR(validateOperand(instruction, 'r', rest[i]));
+  return {};
+}
+
+/// What goes by more than one operand.
+Status Plan::validateMeaning(const CodeInstruction &instruction, uint64_t weightBytes) const {
+  const uint32_t *operands = instruction.operands;
+  uint32_t at = instruction.at, tail = instruction.tail;
+  switch (instruction.opcode) {
+  case CAMEO_OP_DIM:
+    if (operands[2] >= inputList[operands[1]].dims.size())
+      return bad(at, "dimension", operands[2], inputList[operands[1]].dims.size());
+    return {};
+  case CAMEO_OP_LOAD:
+    if (isComplex(inputList[operands[1]].dtype))
+      return failure(Code::Corrupt, "damaged launch plan: word %u reads a complex input", at);
+    return {};
+  case CAMEO_OP_OUTPUT_SHAPE:
+    if (tail != outputList[operands[0]].dims.size())
+      return bad(at, "sizes of an output:", tail, outputList[operands[0]].dims.size());
+    return {};
+  case CAMEO_OP_TAP:
+    if (tail != tapList[operands[0]].dims.size())
+      return bad(at, "sizes of a tap:", tail, tapList[operands[0]].dims.size());
+    return {};
+  case CAMEO_OP_BUF_WEIGHT: {
+    uint64_t offset = operands[1] | uint64_t(operands[2]) << 32;
+    uint64_t bytes = operands[3] | uint64_t(operands[4]) << 32;
+    if (offset > weightBytes || bytes > weightBytes - offset)
+      return bad(at, "weight bytes at", offset, weightBytes);
+    return {};
+  }
+  default:
+    return {};
+  }
+}
+
 Status Plan::validateCode(uint64_t weightBytes) const {
   std::vector<bool> starts(wordCount, false);
   std::vector<uint32_t> targets;
@@ -81,95 +184,20 @@ Status Plan::validateCode(uint64_t weightBytes) const {
       return bad(at, "instruction of length", length, wordCount - at);
     starts[at] = true;
     last = opcode;
-    const uint32_t *operands = words + at + 1;
-    uint32_t count = length - 1, used = 0, tail = 0;
+    CodeInstruction instruction{at, opcode, words + at + 1, length - 1};
+    uint32_t &used = instruction.used;
     for (; *pattern && *pattern != '*'; ++pattern, ++used) {
-      if (used >= count)
-        return bad(at, "operand", used, count);
-      uint32_t value = operands[used];
-      switch (*pattern) {
-      case 'r':
-        if (value >= registers)
-          return bad(at, "register", value, registers);
-        break;
-      case 'b':
-        if (value >= buffers)
-          return bad(at, "buffer", value, buffers);
-        break;
-      case 's':
-        CAMEO_RETURN_IF_ERROR(checkString(value, "a text"));
-        break;
-      case 'i':
-      case 'h':
-        if (value >= inputList.size())
-          return bad(at, "input", value, inputList.size());
-        if (*pattern == 'h' && !(inputList[value].flags & CAMEO_TENSOR_HOST))
-          return failure(Code::Corrupt,
-                         "damaged launch plan: word %u reads input '%s', which is not on the host",
-                         at, inputList[value].name);
-        break;
-      case 'o':
-        if (value >= outputList.size())
-          return bad(at, "output", value, outputList.size());
-        break;
-      case 'p':
-        if (value >= tapList.size())
-          return bad(at, "tap", value, tapList.size());
-        break;
-      case 'k':
-        if (value >= kernelList.size())
-          return bad(at, "kernel", value, kernelList.size());
-        break;
-      case 'd':
-        if (!dtypeBits(value) || isComplex(value))
-          return failure(Code::Corrupt, "damaged launch plan: word %u writes element type %u", at,
-                         value);
-        break;
-      case 't':
+      if (used >= instruction.count)
+        return bad(at, "operand", used, instruction.count);
+      uint32_t value = instruction.operands[used];
+      CAMEO_RETURN_IF_ERROR(validateOperand(instruction, *pattern, value));
+      if (*pattern == 't')
         targets.push_back(value);
-        break;
-      case 'n':
-        tail = value;
-        break;
-      default:
-        break;
-      }
+      else if (*pattern == 'n')
+        instruction.tail = value;
     }
-    const uint32_t *rest = operands + used;
-    uint32_t restCount = count - used;
-    if (opcode == CAMEO_OP_LAUNCH) {
-      const PlanKernel &kernel = kernelList[operands[0]];
-      if (restCount != kernel.argCount)
-        return bad(at, "kernel operands", restCount, kernel.argCount);
-      for (uint32_t i = 0; i < restCount; ++i) {
-        uint32_t limit = kernel.argTypes[i] == CAMEO_ARG_BUFFER ? buffers : registers;
-        if (rest[i] >= limit)
-          return bad(at, "kernel operand", rest[i], limit);
-      }
-    } else if (*pattern == '*') {
-      if (restCount != tail)
-        return bad(at, "operands in the tail:", restCount, tail);
-      for (uint32_t i = 0; i < restCount; ++i)
-        if (rest[i] >= registers)
-          return bad(at, "register", rest[i], registers);
-    } else if (restCount) {
-      return bad(at, "operands:", count, used);
-    }
-
-    if (opcode == CAMEO_OP_DIM && operands[2] >= inputList[operands[1]].dims.size())
-      return bad(at, "dimension", operands[2], inputList[operands[1]].dims.size());
-    if (opcode == CAMEO_OP_LOAD && isComplex(inputList[operands[1]].dtype))
-      return failure(Code::Corrupt, "damaged launch plan: word %u reads a complex input", at);
-    if (opcode == CAMEO_OP_OUTPUT_SHAPE && tail != outputList[operands[0]].dims.size())
-      return bad(at, "sizes of an output:", tail, outputList[operands[0]].dims.size());
-    if (opcode == CAMEO_OP_TAP && tail != tapList[operands[0]].dims.size())
-      return bad(at, "sizes of a tap:", tail, tapList[operands[0]].dims.size());
-    if (opcode == CAMEO_OP_BUF_WEIGHT) {
-      uint64_t offset = operands[1] | uint64_t(operands[2]) << 32;
-      uint64_t bytes = operands[3] | uint64_t(operands[4]) << 32;
-      if (offset > weightBytes || bytes > weightBytes - offset)
-        return bad(at, "weight bytes at", offset, weightBytes);
-    }
+    CAMEO_RETURN_IF_ERROR(validateTail(instruction, *pattern == '*'));
+    CAMEO_RETURN_IF_ERROR(validateMeaning(instruction, weightBytes));
     at += length;
   }
   // Code that falls off its end would read past it.

@@ -73,7 +73,16 @@ struct Engine::Impl {
     return std::clamp(n, 1u, kMaxWorkers);
   }
   std::string describeProblem(const Launch &launch, uint64_t sharedBytes) const;
+  static uint64_t sharedBytesOf(const Launch &launch);
+  static uint32_t frameBytesOf(const LaunchState &state);
+  void describeLaunch(const Launch &launch, uint64_t sharedBytes, bool warpForm,
+                      LaunchState &state);
   void chooseRanges(const Launch &launch, LaunchState &state);
+  void prepareMemory(LaunchState &state);
+  unsigned chooseWorkers(LaunchState &state);
+  void run(LaunchState &state, unsigned count);
+  void addCounters(const LaunchState &state, unsigned count, LaunchResult &result);
+  void addReports(LaunchState &state, LaunchResult &result);
 };
 
 Engine::Engine(const Options &options) : impl_(new Impl) { impl_->options = options; }
@@ -254,62 +263,70 @@ LaunchResult Engine::compareForms(const Launch &launch) {
   return result;
 }
 
-LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
-  Impl &impl = *impl_;
-  LaunchResult result;
-  const CameoSimKernelInfo &kernel = *launch.kernel;
-  uint64_t sharedBytes = kernel.shared_static;
-  if (launch.sharedDynamic)
-    sharedBytes = (sharedBytes + 1023) / 1024 * 1024 + launch.sharedDynamic;
-  result.error = impl.describeProblem(launch, sharedBytes);
-  if (!result.error.empty()) {
-    result.outcome = Outcome::Invalid;
-    return result;
-  }
+uint64_t Engine::Impl::sharedBytesOf(const Launch &launch) {
+  constexpr uint64_t kAlignment = 1024; // of dynamic shared memory
+  uint64_t own = launch.kernel->shared_static;
+  if (!launch.sharedDynamic)
+    return own;
+  return (own + kAlignment - 1) / kAlignment * kAlignment + launch.sharedDynamic;
+}
 
-  LaunchState state;
+/// What is checked, counted and traced, and the sizes of blocks and clusters.
+void Engine::Impl::describeLaunch(const Launch &launch, uint64_t sharedBytes, bool warpForm,
+                                  LaunchState &state) {
+  const CameoSimKernelInfo &kernel = *launch.kernel;
   state.launch = &launch;
-  state.counting = impl.options.counters && (!launch.image || launch.image->checked);
-  if (launch.image && launch.image->traced && impl.options.trace.sink &&
-      impl.options.trace.kernel == kernel.name)
-    state.trace = &impl.options.trace;
+  state.counting = options.counters && (!launch.image || launch.image->checked);
+  if (launch.image && launch.image->traced && options.trace.sink &&
+      options.trace.kernel == kernel.name)
+    state.trace = &options.trace;
   state.api = &api(state.counting);
-  state.checks = impl.options.checks;
+  state.checks = options.checks;
   if (launch.image && !launch.image->checked)
     state.checks &= kCheckSync;
-  state.seed = impl.options.seed;
+  state.seed = options.seed;
   state.threads = launch.block[0] * launch.block[1] * launch.block[2];
   state.sharedBytes = uint32_t(sharedBytes);
   state.warpForm = warpForm;
-  uint32_t frames = warpForm ? kernel.warp_stack_bytes : kernel.thread_stack_bytes;
-  state.stackBytes = frames + kEngineStack;
+  state.stackBytes = frameBytesOf(state) + kEngineStack;
   for (int i = 0; i < 3; ++i) {
     state.cluster[i] = kernel.cluster[i] ? kernel.cluster[i] : launch.cluster[i];
     state.clusterSize *= state.cluster[i];
   }
   state.clusterCount =
       uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] / state.clusterSize;
-  if (!state.clusterCount)
-    return result;
+}
+
+uint32_t Engine::Impl::frameBytesOf(const LaunchState &state) {
+  const CameoSimKernelInfo &kernel = *state.launch->kernel;
+  return state.warpForm ? kernel.warp_stack_bytes : kernel.thread_stack_bytes;
+}
+
+/// Memory that may be accessed, and who its records of races are from.
+void Engine::Impl::prepareMemory(LaunchState &state) {
   uint32_t owners = uint32_t(std::min<uint64_t>(state.clusterCount, LaunchState::kOwners));
-  if (impl.lastOwner > LaunchState::kOwners) { // owners have 31 bits
-    for (const Range &range : impl.memory.ranges())
+  if (lastOwner > LaunchState::kOwners) { // owners have 31 bits
+    for (const Range &range : memory.ranges())
       range.allocation->races.clear();
-    impl.lastOwner = 0;
+    lastOwner = 0;
   }
-  state.lastOwner = impl.lastOwner;
-  impl.lastOwner += owners;
+  state.lastOwner = lastOwner;
+  lastOwner += owners;
   if (state.checks & kCheckMemory)
-    impl.chooseRanges(launch, state);
+    chooseRanges(*state.launch, state);
   for (Range &range : state.ranges)
     range.allocation->races.restart();
-  unsigned workers = unsigned(std::min<uint64_t>(impl.workerCount(), state.clusterCount));
-  state.parallel = workers > 1;
+}
+
+/// How many workers share the clusters, and in which order these run.
+unsigned Engine::Impl::chooseWorkers(LaunchState &state) {
+  auto count = unsigned(std::min<uint64_t>(workerCount(), state.clusterCount));
+  state.parallel = count > 1;
   if (state.parallel && state.checks & kCheckRace)
     state.regionLocks = std::vector<LaunchState::RegionLock>(LaunchState::kRegionLocks);
-  state.chunk = std::clamp<uint64_t>(state.clusterCount / 8 / workers, 1, 64);
-  state.guards = (state.checks || frames > kUnguardedStack) &&
-                 workers * state.clusterSize * state.threads <= kMaxGuards;
+  state.chunk = std::clamp<uint64_t>(state.clusterCount / 8 / count, 1, 64);
+  state.guards = (state.checks || frameBytesOf(state) > kUnguardedStack) &&
+                 count * state.clusterSize * state.threads <= kMaxGuards;
   if (state.seed && state.clusterCount > 1) {
     uint64_t random = mixBits(state.seed);
     state.offset = random % state.clusterCount;
@@ -317,17 +334,20 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
     while (std::gcd(state.stride, state.clusterCount) != 1)
       ++state.stride;
   }
+  while (workers.size() < count)
+    workers.emplace_back(new Worker);
+  for (unsigned i = 0; i < count; ++i)
+    workers[i]->counters = Counters();
+  return count;
+}
 
-  while (impl.workers.size() < workers)
-    impl.workers.emplace_back(new Worker);
-  for (unsigned i = 0; i < workers; ++i)
-    impl.workers[i]->counters = Counters();
+void Engine::Impl::run(LaunchState &state, unsigned count) {
   struct Work {
     Impl &impl;
     LaunchState &state;
-  } work{impl, state};
-  impl.pool.run(
-      workers,
+  } work{*this, state};
+  pool.run(
+      count,
       [](void *context, unsigned index) {
         Work &work = *static_cast<Work *>(context);
         Worker &worker = *work.impl.workers[index];
@@ -335,37 +355,61 @@ LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
           worker.run();
       },
       &work);
+}
+
+/// What the workers have counted.
+void Engine::Impl::addCounters(const LaunchState &state, unsigned count, LaunchResult &result) {
+  result.counters.launches = 1;
+  for (unsigned i = 0; i < count; ++i)
+    result.counters.add(workers[i]->counters);
+  if (state.counting)
+    for (unsigned i = 0; i < count; ++i)
+      result.work.add(workers[i]->countedWork());
+  std::lock_guard<std::mutex> guard(counting);
+  total.add(result.counters);
+}
+
+void Engine::Impl::addReports(LaunchState &state, LaunchResult &result) {
+  result.outcome = Outcome::Fault;
+  const Launch &launch = *state.launch;
+  std::vector<Range> names = launch.buffers.empty() ? memory.ranges() : std::move(state.ranges);
+  result.reports = state.log.reports(launch, names, state.sharedBytes,
+                                     std::max(1u, options.reportLimit), result.moreReports);
+  uint64_t count = result.reports.size() + result.moreReports;
+  const std::string &text = result.reports.front().text;
+  result.error =
+      format("%s%s", text.substr(0, text.find('\n')).c_str(),
+             count > 1 ? format(" (and %llu more)", (unsigned long long)(count - 1)).c_str() : "");
+}
+
+LaunchResult Engine::launchForm(const Launch &launch, bool warpForm) {
+  Impl &impl = *impl_;
+  LaunchResult result;
+  uint64_t sharedBytes = Impl::sharedBytesOf(launch);
+  result.error = impl.describeProblem(launch, sharedBytes);
+  if (!result.error.empty()) {
+    result.outcome = Outcome::Invalid;
+    return result;
+  }
+  LaunchState state;
+  impl.describeLaunch(launch, sharedBytes, warpForm, state);
+  if (!state.clusterCount)
+    return result;
+  impl.prepareMemory(state);
+  unsigned workers = impl.chooseWorkers(state);
+  impl.run(state, workers);
   if (state.nextCluster < state.clusterCount && !state.stop) {
     result.outcome = Outcome::OutOfMemory; // not one worker could be made ready
     result.error =
         format("no memory for the stacks of %u threads", state.threads * state.clusterSize);
     return result;
   }
-
-  result.counters.launches = 1;
-  for (unsigned i = 0; i < workers; ++i)
-    result.counters.add(impl.workers[i]->counters);
-  if (state.counting)
-    for (unsigned i = 0; i < workers; ++i)
-      result.work.add(impl.workers[i]->countedWork());
-  {
-    std::lock_guard<std::mutex> guard(impl.counting);
-    impl.total.add(result.counters);
-  }
+  impl.addCounters(state, workers, result);
   if (!state.log.empty()) {
-    result.outcome = Outcome::Fault;
-    std::vector<Range> names =
-        launch.buffers.empty() ? impl.memory.ranges() : std::move(state.ranges);
-    result.reports = state.log.reports(launch, names, state.sharedBytes,
-                                       std::max(1u, impl.options.reportLimit), result.moreReports);
-    uint64_t count = result.reports.size() + result.moreReports;
-    const std::string &text = result.reports.front().text;
-    result.error = format(
-        "%s%s", text.substr(0, text.find('\n')).c_str(),
-        count > 1 ? format(" (and %llu more)", (unsigned long long)(count - 1)).c_str() : "");
+    impl.addReports(state, result);
   } else if (state.outOfMemory) {
     result.outcome = Outcome::OutOfMemory;
-    result.error = format("no memory for the checks");
+    result.error = "no memory for the checks";
   }
   return result;
 }

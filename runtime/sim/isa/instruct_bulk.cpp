@@ -364,15 +364,131 @@ bool readTensor(Instruction instruction, Fiber &fiber, const uint32_t *words, ui
   return true;
 }
 
+/// A copy as its instruction names it.
+struct NamedCopy {
+  BulkTransfer transfer;
+  uint32_t alignment = 16;
+  uint32_t targets = 0; // ranks of the blocks that a load is for; 0: where its addresses say
+};
+
+/// Of a tensor copy; false with a report.
+bool readTensorCopy(Instruction instruction, Fiber &fiber, const uint32_t *words, NamedCopy &copy) {
+  BulkTransfer &transfer = copy.transfer;
+  uint32_t dimensions = instruction.modifier(0);
+  copy.alignment = 128;
+  if (instruction.opcode() == CAMEO_SIM_OP_TENSOR_STORE) {
+    transfer.map = readAddress(words);
+    transfer.operation = instruction.modifier(1);
+    transfer.shared = readAddress(words + 2 + dimensions);
+    return readTensor(instruction, fiber, words + 2, dimensions, transfer);
+  }
+  transfer.shared = readAddress(words);
+  transfer.map = readAddress(words + 2);
+  if (!readTensor(instruction, fiber, words + 4, dimensions, transfer))
+    return false;
+  words += 4 + dimensions;
+  transfer.barrier = readAddress(words);
+  words += 2;
+  for (uint32_t d = 0; instruction.modifier(1) && d + 2 < dimensions; ++d)
+    transfer.offsets[d] = uint16_t(*words++);
+  if (instruction.modifier(2))
+    copy.targets = *words;
+  return true;
+}
+
+/// Of a copy of consecutive bytes.
+void readBulkCopy(Instruction instruction, const uint32_t *words, NamedCopy &copy) {
+  BulkTransfer &transfer = copy.transfer;
+  char *first = readAddress(words), *second = readAddress(words + 2);
+  bool isStore = instruction.opcode() == CAMEO_SIM_OP_BULK_STORE;
+  transfer.fromShared = instruction.opcode() == CAMEO_SIM_OP_BULK_SHARED;
+  transfer.shared = isStore ? second : first;
+  transfer.global = isStore ? first : second;
+  transfer.bytes = words[4];
+  if (isStore)
+    return;
+  transfer.barrier = readAddress(words + 5);
+  if (!transfer.fromShared && instruction.modifier(0))
+    copy.targets = words[7];
+}
+
+/// What is wrong with where a copy goes to and comes from; null where nothing is. `owner` has the
+/// shared memory that its address is in.
+const char *problemOf(const NamedCopy &copy, const Fiber &fiber, const Block *owner) {
+  const BulkTransfer &transfer = copy.transfer;
+  Worker &worker = *fiber.block->worker;
+  uint64_t offset = owner ? uint64_t(transfer.shared - owner->shared) : kSharedWindow;
+  bool mayBeRemote = transfer.barrier && !copy.targets;
+  if ((owner != fiber.block && !mayBeRemote) || offset >= kSharedWindow ||
+      transfer.bytes > kSharedWindow - offset || offset % copy.alignment || transfer.bytes % 16 ||
+      reinterpret_cast<uintptr_t>(transfer.global) % 16)
+    return "a bulk copy is misaligned or outside of shared memory";
+  if (transfer.barrier && worker.blockOf(transfer.barrier) != owner)
+    return "the mbarrier is not in the block that is written to";
+  if (transfer.fromShared &&
+      (worker.blockOf(transfer.global) != fiber.block ||
+       transfer.bytes > kSharedWindow - (transfer.global - fiber.block->shared)))
+    return "a bulk copy's source is outside of shared memory";
+  if (copy.targets >> worker.cluster.size)
+    return "a copy is for a block that the cluster does not have";
+  return nullptr;
+}
+
+/// A copy to global memory, which is done when its group is waited for.
+void startStore(BulkTransfer &transfer, Fiber &fiber) {
+  Worker &worker = *fiber.block->worker;
+  Agent agent = transfer.map ? Agent::Tensor : Agent::Bulk;
+  transfer.asyncOperation = worker.async.begin(fiber, agent, transfer.site);
+  claimMap(transfer);
+  claimSource(transfer, transfer.shared);
+  transfer.globalOperation = worker.async.begin(fiber, agent, transfer.site);
+  claimGlobal(transfer, transfer.globalOperation,
+              transfer.operation == CAMEO_SIM_EXCH ? CAMEO_SIM_WRITE : CAMEO_SIM_ATOMIC);
+  worker.bulkStores.push_back(transfer);
+}
+
+/// Copies to the same places of several blocks' shared memory.
+void startLoads(const BulkTransfer &transfer, const Fiber &fiber, uint32_t targets) {
+  const char *window = fiber.block->shared;
+  for (uint32_t rest = targets; rest; rest &= rest - 1) {
+    const Block &target = fiber.block->worker->cluster.blocks[__builtin_ctz(rest)];
+    BulkTransfer one = transfer;
+    one.shared = target.shared + (transfer.shared - window);
+    one.barrier = target.shared + (transfer.barrier - window);
+    startLoad(one, target);
+  }
+}
+
+void startCopy(Instruction instruction, Fiber &fiber, const uint32_t *words, uint32_t site) {
+  NamedCopy copy;
+  BulkTransfer &transfer = copy.transfer;
+  transfer.issuer = &fiber;
+  transfer.site = site;
+  bool isTensor = instruction.opcode() == CAMEO_SIM_OP_TENSOR_LOAD ||
+                  instruction.opcode() == CAMEO_SIM_OP_TENSOR_STORE;
+  if (!isTensor)
+    readBulkCopy(instruction, words, copy);
+  else if (!readTensorCopy(instruction, fiber, words, copy))
+    return;
+  const Block *owner = fiber.block->worker->blockOf(transfer.shared);
+  if (const char *problem = problemOf(copy, fiber, owner))
+    return reportBadOperand(fiber, site, problem);
+  if (fiber.block->counting) {
+    KernelCounters &counters = fiber.block->counting->counter.counters;
+    (transfer.barrier ? counters.bulkLoadBytes : counters.bulkStoreBytes) += transfer.bytes;
+  }
+  if (!transfer.barrier)
+    startStore(transfer, fiber);
+  else if (!copy.targets)
+    startLoad(transfer, *owner);
+  else
+    startLoads(transfer, fiber, copy.targets);
+}
+
 } // namespace
 
 void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_t site) {
   Worker &worker = *fiber.block->worker;
-  BulkTransfer transfer;
-  transfer.issuer = &fiber;
-  transfer.site = site;
-  uint32_t alignment = 128;
-  uint32_t targets = 0; // ranks of the blocks that a load is for; 0: where its addresses say
   switch (instruction.opcode()) {
   case CAMEO_SIM_OP_PREFETCH_MAP: {
     TensorMapParameters map;
@@ -390,93 +506,8 @@ void executeBulk(Instruction instruction, Fiber &fiber, uint32_t *words, uint32_
     return finishBulkStores(worker, &fiber,
                             fiber.bulkGroups - std::min(fiber.bulkGroups, instruction.modifier(0)),
                             instruction.modifier(1));
-  case CAMEO_SIM_OP_TENSOR_LOAD: {
-    uint32_t dimensions = instruction.modifier(0);
-    transfer.shared = readAddress(words);
-    transfer.map = readAddress(words + 2);
-    if (!readTensor(instruction, fiber, words + 4, dimensions, transfer))
-      return;
-    words += 4 + dimensions;
-    transfer.barrier = readAddress(words);
-    words += 2;
-    for (uint32_t d = 0; instruction.modifier(1) && d + 2 < dimensions; ++d)
-      transfer.offsets[d] = uint16_t(*words++);
-    if (instruction.modifier(2))
-      targets = *words;
-    break;
-  }
-  case CAMEO_SIM_OP_TENSOR_STORE: {
-    uint32_t dimensions = instruction.modifier(0);
-    transfer.map = readAddress(words);
-    transfer.operation = instruction.modifier(1);
-    if (!readTensor(instruction, fiber, words + 2, dimensions, transfer))
-      return;
-    transfer.shared = readAddress(words + 2 + dimensions);
-    break;
-  }
-  case CAMEO_SIM_OP_BULK_LOAD:
-    alignment = 16;
-    transfer.shared = readAddress(words);
-    transfer.global = readAddress(words + 2);
-    transfer.bytes = words[4];
-    transfer.barrier = readAddress(words + 5);
-    if (instruction.modifier(0))
-      targets = words[7];
-    break;
-  case CAMEO_SIM_OP_BULK_SHARED:
-    alignment = 16;
-    transfer.fromShared = true;
-    transfer.shared = readAddress(words);
-    transfer.global = readAddress(words + 2);
-    transfer.bytes = words[4];
-    transfer.barrier = readAddress(words + 5);
-    break;
-  default: // BULK_STORE
-    alignment = 16;
-    transfer.global = readAddress(words);
-    transfer.shared = readAddress(words + 2);
-    transfer.bytes = words[4];
-    break;
-  }
-  const Block *owner = worker.blockOf(transfer.shared);
-  uint64_t offset = owner ? uint64_t(transfer.shared - owner->shared) : kSharedWindow;
-  bool mayBeRemote = transfer.barrier && !targets;
-  if ((owner != fiber.block && !mayBeRemote) || offset >= kSharedWindow ||
-      transfer.bytes > kSharedWindow - offset || offset % alignment || transfer.bytes % 16 ||
-      reinterpret_cast<uintptr_t>(transfer.global) % 16)
-    return reportBadOperand(fiber, site, "a bulk copy is misaligned or outside of shared memory");
-  if (transfer.barrier && worker.blockOf(transfer.barrier) != owner)
-    return reportBadOperand(fiber, site, "the mbarrier is not in the block that is written to");
-  if (transfer.fromShared &&
-      (worker.blockOf(transfer.global) != fiber.block ||
-       transfer.bytes > kSharedWindow - (transfer.global - fiber.block->shared)))
-    return reportBadOperand(fiber, site, "a bulk copy's source is outside of shared memory");
-  if (targets >> worker.cluster.size)
-    return reportBadOperand(fiber, site, "a copy is for a block that the cluster does not have");
-  if (fiber.block->counting) {
-    KernelCounters &counters = fiber.block->counting->counter.counters;
-    (transfer.barrier ? counters.bulkLoadBytes : counters.bulkStoreBytes) += transfer.bytes;
-  }
-  if (!transfer.barrier) {
-    Agent agent = transfer.map ? Agent::Tensor : Agent::Bulk;
-    transfer.asyncOperation = worker.async.begin(fiber, agent, site);
-    claimMap(transfer);
-    claimSource(transfer, transfer.shared);
-    transfer.globalOperation = worker.async.begin(fiber, agent, site);
-    claimGlobal(transfer, transfer.globalOperation,
-                transfer.operation == CAMEO_SIM_EXCH ? CAMEO_SIM_WRITE : CAMEO_SIM_ATOMIC);
-    worker.bulkStores.push_back(transfer);
-    return;
-  }
-  if (!targets)
-    return startLoad(transfer, *owner);
-  const char *window = fiber.block->shared;
-  for (uint32_t rest = targets; rest; rest &= rest - 1) {
-    const Block &target = worker.cluster.blocks[__builtin_ctz(rest)];
-    BulkTransfer one = transfer;
-    one.shared = target.shared + (transfer.shared - window);
-    one.barrier = target.shared + (transfer.barrier - window);
-    startLoad(one, target);
+  default:
+    return startCopy(instruction, fiber, words, site);
   }
 }
 
