@@ -194,7 +194,7 @@ static void populateScheduled(OpPassManager &passes, const PipelineOptions &opti
   passes.addPass(createPackWeights());
 }
 
-static void populateTiled(OpPassManager &passes, const PipelineOptions &) {
+static void populateTiled(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &variants = passes.nest<rt::VariantOp>();
   // After schedules are chosen, because dispatches share a kernel only if they share a schedule.
   variants.addPass(createHoistConstants());
@@ -204,6 +204,9 @@ static void populateTiled(OpPassManager &passes, const PipelineOptions &) {
   variants.nest<gpu::GPUModuleOp>().addPass(createExpandNibbles());
   // After both, because it goes by words, and by the vectors that they were loaded in.
   variants.nest<gpu::GPUModuleOp>().addPass(createReplaceIntegerConversions());
+  if (options.countsMagnitudes)
+    // Last, because what they count is in memory only where nobody fuses with its readers any more.
+    variants.addPass(createInsertHistograms());
 }
 
 static void populateDevice(OpPassManager &passes, const PipelineOptions &) {

@@ -85,6 +85,9 @@ struct PipelineOptions {
   std::string taps;
   /// Ranges of INT8 are to be recorded: values are those that it quantises, whatever the level.
   bool isCalibration = false;
+  /// Kernels count the magnitudes of tapped values of FP32, into taps behind the others, by
+  /// cameo-insert-histograms.
+  bool countsMagnitudes = false;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back

@@ -189,6 +189,23 @@ llvm::Expected<std::vector<HostTensor>> Runner::run(llvm::ArrayRef<HostTensor> g
   return runWith(given, isSimulated ? CAMEO_MEMORY_DEVICE : CAMEO_MEMORY_HOST, onTap);
 }
 
+llvm::Expected<std::vector<HostTensor>>
+Runner::runWatched(llvm::ArrayRef<HostTensor> given, WantFunction isWanted, TapFunction onTap) {
+  std::vector<char> copy;
+  return runWith(given, CAMEO_MEMORY_DEVICE, [&](const TappedValue &value) -> llvm::Error {
+    if (!isWanted(value.tap, value.bytes.size()))
+      return llvm::Error::success();
+    if (isSimulated)
+      return onTap(value);
+    copy.resize(value.bytes.size());
+    if (llvm::Error error = errorOf(cameo_context_read_tap(context, copy.data(), copy.size())))
+      return error;
+    TappedValue shown = value;
+    shown.bytes = copy;
+    return onTap(shown);
+  });
+}
+
 llvm::Expected<std::vector<HostTensor>> Runner::runChanged(llvm::ArrayRef<HostTensor> given,
                                                            ChangeFunction change) {
   return runWith(given, CAMEO_MEMORY_HOST, [&](const TappedValue &value) -> llvm::Error {

@@ -91,6 +91,11 @@ public:
   /// tapped value in the order of computation; its error ends the run and is returned.
   llvm::Expected<std::vector<HostTensor>> run(llvm::ArrayRef<HostTensor> given,
                                               TapFunction onTap = nullptr);
+  /// The same for those taps alone that `isWanted` says: the others, of which it is told the bytes
+  /// as well, stay where they are.
+  using WantFunction = llvm::function_ref<bool(unsigned tap, uint64_t bytes)>;
+  llvm::Expected<std::vector<HostTensor>> runWatched(llvm::ArrayRef<HostTensor> given,
+                                                     WantFunction isWanted, TapFunction onTap);
   using ChangeFunction = llvm::function_ref<bool(unsigned tap, llvm::MutableArrayRef<char> bytes)>;
   /// `change` may write over each tapped value, in the order of computation, and says whether it
   /// has. What reads it behind its tap reads what was written; of a model compiled with -O0, all

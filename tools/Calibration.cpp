@@ -82,6 +82,8 @@ LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
   CalibrationOptions calibration = options.calibration;
   calibration.device = options.device.value_or(RunDevice());
   calibration.threads = options.jobs;
+  calibration.countsByKernels =
+      options.countsByKernels.value_or(calibration.device.kind == CAMEO_DEVICE_CUDA);
   calibration.correctsBiases = options.pipeline.precision.correctsBiases;
   calibration.learnsRounding = options.pipeline.precision.learnsRounding;
   if (options.time)
@@ -89,7 +91,7 @@ LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
   llvm::Expected<std::string> targets = calibration.device.targets();
   if (!targets)
     return say(targets.takeError());
-  Compiler compiler(calibrationOptions(compileOptions(options), *targets));
+  Compiler compiler(calibrationOptions(compileOptions(options), *targets, calibration));
   if (failed(compiler.read(options.input)))
     return failure();
   FailureOr<CalibrationCache> found = failure();

@@ -186,6 +186,11 @@ llvm::Error setWeights(CameocOptions &options, StringRef value) {
   return llvm::Error::success();
 }
 
+llvm::Error setHistograms(CameocOptions &options, StringRef value) {
+  options.countsByKernels = value == "kernels";
+  return checkChoice(value, {"host", "kernels"});
+}
+
 llvm::Error setBudget(CameocOptions &options, StringRef value) {
   if (value.getAsDouble(options.accuracy.budget) || !(options.accuracy.budget > 0))
     return fail("it takes a number of seconds, not '" + value + "'");
@@ -265,6 +270,7 @@ const Setter kSetters[] = {
     {OPT_calibration_cache,
      [](CameocOptions &o, StringRef v) { return setText(o.calibration.cache, v); }},
     {OPT_calibration_batch, setBatch},
+    {OPT_calibration_histograms, setHistograms},
     {OPT_accuracy,
      [](CameocOptions &o, StringRef v) {
        return setParsed(o.accuracy.contract, AccuracyContract::parse(v));

@@ -26,6 +26,8 @@ struct CameocOptions {
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   /// --device: where models run that are run to compile others.
   std::optional<RunDevice> device;
+  /// --calibration-histograms; nothing: on a GPU.
+  std::optional<bool> countsByKernels;
   /// --calibration-...
   CalibrationOptions calibration;
   bool isCalibrated() const { return !calibration.data.empty() || !calibration.cache.empty(); }

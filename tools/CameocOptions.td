@@ -90,6 +90,9 @@ defm calibration_cache : Value<"calibration-cache", "FILE", precisions,
     "keeps what calibration has found, and takes it from there; TensorRT's files are read, too">;
 defm calibration_batch : Value<"calibration-batch", "N", precisions,
     "samples at a time, where the model leaves that open; default 8">;
+defm calibration_histograms : Value<"calibration-histograms", "host|kernels", precisions,
+    "who counts magnitudes: the host, which is given all values, or kernels beside the model's; the "
+    "same bits; default: kernels on a GPU, else the host">;
 defm accuracy : Value<"accuracy", "99%|-0.3%|30dB", precisions,
     "with --precision=int8: keeps as few layers as it finds in 16 bits, so that the model reaches "
     "this share of FP32's rows that are right, or loses so many points, or has so much signal "

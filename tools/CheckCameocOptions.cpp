@@ -89,6 +89,8 @@ static llvm::Error checkCalibration(const CameocOptions &options) {
   if (!options.isCalibrated()) {
     if (options.emit == Emit::Ranges)
       return fail("--emit=ranges needs --calibration-data, or --calibration-cache");
+    if (options.countsByKernels)
+      return fail("--calibration-histograms goes with --calibration-data");
     if (options.calibration.method)
       return fail("--calibration-method goes with --calibration-data or --calibration-cache");
     return llvm::Error::success();

@@ -10,6 +10,7 @@
 #include "codegen/calibrate/LearnRounding.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/Schema.h"
+#include "dialects/rt/Rt.h"
 #include "passes/precision/Policy.h"
 #include "passes/precision/RecordedRanges.h"
 
@@ -20,8 +21,10 @@
 using namespace mlir;
 using namespace cameo;
 
-CompileOptions cameo::calibrationOptions(CompileOptions options, StringRef targets) {
+CompileOptions cameo::calibrationOptions(CompileOptions options, StringRef targets,
+                                         const CalibrationOptions &calibration) {
   options.pipeline.targets = targets.str();
+  options.pipeline.countsMagnitudes = calibration.countsByKernels;
   options.pipeline.schedules.clear();
   bool equalizesRanges = options.pipeline.precision.equalizesRanges;
   options.pipeline.precision = {};
@@ -85,17 +88,30 @@ static llvm::Expected<CalibrationSource> sourceOf(Compiler &compiler, const Cali
 
 namespace {
 
-/// A histogram for each tap of FP32.
+/// A histogram for each tap of FP32: of its elements, or what kernels have counted of them.
 class Collector {
 public:
-  Collector(ArrayRef<TensorPort> taps, unsigned threads)
-      : taps(taps), threads(llvm::hardware_concurrency(threads)), histograms(taps.size()) {
+  /// The first `values` of the taps are values; behind them those of FP32 have histograms, in their
+  /// order, where kernels count.
+  Collector(ArrayRef<TensorPort> allTaps, size_t values, unsigned threads)
+      : taps(allTaps.take_front(values)), isCounted(allTaps.size() > values),
+        threads(llvm::hardware_concurrency(threads)), histograms(values), elements(values) {
     tallies.resize(this->threads.getMaxConcurrency());
+    for (auto [i, tap] : llvm::enumerate(taps))
+      if (tap.type == CAMEO_DTYPE_F32)
+        floats.push_back(i);
+  }
+
+  bool isWanted(unsigned tap, uint64_t bytes) {
+    if (tap >= taps.size())
+      return true;
+    elements[tap] = bytes / sizeof(float);
+    return !isCounted && taps[tap].type == CAMEO_DTYPE_F32;
   }
 
   llvm::Error look(const TappedValue &value) {
-    if (value.type != CAMEO_DTYPE_F32)
-      return llvm::Error::success();
+    if (value.tap >= taps.size())
+      return take(floats[value.tap - taps.size()], value);
     ArrayRef<float> rest(reinterpret_cast<const float *>(value.bytes.data()),
                          value.bytes.size() / sizeof(float));
     Histogram &histogram = histograms[value.tap];
@@ -135,6 +151,21 @@ public:
   }
 
 private:
+  /// Whether all elements were counted says whether kernels have run, and no count has overflowed.
+  llvm::Error take(unsigned tap, const TappedValue &value) {
+    ArrayRef<uint32_t> words(reinterpret_cast<const uint32_t *>(value.bytes.data()),
+                             value.bytes.size() / sizeof(uint32_t));
+    Histogram &histogram = histograms[tap];
+    auto all = [&] { return histogram.count() + histogram.nonFiniteCount(); };
+    uint64_t before = all();
+    histogram.take(words);
+    if (all() - before == elements[tap])
+      return llvm::Error::success();
+    return llvm::createStringError("kernels have counted %llu of the %llu elements of '%s'",
+                                   (unsigned long long)(all() - before),
+                                   (unsigned long long)elements[tap], taps[tap].name.c_str());
+  }
+
   static constexpr size_t kMostAtOnce = Tally::kMostValues, kLeastPiece = 1 << 15;
 
   /// Counts are integers: neither the pieces nor the order in which they are
@@ -162,24 +193,29 @@ private:
   }
 
   ArrayRef<TensorPort> taps;
+  std::vector<unsigned> floats; // taps of FP32
+  bool isCounted;
   llvm::DefaultThreadPool threads;
   std::vector<Tally> tallies;
   std::vector<Histogram> histograms;
+  std::vector<uint64_t> elements; // of the last run
   llvm::TimeRecord spent;
 };
 
 } // namespace
 
-/// Runs the model over all samples; `look` sees all values.
-static llvm::Error collect(Runner &runner, CalibrationData &data, Runner::TapFunction look,
-                           StringRef what, const CalibrationOptions &options) {
+/// Runs the model over all samples; `look` sees the taps that are wanted.
+static llvm::Error collect(Runner &runner, CalibrationData &data, Runner::WantFunction isWanted,
+                           Runner::TapFunction look, StringRef what,
+                           const CalibrationOptions &options) {
   for (uint64_t done = 0;;) {
     llvm::Expected<DataBatch> batch = data.next(options.batch);
     if (!batch)
       return batch.takeError();
     if (batch->samples == 0)
       return llvm::Error::success();
-    llvm::Expected<std::vector<HostTensor>> outputs = runner.run(batch->inputs, look);
+    llvm::Expected<std::vector<HostTensor>> outputs =
+        runner.runWatched(batch->inputs, isWanted, look);
     if (!outputs)
       return llvm::createStringError("calibration: " + llvm::toString(outputs.takeError()));
     done += batch->samples;
@@ -188,14 +224,30 @@ static llvm::Error collect(Runner &runner, CalibrationData &data, Runner::TapFun
   }
 }
 
-static FailureOr<std::unique_ptr<Runner>> compileToRun(Compiler &compiler,
-                                                       const RunOptions &options) {
+namespace {
+/// The model as it is calibrated.
+struct TappedModel {
+  std::unique_ptr<Runner> runner;
+  size_t values = 0; // how many of its taps are values: those behind are histograms
+
+  ArrayRef<TensorPort> taps() const { return runner->taps().take_front(values); }
+};
+} // namespace
+
+static FailureOr<TappedModel> compileToRun(Compiler &compiler, const RunOptions &options) {
+  if (failed(compiler.runTo(Stage::Precision)))
+    return failure();
+  TappedModel model;
+  auto function = *compiler.module().getOps<func::FuncOp>().begin();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    model.values += bool(function.getResultAttr(i, rt::kTapAttr));
   if (failed(compiler.runTo(Stage::Host)) || failed(compiler.emit()))
     return failure();
   llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(compiler.artefact(), options);
   if (!runner)
     return compiler.fail("calibration: " + llvm::toString(runner.takeError()));
-  return std::move(*runner);
+  model.runner = std::move(*runner);
+  return std::move(model);
 }
 
 /// What products read: the values for whose thresholds `best` looks at outputs.
@@ -265,14 +317,15 @@ fittingCache(const CalibrationOptions &options, const CalibrationSource &source)
 
 /// What runs over the data show, and what follows.
 static llvm::Expected<std::vector<CalibratedValue>>
-calibrateBy(Runner &runner, CalibrationData &data, const llvm::StringSet<> &operands,
+calibrateBy(TappedModel &model, CalibrationData &data, const llvm::StringSet<> &operands,
             const CalibrationMethod &method, Compiler &compiler,
             const CalibrationOptions &options) {
-  Collector collector(runner.taps(), options.threads);
+  Collector collector(model.runner->taps(), model.values, options.threads);
   {
     Step step(options, "calibrate");
+    auto isWanted = [&](unsigned tap, uint64_t bytes) { return collector.isWanted(tap, bytes); };
     auto look = [&](const TappedValue &value) { return collector.look(value); };
-    if (llvm::Error error = collect(runner, data, look, "calibrating", options))
+    if (llvm::Error error = collect(*model.runner, data, isWanted, look, "calibrating", options))
       return error;
   }
   if (options.onStep)
@@ -287,20 +340,20 @@ calibrateBy(Runner &runner, CalibrationData &data, const llvm::StringSet<> &oper
   if (method.kind != CalibrationMethod::Best)
     return values;
   Step step(options, "methods");
-  if (llvm::Error error = chooseBest(runner, data, operands, values, options))
+  if (llvm::Error error = chooseBest(*model.runner, data, operands, values, options))
     return error;
   return values;
 }
 
 /// What a second run shows of the inputs of products, whose thresholds are known by then.
-static llvm::Error recordInputs(Runner &runner, CalibrationData &data, ModuleOp normalized,
+static llvm::Error recordInputs(TappedModel &model, CalibrationData &data, ModuleOp normalized,
                                 std::optional<RoundingLearner> &learner, CalibrationCache &result,
                                 const CalibrationOptions &options) {
   std::optional<InputMeans> means;
   if (options.correctsBiases)
-    means.emplace(normalized, runner.taps(), result.values);
+    means.emplace(normalized, model.taps(), result.values);
   if (learner)
-    learner->expect(runner.taps(), result.values);
+    learner->expect(model.taps(), result.values);
   {
     Step step(options, "inputs");
     data.rewind();
@@ -311,7 +364,9 @@ static llvm::Error recordInputs(Runner &runner, CalibrationData &data, ModuleOp 
         learner->add(value);
       return llvm::Error::success();
     };
-    if (llvm::Error error = collect(runner, data, look, "recording what products read", options))
+    auto isWanted = [&](unsigned tap, uint64_t) { return tap < model.values; };
+    if (llvm::Error error =
+            collect(*model.runner, data, isWanted, look, "recording what products read", options))
       return error;
   }
   if (means)
@@ -352,19 +407,18 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
     normalized = compiler.module().clone();
   if (options.learnsRounding)
     learner.emplace(*normalized, options.threads);
-  FailureOr<std::unique_ptr<Runner>> runner =
-      compileToRun(compiler, {options.device, options.threads});
-  if (failed(runner))
+  FailureOr<TappedModel> model = compileToRun(compiler, {options.device, options.threads});
+  if (failed(model))
     return failure();
   CalibrationMethod method = options.method.value_or(CalibrationMethod());
   llvm::Expected<std::vector<CalibratedValue>> values =
-      calibrateBy(**runner, *data, operands, method, compiler, options);
+      calibrateBy(*model, *data, operands, method, compiler, options);
   if (!values)
     return compiler.fail(values.takeError());
   CalibrationCache result{std::move(*source), method, std::move(*values), std::nullopt,
                           std::nullopt};
   if (recordsInputs)
-    if (llvm::Error error = recordInputs(**runner, *data, *normalized, learner, result, options))
+    if (llvm::Error error = recordInputs(*model, *data, *normalized, learner, result, options))
       return compiler.fail(std::move(error));
   return result;
 }

@@ -1,9 +1,9 @@
 // Thresholds of quantisation from sample data: the FP32 model runs over it in this process, and
 // each value that it shows on the way goes into a histogram.
 //
-//   cameo::Compiler compiler(calibrationOptions(options, "sim:sm_80"));
+//   cameo::Compiler compiler(calibrationOptions(options, "sim:sm_80", {"train.npz"}));
 //   if (succeeded(compiler.read("model.onnx")))
-//     FailureOr<CalibrationCache> found = calibrate(compiler, {"train.npz", ...});
+//     FailureOr<CalibrationCache> found = calibrate(compiler, {"train.npz"});
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,6 +29,9 @@ struct CalibrationOptions {
   uint64_t batch = 8;
   RunDevice device;
   unsigned threads = 0; // 0: one a core
+  /// Histograms are those that kernels count, and values stay where they are: the compiler was made
+  /// with it. They are the same, bit for bit.
+  bool countsByKernels = false;
   /// Called after each run: in "calibrating" and "recording what products read" with samples, in
   /// "choosing methods", which `best` does, with runs.
   std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
@@ -39,9 +42,10 @@ struct CalibrationOptions {
 };
 
 /// How a model is compiled to be calibrated: in the types that it has, one kernel per operator,
-/// for `targets`, which are those of CalibrationOptions::device, with taps on all values; its ranges
-/// equalized if that is asked for.
-CompileOptions calibrationOptions(CompileOptions options, llvm::StringRef targets);
+/// for `targets`, which are those of CalibrationOptions::device, with taps on all values, and kernels
+/// that count if the calibration does; its ranges equalized if that is asked for.
+CompileOptions calibrationOptions(CompileOptions options, llvm::StringRef targets,
+                                  const CalibrationOptions &calibration);
 
 /// The inputs of the model that the compiler has read, as its data has to have them.
 mlir::FailureOr<std::vector<TensorPort>> calibrationInputs(Compiler &compiler);

@@ -191,6 +191,24 @@ void Histogram::take(Tally &tally) {
   tally.clear();
 }
 
+void Histogram::take(ArrayRef<uint32_t> words) {
+  assert(words.size() == MagnitudeWords::kSize && "kernels count in the same bins");
+  int32_t least = int32_t(words[MagnitudeWords::kLeast]);
+  int32_t most = int32_t(words[MagnitudeWords::kMost]);
+  Histogram counted;
+  counted.nonFinite = words[MagnitudeWords::kNonFinite];
+  ArrayRef<uint32_t> counts = words.drop_front(MagnitudeWords::kFirstBin);
+  counted.bins.assign(counts.begin(), counts.end());
+  counted.finite = std::accumulate(counts.begin(), counts.end(), uint64_t(0));
+  if (counted.finite) {
+    counted.leastValue = valueOf(least);
+    counted.mostValue = valueOf(most);
+    // Of a negative key the complement has the magnitude's bits.
+    counted.first = firstFor(std::max(most, ~least));
+  }
+  add(counted);
+}
+
 void Histogram::add(const Histogram &other) {
   nonFinite += other.nonFinite;
   if (!other.finite)

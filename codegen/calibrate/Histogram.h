@@ -27,6 +27,14 @@ inline constexpr uint32_t kBins = 1 + kOctaves * kSteps;
 inline constexpr uint32_t kLeastFirst = 1 << kStepBits;
 } // namespace magnitude
 
+/// What kernels count of a tensor, in the same bins (Histograms.mlir): words of 32 bits, as many as
+/// a bin has elements among them.
+struct MagnitudeWords {
+  /// The least and the largest key of finite elements, and how many are not finite.
+  static constexpr uint32_t kLeast = 0, kMost = 1, kNonFinite = 2;
+  static constexpr uint32_t kFirstBin = 3, kSize = kFirstBin + magnitude::kBins;
+};
+
 /// Counts of one thread: the part that is fast.
 class Tally {
 public:
@@ -69,6 +77,8 @@ class Histogram {
 public:
   /// Takes what a tally has counted, and empties it.
   void take(Tally &tally);
+  /// Takes what kernels have counted of a tensor of fewer than 2^32 elements: MagnitudeWords.
+  void take(llvm::ArrayRef<uint32_t> words);
   void add(const Histogram &other);
 
   /// Of finite values; the others are counted apart and nowhere else.

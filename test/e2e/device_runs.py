@@ -2,12 +2,14 @@
 """The compiler's own runs on a GPU (--device=cuda), without one: calibration, --accuracy and
 cameo-compare with the fake driver, which takes the kernels' work from a simulator image.
 
-Caches have the bytes that they have on the simulator, by every method that runs the model, on GPUs
-with a cubin and on a later one, which takes PTX; calls are in the driver's trace. What is no device,
-no driver, no such GPU and one that is too old are errors that say so.
+Histograms of kernels and of the host give caches of the same bytes on the simulator, for any batch,
+of values of all kinds; so do those of the GPU, by every method that runs the model, on GPUs with a
+cubin and on a later one, which takes PTX; calls are in the driver's trace. Kernels that count nothing
+are noticed. What is no device, no driver, no such GPU and one that is too old are errors that say so.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import json
 import os
 import shutil
 import sys
@@ -17,11 +19,46 @@ import onnx
 
 import calibration
 import harness
+import networks
 
 SECONDS = 300
 SAMPLES = 19
 # GPU: what its kernels are called after.
 GPUS = {"8.0": "sm_80", "7.5": "sm_75", "12.0": "sm_90"}
+
+
+def strange_network():
+    """Values of many magnitudes, denormal, infinite and no numbers; none at all; not of FP32."""
+    b = networks.Builder("strange", 3)
+    relu = b.node("Relu", "image")
+    half = b.node("Cast", "image", to=onnx.TensorProto.FLOAT16)
+    double = b.node("Cast", "image", to=onnx.TensorProto.DOUBLE)
+    results = {
+        b.node("Mul", relu, b.constant(numpy.float32(1e-40))): "FLOAT",
+        b.node("Exp", b.node("Mul", "image", b.constant(numpy.float32(40)))): "FLOAT",
+        b.node("Div", relu, relu): "FLOAT",
+        b.node("Slice", "image", b.integers(0), b.integers(0), b.integers(1)): "FLOAT",  # of nothing
+        b.node("Sub", relu, relu): "FLOAT",
+        b.node("Add", half, half): "FLOAT16",
+        b.node("Mul", double, double): "DOUBLE",
+        b.node("Cast", "image", to=onnx.TensorProto.INT32): "INT32",
+    }
+    outputs = [networks.value(name, ["N" if "Slice" not in name else "M", 3, 12, 12],
+                              getattr(onnx.TensorProto, kind)) for name, kind in results.items()]
+    for output in outputs:
+        if "Slice" in output.name:
+            output.type.tensor_type.shape.dim[1].dim_value = 0
+    return b.model([networks.value("image", ["N", 3, 12, 12])], outputs, 17)
+
+
+def strange_samples():
+    images = calibration.samples(SAMPLES, 5)
+    images[0] = 0
+    images[1, 0] = numpy.float32(1e-42)
+    images[2] *= numpy.float32(1e30)
+    images[3, 1, 0, :4] = [numpy.inf, -numpy.inf, numpy.nan, -0.0]
+    images[4] = numpy.nan
+    return images
 
 
 class DeviceRuns:
@@ -70,17 +107,48 @@ class DeviceRuns:
 
     def kernels_for(self, architecture):
         """An artefact whose simulator image has the kernels of a model that is calibrated."""
+        tiled, counting = self.work / "tiled.mlir", self.work / "counting.mlir"
         path = self.work / f"kernels-{architecture}"
-        step = self.run("cameoc", self.model, "-o", path, "-O0", "--tap=*",
-                        f"--target=sim:{architecture}")
-        if step.code:
-            self.suite.fail(f"kernels-{architecture}", step.how(), step)
+        target = f"--target=sim:{architecture}"
+        for step in (self.run("cameoc", self.model, "-o", tiled, "-O0", "--tap=*", target,
+                              "--stop-after=tiled"),
+                     self.run("cameo-opt", tiled, "-o", counting, "--pass-pipeline=builtin.module("
+                              "rt.variant(cameo-insert-histograms))"),
+                     self.run("cameoc", counting, "-o", path, "--start-from=tiled", target)):
+            if step.code:
+                self.suite.fail(f"kernels-{architecture}", step.how(), step)
+                break
         return path
+
+    def check_histograms(self):
+        """Kernels count as the host: equal bytes, whatever the batch."""
+        strange, data = self.work / "strange.onnx", self.work / "strange.npz"
+        onnx.save(strange_network(), strange)
+        numpy.savez(data, image=strange_samples())
+        for name, files in (("network", {}), ("strange", {"model": strange, "data": data})):
+            texts, steps = {}, []
+            for histograms in ("host", "kernels"):
+                for batch in (1, 7, 32):
+                    cache = self.work / f"{name}-{histograms}-{batch}.json"
+                    steps.append(self.calibrate(cache, f"--calibration-batch={batch}",
+                                                f"--calibration-histograms={histograms}", **files))
+                    if steps[-1].code:
+                        return self.suite.fail(f"histograms-{name}", steps[-1].how(), steps[-1])
+                    texts.setdefault(cache.read_bytes(), []).append(cache.name)
+            self.judge(f"histograms-{name}", len(texts) != 1 and f"they differ: {texts.values()}",
+                       *steps)
+        ranges = json.loads(next(iter(texts)))["ranges"]
+        odd = [value for value in ranges.values() if value.get("non_finite")]
+        empty = any("Slice" in name for name in ranges)
+        self.judge("histograms-cases", (len(odd) < 3 or empty) and
+                   f"values are not as strange as they should be: {sorted(ranges)}")
+        return None
 
     def check_caches(self):
         """Equal bytes on both devices."""
         runs = {"mse": ["--calibration-method=mse"],
                 "batch": ["--calibration-batch=7"],
+                "host": ["--calibration-histograms=host"],
                 "best": ["--calibration-method=best"],
                 "second-run": ["--bias-correction", "--learn-rounding"]}
         for gpu, architecture in GPUS.items():
@@ -96,6 +164,10 @@ class DeviceRuns:
                 if not problem and simulated.read_bytes() != found.read_bytes():
                     problem = "another cache than the simulator's"
                 self.judge(f"cache-{gpu}-{name}", problem, before, step)
+        step = self.calibrate(self.work / "found.json", "--device=cuda", gpu="8.0")
+        text = "kernels have counted"
+        self.judge("counted-nothing", (step.code != 1 or text not in step.output) and
+                   f"{step.how()} without '{text}'", step)
 
     def check_compare(self):
         """Two artefacts with the same kernels are equal on the GPU, as on the simulator."""
@@ -146,6 +218,10 @@ class DeviceRuns:
         text = "--device goes with --calibration-data or --accuracy"
         step = self.run("cameoc", self.model, "-o", self.work / "none", "--device=cuda")
         self.judge("without-runs", (step.code != 1 or text not in step.output) and step.how(), step)
+        step = self.run("cameoc", self.model, "-o", self.work / "none",
+                        "--calibration-histograms=host")
+        self.judge("without-data", (step.code != 1 or "goes with --calibration-data" not in
+                                    step.output) and step.how(), step)
         for device, target in (("sim", "sm_80"), ("cuda", "sim:sm_80")):
             step = self.run("cameo-compare", self.model, f"--data={self.data}",
                             f"--device={device}", f"--target={target}", gpu="8.0")
@@ -160,6 +236,7 @@ def main():
     options = parser.parse_args()
     runs = DeviceRuns(options.build)
     runs.check_errors()
+    runs.check_histograms()
     runs.check_caches()
     runs.check_compare()
     runs.check_accuracy()
