@@ -19,7 +19,7 @@ namespace {
 
 /// As QuantizeLinear and DequantizeLinear do it, with symmetric bytes.
 void quantize(MutableArrayRef<char> bytes, float threshold) {
-  constexpr float most = kQuantizedMost;
+  constexpr float most = kLastQuantum;
   MutableArrayRef<float> values(reinterpret_cast<float *>(bytes.data()),
                                 bytes.size() / sizeof(float));
   float scale = quantizationScale(threshold);

@@ -28,7 +28,7 @@ struct InputMeans::Numbers {
       number = std::clamp(number, -kMostQuanta, kMostQuanta);
       parts.push_back(std::llrint(number * kParts));
       quanta.push_back(
-          int64_t(std::clamp<double>(std::nearbyint(number), -kQuantizedMost, kQuantizedMost)));
+          int64_t(std::clamp<double>(std::nearbyint(number), -kLastQuantum, kLastQuantum)));
     }
   }
 };

@@ -18,7 +18,7 @@ static constexpr double kLeastGain = 0x1p-30;
 //===-- One channel ---------------------------------------------------------------------------===//
 
 static double clampedQuantum(double number) {
-  return std::clamp(number, -kLastQuantum, kLastQuantum);
+  return std::clamp<double>(number, -kLastQuantum, kLastQuantum);
 }
 
 /// The sum of moments times errors for each weight.

@@ -63,7 +63,7 @@ FailureOr<std::string> cameo::rangesOf(const TensorRtCache &cache, StringRef pat
     std::string name = valueName(value);
     if (!scale || *scale == 0 || name.empty())
       return;
-    double threshold = double(*scale) * kQuantizedMost;
+    double threshold = double(*scale) * kLastQuantum;
     ranges[name] = llvm::json::Object{{"min", -threshold},
                                       {"max", threshold},
                                       {"method", "tensorrt"},

@@ -120,8 +120,8 @@ public:
       return INFINITY;
     double last = counts[kept - 1];
     double sum = logs[kept - 1] + timesLog(last + clipped);
-    for (size_t coarse = 0, from = 0; coarse < size_t(kQuantizedMost); ++coarse) {
-      size_t to = (coarse + 1) * kept / kQuantizedMost;
+    for (size_t coarse = 0, from = 0; coarse < size_t(kLastQuantum); ++coarse) {
+      size_t to = (coarse + 1) * kept / kLastQuantum;
       double count = sums[to] - sums[from];
       double mean = count > 0 ? count / (used[to] - used[from]) : 0;
       sum -= count > 0 ? count * naturalLog(mean) : 0;
@@ -204,10 +204,10 @@ double QuantizationError::operator()(double threshold) const {
   const Moments &all = sums.back();
   if (all.count == 0)
     return 0;
-  double step = threshold / kQuantizedMost, sum = 0;
+  double step = threshold / kLastQuantum, sum = 0;
   Moments before;
-  for (int level = 0; level <= kQuantizedMost; ++level) {
-    Moments end = level < kQuantizedMost ? below((level + 0.5) * step) : all;
+  for (int level = 0; level <= kLastQuantum; ++level) {
+    Moments end = level < kLastQuantum ? below((level + 0.5) * step) : all;
     sum += squares(end.count - before.count, end.first - before.first, end.second - before.second,
                    level * step);
     before = end;

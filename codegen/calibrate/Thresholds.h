@@ -8,6 +8,7 @@
 #pragma once
 
 #include "codegen/calibrate/Histogram.h"
+#include "passes/precision/QuantizedValue.h"
 
 #include "llvm/Support/Error.h"
 
@@ -15,9 +16,6 @@
 #include <string>
 
 namespace cameo {
-
-/// Of symmetric quantisation to signed bytes, in which -128 is not used.
-inline constexpr int kQuantizedMost = 127;
 
 struct CalibrationMethod {
   enum Kind { Max, Entropy, Percentile, Mse, Best };

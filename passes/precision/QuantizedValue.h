@@ -33,8 +33,8 @@ struct QuantizedValue {
   mlir::Value source() const { return op->getOperand(0); }
 };
 
-/// The last number of 8 bits; -128 is not used, so that there is one of either sign.
-inline constexpr double kLastQuantum = 127;
+/// The last number of signed bytes; -128 is not used, so that there is one of either sign.
+inline constexpr int kLastQuantum = 127;
 /// Scales that quotients stay in the normal range with.
 inline constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
 /// The scale by which a threshold becomes `last`; 1 without one, where all numbers are 0.
