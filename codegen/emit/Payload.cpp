@@ -3,13 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Payload.h"
 
+#include "dialects/onnx/OutputFile.h"
 #include "passes/host/WeightPool.h"
 
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
@@ -145,57 +142,14 @@ uint64_t cameo::weightSectionBytes(ModuleOp module) {
 
 llvm::Error cameo::writeFile(StringRef path, unsigned mode,
                              function_ref<llvm::Error(llvm::raw_fd_ostream &)> write) {
-  auto fail = [&](const Twine &what) {
-    return llvm::createStringError("cannot write '" + path.str() + "': " + what.str());
-  };
-  auto writeTo = [&](int descriptor) -> llvm::Error {
-    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/descriptor != STDOUT_FILENO);
-    if (llvm::Error error = write(output)) {
-      output.clear_error();
-      return error;
-    }
-    output.flush();
-    std::error_code error = output.error();
-    output.clear_error();
-    return error ? fail(error.message()) : llvm::Error::success();
-  };
-  if (path == "-")
-    return writeTo(STDOUT_FILENO);
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status)) {
-    if (status.type() == llvm::sys::fs::file_type::directory_file)
-      return fail("it is a folder");
-    // Devices and pipes are written to, not replaced, and so is what names of the system stand for:
-    // /dev/stdout may be a file.
-    if (status.type() != llvm::sys::fs::file_type::regular_file || path.starts_with("/dev/") ||
-        path.starts_with("/proc/")) {
-      int descriptor = -1;
-      if (std::error_code error =
-              llvm::sys::fs::openFileForWrite(path, descriptor, llvm::sys::fs::CD_OpenExisting))
-        return fail(error.message());
-      return writeTo(descriptor);
-    }
-  }
-  int file = -1;
-  llvm::SmallString<128> temporary;
-  if (std::error_code error = llvm::sys::fs::createUniqueFile(
-          path + ".%%%%%%%%.tmp", file, temporary, llvm::sys::fs::OF_None, mode))
-    return fail(error.message());
-  llvm::sys::RemoveFileOnSignal(temporary);
-  auto discard = llvm::make_scope_exit([&] {
-    llvm::sys::fs::remove(temporary);
-    llvm::sys::DontRemoveFileOnSignal(temporary);
-  });
-  if (llvm::Error error = writeTo(file))
+  llvm::Expected<std::unique_ptr<onnx::OutputFile>> file = onnx::OutputFile::create(path, mode);
+  if (!file)
+    return file.takeError();
+  if (llvm::Error error = write((*file)->stream()))
     return error;
-  if (std::error_code error =
-          llvm::sys::fs::setPermissions(temporary, static_cast<llvm::sys::fs::perms>(mode)))
-    return fail(error.message());
-  if (std::error_code error = llvm::sys::fs::rename(temporary, path))
-    return fail(error.message());
-  discard.release();
-  llvm::sys::DontRemoveFileOnSignal(temporary);
-  return llvm::Error::success();
+  if (llvm::Error error = (*file)->close())
+    return error;
+  return (*file)->keep();
 }
 
 void cameo::writeArtefact(llvm::raw_pwrite_stream &output, StringRef stub,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/OutputFile.h"
 
+#include <unistd.h>
+
 using namespace llvm;
 namespace cameo::onnx {
 
@@ -9,17 +11,30 @@ Error OutputFile::fail(std::error_code error) const {
   return createStringError(error, "cannot write '" + path + "': " + error.message());
 }
 
-Expected<std::unique_ptr<OutputFile>> OutputFile::create(StringRef path) {
-  std::unique_ptr<OutputFile> file(new OutputFile(path));
-  if (path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") ||
-      (sys::fs::exists(path) && !sys::fs::is_regular_file(path))) {
-    std::error_code error;
-    file->output.emplace(path, error);
-    if (error)
-      return file->fail(error);
+/// Whether it stays what it is while it is written to.
+static bool isWrittenInPlace(StringRef path) {
+  if (!sys::fs::exists(path))
+    return false;
+  return !sys::fs::is_regular_file(path) || path.starts_with("/dev/") || path.starts_with("/proc/");
+}
+
+Expected<std::unique_ptr<OutputFile>> OutputFile::create(StringRef path, unsigned mode) {
+  std::unique_ptr<OutputFile> file(new OutputFile(path, mode));
+  if (path == "-") {
+    file->output.emplace(STDOUT_FILENO, /*shouldClose=*/false);
     return file;
   }
-  Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(path + ".%%%%%%%%.tmp");
+  if (sys::fs::is_directory(path))
+    return createStringError("cannot write '" + path + "': it is a folder");
+  if (isWrittenInPlace(path)) {
+    int descriptor = -1;
+    if (std::error_code error =
+            sys::fs::openFileForWrite(path, descriptor, sys::fs::CD_OpenExisting))
+      return file->fail(error);
+    file->output.emplace(descriptor, /*shouldClose=*/true);
+    return file;
+  }
+  Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(path + ".%%%%%%%%.tmp", mode);
   if (!temporary)
     return file->fail(errorToErrorCode(temporary.takeError()));
   file->temporary.emplace(std::move(*temporary));
@@ -45,6 +60,9 @@ Error OutputFile::close() {
 Error OutputFile::keep() {
   if (!temporary)
     return Error::success();
+  if (std::error_code error =
+          sys::fs::setPermissions(temporary->TmpName, static_cast<sys::fs::perms>(mode)))
+    return fail(error);
   Error error = temporary->keep(path);
   temporary.reset();
   return error ? fail(errorToErrorCode(std::move(error))) : Error::success();

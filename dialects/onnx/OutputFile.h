@@ -15,7 +15,9 @@ namespace cameo::onnx {
 /// they are.
 class OutputFile {
 public:
-  static llvm::Expected<std::unique_ptr<OutputFile>> create(llvm::StringRef path);
+  /// `mode` are the permissions that the file gets.
+  static llvm::Expected<std::unique_ptr<OutputFile>> create(llvm::StringRef path,
+                                                            unsigned mode = 0644);
   ~OutputFile();
 
   llvm::raw_fd_ostream &stream() { return *output; }
@@ -24,10 +26,11 @@ public:
   llvm::Error keep();
 
 private:
-  explicit OutputFile(llvm::StringRef path) : path(path) {}
+  OutputFile(llvm::StringRef path, unsigned mode) : path(path), mode(mode) {}
   llvm::Error fail(std::error_code error) const;
 
   std::string path;
+  unsigned mode;
   std::optional<llvm::sys::fs::TempFile> temporary;
   std::optional<llvm::raw_fd_ostream> output;
 };
