@@ -5,7 +5,7 @@
 
 #include "codegen/Pipeline.h"
 #include "codegen/lower/DevicePatterns.h"
-#include "codegen/lower/TargetInstructions.h"
+#include "codegen/lower/VerifyTargetInstructions.h"
 #include "codegen/schedule/VerifySchedule.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"

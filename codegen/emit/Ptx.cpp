@@ -8,7 +8,7 @@
 #include "codegen/emit/FenceAccumulators.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
-#include "codegen/lower/NvvmInstructions.h"
+#include "codegen/lower/ReplaceNvvmInstructions.h"
 
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Threading.h"

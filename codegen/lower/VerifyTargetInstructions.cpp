@@ -1,7 +1,7 @@
 // Whether a target has the instructions that kernels use.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/TargetInstructions.h"
+#include "codegen/lower/VerifyTargetInstructions.h"
 
 #include "codegen/Passes.h"
 #include "dialects/kernel/Ptx.h"

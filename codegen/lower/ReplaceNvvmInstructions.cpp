@@ -10,7 +10,7 @@
 // after the device stage knows one spelling.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/NvvmInstructions.h"
+#include "codegen/lower/ReplaceNvvmInstructions.h"
 
 #include "codegen/Passes.h"
 #include "codegen/lower/DevicePatterns.h"
