@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/NodeNames.h"
+#include "codegen/emit/AssumedSizes.h"
 #include "codegen/emit/LaunchTotals.h"
 #include "codegen/emit/Report.h"
-#include "codegen/emit/StatedSizes.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Schema.h"
 #include "dialects/rt/InPlace.h"
@@ -139,7 +139,7 @@ public:
   const Slot &slotOf(rt::ArenaViewOp view) const { return list[places.lookup(view)]; }
 
   func::FuncOp function;
-  StatedSizes sizes;
+  AssumedSizes sizes;
 
 private:
   void use(rt::ArenaViewOp view, int64_t step) {
@@ -233,7 +233,7 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
 json::Object cameo::memorySumsOf(rt::VariantOp variant) {
   json::Object memory;
   for (auto function : variant.getOps<func::FuncOp>()) {
-    StatedSizes sizes(function);
+    AssumedSizes sizes(function);
     for (auto arena : function.getOps<rt::ArenaSizeOp>()) {
       auto add = [&](StringRef name, Value value) {
         if (std::optional<int64_t> bytes = value ? sizes.of(value) : std::nullopt)
@@ -244,7 +244,7 @@ json::Object cameo::memorySumsOf(rt::VariantOp variant) {
       add("tensor_sum_bytes", arena.getSum());
     }
     if (sizes.areAssumed() && !memory.empty())
-      memory["symbolic_sizes"] = kStatedSize;
+      memory["symbolic_sizes"] = int64_t(kUnknownSize);
   }
   return memory;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codegen/schedule/PermuteDispatch.h"
+#include "dialects/kernel/form/UnknownSizes.h"
 
 #include "llvm/ADT/BitVector.h"
 
@@ -15,8 +16,6 @@ using OperandOrders = llvm::ArrayRef<DimOrder>;
 
 /// Bytes that memory moves at once.
 inline constexpr double kSectorBytes = 32;
-/// What sizes known only at run time count as.
-inline constexpr double kUnknownSize = 64;
 
 /// From one element to the next along each dimension of a tensor that is stored in this order.
 llvm::SmallVector<double> stridesIn(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order);

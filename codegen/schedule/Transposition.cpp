@@ -17,7 +17,8 @@ namespace cameo {
 static constexpr int64_t kSmall = 16 << 10;
 /// Bytes that memory is read by.
 static constexpr int64_t kSector = 32, kTileLine = 128;
-/// What sizes known only at run time are taken for.
+/// What sizes known only at run time are taken for; more than kUnknownSize, so that a tensor of
+/// which one is open rather counts as too large for caches.
 static constexpr int64_t kUnknown = 256;
 
 static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "dialects/kernel/form/Form.h"
+#include "dialects/kernel/form/UnknownSizes.h"
 #include "passes/fuse/FusionLimits.h"
 
 namespace cameo {
@@ -33,9 +34,6 @@ public:
 private:
   bool movement = true;
 };
-
-/// What a size known only at run time is taken for.
-inline constexpr double kUnknownSize = 64;
 
 /// Of a tensor, and of all tensors of a dispatch.
 double estimatedBytes(mlir::Type type);

@@ -5,7 +5,7 @@
 //   %b = arith.muli %n, %c     1024
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/emit/StatedSizes.h"
+#include "codegen/emit/AssumedSizes.h"
 
 #include "dialects/rt/Rt.h"
 #include "runtime/arena.h"
@@ -16,12 +16,12 @@
 using namespace mlir;
 using namespace cameo;
 
-StatedSizes::StatedSizes(func::FuncOp plan) {
+AssumedSizes::AssumedSizes(func::FuncOp plan) {
   for (Operation &op : plan.getBody().front())
     evaluate(op);
 }
 
-std::optional<int64_t> StatedSizes::of(Value value) const {
+std::optional<int64_t> AssumedSizes::of(Value value) const {
   auto number = dyn_cast_or_null<IntegerAttr>(known.lookup(value));
   // A negative one is a size that the model cannot have.
   if (refused || !number || number.getValue().isNegative())
@@ -29,14 +29,14 @@ std::optional<int64_t> StatedSizes::of(Value value) const {
   return number.getInt();
 }
 
-void StatedSizes::set(Value value, int64_t number) {
+void AssumedSizes::set(Value value, int64_t number) {
   known[value] = Builder(value.getContext()).getIndexAttr(number);
 }
 
-void StatedSizes::evaluate(Operation &op) {
+void AssumedSizes::evaluate(Operation &op) {
   if (auto dim = dyn_cast<rt::DimOp>(op)) {
     assumed = true;
-    return set(dim, kStatedSize);
+    return set(dim, int64_t(kUnknownSize));
   }
   if (auto check = dyn_cast<rt::CheckOp>(op)) {
     auto holds = dyn_cast_or_null<IntegerAttr>(known.lookup(check.getCondition()));
@@ -64,7 +64,7 @@ void StatedSizes::evaluate(Operation &op) {
   }
 }
 
-void StatedSizes::layOut(Operation &op) {
+void AssumedSizes::layOut(Operation &op) {
   auto layout = cast<rt::LayOutArenaOp>(op);
   std::vector<CameoArenaRequest> requests;
   for (auto [bytes, first, last] :

@@ -4,22 +4,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/kernel/form/UnknownSizes.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace cameo {
 
-/// What each symbolic size is taken for; fusion takes it for the same.
-inline constexpr int64_t kStatedSize = 64;
-
-class StatedSizes {
+class AssumedSizes {
 public:
   /// Looks through the plan once.
-  explicit StatedSizes(mlir::func::FuncOp plan);
+  explicit AssumedSizes(mlir::func::FuncOp plan);
 
   /// Nothing where it depends on the values of an input, or where the plan would refuse these
   /// sizes.
   std::optional<int64_t> of(mlir::Value value) const;
-  /// Whether a size was taken for kStatedSize at all.
+  /// Whether a size was taken for kUnknownSize at all.
   bool areAssumed() const { return assumed; }
 
 private:
