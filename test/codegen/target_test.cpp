@@ -140,7 +140,8 @@ TEST(TargetSpec, OfAGpu) {
   };
   EXPECT_EQ(targetsOf(7, 5), "sm_75,ptx:sm_75");
   EXPECT_EQ(targetsOf(8, 0), "sm_80,ptx:sm_80");
-  EXPECT_EQ(targetsOf(8, 7), "sm_86,ptx:sm_86");
+  EXPECT_EQ(targetsOf(8, 6), "sm_86,ptx:sm_86");
+  EXPECT_EQ(targetsOf(8, 7), "sm_87,ptx:sm_87");
   EXPECT_EQ(targetsOf(8, 9), "sm_89,ptx:sm_89");
   EXPECT_EQ(targetsOf(9, 0), "sm_90a,ptx:sm_90a");
   EXPECT_EQ(targetsOf(12, 0), "ptx:sm_90");
