@@ -100,7 +100,7 @@ class Case:
         error = harness.first_error(step.output)
         if "no kernel and no copy has written" in error:
             return "found", "unwritten output"
-        found = re.search(r"kernel \S+: ([a-z -]+):", error)
+        found = re.search(r"kernel '[^']*'(?: \([^)]*\))?: ([a-z -]+):", error)
         return ("found", found[1]) if found else ("failed", error)
 
 
