@@ -44,14 +44,14 @@ public:
   /// turn operands in shared memory, these count as what that takes.
   double bytesMoved(OperandOrders orders, const llvm::BitVector &apart, bool mayGoAlongReduced,
                     bool mayTurn = true) const;
-  /// The dimension of the first result along which its elements follow one another.
-  std::optional<unsigned> innermost(OperandOrders orders) const;
   /// Elements between what neighbours read of an input, along the first result.
   double distance(unsigned input, OperandOrders orders) const;
 
   llvm::SmallVector<mlir::RankedTensorType> types; // of operands
 
 private:
+  /// The dimension of the first result along which its elements follow one another.
+  std::optional<unsigned> innermost(OperandOrders orders) const;
   /// How many times its bytes are moved for an operand that a dispatch turns in shared memory;
   /// nothing where it cannot.
   std::optional<double> turned(unsigned operand, OperandOrders orders) const;

@@ -88,7 +88,7 @@ void Assigner::collect() {
     };
     if (!llvm::any_of(operands, hasChoice))
       return;
-    if (std::optional<LayoutQuestion> question = cost.ask(op))
+    if (std::optional<LayoutQuestion> question = cost.ask(op, operands))
       dispatches.push_back(std::move(*question));
     else // reported where schedules are assigned
       groups->fix(operands, "no schedule class takes a dispatch that has it");

@@ -9,13 +9,11 @@ using namespace mlir;
 
 namespace cameo {
 
-std::optional<LayoutQuestion> LayoutCost::ask(kernel::DispatchOp op) {
+std::optional<LayoutQuestion> LayoutCost::ask(kernel::DispatchOp op, ArrayRef<Value> operands) {
   std::vector<RankedSchedule> ranked = rankSchedules(Computation(op), target);
   if (ranked.empty())
     return std::nullopt;
-  SmallVector<Value> operands(op.getInputs());
-  llvm::append_range(operands, op.getResults());
-  return LayoutQuestion{op, std::move(ranked.front()), AccessPattern(op), std::move(operands),
+  return LayoutQuestion{op, std::move(ranked.front()), AccessPattern(op), llvm::to_vector(operands),
                         hasher.key(op)};
 }
 

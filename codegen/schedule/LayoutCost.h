@@ -25,8 +25,8 @@ class LayoutCost {
 public:
   explicit LayoutCost(const Target &target) : target(target) {}
 
-  /// Null where no schedule class takes the dispatch.
-  std::optional<LayoutQuestion> ask(kernel::DispatchOp op);
+  /// Nothing where no schedule class takes the dispatch, whose operands are given.
+  std::optional<LayoutQuestion> ask(kernel::DispatchOp op, llvm::ArrayRef<mlir::Value> operands);
 
   /// Microseconds if operands are stored in these orders, up to what is the same for all: what the
   /// class's accesses to memory take and, of products, which are decided by how their operands are
