@@ -10,6 +10,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/InPlace.h"
+#include "dialects/rt/Layout.h"
 #include "passes/graph/ConstantFolding.h"
 #include "passes/precision/Policy.h"
 
@@ -208,6 +209,32 @@ LogicalResult checkLaunch(Operation *op, const Complaint &error) {
   return success();
 }
 
+/// A view may begin anywhere; what a kernel promises of its pointers, LLVM makes wide accesses of.
+LogicalResult checkAlignment(Operation *op, const Complaint &error) {
+  auto launch = dyn_cast<rt::LaunchOp>(op);
+  if (!launch)
+    return success();
+  auto kernel =
+      cast<LLVM::LLVMFuncOp>(SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()));
+  for (auto [position, operand] : llvm::enumerate(launch.getOperands_())) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    auto promised =
+        kernel.getArgAttrOfType<IntegerAttr>(position, LLVM::LLVMDialect::getAlignAttrName());
+    std::optional<rt::Layout> layout;
+    if (type && promised && !rt::hasOwnMemory(operand))
+      layout = rt::layoutOf(operand);
+    if (!layout)
+      continue;
+    int64_t bits = type.getElementType().isInteger(1) ? 8 : type.getElementTypeBitWidth();
+    int64_t bytes = layout->alignment(kPointerAlignment * 8 / bits) * bits / 8;
+    if (bytes < promised.getInt())
+      return error(launch) << "parameter " << position << " of " << launch.getKernelAttr()
+                           << " promises an alignment of " << promised.getInt()
+                           << " B; the view that it is given has " << bytes << " B";
+  }
+  return success();
+}
+
 LogicalResult checkMemorySpaces(Operation *op, const Complaint &error) {
   if (!isInKernel(op))
     return success();
@@ -309,9 +336,9 @@ LogicalResult cameo::verifyTiled(ModuleOp module) {
 }
 
 LogicalResult cameo::verifyDevice(ModuleOp module) {
-  return verifyVariants(
-      module, Stage::Device,
-      {checkIsNoDispatch, checkLowered, checkLaunch, checkDeviceOps, checkTargetHasInstruction});
+  return verifyVariants(module, Stage::Device,
+                        {checkIsNoDispatch, checkLowered, checkLaunch, checkAlignment,
+                         checkDeviceOps, checkTargetHasInstruction});
 }
 
 LogicalResult cameo::verifyHost(ModuleOp module) {

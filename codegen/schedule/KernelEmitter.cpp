@@ -13,6 +13,7 @@
 #include "dialects/rt/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -23,6 +24,12 @@ namespace cameo {
 static MemRefType globalMemory(Type element) {
   auto space = gpu::AddressSpaceAttr::get(element.getContext(), gpu::AddressSpace::Global);
   return MemRefType::get({ShapedType::kDynamic}, element, MemRefLayoutAttrInterface(), space);
+}
+
+/// What is known of a kernel's pointer to a tensor, in bytes; a view may begin anywhere.
+static int64_t pointerAlignment(const OperandLayout &layout, Type element) {
+  int64_t bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+  return std::clamp<int64_t>(layout.alignment * bits / 8, 1, kPointerAlignment);
 }
 
 /// Letters, digits and '_' only, as PTX wants symbols.
@@ -333,6 +340,11 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
       kernel.layouts[target] =
           target == form.workspace ? OperandLayout() : operandLayout(op, target);
       kernel.alignments[entry.getArgument(i)] = kernel.layouts[target].alignment;
+      int64_t bytes =
+          pointerAlignment(kernel.layouts[target], cast<MemRefType>(types[i]).getElementType());
+      if (bytes < kPointerAlignment)
+        function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                            outer.getI64IntegerAttr(bytes));
     } else {
       kernel.mapping.map(target, entry.getArgument(i));
     }

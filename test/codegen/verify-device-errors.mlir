@@ -33,3 +33,28 @@ rt.variant @sm_80 target "sm_80" {
     return
   }
 }
+
+// -----
+
+// A view that begins 20 bytes behind its storage, and a kernel to which 16 are promised.
+rt.variant @sm_80 target "sm_80" {
+  func.func @main(%x: tensor<8x4xf32>) -> tensor<8x9xf32> {
+    %c1 = arith.constant 1 : index
+    %s = rt.storage : tensor<8x9xf32>
+    %v = rt.view %s[0, 0] : tensor<8x9xf32> -> tensor<8x5xf32>
+    %w = rt.view %s[0, 5] : tensor<8x9xf32> -> tensor<8x4xf32>
+    %a = rt.launch @k::@any grid(%c1, %c1, %c1) args(%v : tensor<8x5xf32>) writes [0] -> tensor<8x5xf32>
+    // expected-error @+1 {{'rt.launch' at stage device: parameter 0 of @k::@k promises an alignment of 16 B; the view that it is given has 4 B}}
+    %b = rt.launch @k::@k grid(%c1, %c1, %c1) args(%w : tensor<8x4xf32>) writes [0] -> tensor<8x4xf32>
+    %y = rt.assemble %s dim 1 of %a, %b : tensor<8x9xf32> of tensor<8x5xf32>, tensor<8x4xf32>
+    return %y : tensor<8x9xf32>
+  }
+  gpu.module @k {
+    llvm.func @k(%y: !llvm.ptr<1> {llvm.align = 16 : i64}) attributes {nvvm.kernel} {
+      llvm.return
+    }
+    llvm.func @any(%y: !llvm.ptr<1> {llvm.align = 4 : i64}) attributes {nvvm.kernel} {
+      llvm.return
+    }
+  }
+}

@@ -111,3 +111,39 @@ rt.variant @sm_80 target "sm_80" {
     return %y : tensor<4x?xf32>
   }
 }
+
+// -----
+
+// A part that begins 20 bytes behind the storage: no more is promised of its pointer.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+rt.variant @sm_80 target "sm_80" {
+  // CHECK-LABEL: func.func @Unaligned
+  // CHECK: gpu.func {{.*}} memref<?xf32, #gpu.address_space<global>> {llvm.noalias}{{.*}} memref<?xf32, #gpu.address_space<global>> {llvm.align = 4 : i64, llvm.noalias}
+  func.func @Unaligned(%x: tensor<8x4xf32>, %z: tensor<8x5xf32>) -> tensor<8x9xf32> {
+    %s = rt.storage : tensor<8x9xf32>
+    %v = rt.view %s[0, 0] : tensor<8x9xf32> -> tensor<8x5xf32>
+    %w = rt.view %s[0, 5] : tensor<8x9xf32> -> tensor<8x4xf32>
+    %a = kernel.dispatch ins(%x : tensor<8x4xf32>) outs(%w : tensor<8x4xf32>) {
+    ^bb0(%i: tensor<8x4xf32>, %o: tensor<8x4xf32>):
+      %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%i : tensor<8x4xf32>) outs(%o : tensor<8x4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %n = arith.negf %in : f32
+        linalg.yield %n : f32
+      } -> tensor<8x4xf32>
+      kernel.yield %r : tensor<8x4xf32>
+    } -> tensor<8x4xf32>
+    %b = kernel.dispatch ins(%z : tensor<8x5xf32>) outs(%v : tensor<8x5xf32>) {
+    ^bb0(%i: tensor<8x5xf32>, %o: tensor<8x5xf32>):
+      %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%i : tensor<8x5xf32>) outs(%o : tensor<8x5xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %n = math.absf %in : f32
+        linalg.yield %n : f32
+      } -> tensor<8x5xf32>
+      kernel.yield %r : tensor<8x5xf32>
+    } -> tensor<8x5xf32>
+    %y = rt.assemble %s dim 1 of %b, %a : tensor<8x9xf32> of tensor<8x5xf32>, tensor<8x4xf32>
+    return %y : tensor<8x9xf32>
+  }
+}
