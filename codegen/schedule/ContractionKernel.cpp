@@ -99,9 +99,9 @@ private:
 
   /// The sums of the tile, along all of the depth.
   Value multiply(const Copied &row, const Copied &column, Value depth) {
-    auto layout = kernel::ThreadTileAttr::get(
-        b.getContext(), tile.rows / tile.threadRows, tile.columns / tile.threadColumns,
-        tile.threadRows, tile.threadColumns, tile.threadColumns % 8 == 0 ? 8 : 4);
+    auto layout = kernel::ThreadTileAttr::get(b.getContext(), tile.rows / tile.threadRows,
+                                              tile.columns / tile.threadColumns, tile.threadRows,
+                                              tile.threadColumns, kGroup);
     kernel::FragmentType type = fragment(tile.rows, tile.columns, product.sumType, layout);
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(product.sumType));
     Value sum = b.create<kernel::FillFragmentOp>(loc, type, zero);
