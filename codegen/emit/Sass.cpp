@@ -138,7 +138,7 @@ std::optional<Loop> innermostWithMost(llvm::ArrayRef<Instruction> instructions, 
 unsigned warpsOf(unsigned threads) { return (threads + 31) / 32; }
 
 /// Multiply-adds a cycle and multiprocessor of what an instruction is carried out by.
-unsigned rateOf(const Instruction &instruction, const Target &target) {
+double rateOf(const Instruction &instruction, const Target &target) {
   unsigned arch = target.major * 10 + target.minor;
   auto rates = llvm::find_if(cameoRates, [&](const CameoRates &row) { return row.arch == arch; });
   if (rates == std::end(cameoRates))
@@ -148,11 +148,13 @@ unsigned rateOf(const Instruction &instruction, const Target &target) {
     return rates->fp32;
   if (opcode.starts_with("DFMA"))
     return rates->fp64;
-  if (opcode.starts_with("HMMA") || opcode.starts_with("HGMMA"))
-    return opcode.contains("TF32") ? rates->tf32_mma : rates->fp16_mma;
-  if (opcode.starts_with("IMMA") || opcode.starts_with("IGMMA"))
-    return rates->int8_mma;
-  return 0;
+  uint32_t floats = opcode.contains("TF32") ? rates->tf32_mma : rates->fp16_mma;
+  return llvm::StringSwitch<double>(opcode.substr(0, opcode.find('.')))
+      .Case("HMMA", cameoSyncRate(rates, floats))
+      .Case("HGMMA", floats)
+      .Case("IMMA", cameoSyncRate(rates, rates->int8_mma))
+      .Case("IGMMA", rates->int8_mma)
+      .Default(0);
 }
 
 } // namespace
@@ -297,7 +299,7 @@ std::optional<Bound> boundOf(const LoopCounts &counts, llvm::ArrayRef<Instructio
   Kind kind = counts.of(Kind::Matrix) ? Kind::Matrix : Kind::MultiplyAdd;
   for (const Instruction &instruction : instructions.slice(loop.begin, loop.end - loop.begin))
     if (instruction.kind == kind)
-      if (unsigned rate = rateOf(instruction, target))
+      if (double rate = rateOf(instruction, target))
         arithmetic += double(kind == Kind::Matrix ? instruction.matrixMultiplyAdds() : 32) / rate;
   if (!arithmetic || !warps)
     return std::nullopt;

@@ -46,7 +46,8 @@ void RowWork::addTo(KernelWork &kernel, double elements) const {
 
 double TimeModel::matrixCycles(double multiplyAdds, unsigned bits) const {
   const CameoRates &rates = target.rates();
-  return multiplyAdds / (bits == 8 ? rates.int8_mma : bits == 16 ? rates.fp16_mma : rates.tf32_mma);
+  uint32_t rate = bits == 8 ? rates.int8_mma : bits == 16 ? rates.fp16_mma : rates.tf32_mma;
+  return multiplyAdds / cameoSyncRate(&rates, rate);
 }
 
 double TimeModel::laneCycles(double multiplyAdds, unsigned bits) const {

@@ -71,8 +71,8 @@ public:
 
   explicit TimeModel(const Target &target) : target(target) {}
 
-  /// Cycles of a multiprocessor for multiply-adds of operands of so many bits, on Tensor Cores, and
-  /// by its lanes.
+  /// Cycles of a multiprocessor for multiply-adds of operands of so many bits, on Tensor Cores by
+  /// mma.sync, and by its lanes.
   double matrixCycles(double multiplyAdds, unsigned bits) const;
   double laneCycles(double multiplyAdds, unsigned bits) const;
   /// Blocks that a multiprocessor runs at once; 0: not even one.

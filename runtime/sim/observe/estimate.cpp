@@ -19,16 +19,17 @@ constexpr uint64_t kSectorBytes = 32;
 
 double matrixRate(uint64_t code, const CameoRates &rates) {
   bool mma = (code & 0xff) == CAMEO_SIM_OP_MMA;
+  auto rate = [&](uint32_t of) { return mma ? cameoSyncRate(&rates, of) : of; };
   switch (code >> (mma ? 32 : 16) & 0xff) { // the type of a
   case CAMEO_SIM_F16:
   case CAMEO_SIM_BF16:
-    return rates.fp16_mma;
+    return rate(rates.fp16_mma);
   case CAMEO_SIM_TF32:
-    return rates.tf32_mma;
+    return rate(rates.tf32_mma);
   case CAMEO_SIM_F64:
     return rates.fp64;
   default:
-    return rates.int8_mma;
+    return rate(rates.int8_mma);
   }
 }
 
