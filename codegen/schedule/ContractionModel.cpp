@@ -50,16 +50,17 @@ KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork 
   kernel.sharedBytes = tile.sharedBytes(work.sumType) + work.indices.of(tile.rows, tile.columns);
   kernel.steps = std::ceil(work.depth / depth);
 
-  // A thread loads its elements of both tiles in groups of 16 bytes: for a warp four turns of
-  // shared memory, in which lanes could multiply as many.
+  // A thread loads its elements of both tiles in groups of 16 bytes, for a warp four turns of shared
+  // memory, also where lanes read the same: it is as many bytes as come to registers that count.
   BlockWork &step = kernel.step;
   double products = rows * columns * depth;
   double reads = products * (1.0 / double(tile.threadRows) + 1.0 / double(tile.threadColumns));
   double accesses = rows * depth / work.rowVector + columns * depth / work.columnVector;
-  step.arithmetic = model.laneCycles(products + reads, bits);
+  step.arithmetic = model.laneCycles(products, bits);
+  step.sharedBytes = (reads + (rows + columns) * depth) * bytes;
   step.slots = (products + reads / 4 + accesses * (2 + kPlaceOfCopy)) / 32;
   step.l2Bytes = depth * (rows * work.rowBytes + columns * work.columnBytes);
-  step.alone = step.arithmetic * std::max(1.0, kBusyWarps / warps);
+  step.alone = model.cycles(step, 1) * std::max(1.0, kBusyWarps / warps);
 
   auto each = double(tile.threadRows * tile.threadColumns);
   double held =
