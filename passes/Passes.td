@@ -425,8 +425,8 @@ def FuseDispatches : Pass<"cameo-fuse-dispatches", "::mlir::func::FuncOp"> {
   let description = [{
     Dispatches become one where schedules can compute it as well as its parts and it takes less
     time: bytes that need not move and a launch less, against elements that are computed more than
-    once. Elementwise work joins the product, window or rows that it reads, or the elementwise work
-    and rows that read it, or the product, for each of whose tiles it is then done again; reductions
+    once. Elementwise work joins the product, window, rows or scan that it reads, or the elementwise work,
+    rows and scans of long lines that read it, or the product, for each of whose tiles it is then done again; reductions
     of the same rows join one another; copies that only move elements join products that read them, and so do gathers of rows by indices in memory. A
     concatenation with parts that would have to be copied is read in its parts by its one reader. A result that others
     read, too, stays a result. Products

@@ -13,14 +13,20 @@ using llvm::StringRef;
 //===-- Methods -------------------------------------------------------------------------------===//
 
 StringRef CalibrationMethod::name(Kind kind) {
-  constexpr std::array<const char *, 5> names = {"max", "entropy", "percentile", "mse", "best"};
+  constexpr const char *names[] = {"max", "entropy", "percentile", "mse", "best"};
+  static_assert(std::size(names) == Best + 1);
   return names[kind];
 }
 
 llvm::Expected<CalibrationMethod> CalibrationMethod::parse(StringRef text) {
   CalibrationMethod method;
   auto [word, number] = text.split(':');
-  for (Kind kind : {Max, Entropy, Percentile, Mse, Best})
+  std::string known;
+  for (int i = Max; i <= Best; ++i) {
+    Kind kind = Kind(i);
+    if (i != Max)
+      known += i == Best ? " and " : ", ";
+    known += name(kind).str() + (kind == Percentile ? ":99.99" : "");
     if (word == name(kind)) {
       method.kind = kind;
       if (!text.contains(':'))
@@ -34,8 +40,8 @@ llvm::Expected<CalibrationMethod> CalibrationMethod::parse(StringRef text) {
           (kind == Percentile ? "': the percentile is above 0 and at most 100"
                               : "': only percentile has a number, as in percentile:99.9"));
     }
-  return llvm::createStringError("'" + text.str() +
-                                 "' is not one of max, entropy, percentile:99.99, mse and best");
+  }
+  return llvm::createStringError("'" + text.str() + "' is not one of " + known);
 }
 
 double cameo::maxThreshold(const Histogram &histogram) {

@@ -19,8 +19,9 @@ namespace cameo {
 
 struct CalibrationMethod {
   enum Kind { Max, Entropy, Percentile, Mse, Best };
-  /// The kinds that follow from a histogram: all but Best.
-  static constexpr std::array<Kind, 4> kSingle = {Max, Entropy, Percentile, Mse};
+  /// The kinds that follow from a histogram: all but Best, which is the last one.
+  static constexpr std::array<Kind, Best> kSingle = {Max, Entropy, Percentile, Mse};
+  static_assert(kSingle.back() == Best - 1, "each kind is its own index in kSingle");
   static llvm::StringRef name(Kind kind);
 
   Kind kind = Mse;

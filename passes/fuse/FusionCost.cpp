@@ -103,6 +103,11 @@ Reads readsOf(BlockArgument argument, bool once) {
       if (map.getNumResults() != 0 && loops != 0)
         for (AffineExpr expr : map.getResults().drop_back())
           reads.isAligned &= !expr.isFunctionOfDim(loops - 1);
+    } else if (auto scan = dyn_cast<kernel::ScanOp>(use.getOwner())) {
+      reads.count += elementsOf(scan.getType());
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(scan.getType()).getShape();
+      reads.isAligned &= llvm::all_of(shape.drop_front(scan.getAxis() + 1),
+                                      [](int64_t size) { return size == 1; });
     } else if (isa<tensor::PadOp, tensor::ExtractSliceOp>(use.getOwner())) {
       reads.count += elementsOf(use.getOwner()->getResult(0).getType());
     } else if (auto around = use.getOwner()->getParentOfType<linalg::GenericOp>()) {
@@ -255,7 +260,9 @@ std::string whyApart(const Description &producer, const Description &consumer,
   bool isElementwise = producer.form == Form::Pointwise;
   if (consumer.form == Form::Pointwise ||
       (consumer.form == Form::Rows && (isElementwise || producer.form == Form::Rows)) ||
-      ((consumer.form == Form::Window || consumer.form == Form::Product) && isElementwise))
+      ((consumer.form == Form::Window || consumer.form == Form::Product ||
+        consumer.form == Form::Scan) &&
+       isElementwise))
     return {};
   bool isOfProduct = producer.form == Form::Product || producer.form == Form::ProductOfRows;
   if (consumer.form == Form::Rows && isOfProduct && limits.productRow > 0)
@@ -391,6 +398,9 @@ std::string whyDearer(const Description &producer, const Description &consumer,
     }
     // Elements that are asked for again are computed again, and read again what they come from.
     double again = std::max(0.0, reads.count / count - 1);
+    // Threads of a scan go along its line alone, whatever gives its elements.
+    if (consumer.form == DispatchForm::Scan && reads.isAligned && !readsAlongRows(producer))
+      return "lines of the scan would be read across rows";
     if (!producer.isMovement() && !reads.isMapped && again > 0)
       return "its elements would be computed again where an index asks for them";
     bool isOfRows = producer.form == DispatchForm::Rows && reads.count <= producer.mostOfRows;

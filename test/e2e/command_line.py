@@ -5,6 +5,7 @@ profile, exit codes. Each mistake must end in one clear error and its exit code.
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -480,6 +481,13 @@ def check_exit_codes(tests):
     tests.judge("version", tests.run("--version"), 0, "cameo ", "payload versions")
     if max(map(len, help_text.output.splitlines())) > 100:
         tests.suite.fail("help-width", "a line is wider than 100 columns", help_text)
+    table = (harness.SOURCE / "runtime/main/options.cpp").read_text()
+    options = re.findall(r'^    \{"([\w-]+)", (?:None|Optional|Required),', table, re.MULTILINE)
+    silent = [name for name in options if not re.search(rf"--{name}\b", help_text.output)]
+    if silent or len(options) < 30:
+        tests.suite.fail("help-options", f"{len(options)} options; not in the help: {silent}")
+    else:
+        tests.suite.ok()
     sizes = tests.run("--info", "--shapes=x:2x5x32")
     tests.judge("info-shapes", sizes, 0, "\nfor: x 2x5x32xf32\n", "\nwork: ",
                 " B in the arena, ")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Forms of models that are one kernel at -O2, or few: norms of groups through reshapes, gathered rows of
-products, concatenations with constant parts. Each model has at most so many launches as it says here, the
-results of ONNX Runtime, and at -O2 the bits of -O0, under all checks of the simulator."""
+products, concatenations with constant parts, running sums of what is computed. Each model has at most
+so many launches as it says here, the results of ONNX Runtime, and at -O2 the bits of -O0, under all
+checks of the simulator."""
 # SPDX-License-Identifier: Apache-2.0
 import sys
 
@@ -138,6 +139,24 @@ def parts_of_several(dimension):
                    1 if dimension < 2 else 2)
 
 
+def positions(length):
+    """Positions of tokens by the mask that pads them, as RoBERTa and OPT have them; and a running sum of
+    what is computed across lines, from the end."""
+    b = Nodes(67)
+    b.weights |= {"one": numpy.int64(1), "rows": numpy.int64(0)}
+    mask = b.add("Cast", "mask", to=TensorProto.INT64)
+    b.output(b.add("Add", b.add("Mul", b.add("CumSum", mask, b.constant(1)), "one"), "one"), "y")
+    gates = b.add("Sigmoid", b.add("Transpose", "x", perm=[1, 0]))
+    b.output(b.add("CumSum", gates, "rows", reverse=1, exclusive=1), "z")
+    feeds = [{"mask": b.random.integers(0, 2, (n, length if isinstance(length, int) else 40 * n),
+                                        numpy.int32).astype(bool),
+              "x": normal(b.random, 5, length if isinstance(length, int) else 70 * n)}
+             for n in (1, 3)]
+    return b.model("positions", [("mask", TensorProto.BOOL, ["N", length]),
+                                 ("x", FLOAT, [5, "L"])],
+                   [("y", TensorProto.INT64, ["N", length]), ("z", FLOAT, ["L", 5])], feeds, 2)
+
+
 HALF = TensorProto.FLOAT16
 MODELS = {
     "group-norm": lambda: group_norm(8, 32, 8),
@@ -160,6 +179,8 @@ MODELS = {
     "parts-first": lambda: parts_of_several(0),
     "parts-middle": lambda: parts_of_several(1),
     "parts-last": lambda: parts_of_several(2),
+    "positions": lambda: positions(300),
+    "positions-open": lambda: positions("S"),
 }
 
 if __name__ == "__main__":
