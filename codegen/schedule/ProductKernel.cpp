@@ -19,7 +19,7 @@ namespace cameo {
 
 //===-- Offsets -----------------------------------------------------------------------------===//
 
-ProductOffsets::ProductOffsets(Kernel &kernel, const Access &operand)
+ProductOffsets::ProductOffsets(KernelWriter &kernel, const Access &operand)
     : kernel(&kernel), source(operand.source), place(operand.place()),
       distances(operand.map.getNumDims()) {
   int64_t rank = cast<RankedTensorType>(operand.source.getType()).getRank();
@@ -77,7 +77,7 @@ Value ProductOffsets::addDistance(Value sum, unsigned loop, Value from, Value to
 
 //===-- Indices -----------------------------------------------------------------------------===//
 
-ProductKernel::ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows,
+ProductKernel::ProductKernel(KernelWriter &kernel, const Product &product, int64_t tileRows,
                              int64_t tileColumns, const DepthParts &parts)
     : kernel(kernel), b(kernel.b), loc(kernel.loc), product(product), parts(parts),
       tileRows(tileRows), tileColumns(tileColumns) {
@@ -249,14 +249,14 @@ ProductKernel::Origin ProductKernel::originOfTile() {
   return origin;
 }
 
-Value ProductKernel::Origin::memory(Kernel &kernel, Value tensor, AffineMap map,
+Value ProductKernel::Origin::memory(KernelWriter &kernel, Value tensor, AffineMap map,
                                     ArrayRef<Value> from) const {
   Value whole = kernel.memory(tensor);
   return from.empty() ? whole
                       : kernel.advanced(whole, kernel.wideOffset(tensor, kernel.apply(map, from)));
 }
 
-Value ProductKernel::Origin::offset(Kernel &kernel, Value tensor, AffineMap map,
+Value ProductKernel::Origin::offset(KernelWriter &kernel, Value tensor, AffineMap map,
                                     ArrayRef<Value> from, ArrayRef<Value> at) const {
   SmallVector<Value> indices = kernel.apply(map, at);
   if (from.empty())

@@ -13,7 +13,7 @@ namespace cameo {
 /// step of it makes: so the part of each loop is computed where that loop's index is known.
 class ProductOffsets {
 public:
-  ProductOffsets(Kernel &kernel, const Access &operand);
+  ProductOffsets(KernelWriter &kernel, const Access &operand);
 
   /// Offset of loop indices 0; from a base on, what padding takes off.
   mlir::Value constantPart() const { return kernel->isFar ? padding : constant; }
@@ -38,7 +38,7 @@ public:
 private:
   void takeOffPadding(const Access &operand, llvm::ArrayRef<int64_t> factors, mlir::Value stride);
 
-  Kernel *kernel;
+  KernelWriter *kernel;
   mlir::Value source;
   mlir::AffineMap place;
   llvm::SmallVector<mlir::Value> distances; // by loop; null: the loop does not move it
@@ -56,7 +56,7 @@ struct DepthParts {
 /// A kernel of which each block computes a tile of rows by columns.
 class ProductKernel {
 protected:
-  ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows, int64_t tileColumns,
+  ProductKernel(KernelWriter &kernel, const Product &product, int64_t tileRows, int64_t tileColumns,
                 const DepthParts &parts = {});
 
   //===-- Indices -----------------------------------------------------------------------------===//
@@ -114,7 +114,7 @@ protected:
   /// The same of a part's sums, which others add to the rest.
   void storePart(mlir::Value sums, int64_t vector, const Rows &rows);
 
-  Kernel &kernel;
+  KernelWriter &kernel;
   mlir::OpBuilder &b;
   mlir::Location loc;
   const Product &product;
@@ -132,10 +132,10 @@ private:
     llvm::SmallVector<mlir::Value> loops, root; // indices
 
     /// Memory of a tensor, in which `map` has the places, from where the tile begins on.
-    mlir::Value memory(Kernel &kernel, mlir::Value tensor, mlir::AffineMap map,
+    mlir::Value memory(KernelWriter &kernel, mlir::Value tensor, mlir::AffineMap map,
                        llvm::ArrayRef<mlir::Value> from) const;
     /// From there on, of what is at other indices.
-    mlir::Value offset(Kernel &kernel, mlir::Value tensor, mlir::AffineMap map,
+    mlir::Value offset(KernelWriter &kernel, mlir::Value tensor, mlir::AffineMap map,
                        llvm::ArrayRef<mlir::Value> from, llvm::ArrayRef<mlir::Value> at) const;
   };
   Origin originOfTile();

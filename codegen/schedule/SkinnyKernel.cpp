@@ -30,7 +30,7 @@ namespace {
 
 class SkinnyEmitter : ProductKernel {
 public:
-  SkinnyEmitter(Kernel &kernel, const Product &product, const SkinnyForm &form)
+  SkinnyEmitter(KernelWriter &kernel, const Product &product, const SkinnyForm &form)
       : ProductKernel(kernel, product, tileOf(product, form, /*isRow=*/true),
                       tileOf(product, form, /*isRow=*/false)),
         form(form), thinIsRow(thinIsRows(product)),
@@ -384,7 +384,7 @@ private:
 
 } // namespace
 
-void emitSkinny(Kernel &kernel, const Product &product, const SkinnyForm &form) {
+void emitSkinny(KernelWriter &kernel, const Product &product, const SkinnyForm &form) {
   SkinnyEmitter(kernel, product, form).emit();
 }
 

@@ -38,6 +38,6 @@ struct SkinnyForm {
 };
 
 /// Writes the kernel: a block computes `blockWide` indices of the wide side with all thin ones.
-void emitSkinny(Kernel &kernel, const Product &product, const SkinnyForm &form);
+void emitSkinny(KernelWriter &kernel, const Product &product, const SkinnyForm &form);
 
 } // namespace cameo

@@ -120,10 +120,11 @@ public:
     Value blocks = productBlocks(host, emitter, op, product, rows, columns);
     Value one = host.create<arith::ConstantIndexOp>(op.getLoc(), 1);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    return emitter.launch(op, "", form.threads(), {blocks, one, one}, outputs, [&](Kernel &kernel) {
-      emitSkinny(kernel, product, form);
-      return success();
-    });
+    return emitter.launch(op, "", form.threads(), {blocks, one, one}, outputs,
+                          [&](KernelWriter &kernel) {
+                            emitSkinny(kernel, product, form);
+                            return success();
+                          });
   }
 
 private:
