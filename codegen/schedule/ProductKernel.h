@@ -113,6 +113,8 @@ protected:
   void store(const Kept &kept, size_t number, int64_t vector, const Rows &rows);
   /// The same of a part's sums, which others add to the rest.
   void storePart(mlir::Value sums, int64_t vector, const Rows &rows);
+  /// The same of neighbours along columns from a row and a column on, which are a thread's.
+  void storePartAt(mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums);
 
   KernelWriter &kernel;
   mlir::OpBuilder &b;
@@ -139,6 +141,11 @@ private:
                        llvm::ArrayRef<mlir::Value> from, llvm::ArrayRef<mlir::Value> at) const;
   };
   Origin originOfTile();
+  /// Sizes of the parts' sums; indices of one of the block's part; those that are together in memory,
+  /// `most` at most.
+  llvm::SmallVector<mlir::Value> sizesOfParts();
+  llvm::SmallVector<mlir::Value> placeInParts(mlir::Value row, mlir::Value column);
+  int64_t widthOfParts(int64_t most);
   mlir::Value computeInside(const Operand &operand, mlir::ValueRange loaded);
   mlir::Value rowOf(mlir::Value row, const Rows &rows);
   mlir::Value reduceRows(const RowStep &step, const Kept &kept, llvm::ArrayRef<mlir::Value> loaded);
