@@ -332,7 +332,8 @@ def ExpandNibbles : Pass<"cameo-expand-nibbles", "::mlir::gpu::GPUModuleOp"> {
     Buffers of i4 become buffers of bytes. A load of one element loads its byte and shifts it; one of
     several loads their bytes at once, as words, and shifts those. From then on an i4 is an i32 of
     which the lower four bits count, whatever passes it on, and `arith.extsi` and `arith.extui` clear
-    the others. There are no stores of i4.
+    the others. Where an `scf.if` gives eight or more that were loaded at once, or constants in their
+    place, it gives the words instead, which are shifted behind it. There are no stores of i4.
 
     ```mlir
     %v = vector.load %w[%i] {kernel.alignment = 4 : i64} : memref<?xi4, #g>, vector<8xi4>
@@ -365,8 +366,9 @@ def ReplaceIntegerConversions
     lower bits of two f16 from 1024 on, from which that is taken off. This is exact, and takes an
     instruction or two where a conversion of each takes a slow one. Differences with other small
     numbers (zero points), and products with an f16 that are rounded to f16, are computed in pairs,
-    too, where both elements have them; these round as they did in f32. A number whose other half is
-    not converted stays as it is, as do words that were not loaded in vectors.
+    too, where both elements have them; these round as they did in f32. So is a choice between both
+    and others by one condition. A number whose other half is not converted stays as it is, as do words
+    that were not loaded in vectors.
 
     ```mlir
     %a = arith.andi %w, %c15 : i32

@@ -247,8 +247,11 @@ def RecognizeAttention : Pass<"cameo-recognize-attention", "::mlir::func::FuncOp
     A Softmax along the last axis between two MatMuls becomes one Attention with them, with what
     scales the queries, the keys or the scores by a number (Mul or Div) and with one mask, added or
     chosen by (Where), if nobody else reads what is between. Keys are transposed as Attention wants
-    them. Every bit of the results stays: `onnx.arithmetic` has the numbers as they were, and
-    lowering repeats them. As an ONNX model, without the attribute, it agrees to rounding.
+    them. Where heads of keys and values are repeated for groups of queries (Unsqueeze, Expand or Tile,
+    Reshape), it has them without that; a product of few tokens may then be of another class, which
+    adds up in another order. Else every bit of the results stays: `onnx.arithmetic` has the numbers
+    as they were, and lowering repeats them. As an ONNX model, without the attribute, it agrees to
+    rounding.
 
     ```mlir
     %0 = onnx.Transpose(%k) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x2x5x4xf32>) -> tensor<1x2x4x5xf32>

@@ -5,12 +5,10 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace cameo;
 using llvm::StringRef;
 
-static constexpr size_t kPiece = 1 << 20;
 static constexpr llvm::StringLiteral kMagic("ML\xefR");
 /// The producer's name follows the magic number and the version, which takes a byte up to 127.
 static constexpr size_t kProducer = 5;
@@ -23,22 +21,21 @@ static constexpr size_t kPage = 4096;
 /// is not aligned as the file's resources are, and MLIR's reader takes addresses for offsets.
 static constexpr size_t kExtension = 4 * kPage;
 
-void PieceHash::add(StringRef bytes) {
+void StreamHash::add(StringRef bytes) {
   while (!bytes.empty()) {
-    StringRef part = bytes.take_front(kPiece - piece.size());
+    StringRef part = bytes.take_front(PieceHash::kBytes - piece.size());
     piece.insert(piece.end(), part.begin(), part.end());
     bytes = bytes.drop_front(part.size());
-    if (piece.size() == kPiece) {
-      hashes.push_back(llvm::xxh3_64bits(StringRef(piece.data(), piece.size())));
+    if (piece.size() == PieceHash::kBytes) {
+      hashes.add(StringRef(piece.data(), piece.size()));
       piece.clear();
     }
   }
 }
 
-uint64_t PieceHash::finish() {
-  hashes.push_back(llvm::xxh3_64bits(StringRef(piece.data(), piece.size())));
-  return llvm::xxh3_64bits(
-      StringRef(reinterpret_cast<const char *>(hashes.data()), hashes.size() * sizeof(uint64_t)));
+uint64_t StreamHash::finish() {
+  hashes.add(StringRef(piece.data(), piece.size()));
+  return hashes.hash();
 }
 
 static std::string digitsOf(uint64_t hash) { return llvm::formatv("{0:x-16}", hash).str(); }
@@ -93,7 +90,7 @@ static llvm::Expected<bool> verifyChecksum(StringRef bytecode) {
     return false;
   size_t at = mark + kMark.size();
   StringRef found = bytecode.substr(at, kDigits);
-  PieceHash hash;
+  StreamHash hash;
   hash.add(bytecode.take_front(at));
   hash.add(std::string(found.size(), '0'));
   hash.add(bytecode.drop_front(at + found.size()));

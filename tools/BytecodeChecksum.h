@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "llvm/ADT/SmallVector.h"
+#include "codegen/PieceHash.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,15 +15,15 @@
 
 namespace cameo {
 
-/// XXH3 of the XXH3s of a file's pieces of 1 MiB: a file can be hashed as it is written.
-class PieceHash {
+/// The hash of a file's pieces as they are written, wherever writes begin and end.
+class StreamHash {
 public:
   void add(llvm::StringRef bytes);
   uint64_t finish();
 
 private:
   std::vector<char> piece;
-  llvm::SmallVector<uint64_t> hashes;
+  PieceHash hashes;
 };
 
 /// Passes MLIR on to a file, or memory, that can be written out of order. Bytecode gets a checksum
@@ -47,7 +48,7 @@ private:
   bool hasHeader = false;
   /// Offset of the checksum's digits; 0 in text.
   uint64_t digits = 0;
-  PieceHash hash;
+  StreamHash hash;
 };
 
 /// Reads a file of MLIR, "-" for standard input. Bytecode is aligned as its reader needs it, and an

@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/ArrayFile.h"
 
+#include "codegen/PieceHash.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/xxhash.h"
 
 #include <zlib.h>
 
@@ -63,24 +64,21 @@ Error InputFile::read(uint64_t offset, MutableArrayRef<char> buffer) const {
 }
 
 Expected<uint64_t> cameo::hashFiles(llvm::ArrayRef<std::string> paths) {
-  constexpr uint64_t piece = 1 << 20;
-  std::vector<uint8_t> bytes(piece);
-  std::vector<uint64_t> hashes;
+  std::vector<char> piece(PieceHash::kBytes);
+  PieceHash hashes;
   for (const std::string &path : paths) {
     Expected<std::shared_ptr<InputFile>> file = InputFile::open(path);
     if (!file)
       return file.takeError();
-    for (uint64_t at = 0; at < (*file)->size(); at += piece) {
-      uint64_t size = std::min(piece, (*file)->size() - at);
-      if (Error error =
-              (*file)->read(at, MutableArrayRef(reinterpret_cast<char *>(bytes.data()), size)))
+    for (uint64_t at = 0; at < (*file)->size(); at += piece.size()) {
+      uint64_t size = std::min<uint64_t>(piece.size(), (*file)->size() - at);
+      if (Error error = (*file)->read(at, MutableArrayRef(piece).take_front(size)))
         return error;
-      hashes.push_back(llvm::xxh3_64bits(llvm::ArrayRef(bytes).take_front(size)));
+      hashes.add(StringRef(piece.data(), size));
     }
-    hashes.push_back((*file)->size());
+    hashes.addNumber((*file)->size());
   }
-  return llvm::xxh3_64bits(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(hashes.data()),
-                                          hashes.size() * sizeof(uint64_t)));
+  return hashes.hash();
 }
 
 //===-- Archives ------------------------------------------------------------------------------===//

@@ -4,6 +4,7 @@
 #include "codegen/emit/Manifest.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/PieceHash.h"
 #include "codegen/emit/LaunchTotals.h"
 #include "dialects/onnx/Schema.h"
 #include "dialects/rt/InPlace.h"
@@ -71,16 +72,14 @@ static ArrayRef<PayloadSection> piecesFrom(ArrayRef<PayloadSection> sections) {
 static json::Object describeCode(StringRef kind, ArrayRef<PayloadSection> pieces) {
   const PayloadSection &first = pieces.front();
   int64_t bytes = 0;
-  std::vector<uint64_t> hashes;
+  PieceHash hashes;
   for (const PayloadSection &piece : pieces) {
     bytes += piece.bytes.size();
-    hashes.push_back(llvm::xxh3_64bits(
-        ArrayRef(reinterpret_cast<const uint8_t *>(piece.bytes.data()), piece.bytes.size())));
+    hashes.add(StringRef(piece.bytes.data(), piece.bytes.size()));
   }
-  uint64_t hash = hashes.front();
-  if (hashes.size() > 1)
-    hash = llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(hashes.data()),
-                                      hashes.size() * sizeof(uint64_t)));
+  uint64_t hash = pieces.size() > 1
+                      ? hashes.hash()
+                      : llvm::xxh3_64bits(StringRef(first.bytes.data(), first.bytes.size()));
   return json::Object{
       {"kind", kind},
       {"target",

@@ -5,7 +5,11 @@
 //   %x = arith.extsi %v : i4 to i32                 %x = %v << 28 >> 28
 //
 // From here on an i4 is an i32, of which the upper bits are anything; what extends it clears them.
-// So a vector is 32-bit words of memory, shifted by constants.
+// So a vector is 32-bit words of memory, shifted by constants. A branch passes the words on, which are
+// shifted behind it:
+//
+//   %v = scf.if %c -> (vector<8xi4>)   ==>   %w = scf.if %c -> (vector<1xi32>)
+//   %x = vector.extract %v[1]                %x = vector.extract %w[0] >> 4
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Passes.h"
@@ -15,7 +19,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -66,6 +72,7 @@ public:
     auto types = llvm::to_vector(function.getBody().front().getArgumentTypes());
     function.setType(
         FunctionType::get(function.getContext(), ArrayRef(types).take_front(count), {}));
+    function.walk([&](scf::IfOp branch) { passWords(branch); }); // the inner ones first
     SmallVector<Operation *> operations;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       operations.push_back(op);
@@ -91,6 +98,7 @@ private:
         .Case([&](kernel::AdvanceOp advance) { return expandAdvance(advance); })
         .Case([&](memref::LoadOp load) { return expandLoad(load); })
         .Case([&](vector::LoadOp load) { return expandVector(load); })
+        .Case([&](vector::BitCastOp cast) { return expandCast(cast); })
         .Case<arith::ExtSIOp, arith::ExtUIOp>([&](auto extend) { return expandExtension(extend); })
         .Case([&](arith::ConstantOp constant) { return expandConstant(constant); })
         .Default([&](Operation *op) {
@@ -101,6 +109,57 @@ private:
           return success();
         });
   }
+
+  //===-- Branches ----------------------------------------------------------------------------===//
+
+  /// Of vectors that it loads or that are constant, a branch gives the words that they are in.
+  static void passWords(scf::IfOp branch) {
+    for (unsigned number = 0; number < branch.getNumResults(); ++number) {
+      OpResult result = branch->getResult(number);
+      auto type = dyn_cast<VectorType>(result.getType());
+      if (!type || !isNibble(type) || type.getNumElements() * kBits % kWord != 0)
+        continue;
+      SmallVector<OpOperand *> yielded;
+      for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()})
+        yielded.push_back(&region->front().getTerminator()->getOpOperand(number));
+      if (!llvm::all_of(yielded, [](OpOperand *operand) { return hasWords(operand->get()); }))
+        continue;
+      for (OpOperand *operand : yielded)
+        operand->set(wordsOf(operand->get()));
+      OpBuilder b(branch->getContext());
+      b.setInsertionPointAfter(branch);
+      result.setType(yielded.front()->get().getType());
+      auto cast = b.create<vector::BitCastOp>(branch.getLoc(), type, result);
+      result.replaceAllUsesExcept(cast, cast);
+    }
+  }
+
+  static SplatElementsAttr splatOf(Value value) {
+    SplatElementsAttr splat;
+    matchPattern(value, m_Constant(&splat));
+    return splat;
+  }
+
+  static bool hasWords(Value value) {
+    return isa_and_nonnull<vector::LoadOp, vector::BitCastOp>(value.getDefiningOp()) ||
+           splatOf(value);
+  }
+
+  static Value wordsOf(Value value) {
+    if (auto cast = value.getDefiningOp<vector::BitCastOp>()) // behind a branch in this one
+      return cast.getSource();
+    OpBuilder b(value.getContext());
+    b.setInsertionPointAfterValue(value);
+    int64_t count = cast<VectorType>(value.getType()).getNumElements() * kBits / kWord;
+    auto type = VectorType::get({count}, b.getI32Type());
+    SplatElementsAttr splat = splatOf(value);
+    if (!splat)
+      return b.create<vector::BitCastOp>(value.getLoc(), type, value);
+    APInt word = APInt::getSplat(kWord, splat.getSplatValue<APInt>());
+    return b.create<arith::ConstantOp>(value.getLoc(), DenseElementsAttr::get(type, word));
+  }
+
+  //===-- Operations --------------------------------------------------------------------------===//
 
   /// What only passes values on does so with words.
   void retype(Operation *op) {
@@ -193,14 +252,45 @@ private:
       Value part = count == kPerByte ? bytes : b.create<vector::ExtractOp>(loc, bytes, i);
       if (bits != kWord)
         part = b.create<arith::ExtUIOp>(loc, word, part);
-      for (int64_t shift = 0; shift < bits; shift += kBits)
-        elements.push_back(
-            shift == 0 ? part : b.create<arith::ShRUIOp>(loc, part, constant(b, loc, word, shift)));
+      appendNibbles(b, loc, part, bits, elements);
     }
-    auto type = VectorType::get(op.getVectorType().getShape(), word);
+    replaceVector(op, elements, bytes);
+    return success();
+  }
+
+  /// Words that a branch has passed on become elements. What makes words of elements is replaced with
+  /// these.
+  LogicalResult expandCast(vector::BitCastOp op) {
+    if (!isNibble(op.getType()))
+      return success();
+    OpBuilder b(op);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < op.getSourceVectorType().getNumElements(); ++i)
+      appendNibbles(b, op.getLoc(), b.create<vector::ExtractOp>(op.getLoc(), op.getSource(), i),
+                    kWord, elements);
+    replaceVector(op, elements, op.getSource());
+    return success();
+  }
+
+  void appendNibbles(OpBuilder &b, Location loc, Value part, int64_t bits,
+                     SmallVector<Value> &elements) {
+    for (int64_t shift = 0; shift < bits; shift += kBits)
+      elements.push_back(
+          shift == 0 ? part : b.create<arith::ShRUIOp>(loc, part, constant(b, loc, word, shift)));
+  }
+
+  /// Elements, or the words that have them, in place of the vector of them that `op` makes.
+  void replaceVector(Operation *op, ArrayRef<Value> elements, Value words) {
+    OpBuilder b(op);
+    auto type = VectorType::get(cast<VectorType>(op->getResult(0).getType()).getShape(), word);
     replaced.push_back(op); // before what reads it, which goes first
     Value whole;
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      if (auto cast = dyn_cast<vector::BitCastOp>(use.getOwner())) {
+        cast.replaceAllUsesWith(words);
+        replaced.push_back(cast);
+        continue;
+      }
       auto extract = dyn_cast<vector::ExtractOp>(use.getOwner());
       if (extract && !extract.hasDynamicPosition() && extract.getStaticPosition().size() == 1) {
         extract.getResult().replaceAllUsesWith(elements[extract.getStaticPosition()[0]]);
@@ -208,10 +298,9 @@ private:
         continue;
       }
       if (!whole)
-        whole = b.create<vector::FromElementsOp>(loc, type, elements);
+        whole = b.create<vector::FromElementsOp>(op->getLoc(), type, elements);
       use.set(whole);
     }
-    return success();
   }
 
   template <typename Op> LogicalResult expandExtension(Op op) {

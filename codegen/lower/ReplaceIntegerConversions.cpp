@@ -264,11 +264,17 @@ private:
 
   //===-- What is done to both ----------------------------------------------------------------===//
 
-  /// Arithmetic on an f16, as f16 rounds it.
+  /// What is done to an f16: arithmetic, as f16 rounds it, or a choice between it and another one.
   struct Step {
+    enum Kind { Difference, Product, Choice } kind;
     Operation *first, *last; // what computes it; the same, or the extension and the truncation
     Value other;
-    bool isProduct;
+    Value condition = {}; // of a choice
+
+    bool isLike(const Step &step) const {
+      return kind == step.kind && condition == step.condition &&
+             last->getBlock() == step.last->getBlock();
+    }
   };
 
   static Operation *onlyUser(Value value) {
@@ -280,7 +286,10 @@ private:
     Operation *user = onlyUser(value);
     if (auto difference = dyn_cast_or_null<arith::SubFOp>(user);
         difference && difference.getLhs() == value)
-      return Step{user, user, difference.getRhs(), false};
+      return Step{Step::Difference, user, user, difference.getRhs()};
+    if (auto choice = dyn_cast_or_null<arith::SelectOp>(user);
+        choice && choice.getTrueValue() == value && choice.getType().isF16())
+      return Step{Step::Choice, user, user, choice.getFalseValue(), choice.getCondition()};
     // A product of two f16 is exact in f32, so that it is rounded once.
     auto wide = dyn_cast_or_null<arith::ExtFOp>(user);
     auto product = wide && wide.getType().isF32()
@@ -294,7 +303,7 @@ private:
     auto narrow = other.getDefiningOp<arith::ExtFOp>();
     if (!narrow || !narrow.getIn().getType().isF16())
       return std::nullopt;
-    return Step{wide, rounded, narrow.getIn(), true};
+    return Step{Step::Product, wide, rounded, narrow.getIn()};
   }
 
   /// Does to a pair what is done to both of its elements, as long as it is the same.
@@ -308,19 +317,17 @@ private:
       if (cast<vector::ExtractOp>(elements[0].getDefiningOp()).getStaticPosition()[0] != 0)
         std::swap(elements[0], elements[1]);
       std::optional<Step> low = stepOn(elements[0]), high = stepOn(elements[1]);
-      if (!low || !high || low->isProduct != high->isProduct ||
-          low->last->getBlock() != high->last->getBlock())
+      if (!low || !high || !low->isLike(*high))
         return;
       Operation *place = firstOf({low->last, high->last});
-      if (!dominance.properlyDominates(low->other, place) ||
-          !dominance.properlyDominates(high->other, place))
+      if (!isKnownAt(place, low->other) || !isKnownAt(place, high->other))
         return;
       OpBuilder b(place);
       Location loc = place->getLoc();
-      Value others = b.create<vector::FromElementsOp>(loc, cast<VectorType>(pair.getType()),
-                                                      ValueRange{low->other, high->other});
-      Value next = low->isProduct ? b.create<arith::MulFOp>(loc, pair, others).getResult()
-                                  : b.create<arith::SubFOp>(loc, pair, others).getResult();
+      Value others = b.create<vector::FromElementsOp>(
+          loc, cast<VectorType>(pair.getType()),
+          ValueRange{knownAt(b, low->other), knownAt(b, high->other)});
+      Value next = doneTo(pair, *low, others, b);
       Value results[] = {b.create<vector::ExtractOp>(loc, next, 0),
                          b.create<vector::ExtractOp>(loc, next, 1)};
       Step steps[] = {*low, *high};
@@ -331,6 +338,29 @@ private:
       }
       pair = next;
     }
+  }
+
+  /// Constants may come later: they can be anywhere.
+  bool isKnownAt(Operation *place, Value value) {
+    return dominance.properlyDominates(value, place) || matchPattern(value, m_Constant());
+  }
+  Value knownAt(OpBuilder &b, Value value) {
+    return dominance.properlyDominates(value, &*b.getInsertionPoint())
+               ? value
+               : b.clone(*value.getDefiningOp())->getResult(0);
+  }
+
+  static Value doneTo(Value pair, const Step &step, Value others, OpBuilder &b) {
+    Location loc = step.last->getLoc();
+    switch (step.kind) {
+    case Step::Difference:
+      return b.create<arith::SubFOp>(loc, pair, others);
+    case Step::Product:
+      return b.create<arith::MulFOp>(loc, pair, others);
+    case Step::Choice:
+      return b.create<arith::SelectOp>(loc, step.condition, pair, others);
+    }
+    llvm_unreachable("all kinds are above");
   }
 
   /// Each of them reads the one before.

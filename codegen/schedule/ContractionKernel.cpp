@@ -47,7 +47,7 @@ struct Copied {
 
 class ContractionEmitter : ProductKernel {
 public:
-  ContractionEmitter(Kernel &kernel, const Product &product, const ContractionTile &tile,
+  ContractionEmitter(KernelWriter &kernel, const Product &product, const ContractionTile &tile,
                      const ContractionVectors &vectors, const DepthParts &parts)
       : ProductKernel(kernel, product, tile.rows, tile.columns, parts), tile(tile),
         vectors(vectors) {}
@@ -376,7 +376,7 @@ private:
 
 } // namespace
 
-void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
+void emitContraction(KernelWriter &kernel, const Product &product, const ContractionTile &tile,
                      const ContractionVectors &vectors, const DepthParts &parts) {
   ContractionEmitter(kernel, product, tile, vectors, parts).emit();
 }

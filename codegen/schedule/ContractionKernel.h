@@ -40,7 +40,7 @@ struct ContractionVectors {
 inline constexpr int64_t kGroup = 4;
 
 /// Writes the kernel: one block per tile, or a part of the depth of one.
-void emitContraction(Kernel &kernel, const Product &product, const ContractionTile &tile,
+void emitContraction(KernelWriter &kernel, const Product &product, const ContractionTile &tile,
                      const ContractionVectors &vectors, const DepthParts &parts);
 
 } // namespace cameo

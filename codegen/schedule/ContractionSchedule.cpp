@@ -142,7 +142,7 @@ public:
     if (int64_t splits = splitsOf(params); splits > 1)
       return launchSplit(op, target, emitter, product,
                          {tile.rows, tile.columns, tile.depth, splits}, tile.threads(),
-                         [&](Kernel &kernel, const DepthParts &parts) {
+                         [&](KernelWriter &kernel, const DepthParts &parts) {
                            emitContraction(kernel, product, tile, vectors, parts);
                          });
     OpBuilder host(op);
@@ -151,10 +151,11 @@ public:
     Value blocks = productBlocks(host, emitter, op, product, tile.rows, tile.columns);
     Value one = host.create<arith::ConstantIndexOp>(loc, 1);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    return emitter.launch(op, "", tile.threads(), {blocks, one, one}, outputs, [&](Kernel &kernel) {
-      emitContraction(kernel, product, tile, vectors, {});
-      return success();
-    });
+    return emitter.launch(op, "", tile.threads(), {blocks, one, one}, outputs,
+                          [&](KernelWriter &kernel) {
+                            emitContraction(kernel, product, tile, vectors, {});
+                            return success();
+                          });
   }
 
 private:

@@ -32,7 +32,8 @@ namespace {
 /// several of them at once.
 class TogetherWork {
 public:
-  TogetherWork(Kernel &kernel, Value root, const Epilogue &epilogue, int64_t width, int64_t along)
+  TogetherWork(KernelWriter &kernel, Value root, const Epilogue &epilogue, int64_t width,
+               int64_t along)
       : kernel(kernel), width(width), along(along) {
     auto type = cast<RankedTensorType>(root.getType());
     AffineMap place = simplifiedWithin(epilogue.place, type.getShape());
@@ -68,7 +69,7 @@ public:
   }
 
 private:
-  Kernel &kernel;
+  KernelWriter &kernel;
   int64_t width, along;
   std::optional<Elementwise> work;
   SmallVector<int64_t> widths; // by read
@@ -76,7 +77,7 @@ private:
 
 } // namespace
 
-void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t number,
+void storeResult(KernelWriter &kernel, Value root, const Epilogue &epilogue, size_t number,
                  ArrayRef<Value> place, ArrayRef<Value> values, function_ref<Value()> flat,
                  std::optional<unsigned> dimension) {
   OpBuilder &b = kernel.b;
@@ -113,7 +114,7 @@ void storeResult(Kernel &kernel, Value root, const Epilogue &epilogue, size_t nu
     return mine;
   };
   Value start;
-  auto addressOf = [&](int64_t lane) -> Kernel::Address {
+  auto addressOf = [&](int64_t lane) -> KernelWriter::Address {
     if (flat && epilogue.place == same && epilogue.bounds.empty() &&
         kernel.layout(destination).isContiguous()) {
       if (!start)

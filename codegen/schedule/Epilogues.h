@@ -18,7 +18,7 @@ llvm::SmallVector<mlir::Value> gridSizesOfRoot(mlir::OpBuilder &host, KernelEmit
 /// Stores what result `number` of the dispatch has of the root's elements `values`, neighbours
 /// along its last dimension, or `along` another, from `place` on, which is a multiple of their
 /// number. `flat`, where given, is the place in row-major order.
-void storeResult(Kernel &kernel, mlir::Value root, const Epilogue &epilogue, size_t number,
+void storeResult(KernelWriter &kernel, mlir::Value root, const Epilogue &epilogue, size_t number,
                  llvm::ArrayRef<mlir::Value> place, llvm::ArrayRef<mlir::Value> values,
                  llvm::function_ref<mlir::Value()> flat = {}, std::optional<unsigned> along = {});
 

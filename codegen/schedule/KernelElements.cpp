@@ -18,16 +18,16 @@ namespace cameo {
 
 //===-- Elements ------------------------------------------------------------------------------===//
 
-void Kernel::keep(Value tensor, std::function<Value(ValueRange)> fn) {
+void KernelWriter::keep(Value tensor, std::function<Value(ValueRange)> fn) {
   kept[tensor] = std::move(fn);
   computed.clear(); // some of it from that tensor
 }
 
-void Kernel::keepLanes(Value tensor, ArrayRef<Value> lanes) {
+void KernelWriter::keepLanes(Value tensor, ArrayRef<Value> lanes) {
   keep(tensor, [this, values = SmallVector<Value>(lanes)](ValueRange) { return values[lane]; });
 }
 
-bool Kernel::isVisible(Value value) {
+bool KernelWriter::isVisible(Value value) {
   Block *block = value.getParentBlock(), *here = b.getInsertionBlock();
   Operation *definition = value.getDefiningOp();
   if (block == here)
@@ -37,8 +37,8 @@ bool Kernel::isVisible(Value value) {
   return around && (!definition || definition->isBeforeInBlock(around));
 }
 
-SmallVector<Value> Kernel::once(Value tensor, ValueRange indices, int64_t lanes,
-                                function_ref<SmallVector<Value>()> compute) {
+SmallVector<Value> KernelWriter::once(Value tensor, ValueRange indices, int64_t lanes,
+                                      function_ref<SmallVector<Value>()> compute) {
   size_t hash = llvm::hash_combine(lanes, llvm::hash_combine_range(indices.begin(), indices.end()));
   std::pair<Value, size_t> key(tensor, hash);
   if (auto found = computed.find(key); found != computed.end())
@@ -52,7 +52,7 @@ SmallVector<Value> Kernel::once(Value tensor, ValueRange indices, int64_t lanes,
   return result;
 }
 
-Value Kernel::element(Value tensor, ValueRange indices) {
+Value KernelWriter::element(Value tensor, ValueRange indices) {
   auto known = kept.find(tensor);
   if (known != kept.end())
     return known->second(indices);
@@ -60,7 +60,7 @@ Value Kernel::element(Value tensor, ValueRange indices) {
               [&] { return SmallVector<Value>{computeElement(tensor, indices)}; })[0];
 }
 
-Value Kernel::computeElement(Value tensor, ValueRange indices) {
+Value KernelWriter::computeElement(Value tensor, ValueRange indices) {
   Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
   if (memory(tensor)) {
     Address at = address(tensor, indices);
@@ -99,7 +99,7 @@ static SmallVector<Value> loopsOf(AffineMap outputMap, ValueRange indices) {
   return loops;
 }
 
-Value Kernel::inlineGeneric(OpResult result, ValueRange indices) {
+Value KernelWriter::inlineGeneric(OpResult result, ValueRange indices) {
   auto generic = cast<linalg::GenericOp>(result.getOwner());
   if (generic.getNumReductionLoops() == 0)
     return inlineLoops(result, indices);
@@ -118,7 +118,7 @@ Value Kernel::inlineGeneric(OpResult result, ValueRange indices) {
 }
 
 /// What a generic's body has as its inputs at an index of the loops; null for what it does not use.
-SmallVector<Value> Kernel::inputsAt(linalg::GenericOp generic, ValueRange loops) {
+SmallVector<Value> KernelWriter::inputsAt(linalg::GenericOp generic, ValueRange loops) {
   SmallVector<Value> arguments;
   for (OpOperand *input : generic.getDpsInputOperands()) {
     if (!generic.payloadUsesValueFromOperand(input))
@@ -132,7 +132,7 @@ SmallVector<Value> Kernel::inputsAt(linalg::GenericOp generic, ValueRange loops)
   return arguments;
 }
 
-Value Kernel::inlineLoops(OpResult result, ValueRange indices) {
+Value KernelWriter::inlineLoops(OpResult result, ValueRange indices) {
   auto generic = cast<linalg::GenericOp>(result.getOwner());
   unsigned number = result.getResultNumber();
   OpOperand *init = generic.getDpsInitOperand(number);
@@ -189,7 +189,7 @@ Value Kernel::inlineLoops(OpResult result, ValueRange indices) {
   return outermost.getResult(mine);
 }
 
-Value Kernel::padding(tensor::PadOp pad) {
+Value KernelWriter::padding(tensor::PadOp pad) {
   Value value = scalar(pad.getConstantPaddingValue());
   Operation *definition = value.getDefiningOp();
   return definition && definition->getParentOfType<kernel::DispatchOp>()
@@ -197,7 +197,7 @@ Value Kernel::padding(tensor::PadOp pad) {
              : value;
 }
 
-Value Kernel::lowPad(tensor::PadOp pad, int64_t dim) {
+Value KernelWriter::lowPad(tensor::PadOp pad, int64_t dim) {
   OpFoldResult low = pad.getMixedLowPad()[dim];
   if (isConstantIntValue(low, 0) && isConstantIntValue(pad.getMixedHighPad()[dim], 0))
     return {};
@@ -205,7 +205,7 @@ Value Kernel::lowPad(tensor::PadOp pad, int64_t dim) {
   return known ? constant(*known) : scalar(cast<Value>(low));
 }
 
-SmallVector<Value> Kernel::inlinePad(tensor::PadOp pad, ValueRange indices, int64_t lanes) {
+SmallVector<Value> KernelWriter::inlinePad(tensor::PadOp pad, ValueRange indices, int64_t lanes) {
   Value inside;
   SmallVector<Value> shifted;
   for (auto [dim, index] : llvm::enumerate(indices)) {
@@ -239,7 +239,7 @@ SmallVector<Value> Kernel::inlinePad(tensor::PadOp pad, ValueRange indices, int6
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-Kernel::Moved Kernel::moved(Operation *definition, ValueRange indices) {
+KernelWriter::Moved KernelWriter::moved(Operation *definition, ValueRange indices) {
   Moved result{definition->getOperand(0), {}};
   auto sizesOf = [&](Value tensor, ArrayRef<int64_t> dims) {
     SmallVector<Value> sizes;
@@ -273,8 +273,8 @@ Kernel::Moved Kernel::moved(Operation *definition, ValueRange indices) {
   return result;
 }
 
-std::optional<Kernel::Moved> Kernel::movedTogether(Operation *definition, ValueRange indices,
-                                                   int64_t lanes) {
+std::optional<KernelWriter::Moved> KernelWriter::movedTogether(Operation *definition,
+                                                               ValueRange indices, int64_t lanes) {
   auto last = [](Value tensor) {
     auto type = cast<RankedTensorType>(tensor.getType());
     return type.getDimSize(laneDimension(type));
@@ -295,7 +295,7 @@ std::optional<Kernel::Moved> Kernel::movedTogether(Operation *definition, ValueR
   return together ? std::optional(moved(definition, indices)) : std::nullopt;
 }
 
-Value Kernel::inlineScan(kernel::ScanOp scan, ValueRange indices) {
+Value KernelWriter::inlineScan(kernel::ScanOp scan, ValueRange indices) {
   int64_t axis = scan.getAxis();
   Type type = cast<RankedTensorType>(scan.getType()).getElementType();
   bool real = isa<FloatType>(type), product = scan.getKind() == kernel::CombineKind::Mul;
@@ -326,7 +326,7 @@ Value Kernel::inlineScan(kernel::ScanOp scan, ValueRange indices) {
 }
 
 /// What an operation that only a description has becomes in a kernel; null for others.
-Value Kernel::replacement(Operation *operation) {
+Value KernelWriter::replacement(Operation *operation) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(operation)) {
     SmallVector<Value> indices;
     for (Value index : extract.getIndices())
@@ -340,7 +340,7 @@ Value Kernel::replacement(Operation *operation) {
 }
 
 /// One of a linalg.generic's body, whose loops are these.
-void Kernel::inlineOperation(Operation &operation, ValueRange loops) {
+void KernelWriter::inlineOperation(Operation &operation, ValueRange loops) {
   // A nested linalg.index belongs to the same one.
   auto convert = [&](Operation *inner) -> Value {
     if (auto index = dyn_cast<linalg::IndexOp>(inner))
@@ -372,8 +372,8 @@ void Kernel::inlineOperation(Operation &operation, ValueRange loops) {
   }
 }
 
-SmallVector<Value> Kernel::inlineBody(linalg::GenericOp generic, ValueRange loops,
-                                      ValueRange arguments) {
+SmallVector<Value> KernelWriter::inlineBody(linalg::GenericOp generic, ValueRange loops,
+                                            ValueRange arguments) {
   Block *body = generic.getBody();
   for (auto [argument, value] : llvm::zip(body->getArguments(), arguments))
     if (value)
@@ -386,7 +386,7 @@ SmallVector<Value> Kernel::inlineBody(linalg::GenericOp generic, ValueRange loop
   return results;
 }
 
-Value Kernel::bodyValue(linalg::GenericOp generic, ValueRange loops, Value value) {
+Value KernelWriter::bodyValue(linalg::GenericOp generic, ValueRange loops, Value value) {
   llvm::SmallPtrSet<Operation *, 8> needed{value.getDefiningOp()};
   for (Operation &operation : llvm::reverse(generic.getBody()->without_terminator()))
     if (needed.contains(&operation))
@@ -399,7 +399,7 @@ Value Kernel::bodyValue(linalg::GenericOp generic, ValueRange loops, Value value
 }
 
 /// Operations of the dispatch's body on scalars go to the function's start, in order.
-void Kernel::copyScalarOps() {
+void KernelWriter::copyScalarOps() {
   for (Operation &operation : op.getBodyBlock()->without_terminator()) {
     if (llvm::any_of(operation.getResultTypes(), llvm::IsaPred<TensorType>))
       continue;
@@ -419,11 +419,11 @@ int64_t laneDimension(RankedTensorType type) {
   return type.getRank() != 0 && type.getDimSize(dim) != 1 ? dim : type.getRank() - 1;
 }
 
-SmallVector<Value> Kernel::elements(Value tensor, ValueRange indices, int64_t lanes) {
+SmallVector<Value> KernelWriter::elements(Value tensor, ValueRange indices, int64_t lanes) {
   return once(tensor, indices, lanes, [&] { return computeElements(tensor, indices, lanes); });
 }
 
-SmallVector<Value> Kernel::forLanes(int64_t lanes, function_ref<Value(int64_t)> compute) {
+SmallVector<Value> KernelWriter::forLanes(int64_t lanes, function_ref<Value(int64_t)> compute) {
   SmallVector<Value> result;
   for (int64_t i = 0; i < lanes; ++i) {
     llvm::SaveAndRestore current(lane, i);
@@ -432,7 +432,7 @@ SmallVector<Value> Kernel::forLanes(int64_t lanes, function_ref<Value(int64_t)> 
   return result;
 }
 
-SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int64_t lanes) {
+SmallVector<Value> KernelWriter::computeElements(Value tensor, ValueRange indices, int64_t lanes) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t along = laneDimension(type);
   auto apart = [&] {
@@ -484,8 +484,9 @@ SmallVector<Value> Kernel::computeElements(Value tensor, ValueRange indices, int
   });
 }
 
-SmallVector<SmallVector<Value>> Kernel::inputs(linalg::GenericOp generic, ArrayRef<Value> loops,
-                                               unsigned dim, int64_t lanes) {
+SmallVector<SmallVector<Value>> KernelWriter::inputs(linalg::GenericOp generic,
+                                                     ArrayRef<Value> loops, unsigned dim,
+                                                     int64_t lanes) {
   SmallVector<SmallVector<Value>> result;
   for (OpOperand *operand : generic.getDpsInputOperands())
     result.push_back(generic.payloadUsesValueFromOperand(operand)
@@ -494,8 +495,8 @@ SmallVector<SmallVector<Value>> Kernel::inputs(linalg::GenericOp generic, ArrayR
   return result;
 }
 
-SmallVector<Value> Kernel::input(OpOperand *operand, ArrayRef<Value> loops, unsigned dim,
-                                 int64_t lanes) {
+SmallVector<Value> KernelWriter::input(OpOperand *operand, ArrayRef<Value> loops, unsigned dim,
+                                       int64_t lanes) {
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
   if (!type)
     return SmallVector<Value>(lanes, scalar(operand->get()));
@@ -522,7 +523,7 @@ SmallVector<Value> Kernel::input(OpOperand *operand, ArrayRef<Value> loops, unsi
   });
 }
 
-llvm::SetVector<Value> Kernel::assumingMultiples(function_ref<void()> emit) {
+llvm::SetVector<Value> KernelWriter::assumingMultiples(function_ref<void()> emit) {
   llvm::SetVector<Value> used;
   assumed = &used;
   emit();

@@ -129,10 +129,9 @@ Value KernelEmitter::gridSize(OpBuilder &host, kernel::DispatchOp op, unsigned o
   return host.createOrFold<arith::MinSIOp>(loc, size, most);
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, StringRef part,
-                                                    int64_t threads, ValueRange grid,
-                                                    ArrayRef<int64_t> outputs,
-                                                    function_ref<LogicalResult(Kernel &)> body) {
+FailureOr<SmallVector<Value>>
+KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, ValueRange grid,
+                      ArrayRef<int64_t> outputs, function_ref<LogicalResult(KernelWriter &)> body) {
   OpBuilder host(op);
   Location loc = op.getLoc();
   if (chunks) {
@@ -180,7 +179,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, Strin
 
 FailureOr<Value> KernelEmitter::launchParts(Value workspace, Value described, int64_t parts,
                                             kernel::DispatchOp op, int64_t threads, ValueRange grid,
-                                            function_ref<LogicalResult(Kernel &)> body) {
+                                            function_ref<LogicalResult(KernelWriter &)> body) {
   Form form;
   auto type = cast<RankedTensorType>(workspace.getType());
   bool fits = fitsIn32Bits(op, bound) && type.getNumElements() < bound;
@@ -277,7 +276,7 @@ KernelEmitter::Operands KernelEmitter::operandsOf(kernel::DispatchOp op, ArrayRe
 }
 
 /// The kernel's operands begin at the block's chunk, and have its size.
-void KernelEmitter::beginChunk(Kernel &kernel, const Operands &operands) {
+void KernelEmitter::beginChunk(KernelWriter &kernel, const Operands &operands) {
   OpBuilder &b = kernel.b;
   Location loc = kernel.loc;
   Type wide = b.getI64Type();
@@ -309,7 +308,7 @@ void KernelEmitter::beginChunk(Kernel &kernel, const Operands &operands) {
 gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64_t threads,
                                     const Operands &operands, Form form,
                                     SmallVectorImpl<int64_t> &inPlace,
-                                    function_ref<LogicalResult(Kernel &)> body) {
+                                    function_ref<LogicalResult(KernelWriter &)> body) {
   Location loc = op.getLoc();
   OpBuilder outer = OpBuilder::atBlockEnd(&variant.getBody().front());
   auto module = outer.create<gpu::GPUModuleOp>(loc, name);
@@ -331,7 +330,7 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
     function->setAttr(kTrialAttr, trial);
 
   Block &entry = function.getBody().front();
-  Kernel kernel(op, OpBuilder::atBlockBegin(&entry));
+  KernelWriter kernel(op, OpBuilder::atBlockBegin(&entry));
   kernel.function = function;
   kernel.isFar = form.isFar;
   for (auto [i, target] : llvm::enumerate(operands.targets)) {
@@ -384,11 +383,10 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   return function;
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::launch(kernel::DispatchOp op, StringRef part,
-                                                    int64_t threads, ValueRange grid,
-                                                    ArrayRef<int64_t> outputs,
-                                                    ValueRange destinations, Form form,
-                                                    function_ref<LogicalResult(Kernel &)> body) {
+FailureOr<SmallVector<Value>>
+KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, ValueRange grid,
+                      ArrayRef<int64_t> outputs, ValueRange destinations, Form form,
+                      function_ref<LogicalResult(KernelWriter &)> body) {
   MLIRContext *context = op.getContext();
   OpBuilder host(op);
   Location loc = op.getLoc();

@@ -93,7 +93,7 @@ bool isFlat(Value value) {
 /// Evaluates flat values at consecutive places of their row-major order, each once.
 class FlatElements {
 public:
-  FlatElements(Kernel &kernel, Value offset, int64_t lanes)
+  FlatElements(KernelWriter &kernel, Value offset, int64_t lanes)
       : kernel(kernel), b(kernel.b), offset(offset), lanes(lanes) {}
 
   SmallVector<Value> of(Value value) {
@@ -135,7 +135,7 @@ private:
     return results;
   }
 
-  Kernel &kernel;
+  KernelWriter &kernel;
   OpBuilder &b;
   Value offset;
   int64_t lanes;
@@ -264,7 +264,7 @@ public:
       blocks = blocks ? host.createOrFold<arith::AddIOp>(loc, blocks, some) : some;
     }
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    return emitter.launch(op, "", threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
+    return emitter.launch(op, "", threads, {blocks, one, one}, outputs, [&](KernelWriter &kernel) {
       emitGroups(kernel, groups, threads, vector, flat);
       return success();
     });
@@ -286,7 +286,7 @@ private:
   }
 
   /// Of results of several shapes the first blocks are for the first shape, and so on.
-  void emitGroups(Kernel &kernel, ArrayRef<SmallVector<int64_t>> groups, int64_t threads,
+  void emitGroups(KernelWriter &kernel, ArrayRef<SmallVector<int64_t>> groups, int64_t threads,
                   int64_t vector, bool flat) const {
     kernel.storesOnce = true;
     OpBuilder &b = kernel.b;
@@ -316,7 +316,7 @@ private:
     }
   }
 
-  static void emitBody(Kernel &kernel, Value block, ArrayRef<Value> sizes, Value count,
+  static void emitBody(KernelWriter &kernel, Value block, ArrayRef<Value> sizes, Value count,
                        ArrayRef<Value> values, ArrayRef<Value> destinations, int64_t threads,
                        int64_t vector, bool flat) {
     Value shape = destinations.front();

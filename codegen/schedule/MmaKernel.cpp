@@ -74,7 +74,8 @@ struct Side {
 
 class MmaEmitter : ProductKernel {
 public:
-  MmaEmitter(Kernel &kernel, const Product &product, const MmaForm &form, const DepthParts &parts)
+  MmaEmitter(KernelWriter &kernel, const Product &product, const MmaForm &form,
+             const DepthParts &parts)
       : ProductKernel(kernel, product, form.tile.rows, form.tile.columns, parts), form(form),
         depth(depthLoops(product, form.depthLoops)) {}
 
@@ -510,7 +511,8 @@ private:
 
 } // namespace
 
-void emitMma(Kernel &kernel, const Product &product, const MmaForm &form, const DepthParts &parts) {
+void emitMma(KernelWriter &kernel, const Product &product, const MmaForm &form,
+             const DepthParts &parts) {
   MmaEmitter(kernel, product, form, parts).emit();
 }
 

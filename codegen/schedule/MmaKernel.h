@@ -47,6 +47,7 @@ struct DepthLoops {
 DepthLoops depthLoops(const Product &product, int64_t count);
 
 /// Writes the kernel: one block per tile, or a part of the depth of one.
-void emitMma(Kernel &kernel, const Product &product, const MmaForm &form, const DepthParts &parts);
+void emitMma(KernelWriter &kernel, const Product &product, const MmaForm &form,
+             const DepthParts &parts);
 
 } // namespace cameo

@@ -173,16 +173,17 @@ public:
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     MmaForm form = *formOf(params);
     if (form.splits > 1)
-      return launchSplit(
-          op, target, emitter, product, reachOf(form), form.tile.threads(),
-          [&](Kernel &kernel, const DepthParts &parts) { emitMma(kernel, product, form, parts); });
+      return launchSplit(op, target, emitter, product, reachOf(form), form.tile.threads(),
+                         [&](KernelWriter &kernel, const DepthParts &parts) {
+                           emitMma(kernel, product, form, parts);
+                         });
     reachByTiles(emitter, op, product, reachOf(form));
     OpBuilder host(op);
     Value blocks = productBlocks(host, emitter, op, product, form.tile.rows, form.tile.columns);
     Value one = host.create<arith::ConstantIndexOp>(op.getLoc(), 1);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     return emitter.launch(op, "", form.tile.threads(), {blocks, one, one}, outputs,
-                          [&](Kernel &kernel) {
+                          [&](KernelWriter &kernel) {
                             emitMma(kernel, product, form, {});
                             return success();
                           });

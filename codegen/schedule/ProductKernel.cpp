@@ -13,13 +13,15 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace cameo {
 
 //===-- Offsets -----------------------------------------------------------------------------===//
 
-ProductOffsets::ProductOffsets(Kernel &kernel, const Access &operand)
+ProductOffsets::ProductOffsets(KernelWriter &kernel, const Access &operand)
     : kernel(&kernel), source(operand.source), place(operand.place()),
       distances(operand.map.getNumDims()) {
   int64_t rank = cast<RankedTensorType>(operand.source.getType()).getRank();
@@ -77,7 +79,7 @@ Value ProductOffsets::addDistance(Value sum, unsigned loop, Value from, Value to
 
 //===-- Indices -----------------------------------------------------------------------------===//
 
-ProductKernel::ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows,
+ProductKernel::ProductKernel(KernelWriter &kernel, const Product &product, int64_t tileRows,
                              int64_t tileColumns, const DepthParts &parts)
     : kernel(kernel), b(kernel.b), loc(kernel.loc), product(product), parts(parts),
       tileRows(tileRows), tileColumns(tileColumns) {
@@ -249,14 +251,14 @@ ProductKernel::Origin ProductKernel::originOfTile() {
   return origin;
 }
 
-Value ProductKernel::Origin::memory(Kernel &kernel, Value tensor, AffineMap map,
+Value ProductKernel::Origin::memory(KernelWriter &kernel, Value tensor, AffineMap map,
                                     ArrayRef<Value> from) const {
   Value whole = kernel.memory(tensor);
   return from.empty() ? whole
                       : kernel.advanced(whole, kernel.wideOffset(tensor, kernel.apply(map, from)));
 }
 
-Value ProductKernel::Origin::offset(Kernel &kernel, Value tensor, AffineMap map,
+Value ProductKernel::Origin::offset(KernelWriter &kernel, Value tensor, AffineMap map,
                                     ArrayRef<Value> from, ArrayRef<Value> at) const {
   SmallVector<Value> indices = kernel.apply(map, at);
   if (from.empty())
@@ -344,25 +346,33 @@ void ProductKernel::store(const Kept &kept, size_t number, int64_t vector, const
   b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
 }
 
-void ProductKernel::storePart(Value sums, int64_t vector, const Rows &part) {
-  auto type = cast<RankedTensorType>(parts.sums.getType());
-  SmallVector<AffineExpr> place(product.outMap.getResults());
-  place.insert(place.begin() + parts.dim, b.getAffineConstantExpr(0));
-  int64_t width = vectorAlong(AffineMap::get(product.outMap.getNumDims(), 0, place, b.getContext()),
-                              type, product.columns, product.ranges, vector);
+SmallVector<Value> ProductKernel::sizesOfParts() {
   SmallVector<Value> sizes = kernel.sizes(linalg::GenericOp(product.generic).getResult(0));
   sizes.insert(sizes.begin() + parts.dim, kernel.constant(parts.count));
-  auto indicesOf = [&](Value row, Value column) {
-    SmallVector<Value> indices = kernel.apply(product.outMap, placeOf(row, column));
-    indices.insert(indices.begin() + parts.dim, depthPart);
-    return indices;
-  };
-  SmallVector<Value> origin = indicesOf(rowStart, columnStart);
+  return sizes;
+}
+
+SmallVector<Value> ProductKernel::placeInParts(Value row, Value column) {
+  SmallVector<Value> indices = kernel.apply(product.outMap, placeOf(row, column));
+  indices.insert(indices.begin() + parts.dim, depthPart);
+  return indices;
+}
+
+int64_t ProductKernel::widthOfParts(int64_t most) {
+  SmallVector<AffineExpr> place(product.outMap.getResults());
+  place.insert(place.begin() + parts.dim, b.getAffineConstantExpr(0));
+  return vectorAlong(AffineMap::get(product.outMap.getNumDims(), 0, place, b.getContext()),
+                     cast<RankedTensorType>(parts.sums.getType()), product.columns, product.ranges,
+                     most);
+}
+
+void ProductKernel::storePart(Value sums, int64_t vector, const Rows &part) {
+  SmallVector<Value> sizes = sizesOfParts(), origin = placeInParts(rowStart, columnStart);
   Value memory = kernel.memory(parts.sums);
   if (kernel.isFar)
     memory = kernel.advanced(memory, kernel.wideOffset(origin, sizes));
   auto store = b.create<kernel::StoreFragmentOp>(loc, sums, ValueRange(), ValueRange(), memory,
-                                                 width, DenseI64ArrayAttr());
+                                                 widthOfParts(vector), DenseI64ArrayAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body =
       b.createBlock(&store.getBody(), {}, {b.getIndexType(), b.getIndexType(), product.sumType},
@@ -371,12 +381,26 @@ void ProductKernel::storePart(Value sums, int64_t vector, const Rows &part) {
   Value column = kernel.add(columnStart, body->getArgument(1));
   Value inside = b.createOrFold<arith::AndIOp>(loc, isIn(row, rows, tileRows),
                                                isIn(column, columns, tileColumns));
-  SmallVector<Value> indices = indicesOf(row, column);
+  SmallVector<Value> indices = placeInParts(row, column);
   if (kernel.isFar)
     for (auto [index, first] : llvm::zip(indices, origin))
       index = b.createOrFold<arith::SubIOp>(loc, index, first);
   b.create<kernel::YieldOp>(
       loc, ValueRange{body->getArgument(2), kernel.linearize(indices, sizes), inside});
+}
+
+void ProductKernel::storePartAt(Value row, Value column, ArrayRef<Value> sums) {
+  SmallVector<Value> sizes = sizesOfParts();
+  int64_t width = std::gcd<int64_t>(widthOfParts(sums.size()), sums.size());
+  for (int64_t first = 0; first < int64_t(sums.size()); first += width) {
+    SmallVector<Value> place = placeInParts(row, kernel.add(column, kernel.constant(first)));
+    Value memory = kernel.memory(parts.sums), offset = kernel.constant(0);
+    if (kernel.isFar)
+      memory = kernel.advanced(memory, kernel.wideOffset(place, sizes));
+    else
+      offset = kernel.linearize(place, sizes);
+    kernel.storeVector(memory, offset, sums.slice(first, width));
+  }
 }
 
 /// Writes where a store's other elements are.

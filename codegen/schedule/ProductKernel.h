@@ -13,7 +13,7 @@ namespace cameo {
 /// step of it makes: so the part of each loop is computed where that loop's index is known.
 class ProductOffsets {
 public:
-  ProductOffsets(Kernel &kernel, const Access &operand);
+  ProductOffsets(KernelWriter &kernel, const Access &operand);
 
   /// Offset of loop indices 0; from a base on, what padding takes off.
   mlir::Value constantPart() const { return kernel->isFar ? padding : constant; }
@@ -38,7 +38,7 @@ public:
 private:
   void takeOffPadding(const Access &operand, llvm::ArrayRef<int64_t> factors, mlir::Value stride);
 
-  Kernel *kernel;
+  KernelWriter *kernel;
   mlir::Value source;
   mlir::AffineMap place;
   llvm::SmallVector<mlir::Value> distances; // by loop; null: the loop does not move it
@@ -56,7 +56,7 @@ struct DepthParts {
 /// A kernel of which each block computes a tile of rows by columns.
 class ProductKernel {
 protected:
-  ProductKernel(Kernel &kernel, const Product &product, int64_t tileRows, int64_t tileColumns,
+  ProductKernel(KernelWriter &kernel, const Product &product, int64_t tileRows, int64_t tileColumns,
                 const DepthParts &parts = {});
 
   //===-- Indices -----------------------------------------------------------------------------===//
@@ -113,8 +113,10 @@ protected:
   void store(const Kept &kept, size_t number, int64_t vector, const Rows &rows);
   /// The same of a part's sums, which others add to the rest.
   void storePart(mlir::Value sums, int64_t vector, const Rows &rows);
+  /// The same of neighbours along columns from a row and a column on, which are a thread's.
+  void storePartAt(mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums);
 
-  Kernel &kernel;
+  KernelWriter &kernel;
   mlir::OpBuilder &b;
   mlir::Location loc;
   const Product &product;
@@ -132,13 +134,18 @@ private:
     llvm::SmallVector<mlir::Value> loops, root; // indices
 
     /// Memory of a tensor, in which `map` has the places, from where the tile begins on.
-    mlir::Value memory(Kernel &kernel, mlir::Value tensor, mlir::AffineMap map,
+    mlir::Value memory(KernelWriter &kernel, mlir::Value tensor, mlir::AffineMap map,
                        llvm::ArrayRef<mlir::Value> from) const;
     /// From there on, of what is at other indices.
-    mlir::Value offset(Kernel &kernel, mlir::Value tensor, mlir::AffineMap map,
+    mlir::Value offset(KernelWriter &kernel, mlir::Value tensor, mlir::AffineMap map,
                        llvm::ArrayRef<mlir::Value> from, llvm::ArrayRef<mlir::Value> at) const;
   };
   Origin originOfTile();
+  /// Sizes of the parts' sums; indices of one of the block's part; those that are together in memory,
+  /// `most` at most.
+  llvm::SmallVector<mlir::Value> sizesOfParts();
+  llvm::SmallVector<mlir::Value> placeInParts(mlir::Value row, mlir::Value column);
+  int64_t widthOfParts(int64_t most);
   mlir::Value computeInside(const Operand &operand, mlir::ValueRange loaded);
   mlir::Value rowOf(mlir::Value row, const Rows &rows);
   mlir::Value reduceRows(const RowStep &step, const Kept &kept, llvm::ArrayRef<mlir::Value> loaded);

@@ -107,7 +107,7 @@ public:
   }
 
   /// The next of the step's works, in that region.
-  Value compute(Kernel &kernel, Block *body, const Elementwise &work) {
+  Value compute(KernelWriter &kernel, Block *body, const Elementwise &work) {
     auto elements = body->getArguments().drop_front(2);
     auto read = elements.slice(kept.size() + used, work.reads.size());
     used += work.reads.size();

@@ -57,7 +57,7 @@ bool isAlong(AffineMap map, unsigned dim) {
 /// Writes the kernel.
 class RowEmitter {
 public:
-  RowEmitter(Kernel &kernel, const Rows &rows, const Layout &layout)
+  RowEmitter(KernelWriter &kernel, const Rows &rows, const Layout &layout)
       : kernel(kernel), b(kernel.b), loc(kernel.loc), rows(rows), layout(layout) {}
 
   void emit() {
@@ -378,7 +378,7 @@ private:
     }
   }
 
-  /// Which of the thread's rows an index of the innermost rows' dimension is: Kernel::elements adds
+  /// Which of the thread's rows an index of the innermost rows' dimension is: KernelWriter::elements adds
   /// constants to the first one's.
   size_t lane(Value index) const {
     if (index == row.back())
@@ -426,7 +426,7 @@ private:
       vectorize(along ? output.columns.back().extent : 1, along ? sizes.back() : Value(), {}, fill);
   }
 
-  Kernel &kernel;
+  KernelWriter &kernel;
   OpBuilder &b;
   Location loc;
   const Rows &rows;
@@ -547,10 +547,11 @@ public:
       blocks = host.create<arith::SelectOp>(loc, whole, blocks, more);
     }
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    return emitter.launch(op, "", layout.threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
-      RowEmitter(kernel, rows, layout).emit();
-      return success();
-    });
+    return emitter.launch(op, "", layout.threads, {blocks, one, one}, outputs,
+                          [&](KernelWriter &kernel) {
+                            RowEmitter(kernel, rows, layout).emit();
+                            return success();
+                          });
   }
 
 private:

@@ -26,7 +26,7 @@ namespace {
 /// elements as it has threads and carries the sum so far.
 class ScanEmitter {
 public:
-  ScanEmitter(Kernel &kernel, kernel::ScanOp scan, int64_t threads)
+  ScanEmitter(KernelWriter &kernel, kernel::ScanOp scan, int64_t threads)
       : kernel(kernel), b(kernel.b), loc(kernel.loc), scan(scan), threads(threads),
         warps(threads / kWarp), type(cast<RankedTensorType>(scan.getType()).getElementType()),
         isFloat(isa<FloatType>(type)), isProduct(scan.getKind() == kernel::CombineKind::Mul) {}
@@ -140,7 +140,7 @@ private:
     return {front, total};
   }
 
-  Kernel &kernel;
+  KernelWriter &kernel;
   OpBuilder &b;
   Location loc;
   kernel::ScanOp scan;
@@ -197,11 +197,11 @@ public:
         lines = host.createOrFold<arith::MulIOp>(loc, lines, size);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     return emitter.launch(op, "", threads, {lines, one, one}, outputs,
-                          [&](Kernel &kernel) { return emitBody(kernel, threads); });
+                          [&](KernelWriter &kernel) { return emitBody(kernel, threads); });
   }
 
 private:
-  LogicalResult emitBody(Kernel &kernel, int64_t threads) const {
+  LogicalResult emitBody(KernelWriter &kernel, int64_t threads) const {
     ScanEmitter(kernel, scan, threads).emit([&](ArrayRef<Value> place, Value value) {
       for (auto [number, epilogue] : llvm::enumerate(epilogues))
         storeResult(kernel, scan.getResult(), epilogue, number, place, {value});

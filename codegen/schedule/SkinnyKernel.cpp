@@ -9,7 +9,6 @@
 #include "codegen/schedule/SkinnyKernel.h"
 
 #include "codegen/schedule/Epilogues.h"
-#include "codegen/schedule/ProductKernel.h"
 #include "codegen/schedule/Sources.h"
 #include "dialects/kernel/form/Runs.h"
 
@@ -30,9 +29,10 @@ namespace {
 
 class SkinnyEmitter : ProductKernel {
 public:
-  SkinnyEmitter(Kernel &kernel, const Product &product, const SkinnyForm &form)
+  SkinnyEmitter(KernelWriter &kernel, const Product &product, const SkinnyForm &form,
+                const DepthParts &parts)
       : ProductKernel(kernel, product, tileOf(product, form, /*isRow=*/true),
-                      tileOf(product, form, /*isRow=*/false)),
+                      tileOf(product, form, /*isRow=*/false), parts),
         form(form), thinIsRow(thinIsRows(product)),
         thin(product.extent(thinIsRow ? product.rows : product.columns)) {}
 
@@ -273,10 +273,30 @@ private:
     auto known = getConstantIntValue(depth);
     Value rest = known ? kernel.constant(*known % form.deep) : remainder(depth, form.deep);
     Value whole = b.createOrFold<arith::SubIOp>(loc, depth, rest);
-    sums = loop(wide, few, kernel.mul(group, deep), whole, form.deep, sums);
+    auto [begin, end] = wholeOfPart(whole);
+    sums = loop(wide, few, kernel.add(begin, kernel.mul(group, deep)), end, form.deep, sums);
     if (!isConstantIntValue(rest, 0))
-      sums = loop(wide, few, kernel.add(whole, group), depth, /*deep=*/1, sums);
+      sums = loop(wide, few, restOfPart(kernel.add(whole, group), depth), depth, /*deep=*/1, sums);
     return sums;
+  }
+
+  /// Where the block's part of the depth begins and ends, of what consists of whole steps of threads.
+  std::pair<Value, Value> wholeOfPart(Value whole) {
+    if (parts.count == 1)
+      return {kernel.constant(0), whole};
+    auto [first, steps] = stepsOfPart(tilesOf(whole, form.blockDeep()));
+    Value deep = kernel.constant(form.blockDeep());
+    Value end = kernel.mul(kernel.add(first, steps), deep);
+    return {kernel.mul(first, deep), b.createOrFold<arith::MinSIOp>(loc, end, whole)};
+  }
+
+  /// `start` of the steps at the end, which the last part has; `depth` in others.
+  Value restOfPart(Value start, Value depth) {
+    if (parts.count == 1)
+      return start;
+    Value isLast = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, depthPart,
+                                           kernel.constant(parts.count - 1));
+    return b.create<arith::SelectOp>(loc, isLast, start, depth);
   }
 
   /// Step by step.
@@ -370,6 +390,8 @@ private:
       for (auto [i, value] : llvm::enumerate(part))
         warp == 0 ? sums.push_back(value) : void(sums[i] = add(sums[i], value));
     }
+    if (parts.count > 1)
+      return storePartAt(row, column, sums);
     SmallVector<Value> place = kernel.apply(product.outMap, placeOf(row, column));
     for (auto [number, epilogue] : llvm::enumerate(product.epilogues))
       storeResult(kernel, root, epilogue, number, place, sums);
@@ -384,8 +406,9 @@ private:
 
 } // namespace
 
-void emitSkinny(Kernel &kernel, const Product &product, const SkinnyForm &form) {
-  SkinnyEmitter(kernel, product, form).emit();
+void emitSkinny(KernelWriter &kernel, const Product &product, const SkinnyForm &form,
+                const DepthParts &parts) {
+  SkinnyEmitter(kernel, product, form, parts).emit();
 }
 
 } // namespace cameo

@@ -7,8 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/schedule/KernelEmitter.h"
-#include "dialects/kernel/form/Product.h"
+#include "codegen/schedule/ProductKernel.h"
 
 namespace cameo {
 
@@ -28,16 +27,21 @@ struct SkinnyForm {
   int64_t wideVector, thinVector; // elements that are loaded at once; thin ones along depth
   int64_t storeVector;            // of results at most
   int64_t together;               // steps of depth that are loaded at once, of those a thread has
+  int64_t splits = 1;             // parts of the depth, each of other blocks
 
   int64_t threads() const { return kWarp * warpAcross * warpAlong; }
   int64_t blockWide() const { return wide * laneAcross * warpAcross; }
   /// Threads that share the depth of the same elements.
   int64_t groups() const { return laneAlong * warpAlong; }
+  /// Depth that a block has at once.
+  int64_t blockDeep() const { return groups() * deep; }
   /// Of the wide and the thin side together, in shared memory for the block's sums.
   int64_t sums(int64_t thin) const { return warpAlong * blockWide() * thin; }
 };
 
-/// Writes the kernel: a block computes `blockWide` indices of the wide side with all thin ones.
-void emitSkinny(Kernel &kernel, const Product &product, const SkinnyForm &form);
+/// Writes the kernel: a block computes `blockWide` indices of the wide side with all thin ones; with
+/// `parts` the sums of one of them.
+void emitSkinny(KernelWriter &kernel, const Product &product, const SkinnyForm &form,
+                const DepthParts &parts);
 
 } // namespace cameo

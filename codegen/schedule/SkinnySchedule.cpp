@@ -1,14 +1,16 @@
 // The skinny schedule: a matrix times a vector or up to eight, at the speed of memory.
 //
 // How many indices of the large operand a thread and a block have is chosen by an estimate. How the
-// depth is shared, and so the order in which products are summed, follows from the depth alone:
-// sums are the same whatever else is computed beside them.
+// depth is shared, and so the order in which products are summed, follows from the depth alone, and
+// in how many parts blocks have it from the product: sums are the same whatever else is computed
+// beside them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ProductLayout.h"
 #include "codegen/schedule/ProductSchedule.h"
 #include "codegen/schedule/Schedule.h"
 #include "codegen/schedule/SkinnyKernel.h"
+#include "codegen/schedule/SplitDepth.h"
 #include "codegen/schedule/TileReach.h"
 #include "dialects/kernel/form/Runs.h"
 #include "dialects/rt/Layout.h"
@@ -16,6 +18,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -87,6 +91,7 @@ public:
   void setPacking(Packing orders) override {
     ScheduleMatch::setPacking(std::move(orders));
     orderDepthAsPacked(product, packed);
+    splits.reset();
   }
 
   SmallVector<Candidate> candidates(size_t most) const override {
@@ -94,20 +99,29 @@ public:
     SmallVector<Candidate> found;
     if (hasThinWeights(op, product))
       return found;
-    forEachForm([&](const SkinnyForm &form) {
-      KernelWork work = kernelOf(form);
-      Candidate candidate{attributes(form), model.microseconds(work), /*workspaceBytes=*/0, work};
-      found.insert(llvm::upper_bound(found, candidate,
-                                     [](const Candidate &a, const Candidate &b) {
-                                       return a.microseconds < b.microseconds;
-                                     }),
-                   candidate);
-    });
+    Loads given = loads();
+    // Where steps are too long for so many parts it is not split.
+    for (int64_t parts : {chosenSplits(), int64_t(1)}) {
+      forEachForm(given, parts, [&](const SkinnyForm &form) {
+        KernelWork work = kernelOf(given, form);
+        Candidate candidate{attributes(form), model.microseconds(work),
+                            workspaceBytes(product, parts), work};
+        found.insert(llvm::upper_bound(found, candidate,
+                                       [](const Candidate &a, const Candidate &b) {
+                                         return a.microseconds < b.microseconds;
+                                       }),
+                     candidate);
+      });
+      if (!found.empty())
+        break;
+    }
     found.truncate(std::min(found.size(), most));
     return found;
   }
 
-  KernelWork workOf(DictionaryAttr params) const override { return kernelOf(*formOf(params)); }
+  KernelWork workOf(DictionaryAttr params) const override {
+    return kernelOf(loads(), *formOf(params));
+  }
 
   LogicalResult verify(DictionaryAttr params) const override;
 
@@ -115,15 +129,21 @@ public:
     SkinnyForm form = *formOf(params);
     int64_t rows = thinIsRow ? thin() : form.blockWide();
     int64_t columns = thinIsRow ? form.blockWide() : thin();
+    if (form.splits > 1)
+      return launchSplit(op, target, emitter, product, {rows, columns, form.deep, form.splits},
+                         form.threads(), [&](KernelWriter &kernel, const DepthParts &parts) {
+                           emitSkinny(kernel, product, form, parts);
+                         });
     reachByTiles(emitter, op, product, {rows, columns, form.deep});
     OpBuilder host(op);
     Value blocks = productBlocks(host, emitter, op, product, rows, columns);
     Value one = host.create<arith::ConstantIndexOp>(op.getLoc(), 1);
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    return emitter.launch(op, "", form.threads(), {blocks, one, one}, outputs, [&](Kernel &kernel) {
-      emitSkinny(kernel, product, form);
-      return success();
-    });
+    return emitter.launch(op, "", form.threads(), {blocks, one, one}, outputs,
+                          [&](KernelWriter &kernel) {
+                            emitSkinny(kernel, product, form, {});
+                            return success();
+                          });
   }
 
 private:
@@ -146,46 +166,82 @@ private:
     return thinIsRow ? vector : std::gcd(vector, thin());
   }
 
-  /// All forms that may be the best one.
-  void forEachForm(function_ref<void(const SkinnyForm &)> visit) const;
-  double registers(const SkinnyForm &form) const;
-  KernelWork kernelOf(const SkinnyForm &form) const;
+  /// How operands are loaded.
+  struct Loads {
+    bool alongDepth;                // the large one; else across
+    int64_t wideVector, thinVector; // elements at once at most
+    int64_t deep;                   // steps of a thread
+    double wideBytes, thinBytes;    // of an element
+    double wideReads, thinReads;    // places that it is computed from
+  };
+  Loads loads() const;
+  /// All forms that may be the best one, with the depth in so many parts.
+  void forEachForm(const Loads &loads, int64_t parts,
+                   function_ref<void(const SkinnyForm &)> visit) const;
+  double registers(const Loads &loads, const SkinnyForm &form) const;
+  KernelWork kernelOf(const Loads &loads, const SkinnyForm &form) const;
+  /// The same without a split; `resultBytes` of each sum.
+  KernelWork wholeKernel(const Loads &loads, const SkinnyForm &form, double resultBytes,
+                         double dramBytes) const;
+  /// Of parts, with the launch that adds them; `wholeBytes` are moved without a split.
+  KernelWork partKernel(const Loads &loads, const SkinnyForm &form, double wholeBytes) const;
+  int64_t chosenSplits() const;
+  int64_t findSplits() const;
+  bool canSplit(const SkinnyForm &form) const;
   DictionaryAttr attributes(const SkinnyForm &form) const;
   std::optional<SkinnyForm> formOf(DictionaryAttr params) const;
   InFlightDiagnostic error() const { return op.emitError() << "schedule 'skinny': "; }
 
   Product product;
   bool thinIsRow;
+  mutable std::optional<int64_t> splits; // chosen ones, when they were asked for
 };
 
-void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) const {
+SkinnyMatch::Loads SkinnyMatch::loads() const {
   int64_t down = vectorOf(!thinIsRow, product.depth);
   int64_t over = vectorOf(!thinIsRow, wideLoops());
-  int64_t few = vectorOf(thinIsRow, product.depth);
   AffineMap place = placeAsPacked(wide().value.reads.front(), packed).first;
   bool inDepth = down != over ? down > over : llvm::any_of(product.depth, [&](unsigned loop) {
     return place.getResults().back().isFunctionOfDim(loop);
   });
-  auto extent = likelyExtent(product, wideLoops(), 512);
-  auto depth = likelyExtent(product, product.depth, 512);
-  SkinnyForm form{};
-  form.alongDepth = inDepth;
-  form.storeVector = widestStore();
   // Weights of less than two bytes have more steps in 16. Of integers any order of sums gives the
   // same one.
   bool isNarrow = streamedBits(product, !thinIsRow) < 16;
-  form.deep =
+  int64_t deep =
       inDepth && (isNarrow || !isa<FloatType>(product.sumType)) ? std::max(kDeep, down) : kDeep;
-  form.wideVector = inDepth ? std::min(down, form.deep) : over;
+  return {inDepth,
+          inDepth ? std::min(down, deep) : over,
+          vectorOf(thinIsRow, product.depth),
+          deep,
+          bytesOf(!thinIsRow),
+          bytesOf(thinIsRow),
+          double(wide().value.reads.size()),
+          double(few().value.reads.size())};
+}
+
+void SkinnyMatch::forEachForm(const Loads &loads, int64_t parts,
+                              function_ref<void(const SkinnyForm &)> visit) const {
+  auto extent = likelyExtent(product, wideLoops(), 512);
+  auto depth = likelyExtent(product, product.depth, 512) / double(parts);
+  bool inDepth = loads.alongDepth;
+  SkinnyForm form{};
+  form.splits = parts;
+  form.alongDepth = inDepth;
+  form.storeVector = widestStore();
+  form.deep = loads.deep;
+  form.wideVector = loads.wideVector;
   form.laneAlong = kLanesAlong, form.laneAcross = kWarp / kLanesAlong;
   form.warpAlong = 1;
   while (form.warpAlong < kMostWarpsAlong &&
          double(2 * kRounds * form.warpAlong * kLanesAlong * kDeep) <= depth)
     form.warpAlong *= 2;
+  if (!canSplit(form))
+    return;
   auto fits = [&] {
     int64_t shared = form.sums(thin()) * product.sumType.getIntOrFloatBitWidth() / 8;
-    return shared <= int64_t(target.staticSharedPerBlock) && registers(form) <= kMostRegisters &&
-           registers(form) * double(form.threads()) <= double(target.registersPerSm);
+    double each = registers(loads, form);
+    return shared <= int64_t(target.staticSharedPerBlock) && each <= kMostRegisters &&
+           each * double(form.threads()) <= double(target.registersPerSm);
   };
   int64_t least = inDepth ? 1 : form.wideVector, shallowest = inDepth ? form.wideVector : 1;
   for (form.wide = least; form.wide <= std::max<int64_t>(least, 8); form.wide *= 2)
@@ -193,14 +249,13 @@ void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) cons
          form.warpAcross *= 2) {
       // Pieces of 64 bytes at least of what lies together across: two sectors.
       int64_t line = form.laneAcross * form.wide;
-      bool isTogether =
-          inDepth || double(line) * bytesOf(!thinIsRow) >= 64 || double(line) >= extent;
+      bool isTogether = inDepth || double(line) * loads.wideBytes >= 64 || double(line) >= extent;
       if (!isTogether || double(form.blockWide()) / 2 >= extent ||
           form.wide * form.deep > 8 * kMostOfThread)
         continue;
       // As many loads on their way as there are registers for.
       form.together = form.deep;
-      auto setVector = [&] { form.thinVector = std::min(few, form.together); };
+      auto setVector = [&] { form.thinVector = std::min(loads.thinVector, form.together); };
       for (setVector(); !fits() && form.together > shallowest; setVector())
         form.together /= 2;
       if (fits())
@@ -209,34 +264,48 @@ void SkinnyMatch::forEachForm(function_ref<void(const SkinnyForm &)> visit) cons
 }
 
 /// Of a thread: sums, what is loaded at once, and that again as it is multiplied.
-double SkinnyMatch::registers(const SkinnyForm &form) const {
+double SkinnyMatch::registers(const Loads &loads, const SkinnyForm &form) const {
   double sumWords = product.sumType.getIntOrFloatBitWidth() / 32.0;
-  double wideReads = wide().value.reads.size(), thinReads = few().value.reads.size();
-  double loaded = double(form.wide * form.together) * bytesOf(!thinIsRow) * wideReads / 4 +
-                  double(thin() * form.together) * bytesOf(thinIsRow) * thinReads / 4;
+  double loaded = double(form.wide * form.together) * loads.wideBytes * loads.wideReads / 4 +
+                  double(thin() * form.together) * loads.thinBytes * loads.thinReads / 4;
   double sums = double(form.wide * thin()) * sumWords;
   return sums + loaded + double(form.wide + thin()) * sumWords * 2 + kPlaceRegisters;
 }
 
-KernelWork SkinnyMatch::kernelOf(const SkinnyForm &form) const {
+KernelWork SkinnyMatch::kernelOf(const Loads &loads, const SkinnyForm &form) const {
+  double bytes = productBytes(op, product);
+  return form.splits > 1 ? partKernel(loads, form, bytes)
+                         : wholeKernel(loads, form, resultBytes(product), bytes);
+}
+
+KernelWork SkinnyMatch::partKernel(const Loads &loads, const SkinnyForm &form,
+                                   double wholeBytes) const {
+  SplitWork split(op, product, form.splits);
+  KernelWork kernel = wholeKernel(loads, form, split.sumBytes, split.dramBytes);
+  kernel.beside = split.fixUpMicroseconds(target, wholeBytes);
+  return kernel;
+}
+
+KernelWork SkinnyMatch::wholeKernel(const Loads &loads, const SkinnyForm &form, double resultBytes,
+                                    double dramBytes) const {
   TimeModel model(target);
   unsigned sumBits = product.sumType.getIntOrFloatBitWidth();
-  double few = double(thin()), wideBytes = bytesOf(!thinIsRow), thinBytes = bytesOf(thinIsRow);
-  double extent = likelyExtent(product, wideLoops(), 512);
-  double depth = likelyExtent(product, product.depth, 512);
+  double few = double(thin()), wideBytes = loads.wideBytes, thinBytes = loads.thinBytes;
+  double extent = likelyExtent(product, wideLoops(), 512), parts = double(form.splits);
+  double depth = likelyExtent(product, product.depth, 512) / parts;
   double threads = double(form.threads()), warps = threads / kWarp;
   KernelWork kernel;
-  kernel.blocks =
-      likelyExtent(product, product.batch, 8) * std::ceil(extent / double(form.blockWide()));
+  kernel.blocks = likelyExtent(product, product.batch, 8) * parts *
+                  std::ceil(extent / double(form.blockWide()));
   kernel.threads = form.threads();
-  kernel.registers = int64_t(registers(form));
+  kernel.registers = int64_t(registers(loads, form));
   kernel.sharedBytes = form.sums(thin()) * sumBits / 8;
-  kernel.steps = std::ceil(depth / double(form.groups() * form.deep));
+  kernel.steps = std::ceil(depth / double(form.blockDeep()));
   // A warp's loads, conversions, products; what the thin side is read of comes from a cache.
   double elements = double(form.wide * form.deep), thinElements = few * double(form.deep);
-  double loads = elements / double(form.wideVector) + thinElements / double(form.thinVector);
+  double loaded = elements / double(form.wideVector) + thinElements / double(form.thinVector);
   double converted = wideBytes < 4 ? elements + thinElements : 0;
-  kernel.step.slots = (loads + converted + elements * few + 8) * warps;
+  kernel.step.slots = (loaded + converted + elements * few + 8) * warps;
   kernel.step.arithmetic = model.laneCycles(elements * few * threads, sumBits);
   kernel.step.l2Bytes =
       (elements * wideBytes * kWarp + thinElements * thinBytes * double(form.laneAlong)) * warps;
@@ -245,13 +314,46 @@ KernelWork SkinnyMatch::kernelOf(const SkinnyForm &form) const {
   double sums = double(form.wide) * few, stages = std::log2(double(form.laneAlong));
   kernel.once.slots = (stages + 2) * sums * warps * 2;
   kernel.once.sharedBytes = 2 * double(kernel.sharedBytes);
-  kernel.once.l2Bytes = double(form.blockWide()) * few * resultBytes(product);
+  kernel.once.l2Bytes = double(form.blockWide()) * few * resultBytes;
   kernel.once.alone = stages * kShuffleLatency + TimeModel::kBarrier;
   kernel.trips = 1;
-  kernel.dramBytes = productBytes(op, product);
+  kernel.dramBytes = dramBytes;
   kernel.multiplyAdds = elements * few * threads * kernel.steps;
   kernel.wait = TimeModel::kGlobalLatency;
   return kernel;
+}
+
+/// By what the product alone is, with operands of the sums' type that are loaded 16 bytes at a time,
+/// in the better direction: so that it is the same wherever the product stands.
+int64_t SkinnyMatch::findSplits() const {
+  double bytes = product.sumType.getIntOrFloatBitWidth() / 8.0;
+  auto vector = int64_t(16 / bytes);
+  double wholeBytes = SplitWork(op, product, /*splits=*/1).dramBytes;
+  TimeModel model(target);
+  return chooseSplits(product, [&](int64_t parts) {
+    double least = std::numeric_limits<double>::infinity();
+    for (bool alongDepth : {true, false}) {
+      Loads loads{alongDepth, vector, vector, kDeep, bytes, bytes, 1, 1};
+      forEachForm(loads, parts, [&](const SkinnyForm &form) {
+        KernelWork work = parts > 1 ? partKernel(loads, form, wholeBytes)
+                                    : wholeKernel(loads, form, bytes, wholeBytes);
+        least = std::min(least, model.microseconds(work));
+      });
+    }
+    return least;
+  });
+}
+
+int64_t SkinnyMatch::chosenSplits() const {
+  if (!splits)
+    splits = findSplits();
+  return *splits;
+}
+
+bool SkinnyMatch::canSplit(const SkinnyForm &form) const {
+  int64_t depth = product.extent(product.depth);
+  return cameo::canSplit(product, llvm::divideCeil(depth - depth % form.deep, form.blockDeep()),
+                         form.splits);
 }
 
 DictionaryAttr SkinnyMatch::attributes(const SkinnyForm &form) const {
@@ -268,6 +370,8 @@ DictionaryAttr SkinnyMatch::attributes(const SkinnyForm &form) const {
       b.getNamedAttr("wide_vector", number(form.wideVector))};
   if (form.together != form.deep)
     attributes.push_back(b.getNamedAttr("together", number(form.together)));
+  if (form.splits != 1)
+    attributes.push_back(b.getNamedAttr("splits", number(form.splits)));
   return b.getDictionaryAttr(attributes);
 }
 
@@ -294,7 +398,8 @@ std::optional<SkinnyForm> SkinnyMatch::formOf(DictionaryAttr params) const {
                     *wide,
                     *few,
                     *store,
-                    intParam(params, "together").value_or(tile[1])};
+                    intParam(params, "together").value_or(tile[1]),
+                    intParam(params, "splits").value_or(1)};
 }
 
 LogicalResult SkinnyMatch::verify(DictionaryAttr params) const {
@@ -329,6 +434,9 @@ LogicalResult SkinnyMatch::verify(DictionaryAttr params) const {
       failed(check("store_vector", form->storeVector, widestStore(),
                    thinIsRow ? form->blockWide() : thin())))
     return failure();
+  if (!canSplit(*form))
+    return error() << "the depth is not split into " << form->splits << " parts; 1 to "
+                   << kMostSplits << " of a step or more each are possible";
   int64_t shared = form->sums(thin()) * product.sumType.getIntOrFloatBitWidth() / 8;
   if (shared > int64_t(target.staticSharedPerBlock))
     return error() << "requires " << shared << " B of shared memory; " << target.name << " allows "

@@ -22,11 +22,11 @@ int64_t loadWidth(kernel::DispatchOp op, const Access &read, ArrayRef<unsigned> 
                   operandLayout(op, read.source).alignment);
 }
 
-Value computeElement(Kernel &kernel, const Elementwise &work, ValueRange read, Value given) {
+Value computeElement(KernelWriter &kernel, const Elementwise &work, ValueRange read, Value given) {
   return computeElement(kernel, work, read, [&](Value) { return given; });
 }
 
-Value computeElement(Kernel &kernel, const Elementwise &work, ValueRange read,
+Value computeElement(KernelWriter &kernel, const Elementwise &work, ValueRange read,
                      function_ref<Value(Value)> given) {
   using Kind = Elementwise::Term::Kind;
   OpBuilder &b = kernel.b;

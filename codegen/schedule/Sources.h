@@ -15,10 +15,10 @@ int64_t loadWidth(kernel::DispatchOp op, const Access &read, llvm::ArrayRef<unsi
 
 /// The element that `work` computes, of the elements `read` of memory and those that `given` has of
 /// the tensors that are given.
-mlir::Value computeElement(Kernel &kernel, const Elementwise &work, mlir::ValueRange read,
+mlir::Value computeElement(KernelWriter &kernel, const Elementwise &work, mlir::ValueRange read,
                            llvm::function_ref<mlir::Value(mlir::Value tensor)> given);
 /// The same where one tensor is given, or none.
-mlir::Value computeElement(Kernel &kernel, const Elementwise &work, mlir::ValueRange read,
+mlir::Value computeElement(KernelWriter &kernel, const Elementwise &work, mlir::ValueRange read,
                            mlir::Value given = {});
 
 } // namespace cameo

@@ -180,10 +180,10 @@ static std::pair<Value, unsigned> workspaceOf(OpBuilder &host, KernelEmitter &em
   return {host.create<tensor::EmptyOp>(op.getLoc(), shape, type.getElementType(), open), dim};
 }
 
-FailureOr<SmallVector<Value>> launchSplit(kernel::DispatchOp op, const Target &target,
-                                          KernelEmitter &emitter, const Product &product,
-                                          const Reach &reach, int64_t threads,
-                                          function_ref<void(Kernel &, const DepthParts &)> write) {
+FailureOr<SmallVector<Value>>
+launchSplit(kernel::DispatchOp op, const Target &target, KernelEmitter &emitter,
+            const Product &product, const Reach &reach, int64_t threads,
+            function_ref<void(KernelWriter &, const DepthParts &)> write) {
   emitter.begin(op, /*mayBeInChunks=*/false);
   reachByTiles(emitter, op, product, reach);
   int64_t splits = reach.splits;
@@ -196,7 +196,7 @@ FailureOr<SmallVector<Value>> launchSplit(kernel::DispatchOp op, const Target &t
   DepthParts parts{splits, workspace, dim};
   FailureOr<Value> sums =
       emitter.launchParts(workspace, linalg::GenericOp(product.generic).getResult(0), splits, op,
-                          threads, {blocks, one, one}, [&](Kernel &kernel) {
+                          threads, {blocks, one, one}, [&](KernelWriter &kernel) {
                             write(kernel, parts);
                             return success();
                           });

@@ -50,6 +50,6 @@ bool canSplit(const Product &product, int64_t steps, int64_t splits);
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 launchSplit(kernel::DispatchOp op, const Target &target, KernelEmitter &emitter,
             const Product &product, const Reach &reach, int64_t threads,
-            llvm::function_ref<void(Kernel &, const DepthParts &)> write);
+            llvm::function_ref<void(KernelWriter &, const DepthParts &)> write);
 
 } // namespace cameo

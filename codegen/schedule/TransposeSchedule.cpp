@@ -32,7 +32,7 @@ struct Widths {
 
 class TransposeEmitter {
 public:
-  TransposeEmitter(Kernel &kernel, const Transposition &transposition, int64_t threads,
+  TransposeEmitter(KernelWriter &kernel, const Transposition &transposition, int64_t threads,
                    const Widths &widths)
       : kernel(kernel), b(kernel.b), loc(kernel.loc), transposition(transposition),
         threads(threads), widths(widths) {}
@@ -310,7 +310,7 @@ private:
     return elements;
   }
 
-  Kernel &kernel;
+  KernelWriter &kernel;
   OpBuilder &b;
   Location loc;
   const Transposition &transposition;
@@ -404,7 +404,7 @@ public:
       blocks = host.createOrFold<arith::MulIOp>(loc, blocks, extent);
     }
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    return emitter.launch(op, "", threads, {blocks, one, one}, outputs, [&](Kernel &kernel) {
+    return emitter.launch(op, "", threads, {blocks, one, one}, outputs, [&](KernelWriter &kernel) {
       TransposeEmitter(kernel, transposition, threads, widths).emit();
       return success();
     });

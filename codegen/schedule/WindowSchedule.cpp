@@ -46,7 +46,7 @@ struct Share {
 /// Writes one thread's work.
 class Emitter {
 public:
-  Emitter(Kernel &kernel, const Windows &windows, Share share)
+  Emitter(KernelWriter &kernel, const Windows &windows, Share share)
       : kernel(kernel), b(kernel.b), loc(kernel.loc), windows(windows), generic(windows.generic),
         share(share) {}
 
@@ -291,7 +291,7 @@ private:
     return values;
   }
 
-  Kernel &kernel;
+  KernelWriter &kernel;
   OpBuilder &b;
   Location loc;
   const Windows &windows;
@@ -479,7 +479,7 @@ public:
         loc, count, host.create<arith::ConstantIndexOp>(loc, threads * share.elements()));
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     return emitter.launch(op, "", threads, {blocks, one, one}, outputs,
-                          [&](Kernel &kernel) { return emitBody(kernel, threads, share); });
+                          [&](KernelWriter &kernel) { return emitBody(kernel, threads, share); });
   }
 
 private:
@@ -493,7 +493,7 @@ private:
   }
 
   /// Of the root, of a thread's group: neighbouring threads go along what is innermost in memory.
-  SmallVector<Value> indicesOf(Kernel &kernel, Value group, ArrayRef<Value> groups) const {
+  SmallVector<Value> indicesOf(KernelWriter &kernel, Value group, ArrayRef<Value> groups) const {
     auto order = llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
     if (windows.beside) {
       auto inner = order.begin() + dimensionOf(*windows.beside);
@@ -507,7 +507,7 @@ private:
     return indices;
   }
 
-  LogicalResult emitBody(Kernel &kernel, int64_t threads, Share share) const {
+  LogicalResult emitBody(KernelWriter &kernel, int64_t threads, Share share) const {
     OpBuilder &b = kernel.b;
     Location loc = kernel.loc;
     unsigned across = dimensionOf(windows.across);

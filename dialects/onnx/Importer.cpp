@@ -280,10 +280,11 @@ OwningOpRef<ModuleOp> Importer::run() {
   return module;
 }
 
-static OwningOpRef<ModuleOp> importBytes(StringRef bytes, StringRef path, MLIRContext *context,
-                                         std::optional<std::string> folder,
-                                         const ImportOptions &options) {
-  llvm::Expected<std::shared_ptr<ModelProto>> model = parseModel(bytes);
+/// `path` stands in messages; without `folder` there are no external data.
+static OwningOpRef<ModuleOp> importParsed(llvm::Expected<std::shared_ptr<ModelProto>> model,
+                                          StringRef path, MLIRContext *context,
+                                          std::optional<std::string> folder,
+                                          const ImportOptions &options) {
   if (!model) {
     emitError(UnknownLoc::get(context)) << path << ": " << llvm::toString(model.takeError());
     return nullptr;
@@ -302,11 +303,8 @@ OwningOpRef<ModuleOp> cameo::onnx::importOnnxFile(StringRef path, MLIRContext *c
       parseModel(StringRef((*file)->bytes().data(), (*file)->bytes().size()));
   // The messages own their bytes: the mapping would only count as memory.
   file->reset();
-  if (!model) {
-    emitError(UnknownLoc::get(context)) << path << ": " << llvm::toString(model.takeError());
-    return nullptr;
-  }
-  return Importer(context, *model, path, llvm::sys::path::parent_path(path).str(), options).run();
+  return importParsed(std::move(model), path, context, llvm::sys::path::parent_path(path).str(),
+                      options);
 }
 
 OwningOpRef<ModuleOp> cameo::onnx::importOnnxBuffer(StringRef bytes, StringRef name,
@@ -315,5 +313,5 @@ OwningOpRef<ModuleOp> cameo::onnx::importOnnxBuffer(StringRef bytes, StringRef n
   std::optional<std::string> folder;
   if (!options.externalDataFolder.empty())
     folder = options.externalDataFolder;
-  return importBytes(bytes, name, context, std::move(folder), options);
+  return importParsed(parseModel(bytes), name, context, std::move(folder), options);
 }

@@ -12,7 +12,8 @@
 // of: one number that the scores are multiplied by or divided by, and one mask,
 // added or chosen by. What the numbers are and where they stood is kept as
 // `onnx.arithmetic`, so that lowering computes to the bit what the operators
-// did.
+// did. Keys and values whose heads are repeated for groups of queries are taken
+// as they are in front of that.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Attention.h"
@@ -218,6 +219,49 @@ static void matchKey(Pattern &pattern) {
     pattern.keyPermutation = permutation;
 }
 
+/// What is in front of this, where each head of keys or values is repeated as often; null for others.
+///
+///   %u = onnx.Unsqueeze(%k, 2)  %e = onnx.Expand(%u, ...)  %r = onnx.Reshape(%e, ...)
+///   [batch, heads, 1, m, n]     [batch, heads, groups, m, n]   [batch, heads * groups, m, n]
+static Value ownHeads(Value value) {
+  Operation *join = value.getDefiningOp<onnx::ReshapeOp>();
+  Operation *repeat = join ? join->getOperand(0).getDefiningOp() : nullptr;
+  Operation *view = isa_and_nonnull<onnx::ExpandOp, onnx::TileOp>(repeat)
+                        ? repeat->getOperand(0).getDefiningOp()
+                        : nullptr;
+  if (!isa_and_nonnull<onnx::UnsqueezeOp, onnx::ReshapeOp>(view))
+    return {};
+  Value own = view->getOperand(0), one = view->getResult(0), many = repeat->getResult(0);
+  auto hasRank = [](Value tensor, int64_t rank) {
+    RankedTensorType type = reliableType(tensor);
+    return type && type.getRank() == rank;
+  };
+  if (!hasRank(own, 4) || !hasRank(one, 5) || !hasRank(many, 5) || !hasRank(value, 4))
+    return {};
+  auto agree = [&](unsigned i, unsigned ofView) {
+    Attribute size = sizeFromEnd(own, i);
+    return size && size == sizeFromEnd(one, ofView) && size == sizeFromEnd(many, ofView) &&
+           (ofView == 3 || size == sizeFromEnd(value, i));
+  };
+  auto heads = dyn_cast_or_null<IntegerAttr>(sizeFromEnd(own, 2));
+  auto groups = dyn_cast_or_null<IntegerAttr>(sizeFromEnd(many, 2));
+  auto all = dyn_cast_or_null<IntegerAttr>(sizeFromEnd(value, 2));
+  bool isRepeated = agree(0, 0) && agree(1, 1) && agree(2, 3) && agree(3, 4) && heads && groups &&
+                    all && isOne(sizeFromEnd(one, 2)) &&
+                    heads.getInt() * groups.getInt() == all.getInt();
+  return isRepeated ? own : Value();
+}
+
+/// Takes keys and values in front of where their heads are repeated, if both are.
+static void takeOwnHeads(Pattern &pattern) {
+  const std::optional<Permutation> &order = pattern.keyPermutation;
+  if (order && ((*order)[0] != 0 || (*order)[1] != 1))
+    return;
+  Value key = ownHeads(pattern.k), value = ownHeads(pattern.v);
+  if (key && value && sizeFromEnd(key, 2) == sizeFromEnd(value, 2))
+    pattern.k = key, pattern.v = value;
+}
+
 /// Whether Q, K and V agree as Attention asks for.
 static bool haveFittingShapes(const Pattern &pattern) {
   Value query = pattern.product->getOperand(0), key = pattern.product->getOperand(1);
@@ -283,6 +327,7 @@ static std::optional<Pattern> match(onnx::SoftmaxOp softmax, std::string &why) {
     pattern.q = scale.x;
   }
   matchKey(pattern);
+  takeOwnHeads(pattern);
   return pattern;
 }
 
@@ -315,15 +360,23 @@ private:
     ledger.applied("attention", op->getLoc(), "recognised as attention");
     count(&getContext(), getArgument(), "recognized");
     Operation *keys = pattern.product->getOperand(1).getDefiningOp();
+    Operation *values = pattern.result->getOperand(1).getDefiningOp();
     for (Operation *gone : {pattern.result, pattern.softmax, pattern.mask.op, pattern.scores.op,
                             pattern.product, pattern.query.op})
       if (gone)
         eraseWithConstants(gone);
-    // Transpose and scale, in either order.
-    while (keys && keys->use_empty() && (keys == pattern.key.op || isa<onnx::TransposeOp>(keys))) {
-      Value x = keys == pattern.key.op ? pattern.key.x : keys->getOperand(0);
-      eraseWithConstants(keys);
-      keys = x == pattern.k ? nullptr : x.getDefiningOp();
+    if (values != keys) // else once
+      eraseBehind(values, pattern.v, pattern);
+    eraseBehind(keys, pattern.k, pattern);
+  }
+
+  /// What nobody reads any more of `op` and what is in front of it, up to `kept`: of keys transpose and
+  /// scale, in either order, and what repeats heads.
+  static void eraseBehind(Operation *op, Value kept, const Pattern &pattern) {
+    while (op && op->use_empty() && op != kept.getDefiningOp()) {
+      Value x = op == pattern.key.op ? pattern.key.x : op->getOperand(0);
+      eraseWithConstants(op);
+      op = x.getDefiningOp();
     }
   }
 

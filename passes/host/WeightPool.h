@@ -3,12 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/Constants.h"
 #include "dialects/rt/Rt.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace cameo {
+
+/// A constant's elements, with a byte each where they are less than that. Others that are all the same
+/// are one element. Nothing where the data are missing.
+std::optional<onnx::ConstantBytes> weightContents(rt::ConstantOp constant);
 
 /// Bytes of a constant in the weight section, or failure after a diagnostic for contents that have
 /// none: strings, and resources whose data are missing.

@@ -94,6 +94,77 @@ gpu.module @advance {
 
 #g = #gpu.address_space<global>
 
+// Of eight or more a branch gives the words, behind which they are shifted; so does one that it is in.
+// A constant is one in every place of a word.
+// CHECK-LABEL: gpu.func @branches
+// CHECK-SAME: (%[[W:.*]]: memref<?xi8, {{.*}}>, %{{.*}}, %{{.*}}, %[[IN:.*]]: i1, %[[HAS:.*]]: i1)
+gpu.module @branches {
+  gpu.func @branches(%w: memref<?xi4, #g>, %y: memref<?xi32, #g>, %i: index, %in: i1, %has: i1) kernel {
+    // CHECK: arith.constant dense<858993459> : vector<2xi32>
+    %threes = arith.constant dense<3> : vector<16xi4>
+    // CHECK-NOT: vector.from_elements
+    // CHECK: %[[V:.*]] = scf.if %[[HAS]] -> (vector<2xi32>) {
+    %v = scf.if %has -> vector<16xi4> {
+      // CHECK: %[[INNER:.*]] = scf.if %[[IN]] -> (vector<2xi32>) {
+      %inner = scf.if %in -> vector<16xi4> {
+        // CHECK: %[[BYTES:.*]] = vector.load {{.*}} vector<8xi8>
+        // CHECK: %[[WORDS:.*]] = vector.bitcast %[[BYTES]] : vector<8xi8> to vector<2xi32>
+        // CHECK: scf.yield %[[WORDS]] : vector<2xi32>
+        %l = vector.load %w[%i] {kernel.alignment = 8 : i64} : memref<?xi4, #g>, vector<16xi4>
+        scf.yield %l : vector<16xi4>
+      } else {
+        // CHECK: scf.yield %cst{{.*}} : vector<2xi32>
+        scf.yield %threes : vector<16xi4>
+      }
+      // CHECK: scf.yield %[[INNER]] : vector<2xi32>
+      scf.yield %inner : vector<16xi4>
+    } else {
+      // CHECK: scf.yield %cst{{.*}} : vector<2xi32>
+      scf.yield %threes : vector<16xi4>
+    }
+    // CHECK: %[[HIGH:.*]] = vector.extract %[[V]][1] : i32
+    // CHECK: %[[E:.*]] = arith.shrui %[[HIGH]], %{{.*}} : i32
+    // CHECK: arith.andi %[[E]]
+    %e = vector.extract %v[9] : i4 from vector<16xi4>
+    %n = arith.extui %e : i4 to i32
+    memref.store %n, %y[%i] : memref<?xi32, #g>
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+
+// Four are no word, and one element in all places comes from none: elements are passed on.
+// CHECK-LABEL: gpu.func @elements
+gpu.module @elements {
+  gpu.func @elements(%w: memref<?xi4, #g>, %y: memref<?xi32, #g>, %i: index, %in: i1) kernel {
+    // CHECK: scf.if {{.*}} -> (vector<4xi32>, vector<8xi32>)
+    %zero = arith.constant dense<0> : vector<4xi4>
+    %x = memref.load %w[%i] : memref<?xi4, #g>
+    %other = vector.broadcast %x : i4 to vector<8xi4>
+    %v:2 = scf.if %in -> (vector<4xi4>, vector<8xi4>) {
+      %four = vector.load %w[%i] {kernel.alignment = 2 : i64} : memref<?xi4, #g>, vector<4xi4>
+      %eight = vector.load %w[%i] {kernel.alignment = 4 : i64} : memref<?xi4, #g>, vector<8xi4>
+      scf.yield %four, %eight : vector<4xi4>, vector<8xi4>
+    } else {
+      scf.yield %zero, %other : vector<4xi4>, vector<8xi4>
+    }
+    %a = vector.extract %v#0[1] : i4 from vector<4xi4>
+    %b = vector.extract %v#1[1] : i4 from vector<8xi4>
+    %m = arith.extui %a : i4 to i32
+    %n = arith.extsi %b : i4 to i32
+    memref.store %m, %y[%i] : memref<?xi32, #g>
+    memref.store %n, %y[%i] : memref<?xi32, #g>
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+
 // Extensions of other integers stay.
 // CHECK-LABEL: gpu.func @bytes
 // CHECK: memref.load %{{.*}} : memref<?xi8

@@ -129,6 +129,48 @@ gpu.module @bytes {
 
 #g = #gpu.address_space<global>
 
+// A choice by one condition is made for both, with constants that come later; one by two is not.
+// CHECK-LABEL: gpu.func @choices
+// CHECK-SAME: (%[[W:.*]]: i32, %[[S:.*]]: f16, %[[C:.*]]: i1, %[[D:.*]]: i1,
+gpu.module @choices {
+  gpu.func @choices(%w: i32, %s: f16, %c: i1, %d: i1, %y: memref<?xf16, #g>, %i: index, %j: index) kernel {
+    // CHECK: %[[PRODUCT:.*]] = arith.mulf {{.*}} : vector<2xf16>
+    // CHECK: %[[ZEROS:.*]] = vector.from_elements
+    // CHECK: %[[BOTH:.*]] = arith.select %[[C]], %[[PRODUCT]], %[[ZEROS]] : vector<2xf16>
+    // CHECK: %[[LOW:.*]] = vector.extract %[[BOTH]][0]
+    // CHECK: %[[HIGH:.*]] = vector.extract %[[BOTH]][1]
+    // CHECK: %[[A:.*]] = arith.select %[[C]], %[[LOW]], %{{.*}} : f16
+    // CHECK: memref.store %[[A]]
+    // CHECK: %[[B:.*]] = arith.select %[[D]], %[[HIGH]], %{{.*}} : f16
+    // CHECK: memref.store %[[B]]
+    %c15 = arith.constant 15 : i32
+    %c16 = arith.constant 16 : i32
+    %wide = arith.extf %s : f16 to f32
+    %a = arith.andi %w, %c15 : i32
+    %af = arith.sitofp %a : i32 to f32
+    %ap = arith.mulf %af, %wide : f32
+    %ar = arith.truncf %ap : f32 to f16
+    %zero = arith.constant 0.0 : f16
+    %as = arith.select %c, %ar, %zero : f16
+    %at = arith.select %c, %as, %zero : f16
+    memref.store %at, %y[%i] : memref<?xf16, #g>
+    %h = arith.shrui %w, %c16 : i32
+    %b = arith.andi %h, %c15 : i32
+    %bf = arith.sitofp %b : i32 to f32
+    %bp = arith.mulf %bf, %wide : f32
+    %br = arith.truncf %bp : f32 to f16
+    %later = arith.constant 0.0 : f16
+    %bs = arith.select %c, %br, %later : f16
+    %bt = arith.select %d, %bs, %later : f16
+    memref.store %bt, %y[%j] : memref<?xf16, #g>
+    gpu.return
+  }
+}
+
+// -----
+
+#g = #gpu.address_space<global>
+
 // BF16 has them by way of FP32. A product with a scale of FP32 is not one of f16, and stays.
 // CHECK-LABEL: gpu.func @others
 gpu.module @others {

@@ -418,3 +418,119 @@ rt.variant @weights target "sm_80" {
     return %r : tensor<200x8xf32>
   }
 }
+
+// -----
+
+// A long depth that few columns leave to few blocks is split: parts of the sums go to a workspace, a second launch
+// adds them and does the rest.
+// CHECK-LABEL: rt.variant @parts
+// CHECK: schedule <"skinny", {{.*}}splits = {{[0-9]+}} : i64
+// KERNEL-LABEL: rt.variant @parts
+// KERNEL: %[[SPACE:.*]] = tensor.empty() : tensor<[[P:[0-9]+]]x1x64xf32>
+// KERNEL: %[[PARTS:.*]] = rt.launch @[[K:.*]]::@[[K]] {{.*}}args(%{{.*}}, %{{.*}}, %[[SPACE]] :
+// KERNEL: rt.launch @[[S:.*]]::@[[S]] finishes @[[K]]::@[[K]] {{.*}}args(%[[PARTS]], %{{.*}} :
+// KERNEL: gpu.func @{{.*}}_parts(
+// KERNEL: gpu.shuffle xor
+// KERNEL-NOT: math.absf
+// KERNEL: gpu.module @[[S]]
+// KERNEL: math.absf
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+rt.variant @parts target "sm_80" {
+  func.func @main(%x: tensor<1x65536xf32>, %w: tensor<65536x64xf32>) -> tensor<1x64xf32> {
+    %e = tensor.empty() : tensor<1x64xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<1x65536xf32>, tensor<65536x64xf32>) outs(%e : tensor<1x64xf32>) {
+    ^bb0(%a: tensor<1x65536xf32>, %b: tensor<65536x64xf32>, %o: tensor<1x64xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<1x64xf32>) -> tensor<1x64xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<1x65536xf32>, tensor<65536x64xf32>) outs(%f : tensor<1x64xf32>) {
+      ^bb1(%p: f32, %q: f32, %s: f32):
+        %t = math.fma %p, %q, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<1x64xf32>
+      %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%g : tensor<1x64xf32>) outs(%o : tensor<1x64xf32>) {
+      ^bb1(%v: f32, %z: f32):
+        %l = math.absf %v : f32
+        linalg.yield %l : f32
+      } -> tensor<1x64xf32>
+      kernel.yield %h : tensor<1x64xf32>
+    } -> tensor<1x64xf32>
+    return %r : tensor<1x64xf32>
+  }
+}
+
+// -----
+
+// Parts have whole steps of blocks, 512; the last one has what is behind the last whole step of a thread, too.
+// KERNEL-LABEL: rt.variant @part_and_rest
+// KERNEL: gpu.func @{{.*}}_parts(
+// KERNEL: %[[PART:.*]] = arith.divui %{{.*}}, %{{.*}} : index
+// KERNEL: %[[FIRST:.*]] = arith.muli %[[PART]], %{{.*}} : index
+// KERNEL: scf.for
+// KERNEL: %[[IS_LAST:.*]] = arith.cmpi eq, %[[PART]], %{{.*}} : index
+// KERNEL: arith.select %[[IS_LAST]]
+// KERNEL: scf.for
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+rt.variant @part_and_rest target "sm_80" {
+  func.func @main(%x: tensor<1x1333xf32>, %w: tensor<1333x64xf32>) -> tensor<1x64xf32> {
+    %e = tensor.empty() : tensor<1x64xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<1x1333xf32>, tensor<1333x64xf32>) outs(%e : tensor<1x64xf32>) schedule <"skinny", {lanes = array<i64: 4, 8>, splits = 3 : i64, store_vector = 4 : i64, thin_vector = 1 : i64, tile = array<i64: 4, 8>, warps = array<i64: 1, 8>, wide_lines = "across", wide_vector = 4 : i64}> {
+    ^bb0(%a: tensor<1x1333xf32>, %b: tensor<1333x64xf32>, %o: tensor<1x64xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<1x64xf32>) -> tensor<1x64xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<1x1333xf32>, tensor<1333x64xf32>) outs(%f : tensor<1x64xf32>) {
+      ^bb1(%p: f32, %q: f32, %s: f32):
+        %t = math.fma %p, %q, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<1x64xf32>
+      %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%g : tensor<1x64xf32>) outs(%o : tensor<1x64xf32>) {
+      ^bb1(%v: f32, %z: f32):
+        %l = math.absf %v : f32
+        linalg.yield %l : f32
+      } -> tensor<1x64xf32>
+      kernel.yield %h : tensor<1x64xf32>
+    } -> tensor<1x64xf32>
+    return %r : tensor<1x64xf32>
+  }
+}
+
+// -----
+
+// Not a depth of less than 1024.
+// CHECK-LABEL: rt.variant @short
+// CHECK: schedule <"skinny"
+// CHECK-NOT: splits
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+rt.variant @short target "sm_80" {
+  func.func @main(%x: tensor<1x1000xf32>, %w: tensor<1000x32xf32>) -> tensor<1x32xf32> {
+    %e = tensor.empty() : tensor<1x32xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<1x1000xf32>, tensor<1000x32xf32>) outs(%e : tensor<1x32xf32>) {
+    ^bb0(%a: tensor<1x1000xf32>, %b: tensor<1000x32xf32>, %o: tensor<1x32xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<1x32xf32>) -> tensor<1x32xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<1x1000xf32>, tensor<1000x32xf32>) outs(%f : tensor<1x32xf32>) {
+      ^bb1(%p: f32, %q: f32, %s: f32):
+        %t = math.fma %p, %q, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<1x32xf32>
+      %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%g : tensor<1x32xf32>) outs(%o : tensor<1x32xf32>) {
+      ^bb1(%v: f32, %z: f32):
+        %l = math.absf %v : f32
+        linalg.yield %l : f32
+      } -> tensor<1x32xf32>
+      kernel.yield %h : tensor<1x32xf32>
+    } -> tensor<1x32xf32>
+    return %r : tensor<1x32xf32>
+  }
+}

@@ -80,3 +80,34 @@ rt.variant @matrix target "sm_80" {
     return %r : tensor<64x64xf32>
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+rt.variant @skinny target "sm_80" {
+  func.func @main(%x: tensor<1x1024xf32>, %w: tensor<1024x64xf32>) -> tensor<1x64xf32> {
+    %e = tensor.empty() : tensor<1x64xf32>
+    // expected-error@+1 {{schedule 'skinny': the depth is not split into 3 parts; 1 to 32 of a step or more each are possible}}
+    %r = kernel.dispatch ins(%x, %w : tensor<1x1024xf32>, tensor<1024x64xf32>) outs(%e : tensor<1x64xf32>) schedule <"skinny", {lanes = array<i64: 4, 8>, splits = 3 : i64, store_vector = 4 : i64, thin_vector = 4 : i64, tile = array<i64: 4, 8>, warps = array<i64: 1, 8>, wide_lines = "across", wide_vector = 4 : i64}> {
+    ^bb0(%a: tensor<1x1024xf32>, %b: tensor<1024x64xf32>, %o: tensor<1x64xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<1x64xf32>) -> tensor<1x64xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<1x1024xf32>, tensor<1024x64xf32>) outs(%f : tensor<1x64xf32>) {
+      ^bb1(%p: f32, %q: f32, %s: f32):
+        %t = math.fma %p, %q, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<1x64xf32>
+      %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%g : tensor<1x64xf32>) outs(%o : tensor<1x64xf32>) {
+      ^bb1(%v: f32, %z: f32):
+        %l = math.absf %v : f32
+        linalg.yield %l : f32
+      } -> tensor<1x64xf32>
+      kernel.yield %h : tensor<1x64xf32>
+    } -> tensor<1x64xf32>
+    return %r : tensor<1x64xf32>
+  }
+}

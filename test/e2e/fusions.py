@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Forms of models that are one kernel at -O2, or few: norms of groups through reshapes, gathered rows of
-products, concatenations with constant parts, running sums of what is computed. Each model has at most
-so many launches as it says here, the results of ONNX Runtime, and at -O2 the bits of -O0, under all
-checks of the simulator."""
+products, heads that are repeated for groups, concatenations with constant parts, running sums of what is
+computed. Each model has at most so many launches as it says here, the results of ONNX Runtime, and at -O2
+the bits of -O0, under all checks of the simulator."""
 # SPDX-License-Identifier: Apache-2.0
 import sys
 
@@ -12,6 +12,8 @@ from onnx import TensorProto
 import batches
 from batches import FLOAT, Nodes
 from small_models import normal
+
+HALF = TensorProto.FLOAT16
 
 
 def group_norm(groups, channels, size, primitives=False, residual=False, batch=2):
@@ -104,6 +106,33 @@ def gathered_twice():
                    [{"indices": b.random.integers(0, 50, 40)}], 2)
 
 
+def grouped_heads(tokens, keys, kind=FLOAT, heads=8, groups=4, batch=2):
+    """Attention whose keys and values have a head for `groups` of the queries, spelled out: nothing is
+    repeated in memory. `keys` are as many, or a list of how many feeds have."""
+    b = Nodes(67)
+    size, own = 32, heads // groups
+    number = {FLOAT: numpy.float32, HALF: numpy.float16}[kind]
+    length = keys if isinstance(keys, int) else "T"
+
+    def repeated(name):
+        x = b.add("Expand", b.add("Unsqueeze", name, b.constant(2)),
+                  b.constant(1, 1, groups, 1, 1))
+        return b.add("Reshape", x, b.constant(0, heads, -1, size))
+
+    b.weights["scale"] = number(size**-0.5)
+    x = b.add("MatMul", "query", b.add("Transpose", repeated("key"), perm=[0, 1, 3, 2]))
+    x = b.add("Softmax", b.add("Mul", x, "scale"), axis=-1)
+    b.output(b.add("MatMul", x, repeated("value")), "y")
+    query, key = [batch, heads, tokens, size], [batch, own, length, size]
+    return b.model("grouped_heads",
+                   [("query", kind, query), ("key", kind, key), ("value", kind, key)],
+                   [("y", kind, query)],
+                   [{"query": (normal(b.random, *query) / 4).astype(number),
+                     "key": normal(b.random, batch, own, n, size).astype(number),
+                     "value": normal(b.random, batch, own, n, size).astype(number)}
+                    for n in ([keys] if isinstance(keys, int) else keys)], 3)
+
+
 def patches(size, width, token):
     """How a vision transformer begins: patches behind a token, positions, a norm."""
     b = Nodes(65)
@@ -157,7 +186,6 @@ def positions(length):
                    [("y", TensorProto.INT64, ["N", length]), ("z", FLOAT, ["L", 5])], feeds, 2)
 
 
-HALF = TensorProto.FLOAT16
 MODELS = {
     "group-norm": lambda: group_norm(8, 32, 8),
     "group-norm-7x7": lambda: group_norm(8, 32, 7),
@@ -174,6 +202,11 @@ MODELS = {
     "routed-tokens": lambda: routed_tokens(40),
     "routed-tokens-open": lambda: routed_tokens("R"),
     "gathered-twice": gathered_twice,
+    "grouped-heads": lambda: grouped_heads(40, 300),
+    "grouped-heads-f16": lambda: grouped_heads(40, 300, HALF),
+    "grouped-heads-token": lambda: grouped_heads(1, 300),
+    "grouped-heads-open": lambda: grouped_heads(1, [300, 45]),
+    "grouped-heads-token-f16": lambda: grouped_heads(1, 300, HALF),
     "patches": lambda: patches(32, 48, "constant"),
     "patches-token": lambda: patches(32, 48, "input"),
     "parts-first": lambda: parts_of_several(0),

@@ -59,7 +59,8 @@ class Case:
     def model(self):
         graph = helper.make_graph(
             self.nodes, self.name,
-            [helper.make_tensor_value_info(key, TensorProto.FLOAT, value.shape)
+            [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(value.dtype),
+                                           value.shape)
              for key, value in self.inputs.items()],
             [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.output)],
             list(self.weights))
@@ -129,8 +130,8 @@ class MatrixCase(Case):
 
 
 @dataclass
-class MatrixRowCase(Case):
-    """Rows of a product on Tensor Cores; their shuffles are those of any rows of products."""
+class FusedMatrixCase(Case):
+    """Products on Tensor Cores with other work; shuffles of rows of products are those of any."""
     KINDS = MatrixCase.KINDS + ("early-barrier", "late-barrier", "drop-global-store", "shift-start",
                                 "drop-start")
 
@@ -287,12 +288,27 @@ def fused_cases():
              [2, 37, 49], True),
         # The same on Tensor Cores, deeper than there are stages; of warps side by side each reduces
         # some of the rows.
-        MatrixRowCase("fused-product-rows-mma",
-                      [node("MatMul", ["x", "w"], ["p"], "product"),
-                       node("Add", ["p", "m"], ["s"], "mask"),
-                       node("Softmax", ["s"], ["y"], "weights", axis=-1)],
-                      {"x": normal(2, 37, 132), "w": normal(2, 132, 44), "m": normal(2, 37, 44)},
-                      [2, 37, 44], True, flags=("--precision=tf32",)),
+        FusedMatrixCase("fused-product-rows-mma",
+                        [node("MatMul", ["x", "w"], ["p"], "product"),
+                         node("Add", ["p", "m"], ["s"], "mask"),
+                         node("Softmax", ["s"], ["y"], "weights", axis=-1)],
+                        {"x": normal(2, 37, 132), "w": normal(2, 132, 44), "m": normal(2, 37, 44)},
+                        [2, 37, 44], True, flags=("--precision=tf32",)),
+        # Rows of a table by indices, which the block reads before its first copy; the last ones count
+        # from the table's end.
+        *(kind(f"gathered-rows{name}",
+               [node("Gather", ["t", "i"], ["x"], "rows", axis=0),
+                node("MatMul", ["x", "w"], ["y"], "product")],
+               {"t": normal(29, depth), "i": random.integers(-29, 29, rows),
+                "w": normal(depth, columns)}, [rows, columns], True, flags=flags)
+          for kind, name, rows, depth, columns, flags in (
+              (Case, "", 70, 50, 66, ()),
+              (FusedMatrixCase, "-mma", 37, 132, 44, ("--precision=tf32",)))),
+        # A few rows by the large operand of each batch: no tiles, sums cross lanes and warps.
+        Case("skinny-batched", [node("MatMul", ["x", "w"], ["p"], "product"),
+                                node("Add", ["p", "m"], ["y"], "mask")],
+             {"x": normal(3, 2, 264), "w": normal(3, 264, 37), "m": normal(3, 2, 37)},
+             [3, 2, 37], True),
         # Several reductions of the same rows, which are computed first.
         Case("fused-rows", [node("Add", ["x", "r"], ["p"], "residual"),
                             node("LayerNormalization", ["p", "s", "b"], ["y"], "norm", axis=-1)],

@@ -152,6 +152,24 @@ SPLIT = {
     "open": lambda c: multiply_open(c, (40, 333), (333, 51),
                                     {(0, 0): "m", (0, 1): "k", (1, 0): "k", (1, 1): "n"}),
 }
+# Three parts of whole steps, 128 to 512 of depth; steps that are left are the last one's.
+SPLIT_SKINNY = {
+    "1x64x700": lambda c: multiply(c, 1, 64, 700),
+    "8x33x330": lambda c: multiply(c, 8, 33, 330),
+    "3x36x1333-turned-ab": lambda c: multiply(c, 3, 36, 1333, turned="ab"),
+    "70x1x700": lambda c: multiply(c, 70, 1, 700),
+    "40x5x333-turned-b": lambda c: multiply(c, 40, 5, 333, turned="b"),
+    "matrix-vector": lambda c: vectors(c, (48, 700), (700,)),
+    "batches": lambda c: multiply(c, 4, 40, 336, batch=(2, 3), turned="b"),
+    "weight": lambda c: weigh(c, 1336, 100),
+    "bias": lambda c: clip(c, add(c, multiply(c, 4, 72, 700), 72)),
+    "residual": lambda c: add(c, multiply(c, 3, 43, 333), 3, 43),
+    "computed": lambda c: multiply_computed(c, 4, 72, 330),
+    "heads": lambda c: attend(c, 3, 50, 700),
+    "open-depth": lambda c: multiply_open(c, (2, 700), (700, 64), {(0, 1): "k", (1, 0): "k"}),
+    "open-batch": lambda c: multiply_open(c, (3, 1, 700), (3, 700, 50),
+                                          {(0, 0): "b", (1, 0): "b", (1, 2): "n"}),
+}
 OPEN = {
     "rows": lambda c: multiply_open(c, (70, 48), (48, 64), {(0, 0): "m"}),
     "columns": lambda c: multiply_open(c, (40, 64), (64, 77), {(1, 1): "n"}),
@@ -180,6 +198,7 @@ TILES = {"mma", "contraction"}
 BYTES = {name: SPLIT[name] for name in ("33x65x700", "20x40x330-turned-ab", "batch")} | {
     "128x64x768": lambda c: multiply(c, 128, 64, 768)}
 GROUPS = {"skinny": (SKINNY, (*FLOATS, "i32"), {"skinny"}, 0),
+          "split-skinny": (SPLIT_SKINNY, (*FLOATS, "i32"), {"skinny"}, 3),
           "split": (SPLIT, (*FLOATS, "i32"), TILES, 3), "split-bytes": (BYTES, ("s8",), {"mma"}, 3),
           "open": (OPEN, FLOATS, TILES, 0), "depthwise": (DEPTHWISE, ("f32", "s8"), {"window"}, 0)}
 

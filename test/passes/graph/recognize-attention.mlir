@@ -222,6 +222,64 @@ func.func @visible(%q: tensor<2x2x4xf32>, %k: tensor<2x4x2xf32>, %v: tensor<2x2x
 
 // -----
 
+// Heads of keys and values are repeated for groups of queries: Attention has fewer of them. Others may read
+// what is repeated; sizes are known at run time.
+// CHECK-LABEL: func @groups
+// CHECK-SAME: %[[Q:.*]]: tensor<?x4x3x4xf32> {{{.*}}}, %[[K:.*]]: tensor<?x2x?x4xf32> {{{.*}}}, %[[V:.*]]: tensor<?x2x?x4xf32> {{.*}}) ->
+// CHECK-NOT: onnx.Tile
+// CHECK: %[[E:.*]] = onnx.Expand
+// CHECK: onnx.Attention(%[[Q]], %[[K]], %[[V]],
+// CHECK: return {{.*}}, %[[E]]
+func.func @groups(%q: tensor<?x4x3x4xf32> {onnx.dims = ["N", 4, 3, 4]}, %k: tensor<?x2x?x4xf32> {onnx.dims = ["N", 2, "T", 4]}, %v: tensor<?x2x?x4xf32> {onnx.dims = ["N", 2, "T", 4]}, %s5: tensor<5xi64>, %s4: tensor<4xi64>) -> (tensor<?x4x3x4xf32>, tensor<?x2x2x?x4xf32>) {
+  %axis = onnx.Constant() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %times = onnx.Constant() {value = dense<[1, 1, 2, 1, 1]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %0 = onnx.Unsqueeze(%k, %axis) {onnx.dims = [["N", 2, 1, "T", 4]]} : (tensor<?x2x?x4xf32>, tensor<1xi64>) -> tensor<?x2x1x?x4xf32>
+  %1 = onnx.Tile(%0, %times) {onnx.dims = [["N", 2, 2, "T", 4]]} : (tensor<?x2x1x?x4xf32>, tensor<5xi64>) -> tensor<?x2x2x?x4xf32>
+  %2 = onnx.Reshape(%1, %s4) {onnx.dims = [["N", 4, "T", 4]]} : (tensor<?x2x2x?x4xf32>, tensor<4xi64>) -> tensor<?x4x?x4xf32>
+  %3 = onnx.Transpose(%2) {perm = array<i64: 0, 1, 3, 2>, onnx.dims = [["N", 4, 4, "T"]]} : (tensor<?x4x?x4xf32>) -> tensor<?x4x4x?xf32>
+  %4 = onnx.Unsqueeze(%v, %axis) {onnx.dims = [["N", 2, 1, "T", 4]]} : (tensor<?x2x?x4xf32>, tensor<1xi64>) -> tensor<?x2x1x?x4xf32>
+  %5 = onnx.Expand(%4, %s5) {onnx.dims = [["N", 2, 2, "T", 4]]} : (tensor<?x2x1x?x4xf32>, tensor<5xi64>) -> tensor<?x2x2x?x4xf32>
+  %6 = onnx.Reshape(%5, %s4) {onnx.dims = [["N", 4, "T", 4]]} : (tensor<?x2x2x?x4xf32>, tensor<4xi64>) -> tensor<?x4x?x4xf32>
+  %7 = onnx.MatMul(%q, %3) {onnx.dims = [["N", 4, 3, "T"]]} : (tensor<?x4x3x4xf32>, tensor<?x4x4x?xf32>) -> tensor<?x4x3x?xf32>
+  %8 = onnx.Softmax(%7) {onnx.dims = [["N", 4, 3, "T"]]} : (tensor<?x4x3x?xf32>) -> tensor<?x4x3x?xf32>
+  %9 = onnx.MatMul(%8, %6) {onnx.dims = [["N", 4, 3, 4]]} : (tensor<?x4x3x?xf32>, tensor<?x4x?x4xf32>) -> tensor<?x4x3x4xf32>
+  return %9, %5 : tensor<?x4x3x4xf32>, tensor<?x2x2x?x4xf32>
+}
+
+// -----
+
+// All heads, repeated in turn, are no groups; nor are those of values alone.
+// CHECK-LABEL: func @no_groups
+// CHECK: %[[K:.*]] = onnx.Reshape
+// CHECK: %[[V:.*]] = onnx.Reshape
+// CHECK: onnx.Attention(%arg0, %[[K]], %[[V]],
+// CHECK: %[[R:.*]] = onnx.Reshape
+// CHECK: onnx.Attention(%arg0, %arg3, %[[R]],
+func.func @no_groups(%q: tensor<1x4x3x4xf32>, %k: tensor<1x2x5x4xf32>, %v: tensor<1x2x5x4xf32>, %all: tensor<1x4x5x4xf32>) -> (tensor<1x4x3x4xf32>, tensor<1x4x3x4xf32>) {
+  %one = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %axis = onnx.Constant() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %s5 = onnx.Constant() {value = dense<[1, 2, 2, 5, 4]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %s4 = onnx.Constant() {value = dense<[1, 4, 5, 4]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %0 = onnx.Unsqueeze(%k, %one) : (tensor<1x2x5x4xf32>, tensor<1xi64>) -> tensor<1x1x2x5x4xf32>
+  %1 = onnx.Expand(%0, %s5) : (tensor<1x1x2x5x4xf32>, tensor<5xi64>) -> tensor<1x2x2x5x4xf32>
+  %2 = onnx.Reshape(%1, %s4) : (tensor<1x2x2x5x4xf32>, tensor<4xi64>) -> tensor<1x4x5x4xf32>
+  %3 = onnx.Transpose(%2) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x4x5x4xf32>) -> tensor<1x4x4x5xf32>
+  %4 = onnx.Unsqueeze(%v, %axis) : (tensor<1x2x5x4xf32>, tensor<1xi64>) -> tensor<1x2x1x5x4xf32>
+  %5 = onnx.Expand(%4, %s5) : (tensor<1x2x1x5x4xf32>, tensor<5xi64>) -> tensor<1x2x2x5x4xf32>
+  %6 = onnx.Reshape(%5, %s4) : (tensor<1x2x2x5x4xf32>, tensor<4xi64>) -> tensor<1x4x5x4xf32>
+  %7 = onnx.MatMul(%q, %3) : (tensor<1x4x3x4xf32>, tensor<1x4x4x5xf32>) -> tensor<1x4x3x5xf32>
+  %8 = onnx.Softmax(%7) : (tensor<1x4x3x5xf32>) -> tensor<1x4x3x5xf32>
+  %9 = onnx.MatMul(%8, %6) : (tensor<1x4x3x5xf32>, tensor<1x4x5x4xf32>) -> tensor<1x4x3x4xf32>
+  %10 = onnx.Transpose(%all) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x4x5x4xf32>) -> tensor<1x4x4x5xf32>
+  %11 = onnx.Reshape(%5, %s4) : (tensor<1x2x2x5x4xf32>, tensor<4xi64>) -> tensor<1x4x5x4xf32>
+  %12 = onnx.MatMul(%q, %10) : (tensor<1x4x3x4xf32>, tensor<1x4x4x5xf32>) -> tensor<1x4x3x5xf32>
+  %13 = onnx.Softmax(%12) : (tensor<1x4x3x5xf32>) -> tensor<1x4x3x5xf32>
+  %14 = onnx.MatMul(%13, %11) : (tensor<1x4x3x5xf32>, tensor<1x4x5x4xf32>) -> tensor<1x4x3x4xf32>
+  return %9, %14 : tensor<1x4x3x4xf32>, tensor<1x4x3x4xf32>
+}
+
+// -----
+
 // What is not the operator's own: a scale that has one number per key, and shapes that nobody checks.
 // CHECK-LABEL: func @unknown
 // CHECK-NOT: onnx.Attention

@@ -16,7 +16,7 @@ namespace cameo {
 
 //===-- Sizes and indices ---------------------------------------------------------------------===//
 
-Value Kernel::constant(int64_t value) {
+Value KernelWriter::constant(int64_t value) {
   Value &known = constants[value];
   if (!known) {
     OpBuilder entry = OpBuilder::atBlockBegin(&function.getBody().front());
@@ -25,7 +25,7 @@ Value Kernel::constant(int64_t value) {
   return known;
 }
 
-Value Kernel::add(Value a, Value c) {
+Value KernelWriter::add(Value a, Value c) {
   if (isConstantIntValue(c, 0))
     return a;
   if (isConstantIntValue(a, 0))
@@ -33,7 +33,7 @@ Value Kernel::add(Value a, Value c) {
   return b.createOrFold<arith::AddIOp>(loc, a, c);
 }
 
-Value Kernel::mul(Value a, Value c) {
+Value KernelWriter::mul(Value a, Value c) {
   if (isConstantIntValue(c, 1))
     return a;
   if (isConstantIntValue(a, 1))
@@ -44,7 +44,7 @@ Value Kernel::mul(Value a, Value c) {
   return b.createOrFold<arith::MulIOp>(loc, a, c);
 }
 
-Value Kernel::size(Value tensor, int64_t dim) {
+Value KernelWriter::size(Value tensor, int64_t dim) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dim))
     return constant(type.getDimSize(dim));
@@ -84,14 +84,14 @@ Value Kernel::size(Value tensor, int64_t dim) {
   return result;
 }
 
-SmallVector<Value> Kernel::sizes(Value tensor) {
+SmallVector<Value> KernelWriter::sizes(Value tensor) {
   SmallVector<Value> result;
   for (int64_t dim = 0; dim < cast<RankedTensorType>(tensor.getType()).getRank(); ++dim)
     result.push_back(size(tensor, dim));
   return result;
 }
 
-SmallVector<Value> Kernel::loopSizes(linalg::LinalgOp linalgOp) {
+SmallVector<Value> KernelWriter::loopSizes(linalg::LinalgOp linalgOp) {
   SmallVector<int64_t> known = linalgOp.getStaticLoopRanges();
   SmallVector<Value> result(known.size());
   for (auto [dim, range] : llvm::enumerate(known)) {
@@ -116,7 +116,7 @@ SmallVector<Value> Kernel::loopSizes(linalg::LinalgOp linalgOp) {
   return result;
 }
 
-Value Kernel::linearize(ValueRange indices, ArrayRef<Value> extents) {
+Value KernelWriter::linearize(ValueRange indices, ArrayRef<Value> extents) {
   Value result;
   for (auto [index, extent] : llvm::zip(indices, extents))
     result = result ? add(mul(result, extent), index) : index;
@@ -135,7 +135,7 @@ partsOf(Value sum, int64_t size, const llvm::DenseMap<Value, int64_t> &bounds) {
   return std::pair(multiple.getLhs(), add.getRhs());
 }
 
-SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
+SmallVector<Value> KernelWriter::delinearize(Value flat, ArrayRef<Value> extents) {
   SmallVector<Value> result(extents.size());
   for (size_t i = extents.size(); i-- > 0;) {
     if (isConstantIntValue(extents[i], 1)) {
@@ -160,12 +160,12 @@ SmallVector<Value> Kernel::delinearize(Value flat, ArrayRef<Value> extents) {
   return result;
 }
 
-SmallVector<Value> Kernel::placeOf(Value flat, ArrayRef<Value> sizes) {
+SmallVector<Value> KernelWriter::placeOf(Value flat, ArrayRef<Value> sizes) {
   place = {flat, SmallVector<Value>(sizes), delinearize(flat, sizes)};
   return place.indices;
 }
 
-Value Kernel::apply(AffineExpr expr, ValueRange dims) {
+Value KernelWriter::apply(AffineExpr expr, ValueRange dims) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   if (auto known = dyn_cast<AffineConstantExpr>(expr))
@@ -186,7 +186,7 @@ Value Kernel::apply(AffineExpr expr, ValueRange dims) {
   }
 }
 
-SmallVector<Value> Kernel::apply(AffineMap map, ValueRange dims) {
+SmallVector<Value> KernelWriter::apply(AffineMap map, ValueRange dims) {
   SmallVector<Value> result;
   for (AffineExpr expr : map.getResults())
     result.push_back(apply(expr, dims));
@@ -195,7 +195,7 @@ SmallVector<Value> Kernel::apply(AffineMap map, ValueRange dims) {
 
 //===-- Addresses -----------------------------------------------------------------------------===//
 
-Value Kernel::outerStride(Value tensor, int64_t dim, Value stride) {
+Value KernelWriter::outerStride(Value tensor, int64_t dim, Value stride) {
   const OperandLayout &place = layout(tensor);
   if (place.isContiguous() || dim == 0)
     return mul(stride, size(tensor, dim));
@@ -203,7 +203,7 @@ Value Kernel::outerStride(Value tensor, int64_t dim, Value stride) {
   return ShapedType::isDynamic(known) ? dynamicStrides.at({tensor, dim - 1}) : constant(known);
 }
 
-Value Kernel::offset(Value tensor, ValueRange indices) {
+Value KernelWriter::offset(Value tensor, ValueRange indices) {
   if (layout(tensor).isContiguous()) {
     SmallVector<Value> extents = sizes(tensor);
     bool isPlace = place.flat && llvm::equal(indices, place.indices) && extents == place.sizes;
@@ -217,13 +217,13 @@ Value Kernel::offset(Value tensor, ValueRange indices) {
   return result;
 }
 
-Value Kernel::wide(Value index) {
+Value KernelWriter::wide(Value index) {
   if (auto known = getConstantIntValue(index))
     return b.create<arith::ConstantIntOp>(loc, *known, 64);
   return b.create<arith::IndexCastOp>(loc, b.getI64Type(), index);
 }
 
-Value Kernel::wideOffset(ValueRange indices, ArrayRef<Value> extents) {
+Value KernelWriter::wideOffset(ValueRange indices, ArrayRef<Value> extents) {
   auto add = [&](Value a, Value c) { return b.createOrFold<arith::AddIOp>(loc, a, c); };
   auto mul = [&](Value a, Value c) { return b.createOrFold<arith::MulIOp>(loc, a, c); };
   Value result;
@@ -232,7 +232,7 @@ Value Kernel::wideOffset(ValueRange indices, ArrayRef<Value> extents) {
   return result ? result : wide(constant(0));
 }
 
-Value Kernel::wideOffset(Value tensor, ValueRange indices) {
+Value KernelWriter::wideOffset(Value tensor, ValueRange indices) {
   if (layout(tensor).isContiguous())
     return wideOffset(indices, sizes(tensor));
   Value result = wide(constant(0));
@@ -244,7 +244,7 @@ Value Kernel::wideOffset(Value tensor, ValueRange indices) {
   return result;
 }
 
-Value Kernel::advanced(Value memory, Value offset) {
+Value KernelWriter::advanced(Value memory, Value offset) {
   Value result = b.create<kernel::AdvanceOp>(loc, memory.getType(), memory, offset);
   if (auto known = alignments.find(memory); known != alignments.end()) {
     int64_t alignment = known->second;
@@ -253,7 +253,7 @@ Value Kernel::advanced(Value memory, Value offset) {
   return result;
 }
 
-Kernel::Address Kernel::address(Value tensor, ValueRange indices) {
+KernelWriter::Address KernelWriter::address(Value tensor, ValueRange indices) {
   if (!isFar)
     return {memory(tensor), offset(tensor, indices)};
   return {advanced(memory(tensor), wideOffset(tensor, indices)), constant(0)};
@@ -261,7 +261,7 @@ Kernel::Address Kernel::address(Value tensor, ValueRange indices) {
 
 //===-- Memory and threads --------------------------------------------------------------------===//
 
-Value Kernel::sharedMemory(int64_t count, Type type) {
+Value KernelWriter::sharedMemory(int64_t count, Type type) {
   synchronises = true;
   ownSharedBytes += count * llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
@@ -269,7 +269,7 @@ Value Kernel::sharedMemory(int64_t count, Type type) {
   return function.addWorkgroupAttribution(memory, loc);
 }
 
-TypedValue<kernel::TileType> Kernel::tile(kernel::TileType type, ValueRange over) {
+TypedValue<kernel::TileType> KernelWriter::tile(kernel::TileType type, ValueRange over) {
   synchronises = true;
   return b.create<kernel::AllocTileOp>(loc, type, over).getResult();
 }
@@ -283,19 +283,19 @@ static IntegerAttr alignment(OpBuilder &b, Type type, int64_t lanes) {
   return b.getI64IntegerAttr(lanes * type.getIntOrFloatBitWidth() / 8);
 }
 
-int64_t Kernel::alignmentOf(Value memory, int64_t lanes) {
+int64_t KernelWriter::alignmentOf(Value memory, int64_t lanes) {
   auto known = alignments.find(memory);
   return known == alignments.end() ? lanes : std::min(lanes, known->second);
 }
 
-Value Kernel::loadVector(Value memory, Value offset, int64_t lanes) {
+Value KernelWriter::loadVector(Value memory, Value offset, int64_t lanes) {
   Type type = cast<MemRefType>(memory.getType()).getElementType();
   auto load = b.create<vector::LoadOp>(loc, VectorType::get({lanes}, type), memory, offset);
   load->setAttr(kAlignmentAttr, alignment(b, type, alignmentOf(memory, lanes)));
   return load;
 }
 
-SmallVector<Value> Kernel::load(Value memory, Value offset, int64_t lanes) {
+SmallVector<Value> KernelWriter::load(Value memory, Value offset, int64_t lanes) {
   int64_t piece = std::min(alignmentOf(memory, lanes),
                            widestAccess(cast<MemRefType>(memory.getType()).getElementType()));
   SmallVector<Value> result;
@@ -312,7 +312,7 @@ SmallVector<Value> Kernel::load(Value memory, Value offset, int64_t lanes) {
   return result;
 }
 
-void Kernel::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {
+void KernelWriter::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {
   Type type = lanes[0].getType();
   int64_t piece = std::min(alignmentOf(memory, lanes.size()), widestAccess(type));
   for (int64_t lane = 0, count = lanes.size(); lane < count; lane += piece) {
@@ -328,7 +328,7 @@ void Kernel::storeVector(Value memory, Value offset, ArrayRef<Value> lanes) {
   }
 }
 
-Value Kernel::threadId() { return b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x); }
-Value Kernel::blockId(gpu::Dimension dim) { return b.create<gpu::BlockIdOp>(loc, dim); }
+Value KernelWriter::threadId() { return b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x); }
+Value KernelWriter::blockId(gpu::Dimension dim) { return b.create<gpu::BlockIdOp>(loc, dim); }
 
 } // namespace cameo
