@@ -8,19 +8,23 @@ import numpy
 import onnx
 import onnxruntime
 
+import candidates
 import harness
+import pack_products
 import payload
 
 SECONDS = 1800
-TARGET = "sm_75,sm_80,sm_90a,ptx,sim:sm_80"
-SMALL_TARGET = "sm_80,ptx,sim:sm_80"
+TARGET = "sm_75,sm_80,sm_90a"
+SMALL_TARGET = "sm_80"
+BESIDES = ",ptx,sim:sm_80"  # of all but what is only measured
 PTX, PTX_TARGET = "sm_80", "ptx,sim:sm_80"  # PTX for the same architecture as in TARGET
 INSTRUCTION_ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90a")
 SMALL_INSTRUCTION_ARCHITECTURES = ("sm_80",)
 # What the fake driver is taken for, and the simulator image of all instruction tests.
 DRY_GPU, DRY_INSTRUCTIONS = "8.0", "sm_90a"
 # Functions whose bits are the machine's: libdevice's, and the approximate instructions.
-INEXACT = re.compile(r"@__nv_|\.approx\b|_approx")
+# Products of floats on Tensor Cores are summed in the machine's own order.
+INEXACT = re.compile(r"@__nv_|\.approx\b|_approx|mma_sync_\w*_f(16|32)|mma\.sync.*f(16|32)")
 
 
 class Failed(Exception):
@@ -35,38 +39,70 @@ def run(command, **arguments):
 
 
 class Builder:
-    def __init__(self, tools, work, content, small):
+    """`architectures`: those of cubins, separated by commas."""
+
+    def __init__(self, tools, work, content, small, architectures=""):
         self.tools, self.work, self.content, self.small = tools, work, content, small
-        self.target = SMALL_TARGET if small else TARGET
+        self.architectures = architectures or (SMALL_TARGET if small else TARGET)
         for folder in ("models", "data", "bin", "instructions", "dry"):
             (content / folder).mkdir(parents=True)
         work.mkdir(parents=True, exist_ok=True)
 
     def compile(self, source, result, target, *more):
-        run([self.tools / "bin" / "cameoc", source, "-o", result, f"--target={target}", "-j1", *more])
+        """The estimated times of its targets in microseconds."""
+        report = self.work / f"{result.name}.report.json"
+        run([self.tools / "bin" / "cameoc", source, "-o", result, f"--target={target}", "-j1",
+             f"--report={report}", *more])
+        return {variant["target"]: variant["estimate"]["microseconds"]
+                for variant in json.loads(report.read_text())["variants"]}
 
     def model(self, entry):
-        """Compiles one; its line of the pack's table of contents."""
+        """Compiles one; its lines of the pack's table of contents: its own, and those of schedules."""
         model, feeds, expected = entry.make()
         for number, node in enumerate(model.graph.node):
             node.name = node.name or f"{node.op_type}_{number}"
         source = self.work / f"{entry.name}.onnx"
         onnx.save(model, source)
+        options = [*entry.options]
+        if entry.calibrated:
+            data = self.work / f"{entry.name}.npz"
+            numpy.savez(data, **feeds[0])
+            options += [f"--calibration-data={data}", "--calibration-batch=1"]
         files = {"cubin": f"models/{entry.name}"}
-        self.compile(source, self.content / files["cubin"], entry.target or self.target)
+        target = entry.target or self.architectures + (
+            "" if entry.kind == "benchmark" and not self.small else BESIDES)
+        estimate = self.compile(source, self.content / files["cubin"], target, *options)
         if entry.ptx:
             files["ptx"] = f"models/{entry.name}-ptx"
-            self.compile(source, self.content / files["ptx"], PTX_TARGET)
-        exact = self.exact_outputs(entry, model, source) if feeds and entry.kind != "helper" else []
-        simulator = self.simulator(entry, source) if exact else None
+            self.compile(source, self.content / files["ptx"], PTX_TARGET, *options)
+        exact = (self.exact_outputs(entry, model, source, options)
+                 if feeds and entry.kind != "helper" else [])
+        simulator = self.simulator(entry, source, options) if exact else None
         lines = []
         for number, feed in enumerate([] if entry.kind in ("helper", "benchmark") else feeds):
             lines.append(self.feed(entry, model, number, feed, expected and expected[number],
                                    simulator))
-        return {"name": entry.name, "kind": entry.kind, "files": files, "feeds": lines,
+        line = {"name": entry.name, "kind": entry.kind, "files": files, "feeds": lines,
                 "exact": exact, "tolerance": entry.tolerance, "sanitize": entry.sanitize,
                 "benchmark": entry.benchmark, "shapes": entry.shapes, "torch": entry.torch,
-                "gflop": entry.gflop}
+                "gflop": entry.gflop, "estimates_us": estimate}
+        return [line, *self.schedules(entry, source, line)]
+
+    def schedules(self, entry, source, line):
+        """The same in other schedules, of the newest architecture alone."""
+        if self.small or not re.fullmatch(pack_products.TRIED, entry.name):
+            return []
+        target = self.architectures.split(",")[-1]
+        made = []
+        for number, (file, estimate, schedule) in enumerate(candidates.schedule_files(
+                self.tools / "bin", source, self.work / entry.name, target,
+                pack_products.CANDIDATES, entry.options)):
+            name = f"{entry.name}-schedule-{number}"
+            path = f"models/{name}"
+            self.compile(source, self.content / path, target, *entry.options, f"--schedules={file}")
+            made.append({**line, "name": name, "benchmark": name, "files": {"cubin": path}, "torch": {},
+                         "estimates_us": {target: estimate}, "schedule": schedule})
+        return made
 
     def feed(self, entry, model, number, feed, expected, simulator):
         """Writes one set of inputs, and what it should give."""
@@ -88,18 +124,19 @@ class Builder:
                  f"--output=@{self.content / simulated[architecture]}"])
         return {"inputs": inputs, "expected": f"{start}.expected.npz", "simulated": simulated}
 
-    def simulator(self, entry, source):
+    def simulator(self, entry, source, options):
         """An artefact with simulator images alone, and their architectures."""
-        architectures = [word for word in self.target.split(",") if word.startswith("sm_")]
+        architectures = sorted({*self.architectures.split(","), PTX})
         artefact = self.work / f"{entry.name}.sim"
-        self.compile(source, artefact, ",".join(f"sim:{name}" for name in architectures))
+        self.compile(source, artefact, ",".join(f"sim:{name}" for name in architectures), *options)
         return artefact, architectures
 
-    def exact_outputs(self, entry, model, source):
-        """Outputs that no kernel with a function of libdevice has a part in: their bits are the same
-        on every machine, the simulator included."""
+    def exact_outputs(self, entry, model, source, options):
+        """Outputs that no kernel with a function of libdevice, or with floats on Tensor Cores, has a
+        part in: their bits are the same on every machine, the simulator included."""
         device = self.work / f"{entry.name}.mlir"
-        self.compile(source, device, "sim:sm_80", "--stop-after=device")
+        run([self.tools / "bin" / "cameoc", source, "-o", device, "--target=sim:sm_80",
+             "--stop-after=device", *options])
         kernels = payload.Payload(self.content / "models" / entry.name).kernels(0)
         nodes, kernel = set(), None
         for line in device.read_text().splitlines():

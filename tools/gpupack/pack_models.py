@@ -8,7 +8,9 @@ import numpy
 from onnx import TensorProto, helper
 
 import batch
+import modern_networks
 import pack_networks
+import pack_products
 import reference
 import row_cases
 import small_models
@@ -16,7 +18,8 @@ import small_models
 # As test/e2e judges them: single operators by value, networks by their largest one.
 BY_VALUE = {"relative": 1e-3, "absolute": 1e-5}
 BY_LARGEST = {"of_largest": 1e-3}
-F16 = {"relative": 4e-3, "absolute": 1e-3}
+LOWERED = {"tf32": {"of_largest": 1e-2}, "fp16": {"of_largest": 2e-2}, "bf16": {"of_largest": 1e-1},
+           "int8": {"of_largest": 3e-1}}
 
 
 @dataclass
@@ -33,6 +36,8 @@ class PackModel:
     shapes: str = ""  # of the benchmark's inputs
     torch: dict = field(default_factory=dict)  # the same work for torch_cases.py
     gflop: float = 0.0
+    options: tuple = ()  # of cameoc
+    calibrated: bool = False  # with the first feed
 
 
 def small_model(name):
@@ -99,52 +104,56 @@ def family(operators):
     return make
 
 
-def product(m, k, n):
-    def make():
-        nodes = [helper.make_node("MatMul", ["a", "b"], ["c"], "matmul")]
-        model = small_models.build(f"gemm{m}", nodes, [("a", TensorProto.FLOAT, [m, k]),
-                                                       ("b", TensorProto.FLOAT, [k, n])],
-                                   [("c", TensorProto.FLOAT, [m, n])], {})
-        return model, [], None
-    return make
+def measured():
+    """Products and convolutions beside cuBLAS and cuDNN."""
+    for label, make, precision, work, gflop in pack_products.measured():
+        yield PackModel(label, "benchmark", make, benchmark=label, ptx=False, torch=work, gflop=gflop,
+                        small=label in ("gemm-512x512x512-fp16", "conv-1x256x14-256-k3s1g1-fp16"),
+                        options=("--precision=tf32",) if precision == "tf32" else ())
 
 
-def convolution(c):
-    def make():
-        random = numpy.random.default_rng(c["inputs"])
-        weights = {"w": pack_networks.rounded(small_models.normal(
-            random, c["outputs"], c["inputs"] // c["groups"], c["kernel"], c["kernel"]))}
-        node = helper.make_node("Conv", ["x", "w"], ["y"], "conv", strides=[c["stride"]] * 2,
-                                pads=[c["kernel"] // 2] * 4, group=c["groups"])
-        result = (c["size"] - 1) // c["stride"] + 1
-        model = small_models.build(
-            "conv", [node], [("x", TensorProto.FLOAT, [c["batch"], c["inputs"], *[c["size"]] * 2])],
-            [("y", TensorProto.FLOAT, [c["batch"], c["outputs"], result, result])], weights)
-        return model, [], None
-    return make
+def lowered(name, make, precision, **more):
+    """A network in another precision than FP32, held to ONNX Runtime's FP32 results."""
+    options = (f"--precision={precision}", *more.pop("options", ()))
+    return PackModel(f"{name}-{precision}", "network", make, ptx=False, tolerance=LOWERED[precision],
+                     options=options, calibrated=precision == "int8", **more)
 
 
-GEMMS = ((512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096),
-         (8192, 8192, 8192), (128, 768, 3072), (1, 4096, 4096))
-CONVOLUTIONS = [dict(zip(("batch", "inputs", "outputs", "size", "kernel", "stride", "groups"), row))
-                for row in ((1, 64, 64, 56, 3, 1, 1), (32, 64, 64, 56, 3, 1, 1),
-                            (32, 256, 256, 14, 3, 1, 1), (32, 256, 512, 28, 1, 2, 1),
-                            (32, 192, 192, 28, 3, 1, 192))]
+def networks():
+    """Those that torch has, with the sizes that it is given: code for any size is slower."""
+    for name, make in pack_networks.NETWORKS.items():
+        shapes = pack_networks.SHAPES[name]
+        torch = pack_networks.TORCH.get(name, {})
+        fixed = (f"--shapes={shapes}",) if torch else ()
+        precisions = pack_networks.PRECISIONS[name]
+        for precision in precisions:
+            work = {**torch, "type": precision} if torch and precision != "int8" else {}
+            label = f"{name}-{precision}"
+            if precision == "fp32":
+                yield PackModel(label, "network", make, ptx=not torch, benchmark=label, shapes=shapes,
+                                torch=work, options=fixed)
+            else:
+                yield lowered(name, make, precision, benchmark=label, shapes=shapes, torch=work,
+                              options=fixed)
+    shapes = "image:32x3x224x224"
+    yield PackModel("resnet50-fp16-batch-32", "benchmark", pack_networks.NETWORKS["resnet50"],
+                    ptx=False, benchmark="resnet50-fp16-batch-32", shapes=shapes,
+                    options=("--precision=fp16", f"--shapes={shapes}"),
+                    torch={"network": "resnet50", "batch": 32, "type": "fp16"})
+    for name, make in modern_networks.SMALL_NETWORKS.items():
+        network = pack_networks.of_small(make)
+        yield PackModel(name, "network", network, ptx=False)
+        yield lowered(name, network, "fp16")
 
 
-def _gemm(sizes):
-    m, k, n = sizes
-    label = f"gemm-{m}x{k}x{n}"
-    return PackModel(label, "benchmark", product(*sizes), benchmark=label, ptx=False,
-                     small=m == 512, torch={"matmul": list(sizes)}, gflop=2e-9 * m * k * n)
-
-
-def _convolution(c):
-    label = "conv-{batch}x{inputs}x{size}-{outputs}-k{kernel}s{stride}g{groups}".format(**c)
-    outputs = c["batch"] * c["outputs"] * ((c["size"] - 1) // c["stride"] + 1) ** 2
-    return PackModel(label, "benchmark", convolution(c), benchmark=label, ptx=False,
-                     torch={"conv": c},
-                     gflop=2e-9 * outputs * c["inputs"] // c["groups"] * c["kernel"] ** 2)
+def products():
+    """Of every type, held to sums in double precision."""
+    for precision in pack_products.STORED:
+        if precision == "bf16":  # has no NumPy type: networks stand for it
+            continue
+        for name, make in pack_products.correctness(precision):
+            yield PackModel(name, "family", make, ptx=False, tolerance={},
+                            options=("--precision=tf32",) if precision == "tf32" else ())
 
 
 def table():
@@ -158,13 +167,10 @@ def table():
         PackModel("outer", "helper", outer, small=True, ptx=False),
         *(PackModel(f"layers-{arch}", "helper", small_model("layers"), small=True, ptx=False,
                     target=arch) for arch in ("sm_75", "sm_90a")),
+        *(lowered("fashion", small_model("fashion"), precision, small=precision == "fp16",
+                  sanitize=True) for precision in ("fp16", "int8")),
     ]
     for name, operators in FAMILIES.items():
         models.append(PackModel(name, "family", family(operators), small=name in ("scans",),
                                 tolerance=BY_VALUE, sanitize=name in ("scans", "windows")))
-    for name, make in pack_networks.NETWORKS.items():
-        heavy = name == "resnet50"  # its weights are stored once
-        known = {"torch": {"network": name, "batch": 1}} if name in pack_networks.IN_TORCH else {}
-        models.append(PackModel(name, "network", make, ptx=not heavy, benchmark=name,
-                                shapes=pack_networks.SHAPES[name], **known))
-    return models + [_gemm(sizes) for sizes in GEMMS] + [_convolution(c) for c in CONVOLUTIONS]
+    return [*models, *products(), *networks(), *measured()]

@@ -35,6 +35,10 @@ Binding = _structure("Binding", ("memory", C.c_int), ("reserved", C.c_uint32),
 Timing = _structure("Timing", ("kernel", C.c_char_p), ("onnx_nodes", C.c_char_p),
                     ("grid", C.c_uint32 * 3), ("block", C.c_uint32 * 3), ("start", C.c_double),
                     ("duration", C.c_double))
+TensorInfo = _structure("TensorInfo", ("name", C.c_char_p), ("dtype", C.c_int), ("rank", C.c_uint32),
+                        ("dims", C.POINTER(C.c_int64)), ("symbols", C.POINTER(C.c_char_p)),
+                        ("flags", C.c_uint32))
+INPUT, OUTPUT = 0, 1
 TIMING_CALLBACK = C.CFUNCTYPE(None, C.c_void_p, C.POINTER(Timing))
 
 
@@ -46,6 +50,7 @@ class Library:
     def __init__(self, path):
         self.functions = C.CDLL(str(path))
         self.functions.cameo_last_error.restype = C.c_char_p
+        self.functions.cameo_dtype_name.restype = C.c_char_p
 
     def call(self, name, *arguments):
         status = getattr(self.functions, name)(*arguments)
@@ -64,6 +69,19 @@ class Library:
                   C.byref(_made(ModelOptions, device=device)), C.byref(model))
         return model
 
+    def unload(self, model):
+        self.functions.cameo_model_destroy(model)
+
+    def tensors(self, model, role):
+        """[(name, type, dims)] of all inputs or outputs; -1 is an open size."""
+        found = []
+        for number in range(self.functions.cameo_model_tensor_count(model, 0, role)):
+            info = _made(TensorInfo)
+            self.call("cameo_model_tensor_info", model, 0, role, number, C.byref(info))
+            found.append((info.name.decode(), self.functions.cameo_dtype_name(info.dtype).decode(),
+                          tuple(info.dims[:info.rank])))
+        return found
+
     def context(self, model, **options):
         return Context(self, model, **options)
 
@@ -81,10 +99,13 @@ class Context:
     def set_shape(self, number, shape):
         self.call("set_input_shape", number, len(shape), (C.c_int64 * len(shape))(*shape))
 
-    def output_bytes(self, number):
+    def bytes_of(self, role, number):
         size = C.c_uint64()
-        self.call("get_bytes", 1, number, C.byref(size))
+        self.call("get_bytes", role, number, C.byref(size))
         return size.value
+
+    def output_bytes(self, number):
+        return self.bytes_of(OUTPUT, number)
 
     def arena_bytes(self):
         size = C.c_uint64()

@@ -4,10 +4,9 @@ import sys
 
 import instructions
 import process
-from measurements import MOST_SIMULATED, Benchmark, Profile
+from measurements import MOST_SIMULATED, Benchmark, Beside, Profile
 from models import TOOLS, Correct, Sanitized
 from results import Result
-from torch_cases import TorchCase
 
 API_SECONDS, API_SKIPPED = 60, 77
 ALONE = {"out-of-memory"}  # disturbs what runs beside it
@@ -123,21 +122,23 @@ def sanitizer_cases(pack):
     return made
 
 
-def benchmark_cases(pack):
-    made = []
-    for model in (m for m in pack.models.values() if m["benchmark"]):
-        name = f"benchmark/{model['benchmark']}"
-        if pack.dry and model["gflop"] > MOST_SIMULATED:
-            made.append(Settled(f"{name}/cameo", "skip", "too long for the simulator"))
+def benchmark_cases(pack, chosen):
+    """Everything in turns with torch, as far as it is `chosen`; networks as executables, with and without
+    transfers; and their kernels."""
+    measured = [model for model in pack.models.values() if model["benchmark"]]
+    made, fitting = [], []
+    for model in measured:
+        if not chosen(f"beside/{model['benchmark']}"):
             continue
-        # Transfers say nothing about single operations.
-        both = model["kind"] != "benchmark" or not pack.has_no_transfers
-        if pack.has_no_transfers:
-            made.append(Benchmark(pack, f"{name}/cameo-no-transfers", model, False))
-        if both:
-            made.append(Benchmark(pack, f"{name}/cameo", model, True))
-        if model["torch"]:
-            made.append(TorchCase(pack, f"{name}/torch", model["torch"]))
-    made += [Profile(pack, f"profile/{model['name']}", model) for model in pack.models.values()
-             if model["benchmark"] and model["kind"] != "benchmark"]
-    return made
+        if pack.dry and model["gflop"] > MOST_SIMULATED:
+            made.append(Settled(f"beside/{model['benchmark']}", "skip", "too long for the simulator"))
+        else:
+            fitting.append(model)
+    # The fake driver takes few artefacts at a time.
+    made += ([Beside(pack, [model]) for model in fitting] if pack.dry
+             else [Beside(pack, fitting)] if fitting else [])
+    networks = [model for model in measured if model["kind"] in ("model", "network")]
+    for model in networks:
+        for words, transfers in (("cameo-no-transfers", False), ("cameo", True)):
+            made.append(Benchmark(pack, f"benchmark/{model['benchmark']}/{words}", model, transfers))
+    return made + [Profile(pack, f"profile/{model['name']}", model) for model in networks]

@@ -116,6 +116,21 @@ class Driver:
     def launch_graph(self, executable, stream):
         self.call("cuGraphLaunch", executable, C.c_void_p(stream))
 
+    def milliseconds(self, stream, work):
+        """From the begin to the end, on the GPU, of what `work` puts on the stream."""
+        events = [C.c_void_p() for _ in range(2)]
+        for event in events:
+            self.call("cuEventCreate", C.byref(event), 0)
+        self.call("cuEventRecord", events[0], C.c_void_p(stream))
+        work()
+        self.call("cuEventRecord", events[1], C.c_void_p(stream))
+        self.synchronize(stream)
+        found = C.c_float()
+        self.call("cuEventElapsedTime", C.byref(found), *events)
+        for event in events:
+            self.call("cuEventDestroy_v2", event)
+        return found.value
+
 
 class Buffer:
     """Device memory with page-locked host memory of the same size beside it."""

@@ -65,7 +65,7 @@ def phases(pack, chosen):
     yield only(cases.network_cases(pack)), None
     yield only(cases.api_cases(pack, alone=True)), 1
     yield only(cases.sanitizer_cases(pack)), SANITIZERS_AT_ONCE
-    yield only(cases.benchmark_cases(pack)), 1
+    yield only(cases.benchmark_cases(pack, chosen)), 1
 
 
 def run(root, scratch, options):

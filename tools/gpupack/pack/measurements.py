@@ -3,9 +3,13 @@
 import json
 import re
 
-from models import ModelCase
+import sys
 
-BENCHMARK_SECONDS = 60
+import process
+from models import ModelCase
+from results import Result
+
+BENCHMARK_SECONDS, BESIDE_SECONDS = 60, 400
 MOST_SIMULATED = 5  # GFLOP
 KERNELS = 15  # that a profile's result names
 
@@ -32,11 +36,60 @@ class Benchmark(ModelCase):
             median = data["compute_ms"]["median"]
         except (TypeError, ValueError, KeyError) as error:
             return "fail", f"no figures in the output ({type(error).__name__}: {error})", {}
-        column = "cameo" if self.transfers else "cameo, no transfers"
-        work = self.model.get("gflop", 0)
-        rate = f", {work / median:.2f} TFLOP/s" if work and median else ""
-        return "pass", f"median {median:.4f} ms of computation{rate}", {
+        column = "with transfers" if self.transfers else "executable"
+        return "pass", f"median {median:.4f} ms of computation", {
             "milliseconds": {column: median}, "benchmark": data}
+
+
+class Beside:
+    """Rows of work by us and by torch, by one process: starting torch takes longer than most rows. What
+    ends the process costs its row alone."""
+    limit = BESIDE_SECONDS
+
+    def __init__(self, pack, models):
+        self.pack, self.models = pack, models
+
+    def names(self):
+        return [f"beside/{model['benchmark']}" for model in self.models]
+
+    def run(self, seconds):
+        rows = [{"name": model["benchmark"], "file": model["files"]["cubin"],
+                 "shapes": sizes(model["shapes"]), "torch": model["torch"]}
+                for model in self.models]
+        ended = process.run([sys.executable, self.pack.source / "beside.py", self.pack.folder,
+                             json.dumps(rows)], seconds, env=self.pack.environment_for(*self.models))
+        results = []
+        for model, text in zip(self.models, re.findall(r'^\{"name".*$', ended.output, re.MULTILINE)):
+            line = json.loads(text)
+            line.update(self.foreseen(model))
+            message = ", ".join(f"{column} {value:.4f} ms{rate(model['gflop'], value)}"
+                                for column, value in line["milliseconds"].items())
+            if "skipped" in line:
+                message += f"; no torch: {line['skipped']}"
+            results.append(Result(f"beside/{model['benchmark']}", "pass", message=message, data=line))
+        if len(results) == len(self.models):
+            return results, []
+        status = ended.status()
+        results.append(Result(self.names()[len(results)], "fail" if status == "pass" else status,
+                              ended.seconds, f"{ended.how()}: {ended.last_line()}", ended.output))
+        rest = self.models[len(results):]
+        return results, [Beside(self.pack, rest)] if rest else []
+
+    def foreseen(self, model):
+        """The compiler's estimate for the architecture whose code runs, and what it has chosen."""
+        fitting = [name for name in model["estimates_us"] if self.pack.machine.takes(name.split(":")[0])]
+        found = {key: model[key] for key in ("schedule", "gflop") if model.get(key)}
+        return {"estimate_us": model["estimates_us"][fitting[-1]], **found} if fitting else found
+
+
+def sizes(text):
+    """{"x": [8, 128]} of "x:8x128"; several are separated by commas."""
+    return {name: [int(size) for size in dims.split("x")]
+            for name, _, dims in (part.rpartition(":") for part in text.split(",") if part)}
+
+
+def rate(gflop, milliseconds):
+    return f" ({gflop / milliseconds:.1f} TFLOP/s)" if gflop and milliseconds else ""
 
 
 class Profile(ModelCase):

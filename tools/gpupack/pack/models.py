@@ -72,16 +72,22 @@ class Correct(ModelCase):
         actual = tensors.read_npz(self.archive)
         expected = tensors.read_npz(self.pack.folder / self.feed["expected"])
         for name, value in expected.items():
+            if name.endswith(":error"):
+                continue
             if name not in actual:
                 return "fail", f"no output {name}", {}
-            if reason := tensors.differs(actual[name], value, self.model["tolerance"]):
+            errors = expected.get(f"{name}:error")
+            if errors and (reason := tensors.farther(actual[name], value, errors)):
+                return "fail", f"against sums in double precision: {name}: {reason}", {}
+            if not errors and (reason := tensors.differs(actual[name], value,
+                                                         self.model["tolerance"])):
                 return "fail", f"against ONNX Runtime: {name}: {reason}", {}
         return self.judge_bits(actual, kind, architecture)
 
     def judge_bits(self, actual, kind, architecture):
-        words = f"{kind} for {architecture}; as ONNX Runtime computes"
+        words = f"{kind} for {architecture}; as it should be"
         if not self.model["exact"]:
-            return "pass", f"{words}; all outputs depend on libdevice, no bits compared", {}
+            return "pass", f"{words}; all outputs depend on the machine, no bits compared", {}
         stored = self.feed["simulated"].get(architecture)
         if not stored:
             return "fail", f"no simulator's outputs for {architecture} in the pack", {}
@@ -101,8 +107,11 @@ class Sanitized(ModelCase):
         self.tool = tool
 
     def command(self):
+        # Cameo asks the driver of pointers that may not be the driver's: its refusal is an answer.
+        more = ["--report-api-errors=no"] if self.tool == "memcheck" else []
         return [self.pack.machine.sanitizer, f"--tool={self.tool}",
                 f"--error-exitcode={SANITIZER_FAILED}", "--print-limit=20",
+                *more,
                 self.pack.folder / self.model["files"]["cubin"],
                 *self.arguments(self.model["feeds"][0])]
 

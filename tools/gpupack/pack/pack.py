@@ -28,7 +28,6 @@ class Pack:
         self.api_cases = subprocess.run([sys.executable, self.source / "api.py", "--list"],
                                         capture_output=True, text=True,
                                         check=True).stdout.split()
-        self.has_no_transfers = "--noDataTransfers" in self.about["options"]
         self.machine = None
 
     def _environment(self, driver):

@@ -47,6 +47,10 @@ class Ended:
                 return line
         return lines[-1] if lines else "no output"
 
+    def last_line(self):
+        lines = self.output.split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+
 
 def run(command, limit, env=None, cwd=None):
     """Ends the whole process group at `limit` seconds."""

@@ -112,15 +112,18 @@ def _measured(results):
     """Medians in milliseconds, one row per benchmark, one column per way of computing it."""
     rows, columns = {}, []
     for result in results:
-        for column, value in result.data.get("milliseconds", {}).items():
+        found = dict(result.data.get("milliseconds", {}))
+        if "estimate_us" in result.data:
+            found["estimated"] = result.data["estimate_us"] / 1000
+        for column, value in found.items():
             rows.setdefault(result.name.split("/")[1], {})[column] = value
             if column not in columns:
                 columns.append(column)
     if not rows:
         return []
     columns.sort(key=lambda column: (column.startswith("torch"), column))
-    lines = ["median times in ms", f"{'':28}" + "".join(f"{c:>20}" for c in columns)]
+    lines = ["median times in ms", f"{'':48}" + "".join(f"{c:>20}" for c in columns)]
     for name, values in rows.items():
-        lines.append(f"{name:28}" + "".join(
+        lines.append(f"{name:48}" + "".join(
             f"{values[c]:20.4f}" if c in values else f"{'-':>20}" for c in columns))
     return [*lines, ""]

@@ -65,6 +65,14 @@ def differs(actual, expected, tolerance):
     return _first(has, wanted, near)
 
 
+def farther(actual, expected, errors):
+    """What is wrong with a tensor whose elements may be off by so much each, or None."""
+    if actual.shape != expected.shape:
+        return f"is of shape {actual.shape}, not {expected.shape}"
+    allowed = iter(errors.values())
+    return _first(actual.values(), expected.values(), lambda a, b: abs(a - b) <= next(allowed))
+
+
 def differs_in_bits(actual, expected):
     if (actual.dtype, actual.shape) != (expected.dtype, expected.shape):
         return f"is {actual.dtype} {actual.shape}, not {expected.dtype} {expected.shape}"
