@@ -1,4 +1,4 @@
-// Where tiled tensor copies may start, as measured on an H200 (driver 580).
+// Where tiled tensor copies may start, and where they end, as measured on an H200 (driver 580).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "sim_async_testing.h"
@@ -113,6 +113,40 @@ TEST(SimTensorCopy, LoadsAloneStartBelowZero) {
   }
   // A start that no copy may have is reported as that.
   EXPECT_NE(Copy().run(-2, 0, kLoad).find("coordinate -2 of dimension 0, -8 B into its line"),
+            std::string::npos);
+}
+
+TEST(SimTensorCopy, StoresWriteWholeChunks) {
+  for (uint32_t combine : {uint32_t(CAMEO_SIM_EXCH), uint32_t(CAMEO_SIM_ADD)})
+    for (uint32_t x : {8u, 12u, 16u}) {
+      constexpr uint32_t y = 6; // two of four lines are outside
+      Copy copy;
+      ASSERT_EQ(copy.run(int32_t(x), y, combine), "");
+      for (uint32_t i = 0; i < kLines * kStride; ++i) {
+        uint32_t column = i % kStride, line = i / kStride;
+        uint32_t before = column < kLine ? kElement : kPadding;
+        // Words 12 to 15 are a chunk of 16 bytes, of which 12 and 13 are elements.
+        bool written = line >= y && column >= x && column < x + kBox;
+        uint32_t value = 10 + (line - y) * kBox + column - x;
+        uint32_t wanted = !written ? before : value + (combine == CAMEO_SIM_ADD ? before : 0);
+        EXPECT_EQ(copy.tensor[i], wanted) << "x " << x << " word " << i;
+      }
+    }
+  // Loads end with the elements.
+  Copy load;
+  ASSERT_EQ(load.run(12, 0, kLoad), "");
+  for (uint32_t i = 0; i < kBoxWords; ++i)
+    EXPECT_EQ(load.out[i], i % kBox < 2 ? kElement : 0) << i;
+}
+
+TEST(SimTensorCopy, PaddingThatIsNotThereIsOutOfBounds) {
+  // The buffer ends with the last element.
+  constexpr uint32_t words = kLines * kStride - (kStride - kLine);
+  EXPECT_EQ(Copy().run(12, 4, kLoad, 2, words), "");
+  EXPECT_EQ(Copy().run(4, 4, CAMEO_SIM_EXCH, 2, words), "");
+  EXPECT_NE(Copy()
+                .run(12, 4, CAMEO_SIM_EXCH, 2, words)
+                .find("out-of-bounds access of global memory: write of 4 B at tensor+0x1f8"),
             std::string::npos);
 }
 

@@ -34,6 +34,18 @@ char *windowOf(char *shared) {
 
 constexpr uint32_t kChunkBytes = 16;
 
+/// The map as a copy sees its tensor. Stores and reductions write whole 16-byte chunks of a line, so
+/// to the bytes, too, that pad the last one (measured on an H200, driver 580); loads know the size.
+TensorMapParameters mapOf(const BulkTransfer &transfer) {
+  TensorMapParameters map;
+  decodeTensorMap(transfer.map, map);
+  if (!transfer.barrier) {
+    uint64_t perChunk = kChunkBytes / tensorElementBytes(map.type);
+    map.sizes[0] = (map.sizes[0] + perChunk - 1) / perChunk * perChunk;
+  }
+  return map;
+}
+
 uint32_t boxCount(const TensorMapParameters &map, uint32_t d) {
   return (map.box[d] + map.steps[d] - 1) / map.steps[d];
 }
@@ -229,8 +241,7 @@ void finishLoad(const BulkTransfer &transfer) {
   if (!target.live && !mayReach(*transfer.issuer, target, CAMEO_SIM_WRITE, transfer.site))
     return;
   if (transfer.map) {
-    TensorMapParameters map;
-    decodeTensorMap(transfer.map, map);
+    TensorMapParameters map = mapOf(transfer);
     bool nan = map.fillsNan;
     eachElement(map, transfer, [&](char *shared, char *global, uint32_t bytes) {
       shared = check(transfer, shared, bytes, true, CAMEO_SIM_WRITE);
@@ -258,8 +269,7 @@ void finishStore(const BulkTransfer &transfer) {
              kCheckedBytes);
     return;
   }
-  TensorMapParameters map;
-  decodeTensorMap(transfer.map, map);
+  TensorMapParameters map = mapOf(transfer);
   bool plain = transfer.operation == CAMEO_SIM_EXCH;
   if (!plain && !isReduction(map.type, transfer.operation))
     return reportBadOperand(*transfer.issuer, transfer.site,
@@ -300,9 +310,7 @@ void claimGlobal(const BulkTransfer &transfer, uint32_t operation, CameoSimAcces
     return;
   std::vector<Span> spans;
   if (transfer.map) {
-    TensorMapParameters map;
-    decodeTensorMap(transfer.map, map);
-    eachElement(map, transfer, [&](char *, char *global, uint32_t bytes) {
+    eachElement(mapOf(transfer), transfer, [&](char *, char *global, uint32_t bytes) {
       if (!global)
         return;
       if (spans.empty() || spans.back().end != global)
