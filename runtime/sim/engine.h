@@ -69,6 +69,7 @@ enum class FaultKind : uint32_t {
   DivergentBarrier,      // lanes of a warp meet at different barrier instructions
   DivergentWgmma,        // warps of a warpgroup execute different instructions
   BadOperand,            // an instruction has operands that are not allowed
+  TensorStart,           // a tensor copy starts where GPUs call it an illegal instruction
   BlockLifetime,         // shared memory of another block of the cluster that may not be running
   UnfinishedAsync,       // an asynchronous operation that nobody has waited for when its block ends
   Deadlock,

@@ -8,6 +8,8 @@
 
 #include "runtime/sim/isa/tensor_map.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -144,6 +146,34 @@ inline double decodeE4m3(uint32_t bits) {
 inline double decodeBf16(uint32_t bits) { return decodeFloat(bits & 0xffff, 8, 7); }
 inline double decodeF32(uint32_t bits) { return decodeFloat(bits, 8, 23); }
 inline uint32_t encodeF32(double value) { return encodeFloat(value, 8, 23); }
+
+/// How far the sum of products of 8-bit floats and an accumulator may be from the exact one. Tensor
+/// Cores align these operands to the largest exponent among them, truncate each to 13 bits behind
+/// it, and the sum to 13 bits behind its own (DeepSeek-V3 Technical Report, arXiv:2412.19437, 3.5.2;
+/// SageAttention2, arXiv:2411.10958: Ada and Hopper). A product's exponent is the sum of its
+/// factors', also where one is subnormal; products that are zero have none. An H200 (driver 580)
+/// gives just that, to the last bit, of the sums of wgmma that were farthest off.
+class Float8Sum {
+public:
+  /// An operand, and its exponent.
+  void add(double value, int exponent) {
+    if (value == 0)
+      return;
+    largest_ = terms_++ ? std::max(largest_, exponent) : exponent;
+  }
+  /// Each operand loses less than one in the last place that is kept, and so does the sum.
+  double tolerance(double exact) const {
+    return std::ldexp(terms_ + 1, largest_ - 13) + std::fabs(exact) * 0x1p-13;
+  }
+
+private:
+  unsigned terms_ = 0;
+  int largest_ = 0;
+};
+/// The exponent of a number of a type whose subnormal ones have the exponent `least`.
+inline int exponentOf(double value, int least) {
+  return value != 0 && std::isfinite(value) ? std::max(std::ilogb(value), least) : least;
+}
 
 /// Equal up to `tolerance`; NaN agrees with NaN alone, infinities with themselves.
 bool agree(double got, double wanted, double tolerance);

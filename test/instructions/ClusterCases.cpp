@@ -309,12 +309,12 @@ void addMulticast(std::vector<Case> &cases, bool tensor, unsigned mask,
                             : "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
                               "multicast::cluster";
   std::string call =
-      tensor ? "\"(%shared, %map, %two, %zero, %barrier, %mask16) : (!llvm.ptr<3>, " +
+      tensor ? "\"(%shared, %map, %four, %zero, %barrier, %mask16) : (!llvm.ptr<3>, " +
                    mapType(place) + ", i32, i32, !llvm.ptr<3>, i16) -> ()\n"
              : "\"(%shared, %in, %bytes, %barrier, %mask16) : (!llvm.ptr<3>, !llvm.ptr<1>, i32, "
                "!llvm.ptr<3>, i16) -> ()\n";
   std::string text =
-      format("    %%two = llvm.mlir.constant(2 : i32) : i32\n"
+      format("    %%four = llvm.mlir.constant(4 : i32) : i32\n"
              "    %%mask = llvm.mlir.constant(%u : i32) : i32\n"
              "    %%mask16 = llvm.trunc %%mask : i32 to i16\n"
              "    %%shifted = llvm.lshr %%mask, %%rank : i32\n"
@@ -356,7 +356,7 @@ void addMulticast(std::vector<Case> &cases, bool tensor, unsigned mask,
   made.check = [=, in = made.buffers[0]](const std::vector<Bytes> &after) -> std::string {
     for (unsigned block = 0; block < kBlocks; ++block)
       for (unsigned i = 0; i < kBytes; ++i) {
-        unsigned source = tensor ? i / 64 * 80 + 8 + i % 64 : i;
+        unsigned source = tensor ? i / 64 * 80 + 16 + i % 64 : i;
         uint8_t wanted = mask >> block % kCluster & 1 ? in[source] : 0;
         if (after[1][block * kBytes + i] != wanted)
           return format("block %u, byte %u: 0x%02x, not 0x%02x", block, i,

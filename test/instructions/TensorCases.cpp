@@ -82,11 +82,14 @@ struct Tensor {
   unsigned bytes; // an element
 
   uint64_t size() const { return map.strides[map.rank - 2] * map.sizes[map.rank - 1]; }
-  /// Byte of an element, or -1 outside of the tensor.
-  int64_t at(const std::vector<int64_t> &index) const {
+  /// Byte of an element, or -1 outside of the tensor: of whole 16-byte chunks of its lines, where
+  /// `chunks` is set.
+  int64_t at(const std::vector<int64_t> &index, bool chunks = false) const {
     int64_t offset = 0;
     for (unsigned d = 0; d < map.rank; ++d) {
-      if (index[d] < 0 || index[d] >= int64_t(map.sizes[d]))
+      int64_t perChunk = chunks && d == 0 ? 16 / bytes : 1;
+      int64_t size = (int64_t(map.sizes[d]) + perChunk - 1) / perChunk * perChunk;
+      if (index[d] < 0 || index[d] >= size)
         return -1;
       offset += index[d] * int64_t(d ? map.strides[d - 1] : bytes);
     }
@@ -120,8 +123,9 @@ Tensor makeTensor(unsigned rank, unsigned type, unsigned swizzle, std::vector<un
   return tensor;
 }
 
-/// Visits the box: element's place in shared memory and byte in the tensor, or -1.
-void eachInBox(const Tensor &tensor, const std::vector<int> &start,
+/// Visits the box: element's place in shared memory and byte in the tensor, or -1. Stores and
+/// reductions clip lines after whole 16-byte chunks, as measured on an H200 (driver 580).
+void eachInBox(const Tensor &tensor, const std::vector<int> &start, bool stores,
                const std::function<void(unsigned place, int64_t offset)> &visit) {
   unsigned rank = tensor.map.rank, lineBytes = tensor.map.box[0] * tensor.bytes, lines = 1;
   for (unsigned d = 1; d < rank; ++d)
@@ -134,7 +138,7 @@ void eachInBox(const Tensor &tensor, const std::vector<int> &start,
         index.push_back(start[d] + int64_t(rest % tensor.map.box[d]));
         rest /= tensor.map.box[d];
       }
-      visit(tensor.place(lineBytes, line, x * tensor.bytes), tensor.at(index));
+      visit(tensor.place(lineBytes, line, x * tensor.bytes), tensor.at(index, stores));
     }
 }
 
@@ -185,7 +189,7 @@ void addTiled(std::vector<Case> &cases, const Tensor &tensor, const std::vector<
   made.maps = {{2, load ? 0u : 1u, tensor.map, place}};
   made.check = [=](const std::vector<Bytes> &after) -> std::string {
     Bytes wanted = load ? Bytes(bytes) : memory;
-    eachInBox(tensor, start, [&](unsigned place, int64_t offset) {
+    eachInBox(tensor, start, !load, [&](unsigned place, int64_t offset) {
       if (offset < 0)
         return;
       if (load) {
@@ -300,9 +304,10 @@ void addWrittenMap(std::vector<Case> &cases, const std::string &scope) {
   made.since = 90;
   made.shared = bytes + 16;
   made.instruction = "fence.proxy.tensormap::generic.acquire." + scope;
-  std::string copy = fill(R"(    %two = llvm.mlir.constant(2 : i32) : i32
+  std::string copy = fill(R"(    %four = llvm.mlir.constant(4 : i32) : i32
+    %two = llvm.mlir.constant(2 : i32) : i32
     kernel.ptx "fence.proxy.tensormap::generic.acquire.$SCOPE 128"(%written) : (!llvm.ptr<1>) -> ()
-    kernel.ptx "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"(%shared, %written, %two, %two, %barrier) : (!llvm.ptr<3>, !llvm.ptr<1>, i32, i32, !llvm.ptr<3>) -> ())",
+    kernel.ptx "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"(%shared, %written, %four, %two, %barrier) : (!llvm.ptr<3>, !llvm.ptr<1>, i32, i32, !llvm.ptr<3>) -> ())",
                           {{"SCOPE", scope}});
   made.kernel = loadKernel(made.name, bytes, copy,
                            kPointers + (", " + mapParameter("%map", MapPlace::Parameter)) +
@@ -322,7 +327,7 @@ void addWrittenMap(std::vector<Case> &cases, const std::string &scope) {
   made.maps = {{2, 0, tensor.map}};
   made.check = [=](const std::vector<Bytes> &after) -> std::string {
     Bytes wanted(bytes);
-    eachInBox(tensor, {2, 2}, [&](unsigned place, int64_t offset) {
+    eachInBox(tensor, {4, 2}, /*stores=*/false, [&](unsigned place, int64_t offset) {
       memcpy(&wanted[place], &memory[size_t(offset)], tensor.bytes);
     });
     return after[1] == wanted ? "" : "the copy differs";
@@ -330,33 +335,52 @@ void addWrittenMap(std::vector<Case> &cases, const std::string &scope) {
   cases.push_back(std::move(made));
 }
 
+/// Elements of f32 in a line of a box: of 32, 64 and 128 bytes, or 48 that are not swizzled.
+unsigned lineOf(unsigned swizzle) { return swizzle ? 4u << swizzle : 12; }
+
 } // namespace
 
 void addTensorCases(std::vector<Case> &cases) {
+  // Boxes start at multiples of 16 bytes of a line, and those of stores and reductions at no
+  // negative coordinate: all else is an illegal instruction (measured on an H200, driver 580).
+  // Loads hang over both ends.
+  addTiled(cases, makeTensor(1, kFloat32, 0, {50}, {32}), {32}, "load");
+  addTiled(cases, makeTensor(1, kFloat32, 0, {50}, {32}), {-8}, "load");
+  for (unsigned swizzle = 0; swizzle < 4; ++swizzle) {
+    unsigned line = lineOf(swizzle);
+    addTiled(cases, makeTensor(2, kFloat32, swizzle, {70, 40}, {line, 16}), {68, 30}, "load");
+    addTiled(cases, makeTensor(3, kFloat32, swizzle, {40, 9, 5}, {line, 4, 3}), {-4, 7, -1},
+             "load");
+  }
+  addTiled(cases, makeTensor(5, kFloat32, 2, {20, 3, 4, 3, 2}, {16, 2, 2, 2, 2}), {0, 2, -1, 1, 1},
+           "load");
+  addTiled(cases, makeTensor(2, kFloat16, 3, {100, 20}, {64, 8}), {48, 3}, "load");
+  addTiled(cases, makeTensor(2, kUint8, 1, {100, 20}, {32, 16}), {80, -3}, "load");
+  // All hang over upper ends; lines are multiples of 16 bytes.
   for (const char *mode : {"load", "store", "add"}) {
-    // Boxes that hang over both ends.
-    addTiled(cases, makeTensor(1, kFloat32, 0, {50}, {32}), {30}, mode);
-    addTiled(cases, makeTensor(1, kFloat32, 0, {50}, {32}), {-8}, mode);
+    addTiled(cases, makeTensor(1, kFloat32, 0, {52}, {32}), {32}, mode);
     for (unsigned swizzle = 0; swizzle < 4; ++swizzle) {
-      unsigned line = swizzle ? 4u << swizzle : 12; // in f32: 32, 64 and 128 bytes, or 48
-      addTiled(cases, makeTensor(2, kFloat32, swizzle, {70, 40}, {line, 16}), {4, 30}, mode);
-      addTiled(cases, makeTensor(3, kFloat32, swizzle, {40, 9, 5}, {line, 4, 3}), {-4, 7, -1},
-               mode);
+      unsigned line = lineOf(swizzle);
+      addTiled(cases, makeTensor(2, kFloat32, swizzle, {72, 40}, {line, 16}), {4, 30}, mode);
+      addTiled(cases, makeTensor(3, kFloat32, swizzle, {40, 9, 5}, {line, 4, 3}), {36, 7, 3}, mode);
     }
     addTiled(cases, makeTensor(4, kFloat32, 3, {36, 5, 4, 3}, {32, 3, 2, 2}), {4, 1, 3, 1}, mode);
-    addTiled(cases, makeTensor(5, kFloat32, 2, {20, 3, 4, 3, 2}, {16, 2, 2, 2, 2}),
-             {0, 2, -1, 1, 1}, mode);
+    addTiled(cases, makeTensor(5, kFloat32, 2, {20, 3, 4, 3, 2}, {16, 2, 2, 2, 2}), {8, 2, 3, 1, 1},
+             mode);
     if (mode[0] == 'a')
       continue;
-    addTiled(cases, makeTensor(2, kFloat16, 3, {100, 20}, {64, 8}), {50, 3}, mode);
-    addTiled(cases, makeTensor(2, kUint8, 1, {100, 20}, {32, 16}), {90, -3}, mode);
+    addTiled(cases, makeTensor(2, kFloat16, 3, {104, 20}, {64, 8}), {48, 3}, mode);
+    addTiled(cases, makeTensor(2, kUint8, 1, {96, 20}, {32, 16}), {80, 8}, mode);
   }
   for (const char *mode : {"add", "min", "max", "inc", "dec", "and", "or", "xor"})
-    addTiled(cases, makeTensor(2, kUint32, 2, {70, 40}, {16, 16}), {4, 30}, mode);
+    addTiled(cases, makeTensor(2, kUint32, 2, {72, 40}, {16, 16}), {4, 30}, mode);
   for (const char *mode : {"add", "min", "max"})
-    addTiled(cases, makeTensor(2, kInt32, 2, {70, 40}, {16, 16}), {60, -3}, mode);
+    addTiled(cases, makeTensor(2, kInt32, 2, {72, 40}, {16, 16}), {60, 30}, mode);
+  // Lines end within a chunk of 16 bytes, all of which is written: elements 70 and 71, no more.
+  for (const char *mode : {"store", "add"})
+    addTiled(cases, makeTensor(2, kFloat32, 0, {70, 40}, {12, 16}), {64, 30}, mode);
   for (const char *mode : {"load", "store", "add"})
-    addTiled(cases, makeTensor(2, kFloat32, 3, {70, 40}, {32, 16}), {4, 30}, mode,
+    addTiled(cases, makeTensor(2, kFloat32, 3, {72, 40}, {32, 16}), {4, 30}, mode,
              MapPlace::Global);
   addIm2col(cases, 0, MapPlace::Parameter);
   addIm2col(cases, 2, MapPlace::Global);

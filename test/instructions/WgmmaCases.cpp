@@ -30,6 +30,10 @@ struct Type {
       return decodeE4m3(bits);
     return decodeFloat(bits, exponent, mantissa);
   }
+  /// Of a float of these bits.
+  int exponentOf(uint32_t bits) const {
+    return instructions::exponentOf(decode(bits), 2 - (1 << (exponent - 1)));
+  }
 };
 
 const Type types[] = {{"f16", 2, 5, 10}, {"bf16", 2, 8, 7}, {"tf32", 4, 8, 23},
@@ -85,6 +89,7 @@ struct Wgmma {
   bool negateA = false, negateB = false, accumulates = true, satfinite = false;
 
   bool integer() const { return d.name == "s32"; }
+  bool isFloat8() const { return a.bytes == 1 && !integer(); }
   unsigned k() const { return 32 / a.bytes; }
   unsigned sums() const { return d.name == "f16" ? n / 4 : n / 2; }
   std::string instruction() const {
@@ -257,10 +262,16 @@ $STORES)",
         double got = wgmma.d.decode(bits);
         double wanted = wgmma.accumulates ? wgmma.d.decode(c[row * n + column]) : 0;
         double size = std::fabs(wanted), finite = std::isfinite(size) ? size : 0;
+        Float8Sum sum8;
+        if (wgmma.isFloat8())
+          sum8.add(wanted, wgmma.d.exponentOf(c[row * n + column]));
         for (unsigned inner = 0; inner < k; ++inner) {
           double product = wgmma.a.decode(a[row * k + inner]) *
                            wgmma.b.decode(b[inner * n + column]) *
                            (wgmma.negateA != wgmma.negateB ? -1 : 1);
+          if (wgmma.isFloat8())
+            sum8.add(product, wgmma.a.exponentOf(a[row * k + inner]) +
+                                  wgmma.b.exponentOf(b[inner * n + column]));
           wanted += product;
           size += std::fabs(product);
           finite += std::isfinite(product) ? std::fabs(product) : 0;
@@ -270,8 +281,7 @@ $STORES)",
           wanted = wgmma.satfinite ? std::clamp(wanted, double(INT32_MIN), double(INT32_MAX))
                                    : double(int32_t(uint32_t(int64_t(wanted))));
         } else {
-          // Sums of 8-bit floats keep 13 bits or so behind the binary point of the largest.
-          tolerance = size * (wgmma.a.bytes == 1 ? 0x1p-11 : (k + 2) * 0x1p-23);
+          tolerance = wgmma.isFloat8() ? sum8.tolerance(wanted) : size * (k + 2) * 0x1p-23;
           // Sums on the way may or may not overflow.
           if (finite * 1.01 > (wgmma.d.name == "f16" ? 65504 : 0x1.fffffep127))
             continue;

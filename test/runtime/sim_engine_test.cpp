@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim_testing.h"
 
+#include "runtime/sim/instructions.h"
+
 #include <cmath>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -393,6 +395,33 @@ TEST(SimEngine, MathTableIsTheCLibrary) {
   CAMEO_SIM_MATH1(ONE) CAMEO_SIM_MATH2(TWO)
 #undef ONE
 #undef TWO
+}
+
+void roundToTf32Body(Gpu gpu) {
+  uint32_t *values = gpu.arg<uint32_t *>(0) + gpu.tid(), words[2] = {*values};
+  gpu.t->api->instruction(gpu.t, CAMEO_SIM_OP_ROUND_TF32, words, 1);
+  *values = words[1];
+}
+
+TEST(SimEngine, RoundsNanToTf32) {
+  const std::pair<uint32_t, uint32_t> cases[] = {
+      {0x7f800000, 0x7f800000},
+      {0xff800000, 0xff800000}, // infinities
+      {0x7fc00000, 0x7fffffff},
+      {0xffffffff, 0x7fffffff},
+      {0x7f802000, 0x7fffffff},
+      // Payloads in the 13 bits that TF32 does not have; an H200 (driver 580) gives the first.
+      {0x7f800a55, 0x7f800000},
+      {0xff800001, 0xff800000},
+      {0x7f801000, 0x7f802000}};
+  std::vector<uint32_t> values;
+  for (auto [from, to] : cases)
+    values.push_back(from);
+  TestDevice device(0);
+  uint32_t *at = device.upload(values, "values");
+  ASSERT_TRUE(device.run(kernel<roundToTf32Body>, {1, uint32_t(values.size()), 0, true}, at).ok());
+  for (auto [from, to] : cases)
+    EXPECT_EQ(*at++, to) << std::hex << from;
 }
 
 void denormalBody(Gpu gpu) {

@@ -61,6 +61,8 @@ const char *faultName(FaultKind kind) {
     return "divergent wgmma";
   case FaultKind::BadOperand:
     return "invalid instruction";
+  case FaultKind::TensorStart:
+    return "illegal instruction";
   case FaultKind::BlockLifetime:
     return "shared memory of a block that may not be running";
   case FaultKind::UnfinishedAsync:
@@ -223,6 +225,16 @@ std::string describe(const Fault &fault, const Report &report, const Launch &lau
   case FaultKind::DivergentBarrier:
     return format("%s of the warp %s", describeSet("lane", fault.values[0]).c_str(),
                   fault.values[1] ? "meet it at another instruction" : "do not reach it");
+  case FaultKind::TensorStart: {
+    int32_t coordinate = int32_t(fault.values[1]);
+    if (fault.values[2])
+      return format("the copy starts at coordinate %d of dimension %u, %lld B into its line, which "
+                    "must be a multiple of 16 B",
+                    coordinate, fault.values[0], (long long)coordinate * fault.values[2]);
+    return format("the store or reduction starts at coordinate %d of dimension %u, which must be 0 "
+                  "or greater",
+                  coordinate, fault.values[0]);
+  }
   case FaultKind::DivergentWgmma:
   case FaultKind::BadOperand:
   case FaultKind::BlockLifetime:

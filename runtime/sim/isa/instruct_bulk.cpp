@@ -32,6 +32,20 @@ char *windowOf(char *shared) {
   return shared - reinterpret_cast<uintptr_t>(shared) % kSharedWindow;
 }
 
+constexpr uint32_t kChunkBytes = 16;
+
+/// The map as a copy sees its tensor. Stores and reductions write whole 16-byte chunks of a line, so
+/// to the bytes, too, that pad the last one (measured on an H200, driver 580); loads know the size.
+TensorMapParameters mapOf(const BulkTransfer &transfer) {
+  TensorMapParameters map;
+  decodeTensorMap(transfer.map, map);
+  if (!transfer.barrier) {
+    uint64_t perChunk = kChunkBytes / tensorElementBytes(map.type);
+    map.sizes[0] = (map.sizes[0] + perChunk - 1) / perChunk * perChunk;
+  }
+  return map;
+}
+
 uint32_t boxCount(const TensorMapParameters &map, uint32_t d) {
   return (map.box[d] + map.steps[d] - 1) / map.steps[d];
 }
@@ -227,8 +241,7 @@ void finishLoad(const BulkTransfer &transfer) {
   if (!target.live && !mayReach(*transfer.issuer, target, CAMEO_SIM_WRITE, transfer.site))
     return;
   if (transfer.map) {
-    TensorMapParameters map;
-    decodeTensorMap(transfer.map, map);
+    TensorMapParameters map = mapOf(transfer);
     bool nan = map.fillsNan;
     eachElement(map, transfer, [&](char *shared, char *global, uint32_t bytes) {
       shared = check(transfer, shared, bytes, true, CAMEO_SIM_WRITE);
@@ -256,8 +269,7 @@ void finishStore(const BulkTransfer &transfer) {
              kCheckedBytes);
     return;
   }
-  TensorMapParameters map;
-  decodeTensorMap(transfer.map, map);
+  TensorMapParameters map = mapOf(transfer);
   bool plain = transfer.operation == CAMEO_SIM_EXCH;
   if (!plain && !isReduction(map.type, transfer.operation))
     return reportBadOperand(*transfer.issuer, transfer.site,
@@ -298,9 +310,7 @@ void claimGlobal(const BulkTransfer &transfer, uint32_t operation, CameoSimAcces
     return;
   std::vector<Span> spans;
   if (transfer.map) {
-    TensorMapParameters map;
-    decodeTensorMap(transfer.map, map);
-    eachElement(map, transfer, [&](char *, char *global, uint32_t bytes) {
+    eachElement(mapOf(transfer), transfer, [&](char *, char *global, uint32_t bytes) {
       if (!global)
         return;
       if (spans.empty() || spans.back().end != global)
@@ -345,6 +355,26 @@ void startLoad(BulkTransfer transfer, const Block &target) {
   target.worker->bulkLoads.push_back(std::move(transfer));
 }
 
+/// Reports a tiled copy from coordinates on at which a GPU calls it an illegal instruction
+/// (CUDA_ERROR_ILLEGAL_INSTRUCTION; measured on an H200, driver 580). It is done all the same: a load
+/// that never came would be reported as a deadlock, too.
+void checkStart(Fiber &fiber, const BulkTransfer &transfer, const TensorMapParameters &map,
+                bool stores) {
+  auto report = [&](uint32_t dimension, uint32_t elementBytes) {
+    Fault fault = makeFault(fiber, FaultKind::TensorStart, transfer.site);
+    fault.values[0] = dimension;
+    fault.values[1] = uint32_t(transfer.coordinates[dimension]);
+    fault.values[2] = elementBytes;
+    fiber.block->worker->state->log.add(std::move(fault));
+  };
+  uint32_t bytes = tensorElementBytes(map.type);
+  if (transfer.coordinates[0] * int64_t(bytes) % kChunkBytes)
+    return report(0, bytes);
+  for (uint32_t d = 0; stores && d < map.rank; ++d)
+    if (transfer.coordinates[d] < 0)
+      return report(d, 0);
+}
+
 /// Fills in what tensor instructions name; false with a report.
 bool readTensor(Instruction instruction, Fiber &fiber, const uint32_t *words, uint32_t dimensions,
                 BulkTransfer &transfer) {
@@ -361,6 +391,8 @@ bool readTensor(Instruction instruction, Fiber &fiber, const uint32_t *words, ui
   for (uint32_t d = 0; d < dimensions; ++d)
     transfer.coordinates[d] = int32_t(words[d]);
   transfer.bytes = transferBytes(map);
+  if (!map.im2col)
+    checkStart(fiber, transfer, map, instruction.opcode() == CAMEO_SIM_OP_TENSOR_STORE);
   return true;
 }
 

@@ -9,10 +9,11 @@ namespace cameo::sim {
 namespace {
 
 /// To 10 bits behind the leading one, to nearest, ties away from zero; the 13 bits that do not
-/// count are zero. Infinity stays; NaN is PTX's.
+/// count are zero. Infinity stays; NaN is PTX's, but for one whose payload is in those 13 bits: an
+/// H200 (driver 580) makes an infinity of 0x7f800a55, as rounding its bits does.
 uint32_t roundToTf32(uint32_t bits) {
-  bool isNan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return isNan ? 0x7fffffffu : (bits + 0x1000u) & ~0x1fffu;
+  bool isNan = (bits & 0x7fffffffu) > 0x7f800000u, hasTf32Payload = bits & 0x007fe000u;
+  return isNan && hasTf32Payload ? 0x7fffffffu : (bits + 0x1000u) & ~0x1fffu;
 }
 
 /// Each byte of the result is the one of eight that four bits of `selector` name; with the fourth
