@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Writes a page of what a pack's run on a GPU has found.
 
-    tools/gpupack/page.py RESULTS.json PAGE.md
+    tools/gpupack/page.py RESULTS.json... PAGE.md
+
+Of several runs, whose packs had other models, each case is taken from the first that has it.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -98,8 +100,10 @@ def tile(schedule):
 
 
 def main():
-    results, page = Path(sys.argv[1]), Path(sys.argv[2])
-    made = Page(json.loads(results.read_text()))
+    runs = [json.loads(Path(name).read_text()) for name in sys.argv[1:-1]]
+    page = Path(sys.argv[-1])
+    cases = {case["name"]: case for run in reversed(runs) for case in run["cases"]}
+    made = Page({**runs[0], "cases": list(cases.values())})
     facts = made.results["machine"]
     machine = "\n".join(f"- {key}: {facts[key]}" for key in ("GPU", "driver", "nvidia-smi", "torch"))
     date = made.results["pack"].split(", ")[-1].split(" ")[0]
