@@ -18,8 +18,7 @@ import small_models
 # As test/e2e judges them: single operators by value, networks by their largest one.
 BY_VALUE = {"relative": 1e-3, "absolute": 1e-5}
 BY_LARGEST = {"of_largest": 1e-3}
-LOWERED = {"tf32": {"of_largest": 1e-2}, "fp16": {"of_largest": 2e-2}, "bf16": {"of_largest": 1e-1},
-           "int8": {"of_largest": 3e-1}}
+LOWERED = {"fp16": {"of_largest": 2e-2}, "bf16": {"of_largest": 1e-1}, "int8": {"of_largest": 3e-1}}
 
 
 @dataclass
@@ -109,7 +108,7 @@ def measured():
     for label, make, precision, work, gflop in pack_products.measured():
         yield PackModel(label, "benchmark", make, benchmark=label, ptx=False, torch=work, gflop=gflop,
                         small=label in ("gemm-512x512x512-fp16", "conv-1x256x14-256-k3s1g1-fp16"),
-                        options=("--precision=tf32",) if precision == "tf32" else ())
+                        options=pack_products.OPTIONS.get(precision, ()))
 
 
 def lowered(name, make, precision, **more):
@@ -125,8 +124,7 @@ def networks():
         shapes = pack_networks.SHAPES[name]
         torch = pack_networks.TORCH.get(name, {})
         fixed = (f"--shapes={shapes}",) if torch else ()
-        precisions = pack_networks.PRECISIONS[name]
-        for precision in precisions:
+        for precision in pack_networks.PRECISIONS[name]:
             work = {**torch, "type": precision} if torch and precision != "int8" else {}
             label = f"{name}-{precision}"
             if precision == "fp32":
@@ -153,7 +151,7 @@ def products():
             continue
         for name, make in pack_products.correctness(precision):
             yield PackModel(name, "family", make, ptx=False, tolerance={},
-                            options=("--precision=tf32",) if precision == "tf32" else ())
+                            options=pack_products.OPTIONS.get(precision, ()))
 
 
 def table():

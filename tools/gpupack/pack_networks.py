@@ -134,16 +134,16 @@ def encoder():
         x = b.layer_norm(b.node("Add", x, y), size)
     networks.rename_output(b, x, "encoded")
     model = b.model([value("hidden", ["N", "S", size])], [value("encoded", ["N", "S", size])], 20)
-    random = numpy.random.default_rng(4)
-    return fold_batch_norms(model), [{"hidden": random.standard_normal(shape, numpy.float32)}
-                                     for shape in ((8, 128, size),)], None
+    hidden = numpy.random.default_rng(4).standard_normal((8, 128, size), numpy.float32)
+    return fold_batch_norms(model), [{"hidden": hidden}], None
 
 
 def of_small(make_network):
     """One of modern_networks.py at its smallest."""
     def make():
         network = make_network()
-        return fold_batch_norms(network.model), [network.inputs(network.batches[0], numpy.random.default_rng(1))], None
+        feed = network.inputs(network.batches[0], numpy.random.default_rng(1))
+        return fold_batch_norms(network.model), [feed], None
     return make
 
 

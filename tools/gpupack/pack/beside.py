@@ -109,15 +109,13 @@ def main():
         work = Work(driver, runtime, device, folder / row["file"], row["shapes"], stream)
         line["milliseconds"]["cameo"] = ours(driver, stream, work)
         work.close()
-        if row["torch"] and isinstance(torch, str):
-            line["skipped"] = torch
-        elif row["torch"]:
-            for column, graph_of in torch.ways(row["torch"], stream):
-                if isinstance(graph_of, str):
-                    line["skipped"] = graph_of
-                else:
-                    line["milliseconds"][column] = measured(driver, stream, graph_of)
-            torch.forget()
+        if row["torch"]:
+            graph_of = torch if isinstance(torch, str) else torch.graphs_of(row["torch"], stream)
+            if isinstance(graph_of, str):
+                line["skipped"] = graph_of
+            else:
+                line["milliseconds"]["torch"] = measured(driver, stream, graph_of)
+                torch.forget()
         print(json.dumps(line), flush=True)
 
 

@@ -22,8 +22,8 @@ class Torch:
     def forget(self):
         self.torch.cuda.empty_cache()
 
-    def ways(self, work, stream):
-        """(column, function that makes a function that replays so many works on `stream`, or why not)"""
+    def graphs_of(self, work, stream):
+        """A function that makes a function that replays so many works on `stream`, or why there is none."""
         torch = self.torch
         allow = work["type"] == "tf32"
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = allow
@@ -33,9 +33,8 @@ class Torch:
             try:
                 run = self.function(work)
             except (ImportError, RuntimeError, NotImplementedError) as error:
-                yield "torch", f"{type(error).__name__}: {str(error).splitlines()[0]}"
-                return
-            yield "torch", self.graphs(run, stream)
+                return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            return self.graphs(run, stream)
 
     def graphs(self, run, stream):
         torch = self.torch
