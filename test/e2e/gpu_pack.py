@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A small GPU pack: made, and run with the fake driver and the simulator. First every case passes;
+"""A small GPU pack in two parts: made, and run with the fake driver and the simulator. First every case passes;
 then, with faults planted in it, each of them is named, and everything else still passes."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -17,6 +17,7 @@ import numpy
 import harness
 
 SECONDS = 600
+PART_MIB = 2
 HANGS, CRASHES = "redux_sync_add_s32_80000000", "elect_sync_00ff00ff"  # instruction tests
 INSTRUCTIONS = "^instruction/(redux|elect|bar|vote)"
 # The program that runs instruction tests, with a test that hangs and one that crashes.
@@ -46,14 +47,19 @@ class PackTests:
     def __init__(self, options):
         self.suite = harness.Suite("gpu-pack", options.build.resolve())
         self.jobs = options.jobs
-        self.pack = self.suite.work / "pack"
+        self.folder = self.suite.work / "pack"
+        self.pack = self.folder / "1"
 
     def make(self):
-        step = harness.run([harness.SOURCE / "tools" / "gpu-pack", "-o", self.pack, "--small",
-                            "--no-build", f"--build={self.suite.build}"], SECONDS)
+        step = harness.run([harness.SOURCE / "tools" / "gpu-pack", "-o", self.folder, "--small",
+                            f"--part={PART_MIB}", "--no-build", f"--build={self.suite.build}"],
+                           SECONDS)
         if step.code:
             self.suite.fail("make", step.how(), step)
             return False
+        sizes = [sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
+                 for part in sorted(self.folder.iterdir())]
+        self.expect("parts", len(sizes) == 2 and max(sizes) <= PART_MIB << 20, str(sizes), step)
         self.suite.ok("make")
         return True
 
@@ -76,6 +82,10 @@ class PackTests:
     def check_dry_run(self):
         """Everything passes but what cannot be tried without a GPU, with its reason."""
         results = self.run(self.pack, "dry-run")
+        rest = self.run(self.folder / "2", "dry-run-rest")
+        twice = {name for name in results.keys() & rest.keys() if name != "machine/gpu"}
+        self.expect("parts-differ", len(rest) > 4 and not twice, f"{len(rest)} results; {twice}")
+        results |= rest
         kinds = {"machine", "model", "api", "instruction", "family", "network", "sanitizer",
                  "beside", "benchmark", "profile"}
         self.expect("kinds", kinds <= {name.split("/")[0] for name in results}, str(set(results)))

@@ -27,6 +27,10 @@ DRY_GPU, DRY_INSTRUCTIONS = "8.0", "sm_90a"
 INEXACT = re.compile(r"@__nv_|\.approx\b|_approx|mma_sync_\w*_f(16|32)|mma\.sync.*f(16|32)")
 
 
+# What each pack has, and of a pack in parts the first: the models that the C interface is tried with.
+ALWAYS = ("layers", "fashion", "outer", "shapes", "layers-sm_75", "layers-sm_90a")
+
+
 class Failed(Exception):
     """A step of the making went wrong."""
 
@@ -179,10 +183,50 @@ class Builder:
             folder = "dry" if "fakecuda" in file else "bin"
             shutil.copy(self.tools / file, self.content / folder)
 
-    def write_contents(self, models, instructions, made):
+    def close(self, models, instructions, made):
+        """All that parts are made of: the table's lines of models, tests of instructions, and what the
+        pack says of itself."""
         help_text = run([self.content / models[0]["files"]["cubin"], "--help"])
-        contents = {"made": made, "options": re.findall(r"(?<!\S)--\w+", help_text),
-                    "models": models, "instructions": dict(instructions),
-                    "ptx": PTX,
-                    "dry": {"gpu": DRY_GPU, "instructions": DRY_INSTRUCTIONS}}
+        self.models = models
+        self.sizes = {model["name"]: sum((self.content / file).stat().st_size
+                                         for file in self.files(model)) for model in models}
+        self.about = {"made": made, "options": re.findall(r"(?<!\S)--\w+", help_text),
+                      "instructions": dict(instructions), "ptx": PTX,
+                      "dry": {"gpu": DRY_GPU, "instructions": DRY_INSTRUCTIONS}}
+
+    def files(self, model):
+        """Those of one line, relative to the content."""
+        made = [*model["files"].values()]
+        for feed in model["feeds"]:
+            made += [*feed["inputs"].values(), feed["expected"], *feed["simulated"].values()]
+        return made
+
+    def parts(self, count):
+        """The models of so many parts, or fewer: shares of about the same size, in the table's order."""
+        total = sum(self.sizes[model["name"]] for model in self.models)
+        shares, before = [[] for _ in range(count)], 0
+        for model in self.models:
+            always = model["name"] in ALWAYS
+            shares[0 if always else int(count * before / total)].append(model)
+            before += self.sizes[model["name"]]
+        return [share for share in shares if share]
+
+    def correct_sizes(self, models, size):
+        """What models take together, compressed, is known by now: some compress better than others."""
+        factor = size / sum(self.sizes[model["name"]] for model in models)
+        for model in models:
+            self.sizes[model["name"]] *= factor
+
+    def write_contents(self, models, is_first):
+        """A part's table of contents; all its files, relative to the content."""
+        contents = {**self.about, "models": models}
+        folders = ["bin", "dry"]
+        if is_first:
+            folders.append("instructions")
+        else:
+            contents["instructions"] = None
         (self.content / "pack.json").write_text(json.dumps(contents, indent=1))
+        programs = [path.relative_to(self.content) for folder in folders
+                    for path in (self.content / folder).iterdir()]
+        return dict.fromkeys(map(str, ["pack.json", *programs, *(
+            file for model in models for file in self.files(model))]))

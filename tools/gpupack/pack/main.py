@@ -60,10 +60,13 @@ def phases(pack, chosen):
     def only(made):
         return [case for case in made if any(map(chosen, case.names()))]
 
-    yield only(cases.first_cases(pack) + cases.api_cases(pack, alone=False)), None
-    yield only(cases.instruction_cases(pack, chosen)), None
+    is_first = pack.about["instructions"] is not None  # other parts have models alone
+    if is_first:
+        yield only(cases.first_cases(pack) + cases.api_cases(pack, alone=False)), None
+        yield only(cases.instruction_cases(pack, chosen)), None
     yield only(cases.network_cases(pack)), None
-    yield only(cases.api_cases(pack, alone=True)), 1
+    if is_first:
+        yield only(cases.api_cases(pack, alone=True)), 1
     yield only(cases.sanitizer_cases(pack)), SANITIZERS_AT_ONCE
     yield only(cases.benchmark_cases(pack, chosen)), 1
 
