@@ -22,7 +22,7 @@ void quantize(MutableArrayRef<char> bytes, float threshold) {
   constexpr float most = kLastQuantum;
   MutableArrayRef<float> values(reinterpret_cast<float *>(bytes.data()),
                                 bytes.size() / sizeof(float));
-  float scale = quantizationScale(threshold);
+  float scale = activationScale(threshold);
   for (float &value : values)
     value = std::clamp(std::nearbyint(value / scale), -most, most) * scale;
 }

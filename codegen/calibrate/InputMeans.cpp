@@ -20,7 +20,7 @@ struct InputMeans::Numbers {
   std::vector<int64_t> quanta;
 
   Numbers(ArrayRef<float> values, float threshold) {
-    double scale = quantizationScale(threshold);
+    double scale = activationScale(threshold);
     parts.reserve(values.size());
     quanta.reserve(values.size());
     for (float value : values) {
@@ -133,7 +133,7 @@ std::vector<ProductInput> InputMeans::means() const {
   for (const Product &product : products) {
     if (product.places == 0)
       continue;
-    double scale = quantizationScale(product.read.threshold), places = double(product.places);
+    double scale = activationScale(product.read.threshold), places = double(product.places);
     ProductInput &input = found.emplace_back();
     input.product = product.read.name;
     input.value = product.read.value;

@@ -98,7 +98,7 @@ void RoundingLearner::add(const TappedValue &value) {
   ArrayRef<float> floats(reinterpret_cast<const float *>(value.bytes.data()),
                          value.bytes.size() / sizeof(float));
   // Those that read one value have one threshold.
-  float scale = quantizationScale(products[byTap[value.tap].front()].read.threshold);
+  float scale = activationScale(products[byTap[value.tap].front()].read.threshold);
   std::vector<int8_t> numbers;
   numbers.reserve(floats.size());
   for (float number : floats)

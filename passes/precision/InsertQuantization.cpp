@@ -120,7 +120,7 @@ void InsertQuantization::quantize(Value value, double threshold) {
   b.setInsertionPointAfterValue(value);
   Location loc = value.getLoc();
   std::string name = valueName(value);
-  Value scale = createScales(b, namedLocation(loc, name + ".scale"), quantizationScale(threshold),
+  Value scale = createScales(b, namedLocation(loc, name + ".scale"), activationScale(threshold),
                              /*shape=*/{});
   auto zeroType = RankedTensorType::get({}, b.getI8Type());
   Value zero = createConstant(b, namedLocation(loc, name + ".zero"),

@@ -68,6 +68,23 @@ float quantizationScale(double threshold, double last) {
   return threshold > 0 ? float(std::clamp(threshold / last, kLeastScale, kMostScale)) : 1.0f;
 }
 
+/// Not below a number, and of so many significant bits.
+static double roundUp(double number, int bits) {
+  int exponent;
+  double fraction = std::frexp(number, &exponent);
+  return std::ldexp(std::ceil(std::ldexp(fraction, bits)), exponent - bits);
+}
+
+static float scaleOfBits(double threshold, int bits) {
+  if (!(threshold > 0))
+    return 1.0f;
+  return float(std::clamp(roundUp(threshold / kLastQuantum, bits), kLeastScale, kMostScale));
+}
+
+float activationScale(double threshold) { return scaleOfBits(threshold, kActivationScaleBits); }
+
+float weightScale(double magnitude) { return scaleOfBits(magnitude, kWeightScaleBits); }
+
 bool movesElements(Operation *op) {
   if (auto pool = dyn_cast_or_null<onnx::MaxPoolOp>(op))
     return pool->getNumResults() == 1 || pool->getResult(1).use_empty();

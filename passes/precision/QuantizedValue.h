@@ -37,8 +37,16 @@ struct QuantizedValue {
 inline constexpr int kLastQuantum = 127;
 /// Scales that quotients stay in the normal range with.
 inline constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
-/// The scale by which a threshold becomes `last`; 1 without one, where all numbers are 0.
-float quantizationScale(double threshold, double last = kLastQuantum);
+/// Significant bits that scales have. With so few, a product of an activation and a weight has 23 at
+/// most where both are dequantised first, and a float holds it and the sums of most; so whatever sums
+/// floats, ONNX Runtime for one, gets what the sum of integers is, bit by bit, in any order.
+inline constexpr int kActivationScaleBits = 5, kWeightScaleBits = 4;
+/// The least scale of these bits by which no magnitude up to the threshold is more than the last
+/// number; 1 where the threshold is 0, as all numbers are then.
+float activationScale(double threshold);
+float weightScale(double magnitude);
+/// The scale by which a threshold becomes `last`, with all bits; 1 where it is 0.
+float quantizationScale(double threshold, double last);
 
 /// An operator that gives some elements of its first operand (Concat: of all operands), or the
 /// greatest of some, and computes nothing, so that it may as well have their numbers.

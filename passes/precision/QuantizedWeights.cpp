@@ -30,11 +30,11 @@ QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t
     greatest = std::max(greatest, std::abs(double(number)));
   }
   for (auto [channel, scale] : llvm::enumerate(result.scales)) {
-    scale = quantizationScale(most[channel]);
+    scale = weightScale(most[channel]);
     double bias = biases.empty() ? 0 : std::abs(biases[biases.size() == 1 ? 0 : channel]);
-    double least = bias / inputScale / kLastBias;
-    if (scale < least) {
-      scale = float(std::clamp(least, kLeastScale, kMostScale));
+    float least = weightScale(bias / inputScale / kLastBias * kLastQuantum);
+    if (bias > 0 && scale < least) {
+      scale = least;
       ++result.widened;
     }
   }

@@ -25,9 +25,9 @@ struct QuantizedWeights {
   int64_t inner = 1; // elements behind the axis
 };
 
-/// Rounds to the nearest. Each channel's greatest element becomes the last number, unless its bias,
-/// added to sums in the scale of weights and input, needs a larger scale. Biases are none, one, or
-/// one a channel.
+/// Rounds to the nearest. No channel's greatest element is clipped, and a scale is larger where the
+/// channel's bias, added to sums in the scale of weights and input, needs it. Biases are none, one,
+/// or one a channel.
 QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t> axis,
                                  llvm::ArrayRef<double> biases, double inputScale);
 

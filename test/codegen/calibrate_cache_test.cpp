@@ -15,7 +15,7 @@ namespace {
 
 CalibrationCache example() {
   CalibrationCache cache;
-  cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512};
+  cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512, ""};
   cache.method = {CalibrationMethod::Entropy, 99.99};
   CalibratedValue conv{
       "conv1",        -7.25, 9.5, 0, {{9.5f, 8.1f, 9, 1e-30f}}, CalibrationMethod::Entropy,

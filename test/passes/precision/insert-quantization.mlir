@@ -2,10 +2,10 @@
 // RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json nodes=asked=int8;held=fp16;other=fp32}),cameo-report-decisions)' | FileCheck %s
 
 // What is stored is what the work behind a product gives, and a pool moves bytes. A scale is a
-// threshold by 127, one a channel of weights; the bias has the scale of the sum.
+// threshold by 127, one a channel of weights, rounded up to 5 bits (0.1 = 12.7 / 127 becomes 26 / 256), of weights to 4; the bias has the scale of the sum.
 // CHECK-LABEL: func @chain(
 // CHECK: %[[A:.*]] = onnx.Relu
-// CHECK: %[[SCALE:.*]] = onnx.Constant() {value = dense<1.000000e-01> : tensor<f32>}
+// CHECK: %[[SCALE:.*]] = onnx.Constant() {value = dense<0.1015625> : tensor<f32>}
 // CHECK: %[[ZERO:.*]] = onnx.Constant() {value = dense<0> : tensor<i8>}
 // CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%[[A]], %[[SCALE]], %[[ZERO]]) : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x2x4x4xi8>
 // CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[Q]], %[[SCALE]], %[[ZERO]])
@@ -50,7 +50,7 @@ func.func @sum(%x: tensor<4x4xf32> {onnx.name = "x"}, %y: tensor<4x4xf32>) -> te
 // -----
 
 // CHECK-LABEL: func @joined(
-// CHECK-COUNT-2: onnx.Constant() {value = dense<1.000000e-01> : tensor<f32>}
+// CHECK-COUNT-2: onnx.Constant() {value = dense<0.1015625> : tensor<f32>}
 // CHECK: %[[D:.*]] = onnx.Concat(%{{.*}}, %{{.*}})
 // CHECK: %[[T:.*]] = onnx.Transpose(%[[D]])
 // CHECK: onnx.MatMul(%[[T]],
@@ -72,7 +72,7 @@ func.func @joined(%x: tensor<4x2xf32> {onnx.name = "x"}) -> tensor<4x4xf32> {
 // CHECK: %[[D:.*]] = onnx.DequantizeLinear
 // CHECK: %[[S:.*]] = onnx.MatMul(%[[D]], %[[D]])
 // CHECK: %[[P:.*]] = onnx.Softmax(%[[S]])
-// CHECK: %[[C:.*]] = onnx.Constant() {value = dense<{{0\.007874|7\.874}}{{.*}}> : tensor<f32>}
+// CHECK: %[[C:.*]] = onnx.Constant() {value = dense<{{0\.0083|8\.30}}{{.*}}> : tensor<f32>}
 // CHECK: %[[QP:.*]] = onnx.QuantizeLinear(%[[P]], %[[C]],
 // CHECK: %[[DP:.*]] = onnx.DequantizeLinear(%[[QP]]
 // CHECK: %[[Y:.*]] = onnx.MatMul(%[[DP]], %[[D]])
@@ -92,8 +92,8 @@ func.func @attention(%x: tensor<4x4xf32> {onnx.name = "x"}) -> tensor<4x4xf32> {
 
 // Scales of weights grow with a bias that would leave 32 bits; a channel of zeros has one all the same.
 // CHECK-LABEL: func @bias(
-// CHECK: onnx.Constant() {value = dense<[0.0093132{{[0-9]*}}, 1.000000e+00]> : tensor<2xf32>}
-// CHECK: onnx.Constant() {value = dense<[10737{{[0-9]*}}, 0]> : tensor<2xi32>}
+// CHECK: onnx.Constant() {value = dense<[0.009765625, 1.000000e+00]> : tensor<2xf32>}
+// CHECK: onnx.Constant() {value = dense<[1008246{{[0-9]*}}, 0]> : tensor<2xi32>}
 func.func @bias(%x: tensor<1x1xf32> {onnx.name = "x"}) -> tensor<1x2xf32> {
   %w = onnx.Constant() {value = dense<[[1.0e-3, 0.0]]> : tensor<1x2xf32>} : () -> tensor<1x2xf32>
   %b = onnx.Constant() {value = dense<[1.0e6, 0.0]> : tensor<2xf32>} : () -> tensor<2xf32>
