@@ -225,8 +225,9 @@ LogicalResult checkAlignment(Operation *op, const Complaint &error) {
       layout = rt::layoutOf(operand);
     if (!layout)
       continue;
-    int64_t bits = type.getElementType().isInteger(1) ? 8 : type.getElementTypeBitWidth();
-    int64_t bytes = layout->alignment(kPointerAlignment * 8 / bits) * bits / 8;
+    // Of elements of 4 bits two are in a byte.
+    int64_t bytes =
+        promisedAlignment(layout->alignment(2 * kPointerAlignment), type.getElementType());
     if (bytes < promised.getInt())
       return error(launch) << "parameter " << position << " of " << launch.getKernelAttr()
                            << " promises an alignment of " << promised.getInt()

@@ -18,6 +18,13 @@ inline constexpr llvm::StringLiteral kAlignmentAttr =
 /// Alignment of kernel pointers and of shared memory where nothing else is said, in bytes.
 inline constexpr int64_t kPointerAlignment = 16;
 
+/// What a kernel may promise of its pointer to a tensor that begins at a multiple of so many elements,
+/// in bytes; a view may begin anywhere.
+inline int64_t promisedAlignment(int64_t elements, mlir::Type element) {
+  int64_t bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+  return std::clamp<int64_t>(elements * bits / 8, 1, kPointerAlignment);
+}
+
 /// Bytes of dynamic shared memory that launches give a kernel; on the function.
 inline constexpr llvm::StringLiteral kDynamicSharedAttribute =
     kernel::KernelDialect::DynamicSharedAttrHelper::getNameStr();

@@ -26,12 +26,6 @@ static MemRefType globalMemory(Type element) {
   return MemRefType::get({ShapedType::kDynamic}, element, MemRefLayoutAttrInterface(), space);
 }
 
-/// What is known of a kernel's pointer to a tensor, in bytes; a view may begin anywhere.
-static int64_t pointerAlignment(const OperandLayout &layout, Type element) {
-  int64_t bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
-  return std::clamp<int64_t>(layout.alignment * bits / 8, 1, kPointerAlignment);
-}
-
 /// Letters, digits and '_' only, as PTX wants symbols.
 static std::string symbolFor(StringRef node) {
   std::string symbol;
@@ -339,8 +333,8 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
       kernel.layouts[target] =
           target == form.workspace ? OperandLayout() : operandLayout(op, target);
       kernel.alignments[entry.getArgument(i)] = kernel.layouts[target].alignment;
-      int64_t bytes =
-          pointerAlignment(kernel.layouts[target], cast<MemRefType>(types[i]).getElementType());
+      int64_t bytes = promisedAlignment(kernel.layouts[target].alignment,
+                                        cast<MemRefType>(types[i]).getElementType());
       if (bytes < kPointerAlignment)
         function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
                             outer.getI64IntegerAttr(bytes));

@@ -27,14 +27,14 @@ import small_models
 SECONDS = 120
 # Orders of enqueued work other than the laziest.
 ORDERS = ("eager", "1", "2", "3")
-TARGETS = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,ptx,sim:sm_75,sim:sm_80,sim:sm_90a"
+TARGETS = "sm_75,sm_80,sm_86,sm_87,sm_89,sm_90,sm_90a,ptx,sim:sm_75,sim:sm_80,sim:sm_90a"
 # GPU: what of the default target it loads.
 DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.7": "PTX sm_80",
                 "8.9": "cubin sm_80",
                 "9.0": "cubin sm_90a", "10.0": "PTX sm_80", "12.0": "PTX sm_80"}
 # GPU: what of TARGETS it loads, and the simulated architecture whose kernels are the same.
 EVERY_CODE = {"7.5": ("cubin sm_75", "sm_75"), "8.0": ("cubin sm_80", "sm_80"),
-              "8.6": ("cubin sm_86", None), "8.9": ("cubin sm_89", None),
+              "8.6": ("cubin sm_86", None), "8.7": ("cubin sm_87", None), "8.9": ("cubin sm_89", None),
               "9.0": ("cubin sm_90a", "sm_90a"),
               "12.0": ("PTX sm_90", None)}
 # Failures of these are looked over: they report earlier work's failures, or give something back
