@@ -34,6 +34,8 @@ PER_KIND = 3
 # What share the checks alone must find of all, and of the faults in synchronisation: what they leave
 # shows in results, or is explained in unnoticed_faults.txt.
 LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.60, 0.93, 0.90
+# Those that others are much like.
+LONG_CASES = {"mma-f16-registers", "mma-tf32", "fused-value", "fused-product-rows", "gathered-rows"}
 SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier",
               "diverge-shuffle", "narrow-shuffle")
 REGISTER_KINDS = ("drop-load", "drop-start")
@@ -110,7 +112,6 @@ class MatrixCase(Case):
     """A product on Tensor Cores, as matrix_types.py describes it: `form` and what makes it."""
     form: str = ""
     make: object = None
-    is_long: bool = False  # what others are much like
 
     KINDS = ("drop-barrier", "diverge-barrier", "drop-async-wait", "loosen-async-wait", "drop-commit",
              "drop-copy", "drop-shared-store", "drop-swizzle", "hold-stage", "shift-index",
@@ -146,8 +147,7 @@ def matrix_cases():
         "mma-u8s8": lambda case: convolve(case, 1, 48, 5, 24, 3, zero=9, innermost=False),
         "mma-tf32": lambda case: multiply(case, 36, 44, 132),
     }
-    return [MatrixCase(name, [], {}, [], form=name.split("-")[1], make=make,
-                       is_long=name in ("mma-f16-registers", "mma-tf32"))
+    return [MatrixCase(name, [], {}, [], form=name.split("-")[1], make=make)
             for name, make in makers.items()]
 
 
@@ -433,7 +433,7 @@ class PlantedFaults:
     def run(self):
         every = [*cases(), *fused_cases(), *matrix_cases(), *kernel_cases()]
         chosen = [case for case in every if re.search(self.options.filter, case.name)
-                  and (self.options.long or not getattr(case, "is_long", False))]
+                  and (self.options.long or case.name not in LONG_CASES)]
         self.chosen = {case.name for case in chosen}
         faults = [fault for case in chosen for fault in self.prepare(case)]
         results = {}
@@ -502,7 +502,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
     parser.add_argument("--target", default="sim:sm_80", help="cameoc's --target")
     parser.add_argument("--filter", default="", help="only cases whose name matches this regex")
-    parser.add_argument("--long", action="store_true", help="all cases")
+    parser.add_argument("--long", action="store_true", help="also those that others are much like")
     parser.add_argument("--every", action="store_true", help="every place, not a few of each kind")
     parser.add_argument("--verbose", action="store_true", help="print every outcome")
     return PlantedFaults(parser.parse_args()).run()
