@@ -9,6 +9,8 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <algorithm>
+
 namespace cameo {
 
 /// What of a kernel's alignment promise is written on loads and stores.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A small GPU pack in two parts: made, and run with the fake driver and the simulator. First every case passes;
-then, with faults planted in it, each of them is named, and everything else still passes."""
+"""A small GPU pack in two parts: made, and run with the fake driver and the simulator. First every
+case passes; then, with faults planted in it, each of them is named, and everything else still
+passes."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json

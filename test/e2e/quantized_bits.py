@@ -7,8 +7,8 @@ the same, in networks of any depth, but where values of 16 bits have come before
 round to these everywhere the model says so, and numbers may be one off there. Results are within one
 quantum, the 127th of the largest, and of 99.9 % of rows the largest element is the same.
 
-The demo's networks run on test images, with --long on all 10,000, of which classes must be the same
-as well; networks of random weights, whose products are all integers, on a few inputs.
+The demo's networks run on test images, with --long on all 10,000; networks of random weights, whose
+products are all integers, on a few inputs.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -32,7 +32,7 @@ SECONDS = 600
 TARGET = "sim:sm_80"
 TRAINING, IMAGES, BATCH = 512, 500, 250
 SAME_ROWS, LAST = 0.999, 127
-# Networks of random weights, and how many inputs they run on: those of --long last.
+# Networks of random weights, those of --long, and how many inputs they run on.
 RANDOM, LONG_RANDOM, INPUTS = ("mobilenet_v2",), ("mobilenet_v2", "resnet50"), 2
 
 
