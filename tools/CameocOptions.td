@@ -68,7 +68,7 @@ defm keep_ends : Value<"keep-ends", "WHICH", precisions,
     "(default), first, last, both">;
 defm ranges : Value<"ranges", "FILE", precisions,
     "recorded ranges of values, by which --precision=fp16 knows what would overflow, and int8 "
-    "what becomes 127">;
+    "what it may clip">;
 let Group = precisions in {
 def equalize_ranges : Switch<"equalize-ranges",
     "scales channels between two products so that one scale fits them better in 8 bits; results "

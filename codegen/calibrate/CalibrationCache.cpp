@@ -65,7 +65,7 @@ static void writeList(llvm::raw_ostream &out, StringRef name, const std::vector<
 static void write(llvm::raw_ostream &out, const ProductInput &input) {
   out << json::Value(json::fixUTF8(input.product))
       << ": {\"value\": " << json::Value(json::fixUTF8(input.value))
-      << ", \"threshold\": " << shortest(input.threshold) << ", ";
+      << ", \"scale\": " << shortest(input.scale) << ", ";
   writeList(out, "means", input.means);
   writeList(out << ", ", "shifts", input.shifts);
   out << "}";
@@ -190,7 +190,7 @@ static void readProducts(const RangesFile &file, CalibrationCache &cache) {
     cache.inputs.emplace();
     for (const auto &entry : *file.inputs) {
       const RecordedRanges::Input &input = entry.second;
-      cache.inputs->push_back({entry.first().str(), input.value, float(input.threshold),
+      cache.inputs->push_back({entry.first().str(), input.value, float(input.scale),
                                floats(input.means), floats(input.shifts)});
     }
     llvm::sort(*cache.inputs, [](const auto &a, const auto &b) { return a.product < b.product; });

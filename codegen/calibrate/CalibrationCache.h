@@ -12,7 +12,7 @@
 //                 ...}, "histogram": {"end": 4, "counts": [120, 3, 7, ...]}}
 //     },                                            and, for bias correction:
 //     "inputs": {
-//       "conv2": {"value": "conv1", "threshold": 8.1, "means": [...], "shifts": [...]}
+//       "conv2": {"value": "conv1", "scale": 0.06640625, "means": [...], "shifts": [...]}
 //     },                                            and, for learned rounding:
 //     "roundings": {
 //       "conv2": {"scales": [...], "up": "cQ=="}
@@ -54,7 +54,7 @@ struct CalibratedValue {
 /// What a product reads on average, as RecordedRanges::Input.
 struct ProductInput {
   std::string product, value;
-  float threshold = 0;
+  float scale = 0;
   std::vector<float> means, shifts;
 };
 

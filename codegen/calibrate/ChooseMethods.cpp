@@ -89,13 +89,13 @@ private:
   std::vector<HostTensor> reference;
 };
 
-/// The thresholds of a value that differ, each with the first method that has
-/// it.
+/// The scales of a value that differ, each with the first method that has it.
 std::vector<CalibrationMethod::Kind> candidatesOf(const CalibratedValue &value) {
   std::vector<CalibrationMethod::Kind> kinds;
   for (CalibrationMethod::Kind kind : CalibrationMethod::kSingle)
     if (llvm::none_of(kinds, [&](CalibrationMethod::Kind other) {
-          return value.thresholds[other] == value.thresholds[kind];
+          return activationScale(value.thresholds[other]) ==
+                 activationScale(value.thresholds[kind]);
         }))
       kinds.push_back(kind);
   return kinds;

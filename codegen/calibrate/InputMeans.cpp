@@ -133,11 +133,12 @@ std::vector<ProductInput> InputMeans::means() const {
   for (const Product &product : products) {
     if (product.places == 0)
       continue;
-    double scale = activationScale(product.read.threshold), places = double(product.places);
+    float scale = activationScale(product.read.threshold);
+    double places = double(product.places);
     ProductInput &input = found.emplace_back();
     input.product = product.read.name;
     input.value = product.read.value;
-    input.threshold = product.read.threshold;
+    input.scale = scale;
     for (auto [sum, quantized] : llvm::zip(product.sums, product.quantizedSums)) {
       double mean = double(sum) / kParts / places;
       input.means.push_back(float(mean * scale));

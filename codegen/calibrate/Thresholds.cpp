@@ -210,7 +210,7 @@ double QuantizationError::operator()(double threshold) const {
   const Moments &all = sums.back();
   if (all.count == 0)
     return 0;
-  double step = threshold / kLastQuantum, sum = 0;
+  double step = activationScale(float(threshold)), sum = 0;
   Moments before;
   for (int level = 0; level <= kLastQuantum; ++level) {
     Moments end = level < kLastQuantum ? below((level + 0.5) * step) : all;
@@ -231,10 +231,15 @@ double cameo::mseThreshold(const Histogram &histogram, const QuantizationError &
   if (histogram.magnitude() == 0)
     return threshold;
   double least = error(threshold);
-  // What is clipped only grows from here on.
+  float scale = activationScale(float(threshold));
   for (uint32_t bin = histogram.binOf(histogram.magnitude()); bin > 0; --bin) {
     double candidate = histogram.edge(bin);
-    if (error.clipped(candidate) >= least)
+    float next = activationScale(float(candidate));
+    if (next == scale)
+      continue;
+    scale = next;
+    // What is clipped only grows from here on.
+    if (error.clipped(double(scale) * kLastQuantum) >= least)
       break;
     if (double found = error(candidate); found < least) {
       least = found;

@@ -1,5 +1,5 @@
 // From how often magnitudes occur to the threshold at which quantisation to 8 bits clips: the
-// magnitude that becomes 127.
+// magnitude that becomes 127, or a little less, since scales are rounded up.
 //
 // All arithmetic is in doubles and in a fixed order, without functions of the C library that differ
 // between its versions: a histogram has one threshold by each method on every machine.

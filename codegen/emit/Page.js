@@ -165,6 +165,6 @@ function drawCalibration(id, calibration) {
                calibration.values,
                `${calibration.samples} samples of ${calibration.data}, by ${calibration.method}. ` +
                    'Magnitudes: a bar a quarter of an octave, as high as the logarithm of its ' +
-                   'count, the first for all that is smaller; the line is the threshold, what is ' +
-                   'to its right is clipped; broken lines are those of other methods'));
+                   'count, the first for all that is smaller; the line is the threshold, what ' +
+                   'exceeds it by more than 6 % is clipped; broken lines are those of other methods'));
 }

@@ -44,8 +44,7 @@ static Value celu(ScalarMath &m, Operation *op, ValueRange x) {
 static Value sigmoid(ScalarMath &m, Operation *, ValueRange x) { return m.sigmoid(x[0]); }
 
 static Value clampedLine(ScalarMath &m, Value x, double slope, double offset) {
-  // Two roundings, as ONNX defines it and others compute it: what is quantised behind it has the same
-  // integers then.
+  // Two roundings, as ONNX Runtime has them: what is quantised behind it has the same integers then.
   Value line = m.add(m.mul(m.c(slope), x), m.c(offset));
   return m.max(m.c(0), m.min(m.c(1), line));
 }

@@ -52,7 +52,7 @@ std::optional<std::vector<double>> meanError(Operation *product, const RoundedWe
     why = "the means that were recorded are of something else that it read";
     return std::nullopt;
   }
-  bool isShifted = activationScale(input.threshold) == scale;
+  bool isShifted = float(input.scale) == scale;
   std::vector<double> result(layout.outputs, 0.0);
   for (int64_t output = 0; output < layout.outputs; ++output)
     for (int64_t i = 0; i < layout.inputs; ++i)

@@ -6,8 +6,8 @@
 //                                      %c = onnx.DequantizeLinear(%b', %st, %none)  of 32 bits
 //                                      %1 = onnx.Conv(%d, %e, %c)
 //
-// Symmetric: zero points are 0, weights have the scale of their channel's greatest element. Scales
-// of weights grow where the bias of a channel would leave 32 bits otherwise.
+// Symmetric: zero points are 0, scales have few bits (QuantizedValue.h), and clip neither a threshold
+// nor a channel's greatest weight. Scales of weights grow where the bias of a channel would leave 32 bits otherwise.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/rt/Ledger.h"
@@ -120,8 +120,9 @@ void InsertQuantization::quantize(Value value, double threshold) {
   b.setInsertionPointAfterValue(value);
   Location loc = value.getLoc();
   std::string name = valueName(value);
-  Value scale = createScales(b, namedLocation(loc, name + ".scale"), activationScale(threshold),
-                             /*shape=*/{});
+  Value scale =
+      createScales(b, namedLocation(loc, name + ".scale"), activationScale(float(threshold)),
+                   /*shape=*/{});
   auto zeroType = RankedTensorType::get({}, b.getI8Type());
   Value zero = createConstant(b, namedLocation(loc, name + ".zero"),
                               DenseElementsAttr::get(zeroType, b.getI8IntegerAttr(0)));

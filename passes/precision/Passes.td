@@ -38,8 +38,9 @@ def EqualizeRanges : Pass<"cameo-equalize-ranges", "::mlir::func::FuncOp"> {
 def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp"> {
   let summary = "insert quantisation of what products read, by recorded ranges";
   let description = [{
-    Products become products of dequantised tensors of 8 bits: activations have one scale, by which a
-    recorded threshold becomes 127, weights one a channel, biases 32 bits and the scale of the sum. Values are
+    Products become products of dequantised tensors of 8 bits: activations have one scale, the
+    least of 5 bits that does not clip a recorded threshold, weights one a channel, of 4 bits, biases 32
+    bits and the scale of the sum. Values are
     quantised where they are computed, behind elementwise work; those that operators move or join
     have one scale; of two sums that are added, the earlier one is stored in 8 bits. Products that have no
     form for integers, whose ranges are not known, that a user names or that would cost more than they

@@ -29,7 +29,7 @@ struct QuantizationPlan {
     bool isInteger() const { return why.empty(); }
   };
   std::vector<Product> products; // those asked for, in the block's order
-  /// Values that are quantised where they are written, and the threshold that becomes 127.
+  /// Values that are quantised where they are written, and the thresholds that must not be clipped.
   llvm::MapVector<mlir::Value, double> thresholds;
   /// Operands that read what these are after quantisation.
   llvm::SetVector<mlir::OpOperand *> readers;

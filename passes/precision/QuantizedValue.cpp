@@ -75,15 +75,16 @@ static double roundUp(double number, int bits) {
   return std::ldexp(std::ceil(std::ldexp(fraction, bits)), exponent - bits);
 }
 
-static float scaleOfBits(double threshold, int bits) {
+static float scaleOfBits(float threshold, int bits) {
   if (!(threshold > 0))
     return 1.0f;
-  return float(std::clamp(roundUp(threshold / kLastQuantum, bits), kLeastScale, kMostScale));
+  return float(
+      std::clamp(roundUp(double(threshold) / kLastQuantum, bits), kLeastScale, kMostScale));
 }
 
-float activationScale(double threshold) { return scaleOfBits(threshold, kActivationScaleBits); }
+float activationScale(float threshold) { return scaleOfBits(threshold, kActivationScaleBits); }
 
-float weightScale(double magnitude) { return scaleOfBits(magnitude, kWeightScaleBits); }
+float weightScale(float magnitude) { return scaleOfBits(magnitude, kWeightScaleBits); }
 
 bool movesElements(Operation *op) {
   if (auto pool = dyn_cast_or_null<onnx::MaxPoolOp>(op))

@@ -37,14 +37,16 @@ struct QuantizedValue {
 inline constexpr int kLastQuantum = 127;
 /// Scales that quotients stay in the normal range with.
 inline constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
-/// Significant bits that scales have. With so few, a product of an activation and a weight has 23 at
-/// most where both are dequantised first, and a float holds it and the sums of most; so whatever sums
-/// floats, ONNX Runtime for one, gets what the sum of integers is, bit by bit, in any order.
+/// Significant bits that scales have. A product of an activation and a weight that have been
+/// dequantised then has 23 bits at most, and a float holds it. Sums of such are exact, in any order,
+/// while they stay below 2^24 of the last bit, as most do; so what adds up floats, ONNX Runtime for one,
+/// gets what the sum of integers is.
 inline constexpr int kActivationScaleBits = 5, kWeightScaleBits = 4;
 /// The least scale of these bits by which no magnitude up to the threshold is more than the last
-/// number; 1 where the threshold is 0, as all numbers are then.
-float activationScale(double threshold);
-float weightScale(double magnitude);
+/// number; 1 where the threshold is 0, as all numbers are then. Of floats, since these are what files
+/// have in decimal: a digit more would be a step more.
+float activationScale(float threshold);
+float weightScale(float magnitude);
 /// The scale by which a threshold becomes `last`, with all bits; 1 where it is 0.
 float quantizationScale(double threshold, double last);
 

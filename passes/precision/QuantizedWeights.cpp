@@ -30,9 +30,9 @@ QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t
     greatest = std::max(greatest, std::abs(double(number)));
   }
   for (auto [channel, scale] : llvm::enumerate(result.scales)) {
-    scale = weightScale(most[channel]);
+    scale = weightScale(float(most[channel]));
     double bias = biases.empty() ? 0 : std::abs(biases[biases.size() == 1 ? 0 : channel]);
-    float least = weightScale(bias / inputScale / kLastBias * kLastQuantum);
+    float least = weightScale(float(bias / inputScale / kLastBias * kLastQuantum));
     if (bias > 0 && scale < least) {
       scale = least;
       ++result.widened;

@@ -67,7 +67,7 @@ static Error readNumbers(const json::Object &object, const Twine &of, StringRef 
 static Error readInput(const json::Object &object, const Twine &of, RecordedRanges::Input &input) {
   if (Error error = readText(object, of, "value", input.value))
     return error;
-  if (Error error = readNumber(object, of, "threshold", input.threshold))
+  if (Error error = readNumber(object, of, "scale", input.scale))
     return error;
   if (Error error = readNumbers(object, of, "means", input.means))
     return error;

@@ -7,12 +7,12 @@
 // A value is called as `cameoc --stop-after=normalized --emit=onnx` calls it: an input by its name,
 // a node's first result by the node's name, its others by that and their number ("split:1").
 // "model" is the hash of the model's file, as the executable's --info prints it, "equalized" that
-// of the factors by which cameo-equalize-ranges has scaled its channels; what becomes the last
-// number of 8 bits is the threshold of the value's method, without one the range's magnitude.
+// of the factors by which cameo-equalize-ranges has scaled its channels; what 8 bits must not clip
+// is the threshold of the value's method, without one the range's magnitude.
 // "inputs" has what bias correction needs of the first operands of convolutions and Gemms, by the
 // product's name; lists are by input channel and place in the window:
 //
-//   {"conv2": {"value": "relu1", "threshold": 9.5, "means": [...], "shifts": [...]}}
+//   {"conv2": {"value": "relu1", "scale": 0.078125, "means": [...], "shifts": [...]}}
 //
 // "roundings" has how weights of products are rounded, by the product's name: for each channel the
 // scale for which that holds, and in Base64 a bit for each weight, row-major and lowest bit first,
@@ -37,7 +37,7 @@ std::string valueName(mlir::Value value);
 struct RecordedRanges {
   struct Range {
     double least, most;
-    double threshold; // the magnitude that becomes 127; 0 where there is nothing but zeros
+    double threshold; // the magnitude that must not be clipped; 0 where there is nothing but zeros
   };
   llvm::StringMap<Range> byName;
 
@@ -45,7 +45,7 @@ struct RecordedRanges {
   /// place is padding.
   struct Input {
     std::string value;
-    double threshold;                  // by which it was quantised for `shifts`
+    double scale;                      // by which it was quantised for `shifts`
     std::vector<double> means, shifts; // shifts: what quantising it adds
   };
   llvm::StringMap<Input> inputs;

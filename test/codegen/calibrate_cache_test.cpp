@@ -75,13 +75,13 @@ TEST_F(CalibrateCacheTest, IsReadAsItWasWritten) {
 
 TEST_F(CalibrateCacheTest, KeepsWhatProductsNeed) {
   CalibrationCache cache = example();
-  cache.inputs = {{"conv2", "conv1", 8.1f, {0.25f}, {-0.01f}}};
+  cache.inputs = {{"conv2", "conv1", 0.0625f, {0.25f}, {-0.01f}}};
   cache.roundings = {{"conv2",
                       {0.5f, 1e-30f},
                       {true, false, false, false, false, true, true, false, true, false}}};
   EXPECT_TRUE(StringRef(cache.text()).contains(R"(,
   "inputs": {
-    "conv2": {"value": "conv1", "threshold": 8.1, "means": [0.25], "shifts": [-0.01]}
+    "conv2": {"value": "conv1", "scale": 0.0625, "means": [0.25], "shifts": [-0.01]}
   },
   "roundings": {
     "conv2": {"scales": [0.5, 1e-30], "up": "YQE="}
@@ -158,15 +158,14 @@ TEST_F(CalibrateCacheTest, MembersOfProductsThatAreNoneAreRefused) {
   EXPECT_EQ(with(R"("roundings": "none")"),
             "'roundings': expected an object of products, found \"none\"");
   EXPECT_EQ(with(R"("inputs": {"conv2": 3})"), "the input of 'conv2': expected an object, found 3");
-  EXPECT_EQ(with(R"("inputs": {"conv2": {"threshold": 1, "means": [], "shifts": []}})"),
+  EXPECT_EQ(with(R"("inputs": {"conv2": {"scale": 1, "means": [], "shifts": []}})"),
             "the input of 'conv2': 'value': expected a text, found nothing");
-  EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "threshold": "1"}})"),
-            "the input of 'conv2': 'threshold': expected a finite number, found \"1\"");
-  EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "threshold": 1, "means": [1, true]}})"),
+  EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "scale": "1"}})"),
+            "the input of 'conv2': 'scale': expected a finite number, found \"1\"");
+  EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "scale": 1, "means": [1, true]}})"),
             "the input of 'conv2': 'means': expected a list of finite numbers, found [1,true]");
-  EXPECT_EQ(
-      with(R"("inputs": {"conv2": {"value": "x", "threshold": 1, "means": [1], "shifts": []}})"),
-      "the input of 'conv2': 'shifts': expected 1 numbers, as many as 'means' has, found 0");
+  EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "scale": 1, "means": [1], "shifts": []}})"),
+            "the input of 'conv2': 'shifts': expected 1 numbers, as many as 'means' has, found 0");
   EXPECT_EQ(with(R"("roundings": {"conv2": {"scales": 1, "up": ""}})"),
             "the rounding of 'conv2': 'scales': expected a list of finite numbers, found 1");
 }

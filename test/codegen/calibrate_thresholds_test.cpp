@@ -46,7 +46,7 @@ Values withOutlier(Values values, float outlier) {
 
 /// What the definition says of each value.
 double directError(const Values &values, double threshold) {
-  double step = threshold / 127, sum = 0;
+  double step = activationScale(float(threshold)), sum = 0;
   for (float value : values) {
     double level = std::min(std::nearbyint(std::abs(value) / step), 127.0);
     sum += std::pow(std::abs(value) - level * step, 2);
@@ -150,12 +150,12 @@ TEST(CalibrateThresholds, NoThresholdHasLessErrorThanMse) {
 }
 
 // The optima of a Gaussian and of a Laplace distribution of 255 levels, integrated numerically,
-// are at 3.92 and 9.88 times the scale.
+// are at 3.92 and 9.88 times the scale; scales go in steps of 3 to 6 %.
 TEST(CalibrateThresholds, KnownOptima) {
   Histogram normal = histogramOf(sample(1000000, 6, gaussian));
-  EXPECT_NEAR(mseThreshold(normal, QuantizationError(normal)), 3.92, 0.1);
+  EXPECT_NEAR(mseThreshold(normal, QuantizationError(normal)), 3.92, 0.2);
   Histogram laplace = histogramOf(sample(1000000, 7, laplacian));
-  EXPECT_NEAR(mseThreshold(laplace, QuantizationError(laplace)), 9.88, 0.3);
+  EXPECT_NEAR(mseThreshold(laplace, QuantizationError(laplace)), 9.88, 0.6);
   EXPECT_NEAR(percentileThreshold(normal, 99.73), 3.0, 0.01);
 }
 

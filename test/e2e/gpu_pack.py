@@ -6,6 +6,7 @@ passes."""
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -61,8 +62,20 @@ class PackTests:
         sizes = [sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
                  for part in sorted(self.folder.iterdir())]
         self.expect("parts", len(sizes) == 2 and max(sizes) <= PART_MIB << 20, str(sizes), step)
-        self.suite.ok("make")
+        if len(sizes) != 2:
+            return False
+        self.check_models(step)
         return True
+
+    def check_models(self, step):
+        """Each model that the making names is in one part."""
+        made = re.findall(r"^(\S+): [\d.]+ MB", step.output, re.MULTILINE)
+        models = []
+        for part in sorted(self.folder.iterdir()):
+            with tarfile.open(part / "content.tar.xz") as archive:
+                about = json.load(archive.extractfile("pack.json"))
+            models += [model["name"] for model in about["models"]]
+        self.expect("make", made and sorted(made) == sorted(models), f"{models}, not {made}", step)
 
     def run(self, pack, name, *arguments, environment=None, code=0):
         """(results by name, text) of a dry run."""

@@ -2,8 +2,8 @@
 """INT8 beside ONNX Runtime, on the model that --emit=onnx writes, which it runs as it is, without
 optimisations: integers of every quantised value, and results.
 
-Scales have so few bits that sums of floats are exact (docs/precision.md). So every integer must be
-the same, in networks of any depth, but where values of 16 bits have come before: ONNX Runtime does not
+Scales have so few bits that nearly all sums of floats are exact (docs/precision.md). So every integer
+of these networks must be the same, but where values of 16 bits have come before: ONNX Runtime does not
 round to these everywhere the model says so, and numbers may be one off there. Results are within one
 quantum, the 127th of the largest, and of 99.9 % of rows the largest element is the same.
 
@@ -32,6 +32,9 @@ SECONDS = 600
 TARGET = "sim:sm_80"
 TRAINING, IMAGES, BATCH = 512, 500, 250
 SAME_ROWS, LAST = 0.999, 127
+# Of each network: quantised values with no value of 16 bits before them, and all.
+VALUES = {"fashion": (9, 10), "fashion_mobile": (25, 27), "mobilenet_v2": (52, 53),
+          "resnet50": (53, 54)}
 # Networks of random weights, those of --long, and how many inputs they run on.
 RANDOM, LONG_RANDOM, INPUTS = ("mobilenet_v2",), ("mobilenet_v2", "resnet50"), 2
 
@@ -89,7 +92,7 @@ class Bits:
                 return
             for name in quantized:
                 off = numpy.abs(found[name].astype(int) - wanted[name])
-                one_off += int((off == 1).sum())
+                one_off += int((off == 1).sum()) if name in rounded else 0
                 if off.max() > (name in rounded):
                     wrong.add(name)
         ours, theirs = numpy.concatenate(ours), numpy.concatenate(theirs)
@@ -104,8 +107,9 @@ class Bits:
               f"same largest element of {100 * same:.2f} % of {len(ours)} rows", flush=True)
         if wrong:
             self.suite.fail(case, f"other integers: {sorted(wrong)[:3]}, {len(wrong)} in all")
-        elif exact < len(quantized) / 2:
-            self.suite.fail(case, f"nothing to compare: {exact} of {len(quantized)} values")
+        elif (exact, len(quantized)) != VALUES[case]:
+            self.suite.fail(case, f"{exact} of {len(quantized)} values are compared, not "
+                            f"{VALUES[case][0]} of {VALUES[case][1]}")
         elif not (off <= 1 and same >= SAME_ROWS):
             self.suite.fail(case, f"{off:.2f} quanta off, {100 * same:.2f} % of rows")
         else:

@@ -211,6 +211,11 @@ class Builder:
             before += self.sizes[model["name"]]
         return [share for share in shares if share]
 
+    @staticmethod
+    def can_split(models, is_first):
+        """Whether a part could have fewer models."""
+        return sum(model["name"] not in ALWAYS for model in models) > (0 if is_first else 1)
+
     def correct_sizes(self, models, size):
         """What models take together, compressed, is known by now: some compress better than others."""
         factor = size / sum(self.sizes[model["name"]] for model in models)

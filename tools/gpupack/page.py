@@ -16,7 +16,7 @@ HEAD = """# Measured on {gpu}
 What `tools/gpu-pack`'s `run` found there: [gpu-pack.md](../gpu-pack.md) says how it measures. Written on {date} by
 
 ```sh
-tools/gpupack/page.py results.json docs/bench/{name}
+tools/gpupack/page.py results.json... docs/bench/{name}
 ```
 
 {machine}

@@ -16,6 +16,23 @@ func.func @add_constant(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
+// Each step is rounded, as ONNX Runtime does it.
+// CHECK-LABEL: func @hard
+// CHECK-NOT: math.fma
+// CHECK: %[[M:.*]] = arith.mulf
+// CHECK: arith.addf %[[M]],
+// CHECK-NOT: math.fma
+// CHECK: %[[N:.*]] = arith.mulf
+// CHECK: arith.addf %[[N]],
+// CHECK-NOT: math.fma
+func.func @hard(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %y = onnx.HardSigmoid(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %z = onnx.HardSwish(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %y, %z : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // Broadcasting is in the indexing maps.
 // CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-DAG: #[[COLUMN:.*]] = affine_map<(d0, d1) -> (d0, 0)>

@@ -2,7 +2,8 @@
 // RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json nodes=asked=int8;held=fp16;other=fp32}),cameo-report-decisions)' | FileCheck %s
 
 // What is stored is what the work behind a product gives, and a pool moves bytes. A scale is a
-// threshold by 127, one a channel of weights, rounded up to 5 bits (0.1 = 12.7 / 127 becomes 26 / 256), of weights to 4; the bias has the scale of the sum.
+// threshold by 127, one a channel of weights; it is rounded up to 5 bits (12.7 / 127 to 26 / 256), of
+// weights to 4 (300 / 127 to 2.5). The bias has the scale of the sum.
 // CHECK-LABEL: func @chain(
 // CHECK: %[[A:.*]] = onnx.Relu
 // CHECK: %[[SCALE:.*]] = onnx.Constant() {value = dense<0.1015625> : tensor<f32>}
@@ -10,14 +11,14 @@
 // CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%[[A]], %[[SCALE]], %[[ZERO]]) : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x2x4x4xi8>
 // CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[Q]], %[[SCALE]], %[[ZERO]])
 // CHECK: %[[P:.*]], %{{.*}} = onnx.MaxPool(%[[D]])
-// CHECK: %[[IW:.*]] = onnx.Constant() {value = dense<{{.*}}127{{.*}}-64{{.*}}64{{.*}}127{{.*}}> : tensor<2x2x1x1xi8>}
-// CHECK: %[[SW:.*]] = onnx.Constant() {value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>}
+// CHECK: %[[IW:.*]] = onnx.Constant() {value = dense<{{.*}}127{{.*}}-64{{.*}}51{{.*}}120{{.*}}> : tensor<2x2x1x1xi8>}
+// CHECK: %[[SW:.*]] = onnx.Constant() {value = dense<[1.000000e+00, 2.500000e+00]> : tensor<2xf32>}
 // CHECK: %[[W:.*]] = onnx.DequantizeLinear(%[[IW]], %[[SW]], %{{.*}}) {axis = 0 : i64}
-// CHECK: %[[IB:.*]] = onnx.Constant() {value = dense<[10, -5]> : tensor<2xi32>}
+// CHECK: %[[IB:.*]] = onnx.Constant() {value = dense<[10, -4]> : tensor<2xi32>}
 // CHECK: %[[B:.*]] = onnx.DequantizeLinear(%[[IB]], %{{.*}}) {axis = 0 : i64} : (tensor<2xi32>, tensor<2xf32>, none) -> tensor<2xf32>
 // CHECK: onnx.Conv(%[[P]], %[[W]], %[[B]])
 func.func @chain(%x: tensor<1x2x4x4xf32> {onnx.name = "x"}) -> tensor<1x2x2x2xf32> {
-  %w = onnx.Constant() {value = dense<[[[[127.0]], [[-64.0]]], [[[128.0]], [[254.0]]]]> : tensor<2x2x1x1xf32>} : () -> tensor<2x2x1x1xf32>
+  %w = onnx.Constant() {value = dense<[[[[127.0]], [[-64.0]]], [[[128.0]], [[300.0]]]]> : tensor<2x2x1x1xf32>} : () -> tensor<2x2x1x1xf32>
   %b = onnx.Constant() {value = dense<[1.0, -1.0]> : tensor<2xf32>} : () -> tensor<2xf32>
   %0 = onnx.Log(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> loc("first")
   %1 = onnx.Relu(%0) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> loc("a")
