@@ -7,7 +7,8 @@
 //                                      %1 = onnx.Conv(%d, %e, %c)
 //
 // Symmetric: zero points are 0, scales have few bits (QuantizedValue.h), and clip neither a threshold
-// nor a channel's greatest weight. Scales of weights grow where the bias of a channel would leave 32 bits otherwise.
+// nor a channel's greatest weight. Scales of weights grow where the bias of a channel would leave 32
+// bits otherwise.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/rt/Ledger.h"

@@ -32,9 +32,9 @@ QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t
   for (auto [channel, scale] : llvm::enumerate(result.scales)) {
     scale = weightScale(float(most[channel]));
     double bias = biases.empty() ? 0 : std::abs(biases[biases.size() == 1 ? 0 : channel]);
-    float least = weightScale(float(bias / inputScale / kLastBias * kLastQuantum));
-    if (bias > 0 && scale < least) {
-      scale = least;
+    double least = bias / inputScale / kLastBias;
+    if (scale < least) {
+      scale = weightScale(float(least * kLastQuantum));
       ++result.widened;
     }
   }

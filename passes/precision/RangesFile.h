@@ -23,7 +23,8 @@ public:
     double least, most;
     const llvm::json::Object *members;
 
-    /// What must not be clipped: the threshold of the value's method, without any the greatest magnitude.
+    /// What must not be clipped: the threshold of the value's method, without any the greatest
+    /// magnitude.
     llvm::Expected<double> threshold() const;
   };
   std::vector<Value> values; // in the order of their names

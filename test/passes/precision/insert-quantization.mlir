@@ -106,6 +106,19 @@ func.func @bias(%x: tensor<1x1xf32> {onnx.name = "x"}) -> tensor<1x2xf32> {
 
 // -----
 
+// A bias below all normal floats asks for nothing.
+// CHECK-LABEL: func @denormal_bias(
+// CHECK: onnx.Constant() {value = dense<0.0107421875> : tensor<1xf32>}
+func.func @denormal_bias(%x: tensor<1x1xf32> {onnx.name = "x"}) -> tensor<1x1xf32> {
+  %w = onnx.Constant() {value = dense<1.27> : tensor<1x1xf32>} : () -> tensor<1x1xf32>
+  %b = onnx.Constant() {value = dense<1.0e-44> : tensor<1xf32>} : () -> tensor<1xf32>
+  %0 = onnx.Relu(%x) : (tensor<1x1xf32>) -> tensor<1x1xf32> loc("a")
+  %1 = onnx.Gemm(%0, %w, %b) : (tensor<1x1xf32>, tensor<1x1xf32>, tensor<1xf32>) -> tensor<1x1xf32>
+  return %1 : tensor<1x1xf32>
+}
+
+// -----
+
 // Quantising an input of the model is a launch by itself, which few channels do not make up for,
 // unless somebody wants it.
 // CHECK-LABEL: func @cost(
