@@ -113,7 +113,7 @@ static FusionLimits fusionLimits(StringRef targets) {
                                                            limits.tensors * kParametersPerTensor);
     least(limits.launchBytes, target.launchBytes());
     int64_t operations = int64_t(target.rates().fp32) * board.sm_count * board.clock_mhz;
-    least(limits.operationsPerByte, operations / (int64_t(board.memory_gbps) * 1000));
+    least(limits.operationsPerByte, operations / int64_t(target.memoryRate()));
     least(limits.rows, board.sm_count / 2);
     isFirst = false;
   }

@@ -35,6 +35,33 @@ static inline double cameoSyncRate(const CameoRates *rates, uint32_t rate) {
   return rate * rates->sync_thirds / 3.0;
 }
 
+/* How long things take that no data sheet says, by compute capability: what estimates of kernels' times
+ * (codegen/schedule/TimeModel.h) go by. */
+typedef struct CameoTiming {
+  uint32_t arch;
+  double
+      launch_us; /* of a kernel: the gap before it, and the time in which it fills and empties the GPU */
+  double gap_us;  /* between two kernels of a graph: the least of that */
+  double l2_rate; /* bytes a clock cycle and multiprocessor, to and from the L2 cache */
+  /* Clock cycles: from a load of global memory to its value, with others under way; from a matrix
+   * instruction of a warp to one that adds to its sums; of a barrier and what surrounds it. */
+  double global_latency, matrix_latency, barrier;
+  /* What resources that are not the one that takes longest add, of the time that they take: they are
+   * not used evenly, and of two kernels that one resource limits alike the one that uses less of the
+   * others is better. */
+  double contention;
+  double memory_share; /* of a board's memory bandwidth, which kernels reach */
+} CameoTiming;
+
+/* Assumptions, the same for all: launches of 2 us; a gap of 0.5 us (NVIDIA's technical blog, "Getting
+ * Started with CUDA Graphs"); GA100's 5120 bytes a cycle for 108 multiprocessors (its whitepaper); somewhat
+ * more than the 500 to 700 cycles of one load alone that is not in a cache. */
+static const CameoTiming cameoTimings[] = {
+    {75, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {80, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
+    {86, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {87, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
+    {89, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {90, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
+};
+
 typedef struct CameoBoard {
   const char *name;
   uint32_t arch;

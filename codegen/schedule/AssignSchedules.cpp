@@ -131,7 +131,7 @@ private:
   void noteCandidates(kernel::DispatchOp op, ArrayRef<RankedSchedule> ranked) {
     if (!ranked.front().best.work)
       return;
-    SmallVector<NotedCandidate> best = candidatesOf(ranked, candidates);
+    SmallVector<NotedCandidate, 0> best = candidatesOf(ranked, candidates);
     if (best.size() < 2)
       return;
     auto chosen = llvm::find_if(best, [&](const NotedCandidate &candidate) {

@@ -60,7 +60,7 @@ KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork 
   step.sharedBytes = (reads + (rows + columns) * depth) * bytes;
   step.slots = (products + reads / 4 + accesses * (2 + kPlaceOfCopy)) / 32;
   step.l2Bytes = depth * (rows * work.rowBytes + columns * work.columnBytes);
-  step.alone = model.cycles(step, 1) * std::max(1.0, kBusyWarps / warps);
+  step.idle = std::max(1.0, kBusyWarps / warps);
 
   auto each = double(tile.threadRows * tile.threadColumns);
   double held =
@@ -79,13 +79,14 @@ KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork 
   kernel.dramBytes = work.dramBytes;
   kernel.beside = work.beside;
   kernel.multiplyAdds = products * kernel.steps;
-  kernel.wait = TimeModel::kGlobalLatency / 2; // two stages
+  kernel.loads = kernel.ahead = 1; // two stages
   return kernel;
 }
 
-SmallVector<TimedContraction> contractionTiles(const ContractionWork &work, const Target &target) {
+SmallVector<TimedContraction, 0> contractionTiles(const ContractionWork &work,
+                                                  const Target &target) {
   TimeModel model(target);
-  SmallVector<TimedContraction> tiles;
+  SmallVector<TimedContraction, 0> tiles;
   auto isFaster = [](const TimedContraction &a, const TimedContraction &b) {
     return a.microseconds < b.microseconds;
   };

@@ -17,8 +17,8 @@ struct ContractionWork {
   double rowVector, columnVector; // elements that are loaded at once
   double resultBytes;             // of an element
   double dramBytes;
-  double beside = 0;   // microseconds of other launches that it needs
-  RowWork ofRows = {}; // on the way to the results
+  std::vector<KernelWork> beside = {}; // other launches that it needs
+  RowWork ofRows = {};                 // on the way to the results
   IndexBytes indices = {};
 };
 
@@ -33,8 +33,8 @@ KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork 
                              const Target &target);
 
 /// The tiles that the target can run, the fastest first.
-llvm::SmallVector<TimedContraction> contractionTiles(const ContractionWork &work,
-                                                     const Target &target);
+llvm::SmallVector<TimedContraction, 0> contractionTiles(const ContractionWork &work,
+                                                        const Target &target);
 
 /// Depth of the tiles.
 inline constexpr int64_t kContractionDepth = 16;

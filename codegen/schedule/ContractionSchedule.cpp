@@ -48,8 +48,8 @@ public:
     return productLayoutBytes(op, product, pattern, orders);
   }
 
-  SmallVector<Candidate> candidates(size_t most) const override {
-    SmallVector<Candidate> found;
+  SmallVector<Candidate, 0> candidates(size_t most) const override {
+    SmallVector<Candidate, 0> found;
     ContractionWork whole = work();
     int64_t parts = chosenSplits();
     if (whole.ofRows.columns && parts > 1) // sums are the same wherever the product stands
@@ -231,7 +231,7 @@ private:
   /// The same, where one part is a launch of its own, too.
   ContractionWork apart(ContractionWork work, int64_t parts) const {
     SplitWork split(op, product, parts);
-    work.beside = split.fixUpMicroseconds(target, work.dramBytes);
+    work.beside = {split.fixUp(work.dramBytes)};
     work.batch *= double(parts);
     work.depth /= double(parts);
     work.resultBytes = split.sumBytes;

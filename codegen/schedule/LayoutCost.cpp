@@ -17,9 +17,7 @@ std::optional<LayoutQuestion> LayoutCost::ask(kernel::DispatchOp op, ArrayRef<Va
                         hasher.key(op)};
 }
 
-double LayoutCost::timeOfBytes(double bytes) const {
-  return bytes / (double(target.board->memory_gbps) * 1000);
-}
+double LayoutCost::timeOfBytes(double bytes) const { return bytes / target.memoryRate(); }
 
 double LayoutCost::copyMicroseconds(RankedTensorType type) const {
   return timeOfBytes(double(target.launchBytes()) + 2 * tensorBytes(type));

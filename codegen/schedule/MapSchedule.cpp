@@ -160,7 +160,7 @@ public:
            });
   }
 
-  SmallVector<Candidate> candidates(size_t) const override {
+  SmallVector<Candidate, 0> candidates(size_t) const override {
     Builder b(op.getContext());
     int64_t vector = 16;
     bool flat = isFlat();

@@ -15,8 +15,6 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Cycles from a product to one that adds to it.
-constexpr double kMatrixLatency = 33;
 /// Instructions of a step beside matrix instructions and copies between memories, a warp.
 constexpr double kOtherSlots = 32;
 /// Registers of addresses, counters and what ptxas keeps.
@@ -43,10 +41,6 @@ constexpr Shape kRowShapes[] = {
     {64, 256, 64, 2, 4, 3}, {32, 256, 64, 1, 4, 4}, {16, 256, 64, 1, 4, 4}};
 static_assert(kRowShapes[0].columns == kLongestProductRow);
 
-double perWarp(double amount, const MmaTile &tile) {
-  return amount / double(tile.warpRows * tile.warpColumns);
-}
-
 /// What a block does in a step of depth.
 BlockWork stepOf(const MmaTile &tile, const MmaWork &work, const Target &target) {
   double bytes = double(work.bytes), depth = double(tile.depth);
@@ -72,11 +66,9 @@ BlockWork stepOf(const MmaTile &tile, const MmaWork &work, const Target &target)
                warps * kOtherSlots;
   // What one warp cannot overlap with itself: products that wait for a fragment, the barrier; and,
   // for as many steps as are not ahead, copies.
-  double deep = depth * bytes / kDepthBytes;
-  double alone =
-      deep * std::max(kMatrixLatency, perWarp(step.matrix, tile) * 4 / deep) + TimeModel::kBarrier;
-  double ahead = work.async ? double(tile.stages - 1) : 1;
-  step.alone = std::max(alone, (TimeModel::kGlobalLatency + alone) / (ahead + 1));
+  step.products = depth * bytes / kDepthBytes;
+  step.barriers = step.loads = 1;
+  step.ahead = work.async ? double(tile.stages - 1) : 1;
   return step;
 }
 
@@ -140,13 +132,14 @@ KernelWork cameo::mmaKernel(const MmaTile &tile, const MmaWork &work, const Targ
   kernel.onMatrix = true;
   kernel.multiplyAdds =
       double(tile.rows) * double(tile.columns) * double(tile.depth) * kernel.steps;
-  kernel.wait = TimeModel::kGlobalLatency / (work.async ? double(tile.stages) : 2);
+  kernel.loads = kernel.step.loads;
+  kernel.ahead = kernel.step.ahead;
   return kernel;
 }
 
-SmallVector<TimedTile> cameo::mmaTiles(const MmaWork &work, const Target &target) {
+SmallVector<TimedTile, 0> cameo::mmaTiles(const MmaWork &work, const Target &target) {
   TimeModel model(target);
-  SmallVector<TimedTile> tiles;
+  SmallVector<TimedTile, 0> tiles;
   auto isBetter = [&](const TimedTile &a, const TimedTile &b) {
     return std::pair(isSparse(a.work, target), a.microseconds) <
            std::pair(isSparse(b.work, target), b.microseconds);

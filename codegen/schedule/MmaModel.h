@@ -62,7 +62,7 @@ struct MmaWork {
   int64_t instructionBytes;                      // of depth
   int64_t rowGap = 0, columnGap = 0;             // of its tiles
   int64_t perInstruction = 16 * 8 * kDepthBytes; // multiply-adds, times bytes of an element
-  double beside = 0;                             // microseconds of other launches that it needs
+  std::vector<KernelWork> beside = {};           // other launches that it needs
   RowWork ofRows = {};                           // on the way to the results
   IndexBytes indices = {};                       // of shared memory
 };
@@ -82,6 +82,6 @@ struct TimedTile {
 
 /// The tiles that the target can run, the fastest first; behind all others those that leave room
 /// for one small block.
-llvm::SmallVector<TimedTile> mmaTiles(const MmaWork &work, const Target &target);
+llvm::SmallVector<TimedTile, 0> mmaTiles(const MmaWork &work, const Target &target);
 
 } // namespace cameo

@@ -129,8 +129,8 @@ public:
     return productLayoutBytes(op, product, pattern, orders);
   }
 
-  SmallVector<Candidate> candidates(size_t most) const override {
-    SmallVector<Candidate> found;
+  SmallVector<Candidate, 0> candidates(size_t most) const override {
+    SmallVector<Candidate, 0> found;
     if (depthCount() == 0)
       return found;
     MmaForm form = widest();
@@ -340,7 +340,7 @@ private:
   /// The same, where one part is a launch of its own, too.
   MmaWork apart(MmaWork work, int64_t parts) const {
     SplitWork split(op, product, parts);
-    work.beside = split.fixUpMicroseconds(target, work.dramBytes);
+    work.beside = {split.fixUp(work.dramBytes)};
     work.batch *= double(parts);
     (work.runs > 1 ? work.runs : work.depth) /= double(parts);
     work.resultBytes = split.sumBytes;

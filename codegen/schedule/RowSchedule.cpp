@@ -444,7 +444,7 @@ public:
       : ScheduleMatch(computation.op, target), rows(std::move(rows)), across(across),
         work(elementWork(computation)) {}
 
-  SmallVector<Candidate> candidates(size_t) const override {
+  SmallVector<Candidate, 0> candidates(size_t) const override {
     int64_t count = 1, vector = across && !canWiden(rows) ? 1 : 16, widest = 8;
     for (const RowReduction &reduction : rows.reductions) {
       linalg::GenericOp generic = reduction.generic;

@@ -156,7 +156,7 @@ public:
       : ScheduleMatch(computation.op, target), epilogues(computation.epilogues), scan(scan),
         work(elementWork(computation)) {}
 
-  SmallVector<Candidate> candidates(size_t) const override {
+  SmallVector<Candidate, 0> candidates(size_t) const override {
     int64_t length = cast<RankedTensorType>(scan.getType()).getDimSize(scan.getAxis());
     int64_t threads = ShapedType::isDynamic(length)
                           ? 256

@@ -55,7 +55,7 @@ public:
   /// than anything where it is never better in two.
   virtual double microsecondsApart() const { return std::numeric_limits<double>::infinity(); }
   /// `most` at most: the fastest, in this order. None where the target has no room for any.
-  virtual llvm::SmallVector<Candidate> candidates(size_t most) const = 0;
+  virtual llvm::SmallVector<Candidate, 0> candidates(size_t most) const = 0;
   /// What the launch with these parameters, which fit, takes; where there are several, the first.
   virtual KernelWork workOf(mlir::DictionaryAttr params) const = 0;
   /// How long that one is estimated to take on the target's board, without those beside it; null

@@ -53,7 +53,7 @@ std::vector<RankedSchedule> rankSchedules(const Computation &computation, const 
       break;
     if (std::unique_ptr<ScheduleMatch> match = schedule->match(computation, target)) {
       match->setPacking(wantedPacking(computation.op, *match));
-      SmallVector<Candidate> best = match->candidates(1);
+      SmallVector<Candidate, 0> best = match->candidates(1);
       if (!best.empty())
         ranked.push_back({schedule, std::move(match), best.front()});
     }

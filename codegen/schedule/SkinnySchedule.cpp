@@ -94,9 +94,9 @@ public:
     splits.reset();
   }
 
-  SmallVector<Candidate> candidates(size_t most) const override {
+  SmallVector<Candidate, 0> candidates(size_t most) const override {
     TimeModel model(target);
-    SmallVector<Candidate> found;
+    SmallVector<Candidate, 0> found;
     if (hasThinWeights(op, product))
       return found;
     Loads given = loads();
@@ -282,7 +282,7 @@ KernelWork SkinnyMatch::partKernel(const Loads &loads, const SkinnyForm &form,
                                    double wholeBytes) const {
   SplitWork split(op, product, form.splits);
   KernelWork kernel = wholeKernel(loads, form, split.sumBytes, split.dramBytes);
-  kernel.beside = split.fixUpMicroseconds(target, wholeBytes);
+  kernel.beside = {split.fixUp(wholeBytes)};
   return kernel;
 }
 
@@ -309,17 +309,18 @@ KernelWork SkinnyMatch::wholeKernel(const Loads &loads, const SkinnyForm &form, 
   kernel.step.arithmetic = model.laneCycles(elements * few * threads, sumBits);
   kernel.step.l2Bytes =
       (elements * wideBytes * kWarp + thinElements * thinBytes * double(form.laneAlong)) * warps;
-  kernel.step.alone = TimeModel::kGlobalLatency;
+  kernel.step.loads = 1;
   // Sums of lanes, of warps, results.
   double sums = double(form.wide) * few, stages = std::log2(double(form.laneAlong));
   kernel.once.slots = (stages + 2) * sums * warps * 2;
   kernel.once.sharedBytes = 2 * double(kernel.sharedBytes);
   kernel.once.l2Bytes = double(form.blockWide()) * few * resultBytes;
-  kernel.once.alone = stages * kShuffleLatency + TimeModel::kBarrier;
+  kernel.once.chain = stages * kShuffleLatency;
+  kernel.once.barriers = 1;
   kernel.trips = 1;
   kernel.dramBytes = dramBytes;
   kernel.multiplyAdds = elements * few * threads * kernel.steps;
-  kernel.wait = TimeModel::kGlobalLatency;
+  kernel.loads = kernel.step.loads;
   return kernel;
 }
 

@@ -37,7 +37,7 @@ SplitWork::SplitWork(kernel::DispatchOp op, const Product &product, int64_t spli
       operandBytes(cameo::operandBytes(op, product)),
       dramBytes(operandBytes + double(splits) * results * sumBytes), splits(splits) {}
 
-double SplitWork::fixUpMicroseconds(const Target &target, double wholeBytes) const {
+KernelWork SplitWork::fixUp(double wholeBytes) const {
   constexpr int64_t kThreads = 256;
   ElementWork work;
   work.longest = double(splits);
@@ -46,7 +46,7 @@ double SplitWork::fixUpMicroseconds(const Target &target, double wholeBytes) con
   work.bytes = work.reducedBytes + std::max(wholeBytes - operandBytes, 0.0);
   ElementKernel kernel{results / double(kThreads), kThreads,
                        1 + std::ceil(double(splits) / kLoadsTogether)};
-  return TimeModel(target).microseconds(kernelWork(work, kernel));
+  return kernelWork(work, kernel);
 }
 
 int64_t workspaceBytes(const Product &product, int64_t splits) {

@@ -12,6 +12,7 @@
 
 #include "codegen/schedule/ProductKernel.h"
 #include "codegen/schedule/TileReach.h"
+#include "codegen/schedule/TimeModel.h"
 #include "codegen/target/Target.h"
 
 namespace cameo {
@@ -23,9 +24,9 @@ inline constexpr int64_t kMostSplits = 32;
 struct SplitWork {
   SplitWork(kernel::DispatchOp op, const Product &product, int64_t splits);
 
-  /// Of the second launch, which adds the parts and does the rest: of what the dispatch moves
+  /// The second launch, which adds the parts and does the rest: of what the dispatch moves
   /// without a split, all but the operands is its.
-  double fixUpMicroseconds(const Target &target, double wholeBytes) const;
+  KernelWork fixUp(double wholeBytes) const;
 
   double results, sumBytes; // elements, and bytes of each
   double operandBytes;      // that are moved, each once

@@ -12,29 +12,9 @@ namespace {
 
 /// Shared memory: bytes a clock cycle (CUDA C++ Programming Guide: 32 banks of 4 bytes).
 constexpr double kSharedRate = 128;
-/// L2 cache: bytes a clock cycle and multiprocessor. GA100's whitepaper has 5120 B for 108.
-constexpr double kL2Rate = 47;
 /// Warp schedulers of a multiprocessor, each of which issues an instruction a cycle (CUDA C++
 /// Programming Guide, of each compute capability of the table).
 constexpr double kSchedulers = 4;
-/// What resources that are not the one that takes longest add, of the time that they take: they are
-/// not used evenly, and of two kernels that one resource limits alike the one that uses less of the
-/// others is better.
-constexpr double kContention = 0.1;
-
-/// What blocks wait for that need so many cycles for this work of each.
-rt::Limit limitOf(const BlockWork &work, double cycles) {
-  std::pair<double, rt::Limit> each[] = {
-      {work.matrix, rt::Limit::TensorCores},
-      {work.arithmetic, rt::Limit::Arithmetic},
-      {work.slots / kSchedulers, rt::Limit::Issue},
-      {work.sharedBytes / kSharedRate, rt::Limit::SharedMemory},
-      {work.l2Bytes / kL2Rate, rt::Limit::L2Cache},
-  };
-  return cycles <= work.alone ? rt::Limit::Latency
-                              : std::max_element(std::begin(each), std::end(each))->second;
-}
-
 } // namespace
 
 void RowWork::addTo(KernelWork &kernel, double elements) const {
@@ -68,12 +48,46 @@ int64_t TimeModel::blocksPerSm(const KernelWork &work) const {
   return std::min({byShared, byRegisters, byThreads, int64_t(target.maxBlocksPerSm)});
 }
 
-double TimeModel::cycles(const BlockWork &work, double together) const {
+double TimeModel::resourceCycles(const BlockWork &work, double together) const {
   double issue = work.slots / kSchedulers, shared = work.sharedBytes / kSharedRate;
-  double l2 = work.l2Bytes / kL2Rate;
+  double l2 = work.l2Bytes / timing.l2_rate;
   double most = std::max({work.matrix, work.arithmetic, issue, shared, l2});
   double all = work.matrix + work.arithmetic + issue + shared + l2;
-  return std::max(together * (most + kContention * (all - most)), work.alone);
+  return together * (most + timing.contention * (all - most));
+}
+
+double TimeModel::waitCycles(double loads, double ahead) const {
+  return timing.global_latency * loads / (ahead + 1);
+}
+
+double TimeModel::aloneCycles(const BlockWork &work, int64_t threads) const {
+  double own = work.chain;
+  if (work.products > 0) {
+    // A warp multiplies on a quarter of a multiprocessor's Tensor Cores.
+    double warps = double(threads) / 32, each = work.matrix / warps * kSchedulers / work.products;
+    own += work.products * std::max(timing.matrix_latency, each);
+  }
+  own += work.barriers * timing.barrier;
+  double waiting = (timing.global_latency * work.loads + own) / (work.ahead + 1);
+  double unshared = work.idle > 0 ? resourceCycles(work, 1) * work.idle : 0;
+  return std::max({own, waiting, unshared});
+}
+
+double TimeModel::cycles(const BlockWork &work, int64_t threads, double together) const {
+  return std::max(resourceCycles(work, together), aloneCycles(work, threads));
+}
+
+rt::Limit TimeModel::limitOf(const BlockWork &work, int64_t threads, double cycles) const {
+  std::pair<double, rt::Limit> each[] = {
+      {work.matrix, rt::Limit::TensorCores},
+      {work.arithmetic, rt::Limit::Arithmetic},
+      {work.slots / kSchedulers, rt::Limit::Issue},
+      {work.sharedBytes / kSharedRate, rt::Limit::SharedMemory},
+      {work.l2Bytes / timing.l2_rate, rt::Limit::L2Cache},
+  };
+  return cycles <= aloneCycles(work, threads)
+             ? rt::Limit::Latency
+             : std::max_element(std::begin(each), std::end(each))->second;
 }
 
 TimeEstimate TimeModel::estimate(const KernelWork &work) const {
@@ -83,12 +97,12 @@ TimeEstimate TimeModel::estimate(const KernelWork &work) const {
   const CameoBoard &board = *target.board;
   std::array<double, rt::getMaxEnumValForLimit() + 1> spent{}; // cycles, by what they go to
   auto spend = [&](const BlockWork &part, double times, double together, double rounds) {
-    double each = cycles(part, together);
-    spent[size_t(limitOf(part, each))] += rounds * times * each;
+    double each = cycles(part, work.threads, together);
+    spent[size_t(limitOf(part, work.threads, each))] += rounds * times * each;
     return times * each;
   };
   auto round = [&](double together, double rounds) {
-    double waits = work.trips * kGlobalLatency;
+    double waits = work.trips * timing.global_latency;
     spent[size_t(rt::Limit::Latency)] += rounds * waits;
     return waits + spend(work.step, work.steps, together, rounds) +
            spend(work.once, 1, together, rounds);
@@ -98,8 +112,7 @@ TimeEstimate TimeModel::estimate(const KernelWork &work) const {
   double all =
       (rounds > 0 ? rounds * round(occupancy, rounds) : 0) + (rest > 0 ? round(rest, 1) : 0);
   double kernel = all / (work.onMatrix ? board.matrix_clock_mhz : board.clock_mhz);
-  double bytesEach = double(board.memory_gbps) * 1000; // in a microsecond
-  double memory = work.dramBytes / bytesEach, launch = double(target.launchBytes()) / bytesEach;
+  double memory = work.dramBytes / target.memoryRate(), launch = timing.launch_us;
   auto limit = rt::Limit(std::max_element(spent.begin(), spent.end()) - spent.begin());
   if (memory >= kernel)
     limit = rt::Limit::Memory;
@@ -109,7 +122,10 @@ TimeEstimate TimeModel::estimate(const KernelWork &work) const {
 }
 
 double TimeModel::microseconds(const KernelWork &work) const {
-  return estimate(work).microseconds + work.beside;
+  double all = estimate(work).microseconds;
+  for (const KernelWork &other : work.beside)
+    all += microseconds(other);
+  return all;
 }
 
 } // namespace cameo

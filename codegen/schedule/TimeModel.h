@@ -12,6 +12,8 @@
 #include "codegen/target/Target.h"
 #include "dialects/rt/Rt.h"
 
+#include <vector>
+
 namespace cameo {
 
 /// What a block does, or does in each of its steps.
@@ -20,7 +22,13 @@ struct BlockWork {
   double slots = 0;                  // instructions that its warps issue
   double sharedBytes = 0;            // to and from shared memory
   double l2Bytes = 0;                // to and from the L2 cache, which may pass them on
-  double alone = 0;                  // cycles of a block that has a multiprocessor to itself
+  // What a block waits for even if it has a multiprocessor to itself. Its own instructions: cycles of
+  // those that wait for one another; products of a warp on Tensor Cores, each of which adds to the
+  // one before; barriers. Loads from global memory, one after another, that steps ask for so many
+  // steps ahead.
+  double chain = 0, products = 0, barriers = 0;
+  double loads = 0, ahead = 0;
+  double idle = 0; // how many times as long its resources take if no other block keeps them busy
 };
 
 struct KernelWork {
@@ -32,11 +40,12 @@ struct KernelWork {
   BlockWork step, once;
   double trips = 2; // to memory and back, each of which waits for the one before
   double dramBytes = 0;
-  double beside = 0;     // microseconds of other launches that it needs
-  bool onMatrix = false; // whether Tensor Cores are at work
+  std::vector<KernelWork> beside; // other launches that it needs
+  bool onMatrix = false;          // whether Tensor Cores are at work
   // For what machine code says instead of `step`:
   double multiplyAdds = 0; // of a block in all its steps, those of empty places in tiles, too
-  double wait = 0;         // cycles of a step that copies from memory take at least
+  double loads = 0;        // from global memory that a step waits for, one after another,
+  double ahead = 0;        // which are asked for so many steps ahead
 };
 
 struct TimeEstimate {
@@ -63,13 +72,7 @@ struct IndexBytes {
 
 class TimeModel {
 public:
-  /// Cycles from a load of global memory to its value, with others under way: somewhat more than
-  /// the 500 to 700 of one alone that is not in a cache.
-  static constexpr double kGlobalLatency = 800;
-  /// Of a barrier and what surrounds it.
-  static constexpr double kBarrier = 40;
-
-  explicit TimeModel(const Target &target) : target(target) {}
+  explicit TimeModel(const Target &target) : target(target), timing(target.timing()) {}
 
   /// Cycles of a multiprocessor for multiply-adds of operands of so many bits, on Tensor Cores by
   /// mma.sync, and by its lanes.
@@ -77,8 +80,10 @@ public:
   double laneCycles(double multiplyAdds, unsigned bits) const;
   /// Blocks that a multiprocessor runs at once; 0: not even one.
   int64_t blocksPerSm(const KernelWork &work) const;
-  /// Cycles of so many blocks together for this work of each.
-  double cycles(const BlockWork &work, double together) const;
+  /// Cycles of so many blocks of `threads` together for this work of each.
+  double cycles(const BlockWork &work, int64_t threads, double together) const;
+  /// Cycles that loads from global memory take of each step, for those that are not ahead.
+  double waitCycles(double loads, double ahead) const;
   /// Of a launch, with what it costs to launch, without those beside it. Infinite where no block
   /// fits.
   TimeEstimate estimate(const KernelWork &work) const;
@@ -86,7 +91,15 @@ public:
   double microseconds(const KernelWork &work) const;
 
 private:
+  /// Of resources that so many blocks use together.
+  double resourceCycles(const BlockWork &work, double together) const;
+  /// What a block takes at least.
+  double aloneCycles(const BlockWork &work, int64_t threads) const;
+  /// What blocks wait for that need so many cycles.
+  rt::Limit limitOf(const BlockWork &work, int64_t threads, double cycles) const;
+
   const Target &target;
+  const CameoTiming &timing;
 };
 
 } // namespace cameo

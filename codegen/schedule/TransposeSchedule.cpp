@@ -326,7 +326,7 @@ public:
       : ScheduleMatch(computation.op, target), transposition(std::move(transposition)),
         work(elementWork(computation)) {}
 
-  SmallVector<Candidate> candidates(size_t) const override {
+  SmallVector<Candidate, 0> candidates(size_t) const override {
     Builder b(op.getContext());
     SmallVector<int64_t> loads;
     for (const TransposedOperand &operand : transposition.operands)

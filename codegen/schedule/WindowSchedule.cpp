@@ -351,7 +351,7 @@ public:
     return bytes;
   }
 
-  SmallVector<Candidate> candidates(size_t) const override {
+  SmallVector<Candidate, 0> candidates(size_t) const override {
     Share share = shareOf();
     Builder b(op.getContext());
     auto number = [&](StringRef name, int64_t value) {

@@ -33,11 +33,12 @@ const std::vector<Target> &allTargets() {
   return all;
 }
 
-/// Null where there are none.
-const CameoRates *findRates(const Architecture &architecture) {
-  auto *rates = llvm::find_if(
-      cameoRates, [&](const CameoRates &row) { return row.arch == architecture.capability(); });
-  return rates == std::end(cameoRates) ? nullptr : rates;
+/// An architecture's row of a table; null where there is none.
+template <typename Row, size_t count>
+const Row *findRow(const Row (&table)[count], const Architecture &architecture) {
+  auto *found =
+      llvm::find_if(table, [&](const Row &row) { return row.arch == architecture.capability(); });
+  return found == std::end(table) ? nullptr : found;
 }
 
 /// The oldest PTX ISA that knows an architecture ("PTX ISA version history").
@@ -60,16 +61,18 @@ unsigned oldestPtxVersion(const Architecture &target) {
 
 } // namespace
 
-const CameoRates &Target::rates() const { return *findRates(*this); }
+const CameoRates &Target::rates() const { return *findRow(cameoRates, *this); }
 
-int64_t Target::launchBytes() const {
-  // The gap between two kernels, and the time in which one fills and empties the GPU: an assumption.
-  constexpr int64_t kMicroseconds = 2;
-  return kMicroseconds * board->memory_gbps * 1000;
+const CameoTiming &Target::timing() const { return *findRow(cameoTimings, *this); }
+
+double Target::memoryRate() const {
+  return double(board->memory_gbps) * 1000 * timing().memory_share;
 }
 
+int64_t Target::launchBytes() const { return int64_t(timing().launch_us * memoryRate()); }
+
 double Target::bytesInTime(double multiplyAdds) const {
-  return multiplyAdds / rates().fp32 / board->clock_mhz * board->memory_gbps * 1000;
+  return multiplyAdds / rates().fp32 / board->clock_mhz * memoryRate();
 }
 
 rt::TargetAttr Target::attribute(mlir::MLIRContext *context) const {
@@ -140,9 +143,9 @@ llvm::Error cameo::checkTargets() {
     if (target.maxThreadsPerBlock > target.maxThreadsPerSm ||
         target.maxBlocksPerSm > target.maxWarpsPerSm)
       return fail("block limits exceed the multiprocessor's");
-    const CameoRates *rates = findRates(target);
-    if (!rates)
-      return fail("no rates");
+    const CameoRates *rates = findRow(cameoRates, target);
+    if (!rates || !findRow(cameoTimings, target))
+      return fail("no rates, or no times");
     if (rates->int8_mma < rates->fp16_mma || (rates->tf32_mma != 0) != target.bf16)
       return fail("Tensor Core rates and instructions disagree");
     if ((capability >= 80) != target.asyncCopy || target.asyncCopy != target.bf16 ||

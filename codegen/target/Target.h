@@ -40,6 +40,10 @@ struct Target : Architecture {
 
   /// Multiply-adds a clock cycle and multiprocessor.
   const CameoRates &rates() const;
+  /// How long things take of which no data sheet says it.
+  const CameoTiming &timing() const;
+  /// Bytes that kernels move from and to memory in a microsecond.
+  double memoryRate() const;
   /// What a launch costs, in bytes of memory traffic.
   int64_t launchBytes() const;
   /// The same of the time in which a multiprocessor does so many FP32 multiply-adds.

@@ -3,24 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/tune/Candidates.h"
 
+#include "codegen/tune/WorkMembers.h"
+
 using namespace mlir;
 
 namespace cameo {
 
-/// The numbers of a kernel's work that tuning does not read from its machine code.
-static SmallVector<double KernelWork::*> workMembers() {
-  return {&KernelWork::blocks,       &KernelWork::steps, &KernelWork::trips, &KernelWork::dramBytes,
-          &KernelWork::multiplyAdds, &KernelWork::wait,  &KernelWork::beside};
-}
-
 Attribute noted(const NotedCandidate &candidate) {
   Builder b(candidate.schedule.getContext());
-  SmallVector<double> numbers;
-  for (double KernelWork::*member : workMembers())
-    numbers.push_back(candidate.work.*member);
-  for (double l2Bytes : {candidate.work.step.l2Bytes, candidate.work.once.l2Bytes,
-                         candidate.work.once.sharedBytes, double(candidate.work.onMatrix)})
-    numbers.push_back(l2Bytes);
   NamedAttrList list;
   list.append("schedule", candidate.schedule);
   if (candidate.packing)
@@ -28,12 +18,11 @@ Attribute noted(const NotedCandidate &candidate) {
   if (candidate.rounding)
     list.append("rounding", candidate.rounding);
   list.append("microseconds", b.getF64FloatAttr(candidate.microseconds));
-  list.append("work", b.getDenseF64ArrayAttr(numbers));
+  list.append("work", b.getDenseF64ArrayAttr(workNumbers(candidate.work)));
   return list.getDictionary(b.getContext());
 }
 
 std::optional<NotedCandidate> candidateOf(Attribute attribute) {
-  constexpr size_t kOthers = 4; // beside the members
   auto dictionary = dyn_cast<DictionaryAttr>(attribute);
   auto of = [&](auto &found, StringRef name) {
     found = dictionary.getAs<std::decay_t<decltype(found)>>(name);
@@ -41,27 +30,22 @@ std::optional<NotedCandidate> candidateOf(Attribute attribute) {
   };
   NotedCandidate candidate;
   FloatAttr microseconds;
-  DenseF64ArrayAttr work;
+  DenseF64ArrayAttr numbers;
   if (!dictionary || !of(candidate.schedule, "schedule") || !of(microseconds, "microseconds") ||
-      !of(work, "work") || size_t(work.size()) != workMembers().size() + kOthers)
+      !of(numbers, "work"))
     return std::nullopt;
+  std::optional<KernelWork> work = workOfNumbers(numbers.asArrayRef());
+  if (!work)
+    return std::nullopt;
+  candidate.work = std::move(*work);
   candidate.packing = dictionary.getAs<ArrayAttr>("packing");
   candidate.rounding = dictionary.getAs<DenseI64ArrayAttr>("rounding");
   candidate.microseconds = microseconds.getValueAsDouble();
-  ArrayRef<double> numbers = work.asArrayRef();
-  for (double KernelWork::*member : workMembers()) {
-    candidate.work.*member = numbers.front();
-    numbers = numbers.drop_front();
-  }
-  candidate.work.step.l2Bytes = numbers[0];
-  candidate.work.once.l2Bytes = numbers[1];
-  candidate.work.once.sharedBytes = numbers[2];
-  candidate.work.onMatrix = numbers[3] != 0;
   return candidate;
 }
 
-SmallVector<NotedCandidate> candidatesOf(ArrayRef<RankedSchedule> ranked, size_t most) {
-  SmallVector<NotedCandidate> all;
+SmallVector<NotedCandidate, 0> candidatesOf(ArrayRef<RankedSchedule> ranked, size_t most) {
+  SmallVector<NotedCandidate, 0> all;
   for (const RankedSchedule &each : ranked)
     for (const Candidate &candidate : each.match->candidates(most)) {
       MLIRContext *context = candidate.params.getContext();

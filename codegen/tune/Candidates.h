@@ -24,6 +24,7 @@ mlir::Attribute noted(const NotedCandidate &candidate);
 std::optional<NotedCandidate> candidateOf(mlir::Attribute attribute);
 
 /// Of all classes, `most` at most whose kernel's work is known, the fastest first.
-llvm::SmallVector<NotedCandidate> candidatesOf(llvm::ArrayRef<RankedSchedule> ranked, size_t most);
+llvm::SmallVector<NotedCandidate, 0> candidatesOf(llvm::ArrayRef<RankedSchedule> ranked,
+                                                  size_t most);
 
 } // namespace cameo

@@ -40,8 +40,14 @@ SassTime sassTime(const sass::Kernel &kernel, const KernelWork &work, unsigned d
   real.step.slots = counts.slots * warps;
   real.step.sharedBytes = counts.sharedWavefronts * kWavefrontBytes * warps;
   real.step.l2Bytes = work.step.l2Bytes * stepsOfTurn;
-  real.step.alone = std::max(double(counts.stall), work.wait * stepsOfTurn);
-  result.microseconds = TimeModel(target).microseconds(real);
+  TimeModel model(target);
+  real.step.chain =
+      std::max(double(counts.stall), model.waitCycles(work.loads, work.ahead) * stepsOfTurn);
+  // Of what is done once, memory alone: what it issues and waits for was never compared with code.
+  real.once = {};
+  real.once.sharedBytes = work.once.sharedBytes;
+  real.once.l2Bytes = work.once.l2Bytes;
+  result.microseconds = model.microseconds(real);
   return result;
 }
 

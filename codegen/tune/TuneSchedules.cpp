@@ -36,7 +36,7 @@ namespace {
 /// Equal dispatches of a variant.
 struct Group {
   SmallVector<kernel::DispatchOp> members;
-  SmallVector<NotedCandidate> candidates;
+  SmallVector<NotedCandidate, 0> candidates;
   SmallVector<SassTime> times; // by candidate
 };
 

@@ -37,7 +37,7 @@ TEST(TimeModel, LimitIsWhatTakesLongest) {
       {&BlockWork::arithmetic, 1, Limit::Arithmetic},
       {&BlockWork::slots, 4, Limit::Issue},
       {&BlockWork::sharedBytes, 128, Limit::SharedMemory},
-      {&BlockWork::l2Bytes, 47, Limit::L2Cache},
+      {&BlockWork::l2Bytes, a100().timing().l2_rate, Limit::L2Cache},
   };
   for (const auto &most : resources) {
     KernelWork kernel = work();
@@ -46,7 +46,7 @@ TEST(TimeModel, LimitIsWhatTakesLongest) {
     TimeEstimate estimate = TimeModel(a100()).estimate(kernel);
     EXPECT_EQ(estimate.limit, most.limit) << stringifyLimit(most.limit).str();
     // Two trips to memory, and a thousand steps of four blocks: the longest, a tenth of the others.
-    double cycles = 2 * TimeModel::kGlobalLatency + 1000 * 4 * (1000 + 0.1 * 4 * 500);
+    double cycles = 2 * a100().timing().global_latency + 1000 * 4 * (1000 + 0.1 * 4 * 500);
     EXPECT_NEAR(estimate.microseconds, cycles / a100().board->clock_mhz + 2, 1e-6);
   }
 }
@@ -54,12 +54,40 @@ TEST(TimeModel, LimitIsWhatTakesLongest) {
 TEST(TimeModel, BlocksThatCannotOverlapWaitForLatency) {
   KernelWork kernel = work();
   kernel.step.matrix = 10;
-  kernel.step.alone = 1000;
+  kernel.step.chain = 1000;
   EXPECT_EQ(TimeModel(a100()).estimate(kernel).limit, Limit::Latency);
   KernelWork trips;
   trips.blocks = 1;
   trips.trips = 1000;
   EXPECT_EQ(TimeModel(a100()).estimate(trips).limit, Limit::Latency);
+}
+
+/// Of a block by itself: its own instructions, and what is asked for too late.
+TEST(TimeModel, WaitsAreOfParts) {
+  TimeModel model(a100());
+  const CameoTiming &timing = a100().timing();
+  BlockWork step;
+  step.chain = 10;
+  step.barriers = 2;
+  double own = 10 + 2 * timing.barrier;
+  EXPECT_EQ(model.cycles(step, 256, 1), own);
+  step.products = 4; // of eight warps, each of which has a quarter of the Tensor Cores
+  own += 4 * timing.matrix_latency;
+  EXPECT_EQ(model.cycles(step, 256, 1), own);
+  step.matrix = 8 * timing.matrix_latency;
+  EXPECT_EQ(model.cycles(step, 256, 1), step.matrix); // all Tensor Cores at work take longer
+  step.matrix = 12 * timing.matrix_latency;
+  EXPECT_EQ(model.cycles(step, 128, 1), 10 + 2 * timing.barrier + 12 * timing.matrix_latency);
+  step.loads = 1;
+  step.ahead = 1;
+  step.matrix = 0;
+  EXPECT_EQ(model.cycles(step, 256, 1), (timing.global_latency + own) / 2);
+  EXPECT_EQ(model.waitCycles(1, 3), timing.global_latency / 4);
+  BlockWork lanes;
+  lanes.arithmetic = 100;
+  lanes.idle = 4;
+  EXPECT_EQ(model.cycles(lanes, 64, 1), 400);
+  EXPECT_EQ(model.cycles(lanes, 64, 6), 600);
 }
 
 TEST(TimeModel, MemoryIsALimitOfItsOwn) {
@@ -78,9 +106,9 @@ TEST(TimeModel, SmallKernelsAreLaunches) {
 TEST(TimeModel, OthersAreBeside) {
   KernelWork kernel = work();
   double alone = TimeModel(a100()).estimate(kernel).microseconds;
-  kernel.beside = 7;
+  kernel.beside = {work(), work()};
   EXPECT_EQ(TimeModel(a100()).estimate(kernel).microseconds, alone);
-  EXPECT_EQ(TimeModel(a100()).microseconds(kernel), alone + 7);
+  EXPECT_EQ(TimeModel(a100()).microseconds(kernel), 3 * alone);
 }
 
 TEST(TimeModel, NoBlockFits) {

@@ -9,9 +9,6 @@
 namespace cameo::sim {
 namespace {
 
-/// Between the kernels of a graph (NVIDIA's technical blog, "Getting Started with CUDA Graphs"). The
-/// gap alone, since this is a bound; Target::launchBytes is of all that a launch costs.
-constexpr double kLaunchSeconds = 0.5e-6;
 /// Reciprocals, roots, exponentials of a multiprocessor and cycle (CUDA C++ Programming Guide,
 /// "Arithmetic Instructions"): the same on all architectures of the table.
 constexpr double kSpecialPerClock = 16;
@@ -33,11 +30,10 @@ double matrixRate(uint64_t code, const CameoRates &rates) {
   }
 }
 
-const CameoRates &ratesOf(const CameoBoard &board) {
-  const CameoRates *rates = cameoRates;
-  while (rates->arch != board.arch)
-    ++rates;
-  return *rates;
+template <typename Row> const Row &rowOf(const Row *table, const CameoBoard &board) {
+  while (table->arch != board.arch)
+    ++table;
+  return *table;
 }
 
 } // namespace
@@ -69,7 +65,9 @@ const char *resourceName(Resource resource) {
 }
 
 Estimate estimateLaunch(const KernelCounters &work, const CameoBoard &board, uint64_t bufferBytes) {
-  const CameoRates &rates = ratesOf(board);
+  const CameoRates &rates = rowOf(cameoRates, board);
+  // The gap alone, since this is a bound.
+  double launchSeconds = rowOf(cameoTimings, board).gap_us * 1e-6;
   Estimate estimate;
   auto time = [&](Resource resource) -> double & { return estimate.of[uint32_t(resource)]; };
   // With blocks that are alike, the multiprocessor with the most of them sets the time.
@@ -98,7 +96,7 @@ Estimate estimateLaunch(const KernelCounters &work, const CameoBoard &board, uin
   for (const auto &[code, count] : work.matrix)
     time(Resource::TensorCores) += perClock(double(count * matrixMultiplyAdds(code)),
                                             matrixRate(code, rates), board.matrix_clock_mhz);
-  time(Resource::Launch) = kLaunchSeconds;
+  time(Resource::Launch) = launchSeconds;
 
   double most = 0;
   for (uint32_t i = 0; i < uint32_t(Resource::Count); ++i)
@@ -106,7 +104,7 @@ Estimate estimateLaunch(const KernelCounters &work, const CameoBoard &board, uin
       most = estimate.of[i];
       estimate.limit = Resource(i);
     }
-  estimate.seconds = estimate.limit == Resource::Launch ? most : most + kLaunchSeconds;
+  estimate.seconds = estimate.limit == Resource::Launch ? most : most + launchSeconds;
   return estimate;
 }
 
