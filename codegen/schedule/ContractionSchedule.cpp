@@ -231,7 +231,7 @@ private:
   /// The same, where one part is a launch of its own, too.
   ContractionWork apart(ContractionWork work, int64_t parts) const {
     SplitWork split(op, product, parts);
-    work.beside = {split.fixUp(work.dramBytes)};
+    work.beside = {split.fixUp(target, work.dramBytes)};
     work.batch *= double(parts);
     work.depth /= double(parts);
     work.resultBytes = split.sumBytes;

@@ -89,6 +89,15 @@ ElementWork elementWork(const Computation &computation) {
   return work;
 }
 
+int64_t neighborsOfThread(int64_t most, int64_t row, double elements, const Target &target) {
+  constexpr int64_t kThreadsOfSm = 256;
+  int64_t vector = most;
+  while (vector > 1 && (row % vector != 0 ||
+                        elements / double(vector) < double(target.board->sm_count * kThreadsOfSm)))
+    vector /= 2;
+  return vector;
+}
+
 KernelWork kernelWork(const ElementWork &work, const ElementKernel &kernel) {
   KernelWork result;
   result.blocks = std::max(kernel.blocks, 1.0);

@@ -24,6 +24,10 @@ ElementWork elementWork(const Computation &computation);
 /// Loads of a loop that a thread has on their way at once: those of the steps that LLVM unrolls.
 inline constexpr double kLoadsTogether = 4;
 
+/// Neighbours of a row that a thread computes at once, `most` at most: a power of two that divides the
+/// row, and so few that there are threads to fill the GPU, which comes before wide accesses.
+int64_t neighborsOfThread(int64_t most, int64_t row, double elements, const Target &target);
+
 /// How a class spreads it.
 struct ElementKernel {
   double blocks;

@@ -37,18 +37,19 @@ bool KernelWriter::isVisible(Value value) {
   return around && (!definition || definition->isBeforeInBlock(around));
 }
 
-SmallVector<Value> KernelWriter::once(Value tensor, ValueRange indices, int64_t lanes,
+SmallVector<Value> KernelWriter::once(Value tensor, ValueRange indices, Lanes lanes,
                                       function_ref<SmallVector<Value>()> compute) {
-  size_t hash = llvm::hash_combine(lanes, llvm::hash_combine_range(indices.begin(), indices.end()));
+  size_t hash = llvm::hash_combine(lanes.count, lanes.along,
+                                   llvm::hash_combine_range(indices.begin(), indices.end()));
   std::pair<Value, size_t> key(tensor, hash);
   if (auto found = computed.find(key); found != computed.end())
     for (Computed &known : found->second)
-      if (static_cast<int64_t>(known.lanes.size()) == lanes &&
+      if (static_cast<int64_t>(known.values.size()) == lanes.count && known.along == lanes.along &&
           llvm::equal(known.indices, indices) &&
-          llvm::all_of(known.lanes, [&](Value value) { return isVisible(value); }))
-        return known.lanes;
+          llvm::all_of(known.values, [&](Value value) { return isVisible(value); }))
+        return known.values;
   SmallVector<Value> result = compute();
-  computed[key].push_back({SmallVector<Value>(indices), result});
+  computed[key].push_back({SmallVector<Value>(indices), result, lanes.along});
   return result;
 }
 
@@ -56,7 +57,7 @@ Value KernelWriter::element(Value tensor, ValueRange indices) {
   auto known = kept.find(tensor);
   if (known != kept.end())
     return known->second(indices);
-  return once(tensor, indices, 1,
+  return once(tensor, indices, {},
               [&] { return SmallVector<Value>{computeElement(tensor, indices)}; })[0];
 }
 
@@ -70,11 +71,11 @@ Value KernelWriter::computeElement(Value tensor, ValueRange indices) {
   if (!definition || isa<tensor::EmptyOp>(definition)) // a destination's former content
     return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
   if (isa<linalg::GenericOp>(definition))
-    return inlineGeneric(cast<OpResult>(tensor), indices);
+    return inlineGeneric(cast<OpResult>(tensor), indices, {})[0];
   if (auto fill = dyn_cast<linalg::FillOp>(definition))
     return scalar(fill.getInputs()[0]);
   if (auto pad = dyn_cast<tensor::PadOp>(definition))
-    return inlinePad(pad, indices, 1)[0];
+    return inlinePad(pad, indices, {})[0];
   if (auto scan = dyn_cast<kernel::ScanOp>(definition))
     return inlineScan(scan, indices);
   if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
@@ -99,10 +100,19 @@ static SmallVector<Value> loopsOf(AffineMap outputMap, ValueRange indices) {
   return loops;
 }
 
-Value KernelWriter::inlineGeneric(OpResult result, ValueRange indices) {
+/// The loop along which a result's lanes are, if they are along one.
+static std::optional<unsigned> laneLoop(linalg::GenericOp generic, unsigned result, int64_t along) {
+  if (along < 0)
+    return std::nullopt;
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
+  auto dim = dyn_cast<AffineDimExpr>(map.getResult(along));
+  return dim ? std::optional(dim.getPosition()) : std::nullopt;
+}
+
+SmallVector<Value> KernelWriter::inlineGeneric(OpResult result, ValueRange indices, Lanes lanes) {
   auto generic = cast<linalg::GenericOp>(result.getOwner());
   if (generic.getNumReductionLoops() == 0)
-    return inlineLoops(result, indices);
+    return inlineLoops(result, indices, lanes);
   // A reduction inside another one's loop mostly does not depend on that loop: it is computed
   // before it, once. Not out of conditions, which may guard its loads.
   auto definedIn = [](Value value, Operation *scope) {
@@ -114,7 +124,7 @@ Value KernelWriter::inlineGeneric(OpResult result, ValueRange indices) {
       break;
     b.setInsertionPoint(loop);
   }
-  return inlineLoops(result, indices);
+  return inlineLoops(result, indices, lanes);
 }
 
 /// What a generic's body has as its inputs at an index of the loops; null for what it does not use.
@@ -132,17 +142,21 @@ SmallVector<Value> KernelWriter::inputsAt(linalg::GenericOp generic, ValueRange 
   return arguments;
 }
 
-Value KernelWriter::inlineLoops(OpResult result, ValueRange indices) {
+SmallVector<Value> KernelWriter::inlineLoops(OpResult result, ValueRange indices, Lanes lanes) {
   auto generic = cast<linalg::GenericOp>(result.getOwner());
   unsigned number = result.getResultNumber();
-  OpOperand *init = generic.getDpsInitOperand(number);
-  SmallVector<Value> loops = loopsOf(generic.getMatchingIndexingMap(init), indices);
+  AffineMap outputMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(number));
+  SmallVector<Value> loops = loopsOf(outputMap, indices);
 
-  // Nested loops over the reduction dimensions, innermost last, carrying every output.
-  SmallVector<Value> carried;
+  // Nested loops over the reduction dimensions, innermost last, carrying every output's lanes.
+  SmallVector<SmallVector<Value>> carried;
   for (OpOperand &out : generic.getDpsInitsMutable())
-    carried.push_back(generic.payloadUsesValueFromOperand(&out) ? element(out.get(), indices)
-                                                                : Value());
+    if (!generic.payloadUsesValueFromOperand(&out))
+      carried.push_back({});
+    else if (lanes.count == 1)
+      carried.push_back({element(out.get(), indices)});
+    else
+      carried.push_back(elementsAlong(out.get(), indices, lanes));
   SmallVector<unsigned> reductions;
   generic.getReductionDims(reductions);
   SmallVector<Value> extents;
@@ -150,43 +164,58 @@ Value KernelWriter::inlineLoops(OpResult result, ValueRange indices) {
     extents = loopSizes(generic);
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Value> state;
-  for (Value value : carried)
-    if (value)
-      state.push_back(value);
-  scf::ForOp outermost;
+  for (ArrayRef<Value> values : carried)
+    llvm::append_range(state, values);
   SmallVector<scf::ForOp> nest;
   for (unsigned dim : reductions) {
     auto loop = b.create<scf::ForOp>(loc, constant(0), extents[dim], constant(1), state);
-    if (!outermost)
-      outermost = loop;
     nest.push_back(loop);
     loops[dim] = loop.getInductionVar();
     state.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
     b.setInsertionPointToStart(loop.getBody());
   }
-  SmallVector<Value> arguments = inputsAt(generic, loops);
-  auto current = state.begin();
-  for (Value value : carried)
-    arguments.push_back(value ? *current++ : Value());
-  SmallVector<Value> yielded = inlineBody(generic, loops, arguments);
+  std::optional<unsigned> along;
+  SmallVector<SmallVector<Value>> inputs;
+  if (lanes.count > 1) {
+    along = laneLoop(generic, number, lanes.along);
+    inputs = this->inputs(generic, loops, *along, lanes.count);
+  } else {
+    for (Value input : inputsAt(generic, loops))
+      inputs.push_back({input});
+  }
+  SmallVector<SmallVector<Value>> yielded(carried.size());
+  (void)forLanes(lanes.count, [&](int64_t lane) {
+    SmallVector<Value> arguments, shifted(loops);
+    if (along)
+      shifted[*along] = add(loops[*along], constant(lane));
+    for (ArrayRef<Value> values : inputs)
+      arguments.push_back(values.empty() ? Value() : values[lane]);
+    auto current = state.begin();
+    for (ArrayRef<Value> values : carried) {
+      arguments.push_back(values.empty() ? Value() : current[lane]);
+      current += values.size();
+    }
+    SmallVector<Value> results = inlineBody(generic, shifted, arguments);
+    for (auto [values, value] : llvm::zip(yielded, results))
+      values.push_back(value);
+    return results[number];
+  });
   if (nest.empty())
     return yielded[number];
   SmallVector<Value> next;
-  unsigned position = 0, mine = 0;
-  for (auto [index, value] : llvm::enumerate(carried)) {
-    if (!value)
-      continue;
+  size_t mine = 0;
+  for (auto [index, values] : llvm::enumerate(carried)) {
     if (index == number)
-      mine = position;
-    next.push_back(yielded[index]);
-    ++position;
+      mine = next.size();
+    if (!values.empty())
+      llvm::append_range(next, yielded[index]);
   }
   for (scf::ForOp loop : llvm::reverse(nest)) {
     b.setInsertionPointToEnd(loop.getBody());
     b.create<scf::YieldOp>(loc, next);
     next.assign(loop.getResults().begin(), loop.getResults().end());
   }
-  return outermost.getResult(mine);
+  return SmallVector<Value>(ArrayRef(next).slice(mine, lanes.count));
 }
 
 Value KernelWriter::padding(tensor::PadOp pad) {
@@ -205,7 +234,7 @@ Value KernelWriter::lowPad(tensor::PadOp pad, int64_t dim) {
   return known ? constant(*known) : scalar(cast<Value>(low));
 }
 
-SmallVector<Value> KernelWriter::inlinePad(tensor::PadOp pad, ValueRange indices, int64_t lanes) {
+SmallVector<Value> KernelWriter::inlinePad(tensor::PadOp pad, ValueRange indices, Lanes lanes) {
   Value inside;
   SmallVector<Value> shifted;
   for (auto [dim, index] : llvm::enumerate(indices)) {
@@ -224,12 +253,12 @@ SmallVector<Value> KernelWriter::inlinePad(tensor::PadOp pad, ValueRange indices
     shifted.push_back(at);
   }
   auto source = [&] {
-    return lanes == 1 ? SmallVector<Value>{element(pad.getSource(), shifted)}
-                      : elements(pad.getSource(), shifted, lanes);
+    return lanes.count == 1 ? SmallVector<Value>{element(pad.getSource(), shifted)}
+                            : elementsAlong(pad.getSource(), shifted, lanes);
   };
   if (!inside)
     return source();
-  SmallVector<Value> otherwise(lanes, padding(pad));
+  SmallVector<Value> otherwise(lanes.count, padding(pad));
   auto branch = b.create<scf::IfOp>(loc, ValueRange(otherwise).getTypes(), inside, true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -273,26 +302,32 @@ KernelWriter::Moved KernelWriter::moved(Operation *definition, ValueRange indice
   return result;
 }
 
-std::optional<KernelWriter::Moved> KernelWriter::movedTogether(Operation *definition,
-                                                               ValueRange indices, int64_t lanes) {
-  auto last = [](Value tensor) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    return type.getDimSize(laneDimension(type));
-  };
-  bool together = isa_and_present<tensor::CastOp>(definition);
-  if (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(definition)) {
-    // The last dimension of the two that is part of the other's.
-    Value from = definition->getOperand(0), to = definition->getResult(0);
-    int64_t part = last(isa<tensor::ExpandShapeOp>(definition) ? to : from);
-    together = part > 1 && part % lanes == 0;
-  } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(definition)) {
-    int64_t rank = slice.getSourceType().getRank(), offset = slice.getStaticOffsets().back();
-    together = !slice.getDroppedDims().test(rank - 1) && last(definition->getResult(0)) != 1 &&
-               laneDimension(slice.getType()) + 1 == slice.getType().getRank() &&
+/// The lanes of what is reshaped, cut out or cast, if they are together there as they are in the
+/// result.
+static std::optional<Lanes> lanesBelow(Operation *definition, Lanes lanes) {
+  if (isa_and_present<tensor::CastOp>(definition))
+    return lanes;
+  if (!isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
+          definition))
+    return std::nullopt;
+  auto from = cast<RankedTensorType>(definition->getOperand(0).getType());
+  auto to = cast<RankedTensorType>(definition->getResult(0).getType());
+  if (lanes.along != laneDimension(to))
+    return std::nullopt;
+  bool together;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition)) {
+    int64_t offset = slice.getStaticOffsets().back();
+    together = !slice.getDroppedDims().test(from.getRank() - 1) &&
+               to.getDimSize(lanes.along) != 1 && lanes.along + 1 == to.getRank() &&
                slice.getStaticStrides().back() == 1 && !ShapedType::isDynamic(offset) &&
-               offset % lanes == 0;
+               offset % lanes.count == 0;
+  } else {
+    // The last dimension of the two that is part of the other's.
+    RankedTensorType last = isa<tensor::ExpandShapeOp>(definition) ? to : from;
+    int64_t part = last.getDimSize(laneDimension(last));
+    together = part > 1 && part % lanes.count == 0;
   }
-  return together ? std::optional(moved(definition, indices)) : std::nullopt;
+  return together ? std::optional(Lanes{lanes.count, laneDimension(from)}) : std::nullopt;
 }
 
 Value KernelWriter::inlineScan(kernel::ScanOp scan, ValueRange indices) {
@@ -419,7 +454,105 @@ int64_t laneDimension(RankedTensorType type) {
   return type.getRank() != 0 && type.getDimSize(dim) != 1 ? dim : type.getRank() - 1;
 }
 
+/// The lanes of an operand along loop `dim`: nothing where they do not follow one another there from
+/// a multiple of them on.
+static std::optional<Lanes> lanesAt(AffineMap map, unsigned dim, int64_t count) {
+  std::optional<Lanes> lanes;
+  for (int64_t place = 0; place < map.getNumResults(); ++place) {
+    if (!map.getResult(place).isFunctionOfDim(dim))
+      continue;
+    std::optional<SmallVector<int64_t>> factors = factorsOf(map, place);
+    if (lanes || !factors || std::exchange((*factors)[dim], 0) != 1 ||
+        llvm::any_of(*factors, [&](int64_t factor) { return factor % count != 0; }))
+      return std::nullopt;
+    lanes = Lanes{count, place};
+  }
+  return lanes;
+}
+
+/// Whether memory is loaded in vectors for these neighbours.
+static bool loadsVectors(Value tensor, Lanes lanes);
+
+/// The same for lanes along loop `dim` of some input.
+static bool loadsVectors(linalg::GenericOp generic, unsigned dim, int64_t count) {
+  return llvm::any_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
+    std::optional<Lanes> lanes = lanesAt(generic.getMatchingIndexingMap(input), dim, count);
+    return lanes && loadsVectors(input->get(), *lanes);
+  });
+}
+
+static bool loadsVectors(Value tensor, Lanes lanes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (isa<BlockArgument>(tensor))
+    return lanes.along == laneDimension(type) && !type.isDynamicDim(lanes.along) &&
+           type.getDimSize(lanes.along) % lanes.count == 0 && !type.getElementType().isInteger(1);
+  Operation *definition = tensor.getDefiningOp();
+  if (std::optional<Lanes> below = lanesBelow(definition, lanes))
+    return loadsVectors(definition->getOperand(0), *below);
+  if (auto pad = dyn_cast_if_present<tensor::PadOp>(definition))
+    return !pad.getPaddedDims().test(lanes.along) && loadsVectors(pad.getSource(), lanes);
+  auto generic = dyn_cast_if_present<linalg::GenericOp>(definition);
+  if (!generic)
+    return false;
+  std::optional<unsigned> loop =
+      laneLoop(generic, cast<OpResult>(tensor).getResultNumber(), lanes.along);
+  return loop && loadsVectors(generic, *loop, lanes.count);
+}
+
+/// Whether an element of the tensor is computed by a loop.
+static bool hasLoop(Value tensor) {
+  SmallVector<Value> stack{tensor};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!stack.empty()) {
+    Operation *definition = stack.pop_back_val().getDefiningOp();
+    if (!definition || !seen.insert(definition).second)
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(definition);
+    if (isa<kernel::ScanOp>(definition) || (generic && generic.getNumReductionLoops() != 0))
+      return true;
+    llvm::append_range(stack, definition->getOperands());
+    definition->walk([&](tensor::ExtractOp extract) { stack.push_back(extract.getTensor()); });
+  }
+  return false;
+}
+
+static bool loopsTogether(Value tensor, Lanes lanes) {
+  if (!hasLoop(tensor))
+    return true;
+  Operation *definition = tensor.getDefiningOp();
+  if (std::optional<Lanes> below = lanesBelow(definition, lanes))
+    return loopsTogether(definition->getOperand(0), *below);
+  auto generic = dyn_cast<linalg::GenericOp>(definition);
+  if (!generic)
+    return false;
+  std::optional<unsigned> loop =
+      laneLoop(generic, cast<OpResult>(tensor).getResultNumber(), lanes.along);
+  bool reduces = generic.getNumReductionLoops() != 0, extracts = false;
+  if (!loop || (reduces && !loadsVectors(generic, *loop, lanes.count)))
+    return false;
+  generic.getRegion().walk(
+      [&](tensor::ExtractOp extract) { extracts |= hasLoop(extract.getTensor()); });
+  return !extracts && llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
+    AffineMap map = generic.getMatchingIndexingMap(&operand);
+    if (!isa<RankedTensorType>(operand.get().getType()) || !map.isFunctionOfDim(*loop) ||
+        !hasLoop(operand.get()))
+      return true; // one for all, or without a loop
+    std::optional<Lanes> below = lanesAt(map, *loop, lanes.count);
+    return below && loopsTogether(operand.get(), *below);
+  });
+}
+
+bool loopsTogether(Value tensor, int64_t lanes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return loopsTogether(tensor, Lanes{lanes, laneDimension(type)});
+}
+
 SmallVector<Value> KernelWriter::elements(Value tensor, ValueRange indices, int64_t lanes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return elementsAlong(tensor, indices, {lanes, laneDimension(type)});
+}
+
+SmallVector<Value> KernelWriter::elementsAlong(Value tensor, ValueRange indices, Lanes lanes) {
   return once(tensor, indices, lanes, [&] { return computeElements(tensor, indices, lanes); });
 }
 
@@ -432,56 +565,51 @@ SmallVector<Value> KernelWriter::forLanes(int64_t lanes, function_ref<Value(int6
   return result;
 }
 
-SmallVector<Value> KernelWriter::computeElements(Value tensor, ValueRange indices, int64_t lanes) {
+SmallVector<Value> KernelWriter::computeElements(Value tensor, ValueRange indices, Lanes lanes) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t along = laneDimension(type);
   auto apart = [&] {
-    return forLanes(lanes, [&](int64_t lane) {
+    return forLanes(lanes.count, [&](int64_t lane) {
       SmallVector<Value> place(indices);
-      if (along >= 0)
-        place[along] = add(place[along], constant(lane));
+      if (lanes.along >= 0)
+        place[lanes.along] = add(place[lanes.along], constant(lane));
       return element(tensor, place);
     });
   };
-  if (lanes == 1 || kept.count(tensor) || type.getRank() == 0)
+  if (lanes.count == 1 || kept.count(tensor) || type.getRank() == 0)
     return apart();
   if (memory(tensor)) {
-    int64_t row = type.getDimSize(along);
-    Value size = this->size(tensor, along);
+    int64_t row = type.getDimSize(lanes.along);
+    Value size = this->size(tensor, lanes.along);
     bool assume = ShapedType::isDynamic(row) && assumed && isa<BlockArgument>(size);
-    if ((ShapedType::isDynamic(row) ? !assume : row % lanes != 0) ||
+    if (lanes.along != laneDimension(type) ||
+        (ShapedType::isDynamic(row) ? !assume : row % lanes.count != 0) ||
         type.getElementType().isInteger(1)) // has no vectors in memory
       return apart();
     if (assume)
       assumed->insert(size);
     Address at = address(tensor, indices);
-    return load(at.memory, at.offset, lanes);
+    return load(at.memory, at.offset, lanes.count);
   }
-  if (std::optional<Moved> moved = movedTogether(tensor.getDefiningOp(), indices, lanes))
-    return elements(moved->source, moved->indices, lanes);
-  auto pad = tensor.getDefiningOp<tensor::PadOp>();
-  if (pad && !lowPad(pad, along)) // all of the lanes are inside, or none
+  Operation *definition = tensor.getDefiningOp();
+  if (std::optional<Lanes> below = lanesBelow(definition, lanes)) {
+    Moved from = moved(definition, indices);
+    return elementsAlong(from.source, from.indices, *below);
+  }
+  auto pad = dyn_cast_if_present<tensor::PadOp>(definition);
+  if (pad && !lowPad(pad, lanes.along)) // all of the lanes are inside, or none
     return inlinePad(pad, indices, lanes);
-  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumReductionLoops() != 0)
+  auto generic = dyn_cast_if_present<linalg::GenericOp>(definition);
+  if (!generic)
     return apart();
-  unsigned number = cast<OpResult>(tensor).getResultNumber();
-  AffineMap outputMap = generic.getMatchingIndexingMap(generic.getDpsInitOperand(number));
-  auto lastDim = dyn_cast<AffineDimExpr>(outputMap.getResult(along));
-  if (!lastDim || llvm::any_of(generic.getDpsInitsMutable(), [&](OpOperand &out) {
-        return generic.payloadUsesValueFromOperand(&out);
-      }))
-    return apart();
-  unsigned last = lastDim.getPosition();
-  SmallVector<Value> loops = loopsOf(outputMap, indices);
-  SmallVector<SmallVector<Value>> scalars = inputs(generic, loops, last, lanes);
-  return forLanes(lanes, [&](int64_t lane) {
-    SmallVector<Value> arguments, shifted(loops);
-    shifted[last] = add(loops[last], constant(lane));
-    for (auto &values : scalars)
-      arguments.push_back(values.empty() ? Value() : values[lane]);
-    return inlineBody(generic, shifted, arguments)[number];
+  std::optional<unsigned> loop =
+      laneLoop(generic, cast<OpResult>(tensor).getResultNumber(), lanes.along);
+  bool reduces = generic.getNumReductionLoops() != 0;
+  bool readsFormer = llvm::any_of(generic.getDpsInitsMutable(), [&](OpOperand &out) {
+    return generic.payloadUsesValueFromOperand(&out);
   });
+  if (!loop || (reduces ? !loadsVectors(generic, *loop, lanes.count) : readsFormer))
+    return apart();
+  return inlineGeneric(cast<OpResult>(tensor), indices, lanes);
 }
 
 SmallVector<SmallVector<Value>> KernelWriter::inputs(linalg::GenericOp generic,
@@ -504,18 +632,8 @@ SmallVector<Value> KernelWriter::input(OpOperand *operand, ArrayRef<Value> loops
   AffineMap map = cast<linalg::GenericOp>(operand->getOwner()).getMatchingIndexingMap(operand);
   if (!map.isFunctionOfDim(dim))
     return SmallVector<Value>(lanes, element(operand->get(), apply(map, loops)));
-  int64_t along = laneDimension(type);
-  // Whether lanes follow one another, from a multiple of them on.
-  auto follow = [&] {
-    std::optional<SmallVector<int64_t>> factors = factorsOf(map, along);
-    return factors && std::exchange((*factors)[dim], 0) == 1 &&
-           llvm::all_of(*factors, [&](int64_t factor) { return factor % lanes == 0; });
-  };
-  auto isElsewhere = [&](int64_t place) {
-    return place != along && map.getResult(place).isFunctionOfDim(dim);
-  };
-  if (follow() && llvm::none_of(llvm::seq<int64_t>(0, map.getNumResults()), isElsewhere))
-    return elements(operand->get(), apply(map, loops), lanes);
+  if (std::optional<Lanes> there = lanesAt(map, dim, lanes))
+    return elementsAlong(operand->get(), apply(map, loops), *there);
   return forLanes(lanes, [&](int64_t lane) {
     SmallVector<Value> shifted(loops);
     shifted[dim] = add(loops[dim], constant(lane));

@@ -48,6 +48,15 @@ OperandLayout operandLayout(kernel::DispatchOp op, mlir::Value blockArgument);
 /// element.
 int64_t laneDimension(mlir::RankedTensorType type);
 
+/// Neighbours that are computed together, along a dimension of what they are of.
+struct Lanes {
+  int64_t count = 1, along = -1;
+};
+
+/// Whether `lanes` neighbours along `laneDimension` share each loop that computes them: a reduction
+/// then reads an input of its in vectors. So it is of what has no loops.
+bool loopsTogether(mlir::Value tensor, int64_t lanes);
+
 /// A kernel being written. Methods emit at `b`'s insertion point, inside the function.
 class KernelWriter {
 public:
@@ -163,13 +172,17 @@ private:
   friend class KernelEmitter;
   KernelWriter(kernel::DispatchOp op, mlir::OpBuilder b) : b(b), loc(op.getLoc()), op(op) {}
   mlir::Value computeElement(mlir::Value tensor, mlir::ValueRange indices);
+  llvm::SmallVector<mlir::Value> elementsAlong(mlir::Value tensor, mlir::ValueRange indices,
+                                               Lanes lanes);
   llvm::SmallVector<mlir::Value> computeElements(mlir::Value tensor, mlir::ValueRange indices,
-                                                 int64_t lanes);
-  mlir::Value inlineGeneric(mlir::OpResult result, mlir::ValueRange indices);
+                                                 Lanes lanes);
+  llvm::SmallVector<mlir::Value> inlineGeneric(mlir::OpResult result, mlir::ValueRange indices,
+                                               Lanes lanes);
   llvm::SmallVector<mlir::Value> inputsAt(mlir::linalg::GenericOp generic, mlir::ValueRange loops);
-  mlir::Value inlineLoops(mlir::OpResult result, mlir::ValueRange indices);
+  llvm::SmallVector<mlir::Value> inlineLoops(mlir::OpResult result, mlir::ValueRange indices,
+                                             Lanes lanes);
   llvm::SmallVector<mlir::Value> inlinePad(mlir::tensor::PadOp pad, mlir::ValueRange indices,
-                                           int64_t lanes);
+                                           Lanes lanes);
   llvm::SmallVector<mlir::Value> forLanes(int64_t lanes,
                                           llvm::function_ref<mlir::Value(int64_t)> compute);
   /// Where an element of a reshape, a slice or a cast comes from.
@@ -178,9 +191,6 @@ private:
     llvm::SmallVector<mlir::Value> indices;
   };
   Moved moved(mlir::Operation *definition, mlir::ValueRange indices);
-  /// The same for `lanes` elements; nothing where theirs are not together, or for other operations.
-  std::optional<Moved> movedTogether(mlir::Operation *definition, mlir::ValueRange indices,
-                                     int64_t lanes);
   mlir::Value inlineScan(kernel::ScanOp scan, mlir::ValueRange indices);
   void copyScalarOps();
   mlir::Value replacement(mlir::Operation *op);
@@ -205,12 +215,13 @@ private:
 
   /// Elements from these indices on that were loaded or computed.
   struct Computed {
-    llvm::SmallVector<mlir::Value> indices, lanes;
+    llvm::SmallVector<mlir::Value> indices, values;
+    int64_t along;
   };
   /// Whether the value can be used at the insertion point: it may be in a branch or a loop.
   bool isVisible(mlir::Value value);
   /// What `compute` has given for the same before, or gives now.
-  llvm::SmallVector<mlir::Value> once(mlir::Value tensor, mlir::ValueRange indices, int64_t lanes,
+  llvm::SmallVector<mlir::Value> once(mlir::Value tensor, mlir::ValueRange indices, Lanes lanes,
                                       llvm::function_ref<llvm::SmallVector<mlir::Value>()> compute);
   /// By tensor and hash of indices and lanes.
   llvm::DenseMap<std::pair<mlir::Value, size_t>, llvm::SmallVector<Computed, 1>> computed;

@@ -183,18 +183,17 @@ public:
       int64_t row = flat && type.hasStaticShape() ? type.getNumElements() : type.getShape().back();
       if (ShapedType::isDynamic(row) && !flat)
         vector = 1;
-      while (!ShapedType::isDynamic(row) && vector > 1 && row % vector != 0)
-        vector /= 2;
-      // Enough threads to fill the GPU come before wide accesses.
-      while (type.hasStaticShape() && vector > 1 &&
-             type.getNumElements() / vector < int64_t(target.board->sm_count) * 256)
-        vector /= 2;
+      // Open sizes are taken to be long enough.
+      double elements = type.hasStaticShape() ? double(type.getNumElements())
+                                              : std::numeric_limits<double>::infinity();
+      vector = neighborsOfThread(vector, ShapedType::isDynamic(row) ? 0 : row, elements, target);
     }
-    bool reduces = false;
-    op->walk([&](linalg::GenericOp generic) { reduces |= generic.getNumReductionLoops() != 0; });
-    if (reduces)
-      vector = 1;
     vector = std::max<int64_t>(vector, 1);
+    // A loop for each lane would read memory as often, and no wider.
+    auto yield = cast<kernel::YieldOp>(op.getBodyBlock()->getTerminator());
+    while (vector > 1 && !llvm::all_of(yield.getValues(),
+                                       [&](Value value) { return loopsTogether(value, vector); }))
+      vector /= 2;
     auto params = b.getDictionaryAttr({b.getNamedAttr("flat", b.getBoolAttr(flat)),
                                        b.getNamedAttr("threads", b.getI64IntegerAttr(kMapThreads)),
                                        b.getNamedAttr("vector", b.getI64IntegerAttr(vector))});

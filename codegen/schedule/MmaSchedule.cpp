@@ -340,7 +340,7 @@ private:
   /// The same, where one part is a launch of its own, too.
   MmaWork apart(MmaWork work, int64_t parts) const {
     SplitWork split(op, product, parts);
-    work.beside = {split.fixUp(work.dramBytes)};
+    work.beside = {split.fixUp(target, work.dramBytes)};
     work.batch *= double(parts);
     (work.runs > 1 ? work.runs : work.depth) /= double(parts);
     work.resultBytes = split.sumBytes;

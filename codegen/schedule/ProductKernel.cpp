@@ -346,20 +346,47 @@ void ProductKernel::store(const Kept &kept, size_t number, int64_t vector, const
   b.create<kernel::YieldOp>(loc, ValueRange{value, offset, inside});
 }
 
+SmallVector<unsigned> orderOfParts(const Product &product) {
+  Value sums = product.sums();
+  auto type = cast<RankedTensorType>(sums.getType());
+  llvm::SmallSetVector<unsigned, 8> order;
+  for (AffineExpr expr : product.epilogues.front().place.getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      order.insert(dim.getPosition());
+  SmallVector<unsigned> rest;
+  for (unsigned dim = 0; dim < type.getRank(); ++dim)
+    if (!order.contains(dim))
+      rest.push_back(dim);
+  // Several dimensions that are one there have no order of their own.
+  if (!llvm::all_of(rest, [&](unsigned dim) { return type.getDimSize(dim) == 1; }))
+    return llvm::to_vector(llvm::seq<unsigned>(0, type.getRank()));
+  llvm::append_range(rest, order);
+  return rest;
+}
+
+AffineMap placeOfParts(const Product &product) {
+  SmallVector<AffineExpr> place;
+  for (unsigned dim : orderOfParts(product))
+    place.push_back(product.outMap.getResult(dim));
+  return AffineMap::get(product.outMap.getNumDims(), 0, place, product.outMap.getContext());
+}
+
 SmallVector<Value> ProductKernel::sizesOfParts() {
-  SmallVector<Value> sizes = kernel.sizes(linalg::GenericOp(product.generic).getResult(0));
+  SmallVector<Value> sizes;
+  for (unsigned dim : orderOfParts(product))
+    sizes.push_back(kernel.size(product.sums(), dim));
   sizes.insert(sizes.begin() + parts.dim, kernel.constant(parts.count));
   return sizes;
 }
 
 SmallVector<Value> ProductKernel::placeInParts(Value row, Value column) {
-  SmallVector<Value> indices = kernel.apply(product.outMap, placeOf(row, column));
+  SmallVector<Value> indices = kernel.apply(placeOfParts(product), placeOf(row, column));
   indices.insert(indices.begin() + parts.dim, depthPart);
   return indices;
 }
 
 int64_t ProductKernel::widthOfParts(int64_t most) {
-  SmallVector<AffineExpr> place(product.outMap.getResults());
+  SmallVector<AffineExpr> place(placeOfParts(product).getResults());
   place.insert(place.begin() + parts.dim, b.getAffineConstantExpr(0));
   return vectorAlong(AffineMap::get(product.outMap.getNumDims(), 0, place, b.getContext()),
                      cast<RankedTensorType>(parts.sums.getType()), product.columns, product.ranges,

@@ -46,6 +46,12 @@ private:
   mlir::Value ofIndex; // that a step of the index makes that is read from memory; null: none is
 };
 
+/// The order in which a part's sums have the dimensions of the product's: that in which the first
+/// result is stored, so that neighbours there are neighbours in each part.
+llvm::SmallVector<unsigned> orderOfParts(const Product &product);
+/// The place of one of a part's sums, by the product's loops.
+mlir::AffineMap placeOfParts(const Product &product);
+
 /// The depth of a product in parts, each of which other blocks sum up.
 struct DepthParts {
   int64_t count = 1;

@@ -282,7 +282,7 @@ KernelWork SkinnyMatch::partKernel(const Loads &loads, const SkinnyForm &form,
                                    double wholeBytes) const {
   SplitWork split(op, product, form.splits);
   KernelWork kernel = wholeKernel(loads, form, split.sumBytes, split.dramBytes);
-  kernel.beside = {split.fixUp(wholeBytes)};
+  kernel.beside = {split.fixUp(target, wholeBytes)};
   return kernel;
 }
 

@@ -35,16 +35,24 @@ SplitWork::SplitWork(kernel::DispatchOp op, const Product &product, int64_t spli
               likelyExtent(product, product.batch, 8)),
       sumBytes(product.sumType.getIntOrFloatBitWidth() / 8.0),
       operandBytes(cameo::operandBytes(op, product)),
-      dramBytes(operandBytes + double(splits) * results * sumBytes), splits(splits) {}
+      dramBytes(operandBytes + double(splits) * results * sumBytes), splits(splits) {
+  auto type = cast<RankedTensorType>(product.sums().getType());
+  for (unsigned dim : orderOfParts(product)) // up to the innermost one that has several
+    row = type.getDimSize(dim) == 1 ? row : type.getDimSize(dim);
+}
 
-KernelWork SplitWork::fixUp(double wholeBytes) const {
+KernelWork SplitWork::fixUp(const Target &target, double wholeBytes) const {
   constexpr int64_t kThreads = 256;
   ElementWork work;
   work.longest = double(splits);
   work.operations = results * double(splits + 3); // loads and additions; a place and a store
   work.reducedBytes = results * double(splits) * sumBytes;
   work.bytes = work.reducedBytes + std::max(wholeBytes - operandBytes, 0.0);
-  ElementKernel kernel{results / double(kThreads), kThreads,
+  // As class `map` does it.
+  int64_t vector = ShapedType::isDynamic(row)
+                       ? 1
+                       : neighborsOfThread(int64_t(16 / sumBytes), row, results, target);
+  ElementKernel kernel{results / double(kThreads * vector), kThreads,
                        1 + std::ceil(double(splits) / kLoadsTogether)};
   return kernelWork(work, kernel);
 }
@@ -87,7 +95,7 @@ public:
   }
 
   /// A dispatch of that, which reads the parts of the product's sums, in front of the former one.
-  kernel::DispatchOp make(Value sums, unsigned dim) {
+  kernel::DispatchOp make(Value sums, unsigned dim, ArrayRef<unsigned> order) {
     OpBuilder host(op);
     SmallVector<Value> inputs, inputArgs, scalars, scalarArgs;
     for (auto [outside, argument] : llvm::zip(op.getInputs(), op.getInputArgs()))
@@ -108,7 +116,7 @@ public:
       if (&inner == product)
         mapping.map(product.getResult(0),
                     sumOf(inside, made.getInputArgs().back(),
-                          mapping.lookup(product.getDpsInitOperand(0)->get()), dim));
+                          mapping.lookup(product.getDpsInitOperand(0)->get()), dim, order));
       else if (operations.contains(&inner) || &inner == op.getBodyBlock()->getTerminator())
         inside.clone(inner, mapping);
     }
@@ -132,15 +140,16 @@ private:
     }
   }
 
-  /// The sum of a tensor along one dimension.
-  Value sumOf(OpBuilder &b, Value parts, Value zeros, unsigned dim) {
+  /// The sum of a tensor along one dimension, whose others are the result's in this order.
+  Value sumOf(OpBuilder &b, Value parts, Value zeros, unsigned dim, ArrayRef<unsigned> order) {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(zeros.getType());
     unsigned rank = type.getRank();
     SmallVector<AffineExpr> read;
-    for (unsigned loop = 0; loop < rank; ++loop)
+    for (unsigned loop : order)
       read.push_back(b.getAffineDimExpr(loop));
-    AffineMap written = AffineMap::get(rank + 1, 0, read, b.getContext());
+    AffineMap written =
+        AffineMap::getMultiDimIdentityMap(rank + 1, b.getContext()).dropResult(rank);
     read.insert(read.begin() + dim, b.getAffineDimExpr(rank));
     SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
     iterators.push_back(utils::IteratorType::reduction);
@@ -169,13 +178,16 @@ static std::pair<Value, unsigned> workspaceOf(OpBuilder &host, KernelEmitter &em
                                               int64_t splits) {
   Value root = linalg::GenericOp(product.generic).getResult(0);
   auto type = cast<RankedTensorType>(root.getType());
-  unsigned dim = type.getRank() > 1 && type.isDynamicDim(0) ? 1 : 0;
+  SmallVector<unsigned> order = orderOfParts(product);
+  unsigned dim = type.getRank() > 1 && type.isDynamicDim(order.front()) ? 1 : 0;
   SmallVector<Value> all = gridSizesOfRoot(host, emitter, op, product.epilogues.front(), root);
   SmallVector<Value> open;
-  for (auto [size, value] : llvm::zip(type.getShape(), all))
-    if (ShapedType::isDynamic(size))
-      open.push_back(value);
-  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<int64_t> shape;
+  for (unsigned from : order) {
+    shape.push_back(type.getDimSize(from));
+    if (type.isDynamicDim(from))
+      open.push_back(all[from]);
+  }
   shape.insert(shape.begin() + dim, splits);
   return {host.create<tensor::EmptyOp>(op.getLoc(), shape, type.getElementType(), open), dim};
 }
@@ -202,7 +214,7 @@ launchSplit(kernel::DispatchOp op, const Target &target, KernelEmitter &emitter,
                           });
   if (failed(sums))
     return failure();
-  kernel::DispatchOp rest = BehindProduct(op, product).make(*sums, dim);
+  kernel::DispatchOp rest = BehindProduct(op, product).make(*sums, dim, orderOfParts(product));
   std::vector<RankedSchedule> ranked = rankSchedules(Computation(rest), target);
   if (ranked.empty())
     return rest.emitError("no schedule class takes the sum of its parts");

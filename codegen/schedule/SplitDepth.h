@@ -26,12 +26,13 @@ struct SplitWork {
 
   /// The second launch, which adds the parts and does the rest: of what the dispatch moves
   /// without a split, all but the operands is its.
-  KernelWork fixUp(double wholeBytes) const;
+  KernelWork fixUp(const Target &target, double wholeBytes) const;
 
   double results, sumBytes; // elements, and bytes of each
   double operandBytes;      // that are moved, each once
   double dramBytes;         // of the kernel of parts: those, and its sums
   int64_t splits;
+  int64_t row = 1; // neighbors in memory of each part's sums, in the innermost dimension
 };
 
 /// Bytes of memory for the parts' sums; none where the depth is not split.

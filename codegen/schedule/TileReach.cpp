@@ -4,6 +4,7 @@
 #include "codegen/schedule/TileReach.h"
 
 #include "codegen/NodeNames.h"
+#include "codegen/schedule/ProductKernel.h"
 #include "dialects/rt/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -165,14 +166,15 @@ private:
 
   bool readResults() {
     if (reach.splits > 1) { // they are another launch's
-      SmallVector<Value> strides(product.outMap.getNumResults());
+      AffineMap place = placeOfParts(product);
+      SmallVector<Value> strides(place.getNumResults());
       Value stride = number(reach.splits);
       for (size_t dim = strides.size(); dim-- > 0;) {
         strides[dim] = stride;
-        auto expr = dyn_cast<AffineDimExpr>(product.outMap.getResult(dim));
+        auto expr = dyn_cast<AffineDimExpr>(place.getResult(dim));
         stride = mul(stride, expr ? extents[expr.getPosition()] : number(1));
       }
-      return readSpan(product.outMap, strides, number(0));
+      return readSpan(place, strides, number(0));
     }
     for (auto [epilogue, argument] : llvm::zip(product.epilogues, op.getInitArgs())) {
       AffineMap place = simplifiedWithin(epilogue.place.compose(product.outMap), product.ranges);

@@ -368,3 +368,51 @@ rt.variant @convolution target "sm_80" {
     return %r : tensor<512x7x7xf32>
   }
 }
+
+// -----
+
+// Parts are in the order in which the result is stored, and added 16 bytes at a time.
+// CHECK-LABEL: rt.variant @turned
+// CHECK: %[[SPACE:.*]] = tensor.empty() : tensor<4x4x128x256xf32>
+// CHECK: %[[PARTS:.*]] = rt.launch @[[K:.*]]::@[[K]] {{.*}}args(%{{.*}}, %{{.*}}, %[[SPACE]] :
+// CHECK: %[[R:.*]] = rt.launch @[[S:.*]]::@[[S]] finishes @[[K]]::@[[K]]
+// CHECK: gpu.module @[[K]]
+// CHECK: kernel.store_fragment {{.*}} vector 4
+// CHECK: gpu.module @[[S]]
+// CHECK: schedule<"map", {flat = false, threads = 256 : i64, vector = 4 : i64}>
+// CHECK: scf.for
+// CHECK: vector.load {{.*}} {kernel.alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK: scf.yield
+// CHECK: vector.load {{.*}} {kernel.alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK: vector.store {{.*}} {kernel.alignment = 16 : i64} : {{.*}}, vector<4xf32>
+#a = affine_map<(b, f, p, k) -> (b, p, k)>
+#w = affine_map<(b, f, p, k) -> (k, f)>
+#y = affine_map<(b, f, p, k) -> (b, f, p)>
+#turned = affine_map<(b, p, f) -> (b, f, p)>
+#bias = affine_map<(b, p, f) -> (f)>
+#id = affine_map<(b, p, f) -> (b, p, f)>
+rt.variant @turned target "sm_80" {
+  func.func @main(%x: tensor<4x128x4096xf32>, %w: tensor<4096x256xf32>, %v: tensor<256xf32>) -> tensor<4x128x256xf32> {
+    %e = tensor.empty() : tensor<4x128x256xf32>
+    %r = kernel.dispatch ins(%x, %w, %v : tensor<4x128x4096xf32>, tensor<4096x256xf32>, tensor<256xf32>) outs(%e : tensor<4x128x256xf32>) schedule <"contraction", {column_vector = array<i64: 4, 1>, row_vector = array<i64: 1, 4>, splits = 4 : i64, store_vector = 4 : i64, thread = array<i64: 4, 4>, tile = array<i64: 32, 64, 16>}> {
+    ^bb0(%a: tensor<4x128x4096xf32>, %b: tensor<4096x256xf32>, %c: tensor<256xf32>, %o: tensor<4x128x256xf32>):
+      %zero = arith.constant 0.0 : f32
+      %d = tensor.empty() : tensor<4x256x128xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%d : tensor<4x256x128xf32>) -> tensor<4x256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<4x128x4096xf32>, tensor<4096x256xf32>) outs(%f : tensor<4x256x128xf32>) {
+      ^bb1(%p: f32, %q: f32, %s: f32):
+        %t = math.fma %p, %q, %s : f32
+        linalg.yield %t : f32
+      } -> tensor<4x256x128xf32>
+      %h = linalg.generic {indexing_maps = [#turned, #bias, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+          ins(%g, %c : tensor<4x256x128xf32>, tensor<256xf32>) outs(%o : tensor<4x128x256xf32>) {
+      ^bb1(%p: f32, %q: f32, %z: f32):
+        %l = arith.addf %p, %q : f32
+        linalg.yield %l : f32
+      } -> tensor<4x128x256xf32>
+      kernel.yield %h : tensor<4x128x256xf32>
+    } -> tensor<4x128x256xf32>
+    return %r : tensor<4x128x256xf32>
+  }
+}

@@ -93,6 +93,8 @@ DISPATCHES = {
     "depthwise-groups": ("channels-last.mlir", "grouped"),
     "pool-channels": ("channels-last.mlir", "pool"),
     "convolution-channels": ("channels-last.mlir", "convolution"),
+    "parts": ("map-schedule-reductions.mlir", "parts"),
+    "parts-turned": ("split-depth.mlir", "turned"),
 }
 
 
