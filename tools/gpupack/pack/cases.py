@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import sys
 
+import constants
 import instructions
 import process
+from constant_cases import Constants, misfit
 from measurements import MOST_SIMULATED, Benchmark, Beside, Profile
 from models import TOOLS, Correct, Sanitized
 from results import Result
@@ -50,6 +52,16 @@ class Settled:
 
     def run(self, _seconds):
         return [self.result], []
+
+
+def constant_cases(pack):
+    """What the machine itself takes for this and that."""
+    made = []
+    for group in constants.GROUPS:
+        reason = None if pack.dry else misfit(pack.machine, group)
+        made.append(Settled(f"machine/constants/{group}", "skip", reason) if reason
+                    else Constants(pack, group))
+    return made
 
 
 def first_cases(pack):

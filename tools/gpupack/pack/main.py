@@ -62,6 +62,7 @@ def phases(pack, chosen):
 
     is_first = pack.about["instructions"] is not None  # other parts have models alone
     if is_first:
+        yield only(cases.constant_cases(pack)), 1
         yield only(cases.first_cases(pack) + cases.api_cases(pack, alone=False)), None
         yield only(cases.instruction_cases(pack, chosen)), None
     yield only(cases.network_cases(pack)), None

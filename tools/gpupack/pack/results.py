@@ -84,7 +84,7 @@ class Book:
         for kind in dict.fromkeys(r.kind for r in self.results):
             counts = self.counts(kind)
             lines.append(f"{kind:14}" + "".join(f"{counts[s]:9}" for s in reversed(STATUSES)))
-        lines += ["", *_measured(self.results)]
+        lines += ["", *_constants(self.results), *_measured(self.results)]
         counts = self.counts()
         lines.append(f"{counts['pass']} passed, {sum(counts[s] for s in BAD)} failed, "
                      f"{counts['skip']} skipped, {self.about.get('seconds', 0):.0f} s")
@@ -106,6 +106,20 @@ def _skips(results):
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         lines.append(f"{'SKIP':8} {', '.join(sorted(names)[:4])}{more}: {reason}")
     return lines
+
+
+def _constants(results):
+    """The machine's, one a line."""
+    found = [constant for result in results for constant in result.data.get("constants", [])]
+    if not found:
+        return []
+    lines = [f"{'constants of the machine':32}{'median':>12} {'unit':12}{'spread':>8}{'clock, MHz':>12}"]
+    for constant in found:
+        spread = "-" if constant["spread"] is None else f"{100 * constant['spread']:.1f} %"
+        lines.append(f"{constant['name']:32}{constant['median']:12.5g} {constant['unit']:12}{spread:>8}"
+                     f"{constant['clock_mhz'] or '-':>12}"
+                     f"{'' if constant['usable'] else '  ' + constant.get('skipped', 'not usable')}")
+    return [*lines, ""]
 
 
 def _measured(results):
