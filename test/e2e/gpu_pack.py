@@ -18,8 +18,13 @@ import numpy
 
 import harness
 
+sys.path.insert(0, str(harness.SOURCE / "tools" / "gpupack" / "pack"))
+
+import machine  # noqa: E402  pylint: disable=wrong-import-position
+
 SECONDS = 600
 PART_MIB = 2
+TARGET = "sm_80:a30"  # not the architecture's first board
 CONSTANTS = 52  # of the machine, each of which goes through its course without a GPU, too
 HANGS, CRASHES = "redux_sync_add_s32_80000000", "elect_sync_00ff00ff"  # instruction tests
 INSTRUCTIONS = "^instruction/(redux|elect|bar|vote)"
@@ -55,13 +60,14 @@ class PackTests:
 
     def make(self):
         step = harness.run([harness.SOURCE / "tools" / "gpu-pack", "-o", self.folder, "--small",
-                            f"--part={PART_MIB}", "--no-build", f"--build={self.suite.build}"],
-                           SECONDS)
+                            f"--target={TARGET}", f"--part={PART_MIB}", "--no-build",
+                            f"--build={self.suite.build}"], SECONDS)
         if step.code:
             self.suite.fail("make", step.how(), step)
             return False
         sizes = [sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
                  for part in sorted(self.folder.iterdir())]
+        self.expect("make-board", f" s for {TARGET}\n" in step.output, TARGET, step)
         self.expect("parts", len(sizes) == 2 and max(sizes) <= PART_MIB << 20, str(sizes), step)
         if len(sizes) != 2:
             return False
@@ -118,6 +124,48 @@ class PackTests:
             else:
                 good = result["status"] == "pass" and "its group failed" not in result["message"]
                 self.expect(name, good, result["message"])
+
+    def check_page(self):
+        """Of both parts' results, and again of what is kept of them; and the figures of planted ones."""
+        folder = self.suite.work / "page"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        script, page = harness.SOURCE / "tools" / "gpupack" / "page.py", folder / "fake.md"
+        parts = [self.suite.work / f"results-{name}" / "results.json"
+                 for name in ("dry-run", "dry-run-rest")]
+        steps = [harness.run([script, "--raw", *parts, page], SECONDS)]
+        raw = folder / "raw" / "fake.json.xz"
+        text = page.read_text() if page.exists() else ""
+        steps.append(harness.run([script, raw, page], SECONDS))
+        self.expect("page", text and page.read_text() == text
+                    and raw.stat().st_size < sum(part.stat().st_size for part in parts) / 4
+                    and f"- compiled for: {TARGET}; Fake GPU is not a30: " in text
+                    and "tools/gpupack/page.py docs/bench/raw/fake.json.xz docs/bench/fake.md" in text
+                    and re.search(r"^\| layers \|.* \| [\d.]+ \| [\d.]+ \|$", text, re.MULTILINE)
+                    and "| (`launch_programmatic`) | 1 | us | 0.0 % | - |" in text,
+                    text[:2000], *steps)
+        rows = {"gemm-a": (10, 0.02), "gemm-b": (10, 0.01), "net": (30, 0.02),
+                "gemm-a-schedule-0": (12, 0.02), "gemm-a-schedule-1": (14, 0.01)}
+        planted = folder / "planted.json"
+        planted.write_text(json.dumps({
+            "pack": "1234567, 2026-11-27 10:00", "machine": {"GPU": "NVIDIA H200, 9.0", "host": "x"},
+            "cases": [{"name": f"beside/{name}", "status": "pass", "message": "", "log": "", "data": {
+                "estimate_us": estimate, "milliseconds": {"cameo": time},
+                "schedule": '#kernel.schedule<"skinny", {}>'}}
+                      for name, (estimate, time) in rows.items()]}))
+        step = harness.run([script, planted, page], SECONDS)
+        text = page.read_text()
+        for line in ("| gemm-a | 20.0 | - | - | - | 10.0 | 0.50 |",
+                     "| gemm-a | skinny | 12.0 | 20.0 | 0.60 | skinny | 14.0 | 10.0 | 1.40 | 100 % |",
+                     "| Products | 2 | 0.62 | 0.75 | 0.88 |", "| Networks | 1 | 1.50 | 1.50 | 1.50 |",
+                     "| Schedules that were tried | 2 | 0.80 | 1.00 | 1.20 |",
+                     "| all | 5 | 0.60 | 1.00 | 1.40 |"):
+            self.expect(f"page-{line}", f"\n{line}\n" in text, text, step)
+        for board, name, good in (("h200", "NVIDIA H200", True), ("h100-sxm", "NVIDIA H200", False),
+                                  ("h200", "NVIDIA GH200 480GB", False), ("t4", "Tesla T4", True),
+                                  ("a100-80-sxm", "NVIDIA A100-SXM4-80GB", True), ("l4", "NVIDIA L40S", False),
+                                  ("rtx3090", "NVIDIA GeForce RTX 3090", True)):
+            self.expect(f"board-{name}", machine.is_board(board, name) == good, board)
 
     def plant(self):
         """A copy of the pack with faults, and which status each case must have because of them."""
@@ -255,6 +303,7 @@ def main():
     tests = PackTests(options)
     if tests.make():
         tests.check_dry_run()
+        tests.check_page()
         tests.check_planted()
         tests.check_sanitizer()
         tests.check_refused()

@@ -17,7 +17,7 @@ SECONDS = 1800
 TARGET = "sm_75,sm_80,sm_90a"
 SMALL_TARGET = "sm_80"
 BESIDES = ",ptx,sim:sm_80"  # of all but what is only measured
-PTX, PTX_TARGET = "sm_80", "ptx,sim:sm_80"  # PTX for the same architecture as in TARGET
+PTX = "sm_80"  # of TARGET
 INSTRUCTION_ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90a")
 SMALL_INSTRUCTION_ARCHITECTURES = ("sm_80",)
 # What the fake driver is taken for, and the simulator image of all instruction tests.
@@ -35,6 +35,11 @@ class Failed(Exception):
     """A step of the making went wrong."""
 
 
+def architecture_of(target):
+    """"sm_90a" of "sm_90a:h200"."""
+    return target.partition(":")[0]
+
+
 def run(command, **arguments):
     step = harness.run(command, SECONDS, **arguments)
     if step.code:
@@ -43,21 +48,25 @@ def run(command, **arguments):
 
 
 class Builder:
-    """`architectures`: those of cubins, separated by commas."""
+    """`targets`: those of cubins, separated by commas, such as "sm_80,sm_90a:h200"."""
 
-    def __init__(self, tools, work, content, small, architectures=""):
+    def __init__(self, tools, work, content, small, targets=""):
         self.tools, self.work, self.content, self.small = tools, work, content, small
-        self.architectures = architectures or (SMALL_TARGET if small else TARGET)
+        self.targets = targets or (SMALL_TARGET if small else TARGET)
+        # PTX, and the simulator's bits, are of the same kernels: of the same board.
+        self.by_architecture = {architecture_of(target): target
+                                for target in [PTX, *self.targets.split(",")]}
+        self.boards = {}  # by architecture: what schedules are chosen for and estimates are of
         for folder in ("models", "data", "bin", "instructions", "dry"):
             (content / folder).mkdir(parents=True)
         work.mkdir(parents=True, exist_ok=True)
 
     def compile(self, source, result, target, *more):
-        """The estimated times of its targets in microseconds."""
+        """What is estimated for its targets: board, and microseconds."""
         report = self.work / f"{result.name}.report.json"
         run([self.tools / "bin" / "cameoc", source, "-o", result, f"--target={target}", "-j1",
              f"--report={report}", *more])
-        return {variant["target"]: variant["estimate"]["microseconds"]
+        return {variant["target"]: variant["estimate"]
                 for variant in json.loads(report.read_text())["variants"]}
 
     def model(self, entry):
@@ -73,12 +82,16 @@ class Builder:
             numpy.savez(data, **feeds[0])
             options += [f"--calibration-data={data}", "--calibration-batch=1"]
         files = {"cubin": f"models/{entry.name}"}
-        target = entry.target or self.architectures + (
+        target = entry.target or self.targets + (
             "" if entry.kind == "benchmark" and not self.small else BESIDES)
-        estimate = self.compile(source, self.content / files["cubin"], target, *options)
+        estimates = self.compile(source, self.content / files["cubin"], target, *options)
+        if not entry.target:
+            self.boards.update((architecture_of(target), estimate["board"])
+                               for target, estimate in estimates.items())
         if entry.ptx:
             files["ptx"] = f"models/{entry.name}-ptx"
-            self.compile(source, self.content / files["ptx"], PTX_TARGET, *options)
+            self.compile(source, self.content / files["ptx"],
+                         f"ptx,sim:{self.by_architecture[PTX]}", *options)
         exact = (self.exact_outputs(entry, model, source, options)
                  if feeds and entry.kind != "helper" else [])
         simulator = self.simulator(entry, source, options) if exact else None
@@ -89,14 +102,15 @@ class Builder:
         line = {"name": entry.name, "kind": entry.kind, "files": files, "feeds": lines,
                 "exact": exact, "tolerance": entry.tolerance, "sanitize": entry.sanitize,
                 "benchmark": entry.benchmark, "shapes": entry.shapes, "torch": entry.torch,
-                "gflop": entry.gflop, "estimates_us": estimate}
+                "gflop": entry.gflop, "estimates_us": {
+                    target: estimate["microseconds"] for target, estimate in estimates.items()}}
         return [line, *self.schedules(entry, source, line)]
 
     def schedules(self, entry, source, line):
         """The same in other schedules, of the newest architecture alone."""
         if self.small or not re.fullmatch(pack_products.TRIED, entry.name):
             return []
-        target = self.architectures.split(",")[-1]
+        target = self.targets.split(",")[-1]
         made = []
         for number, (file, estimate, schedule) in enumerate(candidates.schedule_files(
                 self.tools / "bin", source, self.work / entry.name, target,
@@ -130,17 +144,18 @@ class Builder:
 
     def simulator(self, entry, source, options):
         """An artefact with simulator images alone, and their architectures."""
-        architectures = sorted({*self.architectures.split(","), PTX})
+        targets = self.by_architecture
         artefact = self.work / f"{entry.name}.sim"
-        self.compile(source, artefact, ",".join(f"sim:{name}" for name in architectures), *options)
-        return artefact, architectures
+        self.compile(source, artefact, ",".join(f"sim:{target}" for target in targets.values()),
+                     *options)
+        return artefact, sorted(targets)
 
     def exact_outputs(self, entry, model, source, options):
         """Outputs that no kernel with a function of libdevice, or with floats on Tensor Cores, has a
         part in: their bits are the same on every machine, the simulator included."""
         device = self.work / f"{entry.name}.mlir"
-        run([self.tools / "bin" / "cameoc", source, "-o", device, "--target=sim:sm_80",
-             "--stop-after=device", *options])
+        run([self.tools / "bin" / "cameoc", source, "-o", device,
+             f"--target=sim:{self.by_architecture[PTX]}", "--stop-after=device", *options])
         kernels = payload.Payload(self.content / "models" / entry.name).kernels(0)
         nodes, kernel = set(), None
         for line in device.read_text().splitlines():
@@ -190,7 +205,9 @@ class Builder:
         self.models = models
         self.sizes = {model["name"]: sum((self.content / file).stat().st_size
                                          for file in self.files(model)) for model in models}
-        self.about = {"made": made, "options": re.findall(r"(?<!\S)--\w+", help_text),
+        own = map(architecture_of, self.targets.split(","))
+        self.about = {"made": made, "boards": {name: self.boards[name] for name in own},
+                      "options": re.findall(r"(?<!\S)--\w+", help_text),
                       "instructions": dict(instructions), "ptx": PTX,
                       "dry": {"gpu": DRY_GPU, "instructions": DRY_INSTRUCTIONS}}
 

@@ -1,22 +1,29 @@
 #!/usr/bin/env python3
 """Writes a page of what a pack's run on a GPU has found.
 
-    tools/gpupack/page.py RESULTS.json... PAGE.md
+    tools/gpupack/page.py [--raw] RESULTS.json... PAGE.md
 
-Of several runs, whose packs had other models, each case is taken from the first that has it.
+Of several runs, whose packs had other models, each case is taken from the first that has it. --raw keeps what
+they found beside the page, in raw/PAGE.json.xz, of which the page can be written again.
 """
 # SPDX-License-Identifier: Apache-2.0
+import argparse
 import json
+import lzma
 import re
-import sys
+import statistics
 from pathlib import Path
+
+# Of the machine: what the page says. All else of it is of the place where it stood.
+FACTS = ("GPU", "driver", "nvidia-smi", "torch", "compiled for")
+DIGITS = 6  # of a figure that is kept
 
 HEAD = """# Measured on {gpu}
 
 What `tools/gpu-pack`'s `run` found there: [gpu-pack.md](../gpu-pack.md) says how it measures. Written on {date} by
 
 ```sh
-tools/gpupack/page.py results.json... docs/bench/{name}
+tools/gpupack/page.py {source} docs/bench/{name}
 ```
 
 {machine}
@@ -38,6 +45,7 @@ class Page:
         self.results = results
         self.rows = {}  # label: data
         self.tried = {}  # label: [data], in the estimate's order
+        self.ratios = {}  # title: estimates over times, of a table that was made
         for case in results["cases"]:
             if not case["name"].startswith("beside/") or case["status"] != "pass":
                 continue
@@ -55,38 +63,77 @@ class Page:
                       if case["name"].split("/")[0] == kind]
             passed, skipped = states.count("pass"), states.count("skip")
             lines.append(f"| {kind} | {passed} | {len(states) - passed - skipped} | {skipped} |")
-        bad = [f"- `{case['name']}`: {case['message']}" for case in self.results["cases"]
+        bad = [f"- `{case['name']}`: {case.get('message', '')}" for case in self.results["cases"]
                if case["status"] not in ("pass", "skip")]
         return "\n".join([*lines, *(["", "What did not pass:", "", *bad] if bad else [])])
 
     def beside(self, title, words, pattern):
         chosen = {label: data for label, data in self.rows.items() if re.match(pattern, label)}
         lines = ["", f"## {title}", "", words, "",
-                 "| | Cameo, us | TFLOP/s | torch, us | Cameo / torch | estimate, us |",
-                 "|---|---:|---:|---:|---:|---:|"]
+                 "| | Cameo, us | TFLOP/s | torch, us | Cameo / torch | estimate, us | estimate / "
+                 "Cameo |", "|---|---:|---:|---:|---:|---:|---:|"]
+        ratios = self.ratios[title] = []
         for label, data in sorted(chosen.items(), key=lambda item: natural(item[0])):
             ours = data["milliseconds"]["cameo"] * 1000
             theirs = data["milliseconds"].get("torch", 0) * 1000
             rate = f"{data['gflop'] / ours * 1000:.0f}" if data.get("gflop") else "-"
-            estimate = microseconds(data["estimate_us"]) if "estimate_us" in data else "-"
+            estimate = data.get("estimate_us")
+            if estimate:
+                ratios.append(estimate / ours)
             lines.append(f"| {label} | {microseconds(ours)} | {rate} | "
                          f"{microseconds(theirs) if theirs else '-'} | {ratio(ours, theirs)} | "
-                         f"{estimate} |")
+                         f"{microseconds(estimate) if estimate else '-'} | "
+                         f"{f'{estimate / ours:.2f}' if estimate else '-'} |")
         return lines
 
     def schedules(self):
         lines = ["", "## The estimate's choices", "",
                  "Of the schedules that the estimate puts first, the one that it chooses and the one "
                  "that was fastest: *lost* is how much longer the choice took.", "",
-                 "| | chosen | estimate, us | measured, us | fastest | measured, us | lost |",
-                 "|---|---|---:|---:|---|---:|---:|"]
+                 "| | chosen | estimate, us | measured, us | estimate / measured | fastest | "
+                 "estimate, us | measured, us | estimate / measured | lost |",
+                 "|---|---|---:|---:|---:|---|---:|---:|---:|---:|"]
+        self.ratios["Schedules that were tried"] = [
+            data["estimate_us"] / data["milliseconds"]["cameo"] / 1000
+            for tried in self.tried.values() for data in tried.values()]
         for label, tried in sorted(self.tried.items(), key=lambda item: natural(item[0])):
             times = {number: data["milliseconds"]["cameo"] * 1000 for number, data in tried.items()}
             best = min(times, key=times.get)
-            lines.append(f"| {label} | {tile(tried[0]['schedule'])} | "
-                         f"{microseconds(tried[0]['estimate_us'])} | {microseconds(times[0])} | "
-                         f"{tile(tried[best]['schedule'])} | {microseconds(times[best])} | "
-                         f"{100 * (times[0] / times[best] - 1):.0f} % |")
+            each = " | ".join(
+                f"{tile(tried[number]['schedule'])} | {microseconds(tried[number]['estimate_us'])} | "
+                f"{microseconds(times[number])} | {tried[number]['estimate_us'] / times[number]:.2f}"
+                for number in (0, best))
+            lines.append(f"| {label} | {each} | {100 * (times[0] / times[best] - 1):.0f} % |")
+        return lines
+
+    def spread(self):
+        """How estimates compare with times, of all tables."""
+        lines = ["", "## Estimates and times", "",
+                 "Estimate over time: below 1 it took longer than estimated. A quarter of the rows is below the "
+                 "lower quartile, a quarter above the upper one.", "",
+                 "| | rows | lower quartile | median | upper quartile |", "|---|---:|---:|---:|---:|"]
+        tables = {title: ratios for title, ratios in self.ratios.items() if ratios}
+        for title, ratios in [*tables.items(), ("all", sum(tables.values(), []))]:
+            low, middle, high = (statistics.quantiles(ratios, n=4, method="inclusive")
+                                 if len(ratios) > 1 else ratios * 3)
+            lines.append(f"| {title} | {len(ratios)} | {low:.2f} | {middle:.2f} | {high:.2f} |")
+        return lines if tables else []
+
+    def constants(self):
+        """The machine's own."""
+        found = [constant for case in self.results["cases"]
+                 for constant in case.get("data", {}).get("constants", [])]
+        if not found:
+            return []
+        lines = ["", "## Constants of the machine", "",
+                 "[What they are](../gpu-pack.md#constants-of-the-machine); *spread* is of five repeats. Those in "
+                 "brackets differ too much to be used.", "",
+                 "| | median | unit | spread | clock, MHz |", "|---|---:|---|---:|---:|"]
+        for constant in found:
+            name = f"`{constant['name']}`"
+            spread = "-" if constant["spread"] is None else f"{100 * constant['spread']:.1f} %"
+            lines.append(f"| {name if constant['usable'] else f'({name})'} | {constant['median']:.4g} | "
+                         f"{constant['unit']} | {spread} | {constant['clock_mhz'] or '-'} |")
         return lines
 
 
@@ -99,16 +146,60 @@ def tile(schedule):
     return size[1].replace(", ", "x") if size else re.match(r'#kernel.schedule<"(\w+)"', schedule)[1]
 
 
-def main():
-    runs = [json.loads(Path(name).read_text()) for name in sys.argv[1:-1]]
-    page = Path(sys.argv[-1])
+def read(path):
+    data = path.read_bytes()
+    return json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
+
+
+def rounded(value):
+    """Figures to so many digits, in all that it consists of."""
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def essence(results):
+    """Of results, what says something of Cameo or the GPU: no output texts, no times of processes, nothing
+    of the place."""
+    cases = [{key: value for key, value in (
+        ("name", case["name"]), ("status", case["status"]),
+        ("message", "" if case["status"] == "pass" else case["message"]), ("data", rounded(case["data"])))
+        if value} for case in results["cases"]]
+    machine = {key: results["machine"][key] for key in FACTS if key in results["machine"]}
+    return {"pack": results["pack"], "boards": results.get("boards", {}), "machine": machine, "cases": cases}
+
+
+def together(runs):
+    """One, of the parts of a pack."""
     cases = {case["name"]: case for run in reversed(runs) for case in run["cases"]}
-    made = Page({**runs[0], "cases": list(cases.values())})
+    return {**runs[0], "cases": list(cases.values())}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--raw", action="store_true", help="keep the results, too")
+    parser.add_argument("results", type=Path, nargs="+")
+    parser.add_argument("page", type=Path)
+    options = parser.parse_args()
+    page = options.page
+    raw = page.parent / "raw" / f"{page.stem}.json.xz"
+    results = essence(together([read(path) for path in options.results]))
+    if options.raw:
+        raw.parent.mkdir(exist_ok=True)
+        raw.write_bytes(lzma.compress(json.dumps(results, separators=(",", ":")).encode(), preset=9))
+    page.write_text(text_of(Page(results), page.name,
+                            f"docs/bench/raw/{raw.name}" if raw.exists() else "results.json..."))
+
+
+def text_of(made, name, source):
     facts = made.results["machine"]
-    machine = "\n".join(f"- {key}: {facts[key]}" for key in ("GPU", "driver", "nvidia-smi", "torch"))
+    machine = "\n".join(f"- {key}: {facts[key]}" for key in FACTS if key in facts)
     date = made.results["pack"].split(", ")[-1].split(" ")[0]
-    text = [HEAD.format(gpu=facts["GPU"].split(",")[0], date=date, name=page.name, machine=machine,
-                        counts=made.counts()).rstrip()]
+    text = [HEAD.format(gpu=facts["GPU"].split(",")[0], date=date, name=name, source=source,
+                        machine=machine, counts=made.counts()).rstrip()]
     text += made.beside("Products", "`gemm-MxKxN-type`: both operands are inputs, rows first. torch's are "
                         "cuBLAS's, of INT8 with the second operand transposed, as it wants it.", "gemm-")
     text += made.beside("Convolutions", "`conv-BATCHxCHANNELSxSIZE-FILTERS-kKERNELsSTRIDEgGROUPS-type`. FP32 "
@@ -119,7 +210,7 @@ def main():
                         "`torch.nn.TransformerEncoder`.", "(?!gemm-|conv-)")
     if made.tried:
         text += made.schedules()
-    page.write_text("\n".join(text) + "\n")
+    return "\n".join([*text, *made.spread(), *made.constants()]) + "\n"
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ class Machine:
     def __init__(self, environment, sanitizer, dry):
         self.environment = environment
         self.facts = {}
+        self.name = ""  # the GPU's
         self.architecture = None
         self.problem = ""
         self._probe_gpu()
@@ -58,6 +59,7 @@ class Machine:
         ended = self._python(PROBE_DRIVER)
         if ended.code == 0 and ended.output.count("|") == 4:
             name, capability, version, memory, size = ended.output.strip().split("|")
+            self.name = name
             self.architecture = tuple(map(int, capability.split(".")))
             self.facts["GPU"] = f"{name}, compute capability {capability}, {size}, {memory}"
             self.facts["driver"] = version
@@ -84,6 +86,13 @@ class Machine:
         if not self.architecture or major != self.architecture[0]:
             return False
         return minor == self.architecture[1] if found[3] else minor <= self.architecture[1]
+
+
+def is_board(board, name):
+    """Whether a GPU of that name, as the driver tells it, is such a board: "NVIDIA GeForce RTX 3090" is
+    an rtx3090, "NVIDIA A100-SXM4-80GB" an a100-80-sxm and any other a100."""
+    words = re.findall(r"[a-z0-9]+", name.lower())
+    return board.split("-")[0] in {*words, *map("".join, zip(words, words[1:]))}
 
 
 def _find_sanitizer():

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import cases
 import process
-from machine import Machine
+from machine import Machine, is_board
 from pack import Pack
 from results import Book, Result
 from scheduler import Scheduler
@@ -72,6 +72,15 @@ def phases(pack, chosen):
     yield only(cases.benchmark_cases(pack, chosen)), 1
 
 
+def compiled_for(boards, machine):
+    """The pack's boards in words, and whether the one whose code runs here is another than this GPU."""
+    text = ", ".join(f"{name}:{board}" for name, board in boards.items())
+    fitting = [name for name in boards if machine.takes(name)]
+    if fitting and not is_board(boards[fitting[-1]], machine.name):
+        text += f"; {machine.name} is not {boards[fitting[-1]]}: schedules and estimates are for another board"
+    return text
+
+
 def run(root, scratch, options):
     pack = Pack(root, scratch, options.driver, options.dry_run)
     pack.machine = Machine(pack.environment, options.sanitizer, options.dry_run)
@@ -80,10 +89,13 @@ def run(root, scratch, options):
             for case in made:
                 print("\n".join(case.names()))
         return 0
+    boards = pack.about["boards"]
+    pack.machine.facts["compiled for"] = compiled_for(boards, pack.machine)
     about = {"pack": pack.about["made"], "dry_run": options.dry_run, "only": options.only,
-             "machine": pack.machine.facts, "ended": False}
+             "boards": boards, "machine": pack.machine.facts, "ended": False}
     book = Book(options.out, about)
-    print(f"{pack.machine.facts['GPU']}; results go to {options.out}", flush=True)
+    print(f"{pack.machine.facts['GPU']}; compiled for {pack.machine.facts['compiled for']}; results go to "
+          f"{options.out}", flush=True)
     problem = pack.machine.problem
     book.add([Result("machine/gpu", "fail" if problem else "pass",
                      message=problem or pack.machine.facts["GPU"])])

@@ -79,7 +79,11 @@ class Beside:
         """The compiler's estimate for the architecture whose code runs, and what it has chosen."""
         fitting = [name for name in model["estimates_us"] if self.pack.machine.takes(name.split(":")[0])]
         found = {key: model[key] for key in ("schedule", "gflop") if model.get(key)}
-        return {"estimate_us": model["estimates_us"][fitting[-1]], **found} if fitting else found
+        if fitting:
+            architecture = fitting[-1].split(":")[0]
+            found = {"estimate_us": model["estimates_us"][fitting[-1]],
+                     "board": self.pack.about["boards"].get(architecture, ""), **found}
+        return found
 
 
 def sizes(text):
