@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes a board's constants, for runtime/boards.h, of measured times of kernels and of the machine's own.
 
-    tools/gpupack/fit.py --tuning=TUNING.json... [--results=RESULTS.json...] [--target=sm_90a:h200]
+    tools/gpupack/fit.py --tuning=TUNING.json... [--results=RESULTS.json...] [--constants=LINES...]
 
 TUNING.json has all candidates that were measured, with the work that the estimate goes by; RESULTS.json is
-what a pack's run wrote, of which the constants of the machine are taken, and cases' estimates are compared.
+what a pack's run wrote, of which the constants of the machine are taken, and cases' estimates are compared;
+LINES is what constants.py by itself printed.
 
 Fits the constants to the times, each within what the machine's own constant leaves open, and prints the
 table's row, and how far estimates are from times by family: before, after, and of groups of equal dispatches
@@ -226,20 +227,20 @@ def read_tuning(paths, target):
     return results, target, refused
 
 
-def read_machine(paths):
+def read_machine(results, printed):
     """(usable constants by name, names of those that are not, log(estimate / time) of whole cases)"""
-    usable, unusable, cases = {}, [], []
-    for path in paths:
+    constants, cases = [], []
+    for path in results:
         for case in json.loads(path.read_text())["cases"]:
             data = case.get("data", {})
-            for constant in data.get("constants", []):
-                if constant["usable"]:
-                    usable[constant["name"]] = constant["median"]
-                else:
-                    unusable.append(constant["name"])
+            constants += data.get("constants", [])
             if case["name"].startswith("beside/") and "estimate_us" in data:
                 cases.append(numpy.log(data["estimate_us"] / 1000 / data["milliseconds"]["cameo"]))
-    return usable, unusable, cases
+    for path in printed:
+        constants += [json.loads(line) for line in path.read_text().splitlines()
+                      if line.startswith('{"name"')]
+    return ({constant["name"]: constant["median"] for constant in constants if constant["usable"]},
+            [constant["name"] for constant in constants if not constant["usable"]], cases)
 
 
 def clocks_of(rows, constants, machine):
@@ -287,6 +288,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tuning", type=Path, action="append", required=True, metavar="FILE")
     parser.add_argument("--results", type=Path, action="append", default=[], metavar="FILE")
+    parser.add_argument("--constants", type=Path, action="append", default=[], metavar="FILE")
     parser.add_argument("--target", default="", help="refuse times of another one")
     options = parser.parse_args()
     try:
@@ -296,7 +298,7 @@ def main():
         parser.error(str(error))
     if not results:
         parser.error(f"no row can be used: {refused}")
-    machine, unusable, cases = read_machine(options.results)
+    machine, unusable, cases = read_machine(options.results, options.constants)
     rows = Rows(results, limits)
     given = numpy.array([row["estimate_us"] for row in results])
     differ = numpy.abs(rows.works.microseconds(constants) / given - 1) > 1e-3
