@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy
 
 import model
+import page
 
 MOST_SPREAD = 0.1  # of a time that is used
 NEAR = 0.05  # a choice is good where it takes so much longer than the fastest at most
@@ -210,7 +211,7 @@ def read_tuning(paths, target):
     """(rows that can be used, target, how many could not and why)"""
     results, refused = [], {}
     for path in paths:
-        document = json.loads(path.read_text())
+        document = page.read(path)
         if document.get("cameo_tuning") != 1:
             raise ValueError(f"{path}: cameo_tuning is {document.get('cameo_tuning')}, not 1")
         if target and target != document["target"]:
@@ -231,7 +232,7 @@ def read_machine(results, printed):
     """(usable constants by name, names of those that are not, log(estimate / time) of whole cases)"""
     constants, cases = [], []
     for path in results:
-        for case in json.loads(path.read_text())["cases"]:
+        for case in page.read(path)["cases"]:
             data = case.get("data", {})
             constants += data.get("constants", [])
             if case["name"].startswith("beside/") and "estimate_us" in data:
