@@ -41,6 +41,26 @@ constexpr Shape kRowShapes[] = {
     {64, 256, 64, 2, 4, 3}, {32, 256, 64, 1, 4, 4}, {16, 256, 64, 1, 4, 4}};
 static_assert(kRowShapes[0].columns == kLongestProductRow);
 
+/// Beside kShapes all that warps make whose own tiles are of a usual size.
+SmallVector<Shape> allShapes() {
+  SmallVector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
+  constexpr std::pair<int64_t, int64_t> kWarps[] = {{1, 4}, {2, 2}, {4, 1}, {2, 3},
+                                                    {3, 2}, {2, 4}, {4, 2}};
+  for (int64_t depthBytes : {64, 128})
+    for (auto [warpRows, warpColumns] : kWarps)
+      for (int64_t rows : {32, 48, 64})
+        for (int64_t columns : {32, 48, 64}) {
+          Shape shape{rows * warpRows, columns * warpColumns, depthBytes, warpRows, warpColumns, 4};
+          bool isKnown = llvm::any_of(kShapes, [&](const Shape &known) {
+            return known.rows == shape.rows && known.columns == shape.columns &&
+                   known.depthBytes == shape.depthBytes && known.warpRows == shape.warpRows;
+          });
+          if (!isKnown)
+            shapes.push_back(shape);
+        }
+  return shapes;
+}
+
 /// What a block does in a step of depth.
 BlockWork stepOf(const MmaTile &tile, const MmaWork &work, const Target &target) {
   double bytes = double(work.bytes), depth = double(tile.depth);
@@ -137,14 +157,19 @@ KernelWork cameo::mmaKernel(const MmaTile &tile, const MmaWork &work, const Targ
   return kernel;
 }
 
-SmallVector<TimedTile, 0> cameo::mmaTiles(const MmaWork &work, const Target &target) {
+const size_t cameo::kMmaShapes = std::size(kShapes);
+
+SmallVector<TimedTile, 0> cameo::mmaTiles(const MmaWork &work, const Target &target, bool all) {
   TimeModel model(target);
   SmallVector<TimedTile, 0> tiles;
   auto isBetter = [&](const TimedTile &a, const TimedTile &b) {
     return std::pair(isSparse(a.work, target), a.microseconds) <
            std::pair(isSparse(b.work, target), b.microseconds);
   };
-  SmallVector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
+  // Whole rows are shared by a power of two of columns.
+  SmallVector<Shape> shapes = all && !work.ofRows.columns
+                                  ? allShapes()
+                                  : SmallVector<Shape>(std::begin(kShapes), std::end(kShapes));
   if (work.ofRows.columns)
     shapes.append(std::begin(kRowShapes), std::end(kRowShapes));
   for (const Shape &shape : shapes) {

@@ -80,8 +80,13 @@ struct TimedTile {
   KernelWork work;
 };
 
+/// How many tiles schedules are chosen from.
+extern const size_t kMmaShapes;
+
 /// The tiles that the target can run, the fastest first; behind all others those that leave room
-/// for one small block.
-llvm::SmallVector<TimedTile, 0> mmaTiles(const MmaWork &work, const Target &target);
+/// for one small block. They are those that schedules are chosen from, or `all` that warps make
+/// whose own tiles are of a usual size: too many to be estimated for every schedule.
+llvm::SmallVector<TimedTile, 0> mmaTiles(const MmaWork &work, const Target &target,
+                                         bool all = false);
 
 } // namespace cameo

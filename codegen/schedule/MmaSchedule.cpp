@@ -140,7 +140,7 @@ public:
     // Where registers are too few for the tiles of parts as operands are, it is not split.
     for (int64_t parts : {chosenSplits(), int64_t(1)}) {
       form.splits = parts;
-      for (const TimedTile &timed : mmaTiles(partOf(whole, parts), target))
+      for (const TimedTile &timed : mmaTiles(partOf(whole, parts), target, most > kMmaShapes))
         if (found.size() < most && canSplit(form, timed.tile.depth))
           found.push_back({attributes(form, timed.tile), timed.microseconds,
                            workspaceBytes(product, parts), timed.work});
