@@ -208,8 +208,9 @@ def good_choices(rows, estimates):
 
 
 def read_tuning(paths, target):
-    """(rows that can be used, target, how many could not and why)"""
-    results, refused = [], {}
+    """(rows that can be used, target, how many could not and why); of a candidate that several rounds have
+    measured the last one's."""
+    results, refused = {}, {}
     for path in paths:
         document = page.read(path)
         if document.get("cameo_tuning") != 1:
@@ -224,8 +225,8 @@ def read_tuning(paths, target):
             if why:
                 refused[why] = refused.get(why, 0) + 1
             else:
-                results.append(row)
-    return results, target, refused
+                results[row["key"], row["schedule"]] = row
+    return list(results.values()), target, refused
 
 
 def read_machine(results, printed):
