@@ -9,7 +9,7 @@ install(TARGETS cameo EXPORT CameoRuntimeTargets LIBRARY DESTINATION lib
 install(FILES runtime/cameo.h DESTINATION include)
 
 # What cameoc appends payloads to.
-install(TARGETS cameo-stub RUNTIME DESTINATION lib/cameo)
+install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION lib/cameo)
 install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
 
 install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-compare cameo-sass cameo-sim-opt

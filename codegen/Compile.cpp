@@ -7,6 +7,7 @@
 #include "codegen/ModelInput.h"
 #include "codegen/Version.h"
 #include "codegen/emit/Manifest.h"
+#include "codegen/tune/Bundle.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Differences.h"
 #include "dialects/onnx/Import.h"
@@ -334,12 +335,7 @@ FailureOr<std::vector<CodeVariant>> Compiler::variantsWanted(Purpose purpose) {
   return std::move(*found);
 }
 
-LogicalResult Compiler::emit() {
-  FailureOr<std::vector<CodeVariant>> wanted = variantsWanted(Purpose::Artefact);
-  if (failed(wanted))
-    return failure();
-  variants = std::move(*wanted);
-  StepTimer timer(options, "binary");
+LogicalResult Compiler::emitVariants() {
   llvm::Expected<CodeSections> sections = emitSections(variants, options.code);
   if (!sections)
     return fail(sections.takeError());
@@ -348,17 +344,48 @@ LogicalResult Compiler::emit() {
   for (const Assembled &cubin : assembled)
     if (!cubin.warnings.empty())
       warn("ptxas, for " + cubin.target->name + ": " + StringRef(cubin.warnings).rtrim());
-  if (errors)
-    return failure();
   contents.sections = std::move(sections->sections);
-  contents.variantCount = variants.size();
-  contents.module = *current;
+  return success(!errors);
+}
+
+ManifestInfo Compiler::manifestInfo() const {
   ManifestInfo info;
   info.compilerVersion = CAMEO_VERSION;
   info.modelName = modelName;
   info.modelHash = modelHash;
   info.precision = options.pipeline.precision.type;
-  contents.manifest = makeManifest(*current, variants, contents.sections, info);
+  return info;
+}
+
+LogicalResult Compiler::emit() {
+  FailureOr<std::vector<CodeVariant>> wanted = variantsWanted(Purpose::Artefact);
+  if (failed(wanted))
+    return failure();
+  variants = std::move(*wanted);
+  StepTimer timer(options, "binary");
+  if (failed(emitVariants()))
+    return failure();
+  contents.variantCount = variants.size();
+  contents.module = *current;
+  contents.manifest = makeManifest(*current, variants, contents.sections, manifestInfo());
+  return success();
+}
+
+LogicalResult Compiler::emitTuning() {
+  if (failed(prepareAssembler(Purpose::Artefact)))
+    return failure();
+  llvm::Expected<std::vector<CodeVariant>> found = findCandidates(*current, targets);
+  if (!found)
+    return fail(found.takeError());
+  variants = std::move(*found);
+  StepTimer timer(options, "binary");
+  if (failed(emitVariants()))
+    return failure();
+  llvm::Expected<PayloadContents> bundle =
+      makeTuningBundle(*current, variants, contents.sections, manifestInfo());
+  if (!bundle)
+    return fail(bundle.takeError());
+  contents = std::move(*bundle);
   return success();
 }
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "codegen/Pipeline.h"
+#include "codegen/emit/Manifest.h"
 #include "codegen/emit/Report.h"
 #include "dialects/onnx/Import.h"
 #include "passes/Statistics.h"
@@ -104,6 +105,9 @@ public:
   mlir::LogicalResult runTo(Stage stage);
   /// Makes code and manifest of a module at stage host.
   mlir::LogicalResult emit();
+  /// The same of a tuning bundle (codegen/tune/Bundle.h), where options.pipeline.tuningCandidates led
+  /// to stage host.
+  mlir::LogicalResult emitTuning();
   /// PTX or cubin of the one target of options.pipeline.targets, from stage host.
   mlir::FailureOr<std::string> emitPtx();
   mlir::FailureOr<std::string> emitCubin();
@@ -151,6 +155,9 @@ private:
   void dropAbsentTargets();
   mlir::LogicalResult prepareAssembler(Purpose purpose);
   mlir::FailureOr<std::vector<CodeVariant>> variantsWanted(Purpose purpose);
+  /// Fills `contents.sections` from `variants`.
+  mlir::LogicalResult emitVariants();
+  ManifestInfo manifestInfo() const;
   mlir::FailureOr<CodeVariant> onlyVariant(Purpose purpose);
   void say(CompileMessage message);
   void tell(const Assembler::Messages &messages);

@@ -179,7 +179,9 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   let options = [Option<"schedules", "schedules", "std::string", /*default=*/"\"\"",
                         "file of schedules (cameoc --emit=schedules) that go before those chosen">,
                  Option<"candidates", "candidates", "unsigned", /*default=*/"1",
-                        "note so many candidates of each product, for cameo-tune-schedules">];
+                        "note so many candidates of each product, for cameo-tune-schedules">,
+                 Option<"everything", "everything", "bool", /*default=*/"false",
+                        "note candidates of all dispatches, not of products alone">];
   let statistics = [
     Statistic<"chosen", "chosen", "dispatches that were given a schedule">,
     Statistic<"replayed", "replayed", "dispatches that were given one of the file">,
@@ -188,36 +190,7 @@ def AssignSchedules : Pass<"cameo-assign-schedules", "::cameo::rt::VariantOp"> {
   ];
 }
 
-def TuneSchedules : Pass<"cameo-tune-schedules", "::mlir::ModuleOp"> {
-  let summary = "tune schedules: choose among candidates by their machine code";
-  let description = [{
-    Makes kernels of all candidates that `cameo-assign-schedules{candidates=N}` has noted, one of each of
-    equal dispatches, has ptxas assemble them and nvdisasm print what came of it, and gives each
-    dispatch the candidate that is then estimated to be the fastest: by the slots, pipes and stalls of
-    its main loop, its registers, and the blocks that fit on a multiprocessor. No GPU is needed.
-
-    ```mlir
-    %0 = kernel.dispatch ... schedule #a attributes {kernel.candidates = [...]}
-    ```
-    ==>
-    ```mlir
-    %0 = kernel.dispatch ... schedule #b
-    ```
-  }];
-  let dependentDialects = ["::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect"];
-  let options = [Option<"ptxas", "ptxas", "std::string", /*default=*/"\"\"",
-                        "NVIDIA's assembler; else the PATH's">,
-                 Option<"nvdisasm", "nvdisasm", "std::string", /*default=*/"\"\"",
-                        "NVIDIA's disassembler; else the PATH's">,
-                 Option<"libdevice", "libdevice", "std::string", /*default=*/"\"\"",
-                        "NVIDIA's libdevice.10.bc; else looked for beside ptxas">,
-                 Option<"cacheDir", "cache-dir", "std::string", /*default=*/"\"\"",
-                        "folder of cubins that were assembled before; none where it is empty">];
-  let statistics = [
-    Statistic<"assembled", "assembled", "kernels made for trial">,
-    Statistic<"changed", "changed", "dispatches for which another candidate is better">
-  ];
-}
+include "codegen/tune/Passes.td"
 
 def HoistConstants : Pass<"cameo-hoist-constants", "::cameo::rt::VariantOp"> {
   let summary = "hoist constants in which equal dispatches differ, as their scalars";

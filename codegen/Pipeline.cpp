@@ -120,6 +120,12 @@ static FusionLimits fusionLimits(StringRef targets) {
   return limits;
 }
 
+/// A list for a pass's option, which commas would end in the pipeline's text.
+static std::string withoutCommas(std::string list) {
+  std::replace(list.begin(), list.end(), ',', ';');
+  return list;
+}
+
 static void populateDispatched(OpPassManager &passes, const PipelineOptions &options) {
   // Only now, because what is quantised is the same for everybody up to here: QuantizeLinear and
   // DequantizeLinear, which other programs read, too.
@@ -159,10 +165,7 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   if (options.level >= 2)
     passes.nest<func::FuncOp>().addPass(createMergePointwise(
         {limits.tensors, limits.operations, limits.scalars, limits.results, limits.launchBytes}));
-  // Commas would end the option in the pipeline's text.
-  std::string targets = options.targets;
-  std::replace(targets.begin(), targets.end(), ',', ';');
-  passes.addPass(createCreateVariants({targets}));
+  passes.addPass(createCreateVariants({withoutCommas(options.targets)}));
 }
 
 /// Candidates of a dispatch of which machine code is looked at. The estimate is seldom so wrong
@@ -185,8 +188,14 @@ static void populateScheduled(OpPassManager &passes, const PipelineOptions &opti
     passes.nest<rt::VariantOp>().addPass(createAssignLayouts({layout}));
   }
   bool tunes = options.tune == "static";
-  passes.nest<rt::VariantOp>().addPass(
-      createAssignSchedules({options.schedules, tunes ? kTunedCandidates : 1}));
+  unsigned noted = options.tuningCandidates ? options.tuningCandidates
+                   : tunes                  ? kTunedCandidates
+                                            : 1;
+  passes.nest<rt::VariantOp>().addPass(createAssignSchedules(
+      {withoutCommas(options.schedules), noted, options.tuningCandidates > 0}));
+  if (options.tuningCandidates)
+    // In the place of packing, which each candidate has an order of its own for.
+    return passes.addPass(createCreateCandidates());
   if (tunes)
     passes.addPass(createTuneSchedules(
         {options.ptxas, options.nvdisasm, options.libdevice, options.cacheDir}));
@@ -204,6 +213,9 @@ static void populateTiled(OpPassManager &passes, const PipelineOptions &options)
   variants.nest<gpu::GPUModuleOp>().addPass(createExpandNibbles());
   // After both, because it goes by words, and by the vectors that they were loaded in.
   variants.nest<gpu::GPUModuleOp>().addPass(createReplaceIntegerConversions());
+  if (options.tuningCandidates)
+    // After kernels are written, which read constants otherwise than inputs.
+    passes.addPass(createReplacePlaceholders());
   if (options.countsMagnitudes)
     // Last, because what they count is in memory only where nobody fuses with its readers any more.
     variants.addPass(createInsertHistograms());

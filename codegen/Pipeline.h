@@ -74,6 +74,9 @@ struct PipelineOptions {
   /// "static": schedules of products are chosen among a few by their machine code, for which these
   /// programs and files are needed. Empty: by estimates.
   std::string tune;
+  /// Of each dispatch so many schedules at most are compiled, each as a variant of its own, to be
+  /// measured; 0: the one that is chosen, in the model's variants.
+  unsigned tuningCandidates = 0;
   /// Empty: the PATH's programs; libdevice beside ptxas; no cache.
   std::string ptxas, nvdisasm, libdevice, cacheDir;
   /// How tensors between dispatches are stored, as cameo-assign-layouts takes it. Empty:

@@ -27,13 +27,17 @@ typedef struct CameoTrailer {
   char magic[8];           /* CAMEO_TRAILER_MAGIC */
 } CameoTrailer;
 
+/* A tuning bundle: no model, but candidates of kernels. Its manifest says which sections (of
+ * plans and code, numbered behind the manifest's from 0) each of them consists of. */
+#define CAMEO_PAYLOAD_TUNING 1u
+
 /* First bytes of the payload, followed by section_count CameoSections. */
 typedef struct CameoPayloadHeader {
   char magic[8];
   uint32_t version; /* CAMEO_PAYLOAD_VERSION */
   uint32_t section_count;
   uint32_t variant_count;
-  uint32_t flags;     /* 0 */
+  uint32_t flags;     /* CAMEO_PAYLOAD_TUNING or 0 */
   uint64_t stub_hash; /* XXH3 of all bytes in front of the payload: the stub and its padding */
 } CameoPayloadHeader;
 

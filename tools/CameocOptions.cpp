@@ -114,12 +114,23 @@ template <typename T> llvm::Error setParsed(std::optional<T> &member, llvm::Expe
 }
 
 llvm::Error setEmit(CameocOptions &options, StringRef value) {
-  static constexpr StringRef kinds[] = {"exe",  "lib",  "plan",      "ptx",   "cubin",
-                                        "onnx", "mlir", "schedules", "ranges"};
-  static_assert(std::size(kinds) == size_t(Emit::Ranges) + 1);
+  static constexpr StringRef kinds[] = {"exe",  "lib",  "plan",      "ptx",    "cubin",
+                                        "onnx", "mlir", "schedules", "ranges", "tuning"};
+  static_assert(std::size(kinds) == size_t(Emit::Tuning) + 1);
   options.emit = Emit(llvm::find(kinds, value) - kinds);
   options.emitGiven = true;
   return checkChoice(value, kinds);
+}
+
+/// Of a dispatch, where no number is given. Behind them estimates are longer than the best by half
+/// and more.
+constexpr unsigned kTuningCandidates = 32;
+
+llvm::Error setTuningCandidates(CameocOptions &options, StringRef value) {
+  if (value.getAsInteger(10, options.pipeline.tuningCandidates) ||
+      options.pipeline.tuningCandidates == 0)
+    return llvm::createStringError("'" + value + "' is not a number of schedules, 1 or more");
+  return llvm::Error::success();
 }
 
 llvm::Error setSimForms(CameocOptions &options, StringRef value) {
@@ -278,6 +289,7 @@ const Setter kSetters[] = {
     {OPT_accuracy_data, [](CameocOptions &o, StringRef v) { return setText(o.accuracy.data, v); }},
     {OPT_labels, [](CameocOptions &o, StringRef v) { return setText(o.accuracy.labels, v); }},
     {OPT_budget, setBudget},
+    {OPT_tuning_candidates, setTuningCandidates},
     {OPT_sim_checks, [](CameocOptions &o, StringRef) { return setFlag(o.simChecks); }},
     {OPT_sim_trace, [](CameocOptions &o, StringRef) { return setFlag(o.simTrace); }},
     {OPT_sim_forms, setSimForms},
@@ -385,6 +397,8 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
   addEnvironment(options);
   if (!options.targetGiven && (options.emit == Emit::Ptx || options.emit == Emit::Cubin))
     options.pipeline.targets = "sm_80"; // one architecture's code
+  if (options.emit == Emit::Tuning && !options.pipeline.tuningCandidates)
+    options.pipeline.tuningCandidates = kTuningCandidates;
   return options;
 }
 

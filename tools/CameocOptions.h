@@ -13,7 +13,7 @@
 
 namespace cameo {
 
-enum class Emit { Exe, Lib, Plan, Ptx, Cubin, Onnx, Mlir, Schedules, Ranges };
+enum class Emit { Exe, Lib, Plan, Ptx, Cubin, Onnx, Mlir, Schedules, Ranges, Tuning };
 
 struct CameocOptions {
   std::string input, output;

@@ -33,19 +33,22 @@ defm target : Value<"target", "LIST", outputs,
     "sm_80,sm_90a,ptx,sim:sm_80, with --emit=ptx and --emit=cubin sm_80">;
 defm emit : Value<"emit", "KIND", outputs,
     "exe (default), lib (shared library), plan (for cameo_model_load), ptx, cubin, onnx, mlir, "
-    "schedules (JSON for --schedules), ranges (JSON for --ranges)">;
+    "schedules (JSON for --schedules), ranges (JSON for --ranges), tuning (an executable that "
+    "measures schedules on a GPU, for --schedules)">;
 defm shapes : Value<"shapes", "x:1x3x224x224,...", outputs,
     "fixes sizes of inputs; ? leaves one open">;
 defm layout : Value<"layout", "ORDER", outputs,
     "how values between kernels are stored: tensor-cores (default with -O2: as costs say where "
     "products on Tensor Cores read or write them), auto (as costs say), channels-last (wherever "
     "that can be), as-imported">;
-defm schedules : Value<"schedules", "FILE", outputs,
-    "schedules that --emit=schedules wrote, perhaps edited, instead of those that would be "
-    "chosen; dispatches that it does not have get theirs as always">;
+defm schedules : Value<"schedules", "FILE,...", outputs,
+    "schedules that --emit=schedules wrote, perhaps edited, or that a tuning executable measured, "
+    "instead of those that would be chosen; dispatches that none of the files has get theirs as always">;
 defm tune : Value<"tune", "static", outputs,
     "chooses schedules of products among a few by their machine code: needs ptxas and nvdisasm, "
     "and no GPU">;
+defm tuning_candidates : Value<"tuning-candidates", "N", outputs,
+    "with --emit=tuning: schedules of a dispatch at most, those with the best estimates (32)">;
 defm tap : Value<"tap", "GLOB", outputs,
     "runs can show the intermediate values whose name, or whose node's name or operator, matches "
     "(conv*, Relu): --taps=FOLDER of the executable, cameo_context_set_taps; may be given again">;

@@ -27,12 +27,14 @@ static bool isArtefact(Emit emit) {
   return emit == Emit::Exe || emit == Emit::Lib || emit == Emit::Plan;
 }
 
+static bool isExecutable(Emit emit) { return isArtefact(emit) || emit == Emit::Tuning; }
+
 static llvm::Error checkFiles(const CameocOptions &options) {
   if (options.input.empty())
     return fail("no input file; cameoc --help says more");
   if (options.output.empty())
     return fail("no output file; name one with -o");
-  if (options.output == "-" && !options.stopAfter && isArtefact(options.emit))
+  if (options.output == "-" && !options.stopAfter && isExecutable(options.emit))
     return fail("-o -: standard output takes IR, PTX, cubins and ONNX; name a file");
   return llvm::Error::success();
 }
@@ -45,8 +47,8 @@ static llvm::Error checkStages(const CameocOptions &options) {
   if (options.stopAfter && options.startFrom && *options.stopAfter < *options.startFrom)
     return fail("--stop-after is a stage before --start-from");
   if (options.stopAfter && options.emitGiven && options.emit != Emit::Mlir &&
-      options.emit != Emit::Onnx)
-    return fail("--stop-after writes IR; of --emit, only mlir and onnx go with it");
+      options.emit != Emit::Onnx && options.emit != Emit::Tuning)
+    return fail("--stop-after writes IR; of --emit, only mlir, onnx and tuning go with it");
   if (options.emit == Emit::Onnx && options.stopAfter && *options.stopAfter > Stage::Precision)
     return fail("--emit=onnx: the model is not ONNX any more after stage " +
                 stageName(*options.stopAfter));
@@ -64,6 +66,17 @@ static llvm::Error checkSchedules(const CameocOptions &options) {
   if (last < Stage::Scheduled || firstStage(options) >= Stage::Scheduled)
     return fail(StringRef(pipeline.tune.empty() ? "--schedules" : "--tune") +
                 ": no schedules are chosen " + way(firstStage(options), last));
+  return llvm::Error::success();
+}
+
+static llvm::Error checkTuning(const CameocOptions &options) {
+  if (options.emit != Emit::Tuning)
+    return options.pipeline.tuningCandidates ? fail("--tuning-candidates goes with --emit=tuning")
+                                             : llvm::Error::success();
+  if (!options.pipeline.tune.empty())
+    return fail("--tune chooses schedules without a GPU; --emit=tuning is to have them measured");
+  if (!options.pipeline.schedules.empty())
+    return fail("--schedules: --emit=tuning measures others than those of a file");
   return llvm::Error::success();
 }
 
@@ -190,7 +203,7 @@ llvm::Error cameo::checkCameocOptions(const CameocOptions &options) {
   if (options.help || options.version || options.listOperators || options.listPrecisionPolicy)
     return llvm::Error::success();
   for (auto *check :
-       {checkFiles, checkStages, checkSchedules, checkPrecisionStage, checkCalibration,
+       {checkFiles, checkStages, checkSchedules, checkTuning, checkPrecisionStage, checkCalibration,
         checkAccuracy, checkDevice, checkQuantization, checkPrinting, checkReport})
     if (llvm::Error error = check(options))
       return error;

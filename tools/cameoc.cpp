@@ -139,11 +139,14 @@ LogicalResult Invocation::checkFiles() {
     inputs.push_back(options.input);
   if (options.startFrom)
     inputs.push_back(options.input + ".weights");
-  for (const std::string *file :
-       {&options.pipeline.schedules, &options.pipeline.precision.ranges, &options.calibration.data,
-        &options.accuracy.data, &options.accuracy.labels})
+  for (const std::string *file : {&options.pipeline.precision.ranges, &options.calibration.data,
+                                  &options.accuracy.data, &options.accuracy.labels})
     if (!file->empty())
       inputs.push_back(*file);
+  SmallVector<StringRef> schedules;
+  StringRef(options.pipeline.schedules).split(schedules, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef file : schedules)
+    inputs.push_back(file.str());
   std::vector<OutputName> outputs;
   if (options.output != "-") {
     outputs.push_back({"-o", options.output});
@@ -181,17 +184,22 @@ LogicalResult Invocation::writeCode() {
   return failed(code) ? failure() : writeText(options.output, *code);
 }
 
+/// What executables begin with, in ../lib/cameo seen from this program.
+static StringRef stubName(Emit emit) {
+  return emit == Emit::Exe      ? "cameo-stub"
+         : emit == Emit::Tuning ? "cameo-tuner"
+                                : "libcameo-model.so";
+}
+
 LogicalResult Invocation::writeArtefactFile() {
-  if (failed(compiler.emit()))
+  if (failed(options.emit == Emit::Tuning ? compiler.emitTuning() : compiler.emit()))
     return failure();
   StepTimer timer = compiler.timeStep("write");
   std::unique_ptr<llvm::MemoryBuffer> stub = llvm::MemoryBuffer::getMemBuffer("");
   if (options.emit != Emit::Plan) {
-    // ../lib/cameo, seen from this program
     llvm::SmallString<256> path(
         llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
-    llvm::sys::path::append(path, "lib", "cameo",
-                            options.emit == Emit::Exe ? "cameo-stub" : "libcameo-model.so");
+    llvm::sys::path::append(path, "lib", "cameo", stubName(options.emit));
     auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
     if (!file)

@@ -4,6 +4,8 @@
 #include "codegen/Passes.h"
 #include "codegen/emit/Backend.h"
 
+#include "llvm/ADT/MapVector.h"
+
 using namespace mlir;
 using namespace cameo;
 
@@ -20,44 +22,56 @@ static void populateNvptx(OpPassManager &passes, const BackendPipelineOptions &o
   passes.addPass(createFenceAccumulators());
 }
 
-/// A kernel's text is assembled by the thread that has made it, while others make more. Without an
-/// assembler there is text only.
-static llvm::Error emitVariant(const CodeVariant &variant, uint32_t number, Assembler *assembler,
-                               const CodeOptions &options, Code &code) {
-  const Target &target = *variant.target.target;
-  SmallVector<gpu::GPUModuleOp> modules = kernelsOf(variant);
-  std::vector<std::string> texts(modules.size());
-  std::vector<Cubin> cubins(modules.size());
-  llvm::Error error =
-      emitPtx(modules, target, options.ptx, [&](size_t i, StringRef ptx) -> llvm::Error {
-        if (options.isCancelled())
-          return llvm::createStringError("cancelled while kernels were assembled");
-        texts[i] = ptx.str();
-        if (!assembler)
-          return llvm::Error::success();
-        llvm::Expected<Cubin> cubin = assembler->assemble(ptx, target);
-        if (!cubin)
-          return cubin.takeError();
-        cubins[i] = std::move(*cubin);
-        return llvm::Error::success();
-      });
-  if (error)
-    return error;
+/// What becomes of a kernel.
+struct Compiled {
+  size_t variant; // its place in the list
+  gpu::GPUModuleOp module;
+  std::string text;
+  Cubin cubin;
+};
+
+/// Kernels of all variants for one target. A kernel's text is assembled by the thread that has made
+/// it, while others make more. Without an assembler there is text only.
+static llvm::Error compile(MutableArrayRef<Compiled> kernels, const Target &target,
+                           Assembler *assembler, const CodeOptions &options) {
+  SmallVector<gpu::GPUModuleOp> modules;
+  for (const Compiled &kernel : kernels)
+    modules.push_back(kernel.module);
+  return emitPtx(modules, target, options.ptx, [&](size_t i, StringRef ptx) -> llvm::Error {
+    if (options.isCancelled())
+      return llvm::createStringError("cancelled while kernels were assembled");
+    kernels[i].text = ptx.str();
+    if (!assembler)
+      return llvm::Error::success();
+    llvm::Expected<Cubin> cubin = assembler->assemble(ptx, target);
+    if (!cubin)
+      return cubin.takeError();
+    kernels[i].cubin = std::move(*cubin);
+    return llvm::Error::success();
+  });
+}
+
+/// The sections of a variant, whose kernels these are.
+static void addSections(const CodeVariant &variant, MutableArrayRef<Compiled> kernels, Code &code) {
+  auto number = uint32_t(kernels.front().variant);
   if (variant.target.ptx) { // with the zero at its end
+    std::vector<std::string> texts;
+    for (Compiled &kernel : kernels)
+      texts.push_back(std::move(kernel.text));
     std::string text = mergePtx(texts);
     code.sections.push_back({number, CAMEO_SECTION_PTX, /*flags=*/0,
                              std::vector<char>(text.c_str(), text.c_str() + text.size() + 1)});
   }
-  if (!assembler)
-    return llvm::Error::success();
-  Assembled said{&target, {}, {}};
-  for (Cubin &cubin : cubins) {
-    code.sections.push_back({number, CAMEO_SECTION_CUBIN, /*flags=*/0, std::move(cubin.data)});
-    llvm::append_range(said.kernels, cubin.kernels);
-    said.warnings += cubin.log;
+  if (!variant.target.cubin)
+    return;
+  Assembled said{variant.target.target, {}, {}};
+  for (Compiled &kernel : kernels) {
+    code.sections.push_back(
+        {number, CAMEO_SECTION_CUBIN, /*flags=*/0, std::move(kernel.cubin.data)});
+    llvm::append_range(said.kernels, kernel.cubin.kernels);
+    said.warnings += kernel.cubin.log;
   }
   code.assembled.push_back(std::move(said));
-  return llvm::Error::success();
 }
 
 static llvm::Error emitNvptx(ArrayRef<CodeVariant> variants, const CodeOptions &options,
@@ -69,11 +83,24 @@ static llvm::Error emitNvptx(ArrayRef<CodeVariant> variants, const CodeOptions &
       return made.takeError();
     assembler = std::move(*made);
   }
+  // By target and by whether there are cubins, because variants that are candidates have a kernel
+  // each, which threads share only if they come together.
+  llvm::MapVector<std::pair<const Target *, unsigned>, std::vector<Compiled>> compiled;
   for (auto [number, variant] : llvm::enumerate(variants))
     if (wantsNvptx(variant.target))
-      if (llvm::Error error = emitVariant(
-              variant, number, variant.target.cubin ? assembler.get() : nullptr, options, code))
-        return error;
+      for (gpu::GPUModuleOp module : kernelsOf(variant))
+        compiled[{variant.target.target, variant.target.cubin}].push_back({number, module, {}, {}});
+  for (auto &[target, kernels] : compiled) {
+    if (llvm::Error error =
+            compile(kernels, *target.first, target.second ? assembler.get() : nullptr, options))
+      return error;
+    for (MutableArrayRef<Compiled> rest = kernels; !rest.empty();) {
+      size_t number = rest.front().variant;
+      auto own = rest.take_while([&](const Compiled &kernel) { return kernel.variant == number; });
+      addSections(variants[number], own, code);
+      rest = rest.drop_front(own.size());
+    }
+  }
   if (assembler)
     code.messages = assembler->finish();
   return llvm::Error::success();

@@ -110,6 +110,7 @@ private:
     header.version = CAMEO_PAYLOAD_VERSION;
     header.section_count = table.size();
     header.variant_count = contents.variantCount;
+    header.flags = contents.flags;
     header.stub_hash = stubHash;
     std::vector<char> head(sizeof header + table.size() * sizeof(CameoSection));
     std::memcpy(head.data(), &header, sizeof header);

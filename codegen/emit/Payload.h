@@ -27,6 +27,7 @@ struct PayloadContents {
   std::string manifest; // JSON
   std::vector<PayloadSection> sections;
   uint32_t variantCount = 0;
+  uint32_t flags = 0; // CAMEO_PAYLOAD_TUNING
   /// Its pool (host stage) becomes the weight section.
   mlir::ModuleOp module;
 };

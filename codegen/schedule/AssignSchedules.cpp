@@ -43,8 +43,10 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
       return signalPassFailure();
     std::string spelling = getOperation().getTarget().spelling();
     rt::Ledger ledger(getOperation());
+    if (file && failed(checkBoard(spelling)))
+      return signalPassFailure();
     DispatchHasher hasher;
-    size_t replayed = 0;
+    llvm::StringSet<> replayed;           // keys
     SmallVector<kernel::DispatchOp> open; // the next one last
     getOperation().walk([&](kernel::DispatchOp op) { open.push_back(op); });
     std::reverse(open.begin(), open.end());
@@ -54,22 +56,52 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
         count(&getContext(), getArgument(), "kept");
         continue;
       }
-      const ScheduleFile::Entry *entry =
-          file ? file->find(spelling, scheduleKey(op, hasher)) : nullptr;
-      if (entry) {
+      DispatchKey key = file ? scheduleKey(op, hasher) : DispatchKey();
+      if (const ScheduleFile::Entry *entry = file ? file->find(spelling, key) : nullptr) {
         if (failed(replay(op, *entry, *target, ledger)))
           return signalPassFailure();
-        ++replayed;
+        replayed.insert(textOf(key));
       } else if (failed(choose(op, *target, ledger, open))) {
         return signalPassFailure();
       }
     }
-    if (file && replayed == 0)
-      getOperation().emitWarning() << "none of the " << file->count(spelling) << " schedules for "
-                                   << spelling << " in '" << schedules << "' is of a dispatch here";
+    if (file)
+      warnOfUnused(spelling, replayed);
   }
 
 private:
+  /// What was chosen for a board is not for another one.
+  LogicalResult checkBoard(StringRef spelling) {
+    SmallVector<std::string> others = file->boardsBeside(spelling);
+    if (others.empty())
+      return success();
+    return getOperation().emitError()
+           << "schedules '" << schedules << "' are for " << llvm::join(others, ", ") << ", not for "
+           << spelling << "; --target names a board: --target=" << others.front();
+  }
+
+  void warnOfUnused(StringRef spelling, const llvm::StringSet<> &replayed) {
+    size_t all = file->count(spelling);
+    if (replayed.empty()) {
+      getOperation().emitWarning() << "none of the " << all << " schedules for " << spelling
+                                   << " in '" << schedules << "' is of a dispatch here";
+      return;
+    }
+    constexpr size_t kNamed = 3;
+    SmallVector<std::string> unused = file->unused(spelling, replayed);
+    if (unused.empty())
+      return;
+    size_t count = unused.size();
+    unused.truncate(std::min(count, kNamed));
+    // Files of several models have dispatches of all of them.
+    bool areSeveral = schedules.find(';') != std::string::npos;
+    InFlightDiagnostic diagnostic =
+        areSeveral ? getOperation().emitRemark() : getOperation().emitWarning();
+    diagnostic << count << " of the " << all << " schedules for " << spelling << " in '"
+               << schedules << "' are of no dispatch here: " << llvm::join(unused, "; ")
+               << (count > kNamed ? "; ..." : "");
+  }
+
   LogicalResult replay(kernel::DispatchOp op, const ScheduleFile::Entry &entry,
                        const Target &target, rt::Ledger &ledger) {
     Packing packing;
@@ -114,7 +146,7 @@ private:
     }
     const RankedSchedule &best = ranked.front();
     assign(op, best.attribute(), *best.match);
-    if (candidates > 1)
+    if (candidates > 1 || everything)
       noteCandidates(op, ranked);
     count(&getContext(), getArgument(), "chosen");
     std::string text;
@@ -129,10 +161,10 @@ private:
 
   /// What the estimate has chosen is tried with the others, unless nothing is known of its code.
   void noteCandidates(kernel::DispatchOp op, ArrayRef<RankedSchedule> ranked) {
-    if (!ranked.front().best.work)
+    if (!everything && !ranked.front().best.work)
       return;
-    SmallVector<NotedCandidate, 0> best = candidatesOf(ranked, candidates);
-    if (best.size() < 2)
+    SmallVector<NotedCandidate, 0> best = candidatesOf(ranked, candidates, everything);
+    if (!everything && best.size() < 2)
       return;
     auto chosen = llvm::find_if(best, [&](const NotedCandidate &candidate) {
       return candidate.schedule == op.getScheduleAttr();

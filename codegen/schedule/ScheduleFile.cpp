@@ -37,39 +37,83 @@ static Attr parseAs(StringRef text, StringRef what, MLIRContext *context, std::s
   return wanted;
 }
 
-llvm::Expected<ScheduleFile> ScheduleFile::read(StringRef path, MLIRContext *context) {
-  auto fail = [&](const Twine &what) {
-    return llvm::createStringError("schedules '" + path + "': " + what);
-  };
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer)
-    return fail(buffer.getError().message());
-  llvm::Expected<json::Value> parsed = json::parse((*buffer)->getBuffer());
-  if (!parsed)
-    return fail(llvm::toString(parsed.takeError()));
-  const json::Object *root = parsed->getAsObject();
-  std::optional<int64_t> version = root ? root->getInteger("cameo_schedules") : std::nullopt;
-  const json::Array *list = root ? root->getArray("schedules") : nullptr;
-  if (!version || !list)
-    return fail("it has no number 'cameo_schedules' or no list 'schedules'");
-  if (*version != kVersion)
-    return fail(llvm::formatv("its version is {0}, not {1}", *version, kVersion));
+/// Adds what one file has to those before.
+class ScheduleFile::Reader {
+public:
+  Reader(ScheduleFile &file, StringRef path, MLIRContext *context)
+      : file(file), path(path), context(context) {}
 
-  ScheduleFile file;
-  for (size_t number = 0; number < list->size(); ++number) {
-    const json::Object *object = (*list)[number].getAsObject();
+  llvm::Error read() {
+    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+    if (!buffer)
+      return fail(buffer.getError().message());
+    llvm::Expected<json::Value> parsed = json::parse((*buffer)->getBuffer());
+    if (!parsed)
+      return fail(llvm::toString(parsed.takeError()));
+    const json::Object *root = parsed->getAsObject();
+    if (root && root->get("cameo_tuning"))
+      return readResults(*root);
+    std::optional<int64_t> version = root ? root->getInteger("cameo_schedules") : std::nullopt;
+    const json::Array *list = root ? root->getArray("schedules") : nullptr;
+    if (!version || !list)
+      return fail("it has no number 'cameo_schedules' or no list 'schedules'");
+    if (*version != kVersion)
+      return fail(llvm::formatv("its version is {0}, not {1}", *version, kVersion));
+    return readList(*list, "schedule");
+  }
+
+private:
+  llvm::Error fail(const Twine &what) {
+    return llvm::createStringError("schedules '" + path + "': " + what);
+  }
+
+  llvm::Error readResults(const json::Object &root) {
+    std::optional<int64_t> version = root.getInteger("cameo_tuning");
+    std::optional<int64_t> schedules = root.getInteger("schedule_version");
+    const json::Array *list = root.getArray("results");
+    if (!version || !schedules || !list)
+      return fail(
+          "results of tuning need the numbers 'cameo_tuning' and 'schedule_version' and the "
+          "list 'results'");
+    if (*version != kVersion)
+      return fail(llvm::formatv("its version is {0}, not {1}", *version, kVersion));
+    if (*schedules != kScheduleVersion)
+      return fail(llvm::formatv("it is stale: schedules of version {0} were measured, and this "
+                                "compiler has version {1}; measure again",
+                                *schedules, kScheduleVersion));
+    return readList(*list, "result");
+  }
+
+  llvm::Error readList(const json::Array &list, StringRef what) {
+    for (size_t number = 0; number < list.size(); ++number)
+      if (llvm::Error error = readEntry(list[number].getAsObject(), number, what))
+        return error;
+    return llvm::Error::success();
+  }
+
+  llvm::Error readEntry(const json::Object *object, size_t number, StringRef what) {
     auto member = [&](StringRef name) {
       return object ? object->getString(name) : std::optional<StringRef>();
     };
     auto target = member("target"), key = member("key"), text = member("schedule");
-    auto failHere = [&](const Twine &what) {
-      return fail("schedule " + Twine(number) + (key ? " (key " + *key + ")" : Twine()) + " " +
-                  what);
+    auto failHere = [&](const Twine &why) {
+      return fail(what + " " + Twine(number) + (key ? " (key " + *key + ")" : Twine()) + " " + why);
     };
     if (!target || !key || !text)
       return failHere("needs the strings 'target', 'key' and 'schedule'");
-    std::string error;
     Entry entry;
+    if (what == "result") {
+      std::optional<double> time = object->getNumber("us");
+      std::optional<int64_t> round = object->getInteger("round");
+      std::optional<StringRef> status = member("status");
+      if (!time || !round || !status)
+        return failHere("needs the numbers 'us' and 'round' and the string 'status'");
+      if (*status != "ok")
+        return llvm::Error::success();
+      entry.microseconds = *time;
+      entry.round = *round;
+    }
+    std::string error;
     entry.schedule = parseAs<kernel::ScheduleAttr>(*text, "a #kernel.schedule", context, error);
     if (auto packing = member("packing"); packing && entry.schedule) {
       entry.packing = parseAs<ArrayAttr>(*packing, "a list of orders", context, error);
@@ -78,8 +122,41 @@ llvm::Expected<ScheduleFile> ScheduleFile::read(StringRef path, MLIRContext *con
     }
     if (!entry.schedule)
       return failHere("cannot be read: " + error);
-    if (!file.entries.try_emplace({target->str(), key->str()}, entry).second)
+    if (const json::Array *nodes = object->getArray("nodes"))
+      for (const json::Value &node : *nodes)
+        entry.nodes += (entry.nodes.empty() ? "" : ",") + node.getAsString().value_or("").str();
+    auto [place, isNew] = file.entries.try_emplace({target->str(), key->str()}, entry);
+    bool isOwn = !own.insert((*target + " " + *key).str()).second;
+    if (isNew)
+      return llvm::Error::success();
+    if (what == "schedule" && isOwn)
       return failHere("is the second one for " + *target);
+    if (isBetter(entry, place->second))
+      place->second = std::move(entry);
+    return llvm::Error::success();
+  }
+
+  /// Of two that were measured the one of the later round, which has fewer and better ones.
+  static bool isBetter(const Entry &entry, const Entry &other) {
+    if (entry.round == 0 || other.round == 0)
+      return false;
+    return std::pair(-entry.round, entry.microseconds) <
+           std::pair(-other.round, other.microseconds);
+  }
+
+  ScheduleFile &file;
+  StringRef path;
+  MLIRContext *context;
+  llvm::StringSet<> own; // target and key of what this file has
+};
+
+llvm::Expected<ScheduleFile> ScheduleFile::read(StringRef paths, MLIRContext *context) {
+  ScheduleFile file;
+  while (!paths.empty()) {
+    StringRef path = paths.take_until([](char c) { return c == ',' || c == ';'; });
+    paths = paths.drop_front(std::min(path.size() + 1, paths.size()));
+    if (llvm::Error error = Reader(file, path, context).read())
+      return std::move(error);
   }
   return file;
 }
@@ -122,6 +199,26 @@ DispatchKey scheduleKey(kernel::DispatchOp op, DispatchHasher &hasher) {
   std::optional<Packing> packed = packingOf(op, op->getAttr(kPackedAttr));
   DispatchKey key = packed ? unpackedKey(op, *packed, hasher) : hasher.key(op);
   return packable.empty() ? key : extend(key, packable);
+}
+
+llvm::SmallVector<std::string> ScheduleFile::unused(StringRef target,
+                                                    const llvm::StringSet<> &used) const {
+  llvm::SmallVector<std::string> found;
+  for (auto &[name, entry] : entries)
+    if (name.first == target && !used.contains(name.second))
+      found.push_back(entry.nodes + " (key " + name.second + ")");
+  return found;
+}
+
+llvm::SmallVector<std::string> ScheduleFile::boardsBeside(StringRef target) const {
+  llvm::SmallVector<std::string> found;
+  if (count(target) > 0)
+    return found;
+  for (auto &[name, entry] : entries)
+    if (StringRef(name.first).split(':').first == target.split(':').first &&
+        !llvm::is_contained(found, name.first))
+      found.push_back(name.first);
+  return found;
 }
 
 size_t ScheduleFile::count(StringRef target) const {

@@ -44,17 +44,19 @@ std::optional<NotedCandidate> candidateOf(Attribute attribute) {
   return candidate;
 }
 
-SmallVector<NotedCandidate, 0> candidatesOf(ArrayRef<RankedSchedule> ranked, size_t most) {
+SmallVector<NotedCandidate, 0> candidatesOf(ArrayRef<RankedSchedule> ranked, size_t most,
+                                            bool everything) {
   SmallVector<NotedCandidate, 0> all;
   for (const RankedSchedule &each : ranked)
     for (const Candidate &candidate : each.match->candidates(most)) {
       MLIRContext *context = candidate.params.getContext();
-      if (candidate.work)
+      if (everything || candidate.work)
         all.push_back(
             {kernel::ScheduleAttr::get(context, each.schedule->family(), candidate.params),
              packingAttr(context, each.match->packingSet()),
              roundedAttr(context, each.match->roundedInputs(candidate.params)),
-             candidate.microseconds, *candidate.work});
+             candidate.microseconds,
+             candidate.work ? *candidate.work : each.match->workOf(candidate.params)});
     }
   auto isFaster = [](const NotedCandidate &a, const NotedCandidate &b) {
     return a.microseconds < b.microseconds;

@@ -23,8 +23,9 @@ mlir::Attribute noted(const NotedCandidate &candidate);
 /// Nothing where the attribute is not what `noted` makes.
 std::optional<NotedCandidate> candidateOf(mlir::Attribute attribute);
 
-/// Of all classes, `most` at most whose kernel's work is known, the fastest first.
+/// Of all classes, `most` at most, the fastest first: of those with a main loop of products, or of
+/// everything.
 llvm::SmallVector<NotedCandidate, 0> candidatesOf(llvm::ArrayRef<RankedSchedule> ranked,
-                                                  size_t most);
+                                                  size_t most, bool everything);
 
 } // namespace cameo

@@ -12,6 +12,7 @@
 #include "codegen/schedule/ScheduleFile.h"
 #include "codegen/tune/Candidates.h"
 #include "codegen/tune/SassTime.h"
+#include "codegen/tune/Trial.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
@@ -41,32 +42,6 @@ struct Group {
 };
 
 using Groups = llvm::MapVector<DispatchKey, Group>;
-
-void setOrRemove(kernel::DispatchOp op, StringRef name, Attribute attribute) {
-  op->removeAttr(name);
-  if (attribute)
-    op->setAttr(name, attribute);
-}
-
-/// Describes the dispatch as it reads constants that are packed, and rounded, so. Their data stay as
-/// they are: of a trial, only code is looked at.
-void readAsPacked(kernel::DispatchOp op, ArrayAttr orders, Attribute rounded) {
-  std::optional<Packing> packing = packingOf(op, orders);
-  op->removeAttr(kPackingAttr);
-  op->removeAttr(kRoundingAttr);
-  setOrRemove(op, kRoundedAttr, rounded);
-  if (!packing)
-    return;
-  OpBuilder b(op);
-  for (auto [input, order] : llvm::enumerate(*packing))
-    if (!order.empty()) {
-      Value given = op.getInputs()[input];
-      op.getInputsMutable()[input].set(b.create<rt::GetConstantOp>(
-          given.getLoc(), permuted(cast<RankedTensorType>(given.getType()), order),
-          rt::constantOf(given).getConstant()));
-    }
-  permuteDispatch(op, *packing, SmallVector<DimOrder>(op.getNumResults()));
-}
 
 /// A copy of the variant in a module of its own, in which each candidate of each group has a kernel
 /// that says which one it is for.

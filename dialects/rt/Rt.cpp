@@ -49,7 +49,7 @@ LogicalResult RtDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return verifyLedger(op, attribute.getValue());
   return verifyDeclared<TapAttrHelper, LedgerAttrHelper, InPlaceAttrHelper, InputsAttrHelper,
                         OutputsAttrHelper, TapsAttrHelper, MemoryAttrHelper, ShapesAttrHelper,
-                        ChannelsLastAttrHelper>(op, attribute);
+                        ChannelsLastAttrHelper, CandidateAttrHelper>(op, attribute);
 }
 
 LogicalResult RtDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,

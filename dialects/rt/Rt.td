@@ -51,7 +51,9 @@ def Rt_Dialect : Dialect {
     // Of a planned launch: shape and element type of each tensor whose buffer it gets.
     "::mlir::ArrayAttr":$shapes,
     // Of a variant whose values are stored channels last, wherever that can be.
-    "::mlir::UnitAttr":$channels_last
+    "::mlir::UnitAttr":$channels_last,
+    // Of a variant that computes one dispatch in one of the ways that were thought of: which.
+    "::mlir::DictionaryAttr":$candidate
   );
 }
 

@@ -116,6 +116,10 @@ public:
   // is wanted, takes some replays more.
   Status runTimed(const std::function<void(const LaunchTiming &)> &callback,
                   uint32_t replays = kTimedReplays, TimedRun *how = nullptr);
+  // Times `replays` replays of a graph that has the run's work `together` times, in milliseconds
+  // each; without graphs the work is enqueued. Inputs and outputs are in device memory, or what was
+  // last copied there.
+  Status timeTogether(uint32_t together, uint32_t replays, std::vector<float> &milliseconds);
 
 private:
   // Device memory that the context owns, and grows.

@@ -122,6 +122,9 @@ std::string describeCode(const Section &section) {
 
 Status Model::create(std::unique_ptr<Payload> payload, std::shared_ptr<Device> device,
                      uint32_t arch, bool checked, std::shared_ptr<Model> &result) {
+  if (payload->isBundle())
+    return failure(Code::Incompatible, "the file is a tuning bundle, and no model: it measures "
+                                       "kernels when it is run");
   std::shared_ptr<Model> model(new Model(std::move(payload), std::move(device)));
   if (!model->owner) {
     CAMEO_RETURN_IF_ERROR(model->parsePlans());

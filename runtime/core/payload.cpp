@@ -110,6 +110,13 @@ Status Payload::fromMemory(const void *data, uint64_t size, std::unique_ptr<Payl
   return {};
 }
 
+std::unique_ptr<Payload> Payload::ofSections(std::vector<Section> sections) {
+  std::unique_ptr<Payload> payload(new Payload);
+  payload->list = std::move(sections);
+  payload->variants = 1;
+  return payload;
+}
+
 Status Payload::parse(const uint8_t *file, uint64_t size) {
   CameoTrailer trailer;
   CameoPayloadHeader header;
@@ -161,7 +168,8 @@ Status Payload::parseHeader(const uint8_t *file, const CameoTrailer &trailer,
     return corrupt("the number of sections", header.section_count, kMaxSections);
   if (hash(payload, tableEnd) != trailer.header_hash)
     return failure(Code::Corrupt, "damaged model file: the header's hash does not match");
-  if (header.flags)
+  bundle = header.flags & CAMEO_PAYLOAD_TUNING;
+  if (header.flags & ~CAMEO_PAYLOAD_TUNING)
     return failure(Code::Incompatible, "the model file asks for unknown features (flags 0x%x)",
                    header.flags);
   if (hash(file, trailer.payload_offset) != header.stub_hash)

@@ -46,6 +46,8 @@ public:
                      const char *name = nullptr);
   // `data` are a whole file's bytes, 64-byte aligned, and stay valid.
   static Status fromMemory(const void *data, uint64_t size, std::unique_ptr<Payload> &payload);
+  // Of sections of another payload, which lives longer.
+  static std::unique_ptr<Payload> ofSections(std::vector<Section> sections);
   // Whether the file ends in a payload's trailer; false where it cannot be read.
   static bool isPresent(const char *path);
 
@@ -55,6 +57,8 @@ public:
 
   const std::vector<Section> &sections() const { return list; }
   uint32_t variantCount() const { return variants; }
+  // Whether it is a tuning bundle, and no model.
+  bool isBundle() const { return bundle; }
   uint64_t size() const { return payloadSize; }
   std::string_view manifest() const { return manifestText; }
   const uint8_t *weights() const { return weightData; }
@@ -78,6 +82,7 @@ private:
 
   std::vector<Section> list;
   uint32_t variants = 0;
+  bool bundle = false;
   uint64_t payloadSize = 0;
   std::string_view manifestText;
   const uint8_t *weightData = nullptr;

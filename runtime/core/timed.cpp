@@ -294,4 +294,38 @@ Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callba
   return {};
 }
 
+Status Context::timeTogether(uint32_t together, uint32_t replays,
+                             std::vector<float> &milliseconds) {
+  DeviceScope scope(device());
+  CAMEO_RETURN_IF_ERROR(std::move(scope.status));
+  CAMEO_RETURN_IF_ERROR(prepare());
+  CAMEO_RETURN_IF_ERROR(resolve());
+  Events events(device());
+  CAMEO_RETURN_IF_ERROR(events.create(2));
+  milliseconds.clear();
+  if (graphsWork && device().hasGraphs()) {
+    TimedGraph graph(device());
+    std::vector<GraphNode> nodes;
+    CAMEO_RETURN_IF_ERROR(graph.create([&](Graph target) {
+      CAMEO_RETURN_IF_ERROR(device().addRecord(target, events[0]));
+      for (uint32_t i = 0; i < together; ++i)
+        CAMEO_RETURN_IF_ERROR(active->addSteps(target, nodes));
+      return device().addRecord(target, events[1]);
+    }));
+    std::vector<std::vector<float>> times;
+    CAMEO_RETURN_IF_ERROR(graph.replay(current, replays, events, {{0, 1}}, times));
+    milliseconds = std::move(times[0]);
+    return {};
+  }
+  for (uint32_t replay = 0; replay < replays; ++replay) {
+    CAMEO_RETURN_IF_ERROR(device().record(events[0], current));
+    for (uint32_t i = 0; i < together; ++i)
+      CAMEO_RETURN_IF_ERROR(active->enqueueSteps(current));
+    CAMEO_RETURN_IF_ERROR(device().record(events[1], current));
+    CAMEO_RETURN_IF_ERROR(device().synchronize(current));
+    CAMEO_RETURN_IF_ERROR(device().elapsed(events[0], events[1], milliseconds.emplace_back()));
+  }
+  return {};
+}
+
 } // namespace cameo::runtime

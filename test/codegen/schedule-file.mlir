@@ -41,6 +41,39 @@
 // RUN: cameoc %s --start-from=dispatched --emit=plan -o %t.plan --target=sim:sm_80 --schedules=%t.other.json 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: warning: none of the 0 schedules for sm_80 in '{{.*}}.other.json' is of a dispatch here
 
+// Of another board of the architecture.
+// RUN: sed 's/"sm_80"/"sm_80:a30"/' %t.json > %t.board.json
+// RUN: not cameoc %s --start-from=dispatched --emit=plan -o %t.plan --target=sim:sm_80 --schedules=%t.board.json 2>&1 | FileCheck %s --check-prefix=BOARD
+// BOARD: error: schedules '{{.*}}.board.json' are for sm_80:a30, not for sm_80; --target names a board: --target=sm_80:a30
+
+// Of a dispatch that is not there, named; among several files, which may be of other models, a remark.
+// RUN: sed '0,/"key": "/s//"key": "0/' %t.json > %t.unused.json
+// RUN: cameoc %s --start-from=dispatched --emit=plan -o %t.plan --target=sim:sm_80 --schedules=%t.unused.json 2>&1 | FileCheck %s --check-prefix=UNUSED
+// UNUSED: warning: 1 of the 2 schedules for sm_80 in '{{.*}}.unused.json' are of no dispatch here: first,second (key 0{{[0-9a-f]+}})
+// RUN: cameoc %s --start-from=dispatched --emit=plan -o %t.plan --target=sim:sm_80 --schedules=%t.unused.json,%t.json 2>&1 | FileCheck %s --check-prefix=SEVERAL
+// SEVERAL: remark: 1 of the 3 schedules for sm_80 in '{{.*}}.unused.json;{{.*}}' are of no dispatch here: first,second (key 0{{[0-9a-f]+}})
+
+// Of several files the first that has a dispatch counts.
+// RUN: cameoc %s --start-from=dispatched --emit=schedules -o - --target=sim:sm_80 --schedules=%t.edited.json,%t.json | diff - %t.edited.json
+// RUN: cameoc %s --start-from=dispatched --emit=schedules -o - --target=sim:sm_80 --schedules=%t.json,%t.edited.json | diff - %t.json
+
+// Measured: the fastest of the last round that any was measured in, of all files.
+// RUN: sed 's/"cameo_schedules": 1/"cameo_tuning": 1, "schedule_version": 1/; s/"schedules"/"results"/; s/"key"/"us": 5, "round": 2, "status": "ok", "key"/' %t.json > %t.tuned.json
+// RUN: sed '0,/threads = 256/s//threads = 96/' %t.tuned.json > %t.later.json
+// RUN: sed '0,/threads = 256/s//threads = 32/; s/"us": 5/"us": 3/; s/"round": 2/"round": 1/' %t.tuned.json > %t.first.json
+// RUN: sed '0,/threads = 256/s//threads = 512/; s/"us": 5/"us": 1/; s/"ok"/"wrong"/' %t.tuned.json > %t.untrue.json
+// RUN: cameoc %s --start-from=dispatched --emit=schedules -o - --target=sim:sm_80 --schedules=%t.first.json,%t.untrue.json,%t.later.json | FileCheck %s --check-prefix=LATER
+// LATER: threads = 96
+// RUN: sed '0,/threads = 96/s//threads = 160/; s/"us": 5/"us": 4/' %t.later.json > %t.faster.json
+// RUN: cameoc %s --start-from=dispatched --emit=schedules -o - --target=sim:sm_80 --schedules=%t.faster.json,%t.later.json | FileCheck %s --check-prefix=FASTER
+// FASTER: threads = 160
+// RUN: sed 's/"schedule_version": 1/"schedule_version": 0/' %t.tuned.json > %t.stale.json
+// RUN: not cameoc %s --start-from=dispatched --emit=plan -o %t.plan --target=sim:sm_80 --schedules=%t.stale.json 2>&1 | FileCheck %s --check-prefix=STALE
+// STALE: error: schedules '{{.*}}.stale.json': it is stale: schedules of version 0 were measured, and this compiler has version 1; measure again
+// RUN: sed 's/"status": "ok", //' %t.tuned.json > %t.status.json
+// RUN: not cameoc %s --start-from=dispatched --emit=plan -o %t.plan --target=sim:sm_80 --schedules=%t.status.json 2>&1 | FileCheck %s --check-prefix=STATUS
+// STATUS: error: schedules '{{.*}}.status.json': result 0 (key {{[0-9a-f]+}}) needs the numbers 'us' and 'round' and the string 'status'
+
 // No such file, or not of this form.
 // RUN: not cameoc %s --start-from=dispatched --emit=plan -o %t.plan --schedules=%t.absent 2>&1 | FileCheck %s --check-prefix=ABSENT
 // ABSENT: error: schedules '{{.*}}.absent': No such file or directory
