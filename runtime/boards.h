@@ -2,11 +2,17 @@
  * the choice of schedules. Plain C, shared by the compiler and the runtime.
  *
  * Sources: NVIDIA's data sheets of the boards, and its architecture whitepapers (Turing, GA100,
- * GA102, Ada, Hopper) for multiprocessors, clocks and caches. No data sheet has the L2 cache of
+ * GA102, Ada, Hopper, Blackwell) for multiprocessors, clocks and caches. No data sheet has the L2 cache of
  * H200 and GH200: 60 MiB is that of the whole chip. Rates a clock cycle: CUDA C++ Programming
  * Guide, "Arithmetic Instructions", and the whitepapers' Tensor Core figures. On an H200 mma.sync took 6.0
  * cycles a partition where those ask for 4, of f16, bf16, tf32 and s8 alike (operands in registers, 8
  * and 16 warps a multiprocessor, driver 580): 1365, 682 and 2700 multiply-adds a cycle.
+ *
+ * Of Blackwell NVIDIA publishes what tcgen05 does, not mma.sync, and no code here uses the former:
+ * rates of matrix instructions are those of sm_89 there, until one is measured, which `mma_of` says.
+ * So are estimates, and schedules are chosen by what sm_89 would do with as many multiprocessors.
+ * No data sheet has the L2 caches of b200, b300, thor and gb10, nor gb10's clock: they are what
+ * drivers report. Multiprocessors of b200 and b300 are those that come to the sheets' FP32 at 1.98 GHz.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CAMEO_RUNTIME_BOARDS_H
@@ -21,13 +27,17 @@ typedef struct CameoRates {
   uint32_t arch; /* 80 */
   uint32_t fp32, fp64;
   uint32_t fp16_mma, tf32_mma, int8_mma; /* 0: none */
+  uint32_t mma_of;      /* whose these are: another one's where its own are not known */
   uint32_t sync_thirds; /* how many of three thirds of them mma.sync reaches; wgmma reaches all */
 } CameoRates;
 
 static const CameoRates cameoRates[] = {
-    {75, 64, 2, 512, 0, 1024, 3},    {80, 64, 32, 1024, 512, 2048, 3},
-    {86, 128, 2, 512, 256, 1024, 3}, {87, 128, 2, 1024, 512, 2048, 3},
-    {89, 128, 2, 512, 256, 1024, 3}, {90, 128, 64, 2048, 1024, 4096, 2},
+    {75, 64, 2, 512, 0, 1024, 75, 3},      {80, 64, 32, 1024, 512, 2048, 80, 3},
+    {86, 128, 2, 512, 256, 1024, 86, 3},   {87, 128, 2, 1024, 512, 2048, 87, 3},
+    {89, 128, 2, 512, 256, 1024, 89, 3},   {90, 128, 64, 2048, 1024, 4096, 90, 2},
+    {100, 128, 64, 512, 256, 1024, 89, 3}, {103, 128, 2, 512, 256, 1024, 89, 3},
+    {110, 128, 2, 512, 256, 1024, 89, 3},  {120, 128, 2, 512, 256, 1024, 89, 3},
+    {121, 128, 2, 512, 256, 1024, 89, 3},
 };
 
 /* Multiply-adds a clock cycle and multiprocessor by mma.sync, of one of the matrix rates above. */
@@ -60,6 +70,9 @@ static const CameoTiming cameoTimings[] = {
     {75, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {80, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
     {86, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {87, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
     {89, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {90, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
+    {100, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {103, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
+    {110, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {120, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
+    {121, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
 };
 
 typedef struct CameoBoard {
@@ -97,6 +110,12 @@ static const CameoBoard cameoBoards[] = {
     {"h100-pcie", 90, 114, 1755, 1620, 2000, 51200, 80},
     {"h200", 90, 132, 1980, 1830, 4800, 61440, 141},
     {"gh200", 90, 132, 1980, 1830, 4000, 61440, 96},
+    {"b200", 100, 148, 1980, 1980, 8000, 129024, 180},
+    {"b300", 103, 148, 1980, 1980, 8000, 129024, 288},
+    {"thor", 110, 20, 1575, 1575, 273, 32768, 128},
+    {"rtx5090", 120, 170, 2407, 2407, 1792, 98304, 32},
+    {"rtx5080", 120, 84, 2617, 2617, 960, 65536, 16},
+    {"gb10", 121, 48, 2418, 2418, 273, 24576, 128},
 };
 
 /* Whether that is what the board is called: a100 is the first of a100-40, a100-80-sxm, ... */

@@ -107,11 +107,12 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
       ptxVersion = ptxVersion ? std::min(ptxVersion, variant.target.target->ptxVersion)
                               : variant.target.target->ptxVersion;
   }
-  // PTX ISA, "Release Notes": PTX 7.x came with CUDA 11.x, 8.x with 12.x, and a driver takes the
-  // PTX of its CUDA version and of those before.
+  // PTX ISA, "Release Notes": PTX 7.x came with CUDA 11.x, 8.x with 12.x, from 8.6 on with 12.7,
+  // and a driver takes the PTX of its CUDA version and of those before.
+  bool isLater = ptxVersion >= 86 && ptxVersion < 90;
   if (ptxVersion)
     manifest["driver_minimum"] =
-        llvm::formatv("CUDA {0}.{1}", ptxVersion / 10 + 4, ptxVersion % 10).str();
+        llvm::formatv("CUDA {0}.{1}", ptxVersion / 10 + 4, ptxVersion % 10 + isLater).str();
   if (!variants.empty()) {
     for (auto function : rt::VariantOp(variants.front().op).getOps<func::FuncOp>()) {
       json::Array kernels;

@@ -122,6 +122,23 @@ std::string tidy(StringRef text) {
   return result;
 }
 
+/// The text as for the target, where LLVM does not know that and has written it as for another.
+llvm::Expected<std::string> withTarget(std::string text, const Target &target) {
+  auto version = [](unsigned ptx) {
+    return llvm::formatv(".version {0}.{1}\n", ptx / 10, ptx % 10).str();
+  };
+  std::pair<std::string, std::string> lines[] = {
+      {version(target.llvmPtxVersion()), version(target.ptxVersion)},
+      {".target " + target.llvmName().str() + "\n", ".target " + target.name.str() + "\n"}};
+  for (const auto &[written, wanted] : lines) {
+    size_t at = text.find(written);
+    if (at == std::string::npos)
+      return llvm::createStringError("LLVM's text has no line " + written);
+    text.replace(at, written.size(), wanted);
+  }
+  return text;
+}
+
 /// LLVM 19 writes no `.reqnctapercluster` for kernels that say how large their clusters are.
 std::string withClusters(std::string text, gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
@@ -205,7 +222,7 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
     return llvm::createStringError(module.getName().str() + " for " + target.name.str() + ": " +
                                    llvm::toString(std::move(error)));
   };
-  auto machine = createTargetMachine(kTriple, target.name, target.features(),
+  auto machine = createTargetMachine(kTriple, target.llvmName(), target.features(),
                                      llvm::CodeGenOptLevel::Aggressive);
   if (!machine)
     return fail(machine.takeError());
@@ -231,7 +248,10 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
     return fail(text.takeError());
   if (!messages.empty())
     return fail(llvm::createStringError(messages));
-  return withClusters(tidy(*text), module);
+  llvm::Expected<std::string> named = withTarget(tidy(*text), target);
+  if (!named)
+    return fail(named.takeError());
+  return withClusters(std::move(*named), module);
 }
 
 /// A copy of the module with inline assembly, in which, where asked, each function has the scope

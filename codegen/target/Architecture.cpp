@@ -2,7 +2,8 @@
 //
 // Sources: limits from the CUDA C++ Programming Guide ("Compute Capabilities", table of technical
 // specifications per compute capability); PTX versions and instructions from the PTX ISA's "Target
-// ISA notes".
+// ISA notes". Warps and blocks of a multiprocessor from sm_100 on are those of CUDA 13.0's
+// cuda_occupancy.h and of CCCL's architecture traits.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/target/Architecture.h"
@@ -52,11 +53,30 @@ constexpr Architecture architectures[] = {
      2048,    64, 32, true,  true, true,     true,      true,      true,  false},
     {"sm_90a", 9,  0,  true, 84,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255, 1024,
      2048,     64, 32, true, true, true,     true,      true,      true,  true},
+    {"sm_100", 10, 0,  false, 86,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,  1024,
+     2048,     64, 32, true,  true, true,     true,      true,      true,  false},
+    {"sm_103", 10, 3,  false, 88,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,  1024,
+     2048,     64, 32, true,  true, true,     true,      true,      true,  false},
+    {"sm_110", 11, 0,  false, 90,   48 * KiB, 227 * KiB, 228 * KiB, 65536, 255,  1024,
+     1536,     48, 24, true,  true, true,     true,      true,      true,  false},
+    {"sm_120", 12, 0,  false, 87,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,  1024,
+     1536,     48, 24, true,  true, true,     true,     true,      true,  false},
+    {"sm_121", 12, 1,  false, 88,   48 * KiB, 99 * KiB, 100 * KiB, 65536, 255,  1024,
+     1536,     48, 24, true,  true, true,     true,     true,      true,  false},
 };
 
 } // namespace
 
-std::string Architecture::features() const { return llvm::formatv("+ptx{0}", ptxVersion); }
+/// The newest architecture and PTX ISA that LLVM 19 writes.
+static constexpr unsigned kNewestOfLlvm = 90, kNewestPtxOfLlvm = 85;
+
+llvm::StringRef Architecture::llvmName() const {
+  return capability() > kNewestOfLlvm ? llvm::StringRef("sm_90") : llvm::StringRef(name);
+}
+
+unsigned Architecture::llvmPtxVersion() const { return std::min(ptxVersion, kNewestPtxOfLlvm); }
+
+std::string Architecture::features() const { return llvm::formatv("+ptx{0}", llvmPtxVersion()); }
 
 std::string Architecture::ptxVersionText() const {
   return llvm::formatv("{0}.{1}", ptxVersion / 10, ptxVersion % 10);

@@ -16,7 +16,7 @@ namespace cameo {
 
 /// What all boards with an architecture have in common. Sizes are bytes.
 struct Architecture {
-  llvm::StringLiteral name; // "sm_90a": also ptxas's and LLVM's name
+  llvm::StringLiteral name; // "sm_90a": also ptxas's name
   unsigned major, minor;    // compute capability
   bool archSpecific;        // 'a': its PTX runs on this very architecture alone
   unsigned ptxVersion;      // 10 * major + minor of the PTX ISA that is written
@@ -45,8 +45,12 @@ struct Architecture {
   unsigned maxParameterBytes() const { return ptxVersion >= 81 ? 32764 : 4096; }
   /// Compute capability: 90 for sm_90 and sm_90a.
   unsigned capability() const { return 10 * major + minor; }
-  /// LLVM's feature string, e.g. "+ptx70".
+  /// What LLVM writes code as for: this architecture, or the newest one before it that LLVM knows,
+  /// whose instructions it has, too. The text gets its own name and PTX version afterwards.
+  llvm::StringRef llvmName() const;
+  /// LLVM's feature string for that, e.g. "+ptx70".
   std::string features() const;
+  unsigned llvmPtxVersion() const;
   /// "7.0": the PTX version as written in text.
   std::string ptxVersionText() const;
   /// CAMEO_SECTION's architecture number: 90, with CAMEO_ARCH_A for 90a.

@@ -54,6 +54,15 @@ unsigned oldestPtxVersion(const Architecture &target) {
     return 74;
   case 89:
     return 78;
+  case 100:
+    return 86;
+  case 120:
+    return 87;
+  case 103:
+  case 121:
+    return 88;
+  case 110: // sm_101 before
+    return 90;
   default:
     return target.archSpecific ? 80 : 78;
   }
@@ -146,6 +155,8 @@ llvm::Error cameo::checkTargets() {
     const CameoRates *rates = findRow(cameoRates, target);
     if (!rates || !findRow(cameoTimings, target))
       return fail("no rates, or no times");
+    if (rates->mma_of > capability || (capability > 90) != (rates->mma_of != capability))
+      return fail("Tensor Core rates are of no architecture before, or of another without need");
     if (rates->int8_mma < rates->fp16_mma || (rates->tf32_mma != 0) != target.bf16)
       return fail("Tensor Core rates and instructions disagree");
     if ((capability >= 80) != target.asyncCopy || target.asyncCopy != target.bf16 ||

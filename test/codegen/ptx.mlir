@@ -3,6 +3,11 @@
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_75 %s | FileCheck %s --check-prefixes=CHECK,SM75
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_80 %s | FileCheck %s --check-prefixes=CHECK,SM80
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_90 %s | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: cameo-translate --kernel-to-ptx --arch=sm_100 %s | FileCheck %s --check-prefixes=CHECK,SM100
+// RUN: cameo-translate --kernel-to-ptx --arch=sm_103 %s | FileCheck %s --check-prefixes=CHECK,SM103
+// RUN: cameo-translate --kernel-to-ptx --arch=sm_110 %s | FileCheck %s --check-prefixes=CHECK,SM110
+// RUN: cameo-translate --kernel-to-ptx --arch=sm_120 %s | FileCheck %s --check-prefixes=CHECK,SM120
+// RUN: cameo-translate --kernel-to-ptx --arch=sm_121 %s | FileCheck %s --check-prefixes=CHECK,SM121
 // RUN: cameo-translate --kernel-to-ptx --arch=sm_80 %s | FileCheck %s --implicit-check-not=.local
 // RUN: cameo-translate --kernel-to-ptx --kernel-line-info %s | FileCheck %s --check-prefix=LINES
 // Twice the same text:
@@ -22,6 +27,16 @@
 // SM80: .target sm_80
 // SM90: .version 7.8
 // SM90: .target sm_90
+// SM100: .version 8.6
+// SM100: .target sm_100{{$}}
+// SM103: .version 8.8
+// SM103: .target sm_103{{$}}
+// SM110: .version 9.0
+// SM110: .target sm_110{{$}}
+// SM120: .version 8.7
+// SM120: .target sm_120{{$}}
+// SM121: .version 8.8
+// SM121: .target sm_121{{$}}
 // CHECK: .address_size 64
 // CHECK-NOT: .version
 

@@ -31,7 +31,7 @@ TEST(Target, UnknownNameListsTheKnown) {
   ASSERT_FALSE(target);
   EXPECT_EQ(llvm::toString(target.takeError()),
             "unknown GPU architecture 'sm_61'; known: sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, "
-            "sm_90a");
+            "sm_90a, sm_100, sm_103, sm_110, sm_120, sm_121");
 }
 
 TEST(Target, DataOfOneArchitecture) {
@@ -94,6 +94,37 @@ TEST(Target, RatesAreOfTheArchitecture) {
   EXPECT_EQ(llvm::cantFail(findTarget("sm_90a"))->rates().arch, 90u);
 }
 
+// LLVM 19 knows none of them: it writes code as for sm_90, and the text is named behind that.
+TEST(Target, ArchitecturesAfterLlvms) {
+  struct {
+    const char *name, *ptx, *board;
+    unsigned warps;
+  } later[] = {{"sm_100", "8.6", "b200", 64},
+               {"sm_103", "8.8", "b300", 64},
+               {"sm_110", "9.0", "thor", 48},
+               {"sm_120", "8.7", "rtx5090", 48},
+               {"sm_121", "8.8", "gb10", 48}};
+  for (const auto &[name, ptx, board, warps] : later) {
+    const Target *target = llvm::cantFail(findTarget(name));
+    EXPECT_EQ(target->ptxVersionText(), ptx);
+    EXPECT_EQ(target->llvmName(), "sm_90");
+    EXPECT_EQ(target->features(), "+ptx85");
+    EXPECT_STREQ(target->board->name, board);
+    EXPECT_EQ(target->maxWarpsPerSm, warps);
+    EXPECT_TRUE(target->tma && target->asyncCopy && target->bf16 && !target->wgmma) << name;
+    // Rates of mma.sync are not known, so that schedules are those of sm_89.
+    const CameoRates &known = llvm::cantFail(findTarget("sm_89"))->rates();
+    EXPECT_EQ(target->rates().mma_of, 89u);
+    EXPECT_EQ(target->rates().fp16_mma, known.fp16_mma);
+    EXPECT_EQ(target->rates().int8_mma, known.int8_mma);
+    EXPECT_EQ(target->rates().sync_thirds, known.sync_thirds);
+    EXPECT_EQ(target->matrixShapes().size(),
+              llvm::cantFail(findTarget("sm_89"))->matrixShapes().size());
+  }
+  EXPECT_EQ(llvm::cantFail(findTarget("sm_90a"))->llvmName(), "sm_90a");
+  EXPECT_EQ(llvm::cantFail(findTarget("sm_120:rtx5080"))->spelling(), "sm_120:rtx5080");
+}
+
 TEST(TargetSpec, DefaultList) {
   EXPECT_EQ(describe("sm_80,sm_90a,ptx,sim:sm_80"), "sm_80 cubin ptx sim;sm_90a cubin;");
 }
@@ -105,6 +136,7 @@ TEST(TargetSpec, PtxOfTheHighestPlainArchitecture) {
 TEST(TargetSpec, PtxAlone) { EXPECT_EQ(describe("ptx"), "sm_75 ptx;"); }
 
 TEST(TargetSpec, PtxBesideSpecificArchitectures) {
+  EXPECT_EQ(describe("sm_90a,sm_120,ptx"), "sm_90a cubin;sm_120 cubin ptx;");
   EXPECT_EQ(describe("sm_90a,ptx"), "sm_90 ptx;sm_90a cubin;");
   EXPECT_EQ(describe("sm_90a:h200,ptx"), "sm_90 ptx;sm_90a:h200 cubin;");
   EXPECT_EQ(describe("sm_90a,sm_90,ptx"), "sm_90 cubin ptx;sm_90a cubin;");
@@ -144,7 +176,12 @@ TEST(TargetSpec, OfAGpu) {
   EXPECT_EQ(targetsOf(8, 7), "sm_87,ptx:sm_87");
   EXPECT_EQ(targetsOf(8, 9), "sm_89,ptx:sm_89");
   EXPECT_EQ(targetsOf(9, 0), "sm_90a,ptx:sm_90a");
-  EXPECT_EQ(targetsOf(12, 0), "ptx:sm_90");
+  EXPECT_EQ(targetsOf(10, 0), "sm_100,ptx:sm_100");
+  EXPECT_EQ(targetsOf(10, 3), "sm_103,ptx:sm_103");
+  EXPECT_EQ(targetsOf(11, 0), "sm_110,ptx:sm_110");
+  EXPECT_EQ(targetsOf(12, 0), "sm_120,ptx:sm_120");
+  EXPECT_EQ(targetsOf(12, 1), "sm_121,ptx:sm_121");
+  EXPECT_EQ(targetsOf(13, 0), "ptx:sm_121");
   EXPECT_EQ(targetsOf(7, 0), "error: no code for compute capability 7.0; the oldest is sm_75");
 }
 

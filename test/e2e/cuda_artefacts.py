@@ -27,16 +27,20 @@ import small_models
 SECONDS = 120
 # Orders of enqueued work other than the laziest.
 ORDERS = ("eager", "1", "2", "3")
-TARGETS = "sm_75,sm_80,sm_86,sm_87,sm_89,sm_90,sm_90a,ptx,sim:sm_75,sim:sm_80,sim:sm_90a"
+TARGETS = ("sm_75,sm_80,sm_86,sm_87,sm_89,sm_90,sm_90a,sm_100,sm_103,sm_110,sm_120,sm_121,ptx,"
+           "sim:sm_75,sim:sm_80,sim:sm_90a")
 # GPU: what of the default target it loads.
 DEFAULT_CODE = {"8.0": "cubin sm_80", "8.6": "cubin sm_80", "8.7": "PTX sm_80",
                 "8.9": "cubin sm_80",
-                "9.0": "cubin sm_90a", "10.0": "PTX sm_80", "12.0": "PTX sm_80"}
+                "9.0": "cubin sm_90a", "10.0": "PTX sm_80", "10.3": "PTX sm_80",
+                "11.0": "PTX sm_80", "12.0": "PTX sm_80", "12.1": "PTX sm_80"}
 # GPU: what of TARGETS it loads, and the simulated architecture whose kernels are the same.
 EVERY_CODE = {"7.5": ("cubin sm_75", "sm_75"), "8.0": ("cubin sm_80", "sm_80"),
               "8.6": ("cubin sm_86", None), "8.7": ("cubin sm_87", None), "8.9": ("cubin sm_89", None),
               "9.0": ("cubin sm_90a", "sm_90a"),
-              "12.0": ("PTX sm_90", None)}
+              "10.0": ("cubin sm_100", None), "10.3": ("cubin sm_103", None),
+              "11.0": ("cubin sm_110", None), "12.0": ("cubin sm_120", "sm_120"),
+              "12.1": ("cubin sm_121", None), "13.0": ("PTX sm_121", None)}
 # Failures of these are looked over: they report earlier work's failures, or give something back
 # when all is done.
 MAY_BE_IGNORED = {"cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2", "cuMemFree_v2",
@@ -365,7 +369,7 @@ def check_targets(tests, name, model):
     if not artefact:
         return
     simulated = {arch: tests.compile(f"{name}-{arch}", model.model, f"--target=sim:{arch}")
-                 for arch in ("sm_75", "sm_80", "sm_90a")}
+                 for arch in ("sm_75", "sm_80", "sm_90a", "sm_120")}
     feed = model.feeds[0]
     expected, words = references(model.model, feed), tests.feed(artefact, feed)
     archive = artefact.with_suffix(".npz")

@@ -24,7 +24,7 @@ import networks
 SECONDS = 300
 SAMPLES = 19
 # GPU: what its kernels are called after.
-GPUS = {"8.0": "sm_80", "7.5": "sm_75", "12.0": "sm_90"}
+GPUS = {"8.0": "sm_80", "7.5": "sm_75", "12.0": "sm_120", "13.0": "sm_121"}
 
 
 def strange_network():

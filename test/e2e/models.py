@@ -24,7 +24,7 @@ import payload
 
 TOLERANCE = 1e-3
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
-ARCHITECTURES = ("sm_80", "sm_75", "sm_86", "sm_89", "sm_90", "sm_90a")
+ARCHITECTURES = ("sm_80", "sm_75", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_120")
 TARGET = ",".join([*ARCHITECTURES, "ptx", *(f"sim:{name}" for name in ARCHITECTURES)])
 
 

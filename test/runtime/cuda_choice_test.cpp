@@ -97,6 +97,18 @@ TEST(CudaChoice, EveryGpuAgainstEveryTarget) {
     EXPECT_EQ(choose(held, gpu(arch)), choice) << "on sm_" << arch;
 }
 
+// Of Blackwell: a cubin runs on later minor versions of its major one, but for Tegra's.
+TEST(CudaChoice, WithinAMajorVersion) {
+  std::vector<std::string> held = {"cubin 80", "cubin 90a", "cubin 100", "cubin 120", "ptx 80"};
+  const std::pair<uint32_t, const char *> expected[] = {{100, "cubin 100"}, {103, "cubin 100"},
+                                                        {110, "ptx 80"},    {120, "cubin 120"},
+                                                        {121, "cubin 120"}, {130, "ptx 80"}};
+  for (auto &[arch, choice] : expected)
+    EXPECT_EQ(choose(held, gpu(arch)), choice) << "on sm_" << arch;
+  EXPECT_EQ(choose({"cubin 103", "cubin 121", "ptx 80"}, gpu(100)), "ptx 80");
+  EXPECT_EQ(choose({"cubin 103", "cubin 121", "ptx 80"}, gpu(120)), "ptx 80");
+}
+
 TEST(CudaChoice, DefaultTargets) {
   std::vector<std::string> held = {"cubin 80", "ptx 80"};
   const std::pair<uint32_t, const char *> expected[] = {{80, "cubin 80"}, {86, "cubin 80"},

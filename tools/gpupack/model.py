@@ -80,7 +80,7 @@ def sync_rate(target, source=SOURCE):
     """Multiply-adds of f16 a cycle and multiprocessor that mma.sync does."""
     rates = next(row for row in table((source / "runtime" / "boards.h").read_text(), "cameoRates", "boards.h")
                  if row[0] == str(capability(target, source)))
-    return int(rates[3]) * int(rates[6]) / 3
+    return int(rates[3]) * int(rates[7]) / 3
 
 
 def read_target(target, source=SOURCE):
