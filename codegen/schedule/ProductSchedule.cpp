@@ -307,6 +307,20 @@ static SmallVector<unsigned> computedPacking(kernel::DispatchOp op, const Produc
   return order;
 }
 
+/// Whether an operand, a constant, has more elements in an access of 16 bytes with this dimension of
+/// depth innermost than with what goes across.
+static bool isWiderAlongDepth(const Product &product, ArrayRef<unsigned> across,
+                              const Operand &operand, unsigned dim) {
+  constexpr int64_t kAccess = 16, kShort = 32; // bytes; of lines that are hardly worth it
+  auto type = cast<RankedTensorType>(operand.source.getType());
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8), deep = type.getDimSize(dim);
+  int64_t wide = product.extent(across);
+  if (ShapedType::isDynamic(wide) ||
+      (deep * bytes < kShort && deep != product.extent(product.depth)))
+    return false;
+  return std::gcd(deep * bytes, kAccess) > std::gcd(wide * bytes, kAccess);
+}
+
 SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product, unsigned input,
                                      int64_t depth, bool depthInnermost) {
   for (bool isRow : {true, false}) {
@@ -345,7 +359,8 @@ SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &produ
     });
     auto isDepth = [&](unsigned dim) { return rank(dim) >= 1 && rank(dim) <= 3; };
     auto innermost = llvm::find_if(llvm::reverse(order), isDepth);
-    if (depthInnermost && innermost != order.rend())
+    if (innermost != order.rend() &&
+        (depthInnermost || isWiderAlongDepth(product, across, *operand, *innermost)))
       std::rotate(std::prev(innermost.base()), innermost.base(), order.end());
     return order;
   }

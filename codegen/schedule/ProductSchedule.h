@@ -54,7 +54,8 @@ std::pair<mlir::AffineMap, mlir::RankedTensorType> placeAsPacked(const Access &r
 /// then depth with channels innermost (what a tile's `depth` divides, so that a step of depth stays
 /// within one tap of a window, and behind all others what the other operand has innermost, so that
 /// it is copied along that); then what goes across, so that tiles are copied as they are, 16 bytes at a time. With
-/// `depthInnermost` the last dimension of depth comes behind that. Of an operand that is computed
+/// `depthInnermost`, or where lines across have no whole 16 bytes and lines along depth have more, the
+/// last dimension of depth comes behind that. Of an operand that is computed
 /// what has several numbers along depth and across, with depth innermost where more elements are
 /// together so. Empty: as it is.
 llvm::SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product &product,

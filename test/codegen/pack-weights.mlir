@@ -195,3 +195,101 @@ rt.variant @innermost target "sm_80" {
     return %r : tensor<64x16xf32>
   }
 }
+
+// -----
+
+// Of 27 columns no two are aligned; along depth eight are together.
+// CHECK-LABEL: rt.variant @odd_columns
+// CHECK: rt.get_constant @w_1_0 : tensor<27x64xf16>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.constant @w = dense<2.0> : tensor<64x27xf16>
+rt.variant @odd_columns target "sm_80" {
+  func.func @main(%x: tensor<64x64xf16>) -> tensor<64x27xf32> {
+    %w = rt.get_constant @w : tensor<64x27xf16>
+    %e = tensor.empty() : tensor<64x27xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<64x64xf16>, tensor<64x27xf16>)
+                         outs(%e : tensor<64x27xf32>) {
+    ^bb0(%a: tensor<64x64xf16>, %b: tensor<64x27xf16>, %o: tensor<64x27xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<64x27xf32>) -> tensor<64x27xf32>
+      %g = linalg.generic {indexing_maps = [#x, #w, #y],
+                           iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<64x64xf16>, tensor<64x27xf16>) outs(%f : tensor<64x27xf32>) {
+      ^bb1(%u: f16, %v: f16, %s: f32):
+        %uw = arith.extf %u : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %q = math.fma %uw, %vw, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<64x27xf32>
+      kernel.yield %g : tensor<64x27xf32>
+    } -> tensor<64x27xf32>
+    return %r : tensor<64x27xf32>
+  }
+}
+
+// -----
+
+// Columns have as much, or neither has: they stay innermost.
+// CHECK-LABEL: rt.variant @whole_columns
+// CHECK: rt.get_constant @w : tensor<64x24xf16>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.constant @w = dense<2.0> : tensor<64x24xf16>
+rt.variant @whole_columns target "sm_80" {
+  func.func @main(%x: tensor<64x64xf16>) -> tensor<64x24xf32> {
+    %w = rt.get_constant @w : tensor<64x24xf16>
+    %e = tensor.empty() : tensor<64x24xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<64x64xf16>, tensor<64x24xf16>)
+                         outs(%e : tensor<64x24xf32>) {
+    ^bb0(%a: tensor<64x64xf16>, %b: tensor<64x24xf16>, %o: tensor<64x24xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<64x24xf32>) -> tensor<64x24xf32>
+      %g = linalg.generic {indexing_maps = [#x, #w, #y],
+                           iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<64x64xf16>, tensor<64x24xf16>) outs(%f : tensor<64x24xf32>) {
+      ^bb1(%u: f16, %v: f16, %s: f32):
+        %uw = arith.extf %u : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %q = math.fma %uw, %vw, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<64x24xf32>
+      kernel.yield %g : tensor<64x24xf32>
+    } -> tensor<64x24xf32>
+    return %r : tensor<64x24xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: rt.variant @odd
+// CHECK: rt.get_constant @w : tensor<35x27xf16>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.constant @w = dense<2.0> : tensor<35x27xf16>
+rt.variant @odd target "sm_80" {
+  func.func @main(%x: tensor<64x35xf16>) -> tensor<64x27xf32> {
+    %w = rt.get_constant @w : tensor<35x27xf16>
+    %e = tensor.empty() : tensor<64x27xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<64x35xf16>, tensor<35x27xf16>)
+                         outs(%e : tensor<64x27xf32>) {
+    ^bb0(%a: tensor<64x35xf16>, %b: tensor<35x27xf16>, %o: tensor<64x27xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<64x27xf32>) -> tensor<64x27xf32>
+      %g = linalg.generic {indexing_maps = [#x, #w, #y],
+                           iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<64x35xf16>, tensor<35x27xf16>) outs(%f : tensor<64x27xf32>) {
+      ^bb1(%u: f16, %v: f16, %s: f32):
+        %uw = arith.extf %u : f16 to f32
+        %vw = arith.extf %v : f16 to f32
+        %q = math.fma %uw, %vw, %s : f32
+        linalg.yield %q : f32
+      } -> tensor<64x27xf32>
+      kernel.yield %g : tensor<64x27xf32>
+    } -> tensor<64x27xf32>
+    return %r : tensor<64x27xf32>
+  }
+}

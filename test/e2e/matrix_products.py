@@ -277,6 +277,8 @@ CASES |= {
     "weight": lambda c: multiply(c, 100, 96, 64, constant=True),
     "weight-turned": lambda c: multiply(c, 100, 96, 64, turned="b", constant=True),
     "weight-odd": lambda c: multiply(c, 20, 27, 35, constant=True),
+    # Lines along depth have vectors, lines across have none.
+    "weight-odd-columns": lambda c: multiply(c, 40, 27, 72, constant=True),
     "bias": lambda c: clip(c, add(c, multiply(c, 64, 72, 48), 72)),
     "rows": lambda c: add(c, multiply(c, 64, 72, 48), 64, 1),
     "residual": lambda c: clip(c, add(c, multiply(c, 72, 136, 64), 72, 136)),
@@ -304,6 +306,9 @@ CASES |= {
     "1x1": lambda c: convolve(c, 2, 64, 10, 40, 1),
     "3x3": lambda c: convolve(c, 1, 32, 12, 64, 3, pad=1),
     "3x3-strided": lambda c: convolve(c, 2, 64, 9, 32, 3, stride=2, pad=1),
+    "1x1-odd-filters": lambda c: convolve(c, 2, 64, 10, 27, 1),
+    "3x3-odd-filters": lambda c: convolve(c, 1, 32, 12, 27, 3, pad=1),
+    "3x3-odd-filters-first": lambda c: convolve(c, 1, 32, 12, 27, 3, pad=1, last=False),
     "3x3-ragged-channels": lambda c: clip(c, convolve(c, 1, 24, 7, 20, 3, pad=1)),
     "5x5-bias": lambda c: add(c, convolve(c, 1, 16, 8, 24, 5, pad=2), 24),
     "3x3-dilated": lambda c: convolve(c, 1, 32, 9, 24, 3, pad=2, dilation=2),

@@ -141,6 +141,7 @@ SPLIT = {
     "20x40x330-turned-ab": lambda c: multiply(c, 20, 40, 330, turned="ab"),
     "batch": lambda c: multiply(c, 16, 24, 300, batch=(3,)),
     "weight": lambda c: multiply(c, 40, 48, 512, constant=True),
+    "weight-odd-columns": lambda c: multiply(c, 40, 51, 512, constant=True),
     "bias": lambda c: clip(c, add(c, multiply(c, 64, 72, 512), 72)),
     "residual": lambda c: clip(c, add(c, multiply(c, 37, 43, 401), 37, 43)),
     "computed": lambda c: multiply_computed(c, 33, 35, 410),
