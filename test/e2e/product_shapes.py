@@ -153,7 +153,7 @@ SPLIT = {
     "wide-residual": lambda c: clip(c, add(c, multiply(c, 220, 516, 192), 220, 516)),
     "wide-odd": lambda c: add(c, multiply(c, 225, 507, 192), 507),
     "wide-1x1": lambda c: clip(c, convolve(c, 2, 192, 16, 256, 1)),
-    "wide-1x1-first": lambda c: clip(c, convolve(c, 2, 192, 16, 256, 1, last=False)),
+    "wide-first-1x1": lambda c: clip(c, convolve(c, 2, 192, 16, 256, 1, last=False)),
     "open-rows": lambda c: multiply_open(c, (70, 512), (512, 48), {(0, 0): "m"}),
     "open-depth": lambda c: multiply_open(c, (40, 333), (333, 48), {(0, 1): "k", (1, 0): "k"}),
     "open": lambda c: multiply_open(c, (40, 333), (333, 51),
