@@ -5,6 +5,7 @@ passes."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
+import lzma
 import os
 import re
 import shutil
@@ -18,9 +19,13 @@ import numpy
 
 import harness
 
-sys.path.insert(0, str(harness.SOURCE / "tools" / "gpupack" / "pack"))
+sys.path[:0] = [str(harness.SOURCE / "tools" / "gpupack" / folder) for folder in ("pack", ".")]
 
-import machine  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+import machine  # noqa: E402
+import pack_products  # noqa: E402
+import process  # noqa: E402
+import tuning_cases  # noqa: E402
 
 SECONDS = 600
 PART_MIB = 2
@@ -28,6 +33,7 @@ TARGET = "sm_80:a30"  # not the architecture's first board
 CONSTANTS = 52  # of the machine, each of which goes through its course without a GPU, too
 HANGS, CRASHES = "redux_sync_add_s32_80000000", "elect_sync_00ff00ff"  # instruction tests
 INSTRUCTIONS = "^instruction/(redux|elect|bar|vote)"
+TUNING_FAULT = "k0_mean:700"  # all schedules of one kernel take the device along
 # The program that runs instruction tests, with a test that hangs and one that crashes.
 PLANTED_PROGRAM = """#!/bin/bash
 for word in "$@"; do case $word in --only=*) only=${{word#--only=}};; esac; done
@@ -81,7 +87,7 @@ class PackTests:
         for part in sorted(self.folder.iterdir()):
             with tarfile.open(part / "content.tar.xz") as archive:
                 about = json.load(archive.extractfile("pack.json"))
-            models += [model["name"] for model in about["models"]]
+            models += [model["name"] for model in about["models"] + about["bundles"]]
         self.expect("make", made and sorted(made) == sorted(models), f"{models}, not {made}", step)
 
     def run(self, pack, name, *arguments, environment=None, code=0):
@@ -112,7 +118,7 @@ class PackTests:
         self.expect("constants", len(constants) == len({c["name"] for c in constants}) == CONSTANTS
                     and not any(constant["usable"] for constant in constants), str(constants))
         kinds = {"machine", "model", "api", "instruction", "family", "network", "sanitizer",
-                 "beside", "benchmark", "profile"}
+                 "beside", "benchmark", "profile", "tuning"}
         self.expect("kinds", kinds <= {name.split("/")[0] for name in results}, str(set(results)))
         for name, result in results.items():
             if result["status"] == "skip":
@@ -144,22 +150,26 @@ class PackTests:
                     and re.search(r"^\| layers \|.* \| [\d.]+ \| [\d.]+ \|$", text, re.MULTILINE)
                     and "| (`launch_programmatic`) | 1 | us | 0.0 % | - |" in text,
                     text[:2000], *steps)
-        rows = {"gemm-a": (10, 0.02), "gemm-b": (10, 0.01), "net": (30, 0.02),
-                "gemm-a-schedule-0": (12, 0.02), "gemm-a-schedule-1": (14, 0.01)}
+        rows = {"gemm-a": (10, 0.02), "gemm-b": (10, 0.01), "net": (30, 0.02)}
         planted = folder / "planted.json"
         planted.write_text(json.dumps({
             "pack": "1234567, 2026-11-27 10:00", "machine": {"GPU": "NVIDIA H200, 9.0", "host": "x"},
             "cases": [{"name": f"beside/{name}", "status": "pass", "message": "", "log": "", "data": {
-                "estimate_us": estimate, "milliseconds": {"cameo": time},
-                "schedule": '#kernel.schedule<"skinny", {}>'}}
-                      for name, (estimate, time) in rows.items()]}))
+                "estimate_us": estimate, "milliseconds": {"cameo": time}}}
+                      for name, (estimate, time) in rows.items()] + [
+                {"name": f"tuning/{name}", "status": "fail", "message": "", "log": "",
+                 "data": planted_tuning(prefix)}
+                for name, prefix in (("products-fp16", "3/"), ("net", ""))]}))
         step = harness.run([script, planted, page], SECONDS)
         text = page.read_text()
         for line in ("| gemm-a | 20.0 | - | - | - | 10.0 | 0.50 |",
-                     "| gemm-a | skinny | 12.0 | 20.0 | 0.60 | skinny | 14.0 | 10.0 | 1.40 | 100 % |",
+                     "| gemm-a | 5 | skinny | 12.0 | 20.0 | 0.60 | 64x32 | 14.0 | 10.0 | 1.40 | 100 % |",
+                     "| gemm-b | 5 | skinny | 6.0 | 10.1 | 0.59 | 64x32 | 14.0 | 10.0 | 1.40 | 1 % |",
+                     "The choice is within 5 % of the fastest for 1 of 2 (50 %).",
+                     "| net | 3 of 4 | 15 of 20 | 55.2 | 42.0 | 1.31 | 1 of 3 |",
                      "| Products | 2 | 0.62 | 0.75 | 0.88 |", "| Networks | 1 | 1.50 | 1.50 | 1.50 |",
-                     "| Schedules that were tried | 2 | 0.80 | 1.00 | 1.20 |",
-                     "| all | 5 | 0.60 | 1.00 | 1.40 |"):
+                     "| Schedules that were chosen | 2 | 0.60 | 0.60 | 0.60 |",
+                     "| all | 5 | 0.59 | 0.60 | 1.00 |"):
             self.expect(f"page-{line}", f"\n{line}\n" in text, text, step)
         for board, name, good in (("h200", "NVIDIA H200", True), ("h100-sxm", "NVIDIA H200", False),
                                   ("h200", "NVIDIA GH200 480GB", False), ("t4", "Tesla T4", True),
@@ -221,6 +231,67 @@ class PackTests:
         bad = {name: r["message"] for name, r in results.items() if r["status"] != "pass"}
         self.expect("planted-rest", not bad and len(results) > 50, f"{len(results)}: {bad}")
 
+    def check_tuning(self):
+        """What a bundle measured is kept, and is what the case says; a schedule that takes the device along
+        is named."""
+        name, file = "tuning/layers", "tuning-layers.json.xz"
+        for case, fault in (("tuning", ""), ("tuning-fault", TUNING_FAULT)):
+            results = self.run(self.folder / "2", case, f"--only=^{name}$", code=1 if fault else 0,
+                               environment={"FAKECUDA_FAULT": fault} if fault else None)
+            has = results.get(name, {"status": "missing", "message": "", "data": {}})
+            kept = self.suite.work / f"results-{case}" / file
+            document = json.loads(lzma.decompress(kept.read_bytes())) if kept.exists() else {"results": []}
+            rows, data = document["results"], has["data"]
+            tried = {(row["dispatch"], row["candidate"]) for row in rows}
+            faults = {(row["status"], row["schedule"], ",".join(row["nodes"]))
+                      for row in rows if row["status"] != "ok"}
+            self.expect(f"{case}-kept", len(tried) == data.get("schedules") == sum(
+                data["statuses"].values()) > 5 and len(data["dispatches"]) == data["kernels"],
+                        f"{len(tried)} in {kept}: {has}")
+            good = [each for each in data.get("dispatches", []) if each["chosen"]]
+            self.expect(f"{case}-fastest", good and all(
+                row["us"] >= each["fastest"]["us"] for each in good for row in rows
+                if row["nodes"] == each["nodes"] and row["round"] == max(
+                    other["round"] for other in rows if other["nodes"] == each["nodes"])), str(good))
+            self.expect(case, ("mean" in {nodes for _, _, nodes in faults}) == bool(faults) == bool(fault)
+                        and has["status"] == ("fail" if fault else "pass")
+                        and all(f"{status}: {schedule}, of {nodes}: " in has["message"]
+                                for status, schedule, nodes in faults),
+                        f"{faults}: {has['status']}: {has['message']}")
+
+    def check_summary(self):
+        """A schedule that is wrong in a later round is no choice, and is named; bundles share time by their
+        schedules; nodes of bundles of products have the rows' labels."""
+        rows = [{"dispatch": 0, "candidate": candidate, "round": number, "status": status, "us": us,
+                 "nodes": ["a", "b"], "uses": 2, "schedule": f"schedule-{candidate}", "estimate_us": 1.0,
+                 "message": "far off" if status == "wrong" else ""}
+                for candidate, number, status, us in ((0, 1, "ok", 10.0), (1, 1, "ok", 8.0), (2, 1, "ok", 8.5),
+                                                      (0, 2, "wrong", 0.0), (1, 2, "ok", 9.0))]
+        found = tuning_cases.summary({"target": "sm_80", "results": rows})
+        kernel = found["dispatches"][0]
+        self.expect("summary", found["statuses"] == {"wrong": 1, "ok": 2} and kernel["tried"] == 3
+                    and kernel["chosen"] is None and kernel["fastest"]["us"] == 9.0, str(found))
+        data = {"schedules": 4, "kernels": 2, **found}
+        self.expect("summary-says", tuning_cases.judge(data, process.Ended(1, "", 1.0)) == (
+            "fail", "1 of 3 schedules: wrong: schedule-0, of a,b: far off"), str(data))
+        found = tuning_cases.summary({"target": "sm_80", "results": rows[:3] + rows[4:]})
+        data = {"schedules": 4, "kernels": 2, **found}
+        said = [tuning_cases.judge(data, process.Ended(code, "error: gone", 5.0)) for code in (0, -9, None, 3)]
+        self.expect("summary-ends", said == [
+            ("pass", "3 of 4 schedules of 1 of 2 kernels: 18.0 us instead of 20.0 us"),
+            ("crash", "killed by SIGKILL after 3 schedules: error: gone"),
+            ("timeout", "no end within 5 s, after 3 schedules"),
+            ("fail", "exit code 3 after 3 schedules: error: gone")], str(said))
+        shares = [tuning_cases.share_of([{"schedules": count} for count in counts])
+                  for counts in ((1, 3), (3,))]
+        self.expect("tuning-shares", shares == [0.25, 1], str(shares))
+        rows = [(label, precision) for label, _, precision, _, _ in pack_products.measured()]
+        nodes = {precision: {node.name.partition("/")[2]
+                             for node in pack_products.measured_together(precision)()[0].graph.node}
+                 for precision in pack_products.STORED}
+        missing = [label for label, precision in rows if label not in nodes[precision]]
+        self.expect("tuning-labels", len(rows) > 30 and not missing, str(missing))
+
     def check_sanitizer(self):
         script = self.suite.work / "compute-sanitizer"
         script.write_text(SANITIZER)
@@ -281,6 +352,21 @@ class PackTests:
                     f"exit code {code}, {len(not_run)} of {len(results)} were not run")
 
 
+def planted_tuning(prefix):
+    """A bundle's data: a choice that took twice as long as the fastest, a good one, one of a node beside
+    products, and one that was wrong."""
+    def timed(schedule, microseconds, estimate):
+        return {"schedule": f"#kernel.schedule<{schedule}>", "us": microseconds, "estimate_us": estimate}
+    fastest = timed('"mma", {tile = array<i64: 64, 32>}', 10.0, 14.0)
+    kernels = (("gemm-a", 1, timed('"skinny", {}', 20.0, 12.0), fastest),
+               ("gemm-b", 2, timed('"skinny", {}', 10.1, 6.0), fastest),
+               ("gemm-b/turn", 3, timed('"copy", {}', 5.0, 5.0), timed('"copy", {}', 4.0, 6.0)),
+               ("gemm-c", 1, None, fastest))
+    return {"statuses": {"ok": 14, "wrong": 1}, "schedules": 20, "kernels": 4, "faults": [], "dispatches": [
+        {"nodes": [prefix + node], "uses": uses, "tried": 5, "chosen": chosen, "fastest": best}
+        for node, uses, chosen, best in kernels]}
+
+
 def read(out):
     """{case: result}; the table must be there as well."""
     if not (out / "results.txt").exists():
@@ -305,6 +391,8 @@ def main():
         tests.check_dry_run()
         tests.check_page()
         tests.check_planted()
+        tests.check_tuning()
+        tests.check_summary()
         tests.check_sanitizer()
         tests.check_refused()
         tests.check_time()

@@ -8,12 +8,10 @@ import numpy
 import onnx
 import onnxruntime
 
-import candidates
 import harness
-import pack_products
 import payload
 
-SECONDS = 1800
+SECONDS, BUNDLE_SECONDS = 1800, 10800
 TARGET = "sm_75,sm_80,sm_90a"
 SMALL_TARGET = "sm_80"
 BESIDES = ",ptx,sim:sm_80"  # of all but what is only measured
@@ -40,8 +38,8 @@ def architecture_of(target):
     return target.partition(":")[0]
 
 
-def run(command, **arguments):
-    step = harness.run(command, SECONDS, **arguments)
+def run(command, seconds=SECONDS):
+    step = harness.run(command, seconds)
     if step.code:
         raise Failed(f"{step.text()}")
     return step.output
@@ -69,8 +67,8 @@ class Builder:
         return {variant["target"]: variant["estimate"]
                 for variant in json.loads(report.read_text())["variants"]}
 
-    def model(self, entry):
-        """Compiles one; its lines of the pack's table of contents: its own, and those of schedules."""
+    def source(self, entry):
+        """(model, feeds, expected values, file, cameoc's options) of one."""
         model, feeds, expected = entry.make()
         for number, node in enumerate(model.graph.node):
             node.name = node.name or f"{node.op_type}_{number}"
@@ -81,6 +79,28 @@ class Builder:
             data = self.work / f"{entry.name}.npz"
             numpy.savez(data, **feeds[0])
             options += [f"--calibration-data={data}", "--calibration-batch=1"]
+        return model, feeds, expected, source, options
+
+    def bundle(self, entry):
+        """Makes one of the newest target's schedules; its line of the pack's table of contents."""
+        *_, source, options = self.source(entry)
+        target = self.targets.split(",")[-1]
+        architecture = architecture_of(target)
+        # The fake driver computes by the simulator's code.
+        simulated = self.small and architecture == PTX
+        file = f"models/{entry.name}"
+        run([self.tools / "bin" / "cameoc", source, "-o", self.content / file, "--emit=tuning",
+             f"--target={target}{f',sim:{target}' if simulated else ''}", "-j1", *options],
+            BUNDLE_SECONDS)
+        rows = [line.split() for line in run([self.content / file, "--list"]).splitlines()[1:]]
+        schedules = [int(row[2]) for row in rows if not row[0].startswith("sim:")]
+        return {"name": entry.name, "kind": entry.kind, "files": {"bundle": file}, "feeds": [],
+                "exact": [], "architecture": architecture, "simulated": simulated,
+                "kernels": len(schedules), "schedules": sum(schedules)}
+
+    def model(self, entry):
+        """Compiles one; its line of the pack's table of contents."""
+        model, feeds, expected, source, options = self.source(entry)
         files = {"cubin": f"models/{entry.name}"}
         target = entry.target or self.targets + (
             "" if entry.kind == "benchmark" and not self.small else BESIDES)
@@ -99,28 +119,11 @@ class Builder:
         for number, feed in enumerate([] if entry.kind in ("helper", "benchmark") else feeds):
             lines.append(self.feed(entry, model, number, feed, expected and expected[number],
                                    simulator))
-        line = {"name": entry.name, "kind": entry.kind, "files": files, "feeds": lines,
+        return {"name": entry.name, "kind": entry.kind, "files": files, "feeds": lines,
                 "exact": exact, "tolerance": entry.tolerance, "sanitize": entry.sanitize,
                 "benchmark": entry.benchmark, "shapes": entry.shapes, "torch": entry.torch,
                 "gflop": entry.gflop, "estimates_us": {
                     target: estimate["microseconds"] for target, estimate in estimates.items()}}
-        return [line, *self.schedules(entry, source, line)]
-
-    def schedules(self, entry, source, line):
-        """The same in other schedules, of the newest architecture alone."""
-        if self.small or not re.fullmatch(pack_products.TRIED, entry.name):
-            return []
-        target = self.targets.split(",")[-1]
-        made = []
-        for number, (file, estimate, schedule) in enumerate(candidates.schedule_files(
-                self.tools / "bin", source, self.work / entry.name, target,
-                pack_products.CANDIDATES, entry.options)):
-            name = f"{entry.name}-schedule-{number}"
-            path = f"models/{name}"
-            self.compile(source, self.content / path, target, *entry.options, f"--schedules={file}")
-            made.append({**line, "name": name, "benchmark": name, "files": {"cubin": path}, "torch": {},
-                         "estimates_us": {target: estimate}, "schedule": schedule})
-        return made
 
     def feed(self, entry, model, number, feed, expected, simulator):
         """Writes one set of inputs, and what it should give."""
@@ -241,7 +244,8 @@ class Builder:
 
     def write_contents(self, models, is_first):
         """A part's table of contents; all its files, relative to the content."""
-        contents = {**self.about, "models": models}
+        contents = {**self.about, "models": [model for model in models if model["kind"] != "tuning"],
+                    "bundles": [model for model in models if model["kind"] == "tuning"]}
         folders = ["bin", "dry"]
         if is_first:
             folders.append("instructions")

@@ -18,13 +18,17 @@ import small_models
 # As test/e2e judges them: single operators by value, networks by their largest one.
 BY_VALUE = {"relative": 1e-3, "absolute": 1e-5}
 BY_LARGEST = {"of_largest": 1e-3}
+# Networks of fixed sizes, whose kernels are measured in other schedules, too.
+TUNED = ("resnet50-fp16", "resnet50-fp16-batch-32", "resnet50-int8", "mobilenet_v2-fp16",
+         "mobilenet_v2-int8", "encoder-fp16")
 LOWERED = {"fp16": {"of_largest": 2e-2}, "bf16": {"of_largest": 1e-1}, "int8": {"of_largest": 3e-1}}
 
 
 @dataclass
 class PackModel:
     name: str
-    kind: str  # "model": small; "family": operators of one kind; "network"; "benchmark"; "helper"
+    # "model": small; "family": operators of one kind; "network"; "benchmark"; "helper"; "tuning": a bundle
+    kind: str
     make: object  # function: (ModelProto, feeds, what they should give or None)
     small: bool = False  # part of the small pack, too
     ptx: bool = True  # also as a file with PTX alone
@@ -154,8 +158,22 @@ def products():
                             options=pack_products.OPTIONS.get(precision, ()))
 
 
+def bundles(of):
+    """Tuning bundles: a small one, and those of products and of networks, which are among `of`."""
+    yield PackModel("tuning-layers", "tuning", small_model("layers"), small=True,
+                    options=("--shapes=x:8x128x32", "--tuning-candidates=6"))
+    for precision in pack_products.STORED:
+        yield PackModel(f"tuning-products-{precision}", "tuning",
+                        pack_products.measured_together(precision),
+                        options=pack_products.OPTIONS.get(precision, ()))
+    for model in of:
+        if model.name in TUNED:
+            yield PackModel(f"tuning-{model.name}", "tuning", model.make, options=model.options,
+                            calibrated=model.calibrated)
+
+
 def table():
-    """All models, first those that say most."""
+    """All models, first those that say most, and behind them the bundles."""
     models = [
         PackModel("layers", "model", small_model("layers"), small=True, sanitize=True,
                   benchmark="layers", shapes="x:8x128x32"),
@@ -171,4 +189,5 @@ def table():
     for name, operators in FAMILIES.items():
         models.append(PackModel(name, "family", family(operators), small=name in ("scans",),
                                 tolerance=BY_VALUE, sanitize=name in ("scans", "windows")))
-    return [*models, *products(), *networks(), *measured()]
+    models += [*products(), *networks(), *measured()]
+    return [*models, *bundles(models)]

@@ -1,5 +1,5 @@
-"""Products and convolutions for a pack: those of test/e2e whose results are known to the last bits, some
-to be measured beside cuBLAS and cuDNN, and some in all the schedules that were thought of."""
+"""Products and convolutions for a pack: those of test/e2e whose results are known to the last bits, and
+some to be measured beside cuBLAS and cuDNN and in other schedules than the chosen one."""
 # SPDX-License-Identifier: Apache-2.0
 import itertools
 import re
@@ -182,7 +182,17 @@ def measured():
                    {} if precision == "int8" else {"conv": c, "type": precision}, gflop)
 
 
-# Whose candidates are measured, and how many: convolutions with few weights, which each file has.
-TRIED, CANDIDATES = ("gemm-(4096x4096x4096|1024x768x3072)-(fp16|tf32|int8|fp32)|"
-                     "gemm-(1024x3072x768|1024x768x768|512x512x512|2048x2048x2048|64x4096x4096)-fp16|"
-                     "conv-32x(64x56-64-k3|128x28-).*-fp16"), 8
+def measured_together(precision):
+    """One model of all rows in a precision; a row's label is the name of its product or convolution, and
+    begins those of the nodes around it."""
+    def make():
+        entries = []
+        for label, make_row, own, _, _ in measured():
+            if own != precision:
+                continue
+            model, _, _ = make_row()
+            for node in model.graph.node:
+                node.name = f"{label}/{node.name}" if node.op_type == "Transpose" else label
+            entries.append(batch.Entry(label, model, {}))
+        return batch.merged(entries), [], None
+    return make

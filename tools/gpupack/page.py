@@ -17,6 +17,7 @@ from pathlib import Path
 # Of the machine: what the page says. All else of it is of the place where it stood.
 FACTS = ("GPU", "driver", "nvidia-smi", "torch", "compiled for")
 DIGITS = 6  # of a figure that is kept
+NEAR = 0.05  # a choice is good where it takes so much longer than the fastest at most
 
 HEAD = """# Measured on {gpu}
 
@@ -44,16 +45,14 @@ class Page:
     def __init__(self, results):
         self.results = results
         self.rows = {}  # label: data
-        self.tried = {}  # label: [data], in the estimate's order
+        self.tuned = {}  # name: data, of each bundle that has measured anything
         self.ratios = {}  # title: estimates over times, of a table that was made
         for case in results["cases"]:
-            if not case["name"].startswith("beside/") or case["status"] != "pass":
-                continue
-            label = case["name"].removeprefix("beside/")
-            if found := re.fullmatch(r"(.*)-schedule-(\d+)", label):
-                self.tried.setdefault(found[1], {})[int(found[2])] = case["data"]
-            else:
+            kind, _, label = case["name"].partition("/")
+            if kind == "beside" and case["status"] == "pass":
                 self.rows[label] = case["data"]
+            elif kind == "tuning" and case.get("data"):
+                self.tuned[label] = case["data"]
 
     def counts(self):
         kinds = dict.fromkeys(case["name"].split("/")[0] for case in self.results["cases"])
@@ -86,24 +85,63 @@ class Page:
                          f"{f'{estimate / ours:.2f}' if estimate else '-'} |")
         return lines
 
+    def choices(self):
+        """{row's label: its kernel}, of the bundles of products and convolutions."""
+        found = {}
+        for name, data in self.tuned.items():
+            if name.startswith("products-"):
+                for each in data["dispatches"]:
+                    for node in each["nodes"]:
+                        label = node.partition("/")[2]  # "3/gemm-..."
+                        if "/" not in label and each["chosen"]:
+                            found[label] = each
+        return dict(sorted(found.items(), key=lambda item: natural(item[0])))
+
     def schedules(self):
+        choices = self.choices()
+        if not choices:
+            return []
         lines = ["", "## The estimate's choices", "",
-                 "Of the schedules that the estimate puts first, the one that it chooses and the one "
-                 "that was fastest: *lost* is how much longer the choice took.", "",
-                 "| | chosen | estimate, us | measured, us | estimate / measured | fastest | "
+                 "The schedule that the estimate chooses, and the fastest of all that a tuning bundle measured. *Lost* "
+                 "is how much longer the choice took.", "",
+                 "| | tried | chosen | estimate, us | measured, us | estimate / measured | fastest | "
                  "estimate, us | measured, us | estimate / measured | lost |",
-                 "|---|---|---:|---:|---:|---|---:|---:|---:|---:|"]
-        self.ratios["Schedules that were tried"] = [
-            data["estimate_us"] / data["milliseconds"]["cameo"] / 1000
-            for tried in self.tried.values() for data in tried.values()]
-        for label, tried in sorted(self.tried.items(), key=lambda item: natural(item[0])):
-            times = {number: data["milliseconds"]["cameo"] * 1000 for number, data in tried.items()}
-            best = min(times, key=times.get)
-            each = " | ".join(
-                f"{tile(tried[number]['schedule'])} | {microseconds(tried[number]['estimate_us'])} | "
-                f"{microseconds(times[number])} | {tried[number]['estimate_us'] / times[number]:.2f}"
-                for number in (0, best))
-            lines.append(f"| {label} | {each} | {100 * (times[0] / times[best] - 1):.0f} % |")
+                 "|---|---:|---|---:|---:|---:|---|---:|---:|---:|---:|"]
+        self.ratios["Schedules that were chosen"] = [
+            each["chosen"]["estimate_us"] / each["chosen"]["us"] for each in choices.values()]
+        near = 0
+        for label, each in choices.items():
+            both = " | ".join(
+                f"{tile(one['schedule'])} | {microseconds(one['estimate_us'])} | "
+                f"{microseconds(one['us'])} | {one['estimate_us'] / one['us']:.2f}"
+                for one in (each["chosen"], each["fastest"]))
+            lost = lost_by(each)
+            near += lost <= NEAR
+            lines.append(f"| {label} | {each['tried']} | {both} | {100 * lost:.0f} % |")
+        return [*lines, "", f"The choice is within {100 * NEAR:.0f} % of the fastest for {near} of {len(choices)} "
+                            f"({100 * near / len(choices):.0f} %)."]
+
+    def networks(self):
+        """What kernels of networks take together."""
+        tuned = {name: [each for each in data["dispatches"] if each["chosen"]]
+                 for name, data in self.tuned.items() if not name.startswith("products-")}
+        if not any(tuned.values()):
+            return []
+        lines = ["", "## Tuned", "",
+                 "Sums over the kernels of a network, each measured by itself and as often as the network runs it: in the "
+                 "schedules that the estimate chooses, and in the fastest of those that a tuning bundle measured.", "",
+                 f"| | kernels | schedules tried | chosen, us | fastest, us | chosen / fastest | within {100 * NEAR:.0f} % |",
+                 "|---|---:|---:|---:|---:|---:|---:|"]
+        for name, kernels in sorted(tuned.items(), key=lambda item: natural(item[0])):
+            if not kernels:
+                continue
+            data = self.tuned[name]
+            chosen, fastest = (sum(each["uses"] * each[which]["us"] for each in kernels)
+                               for which in ("chosen", "fastest"))
+            near = sum(lost_by(each) <= NEAR for each in kernels)
+            lines.append(f"| {name} | {len(kernels)} of {data['kernels']} | "
+                         f"{sum(data['statuses'].values())} of {data['schedules']} | {microseconds(chosen)} | "
+                         f"{microseconds(fastest)} | {chosen / fastest:.2f} | {near} of {len(kernels)} |")
         return lines
 
     def spread(self):
@@ -139,6 +177,12 @@ class Page:
 
 def natural(text):
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
+
+
+def lost_by(kernel):
+    """How much longer its chosen schedule took, as a part of the fastest's time. One of an earlier round may
+    have been faster there than the fastest in the last, which has more replays."""
+    return max(0, kernel["chosen"]["us"] / kernel["fastest"]["us"] - 1)
 
 
 def tile(schedule):
@@ -208,9 +252,7 @@ def text_of(made, name, source):
     text += made.beside("Networks", "Batch 1 and no open sizes where torch has them, else any size. torch: "
                         "batch-norms folded, a CUDA graph, FP16 with channels innermost; its encoder is "
                         "`torch.nn.TransformerEncoder`.", "(?!gemm-|conv-)")
-    if made.tried:
-        text += made.schedules()
-    return "\n".join([*text, *made.spread(), *made.constants()]) + "\n"
+    return "\n".join([*text, *made.schedules(), *made.networks(), *made.spread(), *made.constants()]) + "\n"
 
 
 if __name__ == "__main__":

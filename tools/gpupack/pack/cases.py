@@ -8,7 +8,7 @@ import process
 from constant_cases import Constants, misfit
 from measurements import MOST_SIMULATED, Benchmark, Beside, Profile
 from models import TOOLS, Correct, Sanitized
-from results import Result
+from results import Result, Settled
 
 API_SECONDS, API_SKIPPED = 60, 77
 ALONE = {"out-of-memory"}  # disturbs what runs beside it
@@ -38,20 +38,6 @@ class Api:
         elif status != "pass":
             message = ended.how()
         return [Result(f"api/{self.case}", status, ended.seconds, message, ended.output)], []
-
-
-class Settled:
-    """A case whose outcome is known without running it."""
-    limit = 1
-
-    def __init__(self, name, status, message):
-        self.result = Result(name, status, message=message)
-
-    def names(self):
-        return [self.result.name]
-
-    def run(self, _seconds):
-        return [self.result], []
 
 
 def constant_cases(pack):

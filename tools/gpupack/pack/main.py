@@ -18,6 +18,7 @@ from pathlib import Path
 
 import cases
 import process
+import tuning_cases
 from machine import Machine, is_board
 from pack import Pack
 from results import Book, Result
@@ -70,6 +71,7 @@ def phases(pack, chosen):
         yield only(cases.api_cases(pack, alone=True)), 1
     yield only(cases.sanitizer_cases(pack)), SANITIZERS_AT_ONCE
     yield only(cases.benchmark_cases(pack, chosen)), 1
+    yield only(tuning_cases.cases(pack, chosen)), 1
 
 
 def compiled_for(boards, machine):
@@ -82,7 +84,7 @@ def compiled_for(boards, machine):
 
 
 def run(root, scratch, options):
-    pack = Pack(root, scratch, options.driver, options.dry_run)
+    pack = Pack(root, scratch, options.out, options.driver, options.dry_run)
     pack.machine = Machine(pack.environment, options.sanitizer, options.dry_run)
     if options.list:
         for made, _ in phases(pack, lambda name: re.search(options.only, name)):

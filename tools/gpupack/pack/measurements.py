@@ -76,9 +76,9 @@ class Beside:
         return results, [Beside(self.pack, rest)] if rest else []
 
     def foreseen(self, model):
-        """The compiler's estimate for the architecture whose code runs, and what it has chosen."""
+        """The compiler's estimate for the architecture whose code runs."""
         fitting = [name for name in model["estimates_us"] if self.pack.machine.takes(name.split(":")[0])]
-        found = {key: model[key] for key in ("schedule", "gflop") if model.get(key)}
+        found = {"gflop": model["gflop"]} if model["gflop"] else {}
         if fitting:
             architecture = fitting[-1].split(":")[0]
             found = {"estimate_us": model["estimates_us"][fitting[-1]],

@@ -11,11 +11,12 @@ CONTENT = "content.tar.xz"
 
 
 class Pack:
-    def __init__(self, root, scratch, driver, dry):
+    def __init__(self, root, scratch, out, driver, dry):
         self.source = Path(__file__).resolve().parent
         self.folder = scratch / "pack"
         self.scratch = scratch / "outputs"
         self.scratch.mkdir(parents=True)
+        self.out = out  # where results go
         self.dry = dry
         with tarfile.open(root / CONTENT) as content:
             if hasattr(tarfile, "data_filter"):
