@@ -274,6 +274,8 @@ class PackTests:
         data = {"schedules": 4, "kernels": 2, **found}
         self.expect("summary-says", tuning_cases.judge(data, process.Ended(1, "", 1.0)) == (
             "fail", "1 of 3 schedules: wrong: schedule-0, of a,b: far off"), str(data))
+        said = tuning_cases.judge({**data, "faults": 12 * data["faults"]}, process.Ended(1, "", 1.0))[1]
+        self.expect("summary-many", said.count("far off") == 10 and said.endswith("; and 2 more"), said)
         found = tuning_cases.summary({"target": "sm_80", "results": rows[:3] + rows[4:]})
         data = {"schedules": 4, "kernels": 2, **found}
         said = [tuning_cases.judge(data, process.Ended(code, "error: gone", 5.0)) for code in (0, -9, None, 3)]

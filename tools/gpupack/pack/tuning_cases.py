@@ -12,6 +12,7 @@ MOST_SECONDS = 24 * 3600  # of all bundles together: they take the time that the
 # Time after its share that the schedules at hand have to end in: four, of which each may hang for ten
 # seconds.
 REST_SECONDS = 50
+NAMED = 10  # faults in a message; the data has all
 START = "tuning-"
 
 
@@ -114,8 +115,10 @@ def judge(data, ended):
     if data["faults"]:
         named = "; ".join(f"{fault['status']}: {fault['schedule']}, of {','.join(fault['nodes'])}"
                           f"{': ' if fault['message'] else ''}{fault['message']}"
-                          for fault in data["faults"])
-        return "fail", f"{len(data['faults'])} of {tried} schedules: {named}"
+                          for fault in data["faults"][:NAMED])
+        more = len(data["faults"]) - NAMED
+        return "fail", (f"{len(data['faults'])} of {tried} schedules: {named}"
+                        f"{f'; and {more} more' if more > 0 else ''}")
     if ended.code:
         return ended.status(), f"{ended.how()} after {tried} schedules: {ended.first_error()}"
     if ended.code is None:
