@@ -284,6 +284,10 @@ class PackTests:
             ("crash", "killed by SIGKILL after 3 schedules: error: gone"),
             ("timeout", "no end within 5 s, after 3 schedules"),
             ("fail", "exit code 3 after 3 schedules: error: gone")], str(said))
+        data = {"schedules": 4, "kernels": 2, **tuning_cases.summary({"target": "sm_80", "results": []})}
+        said = tuning_cases.judge(data, process.Ended(0, "", 1.0))
+        self.expect("summary-none", said == ("skip", "not run: the bundle's share of the time was over"),
+                    str(said))
         shares = [tuning_cases.share_of([{"schedules": count} for count in counts])
                   for counts in ((1, 3), (3,))]
         self.expect("tuning-shares", shares == [0.25, 1], str(shares))

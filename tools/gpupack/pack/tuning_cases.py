@@ -6,12 +6,13 @@ import json
 import lzma
 
 import process
-from results import Result, Settled
+from results import NOT_RUN, Result, Settled
 
 MOST_SECONDS = 24 * 3600  # of all bundles together: they take the time that there is
 # Time after its share that the schedules at hand have to end in: four, of which each may hang for ten
 # seconds.
 REST_SECONDS = 50
+LEAST_MINUTES = 0.001  # a bundle takes no 0
 NAMED = 10  # faults in a message; the data has all
 START = "tuning-"
 
@@ -56,7 +57,7 @@ class Tuning:
         measuring = own - min(REST_SECONDS, own / 4)
         file = self.pack.scratch / f"{self.bundle['name']}.json"
         ended = process.run([self.pack.folder / self.bundle["files"]["bundle"], f"--out={file}",
-                             "--device=cuda", f"--minutes={measuring / 60:.4f}"],
+                             "--device=cuda", f"--minutes={max(measuring / 60, LEAST_MINUTES):.4f}"],
                             min(seconds, own + REST_SECONDS), env=self.pack.environment)
         document = self.keep(file)
         if not document:
@@ -123,6 +124,8 @@ def judge(data, ended):
         return ended.status(), f"{ended.how()} after {tried} schedules: {ended.first_error()}"
     if ended.code is None:
         return "timeout", f"{ended.how()}, after {tried} schedules"
+    if not tried:
+        return "skip", NOT_RUN + "the bundle's share of the time was over"
     pairs = [(each["uses"] * each["chosen"]["us"], each["uses"] * each["fastest"]["us"])
              for each in data["dispatches"] if each["chosen"]]
     chosen, fastest = (sum(times) for times in zip(*pairs)) if pairs else (0, 0)
