@@ -61,18 +61,26 @@ typedef struct CameoTiming {
    * others is better. */
   double contention;
   double memory_share; /* of a board's memory bandwidth, which kernels reach */
+  /* Of the works that TimeModel.h counts apart: cycles of shared memory that a turn takes, and instructions of
+   * a warp for a conversion, a place, a check and an access to results. 0: not known, and not estimated. */
+  double turn, conversion, place, check, result;
 } CameoTiming;
 
 /* Assumptions, the same for all: launches of 2 us; a gap of 0.5 us (NVIDIA's technical blog, "Getting
  * Started with CUDA Graphs"); GA100's 5120 bytes a cycle for 108 multiprocessors (its whitepaper); somewhat
  * more than the 500 to 700 cycles of one load alone that is not in a cache. */
 static const CameoTiming cameoTimings[] = {
-    {75, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {80, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
-    {86, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {87, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
-    {89, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {90, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
-    {100, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {103, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
-    {110, 2, 0.5, 47, 800, 33, 40, 0.1, 1}, {120, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
-    {121, 2, 0.5, 47, 800, 33, 40, 0.1, 1},
+    {75, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {80, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {86, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {87, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {89, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {90, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {100, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {103, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {110, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {120, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
+    {121, 2, 0.5, 47, 800, 33, 40, 0.1, 1, 0, 0, 0, 0, 0},
 };
 
 typedef struct CameoBoard {

@@ -61,6 +61,31 @@ SmallVector<Shape> allShapes() {
   return shapes;
 }
 
+/// Adds what a step's tile of an operand takes that the architecture's timing counts.
+void addCopy(BlockWork &step, const MmaTile &tile, const MmaWork &work, const MmaWork::Copy &copy,
+             int64_t lines, int64_t readers) {
+  double bytes = double(work.bytes), elements = double(lines * tile.depth);
+  double loads = elements / (32 * copy.vector), writes = elements / (32 * copy.group);
+  auto turns = [&](double vector) { return std::max(1.0, 32 * vector * bytes / 128); };
+  if (!work.async)
+    step.turns += loads * turns(copy.vector) + writes * turns(copy.group) - elements * bytes / 128;
+  if (copy.isPadded)
+    step.checks += loads;
+  // Lines that are no power of two put each of a thread's elements elsewhere in its line, and so do
+  // threads.
+  if (((copy.isAcross || copy.isGathered) && !llvm::isPowerOf2_64(lines)) ||
+      !llvm::isPowerOf2_64(tile.threads()))
+    step.places += writes;
+  // Warps' fragments: f32 is rounded, and loaded one by one where ldmatrix cannot turn it; bytes
+  // are put beside their neighbours.
+  double fragments = double(lines * readers * tile.depth) / 32;
+  if (work.bytes == 4)
+    step.conversions +=
+        (work.async && !copy.isRounded ? 2 : 0) * fragments + (copy.isAcross ? fragments : 0);
+  if (work.bytes == 1 && copy.isAcross)
+    step.conversions += fragments / 4;
+}
+
 /// What a block does in a step of depth.
 BlockWork stepOf(const MmaTile &tile, const MmaWork &work, const Target &target) {
   double bytes = double(work.bytes), depth = double(tile.depth);
@@ -84,6 +109,8 @@ BlockWork stepOf(const MmaTile &tile, const MmaWork &work, const Target &target)
   double products = rows * columns * depth * bytes / double(work.perInstruction);
   step.slots = products + read / 512 + copies(rows, work.row) + copies(columns, work.column) +
                warps * kOtherSlots;
+  addCopy(step, tile, work, work.row, tile.rows, tile.warpColumns);
+  addCopy(step, tile, work, work.column, tile.columns, tile.warpRows);
   // What one warp cannot overlap with itself: products that wait for a fragment, the barrier; and,
   // for as many steps as are not ahead, copies.
   step.products = depth * bytes / kDepthBytes;
@@ -146,6 +173,9 @@ KernelWork cameo::mmaKernel(const MmaTile &tile, const MmaWork &work, const Targ
   double stored = double(tile.rows * tile.columns);
   kernel.once.sharedBytes = stored * 8;
   kernel.once.l2Bytes = stored * work.resultBytes;
+  kernel.once.results = stored * work.results / 32;
+  if (!llvm::isPowerOf2_64(tile.columns / tile.warpColumns))
+    kernel.once.places = stored / 32;
   work.ofRows.addTo(kernel, stored);
   kernel.dramBytes = work.dramBytes;
   kernel.beside = work.beside;

@@ -56,6 +56,8 @@ struct MmaWork {
   /// of several taps; registers of an element on its way.
   struct Copy {
     double vector, group, place, taps, registers;
+    bool isAcross = false, isGathered = false; // lines of its tile, or threads, go across depth
+    bool isPadded = false, isRounded = false;  // to tf32, where it is stored
   };
   Copy row, column;
   bool async;                                    // by cp.async, else through registers
@@ -65,6 +67,7 @@ struct MmaWork {
   std::vector<KernelWork> beside = {};           // other launches that it needs
   RowWork ofRows = {};                           // on the way to the results
   IndexBytes indices = {};                       // of shared memory
+  double results = 1;                            // accesses to memory for one of the product
 };
 
 /// Registers of a thread, an upper estimate: sums, fragments of two steps, what is copied,

@@ -307,7 +307,15 @@ private:
     double place = copy.isGathered() ? kPlaceOfGathered : copy.vector == 1 ? kPlaceOfElement : 0;
     AffineMap map = operand(isRow).map;
     bool isInTaps = inner.size() > 1 && !map.isProjectedPermutation(/*allowZeroInResults=*/true);
-    return {double(copy.vector), double(copy.group), place, isInTaps ? kPlaceInTaps : 0, registers};
+    return {double(copy.vector),
+            double(copy.group),
+            place,
+            isInTaps ? kPlaceInTaps : 0,
+            registers,
+            !copy.alongDepth,
+            copy.isGathered(),
+            bool(operand(isRow).pad),
+            copy.isRounded};
   }
 
   MmaWork work(const MmaForm &form) const {
@@ -329,6 +337,7 @@ private:
                  form.m * form.n * form.k * bytes};
     work.ofRows = rowWork(product);
     work.indices = indexBytes(product);
+    work.results = accessesOfResults(product);
     return work;
   }
 
@@ -344,6 +353,7 @@ private:
     work.batch *= double(parts);
     (work.runs > 1 ? work.runs : work.depth) /= double(parts);
     work.resultBytes = split.sumBytes;
+    work.results = 1;
     work.dramBytes = split.dramBytes;
     return work;
   }
@@ -364,6 +374,8 @@ private:
     MmaWork plain = work(form);
     plain.row.registers = plain.column.registers = double(bytes) / 4;
     plain.row.place = plain.column.place = 0;
+    plain.row.isPadded = plain.column.isPadded = false;
+    plain.results = 1;
     plain.resultBytes = product.sumType.getIntOrFloatBitWidth() / 8.0;
     plain.ofRows = {};
     plain.indices = {};

@@ -88,6 +88,19 @@ double resultBytes(const Product &product) {
   return bytes;
 }
 
+double accessesOfResults(const Product &product) {
+  auto count = double(product.epilogues.size());
+  for (const Epilogue &epilogue : product.epilogues)
+    if (std::optional<Elementwise> work = product.workOf(epilogue))
+      count += double(llvm::count_if(work->reads, [&](const Access &read) {
+        auto changes = [&](ArrayRef<unsigned> loops) {
+          return llvm::any_of(loops, [&](unsigned loop) { return read.map.isFunctionOfDim(loop); });
+        };
+        return changes(product.rows) && changes(product.columns);
+      }));
+  return count;
+}
+
 /// Bytes of the inputs that are operands, or of the others, and of what is stored.
 static double movedBytes(kernel::DispatchOp op, const Product &product, bool ofOperands) {
   double rows = likelyExtent(product, product.rows, 512),

@@ -22,6 +22,10 @@ IndexBytes indexBytes(const Product &product);
 
 /// Bytes of all results of an element.
 double resultBytes(const Product &product);
+
+/// How often memory is accessed for an element of the product: for its results, and for what is read
+/// of each element on the way to them.
+double accessesOfResults(const Product &product);
 /// Bytes of its operands that a product moves from memory, and of all that it moves from and to
 /// memory if caches serve what several blocks read.
 double operandBytes(kernel::DispatchOp op, const Product &product);

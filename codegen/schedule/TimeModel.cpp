@@ -48,8 +48,17 @@ int64_t TimeModel::blocksPerSm(const KernelWork &work) const {
   return std::min({byShared, byRegisters, byThreads, int64_t(target.maxBlocksPerSm)});
 }
 
+double TimeModel::slots(const BlockWork &work) const {
+  return work.slots + timing.conversion * work.conversions + timing.place * work.places +
+         timing.check * work.checks + timing.result * work.results;
+}
+
+double TimeModel::sharedCycles(const BlockWork &work) const {
+  return work.sharedBytes / kSharedRate + timing.turn * work.turns;
+}
+
 double TimeModel::resourceCycles(const BlockWork &work, double together) const {
-  double issue = work.slots / kSchedulers, shared = work.sharedBytes / kSharedRate;
+  double issue = slots(work) / kSchedulers, shared = sharedCycles(work);
   double l2 = work.l2Bytes / timing.l2_rate;
   double most = std::max({work.matrix, work.arithmetic, issue, shared, l2});
   double all = work.matrix + work.arithmetic + issue + shared + l2;
@@ -81,8 +90,8 @@ rt::Limit TimeModel::limitOf(const BlockWork &work, int64_t threads, double cycl
   std::pair<double, rt::Limit> each[] = {
       {work.matrix, rt::Limit::TensorCores},
       {work.arithmetic, rt::Limit::Arithmetic},
-      {work.slots / kSchedulers, rt::Limit::Issue},
-      {work.sharedBytes / kSharedRate, rt::Limit::SharedMemory},
+      {slots(work) / kSchedulers, rt::Limit::Issue},
+      {sharedCycles(work), rt::Limit::SharedMemory},
       {work.l2Bytes / timing.l2_rate, rt::Limit::L2Cache},
   };
   return cycles <= aloneCycles(work, threads)

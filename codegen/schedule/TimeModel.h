@@ -22,6 +22,12 @@ struct BlockWork {
   double slots = 0;                  // instructions that its warps issue
   double sharedBytes = 0;            // to and from shared memory
   double l2Bytes = 0;                // to and from the L2 cache, which may pass them on
+  // What costs so much on some architectures alone (CameoTiming). Turns of shared memory beside
+  // those of its bytes: of loads that go to registers, and of warps' accesses to less than all banks.
+  // Instructions of warps beside `slots`, counted by what asks for them: conversions of operands;
+  // places in memory that no other one is a constant away from; copies that may be outside of what
+  // is padded; accesses to results, of 32 elements each.
+  double turns = 0, conversions = 0, places = 0, checks = 0, results = 0;
   // What a block waits for even if it has a multiprocessor to itself. Its own instructions: cycles of
   // those that wait for one another; products of a warp on Tensor Cores, each of which adds to the
   // one before; barriers. Loads from global memory, one after another, that steps ask for so many
@@ -91,6 +97,10 @@ public:
   double microseconds(const KernelWork &work) const;
 
 private:
+  /// Instructions that are issued, and turns of shared memory, with those that the architecture's
+  /// timing counts.
+  double slots(const BlockWork &work) const;
+  double sharedCycles(const BlockWork &work) const;
   /// Of resources that so many blocks use together.
   double resourceCycles(const BlockWork &work, double together) const;
   /// What a block takes at least.

@@ -15,6 +15,11 @@ template <typename Visit> void forEachMember(BlockWork &work, Visit visit) {
   visit("slots", work.slots);
   visit("shared_bytes", work.sharedBytes);
   visit("l2_bytes", work.l2Bytes);
+  visit("turns", work.turns);
+  visit("conversions", work.conversions);
+  visit("places", work.places);
+  visit("checks", work.checks);
+  visit("results", work.results);
   visit("chain", work.chain);
   visit("products", work.products);
   visit("barriers", work.barriers);

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/TimeModel.h"
 
+#include "codegen/schedule/MmaModel.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,6 +62,54 @@ TEST(TimeModel, BlocksThatCannotOverlapWaitForLatency) {
   trips.blocks = 1;
   trips.trips = 1000;
   EXPECT_EQ(TimeModel(a100()).estimate(trips).limit, Limit::Latency);
+}
+
+/// Instructions and turns of shared memory that the architecture's timing counts, on one of which it
+/// says nothing and on one that was measured.
+TEST(TimeModel, TimingCountsWhatIsApart) {
+  for (const char *name : {"sm_80", "sm_90a"}) {
+    const Target &target = *llvm::cantFail(findTarget(name));
+    const CameoTiming &timing = target.timing();
+    BlockWork step;
+    step.slots = 400;
+    step.conversions = 7, step.places = 11, step.checks = 13, step.results = 17;
+    double slots =
+        400 + 7 * timing.conversion + 11 * timing.place + 13 * timing.check + 17 * timing.result;
+    EXPECT_DOUBLE_EQ(TimeModel(target).cycles(step, 256, 2), 2 * slots / 4) << name;
+    BlockWork shared;
+    shared.sharedBytes = 1280, shared.turns = 5;
+    EXPECT_DOUBLE_EQ(TimeModel(target).cycles(shared, 256, 1), 10 + 5 * timing.turn) << name;
+  }
+}
+
+/// What tiles' works have that timing counts.
+TEST(TimeModel, TilesHaveWhatIsCountedApart) {
+  MmaWork work{1024, 1024, 1, 1, 1024, /*bytes=*/2, 2, 0, {8, 8, 0, 0, 0}, {8, 8, 0, 0, 0},
+               true, 32};
+  auto stepOf = [&](const MmaTile &tile) { return mmaKernel(tile, work, a100()).step; };
+  MmaTile even{128, 128, 32, 2, 2, 3}, odd{128, 96, 32, 2, 2, 3};
+  BlockWork plain = stepOf(even);
+  EXPECT_EQ(plain.turns + plain.conversions + plain.places + plain.checks, 0);
+  EXPECT_EQ(stepOf(odd).places, 0); // lines go along depth
+  work.column.isAcross = true;
+  EXPECT_EQ(stepOf(even).places, 0);
+  EXPECT_EQ(stepOf(odd).places, 96 * 32 / (32 * 8.0));
+  EXPECT_EQ(mmaKernel(even, work, a100()).once.places, 0);
+  EXPECT_EQ(mmaKernel(odd, work, a100()).once.places, 128 * 96 / 32.0);
+  EXPECT_EQ(mmaKernel(even, work, a100()).once.results, 128 * 128 / 32.0);
+  work.column.isPadded = true;
+  EXPECT_EQ(stepOf(even).checks, 128 * 32 / (32 * 8.0));
+  work.async = false;
+  // Loads of both operands by registers; single elements take a turn each, where 64 bytes are half
+  // of one.
+  EXPECT_EQ(stepOf(even).turns, 2 * 128 * 32 * 2 / 128.0);
+  work.column.vector = work.column.group = 1;
+  EXPECT_EQ(stepOf(even).turns, 64 + 128 + 128 - 64);
+  work = {1024, 1024, 1, 1, 1024, /*bytes=*/4, 4, 0, {4, 4, 0, 0, 0}, {4, 4, 0, 0, 0}, true, 32};
+  double fragments = 128 * 2 * 32 / 32.0;
+  EXPECT_EQ(stepOf(even).conversions, 2 * 2 * fragments);
+  work.row.isRounded = work.column.isRounded = work.column.isAcross = true;
+  EXPECT_EQ(stepOf(even).conversions, fragments);
 }
 
 /// Of a block by itself: its own instructions, and what is asked for too late.

@@ -54,10 +54,11 @@ TEST(WorkMembers, JsonHasAllMembers) {
   for (StringRef part : {"step", "once"}) {
     const json::Object *block = object.getObject(part);
     ASSERT_TRUE(block) << part.str();
-    for (StringRef name : {"matrix", "arithmetic", "slots", "shared_bytes", "l2_bytes", "chain",
-                           "products", "barriers", "loads", "ahead", "idle"})
+    for (StringRef name :
+         {"matrix", "arithmetic", "slots", "shared_bytes", "l2_bytes", "turns", "conversions",
+          "places", "checks", "results", "chain", "products", "barriers", "loads", "ahead", "idle"})
       EXPECT_TRUE(block->getNumber(name)) << name.str();
-    EXPECT_EQ(block->size(), 11u);
+    EXPECT_EQ(block->size(), 16u);
   }
   ASSERT_TRUE(object.getArray("beside"));
   EXPECT_EQ(object.getArray("beside")->size(), 2u);

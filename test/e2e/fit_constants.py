@@ -7,7 +7,6 @@ import argparse
 import json
 import lzma
 import re
-import struct
 import sys
 
 import numpy
@@ -23,10 +22,6 @@ import pack_products  # noqa: E402  pylint: disable=wrong-import-position
 
 SECONDS = 300
 TARGET = "sm_90a:h200"
-# Members of a note of a candidate, in the order of codegen/tune/WorkMembers.cpp.
-ORDER = ("blocks", "threads", "registers", "shared_bytes", "steps", *[f"step.{name}" for name in model.BLOCK],
-         *[f"once.{name}" for name in model.BLOCK], "trips", "dram_bytes", "on_matrix", "multiply_adds",
-         "loads", "ahead")
 PRODUCTS = {"wide": ((512, 1024, 768), "fp16"), "thin": ((4, 4096, 4096), "fp16"),
             "lanes": ((300, 200, 500), "fp32"), "deep": ((128, 8192, 128), "fp16"),
             "deep-lanes": ((64, 4096, 64), "fp32")}
@@ -39,26 +34,6 @@ NEAR = {"launch_us": 0.05, "l2_rate": 0.05, "global_latency": 0.15, "memory_shar
 MACHINE = {"launch": 0.8, "launch_one_block": 0.7, "l2_copy_rows_64": 33.0, "latency_dram": 850.0,
            "mma_f16_latency": 33.0, "barrier_256": 30.0, "dram_copy": 4300.0, "mma_f16_4": 6.3,
            "clock_mma": 1750.0}
-
-
-def number(word):
-    """Of MLIR's text, where some are the bits of a double."""
-    word = word.strip()
-    return struct.unpack(">d", bytes.fromhex(word[2:]))[0] if word.startswith("0x") else float(word)
-
-
-def work_of(numbers):
-    """What workJson writes, of a note of a candidate."""
-    numbers = list(map(number, numbers))
-    works = []
-    for start in range(0, len(numbers), len(ORDER)):
-        work = {"step": {}, "once": {}, "beside": []}
-        for name, value in zip(ORDER, numbers[start:start + len(ORDER)], strict=True):
-            part, _, member = name.rpartition(".")
-            (work[part] if part else work)[member] = value
-        works.append(work)
-    works[0]["beside"] = works[1:]
-    return works[0]
 
 
 def product(rows, depth, columns, tile):
@@ -114,10 +89,11 @@ def made_up(constants, limits, seed):
     estimates = model.Works([work for *_, work in works], limits).microseconds(table)
     noise = numpy.exp(random.normal(0, 0.02, exact.size)) * numpy.where(
         random.random(exact.size) < 0.05, 2.5, 1)
-    return [{"key": key, "family": family, "schedule": "", "nodes": [], "work": work, "status": "ok",
+    return [{"key": key, "family": family, "schedule": str(number), "nodes": [], "work": work, "status": "ok",
              "us": float(time), "estimate_us": float(estimate), "spread": 0.02,
-             "clock_mhz": constants.matrix_clock_mhz if work["on_matrix"] else constants.clock_mhz}
-            for (key, family, work), time, estimate in zip(works, exact * noise, estimates)]
+             "clock_mhz": constants.clock_mhz}
+            for number, ((key, family, work), time, estimate) in enumerate(
+                zip(works, exact * noise, estimates))]
 
 
 class FitTests:
@@ -143,7 +119,7 @@ class FitTests:
             for target in TARGETS:
                 found, steps = self.candidates(source, target)
                 constants, limits = model.read_target(target)
-                works = [work_of(numbers) for _, numbers in found]
+                works = [model.work_of(numbers) for _, numbers in found]
                 beside += sum(bool(work["beside"]) for work in works)
                 times = model.Works(works, limits).microseconds(constants) if works else []
                 far = [f"{time:.4f}, not {said}" for time, (said, _) in zip(times, found)
@@ -161,7 +137,7 @@ class FitTests:
             [self.suite.tool("cameo-opt"), dispatched, "-o", chosen, "--pass-pipeline=builtin.module("
              "rt.variant(cameo-assign-schedules{candidates=8}))"])]
         text = chosen.read_text() if chosen.exists() else ""
-        return [(number(said), numbers.split(",")) for said, numbers in re.findall(
+        return [(model.number(said), numbers.split(",")) for said, numbers in re.findall(
             r"\{microseconds = (\S+) : f64,.*?work = array<f64: ([^>]*)>\}", text)], steps
 
     def fit(self, name, machine, seed=1, true=None):
@@ -201,7 +177,7 @@ class FitTests:
                     and float(medians[4]) < 4, step.output, step)
         self.expect("recovery-clock", "matrix_clock_mhz 1750, clock_mhz 1950" in step.output, "", step)
         self.expect("recovery-row", re.search(r"^    \{90, 1\.\d+, 0\.70, 3\d\.\d, \d+, [\d.]+, \d+, "
-                                              r"0\.\d+, 0\.8\d+\},$", step.output, re.MULTILINE), "", step)
+                                              r"0\.\d+, 0\.8\d+(?:, [\d.]+){5}\},$", step.output, re.MULTILINE), "", step)
         self.expect("recovery-choices", len(re.findall(
             r"^(?:before|after): .* for \d+ of 8 dispatches$", step.output, re.MULTILINE)) == 2, "", step)
         self.expect("recovery-cases", "whole cases: 1, median error 20.0 %" in step.output, "", step)
@@ -218,6 +194,31 @@ class FitTests:
         self.judge("unusable", step, found, truth)
         self.expect("unusable-named", "repeats differ: l2_copy_rows_64" in step.output
                     and "not believed" not in step.output, "", step)
+
+    def check_works(self):
+        """Works that rows do not have any more are taken from the program; a parameter that is held is the
+        machine's."""
+        source, program, tuning, machine = (self.suite.work / f"works.{kind}"
+                                            for kind in ("onnx", "mlir", "json", "txt"))
+        made, _, _ = pack_products.product(*PRODUCTS["wide"])()
+        onnx.save(made, source)
+        noted = harness.run([self.suite.tool("cameoc"), source, f"--target={TARGET}", "--emit=tuning",
+                             "--stop-after=scheduled", "-o", program], SECONDS)
+        works = model.works_noted(program.read_text()) if program.exists() else {}
+        constants, limits = model.read_target(TARGET)
+        times = model.Works(list(works.values()), limits).microseconds(constants) if works else []
+        tuning.write_text(json.dumps({"cameo_tuning": 1, "target": TARGET, "results": [
+            {"key": key, "schedule": schedule, "family": "mma", "work": {"blocks": 1}, "status": "ok",
+             "us": time, "estimate_us": time} for (key, schedule), time in zip(works, times)] + [
+            {"key": "other", "schedule": "", "work": {"blocks": 1}, "status": "ok", "us": 1.0}]}))
+        machine.write_text('{"name": "dram_copy", "median": 3600.0, "usable": true}')
+        step = harness.run([sys.executable, harness.SOURCE / "tools" / "gpupack" / "fit.py",
+                            f"--tuning={tuning}", f"--works={program}", f"--constants={machine}",
+                            "--hold=memory_share"], SECONDS)
+        self.expect("works-joined", len(works) > 8 and f"{len(works)} rows of 1 dispatches; left out: 1 for "
+                    "no work" in step.output and "warning" not in step.output, step.output, noted, step)
+        self.expect("works-held", re.search(r", 0\.750(?:, [\d.]+){5}\},$", step.output, re.MULTILINE)
+                    and "memory_share " not in step.output, step.output, step)
 
     def check_refusals(self):
         path = self.suite.work / "other.json"
@@ -244,6 +245,7 @@ def main():
     tests.check_formula()
     tests.check_recovery()
     tests.check_outliers()
+    tests.check_works()
     tests.check_refusals()
     return tests.suite.close()
 

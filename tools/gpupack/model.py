@@ -3,6 +3,7 @@ with other constants than those of its tables, which are read from its sources."
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
 import re
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,13 @@ import numpy
 
 SOURCE = Path(__file__).resolve().parent.parent.parent
 SHARED_RATE, SCHEDULERS = 128, 4
-BLOCK = ("matrix", "arithmetic", "slots", "shared_bytes", "l2_bytes", "chain", "products", "barriers",
-         "loads", "ahead", "idle")
+BLOCK = ("matrix", "arithmetic", "slots", "shared_bytes", "l2_bytes", "turns", "conversions", "places",
+         "checks", "results", "chain", "products", "barriers", "loads", "ahead", "idle")
 KERNEL = ("blocks", "threads", "registers", "shared_bytes", "steps", "trips", "dram_bytes", "on_matrix")
+# Members of a note of a candidate, in the order of codegen/tune/WorkMembers.cpp.
+ORDER = ("blocks", "threads", "registers", "shared_bytes", "steps", *[f"step.{name}" for name in BLOCK],
+         *[f"once.{name}" for name in BLOCK], "trips", "dram_bytes", "on_matrix", "multiply_adds",
+         "loads", "ahead")
 
 
 @dataclass
@@ -27,6 +32,11 @@ class Constants:
     barrier: float
     contention: float
     memory_share: float
+    turn: float
+    conversion: float
+    place: float
+    check: float
+    result: float
     sm_count: float
     clock_mhz: float
     matrix_clock_mhz: float
@@ -102,6 +112,33 @@ def read_target(target, source=SOURCE):
         1024 if has_copies else 0)
 
 
+def number(word):
+    """Of MLIR's text, where some are the bits of a double."""
+    word = word.strip()
+    return struct.unpack(">d", bytes.fromhex(word[2:]))[0] if word.startswith("0x") else float(word)
+
+
+def work_of(numbers):
+    """What workJson writes, of a note of a candidate."""
+    numbers = list(map(number, numbers))
+    works = []
+    for start in range(0, len(numbers), len(ORDER)):
+        work = {"step": {}, "once": {}, "beside": []}
+        for name, value in zip(ORDER, numbers[start:start + len(ORDER)], strict=True):
+            part, _, member = name.rpartition(".")
+            (work[part] if part else work)[member] = value
+        works.append(work)
+    works[0]["beside"] = works[1:]
+    return works[0]
+
+
+def works_noted(text):
+    """By key and schedule, those of a program's candidates as the compiler notes them."""
+    return {(key, schedule): work_of(numbers.split(",")) for schedule, numbers, key in re.findall(
+        r'schedule = (#kernel\.schedule<[^>]*(?:array<[^>]*>[^>]*)*>), '
+        r'work = array<f64: ([^>]*)>\}, key = "(\w+)"', text)}
+
+
 class Works:
     """Works of rows, as workJson writes them, and of the launches beside them, as arrays."""
 
@@ -135,8 +172,11 @@ class Works:
         return numpy.where(fits, most, 0)
 
     def resources(self, part, c, together):
-        each = [part["matrix"] * c.matrix_time, part["arithmetic"], part["slots"] / SCHEDULERS,
-                part["shared_bytes"] / SHARED_RATE, part["l2_bytes"] / c.l2_rate]
+        slots = (part["slots"] + c.conversion * part["conversions"] + c.place * part["places"]
+                 + c.check * part["checks"] + c.result * part["results"])
+        shared = part["shared_bytes"] / SHARED_RATE + c.turn * part["turns"]
+        each = [part["matrix"] * c.matrix_time, part["arithmetic"], slots / SCHEDULERS, shared,
+                part["l2_bytes"] / c.l2_rate]
         most = numpy.maximum.reduce(each)
         return together * (most + c.contention * (sum(each) - most))
 
