@@ -2,10 +2,16 @@
 """Makes a board's constants, for runtime/boards.h, of measured times of kernels and of the machine's own.
 
     tools/gpupack/fit.py --tuning=TUNING.json... [--results=RESULTS.json...] [--constants=LINES...]
+        [--works=PROGRAM.mlir...]
 
 TUNING.json has all candidates that were measured, with the work that the estimate goes by; RESULTS.json is
 what a pack's run wrote, of which the constants of the machine are taken, and cases' estimates are compared;
-LINES is what constants.py by itself printed.
+LINES is what constants.py by itself printed. Where the estimate counts work otherwise since the times
+were measured, works are taken of what
+
+    cameoc MODEL OPTIONS --emit=tuning --stop-after=scheduled -o PROGRAM.mlir
+
+writes with the model and the options that the times are of (--works=PROGRAM.mlir), by key and schedule.
 
 Fits the constants to the times, each within what the machine's own constant leaves open, and prints the
 table's row, and how far estimates are from times by family: before, after, and of groups of equal dispatches
@@ -44,35 +50,41 @@ class Parameter:
 # memory are measured under load already, and what kernels lose there is contention.
 BOUNDS = {
     "launch_us": (("launch",), (1.0, 2.5), (0.25, 2)),
-    "l2_rate": (("l2_copy_rows_64", "l2_read"), (0.6, 1.1), (0.4, 2)),
+    "l2_rate": (("l2_copy_rows_64", "l2_read"), (0.6, 1.5), (0.4, 2)),  # longer rows are faster
     "global_latency": (("latency_dram", "latency_l2"), (0.5, 2.5), (0.4, 2.5)),
     "matrix_latency": (("mma_f16_latency",), (0.95, 1.2), (0.6, 1.7)),
     "barrier": (("barrier_256",), (0.8, 6), (0.3, 6)),
     "contention": ((), (), (0.1, 10)),
     "memory_share": (("dram_copy", "dram_read"), (0.85, 1.02), (0.5, 1.1)),
     "matrix_time": (("mma_f16_4",), (0.98, 1.04), (0.7, 1.5)),
+    **dict.fromkeys(("turn", "conversion", "place", "check", "result"), ((), (), (0.1, 10))),
 }
+# Where fits begin whose table says that one is not known.
+UNKNOWN = {"turn": 1, "conversion": 1, "place": 20, "check": 10, "result": 10}
 # mma.sync m16n8k16: multiply-adds of an instruction, on a partition of a multiprocessor.
 MMA_F16, PARTITIONS = 16 * 8 * 16, 4
 
 
-def parameters(constants, machine, sync_rate):
-    """`machine`: usable constants by name; `sync_rate`: multiply-adds of f16 a cycle and multiprocessor that
-    the table takes mma.sync to do."""
+def parameters(constants, machine, sync_rate, held):
+    """(parameters, constants with those that are held). `machine`: usable constants by name; `sync_rate`:
+    multiply-adds of f16 a cycle and multiprocessor that the table takes mma.sync to do."""
     made = []
     for name, (sources, of_machine, of_table) in BOUNDS.items():
         source = next((source for source in sources if source in machine), "")
+        value = machine[source] if source else getattr(constants, name)
+        if source and name == "memory_share":
+            value /= constants.memory_gbps
+        elif source and name == "matrix_time":
+            value *= sync_rate / PARTITIONS / MMA_F16
+        if name in held:
+            constants = constants.with_(**{name: value})
+            continue
         if source:
-            value = machine[source]
-            if name == "memory_share":
-                value /= constants.memory_gbps
-            elif name == "matrix_time":
-                value *= sync_rate / PARTITIONS / MMA_F16
             least, most = (value * factor for factor in of_machine)
         else:
             least, most = (getattr(constants, name) * factor for factor in of_table)
         made.append(Parameter(name, least, most, source))
-    return made
+    return made, constants
 
 
 def opened(parameter, constants):
@@ -207,9 +219,9 @@ def good_choices(rows, estimates):
     return good, count
 
 
-def read_tuning(paths, target):
+def read_tuning(paths, target, works):
     """(rows that can be used, target, how many could not and why); of a candidate that several rounds have
-    measured the last one's."""
+    measured the last one's. Where there are `works`, by key and schedule, they are the rows'."""
     results, refused = {}, {}
     for path in paths:
         document = page.read(path)
@@ -219,6 +231,8 @@ def read_tuning(paths, target):
             raise ValueError(f"{path} is of {document['target']}, not {target}")
         target = document["target"]
         for row in document["results"]:
+            if works:
+                row["work"] = works.get((row["key"], row["schedule"]))
             why = (f"status {row['status']}" if row["status"] != "ok" else
                    "no work" if not row.get("work") else
                    f"spread above {MOST_SPREAD:.0%}" if row.get("spread", 0) > MOST_SPREAD else "")
@@ -245,14 +259,16 @@ def read_machine(results, printed):
             [constant["name"] for constant in constants if not constant["usable"]], cases)
 
 
-def clocks_of(rows, constants, machine):
-    """Those that the rows ran at; else the machine's; else the table's."""
-    made = {}
+def started(rows, constants, machine):
+    """Where the fit begins: clocks are the machine's under load, else those of the rows, which are read
+    when they have ended, else the table's."""
+    made = {name: value for name, value in UNKNOWN.items() if getattr(constants, name) == 0}
+    made["gap_us"] = machine.get("launch_one_block", constants.gap_us)
     for name, on_matrix, source in (("matrix_clock_mhz", True, "clock_mma"),
                                     ("clock_mhz", False, "clock_fma")):
         seen = [row["clock_mhz"] for row in rows.results
                 if row.get("clock_mhz") and bool(row["work"]["on_matrix"]) == on_matrix]
-        made[name] = float(numpy.median(seen)) if seen else machine.get(source, getattr(constants, name))
+        made[name] = machine.get(source, float(numpy.median(seen)) if seen else getattr(constants, name))
     return constants.with_(**made)
 
 
@@ -282,7 +298,8 @@ def say_row(capability, found, wanted):
     print("\ncameoTimings of runtime/boards.h:\n"
           f"    {{{capability}, {found.launch_us:.2f}, {found.gap_us:.2f}, {found.l2_rate:.1f}, "
           f"{found.global_latency:.0f}, {found.matrix_latency:.1f}, {found.barrier:.0f}, "
-          f"{found.contention:.3f}, {found.memory_share:.3f}}},")
+          f"{found.contention:.3f}, {found.memory_share:.3f}, {found.turn:.2f}, {found.conversion:.2f}, "
+          f"{found.place:.1f}, {found.check:.1f}, {found.result:.1f}}},")
 
 
 def main():
@@ -291,10 +308,16 @@ def main():
     parser.add_argument("--tuning", type=Path, action="append", required=True, metavar="FILE")
     parser.add_argument("--results", type=Path, action="append", default=[], metavar="FILE")
     parser.add_argument("--constants", type=Path, action="append", default=[], metavar="FILE")
+    parser.add_argument("--works", type=Path, action="append", default=[], metavar="FILE")
+    parser.add_argument("--hold", action="append", default=[], choices=BOUNDS, metavar="NAME",
+                        help="a parameter that is the machine's constant, else the table's")
     parser.add_argument("--target", default="", help="refuse times of another one")
     options = parser.parse_args()
     try:
-        results, target, refused = read_tuning(options.tuning, options.target)
+        works = {}
+        for path in options.works:
+            works |= model.works_noted(path.read_text())
+        results, target, refused = read_tuning(options.tuning, options.target, works)
         constants, limits = model.read_target(target)
     except ValueError as error:
         parser.error(str(error))
@@ -315,9 +338,8 @@ def main():
         print(f"warning: the estimates of {differ.sum()} rows are not what the tables here give: they were "
               "made with other constants")
     before = numpy.log(given / rows.times)
-    start = clocks_of(rows, constants, machine).with_(gap_us=machine.get("launch_one_block",
-                                                                         constants.gap_us))
-    wanted = parameters(start, machine, model.sync_rate(target))
+    start = started(rows, constants, machine)
+    wanted, start = parameters(start, machine, model.sync_rate(target), options.hold)
     used = numpy.full(rows.times.size, True)
     found, wanted, mistrusted = fitted(rows, start, wanted, used)
     for name in mistrusted:
