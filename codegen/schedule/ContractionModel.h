@@ -20,6 +20,8 @@ struct ContractionWork {
   std::vector<KernelWork> beside = {}; // other launches that it needs
   RowWork ofRows = {};                 // on the way to the results
   IndexBytes indices = {};
+  /// Whether what is loaded at once lies along depth, which a tile's lines do not.
+  bool isRowTurned = false, isColumnTurned = false;
 };
 
 struct TimedContraction {

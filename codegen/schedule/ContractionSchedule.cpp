@@ -69,6 +69,12 @@ public:
     };
     whole.rowVector = widest("row_vector");
     whole.columnVector = widest("column_vector");
+    auto isTurned = [&](StringRef name) {
+      ArrayRef<int64_t> vector = params.getAs<DenseI64ArrayAttr>(name).asArrayRef();
+      return vector[0] < vector[1];
+    };
+    whole.isRowTurned = isTurned("row_vector");
+    whole.isColumnTurned = isTurned("column_vector");
     return contractionKernel(tileOf(params), partOf(whole, splitsOf(params)), target);
   }
 
@@ -220,6 +226,12 @@ private:
                          productBytes(op, product)};
     work.ofRows = rowWork(product);
     work.indices = indexBytes(product);
+    auto isTurned = [&](bool isRow) {
+      SmallVector<int64_t> widest = widestCopy(isRow);
+      return widest[0] < widest[1];
+    };
+    work.isRowTurned = isTurned(/*isRow=*/true);
+    work.isColumnTurned = isTurned(/*isRow=*/false);
     return work;
   }
 
@@ -251,6 +263,7 @@ private:
     ContractionWork plain = work();
     plain.rowBytes = plain.columnBytes = plain.resultBytes = bytes;
     plain.rowVector = plain.columnVector = kPlainCopy;
+    plain.isRowTurned = plain.isColumnTurned = false;
     plain.ofRows = {};
     plain.indices = {};
     plain.dramBytes = SplitWork(op, product, /*splits=*/1).dramBytes;

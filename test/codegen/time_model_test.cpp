@@ -3,7 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/TimeModel.h"
 
+#include "codegen/schedule/ContractionModel.h"
 #include "codegen/schedule/MmaModel.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/MLIRContext.h"
 
 #include <gtest/gtest.h>
 
@@ -110,6 +114,18 @@ TEST(TimeModel, TilesHaveWhatIsCountedApart) {
   EXPECT_EQ(stepOf(even).conversions, 2 * 2 * fragments);
   work.row.isRounded = work.column.isRounded = work.column.isAcross = true;
   EXPECT_EQ(stepOf(even).conversions, fragments);
+}
+
+/// What is loaded along depth, four elements at once, is stored to a tile one by one.
+TEST(TimeModel, TurnedCopiesAreStoredOneByOne) {
+  mlir::MLIRContext context;
+  ContractionWork work{1024, 1024, 1, 1024, mlir::Float32Type::getF32(&context), 4, 4, 4, 4, 4, 0};
+  ContractionTile tile{64, 128, kContractionDepth, 8, 8};
+  EXPECT_EQ(contractionKernel(tile, work, a100()).step.conversions, 0);
+  work.isRowTurned = true;
+  EXPECT_EQ(contractionKernel(tile, work, a100()).step.conversions, 64 * 16 * 0.75 / 32);
+  work.isColumnTurned = true;
+  EXPECT_EQ(contractionKernel(tile, work, a100()).step.conversions, (64 + 128) * 16 * 0.75 / 32);
 }
 
 /// Of a block by itself: its own instructions, and what is asked for too late.
