@@ -29,7 +29,7 @@ rt.variant @chosen target "sm_80" {
 // CHECK-LABEL: rt.variant @given
 // CHECK: rt.launch {{.*}} estimate <nanoseconds = {{[0-9]+}}, limit = latency> ->
 #id = affine_map<(d0) -> (d0)>
-rt.variant @given target "sm_90a" board "h200" {
+rt.variant @given target "sm_80" board "a30" {
   func.func @main(%x: tensor<1048576xf32>) -> tensor<1048576xf32> {
     %e = tensor.empty() : tensor<1048576xf32>
     %r = kernel.dispatch ins(%x : tensor<1048576xf32>) outs(%e : tensor<1048576xf32>) schedule <"map", {flat = true, threads = 32 : i64, vector = 1 : i64}> {
