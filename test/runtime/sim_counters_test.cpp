@@ -403,9 +403,10 @@ TEST(SimEstimate, BoardsDoWhatTheirDataSheetsSay) {
     uint64_t mma = CAMEO_SIM_OP_MMA | 16 << 8 | 8 << 16 | uint64_t(16) << 24;
     work.matrix[mma] = uint64_t(sheet.fp16Matrix * 1e9 / 2) / 2048;
     milliseconds = estimateLaunch(work, *board, 0).of[uint32_t(Resource::TensorCores)] * 1e3;
-    // The sheet's rate is what wgmma reaches, where there is that.
+    // The sheet's rate is what wgmma reaches, where there is that, at 1830 MHz, where mma.sync ran at
+    // 1800.
     const bool hasWgmma = board->arch == 90;
-    EXPECT_NEAR(milliseconds, hasWgmma ? 1.5 : 1, 0.015) << sheet.name;
+    EXPECT_NEAR(milliseconds, hasWgmma ? 1.5 : 1, hasWgmma ? 0.03 : 0.015) << sheet.name;
   }
 }
 
