@@ -1,5 +1,6 @@
 // The artefact's entry point: from a command line to an exit code.
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/exit_code.h"
 #include "runtime/main/session.h"
 #include "runtime/main/watchdog.h"
 
@@ -13,25 +14,6 @@
 
 namespace cameo::cli {
 namespace {
-
-enum ExitCode { Good = 0, Mismatch = 1, Usage = 2, DeviceFailure = 3, BadFile = 4 };
-
-ExitCode exitCode(Code code) {
-  switch (code) {
-  case Code::Ok:
-    return Good;
-  case Code::InvalidArgument:
-  case Code::OutOfRange:
-  case Code::NotFound:
-  case Code::Io:
-    return Usage;
-  case Code::Corrupt:
-  case Code::Incompatible:
-    return BadFile;
-  default:
-    return DeviceFailure;
-  }
-}
 
 // Besides errors.
 struct Outcome {

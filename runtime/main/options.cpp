@@ -55,7 +55,9 @@ std::vector<std::string> splitAtCommas(const std::string &text) {
   return parts;
 }
 
-Status parseDevice(const std::string &value, Options &options) {
+} // namespace
+
+Status parseDevice(const std::string &value, DeviceOptions &options) {
   if (value == "auto") {
     options.device = DeviceChoice::Auto;
   } else if (value == "sim") {
@@ -72,6 +74,8 @@ Status parseDevice(const std::string &value, Options &options) {
   }
   return {};
 }
+
+namespace {
 
 Status parsePercentiles(const std::string &value, std::vector<double> &percentiles) {
   percentiles.clear();
@@ -169,7 +173,7 @@ const Option kOptions[] = {
        o.randomInputs = true;
        return v.empty() ? Status() : parseNumber(v, UINT64_MAX, o.randomSeed);
      }},
-    {"device", Required, parseDevice},
+    {"device", Required, [](const std::string &v, Options &o) { return parseDevice(v, o); }},
     {"timeout", Required, [](const std::string &v, Options &o) { return parseReal(v, o.timeout); }},
     {"sim-checks", Optional,
      [](const std::string &v, Options &o) {

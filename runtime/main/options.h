@@ -17,7 +17,15 @@ using runtime::Status;
 enum class Report { None, Text, Json };
 enum class DeviceChoice { Auto, Cuda, Simulator };
 
-struct Options {
+// Where to run.
+struct DeviceOptions {
+  DeviceChoice device = DeviceChoice::Auto;
+  int ordinal = 0;
+  bool simOnly = false; // an option was given that only the simulator knows
+  runtime::SimOptions sim;
+};
+
+struct Options : DeviceOptions {
   bool help = false, version = false;
   Report info = Report::None;
   std::string model; // "": the executable's own payload
@@ -31,11 +39,7 @@ struct Options {
   bool randomInputs = false;
   uint64_t randomSeed = 0;
 
-  DeviceChoice device = DeviceChoice::Auto;
-  int ordinal = 0;
   double timeout = 0;   // seconds; 0: none
-  bool simOnly = false; // an option was given that only the simulator knows
-  runtime::SimOptions sim;
   std::string counters; // file for what is counted; "": none
 
   Report benchmark = Report::None;
@@ -55,6 +59,8 @@ struct Options {
   std::string taps;  // folder for tapped values; "": none
 };
 
+// "auto", "cuda", "cuda:1", "sim".
+Status parseDevice(const std::string &value, DeviceOptions &options);
 Status parseOptions(int argc, char **argv, Options &options);
 void printHelp(const char *program);
 

@@ -7,38 +7,18 @@
 namespace cameo::cli {
 namespace {
 
-Status openCuda(int ordinal, Session &session) {
+Status openCuda(int ordinal, std::shared_ptr<runtime::Device> &result) {
   std::unique_ptr<runtime::Device> device;
   CAMEO_RETURN_IF_ERROR(runtime::createCudaDevice(ordinal, device));
-  session.device = std::move(device);
+  result = std::move(device);
   return {};
 }
 
-Status openSimulator(const Options &options, Session &session) {
+Status openSimulator(const DeviceOptions &options, std::shared_ptr<runtime::Device> &result) {
   std::unique_ptr<runtime::Device> device;
   CAMEO_RETURN_IF_ERROR(runtime::createSimDevice(options.sim, device));
-  session.device = std::move(device);
+  result = std::move(device);
   return {};
-}
-
-// The simulator is taken unasked only where there is no driver at all: one that fails is an error.
-Status openDevice(const Options &options, Session &session) {
-  if (options.device == DeviceChoice::Cuda)
-    return openCuda(options.ordinal, session);
-  if (options.device == DeviceChoice::Simulator)
-    return openSimulator(options, session);
-  runtime::CudaProbe probe = runtime::probeCudaDriver();
-  switch (probe.state) {
-  case runtime::CudaProbe::Usable:
-    if (options.simOnly)
-      return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
-    return openCuda(options.ordinal, session);
-  case runtime::CudaProbe::Failing:
-    return failure(Code::Driver, "%s; --device=sim runs on the simulator", probe.message.c_str());
-  default:
-    std::fprintf(stderr, "no CUDA driver on this machine: running on the simulator\n");
-    return openSimulator(options, session);
-  }
 }
 
 std::string describeDevice(const runtime::DeviceInfo &info) {
@@ -50,9 +30,29 @@ std::string describeDevice(const runtime::DeviceInfo &info) {
 
 } // namespace
 
+// The simulator is taken unasked only where there is no driver at all: one that fails is an error.
+Status openDevice(const DeviceOptions &options, std::shared_ptr<runtime::Device> &device) {
+  if (options.device == DeviceChoice::Cuda)
+    return openCuda(options.ordinal, device);
+  if (options.device == DeviceChoice::Simulator)
+    return openSimulator(options, device);
+  runtime::CudaProbe probe = runtime::probeCudaDriver();
+  switch (probe.state) {
+  case runtime::CudaProbe::Usable:
+    if (options.simOnly)
+      return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
+    return openCuda(options.ordinal, device);
+  case runtime::CudaProbe::Failing:
+    return failure(Code::Driver, "%s; --device=sim runs on the simulator", probe.message.c_str());
+  default:
+    std::fprintf(stderr, "no CUDA driver on this machine: running on the simulator\n");
+    return openSimulator(options, device);
+  }
+}
+
 Status openSession(const Options &options, std::unique_ptr<runtime::Payload> payload,
                    Session &session) {
-  CAMEO_RETURN_IF_ERROR(openDevice(options, session));
+  CAMEO_RETURN_IF_ERROR(openDevice(options, session.device));
   uint64_t total = 0;
   if (options.benchmark != Report::None)
     CAMEO_RETURN_IF_ERROR(session.device->memoryInfo(session.freeBytes, total));

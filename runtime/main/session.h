@@ -24,7 +24,10 @@ struct Session {
   bool simulated() const { return device->info().kind == runtime::DeviceKind::Simulator; }
 };
 
-// By --device; says on stderr what it is.
+// By --device. The simulator is taken unasked only where there is no driver at all, which is said on
+// stderr.
+Status openDevice(const DeviceOptions &options, std::shared_ptr<runtime::Device> &device);
+// The same for a session; says on stderr what it is.
 Status openSession(const Options &options, std::unique_ptr<runtime::Payload> payload,
                    Session &session);
 

@@ -1,5 +1,6 @@
 // What a tuning bundle does when it is started: measures its candidates, and writes down what they take.
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/main/exit_code.h"
 #include "runtime/tune/worker.h"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 
 namespace cameo::tune {
 namespace {
-
-enum ExitCode { Good = 0, Mismatch = 1, Usage = 2, DeviceFailure = 3, BadFile = 4 };
 
 struct Options {
   bool help = false, version = false, list = false;
@@ -44,43 +43,11 @@ constexpr char kHelp[] =
     "refused;\n"
     "2 usage; 3 device or driver; 4 damaged or incompatible file.\n";
 
-ExitCode exitCode(const Status &status) {
-  switch (status.code()) {
-  case Code::Ok:
-    return Good;
-  case Code::InvalidArgument:
-  case Code::NotFound:
-  case Code::Io:
-    return Usage;
-  case Code::Corrupt:
-  case Code::Incompatible:
-    return BadFile;
-  default:
-    return DeviceFailure;
-  }
-}
-
 Status parseSeconds(const std::string &name, const std::string &value, double &number) {
   char *end = nullptr;
   number = std::strtod(value.c_str(), &end);
   if (value.empty() || *end || !(number > 0) || number > 1e6)
     return failure(Code::InvalidArgument, "--%s: '%s' is not a number above 0", name.c_str(),
-                   value.c_str());
-  return {};
-}
-
-Status parseDevice(const std::string &value, WorkerOptions &options) {
-  char *end = nullptr;
-  if (value == "auto" || value == "sim")
-    options.device = value == "sim" ? WorkerOptions::Simulator : WorkerOptions::Auto;
-  else if (value == "cuda")
-    options.device = WorkerOptions::Cuda;
-  else if (value.compare(0, 5, "cuda:") == 0 && value.size() > 5 &&
-           (options.ordinal = int(std::strtoul(value.c_str() + 5, &end, 10)), *end == 0))
-    options.device = WorkerOptions::Cuda;
-  else
-    return failure(Code::InvalidArgument,
-                   "--device: '%s' is not a device; expected auto, cuda, cuda:N or sim",
                    value.c_str());
   return {};
 }
@@ -105,8 +72,11 @@ Status parseOption(const std::string &name, const std::string &value, bool hasVa
     return parseSeconds(name, value, options.minutes);
   if (name == "timeout")
     return parseSeconds(name, value, options.worker.timeout);
-  if (name == "device")
-    return parseDevice(value, options.worker);
+  if (name == "device") {
+    Status status = cli::parseDevice(value, options.worker.device);
+    return status.ok() ? Status()
+                       : failure(Code::InvalidArgument, "--device: %s", status.message().c_str());
+  }
   return failure(Code::InvalidArgument, "unknown option --%s; --help lists them", name.c_str());
 }
 
@@ -270,32 +240,32 @@ int start(int argc, char **argv) {
   Status status = parseOptions(argc, argv, options);
   if (status.ok() && options.help) {
     std::fputs(kHelp, stdout);
-    return Good;
+    return cli::Good;
   }
   if (status.ok() && options.version) {
     std::printf("cameo %s, payload versions %u to %u\n", CAMEO_VERSION,
                 runtime::kOldestPayloadVersion, CAMEO_PAYLOAD_VERSION);
-    return Good;
+    return cli::Good;
   }
   if (status.ok())
     status = open(options, bundle);
   if (status.ok() && options.list) {
     list(bundle, chosenDispatches(bundle, options, 0));
-    return Good;
+    return cli::Good;
   }
   Tuning tuning(options, bundle);
   if (status.ok())
     status = tuning.run();
   if (!status.ok()) {
     std::fprintf(stderr, "error: %s\n", status.message().c_str());
-    return exitCode(status);
+    return cli::exitCode(status.code());
   }
   tuning.summarise();
   if (std::fflush(stdout) != 0) {
     std::fprintf(stderr, "error: cannot write the output\n");
-    return Usage;
+    return cli::Usage;
   }
-  return tuning.allWell() ? Good : Mismatch;
+  return tuning.allWell() ? cli::Good : cli::Mismatch;
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/tune/worker.h"
 
+#include "runtime/main/session.h"
 #include "runtime/tune/bench.h"
 
 #include <algorithm>
@@ -35,25 +36,6 @@ std::string oneLine(std::string text) {
   return text;
 }
 
-Status openDevice(const WorkerOptions &options, std::shared_ptr<runtime::Device> &result) {
-  std::unique_ptr<runtime::Device> device;
-  bool simulates = options.device == WorkerOptions::Simulator;
-  if (options.device == WorkerOptions::Auto) {
-    runtime::CudaProbe probe = runtime::probeCudaDriver();
-    if (probe.state == runtime::CudaProbe::Failing)
-      return failure(Code::Driver, "%s; --device=sim runs on the simulator", probe.message.c_str());
-    simulates = probe.state == runtime::CudaProbe::NoDriver;
-    if (simulates)
-      std::fprintf(stderr,
-                   "no CUDA driver on this machine: running on the simulator, whose times say "
-                   "nothing of a GPU\n");
-  }
-  CAMEO_RETURN_IF_ERROR(simulates ? runtime::createSimDevice({}, device)
-                                  : runtime::createCudaDevice(options.ordinal, device));
-  result = std::move(device);
-  return {};
-}
-
 // The process's own side.
 class Process {
 public:
@@ -63,7 +45,7 @@ public:
   int run() {
     std::shared_ptr<runtime::Device> device;
     uint32_t arch = 0;
-    Status status = openDevice(options, device);
+    Status status = cli::openDevice(options.device, device);
     std::unique_ptr<Bench> bench;
     if (status.ok()) {
       bench = std::make_unique<Bench>(bundle, device);

@@ -4,6 +4,7 @@
 #ifndef CAMEO_RUNTIME_TUNE_WORKER_H
 #define CAMEO_RUNTIME_TUNE_WORKER_H
 
+#include "runtime/main/options.h"
 #include "runtime/tune/results.h"
 
 #include <functional>
@@ -13,8 +14,7 @@
 namespace cameo::tune {
 
 struct WorkerOptions {
-  enum { Auto, Cuda, Simulator } device = Auto;
-  int ordinal = 0;
+  cli::DeviceOptions device;
   double timeout = 10; // seconds of one candidate
 };
 
