@@ -383,11 +383,24 @@ private:
     }
     for (auto &[hash, alike] : groups)
       for (SmallVector<Branch> &group : alike)
-        if (group.size() > 1)
+        if (group.size() > 1) {
+          for (Branch &branch : group)
+            branch.source = replacementOf(branch.source);
           merge(group, weights, ledger);
+        }
     for (auto [source, count] : readers)
       if (count > 1)
-        recordMissed(block, source, ledger);
+        recordMissed(block, replacementOf(source), ledger);
+    for (Operation *op : replaced)
+      op->destroy();
+    replaced.clear();
+    replacements.clear();
+  }
+
+  /// What took the place of a value whose dispatch became one with others.
+  Value replacementOf(Value value) const {
+    auto found = replacements.find(value);
+    return found == replacements.end() ? value : replacementOf(found->second);
   }
 
   /// Why the branch cannot be computed with these, where the first of them stands; empty where it
@@ -497,9 +510,13 @@ private:
     unsigned next = 0;
     for (const Branch &branch : group) {
       kernel::DispatchOp op = branch.op;
-      for (Value result : op.getResults())
+      for (Value result : op.getResults()) {
+        replacements[result] = merged.getResult(next);
         result.replaceAllUsesWith(merged.getResult(next++));
-      op.erase();
+      }
+      op->remove();
+      op->dropAllReferences();
+      replaced.push_back(op);
       if (branch.constant->use_empty())
         branch.constant->erase();
     }
@@ -511,6 +528,11 @@ private:
     for (const Branch &branch : group.drop_front())
       notMerged(first.getLoc(), branch.op.getLoc(), why, branch.source, ledger);
   }
+
+  // Dispatches that became one with others are kept until a block is done, because later groups read
+  // their results, and a new one must not get the address of one of these.
+  SmallVector<Operation *> replaced;
+  llvm::DenseMap<Value, Value> replacements;
 };
 
 } // namespace
