@@ -70,7 +70,8 @@ Value KernelWriter::size(Value tensor, int64_t dim) {
     result = scalar(expand.getOutputShape()[type.getDynamicDimIndex(dim)]);
   } else if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(definition)) {
     result = constant(1);
-    for (int64_t part : collapse.getReassociationIndices()[dim])
+    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+    for (int64_t part : groups[dim])
       result = mul(result, size(collapse.getSrc(), part));
   } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(definition)) {
     if (slice.getType().getRank() == slice.getSourceType().getRank())
