@@ -283,6 +283,8 @@ private:
       int64_t vector = std::max(down, along);
       return {down > along, vector, vector};
     }
+    if (hasEqualElements(operand(isRow))) // which are in no memory
+      return {/*alongDepth=*/true, 1, most};
     // One element at a time: neighbours in memory by neighbouring threads.
     const Access &read = operand(isRow).value.reads.front();
     int64_t nearest = nearestAlong(product, read, across, packed);

@@ -279,8 +279,16 @@ void orderDepthAsPacked(Product &product, ArrayRef<DimOrder> packed) {
   }
 }
 
-/// Whether neighbours in the memory of an operand are neighbours along this loop.
+bool hasEqualElements(const Operand &operand) {
+  return llvm::all_of(operand.value.reads,
+                      [](const Access &read) { return read.place().getNumResults() == 0; });
+}
+
+/// Whether neighbours in the memory of an operand are neighbours along this loop. One of equal elements
+/// is in no memory.
 static bool isInnermost(const Operand &operand, AffineExpr loop) {
+  if (hasEqualElements(operand))
+    return false;
   const Access &read = operand.value.reads.front();
   return read.place().getResult(laneDimension(cast<RankedTensorType>(read.source.getType()))) ==
          loop;

@@ -66,6 +66,9 @@ llvm::SmallVector<unsigned> productPacking(kernel::DispatchOp op, const Product 
                                            unsigned input, int64_t depth,
                                            bool depthInnermost = false);
 
+/// Whether no element of it is in memory: it is made of numbers alone.
+bool hasEqualElements(const Operand &operand);
+
 /// Has depth run as it will when inputs are packed so.
 void orderDepthAsPacked(Product &product, llvm::ArrayRef<DimOrder> packed);
 

@@ -489,6 +489,9 @@ public:
         product->column.isGathered() || slides(product->row, *product) ||
         slides(product->column, *product))
       return nullptr;
+    // Operands of equal elements are in no memory to be streamed from.
+    if (hasEqualElements(product->row) || hasEqualElements(product->column))
+      return nullptr;
     auto isLong = [&](ArrayRef<unsigned> loops, int64_t least) {
       int64_t extent = product->extent(loops);
       return ShapedType::isDynamic(extent) || extent >= least;
