@@ -19,6 +19,7 @@
 #include "llvm/ADT/SetVector.h"
 
 #include <functional>
+#include <unordered_map>
 
 namespace cameo {
 
@@ -202,8 +203,8 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicSizes;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> dynamicStrides;
   int64_t alignmentOf(mlir::Value memory, int64_t lanes);
-  llvm::DenseMap<mlir::Value, int64_t> bounds; // of indices, see setBelow
-  llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<mlir::Value, int64_t> bounds;        // of indices, see setBelow
+  std::unordered_map<int64_t, mlir::Value> constants; // any: no key is a sentinel
   /// What placeOf was called with last, and what it gave.
   struct {
     mlir::Value flat;

@@ -10,6 +10,8 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Format.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace cameo {
@@ -47,7 +49,7 @@ static NumberRange rangeOfConstant(ElementsAttr value) {
     for (int64_t i = 0, e = some.count(); i < e; ++i)
       look(llvm::bit_cast<float>(llvm::support::endian::read32le(some.at(i))));
   else if (some.elementBytes() == 1)
-    for (char byte : llvm::SmallDenseSet<char>(some.at(0), some.at(0) + some.count()))
+    for (char byte : std::set<char>(some.at(0), some.at(0) + some.count()))
       look(readDoubles(some.kind, byte).front());
   else
     for (double number : readDoubles(some))

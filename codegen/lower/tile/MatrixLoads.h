@@ -10,6 +10,7 @@
 
 #include <array>
 #include <map>
+#include <unordered_map>
 
 namespace cameo {
 
@@ -71,7 +72,7 @@ private:
   mlir::OpBuilder &entry;
   mlir::Value thread;
   std::map<std::array<int64_t, 14>, mlir::Value> known;
-  llvm::DenseMap<int64_t, mlir::Value> numbers;
+  std::unordered_map<int64_t, mlir::Value> numbers; // any: no key is a sentinel
   mlir::Value selectors[2]; // of the bytes of the first and the second of a pair
 };
 

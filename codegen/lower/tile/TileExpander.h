@@ -14,6 +14,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <unordered_map>
+
 namespace cameo {
 
 class TileExpander {
@@ -113,7 +115,7 @@ private:
   mlir::gpu::GPUFuncOp function;
   int64_t threads;
   mlir::OpBuilder entry;
-  llvm::DenseMap<int64_t, mlir::Value> constants, holders;
+  std::unordered_map<int64_t, mlir::Value> constants, holders; // any: no key is a sentinel
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> threadValues;
   llvm::DenseMap<mlir::Type, std::unique_ptr<kernel::Spread>> spreads;
   llvm::DenseMap<mlir::Value, Values> fragments;
