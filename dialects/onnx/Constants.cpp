@@ -5,6 +5,7 @@
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 namespace cameo::onnx {
@@ -142,8 +143,16 @@ std::optional<double> constantScalar(Value value) {
   return APFloat(type.getFloatSemantics(), APInt(type.getWidth(), bits)).convertToDouble();
 }
 
+/// A name that text IR has as it is: keys of resources are printed without quotes.
+static std::string resourceKey(StringRef name) {
+  std::string key;
+  for (char c : name)
+    key += llvm::isAlnum(c) || c == '_' || c == '.' || c == '$' ? c : '_';
+  return key.empty() || (!llvm::isAlpha(key.front()) && key.front() != '_') ? "_" + key : key;
+}
+
 static ElementsAttr makeResource(RankedTensorType type, StringRef name, AsmResourceBlob blob) {
-  auto value = DenseResourceElementsAttr::get(type, name, std::move(blob));
+  auto value = DenseResourceElementsAttr::get(type, resourceKey(name), std::move(blob));
   type.getContext()->getOrLoadDialect<OnnxDialect>()->constantResources().add(value.getRawHandle());
   return value;
 }
