@@ -56,6 +56,12 @@ struct CreateCandidates : impl::CreateCandidatesBase<CreateCandidates> {
   void runOnOperation() override {
     for (auto variant : llvm::to_vector(getOperation().getOps<rt::VariantOp>()))
       create(variant);
+    if (dispatches == 0) {
+      getOperation().emitError(
+          "there is nothing to measure: the model has no kernels, or sizes of all of "
+          "them are known only at run time; --shapes fixes sizes");
+      return signalPassFailure();
+    }
     for (auto constant : llvm::to_vector(getOperation().getOps<rt::ConstantOp>()))
       if (!placeholders.contains(constant))
         constant.erase();

@@ -271,4 +271,8 @@ int start(int argc, char **argv) {
 } // namespace
 } // namespace cameo::tune
 
-int main(int argc, char **argv) { return cameo::tune::start(argc, argv); }
+int main(int argc, char **argv) {
+  // A limit on the size of files is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return cameo::tune::start(argc, argv);
+}

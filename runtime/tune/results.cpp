@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cameo::tune {
@@ -67,7 +69,7 @@ bool readResult(const Bundle &bundle, const Json &json, Result &result) {
   result.candidate = uint32_t(number(json, "candidate"));
   result.round = uint32_t(number(json, "round"));
   result.microseconds = number(json, "us");
-  return result.dispatch < bundle.dispatches.size() &&
+  return result.round >= 1 && result.dispatch < bundle.dispatches.size() &&
          result.candidate < bundle.dispatches[result.dispatch].candidates.size() &&
          parseOutcome(member(json, "status"), result.outcome);
 }
@@ -94,8 +96,10 @@ ResultsFile::~ResultsFile() {
 
 Status ResultsFile::write(const std::string &text) {
   std::string whole = text + kEnd;
-  if (pwrite(file, whole.data(), whole.size(), end) != ssize_t(whole.size()) ||
-      ftruncate(file, end + long(whole.size())) != 0)
+  ssize_t written = pwrite(file, whole.data(), whole.size(), end);
+  if (written >= 0 && written != ssize_t(whole.size()))
+    errno = ENOSPC; // which the next call would say
+  if (written != ssize_t(whole.size()) || ftruncate(file, end + long(whole.size())) != 0)
     return failure(Code::Io, "cannot write '%s': %s", path.c_str(), strerror(errno));
   end += long(text.size());
   return {};
@@ -123,6 +127,10 @@ Status ResultsFile::resume(const Bundle &bundle, const Machine &machine,
                    "'%s' has results of another machine (%s, here %s); name "
                    "another file",
                    path.c_str(), member(document, "device").c_str(), machine.device.c_str());
+  if (member(document, "target") != machine.target)
+    return failure(Code::InvalidArgument,
+                   "'%s' has results of %s, and this machine runs %s here; name another file",
+                   path.c_str(), member(document, "target").c_str(), machine.target.c_str());
   for (auto &[key, value] : document.members)
     if (key == "results")
       for (auto &[none, json] : value.members) {
@@ -140,12 +148,19 @@ Status ResultsFile::open(const std::string &name, const Bundle &of, const Machin
                          std::vector<Result> &former) {
   path = name;
   bundle = &of;
-  bool exists = access(path.c_str(), F_OK) == 0;
-  if (exists)
-    CAMEO_RETURN_IF_ERROR(resume(of, machine, former));
+  struct stat info;
+  bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode))
+    return failure(Code::Io, "'%s' is not a regular file", path.c_str());
   file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0)
     return failure(Code::Io, "cannot write '%s': %s", path.c_str(), strerror(errno));
+  if (flock(file, LOCK_EX | LOCK_NB) != 0)
+    return failure(Code::Io, "'%s' is being written by another run", path.c_str());
+  // An empty one is what a full disk has left.
+  exists = exists && info.st_size > 0;
+  if (exists)
+    CAMEO_RETURN_IF_ERROR(resume(of, machine, former));
   return write(exists ? "" : head(of, machine));
 }
 

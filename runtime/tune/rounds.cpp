@@ -50,6 +50,8 @@ Rounds::Rounds(const Bundle &bundle, std::vector<uint32_t> dispatches)
 }
 
 void Rounds::add(const Result &result) {
+  if (result.candidate >= states[result.dispatch].size())
+    return; // of a dispatch that is not asked for
   State &state = states[result.dispatch][result.candidate];
   triedCount += !state.tried;
   state.tried = true;

@@ -1,7 +1,7 @@
 // Each candidate of each dispatch as a variant of its own.
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{candidates=2 everything}),cameo-create-candidates)' --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{candidates=2 everything}),cameo-create-candidates)' | FileCheck %s
 // No constants are left behind, and the kernels are those of the model.
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{candidates=2 everything}),cameo-create-candidates,rt.variant(cameo-lower-dispatches),cameo-replace-placeholders)' --split-input-file | FileCheck %s --check-prefix=TILED
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{candidates=2 everything}),cameo-create-candidates,rt.variant(cameo-lower-dispatches),cameo-replace-placeholders)' | FileCheck %s --check-prefix=TILED
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
@@ -91,31 +91,5 @@ rt.variant @sm_80 target "sm_80" {
       kernel.yield %g : tensor<64x96xf16>
     } -> tensor<64x96xf16> loc("sum")
     return %t : tensor<64x96xf16>
-  }
-}
-
-// -----
-
-// What has no sizes yet is not measured.
-// CHECK-LABEL: module
-// CHECK-NOT: rt.variant
-#id = affine_map<(m, n) -> (m, n)>
-rt.variant @sm_80 target "sm_80" {
-  func.func @main(%x: tensor<?x96xf16>) -> tensor<?x96xf16> {
-    %zero = arith.constant 0 : index
-    %n = tensor.dim %x, %zero : tensor<?x96xf16>
-    %e = tensor.empty(%n) : tensor<?x96xf16>
-    // expected-warning @+1 {{its sizes are known only at run time, so that its schedules are not measured; --shapes fixes sizes}}
-    %t = kernel.dispatch ins(%x : tensor<?x96xf16>) outs(%e : tensor<?x96xf16>) {
-    ^bb0(%a: tensor<?x96xf16>, %o: tensor<?x96xf16>):
-      %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
-          ins(%a : tensor<?x96xf16>) outs(%o : tensor<?x96xf16>) {
-      ^bb1(%u: f16, %s: f16):
-        %q = arith.addf %u, %u : f16
-        linalg.yield %q : f16
-      } -> tensor<?x96xf16>
-      kernel.yield %g : tensor<?x96xf16>
-    } -> tensor<?x96xf16>
-    return %t : tensor<?x96xf16>
   }
 }

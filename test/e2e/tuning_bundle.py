@@ -270,6 +270,27 @@ printf 'no image' | dd of="$2" conv=notrunc status=none
             step = harness.run([bundle, *arguments], SECONDS)
             self.expect(f"usage-{arguments[0]}", step.code == 2 and words in step.output, step.how(),
                         step)
+        results = self.work / "twice.json"
+        results.unlink(missing_ok=True)
+        runs = [subprocess.Popen([bundle, f"--out={results}", "--device=sim"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        said = [run.communicate(timeout=SECONDS)[1] for run in runs]
+        self.expect("twice", sorted(run.returncode for run in runs) == [0, 2]
+                    and any("is being written by another run" in text for text in said)
+                    and json.loads(results.read_text())["results"], str(said))
+        empty = self.work / "empty.json"
+        empty.write_text("")
+        step, document = self.go_on(bundle, empty, "--device=sim", "--only=softmax")
+        self.expect("empty", document["results"], "a full disk's empty file is not taken", step)
+        step = harness.run([bundle, "--out=/dev/full", "--device=sim"], SECONDS)
+        self.expect("special", step.code == 2 and "'/dev/full' is not a regular file" in step.output,
+                    step.how(), step)
+        other = self.work / "other.json"
+        other.write_text((self.work / "simulator.json").read_text().replace(
+            f'"target": "{TARGET}"', '"target": "sm_75"', 1))
+        step = harness.run([bundle, f"--out={other}", "--device=sim"], SECONDS)
+        self.expect("other-target", step.code == 2 and "has results of sm_75" in step.output, step.how(),
+                    step)
         step, document = self.measure(bundle, self.work / "only.json", "--device=sim", "--only=softmax")
         self.expect("only", {tuple(r["nodes"]) for r in document["results"]} == {("gather", "softmax")}, "", step)
 
