@@ -105,8 +105,8 @@ public:
   mlir::LogicalResult runTo(Stage stage);
   /// Makes code and manifest of a module at stage host.
   mlir::LogicalResult emit();
-  /// The same of a tuning bundle (codegen/tune/Bundle.h), where options.pipeline.tuningCandidates led
-  /// to stage host.
+  /// Makes code and manifest of a tuning bundle (codegen/tune/Bundle.h) of a module that
+  /// options.pipeline.tuningCandidates led to stage host.
   mlir::LogicalResult emitTuning();
   /// PTX or cubin of the one target of options.pipeline.targets, from stage host.
   mlir::FailureOr<std::string> emitPtx();

@@ -22,7 +22,7 @@ static void populateNvptx(OpPassManager &passes, const BackendPipelineOptions &o
   passes.addPass(createFenceAccumulators());
 }
 
-/// What becomes of a kernel.
+/// A kernel with its text and machine code.
 struct Compiled {
   size_t variant; // its place in the list
   gpu::GPUModuleOp module;
@@ -83,7 +83,7 @@ static llvm::Error emitNvptx(ArrayRef<CodeVariant> variants, const CodeOptions &
       return made.takeError();
     assembler = std::move(*made);
   }
-  // By target and by whether there are cubins, because variants that are candidates have a kernel
+  // Kernels come together by target and by whether there are cubins, because variants that are candidates have a kernel
   // each, which threads share only if they come together.
   llvm::MapVector<std::pair<const Target *, unsigned>, std::vector<Compiled>> compiled;
   for (auto [number, variant] : llvm::enumerate(variants))

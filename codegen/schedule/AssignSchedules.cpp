@@ -70,7 +70,7 @@ struct AssignSchedules : impl::AssignSchedulesBase<AssignSchedules> {
   }
 
 private:
-  /// What was chosen for a board is not for another one.
+  /// A schedule that was chosen for a board is refused for another one.
   LogicalResult checkBoard(StringRef spelling) {
     SmallVector<std::string> others = file->boardsBeside(spelling);
     if (others.empty())

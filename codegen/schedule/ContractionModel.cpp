@@ -59,7 +59,7 @@ KernelWork contractionKernel(const ContractionTile &tile, const ContractionWork 
   step.arithmetic = model.laneCycles(products, bits);
   step.sharedBytes = (reads + (rows + columns) * depth) * bytes;
   step.slots = (products + reads / 4 + accesses * (2 + kPlaceOfCopy)) / 32;
-  // What is turned is stored to the tile element by element.
+  // Copies that are turned are stored to the tile element by element.
   auto turned = [&](double elements, double vector) { return elements * (1 - 1 / vector) / 32; };
   step.conversions = (work.isRowTurned ? turned(rows * depth, work.rowVector) : 0) +
                      (work.isColumnTurned ? turned(columns * depth, work.columnVector) : 0);

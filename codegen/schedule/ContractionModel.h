@@ -20,7 +20,7 @@ struct ContractionWork {
   std::vector<KernelWork> beside = {}; // other launches that it needs
   RowWork ofRows = {};                 // on the way to the results
   IndexBytes indices = {};
-  /// Whether what is loaded at once lies along depth, which a tile's lines do not.
+  /// Loads of several elements go along depth, and lines of the tile across it.
   bool isRowTurned = false, isColumnTurned = false;
 };
 

@@ -136,7 +136,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// Of two that were measured the one of the later round, which has fewer and better ones.
+  /// The later round counts, which has fewer and better schedules; then the shorter time.
   static bool isBetter(const Entry &entry, const Entry &other) {
     if (entry.round == 0 || other.round == 0)
       return false;

@@ -12,8 +12,7 @@
 
 namespace cameo {
 
-/// Of a module at stage host whose variants are candidates; an error where there are none.
-/// `sections` is what was made of `candidates`, in their order.
+/// Makes a bundle of a module at stage host whose variants are candidates. `sections` is what was made of `candidates`, in their order.
 llvm::Expected<PayloadContents> makeTuningBundle(mlir::ModuleOp module,
                                                  llvm::ArrayRef<CodeVariant> candidates,
                                                  llvm::ArrayRef<PayloadSection> sections,

@@ -1,4 +1,4 @@
-// What a variant that is a candidate of a dispatch is, on the variant.
+// The candidate that a variant computes, as an attribute of the variant.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -397,7 +397,7 @@ private:
     replacements.clear();
   }
 
-  /// What took the place of a value whose dispatch became one with others.
+  /// The value in the place of one whose dispatch became one with others.
   Value replacementOf(Value value) const {
     auto found = replacements.find(value);
     return found == replacements.end() ? value : replacementOf(found->second);

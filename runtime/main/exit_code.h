@@ -9,7 +9,7 @@ namespace cameo::cli {
 
 enum ExitCode { Good = 0, Mismatch = 1, Usage = 2, DeviceFailure = 3, BadFile = 4 };
 
-// Of a failure; Good where there is none.
+// The exit code of a failure; Good where there is none.
 inline ExitCode exitCode(runtime::Code code) {
   switch (code) {
   case runtime::Code::Ok:

@@ -17,7 +17,7 @@ using runtime::Status;
 enum class Report { None, Text, Json };
 enum class DeviceChoice { Auto, Cuda, Simulator };
 
-// Where to run.
+// The device to run on.
 struct DeviceOptions {
   DeviceChoice device = DeviceChoice::Auto;
   int ordinal = 0;

@@ -27,7 +27,7 @@ struct Session {
 // By --device. The simulator is taken unasked only where there is no driver at all, which is said on
 // stderr.
 Status openDevice(const DeviceOptions &options, std::shared_ptr<runtime::Device> &device);
-// The same for a session; says on stderr what it is.
+// Opens device and model for a session; says on stderr where it runs.
 Status openSession(const Options &options, std::unique_ptr<runtime::Payload> payload,
                    Session &session);
 

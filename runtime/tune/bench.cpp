@@ -19,7 +19,7 @@ uint32_t operandNumber(const char *name) {
   return name[0] == 'x' ? uint32_t(std::strtoul(name + 1, nullptr, 10)) : 0;
 }
 
-// Whether work that was enqueued went wrong, and not something that can be put right before.
+// A failure of enqueued work leaves the device unusable; one before it does not.
 bool isDeviceLost(Code code) { return code == Code::Driver || code == Code::KernelFault; }
 
 } // namespace
@@ -116,7 +116,7 @@ Status Bench::bind(runtime::Context &context, const Candidate &candidate, Values
   return {};
 }
 
-// What an output held before must not be taken for a result.
+// Outputs are overwritten first, so that an earlier result is not taken for this one.
 Status Bench::run(runtime::Context &context, Outputs &result) {
   result.bytes.resize(context.plan().outputs().size());
   for (uint32_t i = 0; i < result.bytes.size(); ++i) {

@@ -30,7 +30,7 @@ private:
     runtime::DevicePtr memory = 0;
     uint64_t bytes = 0;
   };
-  // What an input's memory holds.
+  // The content of an input's memory.
   struct Content {
     runtime::Shape shape;
     std::vector<uint32_t> order;

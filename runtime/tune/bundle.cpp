@@ -71,7 +71,7 @@ Status malformed(const std::string &what) {
   return failure(Code::Corrupt, "damaged tuning bundle: %s", what.c_str());
 }
 
-// Of all that is in it.
+// The hash of all sections.
 std::string hashOf(const runtime::Payload &payload) {
   std::vector<uint64_t> hashes;
   for (const runtime::Section &section : payload.sections())

@@ -22,7 +22,7 @@ struct Candidate {
   std::vector<runtime::Section> sections; // its plan and code
 };
 
-// Of a model: what one kernel, or a few, compute.
+// A part of a model that one kernel, or a few, compute.
 struct Dispatch {
   std::string key, target, board;
   std::string described;             // as above

@@ -1,4 +1,4 @@
-// What a tuning bundle does when it is started: measures its candidates, and writes down what they take.
+// The entry point of a tuning bundle: measures its candidates, and writes down what they take.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/exit_code.h"
 #include "runtime/tune/worker.h"
@@ -110,7 +110,7 @@ Status open(const Options &options, Bundle &bundle) {
   return openBundle(std::move(payload), bundle);
 }
 
-// Of one architecture, 0 for all, whose nodes are asked for.
+// The dispatches of one architecture, 0 for all, whose nodes are asked for.
 std::vector<uint32_t> chosenDispatches(const Bundle &bundle, const Options &options,
                                        uint32_t arch) {
   std::vector<uint32_t> chosen;

@@ -1,4 +1,4 @@
-// What the inputs of candidates hold: the same values for all candidates of a dispatch, however each
+// Values for the inputs of candidates: the same ones for all candidates of a dispatch, however each
 // of them has its dimensions stored.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_TUNE_OPERANDS_H

@@ -74,7 +74,7 @@ bool readResult(const Bundle &bundle, const Json &json, Result &result) {
          parseOutcome(member(json, "status"), result.outcome);
 }
 
-// Where the last whole result ends, of a document that a kill has cut off.
+// The end of the last whole result of a document that a kill has cut off.
 size_t endOfWhole(const std::string &text) {
   size_t at = text.rfind("}\n]}");
   if (at != std::string::npos && text.size() == at + 1 + sizeof kEnd - 1)

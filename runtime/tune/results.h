@@ -9,7 +9,7 @@
 
 namespace cameo::tune {
 
-// What results were measured on.
+// The machine that results were measured on.
 struct Machine {
   std::string device; // "NVIDIA H200"
   uint32_t driver = 0;

@@ -6,7 +6,7 @@
 namespace cameo::tune {
 namespace {
 
-// Of a dispatch, one after the other: their inputs are made once.
+// Candidates of a dispatch in a visit, whose inputs are made once.
 constexpr size_t kTogether = 4;
 // By round: replays, and how much slower than the fastest a candidate of the round before may have
 // been.
@@ -55,7 +55,7 @@ void Rounds::add(const Result &result) {
   State &state = states[result.dispatch][result.candidate];
   triedCount += !state.tried;
   state.tried = true;
-  // What goes wrong once is not to be relied on.
+  // A candidate that goes wrong once is not to be relied on.
   state.good = result.outcome == Outcome::Ok && (result.round == 1 || state.good);
   state.times[std::min(result.round, kRounds)] = result.microseconds;
 }

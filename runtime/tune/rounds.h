@@ -17,7 +17,7 @@ enum class Outcome { Ok, Wrong, Refused, Failed, Hung, Crashed };
 const char *outcomeName(Outcome outcome);
 bool parseOutcome(const std::string &name, Outcome &outcome);
 
-// What came of measuring a candidate.
+// The outcome of measuring a candidate.
 struct Result {
   uint32_t dispatch = 0, candidate = 0; // in the bundle
   uint32_t round = 1;
@@ -41,7 +41,7 @@ constexpr uint32_t kRounds = 4;
 
 class Rounds {
 public:
-  // Of these dispatches of the bundle.
+  // Measures these dispatches of the bundle.
   Rounds(const Bundle &bundle, std::vector<uint32_t> dispatches);
   void add(const Result &result);
   // False: there is nothing left to measure.
@@ -52,7 +52,7 @@ public:
   // By the last round that measured it; 0: it has not run.
   double microseconds(uint32_t dispatch, uint32_t candidate) const;
   const std::vector<uint32_t> &dispatches() const { return order; }
-  // Of all candidates, and of those that the first round has tried.
+  // How many candidates there are, and how many the first round has tried.
   size_t total() const { return totalCount; }
   size_t tried() const { return triedCount; }
 
@@ -64,7 +64,7 @@ private:
   };
   bool firstRound(Visit &visit) const;
   bool laterRound(uint32_t round, Visit &visit) const;
-  // Those of a dispatch that a round repeats.
+  // The candidates of a dispatch that a round repeats.
   std::vector<uint32_t> survivors(uint32_t dispatch, uint32_t round) const;
   int32_t referenceOf(uint32_t dispatch) const;
 
