@@ -29,6 +29,13 @@ std::optional<int64_t> AssumedSizes::of(Value value) const {
   return number.getInt();
 }
 
+std::optional<double> AssumedSizes::numberOf(Value value) const {
+  auto number = dyn_cast_or_null<FloatAttr>(known.lookup(value));
+  if (refused || !number)
+    return std::nullopt;
+  return number.getValueAsDouble();
+}
+
 void AssumedSizes::set(Value value, int64_t number) {
   known[value] = Builder(value.getContext()).getIndexAttr(number);
 }

@@ -18,6 +18,8 @@ public:
   /// Nothing where it depends on the values of an input, or where the plan would refuse these
   /// sizes.
   std::optional<int64_t> of(mlir::Value value) const;
+  /// The same of a floating-point number.
+  std::optional<double> numberOf(mlir::Value value) const;
   /// Whether a size was taken for kUnknownSize at all.
   bool areAssumed() const { return assumed; }
 

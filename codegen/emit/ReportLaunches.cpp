@@ -35,9 +35,16 @@ static void addKernel(json::Object &object, Operation *kernel) {
   if (auto schedule = declaredAttr<kernel::KernelDialect::ScheduleAttrHelper>(kernel))
     object["schedule"] = printed(schedule);
 }
-static void addWork(json::Object &object, rt::LaunchOp launch) {
+
+/// What it computes and moves: known, or by sizes that are assumed.
+static void addWork(json::Object &object, json::Object &likely, rt::LaunchOp launch,
+                    const AssumedSizes &sizes) {
   addNumber<kernel::KernelDialect::FlopsAttrHelper>(object, "flops", launch);
   addNumber<kernel::KernelDialect::BytesAttrHelper>(object, "bytes", launch);
+  for (auto [name, value] :
+       {std::pair("flops", launch.getFlops()), std::pair("bytes", launch.getBytes())})
+    if (std::optional<double> number = value ? sizes.numberOf(value) : std::nullopt)
+      likely[name] = int64_t(*number);
 }
 
 static bool isWritten(rt::LaunchOp launch, int64_t operand) {
@@ -70,28 +77,44 @@ static rt::ArenaViewOp arenaBehind(Value buffer) {
   return buffer.getDefiningOp<rt::ArenaViewOp>();
 }
 
-/// Bytes of a buffer where the plan states them as constants.
-static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function) {
-  auto tensorBytes = [&](StringRef attribute, uint64_t index) -> std::optional<int64_t> {
-    auto dictionary = cast<DictionaryAttr>(function->getAttrOfType<ArrayAttr>(attribute)[index]);
-    auto kind = onnx::elementKind(dictionary.getAs<TypeAttr>("element").getValue());
-    int64_t bytes = kind ? onnx::elementBytes(*kind) : 0;
-    for (Attribute dim : dictionary.getAs<ArrayAttr>("dims")) {
-      auto size = dyn_cast<IntegerAttr>(dim);
-      if (!size)
-        return std::nullopt;
-      bytes *= size.getInt();
-    }
-    return bytes;
-  };
+/// How a size is found that the plan states, or computes.
+using SizeFunction = llvm::function_ref<std::optional<int64_t>(Value)>;
+
+/// Bytes of an input or output; `sizeOf` finds those of its sizes that are open.
+static std::optional<int64_t>
+tensorBytes(func::FuncOp function, StringRef attribute, uint64_t index,
+            llvm::function_ref<std::optional<int64_t>(size_t)> sizeOf) {
+  auto dictionary = cast<DictionaryAttr>(function->getAttrOfType<ArrayAttr>(attribute)[index]);
+  auto kind = onnx::elementKind(dictionary.getAs<TypeAttr>("element").getValue());
+  int64_t bytes = kind ? onnx::elementBytes(*kind) : 0;
+  for (auto [i, dim] : llvm::enumerate(dictionary.getAs<ArrayAttr>("dims"))) {
+    auto known = dyn_cast<IntegerAttr>(dim);
+    std::optional<int64_t> size = known ? known.getInt() : sizeOf(i);
+    if (!size)
+      return std::nullopt;
+    bytes *= *size;
+  }
+  return bytes;
+}
+
+/// Bytes of a buffer. `openInput` is what sizes of inputs are taken for that only a run knows.
+static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function, SizeFunction sizeOf,
+                                      std::optional<int64_t> openInput) {
   if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
-    return getConstantIntValue(view.getBytes());
+    return sizeOf(view.getBytes());
   if (auto part = buffer.getDefiningOp<rt::BufferPartOp>())
-    return getConstantIntValue(part.getBytes());
+    return sizeOf(part.getBytes());
   if (auto input = buffer.getDefiningOp<rt::InputOp>())
-    return tensorBytes(kPlanInputsAttr, input.getIndex());
+    return tensorBytes(function, kPlanInputsAttr, input.getIndex(),
+                       [&](size_t) { return openInput; });
   if (auto output = buffer.getDefiningOp<rt::OutputOp>())
-    return tensorBytes(kPlanOutputsAttr, output.getIndex());
+    return tensorBytes(
+        function, kPlanOutputsAttr, output.getIndex(), [&](size_t i) -> std::optional<int64_t> {
+          for (auto shape : function.getOps<rt::OutputShapeOp>())
+            if (shape.getOutput() == output.getIndex() && i < shape.getSizes().size())
+              return sizeOf(shape.getSizes()[i]);
+          return std::nullopt;
+        });
   if (auto get = buffer.getDefiningOp<rt::GetConstantOp>()) {
     auto module = function->getParentOfType<ModuleOp>();
     auto constant = module.lookupSymbol<rt::ConstantOp>(get.getConstant());
@@ -159,25 +182,42 @@ private:
 } // namespace
 
 /// What a launch moves at least, each of its buffers read once and written once, where all of them
-/// are known; and where in the arena they are.
-static void addMemory(json::Object &object, rt::LaunchOp launch, const PlanSteps &steps) {
-  std::optional<int64_t> total = 0;
-  json::Array arena;
+/// are known; nothing where not.
+static std::optional<int64_t> leastBytes(rt::LaunchOp launch, func::FuncOp function,
+                                         SizeFunction sizeOf, std::optional<int64_t> openInput) {
+  int64_t total = 0;
   llvm::DenseSet<Value> read, written;
-  llvm::DenseSet<Operation *> placed;
   for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
+    if (!isa<rt::BufferType>(operand.getType()) ||
+        !(isWritten(launch, i) ? written : read).insert(operand).second)
+      continue;
+    std::optional<int64_t> bytes = bytesOf(operand, function, sizeOf, openInput);
+    if (!bytes)
+      return std::nullopt;
+    total += *bytes;
+  }
+  return total;
+}
+
+/// Of its traffic and of where its buffers are in the arena.
+static void addMemory(json::Object &object, json::Object &likely, rt::LaunchOp launch,
+                      const PlanSteps &steps) {
+  auto constant = [](Value value) { return getConstantIntValue(value); };
+  auto assumed = [&](Value value) { return steps.sizes.of(value); };
+  if (std::optional<int64_t> bytes = leastBytes(launch, steps.function, constant, std::nullopt))
+    object["bytes_min"] = *bytes;
+  else if (std::optional<int64_t> bytes =
+               leastBytes(launch, steps.function, assumed, int64_t(kUnknownSize)))
+    likely["bytes_min"] = *bytes;
+  json::Array arena;
+  llvm::DenseSet<Operation *> placed;
+  for (Value operand : launch.getOperands_()) {
     if (!isa<rt::BufferType>(operand.getType()))
       continue;
-    if ((isWritten(launch, i) ? written : read).insert(operand).second) {
-      std::optional<int64_t> bytes = bytesOf(operand, steps.function);
-      total = total && bytes ? std::optional(*total + *bytes) : std::nullopt;
-    }
     if (rt::ArenaViewOp view = arenaBehind(operand);
         view && placed.insert(view.getOperation()).second)
       arena.push_back(steps.slotOf(view).describe());
   }
-  if (total)
-    object["bytes_min"] = *total;
   object["arena"] = std::move(arena);
 }
 
@@ -219,11 +259,16 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
         object["finishes"] = parts->getLeafReference().getValue();
       if (Operation *kernel = kernelOf(launch))
         addKernel(object, kernel);
-      addWork(object, launch);
+      json::Object likely;
+      addWork(object, likely, launch, steps.sizes);
       addShapes(object, launch);
       addBlocks(object, launch, steps);
       addEstimate(object, launch);
-      addMemory(object, launch, steps);
+      addMemory(object, likely, launch, steps);
+      if (!likely.empty()) {
+        likely["symbolic_sizes"] = int64_t(kUnknownSize);
+        object["likely"] = std::move(likely);
+      }
       kernels.push_back(std::move(object));
     });
   }

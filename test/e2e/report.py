@@ -154,12 +154,45 @@ class Reports:
                                     for variant in json.loads(text)["variants"])
                         else "it does not say that sizes are assumed"))
             self.check_page("layers", json.loads(text), page)
-            self.judge("layers-drawn", self.draw("layers")[1])
+            self.check_open(json.loads(text), layers, target)
         self.check_resumed(report, model, target)
         self.check_fusions()
         self.check_finishes()
         self.check_precision(model, target)
         self.check_calibration()
+
+    def check_open(self, report, layers, target):
+        """What is said of open sizes is true of a model with these sizes, and marked on the page."""
+        likely = [kernel["likely"] for kernel in report["kernels"] if "likely" in kernel]
+        sizes = {each["symbolic_sizes"] for each in likely}
+        if len(sizes) != 1:
+            return self.suite.fail("open-sizes", f"{sizes}")
+        size = sizes.pop()
+        text, _ = self.compile("likely", layers, target, f"--shapes=x:{size}x{size}x32")
+        if not text:
+            return None
+        fixed = json.loads(text)["kernels"]
+
+        def total(kernels, name):
+            return sum(kernel.get(name, kernel.get("likely", {}).get(name, 0))
+                       for kernel in kernels)
+
+        wrong = [f"{name} {total(report['kernels'], name)}, not {total(fixed, name)}"
+                 for name in ("flops", "bytes", "bytes_min")
+                 if total(report["kernels"], name) != total(fixed, name)]
+        if any("likely" in kernel or "flops" not in kernel for kernel in fixed):
+            wrong.append("known sizes are taken for likely ones")
+        self.judge("open-figures", "; ".join(wrong))
+        document, problem = self.draw("layers")
+        drawn = document.split("<script", 1)[0]
+        summary = drawn.split('id="summary"')[-1].split("</dl>")[0]
+        exact = [text for text in ("0 FLOP", "0 B", ">0 ") if text in re.sub(r"\d\d+", "", summary)]
+        wanted = f"; each open size taken for {size}"
+        self.judge("layers-drawn", problem or (exact and f"{exact} in {summary}") or
+                   (summary.count("≈") != 3 and f"{summary}") or
+                   (summary.count(wanted) < 3 and f"not '{wanted}' in {summary}") or
+                   (f"≈: {wanted[2:]}" not in drawn and "the table does not say it") or None)
+        return None
 
     def check_calibration(self):
         """Histograms have all elements; the page draws each with its thresholds."""
@@ -458,6 +491,27 @@ class Reports:
         shown = {cell for row in rows for cell in row}
         self.judge("drawn-estimates", None if total in document.split("<script", 1)[0]
                    and limits <= shown else f"not '{total}' and {limits}")
+        columns = [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(
+            r"<th[^>]*>(.*?)</th>", document.split('id="kernel-table"')[1].split("</thead>")[0])]
+        cells = [{name: re.sub(r"<[^>]*>", "", cell) for name, cell in zip(columns, row)}
+                 for row in rows]
+        wrong = []
+        if [row.get("Precision") for row in cells] != [k["precision"] for k in first["kernels"]]:
+            wrong.append("precisions")
+        shares = [float(row["Share"].rstrip(" %")) for row in cells]
+        times = [kernel["estimate"]["microseconds"] for kernel in first["kernels"]]
+        if any(abs(share - 100 * time / sum(times)) > 0.051 for share, time in zip(shares, times)):
+            wrong.append(f"shares {shares}")
+        for row, kernel in zip(cells, first["kernels"]):
+            family, inside = re.match(r'#kernel.schedule<"(\w+)", \{(.*)\}>', kernel["schedule"]).groups()
+            words = row["Schedule"]
+            numbers = re.findall(r"(?<![\w.])\d+", re.sub(r": i\d+|array<i\d+:?", "", inside))
+            if (not words.startswith(f"{family}: ") or re.search(r"[#<>\[\]{}=]|i64|false|true", words)
+                    or sorted(re.findall(r"\d+", re.sub(r"[a-z]\w*\d", "", words))) != sorted(numbers)
+                    or ("tile = " in inside and not words.startswith(f"{family}: tile "))):
+                wrong.append(f"'{words}' of {kernel['schedule']}")
+        self.judge("drawn-columns", "; ".join(wrong))
+        self.check_network(document, report)
         slots = document.count('class="slot"')
         self.judge("drawn-slots", None if slots == len(first["memory"]["slots"]) else
                    f"{slots} rectangles for {len(first['memory']['slots'])} slots")
@@ -482,6 +536,25 @@ class Reports:
         if not problem and 'aria-sort="descending"' not in document:
             problem = "no column says that it is sorted"
         self.judge("drawn-sorted", problem)
+
+    def check_network(self, document, report):
+        """The picture of the last stage: each node once, below what it reads."""
+        graph = report["graph"]["dispatched"]
+        drawn = document.split('class="network"')[-1].split("</svg>")[0]
+        places = [(float(x), float(y)) for x, y in re.findall(
+            r'<rect class="node" x="([\d.]+)" y="([\d.]+)"', drawn)]
+        edges = drawn.count('class="edge"')
+        wrong = []
+        if len(places) != graph["node_count"] or len(set(places)) != len(places):
+            wrong.append(f"{len(set(places))} places for {graph['node_count']} nodes")
+        elif any(places[number][1] >= places[i][1] for i, node in enumerate(graph["nodes"])
+                 for number in node["from"]):
+            wrong.append("a node is not below what it reads")
+        if edges != graph["edge_count"]:
+            wrong.append(f"{edges} lines for {graph['edge_count']} edges")
+        if drawn.count("% of the time") != graph["node_count"]:
+            wrong.append("a node has no share of the time")
+        self.judge("drawn-network", "; ".join(wrong))
 
     @staticmethod
     def kernel_rows(document):
