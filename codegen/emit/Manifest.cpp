@@ -44,6 +44,17 @@ static json::Array tensors(func::FuncOp function, StringRef attribute) {
   return list;
 }
 
+/// Of each kernel, those for sizes beyond 32 bits included.
+static json::Object kernelPrecisions(rt::VariantOp variant) {
+  json::Object precisions;
+  for (auto function : variant.getOps<func::FuncOp>())
+    function.walk([&](rt::LaunchOp launch) {
+      if (StringRef precision = precisionOf(launch); !precision.empty())
+        precisions[json::fixUTF8(launch.getKernel().getLeafReference().getValue())] = precision;
+    });
+  return precisions;
+}
+
 static std::string hex(uint64_t hash) { return llvm::formatv("{0:x-16}", hash); }
 
 static StringRef kindName(CameoSectionKind kind) {
@@ -102,7 +113,9 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
   unsigned ptxVersion = 0;
   for (const CodeVariant &variant : variants) {
     targets.push_back(variant.target.target->name);
-    totals.push_back(totalsJson(totalsOf(variant.op)));
+    json::Object each = totalsJson(totalsOf(variant.op));
+    each["precision_of"] = kernelPrecisions(variant.op);
+    totals.push_back(std::move(each));
     if (nvptxBackend.isWanted(variant.target))
       ptxVersion = ptxVersion ? std::min(ptxVersion, variant.target.target->ptxVersion)
                               : variant.target.target->ptxVersion;

@@ -243,7 +243,7 @@ Status randomShapes(const Options &options, const std::vector<runtime::PlanTenso
 
 // As in trtexec, what is only measured needs no real inputs.
 bool measuresOnly(const Options &options) {
-  return (options.benchmark != Report::None || !options.profile.empty() || options.sim.counters) &&
+  return (options.benchmark != Report::None || options.profiled || options.sim.counters) &&
          options.outputs.empty() && options.expected.empty();
 }
 

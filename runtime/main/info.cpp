@@ -120,6 +120,15 @@ std::string bytesText(uint64_t bytes) {
   return text;
 }
 
+// Those of all kernels, which --profile shows, and of which there may be hundreds.
+static void dropPrecisions(Json &variants) {
+  for (auto &[name, variant] : variants.members)
+    variant.members.erase(
+        std::remove_if(variant.members.begin(), variant.members.end(),
+                       [](const auto &member) { return member.first == "precision_of"; }),
+        variant.members.end());
+}
+
 // What is in several pieces has the hash of their hashes.
 void printCode(const runtime::Payload &payload) {
   std::printf("code:\n");
@@ -163,10 +172,13 @@ Status printInfo(const Options &options, const runtime::Payload &payload) {
   Json json;
   if (!parseJson(manifest, json) || json.kind != Json::Object)
     return failure(Code::Corrupt, "the manifest is not a JSON object");
-  for (const auto &[name, value] : json.members)
+  for (auto &[name, value] : json.members) {
+    if (name == "variants")
+      dropPrecisions(value);
     if (name != "inputs" && name != "outputs" && name != "entries" && name != "code" &&
         name != "weight_bytes")
       printValue(name, value, 0);
+  }
   return {};
 }
 

@@ -140,6 +140,13 @@ private:
 
 } // namespace
 
+const Json *Json::find(std::string_view name) const {
+  for (const auto &[key, value] : members)
+    if (kind == Object && key == name)
+      return &value;
+  return nullptr;
+}
+
 bool parseJson(std::string_view text, Json &value) { return Parser(text).document(value); }
 
 std::string quoteJson(std::string_view text) {

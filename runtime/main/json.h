@@ -14,6 +14,9 @@ struct Json {
   enum Kind { Null, Bool, Number, String, Array, Object } kind = Null;
   std::string text; // of strings, unescaped; of numbers and booleans, as written
   std::vector<std::pair<std::string, Json>> members; // of arrays with empty names
+
+  // An object's member; null where it has none of that name.
+  const Json *find(std::string_view name) const;
 };
 
 // Whether `text` is JSON, nested 64 deep at most.

@@ -24,11 +24,10 @@ struct Outcome {
 Status runModes(const Options &options, Session &session, Outcome &outcome) {
   std::vector<HostTensor> inputs;
   CAMEO_RETURN_IF_ERROR(gatherInputs(options, session, inputs));
-  bool measures =
-      options.benchmark != Report::None || !options.profile.empty() || options.sim.counters;
+  bool measures = options.benchmark != Report::None || options.profiled || options.sim.counters;
   if (!measures || !options.outputs.empty() || !options.expected.empty() || options.runs > 1)
     CAMEO_RETURN_IF_ERROR(runOnce(options, session, inputs, outcome.matched));
-  if (!options.profile.empty())
+  if (options.profiled)
     CAMEO_RETURN_IF_ERROR(runProfile(options, session, inputs));
   if (options.sim.counters)
     CAMEO_RETURN_IF_ERROR(runCounters(options, session, inputs));

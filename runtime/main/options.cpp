@@ -255,8 +255,9 @@ const Option kOptions[] = {
        o.cold = true;
        return Status();
      }},
-    {"profile", Required,
+    {"profile", Optional,
      [](const std::string &v, Options &o) {
+       o.profiled = true;
        o.profile = v;
        return Status();
      }},
@@ -311,8 +312,8 @@ Status unknownOption(const std::string &name) {
   return failure(Code::InvalidArgument, "unknown option %s; --help lists them", name.c_str());
 }
 
-// `next` is the argument after this one, or null; it is the value where the option needs one and
-// has no "=", and is then set to null.
+// `next` is the argument after this one, or null; it is the value of an option that takes one and has
+// no "=", unless it is an option, and is then set to null.
 Status parseOption(const std::string &argument, const char *&next, Options &options) {
   size_t equals = argument.find('=');
   std::string name = argument.substr(0, equals), value;
@@ -324,7 +325,7 @@ Status parseOption(const std::string &argument, const char *&next, Options &opti
       continue;
     if (option.value == None && hasValue)
       return failure(Code::InvalidArgument, "%s takes no value", name.c_str());
-    if (option.value == Required && !hasValue && next && std::strncmp(next, "--", 2) != 0) {
+    if (option.value != None && !hasValue && next && std::strncmp(next, "--", 2) != 0) {
       value = next;
       next = nullptr;
     }
@@ -358,7 +359,7 @@ Status parseOptions(int argc, char **argv, Options &options) {
     return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
   if (!options.sim.board.empty() && !options.sim.counters)
     return failure(Code::InvalidArgument, "--board names the GPU that --sim-counters estimates");
-  if (!options.taps.empty() && (options.benchmark != Report::None || !options.profile.empty()))
+  if (!options.taps.empty() && (options.benchmark != Report::None || options.profiled))
     return failure(Code::InvalidArgument,
                    "--taps shows values of a plain run, not of --benchmark or --profile");
   // What one stream's run finds in a cache is what another's left there.
@@ -422,7 +423,8 @@ Measuring
   --noDataTransfers           inputs are uploaded once and outputs stay on the GPU
   --cold                      clears the GPU's cache before each run
   --useSpinWait               waiting for the GPU spins even where streams outnumber processors
-  --profile=FILE              times of every kernel as a trace that Perfetto opens
+  --profile[=FILE]            times of every kernel as a table, with a file's name also as a trace
+                              (JSON) that Perfetto opens
   --profileRuns=N             takes the medians of N replays (20)
 
 The file

@@ -52,7 +52,8 @@ struct Options : DeviceOptions {
   bool transfers = true; // between host and device, in each run
   bool spin = false;     // waiting for the device spins, whatever there is of processors
   bool cold = false;     // caches hold nothing of a run when it begins
-  std::string profile;   // file; "": none
+  bool profiled = false; // times of kernels are shown
+  std::string profile;   // file for them; "": none
   uint32_t profileRuns = 20;
 
   uint32_t runs = 1; // plain ones

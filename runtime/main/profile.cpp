@@ -1,9 +1,11 @@
-// --profile: a trace of a run, a slice a kernel, in the format that Perfetto and Chrome open.
+// --profile: a run kernel by kernel, as a table and as a trace in the format that Perfetto and Chrome
+// open, a slice a kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/main/json.h"
 #include "runtime/main/session.h"
 #include "runtime/sim/observe/estimate.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -19,8 +21,97 @@ std::string workOf(const runtime::LaunchStep &step) {
   return text;
 }
 
+// By the manifest: the type with the fewest bits that the kernel reads or writes; else empty.
+std::string precisionOf(const Session &session, const char *kernel) {
+  const Json *found = session.manifest.find("variants");
+  uint32_t variant = session.model->code()->variant;
+  if (!found || variant >= found->members.size())
+    return "";
+  found = found->members[variant].second.find("precision_of");
+  found = found ? found->find(kernel) : nullptr;
+  return found ? found->text : "";
+}
+
+// A launch as the table has it.
+struct Row {
+  size_t number;
+  const char *kernel;
+  std::string precision, nodes;
+  double milliseconds, flops, bytes;
+};
+
+// As many names as there is room for.
+std::string shortNodes(const std::string &nodes) {
+  constexpr size_t kRoom = 40;
+  size_t shown = 0, left = 0;
+  std::string text;
+  for (size_t at = 0; at < nodes.size();) {
+    size_t end = std::min(nodes.find(',', at), nodes.size());
+    if (!shown || (!left && text.size() + end - at <= kRoom)) {
+      text += (shown++ ? ", " : "") + nodes.substr(at, end - at);
+    } else {
+      ++left;
+    }
+    at = end + 1;
+  }
+  return left ? text + " and " + std::to_string(left) + " more" : text;
+}
+
+// In 10^9 a second, three digits; empty where the work is not known.
+std::string rate(double work, double milliseconds) {
+  if (work < 0 || milliseconds <= 0)
+    return "";
+  char text[32];
+  double each = work / milliseconds * 1e-6;
+  std::snprintf(text, sizeof text, each < 10 ? "%.2f" : each < 100 ? "%.1f" : "%.0f", each);
+  return text;
+}
+
+std::string tableRow(const std::string &number, const std::string &kernel, int width,
+                     const Row &row, double total) {
+  char text[400];
+  std::snprintf(text, sizeof text, "%8s  %-*s  %-9s %11.3f %6.1f %% %9s %9s", number.c_str(), width,
+                kernel.c_str(), row.precision.c_str(), row.milliseconds * 1000,
+                total > 0 ? 100 * row.milliseconds / total : 0,
+                rate(row.flops, row.milliseconds).c_str(),
+                rate(row.bytes, row.milliseconds).c_str());
+  return std::string(text) + (row.nodes.empty() ? "" : "  " + row.nodes) + "\n";
+}
+
+// The longest first, and all of them together.
+void printTable(std::vector<Row> rows, bool areMedians) {
+  constexpr size_t kWidest = 40;
+  Row total = {0, "", "", "", 0, 0, 0};
+  size_t width = 6;
+  bool isKnown = true;
+  for (const Row &row : rows) {
+    width = std::max(width, std::min(std::string(row.kernel).size(), kWidest));
+    isKnown &= row.flops >= 0 && row.bytes >= 0;
+    total.milliseconds += row.milliseconds;
+    total.flops += row.flops;
+    total.bytes += row.bytes;
+  }
+  if (!isKnown)
+    total.flops = total.bytes = -1;
+  std::sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) {
+    return std::pair(-a.milliseconds, a.number) < std::pair(-b.milliseconds, b.number);
+  });
+  std::printf("%8s  %-*s  %-9s %11s %8s %9s %9s  %s\n", "launch", int(width), "kernel", "precision",
+              areMedians ? "median us" : "us", "share", "GFLOP/s", "GB/s", "nodes");
+  for (const Row &row : rows) {
+    std::string kernel = row.kernel;
+    if (kernel.size() > kWidest)
+      kernel = kernel.substr(0, kWidest - 3) + "...";
+    std::fputs(
+        tableRow(std::to_string(row.number), kernel, int(width), row, total.milliseconds).c_str(),
+        stdout);
+  }
+  std::fputs(tableRow("total", "", int(width), total, total.milliseconds).c_str(), stdout);
+}
+
 // `counters`: null where nothing is counted.
-std::string slice(const runtime::LaunchTiming &timing, const sim::LaunchCounters *counters) {
+std::string slice(const runtime::LaunchTiming &timing, const std::string &precision,
+                  const sim::LaunchCounters *counters) {
   char numbers[320];
   std::snprintf(
       numbers, sizeof numbers,
@@ -30,6 +121,7 @@ std::string slice(const runtime::LaunchTiming &timing, const sim::LaunchCounters
       timing.step->grid[1], timing.step->grid[2], timing.kernel->block[0], timing.kernel->block[1],
       timing.kernel->block[2], timing.kernel->sharedStatic + timing.step->sharedDynamic);
   return "{\"name\":" + quoteJson(timing.kernel->name) + numbers + workOf(*timing.step) +
+         (precision.empty() ? "" : "\"precision\":" + quoteJson(precision) + ",") +
          "\"onnx_nodes\":" + nodeList(timing.step->onnxNodes) +
          (counters ? "," + formatCounters(*counters) : "") + "}}";
 }
@@ -98,30 +190,36 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
   session.device->takeCounters(counters); // of those first runs
 
   std::string slices;
+  std::vector<Row> rows;
   runtime::TimedRun how;
-  size_t count = 0;
   double total = 0;
-  bool taken = false;
   auto add = [&](const runtime::LaunchTiming &timing) {
-    if (!taken)
+    const runtime::LaunchStep &step = *timing.step;
+    size_t number = rows.size();
+    if (number == 0)
       session.device->takeCounters(counters);
-    taken = true;
-    slices += ",\n" + slice(timing, count < counters.size() ? &counters[count] : nullptr);
+    std::string precision = precisionOf(session, timing.kernel->name);
+    slices +=
+        ",\n" + slice(timing, precision, number < counters.size() ? &counters[number] : nullptr);
+    rows.push_back({number, timing.kernel->name, precision, shortNodes(step.onnxNodes),
+                    timing.duration, step.flops, step.bytes});
     total += timing.duration;
-    ++count;
   };
   CAMEO_RETURN_IF_ERROR(context->runTimed(add, options.profileRuns, &how));
-  std::string trace = header(session, how) + slices + "\n]}\n";
-  CAMEO_RETURN_IF_ERROR(
-      writeFile(options.profile, std::vector<uint8_t>(trace.begin(), trace.end())));
-  std::printf("profile: %zu launches, %.3f ms in kernels%s; %s\n", count, total,
-              session.simulated() ? " (simulated)" : "", options.profile.c_str());
-  if (session.simulated())
-    return {};
+  if (!options.profile.empty()) {
+    std::string trace = header(session, how) + slices + "\n]}\n";
+    CAMEO_RETURN_IF_ERROR(
+        writeFile(options.profile, std::vector<uint8_t>(trace.begin(), trace.end())));
+  }
+  std::printf("profile: %zu launches, %.3f ms in kernels%s%s%s\n", rows.size(), total,
+              session.simulated() ? " (simulated)" : "", options.profile.empty() ? "" : "; ",
+              options.profile.c_str());
   std::printf("  %s\n", describeTimes(session, how).c_str());
   if (how.replays)
     std::printf("  %s; a replay without events between its launches: %.3f ms\n",
                 describeFloor(how).c_str(), how.whole);
+  if (!rows.empty())
+    printTable(std::move(rows), how.replays != 0);
   return {};
 }
 

@@ -61,6 +61,9 @@ Status openSession(const Options &options, std::unique_ptr<runtime::Payload> pay
                  !sim.trace.empty();
   CAMEO_RETURN_IF_ERROR(runtime::Model::create(std::move(payload), session.device, options.arch,
                                                checked, session.model));
+  // What is not there is not known: --info says what is wrong with it.
+  if (!parseJson(session.model->payload().manifest(), session.manifest))
+    session.manifest = {};
   session.place = describeDevice(session.device->info());
   std::fprintf(stderr, "running on %s: %s\n", session.place.c_str(),
                runtime::describeCode(*session.model->code()).c_str());

@@ -4,6 +4,7 @@
 #define CAMEO_RUNTIME_MAIN_SESSION_H
 
 #include "runtime/core/context.h"
+#include "runtime/main/json.h"
 #include "runtime/main/options.h"
 #include "runtime/main/tensor.h"
 
@@ -19,6 +20,7 @@ struct Session {
   uint32_t entry = 0;
   std::string place;      // "NVIDIA H200 (cuda:0, sm_90)", "the simulator"
   uint64_t freeBytes = 0; // of the device's memory before the model was loaded, for --benchmark
+  Json manifest;          // null where it is no JSON
 
   const runtime::Plan &plan() const { return model->entries()[entry]->plan; }
   bool simulated() const { return device->info().kind == runtime::DeviceKind::Simulator; }

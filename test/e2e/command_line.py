@@ -460,6 +460,47 @@ def check_profile(tests):
         tests.suite.ok()
 
 
+def check_profile_table(tests):
+    """A row a launch, the longest first; without a file, and with one behind a space."""
+    report = json.loads((tests.folder / "report.json").read_text())["kernels"]
+    step = tests.run("--input=@x.npy", "--profile", "trace.json")
+    tests.judge("profile-table", step, 0, "times of the simulator, not of a GPU")
+    plain = tests.run("--profile")
+    tests.judge("profile-alone", plain, 0, "input 'x' is not given", "precision", "GFLOP/s")
+    lines = step.output.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["launch", "kernel"])
+    rows = [line.split() for line in lines[start + 1:start + 1 + len(report)]]
+    total = lines[start + 1 + len(report)].split()
+    events = [event for event in json.loads((tests.folder / "trace.json").read_text())[
+        "traceEvents"] if event["ph"] == "X"]
+    times = [float(row[3]) for row in rows]
+    wrong = []
+    if sorted(int(row[0]) for row in rows) != list(range(len(report))):
+        wrong.append("launches are not numbered")
+    elif [row[1] for row in rows] != [report[int(row[0])]["name"] for row in rows]:
+        wrong.append("kernels are not those of the report")
+    elif any(row[2] != report[int(row[0])]["precision"] for row in rows):
+        wrong.append("precisions are not those of the report")
+    elif any(abs(time - events[int(row[0])]["dur"]) > 0.001 for row, time in zip(rows, times)):
+        wrong.append("times are not those of the trace")
+    if times != sorted(times, reverse=True):
+        wrong.append("not the longest first")
+    if abs(sum(float(row[4]) for row in rows) - 100) > 0.05 * len(rows) + 0.01:
+        wrong.append("shares are not 100 %")
+    if total[0] != "total" or abs(float(total[1]) - sum(times)) > 0.001 * len(times):
+        wrong.append(f"in all {total}")
+    for row in rows:
+        work = events[int(row[0])]["args"]
+        for column, name in ((6, "flops"), (7, "bytes")):
+            rate = work[name] / float(row[3]) / 1000
+            if abs(float(row[column]) - rate) > 0.01 * rate + 0.01:
+                wrong.append(f"{row} has {rate} of {name}")
+    if wrong:
+        tests.suite.fail("profile-rows", "; ".join(wrong), step)
+    else:
+        tests.suite.ok()
+
+
 def check_exit_codes(tests):
     tests.judge("no-driver", tests.run("--random-inputs", device="cuda"), 3, "no CUDA driver")
     step = harness.run([tests.artefact, "--random-inputs"], SECONDS)
@@ -582,6 +623,7 @@ def main():
         check_benchmark(tests)
         check_timeout(tests)
         check_profile(tests)
+        check_profile_table(tests)
         check_exit_codes(tests)
         check_special_files(tests)
         check_shapes(tests)
