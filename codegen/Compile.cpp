@@ -348,12 +348,23 @@ LogicalResult Compiler::emitVariants() {
   return success(!errors);
 }
 
+/// The precision with the fewest bits that is asked for, of values, of nodes and of weights.
+static std::string leastPrecision(const PrecisionOptions &precision) {
+  static constexpr StringRef order[] = {"int4", "int8", "bf16", "fp16", "tf32"};
+  for (StringRef type : order)
+    if (precision.type == type || precision.io == type || precision.weights == type ||
+        StringRef(precision.nodes + ";").contains(("=" + type + ";").str()))
+      return type.str();
+  return "fp32";
+}
+
 ManifestInfo Compiler::manifestInfo() const {
   ManifestInfo info;
   info.compilerVersion = CAMEO_VERSION;
   info.modelName = modelName;
   info.modelHash = modelHash;
   info.precision = options.pipeline.precision.type;
+  info.leastPrecision = leastPrecision(options.pipeline.precision);
   return info;
 }
 

@@ -6,7 +6,6 @@
 #include "passes/graph/Elements.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace cameo;
 using llvm::ArrayRef;
@@ -21,33 +20,8 @@ std::vector<double> cameo::toNumbers(cameo_dtype type, ArrayRef<char> bytes) {
 
 void TensorError::add(ArrayRef<double> reference, ArrayRef<double> given) {
   assert(reference.size() == given.size() && "tensors of one shape");
-  for (auto [expected, value] : llvm::zip_equal(reference, given)) {
-    ++count;
-    if (!std::isfinite(expected) || !std::isfinite(value)) {
-      odd += expected != value;
-      continue;
-    }
-    double difference = value - expected;
-    references += expected * expected;
-    values += value * value;
-    products += expected * value;
-    differences += difference * difference;
-    most = std::max(most, std::abs(difference));
-    mostReference = std::max(mostReference, std::abs(expected));
-  }
-}
-
-double TensorError::sqnr() const {
-  double infinity = std::numeric_limits<double>::infinity();
-  if (odd)
-    return -infinity;
-  return differences == 0 ? infinity : 10 * std::log10(references / differences);
-}
-
-double TensorError::cosine() const {
-  if (references == 0 || values == 0)
-    return references == values ? 1 : 0;
-  return products / std::sqrt(references * values);
+  for (auto [expected, value] : llvm::zip_equal(reference, given))
+    cameoAddError(&sums, expected, value);
 }
 
 size_t cameo::largestOf(ArrayRef<double> row) {

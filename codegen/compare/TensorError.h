@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/cameo.h"
+#include "runtime/error_sums.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -16,29 +17,21 @@ namespace cameo {
 /// that have none.
 std::vector<double> toNumbers(cameo_dtype type, llvm::ArrayRef<char> bytes);
 
-/// Summed over any number of tensors. A NaN is equal to nothing, an infinity to itself.
+/// Summed over any number of tensors, as CameoErrorSums has it.
 class TensorError {
 public:
   /// As many elements in both.
   void add(llvm::ArrayRef<double> reference, llvm::ArrayRef<double> values);
 
-  uint64_t elements() const { return count; }
-  /// Elements that are not a finite number in one or both, two equal infinities apart. They are in
-  /// nothing else.
-  uint64_t incomparable() const { return odd; }
-  /// Signal over noise in dB: the sum of the reference's squares over that of the differences'.
-  /// Infinite where nothing differs, minus infinity with an incomparable element.
-  double sqnr() const;
-  /// Of the angle between all elements as vectors; 1 where both are zeros.
-  double cosine() const;
-  /// Magnitudes of differences and of the reference.
-  double largestDifference() const { return most; }
-  double largestReference() const { return mostReference; }
+  uint64_t elements() const { return sums.elements; }
+  uint64_t incomparable() const { return sums.incomparable; }
+  double sqnr() const { return cameoSqnr(&sums); }
+  double cosine() const { return cameoCosine(&sums); }
+  double largestDifference() const { return sums.largest_difference; }
+  double largestReference() const { return sums.largest_reference; }
 
 private:
-  uint64_t count = 0, odd = 0;
-  double references = 0, values = 0, products = 0, differences = 0; // sums of squares, of products
-  double most = 0, mostReference = 0;
+  CameoErrorSums sums = {};
 };
 
 /// How often both have the largest element of a row, along the last axis, in the same place.

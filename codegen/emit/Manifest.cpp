@@ -109,7 +109,8 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
   json::Array targets, totals, entries, code;
   json::Object manifest{{"name", json::fixUTF8(info.modelName)},
                         {"compiler", "cameo " + info.compilerVersion},
-                        {"precision", info.precision}};
+                        {"precision", info.precision},
+                        {"least_precision", info.leastPrecision}};
   unsigned ptxVersion = 0;
   for (const CodeVariant &variant : variants) {
     targets.push_back(variant.target.target->name);

@@ -10,8 +10,9 @@ namespace cameo {
 struct ManifestInfo {
   std::string compilerVersion;
   std::string modelName;
-  std::string precision;  // what was asked for, as --precision
-  uint64_t modelHash = 0; // XXH3 of the input file
+  std::string precision;      // what was asked for, as --precision
+  std::string leastPrecision; // with the fewest bits that was asked for of anything
+  uint64_t modelHash = 0;     // XXH3 of the input file
 };
 
 std::string makeManifest(mlir::ModuleOp module, llvm::ArrayRef<CodeVariant> variants,

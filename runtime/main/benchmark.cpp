@@ -157,7 +157,7 @@ Status verify(const Options &options, Session &session, const std::vector<HostTe
   OutputCheck check = [&](uint32_t index, const HostTensor &actual, const char *what) {
     for (const GivenTensor &given : expected)
       if (given.index == index)
-        return compareOutput(index, actual, given.tensor, options);
+        return compareOutput(index, actual, given.tensor, options, session);
     return compareBits(index, actual, what, reference[index], "an eager run");
   };
   for (const std::unique_ptr<Worker> &worker : workers)

@@ -381,8 +381,10 @@ Inputs and outputs; without NAME they are taken in order
                               without this and the next, outputs are printed
   --expected_output=NAME=@FILE
                               compares; a mismatch is exit code 1
-  --atol=X --rtol=X           |actual - expected| <= atol + rtol * |expected|; by default 1e-5 and
-                              1e-3 for floating-point types, 0 for integers
+  --atol=X --rtol=X           |actual - expected| <= atol + rtol * |expected|; by default 0 for
+                              integers, for floating-point types by the precision of the file: 1e-5
+                              and 1e-3 in fp32, else 1 % of the largest |expected| and 1e-2 in fp16
+                              and tf32, 5 % and 5e-2 in bf16, 10 % and 1e-1 in int8, int4
   --taps=FOLDER               writes the intermediate values that cameoc --tap=NAME made visible,
                               as FOLDER/NAME.npy; --info lists them
   --equal-nan                 NaN matches NaN; otherwise it matches nothing

@@ -162,9 +162,11 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
     printOutputs(outputs);
   if (!options.outputs.empty())
     CAMEO_RETURN_IF_ERROR(writeOutputs(options, tensors, outputs));
-  for (const GivenTensor &given : expected)
-    if (!compareOutput(given.index, outputs[given.index], given.tensor, options))
+  for (const GivenTensor &given : expected) {
+    printErrors(given.index, outputs[given.index], given.tensor);
+    if (!compareOutput(given.index, outputs[given.index], given.tensor, options, session))
       matched = false;
+  }
   if (!matched && session.simulated())
     std::fprintf(stderr, "to see it again: %s\n", runtime::simCommandLine(options.sim).c_str());
   if (!expected.empty() && matched)

@@ -96,9 +96,19 @@ std::string formatCounters(const sim::LaunchCounters &counters);
 // "a,b" ==> ["a","b"]
 std::string nodeList(const char *nodes);
 
+// How far results may be from what is expected: by `atol`, and where `share` is given by that part of
+// the largest magnitude expected, and by `rtol` of each element.
+struct Tolerance {
+  const char *precision; // that it is for; null: --atol and --rtol
+  double atol, share, rtol;
+};
+// Of outputs of that type: --atol and --rtol, else by the type and by the precision of the model.
+Tolerance toleranceOf(const Options &options, const Session &session, uint32_t dtype);
+// How far a floating-point output is from what is expected, whatever the tolerance.
+void printErrors(uint32_t index, const HostTensor &actual, const HostTensor &expected);
 // Prints IREE's line for the first mismatch and one of statistics; whether all matched.
 bool compareOutput(uint32_t index, const HostTensor &actual, const HostTensor &expected,
-                   const Options &options);
+                   const Options &options, const Session &session);
 // Whether two runs gave the same bits; prints where they did not. `what` and `other` name the runs.
 bool compareBits(uint32_t index, const HostTensor &actual, const char *what,
                  const HostTensor &reference, const char *other);

@@ -501,6 +501,52 @@ def check_profile_table(tests):
         tests.suite.ok()
 
 
+def check_tolerances(tests):
+    """What is computed in fewer bits matches what ONNX Runtime computes in FP32, and no more than
+    that; the figures beside the verdict are numpy's."""
+    numpy.savez(tests.folder / "samples.npz", x=tests.feed["x"])
+    y = tests.expected["y"].astype(numpy.float64)
+    flags = {"int8": ["--precision=int8", "--precision-of=*=int8", "--calibration-data=samples.npz"],
+             "bf16": ["--precision-of=*=bf16"]}
+    # What a value may be off beside the largest, and what it may not.
+    limits = {"fp16": 0.02, "bf16": 0.1, "int8": 0.2}
+    for name, limit in limits.items():
+        artefact = tests.folder / f"model-{name}"
+        built = harness.run([tests.suite.tool("cameoc"), "model.onnx", "-o", artefact,
+                             "--target=sim:sm_80", *flags.get(name, [f"--precision={name}"])],
+                            SECONDS, cwd=tests.folder)
+        tests.judge(f"tolerance-{name}-compile", built, 0)
+        if built.code:
+            continue
+        run = [artefact, "--device=sim", "--input=@x.npy"]
+        step = harness.run([*run, "--expected_output=@expected.npz", "--output=y=@low.npy"],
+                           SECONDS, cwd=tests.folder)
+        tests.judge(f"tolerance-{name}", step, 0, "[SUCCESS]", "result[1] 'mean': ")
+        low = numpy.load(tests.folder / "low.npy").astype(numpy.float64)
+        figures = (10 * numpy.log10((y**2).sum() / ((low - y)**2).sum()), (low * y).sum() /
+                   numpy.sqrt((low**2).sum() * (y**2).sum()), abs(low - y).max(), abs(y).max())
+        text = "result[0] 'y': SQNR %.1f dB, cosine %.6f, max error %.3g, largest expected %.3g"
+        tests.judge(f"tolerance-{name}-figures", step, 0, text % figures)
+        wrong = y.astype(numpy.float32)
+        place = numpy.unravel_index(abs(y).argmax(), y.shape)
+        wrong[place] *= 1 + 1.5 * limit
+        numpy.save(tests.folder / "wrong.npy", wrong)
+        step = harness.run([*run, "--expected_output=y=@wrong.npy"], SECONDS, cwd=tests.folder)
+        tests.judge(f"tolerance-{name}-wrong", step, 1, "[FAILED] result[0]", "SQNR",
+                    f" % of the largest), rtol = {limit / 2:g} of {name}")
+        strict = harness.run([*run, "--expected_output=y=@expected.npz", "--atol=1e-5",
+                              "--rtol=1e-5"], SECONDS, cwd=tests.folder)
+        tests.judge(f"tolerance-{name}-asked", strict, 1, "atol = 1e-05, rtol = 1e-05; largest")
+        tests.judge(f"tolerance-{name}-info", harness.run([artefact, "--info"], SECONDS), 0,
+                    f"\nleast_precision: {name}\n")
+    step = tests.run("--input=@x.npy", "--expected_output=@expected.npz")
+    tests.judge("tolerance-fp32", step, 0, "result[0] 'y': ", ", cosine 1.000000, max error ")
+    wrong = tests.expected["y"] * numpy.float32(1.005)
+    numpy.save(tests.folder / "wrong.npy", wrong)
+    step = tests.run("--input=@x.npy", "--expected_output=y=@wrong.npy")
+    tests.judge("tolerance-fp32-wrong", step, 1, "atol = 1e-05, rtol = 0.001 of fp32")
+
+
 def check_exit_codes(tests):
     tests.judge("no-driver", tests.run("--random-inputs", device="cuda"), 3, "no CUDA driver")
     step = harness.run([tests.artefact, "--random-inputs"], SECONDS)
@@ -624,6 +670,7 @@ def main():
         check_timeout(tests)
         check_profile(tests)
         check_profile_table(tests)
+        check_tolerances(tests)
         check_exit_codes(tests)
         check_special_files(tests)
         check_shapes(tests)
