@@ -250,18 +250,17 @@ static llvm::Expected<bool> run(bool &isTold) {
   llvm::Expected<CalibrationData> input = CalibrationData::open(data, models->front()->inputs());
   if (!input)
     return errorOf("--data", input.takeError());
-  uint64_t wanted = samples ? std::min<uint64_t>(samples, input->samples()) : input->samples();
-  auto nextBatch = [&](uint64_t done) {
-    return input->next(std::min<uint64_t>(batch, wanted - done));
-  };
-  llvm::Expected<DataBatch> next = nextBatch(0);
+  uint64_t all = input->samples();
+  if (samples)
+    input->takeFirst(samples);
+  llvm::Expected<DataBatch> next = input->next(batch);
   if (!next)
     return errorOf("--data", next.takeError());
   ComparisonView view;
   if (isModel) {
     if (llvm::Error error = estimateSides(options, *next, *models))
       return std::move(error);
-    view.batch = next->samples;
+    view.batch = next->samples + next->repeated;
   }
   std::vector<std::unique_ptr<Side>> sides;
   if (llvm::Error error = withRecorded(std::move(*models)).moveInto(sides))
@@ -271,15 +270,13 @@ static llvm::Expected<bool> run(bool &isTold) {
     if (llvm::Error error = readLabels(labels).moveInto(indices))
       return std::move(error);
 
-  if (indices.size() > wanted && samples)
-    indices.resize(indices.size() / input->samples() * wanted);
+  if (indices.size() > input->samples() && samples)
+    indices.resize(indices.size() / all * input->samples());
   Comparison comparison(std::move(sides), std::move(indices));
   while (next->samples) {
     if (llvm::Error error = comparison.add(*next))
       return std::move(error);
-    if (comparison.samples() == wanted)
-      break;
-    next = nextBatch(comparison.samples());
+    next = input->next(batch);
     if (!next)
       return errorOf("--data", next.takeError());
   }

@@ -44,8 +44,9 @@ CalibrationData::CalibrationData(CalibrationData &&) = default;
 CalibrationData::~CalibrationData() = default;
 
 void CalibrationData::rewind() {
-  nextFile = 0;
+  nextFile = taken = 0;
   current.reset();
+  first = {};
 }
 
 //===-- What there is
@@ -180,23 +181,10 @@ Error CalibrationData::fixRun(uint64_t samples, StringRef path) {
 }
 
 Error CalibrationData::count() {
-  uint64_t alike = 0; // samples of one shape in a row
-  std::unique_ptr<Open> before;
-  auto checkRuns = [&](StringRef path) {
-    return fixedSamples && alike % fixedSamples
-               ? problemOf(path, Twine(alike) + " samples of one shape, but the model takes " +
-                                     Twine(fixedSamples) + " at a time")
-               : Error::success();
-  };
   for (const std::string &path : paths) {
     Expected<std::unique_ptr<Open>> file = openFile(path);
     if (!file)
       return file.takeError();
-    if (before && !before->matches(**file)) {
-      if (Error error = checkRuns(path))
-        return error;
-      alike = 0;
-    }
     for (auto [input, part] : llvm::zip(inputs, (*file)->parts)) {
       int64_t fixed = part.isWhole ? 1 : input.shape.front();
       if (fixed < 0)
@@ -204,13 +192,11 @@ Error CalibrationData::count() {
       if (Error error = fixRun(uint64_t(fixed), path))
         return error;
     }
-    alike += (*file)->samples;
     sampleCount += (*file)->samples;
-    before = std::move(*file);
   }
   if (sampleCount == 0)
     return problemOf(paths.front(), "there are no samples");
-  return checkRuns(paths.back());
+  return Error::success();
 }
 
 Expected<CalibrationData> CalibrationData::open(StringRef path, ArrayRef<TensorPort> inputs) {
@@ -228,21 +214,50 @@ Expected<CalibrationData> CalibrationData::open(StringRef path, ArrayRef<TensorP
 //===-- Samples
 //-------------------------------------------------------------------------------===//
 
+/// Opens the next file. False: there is none, or its samples are of another shape than those that
+/// the batch has.
+Expected<bool> CalibrationData::openNext(DataBatch &batch) {
+  if (nextFile == paths.size())
+    return false;
+  Expected<std::unique_ptr<Open>> file = openFile(paths[nextFile]);
+  if (!file)
+    return file.takeError();
+  bool isOther = current && !current->matches(**file);
+  if (isOther && batch.samples)
+    complete(batch);
+  if (isOther)
+    first = {};
+  current = std::move(*file);
+  ++nextFile;
+  return !isOther || !batch.samples;
+}
+
+/// Repeats samples until there are as many as a run takes.
+void CalibrationData::complete(DataBatch &batch) {
+  if (!batch.samples || !fixedSamples || batch.repeated)
+    return;
+  if (!first.samples)
+    first = batch;
+  for (; batch.samples + batch.repeated < fixedSamples; ++batch.repeated)
+    for (auto [array, from] : llvm::zip_equal(batch.inputs, first.inputs)) {
+      size_t bytes = from.bytes.size() / first.samples;
+      auto sample = from.bytes.begin() + bytes * (batch.repeated % first.samples);
+      array.bytes.insert(array.bytes.end(), sample, sample + bytes);
+      ++array.shape.front();
+    }
+}
+
 Expected<DataBatch> CalibrationData::next(uint64_t most) {
   DataBatch batch;
   batch.inputs.resize(inputs.size());
-  uint64_t wanted = fixedSamples ? fixedSamples : std::max<uint64_t>(most, 1);
+  uint64_t wanted =
+      std::min(fixedSamples ? fixedSamples : std::max<uint64_t>(most, 1), sampleCount - taken);
   while (batch.samples < wanted) {
     if (!current || current->taken == current->samples) {
-      if (nextFile == paths.size())
-        break;
-      Expected<std::unique_ptr<Open>> file = openFile(paths[nextFile]);
-      if (!file)
-        return file.takeError();
-      bool isOther = current && !current->matches(**file);
-      current = std::move(*file);
-      ++nextFile;
-      if (isOther && batch.samples)
+      Expected<bool> goesOn = openNext(batch);
+      if (!goesOn)
+        return goesOn.takeError();
+      if (!*goesOn)
         break;
       continue; // it may have no samples
     }
@@ -260,5 +275,26 @@ Expected<DataBatch> CalibrationData::next(uint64_t most) {
     current->taken += count;
     batch.samples += count;
   }
+  taken += batch.samples;
+  complete(batch);
   return batch;
+}
+
+SampleRows cameo::rowsOfSamples(const DataBatch &batch, ArrayRef<int64_t> shape,
+                                ArrayRef<char> bytes) {
+  SampleRows rows{llvm::SmallVector<int64_t>(shape), bytes};
+  auto all = int64_t(batch.samples + batch.repeated);
+  if (!batch.repeated || shape.empty() || shape.front() % all || bytes.size() % all)
+    return rows;
+  rows.shape.front() = shape.front() / all * int64_t(batch.samples);
+  rows.bytes = bytes.take_front(bytes.size() / all * batch.samples);
+  return rows;
+}
+
+void cameo::dropRepeated(const DataBatch &batch, std::vector<HostTensor> &outputs) {
+  for (HostTensor &output : outputs) {
+    SampleRows rows = rowsOfSamples(batch, output.shape, output.bytes);
+    output.shape = rows.shape;
+    output.bytes.resize(rows.bytes.size());
+  }
 }

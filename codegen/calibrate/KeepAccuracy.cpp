@@ -159,6 +159,7 @@ Expected<bool> ModelOracle::runReference() {
     Expected<std::vector<HostTensor>> outputs = switches->run(*batch);
     if (!outputs)
       return problem(llvm::toString(outputs.takeError()));
+    dropRepeated(*batch, *outputs);
     if (Error error = metric.addReference(switches->outputs(), *outputs))
       return problem(llvm::toString(std::move(error)));
     done += batch->samples;
@@ -229,6 +230,7 @@ Expected<std::optional<AccuracyScore>> ModelOracle::score(RunFunction run, const
     Expected<std::vector<HostTensor>> outputs = run(*batch);
     if (!outputs)
       return problem(llvm::toString(outputs.takeError()));
+    dropRepeated(*batch, *outputs);
     metric.add(score, *outputs);
     done += batch->samples;
     tell(what, done, data->samples());

@@ -20,6 +20,18 @@ static void putInOrder(std::vector<ComparedValue> &list, const llvm::StringMap<s
   });
 }
 
+/// Runs a side; the functions see nothing of samples that are repeated.
+static llvm::Error runWithoutRepeated(Side &side, const DataBatch &batch,
+                                      Side::ValueFunction onValue, Side::ValueFunction onOutput) {
+  auto without = [&](Side::ValueFunction see) {
+    return [&batch, see](const SeenValue &value) {
+      SampleRows rows = rowsOfSamples(batch, value.shape, value.bytes);
+      return see({value.name, value.type, rows.shape, rows.bytes});
+    };
+  };
+  return side.run(batch, without(onValue), without(onOutput));
+}
+
 llvm::Error Comparison::add(const DataBatch &batch) {
   KeptValues values, outputs;
   if (llvm::Error error = runReference(batch, values, outputs))
@@ -42,8 +54,9 @@ llvm::Error Comparison::runReference(const DataBatch &batch, KeptValues &values,
     return llvm::Error::success();
   };
   Positions &at = positions.front();
-  llvm::Error error = sides.front()->run(
-      batch, [&](const SeenValue &value) { return keep(values, at.values, order, value); },
+  llvm::Error error = runWithoutRepeated(
+      *sides.front(), batch,
+      [&](const SeenValue &value) { return keep(values, at.values, order, value); },
       [&](const SeenValue &value) { return keep(outputs, at.outputs, outputOrder, value); });
   if (error)
     return llvm::createStringError(facts(0).name + ": " + llvm::toString(std::move(error)));
@@ -64,8 +77,8 @@ llvm::Error Comparison::runSide(size_t side, const DataBatch &batch, const KeptV
                 : llvm::Error::success();
   };
   if (side)
-    return sides[side]->run(
-        batch,
+    return runWithoutRepeated(
+        *sides[side], batch,
         [&](const SeenValue &value) {
           return compare(side, value, values, positions[side].values, result.values);
         },

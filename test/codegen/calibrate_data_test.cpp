@@ -182,8 +182,70 @@ TEST_F(CalibrateDataTest, AsManySamplesAsTheModelTakes) {
   std::vector<uint64_t> batches;
   EXPECT_EQ(readAll(data, 32, 0, &batches), rising(36));
   EXPECT_EQ(batches, (std::vector<uint64_t>{3, 3}));
-  EXPECT_EQ(refusal("a.npz", {image(4)}), "samples 'a.npz': 6 samples of one shape, but the model "
-                                          "takes 4 at a time");
+}
+
+/// The numbers of samples that have one element each.
+std::vector<float> samplesOf(const DataBatch &batch) { return floatsOf(batch.inputs[0]); }
+
+TEST_F(CalibrateDataTest, FirstSamplesCompleteTheLastRun) {
+  TensorPort four = {"x", CAMEO_DTYPE_F32, {4}};
+  put("a.npz", npz({{"x", npy("6", 6)}}));
+  CalibrationData data = llvm::cantFail(CalibrationData::open(path("a.npz"), {four}));
+  for (int round = 0; round < 2; ++round) {
+    DataBatch first = llvm::cantFail(data.next(1)), last = llvm::cantFail(data.next(1));
+    EXPECT_EQ(first.repeated, 0u);
+    EXPECT_EQ(samplesOf(first), (std::vector<float>{0, 1, 2, 3}));
+    EXPECT_EQ(last.samples, 2u);
+    EXPECT_EQ(last.repeated, 2u);
+    EXPECT_EQ(samplesOf(last), (std::vector<float>{4, 5, 0, 1}));
+    EXPECT_EQ(last.inputs[0].shape, (llvm::SmallVector<int64_t>{4}));
+    EXPECT_EQ(llvm::cantFail(data.next(1)).samples, 0u);
+    data.rewind();
+  }
+  data.takeFirst(5);
+  (void)llvm::cantFail(data.next(1));
+  EXPECT_EQ(samplesOf(llvm::cantFail(data.next(1))), (std::vector<float>{4, 0, 1, 2}));
+  EXPECT_EQ(llvm::cantFail(data.next(1)).samples, 0u);
+
+  // Fewer than one run takes.
+  TensorPort eight = {"x", CAMEO_DTYPE_F32, {8}};
+  put("b.npz", npz({{"x", npy("3", 3)}}));
+  CalibrationData few = llvm::cantFail(CalibrationData::open(path("b.npz"), {eight}));
+  EXPECT_EQ(samplesOf(llvm::cantFail(few.next(1))), (std::vector<float>{0, 1, 2, 0, 1, 2, 0, 1}));
+}
+
+TEST_F(CalibrateDataTest, SamplesOfTheSameShapeCompleteARun) {
+  TensorPort tokens = {"tokens", CAMEO_DTYPE_F32, {2, -1}};
+  put("a.npy", npy("3, 1", 3));
+  put("b.npy", npy("1, 2", 2, 10));
+  put("c.npy", npy("3, 2", 6, 12));
+  put("d.npy", npy("1, 1", 1, 20));
+  CalibrationData data = llvm::cantFail(CalibrationData::open(folder, {tokens}));
+  EXPECT_EQ(samplesOf(llvm::cantFail(data.next(1))), (std::vector<float>{0, 1}));
+  EXPECT_EQ(samplesOf(llvm::cantFail(data.next(1))), (std::vector<float>{2, 0}));
+  EXPECT_EQ(samplesOf(llvm::cantFail(data.next(1))), (std::vector<float>{10, 11, 12, 13}));
+  EXPECT_EQ(samplesOf(llvm::cantFail(data.next(1))), (std::vector<float>{14, 15, 16, 17}));
+  EXPECT_EQ(samplesOf(llvm::cantFail(data.next(1))), (std::vector<float>{20, 20}));
+  EXPECT_EQ(llvm::cantFail(data.next(1)).samples, 0u);
+}
+
+TEST_F(CalibrateDataTest, RowsOfRepeatedSamplesAreLeftOut) {
+  DataBatch batch;
+  batch.samples = 1;
+  batch.repeated = 3;
+  std::vector<char> bytes(96);
+  auto rows = [&](llvm::ArrayRef<int64_t> shape) {
+    SampleRows found = rowsOfSamples(batch, shape, bytes);
+    return std::pair(found.shape, found.bytes.size());
+  };
+  using Shape = llvm::SmallVector<int64_t>;
+  EXPECT_EQ(rows({4, 24}), std::pair(Shape{1, 24}, size_t(24)));
+  EXPECT_EQ(rows({8, 12}), std::pair(Shape{2, 12}, size_t(24))); // two rows a sample
+  EXPECT_EQ(rows({6, 16}), std::pair(Shape{6, 16}, size_t(96)));
+  EXPECT_EQ(rows({}), std::pair(Shape{}, size_t(96)));
+  batch.samples = 4;
+  batch.repeated = 0;
+  EXPECT_EQ(rows({4, 24}), std::pair(Shape{4, 24}, size_t(96)));
 }
 
 TEST_F(CalibrateDataTest, AnAxisInFrontOfTheInputs) {

@@ -157,7 +157,7 @@ TEST_F(SwitchedModels, AsCompiledForEveryChoice) {
   FailureOr<std::unique_ptr<SwitchedModel>> switched =
       SwitchedModel::create(model, options(""), places, {RunDevice(), 1});
   ASSERT_TRUE(succeeded(switched));
-  DataBatch batch{kRows, {input}};
+  DataBatch batch{kRows, /*repeated=*/0, {input}};
   std::vector<double> reference = numbersOf((*switched)->run(batch));
   for (const auto &[overrides, operands] : choices) {
     (*switched)->set(operands);

@@ -3,7 +3,8 @@
 
 A small network is calibrated by every method. What is recorded of each value is what ONNX Runtime
 computes there; caches have the same bytes for one and two threads and batches of 1, 7 and 32; those
-of another model or other data are refused; TensorRT's are read. Memory does not grow with samples.
+of another model or other data are refused; TensorRT's are read. Memory does not grow with samples,
+which need be no multiple of a batch that the model fixes.
 A factor that weights take is in the thresholds of their products' results.
 Weights whose rounding is learned give what is nearer to FP32. Means for bias correction are what NumPy makes of ONNX Runtime's values; a model whose ranges are
 equalized computes the same, and takes no cache of the one without.
@@ -196,6 +197,36 @@ class Calibration:
             step = self.calibrate(output, f"--calibration-data={data}")
             same = step.code == 0 and values_of(output) == wanted
             self.judge(case, not same and "other ranges than from one archive", step)
+        return None
+
+    def check_remainder(self):
+        """A model that fixes how many samples it takes: the first ones complete the last run. Those of
+        --accuracy are counted once, a label each."""
+        fixed, data = self.work / "fixed.onnx", self.work / "completed.npz"
+        model = network()
+        model.graph.input[0].CopyFrom(networks.value("image", [4, 3, 12, 12]))
+        model.graph.output[0].CopyFrom(networks.value("logits", [4, 1000]))
+        onnx.save(model, fixed)
+        missing = -SAMPLES % 4
+        numpy.savez(data, image=numpy.concatenate([self.images, self.images[:missing]]))
+        found, wanted = self.work / "fixed.json", self.work / "completed.json"
+        steps = [self.calibrate(found, f"--calibration-data={self.data}", model=fixed),
+                 self.calibrate(wanted, f"--calibration-data={data}")]
+        if any(step.code for step in steps):
+            return self.suite.fail("remainder", f"{[step.how() for step in steps]}", *steps)
+        self.judge("remainder", (not missing or values_of(found) != values_of(wanted)) and
+                   "other ranges than of the same samples in any number", *steps)
+        samples = json.loads(found.read_text())["data"]["samples"]
+        self.judge("remainder-samples", samples != SAMPLES and f"{samples} samples", steps[0])
+        labels = typed_networks.run_reference(network(), {"image": self.images})["logits"].argmax(1)
+        numpy.save(self.work / "labels.npy", labels.astype(numpy.int64))
+        report = self.work / "remainder.json"
+        step = harness.run([self.cameoc, fixed, "-o", self.work / "remainder", "--precision=int8",
+                            "--target=sim:sm_80", f"--calibration-data={self.data}",
+                            "--accuracy=10%", f"--labels={self.work / 'labels.npy'}",
+                            f"--report={report}"], SECONDS)
+        rows = step.code == 0 and json.loads(report.read_text())["accuracy"]["rows"]
+        self.judge("remainder-accuracy", rows != SAMPLES and f"{step.how()}, {rows} rows", step)
         return None
 
     def check_cache(self):
@@ -554,6 +585,7 @@ def main():
     calibration = Calibration(options.build)
     calibration.check_values()
     calibration.check_bytes()
+    calibration.check_remainder()
     calibration.check_cache()
     calibration.check_means()
     calibration.check_rounding()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""cameo-compare: precisions of a network beside one another and beside numpy's own figures, values
-recorded by ONNX Runtime, artefacts of which one has a layer with wrong weights, in FP32 and in INT8,
-and what it refuses. --long plants ten faults in INT8 artefacts, too, else two."""
+"""cameo-compare: precisions of a network beside one another and beside numpy's own figures, samples
+that are no multiple of a batch, values recorded by ONNX Runtime,
+artefacts of which one has a layer with wrong weights, in FP32 and in INT8, and what it refuses. --long plants ten faults in INT8 artefacts, too, else two."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
@@ -125,6 +125,29 @@ class Comparisons:
         ranges.write_text(json.dumps(found))
         return ("--precision=int8", f"--ranges={ranges}")
 
+    def remainder(self):
+        """A run that takes five samples: the last one is not counted more often than there are."""
+        numpy.save(self.work / "all-labels.npy", self.reference().argmax(1))
+        numpy.savez(self.work / "all-recorded.npz", logits=self.reference())
+        flags = (MODEL, f"--data={self.data}", f"--labels={self.work / 'all-labels.npy'}")
+        fixed = ("--shapes=image:5x1x28x28", )
+        for case, more in (("remainder", ("--precision=fp32,bf16", )),
+                           ("remainder-samples", ("--precision=fp32,bf16", "--samples=7")),
+                           ("remainder-recorded", ("--precision=bf16", f"--recorded="
+                                                   f"{self.work / 'all-recorded.npz'}"))):
+            found, step = self.compare(case, *flags, *more, *fixed)
+            wanted, other = self.compare(f"{case}-open", *flags, *more, "--batch=1")
+            if not found or not wanted:
+                continue
+            wrong = [key for key in ("samples", "rows") if found[key] != wanted[key]]
+            for have, want in zip(found["sides"][1:], wanted["sides"][1:]):
+                wrong += [key for key in ("right", "same_largest") if have[key] != want[key]]
+                pairs = list(zip(have["outputs"] + have["values"],
+                                 want["outputs"] + want["values"]))
+                wrong += [a["name"] for a, b in pairs if a["elements"] != b["elements"] or
+                          abs(a.get("sqnr", 0) - b.get("sqnr", 0)) > 0.01]
+            self.judge(case, f"{wrong} differ" if wrong or not pairs else "", step, other)
+
     def planted(self, seed, good, kind="", *flags):
         """An artefact whose weights of one layer are wrong: that layer is the first one beyond."""
         random = numpy.random.default_rng(seed)
@@ -204,6 +227,7 @@ class Comparisons:
         self.precisions()
         self.recorded()
         self.estimates()
+        self.remainder()
         self.page()
         self.good = self.compile("good", MODEL, "--tap=*")
         if self.good:
