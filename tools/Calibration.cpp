@@ -6,7 +6,6 @@
 #include "codegen/calibrate/ArrayFile.h"
 #include "codegen/calibrate/Progress.h"
 #include "codegen/emit/Payload.h"
-#include "tools/OutputFiles.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -19,19 +18,6 @@ using namespace cameo;
 static LogicalResult say(llvm::Error error) {
   llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
   return failure();
-}
-
-static CompileOptions compileOptions(const CameocOptions &options) {
-  CompileOptions result;
-  result.shapes = options.shapes;
-  result.warningsAreErrors = options.warningsAreErrors;
-  result.jobs = options.jobs;
-  result.code = codeTools(options);
-  result.pipeline.precision.equalizesRanges = options.pipeline.precision.equalizesRanges;
-  if (options.time)
-    result.onStep = printStep;
-  result.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
-  return result;
 }
 
 static llvm::Error writeText(StringRef path, StringRef text) {
@@ -47,52 +33,40 @@ CalibratedRanges::~CalibratedRanges() {
 }
 
 /// The cache may be there before, and stays as it is or is made anew; nothing else is written over.
-static llvm::Error checkFiles(const CameocOptions &options) {
-  std::vector<std::string> inputs = {options.input};
-  if (!options.calibration.data.empty())
-    inputs.push_back(options.calibration.data);
-  for (const std::string *file : {&options.accuracy.data, &options.accuracy.labels})
-    if (!file->empty())
-      inputs.push_back(*file);
-  std::vector<OutputName> outputs;
-  if (options.output != "-")
-    outputs.push_back({"-o", options.output});
-  if (!options.calibration.cache.empty())
-    outputs.push_back({"--calibration-cache", options.calibration.cache});
+static llvm::Error checkFiles(const CalibrationRequest &request) {
+  std::vector<std::string> inputs = request.inputs;
+  inputs.push_back(request.model);
+  if (!request.calibration.data.empty())
+    inputs.push_back(request.calibration.data);
+  std::vector<OutputName> outputs = request.outputs;
+  if (!request.calibration.cache.empty())
+    outputs.push_back({"--calibration-cache", request.calibration.cache});
   return checkOutputs(inputs, outputs);
 }
 
-LogicalResult CalibratedRanges::make(const CameocOptions &options) {
-  if (llvm::Error error = checkFiles(options))
+LogicalResult CalibratedRanges::make(const CalibrationRequest &request) {
+  if (llvm::Error error = checkFiles(request))
     return say(std::move(error));
-  const std::string &path = options.calibration.cache;
+  const std::string &path = request.calibration.cache, &data = request.calibration.data;
   if (path.empty() || !llvm::sys::fs::exists(path)) {
-    if (options.calibration.data.empty())
+    if (data.empty())
       return say(llvm::createStringError("calibration cache '" + path +
                                          "': there is none; --calibration-data makes it"));
-    return makeFromData(options);
+    return makeFromData(request);
   }
   auto file = llvm::MemoryBuffer::getFile(path);
   if (file && TensorRtCache::isOne((*file)->getBuffer()))
-    return makeFromTensorRt(options, (*file)->getBuffer());
-  return options.calibration.data.empty() ? makeFromCache(options) : makeFromData(options);
+    return makeFromTensorRt(request, (*file)->getBuffer());
+  return data.empty() ? makeFromCache(request) : makeFromData(request);
 }
 
-LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
-  CalibrationOptions calibration = options.calibration;
-  calibration.device = options.device.value_or(RunDevice());
-  calibration.threads = options.jobs;
-  calibration.countsByKernels =
-      options.countsByKernels.value_or(calibration.device.kind == CAMEO_DEVICE_CUDA);
-  calibration.correctsBiases = options.pipeline.precision.correctsBiases;
-  calibration.learnsRounding = options.pipeline.precision.learnsRounding;
-  if (options.time)
-    calibration.onStep = printStep;
+LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) {
+  CalibrationOptions calibration = request.calibration;
   llvm::Expected<std::string> targets = calibration.device.targets();
   if (!targets)
     return say(targets.takeError());
-  Compiler compiler(calibrationOptions(compileOptions(options), *targets, calibration));
-  if (failed(compiler.read(options.input)))
+  Compiler compiler(calibrationOptions(request.compile, *targets, calibration));
+  if (failed(compiler.read(request.model)))
     return failure();
   FailureOr<CalibrationCache> found = failure();
   {
@@ -115,34 +89,34 @@ LogicalResult CalibratedRanges::makeFromData(const CameocOptions &options) {
   return error ? say(std::move(error)) : success();
 }
 
-LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
-  const std::string &path = options.calibration.cache;
+LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request) {
+  const std::string &path = request.calibration.cache;
   llvm::Expected<CalibrationCache> read = CalibrationCache::read(path);
   if (!read)
     return say(read.takeError());
   CalibrationSource source = read->source;
-  source.model = hashFile(options.input);
+  source.model = hashFile(request.model);
   if (source.weights != 0) { // of external data, which the model's own hash says nothing of
-    Compiler compiler(compileOptions(options));
-    if (failed(compiler.read(options.input)))
+    Compiler compiler(request.compile);
+    if (failed(compiler.read(request.model)))
       return failure();
     llvm::Expected<uint64_t> weights = hashFiles(compiler.filesRead());
     if (!weights)
       return say(weights.takeError());
     source.weights = *weights;
   }
-  source.equalized = options.pipeline.precision.equalizesRanges ? "asked for" : "";
+  source.equalized = request.compile.pipeline.precision.equalizesRanges ? "asked for" : "";
   if (llvm::Error error = read->checkSource(source, path))
     return say(std::move(error));
-  if (const auto &method = options.calibration.method; method && !read->adopt(*method))
+  if (const auto &method = request.calibration.method; method && !read->adopt(*method))
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no thresholds by this method; --calibration-data "
                                        "finds them"));
-  if (options.pipeline.precision.correctsBiases && !read->inputs)
+  if (request.calibration.correctsBiases && !read->inputs)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no means for --bias-correction by this method; "
                                        "--calibration-data finds them"));
-  if (options.pipeline.precision.learnsRounding && !read->roundings)
+  if (request.calibration.learnsRounding && !read->roundings)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has nothing for --learn-rounding by this method; "
                                        "--calibration-data learns it"));
@@ -150,22 +124,21 @@ LogicalResult CalibratedRanges::makeFromCache(const CameocOptions &options) {
   return success();
 }
 
-LogicalResult CalibratedRanges::makeFromTensorRt(const CameocOptions &options,
+LogicalResult CalibratedRanges::makeFromTensorRt(const CalibrationRequest &request,
                                                  llvm::StringRef content) {
-  const std::string &path = options.calibration.cache;
-  const PrecisionOptions &precision = options.pipeline.precision;
-  StringRef asked = precision.equalizesRanges  ? "--equalize-ranges"
-                    : precision.correctsBiases ? "--bias-correction"
-                    : precision.learnsRounding ? "--learn-rounding"
-                                               : "";
+  const std::string &path = request.calibration.cache;
+  StringRef asked = request.compile.pipeline.precision.equalizesRanges ? "--equalize-ranges"
+                    : request.calibration.correctsBiases               ? "--bias-correction"
+                    : request.calibration.learnsRounding               ? "--learn-rounding"
+                                                                       : "";
   if (!asked.empty())
     return say(llvm::createStringError("calibration cache '" + path +
                                        "': TensorRT's have nothing for " + asked));
   llvm::Expected<TensorRtCache> read = TensorRtCache::parse(content, path);
   if (!read)
     return say(read.takeError());
-  Compiler compiler(compileOptions(options));
-  if (failed(compiler.read(options.input)))
+  Compiler compiler(request.compile);
+  if (failed(compiler.read(request.model)))
     return failure();
   FailureOr<std::string> text = rangesOf(*read, path, compiler);
   if (failed(text))

@@ -5,6 +5,7 @@
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/compare/ComparisonReport.h"
 #include "codegen/target/Target.h"
+#include "tools/Calibration.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -26,6 +27,25 @@ static cl::list<std::string>
                    cl::desc("as cameoc's, for all precisions but the reference"));
 static cl::opt<std::string> ranges("ranges", cl::cat(category), cl::value_desc("FILE"),
                                    cl::desc("as cameoc's, for all precisions but the reference"));
+static cl::opt<std::string>
+    calibrationData("calibration-data", cl::cat(category), cl::value_desc("DIR|FILE.npz"),
+                    cl::desc("samples by which ranges are recorded, for all precisions but the "
+                             "reference, as cameoc's; others than those of --data judge better"));
+static cl::opt<std::string> calibrationMethod("calibration-method", cl::cat(category),
+                                              cl::value_desc("METHOD"), cl::desc("as cameoc's"));
+static cl::opt<std::string> calibrationCache("calibration-cache", cl::cat(category),
+                                             cl::value_desc("FILE"), cl::desc("as cameoc's"));
+static cl::opt<uint64_t> calibrationBatch("calibration-batch", cl::cat(category),
+                                          cl::value_desc("N"), cl::desc("as cameoc's"));
+static cl::opt<std::string> calibrationHistograms("calibration-histograms", cl::cat(category),
+                                                  cl::value_desc("host|kernels"),
+                                                  cl::desc("as cameoc's"));
+static cl::opt<bool> equalizeRanges("equalize-ranges", cl::cat(category),
+                                    cl::desc("as cameoc's, for all precisions but the reference"));
+static cl::opt<bool> biasCorrection("bias-correction", cl::cat(category),
+                                    cl::desc("as cameoc's, where there is INT8"));
+static cl::opt<bool> learnRounding("learn-rounding", cl::cat(category),
+                                   cl::desc("as cameoc's, where there is INT8"));
 static cl::opt<std::string>
     data("data", cl::Required, cl::cat(category), cl::value_desc("DIR|FILE.npz"),
          cl::desc("samples: one array per input, the first axis running over samples"));
@@ -107,24 +127,109 @@ static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where, boo
   return options;
 }
 
+static bool isCalibrated() { return !calibrationData.empty() || !calibrationCache.empty(); }
+
+/// Whether the options that are about calibration go together, and with a model.
+static llvm::Error checkCalibration(bool isModel) {
+  std::pair<const cl::Option &, StringRef> needsData[] = {
+      {calibrationMethod, "--calibration-method"},
+      {calibrationBatch, "--calibration-batch"},
+      {calibrationHistograms, "--calibration-histograms"}};
+  for (auto [option, name] : needsData)
+    if (option.getNumOccurrences() && !isCalibrated())
+      return llvm::createStringError(name + " goes with --calibration-data or --calibration-cache");
+  if (calibrationBatch.getNumOccurrences() && calibrationBatch == 0)
+    return llvm::createStringError("--calibration-batch: it takes a number from 1 on, not '0'");
+  if (isCalibrated() && !ranges.empty())
+    return llvm::createStringError(
+        "--ranges and calibration: one of them says what the ranges are");
+  if (isCalibrated() && !isModel)
+    return llvm::createStringError(
+        "--calibration-data and --calibration-cache apply to models, not to artefacts");
+  return llvm::Error::success();
+}
+
+/// Ranges of the model by --calibration-data and --calibration-cache; `options` are those of any
+/// side. `isTold` becomes true with an error that is printed.
+static llvm::Error calibrateModel(const CompileOptions &options, const RunDevice &where,
+                                  CalibratedRanges &found, bool &isTold) {
+  CalibrationRequest request;
+  request.model = files.front();
+  request.compile = options;
+  request.compile.pipeline.precision = {};
+  request.compile.pipeline.precision.equalizesRanges = equalizeRanges;
+  CalibrationOptions &calibration = request.calibration;
+  calibration.data = calibrationData;
+  calibration.cache = calibrationCache;
+  if (!calibrationMethod.empty()) {
+    llvm::Expected<CalibrationMethod> method = CalibrationMethod::parse(calibrationMethod);
+    if (!method)
+      return llvm::createStringError("--calibration-method: " + llvm::toString(method.takeError()));
+    calibration.method = *method;
+  }
+  if (calibrationBatch)
+    calibration.batch = calibrationBatch;
+  calibration.device = where;
+  calibration.threads = jobs;
+  calibration.countsByKernels = where.kind == CAMEO_DEVICE_CUDA;
+  if (!calibrationHistograms.empty()) {
+    calibration.countsByKernels = calibrationHistograms == "kernels";
+    if (!calibration.countsByKernels && calibrationHistograms != "host")
+      return llvm::createStringError("--calibration-histograms: '" + calibrationHistograms +
+                                     "' is not one of host and kernels");
+  }
+  calibration.correctsBiases = biasCorrection;
+  calibration.learnsRounding = learnRounding;
+  request.inputs = {data};
+  for (const std::string *file : {&recorded.getValue(), &labels.getValue()})
+    if (!file->empty())
+      request.inputs.push_back(*file);
+  if (!report.empty())
+    request.outputs.push_back({"--report", report});
+  if (succeeded(found.make(request)))
+    return llvm::Error::success();
+  isTold = true;
+  return llvm::createStringError("calibration failed");
+}
+
 using Sides = std::vector<std::unique_ptr<RunningSide>>;
 
-/// Of --precision, each with the options that its side is compiled with.
-static llvm::Expected<std::vector<CompileOptions>> optionsOfSides(const RunDevice &where,
-                                                                  bool &isTold) {
+/// Of --precision, each with the options that its side is compiled with; calibrates the model where
+/// that is asked for.
+static llvm::Expected<std::vector<CompileOptions>>
+optionsOfSides(const RunDevice &where, CalibratedRanges &calibrated, bool &isTold) {
   llvm::Expected<CompileOptions> options = compileOptions(where, isTold);
   if (!options)
     return options.takeError();
   llvm::SmallVector<StringRef> types;
   StringRef(precisions).split(types, ',');
+  std::string rangesFile = ranges;
+  if (isCalibrated()) {
+    if (llvm::Error error = calibrateModel(*options, where, calibrated, isTold))
+      return std::move(error);
+    if (llvm::Error error = calibrated.file().moveInto(rangesFile))
+      return std::move(error);
+  }
   std::vector<CompileOptions> list;
   for (StringRef type : types) {
     CompileOptions these = *options;
-    these.pipeline.precision.type = type.str();
+    PrecisionOptions &precision = these.pipeline.precision;
+    precision.type = type.str();
     if (!list.empty() || !recorded.empty()) {
-      these.pipeline.precision.ranges = ranges;
-      these.pipeline.precision.nodes = llvm::join(nodePrecisions, ";");
+      precision.ranges = rangesFile;
+      precision.nodes = llvm::join(nodePrecisions, ";");
+      precision.equalizesRanges = equalizeRanges;
+      precision.correctsBiases = biasCorrection && precision.isQuantized();
+      precision.learnsRounding = learnRounding && precision.isQuantized();
     }
+    if (precision.isQuantized() && precision.ranges.empty())
+      return llvm::createStringError(
+          list.empty() && recorded.empty()
+              ? "--precision=" + precisions +
+                    ": the first is the reference, which INT8 cannot be; write "
+                    "--precision=fp32,int8"
+              : "INT8 needs the ranges of the model's values: --calibration-data=DIR|FILE.npz "
+                "records them, --calibration-cache or --ranges=FILE has them");
     list.push_back(std::move(these));
   }
   return std::move(list);
@@ -237,12 +342,15 @@ static llvm::Expected<bool> run(bool &isTold) {
   if (!estimate.empty())
     if (auto targets = parseTargetSpec(estimate); !targets)
       return llvm::createStringError("--estimate: " + llvm::toString(targets.takeError()));
+  if (llvm::Error error = checkCalibration(isModel))
+    return std::move(error);
   llvm::Expected<RunOptions> where = runOptions();
   if (!where)
     return where.takeError();
+  CalibratedRanges calibrated;
   std::vector<CompileOptions> options;
   if (isModel)
-    if (llvm::Error error = optionsOfSides(where->device, isTold).moveInto(options))
+    if (llvm::Error error = optionsOfSides(where->device, calibrated, isTold).moveInto(options))
       return std::move(error);
   llvm::Expected<Sides> models = isModel ? compileSides(options, *where) : loadSides(*where);
   if (!models)
@@ -283,8 +391,10 @@ static llvm::Expected<bool> run(bool &isTold) {
   if (llvm::Error error = comparison.finish())
     return std::move(error);
 
-  if (isModel && !ranges.empty())
-    view.calibration = calibrationShown(ranges);
+  if (isModel)
+    for (const CompileOptions &side : options)
+      if (const std::string &file = side.pipeline.precision.ranges; !file.empty())
+        view.calibration = calibrationShown(file);
   view.worst = worst;
   if (tolerance.getNumOccurrences())
     view.tolerance = tolerance;

@@ -229,6 +229,35 @@ LogicalResult Invocation::writeText(StringRef path, StringRef text) {
   return error ? compiler.fail(std::move(error)) : success();
 }
 
+CalibrationRequest calibrationRequest(const CameocOptions &options) {
+  CalibrationRequest request;
+  request.model = options.input;
+  CompileOptions &compile = request.compile;
+  compile.shapes = options.shapes;
+  compile.warningsAreErrors = options.warningsAreErrors;
+  compile.jobs = options.jobs;
+  compile.code = codeTools(options);
+  compile.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
+  const PrecisionOptions &precision = options.pipeline.precision;
+  compile.pipeline.precision.equalizesRanges = precision.equalizesRanges;
+  CalibrationOptions &calibration = request.calibration;
+  calibration = options.calibration;
+  calibration.device = options.device.value_or(RunDevice());
+  calibration.threads = options.jobs;
+  calibration.countsByKernels =
+      options.countsByKernels.value_or(calibration.device.kind == CAMEO_DEVICE_CUDA);
+  calibration.correctsBiases = precision.correctsBiases;
+  calibration.learnsRounding = precision.learnsRounding;
+  if (options.time)
+    compile.onStep = calibration.onStep = printStep;
+  for (const std::string *file : {&options.accuracy.data, &options.accuracy.labels})
+    if (!file->empty())
+      request.inputs.push_back(*file);
+  if (options.output != "-")
+    request.outputs.push_back({"-o", options.output});
+  return request;
+}
+
 void listOperators(raw_ostream &output) {
   output << "| Operator | Not supported of it |\n|---|---|\n";
   SmallVector<StringRef> names(supportedOperators().keys());
@@ -283,7 +312,7 @@ int main(int argc, char **argv) {
     return fail(printing.takeError());
   CalibratedRanges ranges;
   if (options->isCalibrated()) {
-    if (failed(ranges.make(*options)))
+    if (failed(ranges.make(calibrationRequest(*options))))
       return 1;
     if (options->emit == Emit::Ranges)
       return failed(ranges.write(options->output));

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""cameo-compare: precisions of a network beside one another and beside numpy's own figures, samples
-that are no multiple of a batch, values recorded by ONNX Runtime,
-artefacts of which one has a layer with wrong weights, in FP32 and in INT8, and what it refuses. --long plants ten faults in INT8 artefacts, too, else two."""
+"""cameo-compare: precisions of a network beside one another and beside numpy's own figures, calibrated
+as cameoc calibrates, samples that are no multiple of a batch, values recorded by ONNX Runtime,
+artefacts of which one has a layer with wrong weights, in FP32 and in INT8, and what it refuses.
+--long plants ten faults in INT8 artefacts, too, else two."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
@@ -125,6 +126,50 @@ class Comparisons:
         ranges.write_text(json.dumps(found))
         return ("--precision=int8", f"--ranges={ranges}")
 
+    def calibrates(self):
+        """The same as with the ranges that cameoc records, by any option; the reference stays as it is."""
+        others = self.work / "calibration.npz"
+        numpy.savez(others, image=numpy.random.default_rng(4).random((7, 1, 28, 28), numpy.float32))
+        data = (f"--data={self.data}", "--values=Relu", "--samples=4")
+        for name, flags in (("plain", ()), ("max", ("--calibration-method=max", )),
+                            ("all", ("--equalize-ranges", "--bias-correction",
+                                     "--learn-rounding", "--calibration-batch=3"))):
+            ranges, cache = (self.work / f"calibrates-{name}.{part}" for part in ("ranges", "cache"))
+            cache.unlink(missing_ok=True)
+            step = harness.run([self.suite.tool("cameoc"), MODEL, "-o", ranges, "--emit=ranges",
+                                f"--calibration-data={others}", *flags], SECONDS)
+            if step.code:
+                self.suite.fail(f"calibrates-{name}", harness.first_error(step.output), step)
+                continue
+            found, run = self.compare(f"calibrates-{name}", MODEL, *data, "--precision=fp32,int8",
+                                      f"--calibration-data={others}",
+                                      f"--calibration-cache={cache}", *flags)
+            if not found:
+                continue
+            same = cache.read_bytes() == ranges.read_bytes()
+            self.judge(f"calibrates-{name}-cache", "" if same else "not cameoc's ranges", run)
+            # What cameoc makes of them has the same outputs.
+            full, built = (self.compile(f"calibrates-{name}-{part}", MODEL, *more)
+                           for part, more in (("fp32", ()), ("int8", (
+                               "--precision=int8", f"--calibration-cache={cache}",
+                               *(flag for flag in flags if "batch" not in flag)))))
+            if not full or not built:
+                continue
+            wanted, step = self.compare(f"calibrates-{name}-artefacts", full, built, *data)
+            outputs = [report["sides"][1]["outputs"] for report in (found, wanted or found)]
+            methods = {value["method"] for value in found["calibration"]["values"]}
+            problem = ""
+            if outputs[0] != outputs[1] or "equal" in outputs[0][0]:
+                problem = f"{outputs[0]}, not {outputs[1]}"
+            elif methods != {"max" if name == "max" else "mse"}:
+                problem = f"methods {methods}"
+            self.judge(f"calibrates-{name}", problem, run, step)
+        both, step = self.compare("calibrates-fp16", MODEL, *data, "--precision=fp32,fp16,int8",
+                                  f"--calibration-data={others}")
+        if both:
+            sqnr = [side["outputs"][0]["sqnr"] for side in both["sides"][1:]]
+            self.judge("calibrates-fp16", "" if sqnr[0] > 40 > sqnr[1] > 10 else f"{sqnr} dB", step)
+
     def remainder(self):
         """A run that takes five samples: the last one is not counted more often than there are."""
         numpy.save(self.work / "all-labels.npy", self.reference().argmax(1))
@@ -227,6 +272,7 @@ class Comparisons:
         self.precisions()
         self.recorded()
         self.estimates()
+        self.calibrates()
         self.remainder()
         self.page()
         self.good = self.compile("good", MODEL, "--tap=*")
@@ -244,6 +290,18 @@ class Comparisons:
         if good:
             for seed in range(PLANTS if self.long else PLANTS_INT8):
                 self.planted(seed, good, "-int8", *flags)
+        self.refuses("int8-ranges", "--calibration-data=DIR|FILE.npz records them", MODEL,
+                     f"--data={self.data}", "--precision=fp32,int8")
+        self.refuses("int8-reference", "which INT8 cannot be", MODEL, f"--data={self.data}",
+                     "--precision=int8,fp32")
+        self.refuses("calibrated-artefact", "apply to models, not to artefacts", self.good,
+                     self.good, f"--data={self.data}", f"--calibration-data={self.data}")
+        self.refuses("calibrated-ranges", "one of them says", MODEL, f"--data={self.data}",
+                     f"--calibration-data={self.data}", "--ranges=ranges.json")
+        self.refuses("calibration-method", "--calibration-method goes with", MODEL,
+                     f"--data={self.data}", "--calibration-method=max")
+        self.refuses("calibration-no-data", "samples 'none.npz'", MODEL, f"--data={self.data}",
+                     "--calibration-data=none.npz")
         self.refuses("one-file", "nothing to compare", self.good, f"--data={self.data}")
         self.refuses("no-data", "--data: samples", MODEL, "--data=none.npz")
         step = harness.run([self.suite.tool("cameo-compare"), MODEL, f"--data={self.data}",
