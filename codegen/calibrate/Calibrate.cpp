@@ -150,6 +150,14 @@ public:
     return texts;
   }
 
+  /// Whether a value has elements, none of which was finite.
+  bool isNeverFinite(StringRef name) const {
+    return llvm::any_of(llvm::zip(taps, histograms), [&](auto pair) {
+      auto &[tap, histogram] = pair;
+      return tap.name == name && !histogram.count() && histogram.nonFiniteCount();
+    });
+  }
+
 private:
   /// Whether all elements were counted says whether kernels have run, and no count has overflowed.
   llvm::Error take(unsigned tap, const TappedValue &value) {
@@ -332,6 +340,10 @@ calibrateBy(TappedModel &model, CalibrationData &data, const llvm::StringSet<> &
     options.onStep("histograms", collector.time());
   for (const std::string &text : collector.notFinite())
     compiler.warn("calibration: " + text);
+  for (const TensorPort &input : model.runner->inputs())
+    if (collector.isNeverFinite(input.name))
+      return llvm::createStringError("calibration: no sample has a finite number for input '" +
+                                     input.name + "'");
   std::vector<CalibratedValue> values;
   {
     Step step(options, "thresholds");

@@ -229,6 +229,13 @@ class Calibration:
         self.judge("remainder-accuracy", rows != SAMPLES and f"{step.how()}, {rows} rows", step)
         return None
 
+    def check_no_numbers(self):
+        """Samples of nothing but NaN are no samples."""
+        data = self.work / "nan.npz"
+        numpy.savez(data, image=numpy.full((3, 3, 12, 12), numpy.nan, numpy.float32))
+        self.expect("no-numbers", self.calibrate(self.work / "nan.json", f"--calibration-data={data}"),
+                    "calibration: no sample has a finite number for input 'image'")
+
     def check_cache(self):
         cache, output = self.work / "cache.json", self.work / "ranges.json"
         flags = (f"--calibration-data={self.data}", f"--calibration-cache={cache}")
@@ -586,6 +593,7 @@ def main():
     calibration.check_values()
     calibration.check_bytes()
     calibration.check_remainder()
+    calibration.check_no_numbers()
     calibration.check_cache()
     calibration.check_means()
     calibration.check_rounding()
