@@ -20,6 +20,7 @@ import time
 
 import numpy
 import onnx
+import PIL.Image
 
 import harness
 import networks
@@ -235,6 +236,29 @@ class Calibration:
         numpy.savez(data, image=numpy.full((3, 3, 12, 12), numpy.nan, numpy.float32))
         self.expect("no-numbers", self.calibrate(self.work / "nan.json", f"--calibration-data={data}"),
                     "calibration: no sample has a finite number for input 'image'")
+
+    def check_images(self):
+        """The lines of the documentation that make samples of images."""
+        text = (harness.SOURCE / "docs" / "calibration.md").read_text()
+        program = text.split("```python\n")[1].split("```")[0]
+        folder = self.work / "pictures"
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        random = numpy.random.default_rng(4)
+        pixels = random.integers(0, 256, (3, 224, 224, 3), numpy.uint8)
+        for number, picture in enumerate(pixels):
+            PIL.Image.fromarray(picture).save(folder / "images" / f"{number}.png")
+        step = harness.run([sys.executable, "-c", program], SECONDS, cwd=folder)
+        if step.code:
+            return self.suite.fail("images", step.how(), step)
+        made = numpy.load(folder / "images.npz")["image"]
+        mean, deviation = numpy.float64([0.485, 0.456, 0.406]), [0.229, 0.224, 0.225]
+        wanted = ((pixels / 255 - mean) / deviation).transpose(0, 3, 1, 2)
+        self.judge("images", (made.dtype != numpy.float32 or made.shape != wanted.shape or
+                              abs(made - wanted).max() > 1e-6) and
+                   f"{made.dtype} of {made.shape}", step)
+        lines = program.strip().splitlines()
+        self.judge("images-lines", len(lines) != 8 and f"{len(lines)} lines")
+        return None
 
     def check_cache(self):
         cache, output = self.work / "cache.json", self.work / "ranges.json"
@@ -593,6 +617,7 @@ def main():
     calibration.check_values()
     calibration.check_bytes()
     calibration.check_remainder()
+    calibration.check_images()
     calibration.check_no_numbers()
     calibration.check_cache()
     calibration.check_means()
