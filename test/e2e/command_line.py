@@ -539,6 +539,12 @@ def check_tolerances(tests):
         tests.judge(f"tolerance-{name}-asked", strict, 1, "atol = 1e-05, rtol = 1e-05; largest")
         tests.judge(f"tolerance-{name}-info", harness.run([artefact, "--info"], SECONDS), 0,
                     f"\nleast_precision: {name}\n")
+    for flag, name in (("--weights=int4", "int4"), ("--io-precision=fp16", "fp16")):
+        built = harness.run([tests.suite.tool("cameoc"), "model.onnx", "-o", "model-least",
+                             "--target=sim:sm_80", flag], SECONDS, cwd=tests.folder)
+        tests.judge(f"tolerance-{flag}-compile", built, 0)
+        info = harness.run(["./model-least", "--info"], SECONDS, cwd=tests.folder)
+        tests.judge(f"tolerance-{flag}", info, 0, f"\nleast_precision: {name}\n")
     step = tests.run("--input=@x.npy", "--expected_output=@expected.npz")
     tests.judge("tolerance-fp32", step, 0, "result[0] 'y': ", ", cosine 1.000000, max error ")
     wrong = tests.expected["y"] * numpy.float32(1.005)

@@ -287,6 +287,10 @@ def check_profile(tests, name, artefact, model):
         wrong.append(f"{times}")
     elif abs(total - times["replay_us"]) > 0.1 * times["replay_us"]:
         wrong.append(f"{total} us in kernels, {times['replay_us']} us a replay")
+    shares = re.findall(r"^ +\d+  .* ([\d.]+) %", step.output, re.MULTILINE)
+    if "median us" not in step.output or "simulat" in step.output or not shares or \
+            abs(sum(map(float, shares)) - 100) > 0.05 * len(shares) + 0.01:
+        wrong.append(f"the table has shares of {shares}")
     step, _ = tests.run(artefact, [*words, "--benchmark=json", "--noDataTransfers", "--warmUp=2",
                                    "--duration=0", "--iterations=500"], kernels=artefact)
     result = json.loads(step.output[step.output.index("{"):]) if step.code == 0 else {}
