@@ -291,8 +291,11 @@ KernelWriter::Moved KernelWriter::moved(Operation *definition, ValueRange indice
       result.indices.push_back(add(mul(index, part(stride)), part(offset)));
     }
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(definition)) {
+    // A single value has no groups: the dimensions that it comes of have one element.
+    result.indices.assign(collapse.getSrcType().getRank(), constant(0));
     for (auto [index, group] : llvm::zip(indices, collapse.getReassociationIndices()))
-      llvm::append_range(result.indices, delinearize(index, sizesOf(result.source, group)));
+      for (auto [dim, part] : llvm::zip(group, delinearize(index, sizesOf(result.source, group))))
+        result.indices[dim] = part;
   } else {
     auto expand = cast<tensor::ExpandShapeOp>(definition);
     for (const ReassociationIndices &group : expand.getReassociationIndices())

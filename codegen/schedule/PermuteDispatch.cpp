@@ -91,18 +91,19 @@ namespace {
 /// the same dimensions or with some of them joined or split.
 struct Movement {
   Value source;
-  SmallVector<ReassociationIndices> groups = {}; // empty: along the same dimensions
+  /// Of a reshape, none of a single value; nothing: along the same dimensions.
+  std::optional<SmallVector<ReassociationIndices>> groups = {};
   bool splits = false;
 
   DimOrder orderOfResult(ArrayRef<unsigned> order) const {
-    return groups.empty() || order.empty() ? DimOrder(order)
-           : splits                        ? apart(order, groups)
-                                           : together(order, groups);
+    return !groups || order.empty() ? DimOrder(order)
+           : splits                 ? apart(order, *groups)
+                                    : together(order, *groups);
   }
   DimOrder orderOfSource(ArrayRef<unsigned> order) const {
-    return groups.empty() || order.empty() ? DimOrder(order)
-           : splits                        ? together(order, groups)
-                                           : apart(order, groups);
+    return !groups || order.empty() ? DimOrder(order)
+           : splits                 ? together(order, *groups)
+                                    : apart(order, *groups);
   }
 };
 
@@ -397,7 +398,7 @@ private:
       replacement = b.create<tensor::ExtractSliceOp>(
           slice.getLoc(), type, slice.getSource(), list(slice.getMixedOffsets()),
           list(slice.getMixedSizes()), list(slice.getMixedStrides()));
-    } else if (!moved.groups.empty()) {
+    } else if (moved.groups) {
       replacement = rewriteReshape(inner, moved, type, moved.splits ? from : order, list);
     } else {
       if (auto scan = dyn_cast<kernel::ScanOp>(inner)) {
@@ -421,7 +422,7 @@ private:
     int64_t next = 0;
     for (unsigned group : order) {
       groups.emplace_back();
-      for (size_t i = 0; i < moved.groups[group].size(); ++i)
+      for (size_t i = 0; i < (*moved.groups)[group].size(); ++i)
         groups.back().push_back(next++);
     }
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(inner))

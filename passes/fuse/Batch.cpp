@@ -354,8 +354,11 @@ private:
   }
 
   void liftGroups(Operation *reshape) {
-    auto further = [&](ArrayRef<ReassociationIndices> groups) {
+    auto further = [&](ArrayRef<ReassociationIndices> groups, int64_t dims) {
       SmallVector<ReassociationIndices> result{{0}};
+      // A single value has no groups: the dimensions that it is apart go with the members.
+      for (int64_t dim = 0; groups.empty() && dim < dims; ++dim)
+        result.front().push_back(dim + 1);
       for (ReassociationIndices group : groups) {
         for (int64_t &dim : group)
           ++dim;
@@ -364,11 +367,13 @@ private:
       return getReassociationIndicesAttribute(b, result);
     };
     if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape)) {
-      collapse.setReassociationAttr(further(collapse.getReassociationIndices()));
+      collapse.setReassociationAttr(
+          further(collapse.getReassociationIndices(), collapse.getSrcType().getRank() - 1));
       return;
     }
     auto expand = cast<tensor::ExpandShapeOp>(reshape);
-    expand.setReassociationAttr(further(expand.getReassociationIndices()));
+    expand.setReassociationAttr(
+        further(expand.getReassociationIndices(), expand.getResultType().getRank() - 1));
     SmallVector<int64_t> shape(expand.getStaticOutputShape());
     shape.insert(shape.begin(), batch.count);
     expand.setStaticOutputShape(shape);

@@ -532,3 +532,43 @@ rt.variant @products_f16 target "sm_80" {
     return %1 : tensor<1x64x56x56xf16>
   }
 }
+
+// -----
+
+// One element of what is stored channels last, as a single value, which has no dimensions to store.
+// LAST: #[[IN:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>
+// LAST-LABEL: rt.variant @single_value
+// LAST: kernel.dispatch ins(%{{.*}} : tensor<1x4x3x2xf32>) outs(%{{.*}} : tensor<1x3x2x4xf32>)
+// LAST: tensor.extract_slice %{{.*}}[0, 1, 1, 2] [1, 1, 1, 1] [1, 1, 1, 1] : tensor<1x3x2x4xf32> to tensor<1x1x1x1xf32>
+// LAST: tensor.collapse_shape %{{.*}} [] : tensor<1x1x1x1xf32> into tensor<f32>
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#one = affine_map<() -> ()>
+rt.variant @single_value target "sm_80" {
+  func.func @main(%x: tensor<1x4x3x2xf32>) -> tensor<f32> {
+    %e = tensor.empty() : tensor<1x4x3x2xf32>
+    %0 = kernel.dispatch ins(%x : tensor<1x4x3x2xf32>) outs(%e : tensor<1x4x3x2xf32>) {
+    ^bb0(%a: tensor<1x4x3x2xf32>, %o: tensor<1x4x3x2xf32>):
+      %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%a : tensor<1x4x3x2xf32>) outs(%o : tensor<1x4x3x2xf32>) {
+      ^bb1(%u: f32, %q: f32):
+        %n = arith.negf %u : f32
+        linalg.yield %n : f32
+      } -> tensor<1x4x3x2xf32>
+      kernel.yield %r : tensor<1x4x3x2xf32>
+    } -> tensor<1x4x3x2xf32>
+    %s = tensor.empty() : tensor<f32>
+    %1 = kernel.dispatch ins(%0 : tensor<1x4x3x2xf32>) outs(%s : tensor<f32>) {
+    ^bb0(%a: tensor<1x4x3x2xf32>, %o: tensor<f32>):
+      %p = tensor.extract_slice %a[0, 2, 1, 1] [1, 1, 1, 1] [1, 1, 1, 1] : tensor<1x4x3x2xf32> to tensor<1x1x1x1xf32>
+      %c = tensor.collapse_shape %p [] : tensor<1x1x1x1xf32> into tensor<f32>
+      %r = linalg.generic {indexing_maps = [#one, #one], iterator_types = []}
+          ins(%c : tensor<f32>) outs(%o : tensor<f32>) {
+      ^bb1(%u: f32, %q: f32):
+        %n = math.exp %u : f32
+        linalg.yield %n : f32
+      } -> tensor<f32>
+      kernel.yield %r : tensor<f32>
+    } -> tensor<f32>
+    return %1 : tensor<f32>
+  }
+}

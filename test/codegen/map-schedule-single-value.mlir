@@ -32,3 +32,28 @@ rt.variant @sm_80 target "sm_80" {
     return %y : tensor<f32>
   }
 }
+
+#id = affine_map<() -> ()>
+rt.variant @strided target "sm_80" {
+  // An element of a slice, whose dimension is in no group of what collapses it.
+  // CHECK-LABEL: rt.variant @strided
+  // CHECK: gpu.func @
+  // CHECK: %[[V:.*]] = memref.load
+  // CHECK: arith.negf %[[V]]
+  func.func @CollapseToSingleValue(%x: tensor<2x3xf32>) -> tensor<f32> {
+    %e = tensor.empty() : tensor<f32>
+    %y = kernel.dispatch ins(%x : tensor<2x3xf32>) outs(%e : tensor<f32>) {
+    ^bb0(%a: tensor<2x3xf32>, %o: tensor<f32>):
+      %s = tensor.extract_slice %a[1, 0] [1, 1] [2, 3] : tensor<2x3xf32> to tensor<1x1xf32>
+      %c = tensor.collapse_shape %s [] : tensor<1x1xf32> into tensor<f32>
+      %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = []}
+          ins(%c : tensor<f32>) outs(%o : tensor<f32>) {
+      ^bb0(%in: f32, %out: f32):
+        %r = arith.negf %in : f32
+        linalg.yield %r : f32
+      } -> tensor<f32>
+      kernel.yield %n : tensor<f32>
+    } -> tensor<f32>
+    return %y : tensor<f32>
+  }
+}

@@ -100,7 +100,18 @@ def equal_filters():
                  [("x", [1, 32, 8, 8])], [("y", [1, 64, 8, 8])], weights), {"x": random(8, 1, 32, 8, 8)}
 
 
-CASES = {"equal-weights": equal_weights, "equal-both": equal_both, "equal-filters": equal_filters,
+def down_to_one(start, end, step):
+    """One element of a slice, as a single value."""
+    weights = {"start": numpy.array([start]), "end": numpy.array([end]), "step": numpy.array([step]),
+               "axis": numpy.array([0])}
+    return model("down_to_one", [("Slice", ["x", "start", "end", "axis", "step"], ["a"]),
+                                 ("Squeeze", ["a"], ["b"]), ("Relu", ["b"], ["y"])],
+                 [("x", [2])], [("y", [])], weights), {"x": random(13, 2)}
+
+
+CASES = {"down-to-one": lambda: down_to_one(0, 2, 2),
+         "down-to-one-backward": lambda: down_to_one(1, -3, -2),
+         "equal-weights": equal_weights, "equal-both": equal_both, "equal-filters": equal_filters,
          "merged-twice": merged_twice, "shuffled": shuffled, "greatest-step": greatest_step}
 
 

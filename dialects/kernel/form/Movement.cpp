@@ -222,7 +222,8 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
                                       bool expands) {
   MLIRContext *context = from.getContext();
   ArrayRef<int64_t> parts = expands ? shapeOf(to) : shapeOf(from);
-  SmallVector<AffineExpr> results(expands ? shapeOf(from).size() : parts.size());
+  // A single value has no groups: the dimensions that it comes of have one element.
+  SmallVector<AffineExpr> results(shapeOf(from).size(), getAffineConstantExpr(0, context));
   for (auto [number, group] : llvm::enumerate(groups)) {
     AffineExpr sum = getAffineConstantExpr(0, context);
     AffineExpr one = getAffineDimExpr(number, context);
@@ -230,11 +231,8 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
     // Those of extent 1 take no part, beside whatever sizes.
     const int64_t *first = llvm::find_if(group, [&](int64_t part) { return parts[part] != 1; });
     for (int64_t part : llvm::reverse(group)) {
-      if (parts[part] == 1) {
-        if (!expands)
-          results[part] = getAffineConstantExpr(0, context);
+      if (parts[part] == 1)
         continue;
-      }
       if (ShapedType::isDynamic(stride))
         return std::nullopt;
       sum = sum + getAffineDimExpr(part, context) * stride;

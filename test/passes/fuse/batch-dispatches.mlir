@@ -177,3 +177,27 @@ func.func @different(%x: tensor<16x16xf32>) -> tensor<48x16xf32> {
   %4 = onnx.Concat(%2, %3, %0) {axis = 0 : i64} : (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<48x16xf32>
   return %4 : tensor<48x16xf32>
 }
+
+// -----
+
+// Members that go by way of a single value, which has no dimensions that theirs could be put beside.
+// CHECK-LABEL: func @single_values
+// CHECK: kernel.dispatch
+// CHECK: tensor.collapse_shape {{.*}} {{\[\[}}0, 1]] : tensor<2x1xf32> into tensor<2xf32>
+// CHECK: math.tanh
+// CHECK-NOT: kernel.dispatch
+func.func @single_values(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %sizes = onnx.Constant() {value = dense<[1, 1]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0:2 = onnx.Split(%x, %sizes) {axis = 0 : i64} : (tensor<2xf32>, tensor<2xi64>) -> (tensor<1xf32>, tensor<1xf32>)
+  %1 = onnx.Exp(%0#0) : (tensor<1xf32>) -> tensor<1xf32>
+  %2 = onnx.Exp(%0#1) : (tensor<1xf32>) -> tensor<1xf32>
+  %3 = onnx.Squeeze(%1, %zero) : (tensor<1xf32>, tensor<1xi64>) -> tensor<f32>
+  %4 = onnx.Squeeze(%2, %zero) : (tensor<1xf32>, tensor<1xi64>) -> tensor<f32>
+  %5 = onnx.Tanh(%3) : (tensor<f32>) -> tensor<f32>
+  %6 = onnx.Tanh(%4) : (tensor<f32>) -> tensor<f32>
+  %7 = onnx.Unsqueeze(%5, %zero) : (tensor<f32>, tensor<1xi64>) -> tensor<1xf32>
+  %8 = onnx.Unsqueeze(%6, %zero) : (tensor<f32>, tensor<1xi64>) -> tensor<1xf32>
+  %y = onnx.Concat(%7, %8) {axis = 0 : i64} : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
