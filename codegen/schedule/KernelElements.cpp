@@ -559,12 +559,19 @@ SmallVector<Value> KernelWriter::elementsAlong(Value tensor, ValueRange indices,
   return once(tensor, indices, lanes, [&] { return computeElements(tensor, indices, lanes); });
 }
 
-SmallVector<Value> KernelWriter::forLanes(int64_t lanes, function_ref<Value(int64_t)> compute) {
-  SmallVector<Value> result;
+void KernelWriter::forEachLane(int64_t lanes, function_ref<void(int64_t)> visit) {
+  // One by itself is for whichever is being computed.
+  if (lanes == 1)
+    return visit(0);
   for (int64_t i = 0; i < lanes; ++i) {
     llvm::SaveAndRestore current(lane, i);
-    result.push_back(compute(i));
+    visit(i);
   }
+}
+
+SmallVector<Value> KernelWriter::forLanes(int64_t lanes, function_ref<Value(int64_t)> compute) {
+  SmallVector<Value> result;
+  forEachLane(lanes, [&](int64_t lane) { result.push_back(compute(lane)); });
   return result;
 }
 

@@ -120,6 +120,9 @@ public:
   /// The same where each of several elements of a result that are computed at once needs one of
   /// `tensor`: these.
   void keepLanes(mlir::Value tensor, llvm::ArrayRef<mlir::Value> lanes);
+  /// Calls `visit` for each of several elements that are computed at once: what it pulls is for that
+  /// one.
+  void forEachLane(int64_t lanes, llvm::function_ref<void(int64_t lane)> visit);
 
   //===-- Memory ------------------------------------------------------------------------------===//
   /// Memory of an input or destination of the dispatch (its block argument).

@@ -337,7 +337,7 @@ private:
           loops[dim] = value;
         auto inputs = kernel.inputs(generic, loops, across, lanes);
         Value first = loops[across];
-        for (int64_t lane = 0; lane < lanes; ++lane) {
+        kernel.forEachLane(lanes, [&](int64_t lane) {
           loops[across] = kernel.add(first, kernel.constant(lane));
           State arguments;
           for (const SmallVector<Value> &values : inputs)
@@ -346,7 +346,7 @@ private:
               MutableArrayRef<Value>(sums).slice(lane % partials * init.size(), init.size());
           arguments.append(mine.begin(), mine.end());
           llvm::copy(kernel.inlineBody(generic, loops, arguments), mine.begin());
-        }
+        });
         loops[across] = first;
         return sums;
       });
@@ -366,26 +366,18 @@ private:
     keepResults(generic, combineThreads(reduction, state));
   }
 
-  /// For whatever reads them: `state` has the results for each of the thread's rows.
+  /// For whatever reads them: `state` has the results for each of the thread's rows, which are what
+  /// is computed at once where they are several.
   void keepResults(linalg::GenericOp generic, const State &state) {
     for (auto [number, result] : llvm::enumerate(generic.getResults())) {
       State values; // of the thread's rows
       for (size_t i = number; i < state.size(); i += generic.getNumResults())
         values.push_back(state[i]);
-      kernel.keep(result, [=](ValueRange indices) {
-        return values[values.size() == 1 ? 0 : lane(indices.back())];
-      });
+      if (values.size() == 1)
+        kernel.keep(result, [value = values.front()](ValueRange) { return value; });
+      else
+        kernel.keepLanes(result, values);
     }
-  }
-
-  /// Which of the thread's rows an index of the innermost rows' dimension is: KernelWriter::elements adds
-  /// constants to the first one's.
-  size_t lane(Value index) const {
-    if (index == row.back())
-      return 0;
-    auto sum = index.getDefiningOp<arith::AddIOp>();
-    assert(sum && sum.getLhs() == row.back() && "not a row of this thread");
-    return *getConstantIntValue(sum.getRhs());
   }
 
   //===-- Results -----------------------------------------------------------------------------===//

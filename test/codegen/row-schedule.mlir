@@ -311,3 +311,49 @@ rt.variant @search target "sm_80" {
     return %r : tensor<64xi64>
   }
 }
+
+// -----
+
+// Columns whose number and length are open, and what is subtracted from: a thread knows which of its
+// columns it computes, however their indices are computed.
+// CHECK-LABEL: rt.variant @open_columns
+// CHECK: schedule <"columns", {{.*}}vector = 4 : i64}>
+// KERNEL-LABEL: rt.variant @open_columns
+// KERNEL: gpu.barrier
+// KERNEL: arith.subf %{{.*}}, %[[A:[0-9]+]] : f32
+// KERNEL-NOT: , %[[A]] : f32
+// KERNEL: arith.subf %{{.*}}, %[[B:[0-9]+]] : f32
+// KERNEL-NOT: , %[[B]] : f32
+// KERNEL: arith.subf %{{.*}}, %[[C:[0-9]+]] : f32
+// KERNEL-NOT: , %[[C]] : f32
+// KERNEL: arith.subf
+// KERNEL: vector.store
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+#kept = affine_map<(d0, d1) -> (0, d1)>
+rt.variant @open_columns target "sm_80" {
+  func.func @main(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+    %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+    %r = kernel.dispatch ins(%x : tensor<?x?xf32>) scalars(%n : index) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%a: tensor<?x?xf32>, %s: index, %o: tensor<?x?xf32>):
+      %least = arith.constant 0xFF800000 : f32
+      %t = tensor.empty(%s) : tensor<?xf32>
+      %f = linalg.fill ins(%least : f32) outs(%t : tensor<?xf32>) -> tensor<?xf32>
+      %g = linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]}
+          ins(%a : tensor<?x?xf32>) outs(%f : tensor<?xf32>) {
+      ^bb1(%v: f32, %w: f32):
+        %q = arith.maximumf %w, %v : f32
+        linalg.yield %q : f32
+      } -> tensor<?xf32>
+      %k = tensor.expand_shape %g [[0, 1]] output_shape [1, %s] : tensor<?xf32> into tensor<1x?xf32>
+      %h = linalg.generic {indexing_maps = [#all, #kept, #all], iterator_types = ["parallel", "parallel"]}
+          ins(%a, %k : tensor<?x?xf32>, tensor<1x?xf32>) outs(%o : tensor<?x?xf32>) {
+      ^bb1(%v: f32, %u: f32, %w: f32):
+        %q = arith.subf %v, %u : f32
+        linalg.yield %q : f32
+      } -> tensor<?x?xf32>
+      kernel.yield %h : tensor<?x?xf32>
+    } -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }
+}

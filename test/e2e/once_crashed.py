@@ -100,6 +100,12 @@ def equal_filters():
                  [("x", [1, 32, 8, 8])], [("y", [1, 64, 8, 8])], weights), {"x": random(8, 1, 32, 8, 8)}
 
 
+def open_rows():
+    """Columns reduced, of which neither number nor length is known, and subtracted from."""
+    return model("open_rows", [("ReduceMax", ["x"], ["m"], {"axes": [0]}), ("Sub", ["x", "m"], ["y"])],
+                 [("x", ["S", "T"])], [("y", ["S", "T"])], {}), {"x": random(12, 6, 8)}
+
+
 def down_to_one(start, end, step):
     """One element of a slice, as a single value."""
     weights = {"start": numpy.array([start]), "end": numpy.array([end]), "step": numpy.array([step]),
@@ -109,7 +115,8 @@ def down_to_one(start, end, step):
                  [("x", [2])], [("y", [])], weights), {"x": random(13, 2)}
 
 
-CASES = {"down-to-one": lambda: down_to_one(0, 2, 2),
+CASES = {"open-rows": open_rows,
+         "down-to-one": lambda: down_to_one(0, 2, 2),
          "down-to-one-backward": lambda: down_to_one(1, -3, -2),
          "equal-weights": equal_weights, "equal-both": equal_both, "equal-filters": equal_filters,
          "merged-twice": merged_twice, "shuffled": shuffled, "greatest-step": greatest_step}
