@@ -218,7 +218,7 @@ public:
         once += tensorBytes(type);
       double moved = pattern.bytesMoved(orders, readApart(), /*mayGoAlongReduced=*/false,
                                         /*mayTurn=*/false);
-      kernel.sectors = std::max(moved / once, 1.0);
+      kernel.sectors = once > 0 ? std::max(moved / once, 1.0) : 1;
     }
     // Each element of a scan adds up what is before it: a load and an addition a step.
     ElementWork all = work;
@@ -371,8 +371,10 @@ class MapSchedule : public Schedule {
 public:
   StringRef family() const override { return "map"; }
 
-  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                       const Target &target) const override {
+protected:
+  bool takesEmpty() const override { return true; }
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
     if (wastesWork(computation))
       return nullptr;
     return std::make_unique<MapMatch>(computation, target);

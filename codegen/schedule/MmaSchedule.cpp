@@ -603,8 +603,8 @@ public:
   StringRef family() const override { return "mma"; }
   bool isOfProducts() const override { return true; }
 
-  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                       const Target &target) const override {
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
     const std::optional<Product> &product =
         computation.root ? matchProduct(computation) : matchProductOfRows(computation);
     if (!product || !product->fillsTiles())

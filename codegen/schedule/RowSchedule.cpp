@@ -653,8 +653,8 @@ public:
 
   StringRef family() const override { return familyOf(across); }
 
-  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                       const Target &target) const override {
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
     const std::optional<Rows> &rows = matchRows(computation);
     if (!rows || !rows->isFor(across))
       return nullptr;

@@ -218,8 +218,8 @@ class ScanSchedule : public Schedule {
 public:
   StringRef family() const override { return "scan"; }
 
-  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                       const Target &target) const override {
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
     kernel::ScanOp scan = matchScan(computation);
     return scan ? std::make_unique<ScanMatch>(computation, target, scan) : nullptr;
   }

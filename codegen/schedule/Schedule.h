@@ -90,8 +90,16 @@ public:
   /// from memory as often as they are multiplied, which estimates take to be served by caches.
   virtual bool isOfProducts() const { return false; }
   /// Null where this class cannot compute the dispatch on the target.
-  virtual std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                               const Target &target) const = 0;
+  std::unique_ptr<ScheduleMatch> match(const Computation &computation, const Target &target) const {
+    return computation.isEmpty && !takesEmpty() ? nullptr : tryMatch(computation, target);
+  }
+
+protected:
+  /// Whether there may be nothing along a loop or a dimension. What is chosen by sizes and divides
+  /// them leaves that to a class that does not.
+  virtual bool takesEmpty() const { return false; }
+  virtual std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                                  const Target &target) const = 0;
 };
 
 /// A class that can compute a dispatch, and the best that it has for it.

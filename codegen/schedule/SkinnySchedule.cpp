@@ -482,8 +482,8 @@ public:
   StringRef family() const override { return "skinny"; }
   bool isOfProducts() const override { return true; }
 
-  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                       const Target &target) const override {
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
     const std::optional<Product> &product = matchProduct(computation, /*mayBeVector=*/true);
     if (!product || product->row.pad || product->column.pad || product->row.isGathered() ||
         product->column.isGathered() || slides(product->row, *product) ||

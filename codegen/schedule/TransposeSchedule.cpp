@@ -419,8 +419,8 @@ class TransposeSchedule : public Schedule {
 public:
   StringRef family() const override { return "transpose"; }
 
-  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                       const Target &target) const override {
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
     std::optional<Transposition> transposition =
         matchTransposition(computation, target.staticSharedPerBlock);
     return transposition

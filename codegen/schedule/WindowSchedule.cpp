@@ -560,8 +560,8 @@ class WindowSchedule : public Schedule {
 public:
   StringRef family() const override { return "window"; }
 
-  std::unique_ptr<ScheduleMatch> match(const Computation &computation,
-                                       const Target &target) const override {
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
     const std::optional<Windows> &windows = matchWindows(computation);
     return windows ? std::make_unique<WindowMatch>(computation, target, *windows) : nullptr;
   }

@@ -196,3 +196,47 @@ rt.variant @given target "sm_80" {
     return %r : tensor<8xf32>
   }
 }
+
+// -----
+
+// Products without rows, and of nothing along their depth: classes of products divide by sizes.
+// CHECK-LABEL: rt.variant @nothing
+// CHECK: schedule <"map"
+// CHECK: schedule <"map"
+// KERNEL-LABEL: rt.variant @nothing
+// KERNEL-COUNT-2: gpu.func
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+rt.variant @nothing target "sm_80" {
+  func.func @main(%x: tensor<0x64xf32>, %y: tensor<64x128xf32>, %u: tensor<256x0xf32>, %v: tensor<0x128xf32>)
+      -> (tensor<0x128xf32>, tensor<256x128xf32>) {
+    %e = tensor.empty() : tensor<0x128xf32>
+    %r = kernel.dispatch ins(%x, %y : tensor<0x64xf32>, tensor<64x128xf32>) outs(%e : tensor<0x128xf32>) {
+    ^bb0(%p: tensor<0x64xf32>, %q: tensor<64x128xf32>, %o: tensor<0x128xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<0x128xf32>) -> tensor<0x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%p, %q : tensor<0x64xf32>, tensor<64x128xf32>) outs(%f : tensor<0x128xf32>) {
+      ^bb1(%s: f32, %t: f32, %w: f32):
+        %h = math.fma %s, %t, %w : f32
+        linalg.yield %h : f32
+      } -> tensor<0x128xf32>
+      kernel.yield %g : tensor<0x128xf32>
+    } -> tensor<0x128xf32>
+    %e2 = tensor.empty() : tensor<256x128xf32>
+    %r2 = kernel.dispatch ins(%u, %v : tensor<256x0xf32>, tensor<0x128xf32>) outs(%e2 : tensor<256x128xf32>) {
+    ^bb0(%p: tensor<256x0xf32>, %q: tensor<0x128xf32>, %o: tensor<256x128xf32>):
+      %z = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%z : f32) outs(%o : tensor<256x128xf32>) -> tensor<256x128xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%p, %q : tensor<256x0xf32>, tensor<0x128xf32>) outs(%f : tensor<256x128xf32>) {
+      ^bb1(%s: f32, %t: f32, %w: f32):
+        %h = math.fma %s, %t, %w : f32
+        linalg.yield %h : f32
+      } -> tensor<256x128xf32>
+      kernel.yield %g : tensor<256x128xf32>
+    } -> tensor<256x128xf32>
+    return %r, %r2 : tensor<0x128xf32>, tensor<256x128xf32>
+  }
+}

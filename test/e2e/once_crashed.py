@@ -100,6 +100,15 @@ def equal_filters():
                  [("x", [1, 32, 8, 8])], [("y", [1, 64, 8, 8])], weights), {"x": random(8, 1, 32, 8, 8)}
 
 
+def no_images():
+    """A convolution and a product of no images, which tiles are not made for."""
+    weights = {"w": random(9, 8, 1, 3, 3), "m": random(10, 8, 4)}
+    return model("no_images", [("Conv", ["x", "w"], ["a"], {"pads": [1, 1, 1, 1]}),
+                               ("GlobalAveragePool", ["a"], ["b"]), ("Flatten", ["b"], ["c"]),
+                               ("MatMul", ["c", "m"], ["y"])],
+                 [("x", [0, 1, 16, 16])], [("y", [0, 4])], weights), {"x": random(11, 0, 1, 16, 16)}
+
+
 def open_rows():
     """Columns reduced, of which neither number nor length is known, and subtracted from."""
     return model("open_rows", [("ReduceMax", ["x"], ["m"], {"axes": [0]}), ("Sub", ["x", "m"], ["y"])],
@@ -115,7 +124,7 @@ def down_to_one(start, end, step):
                  [("x", [2])], [("y", [])], weights), {"x": random(13, 2)}
 
 
-CASES = {"open-rows": open_rows,
+CASES = {"no-images": no_images, "open-rows": open_rows,
          "down-to-one": lambda: down_to_one(0, 2, 2),
          "down-to-one-backward": lambda: down_to_one(1, -3, -2),
          "equal-weights": equal_weights, "equal-both": equal_both, "equal-filters": equal_filters,

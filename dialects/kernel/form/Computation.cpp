@@ -215,6 +215,17 @@ void Computation::findRoot() {
   epilogues = std::move(found);
 }
 
+/// Whether there is nothing along a dimension of what the operation reads or makes, or along a loop,
+/// each of which is along such a dimension.
+static bool isEmptyAlong(Operation *op) {
+  return llvm::any_of(llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
+                                               llvm::to_vector(op->getResultTypes())),
+                      [](Type type) {
+                        auto tensor = dyn_cast<RankedTensorType>(type);
+                        return tensor && llvm::is_contained(tensor.getShape(), 0);
+                      });
+}
+
 Computation::Computation(kernel::DispatchOp op)
     : op(op), results(op.getBodyBlock()->getTerminator()->getOperands()) {
   llvm::SmallPtrSet<Operation *, 16> needed;
@@ -230,6 +241,7 @@ Computation::Computation(kernel::DispatchOp op)
     if (!needed.contains(&inner))
       continue;
     operations.push_back(&inner);
+    isEmpty |= isEmptyAlong(&inner);
     if (isCombining(&inner))
       combining.push_back(&inner);
   }

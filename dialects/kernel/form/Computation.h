@@ -44,6 +44,9 @@ public:
   llvm::SmallVector<mlir::Operation *> operations;
   /// Those of them that make one element of several: reductions and scans.
   llvm::SmallVector<mlir::Operation *> combining;
+  /// Whether there is nothing along a loop, or along a dimension of what is read or computed, as far
+  /// as sizes are known.
+  bool isEmpty = false;
   /// Where there is one such operation, with one result, and all results of the dispatch are
   /// elementwise work on that (or it): the operation's result.
   mlir::Value root;

@@ -228,6 +228,9 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
     AffineExpr sum = getAffineConstantExpr(0, context);
     AffineExpr one = getAffineDimExpr(number, context);
     int64_t stride = 1;
+    // Where there is nothing, any place is right.
+    if (llvm::any_of(group, [&](int64_t part) { return parts[part] == 0; }))
+      continue;
     // Those of extent 1 take no part, beside whatever sizes.
     const int64_t *first = llvm::find_if(group, [&](int64_t part) { return parts[part] != 1; });
     for (int64_t part : llvm::reverse(group)) {

@@ -85,6 +85,8 @@ static llvm::DenseMap<Value, int64_t> costs(const Computation &computation) {
 }
 
 bool wastesWork(const Computation &computation) {
+  if (computation.isEmpty)
+    return false;
   llvm::DenseMap<Value, int64_t> cost = costs(computation);
   for (Operation *combining : computation.combining) {
     auto generic = dyn_cast<linalg::GenericOp>(combining);
