@@ -136,6 +136,12 @@ KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, Va
     SmallVector<Value> cut(grid);
     cut[2] = host.create<arith::CeilDivSIOp>(
         loc, extent, host.create<arith::ConstantIndexOp>(loc, chunks->size));
+    // Results without the dimension are computed, too, where there is nothing along it.
+    if (llvm::any_of(outputs, [&](int64_t output) {
+          return !chunks->steps.count(op.getInitArgs()[output]);
+        }))
+      cut[2] =
+          host.create<arith::MaxSIOp>(loc, cut[2], host.create<arith::ConstantIndexOp>(loc, 1));
     return launch(op, part, threads, cut, outputs, op.getInits(), {32, /*inChunks=*/true}, body);
   }
   if (fitsIn32Bits(op, bound))

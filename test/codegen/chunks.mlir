@@ -239,3 +239,25 @@ rt.variant @apart target "sm_80" {
     return %r#0, %r#1 : tensor<?x64xf32>, tensor<?x64xf32>
   }
 }
+
+// -----
+
+// A result without the dimension is computed, too, where there is nothing along it: of one chunk.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: rt.variant @beside
+// CHECK: %[[CHUNKS:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
+// CHECK: rt.launch {{.*}} grid(%{{.*}}, %{{.*}}, %[[CHUNKS]])
+rt.variant @beside target "sm_80" {
+  func.func @main(%n: index) -> (tensor<?x64xf32>, tensor<4x64xf32>) {
+    %e = tensor.empty(%n) : tensor<?x64xf32>
+    %f = tensor.empty() : tensor<4x64xf32>
+    %r:2 = kernel.dispatch outs(%e, %f : tensor<?x64xf32>, tensor<4x64xf32>) {
+    ^bb0(%o: tensor<?x64xf32>, %p: tensor<4x64xf32>):
+      %z = arith.constant 0.0 : f32
+      %g = linalg.fill ins(%z : f32) outs(%o : tensor<?x64xf32>) -> tensor<?x64xf32>
+      %h = linalg.fill ins(%z : f32) outs(%p : tensor<4x64xf32>) -> tensor<4x64xf32>
+      kernel.yield %g, %h : tensor<?x64xf32>, tensor<4x64xf32>
+    } -> tensor<?x64xf32>, tensor<4x64xf32>
+    return %r#0, %r#1 : tensor<?x64xf32>, tensor<4x64xf32>
+  }
+}
