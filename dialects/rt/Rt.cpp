@@ -286,6 +286,12 @@ LogicalResult AssembleOp::verify() {
   return success();
 }
 
+/// Whether the buffer is known to be a part of no bytes, of which nothing is written.
+static bool isEmptyPart(Value buffer) {
+  auto part = buffer.getDefiningOp<BufferPartOp>();
+  return part && isConstantIntValue(part.getBytes(), 0);
+}
+
 /// What kInPlaceAttr says of a launch; with buffers, that it is true and complete.
 static LogicalResult verifyInPlace(LaunchOp op) {
   Attribute attribute = op->getAttr(kInPlaceAttr);
@@ -313,7 +319,7 @@ static LogicalResult verifyInPlace(LaunchOp op) {
   for (int64_t target : op.getOutputs())
     for (auto [source, operand] : llvm::enumerate(op.getOperands_()))
       if (isa<BufferType>(operand.getType()) && operand == op.getOperands_()[target] &&
-          target != int64_t(source) && !shared.contains({target, source}))
+          target != int64_t(source) && !shared.contains({target, source}) && !isEmptyPart(operand))
         return op.emitOpError() << "writes operand " << target << ", whose buffer operand "
                                 << source << " has, too";
   return success();

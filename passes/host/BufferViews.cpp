@@ -38,7 +38,7 @@ LogicalResult BufferPlanner::collectView(rt::ViewOp view) {
   if (!place.bytes) {
     // To the end of the memory, which begins nowhere else where it is empty.
     OpFoldResult all = bytesOf(memories[place.memory]);
-    if (!getConstantIntValue(all))
+    if (getConstantIntValue(all).value_or(0) == 0)
       place.offset =
           builder.createOrFold<arith::MinSIOp>(view.getLoc(), value(place.offset), value(all));
     place.bytes =

@@ -132,3 +132,25 @@ rt.variant @output target "sm_80" {
     return %x, %v : tensor<4xf32>, tensor<4xf32>
   }
 }
+
+// -----
+
+// Parts of nothing begin where it does, and end there. They are one buffer, of which nothing is written.
+rt.variant @nothing target "sm_80" {
+  // CHECK-LABEL: func.func @Nothing()
+  func.func @Nothing(%x: tensor<0x3xf32>) -> tensor<0x5xf32> {
+    %c1 = arith.constant 1 : index
+    %s = rt.storage : tensor<0x5xf32>
+    %v = rt.view %s[0, 0] : tensor<0x5xf32> -> tensor<0x3xf32>
+    %w = rt.view %s[0, 3] : tensor<0x5xf32> -> tensor<0x2xf32>
+    // CHECK: %[[Y:.*]] = rt.output 0
+    // CHECK: %[[V:.*]] = rt.buffer_part %[[Y]] at %c0 bytes %c0
+    // CHECK: rt.launch @k::@k {{.*}} args(%{{.*}}, %[[V]]
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %v : tensor<0x3xf32>, tensor<0x3xf32>) writes [1] -> tensor<0x3xf32>
+    // CHECK-NOT: rt.buffer_part
+    // CHECK: rt.launch @l::@l {{.*}} args(%[[V]], %[[V]]
+    %b = rt.launch @l::@l grid(%c1, %c1, %c1) args(%a, %w : tensor<0x3xf32>, tensor<0x2xf32>) writes [1] -> tensor<0x2xf32>
+    %y = rt.assemble %s dim 1 of %a, %b : tensor<0x5xf32> of tensor<0x3xf32>, tensor<0x2xf32>
+    return %y : tensor<0x5xf32>
+  }
+}
