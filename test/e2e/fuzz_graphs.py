@@ -3,7 +3,8 @@ once, so that types and shapes are known and what it refuses, or what leaves the
 results can be compared, is drawn again.
 
 A dimension is a number, or a symbol that stands for one only when the model runs; values whose
-dimensions have one symbol have one size, whatever the inputs."""
+dimensions have one symbol have one size, whatever the inputs. The model does not name a symbol that
+begins with a question mark."""
 # SPDX-License-Identifier: Apache-2.0
 from dataclasses import dataclass, field
 
@@ -174,8 +175,9 @@ def session(model, optimise=True):
 
 
 def as_input(name, array, dims=None):
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype),
-                                         array.shape if dims is None else dims)
+    dims = [None if str(dim).startswith("?") else dim
+            for dim in (array.shape if dims is None else dims)]
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), dims)
 
 
 def assemble(nodes, inputs, outputs, weights, opset=OPSET):
@@ -209,11 +211,12 @@ class Sample:
     types: dict  # output name to dtype
 
 
-def draw(seed, most_nodes=14):
-    """A Sample, the same for a seed."""
+def draw(seed, most_nodes=14, sizes=None):
+    """A Sample, the same for a seed; `sizes` are of symbols of which no others are drawn."""
     import fuzz_operators  # pylint: disable=import-outside-toplevel,unused-import
     random = numpy.random.default_rng(seed)
-    graph = Graph(random, {"N": int(random.integers(1, 5)), "M": int(random.integers(1, 9))})
+    graph = Graph(random, {"N": int(random.integers(1, 5)), "M": int(random.integers(1, 9)),
+                           **(sizes or {})})
     main = graph.choose([F32, F32, F32, F32, F64, F16])
     for _ in range(graph.integer(1, 3)):
         rank = graph.choose([1, 2, 2, 3, 3, 4, 4])
@@ -231,7 +234,7 @@ def draw(seed, most_nodes=14):
         except Redraw:
             del graph.weights[kept[0]:], graph.values[kept[1]:], graph.nodes[kept[2]:]
     if not graph.nodes:
-        return draw(seed + (1 << 32), most_nodes)
+        return draw(seed + (1 << 32), most_nodes, sizes)
     return sample_of(graph, 0.15)
 
 
@@ -248,8 +251,48 @@ def sample_of(graph, inner):
         output.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(value.array.dtype)
     feeds = [{value.name: value.array for value in graph.inputs}]
     if any(not value.fixed for value in graph.inputs):
-        sizes = {"N": graph.integer(1, 7), "M": graph.integer(1, 12)}
+        sizes = {**graph.sizes, "N": graph.integer(1, 7), "M": graph.integer(1, 12)}
         feeds.append({value.name: graph.array(value.dtype,
                                               [sizes.get(dim, dim) for dim in value.dims])
                       for value in graph.inputs})
     return Sample(model, feeds, {value.name: value.dtype for value in outputs})
+
+
+def join(samples):
+    """One Sample of several, whose graphs have nothing to do with one another: `renamed` by their
+    places."""
+    joined = onnx.ModelProto()
+    joined.CopyFrom(samples[0].model)
+    for part in ("node", "input", "output", "initializer"):
+        joined.graph.ClearField(part)
+    feeds = [{} for _ in range(max(len(sample.feeds) for sample in samples))]
+    for number, sample in enumerate(samples):
+        part = renamed(sample, number)
+        for field_name in ("node", "input", "output", "initializer"):
+            getattr(joined.graph, field_name).extend(getattr(part.model.graph, field_name))
+        for place, feed in enumerate(feeds):
+            feed.update(part.feeds[min(place, len(part.feeds) - 1)])
+    return Sample(joined, feeds, {})
+
+
+def prefix_of(number):
+    return f"m{number}_"
+
+
+def renamed(sample, number):
+    """The Sample with a prefix to every name, of sizes, too."""
+    prefix = prefix_of(number)
+    model = onnx.ModelProto()
+    model.CopyFrom(sample.model)
+    graph = model.graph
+    for node in graph.node:
+        node.name = prefix + node.name
+        for names in (node.input, node.output):
+            names[:] = [name and prefix + name for name in names]
+    for named in (*graph.input, *graph.output, *graph.initializer):
+        named.name = prefix + named.name
+    for dim in (dim for put in graph.input for dim in put.type.tensor_type.shape.dim):
+        if dim.dim_param:
+            dim.dim_param = prefix + dim.dim_param
+    feeds = [{prefix + name: array for name, array in feed.items()} for feed in sample.feeds]
+    return Sample(model, feeds, {prefix + name: dtype for name, dtype in sample.types.items()})
