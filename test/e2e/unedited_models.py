@@ -35,7 +35,7 @@ ENVIRONMENT = {**os.environ, "MALLOC_PERTURB_": "165"}
 # Of the largest value, and with logarithms of small numbers, by which ONNX Runtime differs as much from itself
 # without its optimizations; decibels of signal over noise, and how many more there may be by rounding
 # all values, which happens elsewhere.
-MOST_OFF, LOGARITHMS_OFF, LEAST_SQNR, SLACK = 1e-4, 5e-4, 60.0, 1.0
+MOST_OFF, LOGARITHMS_OFF, LEAST_SQNR, SLACK = 1e-4, 5e-4, 60.0, 2.0
 LIGHT = Path(onnx.backend.test.__file__).parent / "data" / "light"
 PACKAGES = Path(onnx.__file__).parent.parent
 EXPORTER = Path(__file__).resolve().parent / "export_torchvision.py"
@@ -73,7 +73,8 @@ def images(*open_sizes):
 
 
 def ramp(model):
-    """What onnx's own tests give the light networks."""
+    """What onnx's own tests give the light networks. Their weights are equal, and so are most results: it is the
+    compiler that they try, and models.py that runs some of them with random weights."""
     return {name: (numpy.arange(numpy.prod(sizes)).reshape(sizes) / numpy.prod(sizes)).astype(numpy.float32)
             for name, sizes in inputs_of(model).items()}
 
