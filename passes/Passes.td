@@ -138,7 +138,7 @@ def InferShapes : Pass<"cameo-infer-shapes", "::mlir::func::FuncOp"> {
     a list for each result; an empty name is a size of which nothing is known. Integers that are
     computed from known sizes become constants. Values of operators that are refused keep the shape
     that the model declares, and `onnx.shape_declared` says so; a declared shape that contradicts the
-    inferred one is an error.
+    inferred one is warned of and ignored.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32> {onnx.dims = ["N", 4]}) -> tensor<*xf32> {

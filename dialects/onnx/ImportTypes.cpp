@@ -84,7 +84,8 @@ ArrayAttr Importer::importDims(const TypeProto &type) {
   return builder.getArrayAttr(dims);
 }
 
-void Importer::refine(Value value, const TypeProto &declared, StringRef name, Location loc) {
+void Importer::refine(Value value, const TypeProto &declared, StringRef name, Location loc,
+                      bool isBinding) {
   // Values often carry an empty declaration.
   if (declared.value_case() == TypeProto::VALUE_NOT_SET ||
       (declared.has_tensor_type() && declared.tensor_type().elem_type() == 0))
@@ -96,10 +97,15 @@ void Importer::refine(Value value, const TypeProto &declared, StringRef name, Lo
   if (isa<AnyType>(found))
     return value.setType(*type);
   auto known = dyn_cast<RankedTensorType>(found), said = dyn_cast<RankedTensorType>(*type);
-  if (unrankedType(found) != unrankedType(*type) ||
-      (known && said && failed(verifyCompatibleShape(known, said))))
-    return problem(loc, "'" + name + "' is declared to be " + typeText(*type) + " but is " +
-                            typeText(found));
+  bool isOtherShape = known && said && failed(verifyCompatibleShape(known, said));
+  std::string text =
+      ("'" + name + "' is declared to be " + typeText(*type) + " but is ").str() + typeText(found);
+  if (unrankedType(found) != unrankedType(*type) || (isOtherShape && isBinding))
+    return problem(loc, text);
+  if (isOtherShape) {
+    emitWarning(loc) << text << "; the declaration is ignored";
+    return;
+  }
   Operation *op = value.getDefiningOp();
   // Constants and arguments know better. Shapes inside sequences are kept as declared.
   if (op && !isa<ConstantOp>(op) && (!isa<RankedTensorType>(found) || isa<RankedTensorType>(*type)))

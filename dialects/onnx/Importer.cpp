@@ -89,6 +89,9 @@ void Importer::declareTypes(const GraphProto &graph, Frame &frame) {
 }
 
 void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
+  llvm::StringSet<> inputs;
+  for (const ValueInfoProto &input : graph.input())
+    inputs.insert(input.name());
   auto add = [&](StringRef name, llvm::Expected<ElementsAttr> value) {
     Location loc = uniqueLoc(name);
     if (name.empty() && value)
@@ -100,7 +103,7 @@ void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
     Value constant = builder.create<ConstantOp>(loc, value->getType(), ValueRange(),
                                                 builder.getNamedAttr("value", *value));
     if (auto declared = frame.types.find(name); declared != frame.types.end())
-      refine(constant, *declared->second, name, loc);
+      refine(constant, *declared->second, name, loc, inputs.contains(name));
     define(name, constant, frame, loc);
   };
   for (const TensorProto &tensor : graph.initializer())
@@ -250,7 +253,10 @@ LogicalResult Importer::importMain(ModuleOp module) {
   func.setFunctionType(builder.getFunctionType(inputTypes, ValueRange(results).getTypes()));
   for (auto [i, output] : llvm::enumerate(graph.output())) {
     func.setResultAttr(i, kNameAttr, builder.getStringAttr(output.name()));
-    if (ArrayAttr dims = importDims(output.type()))
+    auto type = dyn_cast<RankedTensorType>(results[i].getType());
+    ArrayAttr dims = importDims(output.type());
+    // A declaration of another rank was ignored.
+    if (dims && (!type || type.getRank() == static_cast<int64_t>(dims.size())))
       func.setResultAttr(i, kDimsAttr, dims);
   }
   return success();

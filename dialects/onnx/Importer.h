@@ -102,9 +102,10 @@ private:
   llvm::Expected<mlir::Type> importType(const onnx_proto::TypeProto &type);
   /// The names and sizes of dimensions, or null where the type has no shape.
   mlir::ArrayAttr importDims(const onnx_proto::TypeProto &type);
-  /// Gives a value the declared shape; a contradiction is a problem.
+  /// Gives a value the declared shape. Another element type is a problem, another shape only where
+  /// the declaration is an input's (`isBinding`), which callers go by: it is warned of elsewhere.
   void refine(mlir::Value value, const onnx_proto::TypeProto &declared, llvm::StringRef name,
-              mlir::Location loc);
+              mlir::Location loc, bool isBinding = false);
 
   void problem(mlir::Location loc, const llvm::Twine &text);
   mlir::LogicalResult reportProblems();

@@ -9,7 +9,7 @@
 // The rules are those that lowerings ask (dialects/onnx/shape/), here with symbols for sizes:
 // numbers are static sizes, others expressions over the inputs' sizes. An operator that is refused
 // keeps its declared shape and is marked, since such a model runs nowhere and its declarations are
-// not checked.
+// not checked. A declaration that contradicts what the operands make is warned of and ignored.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/SizeNames.h"
@@ -48,7 +48,6 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
     ShapeWalk walk(function);
     onnx::SizeNames names(walk.sizes);
     rt::Ledger ledger(function);
-    bool good = true;
     walk.run([&](Operation *op) {
       if (walk.usesDeclaredShapes(op)) {
         if (!op->hasAttr(kDeclaredShapeAttr))
@@ -57,26 +56,36 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
       } else {
         op->removeAttr(kDeclaredShapeAttr);
       }
-      good &= succeeded(refine(op, walk.shapes, names));
+      refine(op, walk.shapes, names);
     });
-    if (!good)
-      return signalPassFailure();
     foldKnownIntegers(function.getBody().front(), walk.shapes, ledger);
     nameOutputs(function);
     updateFunctionType(function);
   }
 
 private:
-  static LogicalResult contradiction(OpResult result, Type computed) {
-    Operation *op = result.getOwner();
-    return emitError(op->getLoc())
-           << "node '" << nodeName(op) << "' (" << op->getName().stripDialect() << "): output "
-           << result.getResultNumber() << " is declared as " << onnx::typeText(result.getType())
-           << ", but its operands make it " << onnx::typeText(computed);
+  /// The name of the model's output that a value is; empty for others.
+  static std::string outputName(OpResult value) {
+    for (OpOperand &use : value.getUses())
+      if (auto terminator = dyn_cast<func::ReturnOp>(use.getOwner()))
+        if (auto name =
+                cast<func::FuncOp>(terminator->getParentOp())
+                    .getResultAttrOfType<StringAttr>(use.getOperandNumber(), onnx::kNameAttr))
+          return " ('" + name.str() + "')";
+    return "";
   }
 
-  /// Sizes that are known either way; both ways must agree.
-  LogicalResult refine(Operation *op, const onnx::Shapes &shapes, onnx::SizeNames &names) {
+  static void warnOfDeclaration(OpResult result, Type computed) {
+    Operation *op = result.getOwner();
+    emitWarning(op->getLoc()) << "node '" << nodeName(op) << "' (" << op->getName().stripDialect()
+                              << "): output " << result.getResultNumber() << outputName(result)
+                              << " is declared as " << onnx::typeText(result.getType())
+                              << ", but its operands make it " << onnx::typeText(computed)
+                              << "; the declaration is ignored";
+  }
+
+  /// Sizes as the operands make them, whatever is declared.
+  void refine(Operation *op, const onnx::Shapes &shapes, onnx::SizeNames &names) {
     Builder b(op->getContext());
     SmallVector<Attribute> dims;
     bool named = false;
@@ -97,7 +106,7 @@ private:
       auto computed = RankedTensorType::get(shape, element);
       auto declared = dyn_cast<RankedTensorType>(result.getType());
       if (declared && failed(verifyCompatibleShape(declared, computed)))
-        return contradiction(result, computed);
+        warnOfDeclaration(result, computed);
       if (result.getType() != computed)
         count(&getContext(), getArgument(), "inferred");
       result.setType(computed);
@@ -111,7 +120,6 @@ private:
       op->setAttr(onnx::kDimsAttr, b.getArrayAttr(dims));
     else
       op->removeAttr(onnx::kDimsAttr);
-    return success();
   }
 
   /// The value of a result that is computed from sizes that are known; null for others.
@@ -158,9 +166,11 @@ private:
       ArrayAttr found = knownDims(operand.get());
       unsigned number = operand.getOperandNumber();
       auto given = function.getResultAttrOfType<ArrayAttr>(number, onnx::kDimsAttr);
-      if (!found || (given && given.size() != found.size()))
+      if (!found)
         continue;
       SmallVector<Attribute> dims(found.begin(), found.end());
+      if (given && given.size() != found.size())
+        given = {}; // of a rank that the output does not have
       for (auto [i, dim] : llvm::enumerate(dims)) {
         auto name = given ? dyn_cast<StringAttr>(given[i]) : StringAttr();
         bool says = given && !(name && name.empty());
