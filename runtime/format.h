@@ -170,8 +170,8 @@ typedef enum CameoArgType {
 
 /* Code: each instruction is a word `opcode | words << 16` (words: its length with this one),
  * then its operands, one word each; r* are registers, b* buffers, s* string offsets. Integer
- * arithmetic is 64-bit two's complement; overflow of ADD, SUB, MUL and division by zero are run
- * time errors. */
+ * arithmetic is 64-bit two's complement; overflow of ADD, SUB, MUL, quotients and division by zero
+ * are run time errors. */
 typedef enum CameoOpcode {
   CAMEO_OP_END = 0,
   CAMEO_OP_CONST = 1, /* rd, low word, high word: integer, or a double's bits */
@@ -199,6 +199,12 @@ typedef enum CameoOpcode {
   CAMEO_OP_LT,
   CAMEO_OP_LE,
   CAMEO_OP_SELECT, /* rd, rc, ra, rb: rc != 0 ? ra : rb; any type */
+
+  CAMEO_OP_WRAP_ADD = 34, /* rd, ra, rb: modulo 2^64, as numbers of the model are; sizes are not */
+  CAMEO_OP_WRAP_SUB,
+  CAMEO_OP_WRAP_MUL,
+  CAMEO_OP_DIV_UNSIGNED,
+  CAMEO_OP_REM_UNSIGNED,
 
   CAMEO_OP_FADD = 48, /* rd, ra, rb: doubles */
   CAMEO_OP_FSUB,

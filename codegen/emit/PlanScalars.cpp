@@ -41,6 +41,18 @@ static std::optional<CameoOpcode> opcodeOf(StringRef name) {
       .Default(std::nullopt);
 }
 
+/// Of 64-bit integers, which wrap around; sums and products of sizes, which are indices, may not
+/// overflow.
+static std::optional<CameoOpcode> wrappingOpcodeOf(StringRef name) {
+  return llvm::StringSwitch<std::optional<CameoOpcode>>(name)
+      .Case("arith.addi", CAMEO_OP_WRAP_ADD)
+      .Case("arith.subi", CAMEO_OP_WRAP_SUB)
+      .Case("arith.muli", CAMEO_OP_WRAP_MUL)
+      .Case("arith.divui", CAMEO_OP_DIV_UNSIGNED)
+      .Case("arith.remui", CAMEO_OP_REM_UNSIGNED)
+      .Default(std::nullopt);
+}
+
 uint32_t PlanScalars::rounded(uint32_t number, Type type) {
   return type.isF32() ? plan.compute(CAMEO_OP_FROUND_F32, {number}) : number;
 }
@@ -50,6 +62,16 @@ uint32_t PlanScalars::convert(Value value, bool toFloat) {
   if (isFloat == toFloat)
     return get(value);
   return plan.compute(toFloat ? CAMEO_OP_INT_TO_FLOAT : CAMEO_OP_FLOAT_TO_INT, {get(value)});
+}
+
+/// The low bits of a number.
+uint32_t PlanScalars::truncated(uint32_t number, unsigned width) {
+  uint64_t mask = llvm::maskTrailingOnes<uint64_t>(width), sign = uint64_t(1) << (width - 1);
+  number = plan.compute(CAMEO_OP_AND, {number, plan.constant(mask)});
+  if (width == 1)
+    return number;
+  number = plan.compute(CAMEO_OP_XOR, {number, plan.constant(sign)});
+  return plan.compute(CAMEO_OP_SUB, {number, plan.constant(sign)});
 }
 
 LogicalResult PlanScalars::emitConstant(Operation &op) {
@@ -163,13 +185,12 @@ LogicalResult PlanScalars::emit(Operation &op) {
                                       llvm::to_vector(op.getResultTypes())))
     if (isa<FloatType>(type) && !type.isF32() && !type.isF64())
       return op.emitError() << "launch plans compute in f32 and f64, not in " << type;
-  // Narrower integers are held exactly; a value that does not fit is undefined in the IR as well,
-  // but for truncation to i1.
+  // Narrower integers are held exactly, sign-extended but for booleans.
   if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp, arith::ExtFOp, arith::ExtUIOp,
           arith::IndexCastUIOp>(op)) {
     uint32_t source = get(op.getOperand(0));
-    if (isa<arith::TruncIOp>(op) && result.getType().isInteger(1))
-      source = plan.compute(CAMEO_OP_AND, {source, plan.constant(1)});
+    if (isa<arith::TruncIOp>(op))
+      source = truncated(source, result.getType().getIntOrFloatBitWidth());
     // Narrow unsigned values are held as signed ones.
     if (auto narrow = dyn_cast<IntegerType>(op.getOperand(0).getType());
         isa<arith::ExtUIOp, arith::IndexCastUIOp>(op) && narrow && narrow.getWidth() < 64)
@@ -189,7 +210,10 @@ LogicalResult PlanScalars::emit(Operation &op) {
     set(result, plan.compute(CAMEO_OP_FMUL, {get(op.getOperand(0)), plan.constantDouble(-1)}));
     return success();
   }
-  std::optional<CameoOpcode> opcode = opcodeOf(op.getName().getStringRef());
+  StringRef opName = op.getName().getStringRef();
+  std::optional<CameoOpcode> opcode = opcodeOf(opName);
+  if (auto wrapping = wrappingOpcodeOf(opName); wrapping && result.getType().isInteger(64))
+    opcode = wrapping;
   if (!opcode)
     return op.emitError("cannot be part of a launch plan");
   SmallVector<uint32_t> operands;

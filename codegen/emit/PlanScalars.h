@@ -12,7 +12,7 @@
 namespace cameo {
 
 /// Integers of all widths are held as 64-bit integers (index and i64 exactly; narrower ones may not
-/// overflow), booleans as 0 or 1, floats as doubles, rounded after each operation where they are
+/// overflow; sums and products of i64 wrap around), booleans as 0 or 1, floats as doubles, rounded after each operation where they are
 /// narrower (exact for f32: a double has more than twice its bits).
 class PlanScalars {
 public:
@@ -30,6 +30,7 @@ private:
   mlir::LogicalResult emitCompare(mlir::Operation &op);
   mlir::LogicalResult emitFloatCompare(mlir::Operation &op);
   uint32_t rounded(uint32_t number, mlir::Type type);
+  uint32_t truncated(uint32_t number, unsigned width);
 
   PlanWriter &plan;
   llvm::DenseMap<mlir::Value, uint32_t> registers;

@@ -39,6 +39,7 @@ public:
 private:
   Status execute(uint32_t opcode, const uint32_t *o);
   Status integer(uint32_t opcode, int64_t a, int64_t b, int64_t &result) const;
+  Status wrapping(uint32_t opcode, uint64_t a, uint64_t b, int64_t &result) const;
   int64_t floating(uint32_t opcode, double a, double b) const;
   Status toInteger(double value, int64_t &result) const;
   Status load(const uint32_t *o);
@@ -118,6 +119,8 @@ Status Interpreter::run() {
 Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
   if (opcode >= CAMEO_OP_ADD && opcode <= CAMEO_OP_LE)
     return integer(opcode, registers[o[1]], registers[o[2]], registers[o[0]]);
+  if (opcode >= CAMEO_OP_WRAP_ADD && opcode <= CAMEO_OP_REM_UNSIGNED)
+    return wrapping(opcode, uint64_t(registers[o[1]]), uint64_t(registers[o[2]]), registers[o[0]]);
   if (opcode >= CAMEO_OP_FADD && opcode <= CAMEO_OP_FLE) {
     registers[o[0]] = floating(opcode, asDouble(registers[o[1]]), asDouble(registers[o[2]]));
     return {};
@@ -280,6 +283,26 @@ Status Interpreter::integer(uint32_t opcode, int64_t a, int64_t b, int64_t &resu
     return {};
   default:
     result = a <= b;
+    return {};
+  }
+}
+
+Status Interpreter::wrapping(uint32_t opcode, uint64_t a, uint64_t b, int64_t &result) const {
+  switch (opcode) {
+  case CAMEO_OP_WRAP_ADD:
+    result = int64_t(a + b);
+    return {};
+  case CAMEO_OP_WRAP_SUB:
+    result = int64_t(a - b);
+    return {};
+  case CAMEO_OP_WRAP_MUL:
+    result = int64_t(a * b);
+    return {};
+  default:
+    if (b == 0)
+      return failure(Code::OutOfRange, "size arithmetic divides %llu by zero",
+                     (unsigned long long)a);
+    result = int64_t(opcode == CAMEO_OP_DIV_UNSIGNED ? a / b : a % b);
     return {};
   }
 }

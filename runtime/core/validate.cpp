@@ -52,6 +52,7 @@ constexpr Pattern kPatterns[] = {
 
 const char *patternOf(uint32_t opcode) {
   if ((opcode >= CAMEO_OP_ADD && opcode <= CAMEO_OP_LE) ||
+      (opcode >= CAMEO_OP_WRAP_ADD && opcode <= CAMEO_OP_REM_UNSIGNED) ||
       (opcode >= CAMEO_OP_FADD && opcode <= CAMEO_OP_FLE))
     return "rrr";
   for (const Pattern &pattern : kPatterns)

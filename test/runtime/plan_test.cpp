@@ -210,6 +210,11 @@ TEST(Interpreter, Integers) {
   EXPECT_EQ(binary(CAMEO_OP_XOR, 6, 3), 5);
   EXPECT_EQ(binary(CAMEO_OP_LT, 1, 2), 1);
   EXPECT_EQ(binary(CAMEO_OP_LE, 3, 2), 0);
+  EXPECT_EQ(binary(CAMEO_OP_WRAP_ADD, kMax, 1), kMin);
+  EXPECT_EQ(binary(CAMEO_OP_WRAP_SUB, kMin, 1), kMax);
+  EXPECT_EQ(binary(CAMEO_OP_WRAP_MUL, kMax, 2), -2);
+  EXPECT_EQ(binary(CAMEO_OP_DIV_UNSIGNED, -1, 2), kMax);
+  EXPECT_EQ(binary(CAMEO_OP_REM_UNSIGNED, -1, 4), 3);
 }
 
 TEST(Interpreter, ArithmeticErrors) {
@@ -217,7 +222,8 @@ TEST(Interpreter, ArithmeticErrors) {
   EXPECT_EQ(binaryCode(CAMEO_OP_SUB, kMin, 1), Code::OutOfRange);
   EXPECT_EQ(binaryCode(CAMEO_OP_MUL, kMax, 2), Code::OutOfRange);
   EXPECT_EQ(binaryCode(CAMEO_OP_DIV, kMin, -1), Code::OutOfRange);
-  for (CameoOpcode opcode : {CAMEO_OP_DIV, CAMEO_OP_REM, CAMEO_OP_FLOORDIV, CAMEO_OP_CEILDIV})
+  for (CameoOpcode opcode : {CAMEO_OP_DIV, CAMEO_OP_REM, CAMEO_OP_FLOORDIV, CAMEO_OP_CEILDIV,
+                             CAMEO_OP_DIV_UNSIGNED, CAMEO_OP_REM_UNSIGNED})
     EXPECT_EQ(binaryCode(opcode, 1, 0), Code::OutOfRange);
 }
 
