@@ -85,6 +85,24 @@ static StringRef nameOfBinary(SizeOperation op) {
   }
 }
 
+/// An operation on 64-bit integers, which wrap around as indices do not.
+static StringRef nameOfWrapping(SizeOperation op) {
+  switch (op) {
+  case SizeOperation::WrapAdd:
+    return "arith.addi";
+  case SizeOperation::WrapSub:
+    return "arith.subi";
+  case SizeOperation::WrapMul:
+    return "arith.muli";
+  case SizeOperation::UnsignedDiv:
+    return "arith.divui";
+  case SizeOperation::UnsignedRem:
+    return "arith.remui";
+  default:
+    return "";
+  }
+}
+
 /// The i1 of a condition.
 Value PlanSizes::isTrue(OpFoldResult condition) {
   Value number = value(condition), zero = value(index(0));
@@ -103,7 +121,39 @@ Value PlanSizes::compare(SizeOperation op, Value left, Value right) {
   return b.create<arith::IndexCastUIOp>(at, b.getIndexType(), bit);
 }
 
+Value PlanSizes::wide(OpFoldResult number) {
+  return b.create<arith::IndexCastOp>(at, b.getI64Type(), value(number));
+}
+
+/// An operation of 64-bit integers as they are in the model; null for others.
+Value PlanSizes::createWide(SizeOperation op, ArrayRef<OpFoldResult> operands) {
+  Type index = b.getIndexType(), type = b.getI64Type();
+  if (op == SizeOperation::UnsignedLess) {
+    Value left = wide(operands[0]), right = wide(operands[1]);
+    Value bit = b.create<arith::CmpIOp>(at, arith::CmpIPredicate::ult, left, right);
+    return b.create<arith::IndexCastUIOp>(at, index, bit);
+  }
+  Value result;
+  if (op == SizeOperation::SignExtend || op == SizeOperation::ZeroExtend) {
+    Type narrow = b.getIntegerType(*getConstantIntValue(operands[1]));
+    Value bits = b.create<arith::TruncIOp>(at, narrow, wide(operands[0]));
+    if (op == SizeOperation::SignExtend)
+      result = b.create<arith::ExtSIOp>(at, type, bits);
+    else
+      result = b.create<arith::ExtUIOp>(at, type, bits);
+  } else if (StringRef name = nameOfWrapping(op); !name.empty()) {
+    Value left = wide(operands[0]), right = wide(operands[1]);
+    OperationState state(at, name);
+    state.addOperands({left, right});
+    state.addTypes(type);
+    result = b.create(state)->getResult(0);
+  }
+  return result ? b.create<arith::IndexCastOp>(at, index, result) : Value();
+}
+
 OpFoldResult PlanSizes::create(SizeOperation op, ArrayRef<OpFoldResult> operands) {
+  if (Value result = createWide(op, operands))
+    return result;
   if (op == SizeOperation::Select) {
     Value bit = isTrue(operands[0]), then = value(operands[1]), otherwise = value(operands[2]);
     return b.create<arith::SelectOp>(at, bit, then, otherwise).getResult();

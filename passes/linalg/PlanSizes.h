@@ -39,6 +39,8 @@ protected:
 private:
   mlir::Value isTrue(mlir::OpFoldResult condition);
   mlir::Value compare(onnx::SizeOperation op, mlir::Value left, mlir::Value right);
+  mlir::Value wide(mlir::OpFoldResult number);
+  mlir::Value createWide(onnx::SizeOperation op, llvm::ArrayRef<mlir::OpFoldResult> operands);
 
   mlir::OpBuilder &b;
   mlir::Location at;

@@ -165,7 +165,9 @@ static FailureOr<Sizes> hostRange(Shapes &shapes, Operation *op, unsigned) {
   if (delta == 0)
     return failure();
   Sizes result;
-  for (int64_t at = start; delta > 0 ? at < limit : at > limit; at += delta) {
+  bool isLast = false; // the next number does not fit 64 bits, so that it is beyond the limit
+  for (int64_t at = start; !isLast && (delta > 0 ? at < limit : at > limit);
+       isLast = llvm::AddOverflow(at, delta, at)) {
     if (result.size() >= 4096)
       return failure();
     result.push_back(shapes.sizes.index(at));

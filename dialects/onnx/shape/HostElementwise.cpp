@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/HostIntegers.h"
 #include "dialects/onnx/shape/ShapeRules.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -21,6 +22,7 @@ struct HostElement {
   Operation *op;
   Type type;
   bool isFloat() const { return isa<FloatType>(type); }
+  HostIntegers integers() const { return {s, op, type}; }
 };
 
 using HostFormula = FailureOr<OpFoldResult> (*)(const HostElement &e, ArrayRef<OpFoldResult> x);
@@ -95,15 +97,15 @@ static FailureOr<Sizes> onHost(Shapes &shapes, Operation *op, unsigned result) {
 //===-- Formulas ------------------------------------------------------------------------------===//
 
 static FailureOr<OpFoldResult> add(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.s.fadd(x[0], x[1]) : e.s.add(x[0], x[1]);
+  return e.isFloat() ? e.s.fadd(x[0], x[1]) : e.integers().add(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> sub(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.s.fsub(x[0], x[1]) : e.s.sub(x[0], x[1]);
+  return e.isFloat() ? e.s.fsub(x[0], x[1]) : e.integers().sub(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> mul(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.s.fmul(x[0], x[1]) : e.s.mul(x[0], x[1]);
+  return e.isFloat() ? e.s.fmul(x[0], x[1]) : e.integers().mul(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> div(const HostElement &e, ArrayRef<OpFoldResult> x) {
@@ -111,24 +113,24 @@ static FailureOr<OpFoldResult> div(const HostElement &e, ArrayRef<OpFoldResult> 
     return e.s.fdiv(x[0], x[1]);
   if (isConstantIntValue(x[1], 0))
     return failure();
-  return e.s.divTowardsZero(x[0], x[1]);
+  return e.integers().div(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> mod(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat() || isConstantIntValue(x[1], 0))
     return failure();
   if (llvm::cast<ModOp>(e.op).getFmod())
-    return e.s.rem(x[0], x[1]);
-  return e.s.sub(x[0], e.s.mul(e.s.floorDiv(x[0], x[1]), x[1]));
+    return e.integers().rem(x[0], x[1]);
+  return e.integers().mod(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> neg(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.isFloat() ? e.s.fsub(e.s.floating(-0.0), x[0]) : e.s.sub(e.s.index(0), x[0]);
+  return e.isFloat() ? e.s.fsub(e.s.floating(-0.0), x[0]) : e.integers().negated(x[0]);
 }
 
 static FailureOr<OpFoldResult> abs(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (!e.isFloat())
-    return e.s.max(x[0], e.s.sub(e.s.index(0), x[0]));
+    return e.integers().abs(x[0]);
   OpFoldResult zero = e.s.floating(0);
   return e.s.select(e.s.less(x[0], zero), e.s.fsub(zero, x[0]), x[0]);
 }
@@ -136,14 +138,16 @@ static FailureOr<OpFoldResult> abs(const HostElement &e, ArrayRef<OpFoldResult> 
 static FailureOr<OpFoldResult> greatest(const HostElement &e, ArrayRef<OpFoldResult> x) {
   OpFoldResult result = x[0];
   for (OpFoldResult next : x.drop_front())
-    result = e.isFloat() ? e.s.select(e.s.less(result, next), next, result) : e.s.max(result, next);
+    result = e.isFloat() ? e.s.select(e.s.less(result, next), next, result)
+                         : e.integers().max(result, next);
   return result;
 }
 
 static FailureOr<OpFoldResult> least(const HostElement &e, ArrayRef<OpFoldResult> x) {
   OpFoldResult result = x[0];
   for (OpFoldResult next : x.drop_front())
-    result = e.isFloat() ? e.s.select(e.s.less(next, result), next, result) : e.s.min(result, next);
+    result = e.isFloat() ? e.s.select(e.s.less(next, result), next, result)
+                         : e.integers().min(result, next);
   return result;
 }
 
@@ -172,24 +176,24 @@ static FailureOr<OpFoldResult> equal(const HostElement &e, ArrayRef<OpFoldResult
 }
 
 static FailureOr<OpFoldResult> less(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.s.less(x[0], x[1]);
+  return e.isFloat() ? e.s.less(x[0], x[1]) : e.integers().less(x[0], x[1]);
 }
 
 static FailureOr<OpFoldResult> greater(const HostElement &e, ArrayRef<OpFoldResult> x) {
-  return e.s.less(x[1], x[0]);
+  return less(e, {x[1], x[0]});
 }
 
 /// Integers, whose order is total.
 static FailureOr<OpFoldResult> lessOrEqual(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
     return failure();
-  return e.s.sub(e.s.index(1), e.s.less(x[1], x[0]));
+  return e.s.sub(e.s.index(1), e.integers().less(x[1], x[0]));
 }
 
 static FailureOr<OpFoldResult> greaterOrEqual(const HostElement &e, ArrayRef<OpFoldResult> x) {
   if (e.isFloat())
     return failure();
-  return e.s.sub(e.s.index(1), e.s.less(x[0], x[1]));
+  return e.s.sub(e.s.index(1), e.integers().less(x[0], x[1]));
 }
 
 static FailureOr<OpFoldResult> logicalNot(const HostElement &e, ArrayRef<OpFoldResult> x) {
@@ -212,8 +216,7 @@ static FailureOr<OpFoldResult> identity(const HostElement &, ArrayRef<OpFoldResu
   return x[0];
 }
 
-/// From the first operand's type to the result's. Integers that do not fit their type are left to
-/// the device.
+/// From the first operand's type to the result's.
 static FailureOr<OpFoldResult> converted(const HostElement &e, OpFoldResult x) {
   Type to = elementType(e.op->getResult(0));
   bool toFloat = isa<FloatType>(to);
@@ -225,16 +228,12 @@ static FailureOr<OpFoldResult> converted(const HostElement &e, OpFoldResult x) {
     OpFoldResult zero = e.isFloat() ? e.s.floating(0) : e.s.index(0);
     return e.s.sub(e.s.index(1), e.s.equal(x, zero));
   }
-  if (toFloat)
-    return e.isFloat() ? x : e.s.toFloat(x);
-  OpFoldResult integer = e.isFloat() ? e.s.toInteger(x) : x;
-  unsigned width = to.getIntOrFloatBitWidth();
-  if (auto known = getConstantIntValue(integer); known && width < 64) {
-    bool fits = to.isUnsignedInteger() ? llvm::isUIntN(width, *known) : llvm::isIntN(width, *known);
-    if (!fits)
-      return failure();
+  if (toFloat) {
+    OpFoldResult real = e.isFloat() ? x : e.integers().toFloat(x);
+    return to.isF32() ? e.s.fround(real) : real;
   }
-  return integer;
+  HostIntegers integers(e.s, e.op, to);
+  return e.isFloat() ? integers.fromFloat(x) : integers.fromInteger(x);
 }
 
 static FailureOr<OpFoldResult> castOf(const HostElement &e, ArrayRef<OpFoldResult> x) {

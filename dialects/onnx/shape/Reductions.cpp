@@ -5,6 +5,7 @@
 
 #include "dialects/onnx/shape/Attributes.h"
 #include "dialects/onnx/shape/Axes.h"
+#include "dialects/onnx/shape/HostIntegers.h"
 #include "dialects/onnx/shape/ShapeRules.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -96,17 +97,21 @@ static FailureOr<Sizes> hostReduce(Shapes &shapes, Operation *op, unsigned) {
   bool real = isa<FloatType>(type.getElementType());
   if ((kind == HostReduction::Max || kind == HostReduction::Min) && (real || values->empty()))
     return failure();
+  HostIntegers integers(s, op, type.getElementType());
   double start = kind == HostReduction::Prod ? 1 : 0;
   OpFoldResult result = real ? s.floating(start) : s.index(static_cast<int64_t>(start));
   for (auto [number, value] : llvm::enumerate(*values)) {
     if (kind == HostReduction::Prod)
-      result = real ? s.fmul(result, value) : s.mul(result, value);
+      result = real ? s.fmul(result, value) : integers.mul(result, value);
     else if (kind == HostReduction::Sum)
-      result = real ? s.fadd(result, value) : s.add(result, value);
+      result = real ? s.fadd(result, value) : integers.add(result, value);
     else if (number == 0)
       result = value;
     else
-      result = kind == HostReduction::Max ? s.max(result, value) : s.min(result, value);
+      result =
+          kind == HostReduction::Max ? integers.max(result, value) : integers.min(result, value);
+    if (type.getElementType().isF32())
+      result = s.fround(result);
   }
   return Sizes{result};
 }

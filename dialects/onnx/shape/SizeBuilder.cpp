@@ -34,8 +34,9 @@ OpFoldResult SizeBuilder::floating(double value) const {
 //===-- Expressions ---------------------------------------------------------------------------===//
 
 static bool commutes(SizeOperation op) {
-  return llvm::is_contained(
-      {SizeOperation::Add, SizeOperation::Mul, SizeOperation::Min, SizeOperation::Max}, op);
+  return llvm::is_contained({SizeOperation::Add, SizeOperation::Mul, SizeOperation::Min,
+                             SizeOperation::Max, SizeOperation::WrapAdd, SizeOperation::WrapMul},
+                            op);
 }
 
 OpFoldResult SizeBuilder::numbered(SizeOperation op, ArrayRef<OpFoldResult> operands) {
@@ -50,7 +51,8 @@ OpFoldResult SizeBuilder::numbered(SizeOperation op, ArrayRef<OpFoldResult> oper
     return known;
   OpFoldResult result = create(op, operands);
   numbers[key] = result;
-  expressions[result.getOpaqueValue()] = {op, llvm::to_vector<3>(operands)};
+  bool reads = llvm::any_of(operands, [&](OpFoldResult operand) { return readsInput(operand); });
+  expressions[result.getOpaqueValue()] = {op, llvm::to_vector<3>(operands), reads};
   return result;
 }
 
@@ -79,7 +81,26 @@ static std::optional<int64_t> foldIntegers(SizeOperation op, int64_t x, int64_t 
     return std::min(x, y);
   if (op == SizeOperation::Max)
     return std::max(x, y);
-  if (y == 0 || (x == INT64_MIN && y == -1))
+  auto a = static_cast<uint64_t>(x), b = static_cast<uint64_t>(y);
+  if (op == SizeOperation::WrapAdd)
+    return a + b;
+  if (op == SizeOperation::WrapSub)
+    return a - b;
+  if (op == SizeOperation::WrapMul)
+    return a * b;
+  if (op == SizeOperation::SignExtend)
+    return llvm::SignExtend64(a, y);
+  if (op == SizeOperation::ZeroExtend)
+    return a & llvm::maskTrailingOnes<uint64_t>(y);
+  if (y == 0)
+    return std::nullopt;
+  if (op == SizeOperation::UnsignedDiv)
+    return a / b;
+  if (op == SizeOperation::UnsignedRem)
+    return a % b;
+  if (y == -1 && op == SizeOperation::Rem)
+    return 0;
+  if (y == -1 && x == INT64_MIN)
     return std::nullopt;
   int64_t quotient = x / y, remainder = x % y;
   if (op == SizeOperation::DivTowardsZero)
@@ -107,10 +128,13 @@ static std::optional<double> foldReals(SizeOperation op, double x, double y) {
 
 /// What an operation gives with a second operand that it does not need; null where it needs it.
 static OpFoldResult foldNeutral(SizeOperation op, OpFoldResult a, int64_t y) {
-  if (y == 0 && (op == SizeOperation::Add || op == SizeOperation::Sub))
+  if (y == 0 && llvm::is_contained({SizeOperation::Add, SizeOperation::Sub, SizeOperation::WrapAdd,
+                                    SizeOperation::WrapSub},
+                                   op))
     return a;
   if (y == 1 && llvm::is_contained({SizeOperation::Mul, SizeOperation::DivTowardsZero,
-                                    SizeOperation::FloorDiv, SizeOperation::CeilDiv},
+                                    SizeOperation::FloorDiv, SizeOperation::CeilDiv,
+                                    SizeOperation::WrapMul, SizeOperation::UnsignedDiv},
                                    op))
     return a;
   return {};
@@ -130,10 +154,10 @@ OpFoldResult SizeBuilder::binary(SizeOperation op, OpFoldResult a, OpFoldResult 
   if (auto y = integer(b)) {
     if (OpFoldResult folded = foldNeutral(op, a, *y))
       return folded;
-    if (*y == 0 && op == SizeOperation::Mul)
+    if (*y == 0 && (op == SizeOperation::Mul || op == SizeOperation::WrapMul))
       return index(0);
   }
-  if (a == b && op == SizeOperation::Sub)
+  if (a == b && (op == SizeOperation::Sub || op == SizeOperation::WrapSub))
     return index(0);
   if (a == b && (op == SizeOperation::Min || op == SizeOperation::Max))
     return a;
@@ -177,6 +201,34 @@ OpFoldResult SizeBuilder::ceilDiv(OpFoldResult a, OpFoldResult b) {
 OpFoldResult SizeBuilder::divTowardsZero(OpFoldResult a, OpFoldResult b) {
   return binary(SizeOperation::DivTowardsZero, a, b);
 }
+OpFoldResult SizeBuilder::wrapAdd(OpFoldResult a, OpFoldResult b) {
+  return binary(SizeOperation::WrapAdd, a, b);
+}
+OpFoldResult SizeBuilder::wrapSub(OpFoldResult a, OpFoldResult b) {
+  return binary(SizeOperation::WrapSub, a, b);
+}
+OpFoldResult SizeBuilder::wrapMul(OpFoldResult a, OpFoldResult b) {
+  return binary(SizeOperation::WrapMul, a, b);
+}
+OpFoldResult SizeBuilder::unsignedDiv(OpFoldResult a, OpFoldResult b) {
+  return binary(SizeOperation::UnsignedDiv, a, b);
+}
+OpFoldResult SizeBuilder::unsignedRem(OpFoldResult a, OpFoldResult b) {
+  return binary(SizeOperation::UnsignedRem, a, b);
+}
+
+OpFoldResult SizeBuilder::lowBits(OpFoldResult a, unsigned width, bool isSigned) {
+  if (width >= 64)
+    return a;
+  SizeOperation op = isSigned ? SizeOperation::SignExtend : SizeOperation::ZeroExtend;
+  const SizeExpression *made = expression(a);
+  bool isExtended = made && made->op == op && *integer(made->operands[1]) <= width;
+  bool isBit = made && llvm::is_contained(
+                           {SizeOperation::Equal, SizeOperation::Less, SizeOperation::UnsignedLess},
+                           made->op);
+  return isExtended || isBit ? a : binary(op, a, index(width));
+}
+
 OpFoldResult SizeBuilder::fadd(OpFoldResult a, OpFoldResult b) {
   return binary(SizeOperation::FAdd, a, b);
 }
@@ -246,6 +298,13 @@ OpFoldResult SizeBuilder::less(OpFoldResult a, OpFoldResult b) {
   return compare(SizeOperation::Less, a, b);
 }
 
+OpFoldResult SizeBuilder::unsignedLess(OpFoldResult a, OpFoldResult b) {
+  if (auto x = integer(a))
+    if (auto y = integer(b))
+      return index(static_cast<uint64_t>(*x) < static_cast<uint64_t>(*y));
+  return a == b ? index(0) : numbered(SizeOperation::UnsignedLess, {a, b});
+}
+
 OpFoldResult SizeBuilder::select(OpFoldResult condition, OpFoldResult a, OpFoldResult b) {
   if (auto known = integer(condition))
     return *known ? a : b;
@@ -286,6 +345,8 @@ bool SizeBuilder::isNonNegative(OpFoldResult value) const {
       switch (made->op) {
       case SizeOperation::Equal:
       case SizeOperation::Less:
+      case SizeOperation::UnsignedLess:
+      case SizeOperation::ZeroExtend:
         return true;
       case SizeOperation::Add:
       case SizeOperation::Mul:
@@ -314,18 +375,10 @@ OpFoldResult SizeBuilder::atLeastZero(OpFoldResult value) {
 }
 
 bool SizeBuilder::readsInput(OpFoldResult value) const {
-  SmallVector<OpFoldResult> pending{value};
-  llvm::DenseSet<const void *> seen;
-  while (!pending.empty()) {
-    OpFoldResult at = pending.pop_back_val();
-    if (integer(at) || real(at) || !seen.insert(at.getOpaqueValue()).second)
-      continue;
-    if (const SizeExpression *made = expression(at))
-      llvm::append_range(pending, made->operands);
-    else if (!isSize(at))
-      return true;
-  }
-  return false;
+  if (integer(value) || real(value))
+    return false;
+  const SizeExpression *made = expression(value);
+  return made ? made->readsInput : !isSize(value);
 }
 
 //===-- Checks --------------------------------------------------------------------------------===//

@@ -19,7 +19,9 @@ namespace cameo::onnx {
 using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
 
 /// What an expression applies. Comparisons give 0 or 1; Select takes a condition and two values;
-/// those with F, Round and To... are of or to host floats (f64).
+/// those with F, Round and To... are of or to host floats (f64). Integers have 64 bits: Add, Sub and
+/// Mul end a run where they overflow, those with Wrap do not; Unsigned... take operands for unsigned.
+/// SignExtend and ZeroExtend give the low bits of a number, as many as the second operand says.
 enum class SizeOperation {
   Add,
   Sub,
@@ -41,12 +43,21 @@ enum class SizeOperation {
   FCeil,
   FRound,
   ToFloat,
-  ToInteger
+  ToInteger,
+  WrapAdd,
+  WrapSub,
+  WrapMul,
+  UnsignedDiv,
+  UnsignedRem,
+  UnsignedLess,
+  SignExtend,
+  ZeroExtend
 };
 
 struct SizeExpression {
   SizeOperation op;
   llvm::SmallVector<mlir::OpFoldResult, 3> operands;
+  bool readsInput = false; // it depends on what an input holds
 };
 
 class SizeBuilder {
@@ -68,6 +79,14 @@ public:
   mlir::OpFoldResult rem(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult min(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult max(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult wrapAdd(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult wrapSub(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult wrapMul(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult unsignedDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult unsignedRem(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult unsignedLess(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  /// The low bits of a number, sign-extended or zero-extended.
+  mlir::OpFoldResult lowBits(mlir::OpFoldResult a, unsigned width, bool isSigned);
   /// Comparisons of integers or floats: 0 or 1 as index, so that all host values are of one kind.
   mlir::OpFoldResult equal(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult less(mlir::OpFoldResult a, mlir::OpFoldResult b);

@@ -86,3 +86,29 @@ func.func @nibbles() -> tensor<2x2xi4> {
   %0 = onnx.ConstantOfShape(%s) {value = dense<-3> : tensor<1xi4>} : (tensor<2xi64>) -> tensor<2x2xi4>
   return %0 : tensor<2x2xi4>
 }
+
+// -----
+
+// Integers wrap around as their type does; what int32 computes from sizes is checked when it runs.
+// CHECK-LABEL: func @wrapping
+// CHECK: onnx.Constant() {value = dense<[4, -127]> : tensor<2xi8>}
+// CHECK: onnx.Constant() {value = dense<[-128, 1]> : tensor<2xi8>}
+// CHECK: onnx.Constant() {value = dense<-9223372036854775808> : tensor<i64>}
+// CHECK: onnx.Expand({{.*}}) {onnx.dims = {{\[}}["N*5"]]}
+func.func @wrapping(%x: tensor<?xf32> {onnx.dims = ["N"]}, %y: tensor<1xf32>) -> (tensor<2xi8>, tensor<2xi8>, tensor<i64>, tensor<*xf32>) {
+  %a = onnx.Constant() {value = dense<[-126, -128]> : tensor<2xi8>} : () -> tensor<2xi8>
+  %b = onnx.Constant() {value = dense<[-126, 1]> : tensor<2xi8>} : () -> tensor<2xi8>
+  %c = onnx.Constant() {value = dense<-9223372036854775808> : tensor<i64>} : () -> tensor<i64>
+  %d = onnx.Constant() {value = dense<-1> : tensor<i64>} : () -> tensor<i64>
+  %five = onnx.Constant() {value = dense<5> : tensor<1xi32>} : () -> tensor<1xi32>
+  %e = onnx.Constant() {value = dense<[-128, -1]> : tensor<2xi8>} : () -> tensor<2xi8>
+  %0 = onnx.Add(%a, %b) : (tensor<2xi8>, tensor<2xi8>) -> tensor<2xi8>
+  %1 = onnx.Neg(%e) : (tensor<2xi8>) -> tensor<2xi8>
+  %2 = onnx.Div(%c, %d) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %shape = onnx.Shape(%x) : (tensor<?xf32>) -> tensor<1xi64>
+  %narrow = onnx.Cast(%shape) {to = 6 : i64} : (tensor<1xi64>) -> tensor<1xi32>
+  %many = onnx.Mul(%narrow, %five) : (tensor<1xi32>, tensor<1xi32>) -> tensor<1xi32>
+  %wide = onnx.Cast(%many) {to = 7 : i64} : (tensor<1xi32>) -> tensor<1xi64>
+  %3 = onnx.Expand(%y, %wide) : (tensor<1xf32>, tensor<1xi64>) -> tensor<*xf32>
+  return %0, %1, %2, %3 : tensor<2xi8>, tensor<2xi8>, tensor<i64>, tensor<*xf32>
+}
