@@ -31,6 +31,18 @@ Value multiplyAccumulate(OpBuilder &b, Location loc, Value left, Value right, Va
   return b.create<arith::AddIOp>(loc, sum, b.create<arith::MulIOp>(loc, left, right));
 }
 
+bool isOpenBroadcast(const Lowering &l, OpFoldResult size, OpFoldResult result) {
+  return size != result && !isa<Attribute>(size) && !l.plan.isCapped(size, result);
+}
+
+Lowered broadcastTo(Lowering &l, Location loc, const Lowered &operand,
+                    ArrayRef<OpFoldResult> sizes) {
+  Sizes all(sizes.take_back(operand.rank()));
+  auto same = [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; };
+  return {l.build.elementwise(loc, operand, all, operand.elementType, same), all,
+          operand.elementType};
+}
+
 Value contract(OpBuilder &b, Location loc, Value left, AffineMap leftMap, Value right,
                AffineMap rightMap, const Sizes &sizes, AffineMap outMap, Type elementType,
                ArrayRef<utils::IteratorType> iterators, Lowering &l) {

@@ -23,8 +23,15 @@ struct ProductLoops {
   mlir::AffineMap left, right, out;
   llvm::SmallVector<mlir::utils::IteratorType> iterators;
 };
+/// A batch size of an operand is 1, then it is broadcast, or the result's.
 ProductLoops productLoops(mlir::MLIRContext *context, const Lowered &a, const Lowered &c,
                           const Sizes &result);
+
+/// Whether an operand's size may be 1 or not, the result's then, which only a run knows.
+bool isOpenBroadcast(const Lowering &lowering, mlir::OpFoldResult size, mlir::OpFoldResult result);
+/// A copy of the operand that is broadcast to `sizes` at its end.
+Lowered broadcastTo(Lowering &lowering, mlir::Location loc, const Lowered &operand,
+                    llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
 /// Inside a dispatch: the sum of products of two tensors over the reduction iterators, in the
 /// accumulator type of `elementType`.

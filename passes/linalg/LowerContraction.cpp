@@ -23,9 +23,12 @@ ProductLoops productLoops(MLIRContext *context, const Lowered &a, const Lowered 
   // The operand's batch, aligned at its end; a size of 1 is broadcast.
   auto readBatch = [&](const Lowered &operand, SmallVector<AffineExpr> &exprs) {
     int64_t own = std::max<int64_t>(operand.rank() - 2, 0), shift = batches - own;
-    for (int64_t i = 0; i < own; ++i)
-      exprs.push_back(operand.sizes[i] == result[i + shift] ? getAffineDimExpr(i + shift, context)
-                                                            : getAffineConstantExpr(0, context));
+    for (int64_t i = 0; i < own; ++i) {
+      OpFoldResult size = operand.sizes[i];
+      bool isRepeated = isConstantIntValue(size, 1) && size != result[i + shift];
+      exprs.push_back(isRepeated ? getAffineConstantExpr(0, context)
+                                 : getAffineDimExpr(i + shift, context));
+    }
   };
   readBatch(a, left);
   readBatch(c, right);
@@ -43,20 +46,76 @@ ProductLoops productLoops(MLIRContext *context, const Lowered &a, const Lowered 
   return {map(left), map(right), map(out), iterators};
 }
 
+namespace {
+/// Operands under sizes that are 1 or those of the loops for certain.
+struct BatchedOperands {
+  Lowered left, right;
+  Sizes loops;
+};
+} // namespace
+
+/// An operand's size of batch dimension `i` of so many.
+static OpFoldResult batchSize(Lowering &l, const Lowered &operand, int64_t i, int64_t batches) {
+  int64_t own = std::max<int64_t>(operand.rank() - 2, 0), at = i - (batches - own);
+  return at < 0 ? l.plan.index(1) : operand.sizes[at];
+}
+
+/// Where only a run knows whether a batch size is broadcast, the dimension becomes three: what both
+/// operands have, what the left one has alone, and the right one. So nothing is copied, whether the
+/// two are equal or one of them is 1.
+static BatchedOperands splitOpenBatches(Lowering &l, Location loc, const Lowered &a,
+                                        const Lowered &c, const Sizes &result) {
+  int64_t batches = static_cast<int64_t>(result.size()) - (a.rank() > 1) - (c.rank() > 1);
+  BatchedOperands split{a, c, {}};
+  Sizes left, right;
+  bool isSplit = false;
+  for (int64_t i = 0; i < batches; ++i) {
+    OpFoldResult x = batchSize(l, a, i, batches), y = batchSize(l, c, i, batches);
+    if (!isOpenBroadcast(l, x, result[i]) && !isOpenBroadcast(l, y, result[i])) {
+      left.push_back(x);
+      right.push_back(y);
+      split.loops.push_back(result[i]);
+      continue;
+    }
+    isSplit = true;
+    OpFoldResult one = l.plan.index(1), isShared = l.plan.equal(x, y);
+    OpFoldResult shared = l.plan.select(isShared, x, one);
+    OpFoldResult ofLeft = l.plan.select(isShared, one, x),
+                 ofRight = l.plan.select(isShared, one, y);
+    left.append({shared, ofLeft, one});
+    right.append({shared, one, ofRight});
+    split.loops.append({shared, ofLeft, ofRight});
+  }
+  if (!isSplit)
+    return {a, c, result};
+  // An operand of fewer than two dimensions has no batch.
+  auto view = [&](const Lowered &operand, Sizes sizes) {
+    if (operand.rank() < 2)
+      return operand;
+    llvm::append_range(sizes, ArrayRef(operand.sizes).take_back(2));
+    return l.build.reshape(loc, operand, sizes);
+  };
+  split.left = view(a, left);
+  split.right = view(c, right);
+  llvm::append_range(split.loops, ArrayRef(result).drop_front(batches));
+  return split;
+}
+
 static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
   Lowered a = l.operand(op, 0), c = l.operand(op, 1);
   FailureOr<Sizes> sizes = onnx::inferMatMul(l.plan, op, {a.sizes, c.sizes});
   if (failed(sizes))
     return failure();
-  ProductLoops loops = productLoops(op->getContext(), a, c, *sizes);
+  BatchedOperands x = splitOpenBatches(l, op->getLoc(), a, c, *sizes);
+  ProductLoops loops = productLoops(op->getContext(), x.left, x.right, x.loops);
   Type type = Lowering::elementType(op->getResult(0));
   Value product = l.build.dispatch(
-      op->getLoc(), OutputSpec{*sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
-        Value sum = contract(b, at, a.tensor, loops.left, c.tensor, loops.right, *sizes, loops.out,
-                             a.elementType, loops.iterators, l);
+      op->getLoc(), OutputSpec{x.loops, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+        Value sum = contract(b, at, x.left.tensor, loops.left, x.right.tensor, loops.right, x.loops,
+                             loops.out, a.elementType, loops.iterators, l);
         return SmallVector<Value>{epilogue(b, at, sum, inits[0], {}, {}, type, nullptr)};
       })[0];
-  l.define(op, 0, product, *sizes, type);
+  l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{product, x.loops, type}, *sizes));
   return success();
 }
 
@@ -67,8 +126,9 @@ static AffineMap addendMap(MLIRContext *context, const Lowered &addend, const Si
   SmallVector<AffineExpr> exprs;
   for (int64_t i = 0; i < addend.rank(); ++i) {
     int64_t dim = 2 - addend.rank() + i;
-    exprs.push_back(addend.sizes[i] == result[dim] ? getAffineDimExpr(dim, context)
-                                                   : getAffineConstantExpr(0, context));
+    bool isRepeated = isConstantIntValue(addend.sizes[i], 1) && addend.sizes[i] != result[dim];
+    exprs.push_back(isRepeated ? getAffineConstantExpr(0, context)
+                               : getAffineDimExpr(dim, context));
   }
   return AffineMap::get(2, 0, exprs, context);
 }
@@ -106,8 +166,14 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
   SmallVector<AffineMap> maps;
   // With a beta of 0 nothing of C is added, not even a NaN.
   if (given.size() > 2 && !gemm.getBeta().isZero()) {
-    operands.push_back(given[2].tensor);
-    maps.push_back(addendMap(context, given[2], *sizes));
+    Lowered addend = given[2];
+    ArrayRef<OpFoldResult> whole = ArrayRef(*sizes).take_back(addend.rank());
+    if (llvm::any_of(llvm::zip(addend.sizes, whole), [&](auto pair) {
+          return isOpenBroadcast(l, std::get<0>(pair), std::get<1>(pair));
+        }))
+      addend = broadcastTo(l, op->getLoc(), addend, whole);
+    operands.push_back(addend.tensor);
+    maps.push_back(addendMap(context, addend, *sizes));
   }
   AffineExpr m, n, k;
   bindDims(context, m, n, k);

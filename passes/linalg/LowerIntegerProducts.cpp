@@ -59,6 +59,7 @@ private:
   void foldIntoWeights(ArrayRef<int64_t> numbers, ArrayRef<int64_t> zeros);
   void subtractFromInput();
   Lowered less(const Lowered &data, unsigned zero, Of side);
+  Lowered batched(const Lowered &operand);
   Read parameterRead(Lowered parameter, Of side);
   Lowered constant(ArrayRef<char> bytes, ArrayRef<int64_t> shape, Type type);
   void addCorrection();
@@ -422,11 +423,24 @@ Value IntegerProduct::product(const Lowered &left, AffineMap leftMap, const Lowe
 
 //===-- Operators -----------------------------------------------------------------------------===//
 
+/// An operand whose batch sizes are 1 or the result's for certain.
+Lowered IntegerProduct::batched(const Lowered &operand) {
+  int64_t own = std::max<int64_t>(operand.rank() - 2, 0);
+  int64_t batches = static_cast<int64_t>(out.size()) - (x.rank() > 1) - (w.rank() > 1);
+  Sizes sizes = operand.sizes;
+  for (int64_t i = 0; i < own; ++i)
+    if (OpFoldResult whole = out[batches - own + i]; isOpenBroadcast(l, sizes[i], whole))
+      sizes[i] = whole;
+  return sizes == operand.sizes ? operand : broadcastTo(l, loc, operand, sizes);
+}
+
 LogicalResult IntegerProduct::lowerMatMul() {
   FailureOr<Sizes> sizes = onnx::inferIntegerMatMul(l.plan, op, l.shapes.operands(op));
   if (failed(sizes))
     return failure();
   out = *sizes;
+  x = batched(x);
+  w = batched(w);
   subtractFromWeights();
   subtractFromInput();
   addCorrection();

@@ -129,7 +129,23 @@ def cases():
     yield Check("rank", "Relu", [tensor("N", 4)], [[3, 4]], [([[12]], "rank")])
     yield Check("matmul", "MatMul", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],
                 [([[2, 3], [5, 4]], "inner sizes 3 and 5 differ")])
+    for name in ("M", "?"):
+        yield Check(f"matmul-batch-{name}", "MatMul", [tensor("N" if name == "M" else "?", 4, 2), tensor(name, 2, 3)],
+                    [[5, 4, 2], [1, 2, 3]],
+                    [([[5, 4, 2], [2, 2, 3]], "sizes 5 and 2 cannot be broadcast together")])
+    yield Check("matmul-batch-known", "MatMul", [tensor(3, 4, 2), tensor("M", 2, 3)], [[3, 4, 2], [3, 2, 3]],
+                [([[3, 4, 2], [2, 2, 3]], "sizes 3 and 2 cannot be broadcast together")])
+    yield Check("integer-batch", "MatMulInteger",
+                [tensor("N", 4, 2, dtype=U8), tensor("M", 2, 3, dtype=U8)], [[5, 4, 2], [5, 2, 3]],
+                [([[5, 4, 2], [2, 2, 3]], "sizes 5 and 2 cannot be broadcast together")],
+                output_type=TensorProto.INT32)
     yield from attention_cases()
+    for rank, dims, good, bad in ((1, ["C"], [5], [4]), (2, ["R", 5], [2, 5], [3, 5]), (2, [3, 1], [3, 1], None)):
+        shapes = [[2, 3], [3, 5], good] if bad else [[3, 3], [3, 5], good]
+        wrong = [[2, 3], [3, 5], bad or good]
+        text = f"dimension 0 of C has size {wrong[2][0]}; it must be 1 or the result's, {5 if rank == 1 else 2}"
+        yield Check(f"gemm-addend-{'x'.join(map(str, dims))}", "Gemm", [tensor("N", 3), tensor(3, 5), tensor(*dims)],
+                    shapes, [(wrong, text)])
     yield Check("gemm", "Gemm", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],
                 [([[2, 3], [5, 4]], "inner sizes 3 and 5 differ")])
     yield Check("einsum", "Einsum", [tensor("N", "K"), tensor("L", 4)], [[2, 3], [3, 4]],

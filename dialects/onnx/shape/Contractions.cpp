@@ -33,11 +33,6 @@ FailureOr<Sizes> inferMatMul(SizeBuilder &s, Operation *op, ArrayRef<Sizes> oper
   FailureOr<Sizes> batch = s.broadcast(op, batches);
   if (failed(batch))
     return failure();
-  for (const Sizes &own : batches)
-    for (auto [size, common] : llvm::zip(own, ArrayRef(*batch).take_back(own.size())))
-      if (size != common && !isConstantIntValue(size, 1))
-        return s.refuse(op, "batch sizes known only at run time that may be broadcast; nearest "
-                            "supported: the same symbolic size on both operands");
   Sizes result(*batch);
   if (a.size() > 1)
     result.push_back(a[a.size() - 2]);
@@ -46,16 +41,21 @@ FailureOr<Sizes> inferMatMul(SizeBuilder &s, Operation *op, ArrayRef<Sizes> oper
   return result;
 }
 
-/// Refuses a C that is not broadcast to the result for certain.
+/// Refuses or checks a C that is not broadcast to the result.
 static LogicalResult checkAddend(SizeBuilder &s, Operation *op, const Sizes &addend,
                                  const Sizes &result) {
   if (addend.size() > 2)
     return s.refuse(op, "C has rank " + Twine(addend.size()) + "; at most 2 is possible");
-  for (auto [i, size] : llvm::enumerate(addend))
-    if (size != result[2 - addend.size() + i] && !isConstantIntValue(size, 1))
-      return s.refuse(op, "size " + Twine(i) +
-                              " of C is known only at run time; nearest supported: 1, or the "
-                              "result's size of that dimension");
+  for (auto [i, size] : llvm::enumerate(addend)) {
+    OpFoldResult whole = result[2 - addend.size() + i];
+    OpFoldResult isGood = s.select(s.equal(size, s.index(1)), s.index(1), s.equal(size, whole));
+    if (failed(s.check(op, isGood,
+                       "dimension " + Twine(i) +
+                           " of C has size {0}; it must be 1 or the result's, "
+                           "{1}",
+                       size, whole)))
+      return failure();
+  }
   return success();
 }
 
