@@ -21,8 +21,13 @@ Value elementwiseOf(Operation *op, Lowering &l, ArrayRef<unsigned> operands, con
           succeeded(host))
         constant = dyn_cast<Attribute>((*host)[0]);
     constants.push_back(constant);
-    if (!constant)
-      tensors.push_back(l.operand(op, index));
+    if (constant)
+      continue;
+    Lowered tensor = l.operand(op, index);
+    // One element of higher rank than the result, as a bound of Clip may be, is a number.
+    if (tensor.rank() > static_cast<int64_t>(sizes.size()))
+      tensor = l.build.reshape(op->getLoc(), tensor, {});
+    tensors.push_back(tensor);
   }
   return l.build.elementwise(
       op->getLoc(), tensors, sizes, elementType,

@@ -82,7 +82,8 @@ LogicalResult checkAxes(SizeBuilder &s, Operation *op, ArrayRef<OpFoldResult> ax
 OpFoldResult fromStart(SizeBuilder &s, OpFoldResult axis, int64_t rank) {
   if (std::optional<int64_t> known = getConstantIntValue(axis))
     return s.index(*known < 0 ? *known + rank : *known);
-  return s.select(s.less(axis, s.index(0)), s.add(axis, s.index(rank)), axis);
+  // Not a choice of sums, both of which are computed: one of a great number would overflow.
+  return s.add(axis, s.select(s.less(axis, s.index(0)), s.index(rank), s.index(0)));
 }
 
 Sizes remainingSizes(SizeBuilder &s, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> removed,

@@ -58,10 +58,10 @@ static FailureOr<Sizes> inferWhere(SizeBuilder &s, Operation *op, ArrayRef<Sizes
 static FailureOr<Sizes> inferClip(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
   if (failed(checkElementType(s, op, 0, kNumbers)))
     return failure();
-  // One element of higher rank is accepted as long as it adds no dimension.
+  // One element is a number, whatever its rank.
   for (auto [i, sizes] : llvm::enumerate(operands)) {
     bool one = llvm::all_of(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
-    if (i > 0 && (!one || sizes.size() > operands[0].size()))
+    if (i > 0 && !one)
       return s.refuse(op, inputText(op, i) + " is " + typeText(op->getOperand(i).getType()) +
                               "; it must hold one number; nearest supported: Max and Min, "
                               "which broadcast");

@@ -36,11 +36,12 @@ static FailureOr<Sizes> hostWindow(const HostArray &data, const Bounds &window) 
 
 //===-- Slice ---------------------------------------------------------------------------------===//
 
+/// Bounds beyond any size stand for the ends; adding a size to them could overflow.
+static constexpr int64_t kFar = int64_t(1) << 48;
+
 /// A bound as Slice gives it, counted from the start and moved into [low, high].
 static OpFoldResult sliceBound(SizeBuilder &s, OpFoldResult bound, OpFoldResult size,
                                OpFoldResult low, OpFoldResult high) {
-  // Bounds beyond any size stand for the ends; adding a size to them could overflow.
-  constexpr int64_t kFar = int64_t(1) << 48;
   if (std::optional<int64_t> known = getConstantIntValue(bound)) {
     if (*known >= kFar)
       return high;
@@ -55,7 +56,8 @@ static OpFoldResult sliceBound(SizeBuilder &s, OpFoldResult bound, OpFoldResult 
   }
   if (!s.isNonNegative(bound)) {
     bound = s.max(bound, s.index(-kFar));
-    bound = s.select(s.less(bound, s.index(0)), s.add(bound, size), bound);
+    // Not a choice of sums, both of which are computed: that of the greatest end would overflow.
+    bound = s.add(bound, s.select(s.less(bound, s.index(0)), size, s.index(0)));
   } else if (isConstantIntValue(low, 0) && bound == high) {
     return bound;
   }
@@ -97,6 +99,13 @@ static FailureOr<SliceOperands> sliceOperands(Shapes &shapes, Operation *op, std
   return failure();
 }
 
+/// Whether the bounds are those of a whole dimension from its last element to its first.
+static bool isReversal(OpFoldResult first, OpFoldResult behind, OpFoldResult step) {
+  std::optional<int64_t> from = getConstantIntValue(first), to = getConstantIntValue(behind);
+  return isConstantIntValue(step, -1) && from && (*from == -1 || *from >= kFar) && to &&
+         *to <= -kFar;
+}
+
 /// Narrows the window along one axis, which may be any of them at run time.
 static void narrow(SizeBuilder &s, const Sizes &x, OpFoldResult axis, OpFoldResult first,
                    OpFoldResult behind, OpFoldResult step, Bounds &window) {
@@ -111,6 +120,11 @@ static void narrow(SizeBuilder &s, const Sizes &x, OpFoldResult axis, OpFoldResu
     OpFoldResult end =
         sliceBound(s, behind, size, s.select(backward, s.index(-1), s.index(0)), high);
     OpFoldResult count = s.atLeastZero(s.ceilDiv(s.sub(end, start), step));
+    if (isReversal(first, behind, step))
+      count = size;
+    else if (!isConstantIntValue(backward, 0))
+      // Backward through no elements: the start has been moved to 0, which is one too many.
+      count = s.min(count, size);
     window.starts[i] = s.select(here, start, window.starts[i]);
     window.steps[i] = s.select(here, step, window.steps[i]);
     window.result[i] = s.select(here, count, window.result[i]);

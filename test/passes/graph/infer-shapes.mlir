@@ -89,6 +89,21 @@ func.func @nibbles() -> tensor<2x2xi4> {
 
 // -----
 
+// A dimension backwards is as long as forwards, and has no element where it is empty.
+// CHECK-LABEL: func @reversed
+// CHECK: onnx.Slice({{.*}}) {onnx.dims = {{\[}}["N"]]} : {{.*}} -> tensor<?xf32>
+// CHECK: onnx.Slice({{.*}}) : {{.*}} -> tensor<0xf32>
+func.func @reversed(%x: tensor<?xf32> {onnx.dims = ["N"]}, %y: tensor<0xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %start = onnx.Constant() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %end = onnx.Constant() {value = dense<-9223372036854775807> : tensor<1xi64>} : () -> tensor<1xi64>
+  %axis = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = onnx.Slice(%x, %start, %end, %axis, %start) : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xf32>
+  %1 = onnx.Slice(%y, %axis, %end, %axis, %start) : (tensor<0xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xf32>
+  return %0, %1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
 // Integers wrap around as their type does; what int32 computes from sizes is checked when it runs.
 // CHECK-LABEL: func @wrapping
 // CHECK: onnx.Constant() {value = dense<[4, -127]> : tensor<2xi8>}
