@@ -21,7 +21,9 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // First, because what the model declares of shapes is not to be relied on.
   functions.addPass(createInferShapes());
   functions.addPass(createFoldConstants());
-  // Where a shape is computed by operators that only folding knows.
+  // After folding, which makes conditions known that shapes alone do not.
+  functions.addPass(createFoldIf());
+  // Of branches, and where a shape is computed by operators that only folding knows.
   functions.addPass(createInferShapes({/*missingOnly=*/true}));
   functions.addPass(createFoldConstants());
   // After folding, which makes much of what is given at run time known; before anything else, since

@@ -64,6 +64,31 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FoldIf : Pass<"cameo-fold-if", "::mlir::func::FuncOp"> {
+  let summary = "fold each If whose condition is known to the branch that is taken";
+  let description = [{
+    The condition is a constant, or known from sizes. Sizes are inferred on the way, so that it may be
+    known from the shape of another If's result, and If may stand within If. Operators of the branch
+    keep the shapes that the model declares, with `onnx.shape_declared`, until `cameo-infer-shapes`
+    has inferred theirs. An If whose condition only a run knows stays.
+
+    ```mlir
+    %0 = onnx.If(%true) ({
+      onnx.Yield(%a) : (tensor<2xf32>) -> ()
+    }, {
+      %1 = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      onnx.Yield(%1) : (tensor<2xf32>) -> ()
+    }) : (tensor<i1>) -> tensor<2xf32>
+    ```
+    ==>
+    ```mlir
+    %1 = onnx.Relu(%x) {onnx.shape_declared} : (tensor<2xf32>) -> tensor<2xf32>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
+  let statistics = [Statistic<"folded", "folded", "Ifs that one branch took the place of">];
+}
+
 def FoldPadIntoWindow : Pass<"cameo-fold-pad-into-window", "::mlir::func::FuncOp"> {
   let summary = "fold padding into the pads of convolutions and pools";
   let description = [{

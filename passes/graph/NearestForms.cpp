@@ -30,7 +30,8 @@ StringRef nearestForm(StringRef op) {
       .Case("DeformConv", "Conv")
       .Cases("GRU", "LSTM", "RNN", "its steps as MatMul, Add, Sigmoid and Tanh")
       .Case("GridSample", "Resize")
-      .Case("If", "the branch that is taken, or Where on the results of both")
+      .Case("If",
+            "a condition that is a constant or known from shapes, or Where on the results of both")
       .Cases("ImageDecoder", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
              "TfIdfVectorizer", preprocess)
       .Cases("Loop", "Scan", "the loop unrolled when the model is exported")

@@ -52,7 +52,13 @@ LogicalResult ShapeWalk::checkOperator(Operation *op) {
   if (isa<onnx::NoneOp, onnx::ConstantOp, onnx::YieldOp>(op))
     return success();
   if (isa<onnx::CustomOp>(op) || !onnx::rulesOf(op)) {
-    (void)refusals.add(op, describeUnsupported(op));
+    // A condition that is computed from sizes is not one that the device computes.
+    auto choice = dyn_cast<onnx::IfOp>(op);
+    bool isOpen = choice && succeeded(shapes.host.tryValues(choice.getCond(), 1));
+    (void)refusals.add(op, isOpen ? "its condition depends on sizes or numbers that only a run "
+                                    "knows; nearest supported: sizes fixed with --shapes, or Where "
+                                    "on the results of both branches"
+                                  : describeUnsupported(op));
     // What stands in its graphs would be the next thing to be told.
     for (Region &region : op->getRegions())
       region.walk<WalkOrder::PreOrder>([&](Operation *nested) {
@@ -124,20 +130,33 @@ llvm::DenseSet<Operation *> neededOperators(Block &block) {
   return needed;
 }
 
-void ShapeWalk::run(llvm::function_ref<void(Operation *)> after) {
+void ShapeWalk::visit(Operation *op) {
+  if (succeeded(checkOperator(op)))
+    infer(op);
+  if (refusals.contains(op))
+    for (OpResult result : op->getResults())
+      if (!shapes.find(result))
+        useDeclaredShape(result);
+}
+
+void ShapeWalk::run(llvm::function_ref<void(Operation *)> after,
+                    llvm::function_ref<Operation *(Operation *)> replace) {
   beginInputs();
   Block &body = function.getBody().front();
   llvm::DenseSet<Operation *> needed = neededOperators(body);
-  for (Operation &op : body.without_terminator()) {
-    if (isa<onnx::NoneOp, onnx::ConstantOp>(op) || !needed.contains(&op))
-      continue;
-    if (succeeded(checkOperator(&op)))
-      infer(&op);
-    if (refusals.contains(&op))
-      for (OpResult result : op.getResults())
-        if (!shapes.find(result))
-          useDeclaredShape(result);
-    after(&op);
+  for (Operation *op = &body.front(); op != body.getTerminator();) {
+    Operation *next = op->getNextNode();
+    if (!isa<onnx::NoneOp, onnx::ConstantOp>(op) && needed.contains(op)) {
+      Operation *now = replace(op);
+      if (now != op) {
+        for (op = now; now != next; now = now->getNextNode())
+          needed.insert(now);
+        continue;
+      }
+      visit(op);
+      after(op);
+    }
+    op = next;
   }
 }
 

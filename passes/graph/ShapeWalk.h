@@ -13,9 +13,14 @@ class ShapeWalk {
 public:
   explicit ShapeWalk(mlir::func::FuncOp function);
 
-  /// Infers in order what the function's outputs need; `after` is called for each of these nodes.
-  /// Results of refused nodes have their declared shapes.
-  void run(llvm::function_ref<void(mlir::Operation *)> after = [](mlir::Operation *) {});
+  /// Infers in order what the function's outputs need; `after` is called for each of these nodes,
+  /// and before it `replace`, which gives the node to go on with: the node itself or, where it has
+  /// put others into its place, the first of them. Results of refused nodes have their declared
+  /// shapes.
+  void run(
+      llvm::function_ref<void(mlir::Operation *)> after = [](mlir::Operation *) {},
+      llvm::function_ref<mlir::Operation *(mlir::Operation *)> replace =
+          [](mlir::Operation *op) { return op; });
   /// Whether a node is refused and its results have their declared shapes.
   bool usesDeclaredShapes(mlir::Operation *op) const;
 
@@ -27,6 +32,7 @@ private:
   void beginInputs();
   llvm::LogicalResult checkOperator(mlir::Operation *op);
   void infer(mlir::Operation *op);
+  void visit(mlir::Operation *op);
   void useDeclaredShape(mlir::OpResult result);
 
   mlir::func::FuncOp function;

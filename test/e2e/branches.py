@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""If whose condition the compiler knows: a constant, or what follows from shapes, as exporters write squeezes and
+checks. The branch that is taken is compiled, at every level, beside ONNX Runtime; If whose condition only a run
+knows is refused by name."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import re
+import sys
+
+import numpy
+from onnx import TensorProto, helper, numpy_helper
+
+import artefact
+import harness
+import reference
+
+FLOAT, BOOL, INT64 = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
+I64 = numpy.int64
+X = numpy.arange(6, dtype=numpy.float32).reshape(2, 3) - 2
+ROW = X[:1]
+
+
+def node(kind, inputs, output, **attributes):
+    return helper.make_node(kind, inputs, [output] if isinstance(output, str) else output,
+                            f"make_{output if isinstance(output, str) else output[0]}", **attributes)
+
+
+def branch(name, nodes, outputs, weights=None):
+    """Of the outputs (name, sizes)."""
+    return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(key, FLOAT, sizes)
+                                               for key, sizes in outputs],
+                             [numpy_helper.from_array(array, key) for key, array in (weights or {}).items()])
+
+
+def choice(condition, output, then, otherwise):
+    return node("If", [condition], output, then_branch=then, else_branch=otherwise)
+
+
+def relu_or_neg(prefix="", source="x", sizes=None):
+    return (branch(f"{prefix}then", [node("Relu", [source], f"{prefix}t")], [(f"{prefix}t", sizes)]),
+            branch(f"{prefix}else", [node("Neg", [source], f"{prefix}e")], [(f"{prefix}e", sizes)]))
+
+
+def model(name, nodes, weights, sizes=(2, 3), opset=17):
+    return artefact.model(name, nodes, [("x", FLOAT, sizes)], [("y", FLOAT, None)], weights, opset=opset)
+
+
+def rank_is(rank):
+    """Nodes that compare the rank of x with a number."""
+    return [node("Shape", ["x"], "shape"), node("Size", ["shape"], "rank"), node("Equal", ["rank", "wanted"], "c")], \
+        {"wanted": numpy.array(rank, I64)}
+
+
+def size_is(axis, size):
+    return [node("Shape", ["x"], "shape"), node("Gather", ["shape", "axis"], "size"),
+            node("Equal", ["size", "wanted"], "c")], {"axis": numpy.array(axis, I64), "wanted": numpy.array(size, I64)}
+
+
+def squeeze(source="x", prefix=""):
+    """torch's squeeze of a dimension that may not be 1: branches of different rank."""
+    then = branch(f"{prefix}then", [node("Squeeze", [source, f"{prefix}axes"], f"{prefix}t")],
+                  [(f"{prefix}t", None)], {f"{prefix}axes": numpy.array([0], I64)})
+    return then, branch(f"{prefix}else", [node("Identity", [source], f"{prefix}e")], [(f"{prefix}e", None)])
+
+
+def cases():
+    """(name, model, feed, options of cameoc)"""
+    for truth in (True, False):
+        word = str(truth).lower()
+        yield f"initializer-{word}", model("initializer", [choice("c", "y", *relu_or_neg())],
+                                           {"c": numpy.array(truth)}), X, ()
+        yield f"one-element-{word}", model("one_element", [choice("c", "y", *relu_or_neg())],
+                                           {"c": numpy.array([truth])}), X, ()
+        nodes, weights = rank_is(2 if truth else 3)
+        yield f"rank-{word}", model("rank", [*nodes, choice("c", "y", *relu_or_neg())], weights), X, ()
+        nodes, weights = size_is(0, 1)
+        yield f"squeeze-{word}", model("squeeze", [*nodes, choice("c", "y", *squeeze())], weights,
+                                       (1 if truth else 2, 3)), ROW if truth else X, ()
+        # An open batch says nothing of the other dimensions.
+        nodes, weights = size_is(1, 3 if truth else 4)
+        yield f"open-batch-{word}", model("open_batch", [*nodes, choice("c", "y", *relu_or_neg())], weights,
+                                          ("N", 3)), X, ()
+        nodes, weights = size_is(0, 2 if truth else 1)
+        yield f"fixed-{word}", model("fixed", [*nodes, choice("c", "y", *relu_or_neg())], weights, ("N", 3)), X, \
+            ("--shapes=x:2x3",)
+        # What only folding computes.
+        folded = [node("Xor", ["c", "d"], "e"), choice("e", "y", *relu_or_neg())]
+        yield f"folded-{word}", model("folded", folded, {"c": numpy.array(truth), "d": numpy.array(False)}), X, ()
+        for level in (1, 13, 21):
+            yield f"opset-{level}-{word}", model("opset", [choice("c", "y", *relu_or_neg())],
+                                                 {"c": numpy.array(truth)}, opset=max(level, 9)), X, ()
+    # One If after another: the condition comes from the first one's result.
+    nodes, weights = size_is(0, 1)
+    chain = [*nodes, choice("c", "h", *squeeze()), node("Shape", ["h"], "shape2"), node("Size", ["shape2"], "rank"),
+             node("Equal", ["rank", "one"], "c2"), choice("c2", "y", *relu_or_neg("2", "h"))]
+    weights["one"] = numpy.array(1, I64)
+    for sizes, array in (((1, 3), ROW), ((2, 3), X)):
+        yield f"chain-{sizes[0]}", model("chain", chain, weights, sizes), array, ()
+    inner = branch("inner", [choice("d", "t", *relu_or_neg("i"))], [("t", None)])
+    for truth in (True, False):
+        nested = [choice("c", "y", inner, branch("outer", [node("Abs", ["x"], "e")], [("e", None)]))]
+        yield f"nested-{truth}".lower(), model("nested", nested, {"c": numpy.array(True), "d": numpy.array(truth)}), X, ()
+    # Branches that only pass on what is there, and that take outer values and constants of their own.
+    passes = [choice("c", "y", branch("then", [], [("x", None)]), branch("else", [], [("w", None)]))]
+    for truth in (True, False):
+        yield f"passes-{truth}".lower(), model("passes", passes, {"c": numpy.array(truth), "w": X + 1}), X, ()
+    captures = [node("Exp", ["x"], "h"),
+                choice("c", "y", branch("then", [node("Add", ["h", "own"], "a"), node("Mul", ["a", "w"], "t")],
+                                        [("t", None)], {"own": X}), relu_or_neg()[1])]
+    yield "captures", model("captures", captures, {"c": numpy.array(True), "w": X + 1}), X, ()
+    several = [choice("c", ["h", "g"], branch("then", [node("Relu", ["x"], "t"), node("Abs", ["x"], "u")],
+                                              [("t", None), ("u", None)]),
+                      branch("else", [node("Neg", ["x"], "e")], [("e", None), ("x", None)])),
+               node("Sub", ["h", "g"], "y")]
+    for truth in (True, False):
+        yield f"several-{truth}".lower(), model("several", several, {"c": numpy.array(truth)}), X, ()
+    # A branch whose declared shape is wrong.
+    wrong = [choice("c", "y", *relu_or_neg(sizes=[5]))]
+    yield "declared-wrong", model("declared_wrong", wrong, {"c": numpy.array(True)}), X, ()
+
+
+def refusals():
+    """(name, model, text)"""
+    nodes, weights = size_is(0, 1)
+    yield "open-size", model("open_size", [*nodes, choice("c", "y", *squeeze())], weights, ("N", 3)), \
+        "node 'make_y' (If, opset 17): its condition depends on sizes or numbers that only a run knows; nearest " \
+        "supported: sizes fixed with --shapes"
+    device = [node("ReduceSum", ["x"], "s", keepdims=0), node("Greater", ["s", "zero"], "c"),
+              choice("c", "y", *relu_or_neg())]
+    yield "device", model("device", device, {"zero": numpy.array(0, numpy.float32)}, ("N", 3)), \
+        "node 'make_y' (If, opset 17): the operator is not supported; nearest supported: a condition that is"
+
+
+def unsupported_branch(truth):
+    """A branch that holds what is not supported, which is no harm where it is not taken."""
+    other = branch("else", [node("NonZero", ["x"], "z"), node("Cast", ["z"], "e", to=FLOAT)], [("e", None)])
+    return model("unsupported", [choice("c", "y", relu_or_neg()[0], other)], {"c": numpy.array(truth)})
+
+
+def check(suite, case, made, array, options):
+    program = artefact.Artefact(suite, case, made, *options)
+    step, arrays = program.run({"x": array})
+    if step.code:
+        return suite.fail(case, step.how(), step)
+    if reason := reference.differs("y", arrays[0], reference.expected(made, {"x": array})[0]):
+        return suite.fail(case, reason, step)
+    return suite.ok(case)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    options = parser.parse_args()
+    suite = harness.Suite("branches", options.build.resolve())
+    chosen = [*cases(), ("unsupported-not-taken", unsupported_branch(True), X, ())]
+    for name, made, array, flags in chosen:
+        for level in harness.LEVELS:
+            if re.search(options.filter, name):
+                check(suite, f"{name}{level}", made, array, [*flags, level])
+    for name, made, text in (*refusals(), ("unsupported-taken", unsupported_branch(False), "(NonZero, opset 17)")):
+        if re.search(options.filter, name):
+            program = artefact.Artefact(suite, name, made)
+            if program.step.code == 1 and text in program.step.output:
+                suite.ok(name)
+            else:
+                suite.fail(name, f"{program.step.how()}; '{text}' is wanted", program.step)
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
