@@ -13,12 +13,24 @@ LogicalResult axesToInput(ForeignNode &node) {
   return success();
 }
 
-// Clip 6: bounds as attributes.
+/// Whether the type has numbers beyond those of 32-bit floats, infinities at least: what holds no
+/// more than those of 16 bits has no number that the greatest of 32 bits would be a bound of.
+static bool reachesFloat(Value value) {
+  auto type = dyn_cast<TensorType>(value.getType());
+  return type && (type.getElementType().isF32() || type.getElementType().isF64());
+}
+
+// Clip 6: bounds as attributes. Those that are absent are the least and the greatest finite number
+// of 32 bits, which infinities are cut to.
 LogicalResult clip(ForeignNode &node) {
   std::optional<float> low = node.takeFloat("min"), high = node.takeFloat("max");
   if (low && high && !(*low <= *high))
     return node.fail("has the attribute 'min' = " + std::to_string(*low) +
                      " and 'max' = " + std::to_string(*high) + "; min must not be above max");
+  if (reachesFloat(node.input(0))) {
+    low = low.value_or(-std::numeric_limits<float>::max());
+    high = high.value_or(std::numeric_limits<float>::max());
+  }
   for (auto [i, bound] : {std::pair(1, low), std::pair(2, high)}) {
     if (!bound)
       continue;

@@ -231,10 +231,17 @@ def clip(name, version):
     if version < 11:
         yield Case("both", [normal(4, 6)], {"min": -0.5, "max": 0.7})
         yield Case("max", [normal(4, 6)], {"max": 0.7})
+        # Bounds that are absent are the greatest finite numbers.
+        ends = numpy.array([-numpy.inf, -1, 5, numpy.inf], F32)
+        yield Case("infinite", [ends])
+        yield Case("infinite-min", [ends], {"min": 0.0})
+        yield Case("infinite-max", [ends], {"max": 3.0})
         return
     yield Case("both", [normal(4, 6), scalar(-0.5), scalar(0.7)])
     yield Case("max", [normal(4, 6), None, scalar(0.7)])
     yield Case("none", [normal(4, 6)])
+    # ONNX Runtime refuses bounds of one dimension; onnx's reference broadcasts them.
+    yield Case("one-element", [normal(4, 6), Fixed(numpy.array([-0.5], F32)), numpy.array([[0.5]], F32)])
     yield Case("given", [normal(4, 6), numpy.array(-0.5, F32), numpy.array(0.5, F32)])
     if version >= 12:
         yield Case("int64", [whole(-9, 9, 4, 6), scalar(-3, I64), scalar(5, I64)])
