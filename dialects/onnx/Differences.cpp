@@ -72,6 +72,12 @@ bool paddedItself(Operation *op) {
   return autoPad && autoPad.getValue() != "NOTSET";
 }
 
+bool hasEvenSize(Operation *op) {
+  auto size = op->getAttrOfType<IntegerAttr>("size");
+  return size && size.getInt() % 2 == 0;
+}
+
+bool unbounded(Operation *op) { return isReal(op) && (!isPresent(op, 1) || !isPresent(op, 2)); }
 bool bounded(Operation *op) { return isReal(op) && (isPresent(op, 1) || isPresent(op, 2)); }
 bool wasFlattened(Operation *op) { return op->hasAttr(kRowsAttr); }
 bool givenAtRunTime(Operation *op) { return !constantValue(op->getOperand(1)); }
@@ -110,6 +116,7 @@ constexpr Difference differences[] = {
     {"ReduceMean", isReal, "the mean of no elements is NaN", kReference},
     {"MeanVarianceNormalization", always, "elements that are all equal become 0", kReference},
     {"Clip", bounded, "a bound that is NaN makes the result NaN", kReference},
+    {"Clip", unbounded, "an infinity is left where there is no bound", kReference},
     {"Pad", reflects, "a pad beyond the size goes back and forth", kReference},
     {"MaxPool", isReal, "the greatest of nothing but -inf is -inf", kReference},
     {"Attention", hidesKeys, "a query that sees no key makes NaN", kReference},
@@ -134,6 +141,10 @@ constexpr Difference differences[] = {
     {"Resize", halfPixel, "one element is taken from coordinate 0", kText},
     {"Pad", crops, "negative pads take elements away", kText},
     {"Cast", castsToInteger, "what no integer of the type can hold is undefined", kOpen},
+    {"LRN", hasEvenSize, "one channel more is summed behind than before", kOpen},
+    {"AveragePool LpPool MaxPool", paddedItself,
+     "windows begin at the first element where they are shorter than their stride", kOpen},
+    {"ConvTranspose", paddedItself, "what no window reaches is behind the others", kOpen},
     {"ArgMax ArgMin Hardmax", isReal, "a NaN is passed over", kOpen},
     {"GlobalMaxPool MaxPool", isReal, "a NaN makes the result NaN", kOpen},
     {"Gather GatherElements GatherND", givenAtRunTime,

@@ -109,6 +109,8 @@ def cases():
                      [numpy.ones((1, 2, 3, 4), F32)], "reference")
     yield Difference("Clip with a bound that is NaN", "Clip",
                      [floats(1, -1), numpy.array(NAN, F32), numpy.array(1, F32)], "reference")
+    for bounds in ([], [numpy.array(1, F32)]):
+        yield Difference("Clip without a bound, of infinity", "Clip", [floats(2, INF), *bounds], "reference")
     yield Difference("Pad, `reflect`, beyond the size", "Pad", [floats(1, 2, 3), ints(4, 5)],
                      "reference", {"mode": "reflect"})
     yield Difference("MaxPool of nothing but -inf", "MaxPool",
@@ -156,6 +158,18 @@ def cases():
                      {"to": TensorProto.INT32})
     yield Difference("Cast of what does not fit to int32", "Cast", [floats(NAN, INF, 300, -300)],
                      [ints(0, -1, 44, -44, dtype=numpy.int8)], {"to": TensorProto.INT8})
+    # Of four channels one is before and two are behind.
+    x = floats(1, 2, 3, 4, 5, shape=[1, 5, 1, 1])
+    sums = floats(14, 30, 54, 50, 41, shape=[1, 5, 1, 1])
+    yield Difference("LRN of an even size", "LRN", [x], [x / (1 + sums / 4)],
+                     {"size": 4, "alpha": 1.0, "beta": 1.0})
+    row = "Pools, `SAME_...`, with a kernel shorter than its stride"
+    for operator, wanted in (("AveragePool", [1.5, 5.5]), ("LpPool", [5**0.5, 61**0.5]), ("MaxPool", [2, 6])):
+        yield Difference(row, operator, [ramp(1, 1, 8) + 1], [floats(*wanted, shape=[1, 1, 2])],
+                         {"kernel_shape": [2], "strides": [4], "auto_pad": "SAME_UPPER"})
+    yield Difference("ConvTranspose, `SAME_...`, with a kernel shorter than its stride", "ConvTranspose",
+                     [floats(1, 2, 3, shape=[1, 1, 3]), numpy.ones((1, 1, 1), F32)],
+                     [floats(1, 0, 2, 0, 3, 0, shape=[1, 1, 6])], {"strides": [2], "auto_pad": "SAME_UPPER"})
     yield Difference("ArgMax, ArgMin, Hardmax of NaN", "ArgMax", [floats(1, NAN, 3)], [ints(2)])
     yield Difference("ArgMax, ArgMin, Hardmax of NaN", "ArgMin", [floats(NAN, 1, 3)], [ints(1)])
     yield Difference("ArgMax, ArgMin, Hardmax of NaN", "Hardmax", [floats(NAN, 1, 2)],
