@@ -16,13 +16,15 @@ struct Descr {
   const char *name; // without byte order
   uint32_t dtype;
 };
-// Void types of 1 and 2 bytes are what numpy makes of ml_dtypes' fp8 and bf16.
 constexpr Descr kDescrs[] = {
-    {"f4", CAMEO_FLOAT},  {"f8", CAMEO_DOUBLE}, {"f2", CAMEO_FLOAT16},   {"i1", CAMEO_INT8},
-    {"i2", CAMEO_INT16},  {"i4", CAMEO_INT32},  {"i8", CAMEO_INT64},     {"u1", CAMEO_UINT8},
-    {"u2", CAMEO_UINT16}, {"u4", CAMEO_UINT32}, {"u8", CAMEO_UINT64},    {"b1", CAMEO_BOOL},
-    {"V1", CAMEO_UINT8},  {"V2", CAMEO_UINT16}, {"c8", CAMEO_COMPLEX64}, {"c16", CAMEO_COMPLEX128},
+    {"f4", CAMEO_FLOAT},     {"f8", CAMEO_DOUBLE},      {"f2", CAMEO_FLOAT16}, {"i1", CAMEO_INT8},
+    {"i2", CAMEO_INT16},     {"i4", CAMEO_INT32},       {"i8", CAMEO_INT64},   {"u1", CAMEO_UINT8},
+    {"u2", CAMEO_UINT16},    {"u4", CAMEO_UINT32},      {"u8", CAMEO_UINT64},  {"b1", CAMEO_BOOL},
+    {"c8", CAMEO_COMPLEX64}, {"c16", CAMEO_COMPLEX128},
 };
+// What numpy makes of ml_dtypes' types, and cannot read itself: void types of 1 and 2 bytes of fp8
+// and bf16, and of fp8 with 5 and 2 bits a float of 1 byte.
+constexpr Descr kForeignDescrs[] = {{"V1", CAMEO_UINT8}, {"f1", CAMEO_UINT8}, {"V2", CAMEO_UINT16}};
 
 // The text after `'key':`, or null.
 const char *valueOf(const std::string &header, const char *key) {
@@ -41,13 +43,19 @@ Status parseDescr(const char *text, uint32_t &dtype, bool &bigEndian) {
     return failure(Code::InvalidArgument, "npy: structured or missing element type");
   const char *end = std::strchr(text + 1, '\'');
   std::string descr(text + 1, end ? size_t(end - text - 1) : 0);
-  if (!descr.empty() && std::strchr("<|=>", descr[0]))
-    for (const Descr &known : kDescrs)
-      if (descr.substr(1) == known.name) {
-        dtype = known.dtype;
+  auto find = [&](const Descr *known, const Descr *last) {
+    for (; known != last; ++known)
+      if (descr.substr(1) == known->name) {
+        dtype = known->dtype;
         bigEndian = descr[0] == '>';
-        return {};
+        return true;
       }
+    return false;
+  };
+  if (!descr.empty() && std::strchr("<|=>", descr[0]) &&
+      (find(std::begin(kDescrs), std::end(kDescrs)) ||
+       find(std::begin(kForeignDescrs), std::end(kForeignDescrs))))
+    return {};
   return failure(Code::InvalidArgument, "npy: element type '%s' is not supported", descr.c_str());
 }
 
@@ -133,7 +141,7 @@ Status parseNpy(const uint8_t *data, size_t size, HostTensor &tensor) {
 Status formatNpy(const HostTensor &tensor, std::vector<uint8_t> &bytes) {
   const char *descr = nullptr;
   for (const Descr &known : kDescrs)
-    if (known.dtype == tensor.dtype && known.name[0] != 'V')
+    if (known.dtype == tensor.dtype)
       descr = known.name;
   HostTensor unpacked;
   const HostTensor *written = &tensor;

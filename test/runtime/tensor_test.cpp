@@ -172,6 +172,11 @@ TEST(Tensor, NpyHeaders) {
   Bytes file = npyFile("{'shape': (2, 1,), 'fortran_order': False, 'descr': '<i2'}\n", Bytes(4));
   ASSERT_TRUE(parseNpy(file.data(), file.size(), tensor).ok());
   EXPECT_EQ(tensor.shape, (Shape{2, 1}));
+  // As ml_dtypes' float8_e5m2 is written: bits, which the model's type says the meaning of.
+  Bytes narrow = npyFile("{'descr': '<f1', 'fortran_order': False, 'shape': (2,), }\n", {60, 188});
+  ASSERT_TRUE(parseNpy(narrow.data(), narrow.size(), tensor).ok());
+  ASSERT_TRUE(adaptType(tensor, CAMEO_FLOAT8E5M2).ok());
+  EXPECT_EQ(formatTensor(tensor, 9), "2xf8e5m2=1 -1");
   EXPECT_EQ(npyError("{'descr': '>q4', 'fortran_order': False, 'shape': (2,), }", 8),
             "npy: element type '>q4' is not supported");
   EXPECT_EQ(npyError("{'descr': '<U4', 'fortran_order': False, 'shape': (2,), }", 8),
