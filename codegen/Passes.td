@@ -36,12 +36,17 @@ def CreateVariants : Pass<"cameo-create-variants", "::mlir::ModuleOp"> {
 def VerifyStage : Pass<"cameo-verify-stage", "::mlir::ModuleOp"> {
   let summary = "verify that a module has the form that a stage promises";
   let description = [{
-    Says which operation breaks the invariant of the stage that is named; docs/stages.md has them
-    all. Changes nothing.
+    Says which operation breaks a promise of the stage that is named; docs/stages.md has them all.
+    Changes nothing but the ledger, which has the broken promises of quality: those with which nothing
+    that follows goes wrong. With `strict` they are errors, too.
   }];
-  let options = [Option<"stage", "stage", "std::string", /*default=*/"",
-                        "imported, normalized, precision, dispatched, scheduled, tiled, device or "
-                        "host">];
+  let options = [
+    Option<"stage", "stage", "std::string", /*default=*/"",
+           "imported, normalized, precision, dispatched, scheduled, tiled, device or host">,
+    Option<"strict", "strict", "bool", /*default=*/"false",
+           "whether what could be better is an error">
+  ];
+  let dependentDialects = ["::cameo::rt::RtDialect"];
 }
 
 //===-- dispatched -> scheduled -> tiled ------------------------------------------------------===//

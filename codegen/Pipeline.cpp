@@ -281,5 +281,5 @@ void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOpti
   if (info.populate)
     info.populate(passes, options);
   if (options.verifyStages && info.verify)
-    passes.addPass(createVerifyStage({info.name.str()}));
+    passes.addPass(createVerifyStage({info.name.str(), options.strict}));
 }

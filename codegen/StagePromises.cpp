@@ -11,6 +11,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/InPlace.h"
 #include "dialects/rt/Layout.h"
+#include "dialects/rt/Ledger.h"
 #include "passes/graph/ConstantFolding.h"
 #include "passes/precision/Policy.h"
 
@@ -24,13 +25,29 @@ using namespace cameo;
 namespace {
 
 /// Says what is wrong with an operation at a stage.
-struct Complaint {
-  Stage stage;
+class Complaint {
+public:
+  /// `missed` takes what could be better; where it is null, that is an error, too.
+  Complaint(Stage stage, rt::Ledger *missed = nullptr) : stage(stage), missed(missed) {}
 
+  const Stage stage;
+
+  /// What passes or code that follow would go wrong with.
   InFlightDiagnostic operator()(Operation *op) const {
     return emitError(op->getLoc())
            << "'" << op->getName() << "' at stage " << stageName(stage) << ": ";
   }
+
+  /// What is right, and for which the passes have left more to do than they should.
+  LogicalResult couldBeBetter(Operation *op, const Twine &how) const {
+    if (!missed)
+      return (*this)(op) << how;
+    missed->missed("promise", op->getLoc(), "not as stage " + stageName(stage) + " promises", how);
+    return success();
+  }
+
+private:
+  rt::Ledger *missed;
 };
 
 /// Of one operation.
@@ -57,15 +74,15 @@ LogicalResult checkOnnx(Operation *op, const Complaint &error) {
 /// What a pass of the stage would still change.
 LogicalResult checkSimplified(Operation *op, const Complaint &error) {
   if (identityOf(op))
-    return error(op) << "it computes nothing; what uses it can use its operand";
+    return error.couldBeBetter(op, "it computes nothing; what uses it can use its operand");
   int64_t growth;
   if (!op->hasAttr(kKeptUnfoldedAttr) && !op->getNumRegions() &&
       succeeded(foldToConstants(op, kFoldedBytes, /*reclaim=*/false, growth)))
-    return error(op) << "its operands are constants, so its results are";
+    return error.couldBeBetter(op, "its operands are constants, so its results are");
   if (foldsIntoWindow(op))
-    return error(op) << "the padding before it can be its own";
+    return error.couldBeBetter(op, "the padding before it can be its own");
   if (foldsIntoConvolution(op))
-    return error(op) << "it can be folded into the convolution before it";
+    return error.couldBeBetter(op, "it can be folded into the convolution before it");
   return success();
 }
 
@@ -75,7 +92,8 @@ bool hasFinalTypes(Operation *op) {
   return function && function->hasAttr(kPrecisionAttr);
 }
 
-/// Nothing is converted that is known now, or that was converted a moment ago.
+/// Nothing is converted that is known now, or that was converted a moment ago. A model may round
+/// numbers by a cast and the one back, which are then no pair of ours.
 LogicalResult checkCast(Operation *op, const Complaint &error) {
   auto cast = dyn_cast<onnx::CastOp>(op);
   if (!cast || !hasFinalTypes(op) || isFP32(cast.getOutput()) == isFP32(cast.getInput()))
@@ -84,10 +102,12 @@ LogicalResult checkCast(Operation *op, const Complaint &error) {
   if (!type || !isa<FloatType>(type.getElementType()))
     return success();
   if (onnx::constantValue(cast.getInput()))
-    return error(op) << "constants have their final type";
+    return error.couldBeBetter(op, "constants have their final type");
   auto before = cast.getInput().getDefiningOp<onnx::CastOp>();
-  if (before && before.getInput().getType() == cast.getOutput().getType())
-    return error(op) << "it undoes the cast before it";
+  bool isRounding = before && isFP32(before.getInput()) && !before->hasAttr(kPrecisionAttr) &&
+                    !cast->hasAttr(kPrecisionAttr);
+  if (before && before.getInput().getType() == cast.getOutput().getType() && !isRounding)
+    return error.couldBeBetter(op, "it undoes the cast before it");
   return success();
 }
 
@@ -103,15 +123,17 @@ LogicalResult checkProducts(func::FuncOp function, const Complaint &error) {
     std::optional<Precision> precision = precisionOf(&op);
     bool isFloat = *wanted == Precision::INT8 || llvm::any_of(op.getOperands(), isFP32);
     if (policyOf(&op).role == Role::Product && precision && *precision != *wanted &&
-        *precision != Precision::INT8 && !op.hasAttr(kKeptPrecisionAttr) && isFloat)
-      return error(&op) << "it computes in " << precisionText(*precision) << " and not in "
-                        << precisionText(*wanted) << ", and nothing says why";
+        *precision != Precision::INT8 && !op.hasAttr(kKeptPrecisionAttr) && isFloat &&
+        failed(error.couldBeBetter(&op, "it computes in " + precisionText(*precision) +
+                                            " and not in " + precisionText(*wanted) +
+                                            ", and nothing says why")))
+      return failure();
   }
   return success();
 }
 
-/// What a dequantised tensor is multiplied by, or added to its products, is dequantised, too:
-/// whoever folds such constants takes from the product that it is one of integers.
+/// What a dequantised tensor is multiplied by, or added to its products, is dequantised, too: else
+/// it is no product of integers.
 LogicalResult checkQuantized(Operation *op, const Complaint &error) {
   auto function = op->getParentOfType<func::FuncOp>();
   auto asked = function ? function->getAttrOfType<StringAttr>(kPrecisionAttr) : StringAttr();
@@ -122,7 +144,7 @@ LogicalResult checkQuantized(Operation *op, const Complaint &error) {
   unsigned count = std::min(op->getNumOperands(), isa<onnx::ConvOp>(op) ? 3u : 2u);
   for (Value operand : op->getOperands().take_front(count))
     if (isFP32(operand) && onnx::constantValue(operand))
-      return error(op) << "its constants stand in DequantizeLinear up to this stage";
+      return error.couldBeBetter(op, "its constants stand in DequantizeLinear up to this stage");
   return success();
 }
 
@@ -174,7 +196,10 @@ LogicalResult checkSchedule(Operation *op, const Complaint &error) {
   if (!dispatch.getSchedule())
     return error(op) << "it has no schedule";
   const Target *target = targetOf(op, error);
-  return target ? verifySchedule(dispatch, *target) : failure();
+  if (!target || failed(verifySchedule(dispatch, *target)))
+    return failure();
+  std::string better = betterSchedule(dispatch, *target);
+  return better.empty() ? success() : error.couldBeBetter(op, better);
 }
 
 LogicalResult checkIsNoDispatch(Operation *op, const Complaint &error) {
@@ -278,11 +303,10 @@ LogicalResult checkBuffers(Operation *op, const Complaint &error) {
   return success();
 }
 
-LogicalResult verifyVariants(ModuleOp module, Stage stage, ArrayRef<Check> checks) {
-  Complaint error{stage};
+LogicalResult verifyVariants(ModuleOp module, const Complaint &error, ArrayRef<Check> checks) {
   auto variants = module.getOps<rt::VariantOp>();
   if (variants.empty())
-    return emitError(module.getLoc()) << "a model at stage " << stageName(stage)
+    return emitError(module.getLoc()) << "a model at stage " << stageName(error.stage)
                                       << " has a variant for each architecture; there is none";
   for (auto function : module.getOps<func::FuncOp>())
     return error(function) << "functions stand in variants";
@@ -301,49 +325,67 @@ LogicalResult verifyVariants(ModuleOp module, Stage stage, ArrayRef<Check> check
 
 } // namespace
 
-LogicalResult cameo::verifyImported(ModuleOp module) {
-  Complaint error{Stage::Imported};
-  return verifyModel(modelFunction(module, error), error, {checkOnnx});
+/// Broken promises of quality are errors, or the module's ledger has them.
+static LogicalResult verifyAll(ModuleOp module, Stage stage, bool strict,
+                               function_ref<LogicalResult(const Complaint &)> verify) {
+  if (strict)
+    return verify(Complaint(stage));
+  rt::Ledger ledger(module);
+  return verify(Complaint(stage, &ledger));
 }
 
-LogicalResult cameo::verifyNormalized(ModuleOp module) {
-  Complaint error{Stage::Normalized};
-  func::FuncOp function = modelFunction(module, error);
-  if (failed(verifyModel(function, error, {checkOnnx, checkSimplified})))
-    return failure();
-  if (Operation *op = findUninferred(function))
-    return error(op) << "it has no rank, although its shape can be inferred";
-  return success();
+static LogicalResult verifyVariants(ModuleOp module, Stage stage, bool strict,
+                                    ArrayRef<Check> checks) {
+  return verifyAll(module, stage, strict,
+                   [&](const Complaint &error) { return verifyVariants(module, error, checks); });
 }
 
-LogicalResult cameo::verifyPrecision(ModuleOp module) {
-  Complaint error{Stage::Precision};
-  func::FuncOp function = modelFunction(module, error);
-  return failure(failed(verifyModel(function, error, {checkOnnx, checkCast, checkQuantized})) ||
-                 failed(checkProducts(function, error)));
+LogicalResult cameo::verifyImported(ModuleOp module, bool strict) {
+  return verifyAll(module, Stage::Imported, strict, [&](const Complaint &error) {
+    return verifyModel(modelFunction(module, error), error, {checkOnnx});
+  });
 }
 
-LogicalResult cameo::verifyDispatched(ModuleOp module) {
-  return verifyVariants(module, Stage::Dispatched, {checkLowered});
+LogicalResult cameo::verifyNormalized(ModuleOp module, bool strict) {
+  return verifyAll(module, Stage::Normalized, strict, [&](const Complaint &error) -> LogicalResult {
+    func::FuncOp function = modelFunction(module, error);
+    if (failed(verifyModel(function, error, {checkOnnx, checkSimplified})))
+      return failure();
+    if (Operation *op = findUninferred(function))
+      return error.couldBeBetter(op, "it has no rank, although its shape can be inferred");
+    return success();
+  });
 }
 
-LogicalResult cameo::verifyScheduled(ModuleOp module) {
-  return verifyVariants(module, Stage::Scheduled, {checkSchedule, checkLowered});
+LogicalResult cameo::verifyPrecision(ModuleOp module, bool strict) {
+  return verifyAll(module, Stage::Precision, strict, [&](const Complaint &error) {
+    func::FuncOp function = modelFunction(module, error);
+    return failure(failed(verifyModel(function, error, {checkOnnx, checkCast, checkQuantized})) ||
+                   failed(checkProducts(function, error)));
+  });
 }
 
-LogicalResult cameo::verifyTiled(ModuleOp module) {
-  return verifyVariants(module, Stage::Tiled,
+LogicalResult cameo::verifyDispatched(ModuleOp module, bool strict) {
+  return verifyVariants(module, Stage::Dispatched, strict, {checkLowered});
+}
+
+LogicalResult cameo::verifyScheduled(ModuleOp module, bool strict) {
+  return verifyVariants(module, Stage::Scheduled, strict, {checkSchedule, checkLowered});
+}
+
+LogicalResult cameo::verifyTiled(ModuleOp module, bool strict) {
+  return verifyVariants(module, Stage::Tiled, strict,
                         {checkIsNoDispatch, checkLowered, checkLaunch, checkMemorySpaces});
 }
 
-LogicalResult cameo::verifyDevice(ModuleOp module) {
-  return verifyVariants(module, Stage::Device,
+LogicalResult cameo::verifyDevice(ModuleOp module, bool strict) {
+  return verifyVariants(module, Stage::Device, strict,
                         {checkIsNoDispatch, checkLowered, checkLaunch, checkAlignment,
                          checkDeviceOps, checkTargetHasInstruction});
 }
 
-LogicalResult cameo::verifyHost(ModuleOp module) {
-  return verifyVariants(module, Stage::Host,
+LogicalResult cameo::verifyHost(ModuleOp module, bool strict) {
+  return verifyVariants(module, Stage::Host, strict,
                         {checkIsNoDispatch, checkLowered, checkLaunch, checkDeviceOps,
                          checkTargetHasInstruction, checkBuffers});
 }

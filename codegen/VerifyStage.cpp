@@ -24,7 +24,7 @@ struct VerifyStage : cameo::impl::VerifyStageBase<VerifyStage> {
       return signalPassFailure();
     }
     auto verify = stages()[static_cast<unsigned>(*known)].verify;
-    if (verify && failed(verify(getOperation())))
+    if (verify && failed(verify(getOperation(), strict)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

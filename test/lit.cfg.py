@@ -26,6 +26,8 @@ config.test_exec_root = str(build / "test")
 config.environment["PATH"] = os.pathsep.join(
     [str(build / "bin"), str(source / "build" / "venv" / "bin"), str(llvm_tools), os.environ["PATH"]])
 config.environment["CAMEO_SOURCE"] = str(source)
+# What a stage promises of quality is an error here, and a remark to users.
+config.environment["CAMEO_STRICT"] = "1"
 
 # One Python environment serves all build folders.
 python = source / "build" / "venv" / "bin" / "python"

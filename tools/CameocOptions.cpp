@@ -4,6 +4,7 @@
 #include "tools/CameocOptions.h"
 
 #include "codegen/InputShapes.h"
+#include "tools/Strictness.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -313,6 +314,7 @@ const Setter kSetters[] = {
     {OPT_print_ir_after, [](CameocOptions &o, StringRef v) { return setText(o.printIrAfter, v); }},
     {OPT_print_pipeline, [](CameocOptions &o, StringRef) { return setFlag(o.printPipeline); }},
     {OPT_statistics, [](CameocOptions &o, StringRef) { return setFlag(o.statistics); }},
+    {OPT_strict, [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.strict); }},
     {OPT_mlir, addMlir},
     {OPT_INPUT, setInput},
 };
@@ -329,6 +331,7 @@ void addEnvironment(CameocOptions &options) {
   if (const char *folder = std::getenv("CAMEO_CACHE_DIR");
       options.pipeline.cacheDir.empty() && folder)
     options.pipeline.cacheDir = folder;
+  options.pipeline.strict |= isStrictByEnvironment();
 }
 
 llvm::Error needsValue(const CameocTable &table, const opt::Option &option) {

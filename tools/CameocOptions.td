@@ -162,6 +162,9 @@ let Group = passes in {
 def print_pipeline : Switch<"print-pipeline",
     "says on stderr which passes lead to each stage, as cameo-opt's --pass-pipeline takes them">;
 def statistics : Switch<"statistics", "says on stderr what passes have counted">;
+def strict : Switch<"strict",
+    "for tests: where passes left undone what a stage promises of them is an error, no remark; the "
+    "same where $CAMEO_STRICT is set">;
 def mlir : Joined<["--"], "mlir-">, MetaVarName<"...">,
     HelpText<"MLIR's options for passes: --mlir-print-ir-after-all (and the others of that family, "
              "with -j 1), --mlir-timing, --mlir-pass-pipeline-crash-reproducer=FILE">;

@@ -4,6 +4,7 @@
 
 #include "codegen/Pipeline.h"
 #include "codegen/emit/Backend.h"
+#include "tools/Strictness.h"
 
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -44,6 +45,11 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                  llvm::cl::desc("at normalized: refuse what cannot be compiled"),
                                  llvm::cl::init(true)};
 
+  Option<bool> strict{
+      *this, "strict",
+      llvm::cl::desc("what a stage promises of quality is checked as an error, too"),
+      llvm::cl::init(isStrictByEnvironment())};
+
   PipelineOptions get() const {
     PipelineOptions options;
     options.targets = targets;
@@ -54,6 +60,7 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
     options.precision.ranges = ranges;
     options.taps = taps;
     options.reportUnsupported = reportUnsupported;
+    options.strict = strict;
     return options;
   }
 };

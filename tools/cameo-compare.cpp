@@ -6,6 +6,7 @@
 #include "codegen/compare/ComparisonReport.h"
 #include "codegen/target/Target.h"
 #include "tools/Calibration.h"
+#include "tools/Strictness.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -111,6 +112,7 @@ static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where, boo
   if (llvm::Error error = targetsOf(where).moveInto(options.pipeline.targets))
     return std::move(error);
   options.pipeline.level = level;
+  options.pipeline.strict = isStrictByEnvironment();
   options.jobs = jobs;
   options.onMessage = [&isTold](CompileMessage message) {
     if (StringRef text = message.text; text.consume_front("--tap: "))

@@ -240,6 +240,7 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   compile.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
   const PrecisionOptions &precision = options.pipeline.precision;
   compile.pipeline.precision.equalizesRanges = precision.equalizesRanges;
+  compile.pipeline.strict = options.pipeline.strict;
   CalibrationOptions &calibration = request.calibration;
   calibration = options.calibration;
   calibration.device = options.device.value_or(RunDevice());

@@ -147,18 +147,21 @@ std::unique_ptr<ScheduleMatch> matchAssigned(const Computation &computation, con
 }
 
 LogicalResult verifySchedule(kernel::DispatchOp op, const Target &target) {
-  Computation computation(op);
-  if (!matchAssigned(computation, target))
-    return failure();
+  return success(matchAssigned(Computation(op), target) != nullptr);
+}
+
+std::string betterSchedule(kernel::DispatchOp op, const Target &target) {
   StringRef family = op.getScheduleAttr().getFamily();
   if (findSchedule(family)->isOfProducts())
-    return success();
+    return "";
+  Computation computation(op);
   for (const Schedule *schedule : schedules())
     if (schedule->isOfProducts())
       if (auto match = schedule->match(computation, target); match && !match->candidates(1).empty())
-        return op.emitError() << "schedule '" << family << "' is not one of products; '"
-                              << schedule->family() << "' can compute this one";
-  return success();
+        return ("schedule '" + family + "' is not one of products; '" + schedule->family() +
+                "' can compute this one")
+            .str();
+  return "";
 }
 
 } // namespace cameo

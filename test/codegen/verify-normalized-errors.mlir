@@ -1,4 +1,4 @@
-// RUN: cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=normalized})' %s
+// RUN: cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=normalized strict=true})' %s
 
 // What the passes leave is well-formed.
 func.func @good(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -59,4 +59,12 @@ func.func @unranked(%x: tensor<2xf32>) -> tensor<*xf32> {
 func.func @custom(%x: tensor<4xf32>) -> tensor<*xf32> {
   %0 = onnx.Custom(%x) {domain = "d", op_type = "Op", version = 1 : i64, onnx_attributes = {}} : (tensor<4xf32>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
+}
+
+// -----
+
+func.func @notOnnx(%x: f32) -> f32 {
+  // expected-error @+1 {{'arith.addf' at stage normalized: only the onnx dialect is expected}}
+  %0 = arith.addf %x, %x : f32
+  return %0 : f32
 }

@@ -1,4 +1,4 @@
-// RUN: cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=precision})' %s
+// RUN: cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=precision strict=true})' %s
 
 // Without the attribute a model has the types that it was imported with.
 func.func @imported(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
@@ -39,6 +39,25 @@ func.func @undone(%x: tensor<2xf16>) -> tensor<2xf16> attributes {onnx.precision
   // expected-error @+1 {{'onnx.Cast' at stage precision: it undoes the cast before it}}
   %1 = onnx.Cast(%0) {to = 10 : i64} : (tensor<2xf32>) -> tensor<2xf16>
   return %1 : tensor<2xf16>
+}
+
+// -----
+
+// The model rounds its numbers by a cast and the one back.
+func.func @rounded(%x: tensor<2xf32>) -> tensor<2xf32> attributes {onnx.precision = "tf32"} {
+  %0 = onnx.Cast(%x) {to = 10 : i64} : (tensor<2xf32>) -> tensor<2xf16>
+  %1 = onnx.Cast(%0) {to = 1 : i64} : (tensor<2xf16>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// -----
+
+// The pass has no reason to.
+func.func @roundedByThePass(%x: tensor<2xf32>) -> tensor<2xf32> attributes {onnx.precision = "fp16"} {
+  %0 = onnx.Cast(%x) {onnx.precision = "fp16", to = 10 : i64} : (tensor<2xf32>) -> tensor<2xf16>
+  // expected-error @+1 {{'onnx.Cast' at stage precision: it undoes the cast before it}}
+  %1 = onnx.Cast(%0) {onnx.precision = "fp32", to = 1 : i64} : (tensor<2xf16>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
 }
 
 // -----

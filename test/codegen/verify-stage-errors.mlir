@@ -1,4 +1,4 @@
-// RUN: %cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=scheduled})' %s
+// RUN: %cameo-opt --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-verify-stage{stage=scheduled strict=true})' %s
 
 // expected-error @+1 {{a model at stage scheduled has a variant for each architecture; there is none}}
 module {
@@ -162,7 +162,7 @@ rt.variant @unpacked target "sm_80" {
 rt.variant @product target "sm_80" {
   func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x64xf32>) -> tensor<64x64xf32> {
     %e = tensor.empty() : tensor<64x64xf32>
-    // expected-error @+1 {{schedule 'map' is not one of products; 'contraction' can compute this one}}
+    // expected-error @+1 {{'kernel.dispatch' at stage scheduled: schedule 'map' is not one of products; 'contraction' can compute this one}}
     %y = kernel.dispatch ins(%x, %w : tensor<64x32xf32>, tensor<32x64xf32>) outs(%e : tensor<64x64xf32>) schedule <"map", {flat = false, threads = 64 : i64, vector = 1 : i64}> {
     ^bb0(%l: tensor<64x32xf32>, %r: tensor<32x64xf32>, %o: tensor<64x64xf32>):
       %zero = arith.constant 0.0 : f32

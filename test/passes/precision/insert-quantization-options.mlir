@@ -5,8 +5,8 @@
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json keep-ends=both}))' | FileCheck %s --check-prefix=BOTH
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{precision=fp16 nodes=p2=int8 ranges=%t.json}))' | FileCheck %s --check-prefix=BOTH
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{precision=fp16}))' | FileCheck %s --check-prefix=NOTHING
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json},cameo-hoist-quantization,cameo-lower-precision{precision=int8 ranges=%t.json}),cameo-verify-stage{stage=precision})' | FileCheck %s --check-prefix=TYPES
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json},cameo-lower-precision{precision=int8}),cameo-verify-stage{stage=precision})' > %t.once
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json},cameo-hoist-quantization,cameo-lower-precision{precision=int8 ranges=%t.json}),cameo-verify-stage{stage=precision strict=true})' | FileCheck %s --check-prefix=TYPES
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json},cameo-lower-precision{precision=int8}),cameo-verify-stage{stage=precision strict=true})' > %t.once
 // RUN: cameo-opt %t.once --pass-pipeline='builtin.module(func.func(cameo-insert-quantization{ranges=%t.json},cameo-lower-precision{precision=int8}))' | diff %t.once -
 
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-insert-quantization))' 2>&1 | FileCheck %s --check-prefix=NONE

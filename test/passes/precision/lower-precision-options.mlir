@@ -1,5 +1,5 @@
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=bf16}))' | FileCheck %s --check-prefix=WIDE
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=tf32}),cameo-verify-stage{stage=precision})' | FileCheck %s --check-prefix=SHORT
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=tf32}),cameo-verify-stage{stage=precision strict=true})' | FileCheck %s --check-prefix=SHORT
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 io=fp16}))' | FileCheck %s --check-prefix=IO
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 nodes=second*=fp32}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 nodes=MatMul=tf32;first=bf16}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=LAST
