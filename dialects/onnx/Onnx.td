@@ -51,7 +51,8 @@ def Onnx_Dialect : Dialect {
     "::mlir::DictionaryAttr":$arithmetic,
     // Of a product: how it may be computed.
     "::mlir::StringAttr":$products,
-    // Of a function whose values have their final types: the precision asked for.
+    // Of a function whose values have their final types: the precision asked for. Of a cast between
+    // them that the model does not have: that of its result.
     "::mlir::StringAttr":$precision,
     // Of a product that is not of the precision asked for: why.
     "::mlir::StringAttr":$kept_precision,

@@ -92,7 +92,12 @@ static Location locationOf(Value value) {
 Value TypeConverter::castTo(Value value, FloatType type) {
   b.setInsertionPointAfterValue(value);
   int64_t number = onnx::elementNumber(*onnx::elementKind(type));
-  SmallVector<NamedAttribute> attributes{b.getNamedAttr("to", b.getI64IntegerAttr(number))};
+  StringRef precision = precisionName(type.isF16()    ? Precision::FP16
+                                      : type.isBF16() ? Precision::BF16
+                                                      : Precision::FP32);
+  SmallVector<NamedAttribute> attributes{
+      b.getNamedAttr("to", b.getI64IntegerAttr(number)),
+      b.getNamedAttr(kPrecisionAttr, b.getStringAttr(precision))};
   if (ArrayAttr dims = dimsOf(value))
     attributes.push_back(b.getNamedAttr(onnx::kDimsAttr, dims));
   ++casts;

@@ -112,6 +112,8 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
       return signalPassFailure();
     PrecisionPlan plan{function, {}, ioPrecision, quantizedWork(function)};
     decide(plan, ranges);
+    if (asked == Precision::INT8)
+      recordImported(function, ledger);
     if (failed(checkOverrides()))
       return signalPassFailure();
     if (isLow(wanted))
@@ -169,6 +171,21 @@ private:
                << "--precision-of: '" << override.text
                << "' matches no node with values of FP32, neither by name nor by operator";
     return success();
+  }
+
+  /// Products that the model has in 16 bits are no question of this pass: of FP32 are those that it
+  /// lowers, or that were quantised.
+  void recordImported(func::FuncOp function, rt::Ledger &ledger) {
+    for (Operation &op : function.getBody().front()) {
+      std::optional<Precision> precision = precisionOf(&op);
+      if (policyOf(&op).role != Role::Product || !precision || !isLow(*precision) ||
+          llvm::any_of(op.getOperands(), isFP32))
+        continue;
+      std::string why = "the model has it in " + precisionText(*precision) +
+                        ", and products of FP32 are quantised";
+      op.setAttr(kKeptPrecisionAttr, StringAttr::get(&getContext(), why));
+      ledger.missed("precision", op.getLoc(), "kept in " + precisionText(*precision), why);
+    }
   }
 
   void decide(PrecisionPlan &plan, const NumberRanges &ranges) {

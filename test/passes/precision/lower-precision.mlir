@@ -1,4 +1,4 @@
-// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16}),cameo-verify-stage{stage=precision},cameo-report-decisions)' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16}),cameo-verify-stage{stage=precision strict=true},cameo-report-decisions)' | FileCheck %s
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16}))' > %t
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16},cameo-lower-precision{precision=fp16}))' | diff %t -
 
@@ -6,10 +6,10 @@
 // CHECK-LABEL: func @product(
 // CHECK-SAME: %[[X:.*]]: tensor<1x1x4xf32>) -> tensor<1x2x4xf32> attributes {onnx.precision = "fp16"
 // CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = dense<{{.*}}[1.000000e+00]], {{.*}}3.000490e-01]]]> : tensor<2x1x1xf16>}
-// CHECK-DAG: %[[C:.*]] = onnx.Cast(%[[X]]) {to = 10 : i64} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf16>
+// CHECK-DAG: %[[C:.*]] = onnx.Cast(%[[X]]) {onnx.precision = "fp16", to = 10 : i64} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf16>
 // CHECK: %[[Y:.*]] = onnx.Conv(%[[C]], %[[W]]
 // CHECK-SAME: -> tensor<1x2x4xf16>
-// CHECK: %[[D:.*]] = onnx.Cast(%[[Y]]) {to = 1 : i64} : (tensor<1x2x4xf16>) -> tensor<1x2x4xf32>
+// CHECK: %[[D:.*]] = onnx.Cast(%[[Y]]) {onnx.precision = "fp32", to = 1 : i64} : (tensor<1x2x4xf16>) -> tensor<1x2x4xf32>
 // CHECK: %[[R:.*]] = onnx.Relu(%[[D]]) : (tensor<1x2x4xf32>)
 // CHECK-NEXT: return %[[R]]
 // expected-remark @+1 {{FP32: 1 node, FP16: 1 node; casts between them: 2}}
