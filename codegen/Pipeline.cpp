@@ -40,16 +40,20 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // After operators that differed only in what they were called are gone, and before folding into
   // convolutions, which needs to see that a value has one use.
   functions.addPass(createMergeNodes());
+  if (options.level >= 2 || options.isCalibration || precision.isQuantized() ||
+      precision.equalizesRanges) {
+    // Where ranges are recorded or used, or made alike, at any level: a product that takes a factor
+    // has other results, and calibration has another level.
+    functions.addPass(createFoldScalesIntoWeights());
+    // Factors that cancel are 1 now, and what stood between a Pad and its window may be gone.
+    functions.addPass(createSimplifyOperators());
+    functions.addPass(createFoldPadIntoWindow());
+  }
+  // After all that may stand between a convolution and its batch normalization.
   functions.addPass(createFoldBatchNormIntoConv());
   if (precision.equalizesRanges)
-    // After batch normalizations are gone, whose factors are what makes channels differ, and before
-    // anything that depends on the level: calibration, which has another one, finds the same
-    // factors.
+    // After batch normalizations are gone, whose factors are what makes channels differ.
     functions.addPass(createEqualizeRanges());
-  if (options.level >= 2 || options.isCalibration || precision.isQuantized())
-    // After batch normalizations are gone, whose factors it finds between products otherwise. Where
-    // ranges are recorded or used at any level: a product that takes a factor has other results.
-    functions.addPass(createFoldScalesIntoWeights());
   if (options.level >= 1 && !precision.isQuantized())
     // Last: what others take from between the products (transposes, scales that weights take over)
     // is not hidden from them, and what remains is what attention is made of. Not where products

@@ -8,27 +8,26 @@ include "mlir/Pass/PassBase.td"
 //===-- imported -> normalized ----------------------------------------------------------------===//
 
 def FoldBatchNormIntoConv : Pass<"cameo-fold-batch-norm-into-conv", "::mlir::func::FuncOp"> {
-  let summary = "fold batch normalizations and channel-wise arithmetic into convolutions";
+  let summary = "fold batch normalizations into convolutions";
   let description = [{
-    BatchNormalization in inference, and Mul, Add and Sub with a constant of one number per channel,
-    go into the weights and bias of the Conv, ConvTranspose or Gemm whose only user they are, if
-    those are constants. Computed in double and rounded once, so that results agree to rounding. What
-    is not folded: a variance that
-    with epsilon is not positive and finite, and weights that would leave their type's range.
+    BatchNormalization in inference goes into the weights and bias of the Conv, ConvTranspose or Gemm
+    whose only user it is, if those are constants. Computed in double and rounded once, so that
+    results agree to rounding. It stays where a variance with epsilon is not positive and finite,
+    where weights would leave their type's range, and where a channel would have denormal ones alone.
 
     ```mlir
-    %0 = onnx.Conv(%x, %w, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
-    %1 = onnx.Mul(%0, %c) : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+    %0 = onnx.Conv(%x, %w, %b) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4xf32>
+    %1 = onnx.BatchNormalization(%0, %scale, %shift, %mean, %variance) {epsilon = 0.5 : f32}
     ```
     ==>
     ```mlir
-    %1 = onnx.Conv(%x, %w_times_c, %zero)
+    %1 = onnx.Conv(%x, %w_scaled, %b_moved)
         : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4xf32>
     ```
   }];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
-    Statistic<"folded", "folded", "operators that went into weights and bias">
+    Statistic<"folded", "folded", "batch normalizations that went into weights and bias">
   ];
 }
 
@@ -118,9 +117,12 @@ def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func
   let description = [{
     Mul and Div by a constant of one number per channel go into the constant weights of the Conv,
     ConvTranspose, Gemm or MatMul before or behind them, also past an Add of a constant; Add and Sub
-    before a Gemm, or a Conv without padding, go into its bias. Of two factors or two shifts after one
-    another, one is left, where it has no more numbers than the larger. Computed in double and rounded
-    once: results agree to rounding, where no intermediate result leaves its type's range.
+    before a Gemm, or a Conv without padding, and behind those with a bias go into that, and so do
+    batch normalizations. Of a chain of factors or of shifts one is left, where it has no more numbers
+    than the largest. Computed in double and rounded once, so that results agree to rounding: constants
+    stay apart where on the way they come to more than 8 times what they come to in the end, or factors
+    to 8 times more than 1 and their product or less than both. No factor goes into weights that is
+    beyond the square root of its type's range, or leaves a channel with denormal weights alone.
 
     ```mlir
     %0 = onnx.Mul(%x, %c) : (tensor<4x1xf32>, tensor<1xf32>) -> tensor<4x1xf32>

@@ -4,16 +4,18 @@
 //   %1 = onnx.MatMul(%0, %w)
 //   %2 = onnx.Div(%1, %d)      ==>   onnx.MatMul(%x, %w')       w' = c * w / d
 //
-// Results agree to rounding, where no intermediate result leaves its type's range: computed in
-// double, rounded once.
+// Results agree to rounding: computed in double, rounded once. What would not, because constants
+// cancel or leave the range of their type on the way, stays apart (PartialResults.h).
+//
+// A chain of sums, or of factors, is one decision, so that neither its length nor the order of its
+// constants makes a difference.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
-#include "passes/graph/ConstantFolding.h"
+#include "passes/graph/PartialResults.h"
 #include "passes/graph/Weights.h"
 
-#include "mlir/Dialect/Traits.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -61,17 +63,22 @@ std::optional<int64_t> reliableRank(Value value) {
   return type && hasReliableShape(value) ? std::optional(type.getRank()) : std::nullopt;
 }
 
-/// What the operator does with the result of the product before it, one number per channel.
-std::optional<Affine> affineBehind(const Arithmetic &arithmetic, const Weighted &weighted) {
-  std::optional<int64_t> rank = reliableRank(weighted.op->getResult(0));
-  if (!rank || (!arithmetic.multiplies && !weighted.canHaveBias()))
-    return std::nullopt;
-  std::optional<std::vector<double>> given =
-      weighted.perChannel(arithmetic.constant, Side::Output, *rank);
-  if (!given)
-    return std::nullopt;
-  std::vector<double> numbers = arithmetic.numbers(*given);
-  return arithmetic.multiplies ? Affine{numbers, {}} : Affine{{}, numbers};
+FloatType elementType(const Weighted &weighted) {
+  return cast<FloatType>(weighted.weight.type.getElementType());
+}
+
+/// Whether factors leave a product's sums within the square root of their type's range, so that what
+/// is finite in the end is so before it is multiplied, and what is not 0 is not.
+bool areModerate(ArrayRef<double> factors, FloatType type, std::string &why) {
+  double limit = std::exp2(APFloat::semanticsMaxExponent(type.getFloatSemantics()) / 2);
+  for (double factor : factors) {
+    double magnitude = std::abs(factor);
+    if (std::isfinite(factor) && factor != 0 && (magnitude > limit || magnitude < 1 / limit)) {
+      why = llvm::formatv("a factor of {0:e} may hide what leaves its type's range", factor);
+      return false;
+    }
+  }
+  return true;
 }
 
 /// Whether zeros that the operator reads around its input would have to be shifted as well.
@@ -97,86 +104,194 @@ std::vector<double> shiftBehind(const Weighted &weighted, ArrayRef<double> shift
   return sums;
 }
 
+/// Sums, or factors, of which each alone reads the one before it.
+using Chain = SmallVector<Arithmetic>;
+
+/// Whether the only reader of the operator's result is the next link of its chain.
+bool hasNextLink(const Arithmetic &link) {
+  Value result = link.op->getResult(0);
+  if (!result.hasOneUse())
+    return false;
+  std::optional<Arithmetic> next = Arithmetic::of(*result.user_begin());
+  return next && next->x == result && next->multiplies == link.multiplies;
+}
+
+Chain chainThatEndsWith(const Arithmetic &last) {
+  Chain chain{last};
+  while (chain.back().x.hasOneUse()) {
+    std::optional<Arithmetic> before = Arithmetic::of(chain.back().x.getDefiningOp());
+    if (!before || before->multiplies != last.multiplies)
+      break;
+    chain.push_back(*before);
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
 struct FoldScalesIntoWeights : impl::FoldScalesIntoWeightsBase<FoldScalesIntoWeights> {
   void runOnOperation() override {
+    gone.clear();
+    names.clear();
     rt::Ledger ledger(getOperation());
     SmallVector<Operation *> candidates;
     getOperation().walk([&](Operation *op) {
-      if (Arithmetic::of(op))
+      if (Arithmetic::of(op) || isa<onnx::BatchNormalizationOp>(op))
         candidates.push_back(op);
     });
-    // Each behind what makes its operand, so that a chain becomes shorter from its beginning.
-    for (Operation *op : candidates)
-      visit(op, ledger);
+    // Each behind what makes its operand, so that products take over what is next to them first.
+    for (Operation *op : candidates) {
+      if (gone.contains(op))
+        continue;
+      std::optional<Arithmetic> link = Arithmetic::of(op);
+      if (link && !hasNextLink(*link))
+        visit(chainThatEndsWith(*link), ledger);
+      else if (!link && foldBatchNorm(op, ledger))
+        count(&getContext(), getArgument(), "folded");
+    }
+    for (auto &[op, locations] : names) {
+      locations.insert(locations.begin(), op->getLoc());
+      op->setLoc(FusedLoc::get(&getContext(), locations));
+    }
     updateFunctionType(getOperation());
   }
 
 private:
-  void visit(Operation *op, rt::Ledger &ledger) {
-    Arithmetic arithmetic = *Arithmetic::of(op);
+  llvm::DenseSet<Operation *> gone;
+  /// What has become part of an operator, which is told once: locations of many are long.
+  llvm::DenseMap<Operation *, SmallVector<Location>> names;
+
+  void visit(ArrayRef<Arithmetic> chain, rt::Ledger &ledger) {
     std::string why;
-    if (foldBehind(arithmetic, why))
-      return;
-    if (Operation *merged = mergeWithOperand(arithmetic, why))
-      arithmetic = *Arithmetic::of(merged);
-    bool isFolded = false;
+    size_t folded = foldBehind(chain, why);
+    chain = chain.drop_front(folded);
+    bool isFolded = folded > 0;
+    std::optional<Arithmetic> next;
+    if (!chain.empty())
+      next = merge(chain, ledger).back();
+    Location last = next ? next->op->getLoc() : getOperation().getLoc();
     // What came before has a product behind it then.
-    for (std::optional<Arithmetic> next = arithmetic; next && foldBefore(*next, why);
-         next = Arithmetic::of(next->x.getDefiningOp()))
+    for (; next && foldBefore(*next, why); next = Arithmetic::of(next->x.getDefiningOp()))
       isFolded = true;
     if (!isFolded && !why.empty())
-      ledger.missed("fold-scales", arithmetic.op->getLoc(), "not folded into weights", why);
+      ledger.missed("fold-scales", last, "not folded into weights", why);
   }
 
-  /// Into the product whose result it takes, or that times a factor with a shift between them.
-  bool foldBehind(const Arithmetic &arithmetic, std::string &why) {
-    if (!arithmetic.x.hasOneUse())
-      return false;
-    std::optional<Arithmetic> shift = Arithmetic::of(arithmetic.x.getDefiningOp());
-    if (shift && !shift->multiplies && arithmetic.multiplies && shift->x.hasOneUse())
-      return foldAround(arithmetic, *shift, why);
-    FailureOr<Weighted> weighted = Weighted::of(arithmetic.x.getDefiningOp());
-    std::optional<Affine> affine =
-        succeeded(weighted) ? affineBehind(arithmetic, *weighted) : std::optional<Affine>();
-    if (!affine || !foldIntoWeights(*weighted, *affine, why))
-      return false;
-    name(weighted->op, arithmetic.op);
-    replace(arithmetic.op, weighted->op->getResult(0));
-    count(&getContext(), getArgument(), "folded");
-    return true;
+  /// Into the product whose result the chain takes, or that times factors with a shift between them.
+  /// Gives how many links are gone.
+  size_t foldBehind(ArrayRef<Arithmetic> chain, std::string &why) {
+    const Arithmetic &first = chain.front();
+    if (!first.x.hasOneUse())
+      return 0;
+    std::optional<Arithmetic> shift = Arithmetic::of(first.x.getDefiningOp());
+    if (shift && (shift->multiplies || !shift->x.hasOneUse()))
+      return 0;
+    Value product = shift ? shift->x : first.x;
+    FailureOr<Weighted> weighted = Weighted::of(product.getDefiningOp());
+    std::optional<int64_t> rank = succeeded(weighted) ? reliableRank(product) : std::nullopt;
+    if (!rank || (!first.multiplies && !weighted->canHaveBias()))
+      return 0;
+    PartialResults all(first.multiplies, weighted->outputs);
+    std::vector<double> shifts(weighted->outputs, 0.0);
+    if (!first.multiplies)
+      all.add(weighted->biases());
+    size_t count = 0;
+    for (const Arithmetic &link : chain) {
+      std::optional<std::vector<double>> given =
+          weighted->perChannel(link.constant, Side::Output, *rank);
+      if (!given)
+        break;
+      std::vector<double> numbers = link.numbers(*given);
+      all.add(numbers);
+      for (size_t i = 0; i < shifts.size(); ++i)
+        shifts[i] += numbers[i];
+      ++count;
+    }
+    chain = chain.take_front(count);
+    if (chain.empty())
+      return 0;
+    // A factor alone is none on the way to another.
+    std::string apart =
+        !first.multiplies || count > 1 ? all.whyApart(elementType(*weighted)) : std::string();
+    if (!apart.empty()) {
+      why = apart;
+      return 0;
+    }
+    if (first.multiplies && !areModerate(all.total, elementType(*weighted), why))
+      return 0;
+    Affine affine = first.multiplies ? Affine{all.total, {}} : Affine{{}, shifts};
+    if (shift)
+      return foldAround(chain, *shift, *weighted, affine, why);
+    if (!foldIntoWeights(*weighted, affine, why))
+      return 0;
+    finish(chain, weighted->op->getResult(0), weighted->op);
+    cameo::count(&getContext(), getArgument(), "folded", chain.size());
+    return chain.size();
   }
 
   /// (x * w + b) * c  ==>  x * (w * c) + b * c
-  bool foldAround(const Arithmetic &factor, const Arithmetic &shift, std::string &why) {
-    FailureOr<Weighted> weighted = Weighted::of(shift.x.getDefiningOp());
-    std::optional<Affine> affine =
-        succeeded(weighted) ? affineBehind(factor, *weighted) : std::optional<Affine>();
-    if (!affine || !canFoldIntoWeights(*weighted, *affine, why))
-      return false;
-    ElementsAttr product = merged(shift, factor, /*multiply=*/true, why);
-    if (!product)
-      return false;
-    (void)foldIntoWeights(*weighted, *affine, why);
-    Operation *sum = rebuild(factor.op, shift.x, product, /*multiplies=*/false);
-    name(sum, shift.op);
-    eraseWithConstants(shift.op);
-    count(&getContext(), getArgument(), "folded");
-    return true;
+  size_t foldAround(ArrayRef<Arithmetic> factors, const Arithmetic &shift, const Weighted &weighted,
+                    const Affine &affine, std::string &why) {
+    if (!canFoldIntoWeights(weighted, affine, why))
+      return 0;
+    MergedConstants product(/*multiplies=*/true);
+    bool isOne = add(product, shift);
+    for (const Arithmetic &factor : factors)
+      isOne = isOne && add(product, factor);
+    ElementsAttr constant =
+        isOne ? product.value(nodeName(factors.back().op).str() + ".constant", why) : nullptr;
+    if (!constant)
+      return 0;
+    (void)foldIntoWeights(weighted, affine, why);
+    Operation *sum = build(factors.back().op, shift.x, constant, /*multiplies=*/false);
+    finish(factors, sum->getResult(0), sum);
+    erase(shift.op, sum);
+    count(&getContext(), getArgument(), "folded", factors.size());
+    return factors.size();
   }
 
-  /// Into the constant of the operator before it; gives the one that does the work of both.
-  Operation *mergeWithOperand(const Arithmetic &outer, std::string &why) {
-    std::optional<Arithmetic> inner = Arithmetic::of(outer.x.getDefiningOp());
-    if (!inner || inner->multiplies != outer.multiplies || !outer.x.hasOneUse())
+  static bool add(MergedConstants &constants, const Arithmetic &link) {
+    return constants.add(onnx::constantValue(link.constant), [&](std::vector<double> numbers) {
+      return link.numbers(std::move(numbers));
+    });
+  }
+
+  /// Into as few links as do the same, which it gives.
+  Chain merge(ArrayRef<Arithmetic> chain, rt::Ledger &ledger) {
+    Chain links;
+    while (!chain.empty()) {
+      MergedConstants constants(chain.front().multiplies);
+      size_t count = 0;
+      while (count < chain.size() && add(constants, chain[count]))
+        ++count;
+      count = std::max<size_t>(count, 1);
+      Operation *one = count > 1 ? merged(chain.take_front(count), constants, ledger) : nullptr;
+      // Asked again, because what the first one reads may be new.
+      if (one)
+        links.push_back(*Arithmetic::of(one));
+      else
+        for (const Arithmetic &link : chain.take_front(count))
+          links.push_back(*Arithmetic::of(link.op));
+      chain = chain.drop_front(count);
+    }
+    return links;
+  }
+
+  Operation *merged(ArrayRef<Arithmetic> part, const MergedConstants &constants,
+                    rt::Ledger &ledger) {
+    Operation *last = part.back().op;
+    std::string why = constants.whyApart();
+    ElementsAttr constant =
+        why.empty() ? constants.value(nodeName(last).str() + ".constant", why) : nullptr;
+    if (!constant) {
+      ledger.missed("merge-constants", last->getLoc(), "not one operator with those before it",
+                    why);
       return nullptr;
-    ElementsAttr constant = merged(*inner, outer, outer.multiplies, why);
-    if (!constant)
-      return nullptr;
-    Operation *result = rebuild(outer.op, inner->x, constant, outer.multiplies);
-    name(result, inner->op);
-    eraseWithConstants(inner->op);
-    count(&getContext(), getArgument(), "merged");
-    return result;
+    }
+    Value x = Arithmetic::of(part.front().op)->x;
+    Operation *one = build(last, x, constant, part.front().multiplies);
+    finish(part, one->getResult(0), one);
+    count(&getContext(), getArgument(), "merged", part.size() - 1);
+    return one;
   }
 
   /// Into the product that alone reads its result.
@@ -195,55 +310,44 @@ private:
     if (!given)
       return false;
     std::vector<double> numbers = arithmetic.numbers(*given);
-    if (arithmetic.multiplies) {
-      std::string called = weightName(weighted->op, 1);
-      ElementsAttr weight = roundedConstant(weighted->weight.type, called,
-                                            weighted->scaled(numbers, Side::Input), why);
-      if (!weight)
-        return false;
-      replaceConstant(weighted->op, 1, weight, called);
-    } else {
-      bool isSum = isa<onnx::GemmOp>(weighted->op) ||
-                   (isa<onnx::ConvOp>(weighted->op) && !readsPadding(weighted->op));
-      if (!isSum || !foldIntoWeights(*weighted, Affine{{}, shiftBehind(*weighted, numbers)}, why))
-        return false;
-    }
-    name(weighted->op, arithmetic.op);
-    replace(arithmetic.op, arithmetic.x);
+    bool isFolded = arithmetic.multiplies ? foldFactorsBefore(*weighted, numbers, why)
+                                          : foldShiftsBefore(*weighted, numbers, why);
+    if (!isFolded)
+      return false;
+    finish(arithmetic, arithmetic.x, weighted->op);
     count(&getContext(), getArgument(), "folded");
     return true;
   }
 
-  /// The product or the sum of what both do; null where it would be more numbers than theirs.
-  static ElementsAttr merged(const Arithmetic &a, const Arithmetic &b, bool multiply,
-                             std::string &why) {
-    std::optional<Elements> left = Elements::of(onnx::constantValue(a.constant));
-    std::optional<Elements> right = Elements::of(onnx::constantValue(b.constant));
-    SmallVector<int64_t> shape;
-    if (!left || !right || left->kind != right->kind || computesIn(left->kind) == Computes::Not ||
-        !OpTrait::util::getBroadcastedShape(left->shape(), right->shape(), shape))
-      return nullptr;
-    auto type = RankedTensorType::get(shape, left->type.getElementType());
-    if (type.getNumElements() > std::max(left->count(), right->count()) ||
-        type.getNumElements() == 0)
-      return nullptr;
-    auto combine = [&](double x, double y) { return multiply ? x * y : x + y; };
-    auto scalar = RankedTensorType::get({}, type.getElementType());
-    bool splat = left->isSplat() && right->isSplat();
-    ArrayRef<int64_t> loops = splat ? scalar.getShape() : type.getShape();
-    if (splat)
-      left->type = right->type = scalar;
-    std::vector<double> x = a.numbers(readDoubles(*left)), y = b.numbers(readDoubles(*right));
-    std::vector<double> result(splat ? 1 : type.getNumElements());
-    forEachOffset(loops, *broadcastStrides(left->shape(), loops), 0,
-                  [&](int64_t at, int64_t from) { result[at] = x[from]; });
-    forEachOffset(loops, *broadcastStrides(right->shape(), loops), 0,
-                  [&](int64_t at, int64_t from) { result[at] = combine(result[at], y[from]); });
-    return roundedConstant(type, nodeName(b.op).str() + ".constant", result, why);
+  static bool foldFactorsBefore(const Weighted &weighted, ArrayRef<double> factors,
+                                std::string &why) {
+    if (!areModerate(factors, elementType(weighted), why))
+      return false;
+    ElementsAttr weight = scaledWeights(weighted, factors, Side::Input, why);
+    if (weight)
+      replaceConstant(weighted.op, 1, weight, weightName(weighted.op, 1));
+    return weight != nullptr;
   }
 
-  /// x * constant or x + constant instead of `op`.
-  static Operation *rebuild(Operation *op, Value x, ElementsAttr constant, bool multiplies) {
+  static bool foldShiftsBefore(const Weighted &weighted, ArrayRef<double> shifts,
+                               std::string &why) {
+    if (!isa<onnx::GemmOp>(weighted.op) &&
+        (!isa<onnx::ConvOp>(weighted.op) || readsPadding(weighted.op)))
+      return false;
+    std::vector<double> behind = shiftBehind(weighted, shifts);
+    PartialResults all(/*multiplies=*/false, weighted.outputs);
+    all.add(weighted.biases());
+    all.add(behind);
+    std::string apart = all.whyApart(elementType(weighted));
+    if (!apart.empty()) {
+      why = apart;
+      return false;
+    }
+    return foldIntoWeights(weighted, Affine{{}, behind}, why);
+  }
+
+  /// x * constant or x + constant in front of `op`, with its type.
+  static Operation *build(Operation *op, Value x, ElementsAttr constant, bool multiplies) {
     OpBuilder b(op);
     auto loc = NameLoc::get(b.getStringAttr(nodeName(op).str() + ".constant"));
     SmallVector<Value> operands{x, createConstant(b, loc, constant)};
@@ -252,18 +356,25 @@ private:
                             ? b.create<onnx::MulOp>(op->getLoc(), types, operands).getOperation()
                             : b.create<onnx::AddOp>(op->getLoc(), types, operands).getOperation();
     result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    op->replaceAllUsesWith(result);
-    eraseWithConstants(op);
     return result;
   }
 
-  static void replace(Operation *op, Value value) {
-    replaceResult(op, 0, value);
-    eraseWithConstants(op);
+  /// Lets `value` stand for what the links compute together; `heir` is told of them.
+  void finish(ArrayRef<Arithmetic> links, Value value, Operation *heir) {
+    replaceResult(links.back().op, 0, value);
+    for (const Arithmetic &link : llvm::reverse(links))
+      erase(link.op, heir);
   }
 
-  static void name(Operation *op, Operation *gone) {
-    op->setLoc(FusedLoc::get(op->getContext(), {op->getLoc(), gone->getLoc()}));
+  void erase(Operation *op, Operation *heir) {
+    SmallVector<Location> all{op->getLoc()};
+    if (auto known = names.find(op); known != names.end()) {
+      all.append(known->second);
+      names.erase(known);
+    }
+    names[heir].append(all);
+    gone.insert(op);
+    eraseWithConstants(op);
   }
 };
 

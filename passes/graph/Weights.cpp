@@ -163,14 +163,21 @@ std::vector<double> Weighted::biases() const {
   return result;
 }
 
+static double asDouble(APFloat number) {
+  bool lost;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
+  return number.convertToDouble();
+}
+
+double leastNormal(FloatType type) {
+  return asDouble(APFloat::getSmallestNormalized(type.getFloatSemantics()));
+}
+
 ElementsAttr roundedConstant(RankedTensorType type, StringRef name, ArrayRef<double> numbers,
                              std::string &why) {
   auto real = cast<FloatType>(type.getElementType());
   onnx::ElementKind kind = *onnx::elementKind(real);
-  bool lost;
-  APFloat largest = APFloat::getLargest(real.getFloatSemantics());
-  largest.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-  double limit = largest.convertToDouble();
+  double limit = asDouble(APFloat::getLargest(real.getFloatSemantics()));
   if (!llvm::all_of(numbers, [&](double number) { return std::abs(number) <= limit; })) {
     why = ("the weights would leave the range of " + onnx::elementName(kind)).str();
     return nullptr;
@@ -185,6 +192,31 @@ std::string weightName(Operation *op, unsigned operand) {
   return nodeName(op).str() + (operand == 1 ? ".weight" : ".bias");
 }
 
+/// Whether no channel is left with denormal weights alone.
+static bool keepsDigits(const Weighted &weighted, ArrayRef<double> scale, Side side) {
+  double normal = leastNormal(cast<FloatType>(weighted.weight.type.getElementType()));
+  std::vector<double> ones(std::max(weighted.inputs, weighted.outputs), 1.0);
+  std::vector<double> greatest =
+      weighted.magnitudes(side, ArrayRef(ones).take_front(weighted.inputs),
+                          ArrayRef(ones).take_front(weighted.outputs));
+  for (auto [factor, before] : llvm::zip_equal(scale, greatest)) {
+    double after = std::abs(factor) * before;
+    if (factor != 0 && before != 0 && after < std::min(normal, before))
+      return false;
+  }
+  return true;
+}
+
+ElementsAttr scaledWeights(const Weighted &weighted, ArrayRef<double> scale, Side side,
+                           std::string &why) {
+  if (!keepsDigits(weighted, scale, side)) {
+    why = "the weights of a channel would be denormal";
+    return nullptr;
+  }
+  return roundedConstant(weighted.weight.type, weightName(weighted.op, 1),
+                         weighted.scaled(scale, side), why);
+}
+
 namespace {
 /// New weights and bias, not yet in the IR; null where they stay.
 struct NewWeights {
@@ -196,8 +228,7 @@ static std::optional<NewWeights> newWeights(const Weighted &weighted, const Affi
                                             std::string &why) {
   NewWeights result;
   if (!affine.scale.empty()) {
-    result.weight = roundedConstant(weighted.weight.type, weightName(weighted.op, 1),
-                                    weighted.scaled(affine.scale, Side::Output), why);
+    result.weight = scaledWeights(weighted, affine.scale, Side::Output, why);
     if (!result.weight)
       return std::nullopt;
   }

@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/rt/Ledger.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
 
@@ -46,16 +47,27 @@ struct Weighted {
   std::vector<double> biases() const;
 };
 
+/// The least number that has all of the type's digits.
+double leastNormal(mlir::FloatType type);
+
 /// A constant of these numbers in the element type of `type`; null with a reason where one would
 /// leave the type's range.
 mlir::ElementsAttr roundedConstant(mlir::RankedTensorType type, llvm::StringRef name,
                                    llvm::ArrayRef<double> numbers, std::string &why);
 
-/// Applies `affine` to the operator's result; false with a reason where that makes a number that is
-/// not finite of one that was.
+/// The weights times one number per channel, rounded; null with a reason where one would leave the
+/// type's range, or all of a channel would lose digits.
+mlir::ElementsAttr scaledWeights(const Weighted &weighted, llvm::ArrayRef<double> scale, Side side,
+                                 std::string &why);
+
+/// Applies `affine` to the operator's result; false with a reason where its weights or bias cannot
+/// be the new ones.
 bool foldIntoWeights(const Weighted &weighted, const Affine &affine, std::string &why);
 /// Whether that would be.
 bool canFoldIntoWeights(const Weighted &weighted, const Affine &affine, std::string &why);
+
+/// Folds a batch normalization into the convolution that it alone reads; false where it stays.
+bool foldBatchNorm(mlir::Operation *op, rt::Ledger &ledger);
 
 /// Gives an operand another constant, under the name that it had.
 void replaceConstant(mlir::Operation *op, unsigned operand, mlir::ElementsAttr value,

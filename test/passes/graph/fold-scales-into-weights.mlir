@@ -147,3 +147,192 @@ func.func @range(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %1 = onnx.Div(%0, %zero) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
   return %1 : tensor<2x2xf32>
 }
+
+// -----
+
+// Behind a convolution: one number a channel, of two groups of a transposed one; and what is left is next to a
+// batch normalization.
+// CHECK-LABEL: func @behind
+// CHECK-DAG: dense<{{\[}}{{\[}}[2.000000e+00], [4.000000e+00]], {{\[}}[6.000000e+00], [8.000000e+00]]]> : tensor<2x2x1xf32>
+// CHECK-DAG: dense<[6.000000e+00, 8.000000e+00, 1.000000e+01, 1.200000e+01]> : tensor<4xf32>
+// CHECK: %[[Y:.*]] = onnx.ConvTranspose(%arg0
+// CHECK-NEXT: return %[[Y]]
+func.func @behind(%x: tensor<1x2x4xf32>) -> tensor<1x4x4xf32> {
+  %w = onnx.Constant() {value = dense<1.0> : tensor<2x2x1xf32>} : () -> tensor<2x2x1xf32>
+  %c = onnx.Constant() {value = dense<[[0.5], [1.0], [1.5], [2.0]]> : tensor<4x1xf32>} : () -> tensor<4x1xf32>
+  %half = onnx.Constant() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %factor = onnx.Constant() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %shift = onnx.Constant() {value = dense<[[[1.0], [2.0], [3.0], [4.0]]]> : tensor<1x4x1xf32>} : () -> tensor<1x4x1xf32>
+  %one = onnx.Constant() {value = dense<1.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  %two = onnx.Constant() {value = dense<2.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  %zero = onnx.Constant() {value = dense<0.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  %none = onnx.None() : () -> none
+  %0 = onnx.ConvTranspose(%x, %w, %none) {group = 2 : i64} : (tensor<1x2x4xf32>, tensor<2x2x1xf32>, none) -> tensor<1x4x4xf32>
+  %1 = onnx.Mul(%c, %0) : (tensor<4x1xf32>, tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
+  // expected-remark @+1 {{folded into the convolution before it}}
+  %2:3 = onnx.BatchNormalization(%1, %two, %two, %zero, %one) {epsilon = 0.0 : f32} : (tensor<1x4x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1x4x4xf32>, none, none)
+  %3 = onnx.Add(%2#0, %shift) : (tensor<1x4x4xf32>, tensor<1x4x1xf32>) -> tensor<1x4x4xf32>
+  %4 = onnx.Mul(%3, %factor) : (tensor<1x4x4xf32>, tensor<f32>) -> tensor<1x4x4xf32>
+  %5 = onnx.Div(%4, %half) : (tensor<1x4x4xf32>, tensor<f32>) -> tensor<1x4x4xf32>
+  return %5 : tensor<1x4x4xf32>
+}
+
+// -----
+
+// Behind a convolution, and not its own: another reader, weights that are not constants, constants along other
+// dimensions, and what makes the result larger.
+// CHECK-LABEL: func @notOfTheConvolution
+// CHECK: onnx.Add
+// CHECK: onnx.Mul
+// CHECK: onnx.Add
+// CHECK: onnx.Add
+func.func @notOfTheConvolution(%x: tensor<1x1x2xf32>, %v: tensor<1x1x1xf32>) -> (tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x2x2xf32>) {
+  %w = onnx.Constant() {value = dense<1.0> : tensor<1x1x1xf32>} : () -> tensor<1x1x1xf32>
+  %one = onnx.Constant() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %columns = onnx.Constant() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %two = onnx.Constant() {value = dense<1.0> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %none = onnx.None() : () -> none
+  %0 = onnx.Conv(%x, %v, %none) : (tensor<1x1x2xf32>, tensor<1x1x1xf32>, none) -> tensor<1x1x2xf32>
+  %1 = onnx.Add(%0, %one) : (tensor<1x1x2xf32>, tensor<f32>) -> tensor<1x1x2xf32>
+  %2 = onnx.Conv(%x, %w, %none) : (tensor<1x1x2xf32>, tensor<1x1x1xf32>, none) -> tensor<1x1x2xf32>
+  %3 = onnx.Mul(%2, %columns) : (tensor<1x1x2xf32>, tensor<2xf32>) -> tensor<1x1x2xf32>
+  %4 = onnx.Conv(%x, %w, %none) : (tensor<1x1x2xf32>, tensor<1x1x1xf32>, none) -> tensor<1x1x2xf32>
+  %5 = onnx.Add(%4, %one) : (tensor<1x1x2xf32>, tensor<f32>) -> tensor<1x1x2xf32>
+  %6 = onnx.Conv(%x, %w, %none) : (tensor<1x1x2xf32>, tensor<1x1x1xf32>, none) -> tensor<1x1x2xf32>
+  %7 = onnx.Add(%6, %two) : (tensor<1x1x2xf32>, tensor<2x1xf32>) -> tensor<1x2x2xf32>
+  return %1, %3, %4, %5, %7 : tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1x2x2xf32>
+}
+
+// -----
+
+// Factors that cancel, and are not far from 1 on the way.
+// CHECK-LABEL: func @cancel
+// CHECK: %[[C:.*]] = onnx.Constant() {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Mul(%arg0, %[[C]])
+// CHECK-NEXT: return %[[Y]]
+func.func @cancel(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %two = onnx.Constant() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %three = onnx.Constant() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = onnx.Mul(%x, %two) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = onnx.Mul(%0, %three) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = onnx.Div(%1, %two) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = onnx.Div(%2, %three) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// -----
+
+// Sums that round what they are of: of a chain all stay as they are, and what has one sign becomes one.
+// CHECK-LABEL: func @rounds
+// CHECK: onnx.Add
+// CHECK: onnx.Sub
+// CHECK: onnx.Add
+// CHECK: onnx.Add
+// CHECK: onnx.Sub
+// CHECK: %[[C:.*]] = onnx.Constant() {value = dense<[4.000000e+00, 0x4D100000]> : tensor<2xf32>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Add(%arg0, %[[C]])
+// CHECK-NEXT: return
+func.func @rounds(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %magic = onnx.Constant() {value = dense<12582912.0> : tensor<f32>} : () -> tensor<f32>
+  %half = onnx.Constant() {value = dense<6291456.0> : tensor<f32>} : () -> tensor<f32>
+  %row = onnx.Constant() {value = dense<[3.0, 150994944.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %one = onnx.Constant() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = onnx.Add(%x, %magic) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  // expected-remark @+1 {{not one operator with those before it: constants come to 0 by way of 1.25829e+07, which rounds what they are added to}}
+  %1 = onnx.Sub(%0, %magic) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %2 = onnx.Add(%x, %half) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %3 = onnx.Add(%2, %half) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  // expected-remark @+1 {{not one operator with those before it: constants come to 0 by way of 1.25829e+07}}
+  %4 = onnx.Sub(%3, %magic) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %5 = onnx.Add(%x, %row) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %6 = onnx.Add(%5, %one) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  return %1, %4, %6 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// The same between a product's bias and what is added to it, or in front of it.
+// CHECK-LABEL: func @roundsProducts
+// CHECK: onnx.Gemm
+// CHECK: onnx.Add
+// CHECK: onnx.Sub
+// CHECK: onnx.Gemm
+// CHECK: onnx.Sub
+// CHECK: onnx.Add
+// CHECK: onnx.Gemm
+func.func @roundsProducts(%x: tensor<4x1xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>) {
+  %w = onnx.Constant() {value = dense<1.0> : tensor<1x1xf32>} : () -> tensor<1x1xf32>
+  %magic = onnx.Constant() {value = dense<12582912.0> : tensor<f32>} : () -> tensor<f32>
+  %bias = onnx.Constant() {value = dense<12582912.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %minus = onnx.Constant() {value = dense<-12582912.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %none = onnx.None() : () -> none
+  %0 = onnx.Gemm(%x, %w, %none) : (tensor<4x1xf32>, tensor<1x1xf32>, none) -> tensor<4x1xf32>
+  %1 = onnx.Add(%0, %magic) : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  // expected-remark @+2 {{not one operator with those before it}}
+  // expected-remark @+1 {{not folded into weights: constants come to 0 by way of 1.25829e+07}}
+  %2 = onnx.Sub(%1, %magic) : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %3 = onnx.Gemm(%x, %w, %bias) : (tensor<4x1xf32>, tensor<1x1xf32>, tensor<1xf32>) -> tensor<4x1xf32>
+  // expected-remark @+1 {{not folded into weights: constants come to 0 by way of 1.25829e+07}}
+  %4 = onnx.Sub(%3, %magic) : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  // expected-remark @+1 {{not folded into weights: constants come to 0 by way of 1.25829e+07}}
+  %5 = onnx.Add(%x, %magic) : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %6 = onnx.Gemm(%5, %w, %minus) : (tensor<4x1xf32>, tensor<1x1xf32>, tensor<1xf32>) -> tensor<4x1xf32>
+  return %2, %4, %6 : tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>
+}
+
+// -----
+
+// Factors with which what is in between leaves the range of its type, above and below; a product of two that is
+// denormal; one that is 0, in front of which nothing is large.
+// CHECK-LABEL: func @leavesRange
+// CHECK-COUNT-4: onnx.Mul(
+// CHECK: onnx.Mul
+// CHECK-NEXT: onnx.Div
+// CHECK: onnx.Mul
+// CHECK-NEXT: onnx.Mul
+// CHECK: %[[ZERO:.*]] = onnx.Constant() {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: onnx.Mul(%arg0, %[[ZERO]])
+// CHECK-NEXT: return
+func.func @leavesRange(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %large = onnx.Constant() {value = dense<1.0e30> : tensor<f32>} : () -> tensor<f32>
+  %small = onnx.Constant() {value = dense<1.0e-30> : tensor<f32>} : () -> tensor<f32>
+  %tiny = onnx.Constant() {value = dense<1.0e-20> : tensor<f32>} : () -> tensor<f32>
+  %two = onnx.Constant() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %zero = onnx.Constant() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = onnx.Mul(%x, %large) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = onnx.Mul(%0, %large) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = onnx.Mul(%1, %small) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  // expected-remark @+1 {{constants come to 1 by way of 1e+60, where what they multiply may leave its type's range}}
+  %3 = onnx.Mul(%2, %small) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %4 = onnx.Mul(%x, %small) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  // expected-remark @+1 {{constants come to 1 by way of 1e-30, where what they multiply may leave its type's range}}
+  %5 = onnx.Div(%4, %small) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %6 = onnx.Mul(%x, %tiny) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  // expected-remark @+1 {{which has fewer digits than normal numbers}}
+  %7 = onnx.Mul(%6, %tiny) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %8 = onnx.Mul(%x, %two) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %9 = onnx.Mul(%8, %zero) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %3, %5, %7, %9 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A product whose sums overflow before they are divided, and weights that would be denormal.
+// CHECK-LABEL: func @productsRange
+// CHECK: onnx.MatMul
+// CHECK: onnx.Div
+// CHECK: onnx.Mul
+// CHECK: onnx.MatMul
+func.func @productsRange(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %w = onnx.Constant() {value = dense<1.0e25> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %v = onnx.Constant() {value = dense<1.0e-35> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %large = onnx.Constant() {value = dense<1.0e25> : tensor<f32>} : () -> tensor<f32>
+  %small = onnx.Constant() {value = dense<1.0e-10> : tensor<f32>} : () -> tensor<f32>
+  %0 = onnx.MatMul(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{may hide what leaves its type's range}}
+  %1 = onnx.Div(%0, %large) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{not folded into weights: the weights of a channel would be denormal}}
+  %2 = onnx.Mul(%x, %small) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %3 = onnx.MatMul(%2, %v) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %1, %3 : tensor<2x2xf32>, tensor<2x2xf32>
+}
