@@ -3,6 +3,10 @@
 equal work shares kernels. With ten times the nodes the compiler takes at most twelve times the time
 of the CPU, and 50,000 constants within a minute of it.
 
+A chain, a tree and diamonds of each elementwise operator, with one constant and with different ones,
+compile in a time that grows with at most the power 1.2 of their nodes, compute what NumPy computes,
+and --long within a minute where they have 100,000.
+
 `--table` prints instead how compile time and memory grow, from 1,000 to 100,000 nodes; --stages
 with each stage's time.
 """
@@ -24,17 +28,18 @@ SECONDS = 1200
 MOST_GROWTH, ATTEMPTS = 12, 3 # for ten times the nodes
 CPU_SECONDS = 60 # for MANY constants
 MANY = 50000
+# Of elementwise operators: nodes daily and a fourth of them, the power by which time may grow, nodes of
+# --long and their seconds; and nodes of those whose values are compared.
+NODES, POWER = 5000, 1.2
+LONG_NODES, LONG_SECONDS = 100000, 60
+VALUED = 60
 SIZE = 8
 TARGET = "--target=sim:sm_80"
 
 
-def finish(nodes, output, initializers=()):
-    def tensor(name):
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [SIZE])
-
-    graph = helper.make_graph(nodes, "growth", [tensor("x")],
-                              [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
-                              initializers)
+def finish(nodes, output, initializers=(), kind=TensorProto.FLOAT):
+    graph = helper.make_graph(nodes, "growth", [helper.make_tensor_value_info("x", kind, [SIZE])],
+                              [helper.make_tensor_value_info(output, kind, None)], initializers)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 
@@ -170,8 +175,164 @@ def equals(count):
     return finish(nodes, "y", initializers), reference
 
 
+def near_one(i):
+    """A number for each i: those next to one another are above and below 1."""
+    return numpy.float32(1 + (-1) ** i * (i // 2 + 1) * 2.0**-22)
+
+
+def small(i):
+    return numpy.float32((-1) ** (i // 2) * (i + 1) * 2.0**-24)
+
+
+def integer(i):
+    return numpy.int32(i * 7 + 3)
+
+
+# Elementwise operators of a value and a constant: what NumPy calls them, the constants by number, and
+# attributes. Numbers stay numbers in chains of any length.
+OPERATORS = {
+    "Add": (numpy.add, small, {}),
+    "Sub": (numpy.subtract, small, {}),
+    "Mul": (numpy.multiply, near_one, {}),
+    "Div": (numpy.divide, near_one, {}),
+    "Pow": (numpy.power, near_one, {}),
+    "Max": (numpy.maximum, near_one, {}),
+    "Min": (numpy.minimum, near_one, {}),
+    "Mod": (numpy.fmod, lambda i: near_one(i) + numpy.float32(1), {"fmod": 1}),
+    "PRelu": (lambda x, slope: numpy.where(x < 0, x * slope, x), near_one, {}),
+    "Sum": (numpy.add, small, {}),
+    "Mean": (lambda x, y: (x + y) / numpy.float32(2), near_one, {}),
+    "And": (numpy.logical_and, lambda i: numpy.bool_(i % 3), {}),
+    "Or": (numpy.logical_or, lambda i: numpy.bool_(i % 3 == 0), {}),
+    "Xor": (numpy.logical_xor, lambda i: numpy.bool_(i % 3), {}),
+    "Equal": (numpy.equal, lambda i: numpy.bool_(i % 3), {}),
+    "BitwiseAnd": (numpy.bitwise_and, lambda i: ~integer(i), {}),
+    "BitwiseOr": (numpy.bitwise_or, integer, {}),
+    "BitwiseXor": (numpy.bitwise_xor, integer, {}),
+}
+
+
+def kind_of(number):
+    return helper.np_dtype_to_tensor_dtype(number.dtype)
+
+
+class Elementwise:
+    """A graph of one operator with one constant, or with `many`."""
+
+    def __init__(self, operator, many):
+        self.operator, self.many = operator, many
+        self.compute, self.number, self.attributes = OPERATORS[operator]
+        self.nodes, self.constants = [], {}
+
+    def constant(self, i):
+        name = f"c{i if self.many else 0}"
+        self.constants.setdefault(name, self.number(i if self.many else 0))
+        return name
+
+    def node(self, *inputs):
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(self.operator, inputs, [name], **self.attributes))
+        return name
+
+    def chain(self, count):
+        last = "x"
+        for i in range(count):
+            last = self.node(last, self.constant(i))
+        return last
+
+    def tree(self, count):
+        level = [self.node("x", self.constant(i)) for i in range((count + 1) // 2)]
+        while len(level) > 1:
+            above = [self.node(left, right) for left, right in zip(level[::2], level[1::2])]
+            level = above + (level[-1:] if len(level) % 2 else [])
+        return level[0]
+
+    def diamonds(self, count):
+        last = "x"
+        for i in range(0, count, 3):
+            left, right = (self.node(last, self.constant(i + side)) for side in range(2))
+            last = self.node(left, right)
+        return last
+
+    def model(self, form, count):
+        last = getattr(self, form)(count)
+        initializers = [numpy_helper.from_array(number, name)
+                        for name, number in self.constants.items()]
+        return finish(self.nodes, last, initializers, kind_of(self.number(0)))
+
+    def values(self):
+        """An input, and what the last node makes of it."""
+        dtype = self.number(0).dtype
+        x = (numpy.linspace(0.5, 1.5, SIZE, dtype=dtype) if dtype.kind == "f" else
+             (numpy.arange(SIZE) % 2).astype(dtype) if dtype.kind == "b" else
+             numpy.arange(SIZE, dtype=dtype) * 12345)
+        known = {"x": x, **self.constants}
+        with numpy.errstate(all="ignore"):
+            for node in self.nodes:
+                known[node.output[0]] = self.compute(*(known[name] for name in node.input))
+        return x, known[self.nodes[-1].output[0]]
+
+
+ELEMENTWISE = {f"{operator}-{form}-{'many' if many else 'one'}": (operator, form, many)
+               for operator in OPERATORS for form in ("chain", "tree", "diamonds")
+               for many in (False, True)}
+
+
+def stage_seconds(step):
+    """Of the CPU, by what --time says: others that run beside it are not in it."""
+    return sum(float(number) for number in re.findall(r"([\d.]+) ms of CPU$", step.output,
+                                                       re.MULTILINE)) / 1e3
+
+
+def elementwise_growth(suite, name, counts):
+    """What is wrong, or None, with steps: the time for the first of `counts` is within a limit, or
+    within a power of that for a fourth of it."""
+    operator, form, many = ELEMENTWISE[name]
+    most = [math.inf] * len(counts)
+    for _ in range(ATTEMPTS):
+        for i, count in enumerate(counts):
+            step = compile_model(suite, f"{name}-{count}",
+                                 Elementwise(operator, many).model(form, count), "--time")
+            if step.code:
+                return f"{count:,} nodes: {step.how()}", step
+            most[i] = min(most[i], stage_seconds(step))
+        limit = LONG_SECONDS if len(counts) == 1 else 4**POWER * most[1]
+        if most[0] <= limit:
+            return None, step
+    return f"{counts[0]:,} nodes take {most[0]:.2f} s of CPU; at most {limit:.2f}", step
+
+
+def check_elementwise(suite, name, long):
+    """Outcomes as suite.fail takes them."""
+    operator, form, many = ELEMENTWISE[name]
+    graph = Elementwise(operator, many)
+    step = compile_model(suite, name, graph.model(form, VALUED))
+    x, wanted = graph.values()
+    reason = f"{VALUED} nodes: {step.how()}" if step.code else None
+    if not reason:
+        reason, step = values_problem(suite, name, x, wanted)
+    slow, slow_step = elementwise_growth(suite, name,
+                                         [LONG_NODES] if long else [NODES, NODES // 4])
+    return [(name, reason, step), (f"{name}-growth", slow, slow_step)]
+
+
+def check_all_elementwise(suite, options):
+    names = [name for name in ELEMENTWISE if re.search(options.filter, name)]
+    outcomes = harness.for_each(names, lambda name: check_elementwise(suite, name, options.long),
+                                options.jobs)
+    for _, found in outcomes:
+        for name, reason, step in found:
+            if reason:
+                suite.fail(name, reason, step)
+            else:
+                suite.ok(name)
+
+
 SHAPES = {"chain": chain, "tree": tree, "diamonds": diamonds, "constants": constants,
           "branches": branches, "transposes": transposes, "equals": equals}
+# Nodes, and how many different kernels they may be.
+DAILY = [("chain", 10000, 2), ("tree", 10000, 8), ("diamonds", 10000, 4), ("constants", 10000, 2),
+         ("transposes", 10000, 2), ("branches", 2000, 70), ("equals", 4000, 1)]
 
 
 def compile_model(suite, name, model, *arguments):
@@ -204,15 +365,23 @@ def check(suite, name, count, most_kernels):
     if len(kernels) > most_kernels:
         return suite.fail(name, f"{len(kernels)} kernels; at most {most_kernels} are different")
     x = numpy.linspace(0.5, 1.5, SIZE, dtype=numpy.float32)
-    numpy.save(suite.work / "x.npy", x)
-    step = harness.run([suite.work / name, "--device=sim", f"--input=@{suite.work / 'x.npy'}",
-                        f"--output=@{suite.work / 'y.npy'}"], SECONDS)
+    reason, step = values_problem(suite, name, x, reference(x))
+    return suite.fail(name, reason, step) if reason else suite.ok(name)
+
+
+def values_problem(suite, name, x, wanted):
+    """What is wrong with the values that an artefact computes, or None; and the step."""
+    given, made = suite.work / f"{name}.x.npy", suite.work / f"{name}.y.npy"
+    numpy.save(given, x)
+    step = harness.run([suite.work / name, "--device=sim", f"--input=@{given}",
+                        f"--output=@{made}"], SECONDS)
     if step.code:
-        return suite.fail(name, step.how(), step)
-    got, wanted = numpy.load(suite.work / "y.npy"), reference(x)
-    if got.shape != wanted.shape or not numpy.allclose(got, wanted, rtol=1e-5, atol=1e-6):
-        return suite.fail(name, f"is not what NumPy computes: {got[:4]} for {wanted[:4]}", step)
-    return suite.ok(name)
+        return step.how(), step
+    got = numpy.load(made)
+    if got.shape != wanted.shape or not numpy.allclose(got, wanted, rtol=1e-5, atol=1e-6,
+                                                       equal_nan=True):
+        return f"is not what NumPy computes: {got[:4]} for {wanted[:4]}", step
+    return None, step
 
 
 def check_growth(suite, name, count, seconds):
@@ -271,6 +440,8 @@ def table(suite, counts, names, with_stages):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     harness.add_arguments(parser)
+    parser.add_argument("--long", action="store_true",
+                        help=f"graphs of {LONG_NODES:,} elementwise nodes")
     parser.add_argument("--table", action="store_true", help="print compile times")
     parser.add_argument("--stages", action="store_true", help="with each stage's time")
     parser.add_argument("--counts", default="1000,10000,100000", help="numbers of nodes")
@@ -280,15 +451,15 @@ def main():
     if options.table or options.stages:
         table(suite, [int(count) for count in options.counts.split(",")],
               options.shapes.split(","), options.stages)
+    elif options.long:
+        check_all_elementwise(suite, options)
     else:
-        check(suite, "chain", 10000, 2)
-        check(suite, "tree", 10000, 8)
-        check(suite, "diamonds", 10000, 4)
-        check(suite, "constants", 10000, 2)
-        check(suite, "transposes", 10000, 2)
-        check(suite, "branches", 2000, 70)
-        check(suite, "equals", 4000, 1)
-        check_many(suite)
+        check_all_elementwise(suite, options)
+        for name, count, most_kernels in DAILY:
+            if re.search(options.filter, name):
+                check(suite, name, count, most_kernels)
+        if re.search(options.filter, "constants-many"):
+            check_many(suite)
     return suite.close()
 
 
