@@ -120,6 +120,22 @@ std::string describeCode(const Section &section) {
               : "");
 }
 
+// "cubin for sm_80, ptx for sm_90": kernels may be pieces of their own, so that many sections are
+// alike.
+static std::string heldCode(const Payload &file) {
+  std::vector<std::string> pieces;
+  for (const Section &section : file.sections())
+    if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||
+        section.kind == CAMEO_SECTION_SIM_IMAGE)
+      if (std::string piece = describeCode(section);
+          std::find(pieces.begin(), pieces.end(), piece) == pieces.end())
+        pieces.push_back(std::move(piece));
+  std::string list;
+  for (const std::string &piece : pieces)
+    list += (list.empty() ? "" : ", ") + piece;
+  return list.empty() ? "no code" : list;
+}
+
 Status Model::create(std::unique_ptr<Payload> payload, std::shared_ptr<Device> device,
                      uint32_t arch, bool checked, std::shared_ptr<Model> &result) {
   if (payload->isBundle())
@@ -164,6 +180,9 @@ Status Model::loadCudaCode(uint32_t arch) {
     code.push_back({section.kind, section.arch, section.flags, section.data, section.size});
     origin.push_back(&section);
   }
+  if (arch && code.empty())
+    return failure(Code::NoCode, "the model has no GPU code for %s; it has %s",
+                   archName(arch).c_str(), heldCode(*file).c_str());
   std::vector<CodeCandidate> order;
   CAMEO_RETURN_IF_ERROR(orderCudaCode(code, owner->info(), order));
   for (CodeCandidate &candidate : order) {
@@ -204,14 +223,8 @@ Status Model::chooseSimImage(uint32_t arch, bool checked) {
   if (any)
     return failure(Code::NoCode, "the model's simulator image was built without checks; "
                                  "compile it with --sim-checks");
-  std::string held;
-  for (const Section &section : file->sections())
-    if (section.kind == CAMEO_SECTION_PTX || section.kind == CAMEO_SECTION_CUBIN ||
-        section.kind == CAMEO_SECTION_SIM_IMAGE)
-      held += (held.empty() ? "" : ", ") + describeCode(section);
   return failure(Code::NoCode, "the model has no simulator image%s; it has %s",
-                 arch ? (" for " + archName(arch)).c_str() : "",
-                 held.empty() ? "no code" : held.c_str());
+                 arch ? (" for " + archName(arch)).c_str() : "", heldCode(*file).c_str());
 }
 
 Status Model::parsePlans() {

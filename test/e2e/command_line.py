@@ -566,6 +566,15 @@ def check_exit_codes(tests):
     tests.judge("damaged", step, 4, "damaged model file")
     tests.judge("no-code", tests.run("--random-inputs", "--arch=sm_90a"), 3,
                 "no simulator image for sm_90a")
+    pieces = tests.folder / "pieces"
+    step = harness.run([tests.suite.tool("cameoc"), tests.folder / "model.onnx", "-o", pieces,
+                        "--target=sm_80,ptx:sm_75,sim:sm_80"], SECONDS)
+    tests.judge("pieces-compile", step, 0)
+    step = harness.run([pieces, "--device=sim", "--random-inputs", "--arch=sm_90a"], SECONDS)
+    tests.judge("pieces", step, 3, "no simulator image for sm_90a; it has ")
+    kinds = step.output.partition("; it has ")[2].strip().split(", ")
+    if len(kinds) != len(set(kinds)) or len(kinds) != 3:
+        tests.suite.fail("pieces-once", f"{kinds}", step)
     tests.judge("full-disk", harness.run(
         ["sh", "-c", f"{tests.artefact} --device=sim --random-inputs > /dev/full"], SECONDS), 2,
         "cannot write the output")
