@@ -4,7 +4,8 @@
 
 #include "dialects/onnx/Onnx.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -44,14 +45,31 @@ llvm::Expected<std::map<std::string, SmallVector<int64_t>>> cameo::parseShapes(S
     value = more ? value.drop_front(end + 1) : StringRef();
     auto [name, sizes] = text.rsplit(':');
     if (name.empty() || !text.contains(':'))
-      return llvm::createStringError("'" + text + "' is not of the form input:1x3x224x224");
+      return llvm::createStringError("'" + text +
+                                     "' is not of the form input:1x3x224x224 or size:8");
     llvm::Expected<SmallVector<int64_t>> shape = parseSizes(sizes, text);
     if (!shape)
       return shape.takeError();
     if (!shapes.try_emplace(name.str(), std::move(*shape)).second)
-      return llvm::createStringError("it gives input '" + name + "' twice");
+      return llvm::createStringError("it gives '" + name + "' twice");
   }
   return shapes;
+}
+
+static StringAttr symbolOf(func::FuncOp function, unsigned i, unsigned dim) {
+  auto dims = function.getArgAttrOfType<ArrayAttr>(i, onnx::kDimsAttr);
+  auto symbol = dims && dim < dims.size() ? dyn_cast<StringAttr>(dims[dim]) : StringAttr();
+  return symbol && !symbol.empty() ? symbol : StringAttr();
+}
+
+std::vector<std::string> cameo::openSizes(func::FuncOp function) {
+  llvm::SetVector<StringRef> names;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto type = dyn_cast<RankedTensorType>(function.getArgument(i).getType()))
+      for (int64_t d = 0; d < type.getRank(); ++d)
+        if (StringAttr symbol = symbolOf(function, i, d); symbol && type.isDynamicDim(d))
+          names.insert(symbol.getValue());
+  return {names.begin(), names.end()};
 }
 
 namespace {
@@ -64,10 +82,29 @@ struct ShapeFixer {
     auto name = function.getArgAttrOfType<StringAttr>(i, onnx::kNameAttr);
     return name ? name.getValue() : StringRef();
   }
-  StringAttr symbolOf(unsigned i, unsigned dim) {
-    auto dims = function.getArgAttrOfType<ArrayAttr>(i, onnx::kDimsAttr);
-    auto symbol = dims && dim < dims.size() ? dyn_cast<StringAttr>(dims[dim]) : StringAttr();
-    return symbol && !symbol.empty() ? symbol : StringAttr();
+
+  /// Neither an input nor an open size has the name.
+  LogicalResult unknown(StringRef name) {
+    SmallVector<StringRef> inputs;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      inputs.push_back(nameOf(i));
+    std::vector<std::string> sizes = openSizes(function);
+    return emitError(function.getLoc())
+           << "--shapes: the model has no input and no open size '" << name
+           << "'; inputs: " << (inputs.empty() ? "none" : llvm::join(inputs, ", "))
+           << "; open sizes: " << (sizes.empty() ? "none" : llvm::join(sizes, ", "));
+  }
+
+  /// `shape` of a name that no input has.
+  LogicalResult fixSymbol(StringRef name, ArrayRef<int64_t> shape) {
+    if (!llvm::is_contained(openSizes(function), name))
+      return unknown(name);
+    if (shape.size() != 1)
+      return emitError(function.getLoc()) << "--shapes: '" << name << "' is an open size, which is "
+                                          << "one number, not " << shape.size();
+    if (shape.front() >= 0)
+      symbols[name] = shape.front();
+    return success();
   }
 
   /// What the given shape says of named sizes, and whether it fits.
@@ -89,7 +126,7 @@ struct ShapeFixer {
       int64_t known = type.getDimSize(d);
       if (!ShapedType::isDynamic(known) && known != size)
         return error() << "has size " << known << " in dimension " << d << ", not " << size;
-      StringAttr symbol = symbolOf(i, d);
+      StringAttr symbol = symbolOf(function, i, d);
       if (!symbol)
         continue;
       auto [fixed, isNew] = symbols.try_emplace(symbol, size);
@@ -111,7 +148,7 @@ struct ShapeFixer {
     SmallVector<Attribute> dims;
     Builder builder(function.getContext());
     for (auto [d, size] : llvm::enumerate(shape)) {
-      StringAttr symbol = symbolOf(i, d);
+      StringAttr symbol = symbolOf(function, i, d);
       if (ShapedType::isDynamic(size) && given && (*given)[d] >= 0)
         size = (*given)[d];
       else if (auto fixed = symbol ? symbols.find(symbol) : symbols.end();
@@ -138,13 +175,13 @@ LogicalResult cameo::fixInputShapes(ModuleOp module,
   llvm::StringMap<unsigned> arguments;
   for (unsigned i = 0; i < fixer.function.getNumArguments(); ++i)
     arguments[fixer.nameOf(i)] = i;
-  for (auto &[name, shape] : shapes) {
-    auto argument = arguments.find(name);
-    if (argument == arguments.end())
-      return emitError(module.getLoc()) << "--shapes: the model has no input '" << name << "'";
-    if (failed(fixer.collect(argument->second, shape)))
+  for (auto &[name, shape] : shapes)
+    if (!arguments.contains(name) && failed(fixer.fixSymbol(name, shape)))
       return failure();
-  }
+  for (auto &[name, shape] : shapes)
+    if (auto argument = arguments.find(name);
+        argument != arguments.end() && failed(fixer.collect(argument->second, shape)))
+      return failure();
   for (unsigned i = 0; i < fixer.function.getNumArguments(); ++i) {
     auto given = shapes.find(fixer.nameOf(i).str());
     fixer.apply(i, given == shapes.end() ? nullptr : &given->second);

@@ -2,20 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
 namespace cameo {
 
-/// "x:1x3x224x224,y:?x4", where ? is -1; a scalar is "x:".
+/// "x:1x3x224x224,y:?x4,batch:8", where ? is -1; a scalar is "x:".
 llvm::Expected<std::map<std::string, llvm::SmallVector<int64_t>>> parseShapes(llvm::StringRef text);
 
-/// Changes the types of the function's arguments (stage imported). A size that has a name is fixed
-/// wherever an input has that name. Sizes of -1 stay open. Fails after a diagnostic.
+/// Changes the types of the function's arguments (stage imported). Of a name that no input has, the
+/// one number is that of the open sizes of that name. A size that has a name is fixed wherever an
+/// input has that name. Sizes of -1 stay open. Fails after a diagnostic.
 mlir::LogicalResult fixInputShapes(mlir::ModuleOp module,
                                    const std::map<std::string, llvm::SmallVector<int64_t>> &shapes);
+
+/// The names of sizes that inputs leave open (stage imported), in their order.
+std::vector<std::string> openSizes(mlir::func::FuncOp function);
 
 } // namespace cameo

@@ -210,6 +210,51 @@ void collectSizes(const runtime::PlanTensor &tensor, const Shape &shape, NamedSi
       sizes.emplace(tensor.symbols[i], shape[i]);
 }
 
+// The longest name of an open size that `text` has at `at`, with a colon behind it; else empty.
+std::string findSize(const std::string &text, size_t at,
+                     const std::vector<runtime::PlanTensor> &tensors) {
+  std::string found;
+  for (const runtime::PlanTensor &tensor : tensors)
+    for (const char *symbol : tensor.symbols)
+      if (std::string name = symbol;
+          name.size() > found.size() && text.compare(at, name.size() + 1, name + ":") == 0)
+        found = name;
+  return found;
+}
+
+Status unknownShape(const char *text, const std::vector<runtime::PlanTensor> &tensors) {
+  std::string inputs, sizes;
+  std::map<std::string, bool> listed;
+  for (const runtime::PlanTensor &tensor : tensors) {
+    inputs += (inputs.empty() ? "" : ", ") + std::string(tensor.name);
+    for (const char *symbol : tensor.symbols)
+      if (*symbol && !listed[symbol]) {
+        listed[symbol] = true;
+        sizes += (sizes.empty() ? "" : ", ") + std::string(symbol);
+      }
+  }
+  return failure(Code::InvalidArgument,
+                 "--shapes: '%s' names no input and no open size; write INPUT:2x3 or SIZE:8; "
+                 "inputs: %s; open sizes: %s",
+                 text, inputs.empty() ? "none" : inputs.c_str(),
+                 sizes.empty() ? "none" : sizes.c_str());
+}
+
+// "8" of "batch:8".
+Status giveSize(const std::string &name, const std::string &text, NamedSizes &sizes) {
+  Shape number;
+  CAMEO_RETURN_IF_ERROR(parseSizes(text, number));
+  if (number.size() != 1)
+    return failure(Code::InvalidArgument, "--shapes: '%s' is an open size, one number and not '%s'",
+                   name.c_str(), text.c_str());
+  auto [known, isNew] = sizes.emplace(name, number[0]);
+  if (!isNew && known->second != number[0])
+    return failure(Code::InvalidArgument, "--shapes: %s is %lld by what else is given, not %lld",
+                   name.c_str(), static_cast<long long>(known->second),
+                   static_cast<long long>(number[0]));
+  return {};
+}
+
 // Sizes for random inputs: --shapes, else the model's own; open ones as in other inputs, or 1.
 // `sizes` has those of the inputs that are given.
 Status randomShapes(const Options &options, const std::vector<runtime::PlanTensor> &tensors,
@@ -220,11 +265,16 @@ Status randomShapes(const Options &options, const std::vector<runtime::PlanTenso
   for (const std::string &text : options.shapes)
     for (size_t at = 0; at <= text.size();) {
       size_t index = findName(text, at, ':', tensors);
-      if (index == tensors.size())
-        return failure(Code::InvalidArgument, "--shapes: '%s' names no input; write NAME:2x3",
-                       text.c_str() + at);
-      size_t start = at + std::strlen(tensors[index].name) + 1;
+      std::string size = index == tensors.size() ? findSize(text, at, tensors) : "";
+      if (index == tensors.size() && size.empty())
+        return unknownShape(text.c_str() + at, tensors);
+      size_t start = at + (size.empty() ? std::strlen(tensors[index].name) : size.size()) + 1;
       size_t comma = std::min(text.find(',', start), text.size());
+      if (!size.empty()) {
+        CAMEO_RETURN_IF_ERROR(giveSize(size, text.substr(start, comma - start), sizes));
+        at = comma + 1;
+        continue;
+      }
       shapes[index].clear();
       CAMEO_RETURN_IF_ERROR(parseSizes(text.substr(start, comma - start), shapes[index]));
       CAMEO_RETURN_IF_ERROR(runtime::checkShape(tensors[index], shapes[index]));

@@ -391,7 +391,7 @@ Inputs and outputs; without NAME they are taken in order
   --runs=N                    runs N times; exit code 1 if a result differs in any bit
   --random-inputs[=SEED]      seeded random values for inputs that are not given; the default with
                               --benchmark and --profile
-  --shapes=NAME:2x3,...       sizes that the model leaves open (default: 1); with --info, the sizes
+  --shapes=NAME:2x3,SIZE:8    sizes that the model leaves open (default: 1); with --info, the sizes
                               for which work and memory are shown
 
 Device

@@ -658,11 +658,20 @@ def check_shapes(tests):
     tests.judge("shapes-from-input", harness.run(
         [*run, "--input=a:0=2x3xf32=1 2 3 4 5 6"], SECONDS), 0, "3x1xf32")
     tests.judge("shapes-none", harness.run([*run, "--shapes=b:1:3x4"], SECONDS), 2,
-                "'b:1:3x4' names no input")
+                "'b:1:3x4' names no input and no open size; write INPUT:2x3 or SIZE:8; inputs: a:0, b,1; "
+                "open sizes: M, K, N")
+    tests.judge("shapes-sizes", harness.run([*run, "--shapes=N:4,a:0:2x3"], SECONDS), 0, "2x3xf32",
+                "3x4xf32")
+    tests.judge("shapes-sizes-differ", harness.run([*run, "--shapes=a:0:2x3,K:4"], SECONDS), 2,
+                "--shapes: K is 3 by what else is given, not 4")
+    tests.judge("shapes-sizes-two", harness.run([*run, "--shapes=K:4x5"], SECONDS), 2,
+                "'K' is an open size, one number and not '4x5'")
     fixed = tests.folder / "product-fixed"
     tests.judge("shapes-fixed", harness.run([*compiler, "-o", fixed, "--shapes=b,1:3x4,a:0:?x3"],
                                             SECONDS), 0)
     tests.judge("shapes-info", harness.run([fixed, "--info"], SECONDS), 0, "Mx3xf32", "3x4xf32")
+    tests.judge("sizes-fixed", harness.run([*compiler, "-o", fixed, "--shapes=K:3,b,1:3x4,M:?"], SECONDS), 0)
+    tests.judge("sizes-info", harness.run([fixed, "--info"], SECONDS), 0, "Mx3xf32", "3x4xf32")
 
 
 def main():
