@@ -133,8 +133,7 @@ LogicalResult Importer::readAttributes(
       resource += "." + name;
     llvm::Expected<Attribute> value = importAttribute(*bound->attribute, resource);
     if (!value) {
-      problem(loc, node.op_type() + ": the attribute '" + name + "' " +
-                       llvm::toString(value.takeError()));
+      tensorProblem(loc, node.op_type() + ": the attribute '" + name + "'", value.takeError());
       return failure();
     }
     attributes.set(name, *value);

@@ -26,6 +26,12 @@ void Importer::problem(Location loc, const Twine &text) {
     problems.emplace_back(loc, text.str());
 }
 
+void Importer::tensorProblem(Location loc, const Twine &what, llvm::Error error) {
+  llvm::handleAllErrors(
+      std::move(error), [](const UnreadableFile &) {},
+      [&](const llvm::ErrorInfoBase &info) { problem(loc, what + " " + info.message()); });
+}
+
 LogicalResult Importer::reportProblems() {
   if (problems.empty())
     return success();
@@ -97,7 +103,7 @@ void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
     if (name.empty() && value)
       return problem(loc, "an initialiser has no name");
     if (!value) {
-      problem(loc, "the initialiser '" + name + "' " + llvm::toString(value.takeError()));
+      tensorProblem(loc, "the initialiser '" + name + "'", value.takeError());
       return define(name, placeholder(loc), frame, loc);
     }
     Value constant = builder.create<ConstantOp>(loc, value->getType(), ValueRange(),
@@ -279,6 +285,8 @@ OwningOpRef<ModuleOp> Importer::run() {
   context->loadDialect<OnnxDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(builder.getStringAttr(path)));
   (void)importModel(*module);
+  for (const std::string &file : tensors.unreadableFiles())
+    problem(module->getLoc(), file);
   if (options.externalFiles)
     *options.externalFiles = tensors.externalFiles();
   if (failed(reportProblems()) || failed(verify(*module)))

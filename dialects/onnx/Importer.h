@@ -108,6 +108,8 @@ private:
               mlir::Location loc, bool isBinding = false);
 
   void problem(mlir::Location loc, const llvm::Twine &text);
+  /// The same of a tensor; of those in a file that cannot be opened, the file is the problem.
+  void tensorProblem(mlir::Location loc, const llvm::Twine &what, llvm::Error error);
   mlir::LogicalResult reportProblems();
   mlir::Location uniqueLoc(llvm::StringRef name);
 

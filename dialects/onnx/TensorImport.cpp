@@ -3,10 +3,13 @@
 #include "dialects/onnx/TensorImport.h"
 #include "dialects/onnx/Onnx.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 namespace cameo::onnx {
+
+char UnreadableFile::ID = 0;
 
 static llvm::Error fail(const Twine &why) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), why);
@@ -280,8 +283,13 @@ llvm::Expected<ElementsAttr> TensorImporter::importExternal(const onnx_proto::Te
   std::shared_ptr<MappedFile> &file = files[location];
   if (!file) {
     llvm::Expected<std::shared_ptr<MappedFile>> opened = MappedFile::openBeneath(*folder, location);
-    if (!opened)
-      return opened.takeError();
+    if (!opened) {
+      Unreadable &told = unreadable[location];
+      if (++told.tensors == 1)
+        told.firstTensor = name.str();
+      told.why = llvm::toString(opened.takeError());
+      return llvm::make_error<UnreadableFile>();
+    }
     file = *opened;
   }
   uint64_t size = file->bytes().size();
@@ -294,6 +302,18 @@ llvm::Expected<ElementsAttr> TensorImporter::importExternal(const onnx_proto::Te
     return fail("needs " + Twine(wanted) + " bytes at offset " + Twine(offset) + " of '" +
                 location + "'; the file has " + Twine(size));
   return fromPacked(type, name, file->bytes().slice(offset, length.value_or(wanted)), file);
+}
+
+std::vector<std::string> TensorImporter::unreadableFiles() const {
+  std::vector<std::string> sentences;
+  for (const auto &[location, file] : unreadable) {
+    std::string others =
+        file.tensors > 1 ? llvm::formatv(" and {0} more", file.tensors - 1).str() : "";
+    sentences.push_back(llvm::formatv("external data of '{0}'{1}: {2}; it is looked for in '{3}'",
+                                      file.firstTensor, others, file.why,
+                                      folder->empty() ? "." : *folder));
+  }
+  return sentences;
 }
 
 std::vector<std::string> TensorImporter::externalFiles() const {

@@ -10,7 +10,18 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
+#include <map>
+
 namespace cameo::onnx {
+
+/// Of a tensor whose file of external data cannot be opened. TensorImporter::unreadableFiles says
+/// it once for all tensors of the file.
+class UnreadableFile : public llvm::ErrorInfo<UnreadableFile> {
+public:
+  static char ID;
+  void log(llvm::raw_ostream &output) const override { output << "is in an unreadable file"; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+};
 
 class TensorImporter {
 public:
@@ -32,6 +43,8 @@ public:
 
   /// Paths of the external data that were read.
   std::vector<std::string> externalFiles() const;
+  /// A sentence for each file that could not be opened.
+  std::vector<std::string> unreadableFiles() const;
 
 private:
   llvm::Expected<mlir::ElementsAttr> importExternal(const onnx_proto::TensorProto &tensor,
@@ -51,6 +64,11 @@ private:
   std::optional<std::string> folder;
   int64_t maxUnfoldedBytes;
   llvm::StringMap<std::shared_ptr<MappedFile>> files;
+  struct Unreadable {
+    std::string why, firstTensor;
+    int64_t tensors = 0;
+  };
+  std::map<std::string, Unreadable> unreadable; // by their locations
 };
 
 /// The number of elements, or nothing where a dimension is negative or the product, times 16 bytes,
