@@ -112,19 +112,23 @@ StringRef rt::firstNode(LocationAttr location) {
   return found;
 }
 
-static std::string withProducer(StringRef text, Location producer) {
+/// One node may be several dispatches, of which one reads another.
+static std::string withProducer(StringRef text, Location producer, Location consumer) {
   StringRef node = firstNode(producer);
-  return (text + (node.empty() ? " its producer" : " '" + node + "'")).str();
+  if (node.empty())
+    return (text + " its producer").str();
+  return node == firstNode(consumer) ? (text + " another dispatch of it").str()
+                                     : (text + " '" + node + "'").str();
 }
 
 void Ledger::fused(Location producer, Location consumer, std::optional<int64_t> bytes) {
-  std::string text = withProducer("fused with", producer);
+  std::string text = withProducer("fused with", producer, consumer);
   record({DecisionKind::Applied, "fuse", text, {}, consumer, producer, bytes});
 }
 
 void Ledger::notFused(Location producer, Location consumer, const Twine &why,
                       std::optional<int64_t> bytes) {
-  std::string text = withProducer("not fused with", producer), reason = why.str();
+  std::string text = withProducer("not fused with", producer, consumer), reason = why.str();
   record({DecisionKind::Missed, "fuse", text, reason, consumer, producer, bytes});
 }
 

@@ -56,6 +56,29 @@ std::optional<int64_t> bytesBetween(kernel::DispatchOp producer, kernel::Dispatc
   return bytes;
 }
 
+/// Whether it only gives elements another type, as the casts of --precision do.
+bool isConversion(const Computation &computation) {
+  return llvm::all_of(computation.operations, [](Operation *op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    return generic && llvm::all_of(generic.getBody()->without_terminator(),
+                                   [](Operation &inner) { return isa<CastOpInterface>(inner); });
+  });
+}
+
+/// Of two dispatches the node of that with the higher rank comes first in the location of both as
+/// one, and names its kernel and what is said of it.
+unsigned rootRank(const Description &description) {
+  switch (description.form) {
+  case DispatchForm::Product:
+  case DispatchForm::ProductOfRows:
+    return 3;
+  case DispatchForm::Pointwise:
+    return description.isMovement() || isConversion(description.computation) ? 0 : 1;
+  default:
+    return 2;
+  }
+}
+
 /// Fuses the dispatches of one block.
 class Fuser {
 public:
@@ -276,9 +299,12 @@ private:
     if (std::string why = whyDearer(first, second, limits, repeats); !why.empty())
       return keep(producer, consumer, std::move(why));
     OpBuilder builder(place);
+    bool isConsumersRoot = rootRank(second) > rootRank(first);
     bool isSure = !repeats && isSurelyWellFormed(first, second, limits);
     kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept, isSure);
     places[merged] = places.lookup(place);
+    if (isConsumersRoot)
+      merged->setLoc(builder.getFusedLoc({consumer.getLoc(), producer.getLoc()}));
     std::string why =
         isSure ? std::string() : whyMalformed(first, second, describe(merged), limits);
     if (!why.empty()) {

@@ -16,7 +16,7 @@ func.func @main(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf3
 
 // CHECK-NEXT: remark: loc("sum"): fused with 'left'; it saves 8192 B of memory traffic
 // CHECK-NEXT: remark: loc("turned"): fused with 'norm'; it saves 4096 B of memory traffic
-// CHECK-NEXT: remark: loc(fused["left", "sum"]): not fused with 'norm': a product needs what many blocks of a reduction of rows compute; it would save
+// CHECK-NEXT: remark: loc(fused["sum", "left"]): not fused with 'norm': a product needs what many blocks of a reduction of rows compute; it would save
 // CHECK-NOT: remark
 func.func @shared(%x: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>) {
   %0 = onnx.Relu(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("left")
@@ -38,6 +38,22 @@ func.func @late(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %1 = onnx.MatMul(%0, %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("second")
   %2 = onnx.Add(%0, %1) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("both")
   return %2 : tensor<32x32xf32>
+}
+
+// -----
+
+// A product names what becomes one with it, as the casts of --precision, which are called as what
+// they convert. A node may be several dispatches.
+// CHECK-NEXT: remark: loc("product"): fused with 'x'; it saves
+// CHECK-NEXT: remark: loc("product"): fused with another dispatch of it; it saves
+// CHECK-NEXT: remark: loc("next"): not fused with 'product': a product needs what many blocks of a product compute
+// CHECK-NOT: remark
+func.func @rooted(%x: tensor<32x32xf32>, %w: tensor<32x32xf16>) -> tensor<32x32xf32> {
+  %0 = onnx.Cast(%x) {to = 10 : i64} : (tensor<32x32xf32>) -> tensor<32x32xf16> loc("x")
+  %1 = onnx.MatMul(%0, %w) : (tensor<32x32xf16>, tensor<32x32xf16>) -> tensor<32x32xf16> loc("product")
+  %2 = onnx.Cast(%1) {to = 1 : i64} : (tensor<32x32xf16>) -> tensor<32x32xf32> loc("product")
+  %3 = onnx.MatMul(%2, %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> loc("next")
+  return %3 : tensor<32x32xf32>
 }
 
 // -----
