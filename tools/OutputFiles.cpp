@@ -1,8 +1,9 @@
-// Comparison of files by device and inode.
+// Comparison of files by device and inode, and the end of standard output.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/OutputFiles.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace cameo;
@@ -30,4 +31,12 @@ llvm::Error cameo::checkOutputs(ArrayRef<std::string> inputs, ArrayRef<OutputNam
         return fail("what " + outputs[j].option + " writes");
   }
   return llvm::Error::success();
+}
+
+llvm::Error cameo::flushStandardOutput() {
+  llvm::outs().flush();
+  std::error_code error = llvm::outs().error();
+  llvm::outs().clear_error();
+  return error ? llvm::createStringError(error, "cannot write the output: " + error.message())
+               : llvm::Error::success();
 }

@@ -1,4 +1,4 @@
-// What keeps inputs from being overwritten.
+// What keeps inputs from being overwritten, and a full disk from looking like a result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,5 +16,9 @@ struct OutputName {
 
 /// Fails where an output is an input, under whatever name, or another output.
 llvm::Error checkOutputs(llvm::ArrayRef<std::string> inputs, llvm::ArrayRef<OutputName> outputs);
+
+/// Fails where standard output cannot be written. Unless this is asked, LLVM ends the process for
+/// it, with the exit code of a mismatch.
+llvm::Error flushStandardOutput();
 
 } // namespace cameo

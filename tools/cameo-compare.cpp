@@ -4,14 +4,16 @@
 #include "codegen/calibrate/AccuracyContract.h"
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/compare/ComparisonReport.h"
+#include "codegen/emit/Payload.h"
 #include "codegen/target/Target.h"
 #include "tools/Calibration.h"
+#include "tools/ExitCode.h"
+#include "tools/OutputFiles.h"
 #include "tools/Strictness.h"
 
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace cameo;
 using llvm::StringRef;
@@ -65,7 +67,7 @@ static cl::opt<std::string>
            cl::desc("which intermediate values, as cameoc's --tap (all); empty: none"));
 static cl::opt<double> tolerance(
     "tolerance", cl::cat(category), cl::value_desc("DB"),
-    cl::desc("names the first value whose SQNR is below that; exit status 1 where there is one"));
+    cl::desc("names the first value whose SQNR is below that; exit code 1 where there is one"));
 static cl::opt<size_t> worst("worst", cl::init(10), cl::cat(category), cl::value_desc("N"),
                              cl::desc("lists so many of the worst values (10)"));
 static cl::opt<std::string> report("report", cl::cat(category), cl::value_desc("FILE"),
@@ -316,16 +318,13 @@ static llvm::Expected<std::vector<std::unique_ptr<Side>>> withRecorded(Sides mod
 }
 
 static llvm::Error write(const Comparison &comparison, const ComparisonView &view) {
-  std::error_code code;
-  llvm::ToolOutputFile file(report, code, llvm::sys::fs::OF_None);
-  if (code)
-    return llvm::createStringError("cannot write '" + report + "': " + code.message());
-  if (StringRef(report).ends_with(".html"))
-    file.os() << comparisonPage(comparison, view);
-  else
-    file.os() << llvm::formatv("{0:2}\n", llvm::json::Value(comparisonJson(comparison, view)));
-  file.keep();
-  return llvm::Error::success();
+  return writeFile(report, 0644, [&](llvm::raw_fd_ostream &output) {
+    if (StringRef(report).ends_with(".html"))
+      output << comparisonPage(comparison, view);
+    else
+      output << llvm::formatv("{0:2}\n", llvm::json::Value(comparisonJson(comparison, view)));
+    return llvm::Error::success();
+  });
 }
 
 /// Whether every value is within the tolerance. `isTold` becomes true with an error that is printed.
@@ -401,6 +400,8 @@ static llvm::Expected<bool> run(bool &isTold) {
   if (tolerance.getNumOccurrences())
     view.tolerance = tolerance;
   printComparison(llvm::outs(), comparison, view);
+  if (llvm::Error error = flushStandardOutput())
+    return std::move(error);
   if (!report.empty())
     if (llvm::Error error = write(comparison, view))
       return std::move(error);
@@ -413,15 +414,17 @@ static llvm::Expected<bool> run(bool &isTold) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv,
-                              "a model at several precisions, or artefacts, side by side\n");
+  // By itself, LLVM's parser ends the process with the exit code of a mismatch.
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "a model at several precisions, or artefacts, side by side\n", &llvm::errs()))
+    return Usage;
   bool isTold = false;
   llvm::Expected<bool> good = run(isTold);
   if (!good) {
     std::string text = llvm::toString(good.takeError());
     if (!isTold)
       llvm::errs() << "error: " << text << "\n";
-    return 2;
+    return Usage;
   }
-  return *good ? 0 : 1;
+  return *good ? Good : Negative;
 }

@@ -260,6 +260,21 @@ class Comparisons:
                 problem = f"{report}"
             self.judge("estimates-artefacts", problem, step)
 
+    def exit_codes(self):
+        """No error is taken for a mismatch: what is misspelt, and a full disk."""
+        tool, data = self.suite.tool("cameo-compare"), f"--data={self.data}"
+        words = f"{tool} {MODEL} {data} --values= --samples=2"
+        full = self.work / "full.json"
+        full.unlink(missing_ok=True)
+        full.symlink_to("/dev/full")
+        for case, command, text in (
+                ("misspelt", f"{words} --presicion=fp16", "--presicion"),
+                ("no-data", f"{tool} {MODEL}", "--data"),
+                ("full-output", f"{words} > /dev/full", "error: cannot write the output: No space left"),
+                ("full-report", f"{words} --report={full}", f"error: cannot write '{full}': No space left")):
+            step = harness.run(["sh", "-c", command], SECONDS)
+            self.judge(f"exit-{case}", "" if step.code == 2 and text in step.output else step.how(), step)
+
     def page(self):
         page = self.work / "compare.html"
         step = harness.run([self.suite.tool("cameo-compare"), MODEL, f"--data={self.data}",
@@ -275,6 +290,7 @@ class Comparisons:
         self.calibrates()
         self.remainder()
         self.page()
+        self.exit_codes()
         self.good = self.compile("good", MODEL, "--tap=*")
         if self.good:
             report, step = self.compare("same", self.good, self.good, f"--data={self.data}",
