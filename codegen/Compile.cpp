@@ -269,7 +269,7 @@ LogicalResult Compiler::runStage(const StageInfo &stage) {
 }
 
 LogicalResult Compiler::runTo(Stage to) {
-  options.pipeline.reportUnsupported = to >= Stage::Dispatched;
+  options.pipeline.reportUnsupported |= to >= Stage::Dispatched;
   for (const StageInfo &info : stages())
     if (info.stage > *reached && info.stage <= to && failed(runStage(info)))
       return failure();

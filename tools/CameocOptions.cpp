@@ -4,6 +4,7 @@
 #include "tools/CameocOptions.h"
 
 #include "codegen/InputShapes.h"
+#include "tools/OptionHints.h"
 #include "tools/Strictness.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -57,6 +58,16 @@ public:
     return getOption(OPT_INVALID);
   }
 
+  /// The options whose names begin like that.
+  std::string namesFrom(StringRef start) const {
+    std::string names;
+    for (unsigned id = OPT_UNKNOWN + 1; id <= getNumOptions(); ++id)
+      if (StringRef name = getOption(id).getPrefixedName();
+          name.starts_with(start) && !name.ends_with("="))
+        names += (names.empty() ? "'" : ", '") + name.str() + "'";
+    return names;
+  }
+
   /// How the help writes an option, "--target=LIST".
   std::string form(const opt::Option &option) const {
     std::string text = option.getPrefixedName().str();
@@ -91,7 +102,9 @@ llvm::Error checkChoice(StringRef value, llvm::ArrayRef<StringRef> choices,
   if (choices.size() == 1)
     return fail("'" + value + "'" + where + " is not " + choices.front());
   std::string list = llvm::join(choices.drop_back(), ", ");
-  return fail("'" + value + "'" + where + " is not one of " + list + " and " + choices.back());
+  StringRef meant = choiceHint(value, choices);
+  return fail("'" + value + "'" + where + " is not one of " + list + " and " + choices.back() +
+              (meant.empty() ? "" : "; write " + meant.str()));
 }
 
 llvm::Error setChoice(std::string &member, StringRef value, llvm::ArrayRef<StringRef> choices) {
@@ -299,6 +312,8 @@ const Setter kSetters[] = {
     {OPT_libdevice, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.libdevice, v); }},
     {OPT_cache_dir, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.cacheDir, v); }},
     {OPT_report, [](CameocOptions &o, StringRef v) { return setText(o.report, v); }},
+    {OPT_quiet, [](CameocOptions &o, StringRef) { return setFlag(o.quiet); }},
+    {OPT_inspect, [](CameocOptions &o, StringRef) { return setFlag(o.inspect); }},
     {OPT_remarks, [](CameocOptions &o, StringRef) { return setFlag(o.remarks); }},
     {OPT_Werror, [](CameocOptions &o, StringRef) { return setFlag(o.warningsAreErrors); }},
     {OPT_time, [](CameocOptions &o, StringRef) { return setFlag(o.time); }},
@@ -307,6 +322,7 @@ const Setter kSetters[] = {
      [](CameocOptions &o, StringRef) { return setFlag(o.listPrecisionPolicy); }},
     {OPT_version, [](CameocOptions &o, StringRef) { return setFlag(o.version); }},
     {OPT_help, [](CameocOptions &o, StringRef) { return setFlag(o.help); }},
+    {OPT_help_all, [](CameocOptions &o, StringRef) { return setFlag(o.helpAll); }},
     {OPT_stop_after,
      [](CameocOptions &o, StringRef v) { return setParsed(o.stopAfter, findStage(v)); }},
     {OPT_start_from,
@@ -342,11 +358,15 @@ llvm::Error unknownOption(const CameocTable &table, StringRef argument) {
   StringRef name = argument.split('=').first;
   if (opt::Option option = table.find(name); option.isValid())
     return fail("'" + name + "' takes no value");
+  if (std::string hint = optionHint(name); !hint.empty())
+    return fail("unknown option '" + name + "'; " + hint);
   std::string nearest;
   if (table.findNearest(name, nearest) <= 2)
     return fail("unknown option '" + name + "'; did you mean '" + StringRef(nearest).rtrim('=') +
                 "'?");
-  return fail("unknown option '" + name + "'; cameoc --help lists them");
+  if (std::string longer = table.namesFrom(name); name.size() > 4 && !longer.empty())
+    return fail("unknown option '" + name + "'; did you mean " + longer + "?");
+  return fail("unknown option '" + name + "'; cameoc --help-all lists them");
 }
 
 llvm::Error apply(const CameocTable &table, const opt::Arg &argument, CameocOptions &options) {
@@ -419,11 +439,29 @@ void cameo::printStep(StringRef step, const llvm::TimeRecord &time) {
 }
 
 void cameo::printCameocHelp(llvm::raw_ostream &output) {
-  output
-      << "cameoc MODEL.onnx -o FILE [options]\n"
-         "Compiles an ONNX model into one executable file for NVIDIA GPUs. A model of the name - "
-         "comes from\nstandard input, and its external data from the working directory. Values "
-         "follow an option's \"=\" or\na space.\n";
+  output << "cameoc MODEL.onnx -o FILE [options]\n"
+            "Compiles an ONNX model into one executable file for NVIDIA GPUs.\n\n";
+  CameocTable table;
+  for (OptionId id :
+       {OPT_o, OPT_target, OPT_precision, OPT_calibration_data, OPT_shapes, OPT_report})
+    printOption(output, table.form(table.getOption(id)), table.getOptionHelpText(id));
+  output << R"(
+Examples:
+  cameoc --inspect model.onnx                what it is, and whether it can be compiled
+  cameoc model.onnx -o model                 ./model --help says how it is run
+  cameoc model.onnx -o model --precision=fp16 --target=sm_90a --shapes=batch:8
+  cameoc model.onnx -o model --precision=int8 --calibration-data=images.npz --accuracy=99%
+  cameoc model.onnx -o model --report=model.html
+
+cameoc --help-all lists all options and stages.
+Exit codes: 0 good, 1 the model was not compiled, 2 usage (options and files), 3 device or driver.
+)";
+}
+
+void cameo::printAllCameocHelp(llvm::raw_ostream &output) {
+  output << "cameoc MODEL.onnx -o FILE [options]\n"
+            "A model of the name - comes from standard input, and its external data from the "
+            "working directory.\nValues follow an option's \"=\" or a space.\n";
   CameocTable table;
   std::map<std::string, unsigned> sections; // by their numbers
   for (unsigned id = 1; id <= table.getNumOptions(); ++id)

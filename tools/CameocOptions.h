@@ -7,6 +7,7 @@
 #include "codegen/emit/Backend.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Timer.h"
 
 #include <map>
 #include <optional>
@@ -16,13 +17,14 @@ namespace cameo {
 enum class Emit { Exe, Lib, Plan, Ptx, Cubin, Onnx, Mlir, Schedules, Ranges, Tuning };
 
 struct CameocOptions {
+  llvm::TimeRecord start = llvm::TimeRecord::getCurrentTime(); // of the program
   std::string input, output;
   PipelineOptions pipeline;
   bool targetGiven = false; // by --target
   Emit emit = Emit::Exe;
   bool emitGiven = false; // by --emit
   std::optional<Stage> stopAfter, startFrom;
-  /// --shapes: sizes by input name, -1 where they are left open.
+  /// --shapes: sizes by the names of inputs and of open sizes, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   /// --device: where models run that are run to compile others.
   std::optional<RunDevice> device;
@@ -41,10 +43,17 @@ struct CameocOptions {
   /// --mlir-..., as MLIR takes them.
   std::vector<std::string> mlir;
   bool remarks = false;
+  bool quiet = false;
+  bool inspect = false; // instead of compiling
   bool warningsAreErrors = false;
   std::string report; // empty: none
   unsigned jobs = 0;  // 0: one a core
-  bool help = false, version = false, listOperators = false, listPrecisionPolicy = false;
+  bool help = false, helpAll = false, version = false;
+  bool listOperators = false, listPrecisionPolicy = false;
+  /// Something to print, and nothing to compile.
+  bool isQuestion() const {
+    return help || helpAll || version || listOperators || listPrecisionPolicy;
+  }
 };
 
 /// An error says what is wrong with which argument.
@@ -59,6 +68,9 @@ llvm::Error checkCameocOptions(const CameocOptions &options);
 /// --time: how long a step took, on stderr.
 void printStep(llvm::StringRef step, const llvm::TimeRecord &time);
 
+/// The options that are used most, with examples.
 void printCameocHelp(llvm::raw_ostream &output);
+/// All options, and the stages.
+void printAllCameocHelp(llvm::raw_ostream &output);
 
 } // namespace cameo

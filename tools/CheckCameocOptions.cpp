@@ -3,6 +3,7 @@
 #include "tools/CameocOptions.h"
 
 #include "codegen/ModelInput.h"
+#include "codegen/target/Target.h"
 
 #include <cmath>
 
@@ -33,9 +34,34 @@ static llvm::Error checkFiles(const CameocOptions &options) {
   if (options.input.empty())
     return fail("no input file; cameoc --help says more");
   if (options.output.empty())
-    return fail("no output file; name one with -o");
+    return fail("no output file; name one with -o: cameoc " + options.input + " -o FILE");
   if (options.output == "-" && !options.stopAfter && isExecutable(options.emit))
     return fail("-o -: standard output takes IR, PTX, cubins and ONNX; name a file");
+  return llvm::Error::success();
+}
+
+/// Those that the GPU of this machine decides are not asked for here.
+static llvm::Error checkTargetList(const CameocOptions &options) {
+  llvm::SmallVector<StringRef> words;
+  StringRef(options.pipeline.targets).split(words, ',');
+  if (llvm::is_contained(words, "native"))
+    return llvm::Error::success();
+  auto targets = parseTargetSpec(options.pipeline.targets);
+  return targets ? llvm::Error::success()
+                 : fail("--target: " + llvm::toString(targets.takeError()));
+}
+
+/// --inspect reads the model, with sizes as --shapes gives them, and makes nothing.
+static llvm::Error checkInspection(const CameocOptions &options) {
+  if (options.input.empty())
+    return fail("no input file: cameoc --inspect MODEL.onnx");
+  if (!options.output.empty() || options.emitGiven || options.stopAfter)
+    return fail("--inspect prints what a model is, and writes no file");
+  if (options.startFrom)
+    return fail("--inspect is of ONNX models, not of --start-from=" +
+                stageName(*options.startFrom));
+  if (isStream(options.input))
+    return fail("--inspect reads the model twice, so it cannot come from a stream");
   return llvm::Error::success();
 }
 
@@ -200,11 +226,13 @@ static llvm::Error checkReport(const CameocOptions &options) {
 }
 
 llvm::Error cameo::checkCameocOptions(const CameocOptions &options) {
-  if (options.help || options.version || options.listOperators || options.listPrecisionPolicy)
+  if (options.isQuestion())
     return llvm::Error::success();
-  for (auto *check :
-       {checkFiles, checkStages, checkSchedules, checkTuning, checkPrecisionStage, checkCalibration,
-        checkAccuracy, checkDevice, checkQuantization, checkPrinting, checkReport})
+  if (options.inspect)
+    return checkInspection(options);
+  for (auto *check : {checkFiles, checkTargetList, checkStages, checkSchedules, checkTuning,
+                      checkPrecisionStage, checkCalibration, checkAccuracy, checkDevice,
+                      checkQuantization, checkPrinting, checkReport})
     if (llvm::Error error = check(options))
       return error;
   return llvm::Error::success();

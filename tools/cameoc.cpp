@@ -11,9 +11,13 @@
 #include "tools/Accuracy.h"
 #include "tools/Calibration.h"
 #include "tools/CameocOptions.h"
+#include "tools/ExitCode.h"
+#include "tools/Inspect.h"
+#include "tools/OptionHints.h"
 #include "tools/OutputFiles.h"
 #include "tools/PassPrinting.h"
 #include "tools/StageFiles.h"
+#include "tools/Summary.h"
 #include "tools/Version.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -30,6 +34,37 @@ using namespace mlir;
 using namespace cameo;
 
 namespace {
+
+/// An error about an option begins with it.
+bool isOfUsage(const CompileMessage &message) {
+  return message.severity == CompileMessage::Severity::Error &&
+         StringRef(message.text).starts_with("--");
+}
+
+/// Whether the system has refused to read or write.
+bool isOfSystem(const llvm::Error &error) {
+  bool found = false;
+  llvm::visitErrors(error, [&](const llvm::ErrorInfoBase &info) {
+    std::error_code code = info.convertToErrorCode();
+    found |=
+        code.category() == std::generic_category() || code.category() == std::system_category();
+  });
+  return found;
+}
+
+llvm::Error checkInput(StringRef path) {
+  std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist);
+  if (!error || isStream(path))
+    return llvm::Error::success();
+  return llvm::createStringError(error, "cannot open '" + path + "': " + error.message());
+}
+
+/// Of a file that could not be read.
+void noteModelHint(StringRef path) {
+  if (StringRef hint = modelHint(path); !hint.empty())
+    llvm::errs() << CompileMessage{
+        CompileMessage::Severity::Note, "", ("'" + path + "' is " + hint).str(), {}};
+}
 
 /// One run of cameoc: from its arguments to its files.
 class Invocation {
@@ -50,7 +85,9 @@ public:
     if (failed(result) && !compiler.hasErrors())
       (void)compiler.fail(
           "compilation failed without a message; please report this, with the model");
-    return failed(result) ? 1 : 0;
+    if (failed(result))
+      return isUsage || llvm::any_of(compiler.messages(), isOfUsage) ? Usage : Negative;
+    return Good;
   }
 
 private:
@@ -61,7 +98,10 @@ private:
   LogicalResult write();
   LogicalResult writeCode();
   LogicalResult writeArtefactFile();
+  LogicalResult writeReport();
   LogicalResult writeText(StringRef path, StringRef text);
+  LogicalResult failToWrite(llvm::Error error);
+  void summarise();
   Stage lastStage() const;
 
   const CameocOptions &options;
@@ -69,6 +109,8 @@ private:
   StringRef executable;
   const AccuracyResult *accuracy;
   Compiler compiler;
+  Summary summary;
+  bool isUsage = false; // what has failed is an option or a file
 };
 
 CompileOptions Invocation::compileOptions() {
@@ -83,6 +125,8 @@ CompileOptions Invocation::compileOptions() {
   result.warningsAreErrors = options.warningsAreErrors;
   result.code.remarks = options.remarks;
   result.keepGraphs = !options.report.empty();
+  // Whichever stages are reached on the way to the last.
+  result.pipeline.reportUnsupported = lastStage() >= Stage::Dispatched;
   result.jobs = options.jobs;
   result.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
   result.onPasses = [this](PassManager &passes) { printing.attach(passes); };
@@ -106,17 +150,31 @@ LogicalResult Invocation::compile() {
   if (*compiler.stage() > lastStage())
     return compiler.fail("the input is past stage " + stageName(lastStage()) + ", which --emit=" +
                          (options.emit == Emit::Onnx ? "onnx" : "schedules") + " needs");
+  if (*compiler.stage() < Stage::Precision && lastStage() == Stage::Host) {
+    if (failed(compiler.runTo(Stage::Precision)))
+      return failure();
+    summary.readProducts(compiler.module());
+  }
   return success(succeeded(compiler.runTo(lastStage())) && succeeded(write()));
 }
 
 LogicalResult Invocation::read() {
   StringRef name = options.input;
+  if (llvm::Error error = checkInput(name)) {
+    isUsage = true;
+    return compiler.fail(std::move(error));
+  }
   if (!options.startFrom) {
-    if (name.ends_with(".mlir") || name.ends_with(".mlirbc"))
+    if (name.ends_with(".mlir") || name.ends_with(".mlirbc")) {
+      isUsage = true;
       return compiler.fail(
           "'" + name +
           "' is IR by its name, no ONNX model; --start-from=STAGE says at which stage");
-    return compiler.read(name);
+    }
+    if (succeeded(compiler.read(name)))
+      return success();
+    noteModelHint(name);
+    return failure();
   }
   OwningOpRef<ModuleOp> module;
   {
@@ -157,8 +215,10 @@ LogicalResult Invocation::checkFiles() {
   }
   if (!options.report.empty())
     outputs.push_back({"--report", options.report});
-  if (llvm::Error error = checkOutputs(inputs, outputs))
+  if (llvm::Error error = checkOutputs(inputs, outputs)) {
+    isUsage = true;
     return compiler.fail(std::move(error));
+  }
   return success();
 }
 
@@ -167,7 +227,7 @@ LogicalResult Invocation::write() {
     return onnx::exportOnnxFile(compiler.module(), options.output);
   if (options.stopAfter || options.emit == Emit::Mlir) {
     llvm::Error error = writeStageFile(compiler.module(), options.output);
-    return error ? compiler.fail(std::move(error)) : success();
+    return error ? failToWrite(std::move(error)) : success();
   }
   if (options.emit == Emit::Schedules) {
     llvm::Expected<std::string> text = scheduleFileOf(compiler.module());
@@ -207,8 +267,21 @@ LogicalResult Invocation::writeArtefactFile() {
                            "', which belongs to this compiler: " + file.getError().message());
     stub = std::move(*file);
   }
-  if (llvm::Error error = writeArtefact(options.output, stub->getBuffer(), compiler.payload()))
-    return compiler.fail(std::move(error));
+  // Who loads a library or a plan need not be able to execute it.
+  unsigned mode = options.emit == Emit::Exe || options.emit == Emit::Tuning ? 0755 : 0644;
+  if (llvm::Error error = writeFile(options.output, mode, [&](llvm::raw_fd_ostream &output) {
+        writeArtefact(output, stub->getBuffer(), compiler.payload());
+        return llvm::Error::success();
+      }))
+    return failToWrite(std::move(error));
+  if (failed(writeReport()))
+    return failure();
+  if (!options.quiet && options.emit != Emit::Tuning)
+    summarise();
+  return success();
+}
+
+LogicalResult Invocation::writeReport() {
   if (options.report.empty())
     return success();
   ReportContents report = compiler.report();
@@ -226,7 +299,19 @@ LogicalResult Invocation::writeText(StringRef path, StringRef text) {
     output << text;
     return llvm::Error::success();
   });
-  return error ? compiler.fail(std::move(error)) : success();
+  return error ? failToWrite(std::move(error)) : success();
+}
+
+LogicalResult Invocation::failToWrite(llvm::Error error) {
+  isUsage |= isOfSystem(error);
+  return compiler.fail(std::move(error));
+}
+
+void Invocation::summarise() {
+  llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
+  time -= options.start;
+  summary.print(llvm::errs(), options.output, compiler.payload().manifest, time.getWallTime(),
+                !options.pipeline.precision.ranges.empty(), accuracy);
 }
 
 CalibrationRequest calibrationRequest(const CameocOptions &options) {
@@ -267,9 +352,48 @@ void listOperators(raw_ostream &output) {
     output << "| " << name << " | " << supportedOperators().lookup(name).limits << " |\n";
 }
 
-int fail(llvm::Error error) {
+int fail(llvm::Error error, ExitCode code) {
   llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
-  return 1;
+  return code;
+}
+
+int inspect(const CameocOptions &options) {
+  CompileOptions compile;
+  compile.shapes = options.shapes;
+  compile.jobs = options.jobs;
+  bool isUsage = false;
+  compile.onMessage = [&](const CompileMessage &message) {
+    isUsage |= isOfUsage(message);
+    llvm::errs() << message;
+  };
+  if (llvm::Error error = checkInput(options.input))
+    return fail(std::move(error), Usage);
+  if (succeeded(inspectModel(options.input, compile, llvm::outs())))
+    return Good;
+  noteModelHint(options.input);
+  return isUsage ? Usage : Negative;
+}
+
+/// What is printed instead of compiling anything; nothing where something is to be compiled.
+std::optional<int> answer(const CameocOptions &options) {
+  if (options.help)
+    printCameocHelp(llvm::outs());
+  else if (options.helpAll)
+    printAllCameocHelp(llvm::outs());
+  else if (options.listOperators)
+    listOperators(llvm::outs());
+  else if (options.listPrecisionPolicy)
+    printPrecisionPolicy(llvm::outs());
+  else if (options.version) {
+    llvm::Expected<std::string> ptxas = findPtxas(options.pipeline.ptxas);
+    if (!ptxas)
+      return fail(ptxas.takeError(), Usage);
+    printVersions(llvm::outs(), *ptxas);
+  } else if (options.inspect)
+    return inspect(options);
+  else
+    return std::nullopt;
+  return Good;
 }
 
 } // namespace
@@ -286,47 +410,35 @@ int main(int argc, char **argv) {
   llvm::Expected<CameocOptions> options =
       parseCameocOptions(ArrayRef<const char *>(argv, argc).drop_front());
   if (!options)
-    return fail(options.takeError());
-  if (options->help) {
-    printCameocHelp(llvm::outs());
-    return 0;
-  }
-  if (options->version) {
-    llvm::Expected<std::string> ptxas = findPtxas(options->pipeline.ptxas);
-    if (!ptxas)
-      return fail(ptxas.takeError());
-    printVersions(llvm::outs(), *ptxas);
-    return 0;
-  }
-  if (options->listOperators) {
-    listOperators(llvm::outs());
-    return 0;
-  }
-  if (options->listPrecisionPolicy) {
-    printPrecisionPolicy(llvm::outs());
-    return 0;
+    return fail(options.takeError(), Usage);
+  if (std::optional<int> code = answer(*options)) {
+    llvm::Error error = flushStandardOutput();
+    return error ? fail(std::move(error), Usage) : *code;
   }
   std::string executable =
       llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&main));
   llvm::Expected<std::unique_ptr<PassPrinting>> printing = PassPrinting::create(*options);
   if (!printing)
-    return fail(printing.takeError());
+    return fail(printing.takeError(), Usage);
+  if (options->device)
+    if (llvm::Expected<std::string> targets = options->device->targets(); !targets)
+      return fail(targets.takeError(), DeviceFailure);
   CalibratedRanges ranges;
   if (options->isCalibrated()) {
     if (failed(ranges.make(calibrationRequest(*options))))
-      return 1;
+      return Negative;
     if (options->emit == Emit::Ranges)
-      return failed(ranges.write(options->output));
+      return failed(ranges.write(options->output)) ? Usage : Good;
     llvm::Expected<std::string> file = ranges.file();
     if (!file)
-      return fail(file.takeError());
+      return fail(file.takeError(), Usage);
     options->pipeline.precision.ranges = *file;
   }
   std::optional<AccuracyResult> accuracy;
   if (options->accuracy.contract) {
     llvm::Expected<AccuracyResult> found = findKeptLayers(*options);
     if (!found)
-      return fail(found.takeError());
+      return fail(found.takeError(), Negative);
     accuracy = std::move(*found);
     keepLayers(*accuracy, *options);
   }

@@ -51,6 +51,47 @@ const Target &portable(llvm::ArrayRef<TargetVariant> variants) {
   return *result;
 }
 
+/// The best one whose cubin runs on such a GPU: it runs on later minor versions of its major version
+/// too. Null: there is none.
+const Target *targetOfCubin(unsigned major, unsigned minor) {
+  const Target *best = nullptr;
+  for (const Target &target : knownTargets())
+    if (target.major == major && target.minor <= minor)
+      if (!target.archSpecific || target.minor == minor)
+        best = &target;
+  return best;
+}
+
+/// What to write instead of a word that is no target, with "; " in front; nothing where that cannot
+/// be told.
+std::string targetHint(StringRef word) {
+  StringRef digits = word.drop_while([](char c) { return !llvm::isDigit(c); });
+  StringRef letters = word.drop_back(digits.size());
+  std::string lower = word.lower();
+  for (const CameoBoard &board : cameoBoards)
+    if (cameoIsBoard(&board, lower.c_str()))
+      return "; write " + targetOfCubin(board.arch / 10, board.arch % 10)->name.str() + ":" + lower;
+  if (lower == "cuda" || lower == "gpu")
+    return "; write native for the GPU of this machine";
+  if (lower == "cpu" || lower == "x86")
+    return "; write sim:sm_80 for the simulator on the CPU";
+  // sm_80, SM80, 80, 8.0, compute_80.
+  std::string number = llvm::join(llvm::split(digits, '.'), "");
+  std::string prefix = letters.lower();
+  unsigned capability = 0;
+  if (!llvm::is_contained({"sm_", "sm", "sm-", "compute_", "compute", ""}, prefix) ||
+      StringRef(number).take_while(llvm::isDigit).getAsInteger(10, capability))
+    return "";
+  std::string name = "sm_" + number;
+  if (llvm::any_of(knownTargets(), [&](const Target &target) { return target.name == name; }))
+    return "; write " + (prefix.rfind("compute", 0) == 0 ? "ptx:" + name : name);
+  if (capability < knownTargets().front().capability())
+    return "; the oldest is " + knownTargets().front().name.str();
+  const Target *target = targetOfCubin(capability / 10, capability % 10);
+  return "; write " + (target ? target->name.str() : "ptx") + ", which GPUs of " + name +
+         " can run";
+}
+
 /// What a word with an architecture adds. Code for one architecture is for one board.
 llvm::Error addArchitecture(llvm::SmallVectorImpl<TargetVariant> &variants, StringRef word) {
   bool sim = word.consume_front("sim:"), ptx = !sim && word.consume_front("ptx:");
@@ -61,7 +102,8 @@ llvm::Error addArchitecture(llvm::SmallVectorImpl<TargetVariant> &variants, Stri
     return llvm::createStringError(
         llvm::toString(target.takeError()) +
         "; other entries: ptx, ptx:<architecture>, native, sim:<architecture>, "
-        "<architecture>:<board>");
+        "<architecture>:<board>" +
+        targetHint(word));
   TargetVariant &variant = variantFor(variants, *target);
   if (word.contains(':')) {
     if (variant.boardNamed && variant.target != *target)
@@ -107,17 +149,6 @@ llvm::Expected<llvm::SmallVector<TargetVariant>> cameo::parseTargetSpec(StringRe
     return isBelow(*a.target, *b.target);
   });
   return variants;
-}
-
-/// The best one whose cubin runs on such a GPU: it runs on later minor versions of its major version
-/// too. Null: there is none.
-static const Target *targetOfCubin(unsigned major, unsigned minor) {
-  const Target *best = nullptr;
-  for (const Target &target : knownTargets())
-    if (target.major == major && target.minor <= minor)
-      if (!target.archSpecific || target.minor == minor)
-        best = &target;
-  return best;
 }
 
 llvm::Expected<std::string> cameo::targetsOfGpu(unsigned major, unsigned minor) {

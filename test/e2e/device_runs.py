@@ -208,7 +208,8 @@ class DeviceRuns:
         for case, (device, gpu, text) in cases.items():
             step = self.run("cameoc", self.model, "-o", self.work / "none", *flags,
                             f"--device={device}", gpu=gpu)
-            self.judge(case, (step.code != 1 or text not in step.output) and
+            code = 2 if "--device" in text else 3
+            self.judge(case, (step.code != code or text not in step.output) and
                        f"{step.how()} without '{text}'", step)
             step = self.run("cameo-compare", self.model, f"--data={self.data}",
                             f"--device={device}", gpu=gpu)
@@ -217,10 +218,10 @@ class DeviceRuns:
                        f"{step.how()} without '{text}'", step)
         text = "--device goes with --calibration-data or --accuracy"
         step = self.run("cameoc", self.model, "-o", self.work / "none", "--device=cuda")
-        self.judge("without-runs", (step.code != 1 or text not in step.output) and step.how(), step)
+        self.judge("without-runs", (step.code != 2 or text not in step.output) and step.how(), step)
         step = self.run("cameoc", self.model, "-o", self.work / "none",
                         "--calibration-histograms=host")
-        self.judge("without-data", (step.code != 1 or "goes with --calibration-data" not in
+        self.judge("without-data", (step.code != 2 or "goes with --calibration-data" not in
                                     step.output) and step.how(), step)
         for device, target in (("sim", "sm_80"), ("cuda", "sim:sm_80")):
             step = self.run("cameo-compare", self.model, f"--data={self.data}",

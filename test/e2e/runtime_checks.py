@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 import harness
 
 SECONDS = 60
-USAGE = 2  # the exit code of docs/runtime.md
+USAGE = 2  # the exit code of docs/command-line.md
 F32, I64, I8, U8 = numpy.float32, numpy.int64, numpy.int8, numpy.uint8
 
 

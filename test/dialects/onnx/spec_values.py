@@ -28,7 +28,7 @@ import spec_kinds  # noqa: E402
 
 SECONDS = 60
 MEMORY = 8 << 30
-USAGE = 2  # the exit code of docs/runtime.md
+USAGE = 2  # the exit code of docs/command-line.md
 # Nodes in one model: fewer than the problems that an import tells in full.
 TOGETHER = 40
 
