@@ -160,10 +160,3 @@ void cameo::writeArtefact(llvm::raw_pwrite_stream &output, StringRef stub,
   output << padded;
   PayloadWriter(output, contents, hashOf(padded.data(), padded.size())).run();
 }
-
-llvm::Error cameo::writeArtefact(StringRef path, StringRef stub, const PayloadContents &contents) {
-  return writeFile(path, 0755, [&](llvm::raw_fd_ostream &output) {
-    writeArtefact(output, stub, contents);
-    return llvm::Error::success();
-  });
-}

@@ -35,15 +35,13 @@ struct PayloadContents {
 /// Bytes of the weight section.
 uint64_t weightSectionBytes(mlir::ModuleOp module);
 
-/// Writes stub, payload and trailer to `path`, with mode 755: to a file of another name first,
-/// which then takes the name, so that nobody sees half a file. An empty `stub` gives a plan file.
-llvm::Error writeArtefact(llvm::StringRef path, llvm::StringRef stub,
-                          const PayloadContents &contents);
-/// Writes the same to memory, or wherever one can go back.
+/// Writes stub, payload and trailer to memory, or wherever one can go back. An empty `stub` gives a
+/// plan file.
 void writeArtefact(llvm::raw_pwrite_stream &output, llvm::StringRef stub,
                    const PayloadContents &contents);
 
-/// Writes any file in the same way. `mode` is that of chmod.
+/// Writes a file: to one of another name first, which then takes the name, so that nobody sees half
+/// a file. `mode` is that of chmod.
 llvm::Error writeFile(llvm::StringRef path, unsigned mode,
                       llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)> write);
 
