@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/ResourceKey.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Operation.h"
@@ -143,8 +144,7 @@ std::optional<double> constantScalar(Value value) {
   return APFloat(type.getFloatSemantics(), APInt(type.getWidth(), bits)).convertToDouble();
 }
 
-/// A name that text IR has as it is: keys of resources are printed without quotes.
-static std::string resourceKey(StringRef name) {
+std::string resourceKey(StringRef name) {
   std::string key;
   for (char c : name)
     key += llvm::isAlnum(c) || c == '_' || c == '.' || c == '$' ? c : '_';

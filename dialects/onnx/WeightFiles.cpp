@@ -3,6 +3,7 @@
 #include "dialects/onnx/WeightFiles.h"
 #include "dialects/onnx/MappedFile.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/ResourceKey.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -65,7 +66,7 @@ DenseResourceElementsAttr WeightFiles::asResource(ExternalAttr value) {
     return DenseResourceElementsAttr::get(value.getType(), known->second);
   // What the attribute refers to outlives it.
   auto resource = DenseResourceElementsAttr::get(
-      value.getType(), value.getName(),
+      value.getType(), resourceKey(value.getName()),
       UnmanagedAsmResourceBlob::allocateWithAlign(bytes, kWeightAlignment));
   resources.try_emplace({bytes.data(), bytes.size()}, resource.getRawHandle());
   return resource;
