@@ -37,7 +37,14 @@ config.substitutions += [
     ("%build", str(build)),
     ("%device", lit_config.params.get("device", "sim")),
     ("%cc", "clang-19"),
+    ("%test-plugin", str(build / "lib" / "CameoTestPlugin.so")),
 ]
+# What most tests look at is easier to read without locations, which are printed by default. Those that
+# are about locations say so themselves, or name the program by its path.
+for tool in ("cameo-opt", "cameo-translate"):
+    config.substitutions.append(
+        (rf"(?<![-/\w.%])%?{tool}(?![-\w.])(?![^|;&]*--mlir-print-debuginfo)",
+         f"{build / 'bin' / tool} --mlir-print-debuginfo=false"))
 for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-sass", "cameo-sim-opt",
              "cameo-lsp-server", "cameoc"):
     config.substitutions.append((f"%{tool}(?![-\\w])", str(build / "bin" / tool)))

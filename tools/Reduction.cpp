@@ -126,9 +126,22 @@ bool repeatElement(Operation *op) {
   return isChanged;
 }
 
+/// The operation, and what its blocks are given, are nameless.
+bool forgetLocations(Operation *op) {
+  Location unknown = UnknownLoc::get(op->getContext());
+  bool isChanged = op->getLoc() != unknown;
+  op->setLoc(unknown);
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments()) {
+      isChanged |= argument.getLoc() != unknown;
+      argument.setLoc(unknown);
+    }
+  return isChanged;
+}
+
 using Change = bool (*)(Operation *);
-constexpr Change kChanges[] = {eraseOperation, dropResults,   returnOperand, useOperand,
-                               useArguments,   dropArguments, repeatElement};
+constexpr Change kChanges[] = {forgetLocations, eraseOperation, dropResults,   returnOperand,
+                               useOperand,      useArguments,   dropArguments, repeatElement};
 
 //===-- The search ----------------------------------------------------------------------------===//
 

@@ -3,6 +3,7 @@
 #include "codegen/emit/Payload.h"
 #include "passes/Statistics.h"
 #include "tools/BytecodeChecksum.h"
+#include "tools/Locations.h"
 #include "tools/Registration.h"
 #include "tools/StagePipelines.h"
 #ifdef CAMEO_TEST_PASSES
@@ -31,6 +32,7 @@ static llvm::Error run(llvm::raw_ostream &output, std::unique_ptr<llvm::MemoryBu
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  printLocations();
   mlir::DialectRegistry registry;
   registerEverything(registry);
   registerStagePipelines();

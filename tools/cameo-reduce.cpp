@@ -1,5 +1,6 @@
 // cameo-reduce: makes IR that shows a bug smaller, while a script says that it still shows it.
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/Locations.h"
 #include "tools/Reduction.h"
 #include "tools/Registration.h"
 
@@ -25,8 +26,18 @@ static LogicalResult runPasses(ModuleOp module, const PassPipelineCLParser &pipe
       succeeded(passes.run(module)));
 }
 
+/// Whether what is in the module has locations that say anything.
+static bool hasLocations(ModuleOp module) {
+  return module.getBody()
+      ->walk([](Operation *op) {
+        return isa<UnknownLoc>(op->getLoc()) ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  printLocations();
   llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("FILE.mlir"),
                                    llvm::cl::init("-"));
   llvm::cl::opt<std::string> output("o", llvm::cl::desc("where to write; default standard output"),
@@ -58,7 +69,11 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module || failed(runPasses(*module, pipeline)))
     return 1;
-  target->os() << *module << "\n";
+  OpPrintingFlags flags;
+  if (!hasLocations(*module))
+    flags.enableDebugInfo(false);
+  module->print(target->os(), flags);
+  target->os() << "\n";
   target->keep();
   return 0;
 }

@@ -2,12 +2,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/KernelTranslations.h"
+#include "tools/Locations.h"
 #include "tools/OnnxTranslations.h"
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "llvm/ADT/StringRef.h"
 
 int main(int argc, char **argv) {
+  cameo::printLocations();
   // Answered before the driver, which would wait for a file.
   if (argc == 2 && llvm::StringRef(argv[1]) == "--list-onnx-operators") {
     cameo::listOnnxOperators();
