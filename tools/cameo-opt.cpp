@@ -5,6 +5,7 @@
 #include "tools/BytecodeChecksum.h"
 #include "tools/Locations.h"
 #include "tools/Registration.h"
+#include "tools/ShortHelp.h"
 #include "tools/StagePipelines.h"
 #ifdef CAMEO_TEST_PASSES
 #include "test/lib/Passes.h"
@@ -15,6 +16,43 @@
 #include "llvm/Support/InitLLVM.h"
 
 using namespace cameo;
+
+static constexpr llvm::StringLiteral kHelp =
+    R"(cameo-opt FILE.mlir [passes] [-o FILE]
+Runs passes on MLIR, text or bytecode, with every dialect of Cameo and of MLIR. A FILE of the name -,
+or none, is standard input.
+
+  cameo-opt model.mlir --cameo-fold-constants
+  cameo-opt model.mlir --pass-pipeline='builtin.module(rt.variant(func.func(cameo-plan-buffers)))'
+  cameo-opt model.mlir --cameo-to-dispatched=targets=sim:sm_80 -o dispatched.mlir
+  cameo-opt model.mlir --load-pass-plugin=Mine.so --pass-pipeline='builtin.module(func.func(mine))'
+
+Passes:
+  --cameo-PASS[='option=value ...']  this pass, on the operations of its kind directly in the module;
+                                     docs/generated has all
+  --cameo-to-STAGE                   the passes from the stage before to this one
+  --cameo-compile                    all of them, from stage imported to host
+  --pass-pipeline=TEXT               passes and what each runs on, as cameoc prints them
+  --load-pass-plugin=FILE.so         the passes of a shared library, for --pass-pipeline
+  --run-reproducer                   the passes that stand in the file, which a crash has written
+
+Output:
+  -o FILE                            where to write; -, or without it: standard output
+  --emit-bytecode                    bytecode, with the checksum that cameoc asks for
+  --mlir-print-debuginfo=false       text without locations, which are the names of the model's nodes
+  --mlir-elide-resource-strings-if-larger=N  text without the bytes of larger constants, to look at
+
+Finding faults:
+  --split-input-file                 works on each part between lines of // -----
+  --verify-diagnostics               compares what is said with // expected-error and the like
+  --mlir-print-ir-after-all          prints the IR after each pass; --mlir-print-ir-after=PASS after one
+  --mlir-print-ir-after-change       of these, only where it has changed
+  --mlir-disable-threading           one pass at a time
+  --mlir-timing                      how long each pass takes
+  --mlir-pass-statistics             what passes have counted
+  --mlir-pass-pipeline-crash-reproducer=FILE  writes the module and the passes that fail on it
+
+)";
 
 /// Whether --mlir-pass-statistics is given, which MLIR itself has registered.
 static bool wantsStatistics() {
@@ -32,6 +70,8 @@ static llvm::Error run(llvm::raw_ostream &output, std::unique_ptr<llvm::MemoryBu
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  if (answerHelp(argc, argv, kHelp))
+    return 0;
   printLocations();
   mlir::DialectRegistry registry;
   registerEverything(registry);

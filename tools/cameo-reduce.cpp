@@ -3,6 +3,7 @@
 #include "tools/Locations.h"
 #include "tools/Reduction.h"
 #include "tools/Registration.h"
+#include "tools/ShortHelp.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -17,6 +18,25 @@
 
 using namespace mlir;
 using namespace cameo;
+
+static constexpr StringLiteral kHelp =
+    R"(cameo-reduce FILE.mlir --reduction-tree='test=SCRIPT' [-o FILE]
+Makes IR that shows a bug smaller. SCRIPT is called with the name of a smaller file, and exits with 1
+where that shows the bug, with 0 where it does not. A FILE of the name -, or none, is standard input.
+
+  cameoc model.onnx --stop-after=imported -o model.mlir
+  cameo-reduce model.mlir --reduction-tree='test=crashes.sh' -o small.mlir
+
+with crashes.sh, which can be executed:
+
+  #!/bin/sh
+  ! cameoc "$1" --start-from=imported -o /dev/null --emit=plan 2>&1 | grep -q 'has a bug'
+
+  --reduction-tree='test=SCRIPT test-arg=WORD'  reduces; SCRIPT gets the words in front of the file's name
+  -o FILE                                       where to write; -, or without it: standard output
+  --PASS                                        runs a pass of cameo-opt instead, or in front of it
+
+)";
 
 static LogicalResult runPasses(ModuleOp module, const PassPipelineCLParser &pipeline) {
   PassManager passes(module.getContext());
@@ -37,6 +57,8 @@ static bool hasLocations(ModuleOp module) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  if (answerHelp(argc, argv, kHelp))
+    return 0;
   printLocations();
   llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("FILE.mlir"),
                                    llvm::cl::init("-"));

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/sim/SimPipeline.h"
+#include "tools/ShortHelp.h"
 
 #include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
@@ -15,6 +16,22 @@
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
+
+static constexpr StringLiteral kHelp =
+    R"(cameo-sim-opt FILE.ll --passes=NAMES [-o FILE]
+Runs passes on the LLVM IR of simulated kernels, LLVM's and those of the simulator's compiler. A FILE of the
+name -, or none, is standard input.
+
+  cameo-translate --kernel-to-sim-ir kernels.mlir | cameo-sim-opt --passes=cameo-sim
+
+  --passes=NAMES              what to run, as LLVM's opt takes it
+  --list-passes               prints the names of the simulator's passes
+  -o FILE                     where to write; -, or without it: standard output
+  --verify-each               verifies the IR after each pass
+  --debug-pass-manager        prints passes and analyses as they run
+  --print-after-all           prints the IR after each pass
+
+)";
 
 static cl::opt<std::string> input(cl::Positional, cl::init("-"),
                                   cl::desc("LLVM IR; - is standard input"));
@@ -79,6 +96,8 @@ static Error run() {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  if (cameo::answerHelp(argc, argv, kHelp))
+    return 0;
   cl::ParseCommandLineOptions(argc, argv, "Runs steps of the simulator's compiler on LLVM IR\n");
   if (Error error = run()) {
     WithColor::error(errs(), "cameo-sim-opt") << toString(std::move(error)) << "\n";
