@@ -7,6 +7,7 @@
 #include "codegen/emit/Payload.h"
 #include "codegen/target/Target.h"
 #include "tools/Calibration.h"
+#include "tools/CrashReports.h"
 #include "tools/ExitCode.h"
 #include "tools/OutputFiles.h"
 #include "tools/Strictness.h"
@@ -413,6 +414,7 @@ static llvm::Expected<bool> run(bool &isTold) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
   cl::HideUnrelatedOptions(category);
   // By itself, LLVM's parser ends the process with the exit code of a mismatch.
   if (!cl::ParseCommandLineOptions(

@@ -1,10 +1,12 @@
 // cameo-lsp-server: shows editors the errors, types and definitions of .mlir files with our
 // dialects.
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/CrashReports.h"
 #include "tools/Registration.h"
 #include "tools/ShortHelp.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "llvm/Support/InitLLVM.h"
 
 static constexpr llvm::StringLiteral kHelp =
     R"(cameo-lsp-server
@@ -19,6 +21,8 @@ its standard input and output.
 )";
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cameo::reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
   if (cameo::answerHelp(argc, argv, kHelp))
     return 0;
   mlir::DialectRegistry registry;

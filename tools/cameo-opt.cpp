@@ -3,6 +3,7 @@
 #include "codegen/emit/Payload.h"
 #include "passes/Statistics.h"
 #include "tools/BytecodeChecksum.h"
+#include "tools/CrashReports.h"
 #include "tools/Locations.h"
 #include "tools/Registration.h"
 #include "tools/ShortHelp.h"
@@ -70,6 +71,7 @@ static llvm::Error run(llvm::raw_ostream &output, std::unique_ptr<llvm::MemoryBu
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
   if (answerHelp(argc, argv, kHelp))
     return 0;
   printLocations();

@@ -1,5 +1,6 @@
 // cameo-reduce: makes IR that shows a bug smaller, while a script says that it still shows it.
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/CrashReports.h"
 #include "tools/Locations.h"
 #include "tools/Reduction.h"
 #include "tools/Registration.h"
@@ -57,6 +58,7 @@ static bool hasLocations(ModuleOp module) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  reportCrashes(ArrayRef<const char *>(argv, argc));
   if (answerHelp(argc, argv, kHelp))
     return 0;
   printLocations();

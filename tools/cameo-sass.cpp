@@ -1,6 +1,7 @@
 // cameo-sass: what the machine code of kernels says of them, as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Sass.h"
+#include "tools/CrashReports.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/CommandLine.h"
@@ -126,6 +127,7 @@ static llvm::Error run() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv,
                               "what the machine code of kernels says of them, as JSON\n");

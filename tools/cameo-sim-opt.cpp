@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/sim/SimPipeline.h"
+#include "tools/CrashReports.h"
 #include "tools/ShortHelp.h"
 
 #include "llvm/IR/Verifier.h"
@@ -96,6 +97,7 @@ static Error run() {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  cameo::reportCrashes(ArrayRef<const char *>(argv, argc));
   if (cameo::answerHelp(argc, argv, kHelp))
     return 0;
   cl::ParseCommandLineOptions(argc, argv, "Runs steps of the simulator's compiler on LLVM IR\n");

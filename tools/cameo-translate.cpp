@@ -1,6 +1,7 @@
 // cameo-translate: between MLIR and the formats around it.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/CrashReports.h"
 #include "tools/KernelTranslations.h"
 #include "tools/Locations.h"
 #include "tools/OnnxTranslations.h"
@@ -8,6 +9,7 @@
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/InitLLVM.h"
 
 static constexpr llvm::StringLiteral kHelp =
     R"(cameo-translate --TRANSLATION FILE [-o FILE]
@@ -41,6 +43,8 @@ Kernels, each gpu.module of a file at stage tiled or device:
 )";
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cameo::reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
   if (cameo::answerHelp(argc, argv, kHelp))
     return 0;
   cameo::printLocations();

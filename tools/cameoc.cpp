@@ -11,6 +11,7 @@
 #include "tools/Accuracy.h"
 #include "tools/Calibration.h"
 #include "tools/CameocOptions.h"
+#include "tools/CrashReports.h"
 #include "tools/ExitCode.h"
 #include "tools/Inspect.h"
 #include "tools/OptionHints.h"
@@ -25,7 +26,6 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/PrettyStackTrace.h"
 
 #include <csignal>
 #include <malloc.h>
@@ -399,9 +399,8 @@ std::optional<int> answer(const CameocOptions &options) {
 } // namespace
 
 int main(int argc, char **argv) {
-  llvm::setBugReportMsg("cameoc has a bug: it ended without a result. Please report it with the "
-                        "model and the command line below.\n");
   llvm::InitLLVM init(argc, argv);
+  reportCrashes(ArrayRef<const char *>(argv, argc));
   // Weights have mappings of their own, which go back to the system as soon as they are freed. (By
   // default the C library puts ever larger blocks into the heap, where they leave holes.)
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
