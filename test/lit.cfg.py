@@ -43,7 +43,7 @@ config.substitutions += [
 # are about locations say so themselves, or name the program by its path.
 for tool in ("cameo-opt", "cameo-translate"):
     config.substitutions.append(
-        (rf"(?<![-/\w.%])%?{tool}(?![-\w.])(?![^|;&]*--mlir-print-debuginfo)",
+        (rf"(?<![-/\w.%=])%?{tool}(?![-\w.])(?![^|;&]*--mlir-print-debuginfo)",
          f"{build / 'bin' / tool} --mlir-print-debuginfo=false"))
 for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-sass", "cameo-sim-opt",
              "cameo-lsp-server", "cameoc"):
