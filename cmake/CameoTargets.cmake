@@ -15,7 +15,8 @@ function(cameo_compiler_options target)
   endif()
 endfunction()
 
-# Compiles three neighbouring files of a folder as one, which takes little more than half the time.
+# Compiles twelve neighbouring files of a folder as one, which takes half the time of compiling each by itself;
+# three at a time take two thirds.
 # Files that use LLVM's namespace and files that use MLIR's stay apart: both have a Value and a Type.
 function(cameo_unity target)
   if(NOT CAMEO_UNITY)
@@ -31,7 +32,7 @@ function(cameo_unity target)
     string(MAKE_C_IDENTIFIER ${folder} key)
     list(LENGTH seen_${key} position)
     list(APPEND seen_${key} ${source})
-    math(EXPR number "${position} / 3")
+    math(EXPR number "${position} / 12")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${key}_${number}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -35,13 +35,13 @@ namespace cameo {
 namespace {
 
 /// Equal dispatches of a variant.
-struct Group {
+struct TunedGroup {
   SmallVector<kernel::DispatchOp> members;
   SmallVector<NotedCandidate, 0> candidates;
   SmallVector<SassTime> times; // by candidate
 };
 
-using Groups = llvm::MapVector<DispatchKey, Group>;
+using Groups = llvm::MapVector<DispatchKey, TunedGroup>;
 
 /// A copy of the variant in a module of its own, in which each candidate of each group has a kernel
 /// that says which one it is for.
@@ -50,20 +50,20 @@ OwningOpRef<ModuleOp> trialOf(rt::VariantOp variant, const Groups &groups) {
   OpBuilder b = OpBuilder::atBlockBegin(trial->getBody());
   IRMapping mapping;
   auto copy = cast<rt::VariantOp>(b.clone(*variant, mapping));
-  llvm::DenseMap<Operation *, const Group *> firsts;
+  llvm::DenseMap<Operation *, const TunedGroup *> firsts;
   SmallVector<kernel::DispatchOp> originals, copies;
   variant.walk([&](kernel::DispatchOp op) { originals.push_back(op); });
   copy.walk([&](kernel::DispatchOp op) { copies.push_back(op); });
   for (auto &[key, group] : groups)
     firsts[group.members.front()] = &group;
   int64_t number = 0;
-  llvm::DenseMap<const Group *, int64_t> numbers;
+  llvm::DenseMap<const TunedGroup *, int64_t> numbers;
   for (auto &[key, group] : groups) {
     numbers[&group] = number;
     number += int64_t(group.candidates.size());
   }
   for (auto [original, op] : llvm::zip(originals, copies)) {
-    if (const Group *group = firsts.lookup(original)) {
+    if (const TunedGroup *group = firsts.lookup(original)) {
       for (auto [i, candidate] : llvm::enumerate(group->candidates)) {
         OpBuilder before(op); // so that the kernel is not made for another one
         auto one = cast<kernel::DispatchOp>(before.clone(*op));
@@ -133,7 +133,7 @@ private:
       auto list = op->getAttrOfType<ArrayAttr>(kCandidatesAttr);
       if (!list)
         return;
-      Group &group = groups[scheduleKey(op, hasher)];
+      TunedGroup &group = groups[scheduleKey(op, hasher)];
       group.members.push_back(op);
       if (group.candidates.empty())
         for (Attribute candidate : list)
@@ -215,7 +215,7 @@ private:
     return llvm::Error::success();
   }
 
-  void decide(Group &group, rt::Ledger &ledger) {
+  void decide(TunedGroup &group, rt::Ledger &ledger) {
     auto isFaster = [](const SassTime &a, const SassTime &b) {
       return a.microseconds < b.microseconds;
     };

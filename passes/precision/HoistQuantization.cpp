@@ -24,12 +24,6 @@ namespace {
 /// The operands whose elements the operator moves.
 unsigned movedOperands(Operation *op) { return isa<onnx::ConcatOp>(op) ? op->getNumOperands() : 1; }
 
-Type withElements(Type type, Type element) {
-  if (auto ranked = dyn_cast<RankedTensorType>(type))
-    return RankedTensorType::get(ranked.getShape(), element);
-  return UnrankedTensorType::get(element);
-}
-
 void copyDims(Operation *to, Value from) {
   auto type = dyn_cast<RankedTensorType>(from.getType());
   if (type && !type.hasStaticShape())
@@ -48,7 +42,7 @@ Operation *createLike(Operation *place, const QuantizedValue &like, Value source
   OperationState state(like.op->getLoc(), like.op->getName());
   state.addOperands(operands);
   state.addAttributes(like.op->getAttrs());
-  state.addTypes(withElements(source.getType(), element));
+  state.addTypes(cast<TensorType>(source.getType()).cloneWith(std::nullopt, element));
   Operation *op = b.create(state);
   op->removeAttr(onnx::kDimsAttr);
   copyDims(op, source);
@@ -93,7 +87,7 @@ private:
     for (auto [i, source] : llvm::enumerate(sources))
       op->setOperand(i, source.source());
     Type type = old.getType();
-    old.setType(withElements(type, sources[0].numberType));
+    old.setType(cast<TensorType>(type).cloneWith(std::nullopt, sources[0].numberType));
     Operation *behind =
         createLike(op->getNextNode(), sources[0], old, cast<TensorType>(type).getElementType());
     if (!sources[0].isPerTensor())
@@ -131,7 +125,7 @@ private:
       pending.push_back(before);
     }
     Value moved = mover->getResult(0);
-    moved.setType(withElements(moved.getType(), value->numberType));
+    moved.setType(cast<TensorType>(moved.getType()).cloneWith(std::nullopt, value->numberType));
     op->getResult(0).replaceAllUsesWith(moved);
     eraseWithConstants(op);
     count(&getContext(), getArgument(), "hoisted");
