@@ -38,7 +38,6 @@ HALF = 4  # every fourth model has tensors of FP16
 EXPECTED = {
     "none of its [0-9]+ names is that of a value of this model":
         "ranges are those of values of FP32, of which a model of FP16 may have none",
-    "at stage (normalized|precision): it": "a promise of quality, which the passes do not keep",
 }
 
 
