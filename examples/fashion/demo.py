@@ -34,12 +34,6 @@ def call(*command):
         sys.exit(f"error: {command[0]} ended with exit code {result.returncode}")
 
 
-def compile_model(cameoc, artefact):
-    start = time.monotonic()
-    call(cameoc, from_here(HERE / "fashion.onnx"), "-o", artefact)
-    print(f"compiled in {time.monotonic() - start:.1f} s, {artefact.stat().st_size} bytes")
-
-
 def classify(artefact, images, batch, device):
     """The logits of all images, `batch` at a time, and the seconds it took."""
     given, answer = artefact.parent / "batch.npy", artefact.parent / "out.npy"
@@ -125,7 +119,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     artefact = folder / "fashion"
 
-    compile_model(from_here(BUILD / "bin" / "cameoc"), artefact)
+    call(from_here(BUILD / "bin" / "cameoc"), from_here(HERE / "fashion.onnx"), "-o", artefact)
     images, labels = fashion_data.load("test")
     images, labels = images[:options.images], labels[:options.images]
     print(f"\nclassifying {len(images)} test images, {options.batch} at a time", flush=True)
