@@ -153,11 +153,18 @@ TEST_F(ShapeRules, MatMul) {
   EXPECT_EQ(refusals.problems()[0].reason, "inner sizes 3 and 4 differ; they must be one");
 }
 
-TEST_F(ShapeRules, BatchesThatMayBeBroadcastAreRefused) {
+// A run compares batch sizes of two names, and broadcasts what is 1.
+TEST_F(ShapeRules, BatchesOfMatMulAreBroadcast) {
   Operation *op = node("MatMul", "");
   ASSERT_TRUE(op);
-  EXPECT_TRUE(failed(onnx::inferMatMul(s, op, {sizes({"N", "2", "3"}), sizes({"M", "3", "4"})})));
-  ASSERT_EQ(refusals.problems().size(), 1u);
+  FailureOr<onnx::Sizes> result =
+      onnx::inferMatMul(s, op, {sizes({"N", "2", "3"}), sizes({"M", "3", "4"})});
+  ASSERT_TRUE(succeeded(result));
+  ASSERT_EQ(result->size(), 3u);
+  EXPECT_EQ(names(onnx::Sizes(ArrayRef(*result).drop_front())), (Names{"2", "4"}));
+  EXPECT_TRUE(refusals.problems().empty());
+  EXPECT_TRUE(failed(onnx::inferMatMul(s, op, {sizes({"5", "2", "3"}), sizes({"7", "3", "4"})})));
+  EXPECT_EQ(refusals.problems().size(), 1u);
 }
 
 TEST_F(ShapeRules, EinsumGivesLoops) {
