@@ -70,6 +70,11 @@ private:
     for (Operation &inner : branch.without_terminator())
       if (!isa<onnx::ConstantOp, onnx::NoneOp>(inner))
         inner.setAttr(kDeclaredShapeAttr, UnitAttr::get(&getContext()));
+    // A branch rarely declares what it yields, since the If does.
+    for (auto [given, result] : llvm::zip(yield->getOperands(), op.getResults()))
+      if (auto type = dyn_cast<RankedTensorType>(result.getType());
+          type && isa<UnrankedTensorType>(given.getType()))
+        given.setType(type);
     op->replaceAllUsesWith(yield->getOperands());
     yield->erase();
     op->getBlock()->getOperations().splice(Block::iterator(op), branch.getOperations());

@@ -111,3 +111,22 @@ func.func @open(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %given: tensor<i1>) 
   }) : (tensor<i1>) -> tensor<*xf32>
   return %0, %2 : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// The branch says nothing of what it yields, and nothing can be inferred of it, but the If does.
+// CHECK-LABEL: func @declared
+// CHECK-SAME: -> tensor<3xf32>
+// CHECK: %[[Y:.*]] = onnx.Squeeze(%arg0, {{.*}}) {onnx.shape_declared} : {{.*}} -> tensor<3xf32>
+// CHECK: return %[[Y]]
+func.func @declared(%x: tensor<?x3xf32>, %a: tensor<3xf32>) -> tensor<3xf32> {
+  %none = onnx.None() : () -> none
+  %c = onnx.Constant() {value = dense<false> : tensor<i1>} : () -> tensor<i1>
+  %0 = onnx.If(%c) ({
+    %1 = onnx.Squeeze(%x, %none) : (tensor<?x3xf32>, none) -> tensor<*xf32>
+    onnx.Yield(%1) : (tensor<*xf32>) -> ()
+  }, {
+    onnx.Yield(%a) : (tensor<3xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
