@@ -5,6 +5,7 @@
 
 #include "codegen/InputShapes.h"
 #include "codegen/ModelInput.h"
+#include "codegen/PassWatch.h"
 #include "codegen/Version.h"
 #include "codegen/emit/Manifest.h"
 #include "codegen/tune/Bundle.h"
@@ -234,6 +235,9 @@ LogicalResult Compiler::startAt(Stage stage) {
       onnx::remarkDifferences(*current);
     if (failed(fixInputShapes(*current, options.shapes)))
       return failure();
+    // No passes lead here, so that runTo passes the stage over.
+    if (InsertedPassWatch::isWanted(options.pipeline, stage))
+      return runStage(stages()[size_t(stage)]);
   }
   keepGraph(stage);
   return success();
@@ -253,6 +257,10 @@ LogicalResult Compiler::runStage(const StageInfo &stage) {
   StepTimer timer(options, stage.name);
   PassManager passes(&mlirContext, ModuleOp::getOperationName());
   populateStage(passes, stage.stage, options.pipeline);
+  if (InsertedPassWatch::isWanted(options.pipeline, stage.stage))
+    passes.addInstrumentation(std::make_unique<InsertedPassWatch>(
+        options.pipeline, stage.stage, [this](const Twine &text) { (void)fail(text); },
+        [this](const Twine &text) { warn(text); }));
   if (options.onPasses)
     options.onPasses(passes);
   PassesEndEarly guard(mlirContext, options.code.cancelled);

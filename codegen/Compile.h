@@ -122,6 +122,7 @@ public:
   llvm::ArrayRef<std::string> filesRead() const { return files; }
   /// Where the tensors of a model from a file come from, by their names in ONNX.
   llvm::ArrayRef<onnx::TensorOrigin> tensorOrigins() const { return tensors; }
+  const PipelineOptions &pipeline() const { return options.pipeline; }
   /// XXH3 of the model's bytes.
   uint64_t hash() const { return modelHash; }
   /// After emit(): the payload, whose weights are those of the module.

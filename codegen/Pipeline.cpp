@@ -284,6 +284,18 @@ void cameo::populateStage(OpPassManager &passes, Stage stage, const PipelineOpti
   const StageInfo &info = kStages[static_cast<unsigned>(stage)];
   if (info.populate)
     info.populate(passes, options);
-  if (options.verifyStages && info.verify)
-    passes.addPass(createVerifyStage({info.name.str(), options.strict}));
+  auto verify = [&] {
+    if (options.verifyStages && info.verify)
+      passes.addPass(createVerifyStage({info.name.str(), options.strict}));
+  };
+  verify();
+  for (const InsertedPass &inserted : options.insertedPasses) {
+    if (inserted.stage != stage)
+      continue;
+    if (failed(parsePassPipeline(inserted.pipeline, passes)))
+      llvm::report_fatal_error(llvm::Twine("parseInsertedPass has not read ") + inserted.pipeline,
+                               /*gen_crash_diag=*/false);
+    // An inserted pass is to keep the stage's promises; PassWatch.h names one that does not.
+    verify();
+  }
 }

@@ -10,6 +10,7 @@
 #include "llvm/Support/Error.h"
 
 #include <string>
+#include <vector>
 
 namespace cameo {
 
@@ -44,6 +45,19 @@ llvm::ArrayRef<StageInfo> stages();
 llvm::StringRef stageName(Stage stage);
 /// The stage called `name`, or an error that lists them.
 llvm::Expected<Stage> findStage(llvm::StringRef name);
+
+/// Registered passes, such as those of plugins, that run after those that lead to a stage.
+struct InsertedPass {
+  Stage stage;
+  std::string text;     // as given to parseInsertedPass
+  std::string pipeline; // for a pass manager on modules: "func.func(cse)"
+};
+
+/// Reads STAGE:PASS, where PASS is a name with its options in braces, or a nest of them as in
+/// "tiled:rt.variant(gpu.module(cse))". A pass alone runs on all operations of its kind that a model
+/// has at the stage: on the functions of each variant, for one. An error where there is no such
+/// stage or pass, or where the stage has no such operations.
+llvm::Expected<InsertedPass> parseInsertedPass(llvm::StringRef text);
 
 struct PrecisionOptions {
   std::string type = "fp32";     // fp32, tf32, fp16, bf16, int8
@@ -92,6 +106,9 @@ struct PipelineOptions {
   /// Kernels count the magnitudes of tapped values of FP32, into taps behind the others, by
   /// cameo-insert-histograms.
   bool countsMagnitudes = false;
+  /// Run wherever their stages are reached, in models that are compiled for calibration and accuracy,
+  /// too. At stage imported they run on the importer's module.
+  std::vector<InsertedPass> insertedPasses;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
   /// What a stage promises of quality is checked like what it promises of correctness: for tests. A
@@ -102,12 +119,15 @@ struct PipelineOptions {
   bool reportUnsupported = false;
 };
 
+/// The texts of passes inserted up to a stage, with commas between them.
+std::string insertedUpTo(Stage stage, const PipelineOptions &options);
+
 /// Adds the passes that quantise a graph at stage normalized, for a pass manager on functions:
 /// those that stage precision begins with.
 void populateQuantization(mlir::OpPassManager &functions, const PrecisionOptions &precision);
 
-/// Adds the passes that lead from the stage before `stage` to it, and what checks that they do, for
-/// a pass manager on modules.
+/// Adds the passes that lead from the stage before `stage` to it, those inserted there, and what
+/// checks that the stage is reached, for a pass manager on modules.
 void populateStage(mlir::OpPassManager &passes, Stage stage, const PipelineOptions &options);
 
 } // namespace cameo

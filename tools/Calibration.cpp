@@ -106,6 +106,7 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
     source.weights = *weights;
   }
   source.equalized = request.compile.pipeline.precision.equalizesRanges ? "asked for" : "";
+  source.passes = insertedUpTo(Stage::Normalized, request.compile.pipeline);
   if (llvm::Error error = read->checkSource(source, path))
     return say(std::move(error));
   if (const auto &method = request.calibration.method; method && !read->adopt(*method))

@@ -228,6 +228,10 @@ llvm::Error setJobs(CameocOptions &options, StringRef value) {
   return llvm::Error::success();
 }
 
+llvm::Error addText(std::vector<std::string> &member, StringRef value) {
+  return setText(member.emplace_back(), value);
+}
+
 /// `value` is what follows "--mlir-".
 llvm::Error addMlir(CameocOptions &options, StringRef value) {
   options.mlir.push_back("--mlir-" + value.str());
@@ -327,6 +331,8 @@ const Setter kSetters[] = {
      [](CameocOptions &o, StringRef v) { return setParsed(o.stopAfter, findStage(v)); }},
     {OPT_start_from,
      [](CameocOptions &o, StringRef v) { return setParsed(o.startFrom, findStage(v)); }},
+    {OPT_load_pass_plugin, [](CameocOptions &o, StringRef v) { return addText(o.passPlugins, v); }},
+    {OPT_insert_pass, [](CameocOptions &o, StringRef v) { return addText(o.insertedPasses, v); }},
     {OPT_print_ir_after, [](CameocOptions &o, StringRef v) { return setText(o.printIrAfter, v); }},
     {OPT_print_pipeline, [](CameocOptions &o, StringRef) { return setFlag(o.printPipeline); }},
     {OPT_statistics, [](CameocOptions &o, StringRef) { return setFlag(o.statistics); }},
@@ -423,6 +429,12 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
   if (options.emit == Emit::Tuning && !options.pipeline.tuningCandidates)
     options.pipeline.tuningCandidates = kTuningCandidates;
   return options;
+}
+
+Stage CameocOptions::lastStage() const {
+  return stopAfter.value_or(emit == Emit::Onnx        ? Stage::Precision
+                            : emit == Emit::Schedules ? Stage::Scheduled
+                                                      : Stage::Host);
 }
 
 CodeOptions cameo::codeTools(const CameocOptions &options) {

@@ -24,6 +24,9 @@ struct CameocOptions {
   Emit emit = Emit::Exe;
   bool emitGiven = false; // by --emit
   std::optional<Stage> stopAfter, startFrom;
+  Stage firstStage() const { return startFrom.value_or(Stage::Imported); }
+  /// The stage whose IR is written, or from which the output is made.
+  Stage lastStage() const;
   /// --shapes: sizes by the names of inputs and of open sizes, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   /// --device: where models run that are run to compile others.
@@ -38,6 +41,8 @@ struct CameocOptions {
   bool simChecks = false, simTrace = false;
   SimForms simForms = SimForms::Warp;
   bool time = false, statistics = false, printPipeline = false;
+  /// --load-pass-plugin, and --insert-pass as it was given: tools/PassPlugins.h reads it.
+  std::vector<std::string> passPlugins, insertedPasses;
   /// An option of cameo-opt without its dashes, or "all"; empty: nothing is printed.
   std::string printIrAfter;
   /// --mlir-..., as MLIR takes them.

@@ -139,6 +139,11 @@ defm start_from : Value<"start-from", "STAGE", passes,
     "the input is IR of this stage, as --stop-after writes it">;
 defm print_ir_after : Value<"print-ir-after", "PASS", passes,
     "prints on stderr what this pass (cameo-fold-constants), or all, has changed; needs -j 1">;
+defm load_pass_plugin : Value<"load-pass-plugin", "FILE.so", passes,
+    "a shared library with passes, for --insert-pass; may be given again">;
+defm insert_pass : Value<"insert-pass", "STAGE:PASS", passes,
+    "runs this pass, with its options in braces, after those that lead to the stage, in "
+    "calibration, too; may be given again">;
 let Group = passes in {
 def print_pipeline : Switch<"print-pipeline",
     "says on stderr which passes lead to each stage, as cameo-opt takes them">;

@@ -12,16 +12,9 @@ using llvm::StringRef;
 
 static llvm::Error fail(const llvm::Twine &what) { return llvm::createStringError(what.str()); }
 
-static Stage firstStage(const CameocOptions &options) {
-  return options.startFrom.value_or(Stage::Imported);
-}
-
-static Stage lastStage(const CameocOptions &options) {
-  return options.stopAfter.value_or(Stage::Host);
-}
-
-static std::string way(Stage first, Stage last) {
-  return "on the way from stage " + stageName(first).str() + " to " + stageName(last).str();
+static std::string way(const CameocOptions &options) {
+  return "on the way from stage " + stageName(options.firstStage()).str() + " to " +
+         stageName(options.lastStage()).str();
 }
 
 static bool isArtefact(Emit emit) {
@@ -78,8 +71,24 @@ static llvm::Error checkStages(const CameocOptions &options) {
   if (options.emit == Emit::Onnx && options.stopAfter && *options.stopAfter > Stage::Precision)
     return fail("--emit=onnx: the model is not ONNX any more after stage " +
                 stageName(*options.stopAfter));
-  if (firstStage(options) > Stage::Imported && !options.shapes.empty())
+  if (options.firstStage() > Stage::Imported && !options.shapes.empty())
     return fail("--shapes applies to models, not to --start-from=" + stageName(*options.startFrom));
+  return llvm::Error::success();
+}
+
+/// IR that --start-from reads is at its stage, and a model from ONNX may have passes there.
+static llvm::Error checkInsertedPasses(const CameocOptions &options) {
+  for (StringRef text : options.insertedPasses) {
+    llvm::Expected<Stage> stage = findStage(text.split(':').first);
+    if (!stage) { // parseInsertedPass says it
+      llvm::consumeError(stage.takeError());
+      continue;
+    }
+    bool isAhead = *stage > options.firstStage() || *stage == Stage::Imported;
+    if (!isAhead || *stage > options.lastStage())
+      return fail("--insert-pass=" + text + ": no passes lead to stage " + stageName(*stage) + " " +
+                  way(options));
+  }
   return llvm::Error::success();
 }
 
@@ -87,11 +96,9 @@ static llvm::Error checkSchedules(const CameocOptions &options) {
   const PipelineOptions &pipeline = options.pipeline;
   if (pipeline.schedules.empty() && pipeline.tune.empty())
     return llvm::Error::success();
-  Stage last =
-      options.stopAfter.value_or(options.emit == Emit::Onnx ? Stage::Precision : Stage::Host);
-  if (last < Stage::Scheduled || firstStage(options) >= Stage::Scheduled)
+  if (options.lastStage() < Stage::Scheduled || options.firstStage() >= Stage::Scheduled)
     return fail(StringRef(pipeline.tune.empty() ? "--schedules" : "--tune") +
-                ": no schedules are chosen " + way(firstStage(options), last));
+                ": no schedules are chosen " + way(options));
   return llvm::Error::success();
 }
 
@@ -108,18 +115,18 @@ static llvm::Error checkTuning(const CameocOptions &options) {
 
 /// Types and taps, which stage `precision` brings.
 static llvm::Error checkPrecisionStage(const CameocOptions &options) {
-  Stage first = firstStage(options), last = lastStage(options);
   const PipelineOptions &pipeline = options.pipeline;
-  bool isPassed = last < Stage::Precision || first >= Stage::Precision;
+  bool isPassed =
+      options.lastStage() < Stage::Precision || options.firstStage() >= Stage::Precision;
   if (pipeline.precision.isAsked() && isPassed)
     return fail("--precision, --precision-of, --io-precision: types are not changed " +
-                way(first, last));
+                way(options));
   if (!pipeline.precision.weights.empty() && isPassed)
-    return fail("--weights: none are quantised " + way(first, last));
+    return fail("--weights: none are quantised " + way(options));
   if (!pipeline.precision.ranges.empty() && !pipeline.precision.isAsked())
     return fail("--ranges goes with --precision or --precision-of");
   if (!pipeline.taps.empty() && isPassed)
-    return fail("--tap: no taps are placed " + way(first, last));
+    return fail("--tap: no taps are placed " + way(options));
   return llvm::Error::success();
 }
 
@@ -188,10 +195,10 @@ static llvm::Error checkQuantization(const CameocOptions &options) {
     return fail("--bias-correction goes with --precision=int8 or --emit=ranges");
   if (precision.learnsRounding && !precision.isQuantized() && options.emit != Emit::Ranges)
     return fail("--learn-rounding goes with --precision=int8 or --emit=ranges");
-  if (precision.equalizesRanges && firstStage(options) >= Stage::Normalized)
+  if (precision.equalizesRanges && options.firstStage() >= Stage::Normalized)
     return fail("--equalize-ranges: channels are scaled on the way to stage normalized, not from "
                 "stage " +
-                stageName(firstStage(options)));
+                stageName(options.firstStage()));
   if (!precision.weights.empty() && precision.type == "int8")
     return fail("--weights: products of --precision=int8 have weights of 8 bits");
   if (precision.keptEnds != "none" && precision.type != "int8")
@@ -230,9 +237,9 @@ llvm::Error cameo::checkCameocOptions(const CameocOptions &options) {
     return llvm::Error::success();
   if (options.inspect)
     return checkInspection(options);
-  for (auto *check : {checkFiles, checkTargetList, checkStages, checkSchedules, checkTuning,
-                      checkPrecisionStage, checkCalibration, checkAccuracy, checkDevice,
-                      checkQuantization, checkPrinting, checkReport})
+  for (auto *check : {checkFiles, checkTargetList, checkStages, checkInsertedPasses, checkSchedules,
+                      checkTuning, checkPrecisionStage, checkCalibration, checkAccuracy,
+                      checkDevice, checkQuantization, checkPrinting, checkReport})
     if (llvm::Error error = check(options))
       return error;
   return llvm::Error::success();

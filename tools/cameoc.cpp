@@ -16,6 +16,7 @@
 #include "tools/Inspect.h"
 #include "tools/OptionHints.h"
 #include "tools/OutputFiles.h"
+#include "tools/PassPlugins.h"
 #include "tools/PassPrinting.h"
 #include "tools/StageFiles.h"
 #include "tools/Summary.h"
@@ -102,7 +103,6 @@ private:
   LogicalResult writeText(StringRef path, StringRef text);
   LogicalResult failToWrite(llvm::Error error);
   void summarise();
-  Stage lastStage() const;
 
   const CameocOptions &options;
   PassPrinting &printing;
@@ -126,7 +126,7 @@ CompileOptions Invocation::compileOptions() {
   result.code.remarks = options.remarks;
   result.keepGraphs = !options.report.empty();
   // Whichever stages are reached on the way to the last.
-  result.pipeline.reportUnsupported = lastStage() >= Stage::Dispatched;
+  result.pipeline.reportUnsupported = options.lastStage() >= Stage::Dispatched;
   result.jobs = options.jobs;
   result.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
   result.onPasses = [this](PassManager &passes) { printing.attach(passes); };
@@ -135,27 +135,19 @@ CompileOptions Invocation::compileOptions() {
   return result;
 }
 
-/// The stage whose IR is written, or which what is written is made of.
-Stage Invocation::lastStage() const {
-  if (options.stopAfter)
-    return *options.stopAfter;
-  return options.emit == Emit::Onnx        ? Stage::Precision
-         : options.emit == Emit::Schedules ? Stage::Scheduled
-                                           : Stage::Host;
-}
-
 LogicalResult Invocation::compile() {
   if (failed(read()) || failed(checkFiles()))
     return failure();
-  if (*compiler.stage() > lastStage())
-    return compiler.fail("the input is past stage " + stageName(lastStage()) + ", which --emit=" +
-                         (options.emit == Emit::Onnx ? "onnx" : "schedules") + " needs");
-  if (*compiler.stage() < Stage::Precision && lastStage() == Stage::Host) {
+  if (*compiler.stage() > options.lastStage())
+    return compiler.fail("the input is past stage " + stageName(options.lastStage()) +
+                         ", which --emit=" + (options.emit == Emit::Onnx ? "onnx" : "schedules") +
+                         " needs");
+  if (*compiler.stage() < Stage::Precision && options.lastStage() == Stage::Host) {
     if (failed(compiler.runTo(Stage::Precision)))
       return failure();
     summary.readProducts(compiler.module());
   }
-  return success(succeeded(compiler.runTo(lastStage())) && succeeded(write()));
+  return success(succeeded(compiler.runTo(options.lastStage())) && succeeded(write()));
 }
 
 LogicalResult Invocation::read() {
@@ -326,6 +318,7 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   const PrecisionOptions &precision = options.pipeline.precision;
   compile.pipeline.precision.equalizesRanges = precision.equalizesRanges;
   compile.pipeline.strict = options.pipeline.strict;
+  compile.pipeline.insertedPasses = options.pipeline.insertedPasses;
   CalibrationOptions &calibration = request.calibration;
   calibration = options.calibration;
   calibration.device = options.device.value_or(RunDevice());
@@ -416,6 +409,8 @@ int main(int argc, char **argv) {
   }
   std::string executable =
       llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&main));
+  if (llvm::Error error = insertPasses(*options))
+    return fail(std::move(error), Usage);
   llvm::Expected<std::unique_ptr<PassPrinting>> printing = PassPrinting::create(*options);
   if (!printing)
     return fail(printing.takeError(), Usage);

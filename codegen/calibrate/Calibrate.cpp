@@ -75,6 +75,7 @@ static llvm::Expected<CalibrationSource> sourceOf(Compiler &compiler, const Cali
   source.dataHash = *hash;
   source.files = data.files();
   source.samples = data.samples();
+  source.passes = insertedUpTo(Stage::Normalized, compiler.pipeline());
   if (compiler.filesRead().empty())
     return source;
   llvm::Expected<uint64_t> weights = hashFiles(compiler.filesRead());

@@ -106,7 +106,10 @@ std::string CalibrationCache::text() const {
   out << "\",\n  \"data\": {\"name\": " << json::Value(json::fixUTF8(source.dataName))
       << ", \"files\": " << source.files << ", \"samples\": " << source.samples << ", \"xxh3\": \""
       << hex(source.dataHash) << "\"},\n  \"method\": \"" << CalibrationMethod::name(method.kind)
-      << "\",\n  \"percentile\": " << shortest(method.percent) << ",\n  \"ranges\": {";
+      << "\",\n  \"percentile\": " << shortest(method.percent);
+  if (!source.passes.empty())
+    out << ",\n  \"passes\": " << json::Value(json::fixUTF8(source.passes));
+  out << ",\n  \"ranges\": {";
   for (const auto &[i, value] : llvm::enumerate(values)) {
     out << (i ? ",\n    " : "\n    ");
     write(out, value);
@@ -227,7 +230,8 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
                   *dataHash,
                   uint64_t(data->getInteger("files").value_or(0)),
                   uint64_t(data->getInteger("samples").value_or(0)),
-                  object.getString("equalized").value_or("").str()};
+                  object.getString("equalized").value_or("").str(),
+                  object.getString("passes").value_or("").str()};
   cache.method = {*kind, object.getNumber("percentile").value_or(0)};
   for (const RangesFile::Value &range : file->values) {
     CalibratedValue value;
@@ -255,6 +259,13 @@ Error CalibrationCache::checkSource(const CalibrationSource &wanted, StringRef p
     return llvm::createStringError(problem + "was made with" +
                                    (source.equalized.empty() ? "out" : "") +
                                    " --equalize-ranges, which changes the model");
+  if (source.passes != wanted.passes) {
+    auto with = [](const std::string &passes) {
+      return passes.empty() ? std::string("without --insert-pass") : "with --insert-pass=" + passes;
+    };
+    return llvm::createStringError(problem + "was made " + with(source.passes) +
+                                   ", and this model is compiled " + with(wanted.passes));
+  }
   if (source.dataHash != wanted.dataHash)
     return llvm::createStringError(problem + "was made with other data: " + described(source) +
                                    ", not " + described(wanted) +

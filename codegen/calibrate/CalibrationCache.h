@@ -7,6 +7,7 @@
 //     "data": {"files": 1, "name": "train.npz", "samples": 512, "xxh3": "9a3f..."},
 //     "method": "entropy",
 //     "percentile": 99.99,
+//     "passes": "imported:replace-divisions",         if passes were inserted up to stage normalized
 //     "ranges": {
 //       "conv1": {"min": -7.25, "max": 9.5, "method": "entropy", "thresholds": {"entropy": 8.1,
 //                 ...}, "histogram": {"end": 4, "counts": [120, 3, 7, ...]}}
@@ -40,6 +41,8 @@ struct CalibrationSource {
   uint64_t dataHash = 0, files = 0, samples = 0;
   /// What cameo-equalize-ranges has left on the function; empty: it was not asked for.
   std::string equalized;
+  /// Inserted passes up to stage normalized, whose values these are; empty: none.
+  std::string passes;
 };
 
 struct CalibratedValue {

@@ -15,7 +15,7 @@ namespace {
 
 CalibrationCache example() {
   CalibrationCache cache;
-  cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512, ""};
+  cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512, "", ""};
   cache.method = {CalibrationMethod::Entropy, 99.99};
   CalibratedValue conv{
       "conv1",        -7.25, 9.5, 0, {{9.5f, 8.1f, 9, 1e-30f}}, CalibrationMethod::Entropy,
@@ -123,6 +123,10 @@ TEST_F(CalibrateCacheTest, OthersAreRefused) {
             "calibration cache 'c.json' was made with other data: 512 samples of 'train.npz' "
             "(xxh3 0000000000001234), not 2 samples of 'copy.npz' (xxh3 0000000000005678); remove "
             "it, or name another file");
+  source.passes = "imported:mine";
+  EXPECT_EQ(llvm::toString(example().checkSource(source, "c.json")),
+            "calibration cache 'c.json' was made without --insert-pass, and this model is compiled "
+            "with --insert-pass=imported:mine");
   source.weights = 1;
   EXPECT_EQ(llvm::toString(example().checkSource(source, "c.json")),
             "calibration cache 'c.json' is of a model with other external data");
