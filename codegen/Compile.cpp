@@ -257,6 +257,7 @@ LogicalResult Compiler::runStage(const StageInfo &stage) {
   StepTimer timer(options, stage.name);
   PassManager passes(&mlirContext, ModuleOp::getOperationName());
   populateStage(passes, stage.stage, options.pipeline);
+  passes.addInstrumentation(namePassesInCrashes());
   if (InsertedPassWatch::isWanted(options.pipeline, stage.stage))
     passes.addInstrumentation(std::make_unique<InsertedPassWatch>(
         options.pipeline, stage.stage, [this](const Twine &text) { (void)fail(text); },

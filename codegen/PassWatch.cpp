@@ -1,16 +1,63 @@
-// Inserted passes ==> their names in errors.
+// Passes ==> their names, in crashes and in errors of inserted passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/PassWatch.h"
 
 #include "codegen/Passes.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/PrettyStackTrace.h"
+
+#include <map>
+#include <thread>
 
 using namespace mlir;
 using namespace cameo;
 
+//===-- Crashes -------------------------------------------------------------------------------===//
+
 /// Adaptors that run nested passes are passes, too, and have no argument.
 static bool isNested(Pass *pass) { return pass->getArgument().empty(); }
+
+namespace {
+
+class PassEntry : public llvm::PrettyStackTraceEntry {
+public:
+  PassEntry(StringRef pass, StringRef op) : pass(pass), op(op) {}
+  void print(raw_ostream &output) const override {
+    output << "pass " << pass << " on " << op << "\n";
+  }
+
+private:
+  StringRef pass, op;
+};
+
+class PassNames : public PassInstrumentation {
+public:
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (!isNested(pass))
+      entries[std::this_thread::get_id()].push_back(
+          std::make_unique<PassEntry>(pass->getArgument(), op->getName().getStringRef()));
+  }
+  void runAfterPass(Pass *pass, Operation *) override { leave(pass); }
+  void runAfterPassFailed(Pass *pass, Operation *) override { leave(pass); }
+
+private:
+  void leave(Pass *pass) {
+    if (!isNested(pass))
+      entries[std::this_thread::get_id()].pop_back();
+  }
+
+  /// By thread, the innermost last. MLIR calls instrumentations one at a time.
+  std::map<std::thread::id, std::vector<std::unique_ptr<PassEntry>>> entries;
+};
+
+} // namespace
+
+std::unique_ptr<PassInstrumentation> cameo::namePassesInCrashes() {
+  return std::make_unique<PassNames>();
+}
+
+//===-- Inserted passes -----------------------------------------------------------------------===//
 
 bool InsertedPassWatch::isWanted(const PipelineOptions &options, Stage stage) {
   return llvm::any_of(options.insertedPasses,

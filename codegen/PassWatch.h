@@ -1,4 +1,4 @@
-// An instrumentation of pass managers that names inserted passes in errors.
+// Instrumentations of pass managers that name passes in crashes and errors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,6 +9,9 @@
 #include <functional>
 
 namespace cameo {
+
+/// Has the stack that LLVM prints in a crash name the passes at work in that thread.
+std::unique_ptr<mlir::PassInstrumentation> namePassesInCrashes();
 
 /// Watches the passes that populateStage adds for a stage, and names an inserted one that fails, leaves
 /// invalid IR, breaks the form of the stage or has nothing to run on.

@@ -1,5 +1,6 @@
 // cameo-opt: reads MLIR, runs passes, writes MLIR. Knows every dialect of ours and of MLIR's.
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/PassWatch.h"
 #include "codegen/emit/Payload.h"
 #include "passes/Statistics.h"
 #include "tools/BytecodeChecksum.h"
@@ -88,6 +89,12 @@ int main(int argc, char **argv) {
   mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects())
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  // A crash names the pass at work.
+  mlir::MlirOptMainConfig given = config;
+  config.setPassPipelineSetupFn([&given](mlir::PassManager &manager) {
+    manager.addInstrumentation(namePassesInCrashes());
+    return given.setupPassPipeline(manager);
+  });
   bool isUnchecked; // as other tools write it
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = openMlirFile(input, isUnchecked);
   if (!file) {

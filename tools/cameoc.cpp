@@ -407,6 +407,9 @@ int main(int argc, char **argv) {
     llvm::Error error = flushStandardOutput();
     return error ? fail(std::move(error), Usage) : *code;
   }
+  // IR is a reproducer by itself, and a stream cannot be read twice.
+  if (!options->startFrom && !isStream(options->input))
+    reproduceCrashes();
   std::string executable =
       llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&main));
   if (llvm::Error error = insertPasses(*options))
