@@ -68,7 +68,7 @@ struct ReplaceDivisions : PassWrapper<ReplaceDivisions, OperationPass<func::Func
 
 } // namespace
 
-/// What cameo-opt --load-pass-plugin looks for.
+/// The entry point that --load-pass-plugin calls.
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "ReplaceDivisions", "1",
           [] { PassRegistration<ReplaceDivisions>(); }};

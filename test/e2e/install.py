@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """What `cmake --install` makes: a prefix that can be moved, whose cameoc compiles, against which the
-pass plugin of examples/, the program of examples/embed and a tool of one's own build, and whose
-cameo-opt loads the plugin."""
+pass plugin of examples/ (by the commands of its README), the program of examples/embed and a tool of
+one's own build, and whose cameo-opt and cameoc run the plugin."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import os
+import re
 import shutil
 import sys
 
+import numpy
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import harness
 
@@ -43,15 +46,28 @@ int main() {
 """
 
 
-def model(path):
-    """y = x / 4 / 3."""
-    four, three = (helper.make_tensor(name, TensorProto.FLOAT, [], [value])
-                   for name, value in (("four", 4.0), ("three", 3.0)))
-    nodes = [helper.make_node("Div", ["x", "four"], ["quarter"], "by_four"),
-             helper.make_node("Div", ["quarter", "three"], ["y"], "by_three")]
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"]) for name in "xy")
-    onnx.save(helper.make_model(helper.make_graph(nodes, "divisions", [x], [y], [four, three]),
-                                opset_imports=[helper.make_opsetid("", 21)]), path)
+# An artefact of the model gives its values.
+RIGHT = ["--device=sim", "--input=@x.npy", "--expected_output=@y.npy"]
+SIZE = 8
+DIAGONAL = numpy.arange(1, SIZE + 1, dtype=numpy.float32)
+
+
+def model(folder):
+    """model.onnx: y = x @ diagonal / 4 @ identity; x.npy; y.npy; and samples.npz. Of its products INT8 takes
+    the second, whose input the first one's kernel quantises."""
+    samples = numpy.random.default_rng(4).integers(-32, 32, (16, SIZE)).astype(numpy.float32)
+    numpy.savez(folder / "samples.npz", x=samples)
+    numpy.save(folder / "x.npy", samples[:1])
+    numpy.save(folder / "y.npy", samples[:1] * DIAGONAL / 4)
+    weights = [numpy_helper.from_array(numpy.diag(DIAGONAL), "diagonal"),
+               numpy_helper.from_array(numpy.eye(SIZE, dtype=numpy.float32), "identity"),
+               numpy_helper.from_array(numpy.float32(4), "four")]
+    nodes = [helper.make_node("MatMul", ["x", "diagonal"], ["product"], "scale"),
+             helper.make_node("Div", ["product", "four"], ["quarter"], "by_four"),
+             helper.make_node("MatMul", ["quarter", "identity"], ["y"], "same")]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", SIZE]) for name in "xy")
+    onnx.save(helper.make_model(helper.make_graph(nodes, "divisions", [x], [y], weights),
+                                opset_imports=[helper.make_opsetid("", 21)]), folder / "model.onnx")
 
 
 class Install:
@@ -88,7 +104,7 @@ class Install:
         self.steps("compile",
                    [[self.prefix / "bin" / "cameoc", "model.onnx", "-o", "model",
                      "--target=sim:sm_80"]],
-                   [["./model", "--device=sim", "--input=x=2xf32=12 24"], "2xf32=1 2"])
+                   [["./model", *RIGHT]])
 
     def build(self, case, source, target):
         folder = self.folder / case
@@ -98,25 +114,45 @@ class Install:
                           [["cmake", "--build", folder, "--target", target]])
 
     def plugin(self):
-        if not self.build("plugin", PLUGIN, "ReplaceDivisions"):
+        """The README's commands, with the lit of the tests; then the plugin's pass in INT8."""
+        blocks = re.findall(r"```sh\n(.*?)```", (PLUGIN / "README.md").read_text(), re.DOTALL)
+        for word, path in (("/opt/cameo", self.prefix), ("examples/plugin", PLUGIN),
+                           ("build-plugin", self.folder / "plugin")):
+            blocks = [block.replace(word, str(path)) for block in blocks]
+        by_hand, in_compiler = blocks
+        install, commands = by_hand.split("\n", 1)
+        if not install.startswith("cmake --install build"):
+            self.suite.fail("plugin", f"the README begins with {install!r}")
             return
-        opt = [self.prefix / "bin" / "cameo-opt",
-               f"--load-pass-plugin={self.folder / 'plugin' / 'ReplaceDivisions.so'}",
-               "--pass-pipeline=builtin.module(func.func(replace-divisions))"]
-        step = harness.run([*opt, PLUGIN / "divisions.mlir"], SECONDS)
-        if step.code != 0 or step.output.count("onnx.Mul") != 1 or (
-                step.output.count("onnx.Div") != 1):
-            self.suite.fail("plugin runs", f"{step.how()}: {step.output}", step)
-        else:
-            self.suite.ok("plugin runs")
+        lit = harness.SOURCE / "build" / "venv" / "bin"
+        environment = {**os.environ, "PATH": f"{lit}:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}
+        step = harness.run(["sh", "-ec", commands], SECONDS, cwd=self.folder, env=environment)
+        wanted = ("Passed: 2", "onnx.Mul", 'loc("by_four")')
+        missing = [text for text in wanted if text not in step.output]
+        if step.code or missing:
+            self.suite.fail("plugin", f"{step.how()}: {harness.first_error(step.output)}; missing: "
+                                      f"{missing}", step)
+            return
+        self.suite.ok("plugin")
+        if self.steps("plugin compiles INT8", [["sh", "-ec", in_compiler]],
+                      [["./model", "--device=sim", "--input=@x.npy", "--output=@int8.npy"]]):
+            wanted = numpy.load(self.folder / "y.npy")
+            off = abs(numpy.load(self.folder / "int8.npy") - wanted).max() / abs(wanted).max()
+            if 0 < off < 0.02:
+                self.suite.ok("plugin in INT8")
+            else:
+                self.suite.fail("plugin in INT8", f"{off} off")
         # Between two stages: out of cameoc, through the plugin, back into it.
         cameoc = self.prefix / "bin" / "cameoc"
         self.steps("plugin between stages",
-                   [[cameoc, "model.onnx", "-o", "n.mlirbc", "--stop-after=normalized"]],
-                   [[*opt, "n.mlirbc", "--emit-bytecode", "-o", "replaced.mlirbc"]],
-                   [[cameoc, "replaced.mlirbc", "-o", "replaced", "--start-from=normalized",
+                   [[cameoc, "model.onnx", "-o", "n.mlir", "--stop-after=normalized"]],
+                   [[self.prefix / "bin" / "cameo-opt", "n.mlir", "-o", "replaced.mlir",
+                     f"--load-pass-plugin={self.folder / 'plugin' / 'ReplaceDivisions.so'}",
+                     "--pass-pipeline=builtin.module(func.func(replace-divisions))"]],
+                   [["grep", "by_four", "replaced.mlir"]],
+                   [[cameoc, "replaced.mlir", "-o", "replaced", "--start-from=normalized",
                      "--target=sim:sm_80"]],
-                   [["./replaced", "--device=sim", "--input=x=2xf32=12 24"], "2xf32=1 2"])
+                   [["./replaced", *RIGHT]])
 
     def tool(self):
         source = self.folder / "tool-source"
@@ -140,7 +176,7 @@ def main():
     options = parser.parse_args()
     tests = Install(options.build.resolve())
     if tests.install():
-        model(tests.folder / "model.onnx")
+        model(tests.folder)
         tests.compile()
         tests.plugin()
         tests.tool()
