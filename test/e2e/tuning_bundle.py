@@ -39,7 +39,7 @@ def network():
              helper.make_node("MatMul", ["d", "second"], ["e"], "equal_1"),
              helper.make_node("MatMul", ["e", "second"], ["f"], "equal_2"),
              helper.make_node("Gather", ["f", "rows"], ["g"], "gather"),
-             helper.make_node("Softmax", ["g"], ["y"], "softmax")]
+             helper.make_node("Softmax", ["g"], ["y"], "scores")]
     value = helper.make_tensor_value_info
     graph = helper.make_graph(
         nodes, "tuned", [value("image", TensorProto.FLOAT, [4, 8, 16, 16]),
@@ -181,7 +181,7 @@ class Bundles:
 
     def check_faults(self, bundle):
         """What hangs, and what takes the device along: named, and the rest goes on."""
-        faults = {"hung": "k0_product:hang", "failed": "k0_gather:700"}
+        faults = {"hung": "k0_product:hang", "failed": "k0_scores:700"}
         for status, fault in faults.items():
             step, document = self.measure(
                 bundle, self.work / f"{status}.json", "--device=cuda", "--timeout=2", code=1,
@@ -200,7 +200,7 @@ class Bundles:
         broken = self.work / "ptxas"
         broken.write_text(f"""#!/bin/bash
 {ptxas} "$@" || exit
-# ptxas is given no names, for the cache's sake: of k0_gather their number of letters.
+# ptxas is given no names, for the cache's sake: of k0_scores their number of letters.
 grep -q 'entry k[$]\\{{8\\}}(' "${{@: -1}}" || exit 0
 while [ "$1" != -o ]; do shift; done
 printf 'no image' | dd of="$2" conv=notrunc status=none
@@ -212,7 +212,7 @@ printf 'no image' | dd of="$2" conv=notrunc status=none
                                       environment=self.fake)
         refused = [r for r in document["results"] if r["status"] != "ok"]
         self.expect("refused", [r["status"] for r in refused] == ["refused"]
-                    and refused[0]["nodes"] == ["gather", "softmax"] and refused[0]["message"],
+                    and refused[0]["nodes"] == ["scores", "gather"] and refused[0]["message"],
                     str(refused), step)
         self.expect("refused-others", len(document["results"]) > 15, "the rest does not go on", step)
 
@@ -280,7 +280,7 @@ printf 'no image' | dd of="$2" conv=notrunc status=none
                     and json.loads(results.read_text())["results"], str(said))
         empty = self.work / "empty.json"
         empty.write_text("")
-        step, document = self.go_on(bundle, empty, "--device=sim", "--only=softmax")
+        step, document = self.go_on(bundle, empty, "--device=sim", "--only=scores")
         self.expect("empty", document["results"], "a full disk's empty file is not taken", step)
         step = harness.run([bundle, "--out=/dev/full", "--device=sim"], SECONDS)
         self.expect("special", step.code == 2 and "'/dev/full' is not a regular file" in step.output,
@@ -291,8 +291,8 @@ printf 'no image' | dd of="$2" conv=notrunc status=none
         step = harness.run([bundle, f"--out={other}", "--device=sim"], SECONDS)
         self.expect("other-target", step.code == 2 and "has results of sm_75" in step.output, step.how(),
                     step)
-        step, document = self.measure(bundle, self.work / "only.json", "--device=sim", "--only=softmax")
-        self.expect("only", {tuple(r["nodes"]) for r in document["results"]} == {("gather", "softmax")}, "", step)
+        step, document = self.measure(bundle, self.work / "only.json", "--device=sim", "--only=scores")
+        self.expect("only", {tuple(r["nodes"]) for r in document["results"]} == {("scores", "gather")}, "", step)
 
     def run(self):
         bundle = self.bundle("bundle")
