@@ -237,7 +237,7 @@ def corpus(folder):
     # One problem, whatever uses what it leaves undefined; a single one comes without a list.
     lost = external("nothing.bin")
     lost.graph.node.append(helper.make_node("Mul", ["y", "w"], ["z"]))
-    yield "external-users", lost, ".onnx: external data of 'w': "
+    yield "external-users", lost, ".onnx\"): external data of 'w': cannot open 'nothing.bin'"
     yield "no-opset", model([helper.make_node("Twist", ["x"], ["a"], domain="acme"), relu("a")]), \
         ".onnx: Twist: no opset of the domain 'acme' is imported"
     yield "unsorted", model([relu("a", "y", "late"), relu("x", "a", "early")]), "sorted"
