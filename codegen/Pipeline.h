@@ -35,8 +35,8 @@ struct StageInfo {
   llvm::StringLiteral description; // one line
   /// Adds the passes that lead here from the stage before. Null: the importer or the emitters do.
   void (*populate)(mlir::OpPassManager &passes, const PipelineOptions &options);
-  /// Whether a module has this stage's form; an error where not, with `strict` also where it could
-  /// be better.
+  /// Fails with an error if a module does not have this stage's form; with `strict`, also if it
+  /// could be better.
   llvm::LogicalResult (*verify)(mlir::ModuleOp module, bool strict);
 };
 
@@ -111,8 +111,8 @@ struct PipelineOptions {
   std::vector<InsertedPass> insertedPasses;
   /// Check the module's form wherever a stage is reached.
   bool verifyStages = true;
-  /// What a stage promises of quality is checked like what it promises of correctness: for tests. A
-  /// model that is compiled right and could be compiled better is no error to those who use it.
+  /// Tests check a stage's promises of quality like those of correctness. A model that is compiled
+  /// right and could be compiled better is no error to those who use it.
   bool strict = false;
   /// Say at stage Normalized what cannot be compiled; without it, models that are only written back
   /// may hold anything.

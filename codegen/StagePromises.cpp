@@ -32,13 +32,14 @@ public:
 
   const Stage stage;
 
-  /// What passes or code that follow would go wrong with.
+  /// An error: passes or code that follow would go wrong.
   InFlightDiagnostic operator()(Operation *op) const {
     return emitError(op->getLoc())
            << "'" << op->getName() << "' at stage " << stageName(stage) << ": ";
   }
 
-  /// What is right, and for which the passes have left more to do than they should.
+  /// A remark, or an error in strict checks: the operation is right, but the passes have left more
+  /// to do than they should.
   LogicalResult couldBeBetter(Operation *op, const Twine &how) const {
     if (!missed)
       return (*this)(op) << how;
@@ -132,8 +133,8 @@ LogicalResult checkProducts(func::FuncOp function, const Complaint &error) {
   return success();
 }
 
-/// What a dequantised tensor is multiplied by, or added to its products, is dequantised, too: else
-/// it is no product of integers.
+/// A product of a dequantised tensor has dequantised operands and a dequantised bias: otherwise it
+/// is no product of integers.
 LogicalResult checkQuantized(Operation *op, const Complaint &error) {
   auto function = op->getParentOfType<func::FuncOp>();
   auto asked = function ? function->getAttrOfType<StringAttr>(kPrecisionAttr) : StringAttr();

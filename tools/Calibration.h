@@ -7,7 +7,7 @@
 
 namespace cameo {
 
-/// What is calibrated, by what.
+/// A model to calibrate, the data and the options.
 struct CalibrationRequest {
   std::string model;
   /// How the model is compiled otherwise. Of its precision, only whether ranges are equalized counts.

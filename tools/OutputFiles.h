@@ -1,4 +1,4 @@
-// What keeps inputs from being overwritten, and a full disk from looking like a result.
+// Writing files: no input is overwritten, and a full disk is an error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

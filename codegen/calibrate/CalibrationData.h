@@ -31,7 +31,7 @@ struct SampleRows {
 };
 SampleRows rowsOfSamples(const DataBatch &batch, llvm::ArrayRef<int64_t> shape,
                          llvm::ArrayRef<char> bytes);
-/// The same of a run's outputs, in place.
+/// Drops the rows of repeated samples from a run's outputs, in place.
 void dropRepeated(const DataBatch &batch, std::vector<HostTensor> &outputs);
 
 class CalibrationData {

@@ -41,8 +41,8 @@ static std::optional<CameoOpcode> opcodeOf(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// Of 64-bit integers, which wrap around; sums and products of sizes, which are indices, may not
-/// overflow.
+/// The opcodes of 64-bit integers wrap around; sums and products of sizes, which are indices, may
+/// not overflow.
 static std::optional<CameoOpcode> wrappingOpcodeOf(StringRef name) {
   return llvm::StringSwitch<std::optional<CameoOpcode>>(name)
       .Case("arith.addi", CAMEO_OP_WRAP_ADD)

@@ -36,7 +36,7 @@ static void addKernel(json::Object &object, Operation *kernel) {
     object["schedule"] = printed(schedule);
 }
 
-/// What it computes and moves: known, or by sizes that are assumed.
+/// Adds a launch's work and traffic: known, or by sizes that are assumed.
 static void addWork(json::Object &object, json::Object &likely, rt::LaunchOp launch,
                     const AssumedSizes &sizes) {
   addNumber<kernel::KernelDialect::FlopsAttrHelper>(object, "flops", launch);

@@ -120,7 +120,7 @@ std::string bytesText(uint64_t bytes) {
   return text;
 }
 
-// Those of all kernels, which --profile shows, and of which there may be hundreds.
+// There may be hundreds of kernels, and --profile shows their precisions.
 static void dropPrecisions(Json &variants) {
   for (auto &[name, variant] : variants.members)
     variant.members.erase(

@@ -251,7 +251,7 @@ func.func @rounds(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2x
 
 // -----
 
-// The same between a product's bias and what is added to it, or in front of it.
+// A product's bias and a sum behind or in front of the product are held to the same bound.
 // CHECK-LABEL: func @roundsProducts
 // CHECK: onnx.Gemm
 // CHECK: onnx.Add
