@@ -1,10 +1,10 @@
 """Runs one test of ctest: ends it and all that it has started at its limit, counts what it reports, and shows
 the end of its output if it fails.
 
-    run_part.py NAME --minutes=LIMIT -- COMMAND...
+    run_part.py NAME --minutes=LIMIT [--least=N] -- COMMAND...
 
-A test has passed if it exits 0 and its output has no failure; one that crashes, overruns its limit or
-reports nothing has failed. Its output goes to build/test-logs/NAME.out, its counts to NAME.json there,
+A test has passed if it exits 0 and its output has no failure; one that crashes, overruns its limit,
+reports nothing, or has fewer cases that passed than N has failed. Its output goes to build/test-logs/NAME.out, its counts to NAME.json there,
 which tools/run-tests adds up.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -71,6 +71,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
     parser.add_argument("--minutes", type=int, required=True, help="its limit")
+    parser.add_argument("--least", type=int, default=1, help="how many cases must have passed")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -78,7 +79,8 @@ def main():
     start = time.monotonic()
     with log.open("w") as file:
         process = subprocess.Popen(options.command, cwd=SOURCE, stdin=subprocess.DEVNULL,
-                                   stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
+                                   stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+                                   env={**os.environ, "CAMEO_PART": options.name})
         code, ending, cpu = wait(process, options.minutes * 60)
     output = log.read_text(errors="replace")
     counts = count(output)
@@ -86,6 +88,9 @@ def main():
         counts["failed"] = 1
     if not sum(counts.values()):
         counts["failed"], ending = 1, "reported no test"
+    elif not counts["failed"] and counts["passed"] < options.least:
+        counts["failed"] = 1
+        ending = f"{counts['passed']} cases passed, of at least {options.least}"
     counts |= {"seconds": round(time.monotonic() - start, 1), "cpu_seconds": round(cpu, 1)}
     if counts["failed"]:
         counts["end"] = [*output.splitlines()[-SHOWN:],

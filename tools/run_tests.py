@@ -5,6 +5,7 @@ results and the last of a test's processes leave the others idle.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import datetime
 import json
 import re
 import subprocess
@@ -14,6 +15,7 @@ import time
 from run_part import LOGS, SOURCE
 
 BUILD = SOURCE / "build"
+RECORD = SOURCE / "docs" / "long-tests.md"
 
 
 def chosen(options):
@@ -53,10 +55,33 @@ def print_table(found):
             print("\n".join(f"    {line}" for line in counts["end"]))
 
 
+def names_of_long():
+    listed = subprocess.run(["ctest", "--test-dir", str(BUILD), "-L", "^long$", "-N"],
+                            capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^ +Test +#\d+: (\S+)$", listed, re.MULTILINE)
+
+
+def record(found):
+    """Writes into the page what the long parts among `found` gave today."""
+    head, mark, table = RECORD.read_text().partition("|---|---|---|---|---|---|\n")
+    rows = {line.split("|")[1].strip(): line for line in table.splitlines()}
+    today = datetime.date.today().isoformat()
+    for name in names_of_long():
+        if name in found:
+            counts = found[name]
+            rows[name] = (f"| {name} | {today} | {counts['passed']} | {counts['failed']} | "
+                          f"{counts['skipped']} | {counts['cpu_seconds']:.0f} |")
+        rows.setdefault(name, f"| {name} | never | | | | |")
+    kept = sorted(line for name, line in rows.items() if name in names_of_long())
+    RECORD.write_text(head + mark + "\n".join(kept) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="tools/run-tests", description="runs Cameo's tests")
     parser.add_argument("--long", action="store_true", help="those that take hours as well")
     parser.add_argument("--only", default="", metavar="REGEX", help="only those that match whole")
+    parser.add_argument("--record", action="store_true",
+                        help=f"write what long ones gave into {RECORD.relative_to(SOURCE)}")
     parser.add_argument("--list", action="store_true", help="name them and stop")
     parser.add_argument("--at-once", type=int, default=2, metavar="N", help="tests at a time")
     options = parser.parse_args()
@@ -71,6 +96,8 @@ def main():
     subprocess.run([*flags, f"-j{options.at_once}", "--no-tests=error"], check=False)
     found = collect(names)
     print_table(found)
+    if options.record:
+        record(found)
     print(f"\ntests took {(time.monotonic() - start) / 60:.1f} minutes")
     totals = {kind: sum(counts[kind] for counts in found.values())
               for kind in ("passed", "failed", "skipped")}

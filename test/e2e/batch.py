@@ -1,6 +1,7 @@
 """Many models of one node as one model: compiling and starting cost more than such a node does.
 
-A case that is refused or fails does not hide the others: what remains is tried again without it."""
+A case that is refused or fails does not hide the others: what remains is tried again without it. What
+fails together and not alone is a failure of the first one."""
 # SPDX-License-Identifier: Apache-2.0
 import re
 import shutil
@@ -68,7 +69,7 @@ class Runner:
     def __init__(self, suite, options):
         self.suite, self.options = suite, options
         self.cameoc = suite.tool("cameoc")
-        self.levels = harness.level_flags(options)
+        self.ways = harness.ways(options)
         self.reordered = harness.ReorderedSums(suite.name)
 
     def run(self, name, entries):
@@ -92,6 +93,9 @@ class Runner:
                 return
             for entry in pending:  # each alone
                 self.run(name, [entry])
+            if not any(entry.failure or entry.refusal for entry in pending):
+                pending[0].failure = f"in one model with {len(pending) - 1} others: {reason}"
+                pending[0].steps = steps
             return
 
     def attempt(self, name, entries):
@@ -102,22 +106,23 @@ class Runner:
         onnx.save(merged(entries), work / "model.onnx")
         command, files = write_inputs(work, entries)
         steps, written = [], None
-        for level in self.levels:
+        for flags, runs in self.ways:
             steps.append(harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
-                                      *harness.compile_flags(self.options), *level,
-                                      f"--report={work / 'report.json'}"], SECONDS))
+                                      *flags, f"--report={work / 'report.json'}"], SECONDS))
             if steps[-1].code != 0:
                 return steps, f"cameoc: {harness.first_error(steps[-1].output)}"
             if reason := harness.gate(self.options.build, work / "model", work / "report.json",
                                      array_bytes(entries)):
                 return steps, reason
-            for flags in harness.run_flags(self.options):
-                steps.append(harness.run([work / "model", *flags, *command], SECONDS))
+            for options in runs:
+                steps.append(harness.run([work / "model", *options, *command], SECONDS))
                 if steps[-1].code != 0:
                     return steps, f"{steps[-1].how()}: {harness.first_error(steps[-1].output)}"
                 before, written = written, [file.read_bytes() for _, file in files]
-                if other := self.other_bits(files, before or written, written):
-                    return steps, f"with {[*level, *flags[1:]]} {other} is other than before"
+                # What is summed in another order at another level is listed; runs of one artefact agree.
+                listed = self.reordered if options is runs[0] else None
+                if other := other_bits(files, before or written, written, listed):
+                    return steps, f"with {[*flags, *options]} {other} is other than before"
         for entry in entries:
             entry.outputs, entry.steps = [], steps
         for entry, file in files:
@@ -126,12 +131,13 @@ class Runner:
         shutil.rmtree(work)
         return steps, ""
 
-    def other_bits(self, files, before, after):
-        """The first output that differs and may not."""
-        for (entry, file), a, b in zip(files, before, after):
-            if a != b and not (self.options.levels and self.reordered.explain(entry.label)):
-                return file.stem
-        return ""
+
+def other_bits(files, before, after, listed):
+    """The first output that differs and may not."""
+    for (entry, file), a, b in zip(files, before, after):
+        if a != b and not (listed and listed.explain(entry.label)):
+            return file.stem
+    return ""
 
 
 def write_inputs(work, entries):
@@ -149,11 +155,10 @@ def write_inputs(work, entries):
 
 
 def array_bytes(entries):
-    """What a stack may have: libdevice's array, where it is called."""
-    doubles = any(array.dtype == numpy.float64 for entry in entries
-                  for array in entry.feed.values())
+    """What a stack may have: libdevice's array, where it is called, once for each type."""
     operators = {node.op_type for entry in entries for node in entry.model.graph.node}
-    return REDUCTION_BYTES if doubles and operators <= REDUCED else 0
+    types = {array.dtype for entry in entries for array in entry.feed.values()}
+    return REDUCTION_BYTES * max(len(types), 1) if operators & REDUCED else 0
 
 
 def judge(entry, references):

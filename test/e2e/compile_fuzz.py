@@ -13,7 +13,6 @@ import collections
 import json
 import multiprocessing
 import re
-import shutil
 import sys
 from dataclasses import dataclass, field
 
@@ -143,8 +142,6 @@ def groups(first, count):
 def run(options):
     suite = harness.Suite("compile-fuzz", options.build.resolve())
     suite.tool("cameoc")
-    shutil.rmtree(suite.work)
-    suite.work.mkdir()
     expected, drawn = collections.Counter(), collections.Counter()
     with multiprocessing.Pool(options.jobs, fuzz_models.start,
                               (Compiler, options, suite.work)) as pool:

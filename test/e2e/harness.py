@@ -1,12 +1,14 @@
 """What the end-to-end checks share: where the tools are, running a step under a limit, judging how
 it ended, and the closing line that tools/run-tests reads."""
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import concurrent.futures
 import json
 import os
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -111,19 +113,23 @@ def read_known_failures(suite, path=KNOWN_FAILURES):
 
 @dataclass
 class Suite:
-    """Collects outcomes, keeps a log of what failed, and closes with the counts."""
+    """Collects outcomes, keeps a log of what failed, and closes with the counts. A case has passed
+    where something of Cameo's was compared with what it should be, and is skipped, with a reason,
+    where nothing was."""
     name: str
     build: Path
     passed: int = 0
-    skipped: int = 0
+    skips: collections.Counter = field(default_factory=collections.Counter)  # by reason
     failures: list = field(default_factory=list)
     known: dict = field(default_factory=dict)
-    variant: str = ""  # tells folders and logs of the suite's ways of running apart
 
     def __post_init__(self):
-        self.work = self.build / "e2e" / (self.name + self.variant)
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.log = self.build / "test-logs" / f"{self.name}{self.variant}.log"
+        part = os.environ.get("CAMEO_PART") or self.name  # several parts may be of one suite
+        self.work = self.build / "e2e" / part
+        # What an earlier run has left must not be taken for results of this one.
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir(parents=True)
+        self.log = self.build / "test-logs" / f"{part}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_text("")
         self.known = read_known_failures(self.name)
@@ -141,7 +147,7 @@ class Suite:
 
     def fail(self, case, reason, *steps, expected=True):
         if expected and case in self.known and not any(step.crashed for step in steps):
-            self.skipped += 1
+            self.skip(self.known[case])
             return
         self.failures.append((case, reason))
         with self.log.open("a") as log:
@@ -151,11 +157,18 @@ class Suite:
             log.write("\n")
         print(f"FAILED {case}: {reason}", flush=True)
 
+    def skip(self, reason, count=1):
+        """Cases of which nothing is compared; one reason for all that have it in common."""
+        if count:
+            self.skips[reason] += count
+
     def close(self):
         """Prints the counts as the last line; the exit code for sys.exit."""
         if self.failures:
             print(f"details: {self.log}")
-        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        for reason, count in self.skips.most_common():
+            print(f"skipped {count}: {reason}")
+        skipped = f", {self.skips.total()} skipped" if self.skips else ""
         print(f"{self.name}: {self.passed} passed, {len(self.failures)} failed{skipped}",
               flush=True)
         return 1 if self.failures or not self.passed else 0
@@ -225,22 +238,11 @@ def add_arguments(parser):
                         help="compile for the simulator's checks and run with them (or a list)")
     parser.add_argument("--sim-compare", action="store_true",
                         help="run each kernel's vectorised form and scalar form, and compare bits")
-    parser.add_argument("--levels", action="store_true",
-                        help="compile with -O0 and with -O2, and compare bits")
     parser.add_argument("--sim-seed", type=int, action="append", default=[], metavar="N",
                         help="order of lanes, warps and blocks; each one given is a run")
-
-
-def variant(options):
-    """For Suite: which checks are on."""
-    if options.sim_compare or options.levels:
-        return "-forms" if options.sim_compare else "-levels"
-    return f"-checks-{options.sim_checks.replace(',', '-')}" if options.sim_checks else ""
-
-
-def level_flags(options):
-    """cameoc's options for each way of compiling that is asked for."""
-    return [[level] for level in LEVELS] if options.levels else [[]]
+    parser.add_argument("--every-way", action="store_true",
+                        help="run plainly, and twice with all checks, one with each form of a "
+                             "kernel; compile with -O0, too; all give the same bits")
 
 
 def compile_flags(options):
@@ -256,6 +258,18 @@ def run_flags(options):
     if options.sim_checks:
         flags.append(f"--sim-checks={options.sim_checks}")
     return [[*flags, f"--sim-seed={seed}"] for seed in options.sim_seed] or [flags]
+
+
+def ways(options):
+    """[(cameoc's options, [the artefact's options in each run])]: all give the same bits."""
+    if not options.every_way:
+        return [(compile_flags(options), run_flags(options))]
+    plain = f"--device={options.device}"
+    checked = [plain, "--sim-checks=all"]
+    simulated = next(name for name in options.target.split(",") if name.startswith("sim:"))
+    return [([f"--target={options.target}", "--sim-checks"],
+             [[plain], [*checked, "--sim-seed=1", "--sim-form=compare"], [*checked, "--sim-seed=2"]]),
+            ([f"--target={simulated}", "-O0"], [[plain]])]
 
 
 def first_error(output):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Full-size networks against ONNX Runtime: max|difference| <= 1e-3 x max|reference|, per output.
+"""Full-size networks against ONNX Runtime: max|difference| <= 2e-5 x max|reference|, per output.
 
-Each network is compiled once, for every architecture, and its artefact run at every batch size. The
-bound is what FP32 sums of a hundred layers in another order stay well within; NaN never passes. No
+Each network is compiled once and its artefact run at every batch size: two networks for every
+architecture, the others for one, unless --target says for which. The bound is three times what is
+measured of networks in FP32; NaN never passes. No
 kernel may spill registers on any architecture, and no arena may exceed 1.10 times what is live at once,
 at three sizes where the batch is symbolic.
 """
@@ -22,23 +23,25 @@ import modern_networks
 import networks
 import payload
 
-TOLERANCE = 1e-3
+TOLERANCE = 2e-5  # at most 6e-6 is measured
+TOLERANCES = {"resnet50": 6e-5}  # 2.1e-5: seeded weights of whose sums the rests are small
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
 ARCHITECTURES = ("sm_80", "sm_75", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_120")
 TARGET = ",".join([*ARCHITECTURES, "ptx", *(f"sim:{name}" for name in ARCHITECTURES)])
+FOR_ALL = ("resnet50", "bert_base")  # a network of convolutions, one of products
 
 
-def compare(outputs, references):
+def compare(outputs, references, tolerance=TOLERANCE):
     """None, or why they differ; and the largest ratio."""
     worst = 0.0
     for name, reference in references.items():
         if outputs[name].shape != reference.shape:
             return f"{name} has shape {outputs[name].shape}, not {reference.shape}", worst
-        limit = TOLERANCE * numpy.abs(reference).max()
+        limit = tolerance * numpy.abs(reference).max()
         difference = numpy.abs(outputs[name] - reference).max()
         if not difference <= limit:
             return f"{name}: max|difference| {difference:.3e} exceeds {limit:.3e}", worst
-        worst = max(worst, difference / limit * TOLERANCE)
+        worst = max(worst, difference / limit * tolerance)
     return None, worst
 
 
@@ -60,8 +63,11 @@ def check(suite, name, network, options):
     path, artefact = work / "model.onnx", work / "model"
     onnx.save(network.model, path)
     report = work / "report.json"
+    flags = harness.compile_flags(options)
+    if not options.target:
+        flags[0] = f"--target={TARGET if name in FOR_ALL or options.long else 'sm_80,sim:sm_80'}"
     compiled = harness.run([suite.tool("cameoc"), path, "-o", artefact, f"--report={report}",
-                            *harness.compile_flags(options)], COMPILE_SECONDS)
+                            *flags], COMPILE_SECONDS)
     if compiled.code != 0:
         suite.fail(f"{name}-compile", f"{compiled.how()}: {harness.first_error(compiled.output)}",
                    compiled)
@@ -113,7 +119,7 @@ def check(suite, name, network, options):
                 continue
             outputs = {key: numpy.load(work / f"output_{number}.npy")
                        for number, key in enumerate(names)}
-            reason, ratio = compare(outputs, references)
+            reason, ratio = compare(outputs, references, TOLERANCES.get(name, TOLERANCE))
             if reason:
                 suite.fail(case, reason, compiled, step)
                 continue
@@ -143,8 +149,8 @@ def check_memory(suite, name, network):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
-    parser.set_defaults(target=TARGET)
-    parser.add_argument("--long", action="store_true", help="more networks")
+    parser.set_defaults(target="")
+    parser.add_argument("--long", action="store_true", help="more networks, all for every architecture")
     parser.add_argument("--memory", action="store_true",
                         help="only print what the arenas take, and run nothing")
     parser.add_argument("--instrumented", action="store_true",
@@ -159,8 +165,7 @@ def main():
         for name, make in chosen.items():
             onnx.save(make().model, options.save / f"{name}.onnx")
         return 0
-    suite = harness.Suite("models", options.build.resolve(),
-                          variant=harness.variant(options))
+    suite = harness.Suite("models", options.build.resolve())
     for name, make in chosen.items():
         if options.memory:
             check_memory(suite, name, make())

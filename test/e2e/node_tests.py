@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(onnx.backend.test.__file__).parent / "data"
 FOLDERS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 COMPILE_SECONDS, RUN_SECONDS = 120, 120
-BATCH = 32  # how many tests one model has with --levels
+BATCH = 32  # how many tests one model has, unless --alone
 
 # The reasons that an exception may have: what this release does not run by design.
 REASONS = ("string, sequence or optional types", "training mode", "axes known only at run time",
@@ -173,9 +173,9 @@ def data_files(folder, kind):
 class NodeTests:
     def __init__(self, options):
         self.options = options
-        self.suite = harness.Suite("nodes", options.build.resolve(),
-                                   variant=harness.variant(options))
+        self.suite = harness.Suite("nodes", options.build.resolve())
         self.cameoc = self.suite.tool("cameoc")
+        self.runner = batch.Runner(self.suite, options)
         self.claimed = set(read_words(HERE / "claimed_operators.txt"))
         self.exceptions = read_exceptions(HERE / "node_exceptions.txt")
 
@@ -222,15 +222,18 @@ class NodeTests:
             return "failed", "passes, so take it off node_exceptions.txt", steps
         return "passed", "", steps
 
-    def batched(self):
-        """Entries of the tests that are to pass, by what they import: small ones share a model."""
+    def grouped(self):
+        """Entries of the tests that are to pass, by what they import: those that share a model."""
         groups = collections.defaultdict(list)
         for name in all_tests():
             path = folder_of(name) / "model.onnx"
             if "/" in name or name in self.exceptions or not re.search(self.options.filter, name):
                 continue
             model = onnx.load(path)
-            if set(operators(model)) - self.claimed or model.functions:
+            nests = any(attribute.g.node or attribute.graphs for node in model.graph.node
+                        for attribute in node.attribute)
+            sets = len(list(folder_of(name).glob("test_data_set_*")))
+            if set(operators(model)) - self.claimed or model.functions or nests or sets != 1:
                 continue
             initialised = {tensor.name for tensor in model.graph.initializer}
             names = [put.name for put in model.graph.input if put.name not in initialised]
@@ -242,22 +245,6 @@ class NodeTests:
         for entries in groups.values():
             for start in range(0, len(entries), BATCH):
                 yield entries[start:start + BATCH]
-
-    def run_levels(self):
-        """Bits alone: the other parts look at values."""
-        runner = batch.Runner(self.suite, self.options)
-        groups = list(enumerate(self.batched()))
-        for (_, entries), _ in harness.for_each(
-                groups, lambda group: runner.run(f"batch-{group[0]}", group[1]), self.options.jobs):
-            for entry in entries:
-                if entry.failure or entry.refusal:
-                    self.suite.fail(entry.label, entry.failure or entry.refusal, *entry.steps)
-                else:
-                    self.suite.ok(entry.label)
-        print(f"{len(groups)} models of up to {BATCH} tests")
-        if not self.options.filter:
-            runner.reordered.print_unneeded()
-        return self.suite.close()
 
     def judge_refusal(self, name, unclaimed, compiled):
         error = harness.first_error(compiled.output)
@@ -282,9 +269,32 @@ class NodeTests:
         else:
             self.suite.ok("claims")
 
+    def check_group(self, numbered):
+        """[(name, what is wrong, steps)] of tests in one model."""
+        number, entries = numbered
+        self.runner.run(f"group-{number}", entries)
+        found = []
+        for entry in entries:
+            files = data_files(folder_of(entry.label) / "test_data_set_0", "output")
+            values = [onnx.numpy_helper.to_array(onnx.TensorProto.FromString(file.read_bytes()))
+                      for file in files]
+            found.append((entry.label, batch.judge(entry, values), entry.steps))
+        return found
+
     def run(self):
         self.check_claims()
         names = [name for name in all_tests() if re.search(self.options.filter, name)]
+        groups = [] if self.options.alone or self.options.compile_only else list(
+            enumerate(self.grouped()))
+        for _, found in harness.for_each(groups, self.check_group, self.options.jobs):
+            for name, reason, steps in found:
+                if reason:
+                    self.suite.fail(name, reason, *steps)
+                else:
+                    self.suite.ok(name)
+        together = {entry.label for _, entries in groups for entry in entries}
+        print(f"{len(together)} node tests in {len(groups)} models of up to {BATCH}")
+        names = [name for name in names if name not in together]
         counts = collections.Counter()
         for name, (outcome, reason, steps) in harness.for_each(names, self.check,
                                                                self.options.jobs):
@@ -293,11 +303,15 @@ class NodeTests:
                 self.suite.ok(name)
             elif outcome == "failed":
                 self.suite.fail(name, reason, *steps)
+            else:
+                self.suite.skip(f"{outcome}: {reason}")
             if self.options.verbose:
                 print(f"{outcome} {name} {reason}", flush=True)
-        print("node tests: " + ", ".join(
+        print("each in a model of its own: " + ", ".join(
             f"{counts[outcome]} {outcome}"
             for outcome in ("passed", "unsupported", "excepted", "failed")))
+        if groups and self.options.every_way and not self.options.filter:
+            self.runner.reordered.print_unneeded()
         return self.suite.close()
 
 
@@ -316,14 +330,15 @@ def main():
     harness.add_arguments(parser)
     parser.add_argument("--verbose", action="store_true", help="print every outcome")
     parser.add_argument("--compile-only", action="store_true", help="do not run the artefacts")
+    parser.set_defaults(every_way=True)
+    parser.add_argument("--alone", action="store_true", help="a model for each test, as it comes")
     parser.add_argument("--list-operators", action="store_true",
                         help="print the tests' operators and which are claimed")
     options = parser.parse_args()
     if options.list_operators:
         list_operators()
         return 0
-    tests = NodeTests(options)
-    return tests.run_levels() if options.levels else tests.run()
+    return NodeTests(options).run()
 
 
 if __name__ == "__main__":

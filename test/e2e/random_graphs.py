@@ -109,6 +109,7 @@ class Outcome:
     drawn: Drawn = None
     reordered: set = field(default_factory=set)  # operators that explain different bits
     rounded: bool = False  # algebra that agrees to rounding explains them
+    unknown: bool = False  # ONNX Runtime gives no results
 
 
 class Checker(fuzz_models.Fuzzer):
@@ -141,7 +142,7 @@ class Checker(fuzz_models.Fuzzer):
         pairs = [(feed, self.wanted(sample, feed)) for feed in sample.feeds]
         pairs = [(feed, wanted) for feed, wanted in pairs if wanted]
         names = [output.name for output in sample.model.graph.output]
-        found = {}
+        found, outcome.unknown = {}, not pairs
         for level in harness.LEVELS if pairs else ():
             # Checks find what one level does wrong; the other one gives the bits.
             check = checked and level == "-O2"
@@ -334,8 +335,7 @@ def run_planted(options, suite):
 
 
 def run(options):
-    suite = harness.Suite("random-graphs", options.build.resolve(),
-                          variant="-planted" if options.planted else "")
+    suite = harness.Suite("random-graphs", options.build.resolve())
     suite.tool("cameoc")
     if options.planted:
         run_planted(options, suite)
@@ -346,7 +346,9 @@ def run(options):
                                                 initargs=(Checker, options, suite.work)) as pool:
         for outcome in pool.map(fuzz_models.check, seeds):
             outcomes.append(outcome)
-            if not outcome.reason and outcome.drawn:
+            if outcome.unknown and not outcome.reason:
+                suite.skip("ONNX Runtime gives no results")
+            elif not outcome.reason and outcome.drawn:
                 suite.ok()
     checker = Checker(options, suite.work)
     for number, outcome in enumerate([one for one in outcomes if one.reason or not one.drawn]):
@@ -371,7 +373,7 @@ def main():
     harness.add_arguments(parser)
     parser.set_defaults(target="sim:sm_80")
     parser.add_argument("--seed", type=int, default=1, help="the first seed")
-    parser.add_argument("--count", type=int, default=500, metavar="N", help="how many seeds")
+    parser.add_argument("--count", type=int, default=300, metavar="N", help="how many seeds")
     parser.add_argument("--nodes", type=int, default=16, metavar="N", help="about how many at most")
     parser.add_argument("--checked-every", type=int, default=5, metavar="N",
                         help="every N-th seed is run with the simulator's checks; 0: none")

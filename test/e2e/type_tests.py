@@ -3,7 +3,7 @@
 of the newest opset computes what the reference does.
 
 The types are all but strings and complex numbers: bool, integers from 2 to 64 bits, floats from 4
-to 64."""
+to 64. Each is compiled and run in every way, as by row_tests.py."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import re
@@ -183,8 +183,7 @@ def references(case, schema, version):
 class TypeTests:
     def __init__(self, options):
         self.options = options
-        self.suite = harness.Suite("types", options.build.resolve(),
-                                   variant=harness.variant(options))
+        self.suite = harness.Suite("types", options.build.resolve())
         self.runner = batch.Runner(self.suite, options)
 
     def cases(self, operator):
@@ -253,6 +252,7 @@ class TypeTests:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
+    parser.set_defaults(every_way=True)
     parser.add_argument("--operators", default="", help="only operators whose name matches this")
     return TypeTests(parser.parse_args()).run()
 

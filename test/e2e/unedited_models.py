@@ -266,7 +266,7 @@ def run(artefact, feed, names):
 
 class Models:
     def __init__(self, options):
-        self.suite = harness.Suite("others", options.build.resolve(), variant="-long" if options.long else "")
+        self.suite = harness.Suite("others", options.build.resolve())
         self.cameoc, self.options = self.suite.tool("cameoc"), options
 
     def compile(self, source, out, precision, *flags):

@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import onnx
+import onnx.reference
 import onnxruntime
 
 
@@ -13,6 +14,13 @@ TRANSLATE = str(pathlib.Path(__file__).resolve().parents[3] / "build" / "bin" / 
 
 class Failed(Exception):
     pass
+
+
+class NotRun(Exception):
+    """No reference runs a model: nothing can be compared."""
+
+
+NOT_IMPLEMENTED = onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented
 
 
 class Converter:
@@ -45,6 +53,36 @@ def session(path):
     # As written: what the optimiser makes of a model is not the question.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def run_both(before, after, feed):
+    """The results of the model in the file `before`, again, and of the one in `after`, by ONNX Runtime, or
+    by onnx's own evaluator where ONNX Runtime lacks an operator or a type of either; raises NotRun where
+    neither runs the first, Failed where what runs the first does not run the second."""
+    try:
+        first = session(before)
+        expected, again = first.run(None, feed), first.run(None, feed)
+        try:
+            return expected, again, session(after).run(None, feed)
+        except NOT_IMPLEMENTED:
+            pass  # the first took a version of the operator that it has
+        except Exception as error:
+            raise Failed("ONNX Runtime: %s" % error) from error
+    except Failed:
+        raise
+    except Exception:  # it lacks the operator or the type
+        pass
+    if any(node.op_type == "RoiAlign" for node in onnx.load(before).graph.node):
+        raise NotRun("onnx's evaluator has RoiAlign as of opset 16 alone")
+    try:
+        first = onnx.reference.ReferenceEvaluator(str(before))
+        expected, again = first.run(None, feed), first.run(None, feed)
+    except Exception as error:
+        raise NotRun(str(error)) from error
+    try:
+        return expected, again, onnx.reference.ReferenceEvaluator(str(after)).run(None, feed)
+    except Exception as error:
+        raise Failed("onnx's evaluator: %s" % error) from error
 
 
 def as_ort(value):
