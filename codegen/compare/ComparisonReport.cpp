@@ -83,6 +83,12 @@ static void printTable(llvm::raw_ostream &out, llvm::ArrayRef<std::vector<std::s
   }
 }
 
+static std::string threeDigits(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.3g", number);
+  return text;
+}
+
 /// The outputs together: the worst of each.
 static std::vector<std::string> outputCells(const SideResult &result) {
   if (result.outputs.empty())
@@ -93,8 +99,7 @@ static std::vector<std::string> outputCells(const SideResult &result) {
     cosine = std::min(cosine, value.error.cosine());
     largest = std::max(largest, value.error.largestDifference());
   }
-  return {decibels(sqnr), llvm::formatv("{0:f6}", cosine).str(),
-          llvm::formatv("{0:g3}", largest).str()};
+  return {decibels(sqnr), llvm::formatv("{0:f6}", cosine).str(), threeDigits(largest)};
 }
 
 static void printSides(llvm::raw_ostream &out, const Comparison &comparison) {
@@ -140,8 +145,8 @@ static void printWorst(llvm::raw_ostream &out, const Comparison &comparison, siz
     rows.push_back({"  " + described(*value), cameo_dtype_name(value->type),
                     decibels(value->error.sqnr()),
                     llvm::formatv("{0:f6}", value->error.cosine()).str(),
-                    llvm::formatv("{0:g3}", value->error.largestDifference()).str(),
-                    llvm::formatv("of {0:g3}", value->error.largestReference()).str()});
+                    threeDigits(value->error.largestDifference()),
+                    "of " + threeDigits(value->error.largestReference())});
   out << "\n"
       << comparison.facts(side).name << ": the worst of " << result.values.size() << " values";
   if (!result.missing.empty())

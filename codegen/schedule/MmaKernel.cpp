@@ -119,11 +119,13 @@ private:
     Type element = elementOf(operand);
     // Operand 0 has depth as columns, operand 1 as rows.
     auto along = copy.alongDepth == isRow ? kernel::Direction::Columns : kernel::Direction::Rows;
-    kernel::TileLayoutInterface lines =
-        kernel::SwizzleAttr::get(context, spanOf(copy.alongDepth ? deep : size, element), along);
+    kernel::TileLayoutInterface lines;
     if (int64_t gap = form.gap(isRow, bytesOf(operand)))
       lines = isRow ? kernel::StridedAttr::get(context, 1, size + gap)
                     : kernel::StridedAttr::get(context, size + gap, 1);
+    else
+      lines =
+          kernel::SwizzleAttr::get(context, spanOf(copy.alongDepth ? deep : size, element), along);
     auto shape = [&](int64_t depth) {
       return isRow ? std::pair(size, depth) : std::pair(depth, size);
     };

@@ -134,7 +134,7 @@ def compare(archive, expected):
         elif actual[name].shape != value.shape or actual[name].dtype != value.dtype:
             wrong.append(f"{name} is {actual[name].dtype} {actual[name].shape}")
         elif value.size and not (numpy.abs(actual[name] - value).max()
-                                 <= 1e-3 * max(numpy.abs(value).max(), 1e-6)):
+                                 <= 2e-5 * max(numpy.abs(value).max(), 1e-6)):
             wrong.append(f"{name} differs by {numpy.abs(actual[name] - value).max()}")
     return wrong
 

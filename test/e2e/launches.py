@@ -258,7 +258,8 @@ def run_alike(suite, case, artefacts):
             step, results[way] = case.run(artefact, number)
             label = f"{case.name}-{way.lstrip('-')}-{number}"
             reason = (f"{step.how()}: {harness.first_error(step.output)}" if step.code else
-                      models.compare(results[way], references)[0])
+                      models.compare(results[way], references,
+                                     models.TOLERANCES.get(case.name, models.TOLERANCE))[0])
             if reason:
                 suite.fail(label, reason, step)
                 return None

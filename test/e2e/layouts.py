@@ -70,7 +70,7 @@ def main():
     reordered = harness.ReorderedSums("layouts")
     cases = {"concatenations": many_concatenations, **modern_networks.SMALL_NETWORKS}
     if options.all:
-        cases |= {f"full-{name}": make for name, make in networks.NETWORKS.items()}
+        cases |= networks.NETWORKS
     for name, make in cases.items():
         if re.search(options.filter, name):
             check(suite, reordered, name, make)

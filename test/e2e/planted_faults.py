@@ -33,7 +33,8 @@ SEEDS = (0, 1, 2)
 PER_KIND, PER_KIND_LONG = 2, 3
 # What share the checks alone must find of all, and of the faults in synchronisation: what they leave
 # shows in results, or is explained in unnoticed_faults.txt.
-LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.60, 0.93, 0.90
+# 80.9, 95.9 and 94.3 % are measured.
+LEAST_FOUND, LEAST_FOUND_SYNC, LEAST_FOUND_ASYNC = 0.78, 0.94, 0.92
 # Those that others are much like.
 LONG_CASES = {"mma-f16-registers", "mma-tf32", "fused-value", "fused-product-rows", "gathered-rows"}
 SYNC_KINDS = ("drop-barrier", "early-barrier", "late-barrier", "diverge-barrier",
@@ -385,9 +386,9 @@ class PlantedFaults:
             if case.KINDS and kind not in case.KINDS and not self.options.every:
                 continue
             every = self.options.every or kind in ASYNC_KINDS
-            most = PER_KIND_LONG if self.options.long else PER_KIND
-            planted = count if every else min(count, most)
-            faults += [Fault(case, kernel, kind, i * count // planted) for i in range(planted)]
+            spread = count if every else min(count, PER_KIND_LONG)
+            planted = spread if every or self.options.long else min(spread, PER_KIND)
+            faults += [Fault(case, kernel, kind, i * count // spread) for i in range(planted)]
         if not faults:
             self.suite.fail(case.name, "no place for a fault", listed)
         return faults

@@ -253,6 +253,9 @@ class SpecValues:
                     break
                 for at, probe in enumerate(pending):
                     self.compile([probe], f"{number}-{at}")
+                if step.crashed:
+                    self.suite.fail(f"{pending[0].label} to {pending[-1].label}",
+                                    f"in one model: {step.how()}", step)
                 break
             pending = left
         for suffix in (".onnx", ".mlir", ".mlir.weights"):
