@@ -105,7 +105,7 @@ private:
 
   //===-- Shared memory -----------------------------------------------------------------------===//
 
-  /// 32 to 128 bytes that a line's bytes are a multiple of.
+  /// 16 to 128 bytes that a line's bytes are a multiple of.
   int64_t spanOf(int64_t line, Type element) {
     int64_t bytes = line * element.getIntOrFloatBitWidth() / 8;
     return std::min<int64_t>(bytes & -bytes, 128);

@@ -224,7 +224,7 @@ def Kernel_SwizzleAttr : Kernel_Attr<"Swizzle", "swizzle", [
     With `along = columns` lines are the tile's rows, with `rows` its columns. Lines longer than
     `span` are cut into panels, one behind the other. In a panel lines follow each other; of a byte's
     place in the tile, bits 4 and up are then combined by exclusive or with bits 7 and up: one bit for
-    a span of 32, two for 64, three for 128. So the same piece of eight consecutive lines is in
+    a span of 32, two for 64, three for 128, none for 16. So the same piece of eight consecutive lines is in
     different banks. It is the pattern of TMA and of wgmma's descriptors.
   }];
   let parameters = (ins "int64_t":$span, EnumParameter<Kernel_Direction>:$along);

@@ -102,8 +102,9 @@ static Value shrink(ScalarMath &m, Operation *op, ValueRange x) {
   ScalarMath r(m.b, m.loc, m.isFloat() ? m.type : Type(m.b.getF64Type()), false);
   Value value = convertScalar(m.b, m.loc, x[0], given, r.type);
   Value bias = r.c(real(node.getBias())), lambd = r.c(real(node.getLambd()));
-  Value low = r.select(r.lt(value, r.neg(lambd)), r.add(value, bias), r.c(0));
-  Value result = r.select(r.gt(value, lambd), r.sub(value, bias), low);
+  // Where a negative lambd lets both conditions hold the first one of the specification counts.
+  Value high = r.select(r.gt(value, lambd), r.sub(value, bias), r.c(0));
+  Value result = r.select(r.lt(value, r.neg(lambd)), r.add(value, bias), high);
   return convertScalar(m.b, m.loc, result, r.type, given);
 }
 

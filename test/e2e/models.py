@@ -24,7 +24,10 @@ import networks
 import payload
 
 TOLERANCE = 2e-5  # at most 6e-6 is measured
-TOLERANCES = {"resnet50": 6e-5}  # 2.1e-5: seeded weights of whose sums the rests are small
+TOLERANCES = {
+    "resnet50": 6e-5,  # 2.1e-5: seeded weights of whose sums the rests are small
+    "inception_v2": 1e-4,  # 2.6e-5, 7.3e-5 at -O0; ONNX Runtime's own differ by 4.5e-5 as it optimises
+}
 HALF = 2e-3  # two units in the last place of the largest value
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
 ARCHITECTURES = ("sm_80", "sm_75", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_120")

@@ -11,6 +11,7 @@ equalized. --model=FILE.onnx --feed=FILE.npz takes a model and inputs of your ow
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
+import logging
 import re
 import sys
 from pathlib import Path
@@ -80,6 +81,7 @@ class Reader(CalibrationDataReader):
 
 def quantised_by_theirs(source, out, feeds):
     """ONNX Runtime's own decisions: static, symmetric, a scale for each channel of weights."""
+    logging.getLogger().setLevel(logging.ERROR)  # it advises to prepare the model first
     quantize_static(source, out, Reader(feeds), per_channel=True, activation_type=QuantType.QInt8,
                     weight_type=QuantType.QInt8,
                     extra_options={"ActivationSymmetric": True, "WeightSymmetric": True})

@@ -49,8 +49,8 @@ bool StridedAttr::hasConsecutiveRows() const { return getCol() == 1; }
 
 LogicalResult SwizzleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t span,
                                   Direction) {
-  if (span != 32 && span != 64 && span != 128)
-    return emitError() << "span is 32, 64 or 128 B, not " << span;
+  if (span != 16 && span != 32 && span != 64 && span != 128)
+    return emitError() << "span is 16, 32, 64 or 128 B, not " << span;
   return success();
 }
 

@@ -30,7 +30,7 @@
 
 // -----
 
-// expected-error @below {{span is 32, 64 or 128 B, not 256}}
+// expected-error @below {{span is 16, 32, 64 or 128 B, not 256}}
 #l = #kernel.swizzle<256, along = rows>
 
 // -----

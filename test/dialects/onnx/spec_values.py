@@ -43,6 +43,22 @@ EXCEPTIONS = {
         "lengths that only a run knows are moved into range: docs/onnx.md, operators.md",
 }
 
+# What ONNX Runtime runs and Cameo refuses, or computes otherwise.
+VALID_EXCEPTIONS = {
+    r".*-strides-\[2147483648,2147483648\]": "a stride has 31 bits, which the refusal names",
+    r"Squeeze-\d+-axes-\[0,0\]": "an axis given twice is not defined by the specification",
+    r"Squeeze-\d+-axes-\[\]":
+        "no axis is squeezed, as onnx's evaluator has it; ONNX Runtime takes it for all of size 1",
+    r"Attention-\d+-scale-nan": "a scale that is no number is refused",
+    r"OneHot-\d+-depth-int32\[\]0-.*": "ONNX Runtime refuses it of other types",
+    r"Cast(Like)?-\d+-to-8": "strings are not supported",
+    r".*-axes-int64\[2\]\[0,0\]-given": "an axis given twice is not defined by the specification",
+    r"ConvInteger-10-strides-\[30,30\]":
+        "ONNX Runtime pads by less than nothing; Conv, of the same text, does not",
+    r"LRN-\d+-alpha-inf": "infinity times zero, or over infinity: which depends on the order",
+    r"GroupNormalization-21-stash_type-1[06]": "computed in FP32 where FP16 or BF16 would do",
+}
+
 
 class Probe:
     """A model with one value that is not as it should be. `must` says that the specification rules
@@ -301,12 +317,21 @@ class SpecValues:
         def run(group):
             runner.run(group[0], [entry for entry, _ in group[1]])
 
+        used = set()
         for (_, group), _ in harness.for_each(groups, run, self.options.jobs):
             for entry, values in group:
-                if reason := batch.judge(entry, values):
+                reason = batch.judge(entry, values)
+                excepted = [pattern for pattern in VALID_EXCEPTIONS
+                            if reason and re.fullmatch(pattern, entry.label)]
+                if excepted and not any(step.crashed for step in entry.steps):
+                    used.update(excepted)
+                    self.suite.skip(VALID_EXCEPTIONS[excepted[0]])
+                elif reason:
                     self.suite.fail(entry.label, reason, *entry.steps)
                 else:
                     self.suite.ok(entry.label)
+        for pattern in set(VALID_EXCEPTIONS) - used if not self.options.filter else ():
+            self.suite.fail(pattern, "is an exception that nothing needs any more")
 
     def judge(self, probe, used):
         """What is wrong, or an empty text."""
