@@ -80,11 +80,11 @@ class Reader(CalibrationDataReader):
 
 
 def quantised_by_theirs(source, out, feeds):
-    """ONNX Runtime's own decisions: static, symmetric, a scale for each channel of weights."""
+    """ONNX Runtime's own decisions: static, activations of unsigned bytes with a zero point, a scale for
+    each channel of weights."""
     logging.getLogger().setLevel(logging.ERROR)  # it advises to prepare the model first
-    quantize_static(source, out, Reader(feeds), per_channel=True, activation_type=QuantType.QInt8,
-                    weight_type=QuantType.QInt8,
-                    extra_options={"ActivationSymmetric": True, "WeightSymmetric": True})
+    quantize_static(source, out, Reader(feeds), per_channel=True,
+                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
     return onnx.load(out)
 
 
