@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Full-size networks against ONNX Runtime: max|difference| <= 2e-5 x max|reference|, per output.
+"""Full-size networks against ONNX Runtime: max|difference| <= B x max|reference|, per output.
 
 Each network is compiled once and its artefact run at every batch size: two networks for every
-architecture, the others for one, unless --target says for which. The bound is three times what is
-measured of networks in FP32; NaN never passes. No
+architecture, the others for one, unless --target says for which. The bound B is three times what is
+measured of the network in FP32; NaN never passes. No
 kernel may spill registers on any architecture, and no arena may exceed 1.10 times what is live at once,
 at three sizes where the batch is symbolic.
 """
@@ -23,10 +23,23 @@ import modern_networks
 import networks
 import payload
 
-TOLERANCE = 2e-5  # at most 6e-6 is measured
+TOLERANCE = 2e-5  # of networks that TOLERANCES does not have
+# Three times what is measured, or a little more.
 TOLERANCES = {
-    "resnet50": 6e-5,  # 2.1e-5: seeded weights of whose sums the rests are small
-    "inception_v2": 1e-4,  # 2.6e-5, 7.3e-5 at -O0; ONNX Runtime's own differ by 4.5e-5 as it optimises
+    "resnet50": 6e-5,  # seeded weights of whose sums the rests are small
+    "mobilenet_v2": 2e-5,
+    "densenet121": 4e-6,
+    "squeezenet": 1e-6,
+    "inception_v1": 1e-6,
+    "inception_v2": 1e-4,  # 7.3e-5 at -O0; ONNX Runtime's own differ by 4.5e-5 as it optimises
+    "vit_b16": 5e-6,
+    "bert_base": 1.2e-5,
+    "efficientnet_b0": 6e-6,
+    "convnext_t": 2.4e-6,
+    "gpt": 1.2e-6,
+    "deeplab_head": 2e-6,
+    "swin": 1.2e-6,
+    "unet": 2e-5,
 }
 HALF = 2e-3  # two units in the last place of the largest value
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
