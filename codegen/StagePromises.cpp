@@ -13,6 +13,7 @@
 #include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/graph/ConstantFolding.h"
+#include "passes/host/VerifyPlan.h"
 #include "passes/precision/Policy.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -304,6 +305,13 @@ LogicalResult checkBuffers(Operation *op, const Complaint &error) {
   return success();
 }
 
+/// Not of the passes before alone: the stage has others behind the planner.
+LogicalResult checkArena(Operation *op, const Complaint &) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  return function && !isInKernel(op) && !function.isDeclaration() ? verifyArena(function)
+                                                                  : success();
+}
+
 LogicalResult verifyVariants(ModuleOp module, const Complaint &error, ArrayRef<Check> checks) {
   auto variants = module.getOps<rt::VariantOp>();
   if (variants.empty())
@@ -388,5 +396,5 @@ LogicalResult cameo::verifyDevice(ModuleOp module, bool strict) {
 LogicalResult cameo::verifyHost(ModuleOp module, bool strict) {
   return verifyVariants(module, Stage::Host, strict,
                         {checkIsNoDispatch, checkLowered, checkLaunch, checkDeviceOps,
-                         checkTargetHasInstruction, checkBuffers});
+                         checkTargetHasInstruction, checkBuffers, checkArena});
 }

@@ -601,6 +601,9 @@ def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
     at run time become arithmetic of the plan; where there are any, `rt.lay_out_arena` gives all
     buffers their offsets when the plan runs.
 
+    The plan is then held against the function: each step must find in its buffers the values that it
+    reads, and outputs must have theirs. That it does not is an error, and a bug of the pass.
+
     A result with the attribute `rt.tap` is not an output: it becomes a `rt.tap` right behind what computes
     it, and lives no longer than anything else does.
 

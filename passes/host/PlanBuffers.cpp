@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/Statistics.h"
 #include "passes/host/BufferPlanner.h"
+#include "passes/host/VerifyPlan.h"
 
 namespace cameo {
 #define GEN_PASS_DEF_PLANBUFFERS
@@ -24,7 +25,12 @@ struct PlanBuffers : cameo::impl::PlanBuffersBase<PlanBuffers> {
     if (function->hasAttr(kPlanInputsAttr))
       return;
     SmallVector<bool> allowed = inPlace(function);
-    if (failed(BufferPlanner(function).run()))
+    // Here and not at the end of the stage, because only here is it known which tensor a launch
+    // reads: a plan has buffers, which hold one after the other.
+    std::optional<PlannedValues> values;
+    if (function.getBody().hasOneBlock())
+      values.emplace(function);
+    if (failed(BufferPlanner(function).run()) || failed(values->verify(function)))
       return signalPassFailure();
     record(function, allowed);
     function.walk([&](rt::ArenaViewOp) { count(&getContext(), getArgument(), "arena-buffers"); });

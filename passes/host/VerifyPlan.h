@@ -1,0 +1,64 @@
+// Are launch plans right, by what their steps read and write alone? Nothing here knows how memory
+// was planned, or what the planner takes lifetimes for.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/rt/InPlace.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cameo {
+
+/// Of a planned entry function: no two values of the arena are in use at the same time and share a
+/// byte. A value is in use from the first step that has its buffer, or a part of it, to the last.
+/// Where sizes are known only at run time, what `rt.lay_out_arena` is told covers these steps.
+/// Takes n log n. Fails after a diagnostic.
+llvm::LogicalResult verifyArena(mlir::func::FuncOp plan);
+
+/// What each step of an entry function on tensors reads and writes: to be held against the plan
+/// that the function becomes.
+class PlannedValues {
+public:
+  explicit PlannedValues(mlir::func::FuncOp function);
+
+  /// Whether each step of the plan finds the values that it reads in the buffers that it has, if
+  /// these are apart from each other (verifyArena), and outputs have theirs. Parts of a storage are
+  /// one value, whose places in it are not looked at. Fails after a diagnostic.
+  llvm::LogicalResult verify(mlir::func::FuncOp plan) const;
+
+private:
+  static constexpr int kNothing = -1; // of tensors that nobody has written, such as tensor.empty
+  /// A tensor's value. `isOpen`: a storage, or what has been written to a part of one, whose other
+  /// parts may be written later.
+  struct Content {
+    int value = kNothing;
+    bool isOpen = false;
+  };
+  struct Operand {
+    unsigned position;
+    int read, written; // values
+  };
+  struct Launch {
+    llvm::SmallVector<Operand, 4> operands;
+  };
+
+  int newValue(mlir::Location name) {
+    names.push_back(name);
+    return names.size() - 1;
+  }
+  void add(mlir::Operation &op);
+  void addLaunch(rt::LaunchOp launch);
+  void addReturn(mlir::func::FuncOp function, mlir::func::ReturnOp end);
+  std::string nameOf(int value) const;
+
+  std::vector<mlir::Location> names; // by value
+  llvm::DenseMap<mlir::Value, Content> contents;
+  llvm::DenseMap<mlir::Attribute, int> constants; // by symbol
+  std::vector<Launch> launches;                   // in their order
+  llvm::SmallVector<int> inputs, outputs, taps, scalars;
+
+  class Run;
+};
+
+} // namespace cameo
