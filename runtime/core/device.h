@@ -76,6 +76,9 @@ struct Launch {
   // its buffers, and takes memory that the device did not allocate; null: not known.
   const uint64_t *argBytes = nullptr;
   const char *const *argNames = nullptr; // of buffers, for reports; null: not known
+  // The numbers of the values that buffers of an arena hold, as beginValue() was given them, 0 for
+  // others; null: not known.
+  const uint32_t *argValues = nullptr;
 };
 
 class Device {
@@ -131,6 +134,12 @@ public:
   // allocate() gave; and that a range's contents no longer count, so that reading them is a fault.
   virtual void nameMemory(DevicePtr memory, const char *name) {}
   virtual void discard(DevicePtr memory, uint64_t bytes) {}
+  // The same of values in an arena, which have numbers from 1 on. One begins: what was in its range
+  // no longer counts. The host or a copy has written to one. One is to be read: an error if another
+  // has been written there since.
+  virtual void beginValue(DevicePtr memory, uint64_t bytes, uint32_t value, const char *name) {}
+  virtual void wroteValue(DevicePtr memory, uint64_t bytes, uint32_t value) {}
+  virtual Status checkValue(DevicePtr memory, uint64_t bytes, uint32_t value) { return {}; }
 
   // What a counting simulator has counted of the launches since the last call, in their order.
   virtual void takeCounters(std::vector<sim::LaunchCounters> &counters);

@@ -67,6 +67,7 @@ private:
   std::vector<Place> buffers;
   std::vector<uint32_t> owners; // of each buffer: the one that it is a part of, or itself
   std::vector<bool> unborn;     // buffers of the arena that no step has used yet
+  uint32_t values = 0;          // in the arena so far
   std::vector<bool> shaped;
   std::vector<CameoArenaRequest> requests;
   std::vector<uint32_t> requestOffsets; // registers
@@ -436,7 +437,7 @@ Status Interpreter::arenaBuffer(const uint32_t *o) {
   uint64_t offset = 0, bytes = 0;
   CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "a buffer's offset", offset));
   CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a buffer's size", bytes));
-  buffers[o[0]] = {Place::Arena, 0, offset, bytes, ""};
+  buffers[o[0]] = {Place::Arena, ++values, offset, bytes, ""};
   unborn[o[0]] = true;
   return {};
 }

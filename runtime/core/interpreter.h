@@ -17,7 +17,7 @@ struct PlanInput {
 // A range of device memory, before it has an address.
 struct Place {
   enum Space : uint32_t { None, Arena, Weights, Input, Output } space = None;
-  uint32_t index = 0; // of the input or output
+  uint32_t index = 0; // of the input or output; of the arena: of the value, from 1 on
   uint64_t offset = 0;
   uint64_t bytes = 0;
   const char *name = ""; // of the value in it, for reports

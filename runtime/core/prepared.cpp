@@ -4,6 +4,12 @@
 #include <cstring>
 
 namespace cameo::runtime {
+namespace {
+
+// The number of the value, or 0.
+uint32_t valueIn(const Place &place) { return place.space == Place::Arena ? place.index : 0; }
+
+} // namespace
 
 Prepared::~Prepared() {
   dropGraph();
@@ -30,12 +36,14 @@ Status Prepared::create(Key from) {
   pointers.resize(count);
   argBytes.resize(count);
   argNames.resize(count);
+  argValues.resize(count);
   slots.resize(count + 2 * work.copies.size() + work.writes.size() + work.taps.size());
   births.resize(work.births.size());
   for (size_t i = 0; i < count; ++i) {
     slots[i] = work.args[i].bits;
     argBytes[i] = work.args[i].place.bytes;
     argNames[i] = work.args[i].place.name;
+    argValues[i] = valueIn(work.args[i].place);
     pointers[i] = &slots[i]; // little endian: narrow parameters are the low bytes
   }
   return {};
@@ -105,7 +113,8 @@ Launch Prepared::launchOf(const LaunchStep &step) {
           step.sharedDynamic,
           pointers.data() + step.firstArg,
           argBytes.data() + step.firstArg,
-          argNames.data() + step.firstArg};
+          argNames.data() + step.firstArg,
+          argValues.data() + step.firstArg};
 }
 
 Status Prepared::named(const LaunchStep &step, Status status) const {
@@ -123,18 +132,26 @@ Status Prepared::enqueueStep(const Step &step, Stream stream) {
   }
   case Step::Copy: {
     size_t slot = copySlot(step.index);
-    return slots[slot] == slots[slot + 1]
-               ? Status()
-               : device.copyOnDevice(slots[slot], slots[slot + 1], work.copies[step.index].bytes,
-                                     stream);
+    const CopyStep &copy = work.copies[step.index];
+    if (slots[slot] == slots[slot + 1])
+      return {};
+    if (uint32_t value = valueIn(copy.source))
+      CAMEO_RETURN_IF_ERROR(device.checkValue(slots[slot + 1], copy.bytes, value));
+    CAMEO_RETURN_IF_ERROR(device.copyOnDevice(slots[slot], slots[slot + 1], copy.bytes, stream));
+    if (uint32_t value = valueIn(copy.target))
+      device.wroteValue(slots[slot], copy.bytes, value);
+    return {};
   }
   case Step::Tap: // a hook's
     return {};
   default: {
     const WriteStep &write = work.writes[step.index];
-    return device.copyToDevice(slots[writeSlot(step.index)],
-                               static_cast<const char *>(writeData) + write.offset, write.bytes,
-                               stream);
+    DevicePtr target = slots[writeSlot(step.index)];
+    CAMEO_RETURN_IF_ERROR(device.copyToDevice(
+        target, static_cast<const char *>(writeData) + write.offset, write.bytes, stream));
+    if (uint32_t value = valueIn(write.target))
+      device.wroteValue(target, write.bytes, value);
+    return {};
   }
   }
 }
@@ -143,16 +160,23 @@ Status Prepared::enqueueSteps(Stream stream, const LaunchHook &hook, const TapHo
   size_t birth = 0;
   for (size_t i = 0; i < work.steps.size(); ++i) {
     const Step &step = work.steps[i];
-    for (; birth < births.size() && work.births[birth].step == i; ++birth)
-      device.discard(births[birth], work.births[birth].place.bytes);
+    for (; birth < births.size() && work.births[birth].step == i; ++birth) {
+      const Place &place = work.births[birth].place;
+      device.beginValue(births[birth], place.bytes, place.index, place.name);
+    }
     bool hooked = hook && step.kind == Step::Launch;
     if (hooked)
       CAMEO_RETURN_IF_ERROR(hook(step.index, false));
     CAMEO_RETURN_IF_ERROR(enqueueStep(step, stream));
     if (hooked)
       CAMEO_RETURN_IF_ERROR(hook(step.index, true));
-    if (onTap && step.kind == Step::Tap)
-      CAMEO_RETURN_IF_ERROR(onTap(work.taps[step.index], slots[tapSlot(step.index)]));
+    if (onTap && step.kind == Step::Tap) {
+      const TapStep &tap = work.taps[step.index];
+      DevicePtr memory = slots[tapSlot(step.index)];
+      if (uint32_t value = valueIn(tap.source))
+        CAMEO_RETURN_IF_ERROR(device.checkValue(memory, tap.bytes, value));
+      CAMEO_RETURN_IF_ERROR(onTap(tap, memory));
+    }
   }
   return {};
 }

@@ -82,6 +82,7 @@ private:
   std::vector<void *> pointers;       // to the parameters
   std::vector<uint64_t> argBytes;     // of buffers
   std::vector<const char *> argNames; // of buffers
+  std::vector<uint32_t> argValues;    // of buffers in the arena
   std::vector<DevicePtr> births;      // addresses of work.births
   void *writeData = nullptr;          // page-locked copy of work.data
 

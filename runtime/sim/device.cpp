@@ -168,6 +168,21 @@ public:
     engine_.markUninitialised(pointer(memory), bytes);
   }
 
+  void beginValue(DevicePtr memory, uint64_t bytes, uint32_t value, const char *name) override {
+    engine_.beginValue(pointer(memory), bytes, value, name);
+  }
+  void wroteValue(DevicePtr memory, uint64_t bytes, uint32_t value) override {
+    engine_.wroteValue(pointer(memory), bytes, value);
+  }
+  Status checkValue(DevicePtr memory, uint64_t bytes, uint32_t value) override {
+    std::string address, writer;
+    if (!engine_.findOverwritten(pointer(memory), bytes, value, address, writer))
+      return {};
+    return failure(Code::KernelFault,
+                   "copy of %llu B: the byte at %s was last written as a part of %s",
+                   (unsigned long long)bytes, address.c_str(), writer.c_str());
+  }
+
   void takeCounters(std::vector<sim::LaunchCounters> &counters) override {
     std::lock_guard<std::mutex> lock(counting_);
     counters = std::move(counters_);
@@ -263,7 +278,8 @@ Status SimDevice::launch(const Launch &launch, Stream) {
       const char *name = launch.argNames ? launch.argNames[i] : "";
       names.push_back(*name ? name : "argument " + std::to_string(i));
       work.buffers.push_back({pointer(*static_cast<const DevicePtr *>(launch.args[i])),
-                              launch.argBytes[i], names.back().c_str(), i});
+                              launch.argBytes[i], names.back().c_str(), i,
+                              launch.argValues ? launch.argValues[i] : 0});
     }
   }
   sim::LaunchResult result = engine_.launch(work);

@@ -108,6 +108,16 @@ void Engine::markInitialised(const void *begin, uint64_t bytes) {
 void Engine::markUninitialised(const void *begin, uint64_t bytes) {
   impl_->memory.mark(begin, bytes, false);
 }
+void Engine::beginValue(const void *begin, uint64_t bytes, uint32_t value, const char *name) {
+  impl_->memory.beginValue(begin, bytes, value, name);
+}
+void Engine::wroteValue(const void *begin, uint64_t bytes, uint32_t value) {
+  impl_->memory.markValue(begin, bytes, value);
+}
+bool Engine::findOverwritten(const void *begin, uint64_t bytes, uint32_t value,
+                             std::string &address, std::string &writer) const {
+  return impl_->memory.findOverwritten(begin, bytes, value, address, writer);
+}
 void Engine::copyInitialised(const void *target, const void *source, uint64_t bytes) {
   impl_->memory.copyMarks(target, source, bytes);
 }
@@ -188,6 +198,7 @@ void Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
       allocation->bytes = buffer.bytes;
     }
     state.ranges.push_back({begin, buffer.bytes, buffer.name, allocation, buffer.parameter});
+    state.ranges.back().mark = markOf(buffer.value);
   }
   for (Range &range : state.ranges) {
     if (range.parameter == BufferRange::kNoParameter)
@@ -211,7 +222,8 @@ void Engine::Impl::chooseRanges(const Launch &launch, LaunchState &state) {
     const uint8_t *marks = range.allocation->initialised;
     range.initialised =
         !marks || (range.readOnly && state.checks & kCheckInit &&
-                   !memchr(marks + (range.begin - range.allocation->begin), 0, range.bytes));
+                   (!range.bytes || allHaveMark(marks + (range.begin - range.allocation->begin),
+                                                range.bytes, range.mark)));
   }
 }
 

@@ -56,6 +56,7 @@ enum class FaultKind : uint32_t {
   Misaligned,
   SharedUninitialised,
   GlobalUninitialised,
+  GlobalOverwritten, // a value is read whose memory was last written as another's
   SharedRace,
   GlobalRace,
   MissingProxyFence, // an asynchronous access of what a thread accessed, without a fence between
@@ -115,6 +116,8 @@ struct BufferRange {
   /// The kernel's parameter that points to it: accesses through that one must stay inside.
   uint32_t parameter = kNoParameter;
   static constexpr uint32_t kNoParameter = ~0u;
+  /// Engine::beginValue() was given it; 0: the range holds no value that has a number.
+  uint32_t value = 0;
 };
 
 struct Launch {
@@ -189,6 +192,16 @@ public:
   /// The host has written [begin, begin + bytes), or its contents no longer count.
   void markInitialised(const void *begin, uint64_t bytes);
   void markUninitialised(const void *begin, uint64_t bytes);
+  /// A value of this number, from 1 on, begins in the range, which is not initialised any more. What
+  /// launches read through its number must have been written through it. By numbers that differ by
+  /// a multiple of kValueMarks nothing is told apart.
+  void beginValue(const void *begin, uint64_t bytes, uint32_t value, const char *name);
+  /// What is initialised in the range, the value has been written to.
+  void wroteValue(const void *begin, uint64_t bytes, uint32_t value);
+  /// Names the first byte of the value that was last written as another's, which it names, too, or
+  /// returns false.
+  bool findOverwritten(const void *begin, uint64_t bytes, uint32_t value, std::string &address,
+                       std::string &writer) const;
   /// A copy within device memory: the target is as initialised as the source.
   void copyInitialised(const void *target, const void *source, uint64_t bytes);
   /// Names the first byte of the range that nobody has written, or returns false.

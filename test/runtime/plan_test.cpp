@@ -467,6 +467,7 @@ TEST(Interpreter, PartsAreBornWithTheirWhole) {
   EXPECT_EQ(work.copies[0].target.offset, 8u);
   EXPECT_EQ(work.copies[0].target.bytes, 4u);
   EXPECT_STREQ(work.copies[0].target.name, "whole");
+  EXPECT_EQ(work.copies[0].target.index, 1u) << "a part of a value has its number";
 }
 
 TEST(Interpreter, LivesBeginAtTheFirstUse) {
@@ -490,6 +491,11 @@ TEST(Interpreter, LivesBeginAtTheFirstUse) {
   EXPECT_STREQ(work.births[0].place.name, "");
   EXPECT_EQ(work.births[1].step, 2u);
   EXPECT_STREQ(work.births[1].place.name, "second");
+  // Values that have one place have numbers of their own.
+  EXPECT_EQ(work.births[0].place.index, 1u);
+  EXPECT_EQ(work.births[1].place.index, 2u);
+  EXPECT_EQ(work.copies[0].target.index, 1u);
+  EXPECT_EQ(work.copies[2].target.index, 2u);
 }
 
 TEST(Interpreter, Launches) {

@@ -98,6 +98,111 @@ TEST(SimChecksModel, ReusedPlaceIsUninitialised) {
       << message;
 }
 
+// Plans that write over a value before it is read: all rows hold the same numbers, so that results
+// are right.
+
+TEST(SimChecksModel, AValueThatAnEarlierLaunchHasOverwritten) {
+  // Both have one place: by address and size nothing tells them apart.
+  std::string message = run([](PlanBuilder &p, uint32_t copy, uint32_t x, uint32_t y) {
+    uint32_t a = arena(p, "a", 0), b = arena(p, "b", 0);
+    launch(p, copy, x, a);
+    launch(p, copy, x, b);
+    launch(p, copy, b, y);
+    launch(p, copy, a, y);
+  });
+  EXPECT_NE(message.find("read of an overwritten value: read of 4 B at a+0x0 (of 256 B), last "
+                         "written as a part of b"),
+            std::string::npos)
+      << message;
+}
+
+TEST(SimChecksModel, AValueThatTheSameLaunchOverwrites) {
+  std::string message = run([](PlanBuilder &p, uint32_t copy, uint32_t x, uint32_t y) {
+    uint32_t a = arena(p, "a", 0), b = arena(p, "b", 0);
+    launch(p, copy, x, a);
+    launch(p, copy, a, b);
+    launch(p, copy, b, y);
+  });
+  EXPECT_NE(message.find("read of uninitialised global memory: read of 4 B at a+0x0 (of 256 B)"),
+            std::string::npos)
+      << message;
+}
+
+TEST(SimChecksModel, APartThatIsOverwritten) {
+  std::string message = run([](PlanBuilder &p, uint32_t copy, uint32_t x, uint32_t y) {
+    uint32_t a = arena(p, "a", 0), b = arena(p, "b", kRowBytes / 2), all = p.newBuffer();
+    launch(p, copy, x, a);
+    launch(p, copy, x, b);
+    p.op(CAMEO_OP_BUF_PART, {all, a, p.constant(0), p.constant(kRowBytes)});
+    launch(p, copy, all, y);
+  });
+  EXPECT_NE(message.find("at a+0x80 (of 256 B), last written as a part of b"), std::string::npos)
+      << message;
+}
+
+TEST(SimChecksModel, ACopyOfAnOverwrittenValue) {
+  auto copyOf = [](bool written) {
+    return run([&](PlanBuilder &p, uint32_t copy, uint32_t x, uint32_t y) {
+      uint32_t a = arena(p, "a", 0), b = arena(p, "b", kRowBytes / 2);
+      launch(p, copy, x, a);
+      launch(p, copy, x, y);
+      if (written)
+        launch(p, copy, x, b);
+      p.op(CAMEO_OP_COPY, {y, a, p.constant(kRowBytes)});
+    });
+  };
+  EXPECT_EQ(copyOf(false), "");
+  std::string message = copyOf(true);
+  EXPECT_NE(message.find("copy of 256 B: the byte at a+0x80 was last written as a part of b"),
+            std::string::npos)
+      << message;
+}
+
+TEST(SimChecksModel, ACopyOrNumbersThatOverwrite) {
+  for (bool copies : {true, false}) {
+    std::string message = run([&](PlanBuilder &p, uint32_t copy, uint32_t x, uint32_t y) {
+      uint32_t a = arena(p, "a", 0), b = arena(p, "b", 0);
+      launch(p, copy, x, a);
+      if (copies)
+        p.op(CAMEO_OP_COPY, {b, x, p.constant(kRowBytes)});
+      else
+        p.op(CAMEO_OP_WRITE, {b, CAMEO_FLOAT, 1, p.constantDouble(1)});
+      launch(p, copy, a, y);
+    });
+    std::string found = copies ? "last written as a part of b" : "uninitialised";
+    EXPECT_NE(message.find(found), std::string::npos) << message;
+  }
+}
+
+TEST(SimChecksModel, PartsCopiesAndNumbersAreOfTheirValue) {
+  EXPECT_EQ(run([](PlanBuilder &p, uint32_t copy, uint32_t x, uint32_t y) {
+              uint32_t a = arena(p, "a", 0), b = arena(p, "b", kRowBytes), one = p.newBuffer();
+              p.op(CAMEO_OP_BUF_PART, {one, b, p.constant(kRowBytes - 4), p.constant(4)});
+              p.op(CAMEO_OP_COPY, {a, x, p.constant(kRowBytes)});
+              launch(p, copy, a, b);
+              p.op(CAMEO_OP_WRITE, {one, CAMEO_FLOAT, 1, p.constantDouble(1)});
+              launch(p, copy, b, y);
+              uint32_t c = arena(p, "c", 0);
+              p.op(CAMEO_OP_COPY, {c, b, p.constant(kRowBytes)});
+              launch(p, copy, c, y);
+            }),
+            "");
+}
+
+TEST(SimChecksModel, ManyValuesInOnePlace) {
+  // More than there are marks.
+  EXPECT_EQ(run([](PlanBuilder &p, uint32_t copy, uint32_t x, uint32_t y) {
+              uint32_t last = x;
+              for (int i = 0; i < 600; ++i) {
+                uint32_t next = arena(p, "value", i % 2 * kRowBytes);
+                launch(p, copy, last, next);
+                last = next;
+              }
+              launch(p, copy, last, y);
+            }),
+            "");
+}
+
 TEST(SimChecksModel, SecondRunReadsNothingOfTheFirst) {
   std::string message = run([](PlanBuilder &p, uint32_t copy, uint32_t, uint32_t y) {
     uint32_t a = arena(p, "a", 0);

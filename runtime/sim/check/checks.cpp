@@ -108,42 +108,46 @@ bool checkRaces(const Fiber &fiber, const Accessor &a, RaceShadow &shadow, size_
 
 // ---- Initialisation ----
 
-// Workers set bytes of global memory's shadow at the same time, always to 1: relaxed atomics, as
-// wide as the access, which is aligned or already reported.
+// Workers set bytes of global memory's shadow at the same time, to the mark of one range: relaxed
+// atomics, as wide as the access, which is aligned or already reported.
 
-template <typename T> inline bool allOnes(const uint8_t *shadow) {
-  return __atomic_load_n(reinterpret_cast<const T *>(shadow), __ATOMIC_RELAXED) ==
-         T(0x0101010101010101ull);
+template <typename T> constexpr T repeated(uint8_t mark) {
+  return T(T(0x0101010101010101ull) * mark);
 }
 
-bool allInitialised(const uint8_t *shadow, uint32_t bytes) {
+template <typename T> inline bool isMarked(const uint8_t *shadow, uint8_t mark) {
+  return __atomic_load_n(reinterpret_cast<const T *>(shadow), __ATOMIC_RELAXED) ==
+         repeated<T>(mark);
+}
+
+bool allMarked(const uint8_t *shadow, uint32_t bytes, uint8_t mark) {
   if (!(reinterpret_cast<uintptr_t>(shadow) % 8)) {
     if (bytes == 16)
-      return allOnes<uint64_t>(shadow) && allOnes<uint64_t>(shadow + 8);
+      return isMarked<uint64_t>(shadow, mark) && isMarked<uint64_t>(shadow + 8, mark);
     if (bytes == 8)
-      return allOnes<uint64_t>(shadow);
+      return isMarked<uint64_t>(shadow, mark);
   }
   if (bytes == 4 && !(reinterpret_cast<uintptr_t>(shadow) % 4))
-    return allOnes<uint32_t>(shadow);
+    return isMarked<uint32_t>(shadow, mark);
   bool good = true;
   for (uint32_t i = 0; i < bytes; ++i)
-    good &= allOnes<uint8_t>(shadow + i);
+    good &= isMarked<uint8_t>(shadow + i, mark);
   return good;
 }
 
-template <typename T> inline void setOnes(uint8_t *shadow) {
-  __atomic_store_n(reinterpret_cast<T *>(shadow), T(0x0101010101010101ull), __ATOMIC_RELAXED);
+template <typename T> inline void setMark(uint8_t *shadow, uint8_t mark) {
+  __atomic_store_n(reinterpret_cast<T *>(shadow), repeated<T>(mark), __ATOMIC_RELAXED);
 }
 
-void setInitialised(uint8_t *shadow, uint32_t bytes) {
+void setMarks(uint8_t *shadow, uint32_t bytes, uint8_t mark) {
   if (bytes == 16 && !(reinterpret_cast<uintptr_t>(shadow) % 8)) {
-    setOnes<uint64_t>(shadow);
-    setOnes<uint64_t>(shadow + 8);
+    setMark<uint64_t>(shadow, mark);
+    setMark<uint64_t>(shadow + 8, mark);
   } else if (bytes == 4 && !(reinterpret_cast<uintptr_t>(shadow) % 4)) {
-    setOnes<uint32_t>(shadow);
+    setMark<uint32_t>(shadow, mark);
   } else {
     for (uint32_t i = 0; i < bytes; ++i)
-      setOnes<uint8_t>(shadow + i);
+      setMark<uint8_t>(shadow + i, mark);
   }
 }
 
@@ -176,10 +180,10 @@ void *checkShared(const Fiber &fiber, char *address, uint64_t offset, uint64_t p
   }
   if (worker.checks & kCheckInit) {
     uint8_t *shadow = worker.shadow.initialised.get() + offset;
-    if (kind != CAMEO_SIM_WRITE && __builtin_expect(!allInitialised(shadow, bytes), 0))
+    if (kind != CAMEO_SIM_WRITE && __builtin_expect(!allMarked(shadow, bytes, kWritten), 0))
       fail(fiber, FaultKind::SharedUninitialised, offset, bytes, kind, site, 0, nullptr);
     if (kind != CAMEO_SIM_READ)
-      setInitialised(shadow, bytes);
+      setMarks(shadow, bytes, kWritten);
   }
   if (worker.checks & kCheckRace) {
     Accessor accessor = makeAccessor(fiber, /*shared=*/true, kind, site);
@@ -323,6 +327,26 @@ Range *findRange(Worker &worker, const char *address, uint32_t bytes, uint32_t p
 
 namespace {
 
+/// A read of bytes that do not have the mark of what is read, each by itself.
+__attribute__((noinline)) void checkMarks(const Fiber &fiber, const char *address,
+                                          const uint8_t *shadow, uint8_t mark, uint32_t bytes,
+                                          uint32_t parameter, CameoSimAccess kind, uint32_t site) {
+  uint8_t other = kWritten;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    uint8_t found = __atomic_load_n(shadow + i, __ATOMIC_RELAXED);
+    if (found == kUnwritten) {
+      fail(fiber, FaultKind::GlobalUninitialised, reinterpret_cast<uintptr_t>(address), bytes, kind,
+           site, 0, nullptr);
+      return;
+    }
+    if (!mayBeReadAs(found, mark))
+      other = found;
+  }
+  if (other != kWritten)
+    fail(fiber, FaultKind::GlobalOverwritten, reinterpret_cast<uintptr_t>(address), bytes, kind,
+         site, other | parameter << 8, nullptr);
+}
+
 void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t parameter,
                   CameoSimAccess kind, uint32_t site) {
   Worker &worker = *fiber.block->worker;
@@ -336,11 +360,10 @@ void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t pa
   Allocation &allocation = *range->allocation;
   if (worker.checks & kCheckInit && allocation.initialised) {
     uint8_t *shadow = allocation.initialised + (address - allocation.begin);
-    if (kind != CAMEO_SIM_WRITE && __builtin_expect(!allInitialised(shadow, bytes), 0))
-      fail(fiber, FaultKind::GlobalUninitialised, reinterpret_cast<uintptr_t>(address), bytes, kind,
-           site, 0, nullptr);
+    if (kind != CAMEO_SIM_WRITE && __builtin_expect(!allMarked(shadow, bytes, range->mark), 0))
+      checkMarks(fiber, address, shadow, range->mark, bytes, parameter, kind, site);
     if (kind != CAMEO_SIM_READ)
-      setInitialised(shadow, bytes);
+      setMarks(shadow, bytes, range->mark);
   }
   if (worker.checks & kCheckRace) {
     if (kind != CAMEO_SIM_READ && !allocation.kernelWritten.load(std::memory_order_relaxed))

@@ -36,6 +36,8 @@ const char *faultName(FaultKind kind) {
     return "read of uninitialised shared memory";
   case FaultKind::GlobalUninitialised:
     return "read of uninitialised global memory";
+  case FaultKind::GlobalOverwritten:
+    return "read of an overwritten value";
   case FaultKind::SharedRace:
     return "race on shared memory";
   case FaultKind::GlobalRace:
@@ -192,9 +194,19 @@ bool isShared(const Fault &fault) {
          (fault.kind == FaultKind::Misaligned && fault.values[0] >> 31);
 }
 
+/// The value that has the mark which an overwritten one was found with.
+std::string nameWriter(const Fault &fault, const std::vector<Range> &ranges) {
+  const uint8_t mark = fault.values[0] & 0xff;
+  for (const Range &range : ranges)
+    if (range.contains(reinterpret_cast<const char *>(fault.address), fault.bytes) &&
+        mark < range.allocation->valueNames.size() && !range.allocation->valueNames[mark].empty())
+      return range.allocation->valueNames[mark];
+  return "a value without a name";
+}
+
 /// What is particular to the kind, on the first line.
 std::string describe(const Fault &fault, const Report &report, const Launch &launch,
-                     uint32_t sharedBytes) {
+                     const std::vector<Range> &ranges, uint32_t sharedBytes) {
   std::string access = isAccess(fault.kind) ? format("%s of %u B at %s", verb(fault.access),
                                                      fault.bytes, report.address.c_str())
                                             : "";
@@ -204,6 +216,9 @@ std::string describe(const Fault &fault, const Report &report, const Launch &lau
   case FaultKind::Misaligned:
     return format("%s, which must be aligned to %u B", access.c_str(),
                   fault.values[0] & 0x7fffffffu);
+  case FaultKind::GlobalOverwritten:
+    return format("%s, last written as a part of %s", access.c_str(),
+                  nameWriter(fault, ranges).c_str());
   case FaultKind::UninitialisedRegister:
     return report.what;
   case FaultKind::NotInMask:
@@ -273,7 +288,9 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
         isShared(fault)
             ? format("shared+0x%llx", (unsigned long long)fault.address)
             : nameAddress(fault.address, ranges,
-                          fault.kind == FaultKind::GlobalOutOfBounds ? fault.values[0] : 0);
+                          fault.kind == FaultKind::GlobalOutOfBounds   ? fault.values[0]
+                          : fault.kind == FaultKind::GlobalOverwritten ? fault.values[0] >> 8
+                                                                       : 0);
   if (fault.ownerBlock != Fault::kOwnBlock) {
     uint32_t owner[3];
     decode(fault.ownerBlock, launch.grid, owner);
@@ -284,7 +301,7 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
   if (isRegister)
     site.what.clear(); // the description has it
   report.text = format("%s: %s%s", faultName(fault.kind),
-                       describe(fault, report, launch, sharedBytes).c_str(),
+                       describe(fault, report, launch, ranges, sharedBytes).c_str(),
                        fault.kind == FaultKind::Deadlock ? "" : joinSite(site).c_str());
   bool unfenced = fault.kind == FaultKind::MissingProxyFence;
   bool ofMap = fault.kind == FaultKind::MissingMapFence;

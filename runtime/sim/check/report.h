@@ -38,7 +38,8 @@ struct Fault {
   uint32_t otherThread = 0;
   Agent otherAgent = Agent::Thread;
   bool ofGlobal = false; // a missing fence: `address` is in global memory
-  // What else the kind needs: expected and found values, masks, barrier numbers.
+  // What else the kind needs: expected and found values, masks, barrier numbers. Of an overwritten
+  // value: the mark that was found | the parameter as in CameoSimApi::access << 8.
   uint32_t values[3] = {0, 0, 0};
   std::string detail; // deadlock: who waits where
 };

@@ -37,43 +37,47 @@ inline bool haveDistances(const int64_t *distances, const int64_t *takesPart, __
   return _mm256_testz_si256(odd, odd);
 }
 
-// Marks of initialised bytes. Workers set those of global memory at the same time, always to 1.
+// Marks of bytes (memory.h). Workers set those of global memory at the same time, to what the range
+// has.
 
-__attribute__((no_sanitize("thread"))) inline bool allOnes(const uint8_t *at, uint32_t count) {
+__attribute__((no_sanitize("thread"))) inline bool allMarked(const uint8_t *at, uint32_t count,
+                                                             uint8_t mark) {
   if (count >= 32) {
     __m256i all = load(at + count - 32);
     for (uint32_t i = 0; i + 32 < count; i += 32)
       all = _mm256_and_si256(all, load(at + i));
-    return uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_set1_epi8(1)))) == ~0u;
+    return uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_set1_epi8(char(mark))))) ==
+           ~0u;
   }
   if (count == 16) {
     __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i *>(at));
-    return _mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_set1_epi8(1))) == 0xffff;
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_set1_epi8(char(mark)))) == 0xffff;
   }
   if (count == 4) {
     uint32_t all;
     memcpy(&all, at, sizeof all);
-    return all == 0x01010101u;
+    return all == 0x01010101u * mark;
   }
-  uint8_t all = 1;
+  uint8_t differences = 0;
   for (uint32_t i = 0; i < count; ++i)
-    all &= at[i];
-  return all;
+    differences |= at[i] ^ mark;
+  return !differences;
 }
 
-__attribute__((no_sanitize("thread"))) inline void setOnes(uint8_t *at, uint32_t count) {
-  const __m256i ones = _mm256_set1_epi8(1);
+__attribute__((no_sanitize("thread"))) inline void setMarks(uint8_t *at, uint32_t count,
+                                                            uint8_t mark) {
+  const __m256i marks = _mm256_set1_epi8(char(mark));
   if (count >= 32) {
     for (uint32_t i = 0; i + 32 < count; i += 32)
-      store(at + i, ones);
-    store(at + count - 32, ones);
+      store(at + i, marks);
+    store(at + count - 32, marks);
   } else if (count == 16) {
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(at), _mm256_castsi256_si128(ones));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(at), _mm256_castsi256_si128(marks));
   } else if (count == 4) {
-    memset(at, 1, 4);
+    memset(at, mark, 4);
   } else {
     for (uint32_t i = 0; i < count; ++i)
-      at[i] = 1;
+      at[i] = mark;
   }
 }
 

@@ -308,14 +308,14 @@ bool checkRacesTogether(LaunchState &state, const Accessor &a, RaceShadow &shado
 
 // ---- Initialisation ----
 
-/// Whether what is read has been written; marks what is written. `at` is the shadow of the first
-/// lane's address.
-inline bool checkInitTogether(uint8_t *at, const WarpPattern &pattern, bool isWrite) {
+/// Whether what is read has the mark; marks what is written. `at` is the shadow of the first lane's
+/// address.
+inline bool checkInitTogether(uint8_t *at, const WarpPattern &pattern, bool isWrite, uint8_t mark) {
   for (uint32_t i = 0; i < pattern.stretchCount; ++i) {
     const WarpPattern::Stretch &stretch = pattern.stretches[i];
     if (isWrite)
-      setOnes(at + stretch.first, stretch.bytes);
-    else if (!allOnes(at + stretch.first, stretch.bytes))
+      setMarks(at + stretch.first, stretch.bytes, mark);
+    else if (!allMarked(at + stretch.first, stretch.bytes, mark))
       return false;
   }
   return true;
@@ -335,7 +335,7 @@ bool checkSharedTogether(const Fiber &fiber, uint64_t place, const WarpPattern &
     return false;
   const uint64_t offset = uint64_t(block.rank) * kSharedWindow + place;
   if (worker.checks & kCheckInit && !checkInitTogether(worker.shadow.initialised.get() + offset,
-                                                       pattern, kind == CAMEO_SIM_WRITE))
+                                                       pattern, kind == CAMEO_SIM_WRITE, kWritten))
     return false;
   return !(worker.checks & kCheckRace) ||
          checkRacesTogether(*worker.state, makeAccessor(fiber, /*shared=*/true, kind, site),
@@ -354,7 +354,7 @@ bool checkGlobalTogether(const Fiber &fiber, char *address, uint32_t parameter,
   Allocation &allocation = *range->allocation;
   if (worker.checks & kCheckInit && allocation.initialised &&
       !checkInitTogether(allocation.initialised + (address - allocation.begin), pattern,
-                         kind == CAMEO_SIM_WRITE))
+                         kind == CAMEO_SIM_WRITE, range->mark))
     return false;
   if (!(worker.checks & kCheckRace))
     return true;

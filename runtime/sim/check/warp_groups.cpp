@@ -207,14 +207,14 @@ bool BarrierEpoch::write(const Footprint &footprint, uint32_t place) {
              hasAny(&reads_[at], runs[i].count, racing_, racing_);
     setAll(&writes_[at], runs[i].count, now_);
     if (initialised_)
-      setOnes(initialised_ + at * kWord, runs[i].count * kWord);
+      setMarks(initialised_ + at * kWord, runs[i].count * kWord, kWritten);
   }
   for (uint32_t i = singles; i < count; ++i) {
     const uint32_t at = word + uint32_t(runs[i].word);
     races |= writes_[at] == racing_ || reads_[at] == racing_;
     writes_[at] = now_;
     if (initialised_)
-      setOnes(initialised_ + at * kWord, kWord);
+      setMarks(initialised_ + at * kWord, kWord, kWritten);
   }
   return !races;
 }

@@ -54,6 +54,10 @@ void RaceShadow::clear() {
       unmapLazily(memory, granules_ * Plane::kBytes);
 }
 
+bool allHaveMark(const uint8_t *marks, uint64_t bytes, uint8_t mark) {
+  return marks[0] == mark && !memcmp(marks, marks + 1, bytes - 1);
+}
+
 Allocation::~Allocation() {
   if (initialised)
     unmapLazily(initialised, bytes);
@@ -118,7 +122,7 @@ void Memory::mark(const void *begin, uint64_t bytes, bool initialised) {
   if (!allocation->initialised)
     return;
   uint64_t offset = address - reinterpret_cast<uintptr_t>(allocation->begin);
-  memset(allocation->initialised + offset, initialised,
+  memset(allocation->initialised + offset, initialised ? kWritten : kUnwritten,
          std::min(bytes, allocation->bytes - offset));
 }
 
@@ -131,12 +135,65 @@ void Memory::copyMarks(const void *target, const void *source, uint64_t bytes) {
   uint64_t offset = uint64_t(static_cast<const char *>(target) - to->begin);
   bytes = std::min(bytes, to->bytes - offset);
   if (!from || !from->initialised) {
-    memset(to->initialised + offset, 1, bytes);
+    memset(to->initialised + offset, kWritten, bytes);
     return;
   }
   uint64_t sourceOffset = uint64_t(static_cast<const char *>(source) - from->begin);
-  memmove(to->initialised + offset, from->initialised + sourceOffset,
-          std::min(bytes, from->bytes - sourceOffset));
+  bytes = std::min(bytes, from->bytes - sourceOffset);
+  // As which value the bytes were written in the one place says nothing in the other.
+  uint8_t *marks = to->initialised + offset;
+  memmove(marks, from->initialised + sourceOffset, bytes);
+  for (uint64_t i = 0; i < bytes; ++i)
+    marks[i] = marks[i] ? kWritten : kUnwritten;
+}
+
+uint8_t *Memory::marksOf(const void *begin, uint64_t &bytes, Allocation *&allocation) {
+  allocation = findLocked(reinterpret_cast<uintptr_t>(begin));
+  if (!allocation || !allocation->initialised)
+    return nullptr;
+  uint64_t offset = uint64_t(static_cast<const char *>(begin) - allocation->begin);
+  bytes = std::min(bytes, allocation->bytes - offset);
+  return allocation->initialised + offset;
+}
+
+void Memory::beginValue(const void *begin, uint64_t bytes, uint32_t value, const char *name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Allocation *allocation = nullptr;
+  uint8_t *marks = marksOf(begin, bytes, allocation);
+  if (!marks)
+    return;
+  memset(marks, kUnwritten, bytes);
+  allocation->valueNames.resize(256);
+  allocation->valueNames[markOf(value)] = name;
+}
+
+void Memory::markValue(const void *begin, uint64_t bytes, uint32_t value) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Allocation *allocation = nullptr;
+  uint8_t *marks = marksOf(begin, bytes, allocation);
+  for (uint64_t i = 0; marks && i < bytes; ++i)
+    marks[i] = marks[i] ? markOf(value) : kUnwritten;
+}
+
+bool Memory::findOverwritten(const void *begin, uint64_t bytes, uint32_t value,
+                             std::string &address, std::string &writer) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Allocation *allocation = nullptr;
+  const uint8_t *marks = marksOf(begin, bytes, allocation);
+  if (!marks || !bytes || allHaveMark(marks, bytes, markOf(value)))
+    return false;
+  for (uint64_t i = 0; i < bytes; ++i) {
+    if (marks[i] == kUnwritten || mayBeReadAs(marks[i], markOf(value)))
+      continue;
+    auto nameOf = [&](uint8_t mark) {
+      bool isKnown = mark < allocation->valueNames.size() && !allocation->valueNames[mark].empty();
+      return isKnown ? allocation->valueNames[mark] : "a value without a name";
+    };
+    address = format("%s+0x%llx", nameOf(markOf(value)).c_str(), (unsigned long long)i);
+    writer = nameOf(marks[i]);
+    return true;
+  }
+  return false;
 }
 
 bool Memory::findUnmarked(const void *begin, uint64_t bytes, std::string &address) {

@@ -36,6 +36,23 @@ struct alignas(16) Access {
 
 constexpr uint32_t kGranule = 16; // bytes: the widest access
 
+/// Marks of bytes: kUnwritten, kWritten, or the value of an arena that they were written as. There
+/// are more values than marks. Those that share one are so far from each other in the plan that
+/// they seldom live together.
+constexpr uint8_t kUnwritten = 0, kWritten = 1, kFirstValueMark = 2;
+constexpr uint32_t kValueMarks = 256 - kFirstValueMark;
+/// `value`: its number, or 0.
+constexpr uint8_t markOf(uint32_t value) {
+  return value ? uint8_t(kFirstValueMark + (value - 1) % kValueMarks) : kWritten;
+}
+/// Whether a byte with the mark `found` may be read as what has the mark `wanted`. What was written
+/// without a number, by the host above all, may be read as any value, and any without one.
+constexpr bool mayBeReadAs(uint8_t found, uint8_t wanted) {
+  return found == wanted || (found && (found == kWritten || wanted == kWritten));
+}
+/// Whether all bytes, of which there is one at least, have the mark.
+bool allHaveMark(const uint8_t *marks, uint64_t bytes, uint8_t mark);
+
 /// What is remembered of the accesses that begin at one byte of their granules, by granule: the
 /// last plain write, and since then the reads or atomics of two warps, where so many are not
 /// ordered one after the other.
@@ -112,8 +129,8 @@ private:
   std::mutex mutex_;
 };
 
-/// Of the shared memory of a cluster's blocks, window by window: a byte a byte (1: initialised),
-/// and the cells.
+/// Of the shared memory of a cluster's blocks, window by window: a byte a byte (kUnwritten or
+/// kWritten), and the cells.
 struct SharedShadow {
   uint32_t windows = 0; // that `initialised` has room for
   std::unique_ptr<uint8_t[]> initialised;
@@ -125,7 +142,8 @@ struct Allocation {
   uint64_t bytes = 0;
   std::string name;
   bool owned = false;
-  uint8_t *initialised = nullptr; // a byte a byte, 1: initialised; null: all of it is
+  uint8_t *initialised = nullptr;      // a mark a byte; null: all of it is
+  std::vector<std::string> valueNames; // of the last value that has had each mark
   RaceShadow races;
   // Memory that the host fills and kernels only read, weights above all, needs no record of reads.
   std::atomic<bool> hostFilled{false};
@@ -154,6 +172,7 @@ struct Range {
   uint32_t parameter = ~0u; // BufferRange::parameter
   bool readOnly = false;    // nothing in this launch writes what the range contains
   bool initialised = false; // all of it; false: perhaps not
+  uint8_t mark = kWritten;  // of what is written through it
   bool contains(const char *address, uint32_t size) const {
     uint64_t offset = uint64_t(address - begin);
     return offset < bytes && size <= bytes - offset;
@@ -175,9 +194,14 @@ public:
   void release(void *memory);
   void rename(const void *memory, const char *name);
   void mark(const void *begin, uint64_t bytes, bool initialised);
+  void beginValue(const void *begin, uint64_t bytes, uint32_t value, const char *name);
+  void markValue(const void *begin, uint64_t bytes, uint32_t value);
   void copyMarks(const void *target, const void *source, uint64_t bytes);
   /// Whether some byte of the range is not initialised; names the first.
   bool findUnmarked(const void *begin, uint64_t bytes, std::string &address);
+  /// Whether some byte of the value was last written as another's; names it and that.
+  bool findOverwritten(const void *begin, uint64_t bytes, uint32_t value, std::string &address,
+                       std::string &writer);
   /// The allocation that holds the address, or null.
   Allocation *find(const void *address);
   std::vector<Range> ranges();
@@ -186,6 +210,8 @@ private:
   std::map<uintptr_t, std::unique_ptr<Allocation>> allocations_; // by first byte
   std::mutex mutex_;
   Allocation *findLocked(uintptr_t address);
+  /// The marks of a range, as much of it as one allocation has; null where there are none.
+  uint8_t *marksOf(const void *begin, uint64_t &bytes, Allocation *&allocation);
 };
 
 } // namespace cameo::sim
