@@ -123,7 +123,8 @@ TEST(SimChecksModel, AValueThatTheSameLaunchOverwrites) {
     launch(p, copy, a, b);
     launch(p, copy, b, y);
   });
-  EXPECT_NE(message.find("read of uninitialised global memory: read of 4 B at a+0x0 (of 256 B)"),
+  EXPECT_NE(message.find("read of uninitialised global memory: read of 4 B at a+0x0 (of 256 B), in "
+                         "whose place is b now"),
             std::string::npos)
       << message;
 }

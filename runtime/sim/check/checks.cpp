@@ -331,20 +331,21 @@ namespace {
 __attribute__((noinline)) void checkMarks(const Fiber &fiber, const char *address,
                                           const uint8_t *shadow, uint8_t mark, uint32_t bytes,
                                           uint32_t parameter, CameoSimAccess kind, uint32_t site) {
-  uint8_t other = kWritten;
-  for (uint32_t i = 0; i < bytes; ++i) {
-    uint8_t found = __atomic_load_n(shadow + i, __ATOMIC_RELAXED);
-    if (found == kUnwritten) {
-      fail(fiber, FaultKind::GlobalUninitialised, reinterpret_cast<uintptr_t>(address), bytes, kind,
-           site, 0, nullptr);
-      return;
-    }
-    if (!mayBeReadAs(found, mark))
+  uint8_t other = kWritten; // the first that is wrong
+  for (uint32_t i = 0; i < bytes && other == kWritten; ++i)
+    if (uint8_t found = __atomic_load_n(shadow + i, __ATOMIC_RELAXED); !mayBeReadAs(found, mark))
       other = found;
-  }
-  if (other != kWritten)
-    fail(fiber, FaultKind::GlobalOverwritten, reinterpret_cast<uintptr_t>(address), bytes, kind,
-         site, other | parameter << 8, nullptr);
+  if (other == kWritten)
+    return;
+  Fault fault = makeFault(
+      fiber, other == kUnwritten ? FaultKind::GlobalUninitialised : FaultKind::GlobalOverwritten,
+      site);
+  fault.address = reinterpret_cast<uintptr_t>(address);
+  fault.bytes = bytes;
+  fault.access = kind;
+  fault.values[0] = mark | parameter << 8;
+  fault.values[1] = other;
+  fiber.block->worker->state->log.add(std::move(fault));
 }
 
 void *checkGlobal(const Fiber &fiber, char *address, uint32_t bytes, uint32_t parameter,

@@ -194,14 +194,31 @@ bool isShared(const Fault &fault) {
          (fault.kind == FaultKind::Misaligned && fault.values[0] >> 31);
 }
 
-/// The value that has the mark which an overwritten one was found with.
-std::string nameWriter(const Fault &fault, const std::vector<Range> &ranges) {
-  const uint8_t mark = fault.values[0] & 0xff;
+/// The allocation that a global access is in, or null.
+const Allocation *allocationOf(const Fault &fault, const std::vector<Range> &ranges) {
   for (const Range &range : ranges)
-    if (range.contains(reinterpret_cast<const char *>(fault.address), fault.bytes) &&
-        mark < range.allocation->valueNames.size() && !range.allocation->valueNames[mark].empty())
-      return range.allocation->valueNames[mark];
-  return "a value without a name";
+    if (range.contains(reinterpret_cast<const char *>(fault.address), fault.bytes))
+      return range.allocation;
+  return nullptr;
+}
+
+/// Of a value in the arena that is not there (any more): the last one that has begun in its place,
+/// if it is another.
+std::string describeSuccessor(const Fault &fault, const std::vector<Range> &ranges) {
+  const Allocation *allocation = allocationOf(fault, ranges);
+  const uint8_t mark = fault.values[0] & 0xff;
+  if (!allocation || mark < kFirstValueMark)
+    return "";
+  const uint64_t begin = fault.address - reinterpret_cast<uintptr_t>(allocation->begin);
+  const ArenaValue *last = nullptr;
+  for (const ArenaValue &value : allocation->values)
+    if (value.order && value.offset < begin + fault.bytes && begin < value.offset + value.bytes &&
+        (!last || last->order < value.order))
+      last = &value;
+  return !last || last == &allocation->values[mark]
+             ? ""
+             : format(", in whose place is %s now",
+                      allocation->nameOf(uint8_t(last - allocation->values.data())));
 }
 
 /// What is particular to the kind, on the first line.
@@ -218,7 +235,9 @@ std::string describe(const Fault &fault, const Report &report, const Launch &lau
                   fault.values[0] & 0x7fffffffu);
   case FaultKind::GlobalOverwritten:
     return format("%s, last written as a part of %s", access.c_str(),
-                  nameWriter(fault, ranges).c_str());
+                  allocationOf(fault, ranges)->nameOf(fault.values[1]));
+  case FaultKind::GlobalUninitialised:
+    return access + describeSuccessor(fault, ranges);
   case FaultKind::UninitialisedRegister:
     return report.what;
   case FaultKind::NotInMask:
@@ -283,14 +302,15 @@ Report makeReport(const Fault &fault, const Launch &launch, const std::vector<Ra
   report.warp = fault.warp;
   report.lanes = fault.lanes;
   report.count = fault.count;
+  const bool ofValue =
+      fault.kind == FaultKind::GlobalUninitialised || fault.kind == FaultKind::GlobalOverwritten;
   if (isAccess(fault.kind))
-    report.address =
-        isShared(fault)
-            ? format("shared+0x%llx", (unsigned long long)fault.address)
-            : nameAddress(fault.address, ranges,
-                          fault.kind == FaultKind::GlobalOutOfBounds   ? fault.values[0]
-                          : fault.kind == FaultKind::GlobalOverwritten ? fault.values[0] >> 8
-                                                                       : 0);
+    report.address = isShared(fault)
+                         ? format("shared+0x%llx", (unsigned long long)fault.address)
+                         : nameAddress(fault.address, ranges,
+                                       fault.kind == FaultKind::GlobalOutOfBounds ? fault.values[0]
+                                       : ofValue ? fault.values[0] >> 8
+                                                 : 0);
   if (fault.ownerBlock != Fault::kOwnBlock) {
     uint32_t owner[3];
     decode(fault.ownerBlock, launch.grid, owner);

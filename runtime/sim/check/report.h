@@ -38,8 +38,9 @@ struct Fault {
   uint32_t otherThread = 0;
   Agent otherAgent = Agent::Thread;
   bool ofGlobal = false; // a missing fence: `address` is in global memory
-  // What else the kind needs: expected and found values, masks, barrier numbers. Of an overwritten
-  // value: the mark that was found | the parameter as in CameoSimApi::access << 8.
+  // What else the kind needs: expected and found values, masks, barrier numbers. Of reads of global
+  // memory that does not hold what is read: its mark | the parameter as in CameoSimApi::access << 8,
+  // and the mark that was found.
   uint32_t values[3] = {0, 0, 0};
   std::string detail; // deadlock: who waits where
 };

@@ -163,8 +163,9 @@ void Memory::beginValue(const void *begin, uint64_t bytes, uint32_t value, const
   if (!marks)
     return;
   memset(marks, kUnwritten, bytes);
-  allocation->valueNames.resize(256);
-  allocation->valueNames[markOf(value)] = name;
+  allocation->values.resize(kFirstValueMark + kValueMarks);
+  allocation->values[markOf(value)] = {name, uint64_t(marks - allocation->initialised), bytes,
+                                       ++allocation->valuesBegun};
 }
 
 void Memory::markValue(const void *begin, uint64_t bytes, uint32_t value) {
@@ -185,12 +186,8 @@ bool Memory::findOverwritten(const void *begin, uint64_t bytes, uint32_t value,
   for (uint64_t i = 0; i < bytes; ++i) {
     if (marks[i] == kUnwritten || mayBeReadAs(marks[i], markOf(value)))
       continue;
-    auto nameOf = [&](uint8_t mark) {
-      bool isKnown = mark < allocation->valueNames.size() && !allocation->valueNames[mark].empty();
-      return isKnown ? allocation->valueNames[mark] : "a value without a name";
-    };
-    address = format("%s+0x%llx", nameOf(markOf(value)).c_str(), (unsigned long long)i);
-    writer = nameOf(marks[i]);
+    address = format("%s+0x%llx", allocation->nameOf(markOf(value)), (unsigned long long)i);
+    writer = allocation->nameOf(marks[i]);
     return true;
   }
   return false;

@@ -137,13 +137,26 @@ struct SharedShadow {
   RaceShadow races;
 };
 
+/// A value in the arena, the last that has had its mark.
+struct ArenaValue {
+  std::string name;
+  uint64_t offset = 0, bytes = 0; // in the allocation
+  uint64_t order = 0;             // among those that have begun, from 1 on
+};
+
 struct Allocation {
   char *begin = nullptr;
   uint64_t bytes = 0;
   std::string name;
   bool owned = false;
-  uint8_t *initialised = nullptr;      // a mark a byte; null: all of it is
-  std::vector<std::string> valueNames; // of the last value that has had each mark
+  uint8_t *initialised = nullptr; // a mark a byte; null: all of it is
+  std::vector<ArenaValue> values; // by mark; empty until one has begun
+  uint64_t valuesBegun = 0;
+  /// What is said of the value with a mark.
+  const char *nameOf(uint8_t mark) const {
+    return mark < values.size() && !values[mark].name.empty() ? values[mark].name.c_str()
+                                                              : "a value without a name";
+  }
   RaceShadow races;
   // Memory that the host fills and kernels only read, weights above all, needs no record of reads.
   std::atomic<bool> hostFilled{false};
