@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """The files that cameoc writes: what they need of a machine, that the same model gives the same
-bytes, that every damaged byte is noticed, and how large they are beyond weights and kernels."""
+bytes, that every damaged byte is noticed, that plans which overwrite what is read later are, and how
+large they are beyond weights and kernels."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import ctypes
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
 import numpy
 import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 import harness
 import payload
@@ -257,6 +260,120 @@ def check_exit_codes(tests):
                 else f"{step.how()}: {step.output}", step)
 
 
+def skipped_over(rows):
+    """'first' is read by 'second' and, after 'third', by 'last'. All four have the same numbers, of any
+    input that is not negative, so that results are right whatever is overwritten."""
+    nodes = [helper.make_node("Abs", ["x"], ["a"], "first"),
+             helper.make_node("MatMul", ["a", "w"], ["b"], "second"),
+             helper.make_node("MatMul", ["b", "w"], ["c"], "third"),
+             helper.make_node("Max", ["a", "c"], ["y"], "last")]
+    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [rows, 8])  # noqa: E731
+    model = helper.make_model(helper.make_graph(
+        nodes, "skipped", [value("x")], [value("y")],
+        [numpy_helper.from_array(numpy.eye(8, dtype=numpy.float32), "w")]),
+        opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    return model
+
+
+def overlapping(contents):
+    """Plans in which values that live at the same time share their memory: what it is, the file's
+    contents, what is to be said of them. Offsets are registers: a value gets that of another."""
+    plan, = contents.of_kind("plan")
+    instructions, strings = contents.instructions(plan)
+    names = {i.operands[0]: strings[i.operands[1]] for i in instructions
+             if i.opcode == payload.BUF_NAME}
+    buffers = {names.get(i.operands[0]): i for i in instructions if i.opcode == payload.BUF_ARENA}
+    requests = [i for i in instructions if i.opcode == payload.ARENA_REQUEST]
+    first = buffers["first"]
+
+    def with_word(instruction, operand, word):
+        changed = bytearray(contents.bytes_at(plan))
+        struct.pack_into("<I", changed, instruction.offset + 4 * operand, word)
+        return plan, changed
+
+    if requests:
+        # Its last step is the first that it is used again in.
+        yield ("laid-out", *with_word(requests[0], 3, 1),
+               r"read of an overwritten value: .* at first\+.*, last written as a part of third")
+        return
+    yield ("earlier-launch", *with_word(buffers["third"], 1, first.operands[1]),
+           r"read of an overwritten value: .* at first\+.*, last written as a part of third")
+    yield ("same-launch", *with_word(buffers["second"], 1, first.operands[1]),
+           r"read of uninitialised global memory: .* at first\+.*, in whose place is second now")
+
+
+# Of the same plans as text: rows, what stands there, what is put in its place, what is said.
+OVERLAPS = {
+    "earlier-launch": (8, r"(?s)(?<=rt.arena_view )%c512", "%c0",
+                       "'third' overwrites 'first', which is in use later"),
+    "same-launch": (8, r"(?<=rt.arena_view )%c256", "%c0",
+                    "'second' overwrites 'first', which is in use later"),
+    "laid-out": ("N", r"from 0 to 3", "from 0 to 1",
+                 "'first', in use from step 0, a launch of .*, to step 3, .* laid out in the arena for "
+                 "steps 0 to 1"),
+}
+
+
+def check_plans(tests):
+    """Memory of a value that is overwritten before its last reader: found in a plan by the
+    simulator, and in the text of one by the compiler, although results are right."""
+    driver = tests.suite.build / "fakecuda" / "libcuda.so.1"
+    if not driver.exists():
+        tests.check("overlap", f"{driver} is not there; build target fakecuda first")
+        return
+    library = ctypes.CDLL(str(driver))
+    library.fakecuda_hash.restype = ctypes.c_uint64
+
+    def hashed(content):
+        return library.fakecuda_hash(content, ctypes.c_size_t(len(content)))
+
+    numbers = numpy.arange(64, dtype=numpy.float32).reshape(8, 8)
+    numpy.save(tests.folder / "skipped.npy", numbers)
+    edited, seen = tests.folder / "edited", set()
+    command = [edited, "--device=sim", "--input=@skipped.npy", "--expected_output=@skipped.npy"]
+    for rows in (8, "N"):
+        onnx.save(skipped_over(rows), tests.folder / "skipped.onnx")
+        how = ["-O0", "--target=sim:sm_80"]
+        if not (tests.compile("skipped.onnx", "skipped", "--sim-checks", *how)
+                and tests.compile("skipped.onnx", "skipped.mlir", "--stop-after=host", *how)):
+            return
+        contents = payload.Payload(tests.folder / "skipped")
+        for what, section, changed, text in [("none", contents.of_kind("plan")[0],
+                                              contents.bytes_at(contents.of_kind("plan")[0]), None),
+                                             *overlapping(contents)]:
+            seen.add(what)
+            edited.unlink(missing_ok=True)
+            edited.write_bytes(contents.changed(section, changed, hashed))
+            edited.chmod(0o755)
+            step = harness.run([*command, "--sim-checks=all"], SECONDS, cwd=tests.folder)
+            if text is None:
+                wrong = "" if step.code == 0 else step.how()
+            elif step.code == 3 and re.search(text, step.output):
+                wrong = ""
+            else:
+                wrong = f"{step.how()}: {harness.first_error(step.output)}"
+            tests.check(f"overlap-{what}-{rows}", wrong, step)
+            # Else nothing is shown: a check that is right goes by more than values.
+            step = harness.run(command, SECONDS, cwd=tests.folder)
+            tests.check(f"overlap-{what}-{rows}-values", "" if step.code == 0 else
+                        f"{step.how()}: the values tell, too", step)
+        whole = (tests.folder / "skipped.mlir").read_text()
+        for what, (of, pattern, replacement, text) in OVERLAPS.items():
+            if of != rows:
+                continue
+            plan, count = re.subn(pattern, replacement, whole, count=1)
+            (tests.folder / "edited.mlir").write_text(plan)
+            step = harness.run([tests.suite.tool("cameo-opt"), "edited.mlir", "--pass-pipeline="
+                                "builtin.module(cameo-verify-stage{stage=host})"], SECONDS,
+                               cwd=tests.folder)
+            tests.check(f"overlap-{what}-text", "" if count == 1 and step.code == 1 and
+                        re.search(text, step.output) and "this is a bug in Cameo" in step.output
+                        else f"{count} changes, {step.how()}", step)
+    missing = {"none", *OVERLAPS} - seen
+    tests.check("overlap-all", f"not tried: {missing}" if missing else "")
+
+
 def outcome(step, same):
     """How a run of a damaged executable ended; None where it must not end so."""
     if step.code == 4:
@@ -335,6 +452,7 @@ def main():
         check_flips(tests, "shapes", every_byte)
         check_flips(tests, "fashion", sampled)
         check_exit_codes(tests)
+        check_plans(tests)
         check_stub_flips(tests)
         check_size(tests)
     return tests.suite.close()

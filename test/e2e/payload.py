@@ -16,6 +16,8 @@ KERNEL = struct.Struct("<10I")
 KINDS = {1: "manifest", 2: "plan", 3: "ptx", 4: "cubin", 5: "simulator image", 6: "weights",
          7: "weight hashes"}
 ARCH_A = 0x10000
+# Some CameoOpcodes.
+BUF_ARENA, BUF_NAME, ARENA_REQUEST = 83, 91, 94
 # What stub, plans of six architectures, manifest and padding may take in a file.
 MOST_BEYOND = 1_650_000
 
@@ -47,6 +49,14 @@ class Kernel:
     arguments: tuple  # CameoArgType of each
     offset: int       # of its entry in the file
     arguments_offset: int
+
+
+@dataclass
+class Instruction:
+    """Of a plan: its operands are one word each."""
+    opcode: int
+    operands: tuple
+    offset: int  # of the first operand in its section
 
 
 class Payload:
@@ -105,6 +115,24 @@ class Payload:
                 struct.unpack_from(f"<{taken}I", self.data, types + 4 * first), offset,
                 types + 4 * first)
         return kernels
+
+    def instructions(self, plan):
+        """Of a section with a plan, in their order; texts of the plan by their offsets."""
+        header = PLAN_HEADER.unpack_from(self.data, plan.offset)
+        inputs, outputs, dims, kernels, arguments, words = header[1:7]
+        tensors = inputs + outputs + header[11]
+        at = (PLAN_HEADER.size + tensors * TENSOR.size + dims * DIM.size + kernels * KERNEL.size
+              + (arguments * 4 + 7) // 8 * 8)
+        strings = self.bytes_at(plan)[at + (words * 4 + 7) // 8 * 8:]
+        code = struct.unpack_from(f"<{words}I", self.data, plan.offset + at)
+        found, word = [], 0
+        while word < words:
+            length = code[word] >> 16
+            found.append(Instruction(code[word] & 0xffff, code[word + 1:word + length],
+                                     at + 4 * (word + 1)))
+            word += length
+        return found, {i: strings[i:strings.index(b"\0", i)].decode() for i in
+                       (0, *(j + 1 for j in range(len(strings) - 1) if not strings[j]))}
 
     def changed(self, section, content, hashed):
         """The file with other contents of the same size in a section; `hashed` is XXH3."""
