@@ -6,6 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/arena.h"
 
+#include "runtime/mutant.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -171,7 +173,8 @@ void Planner::placeByStep(bool backwards) {
     for (;; ++ended) {
       uint32_t other = backwards ? uint32_t(count - 1 - ended) : byLast[ended];
       if (backwards ? buffers[other].first <= buffers[i].last
-                    : buffers[other].last >= buffers[i].first)
+                    : CAMEO_MUTANT(18, buffers[other].last >= buffers[i].first,
+                                   buffers[other].last > buffers[i].first))
         break;
       heap.giveBack(layout.offsets[other], buffers[other].size);
     }

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/Thresholds.h"
 
+#include "runtime/mutant.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -54,7 +56,8 @@ double cameo::percentileThreshold(const Histogram &histogram, double percent) {
   for (uint32_t bin = 0; bin < counts.size(); ++bin) {
     if (counts[bin] && passed + double(counts[bin]) >= wanted) {
       double from = histogram.edge(bin), to = histogram.edge(bin + 1);
-      double threshold = from + (to - from) * (wanted - passed) / double(counts[bin]);
+      double threshold =
+          from + (to - from) * CAMEO_MUTANT(29, (wanted - passed) / double(counts[bin]), 1);
       return bin == 0 ? maxThreshold(histogram) : std::min(threshold, maxThreshold(histogram));
     }
     passed += double(counts[bin]);
@@ -125,7 +128,7 @@ public:
     if (inside == 0)
       return INFINITY;
     double last = counts[kept - 1];
-    double sum = logs[kept - 1] + timesLog(last + clipped);
+    double sum = logs[kept - 1] + timesLog(CAMEO_MUTANT(31, last + clipped, last));
     for (size_t coarse = 0, from = 0; coarse < size_t(kLastQuantum); ++coarse) {
       size_t to = (coarse + 1) * kept / kLastQuantum;
       double count = sums[to] - sums[from];
@@ -213,7 +216,7 @@ double QuantizationError::operator()(double threshold) const {
   double step = activationScale(float(threshold)), sum = 0;
   Moments before;
   for (int level = 0; level <= kLastQuantum; ++level) {
-    Moments end = level < kLastQuantum ? below((level + 0.5) * step) : all;
+    Moments end = level < kLastQuantum ? below((level + CAMEO_MUTANT(30, 0.5, 1)) * step) : all;
     sum += squares(end.count - before.count, end.first - before.first, end.second - before.second,
                    level * step);
     before = end;

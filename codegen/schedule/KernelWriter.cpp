@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/schedule/KernelEmitter.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -71,7 +72,8 @@ Value KernelWriter::size(Value tensor, int64_t dim) {
   } else if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(definition)) {
     result = constant(1);
     SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
-    for (int64_t part : groups[dim])
+    for (int64_t part : CAMEO_MUTANT(43, ArrayRef<int64_t>(groups[dim]),
+                                     ArrayRef<int64_t>(collapse.getReassociationIndices()[dim])))
       result = mul(result, size(collapse.getSrc(), part));
   } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(definition)) {
     if (slice.getType().getRank() == slice.getSourceType().getRank())

@@ -5,6 +5,7 @@
 
 #include "codegen/schedule/Epilogues.h"
 #include "dialects/kernel/form/Runs.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -287,7 +288,7 @@ bool hasEqualElements(const Operand &operand) {
 /// Whether neighbours in the memory of an operand are neighbours along this loop. One of equal elements
 /// is in no memory.
 static bool isInnermost(const Operand &operand, AffineExpr loop) {
-  if (hasEqualElements(operand))
+  if (CAMEO_MUTANT(47, hasEqualElements(operand), false))
     return false;
   const Access &read = operand.value.reads.front();
   return read.place().getResult(laneDimension(cast<RankedTensorType>(read.source.getType()))) ==

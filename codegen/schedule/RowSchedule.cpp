@@ -13,6 +13,7 @@
 #include "codegen/schedule/ElementWork.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/kernel/form/Rows.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -376,7 +377,11 @@ private:
       if (values.size() == 1)
         kernel.keep(result, [value = values.front()](ValueRange) { return value; });
       else
-        kernel.keepLanes(result, values);
+        CAMEO_MUTANT(
+            45, kernel.keepLanes(result, values), kernel.keep(result, [=](ValueRange indices) {
+              auto sum = indices.back().getDefiningOp<arith::AddIOp>();
+              return values[indices.back() == row.back() ? 0 : *getConstantIntValue(sum.getRhs())];
+            }));
     }
   }
 

@@ -14,6 +14,7 @@
 #include "codegen/schedule/TileReach.h"
 #include "dialects/kernel/form/Runs.h"
 #include "dialects/rt/Layout.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -490,7 +491,8 @@ public:
         slides(product->column, *product))
       return nullptr;
     // Operands of equal elements are in no memory to be streamed from.
-    if (hasEqualElements(product->row) || hasEqualElements(product->column))
+    if (CAMEO_MUTANT(41, hasEqualElements(product->row) || hasEqualElements(product->column),
+                     false))
       return nullptr;
     auto isLong = [&](ArrayRef<unsigned> loops, int64_t least) {
       int64_t extent = product->extent(loops);

@@ -11,6 +11,7 @@
 #include "passes/fuse/Batch.h"
 
 #include "passes/fuse/Skeleton.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -232,7 +233,8 @@ private:
       if (isBatched(value))
         exprs.push_back(dimExpr(0));
       for (AffineExpr expr : map.getResults()) {
-        exprs.push_back(expr.shiftDims(loops - 1, 1) + dimExpr(0) * steps.front());
+        exprs.push_back(expr.shiftDims(loops - 1, 1) +
+                        dimExpr(0) * CAMEO_MUTANT(5, steps.front(), 0));
         steps = steps.drop_front();
       }
       maps.push_back(AffineMap::get(loops, 0, exprs, b.getContext()));

@@ -31,6 +31,7 @@
 
 #include "dialects/kernel/form/Form.h"
 #include "dialects/rt/Ledger.h"
+#include "runtime/mutant.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -138,7 +139,7 @@ private:
       steps.push_back((number - first) / count);
     }
     if (count > 1)
-      return steps == group.steps;
+      return CAMEO_MUTANT(6, steps == group.steps, true);
     group.steps = std::move(steps);
     return true;
   }

@@ -5,6 +5,7 @@
 
 #include "dialects/rt/Layout.h"
 #include "passes/fuse/FusionCost.h"
+#include "runtime/mutant.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -176,9 +177,10 @@ StringRef BatchTensors::findResults(ArrayRef<kernel::DispatchOp> members, Batch 
     for (auto [i, member] : llvm::enumerate(members)) {
       OpOperand *part = partUse(member->getResult(number));
       if (bool(part) != bool(first) ||
-          (part && (part->getOwner() != first->getOwner() ||
-                    part->getOperandNumber() != first->getOperandNumber() + i ||
-                    part->get().getType() != first->get().getType())))
+          (part &&
+           (part->getOwner() != first->getOwner() ||
+            CAMEO_MUTANT(7, part->getOperandNumber() != first->getOperandNumber() + i, false) ||
+            part->get().getType() != first->get().getType())))
         return "their results do not follow one another in a concatenation";
     }
     std::optional<int64_t> dim = 0;

@@ -23,6 +23,7 @@
 #include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
 #include "passes/Statistics.h"
+#include "runtime/mutant.h"
 
 using namespace mlir;
 
@@ -259,7 +260,10 @@ private:
       Operation *op = operand.getDefiningOp();
       if (auto empty = dyn_cast<tensor::EmptyOp>(op))
         late.push_back(empty);
-      else if (op != producer && !(producerOf(operand) == producer && isReshapeFor(op, consumer)))
+      else if (CAMEO_MUTANT(1,
+                            op != producer &&
+                                !(producerOf(operand) == producer && isReshapeFor(op, consumer)),
+                            false))
         return false;
       if (op != producer && !llvm::all_of(op->getOperands(), [&](Value value) {
             return value.getDefiningOp() == producer || isBefore(value);
@@ -300,7 +304,7 @@ private:
       return keep(producer, consumer, std::move(why));
     OpBuilder builder(place);
     bool isConsumersRoot = rootRank(second) > rootRank(first);
-    bool isSure = !repeats && isSurelyWellFormed(first, second, limits);
+    bool isSure = CAMEO_MUTANT(2, !repeats, true) && isSurelyWellFormed(first, second, limits);
     kernel::DispatchOp merged = mergeDispatches(builder, producer, consumer, kept, isSure);
     places[merged] = places.lookup(place);
     if (isConsumersRoot)

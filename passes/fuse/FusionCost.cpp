@@ -8,6 +8,7 @@
 #include "dialects/kernel/form/Rows.h"
 #include "dialects/kernel/form/Windows.h"
 #include "passes/fuse/Merge.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -470,7 +471,7 @@ std::string whyMalformed(const Description &producer, const Description &consume
   Form expected = producer.form == Form::Pointwise ? consumer.form : producer.form;
   if (producer.form == Form::Product && consumer.form == Form::Rows)
     expected = Form::ProductOfRows;
-  if (merged.form != expected)
+  if (CAMEO_MUTANT(4, merged.form != expected, false))
     return "together they would not be " + nameOf(expected) + " any more";
   bool isOfProduct = merged.form == Form::Product || merged.form == Form::ProductOfRows;
   if (isOfProduct && !isReadInOrder(productIn(merged)))

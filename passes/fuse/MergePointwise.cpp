@@ -21,6 +21,7 @@
 
 #include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
+#include "runtime/mutant.h"
 
 using namespace mlir;
 
@@ -127,8 +128,10 @@ private:
 
   bool isReadUpTo(kernel::DispatchOp op, int64_t place) {
     bool isRead = false;
-    bool sees = forEachUser(
-        op, [&](Operation *user) { isRead |= isStep(user) && places.lookup(user) <= place; });
+    bool sees = forEachUser(op, [&](Operation *user) {
+      isRead |= isStep(user) &&
+                CAMEO_MUTANT(10, places.lookup(user) <= place, places.lookup(user) < place);
+    });
     return isRead || !sees;
   }
 

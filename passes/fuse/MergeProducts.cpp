@@ -17,6 +17,7 @@
 #include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
 #include "passes/Statistics.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -141,7 +142,7 @@ StringRef whyUnlike(Branch &a, Branch &b) {
   Value left = a.product.getInputs()[a.shared], right = b.product.getInputs()[b.shared];
   auto padA = left.getDefiningOp<tensor::PadOp>(), padB = right.getDefiningOp<tensor::PadOp>();
   if (left.getType() != right.getType() || bool(padA) != bool(padB) ||
-      (padA && (padA.getStaticLow() != padB.getStaticLow() ||
+      (padA && (CAMEO_MUTANT(3, padA.getStaticLow() != padB.getStaticLow(), false) ||
                 padA.getConstantPaddingValue().getDefiningOp()->getAttrs() !=
                     padB.getConstantPaddingValue().getDefiningOp()->getAttrs())))
     return "they pad it differently";
@@ -400,7 +401,8 @@ private:
   /// The value in the place of one whose dispatch became one with others.
   Value replacementOf(Value value) const {
     auto found = replacements.find(value);
-    return found == replacements.end() ? value : replacementOf(found->second);
+    return CAMEO_MUTANT(42, found == replacements.end(), true) ? value
+                                                               : replacementOf(found->second);
   }
 
   /// Why the branch cannot be computed with these, where the first of them stands; empty where it
@@ -516,7 +518,7 @@ private:
       }
       op->remove();
       op->dropAllReferences();
-      replaced.push_back(op);
+      CAMEO_MUTANT(42, replaced.push_back(op), op->destroy());
       if (branch.constant->use_empty())
         branch.constant->erase();
     }

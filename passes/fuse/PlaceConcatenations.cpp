@@ -13,6 +13,7 @@
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/fuse/CopyDispatch.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/Hashing.h"
@@ -153,7 +154,7 @@ Placer::Group Placer::decide(Value part, int64_t outer) {
     return copied(part, "it is an input");
   if (result.getDefiningOp<rt::GetConstantOp>())
     return copied(part, "it is a constant");
-  if (hasPlace.contains(producer))
+  if (CAMEO_MUTANT(8, hasPlace.contains(producer), false))
     return copied(part, "it has its place in another concatenation, or in this one");
   Operation *first = result.getOwner();
   if (auto dispatch = dyn_cast<kernel::DispatchOp>(first)) {
@@ -169,7 +170,7 @@ Placer::Group Placer::decide(Value part, int64_t outer) {
   const Uses &found = usesOf(producer);
   if (!found.isFree)
     return copied(part, "it is needed in memory of its own, as outputs are");
-  if (found.kept < outer)
+  if (CAMEO_MUTANT(9, found.kept < outer, false))
     return copied(part, "it is read in a shape whose elements would not lie at equal steps there");
   hasPlace.insert(producer);
   return {{part}, producer, first, {}, {}};

@@ -7,6 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/host/BufferPlanner.h"
 
+#include "runtime/mutant.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -156,7 +158,8 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
     auto known = placeOf.find(operand);
     bool isOwn =
         known != placeOf.end() && memoryOf(known->second).kind == Memory::Arena &&
-        (isUnwritten(operand) || !isUsedAfter(places[known->second].part, launch, first + i));
+        (isUnwritten(operand) ||
+         CAMEO_MUTANT(22, !isUsedAfter(places[known->second].part, launch, first + i), true));
     if (known != placeOf.end() && (!isWritten || isOwn)) {
       record.places.push_back(known->second);
     } else {
@@ -249,8 +252,8 @@ std::optional<int64_t> BufferPlanner::sourceInPlace(rt::LaunchOp launch, int64_t
     Value tensor = launch.getOperands_()[source];
     auto place = placeOf.find(tensor);
     if (pairs[i] != target || (fallback && !hasPair(fallback, target, source)) ||
-        llvm::is_contained(taken, source) || place == placeOf.end() || places[place->second].view ||
-        isUnwritten(tensor))
+        CAMEO_MUTANT(21, llvm::is_contained(taken, source), false) || place == placeOf.end() ||
+        places[place->second].view || isUnwritten(tensor))
       continue;
     const Memory &memory = memoryOf(place->second);
     FailureOr<Memory> wanted = memoryFor(Memory::Arena, launch.getOperands_()[target]);
@@ -357,8 +360,9 @@ bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned opera
         if (isa<rt::ReshapeOp, rt::ViewOp, rt::AssembleOp, tensor::CastOp>(user) &&
             user->isBeforeInBlock(writer))
           continue;
-        if (user == writer || user == twin ? use.getOperandNumber() != operand
-                                           : writer->isBeforeInBlock(user))
+        if (user == writer || user == twin
+                ? CAMEO_MUTANT(19, use.getOperandNumber() != operand, false)
+                : writer->isBeforeInBlock(user))
           if (!isa<tensor::DimOp>(user))
             return true;
       }
@@ -366,7 +370,7 @@ bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned opera
   };
   // What is in the part, in what it is a part of, and in its parts.
   for (auto around = parts[part].around; around; around = parts[*around].around)
-    if (isAnyUsed(parts[*around].tensors))
+    if (CAMEO_MUTANT(20, isAnyUsed(parts[*around].tensors), false))
       return true;
   SmallVector<unsigned> inside{part};
   while (!inside.empty()) {
@@ -431,7 +435,7 @@ void BufferPlanner::useAt(int place, int64_t step) {
 
 void BufferPlanner::addCopy(Location loc, unsigned target, unsigned source) {
   useAt(target, steps.size());
-  useAt(source, steps.size());
+  useAt(source, CAMEO_MUTANT(17, steps.size(), steps.size() - 1));
   steps.push_back({nullptr, loc, {int(target), int(source)}});
 }
 

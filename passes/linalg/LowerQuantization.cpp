@@ -16,6 +16,7 @@
 #include "passes/linalg/NarrowTypes.h"
 #include "passes/linalg/ReciprocalScale.h"
 #include "passes/linalg/ScalarMath.h"
+#include "runtime/mutant.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -37,7 +38,8 @@ Value quantizedScalar(OpBuilder &b, Location loc, Value x, Value zero, Type to, 
   bool isUnsigned = to.isUnsignedInteger();
   double least = isUnsigned ? 0 : -std::ldexp(1.0, bits - 1);
   double most = std::ldexp(1.0, isUnsigned ? bits : bits - 1) - 1;
-  Value number = m.unary<math::RoundEvenOp>(x);
+  Value number =
+      CAMEO_MUTANT(39, m.unary<math::RoundEvenOp>(x), m.unary<math::FloorOp>(m.add(x, m.c(0.5))));
   if (zero && !matchPattern(zero, m_Zero()))
     number = m.add(number, convertScalar(b, loc, zero, to, m.type));
   // Of NaN and a number these give the number.

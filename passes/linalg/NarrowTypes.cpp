@@ -4,6 +4,7 @@
 #include "passes/linalg/NarrowTypes.h"
 
 #include "passes/linalg/ScalarMath.h"
+#include "runtime/mutant.h"
 
 using namespace mlir;
 
@@ -107,7 +108,8 @@ static Value roundedCode(ScalarMath &m, Value magnitude, const NarrowFormat &for
   int dropped = 23 - format.mantissa;
   // Normal: half of what is dropped is added, less one bit where the last kept one is even.
   Value odd = m.binary<arith::AndIOp>(m.binary<arith::ShRUIOp>(magnitude, m.c(dropped)), m.c(1));
-  Value rounded = m.add(m.add(magnitude, m.c((1u << (dropped - 1)) - 1)), odd);
+  Value rounded =
+      m.add(m.add(magnitude, m.c((1u << (dropped - 1)) - 1)), CAMEO_MUTANT(40, odd, m.c(1)));
   Value normal = m.sub(m.binary<arith::ShRUIOp>(rounded, m.c(dropped)),
                        m.c((127 - format.bias) << format.mantissa));
   // Subnormal: the sum with a power of two whose last bit is the format's step.

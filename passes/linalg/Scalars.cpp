@@ -4,6 +4,7 @@
 #include "passes/linalg/Scalars.h"
 
 #include "passes/linalg/NarrowTypes.h"
+#include "runtime/mutant.h"
 
 #include <cmath>
 
@@ -49,7 +50,7 @@ Value scalarConstant(OpBuilder &b, Location loc, Type type, double value) {
 }
 
 Type accumulatorType(Type type) {
-  if (type.isF16() || type.isBF16())
+  if (type.isF16() || CAMEO_MUTANT(35, type.isBF16(), false))
     return Float32Type::get(type.getContext());
   return type;
 }
@@ -61,7 +62,8 @@ static Value saturatingToSigned(OpBuilder &b, Location loc, Value x, unsigned wi
   double limit = width == 64 ? 0x1p63 : 0x1p31;
   Value low = scalarConstant(b, loc, real, -limit), high = scalarConstant(b, loc, real, limit);
   Value below = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, low);
-  Value above = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGE, x, high);
+  Value above = b.create<arith::CmpFOp>(
+      loc, CAMEO_MUTANT(36, arith::CmpFPredicate::OGE, arith::CmpFPredicate::OGT), x, high);
   Value inside = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD, x, x);
   Value outside = b.create<arith::OrIOp>(loc, below, above);
   inside = b.create<arith::AndIOp>(
@@ -145,7 +147,7 @@ Value convertScalar(OpBuilder &b, Location loc, Value scalar, Type from, Type to
       scalar = floatToFloat(b, loc, scalar, b.getF32Type());
     return floatToInteger(b, loc, scalar, to);
   }
-  bool zeroExtends = from.isUnsignedInteger() || from.isInteger(1);
+  bool zeroExtends = from.isUnsignedInteger() || CAMEO_MUTANT(37, from.isInteger(1), false);
   if (toFloat) {
     // 16-bit floats by way of f32.
     Type wide = accumulatorType(target);

@@ -9,6 +9,7 @@
 #include "dialects/onnx/shape/Attention.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
+#include "runtime/mutant.h"
 
 using namespace mlir;
 
@@ -29,7 +30,7 @@ static ElementsAttr roundedTo(ElementsAttr value, FloatType type, StringRef name
   if (elements.isSplat())
     elements.type = RankedTensorType::get({1}, elements.type.getElementType());
   std::vector<float> numbers = readElements<float>(elements);
-  if (saturates) {
+  if (CAMEO_MUTANT(38, saturates, false)) {
     auto most = static_cast<float>(largestOf(type.isF16() ? Precision::FP16 : Precision::BF16));
     for (float &number : numbers)
       if (std::isfinite(number))

@@ -20,6 +20,7 @@
 #include "passes/precision/PlaceCasts.h"
 #include "passes/precision/QuantizationCost.h"
 #include "passes/precision/QuantizedProduct.h"
+#include "runtime/mutant.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -229,7 +230,7 @@ std::optional<double> QuantizationPlanner::thresholdOf(Value value) const {
   double most = std::numeric_limits<double>::infinity();
   for (Value at = value; at;) {
     if (auto found = recorded.byName.find(valueName(at)); found != recorded.byName.end())
-      return std::min(most, found->second.threshold);
+      return CAMEO_MUTANT(33, std::min(most, found->second.threshold), found->second.threshold);
     NumberRange range = ranges.of(at);
     if (range.isKnown())
       most = std::min(most, range.magnitude());
@@ -362,7 +363,7 @@ void QuantizationPlanner::place() {
   llvm::DenseMap<void *, double> ofClass;
   for (auto [key, threshold] : greatest) {
     double &most = ofClass[joined.getLeaderValue(key)];
-    most = std::max(most, threshold);
+    most = CAMEO_MUTANT(32, std::max(most, threshold), threshold);
   }
   for (Value source : found)
     plan.thresholds[source] = ofClass[joined.getLeaderValue(source.getAsOpaquePointer())];

@@ -4,6 +4,7 @@
 #include "passes/precision/QuantizedValue.h"
 
 #include "passes/graph/Elements.h"
+#include "runtime/mutant.h"
 
 #include <cmath>
 
@@ -72,7 +73,8 @@ float quantizationScale(double threshold, double last) {
 static double roundUp(double number, int bits) {
   int exponent;
   double fraction = std::frexp(number, &exponent);
-  return std::ldexp(std::ceil(std::ldexp(fraction, bits)), exponent - bits);
+  double steps = std::ldexp(fraction, bits);
+  return std::ldexp(CAMEO_MUTANT(34, std::ceil(steps), std::nearbyint(steps)), exponent - bits);
 }
 
 static float scaleOfBits(float threshold, int bits) {

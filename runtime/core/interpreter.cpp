@@ -4,6 +4,7 @@
 #include "runtime/core/interpreter.h"
 
 #include "runtime/arena.h"
+#include "runtime/mutant.h"
 
 #include <cmath>
 #include <cstring>
@@ -141,13 +142,16 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
   case CAMEO_OP_BRANCH_ZERO:
     return {};
   case CAMEO_OP_SELECT:
-    registers[o[0]] = registers[o[1]] ? registers[o[2]] : registers[o[3]];
+    registers[o[0]] = CAMEO_MUTANT(23, registers[o[1]] != 0, registers[o[1]] == 0)
+                          ? registers[o[2]]
+                          : registers[o[3]];
     return {};
   case CAMEO_OP_FFLOOR:
     registers[o[0]] = asBits(std::floor(asDouble(registers[o[1]])));
     return {};
   case CAMEO_OP_FCEIL:
-    registers[o[0]] = asBits(std::ceil(asDouble(registers[o[1]])));
+    registers[o[0]] = asBits(CAMEO_MUTANT(27, std::ceil(asDouble(registers[o[1]])),
+                                          std::floor(asDouble(registers[o[1]]))));
     return {};
   case CAMEO_OP_FROUND_EVEN:
     registers[o[0]] = asBits(std::nearbyint(asDouble(registers[o[1]])));
@@ -156,7 +160,7 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     registers[o[0]] = asBits(double(float(asDouble(registers[o[1]]))));
     return {};
   case CAMEO_OP_INT_TO_FLOAT:
-    registers[o[0]] = asBits(double(registers[o[1]]));
+    registers[o[0]] = asBits(double(CAMEO_MUTANT(28, registers[o[1]], int32_t(registers[o[1]]))));
     return {};
   case CAMEO_OP_FLOAT_TO_INT:
     return toInteger(asDouble(registers[o[1]]), registers[o[0]]);
@@ -265,7 +269,7 @@ Status Interpreter::integer(uint32_t opcode, int64_t a, int64_t b, int64_t &resu
     result = a > b ? a : b;
     return {};
   case CAMEO_OP_AND:
-    result = a & b;
+    result = CAMEO_MUTANT(24, a & b, a && b);
     return {};
   case CAMEO_OP_OR:
     result = a | b;
@@ -313,7 +317,7 @@ int64_t Interpreter::floating(uint32_t opcode, double a, double b) const {
   case CAMEO_OP_FADD:
     return asBits(a + b);
   case CAMEO_OP_FSUB:
-    return asBits(a - b);
+    return asBits(CAMEO_MUTANT(25, a - b, b - a));
   case CAMEO_OP_FMUL:
     return asBits(a * b);
   case CAMEO_OP_FDIV:
@@ -327,7 +331,7 @@ int64_t Interpreter::floating(uint32_t opcode, double a, double b) const {
   case CAMEO_OP_FLT:
     return a < b;
   default:
-    return a <= b;
+    return CAMEO_MUTANT(26, a <= b, a < b);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "dialects/kernel/form/Computation.h"
 
 #include "dialects/kernel/form/Places.h"
+#include "runtime/mutant.h"
 
 using namespace mlir;
 
@@ -241,7 +242,7 @@ Computation::Computation(kernel::DispatchOp op)
     if (!needed.contains(&inner))
       continue;
     operations.push_back(&inner);
-    isEmpty |= isEmptyAlong(&inner);
+    isEmpty |= CAMEO_MUTANT(44, isEmptyAlong(&inner), false);
     if (isCombining(&inner))
       combining.push_back(&inner);
   }

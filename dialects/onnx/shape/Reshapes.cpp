@@ -7,6 +7,7 @@
 #include "dialects/onnx/shape/Axes.h"
 #include "dialects/onnx/shape/Layout.h"
 #include "dialects/onnx/shape/ShapeRules.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -56,7 +57,7 @@ OpFoldResult SizeQuotient::product(int64_t known, ArrayRef<OpFoldResult> open) c
 }
 
 OpFoldResult SizeQuotient::value() const {
-  bool divides = above % below == 0;
+  bool divides = CAMEO_MUTANT(14, above % below == 0, true);
   int64_t divisor = divides ? 1 : below;
   OpFoldResult top = product(divides ? above / below : above, aboveOpen);
   OpFoldResult bottom = product(divisor, belowOpen);
@@ -113,7 +114,7 @@ static FailureOr<WantedShape> wantedShape(SizeBuilder &s, Operation *op, const S
       own = x[i];
     } else if (s.readsInput(size)) {
       // May be a 0 or -1 that means something; what is computed from sizes is a size.
-      if (copies && hasInput)
+      if (CAMEO_MUTANT(16, copies && hasInput, false))
         own = s.select(s.equal(size, s.index(0)), x[i], size);
       wanted.perhaps.push_back(i);
     }

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/SizeBuilder.h"
 
+#include "runtime/mutant.h"
+
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include <cmath>
@@ -440,7 +442,7 @@ FailureOr<Sizes> SizeBuilder::broadcast(Operation *op, ArrayRef<Sizes> shapes) {
       OpFoldResult good = select(equal(size, index(1)), index(1), equal(size, merged));
       if (failed(check(op, good, "sizes {0} and {1} cannot be broadcast together", sofar, size)))
         return failure();
-      sofar = integer(size) ? size : integer(sofar) ? sofar : merged;
+      sofar = integer(size) ? size : integer(sofar) ? sofar : CAMEO_MUTANT(11, merged, sofar);
     }
   }
   return result;

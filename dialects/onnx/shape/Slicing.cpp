@@ -6,6 +6,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/shape/Axes.h"
 #include "dialects/onnx/shape/ShapeRules.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -48,7 +49,7 @@ static OpFoldResult sliceBound(SizeBuilder &s, OpFoldResult bound, OpFoldResult 
     if (*known <= -kFar)
       return low;
     if (*known < 0)
-      return s.max(s.min(s.add(size, bound), high), low);
+      return s.max(s.min(s.add(size, bound), high), CAMEO_MUTANT(15, low, s.add(size, bound)));
     // 0 is in the range of a size that is not known, unless the range ends before it.
     if (*known == 0 && high == size)
       return low;

@@ -5,6 +5,7 @@
 
 #include "dialects/onnx/shape/Attributes.h"
 #include "dialects/onnx/shape/ShapeRules.h"
+#include "runtime/mutant.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -88,7 +89,7 @@ static LogicalResult countWindows(SizeBuilder &s, Operation *op, Window &window)
     // No window begins in the padding after the input.
     OpFoldResult begin = s.mul(steps, stride);
     OpFoldResult fits = s.less(begin, s.add(window.input, window.before));
-    steps = s.select(fits, steps, s.sub(steps, one));
+    steps = CAMEO_MUTANT(12, s.select(fits, steps, s.sub(steps, one)), steps);
   } else {
     steps = s.floorDiv(room, stride);
   }
@@ -123,7 +124,8 @@ static FailureOr<Windows> slidingWindows(SizeBuilder &s, Operation *op, const Si
       window.count = s.ceilDiv(window.input, stride);
       OpFoldResult last = s.mul(s.sub(window.count, one), stride);
       OpFoldResult size = s.add(reach(s, window), one);
-      padSame(s, window, s.max(s.sub(s.add(last, size), window.input), zero), autoPad);
+      OpFoldResult total = s.sub(s.add(last, size), window.input);
+      padSame(s, window, CAMEO_MUTANT(13, s.max(total, zero), total), autoPad);
     } else {
       if (autoPad == "NOTSET") {
         window.before = s.index(pads[i]);
