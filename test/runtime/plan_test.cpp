@@ -217,6 +217,44 @@ TEST(Interpreter, Integers) {
   EXPECT_EQ(binary(CAMEO_OP_REM_UNSIGNED, -1, 4), 3);
 }
 
+TEST(Interpreter, BitsAndComparisons) {
+  // All bits, not truths.
+  EXPECT_EQ(binary(CAMEO_OP_AND, 6, 3), 2);
+  EXPECT_EQ(binary(CAMEO_OP_AND, 4, 3), 0);
+  EXPECT_EQ(binary(CAMEO_OP_AND, -1, kMin), kMin);
+  EXPECT_EQ(binary(CAMEO_OP_OR, 6, 3), 7);
+  EXPECT_EQ(binary(CAMEO_OP_OR, kMin, 1), kMin + 1);
+  EXPECT_EQ(binary(CAMEO_OP_OR, 0, 0), 0);
+  EXPECT_EQ(binary(CAMEO_OP_EQ, kMin, kMin), 1);
+  EXPECT_EQ(binary(CAMEO_OP_EQ, 0, int64_t(1) << 32), 0);
+  EXPECT_EQ(binary(CAMEO_OP_NE, kMin, kMin), 0);
+  EXPECT_EQ(binary(CAMEO_OP_NE, 0, int64_t(1) << 32), 1);
+  EXPECT_EQ(binary(CAMEO_OP_LT, 2, 2), 0);
+  EXPECT_EQ(binary(CAMEO_OP_LT, kMin, kMax), 1);
+  EXPECT_EQ(binary(CAMEO_OP_LE, 2, 2), 1);
+  EXPECT_EQ(binary(CAMEO_OP_LE, -1, 0), 1);
+}
+
+TEST(Interpreter, Selects) {
+  auto select = [](int64_t condition) {
+    int64_t value = 0;
+    Status status = evaluate(
+        [&](PlanBuilder &p) {
+          uint32_t result = p.newRegister();
+          p.op(CAMEO_OP_SELECT,
+               {result, p.constant(uint64_t(condition)), p.constant(5), p.constant(7)});
+          return result;
+        },
+        value);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return value;
+  };
+  EXPECT_EQ(select(0), 7);
+  EXPECT_EQ(select(1), 5);
+  EXPECT_EQ(select(-1), 5);
+  EXPECT_EQ(select(int64_t(1) << 32), 5);
+}
+
 TEST(Interpreter, ArithmeticErrors) {
   EXPECT_EQ(binaryCode(CAMEO_OP_ADD, kMax, 1), Code::OutOfRange);
   EXPECT_EQ(binaryCode(CAMEO_OP_SUB, kMin, 1), Code::OutOfRange);
@@ -232,7 +270,18 @@ TEST(Interpreter, Doubles) {
   EXPECT_EQ(asDouble(floating(CAMEO_OP_FDIV, 1, 0)), HUGE_VAL);
   EXPECT_TRUE(std::isnan(asDouble(floating(CAMEO_OP_FMIN, NAN, 1))));
   EXPECT_TRUE(std::isnan(asDouble(floating(CAMEO_OP_FMAX, 1, NAN))));
+  EXPECT_EQ(asDouble(floating(CAMEO_OP_FSUB, 0.5, 0.75)), -0.25);
+  EXPECT_EQ(asDouble(floating(CAMEO_OP_FMUL, -0.5, 3)), -1.5);
+  EXPECT_EQ(asDouble(floating(CAMEO_OP_FDIV, 1, 4)), 0.25);
+  EXPECT_EQ(asDouble(floating(CAMEO_OP_FMIN, 2, 1)), 1);
+  EXPECT_EQ(asDouble(floating(CAMEO_OP_FMAX, 2, 1)), 2);
   EXPECT_EQ(floating(CAMEO_OP_FLT, 1, 2), 1);
+  EXPECT_EQ(floating(CAMEO_OP_FLT, 2, 2), 0);
+  EXPECT_EQ(floating(CAMEO_OP_FLE, 1, 2), 1);
+  EXPECT_EQ(floating(CAMEO_OP_FLE, 2, 2), 1);
+  EXPECT_EQ(floating(CAMEO_OP_FLE, 3, 2), 0);
+  EXPECT_EQ(floating(CAMEO_OP_FLE, NAN, NAN), 0);
+  EXPECT_EQ(floating(CAMEO_OP_FEQ, -0.0, 0.0), 1);
   EXPECT_EQ(floating(CAMEO_OP_FEQ, NAN, NAN), 0);
   auto unary = [](CameoOpcode opcode, double a) {
     int64_t value = 0;
@@ -247,7 +296,24 @@ TEST(Interpreter, Doubles) {
   };
   EXPECT_EQ(asDouble(unary(CAMEO_OP_FROUND_EVEN, 2.5).second), 2.0);
   EXPECT_EQ(asDouble(unary(CAMEO_OP_FFLOOR, -2.5).second), -3.0);
+  EXPECT_EQ(asDouble(unary(CAMEO_OP_FCEIL, -2.5).second), -2.0);
+  EXPECT_EQ(asDouble(unary(CAMEO_OP_FCEIL, 2.25).second), 3.0);
   EXPECT_EQ(asDouble(unary(CAMEO_OP_FROUND_F32, 0.1).second), double(0.1f));
+  auto toDouble = [](int64_t number) {
+    int64_t value = 0;
+    Status status = evaluate(
+        [&](PlanBuilder &p) {
+          uint32_t result = p.newRegister();
+          p.op(CAMEO_OP_INT_TO_FLOAT, {result, p.constant(uint64_t(number))});
+          return result;
+        },
+        value);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return asDouble(value);
+  };
+  EXPECT_EQ(toDouble(-3), -3.0);
+  EXPECT_EQ(toDouble(int64_t(5) << 32), 0x5p32);
+  EXPECT_EQ(toDouble(kMin), -0x1p63);
   EXPECT_EQ(unary(CAMEO_OP_FLOAT_TO_INT, -2.9).second, -2);
   EXPECT_EQ(unary(CAMEO_OP_FLOAT_TO_INT, NAN).first, Code::OutOfRange);
   EXPECT_EQ(unary(CAMEO_OP_FLOAT_TO_INT, 0x1p63).first, Code::OutOfRange);
