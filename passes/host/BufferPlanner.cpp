@@ -358,7 +358,7 @@ bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned opera
         Operation *user = use.getOwner();
         // Other names for the same memory are in the list themselves, once they are reached.
         if (isa<rt::ReshapeOp, rt::ViewOp, rt::AssembleOp, tensor::CastOp>(user) &&
-            user->isBeforeInBlock(writer))
+            CAMEO_MUTANT(17, user->isBeforeInBlock(writer), true))
           continue;
         if (user == writer || user == twin
                 ? CAMEO_MUTANT(19, use.getOperandNumber() != operand, false)
@@ -435,7 +435,7 @@ void BufferPlanner::useAt(int place, int64_t step) {
 
 void BufferPlanner::addCopy(Location loc, unsigned target, unsigned source) {
   useAt(target, steps.size());
-  useAt(source, CAMEO_MUTANT(17, steps.size(), steps.size() - 1));
+  useAt(source, steps.size());
   steps.push_back({nullptr, loc, {int(target), int(source)}});
 }
 
