@@ -363,10 +363,12 @@ void QuantizationPlanner::place() {
   llvm::DenseMap<void *, double> ofClass;
   for (auto [key, threshold] : greatest) {
     double &most = ofClass[joined.getLeaderValue(key)];
-    most = CAMEO_MUTANT(32, std::max(most, threshold), threshold);
+    most = std::max(most, threshold);
   }
   for (Value source : found)
-    plan.thresholds[source] = ofClass[joined.getLeaderValue(source.getAsOpaquePointer())];
+    plan.thresholds[source] =
+        CAMEO_MUTANT(32, ofClass[joined.getLeaderValue(source.getAsOpaquePointer())],
+                     thresholdOf(source).value_or(1));
 }
 
 /// Of two products that an elementwise operator joins, the earlier one is stored: in 8 bits, if
