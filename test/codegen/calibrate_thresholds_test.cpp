@@ -129,6 +129,18 @@ TEST(CalibrateThresholds, PercentileIsTheSortedValue) {
   }
 }
 
+// Of what lies in one bin as much as is needed.
+TEST(CalibrateThresholds, PercentileDividesItsBin) {
+  Values values(1000, 3.0f);
+  values.back() = 5.0f;
+  Histogram histogram = histogramOf(values);
+  uint32_t bin = histogram.binOf(3.0);
+  double from = histogram.edge(bin), width = histogram.edge(bin + 1) - from;
+  for (double percent : {9.99, 49.95, 99.8})
+    EXPECT_NEAR(percentileThreshold(histogram, percent), from + width * percent / 99.9, width / 1e6)
+        << percent;
+}
+
 TEST(CalibrateThresholds, ErrorIsThatOfTheValues) {
   for (const auto &[name, values] : distributions()) {
     Histogram histogram = histogramOf(values);

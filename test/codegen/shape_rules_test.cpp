@@ -108,6 +108,22 @@ TEST_F(ShapeRules, ConvOfTheSameSize) {
             (Names{"1", "1", "W ceildiv 2"}));
 }
 
+// A stride beyond the window needs no padding, and takes none away.
+TEST_F(ShapeRules, WindowsOfTheSameSizePadByNothingAtLeast) {
+  for (StringRef mode : {"SAME_UPPER", "SAME_LOWER"}) {
+    Operation *op = node("Conv", "{auto_pad = \"" + mode.str() + "\", strides = array<i64: 3>}");
+    ASSERT_TRUE(op);
+    auto known = onnx::inferConv(s, op, {sizes({"1", "1", "8"}), sizes({"1", "1", "1"})});
+    EXPECT_EQ(names(known), (Names{"1", "1", "3"}));
+    const onnx::Window &window = known->windows[0];
+    EXPECT_EQ(names(onnx::Sizes{window.before, window.after}), (Names{"0", "0"}));
+    auto open = onnx::inferConv(s, op, {sizes({"1", "1", "W"}), sizes({"1", "1", "1"})});
+    ASSERT_TRUE(succeeded(open));
+    const onnx::Window &shared = open->windows[0]; // the smaller part of the padding
+    EXPECT_TRUE(s.isNonNegative(mode == "SAME_UPPER" ? shared.before : shared.after));
+  }
+}
+
 TEST_F(ShapeRules, ConvTranspose) {
   Operation *op = node("ConvTranspose", "{group = 2 : i64, strides = array<i64: 2>}");
   ASSERT_TRUE(op);
@@ -121,6 +137,12 @@ TEST_F(ShapeRules, Pools) {
                                   "strides = array<i64: 2>}");
   ASSERT_TRUE(op);
   EXPECT_EQ(names(onnx::inferPool(s, op, sizes({"N", "C", "5"}))), (Names{"N", "C", "3"}));
+  // The second window would begin behind the input.
+  op = node("MaxPool",
+            "{ceil_mode = 1 : i64, kernel_shape = array<i64: 2>, strides = array<i64: 3>}");
+  ASSERT_TRUE(op);
+  EXPECT_EQ(names(onnx::inferPool(s, op, sizes({"N", "C", "3"}))), (Names{"N", "C", "1"}));
+  EXPECT_EQ(names(onnx::inferPool(s, op, sizes({"N", "C", "4"}))), (Names{"N", "C", "2"}));
   EXPECT_EQ(*onnx::inferGlobalPool(s, op, sizes({"N", "C", "H", "W"})),
             sizes({"N", "C", "1", "1"}));
 }
@@ -182,6 +204,39 @@ TEST_F(ShapeRules, ElementwiseOperatorsBroadcast) {
   EXPECT_EQ(inferred("%y = onnx.Add(%0, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>",
                      {sizes({"N", "1", "4"}), sizes({"C", "1"})}),
             (Names{"N", "C", "4"}));
+}
+
+TEST_F(ShapeRules, ReshapeDividesWhatItHas) {
+  auto reshape = [&](StringRef shape, ArrayRef<StringRef> input) {
+    return inferred(
+        "%s = onnx.Constant() {value = dense<[" + shape.str() +
+            "]> : tensor<2xi64>} : () -> tensor<2xi64>\n"
+            "%y = onnx.Reshape(%0, %s) : (tensor<*xf32>, tensor<2xi64>) -> tensor<*xf32>",
+        {sizes(input)});
+  };
+  EXPECT_EQ(reshape("-1, 3", {"N", "6"}), (Names{"N*2", "3"}));
+  // As a whole, not factor by factor.
+  EXPECT_EQ(reshape("-1, 4", {"N", "6"}), (Names{"N*6 floordiv 4", "4"}));
+  EXPECT_EQ(reshape("0, -1", {"N", "C", "5"}), (Names{"N", "C*5"}));
+}
+
+TEST_F(ShapeRules, SlicesEndWhereTheirInputDoes) {
+  auto slice = [&](int64_t start, int64_t end, StringRef size) {
+    auto number = [](int64_t value) {
+      return "onnx.Constant() {value = dense<" + std::to_string(value) +
+             "> : tensor<1xi64>} : () -> tensor<1xi64>\n";
+    };
+    return inferred(
+        "%s = " + number(start) + "%e = " + number(end) +
+            "%y = onnx.Slice(%0, %s, %e) : (tensor<*xf32>, tensor<1xi64>, tensor<1xi64>)"
+            " -> tensor<*xf32>",
+        {sizes({size})});
+  };
+  EXPECT_EQ(slice(-5, 3, "3"), (Names{"3"})); // counted from the end, and beyond the beginning
+  EXPECT_EQ(slice(-5, -2, "3"), (Names{"1"}));
+  EXPECT_EQ(slice(-2, 9, "3"), (Names{"2"}));
+  EXPECT_EQ(slice(2, 1, "3"), (Names{"0"}));
+  EXPECT_EQ(slice(0, -5, "3"), (Names{"0"}));
 }
 
 TEST_F(ShapeRules, ShapesOfShapes) {

@@ -114,6 +114,38 @@ func.func @second_result(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>)
 
 // -----
 
+// What only moves elements is repeated by readers that have other shapes.
+// CHECK-LABEL: func @repeated_movement
+// CHECK-COUNT-2: kernel.dispatch ins({{.*}}tensor<6x4xf32>
+// CHECK-NOT: kernel.dispatch
+func.func @repeated_movement(%x: tensor<6x4xf32>, %y: tensor<2x4x6xf32>, %z: tensor<3x4x6xf32>) -> (tensor<2x4x6xf32>, tensor<3x4x6xf32>) {
+  %0 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  %1 = onnx.Add(%0, %y) : (tensor<4x6xf32>, tensor<2x4x6xf32>) -> tensor<2x4x6xf32>
+  %2 = onnx.Mul(%0, %z) : (tensor<4x6xf32>, tensor<3x4x6xf32>) -> tensor<3x4x6xf32>
+  return %1, %2 : tensor<2x4x6xf32>, tensor<3x4x6xf32>
+}
+
+// -----
+
+// A value that an earlier one reads, too, is computed where that can read it: what its other reader needs beside it is
+// not there yet.
+// CHECK-LABEL: func @late_constant
+// CHECK: %[[A:.*]] = kernel.dispatch
+// CHECK:   math.exp
+// CHECK: kernel.dispatch ins({{.*}}%[[A]]
+// CHECK: %[[K:.*]] = rt.get_constant
+// CHECK: kernel.dispatch ins(%[[A]], %[[K]]
+// CHECK-NOT: kernel.dispatch
+func.func @late_constant(%x: tensor<16x16xf32>, %w: tensor<1x16xf32>) -> (tensor<1x16xf32>, tensor<16x16xf32>) {
+  %0 = onnx.Exp(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %1 = onnx.MatMul(%w, %0) : (tensor<1x16xf32>, tensor<16x16xf32>) -> tensor<1x16xf32>
+  %k = onnx.Constant() {value = dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0]> : tensor<16xf32>} : () -> tensor<16xf32>
+  %2 = onnx.Add(%0, %k) : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16x16xf32>
+  return %1, %2 : tensor<1x16xf32>, tensor<16x16xf32>
+}
+
+// -----
+
 // Elementwise work joins the rows that read it and that it reads: mask, scale and softmax.
 // CHECK-LABEL: func @rows
 // CHECK: kernel.dispatch

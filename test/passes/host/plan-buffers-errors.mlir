@@ -102,3 +102,23 @@ rt.variant @v target "sm_80" {
     return %v : tensor<4x2xf32>
   }
 }
+
+// -----
+
+// Not in place, for the whole is read later; and no copy has the strides of a part.
+rt.variant @v target "sm_80" {
+  func.func @UpdatesAPartOfWhatIsReadLater(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+    %c1 = arith.constant 1 : index
+    %e = tensor.empty() : tensor<8xf32>
+    %s = rt.storage : tensor<8xf32>
+    %v = rt.view %s[0] : tensor<8xf32> -> tensor<4xf32>
+    %w = rt.view %s[4] : tensor<8xf32> -> tensor<4xf32>
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %v : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+    %b = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %w : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+    %y = rt.assemble %s dim 0 of %a, %b : tensor<8xf32> of tensor<4xf32>, tensor<4xf32>
+    // expected-error @+1 {{updates operand 0, a part of another tensor that is read later}}
+    %c = rt.launch @update::@update grid(%c1, %c1, %c1) args(%a : tensor<4xf32>) writes [0] -> tensor<4xf32>
+    %z = rt.launch @l::@l grid(%c1, %c1, %c1) args(%y, %e : tensor<8xf32>, tensor<8xf32>) writes [1] -> tensor<8xf32>
+    return %c, %z : tensor<4xf32>, tensor<8xf32>
+  }
+}

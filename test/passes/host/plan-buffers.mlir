@@ -149,6 +149,21 @@ rt.variant @in_place target "sm_80" {
     %c = rt.launch @update::@update grid(%c1, %c1, %c1) args(%x : tensor<4xf32>) writes [0] -> tensor<4xf32>
     return %b, %c : tensor<4xf32>, tensor<4xf32>
   }
+  // Another shape of the old value is it, too, wherever that gets its name.
+  // CHECK-LABEL: func.func @ReadLaterInAnotherShape()
+  func.func @ReadLaterInAnotherShape(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %e = tensor.empty() : tensor<4xf32>
+    // CHECK: rt.launch @k::@k {{.*}} args(%{{.*}}, %[[A:.*]] :
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %e : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+    // CHECK: rt.copy %[[A]] to %[[B:.*]] bytes
+    // CHECK: rt.launch @update::@update {{.*}} args(%[[B]]
+    %b = rt.launch @update::@update grid(%c1, %c1, %c1) args(%a : tensor<4xf32>) writes [0] -> tensor<4xf32>
+    %r = rt.reshape %a : tensor<4xf32> -> tensor<2x2xf32>
+    // CHECK: rt.launch @k::@k {{.*}} args(%[[A]],
+    %c = rt.launch @k::@k grid(%c1, %c1, %c1) args(%r, %e : tensor<2x2xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+    return %b, %c : tensor<4xf32>, tensor<4xf32>
+  }
   // CHECK-LABEL: func.func @ReadLater()
   func.func @ReadLater(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     %c1 = arith.constant 1 : index

@@ -67,6 +67,23 @@ func.func @joined(%x: tensor<4x2xf32> {onnx.name = "x"}) -> tensor<4x4xf32> {
 
 // -----
 
+// What has no range of its own has that of what it is made of, as far as operators leave that: 1 of 25.4, since x is
+// -1 at least (1 / 127 is rounded up to 17 / 2048).
+// CHECK-LABEL: func @bounded(
+// CHECK: %[[C:.*]] = onnx.Clip
+// CHECK: %[[S:.*]] = onnx.Constant() {value = dense<0.00830078125> : tensor<f32>}
+// CHECK: onnx.QuantizeLinear(%[[C]], %[[S]],
+func.func @bounded(%x: tensor<4x4xf32> {onnx.name = "x"}) -> tensor<4x4xf32> {
+  %least = onnx.Constant() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %most = onnx.Constant() {value = dense<6.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = onnx.Neg(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32> loc("b")
+  %1 = onnx.Clip(%0, %least, %most) : (tensor<4x4xf32>, tensor<f32>, tensor<f32>) -> tensor<4x4xf32>
+  %2 = onnx.MatMul(%1, %1) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
 // What goes on to a normalisation stays as it is; weights are values, too; a softmax has bounds.
 // CHECK-LABEL: func @attention(
 // CHECK: %[[X:.*]] = onnx.Relu
