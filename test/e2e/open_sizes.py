@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sizes that only a run knows: products of operands whose sizes have names of their own or none, which must be
-equal or broadcast when the model runs, and slices whose bounds are at and beyond the ends of what they cut,
-which may be empty. Beside numpy; what a run refuses is in runtime_checks.py."""
+equal or broadcast when the model runs, shapes with 0 and -1, and slices whose bounds are at and beyond the ends
+of what they cut, which may be empty. Beside numpy; what a run refuses is in runtime_checks.py."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import itertools
@@ -136,6 +136,24 @@ def clip_bounds():
             yield f"clip-{label}-{'held' if held else 'given'}", made, pairs
 
 
+#===-- Reshapes -------------------------------------------------------------------------------------------------===#
+
+def reshapes(read):
+    """Shapes of 0, which is the input's size, and -1, which is what is left: held by a model each, or read by a run."""
+    shapes = ([0, -1], [-1, 0], [0, 0], [-1, 4], [4, -1], [-1, 12], [3, 4])
+    for shape in [None] if read else shapes:
+        nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"], "reshape")]
+        given = [("shape", TensorProto.INT64, [2])] if read else []
+        made = artefact.model("reshape", nodes, [("x", FLOAT, ["N", "M"]), *given], [("y", FLOAT, ["a", "b"])],
+                              {} if read else {"shape": numpy.array(shape, I64)})
+        pairs = []
+        for wanted, size in itertools.product(shapes if read else [shape], ((2, 6), (6, 2), (3, 4))):
+            x = numbers(size)
+            right = x.reshape([size[at] if one == 0 else one for at, one in enumerate(wanted)])
+            pairs.append(({"x": x, **({"shape": numpy.array(wanted, I64)} if read else {})}, [right]))
+        yield f"reshape-{'read' if read else '_'.join(map(str, shape))}", made, pairs
+
+
 #===-- Slices ---------------------------------------------------------------------------------------------------===#
 
 ENDS = (LEAST, -7, -3, -1, 0, 1, 3, 9, MOST)
@@ -194,6 +212,8 @@ def cases():
     yield from gemms()
     yield from clip_bounds()
     yield "attention", *attention()
+    yield from reshapes(read=True)
+    yield from reshapes(read=False)
     yield from slices()
     yield "slices-read", *read_slices()
 

@@ -74,6 +74,7 @@ def reshape(name, version):
     yield Case("plain", [normal(2, 3, 4), fixed(4, 6)])
     yield Case("inferred", [normal(2, 3, 4), fixed(0, -1)])
     yield Case("given", [normal(2, 3, 4), numpy.array([3, -1])])
+    yield Case("given-zero", [normal(2, 3, 4), numpy.array([0, -1])])
     if version >= 14:
         yield Case("zero", [numpy.zeros((0, 3), F32), fixed(3, 0)], {"allowzero": 1})
 
