@@ -150,8 +150,9 @@ func.func @attentionMask(%x: tensor<1x1x4x8xf32>, %seen: tensor<1x4xi64>) -> ten
 
 // Scales of Resize are FP32 in ONNX, beside anything; bounds of Clip end where the type does.
 // CHECK-LABEL: func @mixed(
+// CHECK: %[[MOST:.*]] = onnx.Constant() {value = dense<6.550400e+04> : tensor<f16>}
 // CHECK: onnx.Resize({{.*}} : (tensor<1x1x4x4xf16>, none, tensor<4xf32>, none)
-// CHECK: onnx.Clip({{.*}} : (tensor<1x1x8x8xf16>, tensor<f16>, tensor<f16>)
+// CHECK: onnx.Clip({{.*}}, %[[MOST]]) : (tensor<1x1x8x8xf16>, tensor<f16>, tensor<f16>)
 // expected-remark @+1 {{FP16: 4 nodes; casts between them: 3}}
 func.func @mixed(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x1x1xf32>) -> tensor<1x1x8x8xf32> {
   %scales = onnx.Constant() {value = dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>} : () -> tensor<4xf32>
