@@ -4,6 +4,7 @@
 #include "codegen/schedule/KernelEmitter.h"
 
 #include "dialects/kernel/form/Movement.h"
+#include "runtime/mutant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -292,7 +293,8 @@ KernelWriter::Moved KernelWriter::moved(Operation *definition, ValueRange indice
     }
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(definition)) {
     // A single value has no groups: the dimensions that it comes of have one element.
-    result.indices.assign(collapse.getSrcType().getRank(), constant(0));
+    int64_t rank = collapse.getSrcType().getRank();
+    result.indices.assign(CAMEO_MUTANT(46, rank, indices.empty() ? 0 : rank), constant(0));
     for (auto [index, group] : llvm::zip(indices, collapse.getReassociationIndices()))
       for (auto [dim, part] : llvm::zip(group, delinearize(index, sizesOf(result.source, group))))
         result.indices[dim] = part;

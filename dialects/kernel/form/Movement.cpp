@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/kernel/form/Movement.h"
 
-#include "runtime/mutant.h"
-
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -225,9 +223,7 @@ static std::optional<Read> movementOf(Value from, Value to, ArrayRef<Reassociati
   MLIRContext *context = from.getContext();
   ArrayRef<int64_t> parts = expands ? shapeOf(to) : shapeOf(from);
   // A single value has no groups: the dimensions that it comes of have one element.
-  AffineExpr origin = getAffineConstantExpr(0, context);
-  SmallVector<AffineExpr> results(shapeOf(from).size(),
-                                  CAMEO_MUTANT(46, origin, groups.empty() ? AffineExpr() : origin));
+  SmallVector<AffineExpr> results(shapeOf(from).size(), getAffineConstantExpr(0, context));
   for (auto [number, group] : llvm::enumerate(groups)) {
     AffineExpr sum = getAffineConstantExpr(0, context);
     AffineExpr one = getAffineDimExpr(number, context);
