@@ -72,9 +72,9 @@ Value KernelWriter::size(Value tensor, int64_t dim) {
   } else if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(definition)) {
     result = constant(1);
     SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
-    for (int64_t part :
-         CAMEO_MUTANT(43, ArrayRef<int64_t>(groups[dim]),
-                      ArrayRef<int64_t>(*std::make_unique<ReassociationIndices>(groups[dim]))))
+    for (int64_t part : CAMEO_MUTANT(
+             43, ArrayRef<int64_t>(groups[dim]),
+             ArrayRef<int64_t>(std::vector<int64_t>(groups[dim].begin(), groups[dim].end()))))
       result = mul(result, size(collapse.getSrc(), part));
   } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(definition)) {
     if (slice.getType().getRank() == slice.getSourceType().getRank())
