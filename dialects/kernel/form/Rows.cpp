@@ -256,6 +256,69 @@ static unsigned commonEnd(AffineMap rows, AffineMap operand) {
   return common;
 }
 
+/// Where a size comes from: a dimension of a value around the dispatch, or (-1) a number there.
+using SizeSource = std::pair<Value, int64_t>;
+
+/// The operand of the dispatch that an argument of its body is; the value itself where it is none.
+static Value outsideOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto op = argument ? dyn_cast<kernel::DispatchOp>(argument.getOwner()->getParentOp())
+                     : kernel::DispatchOp();
+  return op ? op->getOperand(argument.getArgNumber()) : value;
+}
+
+static SizeSource sourceOfSize(Value value, int64_t dim) {
+  while (true) {
+    value = outsideOf(value);
+    Operation *op = value.getDefiningOp();
+    if (auto empty = dyn_cast_if_present<tensor::EmptyOp>(op)) {
+      if (!empty.getType().isDynamicDim(dim))
+        return {value, dim};
+      Value size = outsideOf(empty.getDynamicSize(dim));
+      auto of = size.getDefiningOp<tensor::DimOp>();
+      std::optional<int64_t> index = of ? of.getConstantIndex() : std::nullopt;
+      if (!index)
+        return {size, -1};
+      value = of.getSource();
+      dim = *index;
+    } else if (auto dispatch = dyn_cast_if_present<kernel::DispatchOp>(op)) {
+      value = dispatch.getInits()[cast<OpResult>(value).getResultNumber()];
+    } else if (auto into = dyn_cast_if_present<DestinationStyleOpInterface>(op)) {
+      value = into.getTiedOpOperand(cast<OpResult>(value))->get();
+    } else {
+      return {value, dim};
+    }
+  }
+}
+
+/// Where the size of rows along `dim` comes from, as the result of a reduction and what it reads
+/// have it.
+static SmallVector<SizeSource> sourcesOfRows(linalg::GenericOp generic, unsigned dim) {
+  SmallVector<SizeSource> sources = {sourceOfSize(generic.getResult(0), dim)};
+  AffineExpr loop = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).getResult(dim);
+  for (OpOperand *input : generic.getDpsInputOperands())
+    if (auto at = generic.getMatchingIndexingMap(input).getResultPosition(loop))
+      sources.push_back(sourceOfSize(input->get(), *at));
+  return sources;
+}
+
+/// Whether reductions have as many rows along each dimension, for all that is known: two sizes that
+/// only a run knows are the same where they come from one.
+static bool haveTheSameRows(ArrayRef<RowReduction> reductions, RankedTensorType rows) {
+  for (unsigned dim = 0; dim < rows.getRank(); ++dim) {
+    if (!rows.isDynamicDim(dim))
+      continue;
+    SmallVector<SizeSource> known = sourcesOfRows(reductions.front().generic, dim);
+    for (const RowReduction &reduction : reductions.drop_front()) {
+      SmallVector<SizeSource> sources = sourcesOfRows(reduction.generic, dim);
+      if (llvm::none_of(sources, [&](SizeSource size) { return llvm::is_contained(known, size); }))
+        return false;
+      known.append(sources);
+    }
+  }
+  return true;
+}
+
 static std::optional<Rows> readRows(const Computation &computation) {
   Rows rows;
   for (Operation *inner : computation.combining) {
@@ -294,6 +357,8 @@ static std::optional<Rows> readRows(const Computation &computation) {
       }
     }
   }
+  if (!haveTheSameRows(rows.reductions, rows.rowType))
+    return std::nullopt;
   std::optional<Places> places = placeInRows(computation);
   if (!places)
     return std::nullopt;

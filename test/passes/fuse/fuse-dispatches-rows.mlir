@@ -257,3 +257,34 @@ func.func @half_of_rows(%x: tensor<64x128xf32>, %y: tensor<32x128xf32>) -> tenso
   %2 = onnx.Mul(%1, %y) : (tensor<32x128xf32>, tensor<32x128xf32>) -> tensor<32x128xf32>
   return %2 : tensor<32x128xf32>
 }
+
+// -----
+
+// Rows of two sizes that only a run knows are not the same rows, though their types are: each reduction has a kernel.
+// CHECK-LABEL: func @rows_of_two_sizes
+// CHECK-COUNT-2: kernel.dispatch
+// CHECK-NOT: kernel.dispatch
+func.func @rows_of_two_sizes(%x: tensor<?x?x8xf32> {onnx.name = "x", onnx.dims = ["N", "S", 8]})
+    -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %0 = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %1 = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %2 = onnx.Exp(%x) : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %3 = onnx.ReduceSum(%2, %1) {keepdims = 0 : i64} : (tensor<?x?x8xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+  %4 = onnx.ReduceMin(%2, %0) {keepdims = 0 : i64} : (tensor<?x?x8xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+  return %3, %4 : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @rows_of_one_size
+// CHECK-COUNT-1: kernel.dispatch
+// CHECK-COUNT-2: "reduction"
+// CHECK-NOT: kernel.dispatch
+func.func @rows_of_one_size(%x: tensor<?x?x8xf32> {onnx.name = "x", onnx.dims = ["N", "S", 8]})
+    -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %1 = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %2 = onnx.Exp(%x) : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %3 = onnx.ReduceSum(%2, %1) {keepdims = 0 : i64} : (tensor<?x?x8xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+  %4 = onnx.ReduceMin(%2, %1) {keepdims = 0 : i64} : (tensor<?x?x8xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+  return %3, %4 : tensor<?x8xf32>, tensor<?x8xf32>
+}
