@@ -61,7 +61,8 @@ def log_sum(transform):
 
 def matmul_integer(node, a, b, *zeros):
     """In 64 bits, of which 32 stay."""
-    left, right = [zero.astype(numpy.int64) for zero in (*zeros, numpy.int64(0), numpy.int64(0))][:2]
+    left, right = [numpy.int64(0) if zero is None else zero.astype(numpy.int64)
+                   for zero in (*zeros, None, None)][:2]
     return ((a.astype(numpy.int64) - left) @ (b.astype(numpy.int64) - right)).astype(numpy.int32)
 
 
@@ -119,7 +120,7 @@ def expected(model, feed):
         values = {**feed, **{tensor.name: onnx.numpy_helper.to_array(tensor)
                              for tensor in model.graph.initializer}}
         try:
-            return [numpy.asarray(formula(node, *(values[name] for name in node.input if name)))]
+            return [numpy.asarray(formula(node, *(values.get(name) for name in node.input)))]
         except ValueError as error:
             return f"no reference: {error}"
     if is_wrong_at_runtime(model, feed):
