@@ -9,12 +9,10 @@ from onnx import TensorProto, helper, numpy_helper
 import fuzz_graphs
 import fuzz_operators
 import graph_forms
-from fuzz_graphs import F16, F32, F64, I32, I64, Redraw
-from graph_forms import last
+from fuzz_graphs import F16, F32, F64, I32, I64, NUMBERS, Redraw
+from graph_forms import last, scaled
 
 FORMS = []  # functions; those that are drawn more often come more often
-NUMBERS = (1, 2, 0.5, 3, 4, 0.25, -1, -1.5, 1e-3)
-INVERSE = {"Mul": "Div", "Div": "Mul", "Add": "Sub", "Sub": "Add"}
 
 
 def form(weight=1):
@@ -36,36 +34,6 @@ def apply(g, name, *inputs, dims=None, **attributes):
 
 
 # --- scales and sums, which may cancel
-
-def factor(g, x):
-    """A constant that broadcasts to `x`: one number, one a channel, or any."""
-    number = g.choose(NUMBERS)
-    kind = g.integer(0, 4)
-    shape = []
-    if kind == 1:
-        shape = [1] * g.integer(0, x.rank)
-    elif kind == 2 and x.rank >= 2 and isinstance(x.dims[1], int):
-        shape = [x.dims[1], *[1] * (x.rank - 2)]
-    elif kind == 3 and x.rank and isinstance(x.dims[-1], int):
-        shape = [x.dims[-1]]
-    elif kind == 4:
-        return g.weight(F32, [dim if isinstance(dim, int) and g.chance(0.5) else 1
-                              for dim in x.dims])
-    return g.constant(numpy.full(shape, number, F32))
-
-
-def scaled(g, x):
-    """One step of a chain, perhaps followed by its inverse; the constant on either side."""
-    by = factor(g, x)
-    name = g.choose(list(INVERSE))
-    swapped = name != "Div" and g.chance(0.3)
-    x = apply(g, name, *((by, x) if swapped else (x, by)),
-              dims=fuzz_operators.broadcast(x.dims, by.dims))
-    if g.chance(0.4) and not (swapped and name == "Sub"):
-        x = apply(g, INVERSE[name], x, by, dims=x.dims)
-    return x
-
-
 @form(4)
 def scales(g):
     x = floats(g)
@@ -297,7 +265,7 @@ def equal_product(g):
         graph_forms.op(g, "Gemm", operand(g, [rows, depth]), operand(g, [depth, columns]),
                        operand(g, c), dims=(rows, columns))
     else:
-        x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4) and isinstance(v.dims[1], int))
+        x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4) and isinstance(v.dims[1], int) and v.dims[1])
         filters, taps = g.choose([1, 4, 16]), [g.choose([1, 3]) for _ in x.dims[2:]]
         graph_forms.op(g, "Conv", x, operand(g, [filters, x.dims[1], *taps]),
                        dims=(x.dims[0], filters, *x.dims[2:]), auto_pad="SAME_UPPER")
@@ -330,39 +298,41 @@ def draw_input(g):
             dims.append(f"?{len(g.sizes)}")
             g.sizes[dims[-1]] = g.integer(1, 6)
         else:
-            dims.append(g.choose(["N", "M", "K"]))
+            dims.append(g.choose(["N", "N1", "N2", "M", "M1", "K", "H", "W"]))
     g.input(F32, dims)
 
 
-def draw(seed, most_nodes):
-    """A Sample and the ranges of its values, the same for a seed."""
-    random = numpy.random.default_rng(seed)
-    g = fuzz_graphs.Graph(random, {name: int(random.integers(1, 9)) for name in "NMK"})
+def draw(seed, most_nodes, opset):
+    """A Sample and the ranges of its values, the same for a seed. There is one run, so that windows fit in
+    whatever fits in it."""
+    g, _ = fuzz_graphs.begin(seed)
+    g.opset = opset
+    g.sizes["K"] = g.integer(1, 8)
+    g.least = g.sizes
     for _ in range(g.integer(1, 2)):
         draw_input(g)
     wanted = g.integer(1, most_nodes)
     for _ in range(20 * most_nodes):
         if len(g.nodes) >= wanted:
             break
-        kept = (len(g.weights), len(g.values), len(g.nodes))
-        try:
-            g.choose(FORMS)(g)
-        except Redraw:
-            del g.weights[kept[0]:], g.values[kept[1]:], g.nodes[kept[2]:]
+        fuzz_graphs.attempt(g, g.choose(FORMS))
     if not g.nodes:
-        return draw(seed + (1 << 32), most_nodes)
-    return fuzz_graphs.sample_of(g, 0.15), ranges_of(g)
+        return draw(seed + (1 << 32), most_nodes, opset)
+    sample = fuzz_graphs.sample_of(g, 0.15)
+    return sample, ranges_of(g, sample.model.graph)
 
 
-def ranges_of(g):
-    """As --ranges has them: by the name of an input or of a node."""
+def ranges_of(g, graph):
+    """As --ranges has them: by the name of an input or of a node, those that the graph has."""
     arrays = {value.name: value.array for value in g.values}
-    names = {value.name: value.name for value in g.inputs}
-    for node in g.nodes:
+    names = {value.name: given.name for value, given in zip(g.inputs, graph.input)}
+    for node, named in zip(g.nodes, graph.node):
         for number, name in enumerate(node.output):
-            names[name] = f"{node.name}:{number}" if number else node.name
+            if named.name:
+                names[name] = f"{named.name}:{number}" if number else named.name
     return {names[name]: {"min": float(array.min()), "max": float(array.max())}
-            for name, array in arrays.items() if array.dtype.kind == "f" and array.size}
+            for name, array in arrays.items()
+            if array.dtype.kind == "f" and array.size and name in names}
 
 
 # Operands that have FP32 in a model of FP16.

@@ -50,8 +50,9 @@ class Outcome:
 
 
 def draw(seeds):
-    """(sample, ranges) of each seed."""
-    pairs = [compile_forms.draw(seed, NODES) for seed in seeds]
+    """(sample, ranges) of each seed of a group, which has one opset."""
+    opset = fuzz_graphs.OPSETS[seeds[0] // TOGETHER % len(fuzz_graphs.OPSETS)]
+    pairs = [compile_forms.draw(seed, NODES, opset) for seed in seeds]
     for seed, (sample, _) in zip(seeds, pairs):
         if seed % HALF == 0:
             sample.model = compile_forms.as_half(sample.model)
@@ -131,10 +132,10 @@ class Compiler:
         return outcome
 
 
-def groups(first, count):
+def groups(seeds):
     """The seeds in groups of those that are compiled together."""
     found = collections.defaultdict(list)
-    for seed in range(first, first + count):
+    for seed in seeds:
         found[seed // TOGETHER].append(seed)
     return list(found.values())
 
@@ -145,7 +146,8 @@ def run(options):
     expected, drawn = collections.Counter(), collections.Counter()
     with multiprocessing.Pool(options.jobs, fuzz_models.start,
                               (Compiler, options, suite.work)) as pool:
-        for outcome in pool.imap_unordered(fuzz_models.check, groups(options.seed, options.count)):
+        seeds = harness.seeds_of("compile-fuzz", options, options.count)
+        for outcome in pool.imap_unordered(fuzz_models.check, groups(seeds)):
             for _ in range(outcome.passed + sum(outcome.expected.values())):
                 suite.ok()
             for seeds, reason, steps in outcome.failures:
@@ -164,7 +166,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
     parser.set_defaults(target=TARGET)
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    harness.add_seed(parser, 0)
     parser.add_argument("--count", type=int, default=2000, metavar="N", help="how many models")
     return run(parser.parse_args())
 

@@ -16,7 +16,9 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import sys
+import traceback
 from dataclasses import dataclass, field
 
 import numpy
@@ -25,33 +27,63 @@ from onnx import TensorProto, helper, numpy_helper
 
 import fuzz_graphs
 import fuzz_mutations
+import fuzz_operators  # pylint: disable=unused-import
 import harness
 
-COMPILE_SECONDS, RUN_SECONDS = 120, 120
+COMPILE_SECONDS, RUN_SECONDS, REFERENCE_SECONDS = 120, 120, 120
 CHECKED_EVERY = 4  # which share of the graphs is run with the simulator's checks
 MEMORY = 4 << 30
 
 # Of the largest magnitude of an output. What the conditioning of a model adds is measured: how far
 # ONNX Runtime's own results move when its inputs move by a few units in the last place.
-TOLERANCE = {"float16": 1e-2, "float32": 2e-4, "float64": 1e-6}
+TOLERANCE = {"float16": 1e-2, "float32": 3e-5, "float64": 1e-6}
 NUDGE = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-12}
 # What numbers around 1 that cancel leave: a few quanta of them. No change of the inputs shows it where
 # the numbers do not depend on them, as behind Sign (ReduceLogSumExp of a LogSoftmax is 0).
 CANCELLED = 4 * 2.0 ** -23
+# Of the largest magnitude of an output that depends on a value of f16 between others: it may round the other way.
+THROUGH_F16 = 5e-3
+DRIFTS = 30  # how far beyond the drift that was measured a result may be
 NO_REFERENCE = "without a reference"  # how a case ended
 
 
+def fixed(feed):
+    """The option that says what sizes inputs have."""
+    return "--shapes=" + ",".join(f"{name}:{'x'.join(map(str, array.shape))}"
+                                  for name, array in feed.items() if array.ndim)
+
+
+def goes_through_f16(node):
+    return node.op_type == "Cast" and any(attribute.name == "to" and attribute.i == TensorProto.FLOAT16
+                                          for attribute in node.attribute)
+
+
+def behind_f16(model):
+    """Names of values that depend on one that goes through f16."""
+    found = set()
+    for node in model.graph.node:
+        if goes_through_f16(node) or found.intersection(node.input):
+            found.update(node.output)
+    return found
+
+
 def isolated(function, *arguments):
-    """What the function returns, from a process of its own; None where that crashes: ONNX Runtime
-    does on some models."""
+    """What the function returns, from a process of its own; None where that crashes or does not end: ONNX Runtime
+    does so on some models."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        os.close(reading)
-        with os.fdopen(writing, "wb") as pipe:
-            pickle.dump(function(*arguments), pipe)
-            pipe.flush()
-            os._exit(0)
+        signal.alarm(REFERENCE_SECONDS)  # ends the process, in whatever code it is
+        try:
+            os.close(reading)
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(function(*arguments), pipe)
+                pipe.flush()
+                os._exit(0)
+        except Exception:  # pylint: disable=broad-except
+            traceback.print_exc()
+        finally:
+            os._exit(1)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         data = pipe.read()
@@ -86,13 +118,13 @@ class Fuzzer:
         return lambda feed: session.run(None, feed)
 
     def reference(self, sample, feed):
-        """(arrays, allowed differences), or None where ONNX Runtime refuses these sizes, or its shape
+        """(arrays, allowed differences), or why there are none: ONNX Runtime refuses these sizes, or its shape
         inference contradicts its own kernels (MaxPool with ceil_mode)."""
         try:
             evaluate = self.evaluator(sample.model)
             arrays = evaluate(feed)
-        except Exception:  # pylint: disable=broad-except
-            return None
+        except Exception as refused:  # pylint: disable=broad-except
+            return str(refused) or type(refused).__name__
         random = numpy.random.default_rng(1)
         moved = {}
         for name, array in feed.items():
@@ -103,17 +135,24 @@ class Fuzzer:
                                ).astype(array.dtype)
         try:
             others = evaluate(moved)
-        except Exception:  # pylint: disable=broad-except
-            return None
-        allowed = []
-        for array, other in zip(arrays, others):
-            if array.dtype.kind != "f" or not array.size:
-                allowed.append(0)
-                continue
-            wide = array.astype(numpy.float64)
-            drift = numpy.abs(other.astype(numpy.float64) - wide).max()
-            allowed.append(TOLERANCE[array.dtype.name] * numpy.abs(wide).max() + 30 * drift + CANCELLED)
-        return arrays, allowed
+        except Exception as refused:  # pylint: disable=broad-except
+            return str(refused) or type(refused).__name__
+        rounded = behind_f16(sample.model)
+        return arrays, [self.allowed(array, other, output.name in rounded)
+                        for output, array, other in zip(sample.model.graph.output, arrays, others)]
+
+    @staticmethod
+    def allowed(array, other, rounded):
+        """How far from `array` a result may be; `other` is what inputs gave that were a little different."""
+        if array.dtype.kind != "f" or not array.size:
+            return 0
+        wide, moved = array.astype(numpy.float64), other.astype(numpy.float64)
+        finite = numpy.isfinite(wide)
+        with numpy.errstate(all="ignore"):
+            drift = numpy.abs(moved - wide)[finite & numpy.isfinite(moved)].max(initial=0)
+        largest = numpy.abs(wide[finite]).max(initial=0)
+        relative = TOLERANCE[array.dtype.name] + (THROUGH_F16 if rounded else 0)
+        return relative * largest + DRIFTS * drift + CANCELLED
 
     def execute(self, work, model, feeds, flags=(), run_flags=(), source=None):
         """(steps, what went wrong, arrays for each feed). What is compiled is the model, or `source`,
@@ -131,10 +170,10 @@ class Fuzzer:
         for number, feed in enumerate(feeds):
             command = [work / "model", f"--device={self.options.device}", *run_flags]
             for name, array in feed.items():
-                file = work / f"{number}-{name}.pb"
+                file = work / f"{number}-{len(command)}.pb"  # names may have any character
                 file.write_bytes(numpy_helper.from_array(array).SerializeToString())
                 command.append(f"--input={name}=@{file}")
-            files = [work / f"{number}-{output.name}-out.pb" for output in model.graph.output]
+            files = [work / f"{number}-out-{place}.pb" for place in range(len(model.graph.output))]
             command += [f"--output={output.name}=@{file}"
                         for output, file in zip(model.graph.output, files)]
             steps.append(harness.run(command, RUN_SECONDS))
@@ -158,18 +197,38 @@ class Fuzzer:
         good = same | (apart <= allowed)
         return "" if good.all() else f"{name} is off by {apart[~good].max():.3e} of {allowed:.3e}"
 
-    def compare(self, sample, work, flags=(), run_flags=()):
-        """(steps, what is wrong or nothing)"""
+    def referenced(self, sample):
+        """([(feed, (arrays, allowed differences))] of what ONNX Runtime gives results for, feeds without any,
+        its first reason)"""
         pairs = [(feed, isolated(self.reference, sample, feed)) for feed in sample.feeds]
-        pairs = [(feed, wanted) for feed, wanted in pairs if wanted]
-        if not pairs:
-            return [], ""
-        steps, reason, results = self.execute(work, sample.model, [feed for feed, _ in pairs], flags,
+        known = [(feed, wanted) for feed, wanted in pairs if isinstance(wanted, tuple)]
+        others = [(feed, wanted) for feed, wanted in pairs if not isinstance(wanted, tuple)]
+        why = (others[0][1] or "it crashes") if others else ""
+        return known, [feed for feed, _ in others], why
+
+    def survives(self, sample, work, feeds, flags=()):
+        """(steps, what is wrong or nothing) where there is no reference: what cameoc compiles has to run, or
+        to refuse, the feeds."""
+        steps = []
+        for feed in feeds:
+            tried, reason, _ = self.execute(work, sample.model, [feed], flags)
+            steps += tried
+            if reason and (tried[-1].crashed or not re.search(r"\berror: .{10}", tried[-1].output)):
+                return steps, f"without a reference: {reason}"
+        return steps, ""
+
+    def compare(self, sample, work, flags=(), run_flags=()):
+        """(steps, what is wrong or nothing, whether anything was compared)"""
+        known, others, _ = self.referenced(sample)
+        steps, reason = self.survives(sample, work, others, flags)
+        if reason or not known:
+            return steps, reason, False
+        tried, reason, results = self.execute(work, sample.model, [feed for feed, _ in known], flags,
                                               run_flags)
-        for arrays, (_, (wanted, allowed)) in zip(results, pairs):
+        for arrays, (_, (wanted, allowed)) in zip(results, known):
             for output, value, right, most in zip(sample.model.graph.output, arrays, wanted, allowed):
                 reason = reason or self.differs(output.name, value, right, most)
-        return steps, reason
+        return steps + tried, reason, True
 
     @staticmethod
     def results(model, feed):
@@ -182,8 +241,9 @@ class Fuzzer:
         """The first node that fails by itself on the values that ONNX Runtime gives it."""
         graph = sample.model.graph
         known = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-        inner = [name for node in graph.node for name in node.output]
-        every = fuzz_graphs.assemble(graph.node, graph.input, inner, graph.initializer)
+        inner = [name for node in graph.node for name in node.output if name]
+        opset = fuzz_graphs.opset_of(sample.model)
+        every = fuzz_graphs.assemble(graph.node, graph.input, inner, graph.initializer, opset)
         for feed in sample.feeds:
             found = isolated(self.results, every, feed)
             if not found:
@@ -197,9 +257,9 @@ class Fuzzer:
                     [node], [fuzz_graphs.as_input(*item) for item in inputs.items()],
                     [helper.make_tensor_value_info(
                         name, helper.np_dtype_to_tensor_dtype(values[name].dtype), None)
-                     for name in node.output], weights), [inputs], {})
-                steps, reason = self.compare(one, work)
-                if steps and reason:
+                     for name in node.output if name], weights, opset), [inputs], {})
+                _, reason, compared = self.compare(one, work)
+                if compared and reason:
                     return f"; alone: {node.op_type}: {reason}"
         return ""
 
@@ -209,14 +269,15 @@ class Fuzzer:
             return Outcome("graph", seed, ended=NO_REFERENCE)
         checked = seed % CHECKED_EVERY == 0
         work = self.work / f"graph-{seed}"
-        steps, reason = self.compare(sample, work, ["--sim-checks"] if checked else [],
-                                     ["--sim-checks=all", f"--sim-seed={seed}"] if checked else [])
+        steps, reason, compared = self.compare(
+            sample, work, ["--sim-checks"] if checked else [],
+            ["--sim-checks=all", f"--sim-seed={seed}"] if checked else [])
         if reason:
             alone = "" if any(step.crashed for step in steps) else self.shrink(
                 sample, self.work / f"graph-{seed}-alone")
             return Outcome("graph", seed, reason + alone, steps)
         shutil.rmtree(work, ignore_errors=True)
-        return Outcome("graph", seed, ended="compared" if steps else NO_REFERENCE)
+        return Outcome("graph", seed, ended="compared" if compared else NO_REFERENCE)
 
     # --- mutations
 
@@ -276,7 +337,8 @@ def run(options):
     cases = []
     for kind, count in (("graph", options.graphs), ("mutation", options.mutations)):
         if re.search(options.only, kind):
-            cases += [(kind, options.seed + i) for i in range(options.count or count)]
+            seeds = harness.seeds_of(f"fuzz-{kind}", options, options.count or count)
+            cases += [(kind, seed) for seed in seeds]
     endings = collections.Counter()
     with multiprocessing.Pool(options.jobs, start, (Fuzzer, options, suite.work)) as pool:
         for outcome in pool.imap_unordered(check, cases):
@@ -285,7 +347,7 @@ def run(options):
             else:
                 endings[outcome.kind, outcome.ended] += 1
                 if outcome.ended == NO_REFERENCE:
-                    suite.skip("ONNX Runtime gives no results")
+                    suite.skip("ONNX Runtime gives no results: compiled and run alone")
                 else:
                     suite.ok()
     for (kind, ended), number in sorted(endings.items()):
@@ -301,7 +363,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
     parser.set_defaults(target="sim:sm_80")
-    parser.add_argument("--seed", type=int, default=1, help="the first seed")
+    harness.add_seed(parser, 1)
     parser.add_argument("--graphs", type=int, default=100, metavar="N", help="how many graphs")
     parser.add_argument("--mutations", type=int, default=300, metavar="N", help="how many mutations")
     parser.add_argument("--count", type=int, default=0, metavar="N", help="how many of each kind")

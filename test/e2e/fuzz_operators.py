@@ -3,7 +3,8 @@ and adds one node (a few for what computes a shape); what cannot be drawn raises
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
-from fuzz_graphs import BOOL, F16, F32, F64, I32, I64, OPERATORS, U8, Redraw
+from fuzz_graphs import (BOOL, F16, F32, F64, I32, I64, OPERATORS, U8, Redraw, all_meet, broadcast,
+                         same)
 
 FLOATS = (F32, F16, F64)
 NUMBERS = (*FLOATS, I32, I64)
@@ -19,7 +20,7 @@ def operator(*names, weight=1):
 
 
 def window(kernel, dims, graph):
-    """Attributes of a sliding window over `dims`; the sizes of symbols are at least 1."""
+    """Attributes of a sliding window over `dims`, which fits whatever sizes symbols have."""
     spatial = len(kernel)
     attributes = {}
     if graph.chance(0.5):
@@ -32,12 +33,37 @@ def window(kernel, dims, graph):
         attributes["dilations"] = [graph.integer(1, 2) for _ in range(spatial)]
     spans = [(size - 1) * dilation + 1 for size, dilation in
              zip(kernel, attributes.get("dilations", [1] * spatial))]
-    fits = all(isinstance(dim, int) and dim >= span for dim, span in zip(dims, spans))
-    if not fits and attributes.get("auto_pad") != "SAME_UPPER":
-        # A symbol may become 1: the window must fit then, too.
+    fits = all(graph.least_of(dim) >= span for dim, span in zip(dims, spans))
+    if not fits and attributes.get("auto_pad") not in ("SAME_UPPER", "SAME_LOWER"):
         attributes = {"auto_pad": "SAME_UPPER", **(
             {"strides": attributes["strides"]} if "strides" in attributes else {})}
     return attributes
+
+
+def windows_along(size, span, stride, before, after, ceil):
+    """How many windows there are; the last one of those that `ceil` adds begins in what is not padding."""
+    room = size + before + after - span
+    count = (-(-room // stride) if ceil else room // stride) + 1
+    return count - 1 if ceil and (count - 1) * stride >= size + before else count
+
+
+def window_dims(g, dims, kernel, *, strides=None, pads=None, dilations=None, auto_pad="NOTSET", ceil_mode=0,
+                **_):
+    """The dimensions that a window with these attributes leaves of `dims`."""
+    found = []
+    for axis, (dim, size) in enumerate(zip(dims, kernel)):
+        stride = strides[axis] if strides else 1
+        span = (size - 1) * (dilations[axis] if dilations else 1) + 1
+        before, after = (pads[axis], pads[axis + len(kernel)]) if pads else (0, 0)
+        if auto_pad.startswith("SAME"):
+            key, count = ("same", stride), lambda n, stride=stride: -(-n // stride)
+        else:
+            def count(n, given=(span, stride, before, after, ceil_mode)):
+                return windows_along(n, *given)
+            key = (span, stride, before, after, 1) if ceil_mode else (span, stride, before + after, 0, 0)
+        keeps = stride == 1 and (auto_pad.startswith("SAME") or before + after + 1 == span)
+        found.append(dim if keeps else g.derived(dim, key, count))
+    return found
 
 
 # --- elementwise
@@ -62,14 +88,6 @@ def positive(g, name):
 def steps(g, name):
     x = g.pick(lambda v: v.dtype in FLOATS and v.exact)
     g.add(name, [x], x.dims)
-
-
-def broadcast(a, b):
-    dims, shorter = (list(a), b) if len(a) >= len(b) else (list(b), a)
-    for i in range(1, len(shorter) + 1):
-        if dims[-i] == 1:
-            dims[-i] = shorter[-i]
-    return tuple(dims)
 
 
 @operator("Add", "Sub", "Mul", "Max", "Min", weight=3)
@@ -121,10 +139,13 @@ def bits(g, name):
 @operator("Where", weight=2)
 def where(g, name):
     condition = g.pick(lambda v: v.dtype is BOOL)
-    x = g.pick(lambda v: v.dtype in NUMBERS and all(
-        a == b or 1 in (a, b) for a, b in zip(reversed(v.dims), reversed(condition.dims))))
-    y = g.constant(g.array(x.dtype, ()))
-    g.add(name, [condition, x, y], broadcast(condition.dims, x.dims))
+    x = g.pick(lambda v: v.dtype in NUMBERS and all_meet(v.dims, condition.dims))
+    dims = broadcast(condition.dims, x.dims)
+    y = g.partner(x) if g.chance(0.5) else g.constant(g.array(x.dtype, ()))
+    if not all_meet(dims, y.dims):
+        raise Redraw()
+    x, y = (y, x) if g.chance(0.3) else (x, y)
+    g.add(name, [condition, x, y], broadcast(dims, broadcast(x.dims, y.dims)))
 
 
 @operator("Clip")
@@ -292,14 +313,25 @@ def lrn(g, name):
 
 # --- products and windows
 
+@operator("MatMul", weight=2)
+def open_matmul(g, name):
+    """Of values whose depth, or batch, is open."""
+    x = g.pick(lambda v: v.dtype in (F32, F64) and v.rank >= 2 and not v.fixed)
+    if g.chance(0.5):  # with itself, turned
+        perm = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
+        g.add("Transpose", [x], tuple(x.dims[axis] for axis in perm), perm=perm)
+    y = g.pick(lambda v: v.dtype is x.dtype and v.rank >= 2 and same(v.dims[-2:-1], x.dims[-1:])
+               and all_meet(x.dims[:-2], v.dims[:-2]))
+    g.add(name, [x, y], (*broadcast(x.dims[:-2], y.dims[:-2]), x.dims[-2], y.dims[-1]), exact=False)
+
+
 @operator("MatMul", weight=3)
 def matmul(g, name):
     x = g.pick(lambda v: v.dtype in (F32, F64) and v.rank >= 2 and isinstance(v.dims[-1], int))
     columns = g.integer(1, 17)
     if g.chance(0.4):
         y = g.pick(lambda v: v.dtype is x.dtype and v.rank >= 2 and v.dims[-2] == x.dims[-1]
-                   and all(a == b or (a == 1 or b == 1)
-                           for a, b in zip(reversed(x.dims[:-2]), reversed(v.dims[:-2]))))
+                   and all_meet(x.dims[:-2], v.dims[:-2]))
     else:
         y = g.weight(x.dtype, [x.dims[-1], columns])
     g.add(name, [x, y], (*broadcast(x.dims[:-2], y.dims[:-2]), x.dims[-2], y.dims[-1]), exact=False)
@@ -338,31 +370,60 @@ def einsum(g, name):
     g.add(name, [x, y], dims, exact=False, equation=equation)
 
 
-@operator("Conv", weight=4)
+@operator("Conv", weight=6)
 def conv(g, name):
-    x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4) and isinstance(v.dims[1], int))
+    # ONNX Runtime does not come to an end where there are no channels.
+    x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4) and isinstance(v.dims[1], int) and v.dims[1])
     channels = x.dims[1]
     groups = g.choose([1, 1, channels] + [n for n in (2, 3) if channels % n == 0])
     filters = groups * g.integer(1, 4)
     kernel = [g.integer(1, 3) for _ in x.dims[2:]]
     w = g.weight(F32, [filters, channels // groups, *kernel])
     b = g.weight(F32, [filters]) if g.chance(0.5) else None
-    g.add(name, [x, w, b], lambda i, array: (x.dims[0], filters, *map(lambda _: g.symbol(), kernel)),
-          exact=False, group=groups, **window(kernel, x.dims[2:], g))
+    attributes = window(kernel, x.dims[2:], g)
+    dims = (x.dims[0], filters, *window_dims(g, x.dims[2:], kernel, **attributes))
+    g.add(name, [x, w, b], dims, exact=False, group=groups, **attributes)
 
 
-@operator("ConvTranspose")
+@operator("ConvTranspose", weight=3)
 def conv_transpose(g, name):
-    x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4) and isinstance(v.dims[1], int))
+    x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4) and isinstance(v.dims[1], int) and v.dims[1])
+    groups = g.choose([1, 1, 1, x.dims[1]])
     kernel = [g.integer(1, 3) for _ in x.dims[2:]]
     filters = g.integer(1, 4)
     w = g.weight(F32, [x.dims[1], filters, *kernel])
-    attributes = {"strides": [g.integer(1, 2) for _ in kernel]} if g.chance(0.6) else {}
-    g.add(name, [x, w], lambda i, array: (x.dims[0], filters, *map(lambda _: g.symbol(), kernel)),
-          exact=False, **attributes)
+    strides = [g.integer(1, 3) if g.chance(0.6) else 1 for _ in kernel]
+    dilations = [g.choose([1, 1, 1, 2]) for _ in kernel]
+    spans = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
+    attributes = {"strides": strides, "dilations": dilations, "group": groups}
+    auto = g.choose(["", "", "", "SAME_UPPER", "SAME_LOWER", "VALID"])
+    taken, added = [[0, 0] for _ in kernel], [0 for _ in kernel]
+    if auto:
+        attributes["auto_pad"] = auto
+    elif g.chance(0.5):
+        # Of what the least size gives at least one element is left.
+        taken = [[g.integer(0, min(1, span // 2)) for _ in range(2)] for span in spans]
+        attributes["pads"] = [pad for side in zip(*taken) for pad in side]
+    if auto in ("", "VALID") and g.chance(0.4):
+        added = [g.integer(0, max(stride, dilation) - 1) for stride, dilation in zip(strides, dilations)]
+        attributes["output_padding"] = added
+    dims = []
+    for dim, stride, span, (before, after), more in zip(x.dims[2:], strides, spans, taken, added):
+        size = span - before - after + more
+        if auto.startswith("SAME"):
+            dims.append(g.derived(dim, ("times", stride, 0), lambda n, stride=stride: n * stride))
+        elif stride == 1 and size == 1:
+            dims.append(dim)
+        else:
+            dims.append(g.derived(dim, ("times", stride, size),
+                                  lambda n, stride=stride, size=size: (n - 1) * stride + size))
+    if min(map(g.least_of, dims)) < 1:
+        raise Redraw()
+    inputs = [x, w, g.weight(F32, [filters * groups])] if g.chance(0.4) else [x, w]
+    g.add(name, inputs, (x.dims[0], filters * groups, *dims), exact=False, **attributes)
 
 
-@operator("MaxPool", "AveragePool", "LpPool", weight=2)
+@operator("MaxPool", "AveragePool", "LpPool", weight=3)
 def pool(g, name):
     x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4))
     kernel = [g.integer(1, 3) for _ in x.dims[2:]]
@@ -371,7 +432,7 @@ def pool(g, name):
         attributes["count_include_pad"] = g.integer(0, 1)
     if "auto_pad" not in attributes:
         attributes["ceil_mode"] = g.integer(0, 1)
-    g.add(name, [x], lambda i, array: (*x.dims[:2], *map(lambda _: g.symbol(), kernel)),
+    g.add(name, [x], (*x.dims[:2], *window_dims(g, x.dims[2:], kernel, **attributes)),
           exact=x.exact and name == "MaxPool", kernel_shape=kernel, **attributes)
 
 
@@ -398,7 +459,7 @@ def concat(g, name):
     parts = [x]
     for _ in range(g.integer(1, 3)):
         parts.append(g.pick(lambda v: v.dtype is x.dtype and v.rank == x.rank
-                            and v.dims[:axis] + v.dims[axis + 1:] == rest))
+                            and same(v.dims[:axis] + v.dims[axis + 1:], rest)))
     dims = list(x.dims)
     sizes = [part.dims[axis] for part in parts]
     dims[axis] = sum(sizes) if all(isinstance(s, int) for s in sizes) else g.symbol()
@@ -431,6 +492,8 @@ def cut_slice(g, name):
 def pad(g, name):
     x = g.pick(lambda v: v.rank and v.dtype in (F32, F64, I64) and v.array.size)
     mode = g.choose(["constant", "constant", "edge", "reflect", "wrap"])
+    if mode == "wrap" and g.opset < 19:
+        raise Redraw()  # ONNX Runtime has it before ONNX does
     pads = [g.integer(-1 if mode == "constant" else 0, 2) for _ in range(2 * x.rank)]
     if mode in ("reflect", "wrap"):
         pads = [0 if not isinstance(dim, int) else min(amount, max(0, dim - 1))
@@ -504,6 +567,15 @@ def expand_like(g, name):
     g.add("Shape", [other], (other.rank,))
     x = g.weight(F32, [dim if isinstance(dim, int) and g.chance(0.5) else 1 for dim in other.dims])
     g.add(name, [x, g.values[-1]], other.dims)
+
+
+@operator("Expand")
+def expand_to(g, name):
+    """A value to the shape of one that it broadcasts with."""
+    x = g.pick(lambda v: v.rank and not v.fixed)
+    y = g.pick(lambda v: v is not x and v.rank and all_meet(v.dims, x.dims))
+    g.add("Shape", [y], (y.rank,))
+    g.add(name, [x, g.values[-1]], broadcast(x.dims, y.dims))
 
 
 @operator("Tile")

@@ -4,11 +4,15 @@ drawn raises Redraw."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
-from fuzz_graphs import BOOL, F32, I64, Redraw
+from fuzz_graphs import (BOOL, EQUAL, F32, I64, NUMBERS, ONE_OR, Redraw, all_meet, broadcast, relative,
+                         root, same)
+from fuzz_operators import window_dims, windows_along
 
 FORMS = []  # functions; those that are drawn more often come more often
 UNARY = ("Relu", "Sigmoid", "Tanh", "Abs", "Neg", "HardSwish", "Softsign", "LeakyRelu", "Elu",
          "Gelu")
+INVERSE = {"Mul": "Div", "Div": "Mul", "Add": "Sub", "Sub": "Add"}
+LOWEST = float(numpy.finfo(F32).min)
 
 
 def form(weight=1):
@@ -53,17 +57,10 @@ def activation(g, x):
     return op(g, g.choose(UNARY), x)
 
 
-def broadcast_dims(a, b):
-    dims, shorter = (list(a), b) if len(a) >= len(b) else (list(b), a)
-    for i in range(1, len(shorter) + 1):
-        dims[-i] = shorter[-i] if dims[-i] == 1 else dims[-i]
-    return tuple(dims)
-
-
 def combine(g, x, y):
     x, y = (y, x) if g.chance(0.5) else (x, y)
     return op(g, g.choose(["Add", "Add", "Sub", "Mul", "Max", "Min"]), x, y,
-              dims=broadcast_dims(x.dims, y.dims))
+              dims=broadcast(x.dims, y.dims))
 
 
 def narrow(g, x):
@@ -87,10 +84,38 @@ def epilogue(g, x):
             x = narrow(g, x)
         elif kind in (2, 3):
             y = g.partner(x)
-            if broadcast_dims(x.dims, y.dims) == x.dims:
+            if broadcast(x.dims, y.dims) == x.dims:
                 x = combine(g, x, y)
         else:
             x = activation(g, x)
+    return x
+
+
+def factor(g, x):
+    """A constant that broadcasts to `x`: one number, one a channel, or any."""
+    number = g.choose(NUMBERS)
+    kind = g.integer(0, 4)
+    shape = []
+    if kind == 1:
+        shape = [1] * g.integer(0, x.rank)
+    elif kind == 2 and x.rank >= 2 and isinstance(x.dims[1], int):
+        shape = [x.dims[1], *[1] * (x.rank - 2)]
+    elif kind == 3 and x.rank and isinstance(x.dims[-1], int):
+        shape = [x.dims[-1]]
+    elif kind == 4:
+        return g.weight(F32, [dim if isinstance(dim, int) and g.chance(0.5) else 1
+                              for dim in x.dims])
+    return g.constant(numpy.full(shape, number, F32))
+
+
+def scaled(g, x):
+    """One step of a chain, perhaps followed by its inverse; the constant on either side."""
+    by = factor(g, x)
+    name = g.choose(list(INVERSE))
+    swapped = name != "Div" and g.chance(0.3)
+    x = op(g, name, *((by, x) if swapped else (x, by)), dims=broadcast(x.dims, by.dims))
+    if g.chance(0.4) and not (swapped and name == "Sub"):
+        x = op(g, INVERSE[name], x, by, dims=x.dims)
     return x
 
 
@@ -120,6 +145,58 @@ def tree(g):
     level = [activation(g, x) if g.chance(0.5) else x for _ in range(g.integer(2, 5))]
     while len(level) > 1:
         level = [combine(g, *level[:2]), *level[2:]]
+
+
+@form()
+def cancelling(g):
+    """Scales and sums by constants, of which some are undone, around a product or alone."""
+    x = pick(g)
+    for _ in range(g.integer(1, 3)):
+        x = scaled(g, x)
+    if deep(x) and g.chance(0.6):
+        x = product(g, x)
+        for _ in range(g.integer(0, 2)):
+            x = scaled(g, x)
+
+
+@form(4)
+def open_against_open(g):
+    """Two values whose open sizes have other names meet: one of them is 1 in a run, or both are equal."""
+    x = pick(g, accepts=lambda v: {"N", "M"} & set(map(root, v.dims)))
+
+    def meets(v):
+        return v is not x and all_meet(v.dims, x.dims) and any(
+            a != b and 1 not in (a, b) for a, b in zip(v.dims[::-1], x.dims[::-1]))
+    try:
+        y = pick(g, accepts=meets)
+    except Redraw:
+        dims = [relative(g, dim) for dim in x.dims]
+        axis = g.choose([at for at, dim in enumerate(x.dims) if root(dim) in ("N", "M")])
+        dims[axis] = g.choose([name for name in (*ONE_OR, *EQUAL) if root(name) == root(x.dims[axis])
+                               and name != x.dims[axis]])
+        y = g.input(F32, dims[g.integer(0, axis):])
+    kind = g.integer(0, 3)
+    if kind == 0:
+        g.add("Greater", [x, y], broadcast(x.dims, y.dims), exact=False)
+        dims = last(g).dims
+        op(g, "Where", last(g), *((x, y) if g.chance(0.5) else (y, x)), dims=dims)
+    elif kind == 1 and x.rank == y.rank and [
+            i for i in range(x.rank) if same(x.dims[:i] + x.dims[i + 1:], y.dims[:i] + y.dims[i + 1:])]:
+        axis = g.choose([i for i in range(x.rank) if same(x.dims[:i] + x.dims[i + 1:],
+                                                          y.dims[:i] + y.dims[i + 1:])])
+        concat(g, [x, y, x] if g.chance(0.3) else [x, y], axis)
+    elif kind == 2:
+        g.add("Shape", [y], (y.rank,))
+        op(g, "Expand", x, last(g), dims=broadcast(x.dims, y.dims))
+    else:
+        combine(g, activation(g, x) if g.chance(0.5) else x, y)
+    z = last(g)
+    if g.chance(0.5) and z.rank:
+        axis = g.integer(-z.rank, -1)
+        keep = tuple(1 if at == axis else dim for at, dim in zip(range(-z.rank, 0), z.dims))
+        y = op(g, g.choose(["ReduceMax", "ReduceSum", "ReduceMean"]), z, g.ints(axis), dims=keep, keepdims=1)
+        combine(g, z, y)
+    epilogue(g, last(g))
 
 
 @form()
@@ -282,9 +359,10 @@ def rows_of_table(g):
 
 # --- reductions and what surrounds them
 
-def softmax(g, x, axis):
+def softmax(g, x, axis, finite=True):
     keep = tuple(1 if i == axis % x.rank else dim for i, dim in enumerate(x.dims))
-    shifted = op(g, "Sub", x, op(g, "ReduceMax", x, g.ints(axis), dims=keep, keepdims=1))
+    largest = op(g, "ReduceMax", x, g.ints(axis), dims=keep, keepdims=1, finite=finite)
+    shifted = op(g, "Sub", x, largest, finite=finite)
     powers = op(g, "Exp", shifted)
     return op(g, "Div", powers, op(g, "ReduceSum", powers, g.ints(axis), dims=keep, keepdims=1))
 
@@ -347,12 +425,44 @@ def norm_operators(g):
     epilogue(g, y)
 
 
+@form(2)
+def masked_scores(g):
+    """Softmax of what a mask hides some of, as exporters write it; of some rows all of it."""
+    x = pick(g, rank=range(2, 5))
+    hides = g.choose([LOWEST, LOWEST, -1e9, -1e4, -float("inf")])
+    shape = [dim if isinstance(dim, int) and g.chance(0.8) else 1 for dim in x.dims]
+    hidden = g.random.uniform(size=shape) < 0.4
+    if not numpy.isfinite(hides):
+        hidden[..., 0] = False  # a row of which all is hidden has no result
+    elif g.chance(0.4):
+        hidden[..., :1, :] = True
+    made = len(g.values)
+    kind = g.integer(0, 3)
+    given = None
+    if kind == 3 and len(g.inputs) < 4:  # a mask that a run is given
+        given = g.input(BOOL, x.dims[-1:] if g.chance(0.5) else x.dims)
+        made += 1
+    if kind == 0:
+        y = op(g, "Add", x, g.constant(numpy.where(hidden, F32(hides), F32(0))), finite=False)
+    elif kind == 1:
+        y = op(g, "Where", g.constant(hidden), scalar(g, hides), x, dims=x.dims, finite=False)
+    else:
+        seen = op(g, "Cast", given, to=1) if given else g.constant((~hidden).astype(F32))
+        turned = op(g, "Sub", scalar(g, 1), seen, dims=seen.dims)
+        mask = op(g, "Mul", turned, scalar(g, max(hides, LOWEST)), dims=seen.dims, finite=False)
+        y = op(g, "Add", x, mask, finite=False)
+    y = softmax(g, y, -1, finite=False) if g.chance(0.5) else op(g, "Softmax", y, axis=-1)
+    # Nothing else is drawn of what has no magnitude to compare with.
+    g.values[made:] = [y]
+    epilogue(g, y)
+
+
 # --- products
 
 def product(g, x, columns=None):
     """With a weight that may be turned or padded, of a value that may be prepared."""
     depth = x.dims[-1]
-    columns = columns or g.choose([1, 3, 8, 17, 33, 70])
+    columns = columns or g.choose([1, 3, 8, 17, 33, 70, 130])
     if g.chance(0.3):
         x = activation(g, x)
     return op(g, "MatMul", x, g.weight(F32, [depth, columns]), dims=(*x.dims[:-1], columns))
@@ -469,30 +579,43 @@ def equal_branches(g):
 # --- convolutions
 
 def image(v):
-    return v.rank == 4 and all(isinstance(dim, int) for dim in v.dims[1:])
+    return v.rank == 4 and isinstance(v.dims[1], int) and v.dims[1] > 0
+
+
+def pads_of(g, reach, dims):
+    """Before and after each of two axes: none, what keeps the size, or any."""
+    fits = min(map(g.least_of, dims)) > reach
+    kind = g.integer(0, 9)
+    if kind < 6 or (kind < 8 and not fits):
+        return [reach // 2, reach // 2, reach - reach // 2, reach - reach // 2]
+    return [g.integer(0 if fits else reach, reach) if kind >= 8 else 0 for _ in range(4)]
 
 
 def convolve(g, x, *, kernel=None, filters=None):
     """A convolution with what stands around it in networks."""
     channels = x.dims[1]
-    kernel = kernel or g.choose([1, 1, 3, 3, 2, 5])
+    kernel = kernel or g.choose([1, 3, 3, 2, 5])
     groups = g.choose([1, 1, 1, channels])
     filters = filters or groups * g.choose([1, 1, 2, 3] if groups > 1 else [1, 4, 7, 16, 24])
     groups = groups if filters % groups == 0 else 1
     dilation, stride = g.choose([1, 1, 1, 2]), g.choose([1, 1, 1, 2])
     reach = (kernel - 1) * dilation
-    pads = [reach // 2] * 4 if g.chance(0.7) or min(x.dims[2:]) <= reach else [0] * 4
+    pads = pads_of(g, reach, x.dims[2:])
     if g.chance(0.25) and reach:
-        x = op(g, "Pad", x, g.ints(0, 0, 1, 0, 0, 0, 1, 2),
-               dims=(*x.dims[:2], x.dims[2] + 2, x.dims[3] + 2), mode="constant")
-    out = [(size + pads[0] + pads[2] - reach - 1) // stride + 1 for size in x.dims[2:]]
-    if min(out) < 1:
+        x = op(g, "Pad", x, g.ints(0, 0, 1, 0, 0, 0, 1, 2), mode="constant",
+               dims=(*x.dims[:2], g.derived(x.dims[2], ("plus", 2), lambda size: size + 2),
+                     g.derived(x.dims[3], ("plus", 2), lambda size: size + 2)))
+        if g.chance(0.3):
+            x = scaled(g, x)
+    if any(windows_along(g.least_of(dim), reach + 1, stride, pads[axis], pads[axis + 2], 0) < 1
+           for axis, dim in enumerate(x.dims[2:])):
         raise Redraw()
     inputs = [x, g.weight(F32, [filters, channels // groups, kernel, kernel])]
     if g.chance(0.5):
         inputs.append(g.weight(F32, [filters]))
-    y = op(g, "Conv", *inputs, dims=(x.dims[0], filters, *out), group=groups, pads=pads,
-           dilations=[dilation] * 2, strides=[stride] * 2)
+    window = {"pads": pads, "dilations": [dilation] * 2, "strides": [stride] * 2}
+    out = window_dims(g, x.dims[2:], [kernel] * 2, **window)
+    y = op(g, "Conv", *inputs, dims=(x.dims[0], filters, *out), group=groups, **window)
     if g.chance(0.5):
         variance = g.constant(numpy.abs(g.array(F32, [filters])) + F32(0.5))
         scale = g.weight(F32, [filters])
@@ -501,13 +624,20 @@ def convolve(g, x, *, kernel=None, filters=None):
 
 
 def pool(g, x):
-    kernel = [min(g.choose([2, 3]), size) for size in x.dims[2:]]
-    out = [(size - k) // 2 + 1 for size, k in zip(x.dims[2:], kernel)]
+    kernel = [min(g.choose([2, 3]), g.least_of(size)) for size in x.dims[2:]]
+    if min(kernel) < 1:
+        raise Redraw()
+    attributes = {"strides": [2, 2]}
+    if g.chance(0.4):
+        attributes["pads"] = [g.integer(0, size - 1) for size in [*kernel, *kernel]]
+    if g.chance(0.3):
+        attributes["ceil_mode"] = 1
+    out = window_dims(g, x.dims[2:], kernel, **attributes)
     return op(g, g.choose(["MaxPool", "AveragePool"]), x, dims=(*x.dims[:2], *out),
-              kernel_shape=kernel, strides=[2, 2])
+              kernel_shape=kernel, **attributes)
 
 
-@form(3)
+@form(6)
 def convolution(g):
     x = pick(g, accepts=image)
     y = epilogue(g, convolve(g, x))
@@ -519,7 +649,7 @@ def convolution(g):
             activation(g, combine(g, x, y))
 
 
-@form()
+@form(3)
 def pooled(g):
     x = pick(g, accepts=image)
     y = pool(g, epilogue(g, x))
@@ -562,15 +692,16 @@ def squeeze_excite(g):
     op(g, "Mul", x, op(g, "Sigmoid", y))
 
 
-@form()
+@form(2)
 def step_up(g):
     """What an U-Net does: up by two, beside a skip."""
     x = pick(g, accepts=lambda v: image(v) and v.array.size < 2000)
     filters = g.choose([2, 3, 8])
-    dims = (x.dims[0], filters, 2 * x.dims[2], 2 * x.dims[3])
-    if g.chance(0.5):
-        y = op(g, "ConvTranspose", x, g.weight(F32, [x.dims[1], filters, 2, 2]), strides=[2, 2],
-               dims=dims)
+    dims = (x.dims[0], filters, *(g.derived(dim, ("times", 2, 0), lambda n: 2 * n) for dim in x.dims[2:]))
+    if g.chance(0.5):  # of windows that abut, or that overlap
+        size, cut = g.choose([(2, 0), (4, 1)])
+        y = op(g, "ConvTranspose", x, g.weight(F32, [x.dims[1], filters, size, size]), strides=[2, 2],
+               pads=[cut] * 4, dims=dims)
     else:
         y = op(g, "Resize", x, None, g.constant(numpy.array([1, 1, 2, 2], F32)), mode="nearest",
                coordinate_transformation_mode="asymmetric", nearest_mode="floor",

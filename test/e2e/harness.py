@@ -3,6 +3,7 @@ it ended, and the closing line that tools/run-tests reads."""
 # SPDX-License-Identifier: Apache-2.0
 import collections
 import concurrent.futures
+import datetime
 import json
 import os
 import re
@@ -93,6 +94,7 @@ def peak_memory(pid):
     return int(found.group(1)) * 1024 if found else 0
 
 
+FOUND_SEEDS = Path(__file__).resolve().parent / "found_seeds.txt"
 KNOWN_FAILURES = Path(__file__).resolve().parent / "known_failures.txt"
 REORDERED_SUMS = Path(__file__).resolve().parent / "reordered_sums.txt"
 
@@ -243,6 +245,33 @@ def add_arguments(parser):
     parser.add_argument("--every-way", action="store_true",
                         help="run plainly, and twice with all checks, one with each form of a "
                              "kernel; compile with -O0, too; all give the same bits")
+
+
+SEEDS_A_DAY = 10 ** 6
+
+
+def seed_of(text, today=None):
+    """A number, or of `today` the first of those that no other day has; it is said, so that it can be drawn
+    again."""
+    if text != "today":
+        return int(text)
+    seed = int((today or datetime.date.today()).strftime("%Y%m%d")) * SEEDS_A_DAY
+    print(f"seeds of today: --seed={seed} draws them again", flush=True)
+    return seed
+
+
+def add_seed(parser, first):
+    parser.set_defaults(first_seed=first)
+    parser.add_argument("--seed", type=seed_of, metavar="N",
+                        help=f"the first seed ({first}), or today for those of the day")
+
+
+def seeds_of(part, options, count):
+    """From the first one on; where none was asked for, those that found_seeds.txt has of the part, too."""
+    first = options.first_seed if options.seed is None else options.seed
+    found = read_known_failures(part, FOUND_SEEDS) if options.seed is None else {}
+    seeds = list(range(first, first + count))
+    return seeds + [int(seed) for seed in found if int(seed) not in seeds]
 
 
 def compile_flags(options):
