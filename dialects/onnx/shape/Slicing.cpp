@@ -386,9 +386,11 @@ FailureOr<PadShape> inferPad(Shapes &shapes, Operation *op) {
   for (auto [size, before, after] : llvm::zip(x, amounts->first, amounts->second))
     if (failed(padDimension(s, op, size, before, after, shape)))
       return failure();
-  auto isZero = [](OpFoldResult crop) { return isConstantIntValue(crop, 0); };
+  auto isZero = [](OpFoldResult amount) { return isConstantIntValue(amount, 0); };
   auto isOne = [](OpFoldResult size) { return isConstantIntValue(size, 1); };
-  shape.isIdentity = shape.result == x && llvm::all_of(shape.crops, isZero);
+  // Pads of 1 and -1 move elements within a result of the same size.
+  shape.isIdentity =
+      shape.result == x && llvm::all_of(shape.crops, isZero) && llvm::all_of(shape.before, isZero);
   if (!shape.isIdentity && cast<PadOp>(op).getMode() == "constant" && !isAbsent(op, 2) &&
       !llvm::all_of(shapes.of(op, 2), isOne))
     return s.refuse(op, "constant_value is " + typeText(op->getOperand(2).getType()) +

@@ -73,6 +73,28 @@ func.func @cropped_beyond(%x: tensor<3xf32>) -> tensor<?xf32> {
 
 // -----
 
+// Pads of 1 and -1 leave the size and move the elements.
+// CHECK-LABEL: func @moved_by_pads
+// CHECK: kernel.dispatch
+// CHECK: arith.subi
+// CHECK-LABEL: func @padded_by_nothing
+// CHECK-NOT: kernel.dispatch
+// CHECK: return %arg0
+func.func @moved_by_pads(%x: tensor<5xf32>) -> tensor<5xf32> {
+  %none = onnx.None() : () -> none
+  %pads = onnx.Constant() {value = dense<[1, -1]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y = onnx.Pad(%x, %pads, %none, %none) : (tensor<5xf32>, tensor<2xi64>, none, none) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+func.func @padded_by_nothing(%x: tensor<5xf32>) -> tensor<5xf32> {
+  %none = onnx.None() : () -> none
+  %pads = onnx.Constant() {value = dense<0> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y = onnx.Pad(%x, %pads, %none, %none) : (tensor<5xf32>, tensor<2xi64>, none, none) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
+// -----
+
 // expected-error @below {{unsupported: 5 nodes cannot be compiled}}
 func.func @parts(%x: tensor<5xf32>, %s: tensor<2xi64>)
     -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
