@@ -370,4 +370,5 @@ def as_half(model):
 
 
 def halved(tensor):
-    return numpy_helper.from_array(numpy_helper.to_array(tensor).astype(F16), tensor.name)
+    with numpy.errstate(over="ignore"):  # the lowest number of FP32 is minus infinity
+        return numpy_helper.from_array(numpy_helper.to_array(tensor).astype(F16), tensor.name)

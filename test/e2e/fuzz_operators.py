@@ -397,6 +397,8 @@ def conv_transpose(g, name):
     spans = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
     attributes = {"strides": strides, "dilations": dilations, "group": groups}
     auto = g.choose(["", "", "", "SAME_UPPER", "SAME_LOWER", "VALID"])
+    if auto.startswith("SAME") and any(span < stride for span, stride in zip(spans, strides)):
+        auto = ""  # ONNX Runtime takes no pads below 0, and leaves less than the stride times the size
     taken, added = [[0, 0] for _ in kernel], [0 for _ in kernel]
     if auto:
         attributes["auto_pad"] = auto
@@ -428,6 +430,9 @@ def pool(g, name):
     x = g.pick(lambda v: v.dtype is F32 and v.rank in (3, 4))
     kernel = [g.integer(1, 3) for _ in x.dims[2:]]
     attributes = window(kernel, x.dims[2:], g)
+    if attributes.get("auto_pad", "").startswith("SAME") and any(
+            size < stride for size, stride in zip(kernel, attributes.get("strides", kernel))):
+        raise Redraw()  # ONNX Runtime takes pads below 0 there, but for MaxPool, where it refuses them
     if name == "AveragePool":
         attributes["count_include_pad"] = g.integer(0, 1)
     if "auto_pad" not in attributes:
