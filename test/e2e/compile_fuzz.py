@@ -12,6 +12,7 @@ import argparse
 import collections
 import json
 import multiprocessing
+import os
 import re
 import sys
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ import fuzz_models
 import harness
 
 SECONDS = 120
+# Freed and fresh memory holds this byte and its complement: what is read behind its life is no address.
+ENVIRONMENT = {**os.environ, "MALLOC_PERTURB_": "165"}
 # Nothing of NVIDIA's is run, and nothing is made for the simulator.
 TARGET = "ptx:sm_80"
 LEVELS = ("-O0", "-O1", "-O2")
@@ -80,7 +83,8 @@ class Compiler:
             file = self.work / f"{name}.json"
             file.write_text(json.dumps({"cameo_ranges": 1, "ranges": ranges}))
             flags.append(f"--ranges={file}")
-        return harness.run([self.cameoc, source, "-o", self.work / name, *flags], SECONDS)
+        return harness.run([self.cameoc, source, "-o", self.work / name, *flags], SECONDS,
+                           env=ENVIRONMENT)
 
     @staticmethod
     def reason(step):

@@ -146,6 +146,14 @@ def inception_odd(g):
 
 
 @case
+def inception_branches(g):
+    """Products of one value, of whose results several products are made each: what they have become by then."""
+    x = g.input(2, 16, 7, 7, names={0: "N"})
+    a, b = g.conv(x, 16, 24), g.conv(x, 16, 32)
+    return g.entry(g.concat(g.conv(a, 24, 16), g.conv(a, 24, 8), g.conv(b, 32, 16), g.conv(b, 32, 8), axis=1))
+
+
+@case
 def inception_symbolic(g):
     return inception(g, 3, {0: "N"}, 7)
 

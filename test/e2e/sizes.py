@@ -5,6 +5,7 @@
   graph   graphs of fuzz_graphs.py, of which a size that inputs share is 0
   single  a single value, by each way to a dimension less, and up again
   rows    reductions along each of several open dimensions, with work on their rows
+  equal   products of which one operand, or each, has equal elements, which are in no memory, or no rows
 
 Sizes are open, at several of them, and fixed by --shapes, at each level. Models are compiled and run
 several as one; where that fails, each of them by itself."""
@@ -16,6 +17,7 @@ import re
 import sys
 
 import numpy
+from onnx import numpy_helper
 
 import compile_forms
 import fuzz_graphs
@@ -196,6 +198,30 @@ def rows():
             yield f"rows-{name}-{rank}-{axis}", finish(graph, feeds)
 
 
+# --- equal elements
+
+def filled(graph, shape):
+    number = numpy_helper.from_array(numpy.array([0.5], F32), "value")
+    return graph_forms.op(graph, "ConstantOfShape", graph.ints(*shape), dims=tuple(shape), value=number)
+
+
+def graph_input(graph, shape):
+    return graph.input(F32, shape)
+
+
+def equals():
+    """No rows, few and many, as products of each class of schedules have them."""
+    sides = {"neither": (0,), "left": (1, 16), "right": (0, 1, 16, "A"), "both": (1, 16)}
+    for (side, some), (depth, columns) in itertools.product(sides.items(), ((5, 7), (64, 96))):
+        for rows in some:
+            graph = begin(0, SIZES[0])
+            made = [filled if side in (own, "both") else graph_input for own in ("left", "right")]
+            left, right = made[0](graph, [rows, depth]), made[1](graph, [depth, columns])
+            y = graph_forms.op(graph, "MatMul", left, right, dims=(rows, columns))
+            graph_forms.op(graph, "Add", y, graph.input(F32, [columns]))
+            yield f"equal-{side}-{rows}-{depth}", finish(graph)
+
+
 # --- all of them
 
 class Checker(fuzz_models.Fuzzer):
@@ -228,7 +254,7 @@ def run(options):
     suite = harness.Suite("sizes", options.build.resolve())
     suite.tool("cameoc")
     kinds = {}
-    for name, sample in itertools.chain(empties(), graphs(), singles(), rows()):
+    for name, sample in itertools.chain(empties(), graphs(), singles(), rows(), equals()):
         if not re.search(options.filter, name):
             continue
         if sample:
