@@ -212,7 +212,7 @@ def graph_input(graph, shape):
 def equals():
     """No rows, few and many, as products of each class of schedules have them."""
     sides = {"neither": (0,), "left": (1, 16), "right": (0, 1, 16, "A"), "both": (1, 16)}
-    for (side, some), (depth, columns) in itertools.product(sides.items(), ((5, 7), (64, 96))):
+    for (side, some), (depth, columns) in itertools.product(sides.items(), ((5, 7), (64, 288))):
         for rows in some:
             graph = begin(0, SIZES[0])
             made = [filled if side in (own, "both") else graph_input for own in ("left", "right")]
