@@ -155,6 +155,8 @@ ROUNDS = "cameo-fold-scales-into-weights"
 # The class that sums narrow products in lanes, as remarks have it. Work that is fused to a product may
 # rule it out, and several narrow products may become a wide one.
 NARROW = 'schedule<"skinny"'
+# What reduces rows, and what may compute them in the same kernel.
+REDUCTION, PRODUCTS = re.compile("Softmax|Normalization|^Reduce"), ("MatMul", "Gemm")
 
 
 @dataclass
@@ -231,7 +233,7 @@ class Checker(fuzz_models.Fuzzer):
             outcome.reordered = {node.op_type for node in sample.model.graph.node} & set(self.reordered)
             outcome.rounded = not outcome.reordered and self.is_rounded(
                 sample, work, feeds, names, found["-O0"], source)
-            outcome.rounded |= self.is_narrow(sample, work, feeds, source)
+            outcome.rounded |= self.is_summed_otherwise(sample, work, feeds, source)
             if not outcome.reordered and not outcome.rounded:
                 outcome.kind = "bits"
                 outcome.reason = f"{differ} has other bits at -O2 than at -O0"
@@ -291,12 +293,18 @@ class Checker(fuzz_models.Fuzzer):
                                         source=source)
         return not reason and not self.other_bits(names, [wanted, found])
 
-    def is_narrow(self, sample, work, feeds, source):
-        """Whether a narrow product is summed in lanes at one of the levels."""
+    def is_summed_otherwise(self, sample, work, feeds, source):
+        """Whether at one of the levels a narrow product is summed in lanes, or rows of a product are reduced by the
+        block that has them, from its lanes on."""
         given = ["--start-from=imported"] if source else []
-        return any(NARROW in self.execute(work / "narrow", sample.model, feeds,
-                                          [level, "--remarks", *given], source=source)[0][0].output
-                   for level in harness.LEVELS)
+        outputs = [self.execute(work / "narrow", sample.model, feeds, [level, "--remarks", *given],
+                                source=source)[0][0].output for level in harness.LEVELS]
+        nodes = sample.model.graph.node
+        products = [node.name for node in nodes if node.op_type in PRODUCTS]
+        reductions = [node.name for node in nodes if REDUCTION.search(node.op_type)]
+        return any(NARROW in output for output in outputs) or any(
+            f"{reduction}: remark: fused with '{product}'" in outputs[-1]
+            for reduction in reductions for product in products)
 
     def check(self, seed):
         drawn = fuzz_models.isolated(draw, seed, self.options.nodes)
@@ -477,7 +485,7 @@ def run(options):
         if options.count >= DAILY:
             suite.fail("coverage", f"no graph has {', '.join(sorted(missing))}")
     print(f"{sum(outcome.rounded for outcome in outcomes)} graphs have other bits where -O2 folds "
-          "scales into weights, or where a narrow product is summed in lanes")
+          "scales into weights, where a narrow product is summed in lanes, or a product's rows by their block")
     needed = {name for outcome in outcomes for name in outcome.reordered}
     for name in sorted(set(checker.reordered) - needed):
         print(f"note: reordered_sums.txt has random-graphs/{name}, which no seed needs")
