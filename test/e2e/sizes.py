@@ -50,7 +50,11 @@ def finish(graph, feeds=None):
     graph.inputs, graph.values = ([value for value in values if value.name not in unread]
                                   for values in (graph.inputs, graph.values))
     sample = fuzz_graphs.sample_of(graph, 0)
-    sample.feeds = sample.feeds[:1] if feeds is None else feeds
+    if feeds is None:
+        sample.feeds = sample.feeds[:1]
+    else:  # inputs may have got other names
+        puts = list(zip(sample.model.graph.input, graph.inputs))
+        sample.feeds = [{put.name: feed[value.name] for put, value in puts} for feed in feeds]
     return sample
 
 
