@@ -288,7 +288,7 @@ private:
 
   const PlannedValues &planned;
   llvm::DenseMap<Value, int> held; // by buffer
-  /// What buffers held before the last launch wrote to them.
+  /// Values that buffers held before the last launch wrote to them.
   llvm::SmallDenseMap<Value, int> before;
   llvm::SmallDenseMap<int64_t, Value> outputs;
   size_t launches = 0, scalars = 0;

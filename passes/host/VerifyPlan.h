@@ -16,14 +16,14 @@ namespace cameo {
 /// Takes n log n. Fails after a diagnostic.
 llvm::LogicalResult verifyArena(mlir::func::FuncOp plan);
 
-/// What each step of an entry function on tensors reads and writes: to be held against the plan
+/// The reads and writes of each step of an entry function on tensors, to be held against the plan
 /// that the function becomes.
 class PlannedValues {
 public:
   explicit PlannedValues(mlir::func::FuncOp function);
 
-  /// Whether each step of the plan finds the values that it reads in the buffers that it has, if
-  /// these are apart from each other (verifyArena), and outputs have theirs. Parts of a storage are
+  /// Each step of the plan must find the values that it reads in the buffers that it has, if these
+  /// are apart from each other (verifyArena), and outputs must have theirs. Parts of a storage are
   /// one value, whose places in it are not looked at. Fails after a diagnostic.
   llvm::LogicalResult verify(mlir::func::FuncOp plan) const;
 

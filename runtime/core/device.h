@@ -134,7 +134,7 @@ public:
   // allocate() gave; and that a range's contents no longer count, so that reading them is a fault.
   virtual void nameMemory(DevicePtr memory, const char *name) {}
   virtual void discard(DevicePtr memory, uint64_t bytes) {}
-  // The same of values in an arena, which have numbers from 1 on. One begins: what was in its range
+  // Values in an arena are told of as well, by numbers from 1 on. One begins: what was in its range
   // no longer counts. The host or a copy has written to one. One is to be read: an error if another
   // has been written there since.
   virtual void beginValue(DevicePtr memory, uint64_t bytes, uint32_t value, const char *name) {}

@@ -302,7 +302,7 @@ static SmallVector<SizeSource> sourcesOfRows(linalg::GenericOp generic, unsigned
   return sources;
 }
 
-/// Whether reductions have as many rows along each dimension, for all that is known: two sizes that
+/// True if reductions have as many rows along each dimension, for all that is known: two sizes that
 /// only a run knows are the same where they come from one.
 static bool haveTheSameRows(ArrayRef<RowReduction> reductions, RankedTensorType rows) {
   for (unsigned dim = 0; dim < rows.getRank(); ++dim) {

@@ -152,7 +152,7 @@ struct Allocation {
   uint8_t *initialised = nullptr; // a mark a byte; null: all of it is
   std::vector<ArenaValue> values; // by mark; empty until one has begun
   uint64_t valuesBegun = 0;
-  /// What is said of the value with a mark.
+  /// The name in reports of the value with a mark.
   const char *nameOf(uint8_t mark) const {
     return mark < values.size() && !values[mark].name.empty() ? values[mark].name.c_str()
                                                               : "a value without a name";
@@ -212,7 +212,7 @@ public:
   void copyMarks(const void *target, const void *source, uint64_t bytes);
   /// Whether some byte of the range is not initialised; names the first.
   bool findUnmarked(const void *begin, uint64_t bytes, std::string &address);
-  /// Whether some byte of the value was last written as another's; names it and that.
+  /// True if some byte of the value was last written as another's; names it and that.
   bool findOverwritten(const void *begin, uint64_t bytes, uint32_t value, std::string &address,
                        std::string &writer);
   /// The allocation that holds the address, or null.
