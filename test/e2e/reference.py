@@ -181,4 +181,6 @@ def differs(name, value, reference):
     with numpy.errstate(all="ignore"):
         if numpy.allclose(value, reference, rtol=rtol, atol=atol, equal_nan=True):
             return None
-        return f"{name}: largest difference {numpy.abs(value - reference).max():.3e}"
+        if (numpy.isnan(value) != numpy.isnan(reference)).any():
+            return f"{name}: one has a number where the other has none"
+        return f"{name}: largest difference {numpy.nanmax(numpy.abs(value - reference)):.3e}"

@@ -55,8 +55,13 @@ VALID_EXCEPTIONS = {
     r".*-axes-int64\[2\]\[0,0\]-given": "an axis given twice is not defined by the specification",
     r"ConvInteger-10-strides-\[30,30\]":
         "ONNX Runtime pads by less than nothing; Conv, of the same text, does not",
-    r"LRN-\d+-alpha-inf": "infinity times zero, or over infinity: which depends on the order",
     r"GroupNormalization-21-stash_type-1[06]": "computed in FP32 where FP16 or BF16 would do",
+}
+
+# What neither is compared nor refused: rounding, or the machine's own functions, decide the result.
+ILL_CONDITIONED = {
+    r"LRN-\d+-alpha-inf": "infinity times zero, or over infinity: which depends on the order",
+    r"RMSNormalization-\d+-epsilon--1\.0": "the mean of the squares is nearly one: their difference is rounding",
 }
 
 
@@ -300,6 +305,10 @@ class SpecValues:
         """What neither the specification nor ONNX Runtime refuses computes what ONNX Runtime computes."""
         groups = {}
         for probe in probes:
+            if reason := next((why for pattern, why in ILL_CONDITIONED.items()
+                               if re.fullmatch(pattern, probe.label)), ""):
+                self.suite.skip(reason)
+                continue
             values = reference.expected(probe.model, probe.feed)
             if isinstance(values, str):
                 self.suite.skip("no reference runs it")
