@@ -249,7 +249,6 @@ void Group::leave(Operation *member, ArrayRef<int64_t> permutation) {
   for (Operation *transpose : transposes)
     owned.push_back(composed(permutation, *permutationOf(transpose)));
   OpBuilder b(member->getContext());
-  b.setInsertionPointAfter(member);
   Type type = result.getType();
   ArrayAttr dims = knownDims(result);
   Permutation back = inverse(permutation);
@@ -264,6 +263,8 @@ void Group::leave(Operation *member, ArrayRef<int64_t> permutation) {
   }
   if (others.empty())
     return;
+  // Only now: a transpose that is gone may have stood right behind.
+  b.setInsertionPointAfter(member);
   auto shown = b.create<onnx::TransposeOp>(
       member->getLoc(), type, result, b.getNamedAttr("perm", b.getDenseI64ArrayAttr(permutation)));
   if (dims)

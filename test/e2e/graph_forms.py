@@ -233,18 +233,61 @@ def shared(g):
     x = activation(g, pick(g, rank=range(2, 5)))
     op(g, "ReduceMax", x, g.ints(-1), dims=(*x.dims[:-1], 1), keepdims=1)
     epilogue(g, x)
+    turn(g, x, [int(axis) for axis in g.random.permutation(x.rank)])
+
+
+# --- movement: other orders, views of views, concatenations
+
+def turn(g, x, perm):
+    return op(g, "Transpose", x, dims=tuple(x.dims[axis] for axis in perm), perm=perm)
+
+
+@form(3)
+def turned(g):
+    """Work in another order of dimensions, as networks with channels last have it, whose results are read in both
+    orders."""
+    x = pick(g, rank=range(2, 5))
     perm = [int(axis) for axis in g.random.permutation(x.rank)]
-    op(g, "Transpose", x, dims=tuple(x.dims[axis] for axis in perm), perm=perm)
+    back = [perm.index(axis) for axis in range(x.rank)]
+    y, seen = turn(g, x, perm), []
+    for _ in range(g.integer(1, 4)):
+        y = g.choose([epilogue, activation, scaled])(g, y)
+        if g.chance(0.4):
+            seen.append(turn(g, y, back))
+        if g.chance(0.3):
+            op(g, "ReduceMax", y, g.ints(-1), dims=(*y.dims[:-1], 1), keepdims=1)
+        if g.chance(0.2):
+            activation(g, turn(g, y, perm))
+    if not seen or g.chance(0.7):
+        seen.append(turn(g, y, back))
+    for value in seen:
+        if g.chance(0.5):
+            combine(g, value, x) if value.dims == x.dims else activation(g, value)
 
 
-# --- movement: views of views, concatenations
+@form(2)
+def shuffled(g):
+    """Channels that change groups between products, as ShuffleNet's do; the batch may be open."""
+    x = pick(g, accepts=lambda v: image(v) and v.dims[1] > 1 and all(isinstance(d, int) for d in v.dims[2:]))
+    batch, channels, *sizes = x.dims
+    groups = g.choose([count for count in range(2, channels + 1) if channels % count == 0])
+    split = (batch, groups, channels // groups, *sizes)
+    y = op(g, "Reshape", x, g.ints(-1, *split[1:]), dims=split)
+    y = turn(g, y, [0, 2, 1, 3, 4])
+    y = op(g, "Reshape", y, g.ints(-1, *x.dims[1:]), dims=x.dims)
+    if g.chance(0.3):
+        activation(g, y)
+    kernel = g.choose([1, 3])
+    op(g, "Conv", y, g.weight(F32, [channels, channels // groups, kernel, kernel]), dims=x.dims, group=groups,
+       pads=[kernel // 2] * 4)
+    if g.chance(0.5):
+        epilogue(g, last(g))
 
 def move(g, x):
     """One step that computes nothing."""
     kind = g.integer(0, 6)
     if kind == 0:
-        perm = [int(axis) for axis in g.random.permutation(x.rank)]
-        return op(g, "Transpose", x, dims=tuple(x.dims[axis] for axis in perm), perm=perm)
+        return turn(g, x, [int(axis) for axis in g.random.permutation(x.rank)])
     wide = [i for i, dim in enumerate(x.dims) if isinstance(dim, int) and dim > 1]
     if kind == 1 and wide:
         axis = g.choose(wide)
@@ -562,7 +605,7 @@ def equal_branches(g):
             elif step == "softmax":
                 y = op(g, "Softmax", y, axis=-1)
             elif step == "Transpose":
-                y = op(g, "Transpose", y, dims=tuple(y.dims[axis] for axis in order), perm=order)
+                y = turn(g, y, order)
             else:
                 y = op(g, "Tanh", y)
         results.append(y)

@@ -213,3 +213,18 @@ func.func @keeps_rank(%x: tensor<1x1xf32>) -> tensor<1x1x1xf32> {
   %2 = onnx.Reshape(%1, %shape) : (tensor<1x1xf32>, tensor<3xi64>) -> tensor<1x1x1xf32>
   return %2 : tensor<1x1x1xf32>
 }
+
+// -----
+
+// What is read in both orders, by a transpose right behind and by others: the first goes, before the others get
+// one of their own.
+// CHECK-LABEL: func @read_in_both_orders
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%arg0) : (tensor<2x4x5x3xf32>) -> tensor<2x4x5x3xf32>
+// CHECK-NEXT: %[[S:.*]] = onnx.Transpose(%[[R]]) {{{.*}}perm = array<i64: 0, 2, 3, 1>} : (tensor<2x4x5x3xf32>) -> tensor<2x5x3x4xf32>
+// CHECK-NEXT: return %[[S]], %[[R]]
+func.func @read_in_both_orders(%x: tensor<2x4x5x3xf32>) -> (tensor<2x5x3x4xf32>, tensor<2x4x5x3xf32>) {
+  %0 = onnx.Transpose(%x) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x4x5x3xf32>) -> tensor<2x5x3x4xf32>
+  %1 = onnx.Relu(%0) : (tensor<2x5x3x4xf32>) -> tensor<2x5x3x4xf32>
+  %2 = onnx.Transpose(%1) {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x5x3x4xf32>) -> tensor<2x4x5x3xf32>
+  return %1, %2 : tensor<2x5x3x4xf32>, tensor<2x4x5x3xf32>
+}
