@@ -260,6 +260,18 @@ TEST_F(CalibrateDataTest, AnAxisInFrontOfTheInputs) {
   EXPECT_EQ(readAll(data, 1, 1), rising(3));
 }
 
+TEST_F(CalibrateDataTest, AnArrayMayHaveNoElements) {
+  for (bool packs : {false, true}) {
+    put("a.npz", npz({{"image", npy("1, 2, 3", 6)}, {"past", npy("1, 0, 16", 0)}}, packs));
+    std::vector<TensorPort> inputs = {image(), {"past", CAMEO_DTYPE_F32, {-1, -1, 16}}};
+    CalibrationData data = llvm::cantFail(CalibrationData::open(path("a.npz"), inputs));
+    DataBatch batch = llvm::cantFail(data.next(8));
+    EXPECT_EQ(batch.samples, 1u);
+    EXPECT_EQ(batch.inputs[1].shape, (llvm::SmallVector<int64_t>{1, 0, 16}));
+    EXPECT_TRUE(batch.inputs[1].bytes.empty());
+  }
+}
+
 TEST_F(CalibrateDataTest, NamesOfArrays) {
   put("only.npz", npz({{"x", npy("1, 2, 3", 6)}}));
   EXPECT_EQ(llvm::cantFail(CalibrationData::open(path("only.npz"), {image()})).samples(), 1u);
