@@ -442,7 +442,7 @@ public:
         work(elementWork(computation)) {}
 
   SmallVector<Candidate, 0> candidates(size_t) const override {
-    int64_t count = 1, vector = across && !canWiden(rows) ? 1 : 16, widest = 8;
+    int64_t count = 1, vector = 16, widest = 8;
     for (const RowReduction &reduction : rows.reductions) {
       linalg::GenericOp generic = reduction.generic;
       for (OpOperand *input : generic.getDpsInputOperands()) {
@@ -460,6 +460,11 @@ public:
       count *= ShapedType::isDynamic(size) ? 1 : size; // those of run time may be 1
     Layout layout = across ? layColumns(rows, count, longest(), vector, widest / 8, target)
                            : layRows(count, longest(), vector, target);
+    // As many threads share a row as without what the kernel computes of it besides: sums keep their order.
+    if (across && !canWiden(rows)) {
+      layout.rows /= layout.vector;
+      layout.vector = 1;
+    }
     Builder b(op.getContext());
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
