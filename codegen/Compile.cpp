@@ -117,7 +117,7 @@ void Compiler::remarkDecisions() {
 }
 
 /// What the assembler has to say of its cache.
-void Compiler::tell(const Assembler::Messages &messages) {
+void Compiler::tell(const CodeStore::Messages &messages) {
   for (const std::string &message : messages.warnings)
     warn(message);
   for (const std::string &message : messages.remarks)
@@ -301,7 +301,7 @@ LogicalResult Compiler::prepareAssembler(Purpose purpose) {
   if (purpose == Purpose::Ptx ||
       llvm::none_of(targets, [](const TargetVariant &target) { return target.cubin; }))
     return success();
-  llvm::Expected<std::string> found = findPtxas(options.code.assemble.ptxas);
+  llvm::Expected<std::string> found = findPtxas(options.code.ptx.ptxas);
   if (!found)
     return fail(found.takeError());
   if (!found->empty())
@@ -442,13 +442,15 @@ FailureOr<std::string> Compiler::emitCubin() {
   llvm::Expected<std::string> text = emitVariantPtx(*variant, options.code);
   if (!text)
     return fail(text.takeError());
-  llvm::Expected<std::unique_ptr<Assembler>> assembler = Assembler::create(options.code.assemble);
+  CodeStore store(options.code.cache);
+  llvm::Expected<std::unique_ptr<Assembler>> assembler =
+      Assembler::create(options.code.ptx.ptxas, &store);
   if (!assembler)
     return fail(assembler.takeError());
   llvm::Expected<Cubin> cubin = (*assembler)->assemble(*text, *variant->target.target);
   if (!cubin)
     return fail(cubin.takeError());
-  tell((*assembler)->finish());
+  tell(store.finish());
   return std::string(cubin->data.begin(), cubin->data.end());
 }
 

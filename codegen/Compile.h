@@ -161,7 +161,7 @@ private:
   ManifestInfo manifestInfo() const;
   mlir::FailureOr<CodeVariant> onlyVariant(Purpose purpose);
   void say(CompileMessage message);
-  void tell(const Assembler::Messages &messages);
+  void tell(const CodeStore::Messages &messages);
   void keepGraph(Stage stage);
 
   CompileOptions options;

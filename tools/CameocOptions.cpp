@@ -439,9 +439,9 @@ Stage CameocOptions::lastStage() const {
 
 CodeOptions cameo::codeTools(const CameocOptions &options) {
   CodeOptions code;
-  code.ptx.ptxas = code.assemble.ptxas = options.pipeline.ptxas;
+  code.ptx.ptxas = options.pipeline.ptxas;
   code.ptx.libdevice = options.pipeline.libdevice;
-  code.assemble.cache = options.pipeline.cacheDir;
+  code.cache = options.pipeline.cacheDir;
   return code;
 }
 

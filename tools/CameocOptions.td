@@ -112,7 +112,7 @@ defm nvdisasm : Value<"nvdisasm", "FILE", cuda,
 defm libdevice : Value<"libdevice", "FILE", cuda,
     "NVIDIA's libdevice.10.bc; else looked for beside ptxas">;
 defm cache_dir : Value<"cache-dir", "DIR", cuda,
-    "keeps cubins there and takes them from there; else $CAMEO_CACHE_DIR">;
+    "keeps compiled kernels there and takes them from there; else $CAMEO_CACHE_DIR">;
 
 def messages : Section<"5", "What it says">;
 defm report : Value<"report", "FILE.html|FILE.json", messages,

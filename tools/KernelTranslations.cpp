@@ -109,7 +109,7 @@ LogicalResult assemble(Operation *root, function_ref<void(const cameo::Cubin &)>
     llvm::Expected<std::string> text = ptxOf(modules, target);
     if (!text)
       return fail(root, text.takeError());
-    auto assembler = cameo::Assembler::create({});
+    auto assembler = cameo::Assembler::create();
     if (!assembler)
       return fail(root, assembler.takeError());
     llvm::Expected<cameo::Cubin> cubin =

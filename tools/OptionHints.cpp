@@ -50,7 +50,7 @@ constexpr Word kOptions[] = {
     {"workspace", "leave it out: memory is planned when the model is compiled; --report shows it"},
     {"mempoolsize",
      "leave it out: memory is planned when the model is compiled; --report shows it"},
-    {"timingcachefile", "write --cache-dir=DIR, which keeps cubins"},
+    {"timingcachefile", "write --cache-dir=DIR, which keeps compiled kernels"},
     {"builderoptimizationlevel", "write -O0, -O1 or -O2"},
     {"optlevel", "write -O0, -O1 or -O2"},
     {"verbose", "write --remarks, --time or --report=FILE.html"},

@@ -8,6 +8,7 @@ import argparse
 import datetime
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -90,6 +91,9 @@ def main():
         print("\n".join(names))
         return 0
     LOGS.mkdir(parents=True, exist_ok=True)
+    if not options.only:
+        # What a whole run passes, it has compiled itself.
+        shutil.rmtree(BUILD / "kernel-cache", ignore_errors=True)
     for name in names:
         (LOGS / f"{name}.json").unlink(missing_ok=True)
     start = time.monotonic()

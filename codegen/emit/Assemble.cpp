@@ -71,7 +71,7 @@ std::error_code writeText(StringRef path, StringRef text) {
 }
 
 /// Runs ptxas once.
-llvm::Expected<CachedCubin> runPtxas(StringRef ptx, const Target &target, StringRef ptxas) {
+llvm::Expected<CachedCode> runPtxas(StringRef ptx, const Target &target, StringRef ptxas) {
   RunFolder folder;
   if (folder.error)
     return failure(target, "no temporary folder: " + folder.error.message());
@@ -89,7 +89,7 @@ llvm::Expected<CachedCubin> runPtxas(StringRef ptx, const Target &target, String
                                 {StringRef(), StringRef(log), StringRef(log)}, /*SecondsToWait=*/0,
                                 /*MemoryLimit=*/0, &problem);
   auto text = llvm::MemoryBuffer::getFile(log);
-  CachedCubin cubin;
+  CachedCode cubin;
   if (text)
     cubin.log = (*text)->getBuffer().str();
   // Where the text was for this run is nobody's business, and would be another place the next time.
@@ -112,7 +112,7 @@ llvm::Expected<CachedCubin> runPtxas(StringRef ptx, const Target &target, String
   return cubin;
 }
 
-std::vector<KernelResources> resourcesOf(const CachedCubin &cubin) {
+std::vector<KernelResources> resourcesOf(const CachedCode &cubin) {
   std::string rest;
   return parsePtxasLog(cubin.log, rest);
 }
@@ -207,8 +207,8 @@ std::vector<KernelResources> cameo::parsePtxasLog(StringRef log, std::string &re
   return kernels;
 }
 
-llvm::Expected<std::unique_ptr<Assembler>> Assembler::create(const AssembleOptions &options) {
-  llvm::Expected<std::string> ptxas = findPtxas(options.ptxas);
+llvm::Expected<std::unique_ptr<Assembler>> Assembler::create(StringRef path, CodeStore *store) {
+  llvm::Expected<std::string> ptxas = findPtxas(path);
   if (!ptxas)
     return ptxas.takeError();
   if (ptxas->empty())
@@ -216,46 +216,25 @@ llvm::Expected<std::unique_ptr<Assembler>> Assembler::create(const AssembleOptio
         "no ptxas in the PATH; install the CUDA toolkit's nvcc component "
         "or ask for PTX only");
   std::unique_ptr<Assembler> assembler(new Assembler(std::move(*ptxas)));
-  if (options.cache.empty())
+  if (!store || !store->keeps())
     return assembler;
   // Without a version nobody knows whose cubins they are.
   assembler->version = ptxasVersion(assembler->ptxas);
-  if (assembler->version.empty()) {
-    assembler->messages.warnings.push_back("nothing is cached: " + assembler->ptxas +
-                                           " does not say its version");
-    return assembler;
-  }
-  llvm::Expected<CubinCache> cache = CubinCache::open(options.cache);
-  if (cache)
-    assembler->cache = std::move(*cache);
+  if (assembler->version.empty())
+    store->warn(assembler->ptxas + " does not say its version");
   else
-    assembler->remember(cache.takeError());
+    assembler->store = store;
   return assembler;
 }
 
-/// What cannot be kept, or read, is made anew: worth a warning, which one of a kind is enough for.
-void Assembler::remember(llvm::Error error) {
-  std::string message = "nothing is cached: " + llvm::toString(std::move(error));
-  std::lock_guard<std::mutex> lock(mutex);
-  if (messages.warnings.empty())
-    messages.warnings.push_back(std::move(message));
-}
-
-std::string Assembler::keyOf(StringRef ptx, const Target &target) const {
-  llvm::SmallVector<StringRef> parts = {"cubin 1", version, target.name};
-  parts.append(std::begin(kOptions), std::end(kOptions));
-  parts.push_back(ptx);
-  return CubinCache::keyOf(parts);
-}
-
-llvm::Expected<CachedCubin> Assembler::make(StringRef ptx, const Target &target) const {
-  llvm::Expected<CachedCubin> cubin = runPtxas(ptx, target, ptxas);
+llvm::Expected<CachedCode> Assembler::make(StringRef ptx, const Target &target) const {
+  llvm::Expected<CachedCode> cubin = runPtxas(ptx, target, ptxas);
   if (!cubin)
     return cubin;
   std::vector<KernelResources> kernels = resourcesOf(*cubin);
   if (!spillBytes(kernels))
     return cubin;
-  llvm::Expected<CachedCubin> other = runPtxas(withoutOccupancyGoal(ptx, kernels), target, ptxas);
+  llvm::Expected<CachedCode> other = runPtxas(withoutOccupancyGoal(ptx, kernels), target, ptxas);
   if (!other || spillBytes(resourcesOf(*other)) < spillBytes(kernels))
     return other;
   return cubin;
@@ -264,43 +243,18 @@ llvm::Expected<CachedCubin> Assembler::make(StringRef ptx, const Target &target)
 llvm::Expected<Cubin> Assembler::assemble(StringRef ptx, const Target &target) {
   // Always, so that what comes from the cache is what is made without one.
   KernelName name = KernelName::find(ptx);
-  std::string text = name.neutralised(ptx), key;
-  std::optional<CachedCubin> cubin;
-  if (cache) {
-    key = keyOf(text, target);
-    llvm::Expected<std::optional<CachedCubin>> kept = cache->find(key);
-    if (kept) {
-      cubin = std::move(*kept);
-    } else {
-      std::lock_guard<std::mutex> lock(mutex);
-      messages.remarks.push_back("cached cubin made anew: " + llvm::toString(kept.takeError()));
-    }
-  }
-  ++(cubin ? found : made);
-  if (!cubin) {
-    llvm::Expected<CachedCubin> fresh = make(text, target);
-    if (!fresh)
-      return llvm::createStringError(name.restored(llvm::toString(fresh.takeError())));
-    cubin = std::move(*fresh);
-    if (cache)
-      if (llvm::Error error = cache->store(key, *cubin))
-        remember(std::move(error));
-  }
+  std::string text = name.neutralised(ptx);
+  llvm::SmallVector<StringRef> parts = {"1", version, target.name};
+  parts.append(std::begin(kOptions), std::end(kOptions));
+  parts.push_back(text);
+  auto makeIt = [&] { return make(text, target); };
+  llvm::Expected<CachedCode> cubin = store ? store->get("cubins", parts, makeIt) : makeIt();
+  if (!cubin)
+    return llvm::createStringError(name.restored(llvm::toString(cubin.takeError())));
   if (!name.restore(cubin->data))
     return failure(target, "ptxas's output is not an ELF file");
   Cubin result;
   result.kernels = parsePtxasLog(name.restored(cubin->log), result.log);
   result.data = std::move(cubin->data);
   return result;
-}
-
-Assembler::Messages Assembler::finish() {
-  std::lock_guard<std::mutex> lock(mutex);
-  llvm::sort(messages.remarks);
-  if (cache) {
-    cache->prune();
-    messages.remarks.push_back(std::to_string(found) + " of " + std::to_string(found + made) +
-                               " cubins are from the cache in '" + cache->path().str() + "'");
-  }
-  return std::exchange(messages, {});
 }

@@ -3,14 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "codegen/emit/CubinCache.h"
+#include "codegen/emit/CodeCache.h"
 #include "codegen/target/Target.h"
 
 #include "llvm/Support/Error.h"
 
-#include <atomic>
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,12 +32,6 @@ struct Cubin {
   std::string log;                      // ptxas's other output: warnings
 };
 
-struct AssembleOptions {
-  std::string ptxas; // empty: the PATH's
-  /// A folder where cubins are kept and looked for; empty: none.
-  std::string cache;
-};
-
 /// Path of ptxas: `explicitPath` if given (an error if it is not there), else the PATH's, else an
 /// empty string: no cubins can be made on this machine.
 llvm::Expected<std::string> findPtxas(llvm::StringRef explicitPath = "");
@@ -50,33 +42,23 @@ std::string ptxasVersion(llvm::StringRef ptxas);
 /// Runs ptxas, or finds what it made of the same text before. The result is the same either way.
 class Assembler {
 public:
-  /// Where there is no ptxas, that is an error; a folder that cannot be a cache is a warning.
-  static llvm::Expected<std::unique_ptr<Assembler>> create(const AssembleOptions &options);
+  /// `ptxas`: as of findPtxas; where there is none, that is an error. Cubins are kept in `store`, which lives
+  /// longer; null: they are not.
+  static llvm::Expected<std::unique_ptr<Assembler>> create(llvm::StringRef ptxas = "",
+                                                           CodeStore *store = nullptr);
 
   /// ptxas's errors are errors; so are its warnings C7510 and C7514, which say that it has
   /// serialised warpgroup matrix instructions. A text that spills for the sake of occupancy is
   /// assembled again without that goal. May be called from several threads at a time.
   llvm::Expected<Cubin> assemble(llvm::StringRef ptx, const Target &target);
 
-  /// Removes what the cache has too much of. What there is to say of it: remarks, and warnings,
-  /// each once.
-  struct Messages {
-    std::vector<std::string> remarks, warnings;
-  };
-  Messages finish();
-
 private:
   Assembler(std::string ptxas) : ptxas(std::move(ptxas)) {}
-  std::string keyOf(llvm::StringRef ptx, const Target &target) const;
-  llvm::Expected<CachedCubin> make(llvm::StringRef ptx, const Target &target) const;
-  void remember(llvm::Error error);
+  llvm::Expected<CachedCode> make(llvm::StringRef ptx, const Target &target) const;
 
   const std::string ptxas;
-  std::string version; // where there is a cache
-  std::optional<CubinCache> cache;
-  std::atomic<unsigned> found = 0, made = 0;
-  std::mutex mutex; // of the messages
-  Messages messages;
+  std::string version; // where there is a store
+  CodeStore *store = nullptr;
 };
 
 /// Reads ptxas --verbose output; lines that are not about resources go to `rest`.

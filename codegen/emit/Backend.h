@@ -30,7 +30,8 @@ enum class SimForms { Warp, Thread, Both };
 
 struct CodeOptions {
   PtxOptions ptx;
-  AssembleOptions assemble;
+  /// The folder where compiled kernels are kept and looked for; empty: none.
+  std::string cache;
   /// Also an image whose memory accesses are checked and counted.
   bool simChecks = false;
   /// That image also reports what each instruction computes; implies simChecks.
@@ -62,7 +63,6 @@ struct Assembled {
 struct Code {
   std::vector<CodeSection> sections;
   std::vector<Assembled> assembled;
-  Assembler::Messages messages; // of the assembler
 };
 
 /// What the steps of a back end have to know.
@@ -83,7 +83,8 @@ struct Backend {
   /// manager on modules with kernels (gpu.module or a copy of one).
   void (*populate)(mlir::OpPassManager &passes, const BackendPipelineOptions &options);
   /// Makes the sections of all variants that want code of it. They stay as they are.
-  llvm::Error (*emit)(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &options, Code &code);
+  llvm::Error (*emit)(llvm::ArrayRef<CodeVariant> variants, const CodeOptions &options,
+                      CodeStore &store, Code &code);
 };
 
 /// All back ends, in the order in which they run.

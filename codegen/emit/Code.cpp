@@ -51,8 +51,9 @@ llvm::Expected<CodeSections> cameo::emitSections(ArrayRef<CodeVariant> variants,
       result.sections.push_back({CAMEO_SECTION_PLAN, uint32_t(i), 0, 0, std::move(*plan)});
     }
   Code code;
+  CodeStore store(options.cache);
   for (const Backend &backend : backends())
-    if (llvm::Error error = backend.emit(variants, options, code))
+    if (llvm::Error error = backend.emit(variants, options, store, code))
       return std::move(error);
   // Cubins last, of which there are many.
   llvm::stable_sort(code.sections, [](const CodeSection &a, const CodeSection &b) {
@@ -64,6 +65,6 @@ llvm::Expected<CodeSections> cameo::emitSections(ArrayRef<CodeVariant> variants,
                                variants[section.variant].target.target->archNumber(), section.flags,
                                std::move(section.bytes)});
   result.assembled = std::move(code.assembled);
-  result.messages = std::move(code.messages);
+  result.messages = store.finish();
   return result;
 }

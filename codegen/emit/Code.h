@@ -21,7 +21,7 @@ llvm::Expected<std::string> emitVariantPtx(const CodeVariant &variant, const Cod
 struct CodeSections {
   std::vector<PayloadSection> sections;
   std::vector<Assembled> assembled;
-  Assembler::Messages messages; // of the assembler
+  CodeStore::Messages messages; // of what is kept
 };
 llvm::Expected<CodeSections> emitSections(llvm::ArrayRef<CodeVariant> variants,
                                           const CodeOptions &options);

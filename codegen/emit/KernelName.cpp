@@ -4,6 +4,7 @@
 #include "codegen/emit/KernelName.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Object/ELF.h"
 
 #include <algorithm>
@@ -31,10 +32,15 @@ KernelName KernelName::find(StringRef ptx) {
   if (at == StringRef::npos || ptx.find(kEntry, at + 1) != StringRef::npos)
     return {};
   StringRef name = ptx.drop_front(at + kEntry.size());
-  name = name.take_front(name.find('('));
+  return of(name.take_front(name.find('(')), ptx);
+}
+
+KernelName KernelName::of(StringRef name, StringRef text) {
+  if (!isNumbered(name))
+    return {};
   // Letters and digits that a `$` follows are in no name of ours.
   std::string neutral = "k" + std::string(name.size() - 1, '$');
-  if (!isNumbered(name) || ptx.contains(neutral))
+  if (text.contains(neutral))
     return {};
   return {name.str(), neutral};
 }
@@ -45,6 +51,12 @@ std::string KernelName::neutralised(StringRef text) const {
 
 std::string KernelName::restored(StringRef text) const {
   return empty() ? text.str() : replaced(text, neutral, own);
+}
+
+void KernelName::neutralise(llvm::Module &module) const {
+  for (llvm::GlobalValue &value : module.global_values())
+    if (!empty() && value.getName().contains(own))
+      value.setName(neutralised(value.getName()));
 }
 
 bool KernelName::restore(std::vector<char> &cubin) const {

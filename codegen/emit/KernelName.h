@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class Module;
+}
+
 namespace cameo {
 
 /// A kernel's name and one of the same length that says nothing.
@@ -18,10 +22,15 @@ struct KernelName {
   /// which nothing else in PTX can be; empty for others.
   static KernelName find(llvm::StringRef ptx);
 
+  /// Of a name, if this compiler makes up such; `text` is what has it.
+  static KernelName of(llvm::StringRef name, llvm::StringRef text = "");
+
   bool empty() const { return own.empty(); }
   /// With the neutral name, or a log with the own one again.
   std::string neutralised(llvm::StringRef text) const;
   std::string restored(llvm::StringRef text) const;
+  /// Gives all that the module calls by the own name the neutral one.
+  void neutralise(llvm::Module &module) const;
   /// Gives the ELF file of a neutral text the own name. False if it is no such file. Names of equal
   /// length move nothing: the result is what ptxas makes of the text with the own name.
   bool restore(std::vector<char> &cubin) const;

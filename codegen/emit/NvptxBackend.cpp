@@ -33,11 +33,11 @@ struct Compiled {
 /// Kernels of all variants for one target. A kernel's text is assembled by the thread that has made
 /// it, while others make more. Without an assembler there is text only.
 static llvm::Error compile(MutableArrayRef<Compiled> kernels, const Target &target,
-                           Assembler *assembler, const CodeOptions &options) {
+                           Assembler *assembler, const CodeOptions &options, CodeStore &store) {
   SmallVector<gpu::GPUModuleOp> modules;
   for (const Compiled &kernel : kernels)
     modules.push_back(kernel.module);
-  return emitPtx(modules, target, options.ptx, [&](size_t i, StringRef ptx) -> llvm::Error {
+  return emitPtx(modules, target, options.ptx, &store, [&](size_t i, StringRef ptx) -> llvm::Error {
     if (options.isCancelled())
       return llvm::createStringError("cancelled while kernels were assembled");
     kernels[i].text = ptx.str();
@@ -75,10 +75,10 @@ static void addSections(const CodeVariant &variant, MutableArrayRef<Compiled> ke
 }
 
 static llvm::Error emitNvptx(ArrayRef<CodeVariant> variants, const CodeOptions &options,
-                             Code &code) {
+                             CodeStore &store, Code &code) {
   std::unique_ptr<Assembler> assembler;
   if (llvm::any_of(variants, [](const CodeVariant &variant) { return variant.target.cubin; })) {
-    llvm::Expected<std::unique_ptr<Assembler>> made = Assembler::create(options.assemble);
+    llvm::Expected<std::unique_ptr<Assembler>> made = Assembler::create(options.ptx.ptxas, &store);
     if (!made)
       return made.takeError();
     assembler = std::move(*made);
@@ -91,8 +91,8 @@ static llvm::Error emitNvptx(ArrayRef<CodeVariant> variants, const CodeOptions &
       for (gpu::GPUModuleOp module : kernelsOf(variant))
         compiled[{variant.target.target, variant.target.cubin}].push_back({number, module, {}, {}});
   for (auto &[target, kernels] : compiled) {
-    if (llvm::Error error =
-            compile(kernels, *target.first, target.second ? assembler.get() : nullptr, options))
+    if (llvm::Error error = compile(kernels, *target.first,
+                                    target.second ? assembler.get() : nullptr, options, store))
       return error;
     for (MutableArrayRef<Compiled> rest = kernels; !rest.empty();) {
       size_t number = rest.front().variant;
@@ -101,8 +101,6 @@ static llvm::Error emitNvptx(ArrayRef<CodeVariant> variants, const CodeOptions &
       rest = rest.drop_front(own.size());
     }
   }
-  if (assembler)
-    code.messages = assembler->finish();
   return llvm::Error::success();
 }
 

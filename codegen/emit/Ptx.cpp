@@ -4,15 +4,19 @@
 #include "codegen/emit/Ptx.h"
 
 #include "codegen/emit/Backend.h"
+#include "codegen/emit/CodeCache.h"
 #include "codegen/emit/ExpandPtx.h"
 #include "codegen/emit/FenceAccumulators.h"
+#include "codegen/emit/KernelName.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "codegen/lower/ReplaceNvvmInstructions.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -24,6 +28,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace mlir;
@@ -33,12 +38,13 @@ namespace {
 
 constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
 constexpr llvm::StringLiteral kLibdeviceName = "libdevice.10.bc";
+constexpr llvm::StringLiteral kLibdevicePrefix = "__nv_";
 
 /// Names of libdevice functions a module calls and does not define.
 std::vector<std::string> libdeviceCalls(const llvm::Module &module) {
   std::vector<std::string> names;
   for (const llvm::Function &function : module)
-    if (function.isDeclaration() && function.getName().starts_with("__nv_"))
+    if (function.isDeclaration() && function.getName().starts_with(kLibdevicePrefix))
       names.push_back(function.getName().str());
   return names;
 }
@@ -214,10 +220,35 @@ void storeBytesAsWords(llvm::Module &module) {
   }
 }
 
+/// What ptxas's text is made of: the module's functions, and libdevice's that they call.
+llvm::Expected<std::string> compile(llvm::Module &module, llvm::TargetMachine &machine,
+                                    StringRef name, const llvm::MemoryBuffer *libdevice) {
+  if (llvm::Error error = linkLibdevice(module, libdevice))
+    return std::move(error);
+  makeAssemblyConvergent(module);
+  optimizeModule(module, machine, llvm::OptimizationLevel::O3, /*slp=*/true);
+  storeBytesAsWords(module);
+  renamePrivateSymbols(module, name);
+  llvm::Expected<llvm::SmallString<0>> text =
+      emitModule(module, machine, llvm::CodeGenFileType::AssemblyFile);
+  if (!text)
+    return text.takeError();
+  return text->str().str();
+}
+
+/// The module's name is its kernel's where it has one only, and then it is a neutral one until the end.
+KernelName nameOf(gpu::GPUModuleOp module) {
+  auto kernels = llvm::make_filter_range(module.getOps<LLVM::LLVMFuncOp>(), [](Operation *op) {
+    return op->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+  });
+  return llvm::hasSingleElement(kernels) ? KernelName::of((*kernels.begin()).getName())
+                                         : KernelName();
+}
+
 /// `source` is the module itself or a copy with line information or with expanded instructions.
 llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
                                     const Target &target, const PtxOptions &options,
-                                    const llvm::MemoryBuffer *libdevice) {
+                                    const llvm::MemoryBuffer *libdevice, CodeStore *store) {
   auto fail = [&](llvm::Error error) {
     return llvm::createStringError(module.getName().str() + " for " + target.name.str() + ": " +
                                    llvm::toString(std::move(error)));
@@ -236,19 +267,34 @@ llvm::Expected<std::string> emitOne(gpu::GPUModuleOp module, Operation *source,
     keepLineDirectivesOnly(**translated);
   else
     llvm::StripDebugInfo(**translated);
-  if (llvm::Error error = linkLibdevice(**translated, libdevice))
-    return fail(std::move(error));
-  makeAssemblyConvergent(**translated);
-  optimizeModule(**translated, **machine, llvm::OptimizationLevel::O3, /*slp=*/true);
-  storeBytesAsWords(**translated);
-  renamePrivateSymbols(**translated, module.getName());
-  llvm::Expected<llvm::SmallString<0>> text =
-      emitModule(**translated, **machine, llvm::CodeGenFileType::AssemblyFile);
-  if (!text)
-    return fail(text.takeError());
-  if (!messages.empty())
-    return fail(llvm::createStringError(messages));
-  llvm::Expected<std::string> named = withTarget(tidy(*text), target);
+  KernelName name = nameOf(module);
+  name.neutralise(**translated);
+
+  auto make = [&]() -> llvm::Expected<CachedCode> {
+    llvm::Expected<std::string> text =
+        compile(**translated, **machine, name.neutralised(module.getName()), libdevice);
+    if (!text)
+      return text.takeError();
+    if (!messages.empty())
+      return llvm::createStringError(messages);
+    return CachedCode{std::vector<char>(text->begin(), text->end()), ""};
+  };
+  auto find = [&] {
+    std::string text, library;
+    llvm::raw_string_ostream(text) << **translated;
+    if (libdevice && !libdeviceCalls(**translated).empty())
+      library =
+          llvm::utohexstr(llvm::xxh3_64bits(llvm::arrayRefFromStringRef(libdevice->getBuffer())));
+    return store->getOwn(
+        "PTX texts",
+        {target.llvmName(), target.features(), library, name.neutralised(module.getName()), text},
+        make);
+  };
+  llvm::Expected<CachedCode> code = store && store->keeps() ? find() : make();
+  if (!code)
+    return fail(llvm::createStringError(name.restored(llvm::toString(code.takeError()))));
+  std::string text = name.restored(StringRef(code->data.data(), code->data.size()));
+  llvm::Expected<std::string> named = withTarget(tidy(text), target);
   if (!named)
     return fail(named.takeError());
   return withClusters(std::move(*named), module);
@@ -280,7 +326,7 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readLibdevice(ArrayRef<gpu::GPUModuleOp> modules, const PtxOptions &options) {
   bool needed = llvm::any_of(modules, [](gpu::GPUModuleOp module) {
     return llvm::any_of(module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
-      return function.isExternal() && function.getName().starts_with("__nv_");
+      return function.isExternal() && function.getName().starts_with(kLibdevicePrefix);
     });
   });
   if (!needed)
@@ -340,17 +386,18 @@ llvm::Expected<std::string> cameo::emitPtx(gpu::GPUModuleOp module, const Target
 llvm::Expected<std::string> cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, const Target &target,
                                            const PtxOptions &options) {
   std::vector<std::string> texts(modules.size());
-  llvm::Error error = emitPtx(modules, target, options, [&](size_t module, StringRef ptx) {
-    texts[module] = ptx.str();
-    return llvm::Error::success();
-  });
+  llvm::Error error =
+      emitPtx(modules, target, options, /*store=*/nullptr, [&](size_t module, StringRef ptx) {
+        texts[module] = ptx.str();
+        return llvm::Error::success();
+      });
   if (error)
     return std::move(error);
   return mergePtx(texts);
 }
 
 llvm::Error cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, const Target &target,
-                           const PtxOptions &options, PtxDone done) {
+                           const PtxOptions &options, CodeStore *store, PtxDone done) {
   if (modules.empty())
     return llvm::Error::success();
   MLIRContext *context = modules.front()->getContext();
@@ -381,7 +428,8 @@ llvm::Error cameo::emitPtx(ArrayRef<gpu::GPUModuleOp> modules, const Target &tar
     size_t i = order[turn];
     gpu::GPUModuleOp module = modules[i];
     Operation *source = copies[i] ? copies[i]->getOperation() : module.getOperation();
-    llvm::Expected<std::string> text = emitOne(module, source, target, options, libdevice->get());
+    llvm::Expected<std::string> text =
+        emitOne(module, source, target, options, libdevice->get(), store);
     llvm::Error error = text ? done(i, *text) : text.takeError();
     if (error)
       errors[i] = llvm::toString(std::move(error));

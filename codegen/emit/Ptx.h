@@ -13,6 +13,8 @@
 
 namespace cameo {
 
+class CodeStore;
+
 struct PtxOptions {
   /// libdevice.10.bc; empty: looked for beside ptxas (findLibdevice).
   std::string libdevice;
@@ -29,10 +31,11 @@ llvm::Expected<std::string> emitPtx(mlir::gpu::GPUModuleOp module, const Target 
                                     const PtxOptions &options);
 
 /// PTX of many modules, a text each, with its header. Modules are compiled on the context's
-/// threads, the largest first; each calls `done` with its position and text as soon as it has it.
+/// threads, the largest first, or taken from `store`, if there is one; each calls `done` with its position
+/// and text as soon as it has it.
 using PtxDone = llvm::function_ref<llvm::Error(size_t module, llvm::StringRef ptx)>;
 llvm::Error emitPtx(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modules, const Target &target,
-                    const PtxOptions &options, PtxDone done);
+                    const PtxOptions &options, CodeStore *store, PtxDone done);
 
 /// The same as one text, in their order.
 llvm::Expected<std::string> emitPtx(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modules,

@@ -10,7 +10,7 @@ using namespace cameo;
 static bool wantsSim(const TargetVariant &variant) { return variant.sim; }
 
 static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool checked,
-                             const CodeOptions &options, Code &code) {
+                             const CodeOptions &options, CodeStore &store, Code &code) {
   SimImageOptions image;
   image.checked = checked;
   image.traced = checked && options.simTrace;
@@ -18,7 +18,7 @@ static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool c
   image.forms = options.simForms;
   image.remarks = options.remarks;
   image.cancelled = options.cancelled;
-  llvm::Expected<SmallVector<char>> bytes = emitSimImage(kernelsOf(variant), image);
+  llvm::Expected<SmallVector<char>> bytes = emitSimImage(kernelsOf(variant), image, &store);
   if (!bytes)
     return bytes.takeError();
   code.sections.push_back({number, CAMEO_SECTION_SIM_IMAGE,
@@ -27,11 +27,12 @@ static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool c
   return llvm::Error::success();
 }
 
-static llvm::Error emitSim(ArrayRef<CodeVariant> variants, const CodeOptions &options, Code &code) {
+static llvm::Error emitSim(ArrayRef<CodeVariant> variants, const CodeOptions &options,
+                           CodeStore &store, Code &code) {
   for (auto [number, variant] : llvm::enumerate(variants))
     for (bool checked : {false, true})
       if (wantsSim(variant.target) && (!checked || options.simChecks || options.simTrace))
-        if (llvm::Error error = emitImage(variant, number, checked, options, code))
+        if (llvm::Error error = emitImage(variant, number, checked, options, store, code))
           return error;
   return llvm::Error::success();
 }

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/sim/SimImage.h"
 
+#include "codegen/emit/CodeCache.h"
+#include "codegen/emit/KernelName.h"
 #include "codegen/emit/LlvmModule.h"
 #include "codegen/sim/SimLink.h"
 #include "codegen/sim/SimLower.h"
@@ -98,49 +100,79 @@ void markFunctions(const SimModule &module, llvm::Module &translated) {
 }
 
 /// Why `kernel` has no vectorised form; empty if it has one.
-std::string whyNoWarp(const llvm::Module &module, const SimKernel &kernel,
-                      SimImageOptions::Forms forms) {
+std::string whyNoWarp(const llvm::Module &module, StringRef kernel, SimImageOptions::Forms forms) {
   if (forms == SimImageOptions::Forms::Thread)
     return "it is traced";
-  if (module.getFunction(kernel.name + "$warp"))
+  if (module.getFunction((kernel + "$warp").str()))
     return {};
-  return module.getFunction(kernel.name)->getFnAttribute(kWarpProblemAttr).getValueAsString().str();
+  return module.getFunction(kernel)->getFnAttribute(kWarpProblemAttr).getValueAsString().str();
 }
 
-/// What is compiled for a module, optimised.
+/// What is compiled for a module.
 llvm::Expected<std::unique_ptr<llvm::Module>>
-toLlvm(const SimModule &module, SimImageOptions::Forms forms, llvm::LLVMContext &context,
-       llvm::TargetMachine &machine, SimObject &object) {
+toLlvm(const SimModule &module, llvm::LLVMContext &context, llvm::TargetMachine &machine) {
   auto translated = translateDeviceModule(module.module, context, machine);
   if (!translated)
     return translated.takeError();
   llvm::StripDebugInfo(**translated);
   markFunctions(module, **translated);
-  std::string errors;
-  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
-  PassAnalyses analyses(&machine, simTuning());
-  registerSimAnalyses(analyses.functions);
-  buildSimPipeline(analyses.builder, forms).run(**translated, analyses.modules);
-  context.setDiagnosticHandler(std::make_unique<llvm::DiagnosticHandler>());
-  if (!errors.empty())
-    return llvm::createStringError(errors);
-  for (const SimKernel &kernel : module.kernels)
-    object.noWarpForm.push_back(whyNoWarp(**translated, kernel, forms));
   return translated;
 }
 
-llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, SimObject &object) {
+llvm::Error optimise(llvm::Module &module, SimImageOptions::Forms forms,
+                     llvm::TargetMachine &machine) {
+  std::string errors;
+  module.getContext().setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
+  PassAnalyses analyses(&machine, simTuning());
+  registerSimAnalyses(analyses.functions);
+  buildSimPipeline(analyses.builder, forms).run(module, analyses.modules);
+  module.getContext().setDiagnosticHandler(std::make_unique<llvm::DiagnosticHandler>());
+  return errors.empty() ? llvm::Error::success() : llvm::createStringError(errors);
+}
+
+/// The object file of one module. Where a module has one kernel, its object follows from all but its name,
+/// which it has a neutral one for until the end.
+llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, CodeStore *store,
+                    SimObject &object) {
   auto machine = createSimMachine();
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
-  auto translated = toLlvm(module, forms, context, **machine, object);
+  auto translated = toLlvm(module, context, **machine);
   if (!translated)
     return translated.takeError();
-  auto data = emitModule(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
-  if (!data)
-    return data.takeError();
-  object.data = std::move(*data);
+  KernelName name =
+      module.kernels.size() == 1 ? KernelName::of(module.kernels.front().name) : KernelName();
+  name.neutralise(**translated);
+
+  // The log has a line for each kernel, whyNoWarp's.
+  auto make = [&]() -> llvm::Expected<CachedCode> {
+    if (llvm::Error error = optimise(**translated, forms, **machine))
+      return std::move(error);
+    CachedCode code;
+    for (const SimKernel &kernel : module.kernels)
+      code.log += whyNoWarp(**translated, name.neutralised(kernel.name), forms) + "\n";
+    auto data = emitModule(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
+    if (!data)
+      return data.takeError();
+    code.data.assign(data->begin(), data->end());
+    return code;
+  };
+  auto find = [&] {
+    std::string text;
+    llvm::raw_string_ostream(text) << **translated;
+    return store->getOwn("simulated kernels", {std::to_string(int(forms)), text}, make);
+  };
+  llvm::Expected<CachedCode> code = store && store->keeps() ? find() : make();
+  if (!code)
+    return llvm::createStringError(name.restored(llvm::toString(code.takeError())));
+  if (!name.restore(code->data))
+    return llvm::createStringError("LLVM's output is not an ELF file");
+  object.data.assign(code->data.begin(), code->data.end());
+  SmallVector<StringRef> reasons;
+  StringRef(code->log).split(reasons, '\n');
+  for (size_t i = 0; i < module.kernels.size(); ++i)
+    object.noWarpForm.push_back(name.restored(reasons[i]));
   llvm::Expected<uint64_t> bytes = stackBytes(object.data);
   if (!bytes)
     return bytes.takeError();
@@ -242,12 +274,14 @@ llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImage
     if (!lowered)
       return lowered.takeError();
     llvm::LLVMContext context;
-    SimObject object;
-    auto translated = toLlvm(*lowered, formsOf(options), context, **machine, object);
+    auto translated = toLlvm(*lowered, context, **machine);
     if (!translated)
       return translated.takeError();
-    for (auto [kernel, reason] : llvm::zip(lowered->kernels, object.noWarpForm))
-      if (!reason.empty())
+    if (llvm::Error error = optimise(**translated, formsOf(options), **machine))
+      return error;
+    for (const SimKernel &kernel : lowered->kernels)
+      if (std::string reason = whyNoWarp(**translated, kernel.name, formsOf(options));
+          !reason.empty())
         output << "; " << kernel.name << " has no vectorised form: " << reason << "\n";
     (*translated)->print(output, nullptr);
   }
@@ -255,7 +289,8 @@ llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImage
 }
 
 llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp> modules,
-                                                      const SimImageOptions &options) {
+                                                      const SimImageOptions &options,
+                                                      CodeStore *store) {
   if (modules.empty())
     return llvm::createStringError("a simulator image needs a kernel");
   MLIRContext *context = modules.front()->getContext();
@@ -282,7 +317,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   parallelFor(context, 0, lowered.size(), [&](size_t i) {
     if (options.cancelled && *options.cancelled)
       objects[i].error = "cancelled";
-    else if (llvm::Error error = compile(lowered[i], forms, objects[i]))
+    else if (llvm::Error error = compile(lowered[i], forms, store, objects[i]))
       objects[i].error = llvm::toString(std::move(error));
   });
   auto machine = createSimMachine();

@@ -31,10 +31,11 @@ struct SimImageOptions {
 };
 
 /// One ELF shared object for x86-64-v3 with all kernels of `modules` (device stage, unchanged),
-/// without undefined symbols; kernels are compiled on the context's threads. The same modules give
-/// the same bytes.
+/// without undefined symbols; kernels are compiled on the context's threads, or taken from `store`. The
+/// same modules give the same bytes.
 llvm::Expected<llvm::SmallVector<char>> emitSimImage(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modules,
-                                                     const SimImageOptions &options);
+                                                     const SimImageOptions &options,
+                                                     CodeStore *store = nullptr);
 
 /// Writes the LLVM IR that would be compiled for each of the modules, for those who work on it.
 llvm::Error printSimIr(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modules,

@@ -29,7 +29,7 @@ def TuneSchedules : Pass<"cameo-tune-schedules", "::mlir::ModuleOp"> {
                  Option<"libdevice", "libdevice", "std::string", /*default=*/"\"\"",
                         "NVIDIA's libdevice.10.bc; else looked for beside ptxas">,
                  Option<"cacheDir", "cache-dir", "std::string", /*default=*/"\"\"",
-                        "folder of cubins that were assembled before; none where it is empty">];
+                        "folder of kernels that were compiled before; none where it is empty">];
   let statistics = [
     Statistic<"assembled", "assembled", "kernels made for trial">,
     Statistic<"changed", "changed", "dispatches for which another candidate is better">

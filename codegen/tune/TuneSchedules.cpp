@@ -106,7 +106,8 @@ private:
   }
 
   llvm::Error tune() {
-    auto made = Assembler::create({ptxas, cacheDir});
+    CodeStore store(cacheDir);
+    auto made = Assembler::create(ptxas, &store);
     if (!made)
       return made.takeError();
     std::string disassembler = nvdisasm;
@@ -118,12 +119,13 @@ private:
           "no nvdisasm in the PATH; install the CUDA toolkit's nvdisasm component, or the Python "
           "package nvidia-cuda-nvdisasm, and name the program with --nvdisasm=FILE");
     for (auto variant : getOperation().getOps<rt::VariantOp>())
-      if (llvm::Error error = tune(variant, **made, disassembler))
+      if (llvm::Error error = tune(variant, store, **made, disassembler))
         return error;
     return llvm::Error::success();
   }
 
-  llvm::Error tune(rt::VariantOp variant, Assembler &assembler, const std::string &disassembler) {
+  llvm::Error tune(rt::VariantOp variant, CodeStore &store, Assembler &assembler,
+                   const std::string &disassembler) {
     auto target = findTarget(variant.getTarget());
     if (!target)
       return target.takeError();
@@ -139,7 +141,7 @@ private:
         for (Attribute candidate : list)
           group.candidates.push_back(*candidateOf(candidate));
     });
-    if (llvm::Error error = measure(variant, groups, **target, assembler, disassembler))
+    if (llvm::Error error = measure(variant, groups, **target, store, assembler, disassembler))
       return error;
     rt::Ledger ledger(variant);
     for (auto &[key, group] : groups)
@@ -148,7 +150,7 @@ private:
   }
 
   /// Makes all candidates' kernels and reads their machine code.
-  llvm::Error measure(rt::VariantOp variant, Groups &groups, const Target &target,
+  llvm::Error measure(rt::VariantOp variant, Groups &groups, const Target &target, CodeStore &store,
                       Assembler &assembler, const std::string &disassembler) {
     OwningOpRef<ModuleOp> trial = trialOf(variant, groups);
     PassManager passes(&getContext(), ModuleOp::getOperationName());
@@ -180,7 +182,7 @@ private:
     options.ptxas = ptxas;
     options.libdevice = libdevice;
     llvm::Error error =
-        emitPtx(modules, target, options, [&](size_t i, StringRef ptx) -> llvm::Error {
+        emitPtx(modules, target, options, &store, [&](size_t i, StringRef ptx) -> llvm::Error {
           llvm::Expected<Cubin> cubin = assembler.assemble(ptx, target);
           if (!cubin)
             return cubin.takeError();

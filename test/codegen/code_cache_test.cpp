@@ -1,7 +1,7 @@
 // The folder of cubins.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/emit/CubinCache.h"
+#include "codegen/emit/CodeCache.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -17,14 +17,14 @@ using namespace cameo;
 
 namespace {
 
-class CubinCacheTest : public testing::Test {
+class CodeCacheTest : public testing::Test {
 protected:
   void SetUp() override {
     ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("cameo-cache-test", folder));
   }
   void TearDown() override { llvm::sys::fs::remove_directories(folder); }
 
-  CubinCache open() { return llvm::cantFail(CubinCache::open((folder + "/a/b").str())); }
+  CodeCache open() { return llvm::cantFail(CodeCache::open((folder + "/a/b").str())); }
   std::string file(llvm::StringRef key) { return (folder + "/a/b/llvmcache-" + key).str(); }
   size_t files() {
     std::error_code error;
@@ -38,31 +38,31 @@ protected:
   llvm::SmallString<128> folder;
 };
 
-CachedCubin cubin(const char *log, size_t bytes, char value) {
+CachedCode cubin(const char *log, size_t bytes, char value) {
   return {std::vector<char>(bytes, value), log};
 }
 
-TEST_F(CubinCacheTest, FindsWhatWasStored) {
-  std::string key = CubinCache::keyOf({"a", "b"});
+TEST_F(CodeCacheTest, FindsWhatWasStored) {
+  std::string key = CodeCache::keyOf({"a", "b"});
   EXPECT_FALSE(llvm::cantFail(open().find(key)));
   llvm::cantFail(open().store(key, cubin("said", 1000, 'x')));
-  std::optional<CachedCubin> found = llvm::cantFail(open().find(key));
+  std::optional<CachedCode> found = llvm::cantFail(open().find(key));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->log, "said");
   EXPECT_EQ(found->data, std::vector<char>(1000, 'x'));
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(CubinCacheTest, KeysTellPartsApart) {
-  std::string key = CubinCache::keyOf({"ab", "c"});
+TEST_F(CodeCacheTest, KeysTellPartsApart) {
+  std::string key = CodeCache::keyOf({"ab", "c"});
   EXPECT_EQ(key.size(), 64u);
-  EXPECT_NE(key, CubinCache::keyOf({"a", "bc"}));
-  EXPECT_NE(key, CubinCache::keyOf({"ab", "c", ""}));
-  EXPECT_EQ(key, CubinCache::keyOf({"ab", "c"}));
+  EXPECT_NE(key, CodeCache::keyOf({"a", "bc"}));
+  EXPECT_NE(key, CodeCache::keyOf({"ab", "c", ""}));
+  EXPECT_EQ(key, CodeCache::keyOf({"ab", "c"}));
 }
 
-TEST_F(CubinCacheTest, EveryDamagedByteIsNoticed) {
-  std::string key = CubinCache::keyOf({"a"});
+TEST_F(CodeCacheTest, EveryDamagedByteIsNoticed) {
+  std::string key = CodeCache::keyOf({"a"});
   llvm::cantFail(open().store(key, cubin("log", 5, 'x')));
   std::string whole = (*llvm::MemoryBuffer::getFile(file(key)))->getBuffer().str();
   auto write = [&](const std::string &content) {
@@ -75,7 +75,7 @@ TEST_F(CubinCacheTest, EveryDamagedByteIsNoticed) {
     changed[at] ^= 1;
     for (const std::string &content : {changed, whole.substr(0, at)}) {
       write(content);
-      llvm::Expected<std::optional<CachedCubin>> found = open().find(key);
+      llvm::Expected<std::optional<CachedCode>> found = open().find(key);
       ASSERT_FALSE(found) << at;
       EXPECT_EQ(llvm::toString(found.takeError()), "'" + file(key) + "' is damaged");
     }
@@ -84,10 +84,10 @@ TEST_F(CubinCacheTest, EveryDamagedByteIsNoticed) {
   EXPECT_TRUE(llvm::cantFail(open().find(key)));
 }
 
-TEST_F(CubinCacheTest, ManyMayStoreAtOnce) {
-  std::string key = CubinCache::keyOf({"a"});
-  CachedCubin stored = cubin("log", 100000, 'x');
-  CubinCache cache = open();
+TEST_F(CodeCacheTest, ManyMayStoreAtOnce) {
+  std::string key = CodeCache::keyOf({"a"});
+  CachedCode stored = cubin("log", 100000, 'x');
+  CodeCache cache = open();
   std::vector<std::thread> threads;
   std::atomic<unsigned> wrong = 0;
   for (int i = 0; i < 8; ++i)
@@ -97,7 +97,7 @@ TEST_F(CubinCacheTest, ManyMayStoreAtOnce) {
           llvm::consumeError(std::move(error));
           ++wrong;
         }
-        llvm::Expected<std::optional<CachedCubin>> found = cache.find(key);
+        llvm::Expected<std::optional<CachedCode>> found = cache.find(key);
         if (!found)
           llvm::consumeError(found.takeError());
         wrong += !found || !*found || (*found)->data != stored.data;
@@ -109,14 +109,14 @@ TEST_F(CubinCacheTest, ManyMayStoreAtOnce) {
   EXPECT_EQ(files(), 1u); // and nothing else
 }
 
-TEST_F(CubinCacheTest, AFileIsNoFolder) {
+TEST_F(CodeCacheTest, AFileIsNoFolder) {
   llvm::cantFail(open().store("key", cubin("", 1, 'x')));
-  llvm::Expected<CubinCache> cache = CubinCache::open(file("key"));
+  llvm::Expected<CodeCache> cache = CodeCache::open(file("key"));
   ASSERT_FALSE(cache);
   EXPECT_EQ(llvm::toString(cache.takeError()), "'" + file("key") + "': Not a directory");
 }
 
-TEST_F(CubinCacheTest, PruningKeepsWhatIsNew) {
+TEST_F(CodeCacheTest, PruningKeepsWhatIsNew) {
   llvm::cantFail(open().store("new", cubin("", 1, 'x')));
   llvm::cantFail(open().store("old", cubin("", 1, 'x')));
   int descriptor = -1;
