@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/ShortHelp.h"
 
+#include "codegen/Version.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
 using llvm::StringRef;
@@ -21,4 +25,10 @@ bool cameo::answerHelp(int argc, char **argv, StringRef text) {
     return true;
   }
   return false;
+}
+
+void cameo::nameVersion() {
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &output) {
+    output << "Cameo " CAMEO_VERSION "\nLLVM and MLIR " LLVM_VERSION_STRING "\n";
+  });
 }

@@ -10,6 +10,7 @@
 #include "tools/CrashReports.h"
 #include "tools/ExitCode.h"
 #include "tools/OutputFiles.h"
+#include "tools/ShortHelp.h"
 #include "tools/Strictness.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -21,7 +22,7 @@ using llvm::StringRef;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("Options");
-static cl::list<std::string> files(cl::Positional, cl::OneOrMore, cl::cat(category),
+static cl::list<std::string> files(cl::Positional, cl::cat(category),
                                    cl::desc("an ONNX model, or artefacts, the reference first"));
 static cl::opt<std::string>
     precisions("precision", cl::init("fp32,fp16"), cl::cat(category), cl::value_desc("TYPE,..."),
@@ -51,7 +52,7 @@ static cl::opt<bool> biasCorrection("bias-correction", cl::cat(category),
 static cl::opt<bool> learnRounding("learn-rounding", cl::cat(category),
                                    cl::desc("as cameoc's, where there is INT8"));
 static cl::opt<std::string>
-    data("data", cl::Required, cl::cat(category), cl::value_desc("DIR|FILE.npz"),
+    data("data", cl::cat(category), cl::value_desc("DIR|FILE.npz"),
          cl::desc("samples: one array per input, the first axis running over samples"));
 static cl::opt<std::string> recorded(
     "recorded", cl::cat(category), cl::value_desc("FILE.npz"),
@@ -415,11 +416,17 @@ static llvm::Expected<bool> run(bool &isTold) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
+  nameVersion();
   cl::HideUnrelatedOptions(category);
   // By itself, LLVM's parser ends the process with the exit code of a mismatch.
   if (!cl::ParseCommandLineOptions(
           argc, argv, "a model at several precisions, or artefacts, side by side\n", &llvm::errs()))
     return Usage;
+  if (files.empty() || data.empty()) {
+    llvm::errs() << "error: no " << (files.empty() ? "model" : "samples")
+                 << "; as in: cameo-compare MODEL.onnx --data=FILE.npz, and --help\n";
+    return Usage;
+  }
   bool isTold = false;
   llvm::Expected<bool> good = run(isTold);
   if (!good) {

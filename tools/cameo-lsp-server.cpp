@@ -23,6 +23,7 @@ its standard input and output.
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cameo::reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
+  cameo::nameVersion();
   if (cameo::answerHelp(argc, argv, kHelp))
     return 0;
   mlir::DialectRegistry registry;

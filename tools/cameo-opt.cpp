@@ -73,6 +73,7 @@ static llvm::Error run(llvm::raw_ostream &output, std::unique_ptr<llvm::MemoryBu
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
+  nameVersion();
   if (answerHelp(argc, argv, kHelp))
     return 0;
   printLocations();

@@ -59,6 +59,7 @@ static bool hasLocations(ModuleOp module) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   reportCrashes(ArrayRef<const char *>(argv, argc));
+  nameVersion();
   if (answerHelp(argc, argv, kHelp))
     return 0;
   printLocations();

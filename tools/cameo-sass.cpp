@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Sass.h"
 #include "tools/CrashReports.h"
+#include "tools/ShortHelp.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/CommandLine.h"
@@ -128,6 +129,7 @@ static llvm::Error run() {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
+  nameVersion();
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv,
                               "what the machine code of kernels says of them, as JSON\n");

@@ -98,6 +98,7 @@ static Error run() {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cameo::reportCrashes(ArrayRef<const char *>(argv, argc));
+  cameo::nameVersion();
   if (cameo::answerHelp(argc, argv, kHelp))
     return 0;
   cl::ParseCommandLineOptions(argc, argv, "Runs steps of the simulator's compiler on LLVM IR\n");

@@ -45,6 +45,7 @@ Kernels, each gpu.module of a file at stage tiled or device:
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cameo::reportCrashes(llvm::ArrayRef<const char *>(argv, argc));
+  cameo::nameVersion();
   if (cameo::answerHelp(argc, argv, kHelp))
     return 0;
   cameo::printLocations();

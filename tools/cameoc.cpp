@@ -54,10 +54,38 @@ bool isOfSystem(const llvm::Error &error) {
 }
 
 llvm::Error checkInput(StringRef path) {
-  std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist);
-  if (!error || isStream(path))
+  if (isStream(path))
     return llvm::Error::success();
-  return llvm::createStringError(error, "cannot open '" + path + "': " + error.message());
+  std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist);
+  if (error)
+    return llvm::createStringError(error, "cannot open '" + path + "': " + error.message());
+  if (llvm::sys::fs::is_directory(path))
+    return llvm::createStringError(std::make_error_code(std::errc::is_a_directory),
+                                   "cannot open '" + path + "': not a regular file");
+  return llvm::Error::success();
+}
+
+/// What options name and is not there, before anything is compiled.
+llvm::Error checkNamedFiles(const CameocOptions &options) {
+  if (llvm::Error error = checkInput(options.input))
+    return error;
+  SmallVector<std::pair<StringRef, StringRef>> files = {
+      {"ranges in", options.pipeline.precision.ranges},
+      {"samples", options.calibration.data},
+      {"samples", options.accuracy.data},
+      {"labels", options.accuracy.labels}};
+  SmallVector<StringRef> schedules;
+  StringRef(options.pipeline.schedules).split(schedules, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef file : schedules)
+    files.push_back({"schedules", file});
+  for (auto [what, path] : files)
+    if (std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist);
+        error && !path.empty())
+      return llvm::createStringError(error, what + " '" + path + "': " + error.message());
+  if (llvm::sys::fs::is_directory(options.output))
+    return llvm::createStringError(std::make_error_code(std::errc::is_a_directory),
+                                   "cannot write '" + options.output + "': it is a folder");
+  return llvm::Error::success();
 }
 
 /// Of a file that could not be read.
@@ -152,10 +180,6 @@ LogicalResult Invocation::compile() {
 
 LogicalResult Invocation::read() {
   StringRef name = options.input;
-  if (llvm::Error error = checkInput(name)) {
-    isUsage = true;
-    return compiler.fail(std::move(error));
-  }
   if (!options.startFrom) {
     if (name.ends_with(".mlir") || name.ends_with(".mlirbc")) {
       isUsage = true;
@@ -173,8 +197,16 @@ LogicalResult Invocation::read() {
     StepTimer timer = compiler.timeStep("read");
     module = readStageFile(name, &compiler.context());
   }
-  if (!module)
+  if (!module) {
+    if (name.ends_with(".onnx"))
+      llvm::errs() << CompileMessage{
+          CompileMessage::Severity::Note,
+          "",
+          "'" + name.str() +
+              "' is an ONNX model by its name; --start-from is of IR that --stop-after wrote",
+          {}};
     return failure();
+  }
   if (llvm::Error error = checkStageForm(*module, *options.startFrom, name))
     return compiler.fail(std::move(error));
   return compiler.take(std::move(module), *options.startFrom,
@@ -407,6 +439,8 @@ int main(int argc, char **argv) {
     llvm::Error error = flushStandardOutput();
     return error ? fail(std::move(error), Usage) : *code;
   }
+  if (llvm::Error error = checkNamedFiles(*options))
+    return fail(std::move(error), Usage);
   // IR is a reproducer by itself, and a stream cannot be read twice.
   if (!options->startFrom && !isStream(options->input))
     reproduceCrashes();

@@ -81,6 +81,10 @@ std::string describeUnsupported(Operation *op) {
     return custom.getUnsupported()->str();
   if (custom && custom.getDomain().empty())
     return describeUnknown(custom.getOpType(), custom.getVersion());
+  if (custom && custom.getDomain() == "com.microsoft" &&
+      (custom.getOpType().starts_with("Q") || custom.getOpType().starts_with("DynamicQuantize")))
+    return "operators of ONNX Runtime are not supported; nearest supported: the model quantised "
+           "with quant_format=QuantFormat.QDQ";
   if (custom && custom.getDomain().starts_with("com.microsoft"))
     return "operators of ONNX Runtime are not supported; nearest supported: the model before ONNX "
            "Runtime optimised it";
