@@ -4,6 +4,7 @@
 #include "passes/linalg/Lowering.h"
 
 #include "dialects/onnx/Products.h"
+#include "dialects/onnx/shape/NodeText.h"
 
 #include "passes/graph/RefusalReport.h"
 #include "passes/graph/ShapeWalk.h"
@@ -27,13 +28,16 @@ FailureOr<Sizes> Lowering::infer(Operation *op) {
   return results->front();
 }
 
-Lowered Lowering::lowered(Value onnxValue) {
+Lowered Lowering::lowered(OpOperand &operand) {
+  Value onnxValue = operand.get();
   auto found = values.find(onnxValue);
   if (found != values.end())
     return found->second;
   // Constants join the pool with their first use on the device: most of the small ones have none.
   ElementsAttr value = onnx::constantValue(onnxValue);
-  assert(value && "operators are lowered after their operands");
+  if (!value)
+    onnx::reportBug(operand.getOwner(),
+                    "operand " + Twine(operand.getOperandNumber()) + " has not been lowered");
   Lowered result;
   result.tensor = build.constant(onnxValue.getLoc(), value);
   result.elementType = value.getElementType();
@@ -52,7 +56,8 @@ SmallVector<Lowered> Lowering::operands(Operation *op) {
 }
 
 void Lowering::define(Operation *op, unsigned result, Lowered lowered) {
-  assert(lowered.tensor.getType() == tensorType(lowered.sizes, lowered.elementType));
+  if (lowered.tensor.getType() != tensorType(lowered.sizes, lowered.elementType))
+    onnx::reportBug(op, "result " + Twine(result) + " is not as large as its sizes say");
   shapes.define(op->getResult(result), lowered.sizes);
   values[op->getResult(result)] = std::move(lowered);
 }
@@ -160,7 +165,7 @@ LogicalResult Lowering::lowerResults(func::FuncOp function, func::FuncOp target)
   for (OpOperand &operand : terminator->getOpOperands()) {
     if (!shapes.find(operand.get()))
       return emitError(function.getLoc()) << "an output's type is not known";
-    Lowered result = lowered(operand.get());
+    Lowered result = lowered(operand);
     NamedAttrList attrs(function.getResultAttrDict(operand.getOperandNumber()));
     Type elementType = result.elementType;
     if (packedBits(elementType)) {

@@ -53,7 +53,7 @@ public:
   /// Whether an optional operand is absent (also beyond the operand list).
   bool absent(mlir::Operation *op, unsigned index) { return onnx::isAbsent(op, index); }
   /// An operand that was lowered.
-  Lowered operand(mlir::Operation *op, unsigned index) { return lowered(op->getOperand(index)); }
+  Lowered operand(mlir::Operation *op, unsigned index) { return lowered(op->getOpOperand(index)); }
   /// All operands up to the last that is there.
   llvm::SmallVector<Lowered> operands(mlir::Operation *op);
   void define(mlir::Operation *op, unsigned result, Lowered lowered);
@@ -70,7 +70,7 @@ public:
   llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
 
 private:
-  Lowered lowered(mlir::Value onnxValue);
+  Lowered lowered(mlir::OpOperand &operand);
   mlir::func::FuncOp lowerInputs(mlir::func::FuncOp function, mlir::OpBuilder &outer);
   Sizes inputSizes(mlir::func::FuncOp function, unsigned number, mlir::Value input,
                    llvm::StringMap<mlir::OpFoldResult> &symbols);

@@ -29,7 +29,7 @@ struct ShapeRules : testing::Test {
   Operation *node(StringRef name, StringRef attributes) {
     context.loadDialect<onnx::OnnxDialect>();
     std::string text = ("%x = onnx.None() : () -> none\n%y = onnx." + name + "(%x, %x, %x) " +
-                        attributes + " : (none, none, none) -> none")
+                        attributes + " : (none, none, none) -> none loc(\"node\")")
                            .str();
     module = parseSourceString<ModuleOp>(text, ParserConfig(&context, /*verifyAfterParse=*/false));
     return module ? &module->getBody()->back() : nullptr;
@@ -255,6 +255,14 @@ TEST_F(ShapeRules, WhatIsComputedOnTheDeviceIsNoShape) {
             Names{});
   ASSERT_EQ(refusals.problems().size(), 1u);
   EXPECT_NE(refusals.problems()[0].reason.find("must be known on the host"), std::string::npos);
+}
+
+TEST_F(ShapeRules, BugsNameTheirNode) {
+  Operation *lstm = node("LSTM", "");
+  ASSERT_TRUE(lstm);
+  onnx::Shapes shapes(s, refusals);
+  EXPECT_DEATH((void)onnx::inferSizes(shapes, lstm),
+               "node 'node' \\(onnx.LSTM\\): no rule says what sizes its results have");
 }
 
 } // namespace

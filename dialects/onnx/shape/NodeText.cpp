@@ -5,6 +5,8 @@
 
 #include "dialects/onnx/Onnx.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace mlir;
 
 namespace cameo::onnx {
@@ -39,6 +41,11 @@ std::string inputText(Operation *op, unsigned operand) {
   if (formal.option != Option::Variadic)
     return name;
   return name + " " + std::to_string(operand + 1 - schema->inputs.size());
+}
+
+void reportBug(Operation *op, const Twine &what) {
+  llvm::report_fatal_error("node '" + nodeText(op) + "' (" + op->getName().getStringRef() +
+                           "): " + what);
 }
 
 } // namespace cameo::onnx

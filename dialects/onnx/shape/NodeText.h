@@ -18,4 +18,8 @@ std::string operatorText(mlir::Operation *op);
 /// "input 'axes'" of an op, by the operator's schema.
 std::string inputText(mlir::Operation *op, unsigned operand);
 
+/// Ends the process at a node of which something is true that never is, unless the compiler has a bug: with
+/// what it is, in every build.
+[[noreturn]] void reportBug(mlir::Operation *op, const llvm::Twine &what);
+
 } // namespace cameo::onnx

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/ShapeRules.h"
 
+#include "dialects/onnx/shape/NodeText.h"
+
 using namespace mlir;
 
 namespace cameo::onnx {
@@ -35,7 +37,8 @@ const OperatorRules *rulesOf(Operation *op) {
 
 FailureOr<SmallVector<Sizes>> inferSizes(Shapes &shapes, Operation *op) {
   const OperatorRules *rules = rulesOf(op);
-  assert(rules && "only for operators in the table");
+  if (!rules)
+    reportBug(op, "no rule says what sizes its results have");
   FailureOr<SmallVector<Sizes>> results = rules->infer(shapes, op);
   // A report says nothing where it is silent about a node.
   if (failed(results))

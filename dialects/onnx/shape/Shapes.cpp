@@ -4,6 +4,7 @@
 #include "dialects/onnx/shape/Shapes.h"
 
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/NodeText.h"
 
 using namespace mlir;
 
@@ -24,7 +25,8 @@ std::optional<Sizes> Shapes::find(Value value) const {
 
 Sizes Shapes::of(Operation *op, unsigned operand) const {
   std::optional<Sizes> result = find(op->getOperand(operand));
-  assert(result && "operators are looked at after their operands");
+  if (!result)
+    reportBug(op, "the sizes of " + inputText(op, operand) + " are not known yet");
   return *result;
 }
 
