@@ -13,6 +13,7 @@
 #include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/graph/ConstantFolding.h"
+#include "passes/graph/Graph.h"
 #include "passes/host/VerifyPlan.h"
 #include "passes/precision/Policy.h"
 
@@ -94,8 +95,8 @@ bool hasFinalTypes(Operation *op) {
   return function && function->hasAttr(kPrecisionAttr);
 }
 
-/// Nothing is converted that is known now, or that was converted a moment ago. A model may round
-/// numbers by a cast and the one back, which are then no pair of ours.
+/// Nothing is converted that is known now, or that was converted a moment ago. A model may cut and round
+/// numbers by a cast and the one back, neither of which is ours.
 LogicalResult checkCast(Operation *op, const Complaint &error) {
   auto cast = dyn_cast<onnx::CastOp>(op);
   if (!cast || !hasFinalTypes(op) || isFP32(cast.getOutput()) == isFP32(cast.getInput()))
@@ -106,9 +107,10 @@ LogicalResult checkCast(Operation *op, const Complaint &error) {
   if (onnx::constantValue(cast.getInput()))
     return error.couldBeBetter(op, "constants have their final type");
   auto before = cast.getInput().getDefiningOp<onnx::CastOp>();
-  bool isRounding = before && isFP32(before.getInput()) && !before->hasAttr(kPrecisionAttr) &&
-                    !cast->hasAttr(kPrecisionAttr);
-  if (before && before.getInput().getType() == cast.getOutput().getType() && !isRounding)
+  if (!before || before.getInput().getType() != cast.getOutput().getType())
+    return success();
+  bool isOurs = before->hasAttr(kPrecisionAttr) || cast->hasAttr(kPrecisionAttr);
+  if (isOurs || holdsValuesOf(type.getElementType(), getElementTypeOrSelf(cast.getOutput())))
     return error.couldBeBetter(op, "it undoes the cast before it");
   return success();
 }

@@ -78,6 +78,23 @@ void updateFunctionType(func::FuncOp function) {
                                      body.getTerminator()->getOperandTypes()));
 }
 
+bool holdsValuesOf(Type wide, Type narrow) {
+  if (wide == narrow || narrow.isInteger(1))
+    return wide.isIntOrFloat();
+  if (!wide.isIntOrFloat() || !narrow.isIntOrFloat())
+    return false;
+  unsigned to = wide.getIntOrFloatBitWidth(), from = narrow.getIntOrFloatBitWidth();
+  auto real = dyn_cast<FloatType>(wide);
+  bool isUnsigned = narrow.isUnsignedInteger();
+  if (isa<FloatType>(narrow))
+    return real && to > from && from >= 16;
+  if (real)
+    return to >= 16 && from <= real.getFPMantissaWidth();
+  if (wide.isInteger(1) || wide.isUnsignedInteger() != isUnsigned)
+    return isUnsigned && !wide.isInteger(1) && to > from;
+  return to > from;
+}
+
 StringRef nodeName(Operation *op) { return onnx::nodeName(op).value_or("constant"); }
 
 Value createConstant(OpBuilder &b, Location loc, ElementsAttr value) {

@@ -34,6 +34,9 @@ void replaceResult(mlir::Operation *op, unsigned result, mlir::Value value);
 /// Makes the function's type that of what it returns.
 void updateFunctionType(mlir::func::FuncOp function);
 
+/// Whether every value of `narrow` is a value of `wide`, both of them types of elements.
+bool holdsValuesOf(mlir::Type wide, mlir::Type narrow);
+
 /// The name of the op's node, for new constants' resources.
 llvm::StringRef nodeName(mlir::Operation *op);
 

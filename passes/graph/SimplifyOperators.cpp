@@ -208,24 +208,6 @@ static LogicalResult mergeReshapes(Operation *op, OpBuilder &) {
   return success();
 }
 
-/// Whether every value of one type is a value of the other.
-static bool contains(Type wide, Type narrow) {
-  if (wide == narrow || narrow.isInteger(1))
-    return wide.isIntOrFloat();
-  if (!wide.isIntOrFloat() || !narrow.isIntOrFloat())
-    return false;
-  unsigned to = wide.getIntOrFloatBitWidth(), from = narrow.getIntOrFloatBitWidth();
-  auto real = dyn_cast<FloatType>(wide);
-  bool isUnsigned = narrow.isUnsignedInteger();
-  if (isa<FloatType>(narrow))
-    return real && to > from && from >= 16;
-  if (real)
-    return to >= 16 && from <= real.getFPMantissaWidth();
-  if (wide.isInteger(1) || wide.isUnsignedInteger() != isUnsigned)
-    return isUnsigned && !wide.isInteger(1) && to > from;
-  return to > from;
-}
-
 /// Cast(Cast(x, B), C) is Cast(x, C) where B holds every value of x. Between integers by way of
 /// floats it is not: what does not fit is undefined there and wraps here.
 static LogicalResult mergeCasts(Operation *op, OpBuilder &) {
@@ -236,7 +218,7 @@ static LogicalResult mergeCasts(Operation *op, OpBuilder &) {
   auto from = dyn_cast<TensorType>(source.getType());
   auto through = dyn_cast<TensorType>(inner->getResult(0).getType());
   auto to = dyn_cast<TensorType>(op->getResult(0).getType());
-  if (!from || !through || !to || !contains(through.getElementType(), from.getElementType()))
+  if (!from || !through || !to || !holdsValuesOf(through.getElementType(), from.getElementType()))
     return failure();
   bool detour = isa<IntegerType>(from.getElementType()) &&
                 isa<FloatType>(through.getElementType()) && isa<IntegerType>(to.getElementType());

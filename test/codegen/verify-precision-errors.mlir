@@ -52,6 +52,15 @@ func.func @rounded(%x: tensor<2xf32>) -> tensor<2xf32> attributes {onnx.precisio
 
 // -----
 
+// ... or cuts integers beyond those that FP32 has.
+func.func @cut(%x: tensor<2xi64>) -> tensor<2xi64> attributes {onnx.precision = "fp16"} {
+  %0 = onnx.Cast(%x) {to = 1 : i64} : (tensor<2xi64>) -> tensor<2xf32>
+  %1 = onnx.Cast(%0) {to = 7 : i64} : (tensor<2xf32>) -> tensor<2xi64>
+  return %1 : tensor<2xi64>
+}
+
+// -----
+
 // The pass has no reason to.
 func.func @roundedByThePass(%x: tensor<2xf32>) -> tensor<2xf32> attributes {onnx.precision = "fp16"} {
   %0 = onnx.Cast(%x) {onnx.precision = "fp16", to = 10 : i64} : (tensor<2xf32>) -> tensor<2xf16>
