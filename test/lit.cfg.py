@@ -28,7 +28,7 @@ config.environment["PATH"] = os.pathsep.join(
 config.environment["CAMEO_SOURCE"] = str(source)
 # What a stage promises of quality is an error here, and a remark to users.
 config.environment["CAMEO_STRICT"] = "1"
-# Of a build of CAMEO_MUTANTS, see test/e2e/mutants.py.
+# A build of CAMEO_MUTANTS reads it (test/e2e/mutants.py).
 if "CAMEO_MUTANT" in os.environ:
     config.environment["CAMEO_MUTANT"] = os.environ["CAMEO_MUTANT"]
 

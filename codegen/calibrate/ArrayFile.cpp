@@ -291,7 +291,7 @@ Error ArrayReader::readBytes(MutableArrayRef<char> buffer) {
           place.isDeflated ? inflateInto(buffer) : file->read(place.offset + made, buffer))
     return error;
   made += buffer.size();
-  // Of no bytes, which may have no address, zlib gives the first checksum there is.
+  // An empty buffer may have no address, and for such a one zlib starts a new checksum.
   if (place.name.empty() || buffer.empty())
     return Error::success();
   checksum =

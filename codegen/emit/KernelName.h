@@ -22,7 +22,7 @@ struct KernelName {
   /// which nothing else in PTX can be; empty for others.
   static KernelName find(llvm::StringRef ptx);
 
-  /// Of a name, if this compiler makes up such; `text` is what has it.
+  /// The same for a name alone; empty, too, where `text` has the neutral one already.
   static KernelName of(llvm::StringRef name, llvm::StringRef text = "");
 
   bool empty() const { return own.empty(); }

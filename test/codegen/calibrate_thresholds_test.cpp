@@ -129,7 +129,7 @@ TEST(CalibrateThresholds, PercentileIsTheSortedValue) {
   }
 }
 
-// Of what lies in one bin as much as is needed.
+// A bin gives as much of what lies in it as is needed.
 TEST(CalibrateThresholds, PercentileDividesItsBin) {
   Values values(1000, 3.0f);
   values.back() = 5.0f;

@@ -111,7 +111,7 @@ rt.variant @Steps target "sm_80" {
 
 // -----
 
-// Of sizes that nobody knows: the first is read at step 2, whatever they are.
+// The first is read at step 2, whatever its sizes, which nobody knows, are.
 rt.variant @LaidOutForTooFewSteps target "sm_80" {
   gpu.module @k {
     llvm.func @k(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) {

@@ -303,7 +303,7 @@ def overlapping(contents):
            r"read of uninitialised global memory: .* at first\+.*, in whose place is second now")
 
 
-# Of the same plans as text: rows, what stands there, what is put in its place, what is said.
+# The same plans as text: rows, what stands there, what is put in its place, what is said.
 OVERLAPS = {
     "earlier-launch": (8, r"(?s)(?<=rt.arena_view )%c512", "%c0",
                        "'third' overwrites 'first', which is in use later"),

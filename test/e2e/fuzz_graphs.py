@@ -97,7 +97,7 @@ class Graph:
         return f"v{self.counter}"
 
     def symbol(self):
-        """Of a size that results have; `input` takes none."""
+        """A name for a size that results have; inputs take none."""
         self.counter += 1
         self.computed.add(f"d{self.counter}")
         return f"d{self.counter}"
@@ -122,7 +122,7 @@ class Graph:
         return self.made[dim, key]
 
     def kind(self):
-        """Of numbers: around 1, or what is seldom."""
+        """The kind of numbers: around 1, or what is seldom."""
         if not self.chance(self.wild):
             return "plain"
         return self.choose(["zeros", "zeros", "splat", "splat", "large", "tiny", "denormal"])

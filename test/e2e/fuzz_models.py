@@ -41,7 +41,8 @@ NUDGE = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-12}
 # What numbers around 1 that cancel leave: a few quanta of them. No change of the inputs shows it where
 # the numbers do not depend on them, as behind Sign (ReduceLogSumExp of a LogSoftmax is 0).
 CANCELLED = 4 * 2.0 ** -23
-# Of the largest magnitude of an output that depends on a value of f16 between others: it may round the other way.
+# The bound, in parts of the largest magnitude, of an output that depends on a value of f16 between others: it may
+# round the other way.
 THROUGH_F16 = 5e-3
 DRIFTS = 5  # how many times what was measured a result may be off; 2 were enough on 220 graphs
 NO_REFERENCE = "without a reference"  # how a case ended

@@ -315,7 +315,7 @@ def lrn(g, name):
 
 @operator("MatMul", weight=2)
 def open_matmul(g, name):
-    """Of values whose depth, or batch, is open."""
+    """Products of values whose depth, or batch, is open."""
     x = g.pick(lambda v: v.dtype in (F32, F64) and v.rank >= 2 and not v.fixed)
     if g.chance(0.5):  # with itself, turned
         perm = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
@@ -403,7 +403,7 @@ def conv_transpose(g, name):
     if auto:
         attributes["auto_pad"] = auto
     elif g.chance(0.5):
-        # Of what the least size gives at least one element is left.
+        # At least one element is left of what the least size gives.
         taken = [[g.integer(0, min(1, span // 2)) for _ in range(2)] for span in spans]
         attributes["pads"] = [pad for side in zip(*taken) for pad in side]
     if auto in ("", "VALID") and g.chance(0.4):

@@ -39,7 +39,7 @@ import scheduled_ir
 
 COMPILE_SECONDS, RUN_SECONDS = 300, 300
 CEILINGS = harness.Path(__file__).resolve().parent / "launch_ceilings.txt"
-# Of the networks of full size those that are run without --long.
+# The networks of full size that are run without --long.
 RUN = ("mobilenet_v2", "squeezenet")
 SLACK = {"launches": 2}  # a ceiling may be this much above what is measured
 LONG_SUM = 64

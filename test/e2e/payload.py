@@ -53,7 +53,7 @@ class Kernel:
 
 @dataclass
 class Instruction:
-    """Of a plan: its operands are one word each."""
+    """An instruction of a plan; its operands are one word each."""
     opcode: int
     operands: tuple
     offset: int  # of the first operand in its section
@@ -117,7 +117,7 @@ class Payload:
         return kernels
 
     def instructions(self, plan):
-        """Of a section with a plan, in their order; texts of the plan by their offsets."""
+        """The instructions of a section with a plan, in their order; texts of the plan by their offsets."""
         header = PLAN_HEADER.unpack_from(self.data, plan.offset)
         inputs, outputs, dims, kernels, arguments, words = header[1:7]
         tensors = inputs + outputs + header[11]

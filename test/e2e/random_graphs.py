@@ -368,7 +368,7 @@ def as_feed(model, given, size):
 
 
 def configuration_in(kind):
-    """Of a failure, if it is one of a configuration."""
+    """The configuration that a failure is of, if it is one's."""
     name = kind.split()[0]
     return name if name in CONFIGURATIONS else ""
 

@@ -202,8 +202,7 @@ const Allocation *allocationOf(const Fault &fault, const std::vector<Range> &ran
   return nullptr;
 }
 
-/// Of a value in the arena that is not there (any more): the last one that has begun in its place,
-/// if it is another.
+/// The value that has begun last in the place of one that is not there (any more), if it is another.
 std::string describeSuccessor(const Fault &fault, const std::vector<Range> &ranges) {
   const Allocation *allocation = allocationOf(fault, ranges);
   const uint8_t mark = fault.values[0] & 0xff;

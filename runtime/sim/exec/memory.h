@@ -129,7 +129,7 @@ private:
   std::mutex mutex_;
 };
 
-/// Of the shared memory of a cluster's blocks, window by window: a byte a byte (kUnwritten or
+/// The shadow of the shared memory of a cluster's blocks, window by window: a byte a byte (kUnwritten or
 /// kWritten), and the cells.
 struct SharedShadow {
   uint32_t windows = 0; // that `initialised` has room for
