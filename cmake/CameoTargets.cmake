@@ -58,6 +58,8 @@ function(cameo_tool name)
   target_precompile_headers(${name} REUSE_FROM CameoPrecompiled)
   target_compile_options(${name} PRIVATE -fPIC) # as the libraries, whose header it is
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  # What --cache-dir keeps is of one build; not every linker writes this unasked.
+  target_link_options(${name} PRIVATE "LINKER:--build-id")
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIR}"
                         BUILD_RPATH "${LLVM_LIBRARY_DIR}")
 endfunction()

@@ -297,7 +297,28 @@ size_t editDistance(const std::string &a, const std::string &b) {
   return row.back();
 }
 
+// Options that trtexec has in one program, and Cameo in two, or by another name.
+struct ForeignOption {
+  const char *name, *instead;
+};
+constexpr ForeignOption kForeign[] = {
+    {"fp16", "cameoc compiles, with --precision=fp16"},
+    {"bf16", "cameoc compiles, with --precision=bf16"},
+    {"int8", "cameoc compiles, with --precision=int8"},
+    {"best", "cameoc compiles, with --precision=int8 and --accuracy"},
+    {"onnx", "cameoc compiles: cameoc MODEL.onnx -o FILE"},
+    {"saveengine", "cameoc compiles: cameoc MODEL.onnx -o FILE"},
+    {"loadengine", "leave it out: this program is the model"},
+    {"loadinputs", "write --input=NAME=@FILE.npy"},
+    {"exportoutput", "write --output=NAME=@FILE.npy"},
+    {"dumpprofile", "write --profile"},
+    {"usecudagraph", "leave it out: runs are CUDA graphs by themselves"},
+};
+
 Status unknownOption(const std::string &name) {
+  for (const ForeignOption &foreign : kForeign)
+    if (simplified(name) == foreign.name)
+      return failure(Code::InvalidArgument, "unknown option %s; %s", name.c_str(), foreign.instead);
   const Option *nearest = nullptr;
   size_t least = 3; // what is further away was not misspelt
   for (const Option &option : kOptions)

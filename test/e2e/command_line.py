@@ -216,6 +216,8 @@ USAGE = [
     ([], "1 input is missing"),
     (["--nonsense"], "unknown option --nonsense; --help lists them"),
     (["--warmup=3"], "did you mean --warmUp?"),
+    (["--fp16"], "unknown option --fp16; cameoc compiles, with --precision=fp16"),
+    (["--loadInputs=x:f.bin"], "write --input=NAME=@FILE.npy"),
     (["--expected-outputs=y"], "unknown option --expected-outputs; did you mean --expected_output?"),
     (["-shapes=x:2"], "unknown option -shapes; did you mean --shapes?"),
     (["positional"], "'positional' is not an option"),
