@@ -65,7 +65,7 @@ llvm::Error checkInput(StringRef path) {
   return llvm::Error::success();
 }
 
-/// What options name and is not there, before anything is compiled.
+/// Files that options name must be there, and the output must be no folder, before anything is compiled.
 llvm::Error checkNamedFiles(const CameocOptions &options) {
   if (llvm::Error error = checkInput(options.input))
     return error;

@@ -28,7 +28,7 @@ public:
   /// Makes the folder if it is not there.
   static llvm::Expected<CodeCache> open(llvm::StringRef folder);
 
-  /// Nothing where there is no such entry; an error that says so where it is damaged.
+  /// The entry of a key, or nothing where there is none; a damaged one is an error that says so.
   llvm::Expected<std::optional<CachedCode>> find(llvm::StringRef key) const;
   llvm::Error store(llvm::StringRef key, const CachedCode &code) const;
 
@@ -48,8 +48,8 @@ private:
   std::string folder;
 };
 
-/// What the compilation of a model takes its kernels' code from: a folder, if there is one, else what
-/// makes it. A folder that fails only costs time. May be used by several threads at a time.
+/// The place that a compilation takes its kernels' code from: a folder, if there is one, else the function
+/// that makes it. A folder that fails only costs time. Several threads may use it at a time.
 class CodeStore {
 public:
   /// Keeps nothing where `folder` is empty; where it cannot be a folder, that is a warning.
@@ -61,7 +61,7 @@ public:
   /// The code that follows from `parts` alone. `kind`, in the plural, is what messages call it.
   llvm::Expected<CachedCode> get(llvm::StringRef kind, llvm::ArrayRef<llvm::StringRef> parts,
                                  Make make);
-  /// The same of code that follows from this compiler, too: every build of it has entries of its own.
+  /// Code that follows from this compiler, too: every build of it has entries of its own.
   llvm::Expected<CachedCode> getOwn(llvm::StringRef kind, llvm::ArrayRef<llvm::StringRef> parts,
                                     Make make);
 

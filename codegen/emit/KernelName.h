@@ -22,7 +22,7 @@ struct KernelName {
   /// which nothing else in PTX can be; empty for others.
   static KernelName find(llvm::StringRef ptx);
 
-  /// The same for a name alone; empty, too, where `text` has the neutral one already.
+  /// The names of a kernel called `name`; empty, too, where `text` has the neutral one already.
   static KernelName of(llvm::StringRef name, llvm::StringRef text = "");
 
   bool empty() const { return own.empty(); }

@@ -220,7 +220,8 @@ void storeBytesAsWords(llvm::Module &module) {
   }
 }
 
-/// What ptxas's text is made of: the module's functions, and libdevice's that they call.
+/// Compiles the module's functions, and those of libdevice that they call, to the text of which a kernel's PTX is
+/// made; `name` is what its private symbols begin with.
 llvm::Expected<std::string> compile(llvm::Module &module, llvm::TargetMachine &machine,
                                     StringRef name, const llvm::MemoryBuffer *libdevice) {
   if (llvm::Error error = linkLibdevice(module, libdevice))

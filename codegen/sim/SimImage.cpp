@@ -108,7 +108,7 @@ std::string whyNoWarp(const llvm::Module &module, StringRef kernel, SimImageOpti
   return module.getFunction(kernel)->getFnAttribute(kWarpProblemAttr).getValueAsString().str();
 }
 
-/// What is compiled for a module.
+/// Translates a module for the simulator, as it is before it is optimised.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 toLlvm(const SimModule &module, llvm::LLVMContext &context, llvm::TargetMachine &machine) {
   auto translated = translateDeviceModule(module.module, context, machine);

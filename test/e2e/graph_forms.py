@@ -283,6 +283,7 @@ def shuffled(g):
     if g.chance(0.5):
         epilogue(g, last(g))
 
+
 def move(g, x):
     """One step that computes nothing."""
     kind = g.integer(0, 6)
