@@ -14,14 +14,14 @@ namespace cameo {
 
 namespace {
 /// The rows of a tensor along an axis.
-struct Rows {
+struct SoftmaxRows {
   SmallVector<bool> reduced;
   AffineMap element, row; // from the tensor's loops to its and the rows' dimensions
 };
 } // namespace
 
-static Rows rowsOf(MLIRContext *context, const Lowered &x, int64_t axis) {
-  Rows rows;
+static SoftmaxRows softmaxRowsOf(MLIRContext *context, const Lowered &x, int64_t axis) {
+  SoftmaxRows rows;
   rows.reduced.assign(x.rank(), false);
   rows.reduced[axis] = true;
   SmallVector<int64_t> kept;
@@ -35,7 +35,7 @@ static Rows rowsOf(MLIRContext *context, const Lowered &x, int64_t axis) {
 
 Lowered softmax(Lowering &l, Location loc, const Lowered &x, int64_t axis, bool isLog,
                 Type precision) {
-  Rows rows = rowsOf(loc.getContext(), x, axis);
+  SoftmaxRows rows = softmaxRowsOf(loc.getContext(), x, axis);
   Type type = x.elementType, compute = precision ? precision : accumulatorType(type);
   Value result = l.build.dispatch(
       loc, OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
@@ -89,7 +89,7 @@ static LogicalResult lowerHardmax(Operation *op, Lowering &l) {
   FailureOr<int64_t> axis = onnx::axisAttribute(l.plan, op, -1, x.rank());
   if (failed(axis))
     return failure();
-  Rows rows = rowsOf(op->getContext(), x, *axis);
+  SoftmaxRows rows = softmaxRowsOf(op->getContext(), x, *axis);
   Type type = x.elementType;
   Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{x.sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
