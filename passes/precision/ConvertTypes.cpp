@@ -9,7 +9,10 @@
 #include "dialects/onnx/shape/Attention.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
+#include "passes/precision/ScaleScores.h"
 #include "runtime/mutant.h"
+
+#include <map>
 
 using namespace mlir;
 
@@ -23,15 +26,15 @@ static Type withElements(Type type, Type elementType) {
   return cast<TensorType>(type).cloneWith(std::nullopt, elementType);
 }
 
-/// Numbers of FP32 rounded to `type`; where `saturates`, none becomes infinite.
-static ElementsAttr roundedTo(ElementsAttr value, FloatType type, StringRef name, bool saturates) {
+/// Numbers of FP32 rounded to `type`; where there is a `largest` one, no finite one goes beyond it.
+static ElementsAttr roundedTo(ElementsAttr value, FloatType type, StringRef name, double largest) {
   Elements elements = *Elements::of(value);
   RankedTensorType shape = elements.type.clone(type);
   if (elements.isSplat())
     elements.type = RankedTensorType::get({1}, elements.type.getElementType());
   std::vector<float> numbers = readElements<float>(elements);
-  if (CAMEO_MUTANT(38, saturates, false)) {
-    auto most = static_cast<float>(largestOf(type.isF16() ? Precision::FP16 : Precision::BF16));
+  if (CAMEO_MUTANT(38, largest > 0, false)) {
+    auto most = static_cast<float>(largest);
     for (float &number : numbers)
       if (std::isfinite(number))
         number = std::clamp(number, -most, most);
@@ -56,15 +59,16 @@ private:
   void convertInterface();
   /// Makes readers of FP32 of values that are not FP32 any more see what they saw.
   void restore(Value value);
-  Value converted(Value value, FloatType type, bool saturates = false);
+  /// What a node reads of a type: where there is a `largest` number, no finite one goes beyond it.
+  Value converted(Value value, FloatType type, double largest = 0);
   Value castTo(Value value, FloatType type);
-  Value bounded(Value value, FloatType type);
+  Value bounded(Value value, double largest);
   void eraseUnused();
 
   PrecisionPlan &plan;
   const NumberRanges &ranges;
   OpBuilder b;
-  std::array<llvm::DenseMap<std::pair<Value, Type>, Value>, 2> made; // the second for bounds
+  std::map<double, llvm::DenseMap<std::pair<Value, Type>, Value>> made; // by the largest number
   llvm::SmallPtrSet<OpOperand *, 32> settled; // uses that have the type they are to have
   SmallVector<Value> changed;                 // values that were FP32
   llvm::SetVector<Operation *> replaced;      // constants and casts that may have no use any more
@@ -72,23 +76,6 @@ private:
 };
 
 } // namespace
-
-/// The sizes by name of what `value` is a cast of.
-static ArrayAttr dimsOf(Value value) {
-  auto result = dyn_cast<OpResult>(value);
-  auto all = result ? result.getOwner()->getAttrOfType<ArrayAttr>(onnx::kDimsAttr) : ArrayAttr();
-  if (!all || result.getResultNumber() >= all.size())
-    return {};
-  return ArrayAttr::get(value.getContext(), all[result.getResultNumber()]);
-}
-
-static Location locationOf(Value value) {
-  if (Operation *op = value.getDefiningOp())
-    return op->getLoc();
-  // As the node that it is, it has the input's name.
-  std::string name = valueName(value);
-  return NameLoc::get(StringAttr::get(value.getContext(), name.empty() ? "cast" : name));
-}
 
 Value TypeConverter::castTo(Value value, FloatType type) {
   b.setInsertionPointAfterValue(value);
@@ -106,35 +93,62 @@ Value TypeConverter::castTo(Value value, FloatType type) {
                                 attributes);
 }
 
-/// Numbers beyond the type's become its last ones before they are rounded: those of a mask that
-/// hides by a large negative number stay finite, as a row that is hidden as a whole needs it.
-Value TypeConverter::bounded(Value value, FloatType type) {
+/// Numbers beyond become the last ones before they are rounded: those of a mask that hides by a large negative
+/// number stay finite, as a row that is hidden as a whole needs it. What is infinite stays so.
+Value TypeConverter::bounded(Value value, double largest) {
   b.setInsertionPointAfterValue(value);
-  double most = largestOf(type.isF16() ? Precision::FP16 : Precision::BF16);
+  Location loc = locationOf(value);
   auto scalar = RankedTensorType::get({}, b.getF32Type());
   auto number = [&](double bound) {
-    return createConstant(b, locationOf(value),
-                          DenseElementsAttr::get(scalar, static_cast<float>(bound)));
+    return createConstant(b, loc, DenseElementsAttr::get(scalar, static_cast<float>(bound)));
   };
-  Value least = number(-most), largest = number(most);
   SmallVector<NamedAttribute> attributes;
   if (ArrayAttr dims = dimsOf(value))
     attributes.push_back(b.getNamedAttr(onnx::kDimsAttr, dims));
-  return b.create<onnx::ClipOp>(locationOf(value), value.getType(),
-                                ValueRange{value, least, largest}, attributes);
+  Value finite = b.create<onnx::ClipOp>(
+      loc, value.getType(), ValueRange{value, number(-largest), number(largest)}, attributes);
+  if (ranges.of(value).reach > 0)
+    return finite; // of constants, which are finite
+  Value isInfinite =
+      b.create<onnx::IsInfOp>(loc, withElements(value.getType(), b.getI1Type()), value, attributes);
+  return b.create<onnx::WhereOp>(loc, value.getType(), ValueRange{isInfinite, value, finite},
+                                 attributes);
 }
 
-Value TypeConverter::converted(Value value, FloatType type, bool saturates) {
+/// Whether a value is computed without a product, as masks are.
+static bool isMadeOfInputs(Value value) {
+  SmallVector<Value> open{value};
+  for (llvm::SmallPtrSet<Operation *, 16> seen; !open.empty();) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    Role role = policyOf(op).role;
+    if (!isa<onnx::ConstantOp>(op) && role != Role::Elementwise && role != Role::Movement)
+      return false;
+    llvm::append_range(open, op->getOperands());
+  }
+  return true;
+}
+
+/// Whether the operand masks scores: of inputs alone, added to what is not, in front of a Softmax.
+static bool masksScores(Operation *op, unsigned operand) {
+  if (!isa<onnx::AddOp, onnx::SubOp, onnx::WhereOp>(op) ||
+      !isMadeOfInputs(op->getOperand(operand)) || !leadsToSoftmax(op))
+    return false;
+  return !llvm::all_of(op->getOperands(), isMadeOfInputs);
+}
+
+Value TypeConverter::converted(Value value, FloatType type, double largest) {
   if (elementTypeOf(value) == type)
     return value;
-  Value &known = made[saturates][{value, type}];
+  Value &known = made[largest][{value, type}];
   if (known)
     return known;
   if (auto constant = value.getDefiningOp<onnx::ConstantOp>()) {
     replaced.insert(constant);
     b.setInsertionPointAfter(constant);
     ElementsAttr rounded =
-        roundedTo(constant.getValue(), type, nodeName(constant.getOperation()), saturates);
+        roundedTo(constant.getValue(), type, nodeName(constant.getOperation()), largest);
     return known = createConstant(b, constant.getLoc(), rounded);
   }
   // What was cast up is there already.
@@ -144,11 +158,10 @@ Value TypeConverter::converted(Value value, FloatType type, bool saturates) {
     replaced.insert(cast);
     return known = cast.getInput();
   }
-  Value source = value;
-  Precision precision = type.isF16() ? Precision::FP16 : Precision::BF16;
-  if (saturates && isFP32(value) && ranges.of(value).reach > largestOf(precision))
-    source = bounded(value, type);
-  return known = castTo(source, type);
+  NumberRange range = ranges.of(value);
+  bool mayBeBeyond = range.reach > largest || (range.reach == 0 && !range.isKnown());
+  bool isBounded = largest > 0 && isFP32(value) && mayBeBeyond;
+  return known = castTo(isBounded ? bounded(value, largest) : value, type);
 }
 
 void TypeConverter::convertNode(const PrecisionNode &node, const Converted &which) {
@@ -156,7 +169,9 @@ void TypeConverter::convertNode(const PrecisionNode &node, const Converted &whic
   const PolicyRow &row = policyOf(node.op);
   for (unsigned i : which.operands) {
     OpOperand &use = node.op->getOpOperand(i);
-    use.set(converted(use.get(), type, row.isBound(i)));
+    bool saturates = row.isBound(i) || row.isMask(i) || masksScores(node.op, i);
+    double largest = largestOf(*node.precision) / (row.isBound(i) ? 1 : 2);
+    use.set(converted(use.get(), type, saturates ? largest : 0));
     settled.insert(&use);
   }
   for (unsigned i : which.results) {

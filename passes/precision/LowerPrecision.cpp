@@ -11,8 +11,10 @@
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/precision/ConvertTypes.h"
+#include "passes/precision/NeededBits.h"
 #include "passes/precision/Overrides.h"
 #include "passes/precision/QuantizedProduct.h"
+#include "passes/precision/ScaleScores.h"
 
 #include <map>
 
@@ -28,8 +30,9 @@ namespace {
 /// Settles what is no question of casts.
 class NodeDecisions {
 public:
-  NodeDecisions(Precision wanted, PrecisionOverrides &overrides, const NumberRanges &ranges)
-      : wanted(wanted), overrides(overrides), ranges(ranges) {}
+  NodeDecisions(Precision wanted, PrecisionOverrides &overrides, const NumberRanges &ranges,
+                const NeededBits &needed)
+      : wanted(wanted), overrides(overrides), ranges(ranges), needed(needed) {}
 
   PrecisionNode decide(Operation *op) {
     PrecisionNode node{op};
@@ -42,6 +45,8 @@ public:
       node.precision = Precision::INT8;
     else if (row.role == Role::Full)
       keep(node, Precision::FP32, row.why.str());
+    else if (std::string why = needed.whyOf(op); !why.empty() && concerns(row))
+      keep(node, Precision::FP32, std::move(why));
     else if (wanted == Precision::TF32 && row.role == Role::Product)
       node.precision = Precision::TF32;
     else if (isLow(wanted))
@@ -71,6 +76,11 @@ private:
     }
   }
 
+  /// TF32 is of products alone.
+  bool concerns(const PolicyRow &row) const {
+    return isLow(wanted) || (wanted == Precision::TF32 && row.role == Role::Product);
+  }
+
   static std::string hasNone(Precision precision) {
     return "ONNX has no " + precisionText(precision) + " of it";
   }
@@ -95,6 +105,7 @@ private:
   Precision wanted;
   PrecisionOverrides &overrides;
   const NumberRanges &ranges;
+  const NeededBits &needed;
 };
 
 struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
@@ -107,6 +118,8 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
     if (function->hasAttr(kPrecisionAttr))
       return; // has its types
     rt::Ledger ledger(function);
+    if (wanted == Precision::FP16)
+      scaleScoresEarly(function);
     NumberRanges ranges(function, recorded);
     if (failed(checkRecorded(ranges)))
       return signalPassFailure();
@@ -189,7 +202,8 @@ private:
   }
 
   void decide(PrecisionPlan &plan, const NumberRanges &ranges) {
-    NodeDecisions decisions(wanted, overrides, ranges);
+    NeededBits needed(plan.function, ranges, wanted);
+    NodeDecisions decisions(wanted, overrides, ranges, needed);
     auto isFloat = [](Value value) { return isFP32(value); };
     for (Operation &op : plan.function.getBody().front()) {
       if (!isa<onnx::OnnxDialect>(op.getDialect()) || isa<onnx::ConstantOp>(op) ||

@@ -24,6 +24,8 @@ double largestOf(Precision precision) {
   return precision == Precision::BF16 ? 0x1.FEp127 : 65504.0;
 }
 
+double exactIntegers(Precision precision) { return precision == Precision::BF16 ? 256 : 2048; }
+
 //===-- Constants -----------------------------------------------------------------------------===//
 
 static NumberRange rangeOfConstant(ElementsAttr value) {
@@ -151,14 +153,17 @@ static NumberRange negated(NumberRange x) { return {-x.most, -x.least, x.reach};
 static NumberRange neg(Operation *, Operands x) { return negated(x[0]); }
 static NumberRange sub(Operation *op, Operands x) { return add(op, {x[0], negated(x[1])}); }
 
-static NumberRange mul(Operation *, Operands x) {
-  NumberRange result{-kInfinity, kInfinity, largestReach(x)};
+static NumberRange mul(Operation *op, Operands x) {
+  bool isSquare = isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1);
+  NumberRange result{isSquare ? 0 : -kInfinity, kInfinity, largestReach(x)};
   if (!x[0].isKnown() || !x[1].isKnown())
     return result;
   double corners[] = {x[0].least * x[1].least, x[0].least * x[1].most, x[0].most * x[1].least,
                       x[0].most * x[1].most};
   result.least = *llvm::min_element(corners);
   result.most = *llvm::max_element(corners);
+  if (isSquare)
+    result.least = std::max(result.least, 0.0);
   return result;
 }
 
@@ -321,9 +326,50 @@ NumberRange NumberRanges::inferred(Operation *op) const {
   return ruleOf(op->getName().stripDialect())(op, operands);
 }
 
+/// What grows goes on to grow through data movement, sums and elementwise work, unless that has bounds; a root
+/// brings it back, and so does what divides by it.
+bool NumberRanges::grows(Operation *op, const NumberRange &range) const {
+  const PolicyRow &row = policyOf(op);
+  if (range.isKnown() || !isa<onnx::OnnxDialect>(op->getDialect()) || row.settles ||
+      isa<onnx::SqrtOp>(op))
+    return false;
+  if (row.role == Role::Ranged)
+    return true;
+  if (row.role == Role::Product || row.role == Role::Full)
+    return false;
+  return llvm::any_of(llvm::enumerate(op->getOperands()), [&](auto operand) {
+    return !row.divides(operand.index()) && of(operand.value()).grows;
+  });
+}
+
+/// A number of one sign that has few digits in FP16, and is added; it goes on as what grows does.
+double NumberRanges::guardOf(Operation *op) const {
+  if (!isa<onnx::OnnxDialect>(op->getDialect()) || isa<onnx::ConstantOp>(op))
+    return 0;
+  const PolicyRow &row = policyOf(op);
+  if (row.settles || row.role == Role::Product || row.role == Role::Full)
+    return 0;
+  double guard = 0;
+  auto meet = [&](double number) {
+    if (number > 0)
+      guard = guard > 0 ? std::min(guard, number) : number;
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    NumberRange range = of(operand);
+    if (!row.divides(i))
+      meet(range.guard);
+    if (isa<onnx::AddOp, onnx::SubOp, onnx::SumOp>(op) && range.least == range.most &&
+        range.magnitude() < kLeastNormal)
+      meet(range.magnitude());
+  }
+  return isa<onnx::SqrtOp>(op) ? std::sqrt(guard) : guard;
+}
+
 /// What is not a number says nothing.
 NumberRange NumberRanges::computed(Operation *op) const {
   NumberRange range = inferred(op);
+  range.guard = guardOf(op);
+  range.grows = grows(op, range);
   if (std::isnan(range.least))
     range.least = -kInfinity;
   if (std::isnan(range.most))
@@ -342,6 +388,7 @@ void NumberRanges::narrow(Value value, const RecordedRanges &recorded) {
   range.least = std::max(range.least, headroom * std::min(found->second.least, 0.0));
   range.most = std::min(range.most, headroom * std::max(found->second.most, 0.0));
   range.reach = 0; // what there is has been seen
+  range.grows = range.grows && !range.isKnown();
 }
 
 NumberRanges::NumberRanges(func::FuncOp function, const RecordedRanges &recorded, double headroom)
@@ -369,15 +416,19 @@ static std::string text(double number) {
   return result;
 }
 
-std::string NumberRanges::whyNot(Value value, Precision precision) const {
+std::string NumberRanges::whyTooLarge(Value value, Precision precision) const {
   NumberRange range = of(value);
-  double largest = largestOf(precision);
-  double most = range.isKnown() ? range.magnitude() : range.reach;
-  if (most > largest)
-    return "goes up to " + text(most) + "; " + precisionText(precision) + " ends at " +
-           text(largest);
+  double largest = largestOf(precision), most = range.isKnown() ? range.magnitude() : range.reach;
+  if (most <= largest)
+    return "";
+  return "goes up to " + text(most) + "; " + precisionText(precision) + " ends at " + text(largest);
+}
+
+std::string NumberRanges::whyTooSmall(Value value, Precision precision) const {
   if (precision != Precision::FP16)
     return "";
+  NumberRange range = of(value);
+  double most = range.isKnown() ? range.magnitude() : range.reach;
   ElementsAttr constant = onnx::constantValue(value);
   bool sinks =
       constant ? sinksInFP16(constant) : range.isKnown() && most != 0 && most < kLeastNormal;
@@ -387,12 +438,23 @@ std::string NumberRanges::whyNot(Value value, Precision precision) const {
          text(kLeastNormal);
 }
 
+std::string NumberRanges::whyNot(Value value, Precision precision) const {
+  std::string why = whyTooLarge(value, precision);
+  return why.empty() ? whyTooSmall(value, precision) : why;
+}
+
+bool NumberRanges::guardSinks(Value value, Precision precision) const {
+  NumberRange range = of(value);
+  double guard = range.least > 0 ? range.least : range.most < 0 ? -range.most : range.guard;
+  return precision == Precision::FP16 && guard > 0 && guard < kLeastNormal;
+}
+
 /// Integers of which some are not numbers of the type.
 static std::string inexact(Operation *op, const NumberRange &range, Precision precision) {
   auto from = dyn_cast<TensorType>(op->getOperand(0).getType());
   if (!from || !from.getElementType().isIntOrIndex())
     return "";
-  double exact = precision == Precision::FP16 ? 2048 : 256;
+  double exact = exactIntegers(precision);
   if (range.isKnown() && range.magnitude() <= exact)
     return "";
   return "its integers may be beyond " + text(exact) + ", up to which " + precisionText(precision) +
@@ -404,9 +466,18 @@ std::string NumberRanges::whyNot(Operation *op, const Converted &converted,
   const PolicyRow &row = policyOf(op);
   if (isa<onnx::CastOp>(op))
     return inexact(op, of(op->getResult(0)), precision);
-  for (unsigned i : converted.operands)
-    if (std::string why = whyNot(op->getOperand(i), precision); !why.empty() && !row.isBound(i))
+  bool isProduct = row.role == Role::Product;
+  for (unsigned i : converted.operands) {
+    Value operand = op->getOperand(i);
+    bool saturates = row.isBound(i) || row.isMask(i);
+    std::string why = saturates ? whyTooSmall(operand, precision) : whyNot(operand, precision);
+    if (why.empty() && !isProduct && guardSinks(operand, precision))
+      why = "is kept from 0 by numbers that FP16 has few digits of";
+    if (why.empty() && !isProduct && precision == Precision::FP16 && of(operand).grows)
+      why = "can grow beyond FP16, and its range is not known";
+    if (!why.empty())
       return onnx::inputText(op, i) + " " + why;
+  }
   for (unsigned i : converted.results) {
     if (std::string why = whyNot(op->getResult(i), precision); !why.empty())
       return "its result " + why;

@@ -23,6 +23,10 @@ struct NumberRange {
   /// The largest finite constant that got into the value by sums, factors and choices: that of a
   /// mask, which is a bound of nothing but can be expected among its elements.
   double reach = 0;
+  /// What keeps it from 0 where its bounds do not tell: the small number that was added to it.
+  double guard = 0;
+  /// Whether nothing bounds what it is made of, and that grows: squares, exponentials.
+  bool grows = false;
 
   bool isKnown() const { return std::isfinite(least) && std::isfinite(most); }
   double magnitude() const { return std::max(std::abs(least), std::abs(most)); }
@@ -40,10 +44,16 @@ public:
   /// Why a node cannot have this value in that precision: what is there and what there may be;
   /// empty where nothing is known against it.
   std::string whyNot(mlir::Value value, Precision precision) const;
+  /// Whether what keeps a value from 0 is so small that FP16 has few of its digits, or none.
+  bool guardSinks(mlir::Value value, Precision precision) const;
   /// Why a node is not of that precision for what it reads and writes; empty as above.
   std::string whyNot(mlir::Operation *op, const Converted &converted, Precision precision) const;
 
 private:
+  std::string whyTooLarge(mlir::Value value, Precision precision) const;
+  std::string whyTooSmall(mlir::Value value, Precision precision) const;
+  bool grows(mlir::Operation *op, const NumberRange &range) const;
+  double guardOf(mlir::Operation *op) const;
   NumberRange computed(mlir::Operation *op) const;
   NumberRange inferred(mlir::Operation *op) const;
   void narrow(mlir::Value value, const RecordedRanges &recorded);
@@ -55,5 +65,7 @@ private:
 
 /// The largest finite number of a low precision.
 double largestOf(Precision precision);
+/// A magnitude up to which all integers are numbers of a low precision.
+double exactIntegers(Precision precision);
 
 } // namespace cameo

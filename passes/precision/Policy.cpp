@@ -46,7 +46,29 @@ static constexpr llvm::StringLiteral kSensitive = "its result depends on bits th
 static constexpr llvm::StringLiteral kMade = "its values are made in FP32";
 static constexpr llvm::StringLiteral kScales = "its scales are FP32";
 
+bool PolicyRow::isSensitive() const { return why.data() == kSensitive.data(); }
+
 static constexpr uint32_t operand(unsigned number) { return 1u << number; }
+static constexpr PolicyRow kept(uint32_t operands, PolicyRow row) {
+  row.kept = operands;
+  return row;
+}
+static constexpr PolicyRow bounds(uint32_t operands, PolicyRow row) {
+  row.bounds = operands;
+  return row;
+}
+static constexpr PolicyRow masks(uint32_t operands, PolicyRow row) {
+  row.masks = operands;
+  return row;
+}
+static constexpr PolicyRow divisors(uint32_t operands, PolicyRow row) {
+  row.divisors = operands;
+  return row;
+}
+static constexpr PolicyRow settles(PolicyRow row) {
+  row.settles = true;
+  return row;
+}
 
 static constexpr PolicyRow kPolicy[] = {
     {"Abs", Role::Elementwise},
@@ -59,13 +81,13 @@ static constexpr PolicyRow kPolicy[] = {
     {"Asinh", Role::Elementwise},
     {"Atan", Role::Elementwise},
     {"Atanh", Role::Full, kSensitive},
-    {"Attention", Role::Product, "", 0, operand(3)}, // the mask
+    masks(operand(3), {"Attention", Role::Product}),
     {"AveragePool", Role::Sums},
     {"BatchNormalization", Role::Sums},
     {"Cast", Role::Movement},
     {"Ceil", Role::Elementwise},
     {"Celu", Role::Elementwise},
-    {"Clip", Role::Elementwise, "", 0, operand(1) | operand(2)},
+    bounds(operand(1) | operand(2), {"Clip", Role::Elementwise}),
     {"Concat", Role::Movement},
     {"ConstantOfShape", Role::Full, kMade},
     {"Conv", Role::Product},
@@ -76,14 +98,14 @@ static constexpr PolicyRow kPolicy[] = {
     {"CumSum", Role::Ranged, kGrows},
     {"DepthToSpace", Role::Movement},
     {"DequantizeLinear", Role::Full, kScales},
-    {"Div", Role::Elementwise},
+    divisors(operand(1), {"Div", Role::Elementwise}),
     {"Dropout", Role::Movement},
     {"DynamicQuantizeLinear", Role::Full, kScales},
     {"Einsum", Role::Product},
     {"Elu", Role::Elementwise},
     {"Equal", Role::Elementwise},
-    {"Erf", Role::Elementwise},
-    {"Exp", Role::Ranged, kGrows},
+    settles({"Erf", Role::Elementwise}),
+    settles({"Exp", Role::Ranged, kGrows}),
     {"Expand", Role::Movement},
     {"EyeLike", Role::Full, kMade},
     {"Flatten", Role::Movement},
@@ -98,28 +120,28 @@ static constexpr PolicyRow kPolicy[] = {
     {"GlobalMaxPool", Role::Movement},
     {"Greater", Role::Elementwise},
     {"GreaterOrEqual", Role::Elementwise},
-    {"GroupNormalization", Role::Sums},
-    {"HardSigmoid", Role::Elementwise},
+    settles({"GroupNormalization", Role::Sums}),
+    settles({"HardSigmoid", Role::Elementwise}),
     {"HardSwish", Role::Elementwise},
-    {"Hardmax", Role::Movement},
+    settles({"Hardmax", Role::Movement}),
     {"Identity", Role::Movement},
-    {"InstanceNormalization", Role::Sums},
+    settles({"InstanceNormalization", Role::Sums}),
     {"IsInf", Role::Elementwise},
     {"IsNaN", Role::Elementwise},
     {"LRN", Role::Sums},
-    {"LayerNormalization", Role::Sums},
+    settles({"LayerNormalization", Role::Sums}),
     {"LeakyRelu", Role::Elementwise},
     {"Less", Role::Elementwise},
     {"LessOrEqual", Role::Elementwise},
     {"Log", Role::Full, kSensitive},
-    {"LogSoftmax", Role::Sums},
-    {"LpNormalization", Role::Sums},
+    settles({"LogSoftmax", Role::Sums}),
+    settles({"LpNormalization", Role::Sums}),
     {"LpPool", Role::Ranged, kGrows},
     {"MatMul", Role::Product},
     {"Max", Role::Elementwise},
     {"MaxPool", Role::Movement},
     {"Mean", Role::Elementwise},
-    {"MeanVarianceNormalization", Role::Sums},
+    settles({"MeanVarianceNormalization", Role::Sums}),
     {"Min", Role::Elementwise},
     {"Mish", Role::Elementwise},
     {"Mod", Role::Full, kSensitive},
@@ -127,14 +149,14 @@ static constexpr PolicyRow kPolicy[] = {
     {"Neg", Role::Elementwise},
     {"OneHot", Role::Movement},
     {"PRelu", Role::Elementwise},
-    {"Pad", Role::Movement, "", 0, operand(2)},
+    bounds(operand(2), {"Pad", Role::Movement}),
     {"Pow", Role::Ranged, kGrows},
     {"QLinearConv", Role::Full, kScales},
     {"QLinearMatMul", Role::Full, kScales},
     {"QuantizeLinear", Role::Full, kScales},
-    {"RMSNormalization", Role::Sums},
+    settles({"RMSNormalization", Role::Sums}),
     {"Range", Role::Full, kMade},
-    {"Reciprocal", Role::Ranged, kGrows},
+    divisors(operand(0), {"Reciprocal", Role::Ranged, kGrows}),
     {"ReduceL1", Role::Ranged, kGrows},
     {"ReduceL2", Role::Ranged, kGrows},
     {"ReduceLogSum", Role::Full, kSensitive},
@@ -147,21 +169,21 @@ static constexpr PolicyRow kPolicy[] = {
     {"ReduceSumSquare", Role::Ranged, kGrows},
     {"Relu", Role::Elementwise},
     {"Reshape", Role::Movement},
-    {"Resize", Role::Movement, "", operand(1) | operand(2)}, // the region, scales
+    kept(operand(1) | operand(2), {"Resize", Role::Movement}), // the region, scales
     {"ReverseSequence", Role::Movement},
     {"Round", Role::Elementwise},
     {"Selu", Role::Elementwise},
     {"Shape", Role::Movement},
     {"Shrink", Role::Elementwise},
-    {"Sigmoid", Role::Elementwise},
+    settles({"Sigmoid", Role::Elementwise}),
     {"Sign", Role::Elementwise},
     {"Sin", Role::Full, kSensitive},
     {"Sinh", Role::Ranged, kGrows},
     {"Size", Role::Movement},
     {"Slice", Role::Movement},
-    {"Softmax", Role::Sums},
+    settles({"Softmax", Role::Sums}),
     {"Softplus", Role::Elementwise},
-    {"Softsign", Role::Elementwise},
+    settles({"Softsign", Role::Elementwise}),
     {"SpaceToDepth", Role::Movement},
     {"Split", Role::Movement},
     {"Sqrt", Role::Elementwise},
@@ -170,7 +192,7 @@ static constexpr PolicyRow kPolicy[] = {
     {"Sum", Role::Elementwise},
     {"Swish", Role::Elementwise},
     {"Tan", Role::Full, kSensitive},
-    {"Tanh", Role::Elementwise},
+    settles({"Tanh", Role::Elementwise}),
     {"ThresholdedRelu", Role::Elementwise},
     {"Tile", Role::Movement},
     {"Transpose", Role::Movement},
@@ -183,6 +205,9 @@ ArrayRef<PolicyRow> precisionPolicy() { return kPolicy; }
 
 const PolicyRow &policyOf(Operation *op) {
   static constexpr PolicyRow kOther = {"", Role::Full, "nothing is known of it in fewer bits"};
+  static constexpr PolicyRow kSquare = {"Mul", Role::Ranged, kGrows};
+  if (isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1))
+    return kSquare;
   StringRef name = op->getName().stripDialect();
   const PolicyRow *row = llvm::lower_bound(
       kPolicy, name, [](const PolicyRow &known, StringRef wanted) { return known.name < wanted; });

@@ -41,16 +41,30 @@ struct PolicyRow {
   llvm::StringLiteral name; // ONNX's
   Role role;
   llvm::StringLiteral why = ""; // the rest of "kept in FP32: "
-  uint32_t kept = 0;            // operands, by bits, that stay FP32 beside others that do not
-  /// Operands that are bounds or masks: a number beyond the range becomes the last one of it.
-  uint32_t saturates = 0;
+  // Operands that differ from the others, by bits.
+  uint32_t kept = 0;     // stay FP32 beside others that do not
+  uint32_t bounds = 0;   // a number beyond the range becomes the last one of it
+  uint32_t masks = 0;    // the same, with as much left as what they are added to may take
+  uint32_t divisors = 0; // what keeps them from 0 must not become 0
+  /// Its result does not grow with what it reads: roundings there are no larger behind it.
+  bool settles = false;
 
-  bool keeps(unsigned operand) const { return operand < 32 && kept >> operand & 1; }
-  bool isBound(unsigned operand) const { return operand < 32 && saturates >> operand & 1; }
+  bool keeps(unsigned operand) const { return has(kept, operand); }
+  bool isBound(unsigned operand) const { return has(bounds, operand); }
+  bool isMask(unsigned operand) const { return has(masks, operand); }
+  bool divides(unsigned operand) const { return has(divisors, operand); }
+  /// Depends on bits of its operands that 16 bits do not have.
+  bool isSensitive() const;
+
+private:
+  static bool has(uint32_t operands, unsigned operand) {
+    return operand < 32 && operands >> operand & 1;
+  }
 };
 
 /// The rows, by name; what has none is Full.
 llvm::ArrayRef<PolicyRow> precisionPolicy();
+/// The row of an operator; a product of a value by itself grows as a power does.
 const PolicyRow &policyOf(mlir::Operation *op);
 
 /// The operands and results of FP32 that a node has in another type if it is of that precision.

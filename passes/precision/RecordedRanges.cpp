@@ -25,6 +25,21 @@ std::string valueName(Value value) {
   return name.empty() || number == 0 ? name : name + ":" + std::to_string(number);
 }
 
+Location locationOf(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return op->getLoc();
+  std::string name = valueName(value);
+  return NameLoc::get(StringAttr::get(value.getContext(), name.empty() ? "cast" : name));
+}
+
+ArrayAttr dimsOf(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  auto all = result ? result.getOwner()->getAttrOfType<ArrayAttr>(onnx::kDimsAttr) : ArrayAttr();
+  if (!all || result.getResultNumber() >= all.size())
+    return {};
+  return ArrayAttr::get(value.getContext(), all[result.getResultNumber()]);
+}
+
 /// Why ranges of a model with these channels are none of this one's; empty if they are. Who writes
 /// a file without the model's hash need not know of channels either.
 static std::string otherChannels(const llvm::json::Object &file, func::FuncOp function) {

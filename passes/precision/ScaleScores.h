@@ -1,0 +1,22 @@
+// Factors of scores, in front of the product that makes them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cameo {
+
+/// Whether a Softmax reads what comes of a node by sums, factors and data movement.
+bool leadsToSoftmax(mlir::Operation *op);
+
+/// Moves factors below 1, or divisors above, from scores to the left operand of their product:
+///
+///   %s = onnx.MatMul(%q, %k)                 %d = onnx.Div(%q, %eight)
+///   %d = onnx.Div(%s, %eight)         ==>    %s = onnx.MatMul(%d, %k)
+///   %w = onnx.Softmax(%d)                    %w = onnx.Softmax(%s)
+///
+/// Scores are stored as they are scaled then, and not first as what FP16 may not have.
+void scaleScoresEarly(mlir::func::FuncOp function);
+
+} // namespace cameo

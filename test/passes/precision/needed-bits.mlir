@@ -1,0 +1,209 @@
+// Values that keep their bits for what is made of them, and for what they are.
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16}),cameo-verify-stage{stage=precision strict=true},cameo-report-decisions)' | FileCheck %s
+
+// An angle, through movement, elementwise work and a product; what comes of the sine is of FP16.
+// CHECK-LABEL: func @angle(
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x4xf32>
+// CHECK: onnx.Sin({{.*}} -> tensor<4x2xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<4x4xf16>
+// expected-remark @+1 {{FP32: 4 nodes, FP16: 1 node; casts between them: 3}}
+func.func @angle(%x: tensor<2x1xf32>, %w: tensor<1x4xf32>) -> tensor<4x4xf32> {
+  %half = onnx.Constant() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sin '(unnamed)', which depends on bits that FP16 has not}}
+  %0 = onnx.MatMul(%x, %w) : (tensor<2x1xf32>, tensor<1x4xf32>) -> tensor<2x4xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sin '(unnamed)'}}
+  %1 = onnx.Mul(%0, %half) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sin '(unnamed)'}}
+  %2 = onnx.Transpose(%1) {perm = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
+  %3 = onnx.Sin(%2) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %4 = onnx.MatMul(%3, %1) : (tensor<4x2xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+  return %4 : tensor<4x4xf32>
+}
+
+// -----
+
+// A second product in front of the first is of FP16; so is what comes before a function that has bounds.
+// CHECK-LABEL: func @ends(
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.Cos(
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
+// CHECK: onnx.Softmax({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.Log(
+// expected-remark @+1 {{FP32: 4 nodes, FP16: 2 nodes; casts between them: 4}}
+func.func @ends(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Cos '(unnamed)', which depends on bits that FP16 has not}}
+  %1 = onnx.MatMul(%0, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
+  %2 = onnx.Cos(%1) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = onnx.MatMul(%2, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Log '(unnamed)', which depends on bits that FP16 has not}}
+  %4 = onnx.Softmax(%3) {axis = 1 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
+  %5 = onnx.Log(%4) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %2, %5 : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// Integers that FP16 has not, through a difference of them; what they are scaled to is no integer any more.
+// CHECK-LABEL: func @integers(
+// CHECK: onnx.Cast({{.*}} -> tensor<4x1xf32>
+// CHECK: onnx.Sub({{.*}} -> tensor<4x1xf32>
+// CHECK: onnx.Mul({{.*}} -> tensor<4x1xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<4x4xf16>
+// expected-remark @+1 {{FP32: 3 nodes, FP16: 1 node; casts between them: 3}}
+func.func @integers(%at: tensor<4x1xi64>, %w: tensor<1x4xf32>) -> tensor<4x4xf32> {
+  %one = onnx.Constant() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %scale = onnx.Constant() {value = dense<0.3> : tensor<f32>} : () -> tensor<f32>
+  // expected-remark @+1 {{kept in FP32: its integers may be beyond 2048, up to which FP16 has all of them}}
+  %0 = onnx.Cast(%at) {to = 1 : i64} : (tensor<4x1xi64>) -> tensor<4x1xf32>
+  // expected-remark @+1 {{kept in FP32: input 'B' may have integers beyond 2048, up to which FP16 has all of them}}
+  %1 = onnx.Sub(%one, %0) : (tensor<f32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  // expected-remark @+1 {{kept in FP32: input 'A' may have integers beyond 2048, up to which FP16 has all of them}}
+  %2 = onnx.Mul(%1, %scale) : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %3 = onnx.MatMul(%2, %w) : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// -----
+
+// Integers of 8 bits are numbers of FP16; a product of those of more is of FP32.
+// CHECK-LABEL: func @pixels(
+// CHECK: onnx.MatMul({{.*}} -> tensor<4x4xf16>
+// CHECK: onnx.MatMul({{.*}} -> tensor<4x4xf32>
+// expected-remark @+1 {{FP32: 2 nodes, FP16: 2 nodes; casts between them: 2}}
+func.func @pixels(%image: tensor<4x1xui8>, %at: tensor<4x1xi32>, %w: tensor<1x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0 = onnx.Cast(%image) {to = 1 : i64} : (tensor<4x1xui8>) -> tensor<4x1xf32>
+  %1 = onnx.MatMul(%0, %w) : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  // expected-remark @+1 {{kept in FP32: its integers may be beyond 2048, up to which FP16 has all of them}}
+  %2 = onnx.Cast(%at) {to = 1 : i64} : (tensor<4x1xi32>) -> tensor<4x1xf32>
+  // expected-remark @+1 {{kept in FP32: input 'A' may have integers beyond 2048, up to which FP16 has all of them}}
+  %3 = onnx.MatMul(%2, %w) : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  return %1, %3 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// What is made into integers keeps its bits, unless FP16 has all integers of its range.
+// CHECK-LABEL: func @indices(
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
+// expected-remark @+1 {{FP32: 1 node, FP16: 2 nodes; casts between them: 1}}
+func.func @indices(%x: tensor<2x2xf32>) -> (tensor<2x2xi64>, tensor<2x2xui8>) {
+  %least = onnx.Constant() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %most = onnx.Constant() {value = dense<255.0> : tensor<f32>} : () -> tensor<f32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Cast '(unnamed)', which makes integers of it}}
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = onnx.Cast(%0) {to = 7 : i64} : (tensor<2x2xf32>) -> tensor<2x2xi64>
+  %2 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = onnx.Clip(%2, %least, %most) : (tensor<2x2xf32>, tensor<f32>, tensor<f32>) -> tensor<2x2xf32>
+  %4 = onnx.Cast(%3) {to = 2 : i64} : (tensor<2x2xf32>) -> tensor<2x2xui8>
+  return %1, %4 : tensor<2x2xi64>, tensor<2x2xui8>
+}
+
+// -----
+
+// A square grows as a power does, and so does its mean; its root does not.
+// CHECK-LABEL: func @square(
+// CHECK: onnx.Mul({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.ReduceMean({{.*}} -> tensor<2x1xf32>
+// CHECK: onnx.Sqrt({{.*}} -> tensor<2x1xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
+// expected-remark @+1 {{FP32: 3 nodes, FP16: 3 nodes; casts between them: 4}}
+func.func @square(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %axes = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result can grow beyond FP16, and its range is not known}}
+  %1 = onnx.Mul(%0, %0) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: input 'data' can grow beyond FP16, and its range is not known}}
+  %2 = onnx.ReduceMean(%1, %axes) : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  // expected-remark @+1 {{kept in FP32: input 'X' can grow beyond FP16, and its range is not known}}
+  %3 = onnx.Sqrt(%2) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %4 = onnx.Div(%0, %3) : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32>
+  %5 = onnx.MatMul(%4, %4) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %5 : tensor<2x2xf32>
+}
+
+// -----
+
+// What keeps a divisor from 0 does so in FP16 only where that has the number; 1e-3 it has.
+// CHECK-LABEL: func @guards(
+// CHECK: onnx.Clip({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.Div({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.Clip({{.*}} -> tensor<2x2xf16>
+// CHECK: onnx.Div({{.*}} -> tensor<2x2xf16>
+// expected-remark @+1 {{FP32: 3 nodes, FP16: 4 nodes; casts between them: 4}}
+func.func @guards(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %none = onnx.None() : () -> none
+  %small = onnx.Constant() {value = dense<1.0e-8> : tensor<f32>} : () -> tensor<f32>
+  %large = onnx.Constant() {value = dense<1.0e-3> : tensor<f32>} : () -> tensor<f32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Div '(unnamed)', which divides by it}}
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Div '(unnamed)', which divides by it}}
+  %1 = onnx.Clip(%0, %small, %none) : (tensor<2x2xf32>, tensor<f32>, none) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: input 'B' is kept from 0 by numbers that FP16 has few digits of}}
+  %2 = onnx.Div(%0, %1) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = onnx.MatMul(%2, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = onnx.Clip(%3, %large, %none) : (tensor<2x2xf32>, tensor<f32>, none) -> tensor<2x2xf32>
+  %5 = onnx.Div(%3, %4) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %6 = onnx.MatMul(%5, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %3, %6 : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// A mask that nothing is known of hides by half of what FP16 has at most, so that scores may be added; what is
+// infinite stays so. What is added elsewhere is as it is.
+// CHECK-LABEL: func @mask(
+// CHECK: %[[FINITE:.*]] = onnx.Clip(%arg1
+// CHECK: %[[IS:.*]] = onnx.IsInf(%arg1)
+// CHECK: %[[MASK:.*]] = onnx.Where(%[[IS]], %arg1, %[[FINITE]])
+// CHECK: %[[CAST:.*]] = onnx.Cast(%[[MASK]])
+// CHECK: onnx.Add({{.*}}, %[[CAST]])
+// CHECK-NOT: onnx.Clip
+// CHECK: return
+// expected-remark @+1 {{FP16: 6 nodes; casts between them: 4}}
+func.func @mask(%x: tensor<2x2xf32>, %mask: tensor<2x2xf32>, %bias: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = onnx.Add(%0, %mask) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %2 = onnx.Softmax(%1) {axis = 1 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = onnx.MatMul(%2, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = onnx.Add(%3, %bias) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %5 = onnx.MatMul(%4, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %5 : tensor<2x2xf32>
+}
+
+// -----
+
+// Scores are scaled before they are stored: FP16 may not have them as they are. What is no factor below 1 stays, and so
+// does what no Softmax reads.
+// CHECK-LABEL: func @scores(
+// CHECK: %[[Q:.*]] = onnx.Div({{.*}} -> tensor<2x8xf16>
+// CHECK-NEXT: %[[S:.*]] = onnx.MatMul(%[[Q]],
+// CHECK-NEXT: onnx.Softmax(%[[S]])
+// CHECK: onnx.Cast
+// CHECK-NEXT: onnx.MatMul(
+// CHECK-NEXT: onnx.Mul(
+// CHECK-NEXT: onnx.Softmax(
+// CHECK: onnx.Cast
+// CHECK-NEXT: onnx.MatMul(
+// CHECK-NEXT: onnx.Div(
+// expected-remark @+1 {{FP16: 11 nodes; casts between them: 6}}
+func.func @scores(%q: tensor<2x8xf32>, %k: tensor<8x2xf32>, %v: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %eight = onnx.Constant() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = onnx.MatMul(%q, %k) : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
+  %1 = onnx.Div(%0, %eight) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %2 = onnx.Softmax(%1) {axis = 1 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = onnx.MatMul(%2, %v) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = onnx.MatMul(%q, %k) : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
+  %5 = onnx.Mul(%4, %eight) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %6 = onnx.Softmax(%5) {axis = 1 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %7 = onnx.MatMul(%6, %v) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %8 = onnx.MatMul(%q, %k) : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
+  %9 = onnx.Div(%8, %eight) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %10 = onnx.MatMul(%9, %v) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %3, %7, %10 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}
