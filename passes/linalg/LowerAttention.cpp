@@ -3,7 +3,8 @@
 //   onnx.Attention  ==>  [scale] product [scale] [mask] [softcap] softmax product
 //
 // One that cameo-recognize-attention made becomes the dispatches that its operators would have
-// become, so that nothing is computed otherwise for having been recognised.
+// become. Scores of 16 bits are rounded once, in front of the softmax: before they are scaled and masked they may be
+// beyond what FP16 has.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Attention.h"
@@ -40,16 +41,27 @@ static Lowered mapped(Lowering &l, Location loc, ArrayRef<Lowered> inputs,
                       function_ref<Value(ScalarMath &, ValueRange)> fn) {
   const Lowered &x = inputs[0];
   Type type = signless(x.elementType), computed = accumulatorType(type);
-  Value result = l.build.elementwise(loc, inputs, x.sizes, x.elementType,
-                                     [&](OpBuilder &b, Location at, ValueRange scalars) {
-                                       ScalarMath m(b, at, computed, /*isUnsigned=*/false);
-                                       SmallVector<Value> elements(scalars);
-                                       for (Value &element : elements)
-                                         if (element.getType() == type)
-                                           element = convertScalar(b, at, element, type, computed);
-                                       return convertScalar(b, at, fn(m, elements), computed, type);
-                                     });
+  Value result = l.build.elementwise(
+      loc, inputs, x.sizes, x.elementType, [&](OpBuilder &b, Location at, ValueRange scalars) {
+        ScalarMath m(b, at, computed, /*isUnsigned=*/false);
+        SmallVector<Value> elements(scalars);
+        for (Value &element : elements)
+          if (isa<FloatType>(element.getType()))
+            element = convertScalar(b, at, element, element.getType(), computed);
+        return convertScalar(b, at, fn(m, elements), computed, type);
+      });
   return {result, x.sizes, x.elementType};
+}
+
+/// x as elements of another type.
+static Lowered rounded(Lowering &l, Location loc, const Lowered &x, Type type) {
+  if (x.elementType == type)
+    return x;
+  Value result = l.build.elementwise(
+      loc, x, x.sizes, type, [&](OpBuilder &b, Location at, ValueRange scalars) {
+        return convertScalar(b, at, scalars[0], signless(x.elementType), signless(type));
+      });
+  return {result, x.sizes, type};
 }
 
 /// x times or over the number that an Attention that was recognised has for it.
@@ -67,10 +79,11 @@ static Lowered scaled(Operation *op, Lowering &l, Location loc, const Lowered &x
 
 namespace {
 /// One product for each head of queries: of [batch, heads, m, depth] with [batch, fewer heads,
-/// depth, n], or [..., n, depth] where `transposed`; times `factor` before it is rounded.
+/// depth, n], or [..., n, depth] where `transposed`; times `factor` before it is rounded to `stored`.
 struct HeadProduct {
   bool transposed;
   int64_t groups; // heads of the left operand for one of the right
+  Type stored;
   double factor = 1;
 
   Lowered build(Lowering &l, Location loc, const Lowered &left, const Lowered &right) const;
@@ -114,13 +127,13 @@ Lowered HeadProduct::build(Lowering &l, Location loc, const Lowered &left,
   };
   function_ref<Value(OpBuilder &, Location, ValueRange)> finish = scale;
   Value product = l.build.dispatch(
-      loc, OutputSpec{sizes, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
+      loc, OutputSpec{sizes, stored}, [&](OpBuilder &b, Location at, ValueRange inits) {
         Value sum = contract(b, at, rows.tensor, map(leftAt), right.tensor, map(rightAt), sizes,
                              map(resultAt), type, iterators, l);
         return SmallVector<Value>{
-            epilogue(b, at, sum, inits[0], {}, {}, type, factor == 1 ? nullptr : finish)};
+            epilogue(b, at, sum, inits[0], {}, {}, stored, factor == 1 ? nullptr : finish)};
       })[0];
-  Lowered result{product, sizes, type};
+  Lowered result{product, sizes, stored};
   Sizes heads{left.sizes[0], left.sizes[1], left.sizes[2], columns};
   return isSplit ? l.build.reshape(loc, result, heads) : result;
 }
@@ -246,7 +259,7 @@ Lowered AttentionSteps::present(unsigned past, unsigned result, const Lowered &f
 void AttentionSteps::show(int64_t mode, const Lowered &scores) {
   if (op->getNumResults() > 3 && isa<TensorType>(op->getResult(3).getType()) &&
       onnx::intAttribute(op, "qk_matmul_output_mode", 0) == mode)
-    l.define(op, 3, scores);
+    l.define(op, 3, rounded(l, op->getLoc(), scores, Lowering::elementType(op->getResult(3))));
 }
 
 /// What the softmax is computed in where the node asks for more than is done anyway.
@@ -265,7 +278,10 @@ void AttentionSteps::lower() {
   bool isOwn = !op->hasAttr(onnx::kArithmeticAttr);
   query = scaled(op, l, at("query"), query, "query");
   key = scaled(op, l, at("key"), key, "key");
-  HeadProduct product{/*transposed=*/true, shape.groups, isOwn ? ownScale(op, l, shape) : 1};
+  Type type = query.elementType;
+  // A type that scores are in until they have been scaled, masked and capped.
+  Type wide = isa<FloatType>(type) ? accumulatorType(type) : type;
+  HeadProduct product{/*transposed=*/true, shape.groups, wide, isOwn ? ownScale(op, l, shape) : 1};
   Lowered scores = product.build(l, at("product"), query, key);
   scores = scaled(op, l, at("scores"), scores, "scores");
   show(0, scores);
@@ -276,9 +292,10 @@ void AttentionSteps::lower() {
       return m.mul(m.tanh(m.div(x[0], m.c(cap))), m.c(cap));
     });
   show(2, scores);
+  scores = rounded(l, at("product"), scores, type);
   Lowered weights = softmax(l, at("softmax"), scores, 3, /*isLog=*/false, precision());
   show(3, weights);
-  HeadProduct mixed{/*transposed=*/false, shape.groups};
+  HeadProduct mixed{/*transposed=*/false, shape.groups, type};
   Lowered result = mixed.build(l, at("result"), weights, value);
   if (shape.isPacked)
     result = l.build.reshape(op->getLoc(), transposed(l, op->getLoc(), result, {0, 2, 1, 3}),
