@@ -21,6 +21,7 @@
 #include "passes/precision/QuantizedWeights.h"
 
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 
@@ -44,8 +45,18 @@ struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
     QuantizationPlan plan = planQuantization(function, recorded, overrides, {all, *keptEnds});
     for (const QuantizationPlan::Product &product : plan.products)
       inputNames[product.op] = valueName(product.op->getOperand(0));
+    std::map<std::pair<void *, double>, Value> parts;
+    for (auto [part, threshold] : plan.apart) {
+      Value value = part->get(), &known = parts[{value.getAsOpaquePointer(), threshold}];
+      if (!known)
+        known = quantize(value, threshold, ".part");
+      part->set(known);
+      ledger.chosen("precision", part->getOwner()->getLoc(),
+                    "'" + valueName(value) +
+                        "' quantised once more: others read it in a scale of its own");
+    }
     for (auto &[value, threshold] : plan.thresholds)
-      quantize(value, threshold);
+      dequantized[value] = quantize(value, threshold);
     for (OpOperand *reader : plan.readers)
       if (Value value = dequantized.lookup(reader->get())) // none of what is moved on the way
         reader->set(value);
@@ -55,7 +66,7 @@ struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
 
 private:
   LogicalResult readOptions();
-  void quantize(Value value, double threshold);
+  Value quantize(Value value, double threshold, StringRef suffix = "");
   void finish(const QuantizationPlan::Product &product, rt::Ledger &ledger);
   void quantizeConstants(Operation *product, rt::Ledger &ledger);
   void correctBias(Operation *product, const Elements &weights, const QuantizedWeights &quantized,
@@ -115,12 +126,12 @@ static Operation *withDims(Operation *op, Value from) {
   return op;
 }
 
-/// A pair right behind what makes the value.
-void InsertQuantization::quantize(Value value, double threshold) {
+/// The value as a pair right behind what makes it leaves it.
+Value InsertQuantization::quantize(Value value, double threshold, StringRef suffix) {
   OpBuilder b(&getContext());
   b.setInsertionPointAfterValue(value);
   Location loc = value.getLoc();
-  std::string name = valueName(value);
+  std::string name = valueName(value) + suffix.str();
   Value scale =
       createScales(b, namedLocation(loc, name + ".scale"), activationScale(float(threshold)),
                    /*shape=*/{});
@@ -138,8 +149,8 @@ void InsertQuantization::quantize(Value value, double threshold) {
                    namedLocation(loc, name + ".dequantized"), TypeRange{type},
                    ValueRange{numbers->getResult(0), scale, zero}, ArrayRef<NamedAttribute>()),
                value);
-  dequantized[value] = back->getResult(0);
   count(&getContext(), getArgument(), "values");
+  return back->getResult(0);
 }
 
 //===-- Weights -------------------------------------------------------------------------------===//

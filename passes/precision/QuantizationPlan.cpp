@@ -17,6 +17,7 @@
 
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/graph/Elements.h"
+#include "passes/precision/NeededBits.h"
 #include "passes/precision/PlaceCasts.h"
 #include "passes/precision/QuantizationCost.h"
 #include "passes/precision/QuantizedProduct.h"
@@ -28,6 +29,8 @@ using namespace mlir;
 
 namespace cameo {
 
+/// As many times as great as a part's threshold may that of its concatenation be: one bit of eight.
+static constexpr double kApart = 2;
 /// Sums of products of 8 bits stay in 32 bits.
 static constexpr int64_t kMostDepth = (int64_t(1) << 31) / (128 * 127);
 
@@ -78,7 +81,7 @@ public:
   QuantizationPlanner(func::FuncOp function, const RecordedRanges &recorded,
                       PrecisionOverrides &overrides, const QuantizationOptions &options)
       : block(function.getBody().front()), recorded(recorded), ranges(function, recorded, 1),
-        overrides(overrides), options(options) {}
+        needed(function, ranges, Precision::FP16), overrides(overrides), options(options) {}
 
   QuantizationPlan run();
 
@@ -93,7 +96,14 @@ private:
   void findEndsOfWork();
   void weigh();
   void place();
-  void walk(Value value, SmallVectorImpl<OpOperand *> &through, SmallVectorImpl<Value> &sources);
+  /// On the way from a product's operand to where its elements are computed.
+  struct Path {
+    SmallVector<OpOperand *> through; // operands of what moves elements
+    SmallVector<Value> sources;
+    SmallVector<OpOperand *> apart; // operands of concatenations that are quantised for these alone
+  };
+  Path walk(Value value);
+  bool isApart(OpOperand &operand) const;
   bool mayMove(Value value) const;
   void placeSums();
   void placeReaders();
@@ -102,6 +112,7 @@ private:
   Block &block;
   const RecordedRanges &recorded;
   NumberRanges ranges;
+  NeededBits needed;
   PrecisionOverrides &overrides;
   const QuantizationOptions &options;
 
@@ -194,6 +205,8 @@ std::string QuantizationPlanner::whyNot(Operation *op) {
       return onnx::inputText(op, i) +
              (onnx::constantValue(operand) ? " is not finite" : " has no range in the file");
   }
+  if (std::string why = needed.whyOf(op); !why.empty())
+    return why;
   return whyNotRight(op);
 }
 
@@ -280,9 +293,27 @@ bool QuantizationPlanner::mayMove(Value value) const {
   });
 }
 
+/// A part of a concatenation whose numbers are small beside the others', and which others read: they read it in a
+/// scale of its own.
+bool QuantizationPlanner::isApart(OpOperand &operand) const {
+  Operation *concatenation = operand.getOwner();
+  if (!isa<onnx::ConcatOp>(concatenation))
+    return false;
+  std::optional<double> own = thresholdOf(operand.get()),
+                        whole = thresholdOf(concatenation->getResult(0));
+  return own && whole && *own * kApart < *whole &&
+         llvm::any_of(
+             operand.get().getUses(),
+             [&](OpOperand &use) {
+               Operation *user = use.getOwner();
+               return user != concatenation &&
+                      (moves(use) || (isInteger(user) && use.getOperandNumber() < 2));
+             });
+}
+
 /// Goes up from what a product reads to where its elements are computed.
-void QuantizationPlanner::walk(Value value, SmallVectorImpl<OpOperand *> &through,
-                               SmallVectorImpl<Value> &sources) {
+QuantizationPlanner::Path QuantizationPlanner::walk(Value value) {
+  Path path;
   SmallVector<Value> pending{value};
   llvm::DenseSet<Value> seen;
   while (!pending.empty()) {
@@ -297,14 +328,19 @@ void QuantizationPlanner::walk(Value value, SmallVectorImpl<OpOperand *> &throug
              (mayMove(operand.get()) || estimatedElements(operand.get()) <= estimatedElements(at));
     });
     if (moved.empty() || !isAll || !mayMove(at)) {
-      sources.push_back(at);
+      path.sources.push_back(at);
       continue;
     }
     for (OpOperand &operand : moved) {
-      through.push_back(&operand);
+      if (isApart(operand)) {
+        path.apart.push_back(&operand);
+        continue;
+      }
+      path.through.push_back(&operand);
       pending.push_back(operand.get());
     }
   }
+  return path;
 }
 
 /// Takes products back that would cost more than they save.
@@ -314,10 +350,14 @@ void QuantizationPlanner::weigh() {
     if (!product.isInteger())
       continue;
     QuantizationCandidate candidate{product.op, {}, asked[product.op]};
-    SmallVector<OpOperand *> through;
-    for (Value operand : product.op->getOperands().take_front(2))
-      if (!onnx::constantValue(operand))
-        walk(operand, through, candidate.sources);
+    for (Value operand : product.op->getOperands().take_front(2)) {
+      if (onnx::constantValue(operand))
+        continue;
+      Path path = walk(operand);
+      llvm::append_range(candidate.sources, path.sources);
+      for (OpOperand *part : path.apart)
+        candidate.sources.push_back(part->get());
+    }
     candidates.push_back(std::move(candidate));
   }
   weighQuantization(candidates, [&](Value value) { return !mayMove(value); });
@@ -338,24 +378,25 @@ void QuantizationPlanner::place() {
   llvm::EquivalenceClasses<void *> joined;
   llvm::DenseMap<void *, double> greatest; // by value that a product reads
   llvm::SetVector<Value> found;
+  llvm::MapVector<OpOperand *, void *> apart; // and the value that a product reads them in
   for (QuantizationPlan::Product &product : plan.products) {
     if (!product.isInteger())
       continue;
     for (OpOperand &operand : product.op->getOpOperands().take_front(2)) {
       if (onnx::constantValue(operand.get()))
         continue;
-      SmallVector<OpOperand *> through;
-      SmallVector<Value> sources;
-      walk(operand.get(), through, sources);
+      Path path = walk(operand.get());
       plan.readers.insert(&operand);
-      plan.readers.insert(through.begin(), through.end());
+      plan.readers.insert(path.through.begin(), path.through.end());
       void *key = operand.get().getAsOpaquePointer();
       joined.insert(key);
-      for (Value source : sources) {
+      for (OpOperand *part : path.apart)
+        apart.insert({part, key});
+      for (Value source : path.sources) {
         found.insert(source);
         joined.unionSets(key, source.getAsOpaquePointer());
       }
-      for (OpOperand *moved : through)
+      for (OpOperand *moved : path.through)
         joined.unionSets(key, moved->get().getAsOpaquePointer());
       greatest[key] = *thresholdOf(operand.get());
     }
@@ -369,6 +410,8 @@ void QuantizationPlanner::place() {
     plan.thresholds[source] =
         CAMEO_MUTANT(32, ofClass[joined.getLeaderValue(source.getAsOpaquePointer())],
                      thresholdOf(source).value_or(1));
+  for (auto [part, key] : apart)
+    plan.apart[part] = ofClass[joined.getLeaderValue(key)];
 }
 
 /// Of two products that an elementwise operator joins, the earlier one is stored: in 8 bits, if

@@ -31,6 +31,8 @@ struct QuantizationPlan {
   std::vector<Product> products; // those asked for, in the block's order
   /// Values that are quantised where they are written, and the thresholds that must not be clipped.
   llvm::MapVector<mlir::Value, double> thresholds;
+  /// Operands of concatenations that are quantised once more, for these, and their thresholds there.
+  llvm::MapVector<mlir::OpOperand *, double> apart;
   /// Operands that read what these are after quantisation.
   llvm::SetVector<mlir::OpOperand *> readers;
 };

@@ -67,6 +67,29 @@ func.func @joined(%x: tensor<4x2xf32> {onnx.name = "x"}) -> tensor<4x4xf32> {
 
 // -----
 
+// A part that is small beside the whole, and that others read, is quantised for each.
+// CHECK-LABEL: func @apart(
+// CHECK: %[[C:.*]] = onnx.Sigmoid
+// CHECK-DAG: %[[OWN:.*]] = onnx.QuantizeLinear(%[[C]], %[[SMALL:[^,]*]],
+// CHECK-DAG: %[[PART:.*]] = onnx.QuantizeLinear(%[[C]], %[[LARGE:[^,]*]],
+// CHECK-DAG: %[[SMALL]] = onnx.Constant() {value = dense<0.01{{.*}}> : tensor<f32>}
+// CHECK-DAG: %[[LARGE]] = onnx.Constant() {value = dense<0.1015625> : tensor<f32>}
+// CHECK-DAG: %[[D:.*]] = onnx.DequantizeLinear(%[[PART]]
+// CHECK: onnx.Concat(%[[D]], %{{.*}})
+func.func @apart(%x: tensor<4x2xf32> {onnx.name = "x"}) -> (tensor<4x4xf32>, tensor<4x2xf32>) {
+  %w = onnx.Constant() {value = dense<1.0> : tensor<4x4xf32>} : () -> tensor<4x4xf32>
+  %v = onnx.Constant() {value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %0 = onnx.Sigmoid(%x) : (tensor<4x2xf32>) -> tensor<4x2xf32> loc("c")
+  %1 = onnx.Relu(%x) : (tensor<4x2xf32>) -> tensor<4x2xf32> loc("a")
+  // expected-remark @+1 {{'c' quantised once more: others read it in a scale of its own}}
+  %2 = onnx.Concat(%0, %1) {axis = 1 : i64} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x4xf32>
+  %3 = onnx.MatMul(%2, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = onnx.MatMul(%0, %v) : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  return %3, %4 : tensor<4x4xf32>, tensor<4x2xf32>
+}
+
+// -----
+
 // What has no range of its own has that of what it is made of, as far as operators leave that: 1 of 25.4, since x is
 // -1 at least (1 / 127 is rounded up to 17 / 2048).
 // CHECK-LABEL: func @bounded(
