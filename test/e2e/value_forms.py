@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+"""Values whose bits matter in FP16 and BF16, as networks have them: angles of embeddings, masks, squares of
+normalisations, logarithms, guards against division by zero, scores and logits beyond FP16.
+
+A form is a kind of arithmetic between two products; its siblings are all ways to write it and all numbers that it is
+met with. What the form reads is a product by the identity of numbers that both types have, so what a result
+is off by comes from the form. Results may be off by BOUND roundings of the type, at the magnitude of the
+largest one; a form may say what else is right. Every model is compiled by --precision=fp16 and bf16 beside ONNX
+Runtime in FP32.
+
+In INT8, networks whose concatenations join what differs in magnitude: LEAST_SQNR, whatever the magnitudes.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import itertools
+import re
+import sys
+
+import numpy
+import onnx
+import onnx.reference
+from onnx import TensorProto
+
+import artefact
+import harness
+import precision
+import reference
+from batches import FLOAT, Nodes
+
+INT64, INT32, BOOL = TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL
+# Half a unit in the last place of 1.
+EPSILON = {"fp16": 2.0**-11, "bf16": 2.0**-8}
+# Roundings: of what a product reads, of its result, of the form's and the next product's, each twice.
+BOUND = 8
+LOWEST = float(numpy.finfo(numpy.float32).min)
+ROWS, DEPTH = 4, 8
+
+
+class Form:
+    """A model that is made node by node, and what it is fed."""
+
+    def __init__(self, seed=0):
+        self.b, self.feeds, self.kinds = Nodes(seed), {}, {}
+
+    def input(self, name, array, kind=FLOAT):
+        self.feeds[name], self.kinds[name] = array, kind
+        return name
+
+    def add(self, *arguments, **attributes):
+        return self.b.add(*arguments, **attributes)
+
+    def number(self, value):
+        return self.array(numpy.float32(value))
+
+    def array(self, values):
+        name = f"w{len(self.b.weights)}"
+        self.b.weights[name] = numpy.asarray(values)
+        return name
+
+    def axes(self, *values):
+        return self.b.constant(*values)
+
+    def product(self, x, size):
+        """x, as the result of a product."""
+        return self.add("MatMul", x, self.array(numpy.eye(size, dtype=numpy.float32)))
+
+    def model(self, result):
+        self.b.output(result, "y")
+        shapes = [(name, self.kinds[name], list(array.shape)) for name, array in self.feeds.items()]
+        return artefact.model("value_form", self.b.nodes, shapes, [("y", FLOAT, None)], self.b.weights, opset=18)
+
+
+def held(array):
+    """The nearest numbers that FP16 and BF16 have both."""
+    bits = numpy.asarray(array, numpy.float32).view(numpy.uint32) & 0xffff0000
+    return bits.view(numpy.float32).reshape(numpy.shape(array)).astype(numpy.float16).astype(numpy.float32)
+
+
+def random(seed, *shape):
+    return held(numpy.random.default_rng(seed).standard_normal(shape))
+
+
+#===-- Angles ------------------------------------------------------------------------------------===#
+
+POSITIONS = numpy.array([0, 1, 77, 256, 999, 2000, 4095, 31], numpy.int64)
+FREQUENCIES = (10000.0 ** -(numpy.arange(DEPTH) / DEPTH)).astype(numpy.float32)
+
+
+def angle(source, product, function, between):
+    """sin(position * frequency), which is multiplied with what a product made."""
+    def build():
+        f = Form()
+        count = len(POSITIONS)
+        if source == "float":
+            at = f.input("at", POSITIONS.astype(numpy.float32))
+        elif source == "range":
+            at = f.add("Add", f.array(numpy.arange(count, dtype=numpy.float32) * 512),
+                       f.input("start", numpy.float32([3])))
+        else:
+            kind = INT64 if source == "int64" else INT32
+            at = f.input("at", POSITIONS.astype(source), kind)
+            at = f.add("Cast", at, to=FLOAT)
+        column, row = f.add("Unsqueeze", at, f.axes(1)), f.array(FREQUENCIES[None])
+        if product == "Einsum":
+            angles = f.add("Einsum", at, f.array(FREQUENCIES), equation="i,j->ij")
+        elif product == "Gather":
+            table = f.array((numpy.arange(4096)[:, None] * FREQUENCIES).astype(numpy.float32))
+            angles = f.add("Gather", table, f.add("Cast", at, to=INT64))
+        elif product == "Gemm":
+            angles = f.add("Gemm", column, row)
+        else:
+            angles = f.add(product, column, row)
+        if between == "scale":
+            angles = f.add("Mul", angles, f.number(0.5))
+        elif between == "concat":
+            angles = f.add("Slice", f.add("Concat", angles, angles, axis=1), f.axes(0), f.axes(DEPTH), f.axes(1))
+        elif between == "turn":
+            angles = f.add("Transpose", f.add("Transpose", angles, perm=[1, 0]), perm=[1, 0])
+        x = f.product(f.input("x", random(1, count, DEPTH)), DEPTH)
+        return f, f.product(f.add("Mul", x, f.add(function, angles)), DEPTH)
+    return build
+
+
+def angles():
+    for source, product in itertools.product(("float", "int64", "int32", "range"),
+                                             ("MatMul", "Mul", "Gather", "Einsum", "Gemm")):
+        yield f"angle-{source}-{product}", angle(source, product, "Sin", "none")
+    for function, between in itertools.product(("Sin", "Cos"), ("scale", "concat", "turn")):
+        yield f"angle-{function}-{between}", angle("int64", "MatMul", function, between)
+
+
+#===-- Masks -------------------------------------------------------------------------------------===#
+
+def masked(kind, fill, whole, scale, alone):
+    """softmax(q k' / sqrt(d) + mask) v. `alone`: the scores are a result as well, and nothing is recognised."""
+    def build():
+        f = Form()
+        seen = numpy.tril(numpy.ones((ROWS, ROWS), bool))
+        seen[1] &= not whole
+        q, k, v = (f.product(f.input(name, held(random(i, 1, 2, ROWS, DEPTH) * scale)), DEPTH)
+                   for i, name in enumerate("qkv"))
+        scores = f.add("MatMul", q, f.add("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = f.add("Div", scores, f.number(DEPTH**0.5 * scale))
+        if kind == "bool":
+            masks = f.input("seen", seen[None, None], BOOL)
+            scores = f.add("Where", masks, scores, f.number(fill))
+        elif kind == "int64":
+            ones = f.add("Cast", f.input("seen", seen[None, None].astype(numpy.int64), INT64), to=FLOAT)
+            hidden = f.add("Mul", f.add("Sub", f.number(1), ones), f.number(fill))
+            scores = f.add("Add", scores, hidden)
+        else:
+            numbers = numpy.where(seen, numpy.float32(0), numpy.float32(fill))[None, None]
+            scores = f.add("Add", scores, f.array(numbers) if kind == "constant" else f.input("mask", numbers))
+        if alone:
+            scores = f.add("Mul", scores, f.number(1.0))
+            scores = f.add("Concat", f.add("Slice", scores, f.axes(0), f.axes(1), f.axes(1)),
+                           f.add("Slice", scores, f.axes(1), f.axes(2), f.axes(1)), axis=1)
+        return f, f.add("MatMul", f.add("Softmax", scores, axis=-1), v)
+    return build
+
+
+def masks():
+    fills = {"1e4": -1e4, "1e9": -1e9, "lowest": LOWEST, "inf": -numpy.inf}
+    for kind, (name, fill), whole in itertools.product(("float", "constant", "bool", "int64"), fills.items(),
+                                                       (False, True)):
+        if kind == "int64" and name == "inf":
+            continue # 0 times infinity is no number
+        for alone in (False, True):
+            yield (f"mask-{kind}-{name}{'-whole' if whole else ''}{'-alone' if alone else ''}",
+                   masked(kind, fill, whole, 1, alone))
+    for scale in (16, 256):
+        yield f"scores-{scale}", masked("bool", -1e9, False, scale, False)
+
+
+#===-- Squares -----------------------------------------------------------------------------------===#
+
+def normalised(square, epsilon, root, centred, scale):
+    """Normalisations in primitives."""
+    def build():
+        f = Form()
+        x = f.product(f.input("x", held(random(3, ROWS, DEPTH) * scale)), DEPTH)
+        if centred:
+            x = f.add("Sub", x, f.add("ReduceMean", x, f.axes(-1)))
+        squares = f.add("Pow", x, f.number(2)) if square == "Pow" else f.add("Mul", x, x)
+        guarded = f.add("Add", f.add("ReduceMean", squares, f.axes(-1)), f.number(epsilon))
+        if root == "Pow":
+            x = f.add("Mul", x, f.add("Pow", guarded, f.number(-0.5)))
+        elif root == "Reciprocal":
+            x = f.add("Mul", x, f.add("Reciprocal", f.add("Sqrt", guarded)))
+        else:
+            x = f.add("Div", x, f.add("Sqrt", guarded))
+        return f, f.product(x, DEPTH)
+    return build
+
+
+def squares():
+    for square, epsilon, root, centred in itertools.product(("Mul", "Pow"), (1e-5, 1e-12),
+                                                            ("Div", "Reciprocal", "Pow"), (False, True)):
+        for scale in (1, 1024, 2.0**-10):
+            yield (f"norm-{square}-{epsilon:g}-{root}{'-centred' if centred else ''}-{scale:g}",
+                   normalised(square, epsilon, root, centred, scale))
+
+
+#===-- Logarithms --------------------------------------------------------------------------------===#
+
+def logarithm(kind, scale):
+    def build():
+        f = Form()
+        x = f.product(f.input("x", held(random(4, ROWS, DEPTH) * scale)), DEPTH)
+        if kind == "softmax":
+            y = f.add("Log", f.add("Softmax", x, axis=-1))
+        elif kind == "sums":
+            y = f.add("Log", f.add("ReduceSum", f.add("Exp", f.add("Sub", x, f.add("ReduceMax", x, f.axes(-1)))),
+                                   f.axes(-1)))
+        elif kind == "sums-of-all":
+            y = f.add("Sub", x, f.add("Log", f.add("ReduceSum", f.add("Exp", x), f.axes(-1))))
+        elif kind == "sigmoid":
+            y = f.add("Log", f.add("Sigmoid", x))
+        elif kind == "rest":
+            y = f.add("Log", f.add("Sub", f.number(1 + 2.0**-20), f.add("Sigmoid", x)))
+        elif kind == "softplus":
+            y = f.add("Log", f.add("Add", f.add("Exp", x), f.number(1)))
+        else:
+            y = f.add("Log", f.add("Add", f.add("Mul", x, x), f.number(1e-8)))
+        return f, y
+    return build
+
+
+def logarithms():
+    for kind, scale in itertools.product(("softmax", "sums", "sums-of-all", "sigmoid", "rest", "softplus", "power"),
+                                         (1, 8)):
+        yield f"log-{kind}-{scale}", logarithm(kind, scale)
+
+
+#===-- Guards ------------------------------------------------------------------------------------===#
+
+def guarded(guard, epsilon, use):
+    def build():
+        f = Form()
+        # Of the magnitudes that guards are for, and none that is 0 but for rounding.
+        numbers = held(numpy.float32([[0, 0, 1, 2], [4, 0, 0.5, 0], [1, 1, 3, 0], [0.25, 8, 0, 0]]))
+        x = f.product(f.input("x", numbers), 4)
+        if guard == "Clip":
+            y = f.add("Clip", x, f.number(epsilon))
+        elif guard == "Max":
+            y = f.add("Max", x, f.number(epsilon))
+        else:
+            y = f.add("Add", x, f.number(epsilon))
+        if use == "Div":
+            y = f.add("Div", f.add("Mul", x, f.number(3)), y)
+        elif use == "Log":
+            y = f.add("Log", y)
+        elif use == "Sqrt":
+            y = f.add("Div", x, f.add("Sqrt", y))
+        else:
+            y = f.add("Mul", x, f.add("Reciprocal", y))
+        return f, f.product(y, 4)
+    return build
+
+
+def guards():
+    for guard, epsilon, use in itertools.product(("Clip", "Max", "Add"), (1e-3, 1e-5, 1e-8, 1e-12),
+                                                 ("Div", "Log", "Sqrt", "Reciprocal")):
+        yield f"guard-{guard}-{epsilon:g}-{use}", guarded(guard, epsilon, use)
+
+
+#===-- Integers ----------------------------------------------------------------------------------===#
+
+def whole(kind, operator):
+    """Integers that are subtracted, compared and looked up as floats."""
+    def build():
+        f = Form()
+        a, b = (f.add("Cast", f.input(name, numpy.int64(values).astype(kind), INT64 if kind == "int64" else INT32),
+                      to=FLOAT) for name, values in (("a", [5001, 9999, 70001, 3]), ("b", [5000, 9997, 70000, 3])))
+        if operator == "Div":
+            y = f.add("Floor", f.add("Div", a, f.number(7)))
+            y = f.add("Sub", f.add("Mul", y, f.number(7)), a)
+        else:
+            y = f.add(operator, a, b)
+        y = f.add("Cast", y, to=FLOAT) if operator == "Equal" else y
+        x = f.product(f.input("x", random(5, 4, 4)), 4)
+        return f, f.product(f.add("Mul", x, f.add("Unsqueeze", y, f.axes(1))), 4)
+    return build
+
+
+def integers():
+    for kind, operator in itertools.product(("int64", "int32"), ("Sub", "Equal", "Div")):
+        yield f"integers-{kind}-{operator}", whole(kind, operator)
+
+
+def index():
+    """A product that becomes indices."""
+    f = Form()
+    at = f.add("MatMul", f.input("x", numpy.float32([[1001, 2], [77, 5], [4000, 3], [1, 1]])),
+               f.array(numpy.float32([[1], [8]])))
+    at = f.add("Cast", f.add("Squeeze", at, f.axes(1)), to=INT64)
+    return f, f.product(f.add("Gather", f.array(random(6, 4096, DEPTH)), at), DEPTH)
+
+
+def cases():
+    """(name, what makes a Form and names its result)"""
+    yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers())
+    yield "index", index
+
+
+#===-- Concatenations in INT8 --------------------------------------------------------------------===#
+
+# In dB: 32.4 and 32.7 are measured where all levels have one magnitude, 29.3 to 30.2 where they have not.
+SAMPLES, LEAST_SQNR = 16, 28.0
+
+
+def towers(factor, between):
+    """A network like a U-Net, each of whose levels has numbers `factor` times the last one's. Parts of its
+    concatenations have other readers, behind `between`."""
+    f = Form(7)
+
+    def convolution(x, inputs, outputs, scale=1.0):
+        weights = f.b.weight(outputs, inputs, 3, 3, scale=scale / (9 * inputs)**0.5)
+        return f.add("Relu", f.add("Conv", x, weights, f.b.weight(outputs, scale=scale / 8), pads=[1] * 4))
+
+    def up(x):
+        return f.add("Resize", x, "", f.array(numpy.float32([1, 1, 2, 2])), mode="nearest")
+
+    images = numpy.random.default_rng(8).standard_normal((SAMPLES, 4, 16, 16)).astype(numpy.float32)
+    a = convolution(f.input("x", images[:4]), 4, 16)
+    low = f.add("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2]) if between == "pool" else \
+        convolution(f.add("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2]), 16, 16)
+    b = convolution(low, 16, 32, factor)
+    c = convolution(f.add("MaxPool", b, kernel_shape=[2, 2], strides=[2, 2]), 32, 32, factor)
+    d = convolution(f.add("Concat", b, up(c), axis=1), 64, 32)
+    y = convolution(f.add("Concat", up(d), a, axis=1), 48, 16)
+    return f, f.add("Conv", y, f.b.weight(4, 16, 1, 1)), images
+
+
+def check_towers(suite, case):
+    name, factor, between = case
+    form, result, images = towers(factor, between)
+    made = form.model(result)
+    samples = suite.work / f"{name}.npz"
+    numpy.savez(samples, x=images)
+    program = artefact.Artefact(suite, name, made, "--precision=int8", f"--calibration-data={samples}")
+    step, arrays = program.run(form.feeds)
+    if step.code:
+        return step.how(), [step]
+    found = precision.sqnr(arrays[0], reference.expected(made, form.feeds)[0])
+    if found < LEAST_SQNR:
+        return f"{found:.1f} dB, and {LEAST_SQNR} are wanted", [program.step]
+    return None, []
+
+
+#===-- Comparison --------------------------------------------------------------------------------===#
+
+def differs(case, kind, value, wanted):
+    """What is wrong with an output, or None."""
+    if numpy.isnan(wanted).any() or not numpy.isfinite(wanted).all():
+        if not numpy.array_equal(numpy.isfinite(value), numpy.isfinite(wanted)):
+            return "one has a number where the other has none"
+        value, wanted = (numpy.where(numpy.isfinite(wanted), array, 0) for array in (value, wanted))
+    bound = BOUND * EPSILON[kind] * max(abs(wanted).max(), 1e-3)
+    rows = numpy.ones(value.shape, bool)
+    if case.endswith(("-whole", "-whole-alone")):
+        # Scores under a large number are rounded to a few units: any weights, of values that there are.
+        rows[..., 1, :] = False
+        most = abs(value[..., 1, :]).max()
+        if not most <= 4:
+            return f"a row that is hidden as a whole goes up to {most}"
+    worst = abs(value.astype(numpy.float64) - wanted)[rows].max()
+    return None if worst <= bound else f"off by {worst:.3g}, and {bound:.3g} may be"
+
+
+def check(suite, case):
+    """Why a case fails, and the steps that show it; nothing where it is right."""
+    name, build, kind, level = case
+    label = f"{name}-{kind}{level}"
+    form, result = build()
+    made = form.model(result)
+    program = artefact.Artefact(suite, label, made, f"--precision={kind}", level)
+    step, arrays = program.run(form.feeds)
+    if step.code:
+        return step.how(), [step]
+    if name.startswith("log-"): # ONNX Runtime's Sigmoid is off by 2e-8, of which a logarithm makes much
+        wanted = onnx.reference.ReferenceEvaluator(made).run(None, form.feeds)
+    else:
+        wanted = reference.expected(made, form.feeds)
+    if isinstance(wanted, str):
+        return wanted, []
+    if reason := differs(name, kind, arrays[0], wanted[0]):
+        return reason, [program.step]
+    for file in suite.work.glob(f"{label}*"):
+        file.unlink()
+    return None, []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_arguments(parser)
+    parser.add_argument("--long", action="store_true", help="at -O1 as well")
+    options = parser.parse_args()
+    suite = harness.Suite("value-forms", options.build.resolve())
+    levels = ("-O2", "-O1") if options.long else ("-O2",)
+    chosen = [(check, (name, build, kind, level), f"{name}-{kind}{level}")
+              for (name, build), kind, level in itertools.product(cases(), EPSILON, levels)]
+    chosen += [(check_towers, (f"towers-{factor}-{between}", factor, between), f"towers-{factor}-{between}")
+               for factor, between in itertools.product((1, 10, 100), ("pool", "convolution"))]
+    chosen = [case for case in chosen if re.search(options.filter, case[2])]
+    for case, (reason, steps) in harness.for_each(chosen, lambda case: case[0](suite, case[1]), options.jobs):
+        if reason:
+            suite.fail(case[2], reason, *steps)
+        else:
+            suite.ok(case[2])
+    return suite.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
