@@ -367,15 +367,16 @@ static bool readsOnce(const Description &consumer, const FusionLimits &limits) {
 static double costOfTurning(const Description &producer) {
   double bytes = 0;
   bool isProduct = producer.form == DispatchForm::Product;
-  for (auto [input, argument] : llvm::drop_begin(
-           llvm::zip(producer.op.getInputs(), producer.op.getInputArgs()), isProduct ? 0 : 1)) {
+  for (auto [i, argument] : llvm::enumerate(producer.op.getInputArgs())) {
+    if (i == 0 && !isProduct)
+      continue; // in place of the result
     auto isIn = [&, argument = argument](const Operand &operand) {
       return llvm::any_of(operand.value.reads,
                           [&](const Access &read) { return read.source == argument; });
     };
     if (isProduct && (isIn(productIn(producer).row) || isIn(productIn(producer).column)))
       continue;
-    bytes += 3 * estimatedBytes(input.getType());
+    bytes += 3 * estimatedBytes(argument.getType());
   }
   return bytes;
 }

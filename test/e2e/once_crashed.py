@@ -124,10 +124,18 @@ def down_to_one(start, end, step):
                  [("x", [2])], [("y", [])], weights), {"x": random(13, 2)}
 
 
+def equal_turned():
+    """Work on equal elements, which reads nothing, asked for across its rows and stored as well."""
+    weights = {"c": numpy.array(0.5, numpy.float32), "shape": numpy.array([33, 33])}
+    return model("equal_turned", [("Expand", ["c", "shape"], ["a"]), ("Elu", ["a"], ["f"]),
+                                  ("Transpose", ["f"], ["t"], {"perm": [1, 0]}), ("Sub", ["x", "t"], ["y"])],
+                 [("x", [33, 33])], [("y", [33, 33]), ("f", [33, 33])], weights), {"x": random(14, 33, 33)}
+
+
 CASES = {"no-images": no_images, "open-rows": open_rows,
          "down-to-one": lambda: down_to_one(0, 2, 2),
          "down-to-one-backward": lambda: down_to_one(1, -3, -2),
-         "equal-weights": equal_weights, "equal-both": equal_both, "equal-filters": equal_filters,
+         "equal-weights": equal_weights, "equal-both": equal_both, "equal-filters": equal_filters, "equal-turned": equal_turned,
          "merged-twice": merged_twice, "shuffled": shuffled, "greatest-step": greatest_step}
 
 
