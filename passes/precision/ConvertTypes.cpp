@@ -59,7 +59,7 @@ private:
   void convertInterface();
   /// Makes readers of FP32 of values that are not FP32 any more see what they saw.
   void restore(Value value);
-  /// What a node reads of a type: where there is a `largest` number, no finite one goes beyond it.
+  /// The value in another type: where there is a `largest` number, no finite one goes beyond it.
   Value converted(Value value, FloatType type, double largest = 0);
   Value castTo(Value value, FloatType type);
   Value bounded(Value value, double largest);
@@ -94,7 +94,7 @@ Value TypeConverter::castTo(Value value, FloatType type) {
 }
 
 /// Numbers beyond become the last ones before they are rounded: those of a mask that hides by a large negative
-/// number stay finite, as a row that is hidden as a whole needs it. What is infinite stays so.
+/// number stay finite, as a row that is hidden as a whole needs it. Infinities stay.
 Value TypeConverter::bounded(Value value, double largest) {
   b.setInsertionPointAfterValue(value);
   Location loc = locationOf(value);
@@ -115,7 +115,7 @@ Value TypeConverter::bounded(Value value, double largest) {
                                  attributes);
 }
 
-/// Whether a value is computed without a product, as masks are.
+/// True of masks and the like: no product computes the value.
 static bool isMadeOfInputs(Value value) {
   SmallVector<Value> open{value};
   for (llvm::SmallPtrSet<Operation *, 16> seen; !open.empty();) {
@@ -130,7 +130,7 @@ static bool isMadeOfInputs(Value value) {
   return true;
 }
 
-/// Whether the operand masks scores: of inputs alone, added to what is not, in front of a Softmax.
+/// True of an operand that masks scores: of inputs alone, added to what is not, in front of a Softmax.
 static bool masksScores(Operation *op, unsigned operand) {
   if (!isa<onnx::AddOp, onnx::SubOp, onnx::WhereOp>(op) ||
       !isMadeOfInputs(op->getOperand(operand)) || !leadsToSoftmax(op))

@@ -126,7 +126,7 @@ static Operation *withDims(Operation *op, Value from) {
   return op;
 }
 
-/// The value as a pair right behind what makes it leaves it.
+/// The value behind a pair, which is inserted right behind what makes it.
 Value InsertQuantization::quantize(Value value, double threshold, StringRef suffix) {
   OpBuilder b(&getContext());
   b.setInsertionPointAfterValue(value);

@@ -64,7 +64,7 @@ NeededBits::NeededBits(func::FuncOp function, const NumberRanges &ranges, Precis
           integers.insert(result);
 }
 
-/// Of two needs the one that goes further.
+/// The need that goes further is kept.
 void NeededBits::ask(Value value, Need need) {
   if (!isFP32(value))
     return;
@@ -84,7 +84,7 @@ bool NeededBits::asks(Operation *op, unsigned operand) const {
          (row.divides(operand) && ranges.guardSinks(value, precision));
 }
 
-/// What a node's results are needed for, its operands are.
+/// Needs of a node's results become needs of its operands.
 void NeededBits::passOn(Operation *op) {
   Need need;
   for (Value result : op->getResults())
@@ -104,7 +104,7 @@ void NeededBits::passOn(Operation *op) {
       ask(operand, need);
 }
 
-/// Whether the floats that a node makes are integers which the type may not have.
+/// True where the floats that a node makes are integers which the type may not have.
 bool NeededBits::isLargeInteger(Operation *op) const {
   Value result = op->getResult(0);
   if (!isFP32(result) || holdsAll(ranges.of(result), precision))

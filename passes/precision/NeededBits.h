@@ -1,4 +1,4 @@
-// Which values have to keep their bits, for what is made of them or for what they are.
+// Values that have to keep their bits, for what is made of them or for what they are.
 //
 // An angle of 300 that is rounded to FP16 is off by 0.1, and its sine is another number: it is no use that
 // Sin computes in FP32 if what it reads was rounded before. So nodes whose results lead to operators that

@@ -326,8 +326,8 @@ NumberRange NumberRanges::inferred(Operation *op) const {
   return ruleOf(op->getName().stripDialect())(op, operands);
 }
 
-/// What grows goes on to grow through data movement, sums and elementwise work, unless that has bounds; a root
-/// brings it back, and so does what divides by it.
+/// Growth goes on through data movement, sums and elementwise work, unless that has bounds; a root ends it, and so
+/// does a division by what grows.
 bool NumberRanges::grows(Operation *op, const NumberRange &range) const {
   const PolicyRow &row = policyOf(op);
   if (range.isKnown() || !isa<onnx::OnnxDialect>(op->getDialect()) || row.settles ||
@@ -342,7 +342,7 @@ bool NumberRanges::grows(Operation *op, const NumberRange &range) const {
   });
 }
 
-/// A number of one sign that has few digits in FP16, and is added; it goes on as what grows does.
+/// The small number that is added to keep a value from 0, as far behind the sum as growth would go.
 double NumberRanges::guardOf(Operation *op) const {
   if (!isa<onnx::OnnxDialect>(op->getDialect()) || isa<onnx::ConstantOp>(op))
     return 0;

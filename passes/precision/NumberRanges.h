@@ -23,9 +23,9 @@ struct NumberRange {
   /// The largest finite constant that got into the value by sums, factors and choices: that of a
   /// mask, which is a bound of nothing but can be expected among its elements.
   double reach = 0;
-  /// What keeps it from 0 where its bounds do not tell: the small number that was added to it.
+  /// The small number that was added to keep it from 0, where bounds do not tell.
   double guard = 0;
-  /// Whether nothing bounds what it is made of, and that grows: squares, exponentials.
+  /// True of squares, exponentials and the like of what has no bounds.
   bool grows = false;
 
   bool isKnown() const { return std::isfinite(least) && std::isfinite(most); }
@@ -44,7 +44,7 @@ public:
   /// Why a node cannot have this value in that precision: what is there and what there may be;
   /// empty where nothing is known against it.
   std::string whyNot(mlir::Value value, Precision precision) const;
-  /// Whether what keeps a value from 0 is so small that FP16 has few of its digits, or none.
+  /// True where the number that keeps a value from 0 has few digits in FP16, or none.
   bool guardSinks(mlir::Value value, Precision precision) const;
   /// Why a node is not of that precision for what it reads and writes; empty as above.
   std::string whyNot(mlir::Operation *op, const Converted &converted, Precision precision) const;

@@ -29,7 +29,7 @@ using namespace mlir;
 
 namespace cameo {
 
-/// As many times as great as a part's threshold may that of its concatenation be: one bit of eight.
+/// A part may lose one bit of eight to the greater threshold of its concatenation.
 static constexpr double kApart = 2;
 /// Sums of products of 8 bits stay in 32 bits.
 static constexpr int64_t kMostDepth = (int64_t(1) << 31) / (128 * 127);
@@ -96,7 +96,7 @@ private:
   void findEndsOfWork();
   void weigh();
   void place();
-  /// On the way from a product's operand to where its elements are computed.
+  /// The way from a product's operand to where its elements are computed.
   struct Path {
     SmallVector<OpOperand *> through; // operands of what moves elements
     SmallVector<Value> sources;

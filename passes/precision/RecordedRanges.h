@@ -33,7 +33,7 @@ namespace cameo {
 
 /// What a value is called in such files; empty where its node has no name.
 std::string valueName(mlir::Value value);
-/// A location for a node that makes such a value of another one: called as that is.
+/// A location that gives a node the name of a value.
 mlir::Location locationOf(mlir::Value value);
 /// The sizes by name that a value has, as the attribute of a node that makes such a value; null where there are none.
 mlir::ArrayAttr dimsOf(mlir::Value value);

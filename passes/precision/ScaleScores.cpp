@@ -23,7 +23,7 @@ bool leadsToSoftmax(Operation *op) {
   return false;
 }
 
-/// What a node multiplies or divides by, as a factor; nothing where that is no constant.
+/// The factor of a node that multiplies or divides by a constant; nothing for others.
 static std::optional<double> factorOf(Operation *op) {
   if (!isa<onnx::MulOp, onnx::DivOp>(op))
     return std::nullopt;
@@ -60,8 +60,8 @@ void scaleScoresEarly(func::FuncOp function) {
     else
       scale->removeAttr(onnx::kDimsAttr);
     product->setOperand(0, scale->getResult(0));
-    // What was recorded is of values by name: the scores are called as they were when scaled, and the queries as
-    // before, which were larger.
+    // Ranges are recorded by name: scores are called as they were when scaled, and queries as they were, whose range
+    // was larger.
     product->setLoc(scale->getLoc());
     scale->setLoc(locationOf(queries));
   }

@@ -7,7 +7,7 @@
 
 namespace cameo {
 
-/// Whether a Softmax reads what comes of a node by sums, factors and data movement.
+/// True where a Softmax reads what comes of a node by sums, factors and data movement.
 bool leadsToSoftmax(mlir::Operation *op);
 
 /// Moves factors below 1, or divisors above, from scores to the left operand of their product:
