@@ -24,14 +24,14 @@ def model(name, nodes, inputs, outputs, weights, *, infos=(), opset=17):
 class Artefact:
     """`step` is how cameoc ended."""
 
-    def __init__(self, suite, case, made, *flags):
-        self.work, self.case = suite.work, case
+    def __init__(self, suite, case, made, *flags, seconds=SECONDS):
+        self.work, self.case, self.seconds = suite.work, case, seconds
         source = suite.work / f"{case}.onnx"
         self.path = suite.work / case
         onnx.save(made, source)
         self.outputs = [output.name for output in made.graph.output]
         self.step = harness.run([suite.tool("cameoc"), source, "-o", self.path, "--target=sim:sm_80", "-j1",
-                                 *flags], SECONDS)
+                                 *flags], seconds)
 
     def run(self, feed):
         """How the run ended, or the compilation where that failed, and the outputs where all is well."""
@@ -47,5 +47,5 @@ class Artefact:
             file.unlink(missing_ok=True)
             command.append(f"--output={name}=@{file}")
             files.append(file)
-        step = harness.run(command, SECONDS)
+        step = harness.run(command, self.seconds)
         return step, [] if step.code else [numpy.load(file) for file in files]
