@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/ScaleScores.h"
 
+#include "passes/graph/Graph.h"
 #include "passes/precision/Policy.h"
 #include "passes/precision/QuantizedProduct.h"
+#include "passes/precision/QuantizedWeights.h"
 #include "passes/precision/RecordedRanges.h"
 
 using namespace mlir;
@@ -60,10 +62,10 @@ void scaleScoresEarly(func::FuncOp function) {
     else
       scale->removeAttr(onnx::kDimsAttr);
     product->setOperand(0, scale->getResult(0));
-    // Ranges are recorded by name: scores are called as they were when scaled, and queries as they were, whose range
-    // was larger.
+    // By name values are what they were: the product's is that of the scores when scaled, and the queries, scaled,
+    // have one that no file of ranges and no reader of values knows.
     product->setLoc(scale->getLoc());
-    scale->setLoc(locationOf(queries));
+    scale->setLoc(namedLocation(scale->getLoc(), nodeName(scale) + ".queries"));
   }
 }
 
