@@ -52,7 +52,7 @@ def Onnx_Dialect : Dialect {
     // Of a product: how it may be computed.
     "::mlir::StringAttr":$products,
     // Of a function whose values have their final types: the precision asked for. Of a cast between
-    // them that the model does not have: that of its result.
+    // them that the model does not have: that of its result. Of an Attention that got it there: its own.
     "::mlir::StringAttr":$precision,
     // Of a product that is not of the precision asked for: why.
     "::mlir::StringAttr":$kept_precision,

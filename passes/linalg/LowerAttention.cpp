@@ -3,8 +3,9 @@
 //   onnx.Attention  ==>  [scale] product [scale] [mask] [softcap] softmax product
 //
 // One that cameo-recognize-attention made becomes the dispatches that its operators would have
-// become. Scores of 16 bits are rounded once, in front of the softmax: before they are scaled and masked they may be
-// beyond what FP16 has.
+// become, so that a model of 16 bits computes nothing otherwise for having been recognised. Of others scores of
+// 16 bits are rounded once, in front of the softmax: before they are scaled and masked they may be beyond what FP16
+// has.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Attention.h"
@@ -279,8 +280,9 @@ void AttentionSteps::lower() {
   query = scaled(op, l, at("query"), query, "query");
   key = scaled(op, l, at("key"), key, "key");
   Type type = query.elementType;
-  // A type that scores are in until they have been scaled, masked and capped.
-  Type wide = isa<FloatType>(type) ? accumulatorType(type) : type;
+  // A type that scores are in until they have been scaled, masked and capped: operators of the model round each.
+  bool isRounded = !isOwn && !op->hasAttr(onnx::OnnxDialect::PrecisionAttrHelper::getNameStr());
+  Type wide = isRounded || !isa<FloatType>(type) ? type : accumulatorType(type);
   HeadProduct product{/*transposed=*/true, shape.groups, wide, isOwn ? ownScale(op, l, shape) : 1};
   Lowered scores = product.build(l, at("product"), query, key);
   scores = scaled(op, l, at("scores"), scores, "scores");

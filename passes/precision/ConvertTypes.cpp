@@ -181,6 +181,9 @@ void TypeConverter::convertNode(const PrecisionNode &node, const Converted &whic
   }
   if (isa<onnx::CastOp>(node.op))
     node.op->setAttr("to", b.getI64IntegerAttr(onnx::elementNumber(storedAs(*node.precision))));
+  // The types between its steps are not the model's.
+  if (isa<onnx::AttentionOp>(node.op))
+    node.op->setAttr(kPrecisionAttr, b.getStringAttr(precisionName(*node.precision)));
   auto numbers = node.op->getAttrOfType<DictionaryAttr>(onnx::kArithmeticAttr);
   auto hidden = numbers ? dyn_cast_or_null<FloatAttr>(numbers.get("masked")) : FloatAttr();
   double most = largestOf(*node.precision);
