@@ -49,20 +49,8 @@ static constexpr llvm::StringLiteral kScales = "its scales are FP32";
 bool PolicyRow::isSensitive() const { return why.data() == kSensitive.data(); }
 
 static constexpr uint32_t operand(unsigned number) { return 1u << number; }
-static constexpr PolicyRow kept(uint32_t operands, PolicyRow row) {
-  row.kept = operands;
-  return row;
-}
-static constexpr PolicyRow bounds(uint32_t operands, PolicyRow row) {
-  row.bounds = operands;
-  return row;
-}
-static constexpr PolicyRow masks(uint32_t operands, PolicyRow row) {
-  row.masks = operands;
-  return row;
-}
-static constexpr PolicyRow divisors(uint32_t operands, PolicyRow row) {
-  row.divisors = operands;
+static constexpr PolicyRow with(uint32_t PolicyRow::*which, uint32_t operands, PolicyRow row) {
+  row.*which = operands;
   return row;
 }
 static constexpr PolicyRow settles(PolicyRow row) {
@@ -81,13 +69,13 @@ static constexpr PolicyRow kPolicy[] = {
     {"Asinh", Role::Elementwise},
     {"Atan", Role::Elementwise},
     {"Atanh", Role::Full, kSensitive},
-    masks(operand(3), {"Attention", Role::Product}),
+    with(&PolicyRow::masks, operand(3), {"Attention", Role::Product}),
     {"AveragePool", Role::Sums},
     {"BatchNormalization", Role::Sums},
     {"Cast", Role::Movement},
     {"Ceil", Role::Elementwise},
     {"Celu", Role::Elementwise},
-    bounds(operand(1) | operand(2), {"Clip", Role::Elementwise}),
+    with(&PolicyRow::bounds, operand(1) | operand(2), {"Clip", Role::Elementwise}),
     {"Concat", Role::Movement},
     {"ConstantOfShape", Role::Full, kMade},
     {"Conv", Role::Product},
@@ -98,7 +86,7 @@ static constexpr PolicyRow kPolicy[] = {
     {"CumSum", Role::Ranged, kGrows},
     {"DepthToSpace", Role::Movement},
     {"DequantizeLinear", Role::Full, kScales},
-    divisors(operand(1), {"Div", Role::Elementwise}),
+    with(&PolicyRow::divisors, operand(1), {"Div", Role::Elementwise}),
     {"Dropout", Role::Movement},
     {"DynamicQuantizeLinear", Role::Full, kScales},
     {"Einsum", Role::Product},
@@ -149,14 +137,14 @@ static constexpr PolicyRow kPolicy[] = {
     {"Neg", Role::Elementwise},
     {"OneHot", Role::Movement},
     {"PRelu", Role::Elementwise},
-    bounds(operand(2), {"Pad", Role::Movement}),
+    with(&PolicyRow::bounds, operand(2), {"Pad", Role::Movement}),
     {"Pow", Role::Ranged, kGrows},
     {"QLinearConv", Role::Full, kScales},
     {"QLinearMatMul", Role::Full, kScales},
     {"QuantizeLinear", Role::Full, kScales},
     settles({"RMSNormalization", Role::Sums}),
     {"Range", Role::Full, kMade},
-    divisors(operand(0), {"Reciprocal", Role::Ranged, kGrows}),
+    with(&PolicyRow::divisors, operand(0), {"Reciprocal", Role::Ranged, kGrows}),
     {"ReduceL1", Role::Ranged, kGrows},
     {"ReduceL2", Role::Ranged, kGrows},
     {"ReduceLogSum", Role::Full, kSensitive},
@@ -169,7 +157,8 @@ static constexpr PolicyRow kPolicy[] = {
     {"ReduceSumSquare", Role::Ranged, kGrows},
     {"Relu", Role::Elementwise},
     {"Reshape", Role::Movement},
-    kept(operand(1) | operand(2), {"Resize", Role::Movement}), // the region, scales
+    with(&PolicyRow::kept, operand(1) | operand(2),
+         {"Resize", Role::Movement}), // the region, scales
     {"ReverseSequence", Role::Movement},
     {"Round", Role::Elementwise},
     {"Selu", Role::Elementwise},
